@@ -1,0 +1,1 @@
+//! Dataframes over the tables that Warpmem runs leave.

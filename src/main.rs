@@ -1,0 +1,3 @@
+//! The `warpmem` command.
+
+fn main() {}

@@ -1,0 +1,253 @@
+//! What a trace holds: kernels, CTAs, warps, and their memory instructions with the compute between.
+//!
+//! A record is one memory instruction (or barrier, fence, exit) of one warp. Its static part, the
+//! [`Instruction`], is shared by every execution of the same code path and kept once per kernel; its
+//! dynamic part, the [`Record`], is the active mask and the lanes' addresses.
+
+use serde::{Deserialize, Serialize};
+
+/// Lanes in a warp.
+pub const WARP_SIZE: usize = 32;
+
+/// What kind of functional unit a compute instruction occupies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum OpClass {
+    /// Integer and logic, moves, comparisons, conversions of addresses.
+    Integer,
+    /// Single and half precision floating point.
+    Fp32,
+    /// Double precision floating point.
+    Fp64,
+    /// Special functions: reciprocal, square root, sine, exponent.
+    Sfu,
+    /// Matrix multiply-accumulate.
+    Tensor,
+    /// Branches, calls, exits, convergence barriers, waits.
+    Control,
+    /// The uniform datapath (Turing and later).
+    Uniform,
+    /// Anything else that takes an issue slot.
+    Other,
+}
+
+impl OpClass {
+    /// Number of classes; arrays indexed by class have this length.
+    pub const COUNT: usize = 8;
+    /// All classes, in the order of their index.
+    pub const ALL: [OpClass; OpClass::COUNT] = [
+        OpClass::Integer,
+        OpClass::Fp32,
+        OpClass::Fp64,
+        OpClass::Sfu,
+        OpClass::Tensor,
+        OpClass::Control,
+        OpClass::Uniform,
+        OpClass::Other,
+    ];
+
+    /// Lower-case name, as in tables and machine files.
+    pub fn name(self) -> &'static str {
+        match self {
+            OpClass::Integer => "integer",
+            OpClass::Fp32 => "fp32",
+            OpClass::Fp64 => "fp64",
+            OpClass::Sfu => "sfu",
+            OpClass::Tensor => "tensor",
+            OpClass::Control => "control",
+            OpClass::Uniform => "uniform",
+            OpClass::Other => "other",
+        }
+    }
+}
+
+/// What a record does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Kind {
+    Load,
+    Store,
+    /// Read-modify-write that returns the old value.
+    Atomic,
+    /// Read-modify-write that returns nothing.
+    Reduction,
+    /// Global to shared copy that bypasses the registers (`LDGSTS`). The addresses are the global ones.
+    AsyncCopy,
+    Prefetch,
+    /// CTA-wide barrier (`BAR.SYNC`); [`Instruction::barrier`] is its id.
+    Barrier,
+    /// Memory fence (`MEMBAR`).
+    Fence,
+    /// Lanes in the mask end. The warp ends at its last record, not here.
+    Exit,
+    /// Not an instruction: carries the compute that follows the last record of a warp.
+    End,
+}
+
+impl Kind {
+    /// Whether records of this kind carry addresses.
+    pub fn is_memory(self) -> bool {
+        !matches!(self, Kind::Barrier | Kind::Fence | Kind::Exit | Kind::End)
+    }
+}
+
+/// Address space of a memory instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Space {
+    Global,
+    Local,
+    Shared,
+    Constant,
+    Texture,
+    /// Not a memory instruction.
+    None,
+}
+
+/// Cache operator of a memory instruction, where it has one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum CacheOp {
+    #[default]
+    Default,
+    /// Cache at all levels (`.CA`).
+    All,
+    /// Cache in L2 only (`.CG`, `.BYPASS`).
+    Global,
+    /// Streaming, evict first (`.CS`, `.EF`).
+    Streaming,
+    /// Last use (`.LU`).
+    LastUse,
+    /// Volatile: neither level may answer from a stale line (`.CV`, `.STRONG.SYS`).
+    Volatile,
+    /// Read-only data path (`.CONSTANT`, `LDG.E.CI`, `.NC`).
+    ReadOnly,
+    /// GPU-scope strong access (`.STRONG.GPU`): served at L2.
+    StrongGpu,
+}
+
+/// One compute instruction between two records.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Compute {
+    pub class: OpClass,
+    /// Distances back, in instructions of this warp (1 = the one just before, records count), of the
+    /// compute instructions whose results this one reads or overwrites. Dependences on memory
+    /// instructions are not here: see [`Instruction::use_distance`]. Ascending, no repeats, each at most
+    /// [`MAX_DEPENDENCE`]: what is further back has finished long before.
+    pub deps: Vec<u8>,
+}
+
+/// Longest kept distance of a compute-to-compute dependence, in warp instructions.
+pub const MAX_DEPENDENCE: u8 = 64;
+
+/// The static part of a record: everything that does not change from one execution of a code path to
+/// the next. Two executions that came along different paths (other compute between, other distance to
+/// the first use) have different `Instruction`s with the same `pc`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Instruction {
+    /// Program counter, bytes from the start of the kernel.
+    pub pc: u64,
+    pub kind: Kind,
+    pub space: Space,
+    pub cache_op: CacheOp,
+    /// Bytes per lane; 0 where the record has no addresses.
+    pub width: u8,
+    /// Barrier id; 0 for other kinds.
+    pub barrier: u8,
+    /// As [`Compute::deps`]: compute results that this instruction's address or data need.
+    pub deps: Vec<u8>,
+    /// For an instruction that writes registers: after how many following instructions of the warp its
+    /// result is first read or overwritten (0 = by the next one). `None`: never.
+    pub use_distance: Option<u32>,
+    /// Where the address (or data) comes straight from an earlier load: how many records back that
+    /// load is (1 = the previous record). `None`: from compute or from the kernel's arguments.
+    pub address_from: Option<u32>,
+    /// The instructions between the previous record of the warp and this one, in order.
+    pub compute: Vec<Compute>,
+}
+
+/// Index of an [`Instruction`] within its kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct InstructionId(pub u32);
+
+/// How the addresses of a record are laid out over its active lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressForm {
+    /// No active lane, or not a memory instruction.
+    None,
+    /// Consecutive active lanes differ by this many bytes (0: all the same). Also with one active lane (0).
+    Stride(i64),
+    /// Anything else.
+    List,
+}
+
+/// The dynamic part of a record: one execution by one warp. Reused by readers to avoid allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub instruction: InstructionId,
+    /// Active lanes. May be zero: the instruction takes its issue slot and makes no traffic.
+    pub mask: u32,
+    /// Active lanes summed over the compute instructions before this record, by class.
+    pub compute_lanes: [u32; OpClass::COUNT],
+    pub form: AddressForm,
+    /// One byte address per active lane, lowest lane first; the first `mask.count_ones()` are valid
+    /// when `form` is not [`AddressForm::None`].
+    pub addresses: [u64; WARP_SIZE],
+}
+
+impl Record {
+    pub fn new() -> Record {
+        Record {
+            instruction: InstructionId(0),
+            mask: 0,
+            compute_lanes: [0; OpClass::COUNT],
+            form: AddressForm::None,
+            addresses: [0; WARP_SIZE],
+        }
+    }
+
+    /// The addresses of the active lanes, lowest lane first; empty when there are none.
+    pub fn active_addresses(&self) -> &[u64] {
+        match self.form {
+            AddressForm::None => &[],
+            _ => &self.addresses[..self.mask.count_ones() as usize],
+        }
+    }
+}
+
+impl Default for Record {
+    fn default() -> Record {
+        Record::new()
+    }
+}
+
+/// A kernel launch, as the trace knows it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelInfo {
+    pub name: String,
+    /// CUDA stream.
+    pub stream: u64,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub registers_per_thread: u32,
+    /// Static and dynamic shared memory of a CTA, bytes.
+    pub shared_bytes: u32,
+    /// SM binary version (70 = Volta, 75 = Turing, …); 0 where unknown or synthetic.
+    pub sm_version: u32,
+}
+
+impl KernelInfo {
+    /// Threads in a CTA.
+    pub fn threads_per_cta(&self) -> u64 {
+        self.block.iter().map(|&n| u64::from(n)).product()
+    }
+}
+
+/// A host-to-device copy before a kernel; kept as metadata.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memcpy {
+    /// Index of the kernel that follows it.
+    pub before_kernel: u32,
+    pub address: u64,
+    pub bytes: u64,
+}
