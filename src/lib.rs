@@ -1,1 +1,5 @@
-//! Trace-driven simulator of GPU memory systems.
+//! Trace-driven, event-driven simulator of GPU memory systems.
+
+pub mod dram;
+pub mod machine;
+pub mod registry;

@@ -1,0 +1,341 @@
+//! The configuration of a machine, unit by unit. Every key carries its unit in its name or its
+//! comment; `docs/machines.md` is the user's copy of this page.
+
+use serde::{Deserialize, Serialize};
+
+/// A whole machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    pub name: String,
+    pub description: String,
+    pub clocks: Clocks,
+    pub sm: Sm,
+    pub l1: L1,
+    pub network: Network,
+    pub llc: Llc,
+    pub dram: Dram,
+    pub policy: Policies,
+    pub run: Run,
+}
+
+/// Frequencies of the clock domains, MHz.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clocks {
+    pub core_mhz: u32,
+    pub network_mhz: u32,
+    pub llc_mhz: u32,
+    /// The DRAM command clock.
+    pub dram_mhz: u32,
+}
+
+/// Streaming multiprocessors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sm {
+    pub count: u32,
+    /// Residency limits of one SM.
+    pub max_threads: u32,
+    pub max_warps: u32,
+    pub max_ctas: u32,
+    pub registers: u32,
+    pub shared_bytes: u32,
+    /// CTAs that one SM may start in a core cycle.
+    pub cta_launches_per_cycle: u32,
+    /// Warp schedulers; warp w belongs to scheduler w mod schedulers.
+    pub schedulers: u32,
+    /// Core cycles between two issues of one scheduler (4 for a SIMT width of 8).
+    pub issue_interval: u32,
+    /// Memory instructions that may wait for the load/store unit.
+    pub lsu_queue: u32,
+    /// Functional units, one of each class per scheduler.
+    pub units: Units,
+    pub shared: SharedMemory,
+    /// Core cycles from issue of a constant-cache load to its result.
+    pub constant_latency: u32,
+}
+
+/// Latency and initiation interval of each class of functional unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Units {
+    pub integer: Unit,
+    pub fp32: Unit,
+    pub fp64: Unit,
+    pub sfu: Unit,
+    pub tensor: Unit,
+    pub control: Unit,
+    pub uniform: Unit,
+    pub other: Unit,
+}
+
+/// One functional unit, core cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unit {
+    /// Issue of an instruction to issue of one that needs its result.
+    pub latency: u32,
+    /// Issue of an instruction to issue of the next on the same unit.
+    pub interval: u32,
+}
+
+/// Shared memory of an SM.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedMemory {
+    /// Core cycles from the last pass to the result.
+    pub latency: u32,
+    pub banks: u32,
+    pub bank_bytes: u32,
+}
+
+/// Which line of a set gives way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Replacement {
+    Lru,
+    Fifo,
+}
+
+/// What a cache does with a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WritePolicy {
+    /// Update the line if present, and send the store on.
+    WriteThrough,
+    /// Drop the line if present, and send the store on (Fermi, for global memory).
+    WriteEvict,
+    /// Keep the data in the line, marked dirty.
+    WriteBack,
+}
+
+/// What a store that misses does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteAllocate {
+    /// Nothing is allocated.
+    None,
+    /// The line is allocated; what the store does not cover is fetched at once.
+    FetchOnWrite,
+    /// The line is allocated with the bytes written; a later read of other bytes fetches (Volta and later).
+    LazyFetch,
+}
+
+/// When a read miss takes its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadAllocate {
+    /// Reserved at the miss.
+    OnMiss,
+    /// Taken at the fill: misses never fail for want of a line (streaming L1).
+    OnFill,
+}
+
+/// How the set of a line is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IndexHash {
+    Linear,
+    /// XOR of successive groups of index bits.
+    Xor,
+    /// Polynomial hash (Rau 1991).
+    Ipoly,
+}
+
+/// Geometry and miss handling common to L1 and LLC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    pub size_bytes: u32,
+    /// Lines per set; 0 = fully associative.
+    pub ways: u32,
+    pub line_bytes: u32,
+    /// Granule of fetch and of requests; equal to `line_bytes` where lines have no sectors.
+    pub sector_bytes: u32,
+    pub replacement: Replacement,
+    pub write: WritePolicy,
+    pub write_allocate: WriteAllocate,
+    pub read_allocate: ReadAllocate,
+    pub index: IndexHash,
+    pub mshr_entries: u32,
+    /// Requests that one MSHR entry can hold, the first included.
+    pub mshr_merges: u32,
+    /// Requests that wait to leave downwards.
+    pub miss_queue: u32,
+}
+
+/// The first-level data cache of an SM.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct L1 {
+    /// Off: global and local accesses go straight to the network.
+    pub enabled: bool,
+    pub cache: Cache,
+    /// Core cycles from access to data on a hit.
+    pub latency: u32,
+    /// Banks, interleaved by sector: one access per bank and core cycle.
+    pub banks: u32,
+    /// Invalidated when a kernel ends.
+    pub flush_between_kernels: bool,
+    /// Sizes that shared memory may take out of a store of `unified_bytes`; the smallest that holds all
+    /// resident CTAs is taken, the rest is L1. Empty: L1 has its `size_bytes`.
+    pub shared_options_bytes: Vec<u32>,
+    /// Shared memory and L1 together; 0 = separate.
+    pub unified_bytes: u32,
+}
+
+/// The request and reply networks between SMs and LLC slices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// Bytes per flit and network cycle.
+    pub flit_bytes: u32,
+    /// Bytes of address and control in front of a packet; 0 = they ride along with the data.
+    pub header_bytes: u32,
+    /// Network cycles from grant to arrival, beside serialisation.
+    pub latency: u32,
+    /// Packets that an input port holds.
+    pub input_buffer: u32,
+    /// Packets that an output port holds.
+    pub output_buffer: u32,
+}
+
+/// Last-level cache slices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Llc {
+    pub slices_per_channel: u32,
+    /// One slice.
+    pub cache: Cache,
+    /// Requests that wait for the tags of a slice.
+    pub queue: u32,
+    /// Core cycles from the network to the slice's queue.
+    pub input_latency: u32,
+    /// LLC cycles from the tags to the data on a hit.
+    pub latency: u32,
+    /// Replies that wait for the network.
+    pub reply_queue: u32,
+    /// Core cycles from the miss queue to the DRAM channel.
+    pub to_dram_latency: u32,
+    /// Requests on the way from one slice to the channel's queues, beyond what the latency holds.
+    pub to_dram_queue: u32,
+    /// Atomics to one address: one after the other, LLC cycles each; 0 = one request's cost whatever
+    /// the lanes (optimistic).
+    pub atomic_cycles: u32,
+}
+
+/// DRAM channels.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dram {
+    pub standard: String,
+    pub channels: u32,
+    /// Banks of one channel.
+    pub banks: u32,
+    pub bank_groups: u32,
+    /// Data bus of one channel.
+    pub bus_bytes: u32,
+    /// Transfers per column command.
+    pub burst_length: u32,
+    /// Transfers per command clock (2 = double, 4 = quad data rate, 8 = GDDR6 at its command clock).
+    pub transfers_per_clock: u32,
+    pub row_bytes: u32,
+    /// Row and column commands have a bus each.
+    pub dual_command_bus: bool,
+    /// Requests waiting in a channel: reads, or both kinds where `write_queue` is 0.
+    pub read_queue: u32,
+    /// 0 = one queue for reads and writes.
+    pub write_queue: u32,
+    /// Writes waiting at which draining begins and ends (separate write queue only).
+    pub write_high_watermark: u32,
+    pub write_low_watermark: u32,
+    /// Finished reads that wait for the slice.
+    pub return_queue: u32,
+    pub timing: Timing,
+    pub address: Address,
+}
+
+/// DRAM timing, command clock cycles. `docs/machines.md` says which constraint each enters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    /// ACT to RD, same bank.
+    pub trcd: u32,
+    /// ACT to WR, same bank.
+    pub trcdw: u32,
+    /// ACT to PRE, same bank.
+    pub tras: u32,
+    /// PRE to ACT, same bank.
+    pub trp: u32,
+    /// ACT to ACT, same bank.
+    pub trc: u32,
+    /// Column command to column command, other bank group.
+    pub tccds: u32,
+    /// Column command to column command, same bank group.
+    pub tccdl: u32,
+    /// ACT to ACT, other bank group.
+    pub trrds: u32,
+    /// ACT to ACT, same bank group.
+    pub trrdl: u32,
+    /// Window that holds at most four ACTs; 0 = none.
+    pub tfaw: u32,
+    /// RD to first data.
+    pub tcl: u32,
+    /// WR to first data.
+    pub twl: u32,
+    /// End of write data to RD, other bank group (tCDLR).
+    pub twtrs: u32,
+    /// End of write data to RD, same bank group.
+    pub twtrl: u32,
+    /// RD to WR on the channel, beyond CL + burst - WL.
+    pub trtw_gap: u32,
+    /// End of write data to PRE, same bank.
+    pub twr: u32,
+    /// RD to PRE, same bank (tRTPL).
+    pub trtp: u32,
+    /// Between refreshes of all banks; 0 = no refresh.
+    pub trefi: u32,
+    /// REF to any command.
+    pub trfc: u32,
+}
+
+/// From an address to channel, slice, bank, row and column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Address {
+    /// Fields from the most significant bit down, `field:bits` separated by spaces; fields are `row`,
+    /// `bank`, `column`, `channel`, `burst` (bytes within a column command). Bits above are ignored.
+    /// Without a `channel` field channels take turns every `interleave_bytes` (any number of channels) and
+    /// the map applies to the address within the channel.
+    pub map: String,
+    pub interleave_bytes: u32,
+    /// Hash of the bits above on (channel, low bank bits); gives channel and slice.
+    pub partition_hash: IndexHash,
+    /// XOR the bank with the low bits of the row.
+    pub bank_xor_row: bool,
+}
+
+/// The policy of every slot, as `name` or `name(key=value,...)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policies {
+    pub dram_scheduler: String,
+    pub warp_scheduler: String,
+    pub cta_scheduler: String,
+    pub llc_queue: String,
+    pub topology: String,
+    pub arbiter: String,
+    pub prefetcher: String,
+    pub ideal: String,
+}
+
+/// How a run is carried out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Kernels of different streams together when resources allow.
+    pub concurrent_kernels: bool,
+    /// Core cycles between the end of a kernel and the start of the next.
+    pub launch_latency: u32,
+}

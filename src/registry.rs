@@ -1,0 +1,164 @@
+//! Policies by name. Each slot of the machine has one registry; a policy is one file and one line in
+//! its slot's registry. `list`, `--help`, configuration errors and the documentation read from here.
+
+use serde::de::DeserializeOwned;
+
+/// One parameter of a policy.
+#[derive(Clone, Copy, Debug)]
+pub struct ParamInfo {
+    pub name: &'static str,
+    pub default: &'static str,
+    /// Unit of the value, or `-`.
+    pub unit: &'static str,
+    /// What values are valid, for people.
+    pub range: &'static str,
+    pub summary: &'static str,
+}
+
+/// What a policy says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct PolicyInfo {
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Paper or simulator the rule comes from.
+    pub source: &'static str,
+    pub params: &'static [ParamInfo],
+}
+
+/// A policy's entry: its description and how to build it from the context `C` of its slot.
+pub struct Entry<T: ?Sized + 'static, C: ?Sized + 'static> {
+    pub info: PolicyInfo,
+    pub build: fn(&C, Params) -> Result<Box<T>, PolicyError>,
+}
+
+/// All policies of one slot.
+pub struct Registry<T: ?Sized + 'static, C: ?Sized + 'static> {
+    /// Name of the slot as in configurations and tables, e.g. `dram_scheduler`.
+    pub slot: &'static str,
+    pub entries: &'static [Entry<T, C>],
+}
+
+/// Why a policy could not be chosen.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub enum PolicyError {
+    #[error("unknown {slot} `{name}`{}; valid: {valid}", did_you_mean(.nearest))]
+    Unknown { slot: &'static str, name: String, nearest: Option<&'static str>, valid: String },
+    #[error("malformed policy `{text}`: expected `name` or `name(key=value,...)`")]
+    Malformed { text: String },
+    #[error("parameters of {slot} `{name}`: {message}")]
+    Params { slot: &'static str, name: String, message: String },
+}
+
+fn did_you_mean(nearest: &Option<&'static str>) -> String {
+    nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
+}
+
+/// Parameters given to a policy, still untyped.
+#[derive(Clone, Debug, Default)]
+pub struct Params(toml::Table);
+
+impl Params {
+    /// Reads the parameters into the policy's own struct, which must refuse unknown keys
+    /// (`#[serde(default, deny_unknown_fields)]`). The error is a message without context.
+    pub fn parse<P: DeserializeOwned>(self, info: &PolicyInfo) -> Result<P, PolicyError> {
+        P::deserialize(self.0).map_err(|e| PolicyError::Params {
+            slot: "policy",
+            name: info.name.to_owned(),
+            message: format!("{}; valid: {}", e.message(), list_params(info)),
+        })
+    }
+
+    /// For policies without parameters.
+    pub fn none(self, info: &PolicyInfo) -> Result<(), PolicyError> {
+        match self.0.keys().next() {
+            None => Ok(()),
+            Some(key) => Err(PolicyError::Params {
+                slot: "policy",
+                name: info.name.to_owned(),
+                message: format!("unknown key `{key}`; it takes no parameters"),
+            }),
+        }
+    }
+}
+
+fn list_params(info: &PolicyInfo) -> String {
+    let all: Vec<String> =
+        info.params.iter().map(|p| format!("{} ({}, {})", p.name, p.unit, p.range)).collect();
+    if all.is_empty() { "none".to_owned() } else { all.join(", ") }
+}
+
+/// Splits `name(key=value,...)` into the name and its parameters.
+fn split(text: &str) -> Result<(&str, Params), PolicyError> {
+    let malformed = || PolicyError::Malformed { text: text.to_owned() };
+    let text = text.trim();
+    let Some(open) = text.find('(') else { return Ok((text, Params::default())) };
+    let inner = text[open + 1..].strip_suffix(')').ok_or_else(malformed)?;
+    let mut table = toml::Table::new();
+    for pair in inner.split(',').filter(|p| !p.trim().is_empty()) {
+        let (key, value) = pair.split_once('=').ok_or_else(malformed)?;
+        table.insert(key.trim().to_owned(), parse_value(value.trim()));
+    }
+    Ok((text[..open].trim_end(), Params(table)))
+}
+
+fn parse_value(text: &str) -> toml::Value {
+    if let Ok(n) = text.parse::<i64>() {
+        return toml::Value::Integer(n);
+    }
+    if let Ok(x) = text.parse::<f64>() {
+        return toml::Value::Float(x);
+    }
+    match text {
+        "true" => toml::Value::Boolean(true),
+        "false" => toml::Value::Boolean(false),
+        _ => toml::Value::String(text.to_owned()),
+    }
+}
+
+impl<T: ?Sized, C: ?Sized> Registry<T, C> {
+    /// Builds the policy that `text` (`name` or `name(key=value,...)`) asks for.
+    pub fn build(&self, text: &str, context: &C) -> Result<Box<T>, PolicyError> {
+        let (name, params) = split(text)?;
+        let entry = self.find(name)?;
+        (entry.build)(context, params).map_err(|e| self.in_slot(e))
+    }
+
+    /// The entry called `name`.
+    pub fn find(&self, name: &str) -> Result<&'static Entry<T, C>, PolicyError> {
+        self.entries.iter().find(|e| e.info.name == name).ok_or_else(|| PolicyError::Unknown {
+            slot: self.slot,
+            name: name.to_owned(),
+            nearest: nearest(name, self.names()),
+            valid: self.names().collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// Names in registry order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.entries.iter().map(|e| e.info.name)
+    }
+
+    /// Descriptions in registry order.
+    pub fn infos(&self) -> impl Iterator<Item = &'static PolicyInfo> {
+        self.entries.iter().map(|e| &e.info)
+    }
+
+    fn in_slot(&self, error: PolicyError) -> PolicyError {
+        match error {
+            PolicyError::Params { name, message, .. } => {
+                PolicyError::Params { slot: self.slot, name, message }
+            }
+            other => other,
+        }
+    }
+}
+
+/// The candidate closest to `name`, if any is close enough to be what was meant.
+pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    candidates
+        .map(|c| (strsim::jaro_winkler(name, c), c))
+        .filter(|&(score, _)| score > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, c)| c)
+}
