@@ -2,4 +2,5 @@
 
 pub mod dram;
 pub mod machine;
+pub mod record;
 pub mod registry;

@@ -1,0 +1,235 @@
+//! Raw counts that a run leaves, unit by unit. Everything is an integer; ratios are derived in one
+//! place from these.
+
+use super::Histogram;
+use warpmem_trace::OpClass;
+
+/// One finished load warp instruction (loads, atomics and async copies that left the SM's registers
+/// waiting). Times are core cycles from the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadRow {
+    pub kernel: u32,
+    /// Index of the CTA in the trace.
+    pub cta: u32,
+    pub warp_in_cta: u32,
+    pub sm: u32,
+    pub pc: u64,
+    /// Issue of the instruction.
+    pub issue_cycle: u64,
+    /// Issue until the last datum is back, core cycles [WMC Fig 4b].
+    pub load_time: u64,
+    /// Requests after coalescing [CaLRS Fig 4].
+    pub requests: u32,
+    /// Requests that the LLC could not answer from its data [WMC Fig 3].
+    pub offchip_requests: u32,
+    /// Different channels and (channel, bank) pairs among the requests [Yuan Fig 14].
+    pub channels: u32,
+    pub banks: u32,
+    /// Slowest minus fastest turnaround of its off-chip requests, core cycles [WMC Fig 4a]; `None` with
+    /// fewer than two of them.
+    pub divergence: Option<u64>,
+    /// (Time inside the memory controller of the slowest − of the fastest), core cycles; the in-controller
+    /// share of divergence is this over `divergence` [WMC Fig 6].
+    pub in_mc_divergence: Option<i64>,
+}
+
+/// Where load rows go while the run goes on.
+pub trait LoadSink {
+    fn load(&mut self, row: &LoadRow);
+}
+
+/// Drops the rows; aggregate counts are kept by the engine all the same.
+pub struct NoLoads;
+
+impl LoadSink for NoLoads {
+    fn load(&mut self, _: &LoadRow) {}
+}
+
+/// A stage of a read request's way; times between stages sum to its latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Stage {
+    /// Coalesced until it leaves L1 for the network.
+    L1,
+    RequestNetwork,
+    LlcQueue,
+    /// Tags and data of the slice, MSHR wait of merged requests included.
+    Llc,
+    LlcToDram,
+    DramQueue,
+    DramService,
+    ReplyNetwork,
+}
+
+impl Stage {
+    pub const COUNT: usize = 8;
+    pub const NAMES: [&'static str; Stage::COUNT] = [
+        "l1",
+        "request_network",
+        "llc_queue",
+        "llc",
+        "llc_to_dram",
+        "dram_queue",
+        "dram_service",
+        "reply_network",
+    ];
+}
+
+/// Why a cache access had to be tried again. Counted in cycles of waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum ReservationFail {
+    /// Every line of the set is reserved.
+    LineAlloc,
+    MissQueueFull,
+    MshrEntry,
+    MshrMerge,
+}
+
+impl ReservationFail {
+    pub const COUNT: usize = 4;
+    pub const NAMES: [&'static str; ReservationFail::COUNT] =
+        ["line_alloc", "miss_queue_full", "mshr_entry", "mshr_merge"];
+}
+
+/// Accesses of one cache, in requests (sectors on sectored caches).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CacheCounts {
+    pub read_hits: u64,
+    /// The line is absent.
+    pub read_misses: u64,
+    /// The line is present, the sector is not.
+    pub read_sector_misses: u64,
+    /// Merged into an outstanding miss.
+    pub read_pending_hits: u64,
+    pub write_hits: u64,
+    pub write_misses: u64,
+    pub atomics: u64,
+    pub bypasses: u64,
+    /// Lines evicted that had dirty data.
+    pub writebacks: u64,
+    /// Reads of the next level caused by writes.
+    pub write_fetches: u64,
+    pub evictions: u64,
+    /// Cycles of retry, by [`ReservationFail`].
+    pub reservation_fails: [u64; ReservationFail::COUNT],
+}
+
+/// One SM over the run. Cycles are core cycles.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SmResult {
+    pub warp_instructions: u64,
+    pub thread_instructions: u64,
+    pub warp_instructions_by_class: [u64; OpClass::COUNT],
+    pub memory_instructions: u64,
+    pub active_cycles: u64,
+    /// No warp on the SM while the application runs.
+    pub no_warp_cycles: u64,
+    /// Nothing issued; every warp present waits for memory [OWL].
+    pub memory_block_cycles: u64,
+    /// Nothing issued; some warp waits for a compute result.
+    pub dependency_stall_cycles: u64,
+    /// Nothing issued; a ready warp finds its unit or the load/store queue taken.
+    pub structural_stall_cycles: u64,
+    /// Nothing issued; some warp waits at a barrier, the others for memory.
+    pub barrier_cycles: u64,
+    /// Sum over cycles with warps present of the ready warps.
+    pub ready_warp_cycles: u64,
+    pub ctas: u64,
+    pub l1: CacheCounts,
+    pub shared_accesses: u64,
+    /// Passes beyond the first of shared-memory instructions.
+    pub shared_bank_conflict_cycles: u64,
+}
+
+/// One LLC slice over the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SliceResult {
+    pub cache: CacheCounts,
+    pub mshr_merge_length: Histogram,
+}
+
+/// One bank over the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BankResult {
+    /// Column commands.
+    pub reads: u64,
+    pub writes: u64,
+    pub activations: u64,
+    pub precharges: u64,
+    /// Requests by the state in which they found the bank at their first service decision.
+    pub row_hits: u64,
+    pub row_misses: u64,
+    pub row_conflicts: u64,
+}
+
+/// One DRAM channel over the run. Cycles are DRAM command clock cycles.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChannelResult {
+    pub cycles: u64,
+    pub data_bus_busy_cycles: u64,
+    /// Cycles with a request waiting or in service.
+    pub pending_cycles: u64,
+    /// Sum over cycles of the banks with at least one outstanding request, and cycles with such a bank.
+    pub bank_outstanding_cycles: u64,
+    pub any_bank_outstanding_cycles: u64,
+    /// Sum over cycles of the banks being served, and cycles with such a bank.
+    pub bank_busy_cycles: u64,
+    pub any_bank_busy_cycles: u64,
+    /// Sum over cycles of the requests in the queues.
+    pub queue_occupancy_cycles: u64,
+    pub refreshes: u64,
+    pub turnarounds: u64,
+    pub write_drains: u64,
+    pub banks: Vec<BankResult>,
+}
+
+/// One kernel launch. Cycles are core cycles from the start of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KernelResult {
+    pub name: String,
+    pub start_cycle: u64,
+    pub end_cycle: u64,
+    pub ctas: u64,
+    pub warp_instructions: u64,
+    pub thread_instructions: u64,
+}
+
+/// Latency of read requests that left L1, core cycles.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LatencyResult {
+    pub total: Histogram,
+    /// Sum over requests of the time in each [`Stage`], in ticks of the run's time unit.
+    pub stage_ticks: [u128; Stage::COUNT],
+    /// Time unit of `stage_ticks`: ticks per core cycle.
+    pub ticks_per_core_cycle: u64,
+}
+
+/// Aggregates over the load rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadResult {
+    pub loads: u64,
+    pub requests: u64,
+    pub offchip_requests: u64,
+    pub channels: u64,
+    pub banks: u64,
+    /// Of loads with two or more off-chip requests.
+    pub divergence: Histogram,
+    pub in_mc_divergence: i128,
+    pub load_time: Histogram,
+}
+
+/// Everything a run leaves beside its load rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunResult {
+    /// First CTA launch to last CTA completion.
+    pub core_cycles: u64,
+    pub kernels: Vec<KernelResult>,
+    pub sms: Vec<SmResult>,
+    pub slices: Vec<SliceResult>,
+    pub channels: Vec<ChannelResult>,
+    pub latency: LatencyResult,
+    pub loads: LoadResult,
+    /// Events carried out by the engine: unit steps.
+    pub steps: u64,
+}
