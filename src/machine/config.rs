@@ -179,7 +179,8 @@ pub struct L1 {
     /// Invalidated when a kernel ends.
     pub flush_between_kernels: bool,
     /// Sizes that shared memory may take out of a store of `unified_bytes`; the smallest that holds all
-    /// resident CTAs is taken, the rest is L1. Empty: L1 has its `size_bytes`.
+    /// resident CTAs is taken, the rest is L1, which keeps its sets and loses ways. Empty: L1 has its
+    /// `size_bytes`, which otherwise is what the smallest option leaves.
     pub shared_options_bytes: Vec<u32>,
     /// Shared memory and L1 together; 0 = separate.
     pub unified_bytes: u32,
@@ -307,8 +308,9 @@ pub struct Address {
     /// Fields from the most significant bit down, `field:bits` separated by spaces; fields are `row`,
     /// `bank`, `column`, `channel`, `burst` (bytes within a column command). Bits above are ignored.
     /// Without a `channel` field channels take turns every `interleave_bytes` (any number of channels) and
-    /// the map applies to the address within the channel.
+    /// the map applies to the address within the channel. The bank group is the low bits of the bank.
     pub map: String,
+    /// 0 where the map has a `channel` field.
     pub interleave_bytes: u32,
     /// Hash of the bits above on (channel, low bank bits); gives channel and slice.
     pub partition_hash: IndexHash,

@@ -1,5 +1,21 @@
 //! What a machine is: its typed configuration, the presets, overrides and validation.
 
+mod address;
+mod clocks;
 mod config;
+mod derived;
+mod error;
+mod limits;
+mod load;
+mod presets;
+mod validate;
 
+pub use address::{BitGroup, Field};
+pub use clocks::Periods;
 pub use config::*;
+pub use error::{MachineError, Origin};
+pub use load::{flatten, keys, load};
+pub use presets::{preset_names, preset_text};
+
+#[cfg(test)]
+mod tests;

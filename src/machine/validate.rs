@@ -1,0 +1,259 @@
+//! What a machine must satisfy. Ranges of single keys are in `limits`; here stand the rules that tie keys
+//! together.
+
+use std::fmt::Display;
+
+use super::address::bits_of;
+use super::limits::LIMITS;
+use super::{BitGroup, Cache, Dram, Field, IndexHash, L1, Llc, Machine, MachineError, Sm, flatten};
+
+impl Machine {
+    /// Refuses a machine that the model cannot run.
+    ///
+    /// # Errors
+    /// [`MachineError::Invalid`] with the key, its value and what would be valid.
+    pub fn validate(&self) -> Result<(), MachineError> {
+        within_limits(self)?;
+        self.clocks.validate()?;
+        check_sm(&self.sm)?;
+        check_cache("l1.cache", &self.l1.cache)?;
+        check_cache("llc.cache", &self.llc.cache)?;
+        check_shared_lines(&self.l1.cache, &self.llc.cache)?;
+        check_unified(&self.l1, &self.sm)?;
+        check_dram(&self.dram)?;
+        check_bursts(&self.dram, &self.llc.cache)?;
+        check_timing(&self.dram)?;
+        check_slices(&self.llc, &self.dram)?;
+        check_address(self)
+    }
+}
+
+type Check = Result<(), MachineError>;
+
+fn rule(holds: bool, key: &str, value: impl Display + Copy, valid: impl Into<String>) -> Check {
+    if holds {
+        return Ok(());
+    }
+    Err(MachineError::Invalid {
+        key: key.to_owned(),
+        value: value.to_string(),
+        valid: valid.into(),
+    })
+}
+
+fn power_of_two(key: &str, value: u32) -> Check {
+    rule(value.is_power_of_two(), key, value, "a power of two")
+}
+
+fn within_limits(machine: &Machine) -> Check {
+    let values = flatten(machine);
+    LIMITS.iter().try_for_each(|&(key, min, max)| {
+        let value = values.iter().find(|(k, _)| k == key).and_then(|(_, v)| v.as_integer());
+        let value = value.expect("every limit is of an integer key");
+        let holds = (i64::from(min)..=i64::from(max)).contains(&value);
+        rule(holds, key, value, format!("{min} to {max}"))
+    })
+}
+
+fn check_sm(sm: &Sm) -> Check {
+    let most = sm.max_warps * 32;
+    let threads = format!("at most 32 per warp, {most} with `sm.max_warps` = {}", sm.max_warps);
+    rule(sm.max_threads <= most, "sm.max_threads", sm.max_threads, threads)?;
+    let warps = format!("at most one per warp: `sm.max_warps` = {}", sm.max_warps);
+    rule(sm.schedulers <= sm.max_warps, "sm.schedulers", sm.schedulers, warps)?;
+    power_of_two("sm.shared.bank_bytes", sm.shared.bank_bytes)
+}
+
+/// Geometry of the cache at `path`.
+fn check_cache(path: &str, cache: &Cache) -> Check {
+    let key = |name: &str| format!("{path}.{name}");
+    let line = cache.line_bytes;
+    power_of_two(&key("line_bytes"), line)?;
+    power_of_two(&key("sector_bytes"), cache.sector_bytes)?;
+    let sectors = format!("at most a line: `{}` = {line}", key("line_bytes"));
+    rule(cache.sector_bytes <= line, &key("sector_bytes"), cache.sector_bytes, sectors)?;
+    let size = cache.size_bytes;
+    let lines = format!("a multiple of `{}` = {line}", key("line_bytes"));
+    rule(size.is_multiple_of(line), &key("size_bytes"), size, lines)?;
+    let ways = cache.associativity();
+    let divisors = format!("0 (fully associative) or a divisor of the {} lines", cache.lines());
+    rule(cache.lines().is_multiple_of(ways), &key("ways"), ways, divisors)?;
+    let hashable = cache.index == IndexHash::Linear || cache.sets().is_power_of_two();
+    let sets = format!(
+        "\"linear\", or sizes that give a power of two of sets (now {} sets)",
+        cache.sets()
+    );
+    rule(hashable, &key("index"), hash_name(cache.index), sets)
+}
+
+fn hash_name(hash: IndexHash) -> &'static str {
+    match hash {
+        IndexHash::Linear => "\"linear\"",
+        IndexHash::Xor => "\"xor\"",
+        IndexHash::Ipoly => "\"ipoly\"",
+    }
+}
+
+/// A request of L1 names a line and sectors of LLC.
+fn check_shared_lines(l1: &Cache, llc: &Cache) -> Check {
+    let line = format!("that of LLC: `llc.cache.line_bytes` = {}", llc.line_bytes);
+    rule(l1.line_bytes == llc.line_bytes, "l1.cache.line_bytes", l1.line_bytes, line)?;
+    let sector = format!("that of LLC: `llc.cache.sector_bytes` = {}", llc.sector_bytes);
+    rule(l1.sector_bytes == llc.sector_bytes, "l1.cache.sector_bytes", l1.sector_bytes, sector)
+}
+
+fn check_unified(l1: &L1, sm: &Sm) -> Check {
+    let options = &l1.shared_options_bytes;
+    let (Some(&smallest), Some(&largest)) = (options.iter().min(), options.iter().max()) else {
+        let valid = "0 without `l1.shared_options_bytes`";
+        return rule(l1.unified_bytes == 0, "l1.unified_bytes", l1.unified_bytes, valid);
+    };
+    let key = "l1.shared_options_bytes";
+    let set_bytes = l1.cache.sets() * l1.cache.line_bytes;
+    let shown = format!("{options:?}");
+    let fits = |&option: &u32| {
+        option < l1.unified_bytes && (l1.unified_bytes - option).is_multiple_of(set_bytes)
+    };
+    let valid = format!(
+        "sizes below `l1.unified_bytes` = {} that leave whole ways of {set_bytes} bytes",
+        l1.unified_bytes
+    );
+    rule(options.iter().all(fits), key, &shown, valid)?;
+    let holds_all = format!("an option that holds `sm.shared_bytes` = {}", sm.shared_bytes);
+    rule(largest >= sm.shared_bytes, key, &shown, holds_all)?;
+    let rest = l1.unified_bytes - smallest;
+    let size = format!("{rest}, what the smallest of `{key}` leaves of {} bytes", l1.unified_bytes);
+    rule(l1.cache.size_bytes == rest, "l1.cache.size_bytes", l1.cache.size_bytes, size)
+}
+
+fn check_dram(dram: &Dram) -> Check {
+    power_of_two("dram.banks", dram.banks)?;
+    power_of_two("dram.bank_groups", dram.bank_groups)?;
+    let groups = format!("at most one per bank: `dram.banks` = {}", dram.banks);
+    rule(dram.bank_groups <= dram.banks, "dram.bank_groups", dram.bank_groups, groups)?;
+    power_of_two("dram.row_bytes", dram.row_bytes)?;
+    let (low, high) = (dram.write_low_watermark, dram.write_high_watermark);
+    if dram.write_queue == 0 {
+        let valid = "0 without a write queue (`dram.write_queue` = 0)";
+        rule(high == 0, "dram.write_high_watermark", high, valid)?;
+        return rule(low == 0, "dram.write_low_watermark", low, valid);
+    }
+    let high_valid = format!("1 to `dram.write_queue` = {}", dram.write_queue);
+    rule((1..=dram.write_queue).contains(&high), "dram.write_high_watermark", high, high_valid)?;
+    let low_valid = format!("below `dram.write_high_watermark` = {high}");
+    rule(low < high, "dram.write_low_watermark", low, low_valid)
+}
+
+/// A sector is moved by whole column commands.
+fn check_bursts(dram: &Dram, llc: &Cache) -> Check {
+    let transfers = dram.transfers_per_clock;
+    let whole = format!("a multiple of `dram.transfers_per_clock` = {transfers}");
+    rule(
+        dram.burst_length.is_multiple_of(transfers),
+        "dram.burst_length",
+        dram.burst_length,
+        whole,
+    )?;
+    let bytes = dram.burst_bytes();
+    let valid = format!(
+        "a width whose burst ({} bytes x {} transfers = {bytes} bytes) is a power of two and at most \
+         `llc.cache.sector_bytes` = {}",
+        dram.bus_bytes, dram.burst_length, llc.sector_bytes
+    );
+    let fits = bytes.is_power_of_two() && bytes <= llc.sector_bytes;
+    rule(fits, "dram.bus_bytes", dram.bus_bytes, valid)?;
+    let row = format!("at least a line: `llc.cache.line_bytes` = {}", llc.line_bytes);
+    rule(dram.row_bytes >= llc.line_bytes, "dram.row_bytes", dram.row_bytes, row)
+}
+
+fn check_timing(dram: &Dram) -> Check {
+    let t = &dram.timing;
+    let at_least = |long: u32, long_key: &str, short: u32, short_key: &str| {
+        let valid = format!("at least `dram.timing.{short_key}` = {short}");
+        rule(long >= short, &format!("dram.timing.{long_key}"), long, valid)
+    };
+    at_least(t.tras, "tras", t.trcd, "trcd")?;
+    at_least(t.trc, "trc", t.tras, "tras")?;
+    at_least(t.tccdl, "tccdl", t.tccds, "tccds")?;
+    at_least(t.trrdl, "trrdl", t.trrds, "trrds")?;
+    at_least(t.twtrl, "twtrl", t.twtrs, "twtrs")?;
+    let read_to_write = t.tcl + dram.burst_cycles() + t.trtw_gap;
+    let valid = format!("below {read_to_write} = CL + burst + gap, so that WR follows RD");
+    rule(t.twl < read_to_write, "dram.timing.twl", t.twl, valid)?;
+    if t.trefi == 0 {
+        let valid = "0 without refresh (`dram.timing.trefi` = 0)";
+        return rule(t.trfc == 0, "dram.timing.trfc", t.trfc, valid);
+    }
+    let valid = format!("1 to below `dram.timing.trefi` = {}", t.trefi);
+    rule((1..t.trefi).contains(&t.trfc), "dram.timing.trfc", t.trfc, valid)
+}
+
+fn check_slices(llc: &Llc, dram: &Dram) -> Check {
+    let key = "llc.slices_per_channel";
+    power_of_two(key, llc.slices_per_channel)?;
+    let valid = format!("at most one per bank: `dram.banks` = {}", dram.banks);
+    rule(llc.slices_per_channel <= dram.banks, key, llc.slices_per_channel, valid)
+}
+
+/// The address map against the DRAM it describes.
+fn check_address(machine: &Machine) -> Check {
+    let (dram, address) = (&machine.dram, &machine.dram.address);
+    let groups = address.bit_groups()?;
+    let shown = format!("\"{}\"", address.map);
+    let map_rule = |holds, valid: String| rule(holds, "dram.address.map", &shown, valid);
+    let burst_bits = bits_of(&groups, Field::Burst);
+    let lowest = groups.first().is_some_and(|g| g.field == Field::Burst && g.bits == burst_bits);
+    map_rule(lowest, "the burst field last, in one piece".to_owned())?;
+    let wants = |field, name: &str, bits: u32, why: String| {
+        let have = bits_of(&groups, field);
+        map_rule(have == bits, format!("{bits} {name} bits for {why}, not {have}"))
+    };
+    let bytes = dram.burst_bytes();
+    wants(Field::Burst, "burst", bytes.ilog2(), format!("{bytes}-byte column commands"))?;
+    let columns = (dram.row_bytes / bytes).max(1);
+    wants(
+        Field::Column,
+        "column",
+        columns.ilog2(),
+        format!("`dram.row_bytes` = {}", dram.row_bytes),
+    )?;
+    wants(Field::Bank, "bank", dram.banks.ilog2(), format!("`dram.banks` = {}", dram.banks))?;
+    map_rule(bits_of(&groups, Field::Row) > 0, "a row field".to_owned())?;
+    let line = machine.llc.cache.line_bytes;
+    let together =
+        format!("the lowest {} bits from column and burst: a line lies in one row", line.ilog2());
+    map_rule(within_row_bits(&groups) >= line.ilog2(), together)?;
+    check_channels(machine, bits_of(&groups, Field::Channel))
+}
+
+/// Lowest bits of the address that stay within one row of one bank.
+fn within_row_bits(groups: &[BitGroup]) -> u32 {
+    let in_row = |g: &&BitGroup| matches!(g.field, Field::Column | Field::Burst);
+    groups.iter().take_while(in_row).map(|g| g.bits).sum()
+}
+
+/// Channels either stand in the map or take turns.
+fn check_channels(machine: &Machine, channel_bits: u32) -> Check {
+    let (dram, address) = (&machine.dram, &machine.dram.address);
+    let (interleave, line) = (address.interleave_bytes, machine.llc.cache.line_bytes);
+    let interleave_key = "dram.address.interleave_bytes";
+    if channel_bits > 0 {
+        let valid =
+            format!("{} = 2 to the channel bits of `dram.address.map`", 1u64 << channel_bits);
+        rule(
+            1u64 << channel_bits == u64::from(dram.channels),
+            "dram.channels",
+            dram.channels,
+            valid,
+        )?;
+        let valid = "0, as `dram.address.map` has a channel field";
+        return rule(interleave == 0, interleave_key, interleave, valid);
+    }
+    let valid = format!(
+        "a power of two of at least a line ({line}), as `dram.address.map` has no channel field"
+    );
+    rule(interleave.is_power_of_two() && interleave >= line, interleave_key, interleave, valid)?;
+    let valid = "\"linear\", or a channel field in `dram.address.map`";
+    let linear = address.partition_hash == IndexHash::Linear;
+    rule(linear, "dram.address.partition_hash", hash_name(address.partition_hash), valid)
+}
