@@ -1,5 +1,39 @@
 //! Per-warp memory-instruction traces of GPU kernels and the `.wmt` container they are kept in.
+//!
+//! [`TraceWriter`] streams a trace to disk CTA by CTA; [`WarpAssembler`] turns a warp's full
+//! instruction stream into its records; [`Trace`] maps a file and hands out [`Chunk`]s of CTAs, whose
+//! warps are replayed record by record with [`WarpCursor`]. The bytes are described in
+//! `docs/trace-format.md`.
+//!
+//! Invariant: this crate knows nothing of machines or engines.
 
+mod assemble;
+mod block;
+mod chain;
+mod chunk;
+mod context;
+mod cta;
+mod cursor;
+mod dictionary;
+mod encode;
+mod error;
+mod header;
+mod output;
+mod pack;
+mod reader;
 mod record;
+mod serial;
+mod varint;
+mod writer;
 
+pub use assemble::{MemoryOp, Reg, WarpAssembler};
+pub use block::Codec;
+pub use chain::segment_chain_cycles;
+pub use chunk::{Chunk, CtaEntry, WarpEntry};
+pub use cta::CtaBuilder;
+pub use cursor::WarpCursor;
+pub use error::TraceError;
+pub use header::{Header, Kernel, KindCount, Provenance};
+pub use reader::Trace;
 pub use record::*;
+pub use writer::{TraceSummary, TraceWriter, WriterOptions};

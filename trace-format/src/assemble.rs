@@ -1,0 +1,251 @@
+use crate::cta::CtaBuilder;
+use crate::dictionary::{Distances, FlatInstruction};
+use crate::record::{CacheOp, Kind, OpClass, Space};
+use crate::writer::TraceWriter;
+
+/// A register of a warp: general, predicate and uniform registers under numbers of their own. The
+/// constant ones (`RZ`, `PT`, `URZ`) are not registers here.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reg(pub u16);
+
+/// What a memory instruction does, apart from its registers and addresses.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct MemoryOp {
+    pub kind: Kind,
+    pub space: Space,
+    /// Bytes per lane.
+    pub width: u8,
+    pub cache_op: CacheOp,
+}
+
+/// Turns the full instruction stream of a warp into its records: what lies between two records becomes
+/// the compute of the second, registers become dependence distances. Used for warp after warp.
+///
+/// A register write counts whatever its mask: after a write under a partial mask, a reader depends on
+/// that write alone. Registers are read at issue and issue is in order, so that overwriting what an
+/// earlier instruction reads is no dependence. An instruction that writes several registers (a wide
+/// load) names all of them.
+#[derive(Default)]
+pub struct WarpAssembler {
+    /// Instructions pushed so far.
+    count: u64,
+    /// The last writer of each register.
+    writers: Vec<Option<Writer>>,
+    /// The registers that have one.
+    written: Vec<Reg>,
+    records: Vec<Draft>,
+    compute: Vec<(OpClass, Distances)>,
+    /// Active lanes of the compute since the last record.
+    lanes: [u32; OpClass::COUNT],
+    addresses: Vec<u64>,
+    /// Records that are async copies not waited for.
+    copies: Vec<usize>,
+    /// Async copies that the next instruction waits for are the first so many of `copies`.
+    waited: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Writer {
+    /// Which instruction of the warp it is.
+    position: u64,
+    /// Its record, where it is not compute.
+    record: Option<usize>,
+}
+
+/// A record whose result has not been used yet.
+struct Draft {
+    position: u64,
+    pc: u64,
+    op: MemoryOp,
+    barrier: u8,
+    mask: u32,
+    deps: Distances,
+    use_distance: Option<u32>,
+    address_from: Option<u32>,
+    lanes: [u32; OpClass::COUNT],
+    /// Where its compute and its addresses end; they start where those of the draft before end.
+    compute_end: usize,
+    addresses_end: usize,
+}
+
+/// What a record without addresses does in memory.
+const NO_MEMORY: MemoryOp =
+    MemoryOp { kind: Kind::End, space: Space::None, width: 0, cache_op: CacheOp::Default };
+
+impl WarpAssembler {
+    pub fn new() -> WarpAssembler {
+        WarpAssembler::default()
+    }
+
+    /// An instruction that is neither memory, barrier, fence nor exit.
+    pub fn compute(&mut self, class: OpClass, mask: u32, dests: &[Reg], srcs: &[Reg]) {
+        let position = self.advance();
+        let deps = self.depend(position, dests, srcs);
+        self.write(Writer { position, record: None }, dests);
+        self.compute.push((class, deps));
+        self.lanes[class as usize] += mask.count_ones();
+    }
+
+    /// A memory instruction; `addresses`: one per active lane, lowest lane first. `srcs` are its
+    /// address and data registers.
+    pub fn memory(
+        &mut self,
+        pc: u64,
+        op: MemoryOp,
+        mask: u32,
+        dests: &[Reg],
+        srcs: &[Reg],
+        addresses: &[u64],
+    ) {
+        let position = self.advance();
+        let record = self.records.len();
+        let loads = srcs.iter().filter_map(|&reg| self.writer(reg)?.record);
+        let address_from = loads.max().map(|load| (record - load) as u32);
+        let deps = self.depend(position, dests, srcs);
+        self.write(Writer { position, record: Some(record) }, dests);
+        self.addresses.extend_from_slice(addresses);
+        self.record(Draft { pc, op, mask, deps, address_from, ..Draft::at(position) });
+        if op.kind == Kind::AsyncCopy {
+            self.copies.push(record);
+        }
+    }
+
+    /// A CTA-wide barrier.
+    pub fn barrier(&mut self, pc: u64, id: u8, mask: u32) {
+        let op = MemoryOp { kind: Kind::Barrier, ..NO_MEMORY };
+        let draft = Draft::at(self.advance());
+        self.record(Draft { pc, op, mask, barrier: id, ..draft });
+    }
+
+    pub fn fence(&mut self, pc: u64, mask: u32) {
+        let op = MemoryOp { kind: Kind::Fence, ..NO_MEMORY };
+        let draft = Draft::at(self.advance());
+        self.record(Draft { pc, op, mask, ..draft });
+    }
+
+    /// The lanes of `mask` end.
+    pub fn exit(&mut self, pc: u64, mask: u32) {
+        let op = MemoryOp { kind: Kind::Exit, ..NO_MEMORY };
+        let draft = Draft::at(self.advance());
+        self.record(Draft { pc, op, mask, ..draft });
+    }
+
+    /// The next instruction waits for every async copy pushed so far.
+    pub fn wait_async(&mut self) {
+        self.waited = self.copies.len();
+    }
+
+    /// Ends the warp: appends its records to the warp that `cta` began last, their instructions
+    /// interned in `writer`'s open kernel, and starts afresh. Compute behind the last record becomes
+    /// that of a [`Kind::End`] record.
+    pub fn finish(&mut self, writer: &mut TraceWriter, cta: &mut CtaBuilder) {
+        let covered = self.records.last().map_or(0, |draft| draft.compute_end);
+        if covered < self.compute.len() {
+            self.record(Draft::at(self.count));
+        }
+        let (mut compute_start, mut addresses_start) = (0, 0);
+        for draft in &self.records {
+            let id = writer.intern_flat(&FlatInstruction {
+                pc: draft.pc,
+                kind: draft.op.kind,
+                space: draft.op.space,
+                cache_op: draft.op.cache_op,
+                width: draft.op.width,
+                barrier: draft.barrier,
+                deps: draft.deps,
+                use_distance: draft.use_distance,
+                address_from: draft.address_from,
+                compute: &self.compute[compute_start..draft.compute_end],
+            });
+            let addresses = &self.addresses[addresses_start..draft.addresses_end];
+            cta.push(id, draft.mask, &draft.lanes, addresses);
+            compute_start = draft.compute_end;
+            addresses_start = draft.addresses_end;
+        }
+        self.clear();
+    }
+
+    fn clear(&mut self) {
+        for reg in self.written.drain(..) {
+            self.writers[usize::from(reg.0)] = None;
+        }
+        self.count = 0;
+        self.records.clear();
+        self.compute.clear();
+        self.lanes = [0; OpClass::COUNT];
+        self.addresses.clear();
+        self.copies.clear();
+        self.waited = 0;
+    }
+
+    /// The position of a new instruction.
+    fn advance(&mut self) -> u64 {
+        let position = self.count;
+        self.count += 1;
+        for copy in self.copies.drain(..self.waited) {
+            self.records[copy].used_at(position);
+        }
+        self.waited = 0;
+        position
+    }
+
+    /// The compute results that an instruction needs or overwrites; those of records are used by it.
+    fn depend(&mut self, position: u64, dests: &[Reg], srcs: &[Reg]) -> Distances {
+        let mut deps = Distances::default();
+        for &reg in dests.iter().chain(srcs) {
+            match self.writer(reg) {
+                Some(Writer { record: Some(record), .. }) => self.records[record].used_at(position),
+                Some(writer) => deps.add(position - writer.position),
+                None => {}
+            }
+        }
+        deps
+    }
+
+    fn write(&mut self, writer: Writer, dests: &[Reg]) {
+        for &reg in dests {
+            let index = usize::from(reg.0);
+            if index >= self.writers.len() {
+                self.writers.resize(index + 1, None);
+            }
+            if self.writers[index].replace(writer).is_none() {
+                self.written.push(reg);
+            }
+        }
+    }
+
+    fn writer(&self, reg: Reg) -> Option<Writer> {
+        self.writers.get(usize::from(reg.0)).copied().flatten()
+    }
+
+    fn record(&mut self, mut draft: Draft) {
+        draft.lanes = std::mem::take(&mut self.lanes);
+        draft.compute_end = self.compute.len();
+        draft.addresses_end = self.addresses.len();
+        self.records.push(draft);
+    }
+}
+
+impl Draft {
+    fn at(position: u64) -> Draft {
+        Draft {
+            position,
+            pc: 0,
+            op: NO_MEMORY,
+            barrier: 0,
+            mask: 0,
+            deps: Distances::default(),
+            use_distance: None,
+            address_from: None,
+            lanes: [0; OpClass::COUNT],
+            compute_end: 0,
+            addresses_end: 0,
+        }
+    }
+
+    /// Only the first use counts.
+    fn used_at(&mut self, position: u64) {
+        let distance = position - self.position - 1;
+        self.use_distance.get_or_insert(u32::try_from(distance).unwrap_or(u32::MAX));
+    }
+}

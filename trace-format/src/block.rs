@@ -1,0 +1,97 @@
+//! A block: bytes compressed on their own and checked. Chunks, dictionaries and the index are blocks.
+
+use std::io::{self, Read, Write};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use serde::{Deserialize, Serialize};
+
+/// How a block is compressed. The number is what stands in the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[repr(u8)]
+pub enum Codec {
+    /// Raw deflate (RFC 1951), levels 0 to 9.
+    #[default]
+    Deflate,
+    /// Zstandard frames (RFC 8878), levels 1 to 22.
+    Zstd,
+}
+
+/// No block inflates to more than this: a bound on what a hostile file can make a reader allocate.
+pub(crate) const MAX_INFLATED: usize = 1 << 30;
+
+/// Inflated bytes set aside before any are seen; beyond it the buffer grows with what really comes.
+const TRUSTED_CAPACITY: usize = 1 << 22;
+
+/// What the index says of a block. Its offset follows from the blocks before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Block {
+    pub codec: Codec,
+    /// Bytes in the file.
+    pub stored: u32,
+    pub inflated: u32,
+    /// CRC-32 (IEEE) of the stored bytes.
+    pub crc: u32,
+}
+
+impl Block {
+    /// Compresses `bytes` into `stored`, replacing what it holds.
+    ///
+    /// # Errors
+    /// When the bytes, before or after, do not fit in a block.
+    pub fn pack(bytes: &[u8], codec: Codec, level: u32, stored: &mut Vec<u8>) -> io::Result<Block> {
+        if bytes.len() > MAX_INFLATED {
+            let message = format!("{} bytes exceed the {MAX_INFLATED} of a block", bytes.len());
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        }
+        stored.clear();
+        match codec {
+            Codec::Deflate => {
+                let mut encoder = DeflateEncoder::new(&mut *stored, Compression::new(level.min(9)));
+                encoder.write_all(bytes)?;
+                encoder.finish()?;
+            }
+            Codec::Zstd => {
+                zstd::stream::copy_encode(bytes, &mut *stored, level.clamp(1, 22) as i32)?;
+            }
+        }
+        Ok(Block {
+            codec,
+            stored: u32::try_from(stored.len()).map_err(io::Error::other)?,
+            inflated: bytes.len() as u32,
+            crc: crc32fast::hash(stored),
+        })
+    }
+
+    /// Checks and inflates the `stored` bytes of this block.
+    pub fn unpack(&self, stored: &[u8]) -> Result<Vec<u8>, String> {
+        let crc = crc32fast::hash(stored);
+        if crc != self.crc {
+            return Err(format!("checksum {crc:08x} where {:08x} is recorded", self.crc));
+        }
+        let declared = self.inflated as usize;
+        if declared > MAX_INFLATED {
+            return Err(format!(
+                "declared size {declared} above the limit of {MAX_INFLATED} bytes"
+            ));
+        }
+        let mut bytes = Vec::with_capacity(declared.min(TRUSTED_CAPACITY));
+        let one_too_many = declared as u64 + 1;
+        let read = match self.codec {
+            Codec::Deflate => {
+                DeflateDecoder::new(stored).take(one_too_many).read_to_end(&mut bytes)
+            }
+            Codec::Zstd => zstd::stream::Decoder::with_buffer(stored)
+                .and_then(|decoder| decoder.take(one_too_many).read_to_end(&mut bytes)),
+        };
+        match read {
+            Ok(length) if length == declared => Ok(bytes),
+            Ok(length) if length > declared => {
+                Err(format!("inflates to more than the declared {declared} bytes"))
+            }
+            Ok(length) => Err(format!("inflates to {length} of the declared {declared} bytes")),
+            Err(error) => Err(format!("does not inflate: {error}")),
+        }
+    }
+}

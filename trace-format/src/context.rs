@@ -1,0 +1,172 @@
+//! What coder and decoder of a warp's records both remember of the records before.
+
+use crate::dictionary::SLOTS;
+use crate::record::WARP_SIZE;
+
+/// Columns of a chunk. A warp has a piece of each.
+pub(crate) mod column {
+    pub const IDS: usize = 0;
+    pub const CONTROLS: usize = 1;
+    pub const MASKS: usize = 2;
+    pub const LANES: usize = 3;
+    pub const FIRSTS: usize = 4;
+    pub const BASES: usize = 5;
+    pub const SHAPES: usize = 6;
+    pub const COUNT: usize = 7;
+}
+
+/// The control byte of a record: how its addresses, mask and compute lanes are given.
+pub(crate) mod control {
+    pub const FORM: u8 = 0b111;
+    /// Offsets count bytes, not multiples of the instruction's alignment.
+    pub const UNALIGNED: u8 = 1 << 3;
+
+    pub const MASK: u8 = 0b11 << 4;
+    pub const MASK_SAME: u8 = 0 << 4;
+    pub const MASK_FULL: u8 = 1 << 4;
+    pub const MASK_OTHER: u8 = 2 << 4;
+    pub const MASK_GIVEN: u8 = 3 << 4;
+
+    pub const LANES: u8 = 0b11 << 6;
+    pub const LANES_OF_MASK: u8 = 0 << 6;
+    pub const LANES_OF_LAST_MASK: u8 = 1 << 6;
+    pub const LANES_FULL: u8 = 2 << 6;
+    pub const LANES_GIVEN: u8 = 3 << 6;
+}
+
+/// How the addresses of a record are given, in the low bits of the control byte.
+pub(crate) mod form {
+    pub const NONE: u8 = 0;
+    /// All the same.
+    pub const UNIFORM: u8 = 1;
+    /// One width apart from active lane to active lane.
+    pub const UNIT: u8 = 2;
+    /// A stride from active lane to active lane.
+    pub const STRIDE: u8 = 3;
+    /// A stride from lane to lane, active or not.
+    pub const LANE_STRIDE: u8 = 4;
+    /// A difference from active lane to active lane.
+    pub const DELTAS: u8 = 5;
+    /// Offsets from the lowest address, in as many bits as the largest needs.
+    pub const PACKED: u8 = 6;
+    /// The offsets of an earlier list.
+    pub const FOLLOW: u8 = 7;
+}
+
+pub(crate) struct WarpContext {
+    /// Instruction ids mostly follow one another.
+    pub next_id: u32,
+    pub mask: u32,
+    /// The mask before `mask`, if another.
+    pub other_mask: u32,
+    seen: [u64; SLOTS / 64],
+    pub patterns: Patterns,
+}
+
+impl WarpContext {
+    pub fn new() -> WarpContext {
+        WarpContext {
+            next_id: 0,
+            mask: u32::MAX,
+            other_mask: u32::MAX,
+            seen: [0; SLOTS / 64],
+            patterns: Patterns::new(),
+        }
+    }
+
+    #[inline]
+    pub fn set_mask(&mut self, mask: u32) {
+        if mask != self.mask {
+            self.other_mask = self.mask;
+            self.mask = mask;
+        }
+    }
+
+    /// Whether this is the warp's first record with addresses in this slot; it no longer is afterwards.
+    #[inline]
+    pub fn first_in(&mut self, slot: u8) -> bool {
+        let bit = 1 << (slot % 64);
+        let word = &mut self.seen[usize::from(slot / 64)];
+        let first = *word & bit == 0;
+        *word |= bit;
+        first
+    }
+}
+
+/// The last few irregular address lists of a warp, most recently used first: loads of neighbouring
+/// fields, parallel arrays and running pointers repeat their offsets.
+pub(crate) struct Patterns {
+    order: [u8; Patterns::KEPT],
+    masks: [u32; Patterns::KEPT],
+    /// Offset of each lane from the first active one.
+    offsets: [[i32; WARP_SIZE]; Patterns::KEPT],
+}
+
+impl Patterns {
+    pub const KEPT: usize = 4;
+
+    fn new() -> Patterns {
+        Patterns {
+            order: [0, 1, 2, 3],
+            masks: [0; Patterns::KEPT],
+            offsets: [[0; WARP_SIZE]; Patterns::KEPT],
+        }
+    }
+
+    /// Remembers a list; offsets are kept in units of two to the `shift` bytes. One that spreads too far is not kept.
+    pub fn remember(&mut self, mask: u32, addresses: &[u64], shift: u32) {
+        let oldest = usize::from(self.order[Patterns::KEPT - 1]);
+        self.masks[oldest] = 0;
+        for (lane, &address) in lanes(mask).zip(addresses) {
+            let offset = (address.wrapping_sub(addresses[0]) as i64) >> shift;
+            let Ok(offset) = i32::try_from(offset) else { return };
+            self.offsets[oldest][lane] = offset;
+        }
+        self.masks[oldest] = mask;
+        self.order.rotate_right(1);
+    }
+
+    /// The pattern at a place in the order, if it knows all lanes of `mask`; it moves to the front.
+    pub fn reuse(&mut self, place: usize, mask: u32) -> Option<&[i32; WARP_SIZE]> {
+        let offsets = self.peek(place, mask)?;
+        self.order[..=place].rotate_right(1);
+        Some(&self.offsets[offsets])
+    }
+
+    /// The place in the order of a pattern that these addresses repeat.
+    pub fn find(&self, mask: u32, addresses: &[u64], shift: u32) -> Option<usize> {
+        (0..Patterns::KEPT).find(|&place| {
+            self.peek(place, mask).is_some_and(|kept| {
+                expand(&self.offsets[kept], mask, addresses[0], shift)
+                    .zip(addresses)
+                    .all(|(expected, &address)| expected == address)
+            })
+        })
+    }
+
+    fn peek(&self, place: usize, mask: u32) -> Option<usize> {
+        let kept = usize::from(*self.order.get(place)?);
+        (mask & !self.masks[kept] == 0).then_some(kept)
+    }
+}
+
+/// The addresses of the lanes of `mask` (not 0) that lie as `offsets` say, the first of them at `base`.
+pub(crate) fn expand(
+    offsets: &[i32; WARP_SIZE],
+    mask: u32,
+    base: u64,
+    shift: u32,
+) -> impl Iterator<Item = u64> {
+    let first = i64::from(offsets[mask.trailing_zeros() as usize % WARP_SIZE]);
+    lanes(mask)
+        .map(move |lane| base.wrapping_add(((i64::from(offsets[lane]) - first) << shift) as u64))
+}
+
+/// The lanes of a mask, lowest first.
+pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        lane
+    })
+}

@@ -1,0 +1,270 @@
+use std::sync::Arc;
+
+use crate::chunk::Chunk;
+use crate::context::{WarpContext, column, control, expand, form, lanes};
+use crate::dictionary::Site;
+use crate::error::TraceError;
+use crate::pack;
+use crate::record::{AddressForm, InstructionId, Record, WARP_SIZE};
+use crate::varint;
+
+/// Reads the records of one warp in order. Allocates when made, not per record.
+pub struct WarpCursor {
+    chunk: Arc<Chunk>,
+    /// Records still to come.
+    left: u32,
+    decoder: Decoder,
+}
+
+const SHORT: &str = "a column ends within a record";
+
+impl WarpCursor {
+    pub(crate) fn new(chunk: Arc<Chunk>, warp: u32, records: u32) -> WarpCursor {
+        let [start, _] = chunk.columns(warp);
+        let decoder = Decoder {
+            warp,
+            at: start.map(|start| start as usize),
+            context: WarpContext::new(),
+            last: vec![0; chunk.expectations.len()].into_boxed_slice(),
+        };
+        WarpCursor { chunk, left: records, decoder }
+    }
+
+    /// Records not read yet.
+    pub fn remaining(&self) -> u32 {
+        self.left
+    }
+
+    /// Reads the next record into `record`. `false`: the warp has ended, and `record` is as it was.
+    ///
+    /// # Errors
+    /// When the trace is damaged in a way that its checksums do not show. What `record` then holds is
+    /// unspecified, and the cursor must not be read on.
+    #[inline]
+    pub fn next(&mut self, record: &mut Record) -> Result<bool, TraceError> {
+        if self.left == 0 {
+            return self.check_end();
+        }
+        self.left -= 1;
+        match self.decoder.decode(&self.chunk, record) {
+            Ok(()) => Ok(true),
+            Err(reason) => Err(self.fail(reason)),
+        }
+    }
+
+    fn check_end(&self) -> Result<bool, TraceError> {
+        let [_, end] = self.chunk.columns(self.decoder.warp);
+        if self.decoder.at == end.map(|end| end as usize) {
+            return Ok(false);
+        }
+        Err(self.fail("its columns do not end with its last record"))
+    }
+
+    #[cold]
+    fn fail(&self, reason: &str) -> TraceError {
+        self.chunk.damaged(&format!("warp {}: {reason}", self.decoder.warp))
+    }
+}
+
+struct Decoder {
+    /// The warp's number over the chunk.
+    warp: u32,
+    /// The next byte of each column.
+    at: [usize; column::COUNT],
+    context: WarpContext,
+    /// The last address base of each slot.
+    last: Box<[u64]>,
+}
+
+impl Decoder {
+    #[inline]
+    fn decode(&mut self, chunk: &Chunk, record: &mut Record) -> Result<(), &'static str> {
+        let data = chunk.data.as_slice();
+        let step = varint::get_signed(data, &mut self.at[column::IDS]).ok_or(SHORT)?;
+        let id = i64::from(self.context.next_id).wrapping_add(step);
+        let id = u32::try_from(id).map_err(|_| "an instruction id outside 32 bits")?;
+        let site = chunk.sites.get(id).ok_or("an instruction that the dictionary does not have")?;
+        self.context.next_id = id.wrapping_add(1);
+        record.instruction = InstructionId(id);
+
+        let code = *data.get(self.at[column::CONTROLS]).ok_or(SHORT)?;
+        self.at[column::CONTROLS] += 1;
+        let last_mask = self.context.mask;
+        self.decode_mask(code, data)?;
+        record.mask = self.context.mask;
+        self.decode_lanes(code, data, last_mask, site, record)?;
+        self.decode_addresses(code, chunk, site, record)
+    }
+
+    #[inline]
+    fn decode_mask(&mut self, code: u8, data: &[u8]) -> Result<(), &'static str> {
+        let mask = match code & control::MASK {
+            control::MASK_SAME => return Ok(()),
+            control::MASK_FULL => u32::MAX,
+            control::MASK_OTHER => self.context.other_mask,
+            _ => {
+                let at = &mut self.at[column::MASKS];
+                let bytes = data.get(*at..).and_then(|rest| rest.first_chunk()).ok_or(SHORT)?;
+                *at += 4;
+                u32::from_le_bytes(*bytes)
+            }
+        };
+        self.context.set_mask(mask);
+        Ok(())
+    }
+
+    #[inline]
+    fn decode_lanes(
+        &mut self,
+        code: u8,
+        data: &[u8],
+        last_mask: u32,
+        site: &Site,
+        record: &mut Record,
+    ) -> Result<(), &'static str> {
+        let active = match code & control::LANES {
+            control::LANES_OF_MASK => record.mask.count_ones(),
+            control::LANES_OF_LAST_MASK => last_mask.count_ones(),
+            control::LANES_FULL => WARP_SIZE as u32,
+            _ => return self.decode_given_lanes(data, site, record),
+        };
+        record.compute_lanes = site.counts.map(|count| count * active);
+        Ok(())
+    }
+
+    fn decode_given_lanes(
+        &mut self,
+        data: &[u8],
+        site: &Site,
+        record: &mut Record,
+    ) -> Result<(), &'static str> {
+        for (lanes, count) in record.compute_lanes.iter_mut().zip(site.counts) {
+            *lanes = 0;
+            if count > 0 {
+                *lanes = varint::get_u32(data, &mut self.at[column::LANES]).ok_or(SHORT)?;
+                if *lanes > count * WARP_SIZE as u32 {
+                    return Err("more active lanes than its compute instructions have");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn decode_addresses(
+        &mut self,
+        code: u8,
+        chunk: &Chunk,
+        site: &Site,
+        record: &mut Record,
+    ) -> Result<(), &'static str> {
+        let data = chunk.data.as_slice();
+        let form = code & control::FORM;
+        if (form != form::NONE) != (site.is_memory() && record.mask != 0) {
+            return Err("addresses where none belong, or none where some do");
+        }
+        if form == form::NONE {
+            record.form = AddressForm::None;
+            return Ok(());
+        }
+        let shift = if code & control::UNALIGNED == 0 { site.shift() } else { 0 };
+        let base = self.decode_base(chunk, site.slot, shift)?;
+        let stride = match form {
+            form::UNIFORM => 0,
+            form::UNIT => i64::from(site.width),
+            form::STRIDE => self.signed(data)? << shift,
+            form::LANE_STRIDE => {
+                let stride = (self.signed(data)? << shift) as u64;
+                record.form = AddressForm::List;
+                let first = record.mask.trailing_zeros() as usize;
+                for (address, lane) in record.addresses.iter_mut().zip(lanes(record.mask)) {
+                    *address = base.wrapping_add(stride.wrapping_mul((lane - first) as u64));
+                }
+                return Ok(());
+            }
+            _ => return self.decode_list(form, data, base, shift, record),
+        };
+        record.form = AddressForm::Stride(stride);
+        let mut next = base;
+        for address in &mut record.addresses {
+            *address = next;
+            next = next.wrapping_add(stride as u64);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn decode_base(&mut self, chunk: &Chunk, slot: u8, shift: u32) -> Result<u64, &'static str> {
+        let last =
+            self.last.get_mut(usize::from(slot)).ok_or("an address slot that is not there")?;
+        let (column, expected, shift) = if self.context.first_in(slot) {
+            (column::FIRSTS, chunk.expectations[usize::from(slot)].at(self.warp.into()), 0)
+        } else {
+            (column::BASES, *last, shift)
+        };
+        let step = varint::get_signed(&chunk.data, &mut self.at[column]).ok_or(SHORT)?;
+        *last = expected.wrapping_add((step << shift) as u64);
+        Ok(*last)
+    }
+
+    fn decode_list(
+        &mut self,
+        form: u8,
+        data: &[u8],
+        base: u64,
+        shift: u32,
+        record: &mut Record,
+    ) -> Result<(), &'static str> {
+        record.form = AddressForm::List;
+        let active = record.mask.count_ones() as usize;
+        let addresses = &mut record.addresses[..active];
+        match form {
+            form::DELTAS => {
+                addresses[0] = base;
+                for index in 1..active {
+                    let step =
+                        varint::get_signed(data, &mut self.at[column::SHAPES]).ok_or(SHORT)?;
+                    addresses[index] = addresses[index - 1].wrapping_add((step << shift) as u64);
+                }
+            }
+            form::PACKED => {
+                let at = &mut self.at[column::SHAPES];
+                let bits = u32::from(*data.get(*at).ok_or(SHORT)?);
+                if bits > pack::MAX_BITS {
+                    return Err("packed addresses of too many bits");
+                }
+                let fields = data.get(*at + 1..).ok_or(SHORT)?;
+                *at += 1 + pack::packed_bytes(active, bits);
+                if *at + pack::PADDING > data.len() {
+                    return Err(SHORT);
+                }
+                for (index, address) in addresses.iter_mut().enumerate() {
+                    *address = base.wrapping_add(pack::unpack(fields, bits, index) << shift);
+                }
+            }
+            _ => return self.decode_follow(data, base, shift, record),
+        }
+        self.context.patterns.remember(record.mask, addresses, shift);
+        Ok(())
+    }
+
+    fn decode_follow(
+        &mut self,
+        data: &[u8],
+        base: u64,
+        shift: u32,
+        record: &mut Record,
+    ) -> Result<(), &'static str> {
+        let place = *data.get(self.at[column::SHAPES]).ok_or(SHORT)?;
+        self.at[column::SHAPES] += 1;
+        let pattern = self.context.patterns.reuse(place.into(), record.mask);
+        let pattern = pattern.ok_or("repeats an address pattern that is not there")?;
+        let expanded = expand(pattern, record.mask, base, shift);
+        record.addresses.iter_mut().zip(expanded).for_each(|(address, value)| *address = value);
+        Ok(())
+    }
+
+    fn signed(&mut self, data: &[u8]) -> Result<i64, &'static str> {
+        varint::get_signed(data, &mut self.at[column::SHAPES]).ok_or(SHORT)
+    }
+}

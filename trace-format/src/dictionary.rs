@@ -1,0 +1,251 @@
+//! The static part of a kernel's records: interning while writing, and what coding a record needs of it.
+
+use rustc_hash::FxHashMap;
+
+use crate::record::{
+    CacheOp, Compute, Instruction, InstructionId, Kind, MAX_DEPENDENCE, OpClass, Space,
+};
+
+/// Instructions of different program counters keep their address history apart, up to this many.
+pub(crate) const SLOTS: usize = 256;
+
+/// Longest run of compute between two records.
+const MAX_COMPUTE: usize = 1 << 24;
+
+/// What coding a record needs of its instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Site {
+    pub kind: Kind,
+    pub space: Space,
+    /// Bytes per lane.
+    pub width: u8,
+    /// Where the address history of the program counter is kept.
+    pub slot: u8,
+    /// Compute instructions before the record, by class.
+    pub counts: [u32; OpClass::COUNT],
+}
+
+impl Site {
+    pub fn is_memory(&self) -> bool {
+        self.kind.is_memory()
+    }
+
+    /// Aligned addresses are multiples of two to this power.
+    pub fn shift(&self) -> u32 {
+        self.width.trailing_zeros() & 7
+    }
+}
+
+/// The sites of a kernel, by instruction id.
+#[derive(Default, Debug)]
+pub(crate) struct Sites {
+    sites: Vec<Site>,
+    slots: FxHashMap<u64, u8>,
+}
+
+impl Sites {
+    /// The sites of a dictionary read from a file.
+    pub fn of(instructions: &[Instruction]) -> Sites {
+        let mut sites = Sites::default();
+        for instruction in instructions {
+            sites.push(instruction);
+        }
+        sites
+    }
+
+    pub fn get(&self, id: u32) -> Option<&Site> {
+        self.sites.get(id as usize)
+    }
+
+    /// Slots go to program counters of memory instructions in the order in which they appear.
+    fn push(&mut self, instruction: &Instruction) {
+        let slot = if instruction.kind.is_memory() {
+            let next = (self.slots.len() % SLOTS) as u8;
+            *self.slots.entry(instruction.pc).or_insert(next)
+        } else {
+            0
+        };
+        let mut counts = [0; OpClass::COUNT];
+        for compute in &instruction.compute {
+            counts[compute.class as usize] += 1;
+        }
+        self.sites.push(Site {
+            kind: instruction.kind,
+            space: instruction.space,
+            width: instruction.width,
+            slot,
+            counts,
+        });
+    }
+}
+
+/// Whether an instruction keeps the rules that its documentation states.
+pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
+    let Instruction { pc, kind, space, width, .. } = instruction;
+    if kind.is_memory() != (*width > 0) {
+        return Err(format!("{kind:?} at pc {pc:#x} with {width} bytes per lane"));
+    }
+    if kind.is_memory() == (*space == Space::None) {
+        return Err(format!("{kind:?} at pc {pc:#x} in address space {space:?}"));
+    }
+    if instruction.compute.len() > MAX_COMPUTE {
+        return Err(format!("more than {MAX_COMPUTE} compute instructions before pc {pc:#x}"));
+    }
+    let all_deps = instruction.compute.iter().map(|c| &c.deps).chain([&instruction.deps]);
+    if !all_deps.into_iter().all(|deps| are_distances(deps)) {
+        return Err(format!(
+            "dependences at or before pc {pc:#x} are not ascending distances of 1 to {MAX_DEPENDENCE}"
+        ));
+    }
+    Ok(())
+}
+
+fn are_distances(deps: &[u8]) -> bool {
+    deps.windows(2).all(|pair| pair[0] < pair[1])
+        && deps.first().is_none_or(|&first| first > 0)
+        && deps.last().is_none_or(|&last| last <= MAX_DEPENDENCE)
+}
+
+/// Dependence distances as a set: bit d - 1 stands for distance d.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Distances(pub u64);
+
+impl Distances {
+    /// Adds a distance if it is near enough to be kept.
+    pub fn add(&mut self, distance: u64) {
+        if (1..=u64::from(MAX_DEPENDENCE)).contains(&distance) {
+            self.0 |= 1 << (distance - 1);
+        }
+    }
+
+    fn of(deps: &[u8]) -> Distances {
+        let mut set = Distances::default();
+        deps.iter().for_each(|&distance| set.add(distance.into()));
+        set
+    }
+
+    fn to_vec(self) -> Vec<u8> {
+        (1..=MAX_DEPENDENCE).filter(|distance| self.0 >> (distance - 1) & 1 == 1).collect()
+    }
+}
+
+/// An [`Instruction`] in a form that costs no allocation to make and to look up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlatInstruction<'a> {
+    pub pc: u64,
+    pub kind: Kind,
+    pub space: Space,
+    pub cache_op: CacheOp,
+    pub width: u8,
+    pub barrier: u8,
+    pub deps: Distances,
+    pub use_distance: Option<u32>,
+    pub address_from: Option<u32>,
+    pub compute: &'a [(OpClass, Distances)],
+}
+
+impl FlatInstruction<'_> {
+    fn write_key(&self, key: &mut Vec<u64>) {
+        let optional = |value: Option<u32>| value.map_or(0, |value| u64::from(value) + 1);
+        let small =
+            [self.kind as u8, self.space as u8, self.cache_op as u8, self.width, self.barrier];
+        key.clear();
+        key.push(self.pc);
+        key.push(small.iter().fold(0, |packed, &byte| packed << 8 | u64::from(byte)));
+        key.extend([optional(self.use_distance), optional(self.address_from), self.deps.0]);
+        for &(class, deps) in self.compute {
+            key.extend([class as u64, deps.0]);
+        }
+    }
+
+    fn to_instruction(self) -> Instruction {
+        Instruction {
+            pc: self.pc,
+            kind: self.kind,
+            space: self.space,
+            cache_op: self.cache_op,
+            width: self.width,
+            barrier: self.barrier,
+            deps: self.deps.to_vec(),
+            use_distance: self.use_distance,
+            address_from: self.address_from,
+            compute: self
+                .compute
+                .iter()
+                .map(|&(class, deps)| Compute { class, deps: deps.to_vec() })
+                .collect(),
+        }
+    }
+}
+
+/// The dictionary of a kernel that is being written.
+#[derive(Default)]
+pub(crate) struct Dictionary {
+    ids: FxHashMap<Box<[u64]>, InstructionId>,
+    instructions: Vec<Instruction>,
+    sites: Sites,
+    /// The first instruction that broke a rule.
+    fault: Option<String>,
+    key: Vec<u64>,
+    compute: Vec<(OpClass, Distances)>,
+}
+
+impl Dictionary {
+    pub fn clear(&mut self) {
+        self.ids.clear();
+        self.instructions.clear();
+        self.sites = Sites::default();
+        self.fault = None;
+    }
+
+    pub fn instructions(&self) -> &Vec<Instruction> {
+        &self.instructions
+    }
+
+    pub fn sites(&self) -> &Sites {
+        &self.sites
+    }
+
+    pub fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    pub fn intern(&mut self, instruction: &Instruction) -> InstructionId {
+        if let Err(fault) = check(instruction) {
+            self.fault.get_or_insert(fault);
+        }
+        let mut compute = std::mem::take(&mut self.compute);
+        compute.clear();
+        compute.extend(instruction.compute.iter().map(|c| (c.class, Distances::of(&c.deps))));
+        let id = self.intern_flat(&FlatInstruction {
+            pc: instruction.pc,
+            kind: instruction.kind,
+            space: instruction.space,
+            cache_op: instruction.cache_op,
+            width: instruction.width,
+            barrier: instruction.barrier,
+            deps: Distances::of(&instruction.deps),
+            use_distance: instruction.use_distance,
+            address_from: instruction.address_from,
+            compute: &compute,
+        });
+        self.compute = compute;
+        id
+    }
+
+    pub fn intern_flat(&mut self, flat: &FlatInstruction) -> InstructionId {
+        flat.write_key(&mut self.key);
+        if let Some(&id) = self.ids.get(self.key.as_slice()) {
+            return id;
+        }
+        let id = InstructionId(self.instructions.len() as u32);
+        let instruction = flat.to_instruction();
+        if let Err(fault) = check(&instruction) {
+            self.fault.get_or_insert(fault);
+        }
+        self.sites.push(&instruction);
+        self.instructions.push(instruction);
+        self.ids.insert(self.key.as_slice().into(), id);
+        id
+    }
+}

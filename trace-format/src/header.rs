@@ -1,0 +1,184 @@
+//! What a file says about its content, and the fixed bytes at its two ends.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::{Block, Codec};
+use crate::record::{KernelInfo, Kind, Memcpy, OpClass, Space};
+
+/// A reader refuses a file of a higher major version.
+pub(crate) const MAJOR: u16 = 1;
+/// A file of a higher minor version holds, behind what this reader knows, things it may ignore.
+///
+/// Changes: 1.0 the first.
+pub(crate) const MINOR: u16 = 0;
+
+/// Not text, not seven bits, and spoilt by line-end conversion, as in PNG.
+const MAGIC: [u8; 8] = *b"\x89WMT\r\n\x1a\n";
+const END_MAGIC: [u8; 8] = *b"WMT-END\n";
+
+/// Who made a trace and from what.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Program and version.
+    pub tool: String,
+    /// What the trace was made from: a file, a captured run, an algorithm and its input.
+    pub source: String,
+    /// The command line.
+    pub command: String,
+}
+
+/// What a trace file says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Format version of the file: major, minor.
+    pub version: (u16, u16),
+    pub provenance: Provenance,
+    pub memcpys: Vec<Memcpy>,
+    /// Hash of kernels, copies and records, whatever the compression, chunk size and provenance.
+    pub content_hash: u64,
+}
+
+/// A kernel launch and what it adds up to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kernel {
+    pub info: KernelInfo,
+    pub ctas: u32,
+    pub warps: u64,
+    /// Records of all kinds.
+    pub records: u64,
+    /// Compute instructions and records other than [`Kind::End`].
+    pub warp_instructions: u64,
+    /// Active lanes summed over the warp instructions.
+    pub thread_instructions: u64,
+    /// Compute instructions by class.
+    pub compute_by_class: [u64; OpClass::COUNT],
+    /// Records by kind and address space; pairs that do not occur are left out.
+    pub records_by_kind: Vec<KindCount>,
+    /// The chunk numbers that [`Trace::chunk`](crate::Trace::chunk) takes for this kernel, from 0.
+    #[serde(skip)]
+    pub chunks: Range<usize>,
+}
+
+/// Records of one kind and address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindCount {
+    pub kind: Kind,
+    pub space: Space,
+    pub records: u64,
+    /// Active lanes summed over the records.
+    pub lanes: u64,
+}
+
+impl Kernel {
+    /// Records of a kind in an address space.
+    pub fn count(&self, kind: Kind, space: Space) -> u64 {
+        let of_kind = self.records_by_kind.iter().find(|c| c.kind == kind && c.space == space);
+        of_kind.map_or(0, |count| count.records)
+    }
+
+    /// Records with addresses: loads, stores, atomics, reductions, copies, prefetches.
+    pub fn memory_records(&self) -> u64 {
+        let memory = self.records_by_kind.iter().filter(|count| count.kind.is_memory());
+        memory.map(|count| count.records).sum()
+    }
+}
+
+/// The last block of a file: the header and where everything is.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Index {
+    pub provenance: Provenance,
+    pub memcpys: Vec<Memcpy>,
+    pub content_hash: u64,
+    pub kernels: Vec<KernelIndex>,
+}
+
+/// Blocks lie in the file in the order in which they stand here, a kernel's dictionary behind its chunks.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KernelIndex {
+    pub kernel: Kernel,
+    pub chunks: Vec<ChunkIndex>,
+    pub dictionary: Block,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ChunkIndex {
+    pub block: Block,
+    pub ctas: u32,
+}
+
+/// The first bytes of a file: magic, version, checksum of both. The same in every version.
+pub(crate) struct Head {
+    pub major: u16,
+    pub minor: u16,
+}
+
+impl Head {
+    pub const BYTES: usize = 16;
+
+    pub fn encode(&self) -> [u8; Head::BYTES] {
+        let mut bytes = [0; Head::BYTES];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&self.major.to_le_bytes());
+        bytes[10..12].copy_from_slice(&self.minor.to_le_bytes());
+        let crc = crc32fast::hash(&bytes[..12]);
+        bytes[12..].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    pub fn has_magic(bytes: &[u8]) -> bool {
+        bytes.starts_with(&MAGIC)
+    }
+
+    /// `None`: the checksum does not match.
+    pub fn decode(bytes: &[u8; Head::BYTES]) -> Option<Head> {
+        let [.., a, b, c, d, e, f, g, h] = *bytes;
+        let matches = crc32fast::hash(&bytes[..12]) == u32::from_le_bytes([e, f, g, h]);
+        matches
+            .then(|| Head { major: u16::from_le_bytes([a, b]), minor: u16::from_le_bytes([c, d]) })
+    }
+}
+
+/// The last bytes of a file: where the index is.
+pub(crate) struct Footer {
+    pub offset: u64,
+    pub index: Block,
+}
+
+impl Footer {
+    pub const BYTES: usize = 36;
+
+    pub fn encode(&self) -> [u8; Footer::BYTES] {
+        let mut bytes = [0; Footer::BYTES];
+        bytes[..8].copy_from_slice(&self.offset.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.index.stored.to_le_bytes());
+        bytes[12..16].copy_from_slice(&self.index.inflated.to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.index.crc.to_le_bytes());
+        bytes[20..24].copy_from_slice(&u32::from(self.index.codec as u8).to_le_bytes());
+        let crc = crc32fast::hash(&bytes[..24]);
+        bytes[24..28].copy_from_slice(&crc.to_le_bytes());
+        bytes[28..].copy_from_slice(&END_MAGIC);
+        bytes
+    }
+
+    pub fn has_magic(bytes: &[u8]) -> bool {
+        bytes.ends_with(&END_MAGIC)
+    }
+
+    pub fn decode(bytes: &[u8; Footer::BYTES]) -> Result<Footer, String> {
+        let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
+        if word(24) != crc32fast::hash(&bytes[..24]) {
+            return Err("the footer's checksum does not match".into());
+        }
+        let codec = match word(20) {
+            0 => Codec::Deflate,
+            1 => Codec::Zstd,
+            other => return Err(format!("codec {other} of the index is not known")),
+        };
+        Ok(Footer {
+            offset: u64::from(word(0)) | u64::from(word(4)) << 32,
+            index: Block { codec, stored: word(8), inflated: word(12), crc: word(16) },
+        })
+    }
+}

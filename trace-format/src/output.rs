@@ -1,0 +1,78 @@
+//! A file that appears under its name only when it is whole.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::error::TraceError;
+
+/// Writes to a temporary file beside the final one; it is removed when dropped before [`Output::finish`].
+pub(crate) struct Output {
+    path: PathBuf,
+    file: BufWriter<NamedTempFile>,
+    written: u64,
+}
+
+impl Output {
+    pub fn create(path: &Path) -> Result<Output, TraceError> {
+        if fs::metadata(path).is_ok_and(|existing| !existing.is_file()) {
+            let reason = "it exists and is not a regular file".to_owned();
+            return Err(TraceError::Invalid { path: path.to_owned(), reason });
+        }
+        let mut builder = tempfile::Builder::new();
+        let stem = path.file_stem().unwrap_or_default();
+        builder.prefix(stem).suffix(".wmt.partial");
+        // As any new file, not private as temporary ones are.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        match builder.tempfile_in(directory(path)) {
+            Ok(file) => Ok(Output::over(path, file)),
+            Err(source) => Err(TraceError::Io { path: path.to_owned(), action: "create", source }),
+        }
+    }
+
+    fn over(path: &Path, file: NamedTempFile) -> Output {
+        Output { path: path.to_owned(), file: BufWriter::with_capacity(1 << 18, file), written: 0 }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes written so far.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
+        let result = self.file.write_all(bytes);
+        self.written += bytes.len() as u64;
+        result.map_err(|source| self.failed("write", source))
+    }
+
+    /// Puts the bytes on the disk and gives the file its name, in place of one that has it.
+    pub fn finish(self) -> Result<(), TraceError> {
+        let path = self.path;
+        let failed = |source| TraceError::Io { path: path.clone(), action: "write", source };
+        let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist(&path).map_err(|error| failed(error.error))?;
+        // The name too is on the disk only when the directory is.
+        #[cfg(unix)]
+        File::open(directory(&path)).and_then(|directory| directory.sync_all()).map_err(failed)?;
+        Ok(())
+    }
+
+    fn failed(&self, action: &'static str, source: io::Error) -> TraceError {
+        TraceError::Io { path: self.path.clone(), action, source }
+    }
+}
+
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}

@@ -1,0 +1,287 @@
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::block::{Block, Codec};
+use crate::cta::{CtaBuilder, PushedRecord};
+use crate::dictionary::{Dictionary, FlatInstruction, Site};
+use crate::encode::ChunkEncoder;
+use crate::error::TraceError;
+use crate::header::{
+    ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, KindCount, MAJOR, MINOR, Provenance,
+};
+use crate::output::Output;
+use crate::record::{Instruction, InstructionId, KernelInfo, Kind, Memcpy, WARP_SIZE};
+use crate::serial;
+
+/// How a trace is laid out and compressed. None of it changes what a reader sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriterOptions {
+    pub codec: Codec,
+    /// Compression level: 0 to 9 for deflate, 1 to 22 for Zstandard.
+    pub level: u32,
+    /// Bytes of coded records, before compression, after which a chunk ends. A CTA is never split.
+    pub chunk_bytes: usize,
+}
+
+impl Default for WriterOptions {
+    fn default() -> WriterOptions {
+        WriterOptions { codec: Codec::Deflate, level: 6, chunk_bytes: 256 << 10 }
+    }
+}
+
+/// What has been written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceSummary {
+    pub path: PathBuf,
+    pub file_bytes: u64,
+    pub content_hash: u64,
+    pub kernels: u64,
+    pub ctas: u64,
+    pub warps: u64,
+    pub records: u64,
+    pub warp_instructions: u64,
+    pub thread_instructions: u64,
+}
+
+/// Writes a trace CTA by CTA, holding one chunk. The file appears under its name when
+/// [`finish`](TraceWriter::finish) returns; a writer dropped before leaves nothing behind.
+///
+/// After an error the writer is of no further use: drop it.
+pub struct TraceWriter {
+    output: Output,
+    options: WriterOptions,
+    index: Index,
+    kernel: Option<OpenKernel>,
+    dictionary: Dictionary,
+    encoder: ChunkEncoder,
+    hash: Xxh3,
+    plain: Vec<u8>,
+    packed: Vec<u8>,
+}
+
+#[derive(Default)]
+struct OpenKernel {
+    totals: Kernel,
+    chunks: Vec<ChunkIndex>,
+}
+
+impl TraceWriter {
+    /// # Errors
+    /// When no file can be made beside `path`, or `path` is something other than a regular file.
+    pub fn create(
+        path: &Path,
+        provenance: Provenance,
+        options: WriterOptions,
+    ) -> Result<TraceWriter, TraceError> {
+        let mut output = Output::create(path)?;
+        output.write(&Head { major: MAJOR, minor: MINOR }.encode())?;
+        Ok(TraceWriter {
+            output,
+            options,
+            index: Index { provenance, ..Index::default() },
+            kernel: None,
+            dictionary: Dictionary::default(),
+            encoder: ChunkEncoder::default(),
+            hash: Xxh3::new(),
+            plain: Vec::new(),
+            packed: Vec::new(),
+        })
+    }
+
+    /// Notes a host-to-device copy before the next kernel.
+    pub fn memcpy(&mut self, address: u64, bytes: u64) {
+        let before_kernel = self.index.kernels.len() as u32 + u32::from(self.kernel.is_some());
+        self.index.memcpys.push(Memcpy { before_kernel, address, bytes });
+    }
+
+    /// # Errors
+    /// When the kernel before has not been ended.
+    pub fn begin_kernel(&mut self, info: KernelInfo) -> Result<(), TraceError> {
+        if self.kernel.is_some() {
+            return Err(self.invalid(format!("kernel {} begins within another", info.name)));
+        }
+        self.hash.update(&serial::encode(&info));
+        self.dictionary.clear();
+        let totals = Kernel { info, ..Kernel::default() };
+        self.kernel = Some(OpenKernel { totals, ..OpenKernel::default() });
+        Ok(())
+    }
+
+    /// The id of an instruction within the kernel that is open; equal instructions have the same. One
+    /// that breaks a rule of [`Instruction`] makes the next [`cta`](TraceWriter::cta) or
+    /// [`end_kernel`](TraceWriter::end_kernel) fail.
+    pub fn intern(&mut self, instruction: &Instruction) -> InstructionId {
+        self.dictionary.intern(instruction)
+    }
+
+    pub(crate) fn intern_flat(&mut self, instruction: &FlatInstruction) -> InstructionId {
+        self.dictionary.intern_flat(instruction)
+    }
+
+    /// Appends a CTA.
+    ///
+    /// # Errors
+    /// When it contradicts the kernel's instructions, or the disk does not take it.
+    pub fn cta(&mut self, cta: &CtaBuilder) -> Result<(), TraceError> {
+        self.check_cta(cta)?;
+        let kernel = self.kernel.get_or_insert_default();
+        kernel.totals.ctas += 1;
+        hash_words(&mut self.hash, cta.block.iter().copied());
+        self.encoder.begin_cta(cta.block);
+        for (warp_in_cta, records) in cta.warps() {
+            kernel.totals.warps += 1;
+            hash_words(&mut self.hash, [warp_in_cta, records.len() as u32]);
+            let mut warp = self.encoder.begin_warp(warp_in_cta);
+            for record in records {
+                if let Err(reason) = warp.push(&record, self.dictionary.sites()) {
+                    let [x, y, z] = cta.block;
+                    let place = format!("CTA ({x}, {y}, {z}), warp {warp_in_cta}: {reason}");
+                    return Err(self.invalid(place));
+                }
+                hash_record(&mut self.hash, &record);
+                if let Some(site) = self.dictionary.sites().get(record.instruction.0) {
+                    add(&mut kernel.totals, &record, site);
+                }
+            }
+            warp.finish();
+        }
+        if self.encoder.bytes() >= self.options.chunk_bytes {
+            self.write_chunk()?;
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// When no kernel is open, one of its instructions breaks a rule, or the disk does not take it.
+    pub fn end_kernel(&mut self) -> Result<(), TraceError> {
+        self.check_dictionary()?;
+        if !self.encoder.is_empty() {
+            self.write_chunk()?;
+        }
+        let Some(OpenKernel { totals, chunks }) = self.kernel.take() else {
+            return Err(self.invalid("a kernel ends that never began".into()));
+        };
+        self.plain = serial::encode(self.dictionary.instructions());
+        self.hash.update(&self.plain);
+        let dictionary = self.write_block()?;
+        self.index.kernels.push(KernelIndex { kernel: totals, chunks, dictionary });
+        Ok(())
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// When a kernel is still open, or the disk does not take it.
+    pub fn finish(mut self) -> Result<TraceSummary, TraceError> {
+        if let Some(open) = &self.kernel {
+            let reason = format!("kernel {} has not been ended", open.totals.info.name);
+            return Err(self.invalid(reason));
+        }
+        self.hash.update(&serial::encode(&self.index.memcpys));
+        self.index.content_hash = self.hash.digest();
+        self.plain = serial::encode(&self.index);
+        let offset = self.output.written();
+        let index = self.write_block()?;
+        self.output.write(&Footer { offset, index }.encode())?;
+        let summary = self.summary();
+        self.output.finish()?;
+        Ok(summary)
+    }
+
+    fn summary(&self) -> TraceSummary {
+        let sum = |of: fn(&Kernel) -> u64| self.index.kernels.iter().map(|k| of(&k.kernel)).sum();
+        TraceSummary {
+            path: self.output.path().to_owned(),
+            file_bytes: self.output.written(),
+            content_hash: self.index.content_hash,
+            kernels: self.index.kernels.len() as u64,
+            ctas: sum(|kernel| kernel.ctas.into()),
+            warps: sum(|kernel| kernel.warps),
+            records: sum(|kernel| kernel.records),
+            warp_instructions: sum(|kernel| kernel.warp_instructions),
+            thread_instructions: sum(|kernel| kernel.thread_instructions),
+        }
+    }
+
+    fn check_cta(&self, cta: &CtaBuilder) -> Result<(), TraceError> {
+        if self.kernel.is_none() {
+            return Err(self.invalid("a CTA outside a kernel".into()));
+        }
+        if let Some(warp) = cta.repeated_warp() {
+            return Err(self.invalid(format!("warp {warp} occurs twice in CTA {:?}", cta.block)));
+        }
+        self.check_dictionary()
+    }
+
+    fn check_dictionary(&self) -> Result<(), TraceError> {
+        match self.dictionary.fault() {
+            Some(fault) => Err(self.invalid(fault.to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    fn write_chunk(&mut self) -> Result<(), TraceError> {
+        let ctas = self.encoder.ctas();
+        self.encoder.finish(&mut self.plain);
+        let block = self.write_block()?;
+        let kernel = self.kernel.get_or_insert_default();
+        kernel.chunks.push(ChunkIndex { block, ctas });
+        Ok(())
+    }
+
+    /// Compresses and writes what is in `plain`.
+    fn write_block(&mut self) -> Result<Block, TraceError> {
+        let WriterOptions { codec, level, .. } = self.options;
+        let packed = Block::pack(&self.plain, codec, level, &mut self.packed);
+        let block = packed.map_err(|error| self.invalid(error.to_string()))?;
+        self.output.write(&self.packed)?;
+        Ok(block)
+    }
+
+    fn invalid(&self, reason: String) -> TraceError {
+        TraceError::Invalid { path: self.output.path().to_owned(), reason }
+    }
+}
+
+/// Adds a record and the compute before it to its kernel's totals.
+fn add(totals: &mut Kernel, record: &PushedRecord, site: &Site) {
+    let active = u64::from(record.mask.count_ones());
+    totals.records += 1;
+    for (total, count) in totals.compute_by_class.iter_mut().zip(site.counts) {
+        *total += u64::from(count);
+        totals.warp_instructions += u64::from(count);
+    }
+    totals.thread_instructions += record.lanes.iter().map(|&lanes| u64::from(lanes)).sum::<u64>();
+    if site.kind != Kind::End {
+        totals.warp_instructions += 1;
+        totals.thread_instructions += active;
+    }
+    let (kind, space) = (site.kind, site.space);
+    let counts = &mut totals.records_by_kind;
+    let place = counts.iter().position(|count| count.kind == kind && count.space == space);
+    let place = place.unwrap_or_else(|| {
+        counts.push(KindCount { kind, space, records: 0, lanes: 0 });
+        counts.len() - 1
+    });
+    counts[place].records += 1;
+    counts[place].lanes += active;
+}
+
+fn hash_words(hash: &mut Xxh3, words: impl IntoIterator<Item = u32>) {
+    words.into_iter().for_each(|word| hash.update(&word.to_le_bytes()));
+}
+
+/// The content hash covers the records as they were given, not as they are coded.
+fn hash_record(hash: &mut Xxh3, record: &PushedRecord) {
+    let mut bytes = [0; 8 + 32 + 8 * WARP_SIZE];
+    let (words, addresses) = bytes.split_at_mut(40);
+    let small = [record.instruction.0, record.mask].into_iter().chain(*record.lanes);
+    for (place, word) in words.chunks_exact_mut(4).zip(small) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    for (place, address) in addresses.chunks_exact_mut(8).zip(record.addresses) {
+        place.copy_from_slice(&address.to_le_bytes());
+    }
+    hash.update(&bytes[..40 + 8 * record.addresses.len()]);
+}
