@@ -1,0 +1,42 @@
+//! What the tests of this module share.
+
+mod load;
+mod presets;
+mod rules;
+
+use std::path::PathBuf;
+
+use super::*;
+
+fn preset(name: &str) -> Machine {
+    load(name, &[]).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+fn with(name: &str, overrides: &[&str]) -> Result<Machine, MachineError> {
+    load(name, &overrides.iter().map(|&o| o.to_owned()).collect::<Vec<_>>())
+}
+
+/// The message of the error that `overrides` on `name` must give.
+fn refusal(name: &str, overrides: &[&str]) -> String {
+    with(name, overrides).expect_err(&overrides.join(" ")).to_string()
+}
+
+/// A file `m.toml` holding `text`, in a directory that lives as long as the first value.
+fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("m.toml");
+    std::fs::write(&path, text).unwrap();
+    (dir, path)
+}
+
+fn load_text(text: &str) -> Result<Machine, MachineError> {
+    let (_dir, path) = file(text);
+    load(path.to_str().unwrap(), &[])
+}
+
+/// The message for a file holding `text`, without the directory.
+fn file_refusal(text: &str) -> String {
+    let (dir, path) = file(text);
+    let message = load(path.to_str().unwrap(), &[]).expect_err(text).to_string();
+    message.replace(&format!("{}/", dir.path().display()), "")
+}
