@@ -1,0 +1,143 @@
+//! One value of a frame, and how the output formats spell it.
+
+use polars::prelude::{AnyValue, Column, DataFrame};
+
+use crate::error::{Error, Result};
+use crate::metric::Digits;
+
+/// A value of one of the types that tables hold. There is no "not a number": it is null.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cell {
+    Null,
+    Bool(bool),
+    Integer(i128),
+    Float(f64),
+    Text(String),
+}
+
+/// The rows of a frame as cells.
+pub(crate) fn rows(frame: &DataFrame) -> impl Iterator<Item = Result<Vec<Cell>>> {
+    let columns = frame.columns();
+    (0..frame.height()).map(|row| columns.iter().map(|column| cell(column, row)).collect())
+}
+
+/// The cells of one column.
+pub(crate) fn column_cells(column: &Column) -> Result<Vec<Cell>> {
+    (0..column.len()).map(|row| cell(column, row)).collect()
+}
+
+fn cell(column: &Column, row: usize) -> Result<Cell> {
+    let float = |value: f64| if value.is_finite() { Cell::Float(value) } else { Cell::Null };
+    Ok(match column.get(row)? {
+        AnyValue::Null => Cell::Null,
+        AnyValue::Boolean(value) => Cell::Bool(value),
+        AnyValue::Int32(value) => Cell::Integer(value.into()),
+        AnyValue::Int64(value) => Cell::Integer(value.into()),
+        AnyValue::UInt32(value) => Cell::Integer(value.into()),
+        AnyValue::UInt64(value) => Cell::Integer(value.into()),
+        AnyValue::Float32(value) => float(value.into()),
+        AnyValue::Float64(value) => float(value),
+        AnyValue::String(value) => Cell::Text(value.to_owned()),
+        AnyValue::StringOwned(value) => Cell::Text(value.to_string()),
+        _ => {
+            return Err(Error::UnsupportedColumn {
+                table: "the table".to_owned(),
+                column: column.name().to_string(),
+                dtype: column.dtype().to_string(),
+            });
+        }
+    })
+}
+
+impl Cell {
+    /// For a CSV field: shortest digits that read back as the same value; empty for null.
+    pub(crate) fn to_csv(&self) -> String {
+        match self {
+            Cell::Null => String::new(),
+            Cell::Bool(value) => value.to_string(),
+            Cell::Integer(value) => value.to_string(),
+            Cell::Float(value) => format!("{value:?}"),
+            Cell::Text(value) => value.clone(),
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        match self {
+            Cell::Null => serde_json::Value::Null,
+            Cell::Bool(value) => (*value).into(),
+            Cell::Integer(value) => match (i64::try_from(*value), u64::try_from(*value)) {
+                (Ok(value), _) => value.into(),
+                (_, Ok(value)) => value.into(),
+                _ => serde_json::Value::Null,
+            },
+            Cell::Float(value) => (*value).into(),
+            Cell::Text(value) => value.as_str().into(),
+        }
+    }
+
+    /// For a reader: rounded, a dash for null.
+    pub(crate) fn to_display(&self, digits: Option<Digits>) -> String {
+        match self {
+            Cell::Null => "–".to_owned(),
+            Cell::Float(value) => shown(*value, digits.unwrap_or(Digits::Significant(4))),
+            Cell::Integer(value) => match digits {
+                Some(Digits::Percent(_)) => shown(*value as f64, Digits::Percent(0)),
+                _ => value.to_string(),
+            },
+            Cell::Bool(_) | Cell::Text(_) => self.to_csv(),
+        }
+    }
+}
+
+fn shown(value: f64, digits: Digits) -> String {
+    match digits {
+        Digits::Decimals(decimals) => format!("{value:.*}", usize::from(decimals)),
+        Digits::Percent(decimals) => format!("{:.*}", usize::from(decimals), value * 100.0),
+        Digits::Significant(digits) => significant(value, digits),
+    }
+}
+
+fn significant(value: f64, digits: u8) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let exponent = value.abs().log10().floor() as i32;
+    if exponent < -4 {
+        return format!("{value:.*e}", usize::from(digits.saturating_sub(1)));
+    }
+    let decimals = (i32::from(digits) - 1 - exponent).max(0);
+    format!("{value:.*}", decimals as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn significant_digits_keep_their_number_over_magnitudes() {
+        let shown = |value| significant(value, 4);
+        assert_eq!(shown(0.0), "0");
+        assert_eq!(shown(0.012_345), "0.01235");
+        assert_eq!(shown(1.0), "1.000");
+        assert_eq!(shown(123.456), "123.5");
+        assert_eq!(shown(-123.456), "-123.5");
+        assert_eq!(shown(123_456.7), "123457");
+        assert_eq!(shown(0.000_012_345), "1.234e-5");
+    }
+
+    #[test]
+    fn display_rounds_and_csv_does_not() {
+        let third = Cell::Float(1.0 / 3.0);
+        assert_eq!(third.to_display(Some(Digits::Percent(1))), "33.3");
+        assert_eq!(third.to_display(Some(Digits::Decimals(2))), "0.33");
+        assert_eq!(third.to_csv().parse(), Ok(1.0 / 3.0));
+        assert_eq!(Cell::Null.to_display(None), "–");
+        assert_eq!(Cell::Null.to_csv(), "");
+    }
+
+    #[test]
+    fn json_keeps_every_bit_of_an_integer() {
+        assert_eq!(Cell::Integer(u64::MAX.into()).to_json().to_string(), u64::MAX.to_string());
+        assert_eq!(Cell::Integer(i64::MIN.into()).to_json().to_string(), i64::MIN.to_string());
+    }
+}

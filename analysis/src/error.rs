@@ -1,0 +1,91 @@
+use std::path::{Path, PathBuf};
+
+use polars::error::PolarsError;
+
+/// What can go wrong between a results directory and a written comparison.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A path that does not exist or cannot be read.
+    #[error("failed to read {}", path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+
+    /// A results directory without the table asked for.
+    #[error("no table `{table}` in {}: neither {table}.parquet nor {table}/*.parquet is there", directory.display())]
+    NoTable { table: String, directory: PathBuf },
+
+    /// A file that is no Parquet table, or a damaged one.
+    #[error("{} is not a readable Parquet file", path.display())]
+    NotParquet { path: PathBuf, source: PolarsError },
+
+    /// Two files of one table with different columns.
+    #[error("{} does not have the columns of {}: {difference}", path.display(), first.display())]
+    SchemaMismatch { path: PathBuf, first: PathBuf, difference: String },
+
+    /// A column of a type that no table of this project uses.
+    #[error(
+        "column `{column}` of {table} has the unsupported type {dtype}; supported are booleans, integers of 32 and 64 bits, floats and strings"
+    )]
+    UnsupportedColumn { table: String, column: String, dtype: String },
+
+    /// A column that a computation needs.
+    #[error("{table} has no column `{column}`; it has: {}", available.join(", "))]
+    MissingColumn { table: String, column: String, available: Vec<String> },
+
+    /// A column that has to hold numbers.
+    #[error("column `{column}` of {table} holds {dtype}, not numbers")]
+    NotNumeric { table: String, column: String, dtype: String },
+
+    /// A baseline that names no value of a varied slot.
+    #[error("no run of the baseline `{baseline}`; runs vary in {}", available.join("; "))]
+    UnknownBaseline { baseline: String, available: Vec<String> },
+
+    /// A baseline part that is a value of several slots.
+    #[error("`{part}` of the baseline is a value of several slots ({}); write slot={part}", slots.join(", "))]
+    AmbiguousBaseline { part: String, slots: Vec<String> },
+
+    /// A workload that was not run with the baseline.
+    #[error("trace `{trace}` on machine `{machine}` has no run of the baseline `{baseline}` to compare `{policy}` with; it was run with: {}", available.join(", "))]
+    MissingBaseline {
+        trace: String,
+        machine: String,
+        policy: String,
+        baseline: String,
+        available: Vec<String>,
+    },
+
+    /// Several runs where a comparison needs one.
+    #[error(
+        "{runs} runs of trace `{trace}` on machine `{machine}` with `{policy}`, where a comparison needs one; they differ in {}",
+        either(differ)
+    )]
+    SeveralRuns { trace: String, machine: String, policy: String, runs: usize, differ: Vec<String> },
+
+    /// No rows to compare.
+    #[error("the `runs` table has no rows to compare")]
+    NoRuns,
+
+    /// A file that cannot be written.
+    #[error("failed to write {}", path.display())]
+    Write { path: PathBuf, source: std::io::Error },
+
+    /// A value that the format cannot hold, or a failure inside the dataframe engine.
+    #[error("failed to evaluate a table")]
+    Frame(#[from] PolarsError),
+}
+
+impl Error {
+    pub(crate) fn read(path: &Path, source: std::io::Error) -> Self {
+        Error::Read { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn write(path: &Path, source: std::io::Error) -> Self {
+        Error::Write { path: path.to_owned(), source }
+    }
+}
+
+fn either(slots: &[String]) -> String {
+    if slots.is_empty() { "no slot".to_owned() } else { slots.join(", ") }
+}
+
+/// A result with this crate's error.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,56 @@
+//! Small questions to frames and schemas.
+
+use polars::prelude::*;
+
+use crate::error::{Error, Result};
+
+pub(crate) fn require(schema: &Schema, table: &str, column: &str) -> Result<()> {
+    if schema.contains(column) {
+        return Ok(());
+    }
+    Err(Error::MissingColumn {
+        table: table.to_owned(),
+        column: column.to_owned(),
+        available: schema.iter_names().map(|name| name.to_string()).collect(),
+    })
+}
+
+pub(crate) fn require_numeric(schema: &Schema, table: &str, column: &str) -> Result<()> {
+    require(schema, table, column)?;
+    match schema.get(column) {
+        Some(dtype) if !dtype.is_primitive_numeric() && *dtype != DataType::Null => {
+            Err(Error::NotNumeric {
+                table: table.to_owned(),
+                column: column.to_owned(),
+                dtype: dtype.to_string(),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(crate) fn names(frame: &DataFrame) -> impl Iterator<Item = &str> {
+    frame.columns().iter().map(|column| column.name().as_str())
+}
+
+/// The frame with the columns of `schema`, null where it has none of that name.
+pub(crate) fn with_columns_of(frame: &DataFrame, schema: &Schema) -> LazyFrame {
+    let column = |(name, dtype): (&PlSmallStr, &DataType)| match frame.schema().contains(name) {
+        true => col(name.clone()),
+        false => lit(NULL).cast(dtype.clone()).alias(name.clone()),
+    };
+    frame.clone().lazy().select(schema.iter().map(column).collect::<Vec<_>>())
+}
+
+/// The values of a string column, with `none` for null.
+pub(crate) fn strings(frame: &DataFrame, column: &str) -> Result<Vec<String>> {
+    let values = frame.column(column)?.str()?;
+    Ok(values.iter().map(|value| value.unwrap_or("none").to_owned()).collect())
+}
+
+/// Each row's values of the string columns `slots`, with slashes between.
+pub(crate) fn labels(frame: &DataFrame, slots: &[String]) -> Result<Vec<String>> {
+    let columns = slots.iter().map(|slot| strings(frame, slot)).collect::<Result<Vec<_>>>()?;
+    let row = |row: usize| columns.iter().map(|c| c[row].as_str()).collect::<Vec<_>>().join("/");
+    Ok((0..frame.height()).map(row).collect())
+}

@@ -1,0 +1,140 @@
+//! Aligned text: headings, label column, value columns, titles between blocks of rows.
+
+use unicode_width::UnicodeWidthStr;
+
+const GAP: usize = 2;
+
+/// Text to be aligned. The first column holds labels and stands at the left of every part into
+/// which a grid is split when it is wider than the terminal.
+#[derive(Default)]
+pub(crate) struct Grid {
+    pub(crate) columns: Vec<Heading>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// Heading of a column.
+pub(crate) struct Heading {
+    /// One entry a line; the last line, the unit, stands lowest.
+    pub(crate) lines: Vec<String>,
+    pub(crate) align: Align,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+pub(crate) enum Row {
+    /// A line over the whole width, before a block.
+    Title(String),
+    Cells(Vec<String>),
+}
+
+impl Grid {
+    /// Text of at most `width` terminal columns, if the labels and one value column fit in them.
+    pub(crate) fn render(&self, width: usize) -> String {
+        let widths: Vec<usize> = (0..self.columns.len()).map(|c| self.width_of(c)).collect();
+        let parts = split(&widths, width);
+        parts.iter().map(|part| self.render_part(part, &widths)).collect::<Vec<_>>().join("\n")
+    }
+
+    fn width_of(&self, column: usize) -> usize {
+        let heading = self.columns[column].lines.iter().map(|line| line.width()).max();
+        let cells = self.rows.iter().filter_map(|row| match row {
+            Row::Cells(cells) => Some(cells[column].width()),
+            Row::Title(_) => None,
+        });
+        cells.chain(heading).max().unwrap_or(0)
+    }
+
+    fn render_part(&self, columns: &[usize], widths: &[usize]) -> String {
+        let mut text = String::new();
+        let height = columns.iter().map(|&c| self.columns[c].lines.len()).max().unwrap_or(0);
+        for line in 0..height {
+            let heading = |c: usize| {
+                let lines = &self.columns[c].lines;
+                (line + lines.len()).checked_sub(height).map_or("", |index| lines[index].as_str())
+            };
+            self.push_line(&mut text, columns, widths, heading);
+        }
+        for row in &self.rows {
+            match row {
+                Row::Title(title) => {
+                    text.push_str(title);
+                    text.push('\n');
+                }
+                Row::Cells(cells) => self.push_line(&mut text, columns, widths, |c| &cells[c]),
+            }
+        }
+        text
+    }
+
+    fn push_line<'a>(
+        &self,
+        text: &mut String,
+        columns: &[usize],
+        widths: &[usize],
+        cell: impl Fn(usize) -> &'a str,
+    ) {
+        let start = text.len();
+        for (position, &column) in columns.iter().enumerate() {
+            let cell = cell(column);
+            let padding = " ".repeat(widths[column].saturating_sub(cell.width()));
+            if position > 0 {
+                text.push_str(&" ".repeat(GAP));
+            }
+            match self.columns[column].align {
+                Align::Left => text.extend([cell, &padding]),
+                Align::Right => text.extend([&padding, cell]),
+            }
+        }
+        text.truncate(start + text[start..].trim_end().len());
+        text.push('\n');
+    }
+}
+
+/// Column numbers of each part: the label column and as many others as fit, at least one.
+fn split(widths: &[usize], width: usize) -> Vec<Vec<usize>> {
+    let label = widths.first().copied().unwrap_or(0);
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    let mut used = usize::MAX;
+    for (column, &needed) in widths.iter().enumerate().skip(1) {
+        match parts.last_mut() {
+            Some(part) if used.saturating_add(GAP + needed) <= width => {
+                part.push(column);
+                used += GAP + needed;
+            }
+            _ => {
+                parts.push(vec![0, column]);
+                used = label + GAP + needed;
+            }
+        }
+    }
+    if parts.is_empty() && !widths.is_empty() { vec![vec![0]] } else { parts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_do_not_fit_go_below_with_the_labels_again() {
+        assert_eq!(split(&[4, 3, 3, 3], 14), [vec![0, 1, 2], vec![0, 3]]);
+        assert_eq!(split(&[4, 3, 3, 3], 19), [vec![0, 1, 2, 3]]);
+        assert_eq!(split(&[4, 30, 3], 10), [vec![0, 1], vec![0, 2]]);
+        assert_eq!(split(&[4], 10), [vec![0]]);
+        assert!(split(&[], 10).is_empty());
+    }
+
+    #[test]
+    fn alignment_counts_terminal_columns_not_bytes() {
+        let heading = |text: &str, align| Heading { lines: vec![text.to_owned()], align };
+        let row = |cells: [&str; 2]| Row::Cells(cells.map(str::to_owned).to_vec());
+        let grid = Grid {
+            columns: vec![heading("name", Align::Left), heading("×", Align::Right)],
+            rows: vec![row(["µ–é", "–"]), row(["x", "1.25"])],
+        };
+        assert_eq!(grid.render(80), "name     ×\nµ–é      –\nx     1.25\n");
+    }
+}

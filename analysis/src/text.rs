@@ -1,0 +1,186 @@
+//! Frames and comparisons as aligned text for a terminal.
+
+use std::collections::HashSet;
+
+use polars::prelude::{Column, DataFrame};
+use unicode_width::UnicodeWidthStr;
+
+use crate::cell::column_cells;
+use crate::compare::Comparison;
+use crate::error::Result;
+use crate::frame::{labels, names, strings};
+use crate::grid::{Align, Grid, Heading, Row};
+use crate::means::MEANS;
+use crate::metric::metric;
+
+/// Headings for [`MEANS`].
+const SHORT_MEANS: [&str; MEANS.len()] = ["arith.", "geom.", "harm."];
+
+/// The rows of a frame as an aligned table: columns that do not fit in `width` terminal columns
+/// follow below, each time beside the first column.
+///
+/// # Errors
+/// If a column is of a type that tables do not hold.
+pub fn table_to_string(frame: &DataFrame, width: usize) -> Result<String> {
+    let columns = frame.columns();
+    let cells = columns.iter().map(shown).collect::<Result<Vec<_>>>()?;
+    let rows = (0..frame.height())
+        .map(|row| Row::Cells(cells.iter().map(|column| column[row].clone()).collect()));
+    let grid = Grid { columns: columns.iter().map(name_and_unit).collect(), rows: rows.collect() };
+    Ok(grid.render(width))
+}
+
+/// A frame turned on its side: one line per column, with its unit, and one value column per row.
+/// For tables with many columns and few rows.
+///
+/// # Errors
+/// As [`table_to_string`].
+pub fn record_to_string(frame: &DataFrame, width: usize) -> Result<String> {
+    let left = || Heading { lines: Vec::new(), align: Align::Left };
+    let value = || Heading { lines: Vec::new(), align: Align::Right };
+    let mut rows = Vec::new();
+    for column in frame.columns() {
+        let metric = metric(column.name());
+        let unit = metric.map_or("", |metric| metric.shown_unit());
+        let label = match unit {
+            "" => column.name().to_string(),
+            unit => format!("{} ({unit})", column.name()),
+        };
+        rows.push(Row::Cells([label].into_iter().chain(shown(column)?).collect()));
+    }
+    let columns = [left()].into_iter().chain((0..frame.height()).map(|_| value())).collect();
+    Ok(Grid { columns, rows }.render(width))
+}
+
+fn shown(column: &Column) -> Result<Vec<String>> {
+    let digits = metric(column.name()).map(|metric| metric.digits);
+    Ok(column_cells(column)?.iter().map(|cell| cell.to_display(digits)).collect())
+}
+
+fn align(column: &Column) -> Align {
+    if column.dtype().is_primitive_numeric() { Align::Right } else { Align::Left }
+}
+
+fn name_and_unit(column: &Column) -> Heading {
+    let mut lines = vec![column.name().to_string()];
+    lines.extend(metric(column.name()).map(|metric| metric.shown_unit().to_owned()));
+    Heading { lines, align: align(column) }
+}
+
+fn title_and_unit(column: &Column) -> Heading {
+    match metric(column.name()) {
+        Some(metric) => {
+            let mut lines: Vec<String> = metric.title.split(' ').map(str::to_owned).collect();
+            lines.push(metric.shown_unit().to_owned());
+            Heading { lines, align: Align::Right }
+        }
+        None => name_and_unit(column),
+    }
+}
+
+impl Comparison {
+    /// A block of lines per workload, then one per machine with the means, for a terminal of
+    /// `width` columns.
+    ///
+    /// # Errors
+    /// If the dataframe engine fails.
+    pub fn to_text(&self, width: usize) -> Result<String> {
+        let note = format!(
+            "IPC ratio: against {} on the same trace and machine. Other means are arithmetic. \
+             A value that does not exist (–) is left out of a mean.",
+            self.baseline()
+        );
+        let workloads = self.workload_grid()?.render(width);
+        let means = self.mean_grid()?.render(width);
+        Ok(format!("{workloads}\n{means}\n{}\n", wrapped(&note, width)))
+    }
+
+    fn workload_grid(&self) -> Result<Grid> {
+        let frame = self.rows();
+        let values: Vec<&str> = names(frame).skip_while(|name| *name != "ipc_thread").collect();
+        let (machines, traces) = (strings(frame, "machine")?, strings(frame, "trace")?);
+        let policies = labels(frame, self.slots())?;
+        let cells = shown_columns(frame, &values)?;
+        let mut grid = Grid { columns: headings(frame, &values)?, rows: Vec::new() };
+        let mut block = None;
+        for (row, policy) in policies.iter().enumerate() {
+            let workload = (&traces[row], &machines[row]);
+            if block.replace(workload) != Some(workload) {
+                grid.rows.push(Row::Title(format!("{} on {}", workload.0, workload.1)));
+            }
+            grid.rows.push(line(policy, cells.iter().map(|column| &column[row])));
+        }
+        Ok(grid)
+    }
+
+    fn workloads_on(&self, machine: &str) -> Result<usize> {
+        let machines = strings(self.rows(), "machine")?.into_iter();
+        let runs = machines.zip(strings(self.rows(), "trace")?);
+        let traces = runs.filter(|run| run.0 == machine).map(|run| run.1);
+        Ok(traces.collect::<HashSet<_>>().len())
+    }
+
+    /// One line per policy: the three means of the ratio side by side, then the others' means.
+    fn mean_grid(&self) -> Result<Grid> {
+        let frame = self.means();
+        let values: Vec<&str> =
+            names(frame).skip_while(|name| *name != "ipc_ratio").skip(1).collect();
+        let machines = strings(frame, "machine")?;
+        let policies = labels(frame, self.slots())?;
+        let workloads: Vec<_> = frame.column("workloads")?.u32()?.iter().flatten().collect();
+        let ratios = shown(frame.column("ipc_ratio")?)?;
+        let cells = shown_columns(frame, &values)?;
+        let mut columns = headings(frame, &values)?;
+        columns.splice(1..1, SHORT_MEANS.map(mean_heading));
+        let mut grid = Grid { columns, rows: Vec::new() };
+        for row in (0..frame.height()).step_by(MEANS.len()) {
+            let all = self.workloads_on(&machines[row])?;
+            if row == 0 || machines[row] != machines[row - 1] {
+                let plural = if all == 1 { "" } else { "s" };
+                let title = format!("means of {all} workload{plural} on {}", machines[row]);
+                grid.rows.push(Row::Title(title));
+            }
+            let policy = match workloads[row] as usize {
+                some if some < all => format!("{} ({some} of {all})", policies[row]),
+                _ => policies[row].clone(),
+            };
+            let means = ratios[row..row + MEANS.len()].iter();
+            grid.rows.push(line(&policy, means.chain(cells.iter().map(|column| &column[row]))));
+        }
+        Ok(grid)
+    }
+}
+
+fn headings(frame: &DataFrame, values: &[&str]) -> Result<Vec<Heading>> {
+    let policy = Heading { lines: vec!["policy".to_owned()], align: Align::Left };
+    let titles = values.iter().map(|name| Ok(title_and_unit(frame.column(name)?)));
+    [Ok(policy)].into_iter().chain(titles).collect()
+}
+
+fn mean_heading(mean: &str) -> Heading {
+    let lines = ["IPC", "ratio", mean].map(str::to_owned).to_vec();
+    Heading { lines, align: Align::Right }
+}
+
+fn shown_columns(frame: &DataFrame, names: &[&str]) -> Result<Vec<Vec<String>>> {
+    names.iter().map(|name| shown(frame.column(name)?)).collect()
+}
+
+fn line<'a>(policy: &str, values: impl Iterator<Item = &'a String>) -> Row {
+    Row::Cells([format!("  {policy}")].into_iter().chain(values.cloned()).collect())
+}
+
+/// Breaks lines between words so that none is wider than `width`, if its words are not.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + word.width() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,110 @@
+//! Frames as CSV, JSON and Parquet. A file appears under its name only when it is complete.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use polars::prelude::DataFrame;
+use polars_io::prelude::ParquetWriter;
+use serde_json::Value;
+
+use crate::cell::rows;
+use crate::error::{Error, Result};
+use crate::frame::names;
+
+/// A frame as CSV: a heading with the columns' names, empty fields for null.
+///
+/// # Errors
+/// If a column is of a type that tables do not hold.
+pub fn table_to_csv(frame: &DataFrame) -> Result<String> {
+    let mut text = csv::Writer::from_writer(Vec::new());
+    let in_memory = "writing to memory does not fail";
+    text.write_record(names(frame)).expect(in_memory);
+    for row in rows(frame) {
+        text.write_record(row?.iter().map(|cell| cell.to_csv())).expect(in_memory);
+    }
+    let bytes = text.into_inner().expect(in_memory);
+    Ok(String::from_utf8(bytes).expect("made of strings"))
+}
+
+/// A frame as a JSON array with one object per row, keys in the order of the columns.
+///
+/// # Errors
+/// If a column is of a type that tables do not hold.
+pub fn table_to_json(frame: &DataFrame) -> Result<String> {
+    let names: Vec<&str> = names(frame).collect();
+    let mut lines = Vec::new();
+    for row in rows(frame) {
+        let fields = names
+            .iter()
+            .zip(row?)
+            .map(|(name, cell)| format!("{}:{}", Value::from(*name), cell.to_json()));
+        lines.push(format!("{{{}}}", fields.collect::<Vec<_>>().join(",")));
+    }
+    Ok(match lines.is_empty() {
+        true => "[]\n".to_owned(),
+        false => format!("[\n{}\n]\n", lines.join(",\n")),
+    })
+}
+
+/// Writes a frame as CSV.
+///
+/// # Errors
+/// As [`table_to_csv`], or if the file cannot be written.
+pub fn write_csv(frame: &DataFrame, path: impl AsRef<Path>) -> Result<()> {
+    let text = table_to_csv(frame)?;
+    write_whole(path.as_ref(), |file| file.write_all(text.as_bytes()))
+}
+
+/// Writes a frame as a JSON array of row objects.
+///
+/// # Errors
+/// As [`table_to_json`], or if the file cannot be written.
+pub fn write_json(frame: &DataFrame, path: impl AsRef<Path>) -> Result<()> {
+    let text = table_to_json(frame)?;
+    write_whole(path.as_ref(), |file| file.write_all(text.as_bytes()))
+}
+
+/// Writes a frame as Parquet, compressed with zstd.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_parquet(frame: &DataFrame, path: impl AsRef<Path>) -> Result<()> {
+    let mut frame = frame.clone();
+    write_whole(path.as_ref(), |file| {
+        ParquetWriter::new(file).finish(&mut frame).map_err(std::io::Error::other)?;
+        Ok(())
+    })
+}
+
+/// Has `write` fill a temporary file beside `path`, then gives it that name.
+fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+) -> Result<()> {
+    let partial = Partial(partial_path(path));
+    let fill = || {
+        let mut file = BufWriter::new(File::create(&partial.0)?);
+        write(&mut file)?;
+        file.into_inner().map_err(|error| error.into_error())?.sync_all()?;
+        fs::rename(&partial.0, path)
+    };
+    fill().map_err(|source| Error::write(path, source))
+}
+
+/// `name.partial-PID`, so that two processes do not write into one file.
+fn partial_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".partial-{}", std::process::id()));
+    name.into()
+}
+
+/// A temporary file, removed when dropped if it is still there.
+struct Partial(PathBuf);
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        // After a successful rename there is nothing to remove.
+        let _ = fs::remove_file(&self.0);
+    }
+}

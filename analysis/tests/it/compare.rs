@@ -1,0 +1,256 @@
+//! Comparisons of hand-made runs with results worked out by hand.
+
+use crate::common::{floats, ipcs, runs, strings};
+use polars::prelude::*;
+use warpmem_analysis::{CompareOptions, Comparison, Error, compare};
+
+fn against(baseline: &str) -> CompareOptions {
+    CompareOptions { metrics: Vec::new(), ..CompareOptions::new(baseline) }
+}
+
+fn ratios(comparison: &Comparison) -> Vec<Option<f64>> {
+    floats(comparison.rows(), "ipc_ratio")
+}
+
+/// (policy, mean, ratio rounded to 12 decimals)
+fn means(comparison: &Comparison, slot: &str) -> Vec<(String, String, Option<f64>)> {
+    let rounded = |value: Option<f64>| value.map(|value| (value * 1e12).round() / 1e12);
+    let frame = comparison.means();
+    let names = strings(frame, slot).into_iter().zip(strings(frame, "mean"));
+    let values = floats(frame, "ipc_ratio").into_iter().map(rounded);
+    names.zip(values).map(|((policy, mean), value)| (policy, mean, value)).collect()
+}
+
+#[test]
+fn ratio_is_to_the_baseline_of_the_same_trace() {
+    let comparison = compare(runs().lazy(), &CompareOptions::new("fr-fcfs")).unwrap();
+    let expected = [0.5, 0.75, 1.0, 2.0, 1.0, 1.0].map(Some);
+    assert_eq!(ratios(&comparison), expected);
+    assert_eq!(comparison.slots(), ["dram_scheduler"]);
+    assert_eq!(comparison.baseline(), "fr-fcfs");
+}
+
+#[test]
+fn three_means_of_the_ratio_and_the_arithmetic_mean_of_the_rest() {
+    let comparison = compare(runs().lazy(), &CompareOptions::new("fr-fcfs")).unwrap();
+    let row = |policy: &str, mean: &str, ratio| (policy.to_owned(), mean.to_owned(), Some(ratio));
+    assert_eq!(
+        means(&comparison, "dram_scheduler"),
+        [
+            row("fcfs", "arithmetic", 1.25),
+            row("fcfs", "geometric", 1.0),
+            row("fcfs", "harmonic", 0.8),
+            row("banked-fifo", "arithmetic", 0.875),
+            row("banked-fifo", "geometric", (0.75f64.sqrt() * 1e12).round() / 1e12),
+            row("banked-fifo", "harmonic", 0.857_142_857_143),
+            row("fr-fcfs", "arithmetic", 1.0),
+            row("fr-fcfs", "geometric", 1.0),
+            row("fr-fcfs", "harmonic", 1.0),
+        ]
+    );
+    let means = comparison.means();
+    let blp = [Some(1.125), None, None, Some(1.75), None, None, Some(2.25), None, None];
+    assert_eq!(floats(means, "blp"), blp);
+    let p99 = [Some(3000.0), None, None, Some(2495.0), None, None, Some(1990.0), None, None];
+    assert_eq!(floats(means, "latency_p99"), p99);
+}
+
+#[test]
+fn a_null_is_left_out_of_a_mean() {
+    let comparison = compare(runs().lazy(), &CompareOptions::new("fr-fcfs")).unwrap();
+    let hits = floats(comparison.means(), "row_hit_rate");
+    assert_eq!((hits[0], hits[6]), (Some(0.5625), Some(0.75)));
+    assert_eq!(floats(comparison.rows(), "row_hit_rate")[5], None);
+    assert_eq!(floats(comparison.means(), "divergence_mean")[0], Some(1234.5));
+}
+
+#[test]
+fn a_ratio_with_nothing_below_is_null_and_never_not_a_number() {
+    let runs = ipcs(&[
+        ("idle", "m", "a", "gto", Some(1.0)),
+        ("idle", "m", "base", "gto", Some(0.0)),
+        ("unknown", "m", "a", "gto", Some(1.0)),
+        ("unknown", "m", "base", "gto", None),
+        ("nan", "m", "a", "gto", Some(f64::NAN)),
+        ("nan", "m", "base", "gto", Some(2.0)),
+        ("fine", "m", "a", "gto", Some(3.0)),
+        ("fine", "m", "base", "gto", Some(2.0)),
+    ]);
+    let comparison = compare(runs, &against("base")).unwrap();
+    let expected = [None, None, None, None, None, Some(1.0), Some(1.5), Some(1.0)];
+    assert_eq!(ratios(&comparison), expected);
+    assert_eq!(floats(comparison.rows(), "ipc_thread")[4], None);
+    let counts = comparison.means().column("workloads").unwrap().u32().unwrap().clone();
+    assert_eq!(counts.iter().flatten().collect::<Vec<_>>(), [1, 1, 1, 2, 2, 2]);
+    assert_eq!(means(&comparison, "dram_scheduler")[2].2, Some(1.5));
+}
+
+#[test]
+fn means_of_no_workload_are_null() {
+    let runs = ipcs(&[("t", "m", "a", "gto", Some(1.0)), ("t", "m", "base", "gto", Some(0.0))]);
+    let comparison = compare(runs, &against("base")).unwrap();
+    assert_eq!(floats(comparison.means(), "ipc_ratio"), [None; 6]);
+}
+
+#[test]
+fn a_policy_that_does_nothing_has_geometric_and_harmonic_mean_zero() {
+    let runs = ipcs(&[
+        ("s", "m", "a", "gto", Some(0.0)),
+        ("s", "m", "base", "gto", Some(1.0)),
+        ("t", "m", "a", "gto", Some(1.0)),
+        ("t", "m", "base", "gto", Some(1.0)),
+    ]);
+    let comparison = compare(runs, &against("base")).unwrap();
+    let expected = [0.5, 0.0, 0.0, 1.0, 1.0, 1.0].map(Some);
+    assert_eq!(floats(comparison.means(), "ipc_ratio"), expected);
+}
+
+#[test]
+fn machines_traces_and_policies_stand_in_the_order_of_their_first_appearance() {
+    let runs = ipcs(&[
+        ("z", "m2", "b", "gto", Some(1.0)),
+        ("y", "m1", "b", "gto", Some(4.0)),
+        ("z", "m2", "a", "gto", Some(2.0)),
+        ("y", "m2", "a", "gto", Some(3.0)),
+        ("y", "m2", "b", "gto", Some(6.0)),
+        ("y", "m1", "a", "gto", Some(1.0)),
+    ]);
+    let comparison = compare(runs, &against("b")).unwrap();
+    let rows = comparison.rows();
+    assert_eq!(strings(rows, "machine"), ["m2", "m2", "m2", "m2", "m1", "m1"]);
+    assert_eq!(strings(rows, "trace"), ["z", "z", "y", "y", "y", "y"]);
+    assert_eq!(strings(rows, "dram_scheduler"), ["b", "a", "b", "a", "b", "a"]);
+    assert_eq!(ratios(&comparison), [1.0, 2.0, 1.0, 0.5, 1.0, 0.25].map(Some));
+    let machines = strings(comparison.means(), "machine");
+    assert_eq!(machines, [["m2"; 6], ["m1"; 6]].concat());
+    assert_eq!(means(&comparison, "dram_scheduler")[9].2, Some(0.25));
+}
+
+fn two_slots() -> LazyFrame {
+    ipcs(&[
+        ("t", "m", "fcfs", "lrr", Some(1.0)),
+        ("t", "m", "fcfs", "gto", Some(2.0)),
+        ("t", "m", "fr-fcfs", "lrr", Some(4.0)),
+        ("t", "m", "fr-fcfs", "gto", Some(5.0)),
+    ])
+}
+
+#[test]
+fn a_slot_that_the_baseline_does_not_name_is_held_equal() {
+    let comparison = compare(two_slots(), &against("fr-fcfs")).unwrap();
+    assert_eq!(comparison.slots(), ["dram_scheduler", "warp_scheduler"]);
+    assert_eq!(ratios(&comparison), [0.25, 0.4, 1.0, 1.0].map(Some));
+    assert_eq!(comparison.means().height(), 12);
+}
+
+#[test]
+fn a_baseline_can_name_a_policy_of_every_slot() {
+    for baseline in ["fr-fcfs/gto", "gto/fr-fcfs", "warp_scheduler=gto / dram_scheduler=fr-fcfs"] {
+        let comparison = compare(two_slots(), &against(baseline)).unwrap();
+        assert_eq!(ratios(&comparison), [0.2, 0.4, 0.8, 1.0].map(Some), "{baseline}");
+    }
+}
+
+#[test]
+fn the_same_run_from_two_places_counts_once() {
+    let twice = concat([runs().lazy(), runs().lazy()], UnionArgs::default()).unwrap();
+    let once = compare(runs().lazy(), &CompareOptions::new("fr-fcfs")).unwrap();
+    let twice = compare(twice, &CompareOptions::new("fr-fcfs")).unwrap();
+    assert!(once.table().unwrap().equals_missing(&twice.table().unwrap()));
+}
+
+#[test]
+fn a_single_policy_is_its_own_baseline() {
+    let runs = ipcs(&[("t", "m", "fcfs", "gto", Some(2.0))]);
+    assert_eq!(ratios(&compare(runs, &against("fcfs")).unwrap()), [Some(1.0)]);
+}
+
+#[test]
+fn slots_that_do_not_vary_are_kept_in_every_row() {
+    let table = compare(runs().lazy(), &against("fr-fcfs")).unwrap().table().unwrap();
+    assert_eq!(strings(&table, "warp_scheduler"), ["gto"; 15]);
+}
+
+#[test]
+fn integers_and_single_precision_count_like_doubles() {
+    let runs = runs().lazy().with_columns([col("ipc_thread").cast(DataType::Float32)]);
+    let runs = runs.with_columns([col("row_locality").cast(DataType::Int32)]);
+    let comparison = compare(runs, &CompareOptions::new("fr-fcfs")).unwrap();
+    assert_eq!(ratios(&comparison)[0], Some(0.5));
+    assert_eq!(floats(comparison.rows(), "row_locality")[0], Some(1.0));
+}
+
+fn message(result: warpmem_analysis::Result<Comparison>) -> String {
+    result.expect_err("an error").to_string()
+}
+
+#[test]
+fn an_unknown_baseline_is_told_what_there_is() {
+    insta::assert_snapshot!(
+        message(compare(runs().lazy(), &CompareOptions::new("fr-fcsf"))),
+        @"no run of the baseline `fr-fcsf`; runs vary in dram_scheduler (banked-fifo, fcfs, fr-fcfs)"
+    );
+    insta::assert_snapshot!(
+        message(compare(two_slots(), &against("warp_scheduler=fr-fcfs"))),
+        @"no run of the baseline `warp_scheduler=fr-fcfs`; runs vary in dram_scheduler (fcfs, fr-fcfs); warp_scheduler (gto, lrr)"
+    );
+}
+
+#[test]
+fn a_workload_without_its_baseline_is_named() {
+    let runs = runs().lazy().filter(col("run_id").neq(lit(6)));
+    insta::assert_snapshot!(
+        message(compare(runs, &CompareOptions::new("fr-fcfs"))),
+        @"trace `stream.wmt` on machine `li2015` has no run of the baseline `fr-fcfs` to compare `fcfs` with; it was run with: fcfs, banked-fifo"
+    );
+}
+
+#[test]
+fn a_name_that_stands_for_policies_of_two_slots_is_refused() {
+    let runs = ipcs(&[("t", "m", "a", "b", Some(1.0)), ("t", "m", "b", "a", Some(1.0))]);
+    insta::assert_snapshot!(
+        message(compare(runs, &against("a"))),
+        @"`a` of the baseline is a value of several slots (dram_scheduler, warp_scheduler); write slot=a"
+    );
+}
+
+#[test]
+fn two_runs_of_one_policy_are_refused_with_the_slots_in_which_they_differ() {
+    let options = CompareOptions { slots: vec!["dram_scheduler".to_owned()], ..against("fcfs") };
+    insta::assert_snapshot!(
+        message(compare(two_slots(), &options)),
+        @"2 runs of trace `t` on machine `m` with `fcfs`, where a comparison needs one; they differ in warp_scheduler"
+    );
+    let same = ipcs(&[("t", "m", "a", "gto", Some(1.0)), ("t", "m", "a", "gto", Some(1.0))]);
+    insta::assert_snapshot!(
+        message(compare(same, &against("a"))),
+        @"2 runs of trace `t` on machine `m` with `a/gto`, where a comparison needs one; they differ in no slot"
+    );
+}
+
+#[test]
+fn columns_that_are_missing_or_hold_no_numbers_are_named() {
+    let lacking = runs().drop("blp").unwrap().lazy();
+    let error = compare(lacking, &CompareOptions::new("fr-fcfs")).unwrap_err();
+    assert!(matches!(&error, Error::MissingColumn { column, .. } if column == "blp"), "{error}");
+    let error = compare(
+        runs().lazy(),
+        &CompareOptions { slots: vec!["topology".to_owned()], ..against("mesh") },
+    );
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.starts_with("the `runs` table has no column `topology`; it has: run_id,"),
+        "{error}"
+    );
+    let text = runs().lazy().with_columns([lit("fast").alias("ipc_thread")]);
+    insta::assert_snapshot!(
+        message(compare(text, &CompareOptions::new("fr-fcfs"))),
+        @"column `ipc_thread` of the `runs` table holds str, not numbers"
+    );
+}
+
+#[test]
+fn no_runs_are_nothing_to_compare() {
+    let none = runs().lazy().filter(lit(false));
+    assert!(matches!(compare(none, &CompareOptions::new("fr-fcfs")), Err(Error::NoRuns)));
+}

@@ -1,0 +1,60 @@
+use polars::df;
+use polars::prelude::*;
+use warpmem_analysis::{Error, load_distribution};
+
+use crate::common::floats;
+
+/// Run 7: load times 1 to 100, mean 50.5, in falling order; two loads diverge. Run 3: one load.
+fn loads() -> LazyFrame {
+    let mut run = vec![7u64; 100];
+    let mut time: Vec<u64> = (1..=100).rev().collect();
+    let mut divergence = vec![None; 100];
+    let mut in_mc = vec![None; 100];
+    (divergence[0], in_mc[0]) = (Some(300u64), Some(250i64));
+    (divergence[1], in_mc[1]) = (Some(100), Some(-50));
+    run.push(3);
+    time.push(0);
+    divergence.push(None);
+    in_mc.push(None);
+    df!("run_id" => run, "load_time" => time, "divergence" => divergence, "in_mc_divergence" => in_mc)
+        .unwrap()
+        .lazy()
+}
+
+#[test]
+fn percentiles_are_ranks_divided_by_the_mean() {
+    let frame = load_distribution(loads(), &["run_id"]).unwrap().collect().unwrap();
+    assert_eq!(floats(&frame, "load_time_mean"), [Some(50.5), Some(0.0)]);
+    for (percent, rank) in
+        [("p1", 1.0), ("p25", 25.0), ("p50", 50.0), ("p99", 99.0), ("max", 100.0)]
+    {
+        let value = floats(&frame, &format!("load_time_{percent}"))[0];
+        assert_eq!(value, Some(rank / 50.5), "{percent}");
+    }
+}
+
+#[test]
+fn divergence_is_of_loads_that_have_one_and_its_share_is_of_their_sum() {
+    let frame = load_distribution(loads(), &["run_id"]).unwrap().collect().unwrap();
+    assert_eq!(floats(&frame, "divergence_mean"), [Some(200.0), None]);
+    assert_eq!(floats(&frame, "in_mc_fraction"), [Some(0.5), None]);
+}
+
+#[test]
+fn a_quotient_with_nothing_below_is_null() {
+    let frame = load_distribution(loads(), &["run_id"]).unwrap().collect().unwrap();
+    assert_eq!(floats(&frame, "load_time_p50")[1], None);
+    assert_eq!(floats(&frame, "load_time_max")[1], None);
+}
+
+#[test]
+fn a_missing_column_is_named() {
+    let lacking = loads().drop(by_name(["divergence"], true, false));
+    let error = load_distribution(lacking, &["run_id"]).err().unwrap();
+    assert!(
+        matches!(&error, Error::MissingColumn { column, .. } if column == "divergence"),
+        "{error}"
+    );
+    let error = load_distribution(loads(), &["kernel"]).err().unwrap();
+    assert!(matches!(&error, Error::MissingColumn { column, .. } if column == "kernel"), "{error}");
+}

@@ -1,0 +1,7 @@
+//! The crate from outside, in one binary: linking the dataframe engine once is enough.
+
+mod common;
+mod compare;
+mod loads;
+mod output;
+mod read;

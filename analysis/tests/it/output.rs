@@ -1,0 +1,148 @@
+//! What people and programs see.
+
+use std::fs;
+
+use polars::df;
+use polars::prelude::*;
+use warpmem_analysis::{
+    CompareOptions, Comparison, Error, compare, read_table, record_to_string, table_to_csv,
+    table_to_json, table_to_string, write_csv, write_json, write_parquet,
+};
+
+use crate::common::{ipcs, runs};
+
+fn comparison() -> Comparison {
+    compare(runs().lazy(), &CompareOptions::new("fr-fcfs")).unwrap()
+}
+
+/// Every type that tables hold, with nulls and awkward values.
+fn awkward() -> DataFrame {
+    df!(
+        "text" => [Some("plain"), Some("with, comma and \"quotes\"\nand a line"), None],
+        "count" => [Some(u64::MAX), Some(0), None],
+        "signed" => [Some(i64::MIN), Some(-1), None],
+        "small" => [Some(1u32), None, Some(3)],
+        "float" => [Some(0.1), Some(1e-300), None],
+        "odd" => [Some(f64::NAN), Some(f64::INFINITY), Some(1.0)],
+        "flag" => [Some(true), Some(false), None],
+    )
+    .unwrap()
+}
+
+#[test]
+fn comparison_on_a_wide_terminal() {
+    insta::assert_snapshot!(comparison().to_text(120).unwrap());
+}
+
+#[test]
+fn comparison_on_a_narrow_terminal() {
+    let text = comparison().to_text(60).unwrap();
+    assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn comparison_of_machines_and_two_slots_with_a_missing_run() {
+    let runs = ipcs(&[
+        ("a.wmt", "li2015", "fcfs", "lrr", Some(1.0)),
+        ("a.wmt", "li2015", "fr-fcfs", "lrr", Some(2.0)),
+        ("a.wmt", "li2015", "fcfs", "gto", Some(3.0)),
+        ("a.wmt", "li2015", "fr-fcfs", "gto", Some(4.0)),
+        ("b.wmt", "li2015", "fr-fcfs", "gto", Some(4.0)),
+        ("a.wmt", "v100", "fr-fcfs", "gto", Some(10.0)),
+    ]);
+    let options = CompareOptions { metrics: Vec::new(), ..CompareOptions::new("fr-fcfs") };
+    insta::assert_snapshot!(compare(runs, &options).unwrap().to_text(80).unwrap());
+}
+
+#[test]
+fn comparison_as_csv() {
+    insta::assert_snapshot!(table_to_csv(&comparison().table().unwrap()).unwrap());
+}
+
+#[test]
+fn comparison_as_json() {
+    insta::assert_snapshot!(table_to_json(&comparison().table().unwrap()).unwrap());
+}
+
+#[test]
+fn any_frame_as_a_table_and_as_a_record() {
+    insta::assert_snapshot!(table_to_string(&runs(), 100).unwrap());
+    insta::assert_snapshot!(record_to_string(&runs().head(Some(2)), 100).unwrap());
+}
+
+#[test]
+fn json_reads_back_as_what_was_written() {
+    let text = table_to_json(&awkward()).unwrap();
+    let rows: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        rows,
+        serde_json::json!([
+            {"text": "plain", "count": u64::MAX, "signed": i64::MIN, "small": 1, "float": 0.1, "odd": null, "flag": true},
+            {"text": "with, comma and \"quotes\"\nand a line", "count": 0, "signed": -1, "small": null, "float": 1e-300, "odd": null, "flag": false},
+            {"text": null, "count": null, "signed": null, "small": 3, "float": null, "odd": 1.0, "flag": null},
+        ])
+    );
+    assert_eq!(table_to_json(&awkward().head(Some(0))).unwrap(), "[]\n");
+}
+
+#[test]
+fn csv_reads_back_as_what_was_written() {
+    let text = table_to_csv(&awkward()).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let names = ["text", "count", "signed", "small", "float", "odd", "flag"];
+    assert_eq!(reader.headers().unwrap(), names.as_slice());
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let expected = [
+        ["plain", "18446744073709551615", "-9223372036854775808", "1", "0.1", "", "true"],
+        ["with, comma and \"quotes\"\nand a line", "0", "-1", "", "1e-300", "", "false"],
+        ["", "", "", "3", "", "1.0", ""],
+    ];
+    assert_eq!(rows, expected.map(|row| csv::StringRecord::from(row.to_vec())));
+}
+
+#[test]
+fn parquet_reads_back_as_what_was_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("awkward.parquet");
+    write_parquet(&awkward(), &path).unwrap();
+    let read = read_table(&path).unwrap().collect().unwrap();
+    assert_eq!(read.schema(), awkward().schema());
+    assert!(read.equals_missing(&awkward()));
+}
+
+#[test]
+fn files_hold_the_text_and_leave_nothing_beside() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name| directory.path().join(name);
+    let table = comparison().table().unwrap();
+    fs::write(path("out.csv"), "old").unwrap();
+    write_csv(&table, path("out.csv")).unwrap();
+    write_json(&table, path("out.json")).unwrap();
+    assert_eq!(fs::read_to_string(path("out.csv")).unwrap(), table_to_csv(&table).unwrap());
+    assert_eq!(fs::read_to_string(path("out.json")).unwrap(), table_to_json(&table).unwrap());
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2);
+}
+
+#[test]
+fn a_write_that_fails_names_the_file_and_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let occupied = directory.path().join("occupied");
+    fs::create_dir(&occupied).unwrap();
+    for path in [occupied, directory.path().join("missing/out.json")] {
+        let error = write_json(&runs(), &path).unwrap_err();
+        assert_eq!(error.to_string(), format!("failed to write {}", path.display()));
+        assert!(matches!(error, Error::Write { .. }));
+    }
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_column_of_a_type_that_tables_do_not_hold_is_named() {
+    let lists = runs().lazy().group_by_stable([col("trace")]).agg([col("blp")]).collect().unwrap();
+    let error = table_to_csv(&lists).unwrap_err();
+    assert!(
+        matches!(&error, Error::UnsupportedColumn { column, .. } if column == "blp"),
+        "{error}"
+    );
+}
