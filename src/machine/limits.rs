@@ -105,3 +105,8 @@ pub(super) const LIMITS: &[(&str, u32, u32)] = &[
     ("dram.address.interleave_bytes", 0, 1 << 20),
     ("run.launch_latency", 0, 100_000_000),
 ];
+
+/// Least and greatest value of the numeric key `key`.
+pub(super) fn limits_of(key: &str) -> (u32, u32) {
+    LIMITS.iter().find(|(k, ..)| *k == key).map_or((0, u32::MAX), |&(_, min, max)| (min, max))
+}

@@ -10,6 +10,7 @@ use toml::de::DeTable;
 use toml::{Table, Value};
 
 use super::error::{MachineError, Origin};
+use super::limits::limits_of;
 use super::presets::preset;
 use super::{Machine, preset_text};
 use crate::registry::nearest;
@@ -111,7 +112,7 @@ impl Draft {
                 Ok(())
             }
             Err(error) => Err(MachineError::WrongType {
-                expected: expected(&old, error.message()),
+                expected: expected(&given.key, &old, error.message()),
                 key: given.key,
                 value: given.value.to_string(),
                 origin: given.origin,
@@ -127,11 +128,14 @@ fn find_mut<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Value> {
     }
 }
 
-/// What the key that held `old` takes; `message` is what the reader said to the new value.
-fn expected(old: &Value, message: &str) -> String {
+/// What `key`, which held `old`, takes; `message` is what the reader said to the new value.
+fn expected(key: &str, old: &Value, message: &str) -> String {
     match old {
         Value::Table(_) => "a table of keys".to_owned(),
-        Value::Integer(_) => format!("a whole number from 0 to {}", u32::MAX),
+        Value::Integer(_) => {
+            let (min, max) = limits_of(key);
+            format!("a whole number from {min} to {max}")
+        }
         Value::Boolean(_) => "true or false".to_owned(),
         Value::Array(_) => format!("a list of whole numbers from 0 to {}", u32::MAX),
         // A name from a fixed list is answered with that list.

@@ -53,7 +53,11 @@ fn every_rule_refuses() {
         ("li2015", &["sm.schedulers=49"], "sm.schedulers"),
         ("li2015", &["sm.shared.bank_bytes=3"], "sm.shared.bank_bytes"),
         ("li2015", &["l1.cache.line_bytes=96"], "l1.cache.line_bytes"),
-        ("li2015", &["l1.cache.sector_bytes=48"], "l1.cache.sector_bytes"),
+        (
+            "li2015",
+            &["l1.cache.sector_bytes=48", "llc.cache.sector_bytes=48"],
+            "l1.cache.sector_bytes",
+        ),
         ("li2015", &["l1.cache.line_bytes=64"], "l1.cache.sector_bytes"),
         ("li2015", &["l1.cache.size_bytes=16400"], "l1.cache.size_bytes"),
         ("li2015", &["l1.cache.size_bytes=64"], "l1.cache.size_bytes"),
