@@ -1,1 +1,32 @@
-//! DRAM channels.
+//! DRAM channels at command level.
+//!
+//! A [`Channel`] takes requests for its banks, chooses among them with a [`scheduler::Scheduler`], and
+//! issues the commands they need at cycles that the timing table allows. All times are cycles of the
+//! DRAM command clock. The channel works per event: [`Channel::step`] says when it next has
+//! something to do.
+//!
+//! Data are not modelled, so no request waits for another to the same address: a read that follows a
+//! write still in the write queue is served as if it had been forwarded its data by the cache above.
+
+mod address;
+mod agenda;
+mod channel;
+pub mod checker;
+mod hash;
+mod queue;
+mod request;
+pub mod scheduler;
+mod statistics;
+mod timing;
+
+#[cfg(test)]
+mod tests;
+
+pub use address::{AddressError, AddressMap, Location};
+pub use channel::Channel;
+pub use request::{Command, CommandKind, Completion, Request, RowOutcome};
+pub use statistics::{BankStatistics, ChannelStatistics};
+pub use timing::{Constraint, Scope, burst_cycles, constraints};
+
+/// Banks that one channel may have: the channel keeps them in 64-bit masks.
+pub const MAX_BANKS: u32 = 64;

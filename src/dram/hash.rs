@@ -1,0 +1,97 @@
+//! Hashes that spread address bits over a power of two of partitions.
+
+use crate::machine::IndexHash;
+
+/// A primitive polynomial over GF(2) of each degree from 1, lowest coefficient in bit 0.
+const PRIMITIVE: [u32; 10] =
+    [0b11, 0b111, 0b1011, 0b1_0011, 0b10_0101, 0x43, 0x83, 0x11d, 0x211, 0x409];
+
+/// The largest index, in bits, that can be hashed.
+pub(super) const MAX_INDEX_BITS: u32 = PRIMITIVE.len() as u32;
+
+const BYTES: usize = size_of::<u64>();
+
+/// What the bits above an index are XORed onto it as. Every such hash is linear over GF(2), so it is the XOR
+/// of one table entry per byte.
+pub(super) struct Hash {
+    tables: Box<[[u16; 256]; BYTES]>,
+}
+
+impl Hash {
+    /// The hash onto an index of `bits` bits, at most [`MAX_INDEX_BITS`]; none if it changes nothing.
+    pub fn new(kind: IndexHash, bits: u32) -> Option<Hash> {
+        if bits == 0 {
+            return None;
+        }
+        let image: fn(u32, u32) -> u16 = match kind {
+            IndexHash::Linear => return None,
+            IndexHash::Xor => |bit, bits| 1 << (bit % bits),
+            IndexHash::Ipoly => |bit, bits| remainder(bit + bits, bits),
+        };
+        let mut tables = Box::new([[0; 256]; BYTES]);
+        for (byte, table) in tables.iter_mut().enumerate() {
+            for (value, entry) in table.iter_mut().enumerate() {
+                *entry = (0..8)
+                    .filter(|bit| value >> bit & 1 == 1)
+                    .fold(0, |hash, bit| hash ^ image(8 * byte as u32 + bit, bits));
+            }
+        }
+        Some(Hash { tables })
+    }
+
+    /// What to XOR onto the index.
+    pub fn of(&self, above: u64) -> u16 {
+        above
+            .to_le_bytes()
+            .iter()
+            .zip(self.tables.iter())
+            .fold(0, |hash, (&byte, table)| hash ^ table[usize::from(byte)])
+    }
+}
+
+/// x to the `power` modulo the primitive polynomial of this degree (Rau, ISCA 1991: the index is the
+/// remainder of the whole address).
+fn remainder(power: u32, degree: u32) -> u16 {
+    let polynomial = PRIMITIVE[degree as usize - 1];
+    let mut value = 1;
+    for _ in 0..power {
+        value <<= 1;
+        if value >> degree & 1 == 1 {
+            value ^= polynomial;
+        }
+    }
+    value as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A polynomial is primitive if the powers of x run through all nonzero remainders.
+    #[test]
+    fn every_polynomial_is_primitive() {
+        for degree in 1..=MAX_INDEX_BITS {
+            let period = (1u32 << degree) - 1;
+            let first = (1..=period).find(|&power| remainder(power, degree) == 1);
+            assert_eq!(first, Some(period), "degree {degree}");
+        }
+    }
+
+    /// Bits of IPOLY(67), by long division of x^6, x^7 and x^11 by x^6 + x + 1.
+    #[test]
+    fn degree_six_is_67() {
+        assert_eq!(PRIMITIVE[5], 67);
+        let hash = Hash::new(IndexHash::Ipoly, 6).unwrap();
+        assert_eq!(hash.of(1), 0b00_0011);
+        assert_eq!(hash.of(2), 0b00_0110);
+        assert_eq!(hash.of(1 << 5), 0b10_0011);
+        assert_eq!(hash.of(0b10_0001), 0b10_0000);
+    }
+
+    #[test]
+    fn the_xor_hash_folds_groups_of_bits() {
+        let hash = Hash::new(IndexHash::Xor, 4).unwrap();
+        let above = 0x9_8765_4320;
+        assert_eq!(hash.of(above), 9 ^ 8 ^ 7 ^ 6 ^ 5 ^ 4 ^ 3 ^ 2);
+    }
+}

@@ -1,0 +1,9 @@
+//! Tests of channels, in four layers: smoke (everything comes back), shape (bandwidth as it must be),
+//! timings (illegal at n - 1, legal at n), scheduling (short request lists, exact commands).
+
+mod addresses;
+mod harness;
+mod properties;
+
+mod shape;
+mod smoke;
