@@ -106,36 +106,34 @@ pub fn compare(runs: LazyFrame, options: &CompareOptions) -> Result<Comparison> 
 
 /// The columns that a comparison uses: keys as strings, values as finite floats or null.
 fn prepare(mut runs: LazyFrame, options: &CompareOptions) -> Result<DataFrame> {
+    const TABLE: &str = "the `runs` table";
     let schema = runs.collect_schema()?;
-    let keys = ["machine", "trace"].into_iter();
-    let required = keys.clone().chain(options.slots.iter().map(String::as_str));
-    required.clone().try_for_each(|name| frame::require(&schema, "the `runs` table", name))?;
-    let others = SLOTS.into_iter().filter(|name| schema.contains(name));
-    let values = ["ipc_thread"].into_iter().chain(options.metrics.iter().map(String::as_str));
-    values
-        .clone()
-        .try_for_each(|name| frame::require_numeric(&schema, "the `runs` table", name))?;
+    let slots = options.slots.iter().map(String::as_str);
+    let present = SLOTS.into_iter().filter(|slot| schema.contains(slot));
+    let keys = distinct(["machine", "trace"].into_iter().chain(slots).chain(present));
+    let metrics = options.metrics.iter().map(String::as_str);
+    let values = distinct(["ipc_thread"].into_iter().chain(metrics));
+    keys.iter().try_for_each(|name| frame::require(&schema, TABLE, name))?;
+    values.iter().try_for_each(|name| frame::require_numeric(&schema, TABLE, name))?;
 
-    let mut columns: Vec<Expr> = Vec::new();
-    let mut seen: Vec<&str> = Vec::new();
-    for name in required.chain(others) {
-        if !seen.contains(&name) {
-            seen.push(name);
-            columns.push(col(name).cast(DataType::String).fill_null(lit("none")));
-        }
-    }
-    for name in values {
-        if !seen.contains(&name) {
-            seen.push(name);
-            columns.push(finite_or_null(col(name).cast(DataType::Float64)));
-        }
-    }
+    let keys = keys.into_iter().map(|key| col(key).cast(DataType::String).fill_null(lit("none")));
+    let values = values.into_iter().map(|value| finite_or_null(col(value).cast(DataType::Float64)));
     if schema.contains("run_id") {
         let first = col(ROW).eq(col(ROW).min().over([col("run_id")])?);
         runs = runs.with_row_index(ROW, None).filter(col("run_id").is_null().or(first));
     }
-    let runs = runs.select(columns).collect()?;
+    let runs = runs.select(keys.chain(values).collect::<Vec<_>>()).collect()?;
     if runs.height() == 0 { Err(Error::NoRuns) } else { Ok(runs) }
+}
+
+fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen
 }
 
 fn finite_or_null(value: Expr) -> Expr {
@@ -170,36 +168,20 @@ fn in_order_of_appearance(runs: DataFrame, slots: &[String]) -> Result<DataFrame
 
 fn check_one_run_each(runs: &DataFrame, slots: &[String]) -> Result<()> {
     let keys = key_columns(slots);
-    let several = runs
-        .clone()
-        .lazy()
-        .group_by_stable(&keys)
-        .agg([len().alias("runs")])
-        .filter(col("runs").gt(lit(1)))
-        .collect()?;
+    let groups = runs.clone().lazy().group_by_stable(&keys).agg([len().alias("runs")]);
+    let several = groups.filter(col("runs").gt(lit(1))).limit(1).collect()?;
     if several.height() == 0 {
         return Ok(());
     }
-    let trace = strings(&several, "trace")?.swap_remove(0);
-    let machine = strings(&several, "machine")?.swap_remove(0);
-    let policy = labels(&several, slots)?.swap_remove(0);
-    let group = several
-        .head(Some(1))
-        .select(["machine", "trace"].into_iter().chain(slots.iter().map(String::as_str)))?;
-    let group = runs
-        .clone()
-        .lazy()
-        .join(group.lazy(), &keys, &keys, JoinArgs::new(JoinType::Inner))
-        .collect()?;
-    let differ = SLOTS.into_iter().filter(|slot| {
-        group.column(slot).and_then(Column::n_unique).is_ok_and(|values| values > 1)
-    });
+    let inner = JoinArgs::new(JoinType::Inner);
+    let group = runs.clone().lazy().join(several.lazy(), &keys, &keys, inner).collect()?;
+    let differs = |slot: &&str| group.column(slot).and_then(Column::n_unique).is_ok_and(|n| n > 1);
     Err(Error::SeveralRuns {
-        trace,
-        machine,
-        policy,
+        trace: strings(&group, "trace")?.swap_remove(0),
+        machine: strings(&group, "machine")?.swap_remove(0),
+        policy: labels(&group, slots)?.swap_remove(0),
         runs: group.height(),
-        differ: differ.map(str::to_owned).collect(),
+        differ: SLOTS.iter().filter(|slot| differs(slot)).map(|slot| (*slot).to_owned()).collect(),
     })
 }
 

@@ -6,6 +6,15 @@
 //! out as aligned text, CSV, JSON or Parquet. The crate knows nothing of the engine that made the
 //! tables.
 //!
+//! ```no_run
+//! use warpmem_analysis::{CompareOptions, Results, compare};
+//!
+//! let runs = Results::open("results")?.runs()?;
+//! let comparison = compare(runs, &CompareOptions::new("fr-fcfs"))?;
+//! println!("{}", comparison.to_text(120)?);
+//! # Ok::<(), warpmem_analysis::Error>(())
+//! ```
+//!
 //! Units stand with each metric in [`METRICS`]. A value that does not exist is null everywhere,
 //! never "not a number".
 

@@ -3,6 +3,7 @@
 
 use std::any::Any;
 use std::fs::{self, File};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -121,7 +122,7 @@ struct TableFile {
 impl TableFile {
     fn open(path: PathBuf) -> Result<TableFile> {
         let file = File::open(&path).map_err(|source| Error::read(&path, source))?;
-        let schema = match ParquetReader::new(file).schema() {
+        let schema = match guarded(|| ParquetReader::new(file).schema()) {
             Ok(schema) => schema,
             Err(source) => return Err(Error::NotParquet { path, source }),
         };
@@ -179,12 +180,17 @@ impl AnonymousScan for TableFile {
         let columns = scan.with_columns.map(|names| names.iter().map(|n| n.to_string()).collect());
         let in_file = |error: PolarsError| error.context(self.path.display().to_string().into());
         let file = File::open(&self.path).map_err(|error| in_file(error.into()))?;
-        ParquetReader::new(file)
+        let reader = ParquetReader::new(file)
             .with_columns(columns)
-            .with_slice(scan.n_rows.map(|rows| (0, rows)))
-            .finish()
-            .map_err(in_file)
+            .with_slice(scan.n_rows.map(|rows| (0, rows)));
+        guarded(|| reader.finish()).map_err(in_file)
     }
+}
+
+/// Turns a panic of the Parquet reader, which damaged content can cause, into an error.
+fn guarded<T>(read: impl FnOnce() -> PolarsResult<T>) -> PolarsResult<T> {
+    let damaged = |_| Err(polars_err!(ComputeError: "the content is damaged"));
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(damaged)
 }
 
 /// The types that the tables of this project use; the dataframe engine is built with no others.

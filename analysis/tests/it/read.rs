@@ -137,3 +137,22 @@ fn a_column_of_a_type_that_tables_do_not_hold_is_named() {
         "{error}"
     );
 }
+
+/// Damage inside pages is not looked for: the tables carry no checksums.
+#[test]
+fn a_damaged_footer_is_an_error_or_harmless_and_never_a_panic() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("damaged.parquet");
+    let table = df!("count" => [1u64, 2, 3], "name" => ["x", "y", "z"]).unwrap();
+    write_parquet(&table, &path).unwrap();
+    let whole = fs::read(&path).unwrap();
+    let footer_length = u32::from_le_bytes(whole[whole.len() - 8..][..4].try_into().unwrap());
+    let mut refused = 0;
+    for place in whole.len() - 8 - footer_length as usize..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[place] ^= 0x10;
+        fs::write(&path, damaged).unwrap();
+        refused += usize::from(read_table(&path).and_then(|table| Ok(table.collect()?)).is_err());
+    }
+    assert!(refused > 100, "{refused}");
+}
