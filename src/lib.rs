@@ -4,3 +4,4 @@ pub mod dram;
 pub mod machine;
 pub mod record;
 pub mod registry;
+pub mod workload;

@@ -1,0 +1,161 @@
+//! The device a generator drives: arrays to fill, kernels to launch, and the trace that comes of it.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use warpmem_trace::{
+    CtaBuilder, KernelInfo, Provenance, TraceSummary, TraceWriter, WARP_SIZE, WriterOptions,
+};
+
+use super::WorkloadError;
+use super::memory::{Array, Memory, Word};
+use super::warp::{Position, Warp};
+
+/// How far a generator is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    pub kernel: &'a str,
+    /// Kernels finished before this one.
+    pub kernels_done: u32,
+    /// CTAs of this kernel finished, and how many it has.
+    pub ctas_done: u64,
+    pub ctas: u64,
+}
+
+/// Told of every finished CTA; `Break` abandons the trace.
+pub type ProgressCallback<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
+
+/// `kernel<<<grid, block, shared_bytes>>>`, with what the compiler would have said of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    pub name: &'static str,
+    pub grid: u32,
+    pub block: u32,
+    pub registers_per_thread: u32,
+    pub shared_bytes: u32,
+}
+
+/// Memory and a trace in the making.
+pub struct Gpu<'a> {
+    memory: Rc<RefCell<Memory>>,
+    writer: TraceWriter,
+    kernels: u32,
+    progress: &'a mut ProgressCallback<'a>,
+}
+
+impl<'a> Gpu<'a> {
+    pub fn create(
+        output: &Path,
+        provenance: Provenance,
+        progress: &'a mut ProgressCallback<'a>,
+    ) -> Result<Gpu<'a>, WorkloadError> {
+        let writer = TraceWriter::create(output, provenance, WriterOptions::default())?;
+        Ok(Gpu { memory: Rc::default(), writer, kernels: 0, progress })
+    }
+
+    /// Puts the trace under its name.
+    pub fn finish(self) -> Result<TraceSummary, WorkloadError> {
+        Ok(self.writer.finish()?)
+    }
+
+    /// `cudaMalloc` and `cudaMemset(0)`.
+    pub fn zeros<T: Word>(&mut self, len: u64) -> Array<T> {
+        self.memory.borrow_mut().allocate(len)
+    }
+
+    /// `cudaMalloc` and `cudaMemcpy` to it.
+    pub fn upload<T: Word>(&mut self, words: &[T]) -> Array<T> {
+        let array = self.zeros(words.len() as u64);
+        self.copy_to(array, words);
+        array
+    }
+
+    /// `cudaMemcpy` from the host to the start of `array`.
+    pub fn copy_to<T: Word>(&mut self, array: Array<T>, words: &[T]) {
+        assert!(words.len() as u64 <= array.len(), "more words than the array holds");
+        let mut memory = self.memory.borrow_mut();
+        for (index, &word) in words.iter().enumerate() {
+            memory.write(array.address(index as u64), word);
+        }
+        self.writer.memcpy(array.address(0), size_of_val(words) as u64);
+    }
+
+    /// `cudaMemcpy` back to the host.
+    pub fn download<T: Word>(&self, array: Array<T>) -> Vec<T> {
+        let memory = self.memory.borrow();
+        (0..array.len()).map(|index| memory.read(array.address(index))).collect()
+    }
+
+    /// Runs `kernel` once per warp of the grid, CTA after CTA; within one, warp after warp from barrier to
+    /// barrier.
+    #[expect(clippy::needless_pass_by_value, reason = "a closure is written where it is passed")]
+    pub fn launch(
+        &mut self,
+        launch: &Launch,
+        kernel: impl AsyncFn(&Warp),
+    ) -> Result<(), WorkloadError> {
+        self.writer.begin_kernel(KernelInfo {
+            name: launch.name.to_owned(),
+            grid: [launch.grid, 1, 1],
+            block: [launch.block, 1, 1],
+            registers_per_thread: launch.registers_per_thread,
+            shared_bytes: launch.shared_bytes,
+            ..KernelInfo::default()
+        })?;
+        let shared = Rc::new(RefCell::new(vec![0; launch.shared_bytes as usize]));
+        let warps: Vec<Warp> = (0..launch.block.div_ceil(WARP_SIZE as u32))
+            .map(|index| Warp::new(index, self.memory.clone(), shared.clone()))
+            .collect();
+        let mut cta = CtaBuilder::new();
+        for x in 0..launch.grid {
+            let position =
+                Position { grid: [launch.grid, 1, 1], block: [launch.block, 1, 1], cta: [x, 0, 0] };
+            shared.borrow_mut().fill(0);
+            run_cta(&warps, position, &kernel);
+            cta.begin(position.cta);
+            for warp in &warps {
+                warp.finish(&mut self.writer, &mut cta);
+            }
+            self.writer.cta(&cta)?;
+            self.report(launch, x + 1)?;
+        }
+        self.writer.end_kernel()?;
+        self.kernels += 1;
+        Ok(())
+    }
+
+    fn report(&mut self, launch: &Launch, ctas_done: u32) -> Result<(), WorkloadError> {
+        let progress = Progress {
+            kernel: launch.name,
+            kernels_done: self.kernels,
+            ctas_done: u64::from(ctas_done),
+            ctas: u64::from(launch.grid),
+        };
+        match (self.progress)(&progress) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(WorkloadError::Interrupted),
+        }
+    }
+}
+
+/// A warp is a coroutine that stops at barriers: going round all of them takes each to its next barrier,
+/// and when the round is over all have arrived.
+fn run_cta(warps: &[Warp], position: Position, kernel: &impl AsyncFn(&Warp)) {
+    let start = |warp| {
+        Warp::start(warp, position);
+        Some(Box::pin(kernel(warp)))
+    };
+    let mut running: Vec<_> = warps.iter().map(start).collect();
+    let mut context = Context::from_waker(Waker::noop());
+    while running.iter().any(Option::is_some) {
+        for slot in &mut running {
+            let Some(warp) = slot else { continue };
+            if let Poll::Ready(()) = warp.as_mut().poll(&mut context) {
+                *slot = None;
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What the kernels run on: graphs, sparse matrices, index streams. Integer arithmetic only, so that the
+//! same arguments give the same input on every platform.
+
+mod csr;
+mod graph;
+mod indices;
+mod matrix;
+mod random;
+
+pub use csr::Csr;
+pub use graph::{GraphKind, graph};
+pub use indices::{IndexPattern, indices};
+pub use matrix::{Matrix, MatrixKind, matrix};
+pub use random::Random;

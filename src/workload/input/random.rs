@@ -1,0 +1,86 @@
+//! The only source of chance in the generators.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+/// A ChaCha8 stream keyed by the seed. Integers only, so that a seed gives the same numbers on every
+/// platform.
+pub struct Random(ChaCha8Rng);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        Random(ChaCha8Rng::from_seed(key))
+    }
+
+    /// Any 64-bit number, all equally likely.
+    pub fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// A number below `bound`, which must not be zero. Multiply-shift: the bias is below `bound` / 2^64.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        assert!(bound > 0, "no number is below zero");
+        ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
+    }
+
+    /// As [`Random::below`], for what indexes 32-bit data.
+    pub fn index(&mut self, bound: u32) -> u32 {
+        self.below(u64::from(bound)) as u32
+    }
+
+    /// Fisher and Yates: every order equally likely.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last as u64 + 1) as usize);
+        }
+    }
+
+    /// A permutation that is one cycle through all of `0..n`, every such cycle equally likely
+    /// (Sattolo 1986): entry `i` is what follows `i`.
+    pub fn cycle(&mut self, n: u32) -> Vec<u32> {
+        let mut next: Vec<u32> = (0..n).collect();
+        for last in (1..n).rev() {
+            next.swap(last as usize, self.index(last) as usize);
+        }
+        next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 8439's construction with 8 rounds and an all-zero key: first words of the keystream as
+    /// published in draft-strombergson-chacha-test-vectors-01, TC1.
+    #[test]
+    fn the_stream_is_chacha8_by_the_published_vector() {
+        assert_eq!(
+            Random::new(0).bits().to_le_bytes(),
+            [0x3e, 0x00, 0xef, 0x2f, 0x89, 0x5f, 0x40, 0xd6]
+        );
+    }
+
+    #[test]
+    fn below_stays_below_and_reaches_everything() {
+        let mut random = Random::new(7);
+        let mut seen = [0u32; 6];
+        for _ in 0..600 {
+            seen[random.below(6) as usize] += 1;
+        }
+        assert!(seen.iter().all(|&n| (50..200).contains(&n)), "{seen:?}");
+    }
+
+    #[test]
+    fn a_cycle_visits_every_node_once() {
+        let next = Random::new(3).cycle(1000);
+        let mut at = 0;
+        let mut seen = vec![false; 1000];
+        for _ in 0..1000 {
+            assert!(!std::mem::replace(&mut seen[at as usize], true));
+            at = next[at as usize];
+        }
+        assert_eq!(at, 0);
+    }
+}

@@ -1,0 +1,81 @@
+//! The generators: one file each, and one line in [`GENERATORS`].
+
+mod bfs;
+mod gather;
+mod histogram;
+mod pointer_chase;
+mod reduction;
+mod spmv;
+mod stream;
+#[cfg(test)]
+pub mod testing;
+mod vecadd;
+
+use super::Generator;
+
+/// All generators, in the order in which they are listed.
+pub const GENERATORS: &[Generator] = &[
+    bfs::GENERATOR,
+    spmv::GENERATOR,
+    vecadd::GENERATOR,
+    stream::GENERATOR,
+    gather::GENERATOR,
+    pointer_chase::GENERATOR,
+    histogram::GENERATOR,
+    reduction::GENERATOR,
+];
+
+/// What a generator's file needs.
+mod prelude {
+    pub use crate::workload::gpu::{Gpu, Launch};
+    pub use crate::workload::input::*;
+    pub use crate::workload::lanes::{Lanes, Var};
+    pub use crate::workload::memory::Array;
+    pub use crate::workload::parameters::{Choice, Parameter, show_count};
+    pub use crate::workload::warp::Warp;
+    pub use crate::workload::{Generator, WorkloadError};
+
+    /// The block size of kernels that work with any.
+    pub const BLOCK: Parameter =
+        Parameter::count("block", 256, (1, 1024), "threads", "Threads in a CTA");
+
+    /// Most edges of a graph or entries of a matrix.
+    const MAX_ENTRIES: u64 = 1 << 28;
+
+    /// Refuses inputs that would not fit into memory.
+    pub fn check_entries(what: &str, rows: u32, per_row: u32) -> Result<(), WorkloadError> {
+        let entries = u64::from(rows) * u64::from(per_row);
+        if entries <= MAX_ENTRIES {
+            return Ok(());
+        }
+        let (entries, most) = (show_count(entries), show_count(MAX_ENTRIES));
+        Err(WorkloadError::Inconsistent {
+            message: format!("{entries} {what} are more than {most}"),
+        })
+    }
+
+    /// Refuses a number that is not a multiple of `factor`.
+    pub fn check_multiple(name: &str, value: u64, factor: u64) -> Result<(), WorkloadError> {
+        if value.is_multiple_of(factor) {
+            return Ok(());
+        }
+        let message = format!("--{name} {} is not a multiple of {factor}", show_count(value));
+        Err(WorkloadError::Inconsistent { message })
+    }
+
+    /// A launch of at least `threads` threads without shared memory.
+    pub fn launch(
+        name: &'static str,
+        threads: u32,
+        block: u32,
+        registers_per_thread: u32,
+    ) -> Launch {
+        let grid = threads.div_ceil(block);
+        Launch { name, grid, block, registers_per_thread, shared_bytes: 0 }
+    }
+
+    /// Whole numbers from 0 to 7: their sums and products are exact in single precision, in any order.
+    pub fn small_floats(n: u32, random: &mut Random) -> Vec<f32> {
+        (0..n).map(|_| random.index(8) as f32).collect()
+    }
+}

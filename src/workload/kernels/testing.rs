@@ -1,0 +1,94 @@
+//! For the kernels' tests: run one, then look at its result and at the trace read back from disk.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use tempfile::TempDir;
+pub use warpmem_trace::Kind;
+use warpmem_trace::{Instruction, Provenance, Record, Space, Trace};
+
+use crate::workload::WorkloadError;
+use crate::workload::gpu::{Gpu, Progress};
+
+/// A finished run.
+pub struct Run<R> {
+    /// What the host code returned.
+    pub result: R,
+    trace: Trace,
+    _directory: TempDir,
+}
+
+/// Runs `host` on an empty device.
+pub fn run<R>(host: impl FnOnce(&mut Gpu) -> Result<R, WorkloadError>) -> Run<R> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.wmt");
+    let provenance =
+        Provenance { tool: String::new(), source: String::new(), command: String::new() };
+    let mut progress = |_: &Progress<'_>| ControlFlow::Continue(());
+    let mut gpu = Gpu::create(&path, provenance, &mut progress).unwrap();
+    let result = host(&mut gpu).unwrap();
+    gpu.finish().unwrap();
+    Run { result, trace: Trace::open(&path).unwrap(), _directory: directory }
+}
+
+/// Calls `visit` with every record of `trace` and its instruction, in the order kernel, CTA, warp; `warp` counts
+/// within the kernel.
+pub fn visit_records(trace: &Trace, mut visit: impl FnMut(usize, usize, &Instruction, &Record)) {
+    for (index, kernel) in trace.kernels().iter().enumerate() {
+        let instructions = trace.instructions(index).unwrap();
+        let mut record = Record::new();
+        let mut warp = 0;
+        for chunk in 0..kernel.chunks.len() {
+            let chunk = trace.chunk(index, chunk).unwrap();
+            for (cta, entry) in chunk.ctas().iter().enumerate() {
+                for warp_in_cta in 0..entry.warps.len() {
+                    let mut cursor = chunk.warp(cta, warp_in_cta);
+                    while cursor.next(&mut record).unwrap() {
+                        let instruction = &instructions[record.instruction.0 as usize];
+                        visit(index, warp, instruction, &record);
+                    }
+                    warp += 1;
+                }
+            }
+        }
+    }
+}
+
+impl<R> Run<R> {
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+
+    /// The distinct addresses in global memory that accesses of `kind` name, over all kernels.
+    pub fn addresses(&self, kind: Kind) -> BTreeSet<u64> {
+        let mut addresses = BTreeSet::new();
+        visit_records(&self.trace, |_, _, instruction, record| {
+            if instruction.kind == kind && instruction.space == Space::Global {
+                addresses.extend(record.active_addresses());
+            }
+        });
+        addresses
+    }
+
+    /// How many times a lane made an access of `kind`, over all kernels.
+    pub fn lane_accesses(&self, kind: Kind) -> usize {
+        let mut accesses = 0;
+        visit_records(&self.trace, |_, _, instruction, record| {
+            if instruction.kind == kind {
+                accesses += record.active_addresses().len();
+            }
+        });
+        accesses
+    }
+
+    /// What warp `warp` of the first kernel executed, in order.
+    pub fn warp(&self, warp: usize) -> Vec<(Instruction, Record)> {
+        let mut executed = Vec::new();
+        visit_records(&self.trace, |kernel, w, instruction, record| {
+            if kernel == 0 && w == warp {
+                executed.push((instruction.clone(), record.clone()));
+            }
+        });
+        executed
+    }
+}

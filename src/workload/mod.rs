@@ -1,0 +1,111 @@
+//! Generated workloads: kernels written as CUDA code is, run warp by warp on real data, recorded as traces.
+//!
+//! A generator makes its input ([`input`]), puts it into device memory ([`memory`]), and launches its kernels
+//! ([`gpu`]). A kernel is code over the 32 lanes of a [`warp`], whose values ([`lanes`]) and addresses
+//! ([`pointer`]) issue the instructions that compute them. Loads return what stores stored, so the algorithm
+//! runs from the addresses in its trace; tests compare its result with a plain implementation.
+//!
+//! The same name, arguments and seed give the same bytes on any platform.
+
+mod gpu;
+mod input;
+mod kernels;
+mod lanes;
+mod memory;
+mod parameters;
+mod pointer;
+#[cfg(test)]
+mod tests;
+mod warp;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use warpmem_trace::{Provenance, TraceError, TraceSummary};
+
+pub use gpu::{Progress, ProgressCallback};
+pub use parameters::Parameter;
+
+use crate::registry::nearest;
+use gpu::Gpu;
+use input::Random;
+use parameters::Arguments;
+
+/// A workload that can be generated.
+pub struct Generator {
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// The program or paper that the kernels are taken from.
+    pub source: &'static str,
+    pub parameters: &'static [Parameter],
+    run: fn(&mut Gpu, &Arguments, &mut Random) -> Result<(), WorkloadError>,
+}
+
+/// Why a workload was not generated.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    #[error("unknown kernel `{name}`{}; valid: {valid}", did_you_mean(.nearest))]
+    UnknownGenerator { name: String, nearest: Option<&'static str>, valid: String },
+    #[error("{generator} has no parameter `{name}`{}; valid: {valid}", did_you_mean(.nearest))]
+    UnknownParameter {
+        generator: &'static str,
+        name: String,
+        nearest: Option<&'static str>,
+        valid: String,
+    },
+    #[error("`{value}` is not a value of --{parameter}{}; valid: {valid}", did_you_mean(.nearest))]
+    BadValue {
+        parameter: &'static str,
+        value: String,
+        nearest: Option<&'static str>,
+        valid: String,
+    },
+    #[error("{message}")]
+    Inconsistent { message: String },
+    #[error("interrupted")]
+    Interrupted,
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+}
+
+fn did_you_mean(nearest: &Option<&'static str>) -> String {
+    nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
+}
+
+/// All generators, in the order in which they are listed.
+pub fn generators() -> &'static [Generator] {
+    kernels::GENERATORS
+}
+
+/// The generator called `name`.
+pub fn find(name: &str) -> Result<&'static Generator, WorkloadError> {
+    let names = || generators().iter().map(|g| g.name);
+    generators().iter().find(|g| g.name == name).ok_or_else(|| WorkloadError::UnknownGenerator {
+        name: name.to_owned(),
+        nearest: nearest(name, names()),
+        valid: names().collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// Runs the generator `name` with `given` parameters (name → text, as after `--name` on the command line; the
+/// rest have their defaults) and leaves its trace at `output`. On an error, or if `progress` breaks off, nothing
+/// is left there.
+pub fn generate(
+    name: &str,
+    given: &BTreeMap<String, String>,
+    seed: u64,
+    output: &Path,
+    progress: &mut ProgressCallback<'_>,
+) -> Result<TraceSummary, WorkloadError> {
+    let generator = find(name)?;
+    let arguments = Arguments::resolve(generator.name, generator.parameters, given)?;
+    let provenance = Provenance {
+        tool: "warpmem generate".to_owned(),
+        source: generator.source.to_owned(),
+        command: format!("warpmem generate {name}{} --seed {seed}", arguments.as_options()),
+    };
+    let mut gpu = Gpu::create(output, provenance, progress)?;
+    (generator.run)(&mut gpu, &arguments, &mut Random::new(seed))?;
+    gpu.finish()
+}

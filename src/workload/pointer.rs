@@ -1,0 +1,175 @@
+//! Addresses of each lane, and the loads, stores and atomics that go to them.
+
+use std::marker::PhantomData;
+
+use warpmem_trace::{CacheOp, Kind, OpClass, Reg, Space, WARP_SIZE};
+
+use super::lanes::{Lanes, Number, Operand};
+use super::memory::{Array, Word};
+use super::warp::{Access, Warp, lanes_of};
+
+/// An address of each lane.
+#[derive(Clone, Copy)]
+pub struct Pointer<'w, T> {
+    warp: &'w Warp,
+    space: Space,
+    addresses: [u64; WARP_SIZE],
+    register: Option<Reg>,
+    element: PhantomData<T>,
+}
+
+impl<'w, T: Word> Pointer<'w, T> {
+    /// The element `distance` further on: an immediate offset, no instruction.
+    pub fn offset(self, distance: u32) -> Pointer<'w, T> {
+        self.moved(u64::from(distance) * T::BYTES as u64)
+    }
+
+    fn moved<U>(self, bytes: u64) -> Pointer<'w, U> {
+        Pointer {
+            warp: self.warp,
+            space: self.space,
+            addresses: self.addresses.map(|address| address.wrapping_add(bytes)),
+            register: self.register,
+            element: PhantomData,
+        }
+    }
+
+    /// `*p`
+    pub fn load(self) -> Lanes<'w, T> {
+        let register = self.warp.access::<T>(&self.access(Kind::Load, CacheOp::Default), &[]);
+        let mut values = [T::ZERO; WARP_SIZE];
+        for lane in lanes_of(self.warp.active()) {
+            values[lane] = self.warp.read(self.space, self.addresses[lane]);
+        }
+        Lanes::new(self.warp, values, register)
+    }
+
+    /// `*p = value`
+    pub fn store(self, value: impl Operand<T>) {
+        let access = self.access(Kind::Store, CacheOp::Default);
+        self.warp.access::<T>(&access, &[value.register()]);
+        for lane in lanes_of(self.warp.active()) {
+            self.warp.write(self.space, self.addresses[lane], value.lane(lane));
+        }
+    }
+
+    fn access(&self, kind: Kind, cache_op: CacheOp) -> Access {
+        Access {
+            kind,
+            space: self.space,
+            cache_op,
+            addresses: self.addresses,
+            address_register: self.register,
+        }
+    }
+}
+
+impl<'w, T: Word, const N: usize> Pointer<'w, [T; N]> {
+    /// `&p->part`: an immediate offset, no instruction.
+    pub fn part(self, index: usize) -> Pointer<'w, T> {
+        self.moved((index * T::BYTES) as u64)
+    }
+
+    /// Stores a vector from the registers of its components.
+    pub fn store_parts(self, parts: [Lanes<'w, T>; N]) {
+        let access = self.access(Kind::Store, CacheOp::Default);
+        self.warp.access::<[T; N]>(&access, &parts.map(|part| part.register()));
+        for lane in lanes_of(self.warp.active()) {
+            let vector = parts.map(|part| part.lane(lane));
+            self.warp.write(self.space, self.addresses[lane], vector);
+        }
+    }
+}
+
+impl<T: Number> Pointer<'_, T> {
+    /// `atomicAdd(p, value)` whose result is not used (`RED.ADD` in global memory, `ATOMS.ADD` in shared):
+    /// lanes one after the other, lowest first.
+    pub fn add(self, value: impl Operand<T>) {
+        let cache_op =
+            if self.space == Space::Shared { CacheOp::Default } else { CacheOp::StrongGpu };
+        self.warp.access::<T>(&self.access(Kind::Reduction, cache_op), &[value.register()]);
+        for lane in lanes_of(self.warp.active()) {
+            let old: T = self.warp.read(self.space, self.addresses[lane]);
+            self.warp.write(self.space, self.addresses[lane], old.plus(value.lane(lane)));
+        }
+    }
+}
+
+impl<'w> Lanes<'w, u64> {
+    /// The value as an address, as `*(T *)value` reads it: no instruction.
+    pub fn as_pointer<T: Word>(self) -> Pointer<'w, T> {
+        Pointer {
+            warp: self.warp,
+            space: Space::Global,
+            addresses: std::array::from_fn(|lane| self.lane(lane)),
+            register: self.register(),
+            element: PhantomData,
+        }
+    }
+}
+
+impl<T: Word> Array<T> {
+    /// `&array[index]` (`IMAD.WIDE`).
+    pub fn at<'w>(&self, index: Lanes<'w, u32>) -> Pointer<'w, T> {
+        let register = index.warp.compute(OpClass::Integer, &[index.register()]);
+        Pointer {
+            warp: index.warp,
+            space: Space::Global,
+            addresses: std::array::from_fn(|lane| self.address(u64::from(index.lane(lane)))),
+            register: Some(register),
+            element: PhantomData,
+        }
+    }
+
+    /// `&array[0]`: the kernel's argument itself.
+    pub fn first<'w>(&self, warp: &'w Warp) -> Pointer<'w, T> {
+        Pointer {
+            warp,
+            space: Space::Global,
+            addresses: [self.address(0); WARP_SIZE],
+            register: None,
+            element: PhantomData,
+        }
+    }
+
+    /// `array[index]`
+    pub fn load<'w>(&self, index: Lanes<'w, u32>) -> Lanes<'w, T> {
+        self.at(index).load()
+    }
+
+    /// `array[index] = value`
+    pub fn store(&self, index: Lanes<'_, u32>, value: impl Operand<T>) {
+        self.at(index).store(value);
+    }
+}
+
+/// An array in the CTA's shared memory.
+#[derive(Clone, Copy)]
+pub struct Shared<T> {
+    base: u32,
+    element: PhantomData<T>,
+}
+
+impl<T: Word> Shared<T> {
+    /// `&array[index]`: a shift, as shared addresses have 32 bits.
+    pub fn at<'w>(&self, index: Lanes<'w, u32>) -> Pointer<'w, T> {
+        let register = index.warp.compute(OpClass::Integer, &[index.register()]);
+        let address = |lane| {
+            u64::from(index.lane(lane).wrapping_mul(T::BYTES as u32).wrapping_add(self.base))
+        };
+        Pointer {
+            warp: index.warp,
+            space: Space::Shared,
+            addresses: std::array::from_fn(address),
+            register: Some(register),
+            element: PhantomData,
+        }
+    }
+}
+
+impl Warp {
+    /// `__shared__ T array[len]`: the same array for all warps of the CTA. The launch must declare the bytes.
+    pub fn shared<T: Word>(&self, len: u32) -> Shared<T> {
+        Shared { base: self.allocate_shared::<T>(len), element: PhantomData }
+    }
+}

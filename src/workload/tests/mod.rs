@@ -1,0 +1,2 @@
+mod control_flow;
+mod registry;

@@ -1,0 +1,471 @@
+//! One warp running a kernel: 32 lanes in lockstep, control flow with reconvergence, and the record of
+//! every instruction issued.
+//!
+//! **Every piece of code is walked, at least with no lane active.** A body that no lane enters runs once
+//! with an empty mask: nothing is recorded, read or written. So each operation sits at the same place
+//! in the walk on every path, and its program counter is simply that place × 16 (one SASS instruction is
+//! 16 bytes since Volta). Only a host-side branch on data would break this; kernels have none. A host-side
+//! `for` is an unrolled loop.
+//!
+//! The register an operation writes is numbered by its place as well, like a compiler's that never runs
+//! out; a [`Var`] is one register written from several places.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+
+use warpmem_trace::{
+    CacheOp, CtaBuilder, Kind, MemoryOp, OpClass, Reg, Space, TraceWriter, WARP_SIZE, WarpAssembler,
+};
+
+use super::lanes::{Lanes, Operand, Predicate, Var};
+use super::memory::{Memory, Word};
+
+/// Bytes of a SASS instruction.
+const INSTRUCTION_BYTES: u64 = 16;
+/// Most registers that one instruction reads.
+const MAX_SOURCES: usize = 5;
+
+/// The shape of a launch and where a CTA is in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Position {
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub cta: [u32; 3],
+}
+
+/// One warp of the CTA being run.
+pub struct Warp {
+    index: u32,
+    position: Cell<Position>,
+    memory: Rc<RefCell<Memory>>,
+    shared: Rc<RefCell<Vec<u8>>>,
+    shared_allocated: Cell<u32>,
+    flow: Cell<Flow>,
+    issued: RefCell<Issued>,
+}
+
+/// Where the warp is in the kernel, and with which lanes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    /// Number of the next instruction in the code.
+    place: u32,
+    active: u32,
+    /// Lanes that have not exited.
+    live: u32,
+    /// The last instruction's register, if it must stay its destination.
+    claimed: Option<Reg>,
+}
+
+/// The instructions so far. The last one waits here, as its destination may still change.
+struct Issued {
+    assembler: WarpAssembler,
+    pending: Option<Pending>,
+}
+
+#[derive(Clone, Copy)]
+struct Pending {
+    place: u32,
+    operation: Operation,
+    mask: u32,
+    destination: Option<Reg>,
+    sources: [Option<Reg>; MAX_SOURCES],
+    /// Of all lanes; only those of active lanes mean anything.
+    addresses: [u64; WARP_SIZE],
+}
+
+#[derive(Clone, Copy)]
+enum Operation {
+    Compute(OpClass),
+    Memory(MemoryOp),
+}
+
+/// A memory instruction to be issued.
+#[derive(Clone, Copy)]
+pub(super) struct Access {
+    pub kind: Kind,
+    pub space: Space,
+    pub cache_op: CacheOp,
+    pub addresses: [u64; WARP_SIZE],
+    pub address_register: Option<Reg>,
+}
+
+impl Warp {
+    pub(super) fn new(
+        index: u32,
+        memory: Rc<RefCell<Memory>>,
+        shared: Rc<RefCell<Vec<u8>>>,
+    ) -> Warp {
+        Warp {
+            index,
+            position: Cell::default(),
+            memory,
+            shared,
+            shared_allocated: Cell::new(0),
+            flow: Cell::default(),
+            issued: RefCell::new(Issued { assembler: WarpAssembler::new(), pending: None }),
+        }
+    }
+
+    /// Puts the warp at the first instruction of the kernel, which is the stack pointer's (`MOV R1, c[0][0x28]`).
+    pub(super) fn start(&self, position: Position) {
+        let threads: u32 = position.block.iter().product();
+        let lanes = (threads - self.index * WARP_SIZE as u32).min(WARP_SIZE as u32);
+        let mask = u32::MAX >> (WARP_SIZE as u32 - lanes);
+        self.position.set(position);
+        self.shared_allocated.set(0);
+        self.flow.set(Flow { place: 0, active: mask, live: mask, claimed: None });
+        self.compute(OpClass::Integer, &[]);
+    }
+
+    /// Ends the lanes that are left and hands the warp's records over.
+    pub(super) fn finish(&self, writer: &mut TraceWriter, cta: &mut CtaBuilder) {
+        let flow = self.flow.get();
+        debug_assert_eq!(flow.active, flow.live, "the kernel ends where all lanes have met again");
+        let place = self.advance();
+        if flow.live != 0 {
+            self.sync_point(|assembler| assembler.exit(pc(place), flow.live));
+        }
+        self.flush();
+        cta.begin_warp(self.index);
+        self.issued.borrow_mut().assembler.finish(writer, cta);
+    }
+
+    // ---- what a thread knows of itself
+
+    /// `threadIdx.x`
+    pub fn thread_x(&self) -> Lanes<'_, u32> {
+        let width = self.position.get().block[0];
+        self.special(|linear| linear % width)
+    }
+
+    /// `blockIdx.x`
+    pub fn block_x(&self) -> Lanes<'_, u32> {
+        let x = self.position.get().cta[0];
+        self.special(|_| x)
+    }
+
+    /// `blockDim.x`, a constant.
+    pub fn block_width(&self) -> u32 {
+        self.position.get().block[0]
+    }
+
+    /// `gridDim.x`, a constant.
+    pub fn grid_width(&self) -> u32 {
+        self.position.get().grid[0]
+    }
+
+    /// `blockIdx.x * blockDim.x + threadIdx.x`
+    pub fn global_x(&self) -> Lanes<'_, u32> {
+        let (block, thread) = (self.block_x(), self.thread_x());
+        block.mad(self.block_width(), thread)
+    }
+
+    /// Reads a special register (`S2R`), which depends on the thread's linear index in the CTA.
+    fn special(&self, of: impl Fn(u32) -> u32) -> Lanes<'_, u32> {
+        let register = self.compute(OpClass::Integer, &[]);
+        let first = self.index * WARP_SIZE as u32;
+        Lanes::new(self, std::array::from_fn(|lane| of(first + lane as u32)), Some(register))
+    }
+
+    // ---- control flow
+
+    /// A variable that starts with `initial`: takes over its register, or moves a constant into a new one.
+    pub fn var<T: Word>(&self, initial: impl Operand<T>) -> Var<'_, T> {
+        let register = initial.register().unwrap_or_else(|| self.compute(OpClass::Integer, &[]));
+        Var::new(self, std::array::from_fn(|lane| initial.lane(lane)), register)
+    }
+
+    /// `if (condition) body`: a branch around the body.
+    pub fn when(&self, condition: Predicate, body: impl FnOnce()) {
+        self.issue_control(self.active(), &[]);
+        let entering = self.active() & condition.bits();
+        self.issue_control(self.active() & !entering, &[condition.register()]);
+        let outer = self.replace_active(entering);
+        body();
+        self.reconverge(outer);
+    }
+
+    /// `if (!condition) return;`
+    pub fn exit_unless(&self, condition: Predicate) {
+        let leaving = self.active() & !condition.bits();
+        if leaving == 0 {
+            self.issue_control(0, &[condition.register()]);
+            return;
+        }
+        let place = self.advance();
+        self.sync_point(|assembler| assembler.exit(pc(place), leaving));
+        self.update(|flow| {
+            flow.live &= !leaving;
+            flow.active &= !leaving;
+        });
+    }
+
+    /// `do body while (its value)`: lanes leave one by one, and wait for the last.
+    pub fn do_while(&self, mut body: impl FnMut() -> Predicate) {
+        let entry = self.loop_entry();
+        while self.goes_round(&entry, body()) {}
+    }
+
+    /// As [`Warp::do_while`], for bodies with barriers in them.
+    pub async fn do_while_in_step(&self, mut body: impl AsyncFnMut() -> Predicate) {
+        let entry = self.loop_entry();
+        while self.goes_round(&entry, body().await) {}
+    }
+
+    /// `for (i = start; i < end; i += step) body(i)`, compiled as usual: a guard, then a loop that tests at
+    /// its end.
+    pub fn range<'w>(
+        &'w self,
+        start: impl Operand<u32>,
+        end: impl Operand<u32>,
+        step: u32,
+        mut body: impl FnMut(Lanes<'w, u32>),
+    ) {
+        let i = self.var(start);
+        self.when(i.get().lt(end), || {
+            self.do_while(|| {
+                body(i.get());
+                i.set(i.get() + step);
+                i.get().lt(end)
+            });
+        });
+    }
+
+    /// `__syncthreads()`: the CTA's other warps run up to here before this one goes on.
+    pub async fn barrier(&self) {
+        let place = self.advance();
+        let mask = self.active();
+        if mask == 0 {
+            return;
+        }
+        self.sync_point(|assembler| assembler.barrier(pc(place), 0, mask));
+        let mut arrived = false;
+        poll_fn(|_| match std::mem::replace(&mut arrived, true) {
+            false => Poll::Pending,
+            true => Poll::Ready(()),
+        })
+        .await;
+    }
+
+    /// The top of a loop: what was computed before it is not computed again on the next round, so no
+    /// variable set in the loop may take it over.
+    fn loop_entry(&self) -> Flow {
+        self.claim_last();
+        self.flow.get()
+    }
+
+    /// The branch at the end of a loop's body. Takes the lanes that go round again to its top, or, if there
+    /// are none, those that came in on.
+    fn goes_round(&self, entry: &Flow, again: Predicate) -> bool {
+        let staying = self.active() & again.bits();
+        self.issue_control(staying, &[again.register()]);
+        let live = self.flow.get().live;
+        if staying == 0 {
+            self.update(|flow| flow.active = entry.active & live);
+        } else {
+            self.flow.set(Flow { active: staying, live, ..*entry });
+        }
+        staying != 0
+    }
+
+    fn reconverge(&self, outer: u32) {
+        self.update(|flow| flow.active = outer & flow.live);
+        self.issue_control(self.active(), &[]);
+    }
+
+    pub(super) fn active(&self) -> u32 {
+        self.flow.get().active
+    }
+
+    fn replace_active(&self, mask: u32) -> u32 {
+        let before = self.active();
+        self.update(|flow| flow.active = mask);
+        before
+    }
+
+    fn update(&self, change: impl FnOnce(&mut Flow)) {
+        let mut flow = self.flow.get();
+        change(&mut flow);
+        self.flow.set(flow);
+    }
+
+    /// Takes the next place in the code.
+    fn advance(&self) -> u32 {
+        let place = self.flow.get().place;
+        self.update(|flow| {
+            flow.place += 1;
+            flow.claimed = None;
+        });
+        place
+    }
+
+    // ---- issue
+
+    /// Issues a compute instruction of the active lanes; the register it writes.
+    pub(super) fn compute(&self, class: OpClass, sources: &[Option<Reg>]) -> Reg {
+        let place = self.advance();
+        let register = register_of(place);
+        if self.active() != 0 {
+            self.push(place, Operation::Compute(class), self.active(), Some(register), sources);
+        }
+        register
+    }
+
+    /// A branch or convergence instruction, executed by the warp even if by no lane's choice. Nothing is
+    /// issued where no lane is active.
+    fn issue_control(&self, mask: u32, sources: &[Option<Reg>]) {
+        let place = self.advance();
+        if self.active() != 0 {
+            self.push(place, Operation::Compute(OpClass::Control), mask, None, sources);
+        }
+    }
+
+    /// Issues a memory instruction; the register it writes, if its kind writes one.
+    pub(super) fn access<T: Word>(&self, access: &Access, data: &[Option<Reg>]) -> Option<Reg> {
+        let place = self.advance();
+        let destination =
+            matches!(access.kind, Kind::Load | Kind::Atomic).then(|| register_of(place));
+        if self.active() != 0 {
+            let operation = Operation::Memory(MemoryOp {
+                kind: access.kind,
+                space: access.space,
+                width: T::BYTES as u8,
+                cache_op: access.cache_op,
+            });
+            let mut sources = [None; MAX_SOURCES];
+            sources[0] = access.address_register;
+            sources[1..=data.len()].copy_from_slice(data);
+            self.push(place, operation, self.active(), destination, &sources);
+            if let Some(pending) = &mut self.issued.borrow_mut().pending {
+                pending.addresses = access.addresses;
+            }
+        }
+        destination
+    }
+
+    /// Writes `target` where the last instruction would have written `source`, as a compiler would; or
+    /// moves, if something else came between.
+    pub(super) fn assign(&self, target: Reg, source: Option<Reg>) {
+        let flow = self.flow.get();
+        let is_last = source.is_some() && source == flow.place.checked_sub(1).map(register_of);
+        if !is_last || flow.claimed == source {
+            self.compute(OpClass::Integer, &[source]);
+        }
+        self.claim_last();
+        if flow.active != 0
+            && let Some(last) = &mut self.issued.borrow_mut().pending
+        {
+            last.destination = Some(target);
+        }
+    }
+
+    /// Leaves the last instruction's register to it.
+    fn claim_last(&self) {
+        self.update(|flow| flow.claimed = flow.place.checked_sub(1).map(register_of));
+    }
+
+    fn push(
+        &self,
+        place: u32,
+        operation: Operation,
+        mask: u32,
+        destination: Option<Reg>,
+        registers: &[Option<Reg>],
+    ) {
+        self.flush();
+        let mut sources = [None; MAX_SOURCES];
+        sources[..registers.len()].copy_from_slice(registers);
+        let addresses = [0; WARP_SIZE];
+        let pending = Pending { place, operation, mask, destination, sources, addresses };
+        self.issued.borrow_mut().pending = Some(pending);
+    }
+
+    /// Hands the waiting instruction to the assembler.
+    fn flush(&self) {
+        let mut issued = self.issued.borrow_mut();
+        let Some(last) = issued.pending.take() else { return };
+        let mut sources = [Reg(0); MAX_SOURCES];
+        let mut count = 0;
+        for register in last.sources.into_iter().flatten() {
+            sources[count] = register;
+            count += 1;
+        }
+        let sources = &sources[..count];
+        let destinations = last.destination.as_slice();
+        match last.operation {
+            Operation::Compute(class) => {
+                issued.assembler.compute(class, last.mask, destinations, sources);
+            }
+            Operation::Memory(op) => {
+                let mut addresses = [0; WARP_SIZE];
+                let mut active = 0;
+                for lane in lanes_of(last.mask) {
+                    addresses[active] = last.addresses[lane];
+                    active += 1;
+                }
+                let addresses = &addresses[..active];
+                issued.assembler.memory(
+                    pc(last.place),
+                    op,
+                    last.mask,
+                    destinations,
+                    sources,
+                    addresses,
+                );
+            }
+        }
+    }
+
+    /// A barrier or exit: has no registers to wait for.
+    fn sync_point(&self, issue: impl FnOnce(&mut WarpAssembler)) {
+        self.flush();
+        issue(&mut self.issued.borrow_mut().assembler);
+    }
+
+    // ---- memory
+
+    /// A static `__shared__` array of `len` elements; its first byte.
+    pub(super) fn allocate_shared<T: Word>(&self, len: u32) -> u32 {
+        let base = self.shared_allocated.get().next_multiple_of(16);
+        let end = base + len * T::BYTES as u32;
+        self.shared_allocated.set(end);
+        let declared = self.shared.borrow().len();
+        assert!(end as usize <= declared, "{end} bytes of shared memory, {declared} declared");
+        base
+    }
+
+    pub(super) fn read<T: Word>(&self, space: Space, address: u64) -> T {
+        match space {
+            Space::Shared => {
+                let at = address as usize;
+                T::decode(&self.shared.borrow()[at..at + T::BYTES])
+            }
+            _ => self.memory.borrow().read(address),
+        }
+    }
+
+    pub(super) fn write<T: Word>(&self, space: Space, address: u64, word: T) {
+        match space {
+            Space::Shared => {
+                let at = address as usize;
+                word.encode(&mut self.shared.borrow_mut()[at..at + T::BYTES]);
+            }
+            _ => self.memory.borrow_mut().write(address, word),
+        }
+    }
+}
+
+fn pc(place: u32) -> u64 {
+    u64::from(place) * INSTRUCTION_BYTES
+}
+
+fn register_of(place: u32) -> Reg {
+    Reg(u16::try_from(place).expect("a kernel has at most 65,536 instructions"))
+}
+
+/// The lanes of a mask, lowest first.
+pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+    (0..WARP_SIZE).filter(move |lane| mask >> lane & 1 == 1)
+}

@@ -1,0 +1,74 @@
+//! The sample traces are what their README's commands make, byte for byte.
+//!
+//! With `WARPMEM_REGENERATE` set in the environment, makes them anew instead.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use warpmem::workload::{Progress, generate};
+
+/// One `warpmem generate` command.
+struct Command {
+    generator: String,
+    parameters: BTreeMap<String, String>,
+    seed: u64,
+    /// Relative to the repository's root.
+    output: PathBuf,
+}
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn commands() -> Vec<Command> {
+    let readme = std::fs::read_to_string(repository().join("sample-traces/README.md")).unwrap();
+    readme.lines().filter_map(|line| line.strip_prefix("warpmem generate ")).map(parse).collect()
+}
+
+fn parse(arguments: &str) -> Command {
+    let words: Vec<&str> = arguments.split_whitespace().collect();
+    let (generator, options) = words.split_first().expect("the command names a kernel");
+    let (pairs, rest) = options.as_chunks::<2>();
+    assert!(rest.is_empty(), "an option lacks its value: {arguments}");
+    let mut options: BTreeMap<String, String> = pairs
+        .iter()
+        .map(|[name, value]| (name.trim_start_matches('-').to_owned(), (*value).to_owned()))
+        .collect();
+    let mut take = |name| options.remove(name).unwrap_or_else(|| panic!("no {name}: {arguments}"));
+    let (seed, output) = (take("seed").parse().unwrap(), take("o").into());
+    Command { generator: (*generator).to_owned(), parameters: options, seed, output }
+}
+
+fn make(command: &Command, output: &Path) {
+    let Command { generator, parameters, seed, .. } = command;
+    let mut progress = |_: &Progress| ControlFlow::Continue(());
+    generate(generator, parameters, *seed, output, &mut progress).unwrap();
+}
+
+#[test]
+fn the_readme_makes_the_sample_traces_byte_for_byte() {
+    if std::env::var_os("WARPMEM_REGENERATE").is_some() {
+        commands().iter().for_each(|command| make(command, &repository().join(&command.output)));
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    for command in commands() {
+        let made = directory.path().join("made.wmt");
+        make(&command, &made);
+        let committed = repository().join(&command.output);
+        let same = std::fs::read(&made).unwrap() == std::fs::read(&committed).unwrap();
+        assert!(same, "{} is not what its command makes", command.output.display());
+    }
+}
+
+#[test]
+fn the_readme_has_a_command_for_every_sample_trace() {
+    let made: BTreeSet<PathBuf> = commands().into_iter().map(|command| command.output).collect();
+    let committed: BTreeSet<PathBuf> = std::fs::read_dir(repository().join("sample-traces"))
+        .unwrap()
+        .map(|entry| Path::new("sample-traces").join(entry.unwrap().file_name()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "wmt"))
+        .collect();
+    assert_eq!(made, committed);
+}
