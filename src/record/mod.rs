@@ -1,7 +1,31 @@
 //! What a run leaves: raw counts from the units, the metrics derived from them, and the tables.
 
+mod column;
+mod error;
+mod file;
+#[cfg(test)]
+mod fixture;
+mod fnv;
 mod histogram;
+mod key;
+mod loads;
+mod metrics;
 mod results;
+mod rows;
+mod tables;
+mod totals;
+mod writer;
 
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod writer_tests;
+
+pub use column::Column;
+pub use error::ResultsError;
 pub use histogram::Histogram;
+pub use key::{ENGINE_VERSION, RunKey};
 pub use results::*;
+pub use rows::FinishedRun;
+pub use tables::{run_columns, run_row_json};
+pub use writer::{ResultsWriter, RunRecorder};

@@ -1,0 +1,27 @@
+//! Why results could not be written.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why results could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResultsError {
+    #[error("failed to {action} {}", path.display())]
+    Io { path: PathBuf, action: &'static str, source: io::Error },
+
+    #[error("failed to write {}", path.display())]
+    Parquet { path: PathBuf, source: parquet::errors::ParquetError },
+
+    #[error(
+        "{} already holds results (`{found}`): name another directory, or remove them first",
+        dir.display()
+    )]
+    AlreadyHoldsResults { dir: PathBuf, found: String },
+
+    #[error(
+        "run {run_id} of trace `{trace}` is already among these results: traces with equal content \
+         and equal machines, policies and seeds are one run"
+    )]
+    DuplicateRun { run_id: String, trace: String },
+}

@@ -1,0 +1,235 @@
+//! One table as a Parquet file. Equal rows give equal bytes: no times, fixed writer settings.
+
+use super::column::{Column, Getter};
+use super::{ENGINE_VERSION, ResultsError};
+use bytes::Bytes;
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::column::writer::{
+    ColumnCloseResult, ColumnWriter, get_column_writer, get_typed_column_writer_mut,
+};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{
+    SerializedFileWriter, SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite,
+};
+use parquet::schema::types::{ColumnPath, Type};
+use std::borrow::Borrow;
+use std::fs::File;
+use std::iter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows of a full row group.
+pub(super) const GROUP_ROWS: usize = 1 << 16;
+
+/// A Parquet file being written.
+pub(super) struct TableFile {
+    path: PathBuf,
+    writer: SerializedFileWriter<File>,
+}
+
+/// Name, type and null-ness of a column, whatever its rows.
+pub(super) struct Field {
+    name: String,
+    physical: Physical,
+    nullable: bool,
+}
+
+impl Field {
+    pub(super) fn all<R>(columns: &[Column<R>]) -> Vec<Field> {
+        columns
+            .iter()
+            .map(|column| Field {
+                name: column.name.clone(),
+                physical: match column.value {
+                    Getter::Text(_) => Physical::BYTE_ARRAY,
+                    Getter::Count(_) | Getter::MaybeCount(_) => Physical::INT64,
+                    Getter::Ratio(_) => Physical::DOUBLE,
+                },
+                nullable: column.nullable(),
+            })
+            .collect()
+    }
+}
+
+impl TableFile {
+    /// Creates the file and writes its head.
+    pub(super) fn create(
+        path: &Path,
+        table: &str,
+        fields: &[Field],
+    ) -> Result<TableFile, ResultsError> {
+        let file = File::create(path).map_err(|source| ResultsError::Io {
+            path: path.to_owned(),
+            action: "create",
+            source,
+        })?;
+        schema(table, fields)
+            .and_then(|schema| SerializedFileWriter::new(file, schema, properties(fields)))
+            .map(|writer| TableFile { path: path.to_owned(), writer })
+            .map_err(|source| failed(path, source))
+    }
+
+    /// Writes one row group.
+    pub(super) fn write<R, B: Borrow<R>>(
+        &mut self,
+        columns: &[Column<R>],
+        rows: &[B],
+    ) -> Result<(), ResultsError> {
+        self.group(|group| write_columns(group, columns, rows))
+    }
+
+    /// Writes one row group that begins with columns encoded before, one chunk each.
+    pub(super) fn write_after<R>(
+        &mut self,
+        head: &[Chunk],
+        columns: &[Column<R>],
+        rows: &[R],
+    ) -> Result<(), ResultsError> {
+        self.group(|group| {
+            for chunk in head {
+                group.append_column(&chunk.bytes, chunk.close.clone())?;
+            }
+            write_columns(group, columns, rows)
+        })
+    }
+
+    fn group(
+        &mut self,
+        write: impl FnOnce(&mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError>,
+    ) -> Result<(), ResultsError> {
+        let TableFile { path, writer } = self;
+        let whole = || {
+            let mut group = writer.next_row_group()?;
+            write(&mut group)?;
+            group.close()
+        };
+        whole().map(drop).map_err(|source| failed(path, source))
+    }
+
+    /// Encodes `columns`, the file's first, for `rows` rows that are all `row`. Encoding the same
+    /// value over and over costs more than all other columns of a load; its chunk is used again.
+    pub(super) fn constant<R>(
+        &self,
+        columns: &[Column<R>],
+        row: &R,
+        rows: usize,
+    ) -> Result<Vec<Chunk>, ResultsError> {
+        let encode = |(index, column): (usize, &Column<R>)| {
+            let mut bytes = TrackedWrite::new(Vec::new());
+            let mut writer = get_column_writer(
+                self.writer.schema_descr().column(index),
+                Arc::clone(self.writer.properties()),
+                Box::new(SerializedPageWriter::new(&mut bytes)),
+            );
+            put(&mut writer, column, iter::repeat_n(row, rows))?;
+            let close = writer.close()?;
+            Ok(Chunk { bytes: bytes.into_inner()?.into(), close })
+        };
+        let chunks: Result<_, ParquetError> = columns.iter().enumerate().map(encode).collect();
+        chunks.map_err(|source| failed(&self.path, source))
+    }
+
+    /// Writes the footer and waits until the file is on the disk.
+    pub(super) fn close(self) -> Result<(), ResultsError> {
+        let TableFile { path, writer } = self;
+        let file = writer.into_inner().map_err(|source| failed(&path, source))?;
+        file.sync_all().map_err(|source| ResultsError::Io { path, action: "write", source })
+    }
+}
+
+/// An encoded column of one row group.
+pub(super) struct Chunk {
+    bytes: Bytes,
+    close: ColumnCloseResult,
+}
+
+fn failed(path: &Path, source: ParquetError) -> ResultsError {
+    ResultsError::Parquet { path: path.to_owned(), source }
+}
+
+fn schema(table: &str, fields: &[Field]) -> Result<Arc<Type>, ParquetError> {
+    let leaf = |field: &Field| {
+        let text = field.physical == Physical::BYTE_ARRAY;
+        Type::primitive_type_builder(&field.name, field.physical)
+            .with_repetition(if field.nullable {
+                Repetition::OPTIONAL
+            } else {
+                Repetition::REQUIRED
+            })
+            .with_logical_type(text.then_some(LogicalType::String))
+            .build()
+            .map(Arc::new)
+    };
+    let fields = fields.iter().map(leaf).collect::<Result<_, _>>()?;
+    Type::group_type_builder(table).with_fields(fields).build().map(Arc::new)
+}
+
+/// Text repeats and is kept as a dictionary.
+fn properties(fields: &[Field]) -> Arc<WriterProperties> {
+    let settings = WriterProperties::builder()
+        .set_created_by(format!("warpmem {ENGINE_VERSION}"))
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
+        .set_dictionary_enabled(false);
+    let text = fields.iter().filter(|field| field.physical == Physical::BYTE_ARRAY);
+    text.fold(settings, |settings, field| {
+        settings.set_column_dictionary_enabled(ColumnPath::from(field.name.as_str()), true)
+    })
+    .build()
+    .into()
+}
+
+fn write_columns<R, B: Borrow<R>>(
+    group: &mut SerializedRowGroupWriter<'_, File>,
+    columns: &[Column<R>],
+    rows: &[B],
+) -> Result<(), ParquetError> {
+    for column in columns {
+        let mut writer = group.next_column()?.expect("the schema is made from the columns");
+        put(writer.untyped(), column, rows.iter().map(B::borrow))?;
+        writer.close()?;
+    }
+    Ok(())
+}
+
+fn put<'r, R: 'r>(
+    writer: &mut ColumnWriter<'_>,
+    column: &Column<R>,
+    rows: impl Iterator<Item = &'r R>,
+) -> Result<(), ParquetError> {
+    match &column.value {
+        Getter::Text(of) => {
+            let values: Vec<ByteArray> = rows.map(|row| ByteArray::from(of(row))).collect();
+            put_all::<ByteArrayType>(writer, &values)
+        }
+        Getter::Count(of) => put_all::<Int64Type>(writer, &rows.map(of).collect::<Vec<_>>()),
+        Getter::MaybeCount(of) => put_some::<Int64Type>(writer, rows.map(of)),
+        Getter::Ratio(of) => put_some::<DoubleType>(writer, rows.map(of)),
+    }
+}
+
+fn put_all<T: DataType>(
+    writer: &mut ColumnWriter<'_>,
+    values: &[T::T],
+) -> Result<(), ParquetError> {
+    get_typed_column_writer_mut::<T>(writer).write_batch(values, None, None).map(drop)
+}
+
+/// A definition level says of each row whether it has a value.
+fn put_some<T: DataType>(
+    writer: &mut ColumnWriter<'_>,
+    rows: impl Iterator<Item = Option<T::T>>,
+) -> Result<(), ParquetError> {
+    let mut values = Vec::new();
+    let levels: Vec<i16> = rows
+        .map(|value| {
+            let level = i16::from(value.is_some());
+            values.extend(value);
+            level
+        })
+        .collect();
+    get_typed_column_writer_mut::<T>(writer).write_batch(&values, Some(&levels), None).map(drop)
+}

@@ -1,0 +1,167 @@
+//! A small run with counts chosen by hand, for tests.
+
+use super::*;
+use crate::machine::{self, Machine};
+
+/// li2015 with a core clock of 1 GHz: 64 bytes per column command.
+pub(super) fn machine() -> Machine {
+    machine::load("li2015", &["clocks.core_mhz=1000".to_owned()]).unwrap()
+}
+
+pub(super) fn key() -> RunKey {
+    RunKey::new("bfs.wmt", 0xabc, machine(), "warpmem run bfs.wmt", None)
+}
+
+/// The key of another run: the same machine on a trace of other content.
+pub(super) fn other_key(trace_hash: u64) -> RunKey {
+    RunKey::new("spmv.wmt", trace_hash, machine(), "warpmem compare", Some(7))
+}
+
+pub(super) fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram {
+    let mut histogram = Histogram::default();
+    values.into_iter().for_each(|value| histogram.record(value));
+    histogram
+}
+
+/// Two SMs, two slices, two channels of two banks, two kernels.
+pub(super) fn result() -> RunResult {
+    RunResult {
+        core_cycles: 1000,
+        kernels: vec![
+            KernelResult {
+                name: "first".into(),
+                start_cycle: 0,
+                end_cycle: 400,
+                ctas: 3,
+                warp_instructions: 100,
+                thread_instructions: 2000,
+            },
+            KernelResult {
+                name: "second".into(),
+                start_cycle: 400,
+                end_cycle: 1000,
+                ctas: 5,
+                warp_instructions: 500,
+                thread_instructions: 13_000,
+            },
+        ],
+        sms: vec![sm(1), sm(2)],
+        slices: vec![
+            SliceResult { cache: cache(1), mshr_merge_length: histogram([1, 1, 4]) },
+            SliceResult { cache: cache(2), mshr_merge_length: histogram([2]) },
+        ],
+        channels: vec![channel(1), channel(2)],
+        latency: LatencyResult {
+            total: histogram(1..=100),
+            stage_ticks: [100, 200, 400, 800, 1000, 2000, 600, 5000],
+            ticks_per_core_cycle: 4,
+        },
+        loads: LoadResult {
+            loads: 200,
+            requests: 800,
+            offchip_requests: 500,
+            channels: 300,
+            banks: 400,
+            divergence: histogram(1..=100),
+            in_mc_divergence: 1010,
+            load_time: histogram(101..=200),
+        },
+        steps: 12_345,
+    }
+}
+
+fn sm(n: u64) -> SmResult {
+    SmResult {
+        warp_instructions: 200 * n,
+        thread_instructions: 5000 * n,
+        warp_instructions_by_class: [
+            10 * n,
+            20 * n,
+            30 * n,
+            40 * n,
+            50 * n,
+            60 * n,
+            70 * n,
+            80 * n,
+        ],
+        memory_instructions: 60 * n,
+        active_cycles: 300,
+        no_warp_cycles: 100 * n,
+        memory_block_cycles: 200,
+        dependency_stall_cycles: 40,
+        structural_stall_cycles: 50,
+        barrier_cycles: 310 - 100 * n,
+        ready_warp_cycles: 850 * n,
+        ctas: 2 + n,
+        l1: cache(10 * n),
+        shared_accesses: 7 * n,
+        shared_bank_conflict_cycles: 9 * n,
+    }
+}
+
+fn cache(n: u64) -> CacheCounts {
+    CacheCounts {
+        read_hits: 50 * n,
+        read_misses: 20 * n,
+        read_sector_misses: 10 * n,
+        read_pending_hits: 20 * n,
+        write_hits: 15 * n,
+        write_misses: 5 * n,
+        atomics: 3 * n,
+        bypasses: 2 * n,
+        writebacks: 4 * n,
+        write_fetches: 6 * n,
+        evictions: 11 * n,
+        reservation_fails: [n, 2 * n, 3 * n, 4 * n],
+    }
+}
+
+fn channel(n: u64) -> ChannelResult {
+    ChannelResult {
+        cycles: 800,
+        data_bus_busy_cycles: 100 * n,
+        pending_cycles: 300 * n,
+        bank_outstanding_cycles: 700 * n,
+        any_bank_outstanding_cycles: 200 * n,
+        bank_busy_cycles: 250 * n,
+        any_bank_busy_cycles: 125 * n,
+        queue_occupancy_cycles: 1600 * n,
+        refreshes: n,
+        turnarounds: 5 * n,
+        write_drains: 2 * n,
+        banks: vec![bank(n), bank(10 * n)],
+    }
+}
+
+fn bank(n: u64) -> BankResult {
+    BankResult {
+        reads: 12 * n,
+        writes: 4 * n,
+        activations: 4 * n,
+        precharges: 3 * n,
+        row_hits: 4 * n,
+        row_misses: n,
+        row_conflicts: 3 * n,
+    }
+}
+
+/// Load rows that differ in every column; some without divergence.
+pub(super) fn load_row(index: u64) -> LoadRow {
+    let small = |modulus: u64| u32::try_from(index % modulus).unwrap();
+    let divergent = !index.is_multiple_of(3);
+    LoadRow {
+        kernel: small(5),
+        cta: small(1000),
+        warp_in_cta: small(32),
+        sm: small(15),
+        pc: 16 * (index % 100),
+        issue_cycle: 3 * index + index % 7,
+        load_time: 100 + index * 7919 % 1000,
+        requests: 1 + small(32),
+        offchip_requests: small(32),
+        channels: small(6),
+        banks: small(31),
+        divergence: divergent.then_some(index * 104_729 % 500),
+        in_mc_divergence: divergent.then(|| (index % 300).cast_signed() - 150),
+    }
+}

@@ -1,0 +1,123 @@
+//! What a run was made from, and the identifier that follows from it.
+
+use super::fnv::Fnv;
+use crate::machine::{Machine, flatten};
+use std::collections::BTreeMap;
+
+/// Version of the engine that makes the results.
+pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Everything that says how a run was made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunKey {
+    /// Name of the trace, for readers.
+    pub trace: String,
+    /// Hash of the trace's content, 16 hexadecimal digits.
+    pub trace_hash: String,
+    /// The machine after overrides, policies included.
+    pub machine: Machine,
+    /// The command that asked for the run.
+    pub command: String,
+    pub seed: Option<u64>,
+    run_id: String,
+    parameters: String,
+}
+
+impl RunKey {
+    /// `trace_hash` is the content hash in the trace's header.
+    pub fn new(
+        trace: impl Into<String>,
+        trace_hash: u64,
+        machine: Machine,
+        command: impl Into<String>,
+        seed: Option<u64>,
+    ) -> RunKey {
+        let parameters = parameters(&machine);
+        RunKey {
+            trace: trace.into(),
+            trace_hash: format!("{trace_hash:016x}"),
+            run_id: run_id(trace_hash, &parameters, seed),
+            machine,
+            command: command.into(),
+            seed,
+            parameters,
+        }
+    }
+
+    /// 64-bit FNV-1a of trace content, machine parameters, policies, seed and engine version, as 16
+    /// hexadecimal digits: equal for two runs exactly if they must give equal results.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// Every machine parameter by its dotted name, after overrides, as a JSON object.
+    pub fn parameters(&self) -> &str {
+        &self.parameters
+    }
+}
+
+fn run_id(trace_hash: u64, parameters: &str, seed: Option<u64>) -> String {
+    let mut hash = Fnv::new();
+    let seed = seed.map_or("none".to_owned(), |seed| seed.to_string());
+    for part in [&format!("{trace_hash:016x}"), parameters, &seed, ENGINE_VERSION] {
+        hash.update(part.as_bytes());
+        hash.update(b"\0");
+    }
+    format!("{:016x}", hash.finish())
+}
+
+/// The description is words for readers; no result depends on it.
+fn parameters(machine: &Machine) -> String {
+    let parameters: BTreeMap<String, toml::Value> =
+        flatten(machine).into_iter().filter(|(key, _)| key != "description").collect();
+    serde_json::to_string(&parameters).expect("numbers, strings and lists of them are JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::fixture;
+    use serde_json::{Map, Value};
+
+    fn id(trace_hash: u64, machine: Machine, seed: Option<u64>) -> String {
+        RunKey::new("t", trace_hash, machine, "warpmem run", seed).run_id().to_owned()
+    }
+
+    #[test]
+    fn whatever_changes_results_changes_the_id() {
+        let base = id(1, fixture::machine(), None);
+        let mut timing = fixture::machine();
+        timing.dram.timing.trcd += 1;
+        let mut policy = fixture::machine();
+        policy.policy.dram_scheduler = "fcfs".into();
+        let others = [
+            id(2, fixture::machine(), None),
+            id(1, timing, None),
+            id(1, policy, None),
+            id(1, fixture::machine(), Some(0)),
+        ];
+        for other in &others {
+            assert_ne!(*other, base);
+        }
+    }
+
+    #[test]
+    fn names_and_descriptions_do_not_change_the_id() {
+        let mut described = fixture::machine();
+        described.description = "other words".into();
+        let key = RunKey::new("other name", 1, described, "another command", None);
+        assert_eq!(key.run_id(), id(1, fixture::machine(), None));
+        assert_eq!(key.run_id().len(), 16);
+    }
+
+    #[test]
+    fn parameters_are_dotted_and_complete() {
+        let key = RunKey::new("t", 1, fixture::machine(), "", None);
+        let parameters: Map<String, Value> = serde_json::from_str(key.parameters()).unwrap();
+        assert_eq!(parameters["clocks.core_mhz"], 1000);
+        assert_eq!(parameters["policy.dram_scheduler"], "fr-fcfs");
+        assert_eq!(parameters["dram.timing.trcd"], fixture::machine().dram.timing.trcd);
+        assert!(!parameters.contains_key("description"));
+        assert!(parameters.values().all(|value| !value.is_object()));
+    }
+}

@@ -1,0 +1,413 @@
+//! The metrics that several tables share, each defined once: how it is derived from raw counts, with
+//! its name, unit, definition and source. `docs/schema.md` is printed from these definitions.
+//!
+//! Sources: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023.
+
+use super::column::{Column, count, maybe_count, ratio, text};
+use super::rows::FinishedRun;
+use super::{
+    BankResult, CacheCounts, ChannelResult, ReservationFail, RunKey, SliceResult, SmResult,
+};
+use warpmem_trace::OpClass;
+
+/// `above / below`, or nothing where there is nothing below.
+pub(super) fn quotient(above: u64, below: u64) -> Option<f64> {
+    (below > 0).then(|| above as f64 / below as f64)
+}
+
+/// What names a run in every table: its identifier, trace, machine and the policy of every slot.
+pub(super) fn key<R: 'static>(of: fn(&R) -> &RunKey) -> Vec<Column<R>> {
+    vec![
+        text(
+            "run_id",
+            "64-bit FNV-1a hash of trace content, machine parameters, policies, seed and engine \
+             version, in hexadecimal.",
+            move |row| of(row).run_id(),
+        ),
+        text("trace", "Name of the trace.", move |row| &of(row).trace),
+        text("machine", "Name of the machine.", move |row| &of(row).machine.name),
+        text("dram_scheduler", "DRAM scheduler and its parameters.", move |row| {
+            &of(row).machine.policy.dram_scheduler
+        }),
+        text("warp_scheduler", "Warp scheduler and its parameters.", move |row| {
+            &of(row).machine.policy.warp_scheduler
+        }),
+        text("cta_scheduler", "CTA scheduler and its parameters.", move |row| {
+            &of(row).machine.policy.cta_scheduler
+        }),
+        text("llc_queue", "Queue policy of the LLC slices and its parameters.", move |row| {
+            &of(row).machine.policy.llc_queue
+        }),
+        text("topology", "Network topology and its parameters.", move |row| {
+            &of(row).machine.policy.topology
+        }),
+        text("arbiter", "Arbitration rule of the network and its parameters.", move |row| {
+            &of(row).machine.policy.arbiter
+        }),
+        text("prefetcher", "Prefetcher and its parameters.", move |row| {
+            &of(row).machine.policy.prefetcher
+        }),
+        text("ideal", "Idealisation of the machine, and its parameters.", move |row| {
+            &of(row).machine.policy.ideal
+        }),
+    ]
+}
+
+/// Instructions per core cycle, of a run, a kernel or an SM.
+pub(super) fn ipc<R: 'static>(
+    warp_instructions: fn(&R) -> u64,
+    thread_instructions: fn(&R) -> u64,
+    cycles: fn(&R) -> u64,
+) -> Vec<Column<R>> {
+    vec![
+        ratio(
+            "ipc_warp",
+            "warp instructions / core cycle",
+            "Warp instructions, compute included, over cycles.",
+            move |row| quotient(warp_instructions(row), cycles(row)),
+        ),
+        ratio(
+            "ipc_thread",
+            "thread instructions / core cycle",
+            "Thread instructions (active lanes), compute included, over cycles.",
+            move |row| quotient(thread_instructions(row), cycles(row)),
+        ),
+        count(
+            "warp_instructions",
+            "warp instructions",
+            "Issued warp instructions, compute included.",
+            warp_instructions,
+        ),
+        count(
+            "thread_instructions",
+            "thread instructions",
+            "Active lanes of the issued warp instructions.",
+            thread_instructions,
+        ),
+    ]
+}
+
+/// Instruction and CTA counts of an SM or of all.
+pub(super) fn work<R: 'static>(of: fn(&R) -> &SmResult) -> Vec<Column<R>> {
+    let mut columns = vec![
+        count("ctas", "CTAs", "CTAs completed.", move |row| of(row).ctas),
+        count(
+            "memory_instructions",
+            "warp instructions",
+            "Issued warp instructions that access memory.",
+            move |row| of(row).memory_instructions,
+        ),
+    ];
+    columns.extend(OpClass::ALL.into_iter().enumerate().map(|(index, class)| {
+        count(
+            &format!("warp_instructions_{}", class.name()),
+            "warp instructions",
+            &format!("Issued warp instructions of class {}.", class.name()),
+            move |row| of(row).warp_instructions_by_class[index],
+        )
+    }));
+    columns.extend([
+        count(
+            "shared_accesses",
+            "warp instructions",
+            "Warp instructions that access shared memory.",
+            move |row| of(row).shared_accesses,
+        ),
+        count(
+            "shared_bank_conflict_cycles",
+            "passes",
+            "Passes beyond the first of shared-memory instructions.",
+            move |row| of(row).shared_bank_conflict_cycles,
+        ),
+    ]);
+    columns
+}
+
+/// A part of an SM's cycles: its name, its definition and its count.
+pub(super) type CyclePart = (&'static str, &'static str, fn(&SmResult) -> u64);
+
+/// Where an SM's cycles go. `inactive_cycles` is the sum of the five that follow it.
+pub(super) const SM_CYCLES: [CyclePart; 7] = [
+    ("active_cycles", "Cycles in which the SM issues something.", |sm| sm.active_cycles),
+    (
+        "inactive_cycles",
+        "Cycles in which the SM issues nothing; sum of the next five [OWL CINV].",
+        inactive_cycles,
+    ),
+    (
+        "memory_block_cycles",
+        "Nothing issued: warps are present and all wait for memory [OWL].",
+        |sm| sm.memory_block_cycles,
+    ),
+    (
+        "no_warp_cycles",
+        "Nothing issued: no warp is on the SM while the application runs [OWL].",
+        |sm| sm.no_warp_cycles,
+    ),
+    (
+        "dependency_stall_cycles",
+        "Nothing issued: some warp waits for a compute result [Li Fig 6.7].",
+        |sm| sm.dependency_stall_cycles,
+    ),
+    (
+        "structural_stall_cycles",
+        "Nothing issued: a ready warp finds its unit or the load/store queue taken.",
+        |sm| sm.structural_stall_cycles,
+    ),
+    (
+        "barrier_cycles",
+        "Nothing issued: some warp waits at a barrier, the others for memory.",
+        |sm| sm.barrier_cycles,
+    ),
+];
+
+fn inactive_cycles(sm: &SmResult) -> u64 {
+    sm.memory_block_cycles
+        + sm.no_warp_cycles
+        + sm.dependency_stall_cycles
+        + sm.structural_stall_cycles
+        + sm.barrier_cycles
+}
+
+/// SM schedulability.
+pub(super) fn schedulable_warps<R: 'static>(of: fn(&R) -> &SmResult) -> Column<R> {
+    ratio(
+        "schedulable_warps",
+        "warps",
+        "Mean number of ready warps of an SM, over its core cycles with warps present [CaLRS].",
+        move |row| {
+            let sm = of(row);
+            let present = sm.active_cycles + inactive_cycles(sm) - sm.no_warp_cycles;
+            quotient(sm.ready_warp_cycles, present)
+        },
+    )
+}
+
+type CacheCount = (&'static str, &'static str, &'static str, fn(&CacheCounts) -> u64);
+
+const CACHE_COUNTS: [CacheCount; 11] = [
+    ("read_hits", "requests", "Reads that found their data.", |c| c.read_hits),
+    ("read_misses", "requests", "Reads whose line was absent.", |c| c.read_misses),
+    ("read_sector_misses", "requests", "Reads whose line was present but not their sector.", |c| {
+        c.read_sector_misses
+    }),
+    ("read_pending_hits", "requests", "Reads merged into an outstanding miss.", |c| {
+        c.read_pending_hits
+    }),
+    ("write_hits", "requests", "Writes that found their line.", |c| c.write_hits),
+    ("write_misses", "requests", "Writes that did not.", |c| c.write_misses),
+    ("atomics", "requests", "Atomics and reductions.", |c| c.atomics),
+    ("bypasses", "requests", "Requests that passed by the cache.", |c| c.bypasses),
+    ("evictions", "lines", "Lines evicted.", |c| c.evictions),
+    ("writebacks", "lines", "Lines evicted with dirty data.", |c| c.writebacks),
+    ("write_fetches", "requests", "Reads of the next level caused by writes.", |c| c.write_fetches),
+];
+
+/// Counts of a cache, their names beginning with `level`.
+pub(super) fn cache<R: 'static>(
+    level: &str,
+    of: impl Fn(&R) -> &CacheCounts + Copy + Send + Sync + 'static,
+) -> Vec<Column<R>> {
+    let counts = CACHE_COUNTS
+        .into_iter()
+        .map(|(name, unit, doc, get)| count(name, unit, doc, move |row| get(of(row))));
+    let rates = [
+        ratio(
+            "read_miss_rate",
+            "fraction",
+            "Read misses and sector misses over reads; merged reads count as reads only.",
+            move |row| quotient(read_misses(of(row)), reads(of(row))),
+        ),
+        ratio(
+            "miss_rate",
+            "fraction",
+            "Read misses, sector misses and write misses over reads and writes; atomics and bypasses \
+             are left out.",
+            move |row| {
+                let c = of(row);
+                quotient(read_misses(c) + c.write_misses, reads(c) + c.write_hits + c.write_misses)
+            },
+        ),
+        count(
+            "reservation_fails",
+            "cycles",
+            "Cycles in which an access had to be tried again; sum of the next four [Li Fig 6.4].",
+            move |row| of(row).reservation_fails.iter().sum(),
+        ),
+    ];
+    let reasons = RESERVATION_FAILS.into_iter().map(|(reason, doc)| {
+        count(
+            &format!("reservation_fails_{}", ReservationFail::NAMES[reason as usize]),
+            "cycles",
+            doc,
+            move |row| of(row).reservation_fails[reason as usize],
+        )
+    });
+    counts.chain(rates).chain(reasons).map(|column| column.prefixed(level)).collect()
+}
+
+const RESERVATION_FAILS: [(ReservationFail, &str); ReservationFail::COUNT] = [
+    (ReservationFail::LineAlloc, "Tried again: every line of the set was reserved."),
+    (ReservationFail::MissQueueFull, "Tried again: the miss queue was full."),
+    (ReservationFail::MshrEntry, "Tried again: every MSHR entry was taken."),
+    (ReservationFail::MshrMerge, "Tried again: the MSHR entry could take no more requests."),
+];
+
+fn reads(c: &CacheCounts) -> u64 {
+    c.read_hits + c.read_misses + c.read_sector_misses + c.read_pending_hits
+}
+
+fn read_misses(c: &CacheCounts) -> u64 {
+    c.read_misses + c.read_sector_misses
+}
+
+/// An LLC slice, or all of them.
+pub(super) fn llc<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
+    let mut columns = cache("l2", move |row| &of(row).cache);
+    columns.extend([
+        ratio(
+            "mshr_merge_length_mean",
+            "requests",
+            "Mean number of requests in an LLC MSHR entry when it is released [Li].",
+            move |row| of(row).mshr_merge_length.mean(),
+        ),
+        maybe_count(
+            "mshr_merge_length_max",
+            "requests",
+            "Most requests in an LLC MSHR entry.",
+            move |row| of(row).mshr_merge_length.max(),
+        ),
+    ]);
+    columns
+}
+
+/// Requests and commands of a bank, or of many.
+pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
+    vec![
+        count("reads", "commands", "Column reads.", move |row| of(row).reads),
+        count("writes", "commands", "Column writes.", move |row| of(row).writes),
+        count("activations", "commands", "Row activations.", move |row| of(row).activations),
+        count("precharges", "commands", "Row precharges.", move |row| of(row).precharges),
+        count(
+            "row_hits",
+            "requests",
+            "Requests that found their row open at their first service decision.",
+            move |row| of(row).row_hits,
+        ),
+        count(
+            "row_misses",
+            "requests",
+            "Requests that found their bank closed at their first service decision.",
+            move |row| of(row).row_misses,
+        ),
+        count(
+            "row_conflicts",
+            "requests",
+            "Requests that found another row open at their first service decision.",
+            move |row| of(row).row_conflicts,
+        ),
+        ratio(
+            "row_hit_rate",
+            "fraction",
+            "Row hits over hits, misses and conflicts, counted once per request [OWL RBL].",
+            move |row| quotient(of(row).row_hits, requests(&of(row))),
+        ),
+        ratio(
+            "row_locality",
+            "requests / activation",
+            "Requests served per row activation [Li, Yuan].",
+            move |row| quotient(requests(&of(row)), of(row).activations),
+        ),
+    ]
+}
+
+fn requests(bank: &BankResult) -> u64 {
+    bank.row_hits + bank.row_misses + bank.row_conflicts
+}
+
+/// Cycles and rates of a channel, or of all. Sums over channels divide sums over channels.
+pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>> {
+    let counted = |name, unit, doc, get: fn(&ChannelResult) -> u64| {
+        count(name, unit, doc, move |row| get(of(row)))
+    };
+    let rate =
+        |name, unit, doc, above: fn(&ChannelResult) -> u64, below: fn(&ChannelResult) -> u64| {
+            ratio(name, unit, doc, move |row| quotient(above(of(row)), below(of(row))))
+        };
+    let cycles = "DRAM cycles";
+    vec![
+        counted("refreshes", "commands", "Refreshes.", |c| c.refreshes),
+        counted("turnarounds", "turns", "Changes of the data bus's direction.", |c| c.turnarounds),
+        counted("write_drains", "drains", "Drains of the write queue begun.", |c| c.write_drains),
+        counted("dram_cycles", cycles, "Cycles of the run.", |c| c.cycles),
+        counted("data_bus_busy_cycles", cycles, "Cycles with data on the bus.", |c| {
+            c.data_bus_busy_cycles
+        }),
+        counted("pending_cycles", cycles, "Cycles with a request waiting or in service.", |c| {
+            c.pending_cycles
+        }),
+        rate(
+            "bandwidth_utilization",
+            "fraction",
+            "Data-bus busy cycles over all DRAM cycles [Li Fig 6.9].",
+            |c| c.data_bus_busy_cycles,
+            |c| c.cycles,
+        ),
+        rate(
+            "dram_efficiency",
+            "fraction",
+            "Data-bus busy cycles over cycles with a request pending in the channel [Yuan].",
+            |c| c.data_bus_busy_cycles,
+            |c| c.pending_cycles,
+        ),
+        rate(
+            "blp",
+            "banks",
+            "Mean number of a channel's banks with an outstanding request, over cycles in which one \
+             has one [OWL].",
+            |c| c.bank_outstanding_cycles,
+            |c| c.any_bank_outstanding_cycles,
+        ),
+        rate(
+            "blp_busy",
+            "banks",
+            "Mean number of a channel's banks being served (activating, bursting, precharging), over \
+             cycles in which one is.",
+            |c| c.bank_busy_cycles,
+            |c| c.any_bank_busy_cycles,
+        ),
+        rate(
+            "queue_occupancy_mean",
+            "requests",
+            "Mean number of requests in a channel's queues, over all DRAM cycles.",
+            |c| c.queue_occupancy_cycles,
+            |c| c.cycles,
+        ),
+    ]
+}
+
+/// Data that DRAM moved. The time is the run's, so that channels add up to the run.
+pub(super) fn data<R: 'static>(
+    banks: fn(&R) -> BankResult,
+    run: fn(&R) -> &FinishedRun,
+) -> Vec<Column<R>> {
+    let bytes = move |row: &R| {
+        let banks = banks(row);
+        (banks.reads + banks.writes) * run(row).burst_bytes()
+    };
+    vec![
+        count("dram_bytes", "bytes", "Column commands times bus width times burst length.", bytes),
+        ratio(
+            "dram_bandwidth",
+            "GB/s",
+            "dram_bytes over the time of the run (cycles over the core clock); 1 GB is 10^9 bytes.",
+            move |row| {
+                let run = run(row);
+                // bytes / cycle x cycles / us = MB/s
+                let megabytes =
+                    quotient(bytes(row), run.result.core_cycles)? * run.core_mhz() as f64;
+                Some(megabytes / 1000.0)
+            },
+        ),
+    ]
+}

@@ -1,0 +1,103 @@
+//! A finished run as the tables see it, and the rows of the tables of its units.
+
+use super::totals::total;
+use super::{BankResult, ChannelResult, KernelResult, RunKey, RunResult, SliceResult, SmResult};
+use std::sync::Arc;
+
+/// A run's key, its counts, and their sums over units: one row of `runs`.
+pub struct FinishedRun {
+    pub(super) key: RunKey,
+    pub(super) result: RunResult,
+    pub(super) sms: SmResult,
+    pub(super) slices: SliceResult,
+    pub(super) channels: ChannelResult,
+    pub(super) banks: BankResult,
+}
+
+impl FinishedRun {
+    pub fn new(key: RunKey, result: RunResult) -> FinishedRun {
+        let channels = total(&result.channels);
+        FinishedRun {
+            sms: total(&result.sms),
+            slices: total(&result.slices),
+            banks: total(&channels.banks),
+            channels,
+            key,
+            result,
+        }
+    }
+
+    /// Bytes that one column command moves.
+    pub(super) fn burst_bytes(&self) -> u64 {
+        self.key.machine.dram.burst_bytes().into()
+    }
+
+    /// Core cycles in 10^-6 s.
+    pub(super) fn core_mhz(&self) -> u64 {
+        self.key.machine.clocks.core_mhz.into()
+    }
+}
+
+/// A row about one unit of a run; units are numbered from 0.
+pub(super) struct UnitRow {
+    pub(super) run: Arc<FinishedRun>,
+    pub(super) unit: usize,
+}
+
+impl UnitRow {
+    pub(super) fn kernels(run: &Arc<FinishedRun>) -> impl Iterator<Item = UnitRow> {
+        UnitRow::all(run, run.result.kernels.len())
+    }
+
+    pub(super) fn sms(run: &Arc<FinishedRun>) -> impl Iterator<Item = UnitRow> {
+        UnitRow::all(run, run.result.sms.len())
+    }
+
+    pub(super) fn slices(run: &Arc<FinishedRun>) -> impl Iterator<Item = UnitRow> {
+        UnitRow::all(run, run.result.slices.len())
+    }
+
+    pub(super) fn channels(run: &Arc<FinishedRun>) -> impl Iterator<Item = UnitRow> {
+        UnitRow::all(run, run.result.channels.len())
+    }
+
+    fn all(run: &Arc<FinishedRun>, count: usize) -> impl Iterator<Item = UnitRow> {
+        (0..count).map(move |unit| UnitRow { run: Arc::clone(run), unit })
+    }
+
+    pub(super) fn kernel(&self) -> &KernelResult {
+        &self.run.result.kernels[self.unit]
+    }
+
+    pub(super) fn sm(&self) -> &SmResult {
+        &self.run.result.sms[self.unit]
+    }
+
+    pub(super) fn slice(&self) -> &SliceResult {
+        &self.run.result.slices[self.unit]
+    }
+
+    pub(super) fn channel(&self) -> &ChannelResult {
+        &self.run.result.channels[self.unit]
+    }
+}
+
+/// A row about one bank.
+pub(super) struct BankRow {
+    pub(super) run: Arc<FinishedRun>,
+    pub(super) channel: usize,
+    pub(super) bank: usize,
+}
+
+impl BankRow {
+    /// One row for each bank of the run, channel by channel.
+    pub(super) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = BankRow> {
+        run.result.channels.iter().enumerate().flat_map(move |(channel, counts)| {
+            (0..counts.banks.len()).map(move |bank| BankRow { run: Arc::clone(run), channel, bank })
+        })
+    }
+
+    pub(super) fn counts(&self) -> &BankResult {
+        &self.run.result.channels[self.channel].banks[self.bank]
+    }
+}

@@ -1,0 +1,351 @@
+//! The tables that a run leaves, column by column.
+
+use super::column::{Column, count, maybe_count, maybe_signed, ratio, text};
+use super::metrics::{self, SM_CYCLES, quotient};
+use super::rows::{BankRow, FinishedRun, UnitRow};
+use super::totals::total;
+use super::{ENGINE_VERSION, Histogram, LoadResult, LoadRow, RunKey, RunResult, Stage};
+use serde_json::{Map, Value};
+
+/// The columns of `runs`: key, provenance, and all scalar metrics.
+pub fn run_columns() -> Vec<Column<FinishedRun>> {
+    let mut columns = metrics::key::<FinishedRun>(|run| &run.key);
+    columns.extend(provenance());
+    columns.push(count(
+        "cycles",
+        "core cycles",
+        "First CTA launch to last CTA completion.",
+        |run: &FinishedRun| run.result.core_cycles,
+    ));
+    columns.extend(metrics::ipc::<FinishedRun>(
+        |run| run.sms.warp_instructions,
+        |run| run.sms.thread_instructions,
+        |run| run.result.core_cycles,
+    ));
+    columns.push(count("kernels", "launches", "Kernel launches.", |run: &FinishedRun| {
+        run.result.kernels.len() as u64
+    }));
+    columns.extend(metrics::work::<FinishedRun>(|run| &run.sms));
+    columns.extend(SM_CYCLES.into_iter().map(|(name, doc, get)| {
+        ratio(name, "core cycles per SM", doc, move |run: &FinishedRun| {
+            quotient(get(&run.sms), run.result.sms.len() as u64)
+        })
+    }));
+    columns.push(metrics::schedulable_warps::<FinishedRun>(|run| &run.sms));
+    columns.extend(loads());
+    columns.extend(latency());
+    columns.extend(metrics::cache::<FinishedRun>("l1", |run| &run.sms.l1));
+    columns.extend(metrics::llc::<FinishedRun>(|run| &run.slices));
+    columns.extend(metrics::bank::<FinishedRun>(|run| run.banks.clone()));
+    columns.extend(metrics::channel::<FinishedRun>(|run| &run.channels));
+    columns.extend(metrics::data::<FinishedRun>(|run| run.banks.clone(), |run| run));
+    columns
+}
+
+/// The row of `runs` for one run: names and order of its columns, numbers as numbers.
+pub fn run_row_json(key: &RunKey, result: &RunResult) -> Map<String, Value> {
+    let run = FinishedRun::new(key.clone(), result.clone());
+    run_columns()
+        .into_iter()
+        .map(|column| {
+            let value = column.json(&run);
+            (column.name, value)
+        })
+        .collect()
+}
+
+fn provenance() -> Vec<Column<FinishedRun>> {
+    vec![
+        text("trace_hash", "Hash of the trace's content, in hexadecimal.", |run: &FinishedRun| {
+            &run.key.trace_hash
+        }),
+        text("engine_version", "Version of Warpmem.", |_| ENGINE_VERSION),
+        text("command", "Command line that asked for the run.", |run: &FinishedRun| {
+            &run.key.command
+        }),
+        maybe_count(
+            "seed",
+            "",
+            "Seed of random policies; null where none is used.",
+            |run: &FinishedRun| run.key.seed,
+        ),
+        text(
+            "parameters",
+            "Every machine parameter after overrides: a JSON object with dotted names.",
+            |run: &FinishedRun| run.key.parameters(),
+        ),
+    ]
+}
+
+fn loads() -> Vec<Column<FinishedRun>> {
+    let per_load = |name, unit, doc, get: fn(&LoadResult) -> u64| {
+        ratio(name, unit, doc, move |run: &FinishedRun| {
+            quotient(get(&run.result.loads), run.result.loads.loads)
+        })
+    };
+    let mut columns = vec![
+        count(
+            "loads",
+            "warp instructions",
+            "Load warp instructions: loads, atomics and async copies that return data.",
+            |run: &FinishedRun| run.result.loads.loads,
+        ),
+        per_load(
+            "requests_per_load",
+            "requests",
+            "Mean number of requests of a load after coalescing [CaLRS Fig 4].",
+            |l| l.requests,
+        ),
+        per_load(
+            "offchip_per_load",
+            "requests",
+            "Mean number of requests of a load that the LLC could not answer from its data [WMC Fig 3].",
+            |l| l.offchip_requests,
+        ),
+        per_load(
+            "channels_per_load",
+            "channels",
+            "Mean number of different channels among the requests of a load [Yuan Fig 14].",
+            |l| l.channels,
+        ),
+        per_load(
+            "banks_per_load",
+            "banks",
+            "Mean number of different banks among the requests of a load [Yuan Fig 14].",
+            |l| l.banks,
+        ),
+        count(
+            "divergent_loads",
+            "warp instructions",
+            "Loads with two or more off-chip requests; divergence and load time are about these.",
+            |run: &FinishedRun| run.result.loads.divergence.count(),
+        ),
+    ];
+    columns.extend(distribution(
+        "divergence",
+        "Slowest minus fastest turnaround of a load's off-chip requests [WMC Fig 4a]",
+        &[50, 90, 99],
+        |run| &run.result.loads.divergence,
+    ));
+    columns.extend([
+        ratio(
+            "in_mc_fraction",
+            "fraction",
+            "(Time in the memory controller of the slowest minus of the fastest request of a load), \
+             summed over loads, over the sum of divergence [WMC Fig 6].",
+            in_mc_fraction,
+        ),
+        ratio("ex_mc_fraction", "fraction", "1 - in_mc_fraction [WMC Fig 6].", |run| {
+            in_mc_fraction(run).map(|fraction| 1.0 - fraction)
+        }),
+    ]);
+    columns.extend(distribution(
+        "load_time",
+        "Issue of a load with two or more off-chip requests until its last datum is back \
+         [WMC Fig 4b, 5]",
+        &[1, 25, 50, 75, 99],
+        |run| &run.result.loads.load_time,
+    ));
+    columns
+}
+
+fn in_mc_fraction(run: &FinishedRun) -> Option<f64> {
+    let divergence = run.result.loads.divergence.sum();
+    (divergence > 0).then(|| run.result.loads.in_mc_divergence as f64 / divergence as f64)
+}
+
+fn latency() -> Vec<Column<FinishedRun>> {
+    let mut columns = vec![count(
+        "read_requests",
+        "requests",
+        "Read requests that left L1 and came back; latency is about these.",
+        |run: &FinishedRun| run.result.latency.total.count(),
+    )];
+    columns.extend(distribution(
+        "latency",
+        "Latency of read requests that left L1 [Li Fig 6.5, 6.6]",
+        &[50, 90, 99],
+        |run| &run.result.latency.total,
+    ));
+    columns.extend(STAGES.into_iter().map(|(stage, doc)| {
+        let name = format!("latency_{}", Stage::NAMES[stage as usize]);
+        ratio(&name, "core cycles", doc, move |run: &FinishedRun| {
+            let latency = &run.result.latency;
+            let below = latency.total.count() as f64 * latency.ticks_per_core_cycle as f64;
+            (below > 0.0).then(|| latency.stage_ticks[stage as usize] as f64 / below)
+        })
+    }));
+    columns
+}
+
+const STAGES: [(Stage, &str); Stage::COUNT] = [
+    (Stage::L1, "Mean time from coalescing until the request leaves L1."),
+    (Stage::RequestNetwork, "Mean time in the request network."),
+    (Stage::LlcQueue, "Mean time in the queue of the LLC slice."),
+    (Stage::Llc, "Mean time in tags, data and MSHR of the LLC slice."),
+    (Stage::LlcToDram, "Mean time from the LLC slice to the DRAM channel's queue."),
+    (Stage::DramQueue, "Mean time in the DRAM channel's queue."),
+    (Stage::DramService, "Mean time in service by DRAM."),
+    (Stage::ReplyNetwork, "Mean time in the reply network."),
+];
+
+/// Mean, percentiles and maximum of a distribution in core cycles, named `NAME_mean`, `NAME_p50`.
+fn distribution(
+    name: &'static str,
+    what: &str,
+    percents: &[u8],
+    of: fn(&FinishedRun) -> &Histogram,
+) -> Vec<Column<FinishedRun>> {
+    let unit = "core cycles";
+    let mean = ratio("mean", unit, &format!("{what}: mean."), move |run| of(run).mean());
+    let percentiles = percents.iter().map(|&percent| {
+        let doc = format!("{what}: percentile {percent}, within 1.6 %.");
+        maybe_count(&format!("p{percent}"), unit, &doc, move |run| {
+            of(run).quantile(f64::from(percent) / 100.0)
+        })
+    });
+    let max = maybe_count("max", unit, &format!("{what}: maximum."), move |run| of(run).max());
+    [mean].into_iter().chain(percentiles).chain([max]).map(|column| column.prefixed(name)).collect()
+}
+
+/// The columns of `kernels`: one row per kernel launch.
+pub(super) fn kernel_columns() -> Vec<Column<UnitRow>> {
+    let mut columns = unit_key("kernel", "Index of the launch in the trace.");
+    columns.extend([
+        text("name", "Name of the kernel.", |row: &UnitRow| &row.kernel().name),
+        count("start_cycle", "core cycles", "Launch of its first CTA.", |row: &UnitRow| {
+            row.kernel().start_cycle
+        }),
+        count("end_cycle", "core cycles", "Completion of its last CTA.", |row: &UnitRow| {
+            row.kernel().end_cycle
+        }),
+        count("cycles", "core cycles", "end_cycle - start_cycle.", kernel_cycles),
+        count("ctas", "CTAs", "CTAs of the launch.", |row: &UnitRow| row.kernel().ctas),
+    ]);
+    columns.extend(metrics::ipc::<UnitRow>(
+        |row| row.kernel().warp_instructions,
+        |row| row.kernel().thread_instructions,
+        kernel_cycles,
+    ));
+    columns
+}
+
+fn kernel_cycles(row: &UnitRow) -> u64 {
+    row.kernel().end_cycle.saturating_sub(row.kernel().start_cycle)
+}
+
+/// The columns of `sms`: one row per SM.
+pub(super) fn sm_columns() -> Vec<Column<UnitRow>> {
+    let mut columns = unit_key("sm", "Index of the SM.");
+    columns.extend(metrics::ipc::<UnitRow>(
+        |row| row.sm().warp_instructions,
+        |row| row.sm().thread_instructions,
+        |row| row.run.result.core_cycles,
+    ));
+    columns.extend(metrics::work::<UnitRow>(UnitRow::sm));
+    columns.extend(SM_CYCLES.into_iter().map(|(name, doc, get)| {
+        count(name, "core cycles", doc, move |row: &UnitRow| get(row.sm()))
+    }));
+    columns.push(metrics::schedulable_warps::<UnitRow>(UnitRow::sm));
+    columns.extend(metrics::cache::<UnitRow>("l1", |row| &row.sm().l1));
+    columns
+}
+
+/// The columns of `slices`: one row per LLC slice.
+pub(super) fn slice_columns() -> Vec<Column<UnitRow>> {
+    let mut columns = unit_key("slice", "Index of the LLC slice.");
+    columns.push(count(
+        "channel",
+        "",
+        "Index of the DRAM channel that the slice belongs to.",
+        |row: &UnitRow| {
+            row.unit as u64 / u64::from(row.run.key.machine.llc.slices_per_channel.max(1))
+        },
+    ));
+    columns.extend(metrics::llc::<UnitRow>(UnitRow::slice));
+    columns
+}
+
+/// The columns of `channels`: one row per DRAM channel.
+pub(super) fn channel_columns() -> Vec<Column<UnitRow>> {
+    let mut columns = unit_key("channel", "Index of the DRAM channel.");
+    columns.extend(metrics::bank::<UnitRow>(|row| total(&row.channel().banks)));
+    columns.extend(metrics::channel::<UnitRow>(UnitRow::channel));
+    columns.extend(metrics::data::<UnitRow>(|row| total(&row.channel().banks), |row| &row.run));
+    columns
+}
+
+/// The columns of `banks`: one row per DRAM bank.
+pub(super) fn bank_columns() -> Vec<Column<BankRow>> {
+    let mut columns = metrics::key::<BankRow>(|row| &row.run.key);
+    columns.extend([
+        count("channel", "", "Index of the DRAM channel.", |row: &BankRow| row.channel as u64),
+        count("bank", "", "Index of the bank in its channel.", |row: &BankRow| row.bank as u64),
+    ]);
+    columns.extend(metrics::bank::<BankRow>(|row| row.counts().clone()));
+    columns
+}
+
+fn unit_key(name: &str, doc: &str) -> Vec<Column<UnitRow>> {
+    let mut columns = metrics::key::<UnitRow>(|row| &row.run.key);
+    columns.push(count(name, "", doc, |row: &UnitRow| row.unit as u64));
+    columns
+}
+
+/// The columns that `loads` begins with, as every table.
+pub(super) fn load_key_columns() -> Vec<Column<RunKey>> {
+    metrics::key::<RunKey>(|key| key)
+}
+
+/// The columns of `loads` after the key columns: one row per load warp instruction.
+pub(super) fn load_columns() -> Vec<Column<LoadRow>> {
+    let counted = |name, unit, doc, get: fn(&LoadRow) -> u64| count(name, unit, doc, get);
+    vec![
+        counted("kernel", "", "Index of the launch in the trace.", |l| l.kernel.into()),
+        counted("cta", "", "Index of the CTA in the trace.", |l| l.cta.into()),
+        counted("warp_in_cta", "", "Index of the warp in its CTA.", |l| l.warp_in_cta.into()),
+        counted("sm", "", "Index of the SM.", |l| l.sm.into()),
+        counted("pc", "bytes", "Program counter, from the start of the kernel.", |l| l.pc),
+        counted("issue_cycle", "core cycles", "Issue, from the start of the run.", |l| {
+            l.issue_cycle
+        }),
+        counted(
+            "load_time",
+            "core cycles",
+            "Issue until the last datum is back [WMC Fig 4b].",
+            |l| l.load_time,
+        ),
+        counted("requests", "requests", "Requests after coalescing [CaLRS Fig 4].", |l| {
+            l.requests.into()
+        }),
+        counted(
+            "offchip_requests",
+            "requests",
+            "Requests that the LLC could not answer from its data [WMC Fig 3].",
+            |l| l.offchip_requests.into(),
+        ),
+        counted(
+            "channels",
+            "channels",
+            "Different channels among the requests [Yuan Fig 14].",
+            |l| l.channels.into(),
+        ),
+        counted("banks", "banks", "Different banks among the requests [Yuan Fig 14].", |l| {
+            l.banks.into()
+        }),
+        maybe_count(
+            "divergence",
+            "core cycles",
+            "Slowest minus fastest turnaround of the off-chip requests [WMC Fig 4a]; null with fewer \
+             than two of them.",
+            |l: &LoadRow| l.divergence,
+        ),
+        maybe_signed(
+            "in_mc_divergence",
+            "core cycles",
+            "Time in the memory controller of the slowest minus of the fastest off-chip request; over \
+             divergence, the load's in_mc_fraction [WMC Fig 6].",
+            |l: &LoadRow| l.in_mc_divergence,
+        ),
+    ]
+}

@@ -1,0 +1,218 @@
+//! The metrics of a run whose counts were chosen by hand, against values worked out by hand.
+
+use super::{RunResult, fixture, run_row_json};
+use serde_json::{Map, Value, json};
+
+fn row() -> Map<String, Value> {
+    run_row_json(&fixture::key(), &fixture::result())
+}
+
+/// Floats are compared to 12 digits: the expected ones are written as fractions.
+#[track_caller]
+fn expect(values: &[(&str, f64)]) {
+    let row = row();
+    for &(name, expected) in values {
+        let value = row[name].as_f64().unwrap_or_else(|| panic!("{name} is {}", row[name]));
+        assert!(
+            (value - expected).abs() <= 1e-12 * expected.abs(),
+            "{name}: {value} for {expected}"
+        );
+    }
+}
+
+#[test]
+fn key_and_provenance_come_first_and_in_order() {
+    let row = row();
+    let names: Vec<&str> = row.keys().map(String::as_str).take(17).collect();
+    let expected = [
+        "run_id",
+        "trace",
+        "machine",
+        "dram_scheduler",
+        "warp_scheduler",
+        "cta_scheduler",
+        "llc_queue",
+        "topology",
+        "arbiter",
+        "prefetcher",
+        "ideal",
+        "trace_hash",
+        "engine_version",
+        "command",
+        "seed",
+        "parameters",
+        "cycles",
+    ];
+    assert_eq!(names, expected);
+    let policy = fixture::machine().policy;
+    assert_eq!(row["trace"], "bfs.wmt");
+    assert_eq!(row["machine"], "li2015");
+    assert_eq!(row["dram_scheduler"], policy.dram_scheduler);
+    assert_eq!(row["warp_scheduler"], policy.warp_scheduler);
+    assert_eq!(row["cta_scheduler"], policy.cta_scheduler);
+    assert_eq!(row["llc_queue"], policy.llc_queue);
+    assert_eq!(row["topology"], policy.topology);
+    assert_eq!(row["arbiter"], policy.arbiter);
+    assert_eq!(row["prefetcher"], policy.prefetcher);
+    assert_eq!(row["ideal"], policy.ideal);
+    assert_eq!(row["trace_hash"], "0000000000000abc");
+    assert_eq!(row["command"], "warpmem run bfs.wmt");
+    assert_eq!(row["seed"], Value::Null);
+    assert_eq!(row["engine_version"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn performance() {
+    expect(&[
+        ("cycles", 1000.0),
+        ("warp_instructions", 600.0),
+        ("thread_instructions", 15_000.0),
+        ("ipc_warp", 0.6),
+        ("ipc_thread", 15.0),
+        ("kernels", 2.0),
+        ("ctas", 7.0),
+        ("memory_instructions", 180.0),
+        ("warp_instructions_integer", 30.0),
+        ("warp_instructions_other", 240.0),
+        ("shared_accesses", 21.0),
+        ("shared_bank_conflict_cycles", 27.0),
+    ]);
+}
+
+#[test]
+fn cycles_without_issue_are_means_per_sm() {
+    expect(&[
+        ("active_cycles", 300.0),
+        ("no_warp_cycles", 150.0),
+        ("memory_block_cycles", 200.0),
+        ("dependency_stall_cycles", 40.0),
+        ("structural_stall_cycles", 50.0),
+        ("barrier_cycles", 160.0),
+        ("inactive_cycles", 600.0),
+        // 3 x 850 ready warps over (900 - 100) + (900 - 200) cycles with warps present.
+        ("schedulable_warps", 2550.0 / 1500.0),
+    ]);
+}
+
+#[test]
+fn divergence_and_load_time() {
+    expect(&[
+        ("loads", 200.0),
+        ("requests_per_load", 4.0),
+        ("offchip_per_load", 2.5),
+        ("channels_per_load", 1.5),
+        ("banks_per_load", 2.0),
+        ("divergent_loads", 100.0),
+        ("divergence_mean", 50.5),
+        ("divergence_p50", 50.0),
+        ("divergence_p90", 90.0),
+        ("divergence_p99", 99.0),
+        ("divergence_max", 100.0),
+        // 1010 of the sum of 1 to 100.
+        ("in_mc_fraction", 0.2),
+        ("ex_mc_fraction", 0.8),
+        ("load_time_mean", 150.5),
+        ("load_time_p1", 101.0),
+        ("load_time_p25", 125.0),
+        // Above 128 a bucket is two wide.
+        ("load_time_p50", 151.0),
+        ("load_time_p75", 175.0),
+        ("load_time_p99", 199.0),
+        ("load_time_max", 200.0),
+    ]);
+}
+
+#[test]
+fn latency_and_its_stages() {
+    expect(&[
+        ("read_requests", 100.0),
+        ("latency_mean", 50.5),
+        ("latency_p50", 50.0),
+        ("latency_p90", 90.0),
+        ("latency_p99", 99.0),
+        ("latency_max", 100.0),
+        // Ticks over 100 requests of 4 ticks per core cycle.
+        ("latency_l1", 0.25),
+        ("latency_request_network", 0.5),
+        ("latency_llc_queue", 1.0),
+        ("latency_llc", 2.0),
+        ("latency_llc_to_dram", 2.5),
+        ("latency_dram_queue", 5.0),
+        ("latency_dram_service", 1.5),
+        ("latency_reply_network", 12.5),
+    ]);
+}
+
+#[test]
+fn caches() {
+    expect(&[
+        ("l1_read_hits", 1500.0),
+        ("l1_read_misses", 600.0),
+        ("l1_read_sector_misses", 300.0),
+        ("l1_read_pending_hits", 600.0),
+        ("l1_write_hits", 450.0),
+        ("l1_write_misses", 150.0),
+        ("l1_atomics", 90.0),
+        ("l1_bypasses", 60.0),
+        ("l1_evictions", 330.0),
+        ("l1_writebacks", 120.0),
+        ("l1_write_fetches", 180.0),
+        // 900 of 3000 reads; 1050 of 3600 reads and writes.
+        ("l1_read_miss_rate", 0.3),
+        ("l1_miss_rate", 1050.0 / 3600.0),
+        ("l1_reservation_fails", 300.0),
+        ("l1_reservation_fails_line_alloc", 30.0),
+        ("l1_reservation_fails_miss_queue_full", 60.0),
+        ("l1_reservation_fails_mshr_entry", 90.0),
+        ("l1_reservation_fails_mshr_merge", 120.0),
+        ("l2_read_hits", 150.0),
+        ("l2_read_miss_rate", 0.3),
+        ("l2_reservation_fails_mshr_merge", 12.0),
+        ("mshr_merge_length_mean", 2.0),
+        ("mshr_merge_length_max", 4.0),
+    ]);
+}
+
+#[test]
+fn dram() {
+    // The banks' weights sum to 1 + 10 + 2 + 20 = 33, the channels' to 3.
+    expect(&[
+        ("reads", 396.0),
+        ("writes", 132.0),
+        ("activations", 132.0),
+        ("precharges", 99.0),
+        ("row_hits", 132.0),
+        ("row_misses", 33.0),
+        ("row_conflicts", 99.0),
+        // By request, not by column command: a request here takes two.
+        ("row_hit_rate", 0.5),
+        ("row_locality", 2.0),
+        ("refreshes", 3.0),
+        ("turnarounds", 15.0),
+        ("write_drains", 6.0),
+        ("dram_cycles", 1600.0),
+        ("data_bus_busy_cycles", 300.0),
+        ("pending_cycles", 900.0),
+        ("bandwidth_utilization", 300.0 / 1600.0),
+        ("dram_efficiency", 1.0 / 3.0),
+        ("blp", 3.5),
+        ("blp_busy", 2.0),
+        ("queue_occupancy_mean", 3.0),
+        // 528 column commands of 64 bytes in 1000 cycles of 1 ns.
+        ("dram_bytes", 33_792.0),
+        ("dram_bandwidth", 33.792),
+    ]);
+}
+
+#[test]
+fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
+    let row = run_row_json(&fixture::key(), &RunResult::default());
+    let nulls: Vec<&str> =
+        row.iter().filter(|(_, value)| value.is_null()).map(|(name, _)| name.as_str()).collect();
+    for name in ["ipc_warp", "in_mc_fraction", "latency_l1", "latency_p99", "row_hit_rate", "blp"] {
+        assert!(nulls.contains(&name), "{name} is {}", row[name]);
+    }
+    for name in ["cycles", "loads", "reads", "l1_read_hits", "dram_bytes"] {
+        assert_eq!(row[name], json!(0), "{name}");
+    }
+}

@@ -1,0 +1,265 @@
+//! What is written is what is read, whatever the order of runs, and nothing half-written has a name.
+
+use super::file::GROUP_ROWS;
+use super::loads::LoadRecorder;
+use super::{
+    Column, LoadSink, ResultsError, ResultsWriter, RunKey, RunResult, fixture, run_row_json,
+};
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs::{self, File};
+use std::path::Path;
+use tempfile::tempdir;
+
+/// All rows of a Parquet file.
+fn read(path: &Path) -> Vec<Map<String, Value>> {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    let rows = reader.get_row_iter(None).unwrap();
+    rows.map(|row| {
+        row.unwrap().get_column_iter().map(|(name, field)| (name.clone(), value(field))).collect()
+    })
+    .collect()
+}
+
+fn value(field: &Field) -> Value {
+    match field {
+        Field::Null => Value::Null,
+        Field::Long(value) => json!(value),
+        Field::Double(value) => json!(value),
+        Field::Str(value) => json!(value),
+        other => panic!("no column is of the type of {other:?}"),
+    }
+}
+
+fn record(writer: &ResultsWriter, index: usize, key: RunKey, result: &RunResult, loads: u64) {
+    let mut recorder = writer.begin_run(index, key).unwrap();
+    (0..loads).for_each(|load| recorder.load(&fixture::load_row(load)));
+    writer.finish_run(recorder, result).unwrap();
+}
+
+/// Every file under `dir` and its bytes.
+fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            let inner = contents(&path).into_iter();
+            files.extend(inner.map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
+        } else {
+            files.insert(name, fs::read(&path).unwrap());
+        }
+    }
+    files
+}
+
+fn write_two_runs(dir: &Path) {
+    let writer = ResultsWriter::create(dir).unwrap();
+    record(&writer, 0, fixture::key(), &fixture::result(), 10);
+    record(&writer, 1, fixture::other_key(5), &RunResult::default(), 0);
+    writer.finish().unwrap();
+}
+
+#[test]
+fn the_rows_of_runs_are_their_json() {
+    let dir = tempdir().unwrap();
+    write_two_runs(dir.path());
+    let expected = vec![
+        run_row_json(&fixture::key(), &fixture::result()),
+        run_row_json(&fixture::other_key(5), &RunResult::default()),
+    ];
+    assert_eq!(read(&dir.path().join("runs.parquet")), expected);
+    assert_eq!(expected[1]["seed"], 7);
+}
+
+#[test]
+fn units_have_a_row_each_with_the_key_of_their_run() {
+    let dir = tempdir().unwrap();
+    write_two_runs(dir.path());
+    let table = |name: &str| {
+        let rows = read(&dir.path().join(format!("{name}.parquet")));
+        assert!(rows.iter().all(|row| row["run_id"] == fixture::key().run_id()), "{name}");
+        assert!(rows.iter().all(|row| row["dram_scheduler"] == "fr-fcfs"), "{name}");
+        rows
+    };
+    let column = |rows: &[Map<String, Value>], name: &str| -> Vec<Value> {
+        rows.iter().map(|row| row[name].clone()).collect()
+    };
+
+    let kernels = table("kernels");
+    assert_eq!(column(&kernels, "kernel"), [0, 1]);
+    assert_eq!(column(&kernels, "name"), ["first", "second"]);
+    assert_eq!(column(&kernels, "start_cycle"), [0, 400]);
+    assert_eq!(column(&kernels, "cycles"), [400, 600]);
+    assert_eq!(column(&kernels, "ipc_warp"), [0.25, 500.0 / 600.0]);
+
+    let sms = table("sms");
+    assert_eq!(column(&sms, "sm"), [0, 1]);
+    assert_eq!(column(&sms, "inactive_cycles"), [600, 600]);
+    assert_eq!(column(&sms, "no_warp_cycles"), [100, 200]);
+    assert_eq!(column(&sms, "l1_read_hits"), [500, 1000]);
+    assert_eq!(column(&sms, "schedulable_warps"), [850.0 / 800.0, 1700.0 / 700.0]);
+
+    let slices = table("slices");
+    assert_eq!(column(&slices, "slice"), [0, 1]);
+    // li2015 has two slices per channel.
+    assert_eq!(column(&slices, "channel"), [0, 0]);
+    assert_eq!(column(&slices, "l2_read_hits"), [50, 100]);
+    assert_eq!(column(&slices, "mshr_merge_length_max"), [4, 2]);
+
+    let channels = table("channels");
+    assert_eq!(column(&channels, "channel"), [0, 1]);
+    assert_eq!(column(&channels, "reads"), [12 * 11, 12 * 22]);
+    assert_eq!(column(&channels, "bandwidth_utilization"), [0.125, 0.25]);
+    assert_eq!(column(&channels, "dram_bytes"), [16 * 11 * 64, 16 * 22 * 64]);
+
+    let banks = table("banks");
+    assert_eq!(column(&banks, "channel"), [0, 0, 1, 1]);
+    assert_eq!(column(&banks, "bank"), [0, 1, 0, 1]);
+    assert_eq!(column(&banks, "row_conflicts"), [3, 30, 6, 60]);
+    assert_eq!(column(&banks, "row_hit_rate"), [0.5, 0.5, 0.5, 0.5]);
+}
+
+#[test]
+fn load_rows_come_back_over_several_row_groups() {
+    const ROWS: u64 = 200_000;
+    let dir = tempdir().unwrap();
+    let writer = ResultsWriter::create(dir.path()).unwrap();
+    record(&writer, 0, fixture::key(), &fixture::result(), ROWS);
+    writer.finish().unwrap();
+
+    let path = dir.path().join(format!("loads/{}.parquet", fixture::key().run_id()));
+    let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+    let groups: Vec<i64> = reader.metadata().row_groups().iter().map(|g| g.num_rows()).collect();
+    let full = GROUP_ROWS as i64;
+    assert_eq!(groups, [full, full, full, ROWS as i64 - 3 * full]);
+
+    let (key_columns, columns) = (super::tables::load_key_columns(), super::tables::load_columns());
+    let key = fixture::key();
+    let head: Vec<Value> = key_columns.iter().map(|column| column.json(&key)).collect();
+    let mut seen = 0;
+    for row in reader.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        let expected = fixture::load_row(seen);
+        let body = columns.iter().map(|column: &Column<_>| column.json(&expected));
+        let read = row.get_column_iter().map(|(_, field)| value(field));
+        assert!(read.eq(head.iter().cloned().chain(body)), "row {seen}");
+        seen += 1;
+    }
+    assert_eq!(seen, ROWS);
+}
+
+#[test]
+fn a_run_without_loads_has_a_table_without_rows() {
+    let dir = tempdir().unwrap();
+    write_two_runs(dir.path());
+    let path = dir.path().join(format!("loads/{}.parquet", fixture::other_key(5).run_id()));
+    assert_eq!(read(&path).len(), 0);
+}
+
+#[test]
+fn the_order_in_which_runs_finish_does_not_change_a_byte() {
+    let (forth, back) = (tempdir().unwrap(), tempdir().unwrap());
+    write_two_runs(forth.path());
+    let writer = ResultsWriter::create(back.path()).unwrap();
+    std::thread::scope(|scope| {
+        let late = writer.begin_run(0, fixture::key()).unwrap();
+        let early = scope
+            .spawn(|| record(&writer, 1, fixture::other_key(5), &RunResult::default(), 0))
+            .join();
+        early.unwrap();
+        let mut late = late;
+        (0..10).for_each(|load| late.load(&fixture::load_row(load)));
+        writer.finish_run(late, &fixture::result()).unwrap();
+    });
+    writer.finish().unwrap();
+
+    let names: Vec<String> = contents(forth.path()).into_keys().collect();
+    let mut expected: Vec<String> =
+        ["banks", "channels", "kernels", "runs", "slices", "sms"].map(String::from).to_vec();
+    expected.push(format!("loads/{}", fixture::key().run_id()));
+    expected.push(format!("loads/{}", fixture::other_key(5).run_id()));
+    expected.iter_mut().for_each(|name| name.push_str(".parquet"));
+    expected.sort();
+    assert_eq!(names, expected);
+    assert!(contents(forth.path()) == contents(back.path()));
+}
+
+#[test]
+fn a_writer_that_is_dropped_leaves_nothing() {
+    let dir = tempdir().unwrap();
+    let writer = ResultsWriter::create(dir.path()).unwrap();
+    record(&writer, 0, fixture::key(), &fixture::result(), 10);
+    let unfinished = writer.begin_run(1, fixture::other_key(5)).unwrap();
+    assert!(!contents(dir.path()).is_empty());
+    drop(unfinished);
+    drop(writer);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_that_is_not_finished_is_left_out_and_the_others_are_kept() {
+    let dir = tempdir().unwrap();
+    let writer = ResultsWriter::create(dir.path()).unwrap();
+    record(&writer, 0, fixture::key(), &fixture::result(), 10);
+    let unfinished = writer.begin_run(1, fixture::other_key(5)).unwrap();
+    writer.finish().unwrap();
+    drop(unfinished);
+    assert_eq!(read(&dir.path().join("runs.parquet")).len(), 1);
+    assert_eq!(fs::read_dir(dir.path().join("loads")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 7);
+}
+
+#[test]
+fn without_a_finished_run_nothing_is_written() {
+    let dir = tempdir().unwrap();
+    ResultsWriter::create(dir.path()).unwrap().finish().unwrap();
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn results_are_never_mixed_with_earlier_ones() {
+    let dir = tempdir().unwrap();
+    write_two_runs(dir.path());
+    let before = contents(dir.path());
+    let error = ResultsWriter::create(dir.path()).err().unwrap();
+    assert!(
+        matches!(&error, ResultsError::AlreadyHoldsResults { found, .. } if found == "runs.parquet")
+    );
+    assert!(error.to_string().contains(dir.path().to_str().unwrap()));
+    assert!(contents(dir.path()) == before);
+}
+
+#[test]
+fn a_run_is_recorded_once() {
+    let dir = tempdir().unwrap();
+    let writer = ResultsWriter::create(dir.path()).unwrap();
+    let _first = writer.begin_run(0, fixture::key()).unwrap();
+    let error = writer.begin_run(1, fixture::key()).err().unwrap();
+    assert!(matches!(error, ResultsError::DuplicateRun { trace, .. } if trace == "bfs.wmt"));
+}
+
+#[test]
+fn an_output_that_is_a_file_is_named_in_the_error() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("taken");
+    fs::write(&path, "not a directory").unwrap();
+    let error = ResultsWriter::create(&path).err().unwrap();
+    assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+    assert!(error.source().is_some());
+}
+
+/// `/dev/full` fails every write as a full disk does.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_reported_when_the_run_ends() {
+    let path = Path::new("/dev/full");
+    let mut recorder = LoadRecorder::create(path, &fixture::key()).unwrap();
+    (0..5 * GROUP_ROWS as u64).for_each(|load| recorder.load(&fixture::load_row(load)));
+    let error = recorder.finish().err().unwrap();
+    assert_eq!(error.to_string(), "failed to write /dev/full");
+    assert!(error.source().unwrap().to_string().contains("No space left"), "{error:?}");
+}
