@@ -59,19 +59,12 @@ pub(crate) struct WarpContext {
     pub mask: u32,
     /// The mask before `mask`, if another.
     pub other_mask: u32,
-    seen: [u64; SLOTS / 64],
     pub patterns: Patterns,
 }
 
 impl WarpContext {
     pub fn new() -> WarpContext {
-        WarpContext {
-            next_id: 0,
-            mask: u32::MAX,
-            other_mask: u32::MAX,
-            seen: [0; SLOTS / 64],
-            patterns: Patterns::new(),
-        }
+        WarpContext { next_id: 0, mask: u32::MAX, other_mask: u32::MAX, patterns: Patterns::new() }
     }
 
     #[inline]
@@ -81,12 +74,18 @@ impl WarpContext {
             self.mask = mask;
         }
     }
+}
 
-    /// Whether this is the warp's first record with addresses in this slot; it no longer is afterwards.
+/// The slots that a warp has used.
+#[derive(Default)]
+pub(crate) struct Seen([u64; SLOTS / 64]);
+
+impl Seen {
+    /// Whether the slot is used for the first time.
     #[inline]
-    pub fn first_in(&mut self, slot: u8) -> bool {
+    pub fn first(&mut self, slot: u8) -> bool {
         let bit = 1 << (slot % 64);
-        let word = &mut self.seen[usize::from(slot / 64)];
+        let word = &mut self.0[usize::from(slot / 64)];
         let first = *word & bit == 0;
         *word |= bit;
         first
@@ -97,69 +96,77 @@ impl WarpContext {
 /// fields, parallel arrays and running pointers repeat their offsets.
 pub(crate) struct Patterns {
     order: [u8; Patterns::KEPT],
-    masks: [u32; Patterns::KEPT],
-    /// Offset of each lane from the first active one.
-    offsets: [[i32; WARP_SIZE]; Patterns::KEPT],
+    kept: [Pattern; Patterns::KEPT],
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Pattern {
+    /// The lanes it knows.
+    mask: u32,
+    /// How far the base of the record that used it last had come, in units.
+    pub step: i64,
+    /// Each lane's distance from the base, in units.
+    offsets: [i32; WARP_SIZE],
 }
 
 impl Patterns {
     pub const KEPT: usize = 4;
 
     fn new() -> Patterns {
-        Patterns {
-            order: [0, 1, 2, 3],
-            masks: [0; Patterns::KEPT],
-            offsets: [[0; WARP_SIZE]; Patterns::KEPT],
-        }
+        let empty = Pattern { mask: 0, step: 0, offsets: [0; WARP_SIZE] };
+        Patterns { order: [0, 1, 2, 3], kept: [empty; Patterns::KEPT] }
     }
 
-    /// Remembers a list; offsets are kept in units of two to the `shift` bytes. One that spreads too far is not kept.
-    pub fn remember(&mut self, mask: u32, addresses: &[u64], shift: u32) {
-        let oldest = usize::from(self.order[Patterns::KEPT - 1]);
-        self.masks[oldest] = 0;
+    /// Remembers a list by its offsets from `base` in units of two to the `shift` bytes. One that
+    /// spreads too far is not kept.
+    pub fn remember(&mut self, mask: u32, addresses: &[u64], base: u64, shift: u32, step: i64) {
+        let oldest = &mut self.kept[usize::from(self.order[Patterns::KEPT - 1])];
+        oldest.mask = 0;
         for (lane, &address) in lanes(mask).zip(addresses) {
-            let offset = (address.wrapping_sub(addresses[0]) as i64) >> shift;
+            let offset = (address.wrapping_sub(base) as i64) >> shift;
             let Ok(offset) = i32::try_from(offset) else { return };
-            self.offsets[oldest][lane] = offset;
+            oldest.offsets[lane] = offset;
         }
-        self.masks[oldest] = mask;
+        oldest.mask = mask;
+        oldest.step = step;
         self.order.rotate_right(1);
     }
 
     /// The pattern at a place in the order, if it knows all lanes of `mask`; it moves to the front.
-    pub fn reuse(&mut self, place: usize, mask: u32) -> Option<&[i32; WARP_SIZE]> {
-        let offsets = self.peek(place, mask)?;
+    pub fn reuse(&mut self, place: usize, mask: u32) -> Option<&mut Pattern> {
+        let index = usize::from(*self.order.get(place)?);
+        let pattern = &mut self.kept[index];
+        if mask & !pattern.mask != 0 {
+            return None;
+        }
         self.order[..=place].rotate_right(1);
-        Some(&self.offsets[offsets])
+        Some(pattern)
     }
 
-    /// The place in the order of a pattern that these addresses repeat.
-    pub fn find(&self, mask: u32, addresses: &[u64], shift: u32) -> Option<usize> {
-        (0..Patterns::KEPT).find(|&place| {
-            self.peek(place, mask).is_some_and(|kept| {
-                expand(&self.offsets[kept], mask, addresses[0], shift)
-                    .zip(addresses)
-                    .all(|(expected, &address)| expected == address)
-            })
+    /// The place in the order of a pattern that these addresses repeat, and the base they repeat it from.
+    pub fn find(&self, mask: u32, addresses: &[u64], shift: u32) -> Option<(usize, u64)> {
+        let lane = mask.trailing_zeros() as usize;
+        self.order.iter().enumerate().find_map(|(place, &index)| {
+            let pattern = &self.kept[usize::from(index)];
+            if mask & !pattern.mask != 0 {
+                return None;
+            }
+            let base = addresses[0].wrapping_sub(pattern.distance(lane, shift));
+            let mut expected = pattern.expand(mask, base, shift).zip(addresses);
+            expected.all(|(expected, &address)| expected == address).then_some((place, base))
         })
-    }
-
-    fn peek(&self, place: usize, mask: u32) -> Option<usize> {
-        let kept = usize::from(*self.order.get(place)?);
-        (mask & !self.masks[kept] == 0).then_some(kept)
     }
 }
 
-/// The addresses of the lanes of `mask` (not 0) that lie as `offsets` say, the first of them at `base`.
-pub(crate) fn expand(
-    offsets: &[i32; WARP_SIZE],
-    mask: u32,
-    base: u64,
-    shift: u32,
-) -> impl Iterator<Item = u64> {
-    let first = i64::from(offsets[mask.trailing_zeros() as usize % WARP_SIZE]);
-    lanes(mask)
-        .map(move |lane| base.wrapping_add(((i64::from(offsets[lane]) - first) << shift) as u64))
+impl Pattern {
+    /// The addresses of the lanes of `mask` that lie around `base` as this says.
+    pub fn expand(&self, mask: u32, base: u64, shift: u32) -> impl Iterator<Item = u64> {
+        lanes(mask).map(move |lane| base.wrapping_add(self.distance(lane, shift)))
+    }
+
+    fn distance(&self, lane: usize, shift: u32) -> u64 {
+        (i64::from(self.offsets[lane]) << shift) as u64
+    }
 }
 
 /// The lanes of a mask, lowest first.

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::chunk::Chunk;
-use crate::context::{WarpContext, column, control, expand, form, lanes};
+use crate::context::{Seen, WarpContext, column, control, form, lanes};
 use crate::dictionary::Site;
 use crate::error::TraceError;
 use crate::pack;
@@ -22,10 +22,13 @@ impl WarpCursor {
     pub(crate) fn new(chunk: Arc<Chunk>, warp: u32, records: u32) -> WarpCursor {
         let [start, _] = chunk.columns(warp);
         let decoder = Decoder {
-            warp,
             at: start.map(|start| start as usize),
             context: WarpContext::new(),
-            last: vec![0; chunk.expectations.len()].into_boxed_slice(),
+            bases: Bases {
+                warp,
+                seen: Seen::default(),
+                last: vec![0; chunk.expectations.len()].into(),
+            },
         };
         WarpCursor { chunk, left: records, decoder }
     }
@@ -53,7 +56,7 @@ impl WarpCursor {
     }
 
     fn check_end(&self) -> Result<bool, TraceError> {
-        let [_, end] = self.chunk.columns(self.decoder.warp);
+        let [_, end] = self.chunk.columns(self.decoder.bases.warp);
         if self.decoder.at == end.map(|end| end as usize) {
             return Ok(false);
         }
@@ -62,17 +65,22 @@ impl WarpCursor {
 
     #[cold]
     fn fail(&self, reason: &str) -> TraceError {
-        self.chunk.damaged(&format!("warp {}: {reason}", self.decoder.warp))
+        self.chunk.damaged(&format!("warp {}: {reason}", self.decoder.bases.warp))
     }
 }
 
 struct Decoder {
-    /// The warp's number over the chunk.
-    warp: u32,
     /// The next byte of each column.
     at: [usize; column::COUNT],
     context: WarpContext,
-    /// The last address base of each slot.
+    bases: Bases,
+}
+
+/// The address bases of the warp's records, slot by slot.
+struct Bases {
+    /// The warp's number over the chunk.
+    warp: u32,
+    seen: Seen,
     last: Box<[u64]>,
 }
 
@@ -168,7 +176,10 @@ impl Decoder {
             return Ok(());
         }
         let shift = if code & control::UNALIGNED == 0 { site.shift() } else { 0 };
-        let base = self.decode_base(chunk, site.slot, shift)?;
+        if form == form::FOLLOW {
+            return self.decode_follow(chunk, site.slot, shift, record);
+        }
+        let (base, step) = self.bases.decode(chunk, &mut self.at, site.slot, shift, 0)?;
         let stride = match form {
             form::UNIFORM => 0,
             form::UNIT => i64::from(site.width),
@@ -182,7 +193,18 @@ impl Decoder {
                 }
                 return Ok(());
             }
-            _ => return self.decode_list(form, data, base, shift, record),
+            _ => {
+                self.decode_list(form, data, base, shift, record)?;
+                let addresses = record.active_addresses();
+                self.context.patterns.remember(
+                    record.mask,
+                    addresses,
+                    base,
+                    shift,
+                    step.unwrap_or(0),
+                );
+                return Ok(());
+            }
         };
         record.form = AddressForm::Stride(stride);
         let mut next = base;
@@ -191,20 +213,6 @@ impl Decoder {
             next = next.wrapping_add(stride as u64);
         }
         Ok(())
-    }
-
-    #[inline]
-    fn decode_base(&mut self, chunk: &Chunk, slot: u8, shift: u32) -> Result<u64, &'static str> {
-        let last =
-            self.last.get_mut(usize::from(slot)).ok_or("an address slot that is not there")?;
-        let (column, expected, shift) = if self.context.first_in(slot) {
-            (column::FIRSTS, chunk.expectations[usize::from(slot)].at(self.warp.into()), 0)
-        } else {
-            (column::BASES, *last, shift)
-        };
-        let step = varint::get_signed(&chunk.data, &mut self.at[column]).ok_or(SHORT)?;
-        *last = expected.wrapping_add((step << shift) as u64);
-        Ok(*last)
     }
 
     fn decode_list(
@@ -227,7 +235,7 @@ impl Decoder {
                     addresses[index] = addresses[index - 1].wrapping_add((step << shift) as u64);
                 }
             }
-            form::PACKED => {
+            _ => {
                 let at = &mut self.at[column::SHAPES];
                 let bits = u32::from(*data.get(*at).ok_or(SHORT)?);
                 if bits > pack::MAX_BITS {
@@ -242,29 +250,57 @@ impl Decoder {
                     *address = base.wrapping_add(pack::unpack(fields, bits, index) << shift);
                 }
             }
-            _ => return self.decode_follow(data, base, shift, record),
         }
-        self.context.patterns.remember(record.mask, addresses, shift);
         Ok(())
     }
 
     fn decode_follow(
         &mut self,
-        data: &[u8],
-        base: u64,
+        chunk: &Chunk,
+        slot: u8,
         shift: u32,
         record: &mut Record,
     ) -> Result<(), &'static str> {
-        let place = *data.get(self.at[column::SHAPES]).ok_or(SHORT)?;
+        record.form = AddressForm::List;
+        let place = *chunk.data.get(self.at[column::SHAPES]).ok_or(SHORT)?;
         self.at[column::SHAPES] += 1;
         let pattern = self.context.patterns.reuse(place.into(), record.mask);
         let pattern = pattern.ok_or("repeats an address pattern that is not there")?;
-        let expanded = expand(pattern, record.mask, base, shift);
+        let (base, step) = self.bases.decode(chunk, &mut self.at, slot, shift, pattern.step)?;
+        pattern.step = step.unwrap_or(pattern.step);
+        let expanded = pattern.expand(record.mask, base, shift);
         record.addresses.iter_mut().zip(expanded).for_each(|(address, value)| *address = value);
         Ok(())
     }
 
     fn signed(&mut self, data: &[u8]) -> Result<i64, &'static str> {
         varint::get_signed(data, &mut self.at[column::SHAPES]).ok_or(SHORT)
+    }
+}
+
+impl Bases {
+    /// The base of a record's addresses and, unless it is the first in its slot, the step it made.
+    #[inline]
+    fn decode(
+        &mut self,
+        chunk: &Chunk,
+        at: &mut [usize; column::COUNT],
+        slot: u8,
+        shift: u32,
+        expected_step: i64,
+    ) -> Result<(u64, Option<i64>), &'static str> {
+        let last =
+            self.last.get_mut(usize::from(slot)).ok_or("an address slot that is not there")?;
+        let data = &chunk.data;
+        if self.seen.first(slot) {
+            let surprise = varint::get_signed(data, &mut at[column::FIRSTS]).ok_or(SHORT)?;
+            let expected = chunk.expectations[usize::from(slot)].at(self.warp.into());
+            *last = expected.wrapping_add(surprise as u64);
+            return Ok((*last, None));
+        }
+        let surprise = varint::get_signed(data, &mut at[column::BASES]).ok_or(SHORT)?;
+        let step = surprise.wrapping_add(expected_step);
+        *last = last.wrapping_add((step << shift) as u64);
+        Ok((*last, Some(step)))
     }
 }

@@ -1,6 +1,6 @@
 //! Coding the records of whole CTAs into the columns of a chunk.
 
-use crate::context::{Patterns, WarpContext, column, control, form, lanes};
+use crate::context::{Patterns, Seen, WarpContext, column, control, form, lanes};
 use crate::cta::PushedRecord;
 use crate::dictionary::{SLOTS, Site, Sites};
 use crate::pack;
@@ -74,7 +74,12 @@ impl ChunkEncoder {
         }
         let before = self.lengths();
         self.warps.push(WarpRow { warp_in_cta, lengths: before });
-        WarpEncoder { context: WarpContext::new(), last: [0; SLOTS], chunk: self }
+        WarpEncoder {
+            context: WarpContext::new(),
+            seen: Seen::default(),
+            last: [0; SLOTS],
+            chunk: self,
+        }
     }
 
     fn lengths(&self) -> [usize; column::COUNT] {
@@ -182,6 +187,7 @@ fn expect(firsts: &[First]) -> Vec<Expectation> {
 pub(crate) struct WarpEncoder<'a> {
     chunk: &'a mut ChunkEncoder,
     context: WarpContext,
+    seen: Seen,
     /// The last address base of each slot.
     last: [u64; SLOTS],
 }
@@ -253,9 +259,9 @@ impl WarpEncoder<'_> {
     }
 
     fn code_addresses(&mut self, record: &PushedRecord, site: &Site) -> u8 {
-        let PushedRecord { mask, addresses, .. } = *record;
+        let addresses = record.addresses;
         let Some(&start) = addresses.first() else { return form::NONE };
-        let first = self.context.first_in(site.slot);
+        let first = self.seen.first(site.slot);
         let last = self.last[usize::from(site.slot)];
 
         let from_start =
@@ -267,28 +273,45 @@ impl WarpEncoder<'_> {
         let shape = Shape::of(record, site.width, shift, &self.context.patterns);
         let base = match shape {
             Shape::Packed { lowest, .. } => lowest,
+            Shape::Follow { base, .. } => base,
             _ => start,
         };
+        let step = if first { 0 } else { (base.wrapping_sub(last) as i64) >> shift };
+        let expected_step = self.remember(shape, record, base, shift, (!first).then_some(step));
         if first {
             let warp = self.chunk.warps.len() - 1;
             self.chunk.firsts.push(First { slot: site.slot, warp, base });
         } else {
-            let step = (base.wrapping_sub(last) as i64) >> shift;
-            varint::put_signed(&mut self.chunk.columns[column::BASES], step);
+            let surprise = step.wrapping_sub(expected_step);
+            varint::put_signed(&mut self.chunk.columns[column::BASES], surprise);
         }
         self.last[usize::from(site.slot)] = base;
-
         shape.write(&mut self.chunk.columns[column::SHAPES], addresses, shift);
+        shape.form() | if aligned { 0 } else { control::UNALIGNED }
+    }
+
+    /// Keeps the patterns up to date; returns the step that the base is expected to make.
+    fn remember(
+        &mut self,
+        shape: Shape,
+        record: &PushedRecord,
+        base: u64,
+        shift: u32,
+        step: Option<i64>,
+    ) -> i64 {
+        let PushedRecord { mask, addresses, .. } = *record;
+        let patterns = &mut self.context.patterns;
         match shape {
             Shape::Deltas | Shape::Packed { .. } => {
-                self.context.patterns.remember(mask, addresses, shift);
+                patterns.remember(mask, addresses, base, shift, step.unwrap_or(0));
+                0
             }
-            Shape::Follow(place) => {
-                self.context.patterns.reuse(place, mask);
-            }
-            _ => {}
+            Shape::Follow { place, .. } => match (patterns.reuse(place, mask), step) {
+                (Some(pattern), Some(step)) => std::mem::replace(&mut pattern.step, step),
+                _ => 0,
+            },
+            _ => 0,
         }
-        shape.form() | if aligned { 0 } else { control::UNALIGNED }
     }
 }
 
@@ -322,7 +345,7 @@ enum Shape {
     LaneStride(i64),
     Deltas,
     Packed { lowest: u64, bits: u32 },
-    Follow(usize),
+    Follow { place: usize, base: u64 },
 }
 
 impl Shape {
@@ -342,8 +365,8 @@ impl Shape {
         if let Some(stride) = lane_stride(mask, addresses, shift) {
             return Shape::LaneStride(stride);
         }
-        if let Some(place) = patterns.find(mask, addresses, shift) {
-            return Shape::Follow(place);
+        if let Some((place, base)) = patterns.find(mask, addresses, shift) {
+            return Shape::Follow { place, base };
         }
         let lowest = addresses.iter().copied().min().unwrap_or(0);
         let highest = addresses.iter().copied().max().unwrap_or(0);
@@ -366,7 +389,7 @@ impl Shape {
             Shape::LaneStride(_) => form::LANE_STRIDE,
             Shape::Deltas => form::DELTAS,
             Shape::Packed { .. } => form::PACKED,
-            Shape::Follow(_) => form::FOLLOW,
+            Shape::Follow { .. } => form::FOLLOW,
         }
     }
 
@@ -384,7 +407,7 @@ impl Shape {
                 let offsets = addresses.iter().map(|address| (address - lowest) >> shift);
                 pack::pack(out, bits, offsets);
             }
-            Shape::Follow(place) => out.push(place as u8),
+            Shape::Follow { place, .. } => out.push(place as u8),
         }
     }
 }
