@@ -1,7 +1,14 @@
 //! Trace-driven, event-driven simulator of GPU memory systems.
 
+pub mod cache;
+pub mod cta;
 pub mod dram;
+pub mod engine;
+pub mod ideal;
+pub mod llc;
 pub mod machine;
+pub mod network;
 pub mod record;
 pub mod registry;
+pub mod sm;
 pub mod workload;

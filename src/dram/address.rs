@@ -1,8 +1,8 @@
 //! From an address to channel, slice, bank, row and column.
 
 use super::MAX_BANKS;
-use super::hash::{Hash, MAX_INDEX_BITS};
 use crate::machine::{Dram, IndexHash};
+use crate::machine::{Hash, MAX_INDEX_BITS};
 
 /// Where an address lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

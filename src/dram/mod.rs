@@ -12,7 +12,7 @@ mod address;
 mod agenda;
 mod channel;
 pub mod checker;
-mod hash;
+mod controller;
 mod queue;
 mod request;
 pub mod scheduler;
@@ -24,6 +24,7 @@ mod tests;
 
 pub use address::{AddressError, AddressMap, Location};
 pub use channel::Channel;
+pub use controller::Controller;
 pub use request::{Command, CommandKind, Completion, Request, RowOutcome};
 pub use statistics::{BankStatistics, ChannelStatistics};
 pub use timing::{Constraint, Scope, burst_cycles, constraints};

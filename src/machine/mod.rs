@@ -5,6 +5,7 @@ mod clocks;
 mod config;
 mod derived;
 mod error;
+mod hash;
 mod limits;
 mod load;
 mod presets;
@@ -14,6 +15,7 @@ pub use address::{BitGroup, Field};
 pub use clocks::Periods;
 pub use config::*;
 pub use error::{MachineError, Origin};
+pub use hash::{Hash, MAX_INDEX_BITS};
 pub use load::{flatten, keys, load};
 pub use presets::{preset_names, preset_text};
 

@@ -1,19 +1,19 @@
 //! Hashes that spread address bits over a power of two of partitions.
 
-use crate::machine::IndexHash;
+use super::IndexHash;
 
 /// A primitive polynomial over GF(2) of each degree from 1, lowest coefficient in bit 0.
 const PRIMITIVE: [u32; 10] =
     [0b11, 0b111, 0b1011, 0b1_0011, 0b10_0101, 0x43, 0x83, 0x11d, 0x211, 0x409];
 
 /// The largest index, in bits, that can be hashed.
-pub(super) const MAX_INDEX_BITS: u32 = PRIMITIVE.len() as u32;
+pub const MAX_INDEX_BITS: u32 = PRIMITIVE.len() as u32;
 
 const BYTES: usize = size_of::<u64>();
 
 /// What the bits above an index are XORed onto it as. Every such hash is linear over GF(2), so it is the XOR
 /// of one table entry per byte.
-pub(super) struct Hash {
+pub struct Hash {
     tables: Box<[[u16; 256]; BYTES]>,
 }
 

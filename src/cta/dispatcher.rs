@@ -1,0 +1,310 @@
+//! The dispatcher: kernels in launch order, their CTAs to SMs.
+
+use super::residency::{CtaNeeds, ResidencyError, SmRoom};
+use super::scheduler::{CTA_SCHEDULERS, CtaScheduler};
+use crate::machine::Machine;
+use crate::record::KernelResult;
+use crate::registry::PolicyError;
+use crate::sm::{Code, CtaEnd, CtaLaunch};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use warpmem_trace::{Chunk, KernelInfo, TraceError};
+
+/// Where the dispatcher gets a kernel's instructions and CTAs from.
+pub trait KernelSource {
+    /// The instructions of a kernel, which starts now.
+    fn code(&mut self, kernel: usize) -> Result<Arc<Code>, TraceError>;
+
+    /// A chunk of a kernel's CTAs.
+    fn chunk(&mut self, kernel: usize, chunk: usize) -> Result<Arc<Chunk>, TraceError>;
+}
+
+/// A CTA for an SM.
+pub struct Launch {
+    pub sm: usize,
+    pub cta: CtaLaunch,
+}
+
+/// What the trace says of a kernel.
+struct Kernel {
+    info: KernelInfo,
+    needs: CtaNeeds,
+    ctas: u32,
+    chunks: usize,
+    state: State,
+    l1_bytes: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Running,
+    Done,
+}
+
+/// A kernel whose CTAs are being started or run.
+struct Running {
+    kernel: usize,
+    code: Arc<Code>,
+    chunk: Option<Arc<Chunk>>,
+    next_chunk: usize,
+    next_in_chunk: usize,
+    next_cta: u32,
+    ended: u32,
+}
+
+/// Starts kernels and their CTAs as SMs have room.
+pub struct Dispatcher {
+    kernels: Vec<Kernel>,
+    running: Vec<Running>,
+    scheduler: Box<dyn CtaScheduler>,
+    rooms: Vec<SmRoom>,
+    /// CTAs resident on each SM, and the last kernel that each worked on.
+    resident: Vec<u32>,
+    last_kernel: Vec<Option<usize>>,
+    launches_per_cycle: u32,
+    concurrent: bool,
+    flush: bool,
+    launch_latency: u64,
+    /// Cycle from which the next kernel may start.
+    next_start: u64,
+    results: Vec<KernelResult>,
+    ctas_ended: u64,
+}
+
+/// Why the dispatcher could not be built or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum DispatchError {
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    #[error(transparent)]
+    Residency(#[from] ResidencyError),
+}
+
+impl Dispatcher {
+    /// `kernels` in launch order.
+    pub fn new(
+        machine: &Machine,
+        kernels: &[warpmem_trace::Kernel],
+    ) -> Result<Dispatcher, DispatchError> {
+        let sms = machine.sm.count as usize;
+        let kernels = kernels
+            .iter()
+            .map(|kernel| Kernel::new(machine, kernel))
+            .collect::<Result<Vec<_>, _>>()?;
+        let results = kernels
+            .iter()
+            .map(|k| KernelResult { name: k.info.name.clone(), ..KernelResult::default() })
+            .collect();
+        Ok(Dispatcher {
+            kernels,
+            running: Vec::new(),
+            scheduler: CTA_SCHEDULERS.build(&machine.policy.cta_scheduler, machine)?,
+            rooms: vec![SmRoom::of(&machine.sm); sms],
+            resident: vec![0; sms],
+            last_kernel: vec![None; sms],
+            launches_per_cycle: machine.sm.cta_launches_per_cycle,
+            concurrent: machine.run.concurrent_kernels,
+            flush: machine.l1.flush_between_kernels,
+            launch_latency: u64::from(machine.run.launch_latency),
+            next_start: 0,
+            results,
+            ctas_ended: 0,
+        })
+    }
+
+    /// A CTA has ended on an SM, in core cycle `end.cycle`.
+    pub fn cta_ended(&mut self, end: CtaEnd) {
+        let kernel = end.kernel as usize;
+        let sm = end.sm as usize;
+        self.rooms[sm].give(&self.kernels[kernel].needs);
+        self.resident[sm] -= 1;
+        self.ctas_ended += 1;
+        let at = self.running.iter().position(|r| r.kernel == kernel).expect("the kernel runs");
+        self.running[at].ended += 1;
+        self.results[kernel].end_cycle = end.cycle + 1;
+        if self.running[at].ended == self.kernels[kernel].ctas {
+            self.kernels[kernel].state = State::Done;
+            self.running.remove(at);
+            self.next_start = end.cycle + 1 + self.launch_latency;
+        }
+    }
+
+    /// Starts what can start at core cycle `cycle`; the SMs see it in the next. Answers when to be called
+    /// again if no CTA ends before.
+    pub fn step(
+        &mut self,
+        cycle: u64,
+        source: &mut dyn KernelSource,
+        launches: &mut VecDeque<Launch>,
+    ) -> Result<Option<u64>, TraceError> {
+        self.start_kernels(cycle, source)?;
+        let mut started = vec![0; self.rooms.len()];
+        for at in 0..self.running.len() {
+            while self.start_cta(at, cycle, &mut started, source, launches)? {}
+        }
+        if !launches.is_empty() {
+            return Ok(Some(cycle + 1));
+        }
+        let waiting = self.kernels.iter().any(|k| k.state == State::Waiting);
+        let starts = (waiting && self.next_start > cycle).then_some(self.next_start);
+        // A kernel without CTAs is over as it starts.
+        Ok(if waiting && self.running.is_empty() { starts.or(Some(cycle + 1)) } else { starts })
+    }
+
+    fn start_kernels(
+        &mut self,
+        cycle: u64,
+        source: &mut dyn KernelSource,
+    ) -> Result<(), TraceError> {
+        while cycle >= self.next_start
+            && let Some(kernel) = self.next_kernel()
+        {
+            let results = &mut self.results[kernel];
+            (results.start_cycle, results.end_cycle) = (cycle + 1, cycle + 1);
+            if self.kernels[kernel].ctas == 0 {
+                self.kernels[kernel].state = State::Done;
+                continue;
+            }
+            self.kernels[kernel].state = State::Running;
+            self.running.push(Running {
+                kernel,
+                code: source.code(kernel)?,
+                chunk: None,
+                next_chunk: 0,
+                next_in_chunk: 0,
+                next_cta: 0,
+                ended: 0,
+            });
+        }
+        Ok(())
+    }
+
+    /// The first kernel that may start beside those that run: none of its stream before it may be unfinished.
+    fn next_kernel(&self) -> Option<usize> {
+        if !self.concurrent {
+            let next = self.kernels.iter().position(|k| k.state != State::Done)?;
+            return (self.kernels[next].state == State::Waiting).then_some(next);
+        }
+        (0..self.kernels.len()).find(|&k| {
+            let stream = self.kernels[k].info.stream;
+            self.kernels[k].state == State::Waiting
+                && self.kernels[..k]
+                    .iter()
+                    .all(|other| other.state == State::Done || other.info.stream != stream)
+        })
+    }
+
+    /// Starts the next CTA of a running kernel if an SM has room for it.
+    fn start_cta(
+        &mut self,
+        at: usize,
+        cycle: u64,
+        started: &mut [u32],
+        source: &mut dyn KernelSource,
+        launches: &mut VecDeque<Launch>,
+    ) -> Result<bool, TraceError> {
+        let running = &mut self.running[at];
+        let kernel = &self.kernels[running.kernel];
+        if running.next_cta == kernel.ctas {
+            return Ok(false);
+        }
+        let has_room = |sm: usize| {
+            started[sm] < self.launches_per_cycle && self.rooms[sm].holds(&kernel.needs)
+        };
+        let Some(sm) = self.scheduler.pick(&has_room) else { return Ok(false) };
+        started[sm] += 1;
+        self.rooms[sm].take(&kernel.needs);
+        let chunk = running.next_in_chunk(kernel.chunks, source)?;
+        let flush = self.flush
+            && self.resident[sm] == 0
+            && self.last_kernel[sm].is_some_and(|last| last != running.kernel);
+        let first = self.last_kernel[sm].is_none();
+        self.resident[sm] += 1;
+        self.last_kernel[sm] = Some(running.kernel);
+        let cta = CtaLaunch {
+            kernel: running.kernel as u32,
+            cta: running.next_cta,
+            code: Arc::clone(&running.code),
+            cta_in_chunk: running.next_in_chunk,
+            chunk,
+            l1_bytes: kernel.l1_bytes,
+            flush: flush || first,
+        };
+        running.next_cta += 1;
+        running.next_in_chunk += 1;
+        self.results[running.kernel].ctas += 1;
+        if running.next_cta == 1 {
+            self.results[running.kernel].start_cycle = cycle + 1;
+        }
+        launches.push_back(Launch { sm, cta });
+        Ok(true)
+    }
+
+    /// Whether every kernel is over.
+    pub fn is_done(&self) -> bool {
+        self.running.is_empty() && self.kernels.iter().all(|k| k.state == State::Done)
+    }
+
+    /// CTAs that have ended, of all kernels.
+    pub fn ctas_ended(&self) -> u64 {
+        self.ctas_ended
+    }
+
+    /// CTAs of all kernels.
+    pub fn ctas(&self) -> u64 {
+        self.kernels.iter().map(|k| u64::from(k.ctas)).sum()
+    }
+
+    /// The kernels' results so far.
+    pub fn results(&self) -> &[KernelResult] {
+        &self.results
+    }
+
+    /// State for the deadlock report.
+    pub fn describe(&self) -> impl Iterator<Item = String> {
+        self.running.iter().map(|r| {
+            let kernel = &self.kernels[r.kernel];
+            format!(
+                "kernel {} `{}`: {} of {} CTAs started, {} ended",
+                r.kernel, kernel.info.name, r.next_cta, kernel.ctas, r.ended
+            )
+        })
+    }
+}
+
+impl Kernel {
+    fn new(machine: &Machine, kernel: &warpmem_trace::Kernel) -> Result<Kernel, ResidencyError> {
+        let needs = CtaNeeds::of(&kernel.info, &machine.sm)?;
+        let shared = needs.per_sm(&machine.sm) * needs.shared_bytes;
+        Ok(Kernel {
+            info: kernel.info.clone(),
+            needs,
+            ctas: kernel.ctas,
+            chunks: kernel.chunks.len(),
+            state: State::Waiting,
+            l1_bytes: machine.l1.bytes_beside(shared),
+        })
+    }
+}
+
+impl Running {
+    /// The chunk that holds the next CTA; `next_in_chunk` is then its place there.
+    fn next_in_chunk(
+        &mut self,
+        chunks: usize,
+        source: &mut dyn KernelSource,
+    ) -> Result<Arc<Chunk>, TraceError> {
+        loop {
+            if let Some(chunk) = &self.chunk
+                && self.next_in_chunk < chunk.ctas().len()
+            {
+                return Ok(Arc::clone(chunk));
+            }
+            assert!(self.next_chunk < chunks, "a kernel has as many CTAs as its chunks hold");
+            self.chunk = Some(source.chunk(self.kernel, self.next_chunk)?);
+            self.next_chunk += 1;
+            self.next_in_chunk = 0;
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! CTA residency and CTA schedulers.
+
+mod dispatcher;
+mod residency;
+pub mod scheduler;
+
+pub use dispatcher::{DispatchError, Dispatcher, KernelSource, Launch};
+pub use residency::{CtaNeeds, ResidencyError, SmRoom};

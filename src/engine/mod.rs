@@ -1,0 +1,19 @@
+//! The engine: clock domains, the wake wheel, ports, the request table and the run loop.
+
+mod context;
+mod feeder;
+mod port;
+mod requests;
+mod run;
+mod system;
+mod time;
+mod wheel;
+
+pub use context::{Context, Recording};
+pub use port::{Fabric, PortId, UnitId};
+#[cfg(test)]
+pub use requests::test_request;
+pub use requests::{Request, RequestId, RequestKind, RequestTable, Stamps};
+pub use run::{NoProgress, Progress, ProgressReport, RunError, simulate, simulate_with_commands};
+pub use system::BuildError;
+pub use time::{Clock, Domain, Ticks};

@@ -1,0 +1,202 @@
+//! The request table: every request below the SMs' coalescers is one row, named by its index.
+
+use super::time::Ticks;
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestId(pub u32);
+
+impl RequestId {
+    pub const NONE: RequestId = RequestId(u32::MAX);
+}
+
+/// What a request asks of the memory below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum RequestKind {
+    Read,
+    Write,
+    /// Read-modify-write carried out at the LLC.
+    Atomic,
+    /// Dirty data evicted from the LLC; nobody waits for it.
+    Writeback,
+    /// Read by a slice on its own account: the rest of a line that a store allocated.
+    Fetch,
+}
+
+/// What the units read together on the way of a request.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// Byte address of the first sector.
+    pub address: u64,
+    /// Program counter of the instruction it comes from.
+    pub pc: u64,
+    /// Bytes that a store covers, one bit per 1/32 of a sector.
+    pub bytes: u32,
+    /// Row of the memory instruction in its SM's table.
+    pub access: u32,
+    /// Machine-wide identity of the warp: (SM, warp slot).
+    pub warp: u32,
+    /// Next request in the same MSHR entry.
+    pub next: RequestId,
+    pub sm: u16,
+    pub slice: u16,
+    /// Sectors that it covers, one bit each, from the one at `address` on.
+    pub sectors: u8,
+    pub kind: RequestKind,
+    /// Passed the L1 by (atomics, cache operators): no L1 MSHR waits for it.
+    pub bypass: bool,
+    /// Largest number of lanes of an atomic that hit one address.
+    pub serial: u8,
+    /// The LLC could not answer it from its data.
+    pub offchip: bool,
+}
+
+impl Request {
+    /// [`Request::sm`] of what no SM waits for.
+    pub const NO_SM: u16 = u16::MAX;
+
+    /// A request for one sector by which a slice itself reaches DRAM.
+    pub fn of_slice(address: u64, kind: RequestKind, slice: u16) -> Request {
+        Request {
+            address,
+            pc: 0,
+            bytes: u32::MAX,
+            access: u32::MAX,
+            warp: u32::MAX,
+            next: RequestId::NONE,
+            sm: Request::NO_SM,
+            slice,
+            sectors: 1,
+            kind,
+            bypass: false,
+            serial: 1,
+            offchip: false,
+        }
+    }
+}
+
+/// Times at which a request passed the boundaries of the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stamps {
+    /// Coalesced.
+    pub created: Ticks,
+    /// Left L1 for the network.
+    pub l1_missed: Ticks,
+    /// Arrived at the slice's queue.
+    pub llc_arrived: Ticks,
+    /// Had its turn at the slice's tags.
+    pub llc_served: Ticks,
+    /// Left the slice for DRAM; for a merged request, joined the one that did.
+    pub llc_missed: Ticks,
+    /// Entered the channel's queue.
+    pub dram_entered: Ticks,
+    /// First DRAM command on its behalf.
+    pub dram_started: Ticks,
+    /// Last datum on the DRAM bus.
+    pub dram_finished: Ticks,
+    /// Reply handed to the network.
+    pub replied: Ticks,
+}
+
+/// All requests in flight.
+#[derive(Default)]
+pub struct RequestTable {
+    rows: Vec<Request>,
+    stamps: Vec<Stamps>,
+    free: Vec<RequestId>,
+}
+
+impl RequestTable {
+    /// Adds a request; no allocation once the table has grown to the most in flight.
+    #[inline]
+    pub fn add(&mut self, request: Request, created: Ticks) -> RequestId {
+        let stamps = Stamps { created, ..Stamps::default() };
+        if let Some(id) = self.free.pop() {
+            self.rows[id.0 as usize] = request;
+            self.stamps[id.0 as usize] = stamps;
+            return id;
+        }
+        self.rows.push(request);
+        self.stamps.push(stamps);
+        RequestId(self.rows.len() as u32 - 1)
+    }
+
+    /// Gives the row back.
+    #[inline]
+    pub fn remove(&mut self, id: RequestId) {
+        debug_assert!(!self.free.contains(&id), "request {} leaves twice", id.0);
+        self.free.push(id);
+    }
+
+    #[inline]
+    pub fn get(&self, id: RequestId) -> &Request {
+        &self.rows[id.0 as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: RequestId) -> &mut Request {
+        &mut self.rows[id.0 as usize]
+    }
+
+    #[inline]
+    pub fn stamps(&self, id: RequestId) -> &Stamps {
+        &self.stamps[id.0 as usize]
+    }
+
+    #[inline]
+    pub fn stamps_mut(&mut self, id: RequestId) -> &mut Stamps {
+        &mut self.stamps[id.0 as usize]
+    }
+
+    /// Requests in flight.
+    pub fn in_flight(&self) -> usize {
+        self.rows.len() - self.free.len()
+    }
+
+    /// Most requests ever in flight together.
+    pub fn high_water(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+impl Stamps {
+    /// What a request that joined another at `joined` knows of the way down that they share.
+    fn shared_from(self, joined: Ticks) -> Stamps {
+        Stamps {
+            created: self.created.max(joined),
+            l1_missed: self.l1_missed.max(joined),
+            llc_arrived: self.llc_arrived.max(joined),
+            llc_served: self.llc_served.max(joined),
+            llc_missed: self.llc_missed.max(joined),
+            dram_entered: self.dram_entered.max(joined),
+            dram_started: self.dram_started.max(joined),
+            dram_finished: self.dram_finished.max(joined),
+            replied: self.replied.max(joined),
+        }
+    }
+}
+
+impl RequestTable {
+    /// `joined` waited in an L1 MSHR for `first`, whose reply has come.
+    pub fn share_reply(&mut self, joined: RequestId, first: &Request, stamps: &Stamps) {
+        self.get_mut(joined).offchip = first.offchip;
+        let own = self.stamps_mut(joined);
+        *own = stamps.shared_from(own.created);
+    }
+
+    /// `joined` waited in an LLC MSHR for a request whose data have come from DRAM.
+    pub fn share_fill(&mut self, joined: RequestId, stamps: &Stamps) {
+        let own = self.stamps_mut(joined);
+        let shared = stamps.shared_from(own.llc_missed);
+        own.dram_entered = shared.dram_entered;
+        own.dram_started = shared.dram_started;
+        own.dram_finished = shared.dram_finished;
+    }
+}
+
+/// A request for tests of the units.
+#[cfg(test)]
+pub fn test_request(requests: &mut RequestTable, address: u64) -> RequestId {
+    requests.add(Request::of_slice(address, RequestKind::Read, 0), Ticks(0))
+}

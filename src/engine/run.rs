@@ -1,0 +1,209 @@
+//! The run loop: from a machine and a trace to results.
+
+use super::context::Recording;
+use super::feeder::Feeder;
+use super::system::{BuildError, System};
+use super::time::{Clock, Ticks};
+use crate::dram::Command;
+use crate::machine::Machine;
+use crate::record::{LoadSink, RunResult};
+use warpmem_trace::{Trace, TraceError};
+
+/// Unit steps between two reports of progress.
+const REPORT_STEPS: u64 = 1 << 17;
+/// Unit steps without an instruction issued, a CTA ended or a request done after which a machine that has
+/// events but gets nowhere is given up.
+const STALL_STEPS: u64 = 1 << 26;
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProgressReport {
+    pub ctas_ended: u64,
+    pub ctas: u64,
+    /// Core cycles simulated.
+    pub cycles: u64,
+    pub warp_instructions: u64,
+}
+
+/// Watches a run.
+pub trait Progress {
+    /// Called now and then; `false` ends the run early.
+    fn report(&mut self, report: &ProgressReport) -> bool;
+}
+
+/// Nobody watches.
+pub struct NoProgress;
+
+impl Progress for NoProgress {
+    fn report(&mut self, _: &ProgressReport) -> bool {
+        true
+    }
+}
+
+/// Why a run gave no results.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error("interrupted")]
+    Interrupted,
+    #[error(
+        "deadlock at core cycle {cycle}: work is left and nothing can move; please report this with the \
+         trace and the machine\n  {}",
+        state.join("\n  ")
+    )]
+    Deadlock { cycle: u64, state: Vec<String> },
+    #[error(
+        "broken invariant at the end of the run: {what}; please report this with the trace and the machine\n  {}",
+        state.join("\n  ")
+    )]
+    Invariant { what: String, state: Vec<String> },
+}
+
+/// Replays `trace` on `machine`. The same inputs give the same results, bit for bit.
+pub fn simulate(
+    machine: &Machine,
+    trace: &Trace,
+    loads: &mut dyn LoadSink,
+    progress: &mut dyn Progress,
+) -> Result<RunResult, RunError> {
+    let system = System::new(machine, trace)?;
+    Ok(run(system, machine, trace, loads, progress)?.0)
+}
+
+/// As [`simulate`], and the log of each channel's DRAM commands, which grows with the run.
+pub fn simulate_with_commands(
+    machine: &Machine,
+    trace: &Trace,
+) -> Result<(RunResult, Vec<Vec<Command>>), RunError> {
+    let mut system = System::new(machine, trace)?;
+    system.enable_command_logs();
+    let (result, system) =
+        run(system, machine, trace, &mut crate::record::NoLoads, &mut NoProgress)?;
+    let logs = system.controllers().iter().map(|c| c.channel().log().to_vec()).collect();
+    Ok((result, logs))
+}
+
+fn run(
+    mut system: System,
+    machine: &Machine,
+    trace: &Trace,
+    loads: &mut dyn LoadSink,
+    progress: &mut dyn Progress,
+) -> Result<(RunResult, System), RunError> {
+    let core = Clock::new(machine.clocks.periods().core);
+    let mut record = Recording::new(core.period());
+    let mut result = RunResult::default();
+    let end = std::thread::scope(|scope| {
+        let mut feeder = Feeder::start(trace, scope);
+        let mut watch = Watch { core, next_report: REPORT_STEPS, state: None, changed_at: 0 };
+        let mut now = Ticks(0);
+        // The dispatcher starts the first CTAs in cycle 0; the SMs see them in cycle 1.
+        system.start_account(1);
+        while !system.dispatcher().is_done() {
+            now = watch.next(&system, progress)?;
+            system.step(now, &mut record, &mut feeder)?;
+            if record.is_full() {
+                record.flush(loads);
+            }
+        }
+        record.flush(loads);
+        let end = system.dispatcher().results().iter().map(|k| k.end_cycle).max().unwrap_or(1);
+        result.core_cycles = end - 1;
+        system.finish_sms(end, &mut result);
+        while !system.is_drained() {
+            now = watch.next(&system, progress)?;
+            system.step(now, &mut record, &mut feeder)?;
+        }
+        Ok::<Ticks, RunError>(now.max(core.at(end)))
+    })?;
+    system.finish_memory(end, &mut result);
+    (result.latency, result.loads) = (record.latency, record.loads);
+    check_end(&system, trace, &result)?;
+    Ok((result, system))
+}
+
+/// Decides what comes next, and whether the run goes on.
+struct Watch {
+    core: Clock,
+    next_report: u64,
+    /// What had been done when last looked at, and the number of steps at which it last changed.
+    state: Option<(u64, u64, bool)>,
+    changed_at: u64,
+}
+
+impl Watch {
+    fn next(&mut self, system: &System, progress: &mut dyn Progress) -> Result<Ticks, RunError> {
+        let Some(now) = system.next_time() else {
+            return Err(self.deadlock(system, Ticks(0)));
+        };
+        if system.steps() >= self.next_report {
+            self.next_report = system.steps() + REPORT_STEPS;
+            self.report(system, now, progress)?;
+        }
+        Ok(now)
+    }
+
+    fn report(
+        &mut self,
+        system: &System,
+        now: Ticks,
+        progress: &mut dyn Progress,
+    ) -> Result<(), RunError> {
+        let dispatcher = system.dispatcher();
+        let warp_instructions = system.warp_instructions();
+        let state = Some((warp_instructions, dispatcher.ctas_ended(), dispatcher.is_done()));
+        if state != self.state {
+            (self.state, self.changed_at) = (state, system.steps());
+        } else if system.steps() - self.changed_at > STALL_STEPS {
+            return Err(self.deadlock(system, now));
+        }
+        let report = ProgressReport {
+            ctas_ended: dispatcher.ctas_ended(),
+            ctas: dispatcher.ctas(),
+            cycles: self.core.cycle_of(now),
+            warp_instructions,
+        };
+        if progress.report(&report) { Ok(()) } else { Err(RunError::Interrupted) }
+    }
+
+    fn deadlock(&self, system: &System, now: Ticks) -> RunError {
+        RunError::Deadlock { cycle: self.core.cycle_of(now), state: system.describe() }
+    }
+}
+
+/// What must hold when a run has ended.
+fn check_end(system: &System, trace: &Trace, result: &RunResult) -> Result<(), RunError> {
+    let broken = |what: String| RunError::Invariant { what, state: system.describe() };
+    if !system.leftovers().is_empty() {
+        return Err(broken("something is left in a queue".to_owned()));
+    }
+    let kernels = trace.kernels();
+    let expected: u64 = kernels.iter().map(|k| k.warp_instructions).sum();
+    let issued: u64 = result.sms.iter().map(|sm| sm.warp_instructions).sum();
+    if issued != expected {
+        return Err(broken(format!("{issued} of {expected} warp instructions issued")));
+    }
+    let expected: u64 = kernels.iter().map(|k| k.thread_instructions).sum();
+    let issued: u64 = result.sms.iter().map(|sm| sm.thread_instructions).sum();
+    if issued != expected {
+        return Err(broken(format!("{issued} of {expected} thread instructions issued")));
+    }
+    for (id, sm) in result.sms.iter().enumerate() {
+        let cycles = sm.active_cycles
+            + sm.no_warp_cycles
+            + sm.memory_block_cycles
+            + sm.dependency_stall_cycles
+            + sm.structural_stall_cycles
+            + sm.barrier_cycles;
+        if cycles != result.core_cycles {
+            return Err(broken(format!(
+                "SM {id} accounts for {cycles} of {} cycles",
+                result.core_cycles
+            )));
+        }
+    }
+    Ok(())
+}

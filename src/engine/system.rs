@@ -1,0 +1,361 @@
+//! All units of a machine, wired together.
+
+use super::context::{Context, Recording};
+use super::port::{Fabric, PortId, UnitId};
+use super::requests::RequestTable;
+use super::time::{Clock, Domain, Ticks};
+use crate::cta::{DispatchError, Dispatcher, KernelSource, Launch};
+use crate::dram::{AddressError, AddressMap, ChannelStatistics, Controller};
+use crate::ideal::IDEALS;
+use crate::llc::prefetch::PREFETCHERS;
+use crate::llc::{Slice, SlicePorts};
+use crate::machine::Machine;
+use crate::network::{self, Direction, Topology};
+use crate::record::{BankResult, ChannelResult, RunResult};
+use crate::registry::PolicyError;
+use crate::sm::Sm;
+use std::collections::VecDeque;
+use warpmem_trace::{Trace, TraceError};
+
+/// Numbers of the two networks in their domain.
+const REQUEST_NETWORK: usize = 0;
+const REPLY_NETWORK: usize = 1;
+
+/// Why a machine could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    #[error(transparent)]
+    Dispatch(#[from] DispatchError),
+}
+
+/// A machine at work on a trace.
+pub(super) struct System {
+    fabric: Fabric,
+    requests: RequestTable,
+    map: AddressMap,
+    sms: Vec<Sm>,
+    networks: [Box<dyn Topology>; 2],
+    slices: Vec<Slice>,
+    controllers: Vec<Controller>,
+    dispatcher: Dispatcher,
+    launches: VecDeque<Launch>,
+    steps: u64,
+}
+
+impl System {
+    pub fn new(machine: &Machine, trace: &Trace) -> Result<System, BuildError> {
+        let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel)?;
+        let dispatcher = Dispatcher::new(machine, trace.kernels())?;
+        PREFETCHERS.build(&machine.policy.prefetcher, &machine.llc)?;
+        IDEALS.build(&machine.policy.ideal, machine)?;
+        let wiring = Wiring::new(machine);
+        let sms = wiring.sms(machine)?;
+        let slices = wiring.slices(machine)?;
+        let controllers = wiring.controllers(machine)?;
+        let networks = wiring.networks(machine)?;
+        let mut fabric = wiring.fabric;
+        fabric.wake(dispatcher_unit(sms.len()), Ticks(0));
+        Ok(System {
+            fabric,
+            requests: RequestTable::default(),
+            map,
+            sms,
+            networks,
+            slices,
+            controllers,
+            dispatcher,
+            launches: VecDeque::new(),
+            steps: 0,
+        })
+    }
+
+    /// The time of the next event, if there is one.
+    pub fn next_time(&self) -> Option<Ticks> {
+        self.fabric.next_time()
+    }
+
+    /// Carries out all events of one point in time.
+    pub fn step(
+        &mut self,
+        now: Ticks,
+        record: &mut Recording,
+        source: &mut dyn KernelSource,
+    ) -> Result<(), TraceError> {
+        for domain in Domain::ALL {
+            let clock = self.fabric.clock(domain);
+            let Some(cycle) = self.fabric.wheel(domain).next_cycle() else { continue };
+            if clock.at(cycle) != now {
+                continue;
+            }
+            self.fabric.wheel(domain).begin(cycle);
+            while let Some(unit) = self.fabric.wheel(domain).take() {
+                self.steps += 1;
+                self.step_unit(domain, unit, cycle, record, source)?;
+            }
+            self.fabric.wheel(domain).end();
+        }
+        Ok(())
+    }
+
+    fn step_unit(
+        &mut self,
+        domain: Domain,
+        unit: usize,
+        cycle: u64,
+        record: &mut Recording,
+        source: &mut dyn KernelSource,
+    ) -> Result<(), TraceError> {
+        if domain == Domain::Core && unit == self.sms.len() {
+            return self.dispatch(cycle, source);
+        }
+        let ctx = &mut Context {
+            fabric: &mut self.fabric,
+            requests: &mut self.requests,
+            map: &self.map,
+            record,
+        };
+        match domain {
+            Domain::Dram => self.controllers[unit].step(cycle, ctx),
+            Domain::Llc => self.slices[unit].step(cycle, ctx),
+            Domain::Network => {
+                if let Some(next) = self.networks[unit].step(cycle, ctx) {
+                    let unit = UnitId { domain, index: unit as u32 };
+                    self.fabric.wake_cycle(unit, next.max(cycle + 1));
+                }
+            }
+            Domain::Core => {
+                self.sms[unit].step(cycle, ctx)?;
+                self.collect_ended(unit, cycle);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the dispatcher, which has its turn after the SMs, of CTAs that have ended.
+    fn collect_ended(&mut self, sm: usize, cycle: u64) {
+        let dispatcher = dispatcher_unit(self.sms.len());
+        for end in self.sms[sm].take_ended() {
+            self.dispatcher.cta_ended(end);
+            self.fabric.wake_cycle(dispatcher, cycle);
+        }
+    }
+
+    fn dispatch(&mut self, cycle: u64, source: &mut dyn KernelSource) -> Result<(), TraceError> {
+        let next = self.dispatcher.step(cycle, source, &mut self.launches)?;
+        while let Some(launch) = self.launches.pop_front() {
+            let sm = &mut self.sms[launch.sm];
+            sm.launch(launch.cta);
+            self.fabric.wake_cycle(sm.unit(), cycle + 1);
+        }
+        if let Some(next) = next {
+            self.fabric.wake_cycle(dispatcher_unit(self.sms.len()), next);
+        }
+        Ok(())
+    }
+
+    pub fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    /// Unit steps so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Warp instructions issued so far.
+    pub fn warp_instructions(&self) -> u64 {
+        self.sms.iter().map(Sm::warp_instructions).sum()
+    }
+
+    /// Whether no request is in flight anywhere.
+    pub fn is_drained(&self) -> bool {
+        self.requests.in_flight() == 0
+    }
+
+    /// Starts the SMs' account of cycles at core cycle `cycle`.
+    pub fn start_account(&mut self, cycle: u64) {
+        self.sms.iter_mut().for_each(|sm| sm.start_account(cycle));
+    }
+
+    /// Ends the SMs' account of cycles at core cycle `cycle`, when the last CTA has ended.
+    pub fn finish_sms(&mut self, cycle: u64, result: &mut RunResult) {
+        result.sms = self.sms.iter_mut().map(|sm| sm.finish(cycle)).collect();
+    }
+
+    /// The results of everything but the SMs, when all requests are done, at time `now`.
+    pub fn finish_memory(&mut self, now: Ticks, result: &mut RunResult) {
+        let cycle = self.fabric.clock(Domain::Dram).cycle_from(now);
+        result.slices = self.slices.iter_mut().map(Slice::finish).collect();
+        let channels = self.controllers.iter_mut().map(|c| c.finish(cycle));
+        result.channels = channels.map(|statistics| channel_result(&statistics)).collect();
+        result.kernels = self.dispatcher.results().to_vec();
+        result.steps = self.steps;
+    }
+
+    /// Keeps logs of all channels' commands.
+    pub fn enable_command_logs(&mut self) {
+        self.controllers.iter_mut().for_each(Controller::enable_log);
+    }
+
+    pub fn controllers(&self) -> &[Controller] {
+        &self.controllers
+    }
+
+    /// Every queue is empty: what must hold at the end of a run.
+    pub fn leftovers(&self) -> Vec<String> {
+        let sms = self.sms.iter().filter(|sm| !sm.is_idle()).map(Sm::describe);
+        let slices = self.slices.iter().filter(|s| !s.is_idle()).map(Slice::describe);
+        let channels =
+            self.controllers.iter().filter(|c| !c.channel().is_empty()).map(Controller::describe);
+        sms.chain(slices).chain(channels).chain(self.fabric.occupied()).collect()
+    }
+
+    /// The state of everything that holds something.
+    pub fn describe(&self) -> Vec<String> {
+        self.dispatcher.describe().chain(self.leftovers()).collect()
+    }
+}
+
+fn dispatcher_unit(sms: usize) -> UnitId {
+    UnitId { domain: Domain::Core, index: sms as u32 }
+}
+
+fn channel_result(statistics: &ChannelStatistics) -> ChannelResult {
+    let total = statistics.total();
+    let occupancy = statistics.occupancy_cycles.iter().enumerate();
+    ChannelResult {
+        cycles: statistics.cycles,
+        data_bus_busy_cycles: statistics.data_bus_cycles,
+        pending_cycles: statistics.pending_cycles,
+        bank_outstanding_cycles: total.pending_cycles,
+        any_bank_outstanding_cycles: statistics.pending_cycles,
+        bank_busy_cycles: total.service_cycles,
+        any_bank_busy_cycles: statistics.service_cycles,
+        queue_occupancy_cycles: occupancy.map(|(n, cycles)| n as u64 * cycles).sum(),
+        refreshes: statistics.refreshes,
+        turnarounds: statistics.turnarounds,
+        write_drains: statistics.write_drains,
+        banks: statistics
+            .banks
+            .iter()
+            .map(|bank| BankResult {
+                reads: bank.reads,
+                writes: bank.writes,
+                activations: bank.activations,
+                precharges: bank.precharges,
+                row_hits: bank.row_hits,
+                row_misses: bank.row_misses,
+                row_conflicts: bank.row_conflicts,
+            })
+            .collect(),
+    }
+}
+
+/// The ports between the units, made in one place.
+struct Wiring {
+    fabric: Fabric,
+    /// SM to request network, reply network to SM.
+    sm_ports: Vec<(PortId, PortId)>,
+    slice_ports: Vec<SlicePorts>,
+}
+
+impl Wiring {
+    fn new(machine: &Machine) -> Wiring {
+        let periods = machine.clocks.periods();
+        let clocks = [periods.dram, periods.llc, periods.network, periods.core].map(Clock::new);
+        let (sms, slices) = (machine.sm.count as usize, machine.slices() as usize);
+        let channels = machine.dram.channels as usize;
+        let fabric = Fabric::new(clocks, [channels, slices, 2, sms + 1]);
+        let mut wiring = Wiring { fabric, sm_ports: Vec::new(), slice_ports: Vec::new() };
+        wiring.add_sm_ports(machine, sms);
+        wiring.add_slice_ports(machine, slices);
+        wiring
+    }
+
+    fn add_sm_ports(&mut self, machine: &Machine, sms: usize) {
+        // The L1 miss queue and the network's input buffer are one queue; what is still being looked up
+        // in L1 comes on top.
+        let lookups = if machine.l1.enabled { machine.l1.latency * machine.l1.banks } else { 0 };
+        let injection = machine.l1.cache.miss_queue + machine.network.input_buffer + lookups;
+        for index in 0..sms {
+            let sm = UnitId { domain: Domain::Core, index: index as u32 };
+            let add = &mut self.fabric;
+            let (out, back) = (network_unit(REQUEST_NETWORK), network_unit(REPLY_NETWORK));
+            let requests = add.add_port("sm-to-network", index, injection as usize, sm, out);
+            let replies = machine.network.output_buffer as usize;
+            let replies = add.add_port("network-to-sm", index, replies, back, sm);
+            self.sm_ports.push((requests, replies));
+        }
+    }
+
+    fn add_slice_ports(&mut self, machine: &Machine, slices: usize) {
+        let (llc, dram) = (&machine.llc, &machine.dram);
+        let llc_cycles = |core_cycles: u32| {
+            let ticks = u64::from(core_cycles) * self.fabric.clock(Domain::Core).period();
+            ticks.div_ceil(self.fabric.clock(Domain::Llc).period()) as u32
+        };
+        // Delay lines hold what enters at one request a cycle; queues come on top.
+        let misses = llc.cache.miss_queue + llc.to_dram_queue + llc_cycles(llc.to_dram_latency);
+        let pipeline = (dram.timing.tcl + dram.burst_cycles()).div_ceil(dram.burst_cycles());
+        let fills = dram.return_queue + pipeline;
+        for index in 0..slices {
+            let slice = UnitId { domain: Domain::Llc, index: index as u32 };
+            let channel = index as u32 / llc.slices_per_channel;
+            let channel = UnitId { domain: Domain::Dram, index: channel };
+            let (out, back) = (network_unit(REQUEST_NETWORK), network_unit(REPLY_NETWORK));
+            let requests = machine.network.output_buffer as usize;
+            let replies = (llc.reply_queue + machine.network.input_buffer) as usize;
+            let add = &mut self.fabric;
+            self.slice_ports.push(SlicePorts {
+                requests: add.add_port("network-to-slice", index, requests, out, slice),
+                replies: add.add_port("slice-to-network", index, replies, slice, back),
+                misses: add.add_port("slice-to-dram", index, misses as usize, slice, channel),
+                fills: add.add_port("dram-to-slice", index, fills as usize, channel, slice),
+            });
+        }
+    }
+
+    fn sms(&self, machine: &Machine) -> Result<Vec<Sm>, PolicyError> {
+        let clock = self.fabric.clock(Domain::Core);
+        let ports = self.sm_ports.iter().enumerate();
+        ports.map(|(id, &(out, back))| Sm::new(machine, id, clock, out, back)).collect()
+    }
+
+    fn slices(&self, machine: &Machine) -> Result<Vec<Slice>, PolicyError> {
+        let (clock, core) = (self.fabric.clock(Domain::Llc), self.fabric.clock(Domain::Core));
+        let ports = self.slice_ports.iter().enumerate();
+        ports.map(|(index, &ports)| Slice::new(machine, index, clock, core, ports)).collect()
+    }
+
+    fn controllers(&self, machine: &Machine) -> Result<Vec<Controller>, PolicyError> {
+        let clock = self.fabric.clock(Domain::Dram);
+        let channels = self.slice_ports.chunks(machine.llc.slices_per_channel as usize);
+        channels
+            .enumerate()
+            .map(|(index, slices)| {
+                let ports = slices.iter().map(|s| (s.misses, s.fills)).collect();
+                Controller::new(machine, index, clock, ports)
+            })
+            .collect()
+    }
+
+    fn networks(&self, machine: &Machine) -> Result<[Box<dyn Topology>; 2], PolicyError> {
+        let clock = self.fabric.clock(Domain::Network);
+        let sms = |port: fn(&(PortId, PortId)) -> PortId| self.sm_ports.iter().map(port).collect();
+        let slices = |port: fn(&SlicePorts) -> PortId| self.slice_ports.iter().map(port).collect();
+        let build =
+            |direction, inputs, outputs| network::build(machine, direction, clock, inputs, outputs);
+        Ok([
+            build(Direction::Request, sms(|p| p.0), slices(|p| p.requests))?,
+            build(Direction::Reply, slices(|p| p.replies), sms(|p| p.1))?,
+        ])
+    }
+}
+
+fn network_unit(index: usize) -> UnitId {
+    UnitId { domain: Domain::Network, index: index as u32 }
+}

@@ -1,0 +1,71 @@
+//! Time: ticks of the least common unit of all clock domains, and the domains' cycles.
+
+/// A point in time, in ticks from the start of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ticks(pub u64);
+
+impl Ticks {
+    pub const NEVER: Ticks = Ticks(u64::MAX);
+
+    /// Ticks since `earlier`, which must not lie after this point.
+    #[inline]
+    pub fn since(self, earlier: Ticks) -> u64 {
+        debug_assert!(self >= earlier);
+        self.0 - earlier.0
+    }
+}
+
+/// The clock of one domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    period: u64,
+}
+
+impl Clock {
+    /// A clock of `period` ticks a cycle.
+    pub fn new(period: u64) -> Clock {
+        assert!(period > 0);
+        Clock { period }
+    }
+
+    /// Ticks per cycle.
+    #[inline]
+    pub fn period(self) -> u64 {
+        self.period
+    }
+
+    /// When `cycle` begins.
+    #[inline]
+    pub fn at(self, cycle: u64) -> Ticks {
+        Ticks(cycle * self.period)
+    }
+
+    /// The first cycle that begins at or after `time`.
+    #[inline]
+    pub fn cycle_from(self, time: Ticks) -> u64 {
+        time.0.div_ceil(self.period)
+    }
+
+    /// The cycle that `time` lies in.
+    #[inline]
+    pub fn cycle_of(self, time: Ticks) -> u64 {
+        time.0 / self.period
+    }
+}
+
+/// The clock domains, in the order in which they have their turn when their cycles coincide: from DRAM
+/// up to the SMs, so that room made below is seen above at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Domain {
+    Dram,
+    Llc,
+    Network,
+    Core,
+}
+
+impl Domain {
+    pub const COUNT: usize = 4;
+    pub const ALL: [Domain; Domain::COUNT] =
+        [Domain::Dram, Domain::Llc, Domain::Network, Domain::Core];
+}

@@ -1,0 +1,20 @@
+//! No prefetching.
+
+use super::{PrefetchEntry, Prefetcher};
+use crate::registry::PolicyInfo;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "none",
+    summary: "nothing is fetched that was not asked for",
+    source: "baseline",
+    params: &[],
+};
+
+pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
+    info: INFO,
+    build: |_, params| params.none(&INFO).map(|()| Box::new(None) as _),
+};
+
+struct None;
+
+impl Prefetcher for None {}

@@ -1,0 +1,90 @@
+//! What the SM did in each core cycle.
+
+use super::Sm;
+
+/// Why an SM issues nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Idle {
+    #[default]
+    NoWarp,
+    Memory,
+    Dependency,
+    Structural,
+    Barrier,
+}
+
+/// Cycles are counted when the state that they were spent in ends.
+#[derive(Default)]
+pub(super) struct Account {
+    /// First cycle not counted.
+    next: u64,
+    /// State since the last step.
+    idle: Idle,
+    /// An issue occupies a scheduler until this cycle.
+    busy_until: u64,
+    ready: u32,
+}
+
+impl Sm {
+    /// Counts the cycles between the last step and `cycle`.
+    pub(super) fn account_until(&mut self, cycle: u64) {
+        let from = self.account.next;
+        if cycle <= from {
+            return;
+        }
+        let busy = self.account.busy_until.clamp(from, cycle) - from;
+        self.result.active_cycles += busy;
+        let idle = cycle - from - busy;
+        *self.idle_counter(self.account.idle) += idle;
+        self.result.ready_warp_cycles += u64::from(self.account.ready) * (cycle - from);
+        self.account.next = cycle;
+    }
+
+    /// Counts the cycle of a step in which `issued` instructions issued out of `ready` ready warps.
+    pub(super) fn account_step(&mut self, cycle: u64, issued: u32, ready: u32) {
+        self.account.idle = self.idle_reason();
+        self.account.ready = self.ready.count_ones();
+        if self.account.next > cycle {
+            return;
+        }
+        if issued > 0 {
+            self.account.busy_until = cycle + self.issue_interval;
+        }
+        if cycle < self.account.busy_until {
+            self.result.active_cycles += 1;
+        } else {
+            *self.idle_counter(self.account.idle) += 1;
+        }
+        self.result.ready_warp_cycles += u64::from(ready);
+        self.account.next = cycle + 1;
+    }
+
+    /// Starts counting at `cycle`, where the run starts.
+    pub fn start_account(&mut self, cycle: u64) {
+        self.account.next = cycle;
+    }
+
+    fn idle_counter(&mut self, idle: Idle) -> &mut u64 {
+        match idle {
+            Idle::NoWarp => &mut self.result.no_warp_cycles,
+            Idle::Memory => &mut self.result.memory_block_cycles,
+            Idle::Dependency => &mut self.result.dependency_stall_cycles,
+            Idle::Structural => &mut self.result.structural_stall_cycles,
+            Idle::Barrier => &mut self.result.barrier_cycles,
+        }
+    }
+
+    fn idle_reason(&self) -> Idle {
+        if self.present == 0 {
+            Idle::NoWarp
+        } else if self.ready != 0 {
+            Idle::Structural
+        } else if self.present & !(self.waiting_for_memory | self.at_barrier) != 0 {
+            Idle::Dependency
+        } else if self.at_barrier != 0 {
+            Idle::Barrier
+        } else {
+            Idle::Memory
+        }
+    }
+}

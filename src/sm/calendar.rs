@@ -1,0 +1,112 @@
+//! Warps that will be ready at a known cycle.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Cycles that the ring spans; beyond, a heap.
+const SLOTS: u64 = 128;
+
+/// A ring of warp masks by cycle.
+pub(super) struct Calendar {
+    ring: [u64; SLOTS as usize],
+    occupied: u128,
+    /// First cycle not taken yet.
+    cycle: u64,
+    far: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+impl Calendar {
+    pub fn new() -> Calendar {
+        Calendar { ring: [0; SLOTS as usize], occupied: 0, cycle: 0, far: BinaryHeap::new() }
+    }
+
+    /// Warp `slot` will be ready at `cycle`, which has not been taken.
+    #[inline]
+    pub fn add(&mut self, slot: u32, cycle: u64) {
+        debug_assert!(cycle >= self.cycle);
+        if cycle - self.cycle < SLOTS {
+            let at = cycle % SLOTS;
+            self.ring[at as usize] |= 1 << slot;
+            self.occupied |= 1 << at;
+        } else {
+            self.far.push(Reverse((cycle, slot)));
+        }
+    }
+
+    /// The next cycle with a warp.
+    #[inline]
+    pub fn next(&self) -> Option<u64> {
+        let near = (self.occupied != 0).then(|| {
+            let ahead = self.occupied.rotate_right((self.cycle % SLOTS) as u32).trailing_zeros();
+            self.cycle + u64::from(ahead)
+        });
+        let far = self.far.peek().map(|Reverse((cycle, _))| *cycle);
+        match (near, far) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Takes the warps that are ready by `cycle`.
+    #[inline]
+    pub fn take(&mut self, cycle: u64) -> u64 {
+        let mut warps = 0;
+        while let Some(next) = self.next() {
+            if next > cycle {
+                break;
+            }
+            let at = next % SLOTS;
+            if next - self.cycle < SLOTS {
+                warps |= std::mem::take(&mut self.ring[at as usize]);
+                self.occupied &= !(1 << at);
+            }
+            while let Some(&Reverse((far, slot))) = self.far.peek() {
+                if far > next {
+                    break;
+                }
+                self.far.pop();
+                warps |= 1 << slot;
+            }
+            self.cycle = next;
+        }
+        self.cycle = self.cycle.max(cycle + 1);
+        warps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_warp_is_taken_at_its_cycle(adds in prop::collection::vec(0u64..700, 1..64)) {
+            let mut calendar = Calendar::new();
+            for (slot, &cycle) in adds.iter().enumerate() {
+                calendar.add(slot as u32, cycle);
+            }
+            let mut seen = vec![None; adds.len()];
+            while let Some(cycle) = calendar.next() {
+                let warps = calendar.take(cycle);
+                prop_assert!(warps != 0);
+                for slot in (0..adds.len()).filter(|slot| warps >> slot & 1 == 1) {
+                    seen[slot] = Some(cycle);
+                }
+            }
+            prop_assert_eq!(seen, adds.into_iter().map(Some).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn adding_while_time_passes_keeps_the_cycle(steps in prop::collection::vec(1u64..300, 1..60)) {
+            let mut calendar = Calendar::new();
+            let mut now = 0;
+            for delay in steps {
+                calendar.take(now);
+                calendar.add(5, now + delay);
+                prop_assert_eq!(calendar.next(), Some(now + delay));
+                now += delay;
+            }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! From the lanes' addresses to requests.
+
+use super::lsu::{Sector, Sectors};
+
+/// Parts that a sector's byte masks distinguish.
+const PARTS: u32 = 32;
+
+/// Divides lanes' accesses into sectors, in the order in which lanes first touch them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coalescer {
+    sector_shift: u32,
+    /// Bytes of one bit of a byte mask.
+    part_shift: u32,
+}
+
+impl Coalescer {
+    pub fn new(sector_bytes: u32) -> Coalescer {
+        let sector_shift = sector_bytes.trailing_zeros();
+        Coalescer { sector_shift, part_shift: sector_shift.saturating_sub(PARTS.trailing_zeros()) }
+    }
+
+    /// The distinct sectors that lanes at `addresses`, `width` bytes each, touch. A load needs every part
+    /// that it touches; a store counts as covering only the parts that one lane fills whole.
+    pub fn sectors(&self, addresses: &[u64], width: u32, store: bool, out: &mut Sectors) {
+        out.clear();
+        for &address in addresses {
+            let mut at = address;
+            let mut left = u64::from(width.max(1));
+            while left > 0 {
+                let sector = at >> self.sector_shift;
+                let end = (sector + 1) << self.sector_shift;
+                let bytes = left.min(end.wrapping_sub(at));
+                out.add(sector << self.sector_shift, self.mask(at, bytes, store));
+                at = at.wrapping_add(bytes);
+                left -= bytes;
+            }
+        }
+    }
+
+    /// The distinct sectors of atomics, each with the largest number of lanes at one address.
+    pub fn atomics(&self, addresses: &[u64], out: &mut Sectors) {
+        out.clear();
+        for (lane, &address) in addresses.iter().enumerate() {
+            let sector = out.add((address >> self.sector_shift) << self.sector_shift, u32::MAX);
+            let same = addresses[..=lane].iter().filter(|&&other| other == address).count();
+            sector.serial = sector.serial.max(same as u8);
+        }
+    }
+
+    /// Parts of a sector that `bytes` from `address` on touch, or fill whole (`store`).
+    fn mask(&self, address: u64, bytes: u64, store: bool) -> u32 {
+        let part = 1u64 << self.part_shift;
+        let offset = address & ((1 << self.sector_shift) - 1);
+        let (first, end) = if store {
+            (offset.div_ceil(part), (offset + bytes) / part)
+        } else {
+            (offset / part, (offset + bytes).div_ceil(part))
+        };
+        if first >= end {
+            return 0;
+        }
+        let ones = |n: u64| if n >= 32 { u32::MAX } else { (1 << n) - 1 };
+        // Sectors smaller than 32 bytes use the low bits only; their fills set all.
+        ones(end) & !ones(first)
+    }
+}
+
+/// Passes of a shared-memory instruction: lanes go in groups whose data fit one pass over all banks, and a
+/// group takes as many passes as its busiest bank has different words.
+pub(super) fn shared_passes(addresses: &[u64], width: u32, banks: u32, bank_bytes: u32) -> u32 {
+    let lanes_per_group = (banks * bank_bytes / width.max(bank_bytes)).max(1) as usize;
+    addresses
+        .chunks(lanes_per_group)
+        .map(|group| group_passes(group, width, banks, bank_bytes))
+        .sum()
+}
+
+fn group_passes(group: &[u64], width: u32, banks: u32, bank_bytes: u32) -> u32 {
+    let words_per_lane = width.div_ceil(bank_bytes).max(1);
+    let mut words: Vec<u64> = Vec::with_capacity(group.len() * words_per_lane as usize);
+    for &address in group {
+        let first = address / u64::from(bank_bytes);
+        words.extend((0..u64::from(words_per_lane)).map(|k| first.wrapping_add(k)));
+    }
+    words.sort_unstable();
+    words.dedup();
+    let mut per_bank = [0u32; 64];
+    for word in words {
+        per_bank[(word % u64::from(banks)) as usize & 63] += 1;
+    }
+    per_bank.iter().copied().max().unwrap_or(1).max(1)
+}
+
+impl Sectors {
+    /// The entry of a sector, with `bytes` added to its parts.
+    fn add(&mut self, address: u64, bytes: u32) -> &mut Sector {
+        // Neighbouring lanes mostly touch the same sector: look backwards.
+        let found = self.as_slice().iter().rposition(|s| s.address == address);
+        let at = match found {
+            Some(at) => at,
+            None => self.push(Sector { address, bytes: 0, serial: 0 }),
+        };
+        let sector = self.at_mut(at);
+        sector.bytes |= bytes;
+        sector
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sectors(addresses: &[u64], width: u32, store: bool, sector_bytes: u32) -> Vec<Sector> {
+        let mut out = Sectors::new();
+        Coalescer::new(sector_bytes).sectors(addresses, width, store, &mut out);
+        out.as_slice().to_vec()
+    }
+
+    #[test]
+    fn a_coalesced_warp_touches_each_sector_once() {
+        let addresses: Vec<u64> = (0..32).map(|lane| 0x1000 + 4 * lane).collect();
+        let got = sectors(&addresses, 4, false, 32);
+        assert_eq!(
+            got.iter().map(|s| s.address).collect::<Vec<_>>(),
+            [0x1000, 0x1020, 0x1040, 0x1060]
+        );
+        assert!(got.iter().all(|s| s.bytes == u32::MAX));
+        assert_eq!(sectors(&addresses, 4, false, 128).len(), 1);
+    }
+
+    #[test]
+    fn an_access_across_a_boundary_touches_both_sectors() {
+        let got = sectors(&[0x101c], 8, true, 32);
+        assert_eq!(got.len(), 2);
+        assert_eq!((got[0].bytes, got[1].bytes), (0xf000_0000, 0x0000_000f));
+    }
+
+    #[test]
+    fn a_store_covers_only_parts_it_fills() {
+        // 128-byte sectors have parts of 4 bytes: two bytes fill none, four aligned bytes fill one.
+        assert_eq!(sectors(&[0x1000], 2, true, 128)[0].bytes, 0);
+        assert_eq!(sectors(&[0x1000], 2, false, 128)[0].bytes, 1);
+        assert_eq!(sectors(&[0x1004], 4, true, 128)[0].bytes, 2);
+    }
+
+    #[test]
+    fn atomics_count_lanes_at_one_address() {
+        let mut out = Sectors::new();
+        Coalescer::new(32).atomics(&[0x1000, 0x1004, 0x1000, 0x1000, 0x2000], &mut out);
+        let got: Vec<(u64, u8)> = out.as_slice().iter().map(|s| (s.address, s.serial)).collect();
+        assert_eq!(got, [(0x1000, 3), (0x2000, 1)]);
+    }
+
+    #[test]
+    fn shared_memory_conflicts_take_passes() {
+        let passes = |f: &dyn Fn(u64) -> u64, width| {
+            let addresses: Vec<u64> = (0..32).map(f).collect();
+            shared_passes(&addresses, width, 32, 4)
+        };
+        assert_eq!(passes(&|lane| lane * 4, 4), 1);
+        assert_eq!(passes(&|_| 64, 4), 1, "broadcast");
+        assert_eq!(passes(&|lane| lane * 8, 4), 2, "stride of two words");
+        assert_eq!(passes(&|lane| lane * 128, 4), 32, "one bank");
+        assert_eq!(passes(&|lane| lane * 8, 8), 2, "two halves of a wide access");
+        assert_eq!(passes(&|lane| lane * 16, 16), 4, "four quarters");
+    }
+}

@@ -1,0 +1,105 @@
+//! A kernel's instructions in the form that the issue stage reads: flat and resolved.
+
+use warpmem_trace::{CacheOp, Instruction, Kind, OpClass, Space};
+
+/// Classes that the issue stage distinguishes: the functional units, and memory instructions.
+pub(super) const CLASSES: usize = OpClass::COUNT + 1;
+/// Class of instructions that go to the load/store unit.
+pub(super) const MEMORY: usize = OpClass::COUNT;
+
+/// One instruction to issue.
+#[derive(Clone, Copy)]
+pub(super) struct Op {
+    pub class: u8,
+    deps: u8,
+    first_dep: u32,
+}
+
+/// A record's own instruction.
+#[derive(Clone, Copy)]
+pub(super) struct Static {
+    pub pc: u64,
+    /// Distance to the first use of its result; `u32::MAX`: never used.
+    pub use_distance: u32,
+    first_op: u32,
+    /// The compute before it, and itself unless it is [`Kind::End`].
+    ops: u32,
+    pub kind: Kind,
+    pub space: Space,
+    pub cache_op: CacheOp,
+    pub width: u8,
+    pub barrier: u8,
+}
+
+/// All instructions of a kernel.
+#[derive(Default)]
+pub struct Code {
+    statics: Vec<Static>,
+    ops: Vec<Op>,
+    deps: Vec<u8>,
+}
+
+impl Code {
+    pub fn new(instructions: &[Instruction]) -> Code {
+        let mut code = Code::default();
+        for instruction in instructions {
+            code.add(instruction);
+        }
+        code
+    }
+
+    fn add(&mut self, instruction: &Instruction) {
+        let first_op = self.ops.len() as u32;
+        for compute in &instruction.compute {
+            self.add_op(compute.class as u8, &compute.deps);
+        }
+        if instruction.kind != Kind::End {
+            self.add_op(class_of(instruction), &instruction.deps);
+        }
+        self.statics.push(Static {
+            pc: instruction.pc,
+            use_distance: instruction.use_distance.unwrap_or(u32::MAX),
+            first_op,
+            ops: self.ops.len() as u32 - first_op,
+            kind: instruction.kind,
+            space: instruction.space,
+            cache_op: instruction.cache_op,
+            width: instruction.width,
+            barrier: instruction.barrier,
+        });
+    }
+
+    fn add_op(&mut self, class: u8, deps: &[u8]) {
+        let first_dep = self.deps.len() as u32;
+        self.deps.extend_from_slice(deps);
+        self.ops.push(Op { class, deps: deps.len() as u8, first_dep });
+    }
+
+    #[inline]
+    pub(super) fn get(&self, id: u32) -> &Static {
+        &self.statics[id as usize]
+    }
+
+    /// The range of a record's instructions.
+    #[inline]
+    pub(super) fn ops_of(&self, id: u32) -> std::ops::Range<u32> {
+        let s = self.get(id);
+        s.first_op..s.first_op + s.ops
+    }
+
+    #[inline]
+    pub(super) fn op(&self, at: u32) -> Op {
+        self.ops[at as usize]
+    }
+
+    /// Distances back of the compute results that an instruction needs.
+    #[inline]
+    pub(super) fn deps(&self, op: Op) -> &[u8] {
+        &self.deps[op.first_dep as usize..op.first_dep as usize + op.deps as usize]
+    }
+}
+
+/// Barriers, fences and exits go through the control unit.
+fn class_of(instruction: &Instruction) -> u8 {
+    if instruction.kind.is_memory() { MEMORY as u8 } else { OpClass::Control as u8 }
+}

@@ -1,0 +1,199 @@
+//! The issue stage: scoreboard, schedulers, functional units, barriers.
+
+use super::code::{MEMORY, Op};
+use super::scheduler::WarpView;
+use super::{BARRIERS, Sm};
+use crate::dram::AddressMap;
+use warpmem_trace::{Kind, TraceError};
+
+impl Sm {
+    /// Lets every scheduler issue one instruction if it can; how many did.
+    pub(super) fn issue(&mut self, cycle: u64, map: &AddressMap) -> Result<u32, TraceError> {
+        let mut issued = 0;
+        for s in 0..self.slots.len() {
+            if self.slots[s].next_issue > cycle {
+                continue;
+            }
+            let candidates = self.ready & self.slots[s].warps & !self.blocked(s, cycle);
+            if candidates == 0 {
+                continue;
+            }
+            let view = WarpView { ages: &self.ages };
+            let warp = self.slots[s].policy.pick(candidates, &view);
+            debug_assert!(
+                candidates >> warp & 1 == 1,
+                "a scheduler picked a warp that cannot issue"
+            );
+            self.issue_warp(s, warp, cycle, map)?;
+            issued += 1;
+        }
+        Ok(issued)
+    }
+
+    /// Warps whose next instruction finds no room in its unit.
+    fn blocked(&self, s: usize, cycle: u64) -> u64 {
+        let slot = &self.slots[s];
+        let mut blocked = if self.lsu.is_full() { self.by_class[MEMORY] } else { 0 };
+        for (class, &free) in slot.unit_free.iter().enumerate() {
+            if free > cycle {
+                blocked |= self.by_class[class];
+            }
+        }
+        blocked
+    }
+
+    fn issue_warp(
+        &mut self,
+        s: usize,
+        slot: u32,
+        cycle: u64,
+        map: &AddressMap,
+    ) -> Result<(), TraceError> {
+        let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
+        let op = warp.code.op(warp.op);
+        let class = op.class as usize;
+        let unit = self.units[class];
+        warp.set_result(cycle + u64::from(unit.latency));
+        warp.index += 1;
+        warp.op += 1;
+        let record_done = warp.op == warp.op_end;
+        self.slots[s].next_issue = cycle + self.issue_interval;
+        self.slots[s].unit_free[class] = cycle + u64::from(unit.interval);
+        self.ready &= !(1 << slot);
+        self.result.warp_instructions += 1;
+        if class == MEMORY {
+            self.result.memory_instructions += 1;
+        } else {
+            self.result.warp_instructions_by_class[class] += 1;
+        }
+        if !record_done {
+            self.await_operands(slot, cycle + 1);
+            return Ok(());
+        }
+        self.finish_record(slot, cycle, map)
+    }
+
+    /// The last instruction of a record has issued: what the record does happens now.
+    fn finish_record(&mut self, slot: u32, cycle: u64, map: &AddressMap) -> Result<(), TraceError> {
+        let warp = self.warp(slot);
+        let instruction = *warp.code.get(warp.record.instruction.0);
+        match instruction.kind {
+            Kind::Barrier => {
+                let (cta, barrier) =
+                    (self.warp(slot).cta as usize, instruction.barrier as usize % BARRIERS);
+                self.at_barrier |= 1 << slot;
+                self.cta_mut(cta).waiting[barrier] |= 1 << slot;
+                self.next_record(slot, cycle + 1)?;
+                self.release_if_complete(cta, barrier, cycle);
+            }
+            Kind::Fence => {
+                self.warp_mut(slot).fence = true;
+                self.next_record(slot, cycle + 1)?;
+            }
+            Kind::Exit | Kind::End => self.next_record(slot, cycle + 1)?,
+            _ => {
+                self.start_access(slot, &instruction, cycle, map);
+                self.next_record(slot, cycle + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a warp where it waits for what its next instruction needs, from `cycle` on.
+    pub(super) fn await_operands(&mut self, slot: u32, cycle: u64) {
+        let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
+        let op: Op = warp.code.op(warp.op);
+        let waits = warp.waits_for_memory();
+        let ready = warp.operands_ready(cycle);
+        self.set_class(slot, Some(op.class as usize));
+        if self.at_barrier >> slot & 1 == 1 {
+            return;
+        }
+        if waits {
+            self.waiting_for_memory |= 1 << slot;
+        } else {
+            self.warp_mut(slot).fence = false;
+            self.calendar.add(slot, ready);
+        }
+    }
+
+    /// Notes the class of a warp's next instruction.
+    pub(super) fn set_class(&mut self, slot: u32, class: Option<usize>) {
+        let old = self.classes[slot as usize] as usize;
+        self.by_class[old] &= !(1 << slot);
+        if let Some(class) = class {
+            self.by_class[class] |= 1 << slot;
+            self.classes[slot as usize] = class as u8;
+        }
+    }
+
+    /// Something that a warp waited for has come back at `cycle`.
+    pub(super) fn memory_back(&mut self, slot: u32, cycle: u64) {
+        if self.waiting_for_memory >> slot & 1 == 0 || self.at_barrier >> slot & 1 == 1 {
+            return;
+        }
+        if self.has_ended(slot) {
+            self.end_warp_if_done(slot, cycle);
+        } else if !self.warp(slot).waits_for_memory() {
+            self.waiting_for_memory &= !(1 << slot);
+            self.await_operands(slot, cycle);
+        }
+    }
+
+    /// Lets the warps of a CTA go when all that have not ended wait at the barrier.
+    pub(super) fn release_if_complete(&mut self, cta: usize, barrier: usize, cycle: u64) {
+        let state = self.cta_mut(cta);
+        let waiting = state.waiting[barrier];
+        if waiting == 0 || waiting.count_ones() < state.live {
+            return;
+        }
+        state.waiting[barrier] = 0;
+        self.at_barrier &= !waiting;
+        let mut rest = waiting;
+        while rest != 0 {
+            let slot = rest.trailing_zeros();
+            rest &= rest - 1;
+            if self.has_ended(slot) {
+                self.end_warp_if_done(slot, cycle);
+            } else {
+                self.waiting_for_memory &= !(1 << slot);
+                self.await_operands(slot, cycle + 1);
+            }
+        }
+    }
+
+    /// A warp has ended: the others may be all that a barrier waited for.
+    pub(super) fn release_all_complete(&mut self, cta: usize, cycle: u64) {
+        for barrier in 0..BARRIERS {
+            // The last warps may end with the release, and the CTA with them.
+            if self.ctas[cta].is_some() {
+                self.release_if_complete(cta, barrier, cycle);
+            }
+        }
+    }
+
+    /// When a ready warp may issue next, if one is ready.
+    pub(super) fn next_issue_cycle(&self, cycle: u64) -> Option<u64> {
+        if self.ready == 0 {
+            return None;
+        }
+        (0..self.slots.len()).filter_map(|s| self.next_issue_of(s, cycle)).min()
+    }
+
+    /// When scheduler `s` may issue one of its ready warps; a full load/store queue wakes the SM itself.
+    fn next_issue_of(&self, s: usize, cycle: u64) -> Option<u64> {
+        let slot = &self.slots[s];
+        let mut ready = self.ready & slot.warps;
+        if self.lsu.is_full() {
+            ready &= !self.by_class[MEMORY];
+        }
+        if ready == 0 {
+            return None;
+        }
+        let unit = (0..slot.unit_free.len())
+            .filter(|&class| ready & self.by_class[class] != 0)
+            .map(|class| slot.unit_free[class])
+            .min()?;
+        Some(unit.max(slot.next_issue).max(cycle + 1))
+    }
+}

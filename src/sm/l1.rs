@@ -1,0 +1,408 @@
+//! The first-level data cache of an SM.
+
+use super::lsu::Sector;
+use crate::cache::{ALL_BYTES, Geometry, Merge, Mshr, Slot, Tags};
+use crate::engine::{RequestId, RequestTable};
+use crate::machine::{self, ReadAllocate, WriteAllocate, WritePolicy};
+use crate::record::{CacheCounts, ReservationFail};
+
+/// What a read finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    Hit,
+    /// The sector is on its way and one more request may wait for it.
+    Pending,
+    /// The sector must be asked for; a dirty line in the way must be written back first.
+    Miss {
+        writeback: Option<Dirty>,
+    },
+    Fail(ReservationFail),
+}
+
+/// What a store does beside updating the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Write {
+    /// It is done: the data are in the cache, dirty.
+    Absorbed {
+        writeback: Option<Dirty>,
+    },
+    /// It goes on to the next level.
+    Through,
+    /// The data are in the cache; the rest of the sector must be asked for.
+    Fetch {
+        writeback: Option<Dirty>,
+    },
+    Fail(ReservationFail),
+}
+
+/// Dirty sectors of a line that leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dirty {
+    pub address: u64,
+    pub sectors: u8,
+}
+
+/// L1 of one SM.
+pub(super) struct L1 {
+    config: machine::L1,
+    geometry: Geometry,
+    tags: Tags,
+    mshr: Mshr,
+    pub counts: CacheCounts,
+}
+
+impl L1 {
+    pub fn new(config: &machine::L1) -> L1 {
+        L1 {
+            geometry: Geometry::new(&config.cache),
+            tags: Tags::new(&config.cache, config.cache.size_bytes),
+            mshr: Mshr::new(config.cache.mshr_entries, config.cache.mshr_merges),
+            counts: CacheCounts::default(),
+            config: config.clone(),
+        }
+    }
+
+    /// Empties the cache and gives it a new size, at the start of a kernel.
+    pub fn reset(&mut self, size_bytes: u32) {
+        debug_assert!(self.mshr.is_empty());
+        self.tags = Tags::new(&self.config.cache, size_bytes);
+    }
+
+    /// The bank that serves a sector.
+    pub fn bank(&self, address: u64) -> u32 {
+        (self.geometry.sector(address) % u64::from(self.config.banks)) as u32
+    }
+
+    /// Looks a read up and, if it misses, takes what it needs but the request itself, for which `room`
+    /// places are free below. Nothing changes on a failure.
+    pub fn read(&mut self, sector: &Sector, room: usize) -> Read {
+        let (line, part) = self.place(sector.address);
+        let slot = self.tags.find(line);
+        if let Some(slot) = slot
+            && self.tags.holds(slot, part, sector.bytes)
+        {
+            self.tags.touch(slot);
+            self.counts.read_hits += 1;
+            return Read::Hit;
+        }
+        if let Some(joinable) = self.mshr.probe(self.geometry.sector(sector.address)) {
+            if !joinable {
+                return Read::Fail(ReservationFail::MshrMerge);
+            }
+            if let Some(slot) = slot {
+                self.tags.touch(slot);
+            }
+            self.counts.read_pending_hits += 1;
+            return Read::Pending;
+        }
+        match self.take_miss(line, part, slot, room) {
+            Ok(writeback) => {
+                match slot {
+                    Some(_) => self.counts.read_sector_misses += 1,
+                    None => self.counts.read_misses += 1,
+                }
+                Read::Miss { writeback }
+            }
+            Err(reason) => Read::Fail(reason),
+        }
+    }
+
+    /// Reserves what a miss needs, or says what is missing.
+    fn take_miss(
+        &mut self,
+        line: u64,
+        part: u32,
+        slot: Option<Slot>,
+        room: usize,
+    ) -> Result<Option<Dirty>, ReservationFail> {
+        if self.mshr.is_full() {
+            return Err(ReservationFail::MshrEntry);
+        }
+        if room == 0 {
+            return Err(ReservationFail::MissQueueFull);
+        }
+        if self.config.cache.read_allocate == ReadAllocate::OnFill {
+            return Ok(None);
+        }
+        let (slot, writeback) = match slot {
+            Some(slot) => (slot, None),
+            None => self.allocate(line, room - 1)?,
+        };
+        self.tags.reserve(slot, part);
+        self.tags.touch(slot);
+        Ok(writeback)
+    }
+
+    /// Gives `line` a place; a dirty line that leaves needs one of the `room` places below.
+    fn allocate(
+        &mut self,
+        line: u64,
+        room: usize,
+    ) -> Result<(Slot, Option<Dirty>), ReservationFail> {
+        let victim = self.tags.victim(line).ok_or(ReservationFail::LineAlloc)?;
+        let leaving = victim.line.filter(|&(_, dirty)| dirty != 0);
+        if leaving.is_some() && room == 0 {
+            return Err(ReservationFail::MissQueueFull);
+        }
+        self.counts.evictions += u64::from(victim.line.is_some());
+        self.counts.writebacks += u64::from(leaving.is_some());
+        let slot = self.tags.replace(victim, line);
+        let address = |line| self.geometry.line_address(line);
+        Ok((slot, leaving.map(|(line, sectors)| Dirty { address: address(line), sectors })))
+    }
+
+    /// Opens the MSHR entry of a read that missed.
+    pub fn open(&mut self, address: u64, request: RequestId, requests: &mut RequestTable) {
+        self.mshr.open(self.geometry.sector(address), request, requests);
+    }
+
+    /// Lets a request wait for a sector that is on its way.
+    pub fn join(&mut self, address: u64, request: RequestId, requests: &mut RequestTable) {
+        let merge = self.mshr.merge(self.geometry.sector(address), request, requests);
+        debug_assert!(matches!(merge, Merge::Joined { .. }));
+    }
+
+    /// A sector arrives: its first waiting request and how many there are.
+    pub fn fill(&mut self, address: u64) -> (RequestId, u32) {
+        let (line, part) = self.place(address);
+        let slot = match self.tags.find(line) {
+            Some(slot) => Some(slot),
+            None => self.tags.victim(line).map(|victim| {
+                self.counts.evictions += u64::from(victim.line.is_some());
+                self.tags.replace(victim, line)
+            }),
+        };
+        if let Some(slot) = slot {
+            self.tags.fill(slot, part);
+        }
+        self.mshr.close(self.geometry.sector(address)).expect("a fill answers a miss")
+    }
+
+    /// A store: `room` places are free below.
+    pub fn write(&mut self, sector: &Sector, room: usize) -> Write {
+        let (line, part) = self.place(sector.address);
+        let slot = self.tags.find(line);
+        let outcome = match self.config.cache.write {
+            WritePolicy::WriteBack => self.write_back(sector, line, part, slot, room),
+            _ if room == 0 => Write::Fail(ReservationFail::MissQueueFull),
+            WritePolicy::WriteThrough => self.write_through(sector, line, part, slot),
+            WritePolicy::WriteEvict => {
+                if let Some(slot) = slot {
+                    self.tags.drop_sector(slot, part);
+                }
+                Write::Through
+            }
+        };
+        if !matches!(outcome, Write::Fail(_)) {
+            match slot {
+                Some(_) => self.counts.write_hits += 1,
+                None => self.counts.write_misses += 1,
+            }
+        }
+        outcome
+    }
+
+    fn write_through(
+        &mut self,
+        sector: &Sector,
+        line: u64,
+        part: u32,
+        slot: Option<Slot>,
+    ) -> Write {
+        let slot = match slot {
+            None if self.config.cache.write_allocate == WriteAllocate::None => {
+                return Write::Through;
+            }
+            // A set whose lines are all reserved lets the store pass by.
+            None => self.allocate(line, 0).ok().map(|(slot, _)| slot),
+            found => found,
+        };
+        if let Some(slot) = slot {
+            self.tags.write(slot, part, sector.bytes, false);
+            self.tags.touch(slot);
+        }
+        Write::Through
+    }
+
+    fn write_back(
+        &mut self,
+        sector: &Sector,
+        line: u64,
+        part: u32,
+        slot: Option<Slot>,
+        room: usize,
+    ) -> Write {
+        if slot.is_none() && self.config.cache.write_allocate == WriteAllocate::None {
+            return if room > 0 {
+                Write::Through
+            } else {
+                Write::Fail(ReservationFail::MissQueueFull)
+            };
+        }
+        let present = slot.is_some_and(|slot| self.tags.holds(slot, part, ALL_BYTES));
+        let fetch = self.config.cache.write_allocate == WriteAllocate::FetchOnWrite
+            && !present
+            && sector.bytes != ALL_BYTES
+            && self.mshr.probe(self.geometry.sector(sector.address)).is_none();
+        let taken = match (fetch, slot) {
+            (true, _) => self.take_miss(line, part, slot, room),
+            (false, Some(_)) => Ok(None),
+            (false, None) => self.allocate(line, room).map(|(_, writeback)| writeback),
+        };
+        let writeback = match taken {
+            Ok(writeback) => writeback,
+            Err(reason) => return Write::Fail(reason),
+        };
+        let slot = self.tags.find(line).expect("the line has its place");
+        self.tags.write(slot, part, sector.bytes, true);
+        self.tags.touch(slot);
+        if fetch {
+            self.counts.write_fetches += 1;
+            return Write::Fetch { writeback };
+        }
+        Write::Absorbed { writeback }
+    }
+
+    /// An atomic passes by on its way to the LLC; a copy of its sector would be stale.
+    pub fn pass_atomic(&mut self, address: u64) {
+        self.counts.atomics += 1;
+        let (line, part) = self.place(address);
+        if let Some(slot) = self.tags.find(line) {
+            self.tags.drop_sector(slot, part);
+        }
+    }
+
+    /// A read passes by (cache operator).
+    pub fn pass_read(&mut self) {
+        self.counts.bypasses += 1;
+    }
+
+    /// Misses outstanding.
+    pub fn outstanding(&self) -> usize {
+        self.mshr.len()
+    }
+
+    fn place(&self, address: u64) -> (u64, u32) {
+        (self.geometry.line(address), self.geometry.sector_in_line(address))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::load;
+
+    fn sector(address: u64, bytes: u32) -> Sector {
+        Sector { address, bytes, serial: 0 }
+    }
+
+    fn read(l1: &mut L1, requests: &mut RequestTable, address: u64) -> Read {
+        let outcome = l1.read(&sector(address, ALL_BYTES), 8);
+        if matches!(outcome, Read::Miss { .. }) {
+            let id = crate::engine::test_request(requests, address);
+            l1.open(address, id, requests);
+        }
+        outcome
+    }
+
+    fn l1(machine: &str, overrides: &[&str]) -> L1 {
+        let overrides: Vec<String> = overrides.iter().map(|&o| o.to_owned()).collect();
+        L1::new(&load(machine, &overrides).unwrap().l1)
+    }
+
+    #[test]
+    fn a_filled_sector_hits_and_its_neighbour_is_a_sector_miss() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("v100", &[]);
+        assert_eq!(read(&mut l1, &mut requests, 0x1000), Read::Miss { writeback: None });
+        assert_eq!(read(&mut l1, &mut requests, 0x1000), Read::Pending);
+        assert_eq!(l1.fill(0x1000).1, 1);
+        assert_eq!(read(&mut l1, &mut requests, 0x1000), Read::Hit);
+        assert_eq!(read(&mut l1, &mut requests, 0x1020), Read::Miss { writeback: None });
+        let c = &l1.counts;
+        assert_eq!(
+            (c.read_hits, c.read_misses, c.read_sector_misses, c.read_pending_hits),
+            (1, 1, 1, 1)
+        );
+    }
+
+    #[test]
+    fn reserved_lines_cannot_be_replaced() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &[]);
+        // 32 sets of 4 ways: five lines of one set.
+        for way in 0..4 {
+            assert_eq!(read(&mut l1, &mut requests, way << 12), Read::Miss { writeback: None });
+        }
+        assert_eq!(read(&mut l1, &mut requests, 4 << 12), Read::Fail(ReservationFail::LineAlloc));
+        l1.fill(2 << 12);
+        assert_eq!(read(&mut l1, &mut requests, 4 << 12), Read::Miss { writeback: None });
+    }
+
+    #[test]
+    fn the_least_recently_used_line_gives_way() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &[]);
+        for way in 0..4 {
+            read(&mut l1, &mut requests, way << 12);
+            l1.fill(way << 12);
+        }
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit);
+        read(&mut l1, &mut requests, 4 << 12);
+        l1.fill(4 << 12);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit);
+        assert_eq!(read(&mut l1, &mut requests, 1 << 12), Read::Miss { writeback: None });
+    }
+
+    #[test]
+    fn each_shortage_has_its_name() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &["l1.cache.mshr_entries=1", "l1.cache.mshr_merges=1"]);
+        assert_eq!(l1.read(&sector(0, 1), 0), Read::Fail(ReservationFail::MissQueueFull));
+        read(&mut l1, &mut requests, 0);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Fail(ReservationFail::MshrMerge));
+        assert_eq!(read(&mut l1, &mut requests, 128), Read::Fail(ReservationFail::MshrEntry));
+    }
+
+    #[test]
+    fn a_store_under_write_evict_drops_the_line() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &["l1.cache.write=write-evict"]);
+        read(&mut l1, &mut requests, 0);
+        l1.fill(0);
+        assert_eq!(l1.write(&sector(0, 1), 1), Write::Through);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Miss { writeback: None });
+    }
+
+    #[test]
+    fn written_bytes_are_readable_before_the_rest_is_fetched() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("v100", &[]);
+        assert_eq!(l1.write(&sector(0x40, 0xff), 1), Write::Through);
+        assert_eq!(l1.read(&sector(0x40, 0x0f), 8), Read::Hit);
+        assert_eq!(read(&mut l1, &mut requests, 0x40), Read::Miss { writeback: None });
+    }
+
+    #[test]
+    fn a_dirty_line_that_leaves_is_written_back() {
+        let overrides = ["l1.cache.write=write-back", "l1.cache.write_allocate=fetch-on-write"];
+        let mut l1 = l1("li2015", &overrides);
+        for way in 0..4u64 {
+            let outcome = l1.write(&sector(way << 12, ALL_BYTES), 8);
+            assert_eq!(outcome, Write::Absorbed { writeback: None });
+        }
+        let dirty = Dirty { address: 0, sectors: 1 };
+        assert_eq!(l1.read(&sector(4 << 12, 1), 1), Read::Fail(ReservationFail::MissQueueFull));
+        assert_eq!(l1.read(&sector(4 << 12, 1), 2), Read::Miss { writeback: Some(dirty) });
+    }
+
+    #[test]
+    fn streaming_misses_reserve_no_line() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("rtx2060s", &[]);
+        for line in 0..200u64 {
+            assert_eq!(read(&mut l1, &mut requests, line * 128), Read::Miss { writeback: None });
+        }
+        assert_eq!(l1.counts.evictions, 0);
+    }
+}

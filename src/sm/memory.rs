@@ -1,0 +1,441 @@
+//! The load/store unit at work: memory instructions become requests, and replies finish them.
+
+use super::Sm;
+use super::access::{Access, AccessId};
+use super::coalescer::shared_passes;
+use super::code::Static;
+use super::l1::{Dirty, Read, Write};
+use super::lsu::{Entry, Sector, Work};
+use crate::dram::AddressMap;
+use crate::engine::{Context, Request, RequestId, RequestKind};
+use crate::machine::Dram;
+use crate::record::{LoadRow, ReservationFail};
+use std::cmp::Reverse;
+use warpmem_trace::{CacheOp, Kind, Space};
+
+/// Counts the different channels and banks among a few requests.
+pub(super) struct Places {
+    banks: usize,
+    seen: Vec<u64>,
+    touched: Vec<u32>,
+}
+
+impl Places {
+    pub fn new(dram: &Dram) -> Places {
+        let total = (dram.channels * dram.banks) as usize;
+        Places {
+            banks: dram.banks as usize,
+            seen: vec![0; total.div_ceil(64)],
+            touched: Vec::new(),
+        }
+    }
+
+    /// Different channels and different (channel, bank) pairs.
+    fn count(&mut self, places: impl Iterator<Item = (u16, u16)>) -> (u32, u32) {
+        self.touched.clear();
+        let mut channels = 0u128;
+        for (channel, bank) in places {
+            channels |= 1 << channel;
+            let place = channel as usize * self.banks + bank as usize;
+            if self.seen[place / 64] >> (place % 64) & 1 == 0 {
+                self.seen[place / 64] |= 1 << (place % 64);
+                self.touched.push(place as u32);
+            }
+        }
+        for &place in &self.touched {
+            self.seen[place as usize / 64] = 0;
+        }
+        (channels.count_ones(), self.touched.len() as u32)
+    }
+}
+
+impl Sm {
+    /// A memory instruction has issued: it gets a row, and a place in the load/store queue.
+    pub(super) fn start_access(
+        &mut self,
+        slot: u32,
+        instruction: &Static,
+        cycle: u64,
+        map: &AddressMap,
+    ) {
+        let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
+        let addresses = warp.record.active_addresses();
+        if addresses.is_empty() {
+            return;
+        }
+        let cta = self.ctas[warp.cta as usize].as_ref().expect("the CTA is present");
+        let returns = matches!(instruction.kind, Kind::Load | Kind::Atomic | Kind::AsyncCopy);
+        let row = LoadRow {
+            kernel: cta.kernel,
+            cta: cta.index,
+            warp_in_cta: warp.warp_in_cta,
+            sm: u32::from(self.id),
+            pc: instruction.pc,
+            issue_cycle: cycle,
+            ..LoadRow::default()
+        };
+        let access = self.accesses.add(Access::new(slot, returns, row));
+        if instruction.space == Space::Constant {
+            self.accesses.get_mut(access).ready_cycle = cycle + self.constant_latency;
+            self.completions.push(Reverse((cycle + self.constant_latency, access)));
+        } else {
+            let width = u32::from(instruction.width);
+            let entry = self.lsu.push();
+            entry.access = access;
+            entry.cache_op = instruction.cache_op;
+            entry.sent = 0;
+            entry.work = match (instruction.space, instruction.kind) {
+                (Space::Shared, _) => Work::Shared {
+                    passes: shared_passes(
+                        addresses,
+                        width,
+                        self.shared.banks,
+                        self.shared.bank_bytes,
+                    ),
+                },
+                (_, Kind::Store) => Work::Store,
+                (_, Kind::Atomic | Kind::Reduction) => Work::Atomic,
+                _ => Work::Load,
+            };
+            match entry.work {
+                Work::Shared { .. } => entry.sectors.clear(),
+                Work::Atomic => self.coalescer.atomics(addresses, &mut entry.sectors),
+                work => self.coalescer.sectors(
+                    addresses,
+                    width,
+                    work == Work::Store,
+                    &mut entry.sectors,
+                ),
+            }
+            let sectors = entry.sectors.as_slice();
+            let (channels, banks) = self.places.count(sectors.iter().map(|s| {
+                let place = map.locate(s.address);
+                (place.channel, place.bank)
+            }));
+            let access = self.accesses.get_mut(access);
+            access.waiting = sectors.len() as u32;
+            access.row.requests = access.waiting;
+            (access.row.channels, access.row.banks) = (channels, banks);
+        }
+        if returns {
+            warp.add_load(access, instruction.use_distance);
+        } else {
+            warp.posted += 1;
+        }
+    }
+
+    /// The unit works on the instruction at the head of its queue.
+    pub(super) fn work_lsu(&mut self, cycle: u64, ctx: &mut Context) {
+        if self.lsu.busy_until > cycle {
+            return;
+        }
+        let Some(entry) = self.lsu.head() else { return };
+        match entry.work {
+            Work::Shared { passes } => {
+                let access = entry.access;
+                self.pass_shared(access, passes, cycle);
+            }
+            _ => self.send_sectors(cycle, ctx),
+        }
+    }
+
+    /// A shared-memory instruction takes its passes; the next instruction waits for them.
+    fn pass_shared(&mut self, access: AccessId, passes: u32, cycle: u64) {
+        let end = cycle + u64::from(passes);
+        self.result.shared_accesses += 1;
+        self.result.shared_bank_conflict_cycles += u64::from(passes - 1);
+        self.lsu.busy_until = end;
+        self.lsu.pop();
+        // One pass is part of the latency.
+        let ready = end - 1 + u64::from(self.shared.latency);
+        self.completions.push(Reverse((ready, access)));
+    }
+
+    /// Sends sectors of the head instruction in order, at most one per L1 bank.
+    fn send_sectors(&mut self, cycle: u64, ctx: &mut Context) {
+        let Some(entry) = self.lsu.head() else { return };
+        let mut entry = std::mem::replace(entry, Entry::blank());
+        let total = entry.sectors.as_slice().len();
+        let mut banks = 0u64;
+        while entry.sent < total {
+            let sector = entry.sectors.as_slice()[entry.sent];
+            let bank = 1 << (self.l1.bank(sector.address) % 64);
+            if banks & bank != 0 {
+                break;
+            }
+            banks |= bank;
+            if let Err(reason) = self.send(&entry, &sector, cycle, ctx) {
+                self.fail(reason, cycle, ctx);
+                break;
+            }
+            self.end_fail(cycle);
+            entry.sent += 1;
+        }
+        let done = entry.sent == total;
+        *self.lsu.head().expect("the instruction is at the head") = entry;
+        if done {
+            self.lsu.pop();
+        }
+    }
+
+    /// One sector's access to L1, or past it. Nothing happens on a failure.
+    fn send(
+        &mut self,
+        entry: &Entry,
+        sector: &Sector,
+        cycle: u64,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
+        let room = ctx.fabric.room(self.request_port);
+        match entry.work {
+            Work::Atomic => self.send_past(entry, sector, RequestKind::Atomic, room, cycle, ctx),
+            Work::Store if self.l1_enabled => self.store(entry, sector, room, cycle, ctx),
+            Work::Store => self.send_past(entry, sector, RequestKind::Write, room, cycle, ctx),
+            _ if self.l1_enabled && !passes_l1(entry.cache_op) => {
+                self.load(entry, sector, room, cycle, ctx)
+            }
+            _ => self.send_past(entry, sector, RequestKind::Read, room, cycle, ctx),
+        }
+    }
+
+    fn load(
+        &mut self,
+        entry: &Entry,
+        sector: &Sector,
+        room: usize,
+        cycle: u64,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
+        match self.l1.read(sector, room) {
+            Read::Fail(reason) => return Err(reason),
+            Read::Hit => self.hit(entry.access, cycle),
+            Read::Pending => {
+                let request = self.request(entry, sector, RequestKind::Read, cycle, ctx);
+                self.l1.join(sector.address, request, ctx.requests);
+            }
+            Read::Miss { writeback } => {
+                self.write_back(writeback, cycle, ctx);
+                let request = self.request(entry, sector, RequestKind::Read, cycle, ctx);
+                self.l1.open(sector.address, request, ctx.requests);
+                self.push(request, cycle, ctx);
+            }
+        }
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        entry: &Entry,
+        sector: &Sector,
+        room: usize,
+        cycle: u64,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
+        match self.l1.write(sector, room) {
+            Write::Fail(reason) => return Err(reason),
+            Write::Through => {
+                let request = self.request(entry, sector, RequestKind::Write, cycle, ctx);
+                self.push(request, cycle, ctx);
+            }
+            Write::Absorbed { writeback } => {
+                self.write_back(writeback, cycle, ctx);
+                self.hit(entry.access, cycle);
+            }
+            Write::Fetch { writeback } => {
+                self.write_back(writeback, cycle, ctx);
+                let request = self.request(entry, sector, RequestKind::Fetch, cycle, ctx);
+                self.l1.open(sector.address, request, ctx.requests);
+                self.push(request, cycle, ctx);
+            }
+        }
+        Ok(())
+    }
+
+    /// A request that L1 has no part in.
+    fn send_past(
+        &mut self,
+        entry: &Entry,
+        sector: &Sector,
+        kind: RequestKind,
+        room: usize,
+        cycle: u64,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
+        if room == 0 {
+            return Err(ReservationFail::MissQueueFull);
+        }
+        match kind {
+            RequestKind::Atomic => self.l1.pass_atomic(sector.address),
+            RequestKind::Read => self.l1.pass_read(),
+            _ => {}
+        }
+        let request = self.request(entry, sector, kind, cycle, ctx);
+        ctx.requests.get_mut(request).bypass = true;
+        self.push(request, cycle, ctx);
+        Ok(())
+    }
+
+    fn write_back(&mut self, dirty: Option<Dirty>, cycle: u64, ctx: &mut Context) {
+        let Some(dirty) = dirty else { return };
+        let request = Request {
+            sectors: dirty.sectors,
+            bytes: u32::MAX,
+            ..self.blank_request(dirty.address, RequestKind::Writeback, ctx)
+        };
+        let request = ctx.requests.add(request, self.clock.at(cycle));
+        self.push(request, cycle, ctx);
+    }
+
+    fn request(
+        &self,
+        entry: &Entry,
+        sector: &Sector,
+        kind: RequestKind,
+        cycle: u64,
+        ctx: &mut Context,
+    ) -> RequestId {
+        let access = self.accesses.get(entry.access);
+        let request = Request {
+            pc: access.row.pc,
+            bytes: sector.bytes,
+            access: entry.access.0,
+            warp: u32::from(self.id) << 6 | access.warp,
+            serial: sector.serial,
+            ..self.blank_request(sector.address, kind, ctx)
+        };
+        ctx.requests.add(request, self.clock.at(cycle))
+    }
+
+    fn blank_request(&self, address: u64, kind: RequestKind, ctx: &Context) -> Request {
+        let slice = ctx.map.locate(address).slice;
+        Request { sm: self.id, ..Request::of_slice(address, kind, slice) }
+    }
+
+    /// A request leaves for the network once L1 has been looked up.
+    fn push(&mut self, request: RequestId, cycle: u64, ctx: &mut Context) {
+        let leaves = self.clock.at(cycle + self.l1_latency);
+        ctx.requests.stamps_mut(request).l1_missed = leaves;
+        ctx.fabric.push(self.request_port, request, leaves);
+    }
+
+    fn hit(&mut self, access: AccessId, cycle: u64) {
+        let ready = cycle + self.l1_latency;
+        let row = self.accesses.get_mut(access);
+        row.waiting -= 1;
+        row.ready_cycle = row.ready_cycle.max(ready);
+        if row.waiting == 0 {
+            self.completions.push(Reverse((row.ready_cycle, access)));
+        }
+    }
+
+    /// The head instruction cannot go on: what is missing is counted until it can.
+    fn fail(&mut self, reason: ReservationFail, cycle: u64, ctx: &mut Context) {
+        self.end_fail(cycle);
+        self.failing = Some((reason, cycle));
+        if reason == ReservationFail::MissQueueFull {
+            ctx.fabric.block_writer(self.request_port);
+        }
+    }
+
+    fn end_fail(&mut self, cycle: u64) {
+        if let Some((reason, since)) = self.failing.take() {
+            self.l1.counts.reservation_fails[reason as usize] += cycle - since;
+        }
+    }
+
+    /// When the unit can next do something of its own accord.
+    pub(super) fn next_lsu_cycle(&self, cycle: u64) -> Option<u64> {
+        if self.lsu.is_empty() || self.failing.is_some() {
+            return None;
+        }
+        Some(self.lsu.busy_until.max(cycle + 1))
+    }
+
+    /// Takes at most one reply from the network.
+    pub(super) fn take_reply(&mut self, cycle: u64, ctx: &mut Context) {
+        let now = self.clock.at(cycle);
+        let Some(request) = ctx.fabric.ready(self.reply_port, now) else { return };
+        ctx.fabric.pop(self.reply_port, now);
+        let row = *ctx.requests.get(request);
+        let waits_in_l1 = matches!(row.kind, RequestKind::Read | RequestKind::Fetch) && !row.bypass;
+        if !waits_in_l1 {
+            self.request_back(request, cycle, ctx);
+            return;
+        }
+        let (mut next, _) = self.l1.fill(row.address);
+        let stamps = *ctx.requests.stamps(request);
+        while next != RequestId::NONE {
+            let waiting = next;
+            next = ctx.requests.get(waiting).next;
+            if waiting != request {
+                ctx.requests.share_reply(waiting, &row, &stamps);
+            }
+            self.request_back(waiting, cycle, ctx);
+        }
+    }
+
+    /// A request is back: it leaves the table, and its instruction is one request nearer its end.
+    fn request_back(&mut self, id: RequestId, cycle: u64, ctx: &mut Context) {
+        let now = self.clock.at(cycle);
+        let request = *ctx.requests.get(id);
+        let stamps = *ctx.requests.stamps(id);
+        ctx.requests.remove(id);
+        if request.kind == RequestKind::Read {
+            ctx.record.latency(&request, &stamps, now);
+        }
+        let access = AccessId(request.access);
+        let row = self.accesses.get_mut(access);
+        row.request_back(&request, &stamps, now.since(stamps.created));
+        if row.waiting == 0 {
+            self.completions.push(Reverse((row.ready_cycle.max(cycle), access)));
+        }
+    }
+
+    /// Finishes the memory instructions whose last datum is there.
+    pub(super) fn complete_accesses(&mut self, cycle: u64, ctx: &mut Context) {
+        while let Some(&Reverse((ready, access))) = self.completions.peek() {
+            if ready > cycle {
+                break;
+            }
+            self.completions.pop();
+            self.complete(access, cycle, ctx);
+        }
+    }
+
+    fn complete(&mut self, id: AccessId, cycle: u64, ctx: &mut Context) {
+        let access = self.accesses.get(id);
+        let (slot, returns) = (access.warp, access.returns);
+        if returns && access.row.requests > 0 {
+            let row = access.finished_row(cycle, self.clock.period());
+            ctx.record.load(&row);
+        }
+        self.accesses.remove(id);
+        let warp = self.warp_mut(slot);
+        if returns {
+            warp.finish_load(id);
+        } else {
+            warp.posted -= 1;
+        }
+        self.memory_back(slot, cycle);
+    }
+}
+
+/// Whether reads with this operator are not cached in L1.
+fn passes_l1(op: CacheOp) -> bool {
+    matches!(op, CacheOp::Global | CacheOp::Volatile | CacheOp::StrongGpu)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_counted_once_each_time() {
+        let dram = crate::machine::load("li2015", &[]).unwrap().dram;
+        let mut places = Places::new(&dram);
+        for _ in 0..2 {
+            let got = places.count([(0, 3), (0, 3), (0, 4), (5, 3)].into_iter());
+            assert_eq!(got, (2, 3));
+        }
+    }
+}

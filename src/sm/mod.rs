@@ -1,0 +1,407 @@
+//! A streaming multiprocessor: warps, scoreboard, issue, load/store unit and L1.
+//!
+//! Instruction fetch is ideal and register bank conflicts are not modelled.
+
+mod access;
+mod account;
+mod calendar;
+mod coalescer;
+mod code;
+mod issue;
+mod l1;
+mod lsu;
+mod memory;
+pub mod scheduler;
+mod warp;
+
+use crate::engine::{Clock, Context, Domain, PortId, UnitId};
+use crate::machine::{Machine, Unit, Units};
+use crate::record::{ReservationFail, SmResult};
+use access::{AccessId, AccessTable};
+use account::Account;
+use calendar::Calendar;
+use coalescer::Coalescer;
+use code::CLASSES;
+pub use code::Code;
+use l1::L1;
+use lsu::Lsu;
+use scheduler::{WARP_SCHEDULERS, WarpScheduler};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+use warp::Warp;
+use warpmem_trace::{Chunk, TraceError};
+
+/// A CTA on its way to an SM.
+pub struct CtaLaunch {
+    /// Index of the kernel in the trace.
+    pub kernel: u32,
+    /// Index of the CTA in the kernel.
+    pub cta: u32,
+    pub code: Arc<Code>,
+    pub chunk: Arc<Chunk>,
+    pub cta_in_chunk: usize,
+    /// L1 bytes while this kernel runs; the cache is emptied if `flush` is set.
+    pub l1_bytes: u32,
+    pub flush: bool,
+}
+
+/// A CTA that has ended on an SM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CtaEnd {
+    pub kernel: u32,
+    pub cta: u32,
+    pub sm: u32,
+    pub cycle: u64,
+}
+
+/// Barriers that a CTA has.
+const BARRIERS: usize = 16;
+
+/// A resident CTA.
+struct Cta {
+    kernel: u32,
+    index: u32,
+    /// Warps that have not ended.
+    live: u32,
+    /// Warps that wait at each barrier, by slot.
+    waiting: [u64; BARRIERS],
+}
+
+/// One scheduler of an SM with its functional units.
+struct IssueSlot {
+    policy: Box<dyn WarpScheduler>,
+    warps: u64,
+    next_issue: u64,
+    /// When each class's unit takes the next instruction.
+    unit_free: [u64; CLASSES],
+}
+
+/// One SM.
+pub struct Sm {
+    id: u16,
+    unit: UnitId,
+    clock: Clock,
+    units: [Unit; CLASSES],
+    issue_interval: u64,
+    constant_latency: u64,
+    shared: crate::machine::SharedMemory,
+    l1_enabled: bool,
+    l1_latency: u64,
+    request_port: PortId,
+    reply_port: PortId,
+
+    /// The cycle of the current step.
+    cycle: u64,
+    warps: Vec<Option<Box<Warp>>>,
+    ages: Vec<u64>,
+    next_age: u64,
+    ctas: Vec<Option<Cta>>,
+    launches: VecDeque<CtaLaunch>,
+    ended: Vec<CtaEnd>,
+
+    present: u64,
+    ready: u64,
+    by_class: [u64; CLASSES],
+    classes: [u8; 64],
+    calendar: Calendar,
+    at_barrier: u64,
+    waiting_for_memory: u64,
+    slots: Vec<IssueSlot>,
+
+    coalescer: Coalescer,
+    lsu: Lsu,
+    l1: L1,
+    accesses: AccessTable,
+    completions: BinaryHeap<Reverse<(u64, AccessId)>>,
+    /// What the head instruction of the load/store unit lacks, and since when.
+    failing: Option<(ReservationFail, u64)>,
+    places: memory::Places,
+
+    account: Account,
+    result: SmResult,
+}
+
+impl Sm {
+    /// `request_port` leads to the request network, `reply_port` comes from the reply network.
+    pub fn new(
+        machine: &Machine,
+        id: usize,
+        clock: Clock,
+        request_port: PortId,
+        reply_port: PortId,
+    ) -> Result<Sm, crate::registry::PolicyError> {
+        let config = &machine.sm;
+        let slots = (0..config.schedulers)
+            .map(|s| {
+                Ok(IssueSlot {
+                    policy: WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, config)?,
+                    warps: (0..64)
+                        .filter(|w| w % config.schedulers == s)
+                        .fold(0, |m, w| m | 1 << w),
+                    next_issue: 0,
+                    unit_free: [0; CLASSES],
+                })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let max_warps = config.max_warps as usize;
+        Ok(Sm {
+            id: id as u16,
+            unit: UnitId { domain: Domain::Core, index: id as u32 },
+            clock,
+            units: unit_table(&config.units),
+            issue_interval: u64::from(config.issue_interval),
+            constant_latency: u64::from(config.constant_latency),
+            shared: config.shared.clone(),
+            l1_enabled: machine.l1.enabled,
+            l1_latency: u64::from(machine.l1.latency),
+            request_port,
+            reply_port,
+            cycle: 0,
+            warps: (0..max_warps).map(|_| None).collect(),
+            ages: vec![0; 64],
+            next_age: 0,
+            ctas: (0..config.max_ctas).map(|_| None).collect(),
+            launches: VecDeque::new(),
+            ended: Vec::new(),
+            present: 0,
+            ready: 0,
+            by_class: [0; CLASSES],
+            classes: [0; 64],
+            calendar: Calendar::new(),
+            at_barrier: 0,
+            waiting_for_memory: 0,
+            slots,
+            coalescer: Coalescer::new(machine.l1.cache.sector_bytes),
+            lsu: Lsu::new(config.lsu_queue),
+            l1: L1::new(&machine.l1),
+            accesses: AccessTable::default(),
+            completions: BinaryHeap::new(),
+            failing: None,
+            places: memory::Places::new(&machine.dram),
+            account: Account::default(),
+            result: SmResult::default(),
+        })
+    }
+
+    /// This SM as the fabric knows it.
+    pub fn unit(&self) -> UnitId {
+        self.unit
+    }
+
+    /// Hands the SM a CTA; it starts at the SM's next step.
+    pub fn launch(&mut self, launch: CtaLaunch) {
+        self.launches.push_back(launch);
+    }
+
+    /// Takes the CTAs that ended since the last call.
+    pub fn take_ended(&mut self) -> impl Iterator<Item = CtaEnd> + '_ {
+        self.ended.drain(..)
+    }
+
+    /// One turn at core cycle `cycle`: what has arrived, who is ready, what issues, what is sent.
+    pub fn step(&mut self, cycle: u64, ctx: &mut Context) -> Result<(), TraceError> {
+        self.cycle = cycle;
+        self.account_until(cycle);
+        self.start_ctas(cycle)?;
+        self.take_reply(cycle, ctx);
+        self.complete_accesses(cycle, ctx);
+        self.ready |= self.calendar.take(cycle);
+        let ready = self.ready.count_ones();
+        let issued = self.issue(cycle, ctx.map)?;
+        self.work_lsu(cycle, ctx);
+        self.account_step(cycle, issued, ready);
+        self.schedule(cycle, ctx);
+        Ok(())
+    }
+
+    fn start_ctas(&mut self, cycle: u64) -> Result<(), TraceError> {
+        while let Some(launch) = self.launches.pop_front() {
+            self.start_cta(&launch, cycle)?;
+        }
+        Ok(())
+    }
+
+    fn start_cta(&mut self, launch: &CtaLaunch, cycle: u64) -> Result<(), TraceError> {
+        if launch.flush {
+            self.l1.reset(launch.l1_bytes);
+        }
+        let entry = &launch.chunk.ctas()[launch.cta_in_chunk];
+        let slot =
+            self.ctas.iter().position(Option::is_none).expect("a free CTA slot was promised");
+        let live = entry.warps.len() as u32;
+        self.ctas[slot] =
+            Some(Cta { kernel: launch.kernel, index: launch.cta, live, waiting: [0; BARRIERS] });
+        self.result.ctas += 1;
+        for (index, warp) in entry.warps.iter().enumerate() {
+            let cursor = launch.chunk.warp(launch.cta_in_chunk, index);
+            self.start_warp(
+                Warp::new(Arc::clone(&launch.code), cursor, slot as u32, warp.warp_in_cta),
+                cycle,
+            )?;
+        }
+        if live == 0 {
+            self.end_cta(slot);
+        }
+        Ok(())
+    }
+
+    fn start_warp(&mut self, warp: Warp, cycle: u64) -> Result<(), TraceError> {
+        let slot = (!self.present).trailing_zeros();
+        assert!((slot as usize) < self.warps.len(), "a free warp slot was promised");
+        self.present |= 1 << slot;
+        self.ages[slot as usize] = self.next_age;
+        self.next_age += 1;
+        self.warps[slot as usize] = Some(Box::new(warp));
+        self.next_record(slot, cycle)
+    }
+
+    /// Moves a warp to its next record, or lets it end once its memory instructions are done.
+    fn next_record(&mut self, slot: u32, cycle: u64) -> Result<(), TraceError> {
+        let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
+        if warp.next_record()? {
+            self.count_record(slot);
+            self.await_operands(slot, cycle);
+        } else {
+            self.set_class(slot, None);
+            self.waiting_for_memory |= 1 << slot;
+            self.end_warp_if_done(slot, cycle);
+        }
+        Ok(())
+    }
+
+    /// Counts the threads of a record's instructions.
+    fn count_record(&mut self, slot: u32) {
+        let warp = self.warp(slot);
+        let record = &warp.record;
+        let compute: u64 = record.compute_lanes.iter().map(|&n| u64::from(n)).sum();
+        let kind = warp.code.get(record.instruction.0).kind;
+        let own = if kind == warpmem_trace::Kind::End { 0 } else { record.mask.count_ones() };
+        self.result.thread_instructions += compute + u64::from(own);
+    }
+
+    fn warp(&self, slot: u32) -> &Warp {
+        self.warps[slot as usize].as_ref().expect("the warp is present")
+    }
+
+    fn warp_mut(&mut self, slot: u32) -> &mut Warp {
+        self.warps[slot as usize].as_mut().expect("the warp is present")
+    }
+
+    fn cta_mut(&mut self, cta: usize) -> &mut Cta {
+        self.ctas[cta].as_mut().expect("the CTA is present")
+    }
+
+    /// Whether a warp is at the end of its trace, with memory instructions perhaps in flight.
+    fn has_ended(&self, slot: u32) -> bool {
+        let warp = self.warp(slot);
+        warp.op == warp.op_end && self.waiting_for_memory >> slot & 1 == 1
+    }
+
+    /// Ends a warp whose trace is at its end when nothing of it is in flight.
+    fn end_warp_if_done(&mut self, slot: u32, cycle: u64) {
+        let warp = self.warp(slot);
+        if warp.loads > 0 || warp.posted > 0 || self.at_barrier >> slot & 1 == 1 {
+            return;
+        }
+        let cta = warp.cta as usize;
+        self.warps[slot as usize] = None;
+        self.present &= !(1 << slot);
+        self.waiting_for_memory &= !(1 << slot);
+        let scheduler = slot as usize % self.slots.len();
+        self.slots[scheduler].policy.retired(slot);
+        let state = self.cta_mut(cta);
+        state.live -= 1;
+        if state.live == 0 {
+            self.end_cta(cta);
+        } else {
+            self.release_all_complete(cta, cycle);
+        }
+    }
+
+    fn end_cta(&mut self, slot: usize) {
+        let cta = self.ctas[slot].take().expect("the CTA is present");
+        self.ended.push(CtaEnd {
+            kernel: cta.kernel,
+            cta: cta.index,
+            sm: u32::from(self.id),
+            cycle: self.cycle,
+        });
+    }
+
+    /// Asks for the next turn.
+    fn schedule(&mut self, cycle: u64, ctx: &mut Context) {
+        let mut next = u64::MAX;
+        if let Some(at) = self.next_issue_cycle(cycle) {
+            next = next.min(at);
+        }
+        if let Some(at) = self.next_lsu_cycle(cycle) {
+            next = next.min(at);
+        }
+        if let Some(at) = self.calendar.next() {
+            next = next.min(at);
+        }
+        if let Some(&Reverse((at, _))) = self.completions.peek() {
+            next = next.min(at);
+        }
+        if let Some((ready, _)) = ctx.fabric.head(self.reply_port) {
+            next = next.min(self.clock.cycle_from(ready));
+        }
+        if next != u64::MAX {
+            ctx.fabric.wake_cycle(self.unit, next.max(cycle + 1));
+        }
+    }
+
+    /// What the SM did until core cycle `cycle`, where the run ended.
+    pub fn finish(&mut self, cycle: u64) -> SmResult {
+        self.account_until(cycle);
+        let mut result = std::mem::take(&mut self.result);
+        result.l1 = std::mem::take(&mut self.l1.counts);
+        result
+    }
+
+    /// Whether nothing is resident, queued or in flight.
+    pub fn is_idle(&self) -> bool {
+        self.present == 0
+            && self.launches.is_empty()
+            && self.lsu.is_empty()
+            && self.accesses.len() == 0
+            && self.l1.outstanding() == 0
+    }
+
+    /// Warp instructions issued so far.
+    pub fn warp_instructions(&self) -> u64 {
+        self.result.warp_instructions
+    }
+
+    /// State for the deadlock report.
+    pub fn describe(&self) -> String {
+        format!(
+            "SM {}: {} warps present, {} ready, {} at a barrier, {} wait for memory; {} memory instructions in \
+             flight, {} in the load/store queue, {} L1 misses outstanding",
+            self.id,
+            self.present.count_ones(),
+            self.ready.count_ones(),
+            self.at_barrier.count_ones(),
+            self.waiting_for_memory.count_ones(),
+            self.accesses.len(),
+            self.lsu.len(),
+            self.l1.outstanding(),
+        )
+    }
+}
+
+/// Units by class. The load/store unit takes an instruction each cycle while its queue has room.
+fn unit_table(units: &Units) -> [Unit; CLASSES] {
+    [
+        units.integer,
+        units.fp32,
+        units.fp64,
+        units.sfu,
+        units.tensor,
+        units.control,
+        units.uniform,
+        units.other,
+        Unit { latency: 1, interval: 1 },
+    ]
+}

@@ -1,0 +1,119 @@
+//! The state of a resident warp.
+
+use super::access::AccessId;
+use super::code::Code;
+use std::sync::Arc;
+use warpmem_trace::{MAX_DEPENDENCE, Record, WarpCursor};
+
+/// Results that the dependence window looks back on.
+const WINDOW: usize = MAX_DEPENDENCE as usize;
+
+/// A load whose result is not back.
+#[derive(Clone, Copy)]
+struct Outstanding {
+    access: AccessId,
+    /// Index of the first instruction that needs the result.
+    used_at: u64,
+}
+
+/// A warp: where it is in its trace and what it waits for.
+pub(super) struct Warp {
+    pub code: Arc<Code>,
+    cursor: WarpCursor,
+    pub record: Record,
+    /// Next instruction, and the end of those of the current record.
+    pub op: u32,
+    pub op_end: u32,
+    /// Instructions issued so far.
+    pub index: u64,
+    /// When the last compute results are there, by instruction index; cycles, low 32 bits.
+    results: [u32; WINDOW],
+    outstanding: Vec<Outstanding>,
+    /// Index of the first instruction that must wait for a load.
+    pub use_limit: u64,
+    /// Instructions in flight that return data, and those that do not (stores, reductions, prefetches).
+    pub loads: u32,
+    pub posted: u32,
+    /// The next instruction waits for all that were posted (fence).
+    pub fence: bool,
+    pub cta: u32,
+    pub warp_in_cta: u32,
+}
+
+impl Warp {
+    pub fn new(code: Arc<Code>, cursor: WarpCursor, cta: u32, warp_in_cta: u32) -> Warp {
+        Warp {
+            code,
+            cursor,
+            record: Record::new(),
+            op: 0,
+            op_end: 0,
+            index: 0,
+            results: [0; WINDOW],
+            outstanding: Vec::new(),
+            use_limit: u64::MAX,
+            loads: 0,
+            posted: 0,
+            fence: false,
+            cta,
+            warp_in_cta,
+        }
+    }
+
+    /// Moves to the next record that has instructions; `false` at the end of the trace.
+    pub fn next_record(&mut self) -> Result<bool, warpmem_trace::TraceError> {
+        while self.cursor.next(&mut self.record)? {
+            let ops = self.code.ops_of(self.record.instruction.0);
+            (self.op, self.op_end) = (ops.start, ops.end);
+            if self.op != self.op_end {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Notes when the result of the instruction about to be counted is there.
+    #[inline]
+    pub fn set_result(&mut self, cycle: u64) {
+        self.results[self.index as usize % WINDOW] = cycle as u32;
+    }
+
+    /// The first cycle from `cycle` on at which the compute results that the next instruction needs are
+    /// there.
+    #[inline]
+    pub fn operands_ready(&self, cycle: u64) -> u64 {
+        let code = &self.code;
+        let mut wait = 0i32;
+        for &distance in code.deps(code.op(self.op)) {
+            let at = self.index.wrapping_sub(u64::from(distance)) as usize % WINDOW;
+            // Latencies are far below 2^31 cycles, so that the low 32 bits tell past from future.
+            wait = wait.max(self.results[at].wrapping_sub(cycle as u32) as i32);
+        }
+        cycle + wait as u64
+    }
+
+    /// A load was issued as the instruction before `index`; its result is used `distance` instructions on.
+    pub fn add_load(&mut self, access: AccessId, distance: u32) {
+        self.loads += 1;
+        if distance != u32::MAX {
+            let used_at = self.index + u64::from(distance);
+            self.outstanding.push(Outstanding { access, used_at });
+            self.use_limit = self.use_limit.min(used_at);
+        }
+    }
+
+    /// A load's result is back.
+    pub fn finish_load(&mut self, access: AccessId) {
+        self.loads -= 1;
+        if let Some(at) = self.outstanding.iter().position(|o| o.access == access) {
+            self.outstanding.swap_remove(at);
+            self.use_limit = self.outstanding.iter().map(|o| o.used_at).min().unwrap_or(u64::MAX);
+        }
+    }
+
+    /// Whether the next instruction must wait for memory.
+    #[inline]
+    pub fn waits_for_memory(&self) -> bool {
+        self.index >= self.use_limit || (self.fence && self.posted > 0)
+    }
+}
