@@ -81,7 +81,7 @@ impl Cell {
             Cell::Null => "–".to_owned(),
             Cell::Float(value) => shown(*value, digits.unwrap_or(Digits::Significant(4))),
             Cell::Integer(value) => match digits {
-                Some(Digits::Percent(_)) => shown(*value as f64, Digits::Percent(0)),
+                Some(percent @ Digits::Percent(_)) => shown(*value as f64, percent),
                 _ => value.to_string(),
             },
             Cell::Bool(_) | Cell::Text(_) => self.to_csv(),
@@ -131,6 +131,8 @@ mod tests {
         assert_eq!(third.to_display(Some(Digits::Percent(1))), "33.3");
         assert_eq!(third.to_display(Some(Digits::Decimals(2))), "0.33");
         assert_eq!(third.to_csv().parse(), Ok(1.0 / 3.0));
+        assert_eq!(Cell::Integer(1).to_display(Some(Digits::Percent(1))), "100.0");
+        assert_eq!(Cell::Integer(1).to_display(Some(Digits::Decimals(2))), "1");
         assert_eq!(Cell::Null.to_display(None), "–");
         assert_eq!(Cell::Null.to_csv(), "");
     }

@@ -148,3 +148,16 @@ pub const METRICS: &[Metric] = &[
 pub fn metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.name == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_compared_metric_is_described_and_every_name_once() {
+        assert!(COMPARED.iter().all(|name| metric(name).is_some()));
+        for (index, metric) in METRICS.iter().enumerate() {
+            assert!(METRICS[..index].iter().all(|other| other.name != metric.name));
+        }
+    }
+}
