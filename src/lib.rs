@@ -5,6 +5,7 @@ pub mod cta;
 pub mod dram;
 pub mod engine;
 pub mod ideal;
+pub mod import;
 pub mod llc;
 pub mod machine;
 pub mod network;

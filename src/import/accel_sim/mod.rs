@@ -1,0 +1,208 @@
+//! Text traces of Accel-Sim's NVBit tracer: import and export.
+//!
+//! The way of a kernel file: [`input`] inflates it on one thread, [`kernel`] parses its text into CTAs on
+//! another, [`assemble`] writes them to the trace on the caller's. Some files are under way at once;
+//! their kernels are written in the list's order.
+
+mod address;
+mod assemble;
+mod code;
+mod cta;
+mod grouped;
+mod header;
+mod input;
+mod kernel;
+mod line;
+mod list;
+mod opcode;
+mod opcode_table;
+mod raw;
+mod text;
+mod tracez;
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::Scope;
+
+use warpmem_trace::{Provenance, TraceWriter};
+
+use self::assemble::{Assembler, OpenKernel};
+use self::kernel::Event;
+use self::list::{Command, List};
+use super::error::ImportError;
+use super::summary::ImportSummary;
+use super::{ImportOptions, Progress};
+
+/// Imports a kernel list, a folder that holds one, or a single kernel file, grouped or raw, compressed
+/// or not, into the trace `output`.
+///
+/// # Errors
+/// When a file is missing, damaged or not what it should be, naming file and line; when the trace
+/// cannot be written; when `progress` stops it. No output is left then.
+pub fn import_accel_sim(
+    input: &Path,
+    output: &Path,
+    options: &ImportOptions,
+    progress: &dyn Progress,
+) -> Result<ImportSummary, ImportError> {
+    let list = list::read(input)?;
+    let commands = selected(&list, options.kernels.as_ref())?;
+    let files: Vec<&Path> = commands.iter().filter_map(|command| kernel_path(command)).collect();
+    let bytes_in = total_bytes(&files)?;
+    progress.total(bytes_in);
+
+    let provenance = Provenance {
+        tool: format!("warpmem {}", env!("CARGO_PKG_VERSION")),
+        source: format!("Accel-Sim trace {}", input.display()),
+        command: options.command.clone(),
+    };
+    let mut writer = TraceWriter::create(output, provenance, options.writer.clone())?;
+    let mut assembler = Assembler::new();
+    std::thread::scope(|scope| -> Result<(), ImportError> {
+        let mut ahead = Ahead::new(scope, &files, options.jobs.max(1), progress);
+        let mut done = 0;
+        for command in &commands {
+            match command {
+                Command::Memcpy { address, bytes } => {
+                    assembler.summary.memcpys += 1;
+                    writer.memcpy(*address, *bytes);
+                }
+                Command::Kernel(path) => {
+                    let events = ahead.next();
+                    write_kernel(path, events, &mut assembler, &mut writer, progress)?;
+                    done += 1;
+                    progress.kernel(done, files.len());
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let written = writer.finish()?;
+    let mut summary = assembler.summary;
+    summary.bytes_in = bytes_in;
+    summary.bytes_out = written.file_bytes;
+    summary.notes.extend(list.notes);
+    Ok(summary)
+}
+
+/// The commands up to the last kernel of `range`, without the kernels outside it. Copies before a kernel
+/// that is left out stay: what they brought is still there for the later ones.
+fn selected(
+    list: &List,
+    range: Option<&RangeInclusive<usize>>,
+) -> Result<Vec<Command>, ImportError> {
+    let Some(range) = range else { return Ok(list.commands.clone()) };
+    let kernels = list.commands.iter().filter(|command| kernel_path(command).is_some()).count();
+    let (first, last) = (*range.start(), *range.end());
+    if first == 0 || first > last || last > kernels {
+        let path = list.path.clone();
+        return Err(ImportError::KernelRange { path, first, last, kernels });
+    }
+    let mut selected = Vec::new();
+    let mut number = 0;
+    for command in &list.commands {
+        let is_kernel = kernel_path(command).is_some();
+        number += usize::from(is_kernel);
+        if !is_kernel || range.contains(&number) {
+            selected.push(command.clone());
+        }
+        if number == last {
+            break;
+        }
+    }
+    Ok(selected)
+}
+
+fn kernel_path(command: &Command) -> Option<&Path> {
+    match command {
+        Command::Kernel(path) => Some(path),
+        Command::Memcpy { .. } => None,
+    }
+}
+
+fn total_bytes(files: &[&Path]) -> Result<u64, ImportError> {
+    files.iter().try_fold(0, |total, path| {
+        let metadata = std::fs::metadata(path).map_err(ImportError::io("open", path))?;
+        Ok(total + metadata.len())
+    })
+}
+
+/// Files whose reading has begun, in the list's order.
+struct Ahead<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    files: std::vec::IntoIter<PathBuf>,
+    progress: &'env dyn Progress,
+    jobs: usize,
+    started: VecDeque<Receiver<Result<Event, ImportError>>>,
+}
+
+impl<'scope, 'env> Ahead<'scope, 'env> {
+    fn new(
+        scope: &'scope Scope<'scope, 'env>,
+        files: &[&Path],
+        jobs: usize,
+        progress: &'env dyn Progress,
+    ) -> Ahead<'scope, 'env> {
+        let files: Vec<PathBuf> = files.iter().map(|path| path.to_path_buf()).collect();
+        Ahead { scope, files: files.into_iter(), progress, jobs, started: VecDeque::new() }
+    }
+
+    /// What the next file holds. Starts reading it and those behind it as far as allowed.
+    fn next(&mut self) -> Receiver<Result<Event, ImportError>> {
+        while self.started.len() < self.jobs
+            && let Some(path) = self.files.next()
+        {
+            self.started.push_back(start(self.scope, path, self.progress));
+        }
+        self.started.pop_front().unwrap_or_else(|| sync_channel(0).1)
+    }
+}
+
+/// Starts reading, inflating and parsing a file.
+fn start<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    path: PathBuf,
+    progress: &'env dyn Progress,
+) -> Receiver<Result<Event, ImportError>> {
+    let (events, received) = sync_channel(kernel::EVENTS_AHEAD);
+    scope.spawn(move || match tracez::is_tracez(&path) {
+        Ok(true) => tracez::parse(&path, progress, &events),
+        Ok(false) => {
+            let (out, blocks) = sync_channel(input::BLOCKS_AHEAD);
+            let inflated = path.clone();
+            scope.spawn(move || input::pump(&inflated, progress, &out));
+            kernel::parse(&path, blocks, &events);
+        }
+        Err(error) => kernel::report(Err(error), &events),
+    });
+    received
+}
+
+fn write_kernel(
+    path: &Path,
+    events: Receiver<Result<Event, ImportError>>,
+    assembler: &mut Assembler,
+    writer: &mut TraceWriter,
+    progress: &dyn Progress,
+) -> Result<(), ImportError> {
+    let mut open = None;
+    for event in events {
+        if progress.cancelled() {
+            return Err(ImportError::Cancelled);
+        }
+        match (event?, &mut open) {
+            (Event::Header(header), open) => *open = Some(OpenKernel::new(path, *header)),
+            (Event::Cta(cta, codes), Some(kernel)) => {
+                assembler.cta(writer, kernel, cta, codes)?;
+            }
+            (Event::End { text_bytes }, _) => assembler.summary.text_bytes += text_bytes,
+            (Event::Cta(..), None) => {}
+        }
+    }
+    match open {
+        Some(kernel) => assembler.end(writer, kernel),
+        None => Err(ImportError::file(path, "its reader stopped without a word")),
+    }
+}

@@ -1,0 +1,98 @@
+//! What an import counted.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use warpmem_trace::{Kind, OpClass, Space};
+
+/// Counts over a whole import. Instructions are warp instructions unless said otherwise.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ImportSummary {
+    pub ctas: u64,
+    /// Warps with at least one instruction.
+    pub warps: u64,
+    pub warp_instructions: u64,
+    /// Active lanes summed over the warp instructions, after the repair of exit masks.
+    pub thread_instructions: u64,
+    /// Compute instructions by [`OpClass::name`].
+    pub compute: BTreeMap<&'static str, u64>,
+    /// Memory instructions by kind and space, those with no active lane included.
+    pub memory: Vec<MemoryCount>,
+    /// Memory instructions with no active lane: an issue slot and no traffic.
+    pub memory_without_lanes: u64,
+    pub barriers: u64,
+    pub fences: u64,
+    pub exits: u64,
+    /// Exits out of whose mask lanes were taken because they execute a later instruction of the warp.
+    pub repaired_exits: u64,
+    /// Memory instructions by the address mode they were stored in: list, base and stride, base and deltas.
+    pub address_modes: [u64; 3],
+    /// Distinct 32 B sectors touched by each global memory instruction, summed.
+    pub global_sectors: u64,
+    /// All instructions by opcode, modifiers cut off.
+    pub opcodes: BTreeMap<String, u64>,
+    /// Instructions whose opcode the table does not know, with modifiers; imported as class `other`.
+    pub unknown_opcodes: BTreeMap<String, u64>,
+    /// Memory instructions that the tracer recorded without addresses; imported as compute.
+    pub memory_without_addresses: BTreeMap<String, u64>,
+    /// Host-to-device copies, kept as metadata.
+    pub memcpys: u64,
+    /// Bytes of the kernel files as they lie on disk.
+    pub bytes_in: u64,
+    /// Bytes of the kernel files' text, inflated.
+    pub text_bytes: u64,
+    /// Bytes of the written trace.
+    pub bytes_out: u64,
+    pub kernels: Vec<KernelCounts>,
+    /// What was odd in the input and what was assumed, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Memory instructions of one kind in one space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MemoryCount {
+    pub kind: Kind,
+    pub space: Space,
+    pub instructions: u64,
+}
+
+/// Counts of one kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct KernelCounts {
+    pub name: String,
+    /// The file it came from, without its folder.
+    pub file: String,
+    pub ctas: u64,
+    pub warps: u64,
+    pub warp_instructions: u64,
+    pub thread_instructions: u64,
+}
+
+impl ImportSummary {
+    /// Memory instructions of this kind in this space.
+    pub fn memory_count(&self, kind: Kind, space: Space) -> u64 {
+        let entry = self.memory.iter().find(|m| m.kind == kind && m.space == space);
+        entry.map_or(0, |m| m.instructions)
+    }
+
+    /// Memory instructions of all kinds and spaces.
+    pub fn memory_instructions(&self) -> u64 {
+        self.memory.iter().map(|m| m.instructions).sum()
+    }
+
+    /// Input text per byte of output; `None` without output.
+    pub fn ratio(&self) -> Option<f64> {
+        (self.bytes_out > 0).then(|| self.text_bytes as f64 / self.bytes_out as f64)
+    }
+
+    pub(super) fn add_compute(&mut self, class: OpClass, instructions: u64) {
+        *self.compute.entry(class.name()).or_default() += instructions;
+    }
+
+    pub(super) fn add_memory(&mut self, kind: Kind, space: Space, instructions: u64) {
+        match self.memory.iter_mut().find(|m| m.kind == kind && m.space == space) {
+            Some(entry) => entry.instructions += instructions,
+            None => self.memory.push(MemoryCount { kind, space, instructions }),
+        }
+    }
+}

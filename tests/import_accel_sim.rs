@@ -1,0 +1,406 @@
+//! Import of Accel-Sim traces through the public interface: captured traces, where they are at hand, and
+//! small written ones.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use warpmem::import::{ImportError, ImportOptions, ImportSummary, import_accel_sim};
+use warpmem_trace::{Instruction, Kind, Record, Space, Trace};
+
+/// The folder of reference material beside the repository.
+fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(name);
+    if !path.exists() {
+        eprintln!("skipped: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+fn captured(name: &str) -> Option<PathBuf> {
+    shared(&format!("traces/{name}"))
+}
+
+struct Imported {
+    summary: ImportSummary,
+    trace: Trace,
+    _folder: tempfile::TempDir,
+}
+
+fn try_import(input: &Path, options: &ImportOptions) -> Result<Imported, ImportError> {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out.wmt");
+    let imported = import_accel_sim(input, &output, options, &());
+    if imported.is_err() {
+        let left = std::fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(left, 0, "a failed import leaves nothing behind");
+    }
+    let summary = imported?;
+    assert_eq!(std::fs::metadata(&output).unwrap().len(), summary.bytes_out);
+    Ok(Imported { summary, trace: Trace::open(&output).unwrap(), _folder: folder })
+}
+
+fn import(input: &Path) -> Imported {
+    try_import(input, &ImportOptions::default()).unwrap()
+}
+
+/// All records of a warp, with their instructions.
+fn warp(trace: &Trace, kernel: usize, cta: usize, warp: usize) -> Vec<(Instruction, Record)> {
+    let instructions = trace.instructions(kernel).unwrap();
+    let chunk = trace.chunk(kernel, 0).unwrap();
+    let mut cursor = chunk.warp(cta, warp);
+    let mut record = Record::new();
+    let mut records = Vec::new();
+    while cursor.next(&mut record).unwrap() {
+        let instruction = instructions[record.instruction.0 as usize].clone();
+        records.push((instruction, record.clone()));
+    }
+    records
+}
+
+/// What every import of a captured trace must satisfy.
+fn check_consistent(Imported { summary, trace, .. }: &Imported) {
+    assert_eq!(summary.unknown_opcodes, BTreeMap::new());
+    let kernels = trace.kernels();
+    assert_eq!(kernels.len(), summary.kernels.len());
+    for (kernel, counts) in kernels.iter().zip(&summary.kernels) {
+        assert_eq!(kernel.info.name, counts.name);
+        assert_eq!(u64::from(kernel.ctas), counts.ctas);
+        assert_eq!(kernel.warps, counts.warps);
+        assert_eq!(kernel.warp_instructions, counts.warp_instructions);
+        assert_eq!(kernel.thread_instructions, counts.thread_instructions);
+    }
+    let compute: u64 = summary.compute.values().sum();
+    let records = summary.barriers + summary.fences + summary.exits;
+    assert_eq!(compute + records + summary.memory_instructions(), summary.warp_instructions);
+    assert_eq!(summary.opcodes.values().sum::<u64>(), summary.warp_instructions);
+    assert_eq!(summary.address_modes.iter().sum::<u64>(), summary.memory_instructions());
+}
+
+/// Warp and thread instructions of each kernel as Accel-Sim counted them.
+fn check_reference(folder: &str, imported: &Imported) {
+    let Some(path) = shared("reference/accel-sim/results.json") else { return };
+    let text = std::fs::read_to_string(path).unwrap();
+    let results: Value = serde_json::from_str(&text).unwrap();
+    let runs = results["runs"].as_array().unwrap();
+    let of_folder = |run: &&Value| run["trace_dir"].as_str().unwrap().ends_with(folder);
+    let run = runs.iter().find(of_folder).expect(folder);
+    let kernels = run["kernels"].as_array().unwrap();
+    assert!(!kernels.is_empty());
+    for (reference, counts) in kernels.iter().zip(&imported.summary.kernels) {
+        let number = |key: &str| reference[key].as_u64().unwrap();
+        assert_eq!(number("trace_warp_instructions"), counts.warp_instructions, "{}", counts.file);
+        assert_eq!(number("trace_warps"), counts.warps, "{}", counts.file);
+        assert_eq!(number("gpu_sim_insn"), counts.thread_instructions, "{}", counts.file);
+    }
+}
+
+/// The trace that a reference run used imports to the counts of that run.
+fn check_folder(folder: &str) -> Option<Imported> {
+    let imported = import(&captured(folder)?);
+    check_consistent(&imported);
+    check_reference(folder, &imported);
+    Some(imported)
+}
+
+#[test]
+fn generated_traces_have_the_counts_of_the_reference() {
+    for folder in ["vecadd", "gups", "stream-triad", "pointer-chase", "histogram", "spmv-vector"] {
+        check_folder(&format!("accel-sim-{folder}"));
+    }
+}
+
+#[test]
+fn gemm_has_its_barriers_and_shared_accesses() {
+    let Some(imported) = check_folder("accel-sim-gemm-tiled") else { return };
+    let summary = &imported.summary;
+    assert_eq!(summary.barriers, summary.opcodes["BAR"]);
+    assert_eq!(summary.memory_count(Kind::Load, Space::Shared), summary.opcodes["LDS"]);
+    assert_eq!(summary.memory_count(Kind::Store, Space::Shared), summary.opcodes["STS"]);
+}
+
+#[test]
+fn copies_are_kept_with_their_kernel() {
+    let Some(folder) = captured("accel-sim-transpose") else { return };
+    let imported = import(&folder.join("kernelslist.g"));
+    check_consistent(&imported);
+    let memcpy = &imported.trace.header().memcpys[0];
+    assert_eq!((memcpy.before_kernel, memcpy.bytes), (0, 4_194_304));
+    assert_eq!(memcpy.address, 0x7f4a_3200_0000);
+    assert_eq!(imported.summary.memcpys, 1);
+}
+
+#[test]
+fn a_captured_application_has_the_counts_of_its_provenance() {
+    let Some(imported) = check_folder("pytorch-linear-v100") else { return };
+    let summary = &imported.summary;
+    assert_eq!(summary.kernels.len(), 131);
+    assert_eq!((summary.ctas, summary.warps), (2_001, 8_228));
+    assert_eq!(summary.warp_instructions, 642_881);
+    let count = |name: &str| summary.opcodes[name];
+    assert_eq!([count("LDG"), count("STG")], [4_041, 3_261]);
+    assert_eq!([count("STS"), count("LDS")], [52_228, 93_391]);
+    assert_eq!(summary.memory_instructions(), 152_921);
+    assert_eq!(summary.address_modes, [0, 144_272, 8_649]);
+    assert_eq!(summary.global_sectors, 3_173);
+}
+
+#[test]
+fn exits_of_lanes_that_go_on_are_repaired() {
+    let Some(folder) = captured("pytorch-linear-v100") else { return };
+    let options = ImportOptions { kernels: Some(1..=40), ..ImportOptions::default() };
+    let imported = try_import(&folder, &options).unwrap();
+    assert_eq!(imported.summary.kernels.len(), 40);
+    check_reference("pytorch-linear-v100", &imported);
+    let repaired = |number: usize| {
+        let options = ImportOptions { kernels: Some(number..=number), ..ImportOptions::default() };
+        try_import(&folder, &options).unwrap().summary.repaired_exits
+    };
+    let kernels: Vec<usize> = (1..=40).filter(|&number| repaired(number) > 0).collect();
+    assert_eq!(kernels, [7, 12, 20, 25, 33, 38]);
+}
+
+#[test]
+fn raw_files_have_the_counts_of_their_provenance() {
+    let Some(folder) = captured("raw-v100") else { return };
+    let small = import(&folder.join("kernel-100.trace.xz"));
+    check_consistent(&small);
+    let summary = &small.summary;
+    assert_eq!((summary.ctas, summary.warps, summary.warp_instructions), (1, 4, 182));
+    assert_eq!((summary.opcodes["LDG"], summary.opcodes["STG"]), (1, 1));
+
+    let large = import(&folder.join("kernel-1638.trace.xz"));
+    check_consistent(&large);
+    let summary = &large.summary;
+    assert_eq!((summary.ctas, summary.warps, summary.warp_instructions), (256, 1_024, 89_408));
+    let opcodes = ["LDG", "STG", "STS", "LDS"].map(|name| summary.opcodes[name]);
+    assert_eq!(opcodes, [32, 256, 8_192, 14_592]);
+    assert_eq!(summary.address_modes, [0, 21_792, 1_280]);
+    assert_eq!(summary.memory_without_lanes, 15_360);
+}
+
+#[test]
+fn line_numbers_and_stored_values_change_nothing() {
+    let Some(folder) = captured("vectoradd-sm75") else { return };
+    for file in [
+        "vecAdd-lineinfo.kernel-1-ctx_0x1868c30.trace.xz",
+        "vecAdd-lineinfo-storedata.kernel-1-ctx_0x189ec30.trace.xz",
+    ] {
+        let imported = import(&folder.join(file));
+        check_consistent(&imported);
+        let summary = &imported.summary;
+        assert_eq!((summary.ctas, summary.warps, summary.warp_instructions), (98, 3_136, 46_941));
+        assert_eq!((summary.opcodes["LDG"], summary.opcodes["STG"]), (6_250, 3_125));
+        assert_eq!(summary.global_sectors, 75_000);
+    }
+}
+
+#[test]
+fn raw_and_grouped_forms_are_the_same_trace() {
+    let Some(folder) = captured("vectoradd-sm75") else { return };
+    let grouped = import(&folder.join("kernel-1-ctx_0x2356c30.traceg.xz"));
+    check_consistent(&grouped);
+    check_reference("vectoradd-sm75", &grouped);
+    let summary = &grouped.summary;
+    assert_eq!((summary.ctas, summary.warps), (4_096, 32_768));
+    assert_eq!((summary.opcodes["LDG"], summary.opcodes["STG"]), (65_536, 32_768));
+    assert_eq!(summary.global_sectors, 393_216);
+
+    let raw = import(&folder.join("kernel-1-ctx_0x2356c30.trace.xz"));
+    assert_eq!(raw.trace.header().content_hash, grouped.trace.header().content_hash);
+    assert_eq!(raw.trace.kernels()[0].info.stream, 47_005_056);
+}
+
+/// A grouped kernel of one CTA with one warp for each of `warps`, of version 5 on Ampere.
+fn grouped(warps: &[&str]) -> String {
+    let header = "-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (64,1,1)\n\
+                  -shmem = 1\n-nregs = 21955\n-binary version = 80\n-cuda stream id = 94234523413248\n\
+                  -shmem base_addr = 0x00007f0002000000\n-local mem base_addr = 0x00007f0000000000\n\
+                  -nvbit version = 1.5.5\n-accelsim tracer version = 5\n-enable lineinfo = 0\n\n\
+                  #traces format = nonsense\n\n";
+    let warps = warps.iter().enumerate().map(|(number, lines)| {
+        format!("warp = {number}\ninsts = {}\n{lines}\n", lines.trim().lines().count())
+    });
+    let warps: String = warps.collect();
+    format!("{header}#BEGIN_TB\n\nthread block = 0,0,0\n\n{warps}\n#END_TB\n")
+}
+
+fn import_text(text: &str) -> Result<Imported, ImportError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kernel-1.traceg");
+    std::fs::write(&path, text).unwrap();
+    try_import(&path, &ImportOptions::default())
+}
+
+fn only_warp(lines: &str) -> (Vec<(Instruction, Record)>, ImportSummary) {
+    let imported = import_text(&grouped(&[lines])).unwrap();
+    (warp(&imported.trace, 0, 0, 0), imported.summary)
+}
+
+#[test]
+fn dependences_follow_the_registers_of_the_trace() {
+    let (records, _) = only_warp(
+        "0000 ffffffff 1 R4 IADD3 2 R255 R255 0 0\n\
+         0010 ffffffff 1 R8 LDG.E.128 1 R4 16 1 0x7f0100000000 16 0\n\
+         0020 ffffffff 1 R255 IADD3 1 R255 0 0\n\
+         0030 ffffffff 1 R255 IADD3 1 R255 0 0\n\
+         0040 ffffffff 1 R9 FADD 2 R11 R3 0 0\n\
+         0050 ffffffff 0 STG.E 2 R9 R20 4 1 0x7f0200000000 4 0\n\
+         0060 ffffffff 1 R6 LDG.E.64 1 R4 8 1 0x7f0100000000 8 0\n\
+         0070 ffffffff 1 R5 LDG.E 1 R7 4 1 0x7f0100000000 4 0\n",
+    );
+    let [wide, store, pair, chased] = &records[..] else { panic!("{records:?}") };
+    assert_eq!(wide.0.deps, [1], "the address comes from the instruction before");
+    assert_eq!(wide.0.use_distance, Some(2), "first read through the last of four registers");
+    assert_eq!((wide.0.kind, wide.0.space, wide.0.width), (Kind::Load, Space::Global, 16));
+    assert!(store.0.compute.iter().all(|c| c.deps.is_empty()), "R255 is no dependence");
+    assert_eq!(store.0.deps, [1]);
+    assert_eq!((pair.0.use_distance, chased.0.address_from), (Some(0), Some(1)));
+    assert_eq!(chased.0.use_distance, None);
+}
+
+#[test]
+fn an_exit_loses_the_lanes_that_go_on_and_stays() {
+    let (records, summary) = only_warp(
+        "0000 000000ff 0 EXIT 0 0 0\n0010 0000000f 0 EXIT 0 0 0\n\
+         0020 0000000f 1 R1 MOV 0 0 0\n0030 00000003 0 EXIT 0 0 0\n",
+    );
+    let masks: Vec<u32> = records.iter().map(|(_, record)| record.mask).collect();
+    assert_eq!(masks, [0xf0, 0, 0x3]);
+    assert!(records.iter().all(|(instruction, _)| instruction.kind == Kind::Exit));
+    assert_eq!((summary.repaired_exits, summary.warp_instructions), (2, 4));
+    assert_eq!(summary.thread_instructions, 4 + 4 + 2);
+}
+
+#[test]
+fn an_async_copy_is_used_by_the_wait_for_its_group() {
+    let (records, summary) = only_warp(
+        "0000 ffffffff 0 LDGSTS.E.BYPASS.128 2 R9 R10 16 1 0x7f0100000000 16 0\n\
+         0010 ffffffff 0 LDGSTS.E.BYPASS.128 2 R9 R10 16 1 0x7f0100000200 16 0\n\
+         0020 ffffffff 0 LDGDEPBAR 0 0 0\n\
+         0030 ffffffff 0 LDGSTS.E 2 R9 R10 4 1 0x7f0100000400 4 0\n\
+         0040 ffffffff 0 LDGDEPBAR 0 0 0\n\
+         0050 ffffffff 0 DEPBAR.LE 0 0 1\n\
+         0060 ffffffff 0 BAR.SYNC 0 0 3\n\
+         0070 ffffffff 0 DEPBAR.LE 0 0 0\n",
+    );
+    let uses: Vec<Option<u32>> = records.iter().map(|(i, _)| i.use_distance).collect();
+    assert_eq!(uses, [Some(4), Some(3), Some(3), None, None]);
+    assert_eq!(records[0].0.kind, Kind::AsyncCopy);
+    assert_eq!(records[3].0.barrier, 3);
+    assert_eq!(records[0].1.addresses[31], 0x7f01_0000_0000 + 31 * 16);
+    assert_eq!(summary.compute["control"], 4);
+}
+
+#[test]
+fn generic_addresses_go_to_their_space_as_offsets() {
+    let (records, _) = only_warp(
+        "0000 0000000f 1 R4 LD.E 1 R2 4 1 0x7f0002000010 4 0\n\
+         0010 0000000f 0 ST.E 2 R2 R5 4 1 0x7f0000000020 4 0\n\
+         0020 0000000f 1 R4 LD.E 1 R2 4 1 0x7f1000000000 4 0\n\
+         0030 0000000f 1 R4 ATOM.E.ADD 2 R2 R3 4 1 0x7f1000000000 4 0\n",
+    );
+    let spaces: Vec<Space> = records.iter().map(|(i, _)| i.space).collect();
+    assert_eq!(spaces, [Space::Shared, Space::Local, Space::Global, Space::Global]);
+    let first: Vec<u64> = records.iter().map(|(_, record)| record.addresses[0]).collect();
+    assert_eq!(first, [0x10, 0x20, 0x7f10_0000_0000, 0x7f10_0000_0000]);
+    assert_eq!(records[3].0.kind, Kind::Atomic);
+}
+
+#[test]
+fn what_cannot_be_replayed_is_counted_and_named() {
+    let (records, summary) = only_warp(
+        "0000 ffffffff 1 R9 LDC.64 0 0 0\n\
+         0010 ffffffff 1 R4 TEX.SCR.B.LL 2 R4 R6 0 0\n\
+         0020 ffffffff 1 R4 FROB.X 1 R4 4 1 0x7f0000000000 4 0\n\
+         0030 00000000 1 R4 LDG.E 1 R4 4 1 0x0 0 0\n\
+         0040 00000000 0 BAR.SYNC 0 0 0\n",
+    );
+    assert_eq!(summary.memory_without_addresses["LDC.64"], 1);
+    assert_eq!(summary.memory_without_addresses["TEX.SCR.B.LL"], 1);
+    assert_eq!(summary.unknown_opcodes, BTreeMap::from([("FROB.X".to_string(), 1)]));
+    assert_eq!((summary.compute["integer"], summary.compute["other"]), (1, 2));
+    assert_eq!((summary.memory_without_lanes, summary.barriers), (1, 0));
+    assert_eq!(summary.address_modes, [0, 1, 0], "an unknown opcode is no memory instruction");
+    let kinds: Vec<Kind> = records.iter().map(|(i, _)| i.kind).collect();
+    assert_eq!(kinds, [Kind::Load, Kind::End], "a barrier without lanes holds nobody up");
+    assert!(records[0].1.active_addresses().is_empty());
+}
+
+#[test]
+fn a_nonsense_header_is_told_and_tolerated() {
+    let imported = import_text(&grouped(&["0000 ffffffff 0 EXIT 0 0 0"])).unwrap();
+    let info = &imported.trace.kernels()[0].info;
+    assert_eq!((info.shared_bytes, info.registers_per_thread), (1, 0));
+    assert_eq!((info.stream, info.sm_version), (94_234_523_413_248, 80));
+    assert!(imported.summary.notes.iter().any(|note| note.contains("nregs = 21955")));
+
+    let bare = "#BEGIN_TB\nthread block = 0,0,0\nwarp = 2\ninsts = 1\n\
+                0 0 0 2 0000 ffffffff 0 EXIT 0 0\n#END_TB\n";
+    let imported = import_text(bare).unwrap();
+    let info = &imported.trace.kernels()[0].info;
+    assert_eq!((info.name.as_str(), info.block), ("kernel-1.traceg", [96, 1, 1]));
+}
+
+#[test]
+fn a_malformed_line_is_named_with_file_and_line() {
+    let text = grouped(&["0000 ffffffff 1 R1 MOV 0 0 0\n0010 fffffffff 0 EXIT 0 0 0"]);
+    let line = 1 + text.lines().position(|line| line.starts_with("0010")).unwrap();
+    let error = import_text(&text).err().unwrap().to_string();
+    assert!(error.contains(&format!("kernel-1.traceg:{line}: expected an active mask")), "{error}");
+    assert!(error.contains("`0010 fffffffff 0 EXIT 0 0 0`"), "{error}");
+}
+
+#[test]
+fn damaged_and_empty_files_leave_no_trace_behind() {
+    let text = grouped(&["0000 ffffffff 1 R1 MOV 0 0 0"]);
+    for (text, expected) in [
+        ("", "the file is empty"),
+        ("-kernel name = k\n", "no instruction"),
+        (text.strip_suffix("#END_TB\n").unwrap(), "truncated"),
+        ("nonsense\n", "CTA coordinates"),
+        ("#BEGIN_TB\n", "truncated"),
+    ] {
+        let error = import_text(text).err().unwrap().to_string();
+        assert!(error.contains(expected), "{text}: {error}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let error = try_import(&folder.path().join("missing"), &ImportOptions::default());
+    assert!(error.err().unwrap().to_string().contains("missing"));
+}
+
+#[test]
+fn kernels_outside_the_list_are_refused() {
+    let Some(folder) = captured("pytorch-linear-v100") else { return };
+    let options = ImportOptions { kernels: Some(100..=132), ..ImportOptions::default() };
+    let error = try_import(&folder, &options).err().unwrap().to_string();
+    assert!(error.contains("valid are 1..=131"), "{error}");
+}
+
+#[test]
+fn the_number_of_jobs_does_not_change_the_trace() {
+    let Some(folder) = captured("pytorch-linear-v100") else { return };
+    let hash = |jobs| {
+        let options = ImportOptions { kernels: Some(1..=20), jobs, ..ImportOptions::default() };
+        try_import(&folder, &options).unwrap().trace.header().content_hash
+    };
+    assert_eq!(hash(1), hash(4));
+}
+
+#[test]
+fn a_cancelled_import_stops_and_leaves_nothing() {
+    struct Stop;
+    impl warpmem::import::Progress for Stop {
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("kernel-1.traceg");
+    std::fs::write(&input, grouped(&["0000 ffffffff 0 EXIT 0 0 0"])).unwrap();
+    let output = folder.path().join("out.wmt");
+    let result = import_accel_sim(&input, &output, &ImportOptions::default(), &Stop);
+    assert!(matches!(result, Err(ImportError::Cancelled)));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
