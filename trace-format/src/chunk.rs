@@ -99,6 +99,14 @@ impl Chunk {
         [self.starts[warp as usize], self.starts[warp as usize + 1]]
     }
 
+    /// The control bytes of all warps.
+    #[cfg(test)]
+    pub(crate) fn controls(&self) -> Vec<u8> {
+        let start = self.starts[0][column::CONTROLS] as usize;
+        let end = self.starts[0][column::MASKS] as usize;
+        self.data[start..end].to_vec()
+    }
+
     pub(crate) fn damaged(&self, reason: &str) -> TraceError {
         damaged(&self.path, self.offset, reason)
     }

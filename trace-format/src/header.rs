@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::{Block, Codec};
+use crate::block::{Block, Codec, check_crc};
 use crate::record::{KernelInfo, Kind, Memcpy, OpClass, Space};
 
 /// A reader refuses a file of a higher major version.
@@ -131,12 +131,10 @@ impl Head {
         bytes.starts_with(&MAGIC)
     }
 
-    /// `None`: the checksum does not match.
-    pub fn decode(bytes: &[u8; Head::BYTES]) -> Option<Head> {
+    pub fn decode(bytes: &[u8; Head::BYTES]) -> Result<Head, String> {
         let [.., a, b, c, d, e, f, g, h] = *bytes;
-        let matches = crc32fast::hash(&bytes[..12]) == u32::from_le_bytes([e, f, g, h]);
-        matches
-            .then(|| Head { major: u16::from_le_bytes([a, b]), minor: u16::from_le_bytes([c, d]) })
+        check_crc(&bytes[..12], u32::from_le_bytes([e, f, g, h]))?;
+        Ok(Head { major: u16::from_le_bytes([a, b]), minor: u16::from_le_bytes([c, d]) })
     }
 }
 
@@ -168,9 +166,7 @@ impl Footer {
 
     pub fn decode(bytes: &[u8; Footer::BYTES]) -> Result<Footer, String> {
         let word = |at: usize| bytes[at..].first_chunk().map_or(0, |b| u32::from_le_bytes(*b));
-        if word(24) != crc32fast::hash(&bytes[..24]) {
-            return Err("the footer's checksum does not match".into());
-        }
+        check_crc(&bytes[..24], word(24))?;
         let codec = match word(20) {
             0 => Codec::Deflate,
             1 => Codec::Zstd,

@@ -18,6 +18,8 @@ mod dictionary;
 mod encode;
 mod error;
 mod header;
+#[cfg(test)]
+mod hostile;
 mod output;
 mod pack;
 mod reader;

@@ -76,3 +76,40 @@ fn directory(path: &Path) -> &Path {
         _ => Path::new("."),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempPath;
+
+    /// An output that goes to a device which takes no byte.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_reported_with_the_path() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("full.wmt");
+        let partial = directory.path().join("partial");
+        fs::write(&partial, "").unwrap();
+        let full = || {
+            let device = File::options().write(true).open("/dev/full").unwrap();
+            let file =
+                NamedTempFile::from_parts(device, TempPath::try_from_path(&partial).unwrap());
+            Output::over(&path, file)
+        };
+        let expected = format!("failed to write {}", path.display());
+
+        let mut output = full();
+        let errors = (0..100).filter_map(|_| output.write(&[0; 1 << 16]).err());
+        assert_eq!(errors.map(|error| error.to_string()).next(), Some(expected.clone()));
+        drop(output);
+
+        // What the buffer still holds fails at the end.
+        let mut output = full();
+        output.write(b"few").unwrap();
+        let error = output.finish().unwrap_err();
+        assert_eq!(error.to_string(), expected);
+        let source = std::error::Error::source(&error).unwrap().to_string();
+        assert!(source.contains("No space left"), "{source}");
+        assert!(!path.exists());
+    }
+}

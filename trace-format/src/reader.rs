@@ -200,8 +200,8 @@ impl Opening<'_> {
             let reason = "its first bytes are not those of one".into();
             return Err(TraceError::NotATrace { path: self.path.into(), reason });
         }
-        let damaged = || self.damaged(0, "the head's checksum does not match".into());
-        let head = Head::decode(bytes).ok_or_else(damaged)?;
+        let head =
+            Head::decode(bytes).map_err(|reason| self.damaged(0, format!("head: {reason}")))?;
         match head.major {
             MAJOR => Ok(head),
             0 => Err(self.damaged(8, "version 0 never existed".into())),
@@ -221,8 +221,8 @@ impl Opening<'_> {
             return Err(self.truncated("it does not end with a footer".into()));
         };
         let footer_offset = (self.bytes.len() - Footer::BYTES) as u64;
-        let footer =
-            Footer::decode(footer).map_err(|reason| self.damaged(footer_offset, reason))?;
+        let footer = Footer::decode(footer)
+            .map_err(|reason| self.damaged(footer_offset, format!("footer: {reason}")))?;
         let end = footer.offset.checked_add(footer.index.stored.into());
         if end != Some(footer_offset) {
             let reason = format!("the index does not end at the footer at {footer_offset}");

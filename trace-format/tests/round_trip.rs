@@ -1,52 +1,10 @@
 //! What is written is what is read, whatever the records, the compression and the chunk size.
 
-use std::path::Path;
-use std::sync::Arc;
+mod common;
 
+use common::{Given, GivenCta, instructions, read_kernel, write};
 use proptest::prelude::*;
 use warpmem_trace::*;
-
-/// A record as a test states it: instruction by its index in [`instructions`].
-#[derive(Clone, Debug, PartialEq)]
-struct Given {
-    instruction: usize,
-    mask: u32,
-    lanes: [u32; OpClass::COUNT],
-    addresses: Vec<u64>,
-}
-
-#[derive(Clone, Debug)]
-struct GivenCta {
-    block: [u32; 3],
-    /// Number in the CTA and records; numbers differ.
-    warps: Vec<(u32, Vec<Given>)>,
-}
-
-/// One instruction of each kind and several widths, with some compute.
-fn instructions() -> Vec<Instruction> {
-    let memory = [(Kind::Load, 4), (Kind::Store, 1), (Kind::Atomic, 8), (Kind::AsyncCopy, 16)];
-    let memory = memory.iter().map(|&(kind, width)| (kind, Space::Global, width));
-    let others = [Kind::Barrier, Kind::Fence, Kind::Exit, Kind::End];
-    let others = others.iter().map(|&kind| (kind, Space::None, 0));
-    let odd = [(Kind::Load, Space::Shared, 12), (Kind::Load, Space::Local, 7)];
-    let all = memory.chain(others).chain(odd).enumerate();
-    let instruction = |(index, (kind, space, width)): (usize, (Kind, Space, u8))| Instruction {
-        pc: 16 * (index as u64 / 2),
-        kind,
-        space,
-        cache_op: if index % 2 == 0 { CacheOp::Default } else { CacheOp::Streaming },
-        width,
-        barrier: 0,
-        deps: if index % 3 == 0 { vec![] } else { vec![1, 64] },
-        use_distance: (index % 2 == 0).then_some(index as u32),
-        address_from: (index == 2).then_some(1),
-        compute: OpClass::ALL[..index % 4]
-            .iter()
-            .map(|&class| Compute { class, deps: vec![] })
-            .collect(),
-    };
-    all.map(instruction).collect()
-}
 
 fn mask() -> impl Strategy<Value = u32> {
     prop_oneof![
@@ -130,79 +88,8 @@ fn options() -> impl Strategy<Value = WriterOptions> {
         .prop_map(|(codec, level, chunk_bytes)| WriterOptions { codec, level, chunk_bytes })
 }
 
-fn kernel_info(name: &str) -> KernelInfo {
-    KernelInfo { name: name.into(), grid: [2, 3, 1], block: [64, 1, 1], ..KernelInfo::default() }
-}
-
-fn write(path: &Path, kernels: &[Vec<GivenCta>], options: WriterOptions) -> TraceSummary {
-    let mut writer = TraceWriter::create(path, Provenance::default(), options).unwrap();
-    let mut cta = CtaBuilder::new();
-    for (number, ctas) in kernels.iter().enumerate() {
-        writer.memcpy(number as u64, 100);
-        writer.begin_kernel(kernel_info(&format!("kernel {number}"))).unwrap();
-        for given in ctas {
-            cta.begin(given.block);
-            for (number, records) in &given.warps {
-                cta.begin_warp(*number);
-                for record in records {
-                    let id = writer.intern(&instructions()[record.instruction]);
-                    cta.push(id, record.mask, &record.lanes, &record.addresses);
-                }
-            }
-            writer.cta(&cta).unwrap();
-        }
-        writer.end_kernel().unwrap();
-    }
-    writer.finish().unwrap()
-}
-
-fn read_warp(
-    chunk: &Arc<Chunk>,
-    cta: usize,
-    warp: usize,
-    dictionary: &[Instruction],
-) -> Vec<Given> {
-    let all = instructions();
-    let mut cursor = chunk.warp(cta, warp);
-    let mut record = Record::new();
-    let mut records = Vec::new();
-    while cursor.next(&mut record).unwrap() {
-        if let AddressForm::Stride(stride) = record.form {
-            let pairs = record.active_addresses().windows(2);
-            assert!(pairs.into_iter().all(|pair| pair[1].wrapping_sub(pair[0]) == stride as u64));
-        }
-        let static_part = &dictionary[record.instruction.0 as usize];
-        records.push(Given {
-            instruction: all.iter().position(|one| one == static_part).unwrap(),
-            mask: record.mask,
-            lanes: record.compute_lanes,
-            addresses: record.active_addresses().to_vec(),
-        });
-    }
-    assert!(!cursor.next(&mut record).unwrap(), "the end stays the end");
-    records
-}
-
-fn read_kernel(trace: &Trace, kernel: usize) -> Vec<GivenCta> {
-    let dictionary = trace.instructions(kernel).unwrap();
-    let mut ctas = Vec::new();
-    for number in trace.kernels()[kernel].chunks.clone() {
-        let chunk = trace.chunk(kernel, number).unwrap();
-        assert_eq!(chunk.first_cta() as usize, ctas.len());
-        for (index, entry) in chunk.ctas().iter().enumerate() {
-            let warps = entry.warps.iter().enumerate().map(|(place, warp)| {
-                let records = read_warp(&chunk, index, place, &dictionary);
-                assert_eq!(records.len(), warp.records as usize);
-                (warp.warp_in_cta, records)
-            });
-            ctas.push(GivenCta { block: entry.block, warps: warps.collect() });
-        }
-    }
-    ctas
-}
-
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
     fn what_is_written_is_what_is_read(

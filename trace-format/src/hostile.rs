@@ -1,0 +1,256 @@
+//! Files whose checksums are right and whose content is not: readers may refuse them or read something
+//! else, and must neither panic nor allocate what is not there.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use crate::TraceError;
+use crate::block::{Block, Codec};
+use crate::chunk::{Chunk, Origin};
+use crate::dictionary::Sites;
+use crate::header::{ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, MAJOR, MINOR};
+use crate::reader::Trace;
+use crate::record::{Instruction, Record};
+use crate::serial;
+
+const GOLDEN: &[u8] = include_bytes!("../tests/golden/v1.wmt");
+
+fn golden() -> Trace {
+    Trace::from_bytes("golden", GOLDEN.to_vec()).unwrap()
+}
+
+/// The inflated bytes of the golden file's blocks, in their order, and its index.
+fn blocks() -> (Vec<Vec<u8>>, Index) {
+    let footer = Footer::decode(GOLDEN.last_chunk().unwrap()).unwrap();
+    let start = footer.offset as usize;
+    let index = &GOLDEN[start..start + footer.index.stored as usize];
+    let index: Index = serial::decode(&footer.index.unpack(index).unwrap()).unwrap();
+    let mut at = Head::BYTES;
+    let mut blocks = Vec::new();
+    for kernel in &index.kernels {
+        let chunks = kernel.chunks.iter().map(|chunk| chunk.block);
+        for block in chunks.chain([kernel.dictionary]) {
+            let stored = &GOLDEN[at..at + block.stored as usize];
+            blocks.push(block.unpack(stored).unwrap());
+            at += stored.len();
+        }
+    }
+    (blocks, index)
+}
+
+/// A file whose head, footer and index checksum are right.
+fn file(head: &Head, blocks: &[u8], index: &[u8]) -> Vec<u8> {
+    let mut bytes = head.encode().to_vec();
+    bytes.extend_from_slice(blocks);
+    let offset = bytes.len() as u64;
+    let mut stored = Vec::new();
+    let index = Block::pack(index, Codec::Deflate, 6, &mut stored).unwrap();
+    bytes.extend_from_slice(&stored);
+    bytes.extend_from_slice(&Footer { offset, index }.encode());
+    bytes
+}
+
+const HEAD: Head = Head { major: MAJOR, minor: MINOR };
+
+/// Reads all there is to read, as far as it goes.
+fn exhaust(trace: &Trace) -> Result<(), TraceError> {
+    for (number, kernel) in trace.kernels().iter().enumerate() {
+        for chunk in kernel.chunks.clone() {
+            exhaust_chunk(&trace.chunk(number, chunk)?);
+        }
+    }
+    Ok(())
+}
+
+fn exhaust_chunk(chunk: &Arc<Chunk>) {
+    let mut record = Record::new();
+    for (index, cta) in chunk.ctas().iter().enumerate() {
+        for warp in 0..cta.warps.len() {
+            let mut cursor = chunk.warp(index, warp);
+            // Read on after errors too: that is allowed to give nonsense, not to panic.
+            for _ in 0..=cta.warps[warp].records {
+                let _ = cursor.next(&mut record);
+            }
+        }
+    }
+}
+
+fn changes() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
+    prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)
+}
+
+/// `bytes` are not empty.
+fn change(bytes: &mut [u8], changes: &[(prop::sample::Index, u8)]) {
+    for (at, value) in changes {
+        let at = at.index(bytes.len());
+        bytes[at] = *value;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn changed_chunks_never_panic(block in 0usize..6, changes in changes(), cut in any::<prop::sample::Index>()) {
+        let (blocks, index) = blocks();
+        let mut data = blocks[block % blocks.len()].clone();
+        change(&mut data, &changes);
+        if changes.len() == 1 {
+            data.truncate(cut.index(data.len() + 1));
+        }
+        let sites = Arc::new(Sites::of(&golden().instructions(0).unwrap()));
+        for ctas in [0, 1, index.kernels[0].chunks[0].ctas] {
+            let origin = Origin { path: Arc::from(std::path::Path::new("x")), offset: 0, ctas: 0..ctas };
+            if let Ok(chunk) = Chunk::parse(data.clone(), Arc::clone(&sites), origin) {
+                exhaust_chunk(&Arc::new(chunk));
+            }
+        }
+    }
+
+    #[test]
+    fn changed_dictionaries_never_panic(changes in changes()) {
+        let mut bytes = serial::encode(&golden().instructions(0).unwrap());
+        change(&mut bytes, &changes);
+        if let Ok(instructions) = serial::decode::<Vec<Instruction>>(&bytes) {
+            let _ = instructions.iter().try_for_each(crate::dictionary::check);
+        }
+    }
+
+    #[test]
+    fn changed_indexes_never_panic(changes in changes(), garbage in prop::collection::vec(any::<u8>(), 0..40)) {
+        let footer = Footer::decode(GOLDEN.last_chunk().unwrap()).unwrap();
+        let mut index = serial::encode(&blocks().1);
+        change(&mut index, &changes);
+        let body = &GOLDEN[Head::BYTES..footer.offset as usize];
+        for bytes in [file(&HEAD, body, &index), file(&HEAD, &garbage, &garbage)] {
+            if let Ok(trace) = Trace::from_bytes("x", bytes) {
+                let _ = exhaust(&trace);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_golden_file_uses_every_code() {
+    use crate::context::{control, form};
+    let trace = golden();
+    let mut controls = Vec::new();
+    for kernel in 0..3 {
+        for chunk in trace.kernels()[kernel].chunks.clone() {
+            controls.extend(trace.chunk(kernel, chunk).unwrap().controls());
+        }
+    }
+    for form in form::NONE..=form::FOLLOW {
+        assert!(controls.iter().any(|code| code & control::FORM == form), "form {form}");
+    }
+    for two_bits in 0..4u8 {
+        let masks = controls.iter().any(|code| code & control::MASK == two_bits << 4);
+        let lanes = controls.iter().any(|code| code & control::LANES == two_bits << 6);
+        assert!(masks && lanes, "{two_bits}");
+    }
+    assert!(controls.iter().any(|code| code & control::UNALIGNED != 0));
+}
+
+fn open_error(bytes: Vec<u8>) -> String {
+    Trace::from_bytes("x.wmt", bytes).err().unwrap().to_string()
+}
+
+#[test]
+fn a_newer_major_version_is_refused_with_what_to_do() {
+    let index = serial::encode(&Index::default());
+    let newer = file(&Head { major: MAJOR + 1, minor: 3 }, &[], &index);
+    assert_eq!(
+        open_error(newer),
+        "x.wmt has trace format version 2.3, and this program reads versions up to 1.x: update \
+         warpmem, or write the trace again with this version"
+    );
+    let never = file(&Head { major: 0, minor: 9 }, &[], &index);
+    assert_eq!(open_error(never), "x.wmt is damaged at byte 8: version 0 never existed");
+}
+
+#[test]
+fn a_newer_minor_version_may_say_more() {
+    let mut index = serial::encode(&Index::default());
+    index.extend_from_slice(b"more");
+    let trace = Trace::from_bytes("x", file(&Head { major: MAJOR, minor: MINOR + 1 }, &[], &index));
+    assert_eq!(trace.unwrap().header().version, (MAJOR, MINOR + 1));
+    let same = open_error(file(&HEAD, &[], &index));
+    assert!(same.ends_with("index: 4 bytes left over"), "{same}");
+}
+
+fn empty_block() -> Block {
+    Block { codec: Codec::Deflate, stored: 0, inflated: 0, crc: 0 }
+}
+
+fn one_kernel(chunks: Vec<ChunkIndex>, dictionary: Block, ctas: u32) -> Index {
+    let kernel = Kernel { ctas, ..Kernel::default() };
+    Index { kernels: vec![KernelIndex { kernel, chunks, dictionary }], ..Index::default() }
+}
+
+#[test]
+fn blocks_must_fill_the_file() {
+    let beyond = Block { stored: 100, ..empty_block() };
+    let index = serial::encode(&one_kernel(vec![], beyond, 0));
+    let short = open_error(file(&HEAD, &[], &index));
+    assert!(short.ends_with("index: blocks end at 116, the index begins at 16"), "{short}");
+    let index = serial::encode(&Index::default());
+    let gap = open_error(file(&HEAD, &[0; 5], &index));
+    assert!(gap.ends_with("index: blocks end at 16, the index begins at 21"), "{gap}");
+}
+
+#[test]
+fn chunks_must_hold_the_ctas_of_their_kernel() {
+    let chunk = |ctas| ChunkIndex { block: empty_block(), ctas };
+    let check = |chunks: Vec<ChunkIndex>, ctas, reason: &str| {
+        let index = serial::encode(&one_kernel(chunks, empty_block(), ctas));
+        let error = open_error(file(&HEAD, &[], &index));
+        assert!(error.ends_with(reason), "{error}");
+    };
+    check(vec![chunk(2)], 3, "index: 2 CTAs in chunks of a kernel of 3");
+    check(vec![chunk(2), chunk(u32::MAX)], 3, "index: chunks exceed a kernel");
+}
+
+#[test]
+fn hostile_lengths_do_not_allocate() {
+    // A string of 2^62 bytes where the index begins.
+    let mut index = vec![253];
+    index.extend_from_slice(&(1u64 << 62).to_le_bytes());
+    assert!(open_error(file(&HEAD, &[], &index)).contains("index: "));
+    // As many CTAs.
+    let mut chunk = Vec::new();
+    crate::varint::put(&mut chunk, 1 << 62);
+    let origin =
+        Origin { path: Arc::from(std::path::Path::new("x")), offset: 7, ctas: 0..u32::MAX };
+    let error = Chunk::parse(chunk, Arc::default(), origin).err().unwrap().to_string();
+    assert_eq!(
+        error,
+        "x is damaged at byte 7: chunk: 4611686018427387904 CTAs cannot lie in 0 bytes"
+    );
+}
+
+#[test]
+fn declared_sizes_bind() {
+    for codec in [Codec::Deflate, Codec::Zstd] {
+        let mut stored = Vec::new();
+        let block = Block::pack(&vec![0; 10 << 20], codec, 6, &mut stored).unwrap();
+        let with = |inflated| Block { inflated, ..block }.unpack(&stored);
+        assert_eq!(with(10 << 20).unwrap().len(), 10 << 20);
+        assert_eq!(with(100).unwrap_err(), "inflates to more than the declared 100 bytes");
+        let too_few = "inflates to 10485760 of the declared 10485761 bytes";
+        assert_eq!(with((10 << 20) + 1).unwrap_err(), too_few);
+        let above = "declared size 4294967295 above the limit of 1073741824 bytes";
+        assert_eq!(with(u32::MAX).unwrap_err(), above);
+    }
+}
+
+#[test]
+fn what_is_no_compressed_data_is_an_error() {
+    for codec in [Codec::Deflate, Codec::Zstd] {
+        let stored = [0xff; 9];
+        let crc = crc32fast::hash(&stored);
+        let block = Block { codec, stored: 9, inflated: 100, crc };
+        let reason = block.unpack(&stored).unwrap_err();
+        assert!(reason.starts_with("does not inflate: "), "{reason}");
+    }
+}

@@ -1,0 +1,212 @@
+//! What the tests of this crate share.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use warpmem_trace::*;
+
+/// A writer in a directory that goes away with the first of the three.
+pub fn temporary_writer() -> (TempDir, PathBuf, TraceWriter) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("test.wmt");
+    let writer = TraceWriter::create(&path, Provenance::default(), WriterOptions::default());
+    (directory, path, writer.unwrap())
+}
+
+/// A CTA's block and the records of one of its warps.
+pub type ReadWarp = ([u32; 3], Vec<Record>);
+
+/// Every warp of a trace, kernel by kernel: its CTA's block and its records.
+pub fn read_all(trace: &Trace) -> Result<Vec<ReadWarp>, TraceError> {
+    let mut warps = Vec::new();
+    for (number, kernel) in trace.kernels().iter().enumerate() {
+        for chunk in kernel.chunks.clone() {
+            let chunk = trace.chunk(number, chunk)?;
+            for (index, cta) in chunk.ctas().iter().enumerate() {
+                for warp in 0..cta.warps.len() {
+                    let mut cursor = chunk.warp(index, warp);
+                    let mut records = Vec::new();
+                    let mut record = Record::new();
+                    while cursor.next(&mut record)? {
+                        records.push(record.clone());
+                    }
+                    warps.push((cta.block, records));
+                }
+            }
+        }
+    }
+    Ok(warps)
+}
+
+/// A record as a test states it: instruction by its index in [`instructions`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    pub instruction: usize,
+    pub mask: u32,
+    pub lanes: [u32; OpClass::COUNT],
+    pub addresses: Vec<u64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct GivenCta {
+    pub block: [u32; 3],
+    /// Number in the CTA and records; numbers differ.
+    pub warps: Vec<(u32, Vec<Given>)>,
+}
+
+/// One instruction of each kind and several widths, with some compute.
+pub fn instructions() -> Vec<Instruction> {
+    let memory = [(Kind::Load, 4), (Kind::Store, 1), (Kind::Atomic, 8), (Kind::AsyncCopy, 16)];
+    let memory = memory.iter().map(|&(kind, width)| (kind, Space::Global, width));
+    let others = [Kind::Barrier, Kind::Fence, Kind::Exit, Kind::End];
+    let others = others.iter().map(|&kind| (kind, Space::None, 0));
+    let odd = [(Kind::Load, Space::Shared, 12), (Kind::Load, Space::Local, 7)];
+    let all = memory.chain(others).chain(odd).enumerate();
+    let instruction = |(index, (kind, space, width)): (usize, (Kind, Space, u8))| Instruction {
+        pc: 16 * (index as u64 / 2),
+        kind,
+        space,
+        cache_op: if index % 2 == 0 { CacheOp::Default } else { CacheOp::Streaming },
+        width,
+        barrier: 0,
+        deps: if index % 3 == 0 { vec![] } else { vec![1, 64] },
+        use_distance: (index % 2 == 0).then_some(index as u32),
+        address_from: (index == 2).then_some(1),
+        compute: OpClass::ALL[..index % 4]
+            .iter()
+            .map(|&class| Compute { class, deps: vec![] })
+            .collect(),
+    };
+    all.map(instruction).collect()
+}
+
+pub fn kernel_info(name: &str) -> KernelInfo {
+    KernelInfo { name: name.into(), grid: [2, 3, 1], block: [64, 1, 1], ..KernelInfo::default() }
+}
+
+pub fn write(path: &Path, kernels: &[Vec<GivenCta>], options: WriterOptions) -> TraceSummary {
+    let provenance = Provenance {
+        tool: "warpmem 0.1.0".into(),
+        source: "a test".into(),
+        command: "none".into(),
+    };
+    let mut writer = TraceWriter::create(path, provenance, options).unwrap();
+    let mut cta = CtaBuilder::new();
+    for (number, ctas) in kernels.iter().enumerate() {
+        writer.memcpy(number as u64, 100);
+        writer.begin_kernel(kernel_info(&format!("kernel {number}"))).unwrap();
+        for given in ctas {
+            cta.begin(given.block);
+            for (number, records) in &given.warps {
+                cta.begin_warp(*number);
+                for record in records {
+                    let id = writer.intern(&instructions()[record.instruction]);
+                    cta.push(id, record.mask, &record.lanes, &record.addresses);
+                }
+            }
+            writer.cta(&cta).unwrap();
+        }
+        writer.end_kernel().unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+pub fn read_warp(
+    chunk: &Arc<Chunk>,
+    cta: usize,
+    warp: usize,
+    dictionary: &[Instruction],
+) -> Vec<Given> {
+    let all = instructions();
+    let mut cursor = chunk.warp(cta, warp);
+    let mut record = Record::new();
+    let mut records = Vec::new();
+    while cursor.next(&mut record).unwrap() {
+        if let AddressForm::Stride(stride) = record.form {
+            let pairs = record.active_addresses().windows(2);
+            assert!(pairs.into_iter().all(|pair| pair[1].wrapping_sub(pair[0]) == stride as u64));
+        }
+        let static_part = &dictionary[record.instruction.0 as usize];
+        records.push(Given {
+            instruction: all.iter().position(|one| one == static_part).unwrap(),
+            mask: record.mask,
+            lanes: record.compute_lanes,
+            addresses: record.active_addresses().to_vec(),
+        });
+    }
+    assert!(!cursor.next(&mut record).unwrap(), "the end stays the end");
+    records
+}
+
+pub fn read_kernel(trace: &Trace, kernel: usize) -> Vec<GivenCta> {
+    let dictionary = trace.instructions(kernel).unwrap();
+    let mut ctas = Vec::new();
+    for number in trace.kernels()[kernel].chunks.clone() {
+        let chunk = trace.chunk(kernel, number).unwrap();
+        assert_eq!(chunk.first_cta() as usize, ctas.len());
+        for (index, entry) in chunk.ctas().iter().enumerate() {
+            let warps = entry.warps.iter().enumerate().map(|(place, warp)| {
+                let records = read_warp(&chunk, index, place, &dictionary);
+                assert_eq!(records.len(), warp.records as usize);
+                (warp.warp_in_cta, records)
+            });
+            ctas.push(GivenCta { block: entry.block, warps: warps.collect() });
+        }
+    }
+    ctas
+}
+
+/// Small, but with every address form, mask and lane code, an empty warp and a gap in the warps.
+pub fn sample() -> Vec<Vec<GivenCta>> {
+    const FULL: u32 = u32::MAX;
+    let make = |instruction: usize, mask: u32, lanes_each: u32, address: &dyn Fn(u64) -> u64| {
+        let static_part = &instructions()[instruction];
+        let mut lanes = [0; OpClass::COUNT];
+        for compute in &static_part.compute {
+            lanes[compute.class as usize] = lanes_each;
+        }
+        let active = (0..32).filter(|lane| mask >> lane & 1 == 1 && static_part.kind.is_memory());
+        Given { instruction, mask, lanes, addresses: active.map(address).collect() }
+    };
+    let scattered = |lane: u64| lane.wrapping_mul(0x9e37_79b9) >> 7 & 0xffff;
+    let warp = |number: u64| {
+        let base = 0x7f00_0000_0000 + 128 * number;
+        let mut records = Vec::new();
+        for pass in 0..3u64 {
+            let at = base + (pass << 16);
+            records.extend([
+                make(0, FULL, 32, &|lane| at + 4 * lane),
+                make(0, FULL, 32, &|_| at),
+                make(0, FULL, 32, &|lane| at + 64 * lane),
+                make(2, 0x0f0f_3355, 16, &|lane| at - 24 * lane),
+                make(1, 0x0f0f_3355, 32, &|lane| at + 4 * scattered(lane)),
+                make(1, 0x0000_3355, 16, &|lane| at + 4 * scattered(lane) + 1000),
+                make(1, 0x0f0f_3355, 8, &|lane| at + 4 * scattered(lane) + 2000),
+                make(3, FULL, 32, &|lane| at + 16 * (lane * lane % 7)),
+                make(9, FULL, 5, &|lane| u64::MAX.wrapping_add(lane * lane)),
+                make(8, 1 << 31, 1, &|_| u64::MAX - pass),
+                make(2, 0, 0, &|_| 0),
+                make(4, FULL, 0, &|_| 0),
+                make(5, 0x0000_ffff, 16, &|_| 0),
+            ]);
+        }
+        records.push(make(6, FULL, 32, &|_| 0));
+        records.push(make(7, 0, 8, &|_| 0));
+        records
+    };
+    let cta = |x: u32| GivenCta {
+        block: [x, 1, 0],
+        warps: vec![(0, warp(4 * u64::from(x))), (1, Vec::new()), (3, warp(4 * u64::from(x) + 3))],
+    };
+    vec![(0..4).map(cta).collect(), Vec::new(), vec![cta(7)]]
+}
+
+/// The sample as a file.
+pub fn sample_bytes(codec: Codec, level: u32) -> Vec<u8> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("sample.wmt");
+    write(&path, &sample(), WriterOptions { codec, level, chunk_bytes: 1200 });
+    std::fs::read(&path).unwrap()
+}

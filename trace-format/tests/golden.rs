@@ -1,0 +1,49 @@
+//! Files of format version 1.0 stay readable for ever. `tests/golden` holds `common::sample` as that
+//! version wrote it: with each codec, and deflated at level 0. These files are never written again.
+
+mod common;
+
+use common::{read_kernel, sample};
+use warpmem_trace::*;
+
+fn check(name: &str, bytes: &[u8]) {
+    let trace = Trace::from_bytes(name, bytes.to_vec()).unwrap();
+    let header = trace.header();
+    assert_eq!(header.version, (1, 0));
+    assert_eq!(header.provenance.tool, "warpmem 0.1.0");
+    assert_eq!(header.provenance.source, "a test");
+    assert_eq!(header.provenance.command, "none");
+    let copies = [(0, 0, 100), (1, 1, 100), (2, 2, 100)];
+    let copies =
+        copies.map(|(before_kernel, address, bytes)| Memcpy { before_kernel, address, bytes });
+    assert_eq!(header.memcpys, copies);
+    assert_eq!(header.content_hash, CONTENT_HASH);
+
+    let names: Vec<&str> = trace.kernels().iter().map(|k| k.info.name.as_str()).collect();
+    assert_eq!(names, ["kernel 0", "kernel 1", "kernel 2"]);
+    for (kernel, expected) in sample().iter().enumerate() {
+        assert_eq!(&read_kernel(&trace, kernel), expected);
+    }
+    let kernel = &trace.kernels()[0];
+    assert_eq!((kernel.ctas, kernel.warps, kernel.records), (4, 12, 328));
+    assert_eq!(kernel.count(Kind::Load, Space::Shared), 24);
+    assert_eq!(kernel.count(Kind::End, Space::None), 8);
+    assert_eq!(kernel.memory_records(), 264);
+}
+
+const CONTENT_HASH: u64 = 9337742242055299567;
+
+#[test]
+fn version_1_0_with_deflate_is_read() {
+    check("v1.wmt", include_bytes!("golden/v1.wmt"));
+}
+
+#[test]
+fn version_1_0_with_zstd_is_read() {
+    check("v1-zstd.wmt", include_bytes!("golden/v1-zstd.wmt"));
+}
+
+#[test]
+fn version_1_0_not_compressed_is_read() {
+    check("v1-stored.wmt", include_bytes!("golden/v1-stored.wmt"));
+}
