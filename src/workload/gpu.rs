@@ -32,10 +32,22 @@ pub type ProgressCallback<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
     pub name: &'static str,
-    pub grid: u32,
-    pub block: u32,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
     pub registers_per_thread: u32,
     pub shared_bytes: u32,
+}
+
+impl Launch {
+    fn ctas(&self) -> u64 {
+        self.grid.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// Coordinates of CTA `index`: x first, as the hardware hands them out.
+    fn cta(&self, index: u64) -> [u32; 3] {
+        let [width, height, _] = self.grid.map(u64::from);
+        [index % width, index / width % height, index / width / height].map(|n| n as u32)
+    }
 }
 
 /// Memory and a trace in the making.
@@ -99,20 +111,21 @@ impl<'a> Gpu<'a> {
     ) -> Result<(), WorkloadError> {
         self.writer.begin_kernel(KernelInfo {
             name: launch.name.to_owned(),
-            grid: [launch.grid, 1, 1],
-            block: [launch.block, 1, 1],
+            grid: launch.grid,
+            block: launch.block,
             registers_per_thread: launch.registers_per_thread,
             shared_bytes: launch.shared_bytes,
             ..KernelInfo::default()
         })?;
         let shared = Rc::new(RefCell::new(vec![0; launch.shared_bytes as usize]));
-        let warps: Vec<Warp> = (0..launch.block.div_ceil(WARP_SIZE as u32))
+        let threads: u32 = launch.block.iter().product();
+        let warps: Vec<Warp> = (0..threads.div_ceil(WARP_SIZE as u32))
             .map(|index| Warp::new(index, self.memory.clone(), shared.clone()))
             .collect();
         let mut cta = CtaBuilder::new();
-        for x in 0..launch.grid {
+        for index in 0..launch.ctas() {
             let position =
-                Position { grid: [launch.grid, 1, 1], block: [launch.block, 1, 1], cta: [x, 0, 0] };
+                Position { grid: launch.grid, block: launch.block, cta: launch.cta(index) };
             shared.borrow_mut().fill(0);
             run_cta(&warps, position, &kernel);
             cta.begin(position.cta);
@@ -120,19 +133,19 @@ impl<'a> Gpu<'a> {
                 warp.finish(&mut self.writer, &mut cta);
             }
             self.writer.cta(&cta)?;
-            self.report(launch, x + 1)?;
+            self.report(launch, index + 1)?;
         }
         self.writer.end_kernel()?;
         self.kernels += 1;
         Ok(())
     }
 
-    fn report(&mut self, launch: &Launch, ctas_done: u32) -> Result<(), WorkloadError> {
+    fn report(&mut self, launch: &Launch, ctas_done: u64) -> Result<(), WorkloadError> {
         let progress = Progress {
             kernel: launch.name,
             kernels_done: self.kernels,
-            ctas_done: u64::from(ctas_done),
-            ctas: u64::from(launch.grid),
+            ctas_done,
+            ctas: launch.ctas(),
         };
         match (self.progress)(&progress) {
             ControlFlow::Continue(()) => Ok(()),

@@ -40,9 +40,7 @@ fn histogram(
 ) -> Result<Array<u32>, WorkloadError> {
     let n = data.len() as u32;
     let (data, bins) = (gpu.upload(data), gpu.zeros(u64::from(bins)));
-    let launch =
-        Launch { name: "histogram", grid, block, registers_per_thread: 20, shared_bytes: 0 };
-    gpu.launch(&launch, async |w| {
+    gpu.launch(&grid_of("histogram", grid, block, 20), async |w| {
         w.range(w.global_x(), n, w.grid_width() * w.block_width(), |i| {
             bins.at(data.load(i)).add(1);
         });

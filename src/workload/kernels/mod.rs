@@ -26,7 +26,7 @@ pub const GENERATORS: &[Generator] = &[
 ];
 
 /// What a generator's file needs.
-mod prelude {
+pub mod prelude {
     pub use crate::workload::gpu::{Gpu, Launch};
     pub use crate::workload::input::*;
     pub use crate::workload::lanes::{Lanes, Var};
@@ -70,7 +70,12 @@ mod prelude {
         block: u32,
         registers_per_thread: u32,
     ) -> Launch {
-        let grid = threads.div_ceil(block);
+        grid_of(name, threads.div_ceil(block), block, registers_per_thread)
+    }
+
+    /// A launch of `grid` CTAs of `block` threads without shared memory.
+    pub fn grid_of(name: &'static str, grid: u32, block: u32, registers_per_thread: u32) -> Launch {
+        let (grid, block) = ([grid, 1, 1], [block, 1, 1]);
         Launch { name, grid, block, registers_per_thread, shared_bytes: 0 }
     }
 

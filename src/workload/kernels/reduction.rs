@@ -45,8 +45,7 @@ fn reduction(gpu: &mut Gpu, data: &[u32], block: u32) -> Result<Array<u32>, Work
         let n = input.len() as u32;
         let grid = n.div_ceil(2 * block);
         let output = gpu.zeros(u64::from(grid));
-        let shared_bytes = 4 * block;
-        let launch = Launch { name: "reduce", grid, block, registers_per_thread: 14, shared_bytes };
+        let launch = Launch { shared_bytes: 4 * block, ..grid_of("reduce", grid, block, 14) };
         gpu.launch(&launch, async |w| reduce(w, input, output, n).await)?;
         if grid == 1 {
             return Ok(output);

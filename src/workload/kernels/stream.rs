@@ -72,9 +72,7 @@ fn stream(
 ) -> Result<Array<[f32; 4]>, WorkloadError> {
     let n = b.len() as u32;
     let (a, b, c) = (gpu.zeros(u64::from(n)), gpu.upload(b), gpu.upload(c));
-    let name = operation.kernel();
-    let launch = Launch { name, grid, block, registers_per_thread: 24, shared_bytes: 0 };
-    gpu.launch(&launch, async |w| {
+    gpu.launch(&grid_of(operation.kernel(), grid, block, 24), async |w| {
         w.range(w.global_x(), n, w.grid_width() * w.block_width(), |i| match operation {
             Operation::Copy => a.store(i, b.load(i)),
             Operation::Scale => {

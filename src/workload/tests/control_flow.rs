@@ -3,6 +3,7 @@
 use warpmem_trace::{Instruction, Kind, OpClass, Record};
 
 use crate::workload::gpu::{Gpu, Launch};
+use crate::workload::kernels::prelude::grid_of;
 use crate::workload::kernels::testing::{Run, run};
 use crate::workload::memory::Array;
 use crate::workload::warp::Warp;
@@ -14,13 +15,7 @@ const ALL: u32 = u32::MAX;
 fn run_cta(block: u32, kernel: impl AsyncFn(&Warp, Array<u32>)) -> Run<Vec<u32>> {
     run(|gpu: &mut Gpu| {
         let array = gpu.zeros(u64::from(block));
-        let launch = Launch {
-            name: "test",
-            grid: 1,
-            block,
-            registers_per_thread: 8,
-            shared_bytes: 4 * block,
-        };
+        let launch = Launch { shared_bytes: 4 * block, ..grid_of("test", 1, block, 8) };
         gpu.launch(&launch, async |w| kernel(w, array).await)?;
         Ok(gpu.download(array))
     })
@@ -245,6 +240,34 @@ fn no_warp_passes_a_barrier_before_all_have_come() {
     for warp in 0..3 {
         assert_eq!(masks(&run.warp(warp), Kind::Barrier), [ALL, ALL]);
     }
+}
+
+#[test]
+fn addresses_are_those_of_the_active_lanes_lowest_first() {
+    let run = run_cta(32, async |w, out| {
+        let x = w.thread_x();
+        w.when((x & 7).eq(3), || out.store(w.var(31).get() - x, x));
+    });
+    let (_, store) = &run.warp(0)[0];
+    let base = *run.addresses(Kind::Store).first().unwrap() - 4 * 4;
+    assert_eq!(store.mask, 0x0808_0808);
+    assert_eq!(store.active_addresses(), [28, 20, 12, 4].map(|index| base + 4 * index));
+    assert_eq!(run.result[4..=28].iter().step_by(8).copied().collect::<Vec<_>>(), [27, 19, 11, 3]);
+}
+
+#[test]
+fn ctas_and_threads_are_numbered_x_first() {
+    let run = run(|gpu| {
+        let seen = gpu.zeros::<u32>(96);
+        let launch = Launch { grid: [3, 2, 1], block: [4, 4, 1], ..grid_of("test", 0, 0, 8) };
+        gpu.launch(&launch, async |w| seen.at(w.global_x()).add(1))?;
+        Ok(gpu.download(seen))
+    });
+    assert_eq!(run.result[..13], [8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 0]);
+    let trace = run.trace();
+    let chunk = trace.chunk(0, 0).unwrap();
+    let blocks: Vec<[u32; 3]> = chunk.ctas().iter().map(|cta| cta.block).collect();
+    assert_eq!(blocks, [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0], [1, 1, 0], [2, 1, 0]]);
 }
 
 #[test]
