@@ -126,7 +126,6 @@ impl<'a> Gpu<'a> {
         for index in 0..launch.ctas() {
             let position =
                 Position { grid: launch.grid, block: launch.block, cta: launch.cta(index) };
-            shared.borrow_mut().fill(0);
             run_cta(&warps, position, &kernel);
             cta.begin(position.cta);
             for warp in &warps {

@@ -63,6 +63,6 @@ mod tests {
         for (bin, &count) in run.result.iter().enumerate() {
             assert_eq!(count as usize, data.iter().filter(|&&d| d as usize == bin).count());
         }
-        assert_eq!(run.lane_accesses(Kind::Reduction), 5000);
+        assert_eq!(run.accesses(Kind::Reduction).len(), 5000);
     }
 }

@@ -170,7 +170,7 @@ mod tests {
         let mut random = Random::new(3);
         let matrix = matrix(MatrixKind::PowerLaw, 64, 4, &mut random);
         let run = run(|gpu| spmv(gpu, Variant::Scalar, &matrix, &[1.0; 64], 64));
-        let lane_loads = run.lane_accesses(Kind::Load);
+        let lane_loads = run.accesses(Kind::Load).len();
         assert_eq!(lane_loads, 2 * 64 + 3 * matrix.structure.columns.len());
     }
 }

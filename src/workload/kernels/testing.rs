@@ -59,26 +59,20 @@ impl<R> Run<R> {
         &self.trace
     }
 
-    /// The distinct addresses in global memory that accesses of `kind` name, over all kernels.
-    pub fn addresses(&self, kind: Kind) -> BTreeSet<u64> {
-        let mut addresses = BTreeSet::new();
+    /// The addresses in global memory of every access of `kind` by a lane, over all kernels.
+    pub fn accesses(&self, kind: Kind) -> Vec<u64> {
+        let mut addresses = Vec::new();
         visit_records(&self.trace, |_, _, instruction, record| {
             if instruction.kind == kind && instruction.space == Space::Global {
-                addresses.extend(record.active_addresses());
+                addresses.extend_from_slice(record.active_addresses());
             }
         });
         addresses
     }
 
-    /// How many times a lane made an access of `kind`, over all kernels.
-    pub fn lane_accesses(&self, kind: Kind) -> usize {
-        let mut accesses = 0;
-        visit_records(&self.trace, |_, _, instruction, record| {
-            if instruction.kind == kind {
-                accesses += record.active_addresses().len();
-            }
-        });
-        accesses
+    /// The distinct ones of [`Run::accesses`].
+    pub fn addresses(&self, kind: Kind) -> BTreeSet<u64> {
+        self.accesses(kind).into_iter().collect()
     }
 
     /// What warp `warp` of the first kernel executed, in order.

@@ -1,6 +1,6 @@
 //! What lanes do where they part and meet, seen in what they leave in memory and in the trace.
 
-use warpmem_trace::{Instruction, Kind, OpClass, Record};
+use warpmem_trace::{CacheOp, Instruction, Kind, OpClass, Record, Space};
 
 use crate::workload::gpu::{Gpu, Launch};
 use crate::workload::kernels::prelude::grid_of;
@@ -259,15 +259,17 @@ fn addresses_are_those_of_the_active_lanes_lowest_first() {
 fn ctas_and_threads_are_numbered_x_first() {
     let run = run(|gpu| {
         let seen = gpu.zeros::<u32>(96);
-        let launch = Launch { grid: [3, 2, 1], block: [4, 4, 1], ..grid_of("test", 0, 0, 8) };
+        let launch = Launch { grid: [3, 2, 2], block: [4, 4, 1], ..grid_of("test", 0, 0, 8) };
         gpu.launch(&launch, async |w| seen.at(w.global_x()).add(1))?;
         Ok(gpu.download(seen))
     });
-    assert_eq!(run.result[..13], [8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 0]);
+    assert_eq!(run.result[..13], [16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 0]);
     let trace = run.trace();
     let chunk = trace.chunk(0, 0).unwrap();
     let blocks: Vec<[u32; 3]> = chunk.ctas().iter().map(|cta| cta.block).collect();
-    assert_eq!(blocks, [[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 1, 0], [1, 1, 0], [2, 1, 0]]);
+    assert_eq!(blocks.len(), 12);
+    assert_eq!(blocks[2..5], [[2, 0, 0], [0, 1, 0], [1, 1, 0]]);
+    assert_eq!(blocks[5..8], [[2, 1, 0], [0, 0, 1], [1, 0, 1]]);
 }
 
 #[test]
@@ -294,10 +296,26 @@ fn shuffles_read_the_lane_above() {
 #[test]
 fn atomics_on_one_address_all_count() {
     let run = run_cta(64, async |w, out| {
+        let (x, counter) = (w.thread_x(), w.shared::<u32>(1));
         out.first(w).add(1);
-        out.at(w.thread_x() & 1).add(1);
+        out.at(x & 1).add(1);
+        counter.at(x & 0x100).add(1);
+        w.barrier().await;
+        w.exit_unless(x.eq(2));
+        out.store(x, counter.at(x & 0x100).load());
     });
-    assert_eq!(run.result[..3], [64 + 32, 32, 0]);
+    assert_eq!(run.result[..4], [64 + 32, 32, 64, 0]);
+    let executed = run.warp(0);
+    let reductions = executed.iter().filter(|(i, _)| i.kind == Kind::Reduction);
+    let served: Vec<_> = reductions.map(|(i, _)| (i.space, i.cache_op)).collect();
+    assert_eq!(
+        served,
+        [
+            (Space::Global, CacheOp::StrongGpu),
+            (Space::Global, CacheOp::StrongGpu),
+            (Space::Shared, CacheOp::Default)
+        ]
+    );
 }
 
 #[test]
