@@ -122,7 +122,7 @@ impl<'w, T: Word> Lanes<'w, T> {
             above if above < WARP_SIZE && active >> above & 1 == 1 => above,
             _ => lane,
         };
-        let register = self.warp.compute(OpClass::Other, &[self.register]);
+        let register = self.warp.compute(OpClass::Integer, &[self.register]);
         let values = std::array::from_fn(|lane| self.values[from(lane)]);
         Lanes::new(self.warp, values, Some(register))
     }
