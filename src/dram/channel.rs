@@ -8,7 +8,7 @@ use super::queue::{BankQueue, Queued};
 use super::request::{Command, CommandKind, Completion, Request, RowOutcome};
 use super::scheduler::{BankView, QueueView, Scheduler};
 use super::statistics::{BankStatistics, ChannelStatistics, Occupancy, Span};
-use super::timing::{TimingState, burst_cycles};
+use super::timing::TimingState;
 use crate::machine::Dram;
 use std::collections::VecDeque;
 
@@ -121,7 +121,7 @@ impl Channel {
             capacity: [dram.read_queue, dram.write_queue],
             high_watermark: dram.write_high_watermark,
             low_watermark: dram.write_low_watermark,
-            burst: burst_cycles(dram).into(),
+            burst: dram.burst_cycles().into(),
             read_latency: t.tcl.into(),
             write_latency: t.twl.into(),
             trp: t.trp.into(),

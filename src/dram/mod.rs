@@ -27,7 +27,7 @@ pub use channel::Channel;
 pub use controller::Controller;
 pub use request::{Command, CommandKind, Completion, Request, RowOutcome};
 pub use statistics::{BankStatistics, ChannelStatistics};
-pub use timing::{Constraint, Scope, burst_cycles, constraints};
+pub use timing::{Constraint, Scope, constraints};
 
 /// Banks that one channel may have: the channel keeps them in 64-bit masks.
 pub const MAX_BANKS: u32 = 64;

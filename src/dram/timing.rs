@@ -30,11 +30,6 @@ pub struct Constraint {
     pub window: u8,
 }
 
-/// Cycles that one column command occupies the data bus.
-pub fn burst_cycles(dram: &Dram) -> u32 {
-    dram.burst_length.div_ceil(dram.transfers_per_clock.max(1)).max(1)
-}
-
 /// The constraints of a channel, `burst` being the data cycles of a column command. Those of zero
 /// cycles are left out.
 pub fn constraints(t: &Timing, burst: u32) -> Vec<Constraint> {
@@ -104,7 +99,7 @@ impl TimingState {
     pub fn new(dram: &Dram) -> TimingState {
         let mut rules = [Matrix::default(); 3];
         let mut windows = Vec::new();
-        for c in constraints(&dram.timing, burst_cycles(dram)) {
+        for c in constraints(&dram.timing, dram.burst_cycles()) {
             if c.window > 1 {
                 windows.push(Window { constraint: c, last: vec![None; c.window.into()], next: 0 });
                 continue;

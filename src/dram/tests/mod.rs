@@ -5,5 +5,7 @@ mod addresses;
 mod harness;
 mod properties;
 
+mod scheduling;
 mod shape;
 mod smoke;
+mod timings;

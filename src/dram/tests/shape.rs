@@ -1,7 +1,7 @@
 //! Bandwidth as it must be: closed forms, bounds, orders.
 
 use super::harness::*;
-use crate::dram::{CommandKind, Request, burst_cycles};
+use crate::dram::{CommandKind, Request};
 use crate::machine::Dram;
 
 fn efficiency(dram: &Dram, policy: &str, requests: &[Request]) -> f64 {
@@ -17,7 +17,7 @@ fn activations(run: &Run) -> Vec<u64> {
 #[test]
 fn one_bank_with_row_locality_two_gives_eight_of_thirty_four() {
     let dram = gddr3();
-    assert_eq!(burst_cycles(&dram), 2);
+    assert_eq!(dram.burst_cycles(), 2);
     let pairs = 200;
     let requests: Vec<_> =
         (0..2 * pairs).map(|id| Request { bursts: 2, ..read(id, 1, id / 2) }).collect();
@@ -45,7 +45,7 @@ fn one_bank_with_a_new_row_per_request_runs_at_data_cycles_per_trc() {
             let expected = t.trc.max(t.tras.max(t.trcd + t.trtp) + t.trp);
             let rows = activations(&run);
             assert!(rows.windows(2).all(|pair| pair[1] - pair[0] == u64::from(expected)));
-            assert_eq!(run.statistics.data_bus_cycles, 50 * u64::from(burst_cycles(&dram)));
+            assert_eq!(run.statistics.data_bus_cycles, 50 * u64::from(dram.burst_cycles()));
         }
     }
 }
@@ -55,7 +55,7 @@ fn one_bank_with_a_new_row_per_request_runs_at_data_cycles_per_trc() {
 fn a_sequential_stream_comes_near_the_peak() {
     for mut dram in machines() {
         // tCCD above a burst is below the peak by design.
-        dram.timing.tccds = dram.timing.tccds.min(burst_cycles(&dram));
+        dram.timing.tccds = dram.timing.tccds.min(dram.burst_cycles());
         dram.timing.trtp = dram.timing.trtp.min(3);
         let requests = sequential(&dram, 6000);
         let efficiency = efficiency(&dram, "fr-fcfs", &requests);
@@ -154,7 +154,7 @@ fn the_bound_on_efficiency_holds() {
                 let statistics = &run.statistics;
                 let t = &dram.timing;
                 let n = statistics.row_locality().unwrap();
-                let burst = f64::from(burst_cycles(&dram));
+                let burst = f64::from(dram.burst_cycles());
                 let columns = (n - 1.0) * burst.max(t.tccdl.into());
                 let row = f64::from(t.trcd) + columns + f64::from(t.trtp + t.trp);
                 let row = row.max(t.trc.into());

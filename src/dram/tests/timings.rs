@@ -1,1 +1,212 @@
+//! Every constraint: legal at n cycles, illegal at n - 1. The checker is tried on pairs written by hand, and
+//! on the channel's own logs with one command moved a cycle forward wherever a rule of the table binds.
 
+use super::harness::*;
+use crate::dram::CommandKind::{self, Act, Pre, Rd, Ref, Wr};
+use crate::dram::{Command, Constraint, Request, Scope, checker, constraints};
+use crate::machine::{Dram, Timing};
+use std::collections::BTreeSet;
+
+/// Every parameter its own number, so that no rule stands in for another.
+fn dram() -> Dram {
+    let timing = Timing {
+        trcd: 20,
+        trcdw: 17,
+        tras: 45,
+        trp: 19,
+        trc: 80,
+        tccds: 5,
+        tccdl: 9,
+        trrds: 4,
+        trrdl: 7,
+        tfaw: 31,
+        tcl: 14,
+        twl: 6,
+        twtrs: 8,
+        twtrl: 11,
+        trtw_gap: 3,
+        twr: 33,
+        trtp: 37,
+        trefi: 0,
+        trfc: 100,
+    };
+    Dram { timing, ..gddr5() }
+}
+
+fn command(cycle: u64, kind: CommandKind, bank: u16) -> Command {
+    Command { cycle, kind, bank, row: 0, burst: 0, request: None }
+}
+
+/// A rule, commands before (cycle, kind, bank), and the command that is first legal at a cycle.
+struct Case {
+    rule: &'static str,
+    before: &'static [(u64, CommandKind, u16)],
+    command: (u64, CommandKind, u16),
+}
+
+/// The burst is 2 cycles; banks 0, 4, 8, 12 form a group.
+const CASES: &[Case] = &[
+    Case { rule: "tRCD", before: &[(0, Act, 0)], command: (20, Rd, 0) },
+    Case { rule: "tRCDW", before: &[(0, Act, 0)], command: (17, Wr, 0) },
+    Case { rule: "tRAS", before: &[(0, Act, 0)], command: (45, Pre, 0) },
+    Case { rule: "tRC", before: &[(0, Act, 0), (45, Pre, 0)], command: (80, Act, 0) },
+    Case { rule: "tRP", before: &[(0, Act, 0), (70, Pre, 0)], command: (89, Act, 0) },
+    Case { rule: "tRTP", before: &[(0, Act, 0), (20, Rd, 0)], command: (57, Pre, 0) },
+    // Data from 23 to 25, then tWR.
+    Case { rule: "tWR", before: &[(0, Act, 0), (17, Wr, 0)], command: (58, Pre, 0) },
+    Case { rule: "tRRD_S", before: &[(0, Act, 0)], command: (4, Act, 1) },
+    Case { rule: "tRRD_L", before: &[(0, Act, 0)], command: (7, Act, 4) },
+    Case {
+        rule: "tFAW",
+        before: &[(0, Act, 0), (4, Act, 1), (8, Act, 2), (12, Act, 3)],
+        command: (31, Act, 5),
+    },
+    Case { rule: "tCCD_S", before: &[(0, Act, 0), (4, Act, 1), (40, Rd, 0)], command: (45, Rd, 1) },
+    Case { rule: "tCCD_L", before: &[(0, Act, 0), (7, Act, 4), (40, Wr, 0)], command: (49, Wr, 4) },
+    // Read data from 54 to 56, gap to 59, write data 6 after WR.
+    Case { rule: "tRTW", before: &[(0, Act, 0), (4, Act, 1), (40, Rd, 0)], command: (53, Wr, 1) },
+    // Write data from 46 to 48.
+    Case { rule: "tWTR_S", before: &[(0, Act, 0), (4, Act, 1), (40, Wr, 0)], command: (56, Rd, 1) },
+    Case { rule: "tWTR_L", before: &[(0, Act, 0), (7, Act, 4), (40, Wr, 0)], command: (59, Rd, 4) },
+    Case { rule: "tRP", before: &[(0, Act, 0), (90, Pre, 0)], command: (109, Ref, 0) },
+    Case { rule: "tRC", before: &[(0, Act, 0), (45, Pre, 0)], command: (80, Ref, 0) },
+    Case { rule: "tRFC", before: &[(0, Ref, 0)], command: (100, Act, 0) },
+    Case { rule: "tRFC", before: &[(0, Ref, 0)], command: (100, Ref, 0) },
+    Case { rule: "command bus", before: &[(0, Act, 0), (45, Pre, 0)], command: (46, Act, 1) },
+];
+
+fn rules_broken(dram: &Dram, case: &Case, early: u64) -> Vec<&'static str> {
+    let (cycle, kind, bank) = case.command;
+    let log: Vec<Command> = case
+        .before
+        .iter()
+        .copied()
+        .chain([(cycle - early, kind, bank)])
+        .map(|(cycle, kind, bank)| command(cycle, kind, bank))
+        .collect();
+    checker::check(dram, &log).iter().map(|violation| violation.rule).collect()
+}
+
+#[test]
+fn the_checker_draws_each_line_at_n() {
+    for case in CASES {
+        assert_eq!(rules_broken(&dram(), case, 0), [""; 0], "{} at n", case.rule);
+        assert_eq!(rules_broken(&dram(), case, 1), [case.rule], "{} at n - 1", case.rule);
+    }
+}
+
+#[test]
+fn the_checker_sees_data_collide() {
+    let mut dram = dram();
+    dram.timing.tccds = 1;
+    let case = Case {
+        rule: "data bus",
+        before: &[(0, Act, 0), (4, Act, 1), (40, Rd, 0)],
+        command: (42, Rd, 1),
+    };
+    assert_eq!(rules_broken(&dram, &case, 0), [""; 0]);
+    assert_eq!(rules_broken(&dram, &case, 1), ["data bus"]);
+}
+
+#[test]
+fn the_checker_knows_which_row_is_open() {
+    let broken = |log: &[Command]| -> Vec<&str> {
+        checker::check(&dram(), log).iter().map(|violation| violation.rule).collect()
+    };
+    let row = |row, command: Command| Command { row, ..command };
+    let act = command(0, Act, 0);
+    assert_eq!(broken(&[command(0, Rd, 0)]), ["column command to a closed bank"]);
+    assert_eq!(broken(&[act, row(1, command(50, Wr, 0))]), ["column command to another row"]);
+    assert_eq!(broken(&[act, command(200, Act, 0)]), ["ACT to an open bank"]);
+    assert_eq!(broken(&[command(0, Pre, 0)]), ["PRE to a closed bank"]);
+    assert_eq!(broken(&[act, row(1, command(50, Pre, 0))]), ["PRE of another row"]);
+    assert_eq!(broken(&[act, command(200, Ref, 0)]), ["REF with an open bank"]);
+    assert_eq!(broken(&[command(0, Act, 99)]), ["bank out of range"]);
+}
+
+/// Two commands in one cycle are legal on two buses only.
+#[test]
+fn two_command_buses_carry_two_commands() {
+    let log = [command(0, Act, 0), command(40, Act, 1), command(40, Rd, 0)];
+    let mut dram = dram();
+    assert_eq!(checker::check(&dram, &log).len(), 1);
+    dram.dual_command_bus = true;
+    assert_eq!(checker::check(&dram, &log), []);
+    let both_rows = [command(0, Act, 0), command(0, Act, 1)];
+    assert!(checker::check(&dram, &both_rows).iter().any(|v| v.rule == "command bus"));
+}
+
+/// A rule added to the table must get a case here.
+#[test]
+fn every_rule_of_the_table_has_a_case() {
+    let known: BTreeSet<&str> = CASES.iter().map(|case| case.rule).chain(["data bus"]).collect();
+    for constraint in constraints(&dram().timing, 2) {
+        assert!(known.contains(constraint.name), "{constraint:?}");
+    }
+}
+
+fn in_scope(dram: &Dram, constraint: &Constraint, a: &Command, b: &Command) -> bool {
+    match constraint.scope {
+        Scope::Bank => a.bank == b.bank,
+        Scope::Group => {
+            u32::from(a.bank) % dram.bank_groups == u32::from(b.bank) % dram.bank_groups
+        }
+        Scope::Channel => true,
+    }
+}
+
+/// The cycle at which `constraint` lets the command at `at` of the log issue.
+fn allowed_from(dram: &Dram, constraint: &Constraint, log: &[Command], at: usize) -> Option<u64> {
+    let later = &log[at];
+    log[..at]
+        .iter()
+        .rev()
+        .filter(|c| c.kind == constraint.from && in_scope(dram, constraint, c, later))
+        .nth(usize::from(constraint.window) - 1)
+        .map(|earlier| earlier.cycle + u64::from(constraint.cycles))
+}
+
+fn loaded_stream(dram: &Dram, seed: u64) -> Vec<Request> {
+    let mut random_bits = Random(seed);
+    let mut requests = random(dram, 260, 2, seed);
+    for request in &mut requests {
+        request.row %= 3;
+        request.write = random_bits.below(3) == 0;
+        request.bursts = 1 + random_bits.below(2) as u16;
+    }
+    requests
+}
+
+/// Legal logs of every policy, with each command moved one cycle forward where a rule binds: the checker must
+/// name that rule. Together the logs make every rule bind.
+#[test]
+fn a_command_one_cycle_early_is_always_caught() {
+    let mut bound = BTreeSet::new();
+    let mut dense = dram();
+    dense.timing.trefi = 700;
+    for dram in machines().into_iter().chain([dense]) {
+        let table = constraints(&dram.timing, dram.burst_cycles());
+        for policy in ["banked-fifo", "fr-fcfs", "fr-fcfs(page=closed)"] {
+            let log = run(&dram, policy, &loaded_stream(&dram, 5)).log;
+            for at in 0..log.len() {
+                for constraint in table.iter().filter(|c| c.to == log[at].kind) {
+                    let allowed = allowed_from(&dram, constraint, &log, at);
+                    assert!(allowed.is_none_or(|from| log[at].cycle >= from), "{constraint:?}");
+                    if allowed != Some(log[at].cycle) {
+                        continue;
+                    }
+                    let mut moved = log[..=at].to_vec();
+                    moved[at].cycle -= 1;
+                    let violations = checker::check(&dram, &moved);
+                    let caught = violations
+                        .iter()
+                        .any(|v| v.rule == constraint.name && v.later == moved[at]);
+                    assert!(caught, "{constraint:?} before {}", describe(&moved[at]));
+                    bound.insert(constraint.name);
+                }
+            }
+        }
+    }
+    let all: BTreeSet<&str> = constraints(&dram().timing, 2).iter().map(|c| c.name).collect();
+    assert_eq!(bound, all);
+}
