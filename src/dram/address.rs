@@ -1,7 +1,6 @@
 //! From an address to channel, slice, bank, row and column.
 
-use super::MAX_BANKS;
-use crate::machine::{Dram, IndexHash};
+use crate::machine::{BitGroup, Dram, Field, IndexHash, MachineError};
 use crate::machine::{Hash, MAX_INDEX_BITS};
 
 /// Where an address lies.
@@ -18,58 +17,32 @@ pub struct Location {
     pub column: u32,
 }
 
-/// Why an address map is impossible. Keys are those of the machine's `dram` section.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// Why an address map is impossible. Keys are those of the machine.
+#[derive(Debug, thiserror::Error)]
 pub enum AddressError {
-    #[error(
-        "dram.address.map: `{text}` is no field; expected `field:bits` with field one of row, bank, column, channel, burst and 1 to 32 bits"
-    )]
-    Field { text: String },
-    #[error("dram.address.map: {bits} bits of `{field}`; at most {limit} are possible")]
-    TooWide { field: &'static str, bits: u32, limit: u32 },
-    #[error("dram.address.map: {bits} bits of `{field}`, but {what} needs {expected}")]
-    Mismatch { field: &'static str, bits: u32, what: String, expected: u32 },
-    #[error("{key}: {value} is not a power of two")]
-    NotPowerOfTwo { key: &'static str, value: u32 },
+    #[error(transparent)]
+    Map(#[from] MachineError),
     #[error("{key}: {value} is out of range; valid: {valid}")]
     Range { key: &'static str, value: u32, valid: String },
-    #[error("dram.address.partition_hash: needs a `channel` field in dram.address.map")]
-    HashWithoutChannel,
 }
-
-/// Fields of a map.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Field {
-    Row,
-    Bank,
-    Column,
-    Channel,
-    Burst,
-}
-
-const FIELDS: [(&str, Field); 5] = [
-    ("row", Field::Row),
-    ("bank", Field::Bank),
-    ("column", Field::Column),
-    ("channel", Field::Channel),
-    ("burst", Field::Burst),
-];
 
 /// A run of address bits that goes to a field.
 #[derive(Clone, Copy)]
 struct Segment {
-    field: Field,
-    /// Lowest bit in the address.
-    from: u32,
+    group: BitGroup,
     /// Lowest bit in the field.
     to: u32,
-    bits: u32,
+    mask: u64,
 }
 
 impl Segment {
     fn extract(self, address: u64) -> u32 {
-        let mask = (1u64 << self.bits) - 1;
-        ((address >> self.from & mask) << self.to) as u32
+        ((address >> self.group.shift & self.mask) << self.to) as u32
+    }
+
+    /// The address bit above the segment's lowest `bits` bits, at most all.
+    fn end(self, bits: u32) -> u32 {
+        self.group.shift + self.group.bits.min(bits)
     }
 }
 
@@ -95,35 +68,36 @@ pub struct AddressMap {
 }
 
 impl AddressMap {
-    /// The map of `dram` with this many LLC slices to a channel.
+    /// The map of `dram`, which is that of a valid machine, with this many LLC slices to a channel.
+    ///
+    /// # Errors
+    /// [`AddressError`] if the map cannot be read or has more bits than are modelled.
     pub fn new(dram: &Dram, slices_per_channel: u32) -> Result<AddressMap, AddressError> {
-        let segments = parse(&dram.address.map)?;
-        let bits = |field| width(&segments, field);
-        check_geometry(dram, &segments)?;
+        let segments = segments(&dram.address.bit_groups()?)?;
         let slice_bits = log2("llc.slices_per_channel", slices_per_channel)?;
-        if slice_bits > bits(Field::Bank) {
-            let valid = format!("1 to dram.banks ({})", dram.banks);
-            let value = slices_per_channel;
-            return Err(AddressError::Range { key: "llc.slices_per_channel", value, valid });
-        }
-        let partitions = u64::from(dram.channels) * u64::from(slices_per_channel);
-        if dram.channels == 0 || partitions > 1 << u16::BITS {
+        let slices = u64::from(dram.channels) * u64::from(slices_per_channel);
+        if dram.channels == 0 || slices > 1 << u16::BITS {
             let valid = format!("1 to 65536 slices, {slices_per_channel} to a channel");
             return Err(AddressError::Range { key: "dram.channels", value: dram.channels, valid });
         }
-        let channels = match bits(Field::Channel) {
+        let channels = match width(&segments, Field::Channel) {
             0 => Channels::Turns {
                 shift: log2("dram.address.interleave_bytes", dram.address.interleave_bytes)?,
                 count: dram.channels.into(),
             },
             _ => Channels::Field,
         };
-        let hash = hash(dram, bits(Field::Channel), slice_bits)?;
+        let index_bits = width(&segments, Field::Channel) + slice_bits;
+        if dram.address.partition_hash != IndexHash::Linear && index_bits > MAX_INDEX_BITS {
+            let valid =
+                format!("with dram.address.partition_hash, at most 2^{MAX_INDEX_BITS} slices");
+            return Err(AddressError::Range { key: "dram.channels", value: dram.channels, valid });
+        }
         Ok(AddressMap {
-            hash_from: hash_from(&segments, slice_bits),
             channels,
             slice_bits,
-            hash,
+            hash: Hash::new(dram.address.partition_hash, index_bits),
+            hash_from: hash_from(&segments, slice_bits),
             bank_xor: if dram.address.bank_xor_row { (dram.banks - 1) as u16 } else { 0 },
             segments,
         })
@@ -131,17 +105,17 @@ impl AddressMap {
 
     /// Where a byte address lies.
     pub fn locate(&self, address: u64) -> Location {
-        let (channel, inner) = match self.channels {
+        let (mut channel, inner) = match self.channels {
             Channels::Field => (0, address),
             Channels::Turns { shift, count } => {
                 let (turn, offset) = (address >> shift, address & ((1 << shift) - 1));
                 ((turn % count) as u32, (turn / count) << shift | offset)
             }
         };
-        let (mut channel, mut bank, mut row, mut column) = (channel, 0, 0, 0);
+        let (mut bank, mut row, mut column) = (0, 0, 0);
         for segment in &self.segments {
             let value = segment.extract(inner);
-            match segment.field {
+            match segment.group.field {
                 Field::Row => row |= value,
                 Field::Bank => bank |= value,
                 Field::Column => column |= value,
@@ -164,108 +138,37 @@ impl AddressMap {
     }
 }
 
-/// Reads `field:bits ...`, most significant first, into segments, least significant first.
-fn parse(map: &str) -> Result<Vec<Segment>, AddressError> {
-    let mut segments: Vec<Segment> = Vec::new();
-    let mut from = 0;
-    for text in map.split_whitespace().rev() {
-        let (field, bits) =
-            parse_field(text).ok_or_else(|| AddressError::Field { text: text.to_owned() })?;
-        let to = width(&segments, field);
-        if to + bits > 32 {
-            return Err(AddressError::TooWide { field: name(field), bits: to + bits, limit: 32 });
+/// Where the bits of each group stand in their field; none is wider than 32 bits.
+fn segments(groups: &[BitGroup]) -> Result<Vec<Segment>, AddressError> {
+    let mut segments: Vec<Segment> = Vec::with_capacity(groups.len());
+    for &group in groups {
+        let to = width(&segments, group.field);
+        if to + group.bits > u32::BITS {
+            let (value, valid) = (to + group.bits, "at most 32 bits of a field".to_owned());
+            return Err(AddressError::Range { key: "dram.address.map", value, valid });
         }
-        if from + bits > 64 {
-            return Err(AddressError::TooWide {
-                field: "all fields",
-                bits: from + bits,
-                limit: 64,
-            });
-        }
-        segments.push(Segment { field, from, to, bits });
-        from += bits;
+        segments.push(Segment { group, to, mask: (1 << group.bits) - 1 });
     }
     Ok(segments)
 }
 
-fn parse_field(text: &str) -> Option<(Field, u32)> {
-    let (name, bits) = text.split_once(':')?;
-    let &(_, field) = FIELDS.iter().find(|(known, _)| *known == name)?;
-    let bits = bits.parse().ok().filter(|bits| (1..=32).contains(bits))?;
-    Some((field, bits))
-}
-
-fn name(field: Field) -> &'static str {
-    FIELDS.iter().find(|(_, known)| *known == field).map_or("", |(name, _)| name)
-}
-
 fn width(segments: &[Segment], field: Field) -> u32 {
-    segments.iter().filter(|s| s.field == field).map(|s| s.bits).sum()
-}
-
-/// The map must have room for exactly the banks, columns and channels that there are.
-fn check_geometry(dram: &Dram, segments: &[Segment]) -> Result<(), AddressError> {
-    let column_bytes = dram.bus_bytes.saturating_mul(dram.burst_length);
-    let burst_bits = log2("dram.bus_bytes times dram.burst_length", column_bytes)?;
-    let row_bits = log2("dram.row_bytes", dram.row_bytes)?;
-    let bank_bits = log2("dram.banks", dram.banks)?;
-    log2("dram.bank_groups", dram.bank_groups)?;
-    if dram.banks > MAX_BANKS {
-        let valid = format!("1 to {MAX_BANKS}");
-        return Err(AddressError::Range { key: "dram.banks", value: dram.banks, valid });
-    }
-    if dram.bank_groups > dram.banks {
-        let valid = format!("1 to dram.banks ({})", dram.banks);
-        return Err(AddressError::Range {
-            key: "dram.bank_groups",
-            value: dram.bank_groups,
-            valid,
-        });
-    }
-    if row_bits < burst_bits {
-        let valid = format!("at least one column command ({column_bytes})");
-        return Err(AddressError::Range { key: "dram.row_bytes", value: dram.row_bytes, valid });
-    }
-    let check = |field, what: String, expected| match width(segments, field) {
-        bits if bits == expected => Ok(()),
-        bits => Err(AddressError::Mismatch { field: name(field), bits, what, expected }),
-    };
-    check(Field::Burst, format!("a column command of {column_bytes} bytes"), burst_bits)?;
-    check(Field::Column, format!("a row of {} bytes", dram.row_bytes), row_bits - burst_bits)?;
-    check(Field::Bank, format!("dram.banks = {}", dram.banks), bank_bits)?;
-    if width(segments, Field::Channel) > 0 {
-        let expected = log2("dram.channels", dram.channels)?;
-        check(Field::Channel, format!("dram.channels = {}", dram.channels), expected)?;
-    }
-    Ok(())
+    segments.iter().filter(|s| s.group.field == field).map(|s| s.group.bits).sum()
 }
 
 fn log2(key: &'static str, value: u32) -> Result<u32, AddressError> {
-    value.is_power_of_two().then(|| value.ilog2()).ok_or(AddressError::NotPowerOfTwo { key, value })
-}
-
-fn hash(dram: &Dram, channel_bits: u32, slice_bits: u32) -> Result<Option<Hash>, AddressError> {
-    let kind = dram.address.partition_hash;
-    if kind == IndexHash::Linear {
-        return Ok(None);
+    if value.is_power_of_two() {
+        return Ok(value.ilog2());
     }
-    if channel_bits == 0 && dram.channels > 1 {
-        return Err(AddressError::HashWithoutChannel);
-    }
-    let bits = channel_bits + slice_bits;
-    if bits > MAX_INDEX_BITS {
-        let valid = format!("2^{MAX_INDEX_BITS} slices at most can be hashed");
-        return Err(AddressError::Range { key: "dram.channels", value: dram.channels, valid });
-    }
-    Ok(Hash::new(kind, bits))
+    Err(AddressError::Range { key, value, valid: "a power of two".to_owned() })
 }
 
 /// The first bit above channel and slice bits.
 fn hash_from(segments: &[Segment], slice_bits: u32) -> u32 {
-    let top = |s: &Segment| match s.field {
-        Field::Channel => s.from + s.bits,
-        Field::Bank if s.to < slice_bits => s.from + s.bits.min(slice_bits - s.to),
+    let top = |s: &Segment| match s.group.field {
+        Field::Channel => s.end(u32::BITS),
+        Field::Bank if s.to < slice_bits => s.end(slice_bits - s.to),
         _ => 0,
     };
-    segments.iter().map(top).max().unwrap_or(0).min(63)
+    segments.iter().map(top).max().unwrap_or(0)
 }

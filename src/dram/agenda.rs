@@ -2,6 +2,7 @@
 
 use super::MAX_BANKS;
 use super::request::CommandKind;
+use super::timing::TimingState;
 
 /// A set of banks, one bit each.
 pub(super) type BankSet = u64;
@@ -11,7 +12,7 @@ pub(super) fn one(bank: usize) -> BankSet {
 }
 
 /// The banks of a set, lowest first.
-pub(super) fn members(mut set: BankSet) -> impl Iterator<Item = usize> {
+fn members(mut set: BankSet) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bank = set.trailing_zeros();
         set &= set.wrapping_sub(1);
@@ -26,38 +27,58 @@ pub(super) fn first_from(set: BankSet, start: u32) -> Option<usize> {
 }
 
 /// The next cycle at which a command may issue, and the banks that may issue one then.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Plan {
     /// `u64::MAX` = never.
     pub cycle: u64,
     pub banks: BankSet,
     /// Banks that the plan leaves out.
-    pub held: BankSet,
+    held: BankSet,
+    /// The first cycle that it looked at.
+    floor: u64,
+}
+
+impl Plan {
+    fn add(&mut self, banks: BankSet, cycle: u64) {
+        if cycle < self.cycle {
+            self.cycle = cycle;
+            self.banks = 0;
+        }
+        if cycle == self.cycle {
+            self.banks |= banks;
+        }
+    }
 }
 
 pub(super) struct Agenda {
     kinds: [CommandKind; MAX_BANKS as usize],
     /// Earliest cycle by the bank's own constraints.
     due: [u64; MAX_BANKS as usize],
-    groups: [u8; MAX_BANKS as usize],
+    groups: Vec<BankSet>,
     /// Banks by the kind of their next command.
     wants: [BankSet; CommandKind::COUNT],
-    /// Changed since the last plan.
-    changed: bool,
+    /// Banks that wait for other banks only.
+    ripe: BankSet,
+    /// No bank outside `ripe` is due earlier.
+    next_ripe: u64,
+    plan: Plan,
+    /// The plan no longer holds.
+    stale: bool,
 }
 
 impl Agenda {
-    pub fn new(banks: usize, groups: usize) -> Agenda {
-        let mut group_of = [0; MAX_BANKS as usize];
-        for (bank, group) in group_of.iter_mut().enumerate().take(banks) {
-            *group = (bank % groups) as u8;
-        }
+    pub fn new(banks: usize, timing: &TimingState) -> Agenda {
+        let mut groups = vec![0; timing.of_groups().len()];
+        (0..banks).for_each(|bank| groups[timing.group(bank)] |= one(bank));
         Agenda {
             kinds: [CommandKind::Act; MAX_BANKS as usize],
             due: [0; MAX_BANKS as usize],
-            groups: group_of,
+            groups,
             wants: [0; CommandKind::COUNT],
-            changed: true,
+            ripe: 0,
+            next_ripe: u64::MAX,
+            plan: Plan { cycle: u64::MAX, banks: 0, held: 0, floor: 0 },
+            stale: true,
         }
     }
 
@@ -74,51 +95,90 @@ impl Agenda {
         self.wanting(CommandKind::Rd) | self.wanting(CommandKind::Wr)
     }
 
-    pub fn is_changed(&self) -> bool {
-        self.changed
+    /// The plan last made or mended, current or not.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
     }
 
-    /// Sets the bank's next command: its kind and the earliest cycle by the bank's own constraints.
-    pub fn set(&mut self, bank: usize, next: Option<(CommandKind, u64)>) {
+    /// The plan holds at `now`, with these banks held.
+    pub fn is_current(&self, held: BankSet, now: u64) -> bool {
+        !self.stale && self.plan.held == held && self.plan.cycle >= now
+    }
+
+    /// A command issues, so timing changes under the plan.
+    pub fn invalidate(&mut self) {
+        self.stale = true;
+    }
+
+    /// Sets the bank's next command: its kind and the earliest cycle by the bank's own constraints. Where
+    /// it can, this mends the plan.
+    pub fn set(&mut self, bank: usize, next: Option<(CommandKind, u64)>, timing: &TimingState) {
+        let bit = one(bank);
         let old = self.kinds[bank] as usize;
-        let had = self.wants[old] & one(bank) != 0;
-        let Some((kind, due)) = next else {
-            self.wants[old] &= !one(bank);
-            self.changed |= had;
-            return;
-        };
-        if had && self.kinds[bank] == kind && self.due[bank] == due {
+        let had = self.wants[old] & bit != 0;
+        if had && next == Some((self.kinds[bank], self.due[bank])) {
             return;
         }
-        self.wants[old] &= !one(bank);
-        self.wants[kind as usize] |= one(bank);
+        self.wants[old] &= !bit;
+        self.ripe &= !bit;
+        self.stale |= self.plan.banks & bit != 0;
+        let Some((kind, due)) = next else { return };
+        self.wants[kind as usize] |= bit;
         self.kinds[bank] = kind;
         self.due[bank] = due;
-        self.changed = true;
+        self.next_ripe = self.next_ripe.min(due);
+        if !self.stale {
+            self.plan.add(bit, self.shared(bank, timing).max(due).max(self.plan.floor));
+        }
     }
 
-    /// The earliest cycle from `floor` on at which a bank outside `held` may issue its command.
-    /// `groups` holds what each bank group still waits for.
-    pub fn plan(
-        &mut self,
-        groups: &[[u64; CommandKind::COUNT]],
-        held: BankSet,
-        floor: u64,
-    ) -> Plan {
-        self.changed = false;
-        let mut plan = Plan { cycle: u64::MAX, banks: 0, held };
-        let wanting = self.wants.iter().fold(0, |all, set| all | set);
-        for bank in members(wanting & !held) {
-            let shared = groups[self.groups[bank] as usize][self.kinds[bank] as usize];
-            let cycle = self.due[bank].max(shared).max(floor);
-            if cycle < plan.cycle {
-                plan.cycle = cycle;
-                plan.banks = 0;
+    /// Plans the earliest cycle from `floor` on at which a bank outside `held` may issue its command.
+    pub fn replan(&mut self, timing: &TimingState, held: BankSet, floor: u64) {
+        if self.next_ripe <= floor {
+            self.ripen(floor);
+        }
+        let mut plan = Plan { cycle: u64::MAX, banks: 0, held, floor };
+        for (kind, &wanting) in self.wants.iter().enumerate() {
+            let wanting = wanting & self.ripe & !held;
+            let of_channel = timing.of_channel()[kind].max(floor);
+            if wanting == 0 || of_channel > plan.cycle {
+                continue;
             }
-            if cycle == plan.cycle {
-                plan.banks |= one(bank);
+            for (earliest, group) in timing.of_groups().iter().zip(&self.groups) {
+                if wanting & group != 0 {
+                    plan.add(wanting & group, of_channel.max(earliest[kind]));
+                }
             }
         }
-        plan
+        // Ripe banks that can go sooner leave nothing for the others.
+        if plan.cycle >= self.next_ripe {
+            for bank in members(self.unripe() & !held) {
+                plan.add(one(bank), self.shared(bank, timing).max(self.due[bank]));
+            }
+        }
+        self.plan = plan;
+        self.stale = false;
+    }
+
+    fn unripe(&self) -> BankSet {
+        self.wants.iter().fold(0, |all, wanting| all | wanting) & !self.ripe
+    }
+
+    /// Earliest cycle of the bank's command as far as other banks go.
+    fn shared(&self, bank: usize, timing: &TimingState) -> u64 {
+        let kind = self.kinds[bank] as usize;
+        timing.of_channel()[kind].max(timing.of_groups()[timing.group(bank)][kind])
+    }
+
+    /// Finds the banks whose own constraints have ended by `floor`.
+    fn ripen(&mut self, floor: u64) {
+        self.next_ripe = u64::MAX;
+        for bank in members(self.unripe()) {
+            if self.due[bank] <= floor {
+                self.ripe |= one(bank);
+            } else {
+                self.next_ripe = self.next_ripe.min(self.due[bank]);
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 mod issue;
 
 use super::MAX_BANKS;
-use super::agenda::{Agenda, BankSet, Plan, one};
+use super::agenda::{Agenda, BankSet, one};
 use super::queue::{BankQueue, Queued};
 use super::request::{Command, CommandKind, Completion, Request, RowOutcome};
 use super::scheduler::{BankView, QueueView, Scheduler};
@@ -78,7 +78,6 @@ pub struct Channel {
     scheduler: Box<dyn Scheduler>,
     timing: TimingState,
     agenda: Agenda,
-    plan: Plan,
     banks: Vec<Bank>,
     open_banks: BankSet,
     /// Banks whose candidate is a read.
@@ -132,10 +131,9 @@ impl Channel {
             scheduler_orders_writes: scheduler.orders_writes(),
         };
         Channel {
-            agenda: Agenda::new(banks, timing.of_groups().len()),
+            agenda: Agenda::new(banks, &timing),
             timing,
             scheduler,
-            plan: Plan::default(),
             banks: (0..banks).map(|_| Bank::default()).collect(),
             open_banks: 0,
             read_candidates: 0,
@@ -194,7 +192,7 @@ impl Channel {
         if self.spec.in_order {
             self.order[queue].push_back(request.bank);
         }
-        if !self.choose_served_queue(now) {
+        if !self.choose_served_queue(now) && self.banks[index].active.is_none() {
             self.decide(index, now);
         }
     }
@@ -307,7 +305,7 @@ impl Channel {
             None if self.refreshing => self.close(index, 0),
             None => self.choose_candidate(index, now),
         };
-        self.agenda.set(index, next);
+        self.agenda.set(index, next, &self.timing);
     }
 
     /// What the bank needs for its scheduler's choice, or to close a row that nothing waits for.

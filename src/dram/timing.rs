@@ -3,6 +3,7 @@
 //! Short constraints (`_S`) hold over the whole channel, long ones (`_L`) add to them within a bank
 //! group. Another standard is another table.
 
+use super::MAX_BANKS;
 use super::request::CommandKind::{self, Act, Pre, Rd, Ref, Wr};
 use crate::machine::{Dram, Timing};
 
@@ -70,14 +71,22 @@ pub fn constraints(t: &Timing, burst: u32) -> Vec<Constraint> {
     table.into_iter().filter(|c| c.cycles > 0).collect()
 }
 
-/// Cycles from one kind of command (row) to another (column); 0 = no constraint.
-type Matrix = [[u32; CommandKind::COUNT]; CommandKind::COUNT];
 /// Earliest cycle of each kind of command.
-type Earliest = [u64; CommandKind::COUNT];
+pub(super) type Earliest = [u64; CommandKind::COUNT];
+
+/// What one kind of command asks of those after it, by scope: kind and cycles.
+#[derive(Default)]
+struct Rules {
+    bank: Vec<(CommandKind, u64)>,
+    group: Vec<(CommandKind, u64)>,
+    channel: Vec<(CommandKind, u64)>,
+    windows: Vec<Window>,
+}
 
 /// A constraint on the n-th last command, with the cycles of the last n.
 struct Window {
-    constraint: Constraint,
+    to: CommandKind,
+    cycles: u64,
     /// Ring; `next` is the oldest. Empty places hold none.
     last: Vec<Option<u64>>,
     next: usize,
@@ -85,42 +94,48 @@ struct Window {
 
 /// The earliest legal cycle of every command, given those issued so far.
 pub(super) struct TimingState {
-    bank_rules: Matrix,
-    group_rules: Matrix,
-    channel_rules: Matrix,
-    windows: Vec<Window>,
-    /// Per bank: by constraints of scope bank.
+    /// By the kind of the command that sets them off.
+    rules: [Rules; CommandKind::COUNT],
     banks: Vec<Earliest>,
-    /// Per group: by constraints of scope group or channel.
     groups: Vec<Earliest>,
+    channel: Earliest,
+    group_of: Vec<u8>,
 }
 
 impl TimingState {
     pub fn new(dram: &Dram) -> TimingState {
-        let mut rules = [Matrix::default(); 3];
-        let mut windows = Vec::new();
+        let mut rules: [Rules; CommandKind::COUNT] = Default::default();
         for c in constraints(&dram.timing, dram.burst_cycles()) {
-            if c.window > 1 {
-                windows.push(Window { constraint: c, last: vec![None; c.window.into()], next: 0 });
-                continue;
+            let rules = &mut rules[c.from as usize];
+            let cycles = u64::from(c.cycles);
+            let scope = match c.scope {
+                _ if c.window > 1 => {
+                    let last = vec![None; c.window.into()];
+                    rules.windows.push(Window { to: c.to, cycles, last, next: 0 });
+                    continue;
+                }
+                Scope::Bank => &mut rules.bank,
+                Scope::Group => &mut rules.group,
+                Scope::Channel => &mut rules.channel,
+            };
+            match scope.iter_mut().find(|(to, _)| *to == c.to) {
+                Some((_, longest)) => *longest = cycles.max(*longest),
+                None => scope.push((c.to, cycles)),
             }
-            let cell = &mut rules[c.scope as usize][c.from as usize][c.to as usize];
-            *cell = c.cycles.max(*cell);
         }
-        let [bank_rules, group_rules, channel_rules] = rules;
+        let groups = dram.bank_groups.clamp(1, MAX_BANKS);
         TimingState {
-            bank_rules,
-            group_rules,
-            channel_rules,
-            windows,
+            rules,
             banks: vec![Earliest::default(); dram.banks as usize],
-            groups: vec![Earliest::default(); dram.bank_groups.max(1) as usize],
+            groups: vec![Earliest::default(); groups as usize],
+            channel: Earliest::default(),
+            group_of: (0..dram.banks).map(|bank| (bank % groups) as u8).collect(),
         }
     }
 
     /// Bank group of a bank: the low bank bits.
     pub fn group(&self, bank: usize) -> usize {
-        bank % self.groups.len()
+        usize::from(self.group_of[bank])
     }
 
     /// Earliest cycle as far as the bank's own commands go.
@@ -128,35 +143,37 @@ impl TimingState {
         self.banks[bank][kind as usize]
     }
 
-    /// Earliest cycles of each group as far as commands to other banks go.
+    /// Earliest cycles as far as other banks of each group go.
     pub fn of_groups(&self) -> &[Earliest] {
         &self.groups
+    }
+
+    /// Earliest cycles as far as any other bank goes.
+    pub fn of_channel(&self) -> &Earliest {
+        &self.channel
     }
 
     /// Records a command.
     pub fn issued(&mut self, kind: CommandKind, bank: usize, now: u64) {
         let group = self.group(bank);
-        raise(&mut self.banks[bank], &self.bank_rules[kind as usize], now);
-        raise(&mut self.groups[group], &self.group_rules[kind as usize], now);
-        for earliest in &mut self.groups {
-            raise(earliest, &self.channel_rules[kind as usize], now);
-        }
-        for window in self.windows.iter_mut().filter(|w| w.constraint.from == kind) {
+        let rules = &mut self.rules[kind as usize];
+        raise(&mut self.banks[bank], &rules.bank, now);
+        raise(&mut self.groups[group], &rules.group, now);
+        raise(&mut self.channel, &rules.channel, now);
+        for window in &mut rules.windows {
             window.last[window.next] = Some(now);
             window.next = (window.next + 1) % window.last.len();
-            let Some(oldest) = window.last[window.next] else { continue };
-            for earliest in &mut self.groups {
-                let slot = &mut earliest[window.constraint.to as usize];
-                *slot = (*slot).max(oldest + u64::from(window.constraint.cycles));
+            if let Some(oldest) = window.last[window.next] {
+                raise(&mut self.channel, &[(window.to, window.cycles)], oldest);
             }
         }
     }
 }
 
-/// Raises each earliest cycle to `now` plus its rule. Without a rule this is `now`, which has passed
-/// for all that can still issue.
-fn raise(earliest: &mut Earliest, rules: &[u32; CommandKind::COUNT], now: u64) {
-    for (earliest, &cycles) in earliest.iter_mut().zip(rules) {
-        *earliest = (*earliest).max(now + u64::from(cycles));
+/// Raises earliest cycles to those that the rules count from `from`.
+fn raise(earliest: &mut Earliest, rules: &[(CommandKind, u64)], from: u64) {
+    for &(to, cycles) in rules {
+        let earliest = &mut earliest[to as usize];
+        *earliest = (*earliest).max(from + cycles);
     }
 }

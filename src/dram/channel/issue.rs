@@ -14,9 +14,9 @@ impl Channel {
         let next = if self.may_refresh() {
             self.earliest_refresh().max(now + 1)
         } else if self.refreshing {
-            self.plan.cycle
+            self.agenda.plan().cycle
         } else {
-            self.plan.cycle.min(self.next_refresh)
+            self.agenda.plan().cycle.min(self.next_refresh)
         };
         (next < u64::MAX).then_some(next)
     }
@@ -27,7 +27,7 @@ impl Channel {
     }
 
     fn earliest_refresh(&self) -> u64 {
-        self.timing.of_groups()[0][Ref as usize].max(self.bus_free)
+        self.timing.of_channel()[Ref as usize].max(self.bus_free)
     }
 
     /// Refreshes if it can. True if nothing else may issue.
@@ -36,6 +36,7 @@ impl Channel {
             return false;
         }
         if now >= self.earliest_refresh() {
+            self.agenda.invalidate();
             self.timing.issued(Ref, 0, now);
             self.bus_free = now + 1;
             self.count.refreshes += 1;
@@ -58,13 +59,13 @@ impl Channel {
     /// Issues the commands whose cycle has come, one per bus, and plans the next.
     pub(super) fn issue_due(&mut self, now: u64, room: u32) {
         let held = self.held(room);
-        if self.agenda.is_changed() || self.plan.held != held || self.plan.cycle < now {
+        if !self.agenda.is_current(held, now) {
             self.replan(held, now.max(self.bus_free));
         }
-        if self.plan.cycle > now {
+        if self.agenda.plan().cycle > now {
             return;
         }
-        let due = self.plan.banks;
+        let due = self.agenda.plan().banks;
         let completed = self.completions.len();
         if self.spec.dual_command_bus {
             let columns = self.agenda.columns();
@@ -79,7 +80,7 @@ impl Channel {
     }
 
     fn replan(&mut self, held: BankSet, floor: u64) {
-        self.plan = self.agenda.plan(self.timing.of_groups(), held, floor);
+        self.agenda.replan(&self.timing, held, floor);
     }
 
     /// Banks that may not issue their command whatever timing says.
@@ -114,6 +115,7 @@ impl Channel {
         if starts && !self.refreshing {
             self.start_service(index, kind, now);
         }
+        self.agenda.invalidate();
         self.timing.issued(kind, index, now);
         match kind {
             Act => self.activate(index, now),

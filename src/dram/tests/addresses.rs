@@ -1,8 +1,8 @@
 //! The address map.
 
 use super::harness::*;
-use crate::dram::{AddressError, AddressMap, Location};
-use crate::machine::{Address, Dram, IndexHash};
+use crate::dram::{AddressMap, Location};
+use crate::machine::{Address, Dram, IndexHash, load, preset_names};
 use std::collections::HashSet;
 
 /// Address bits `from..from + bits`.
@@ -177,35 +177,35 @@ fn permutation_moves_rows_of_a_bank_to_other_banks() {
 
 #[test]
 fn impossible_maps_are_refused() {
-    let refused = |change: fn(&mut Dram), slices: u32, message: &str| {
-        let mut dram = hbm2();
-        change(&mut dram);
-        let error = AddressMap::new(&dram, slices).err().expect(message);
+    let refused = |dram: &Dram, slices: u32, message: &str| {
+        let error = AddressMap::new(dram, slices).err().expect(message);
         assert!(error.to_string().contains(message), "{error}");
     };
-    refused(|d| d.address.map = "row:13 bnk:3".to_owned(), 1, "`bnk:3` is no field");
-    refused(|d| d.address.map = "row:0".to_owned(), 1, "`row:0` is no field");
-    refused(|d| d.address.map = "row:32 row:1".to_owned(), 1, "33 bits of `row`");
+    let with_map = |map: &str| {
+        let mut dram = hbm2();
+        dram.address.map = map.to_owned();
+        dram
+    };
+    refused(&with_map("row:13 bnk:3"), 1, "`bnk:3`");
+    refused(&with_map("row:32 row:1"), 1, "dram.address.map: 33 is out of range");
+    refused(&hbm2(), 3, "llc.slices_per_channel: 3 is out of range; valid: a power of two");
     refused(
-        |d| d.address.map = "row:32 bank:20 column:13".to_owned(),
-        1,
-        "65 bits of `all fields`",
+        &hbm2(),
+        64,
+        "dram.channels: 32 is out of range; valid: with dram.address.partition_hash",
     );
-    refused(|d| d.banks = 32, 1, "4 bits of `bank`, but dram.banks = 32 needs 5");
-    refused(|d| d.banks = 12, 1, "dram.banks: 12 is not a power of two");
-    refused(|d| d.banks = 128, 1, "dram.banks: 128 is out of range; valid: 1 to 64");
-    refused(|d| d.bank_groups = 32, 1, "dram.bank_groups: 32 is out of range");
-    refused(|d| d.row_bytes = 1024, 1, "6 bits of `column`, but a row of 1024 bytes needs 5");
-    refused(|d| d.row_bytes = 16, 1, "dram.row_bytes: 16 is out of range");
-    refused(|d| d.bus_bytes = 8, 1, "5 bits of `burst`, but a column command of 16 bytes needs 4");
-    refused(|d| d.channels = 16, 1, "5 bits of `channel`, but dram.channels = 16 needs 4");
-    refused(|_| (), 32, "llc.slices_per_channel: 32 is out of range");
-    refused(|_| (), 3, "llc.slices_per_channel: 3 is not a power of two");
-    let mut turns = gddr5();
-    turns.address.partition_hash = IndexHash::Ipoly;
-    assert_eq!(AddressMap::new(&turns, 1).err(), Some(AddressError::HashWithoutChannel));
+    refused(&Dram { channels: 0, ..gddr5() }, 1, "dram.channels: 0 is out of range");
+    refused(&Dram { channels: 4096, ..gddr5() }, 32, "1 to 65536 slices");
     let mut odd = gddr5();
     odd.address.interleave_bytes = 300;
-    let error = AddressMap::new(&odd, 1).err().unwrap();
-    assert!(error.to_string().contains("interleave_bytes: 300 is not a power of two"));
+    refused(&odd, 1, "dram.address.interleave_bytes: 300 is out of range");
+}
+
+/// Every preset's map can be built.
+#[test]
+fn presets_have_maps() {
+    for name in preset_names() {
+        let machine = load(name, &[]).unwrap();
+        AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+    }
 }
