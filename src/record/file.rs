@@ -3,7 +3,7 @@
 use super::column::{Column, Getter};
 use super::{ENGINE_VERSION, ResultsError};
 use bytes::Bytes;
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::{
     ColumnCloseResult, ColumnWriter, get_column_writer, get_typed_column_writer_mut,
 };
@@ -166,7 +166,8 @@ fn schema(table: &str, fields: &[Field]) -> Result<Arc<Type>, ParquetError> {
     Type::group_type_builder(table).with_fields(fields).build().map(Arc::new)
 }
 
-/// Text repeats and is kept as a dictionary.
+/// Text repeats and is kept as a dictionary. Integers packed by their differences are smaller than
+/// after general compression, and written in less time.
 fn properties(fields: &[Field]) -> Arc<WriterProperties> {
     let settings = WriterProperties::builder()
         .set_created_by(format!("warpmem {ENGINE_VERSION}"))
@@ -174,12 +175,17 @@ fn properties(fields: &[Field]) -> Arc<WriterProperties> {
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_dictionary_enabled(false);
-    let text = fields.iter().filter(|field| field.physical == Physical::BYTE_ARRAY);
-    text.fold(settings, |settings, field| {
-        settings.set_column_dictionary_enabled(ColumnPath::from(field.name.as_str()), true)
-    })
-    .build()
-    .into()
+    let settings = fields.iter().fold(settings, |settings, field| {
+        let column = ColumnPath::from(field.name.as_str());
+        match field.physical {
+            Physical::BYTE_ARRAY => settings.set_column_dictionary_enabled(column, true),
+            Physical::INT64 => settings
+                .set_column_encoding(column.clone(), Encoding::DELTA_BINARY_PACKED)
+                .set_column_compression(column, Compression::UNCOMPRESSED),
+            _ => settings,
+        }
+    });
+    settings.build().into()
 }
 
 fn write_columns<R, B: Borrow<R>>(

@@ -1,8 +1,10 @@
 //! Histogram of fixed buckets, exact below 128 and within 1/64 (1.6 %) above.
 
+use serde::Serialize;
+
 /// Values are counted in buckets of equal width within each power of two, so that any percentile is
 /// known to 1.6 % whatever the range, at a cost of one increment per value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Histogram {
     counts: Vec<u64>,
     count: u64,

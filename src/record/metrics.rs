@@ -339,7 +339,9 @@ pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
         counted("refreshes", "commands", "Refreshes.", |c| c.refreshes),
         counted("turnarounds", "turns", "Changes of the data bus's direction.", |c| c.turnarounds),
         counted("write_drains", "drains", "Drains of the write queue begun.", |c| c.write_drains),
-        counted("dram_cycles", cycles, "Cycles of the run.", |c| c.cycles),
+        counted("dram_cycles", cycles, "Cycles of the run, counted for each channel.", |c| {
+            c.cycles
+        }),
         counted("data_bus_busy_cycles", cycles, "Cycles with data on the bus.", |c| {
             c.data_bus_busy_cycles
         }),

@@ -2,6 +2,8 @@
 //! place from these.
 
 use super::Histogram;
+use super::fnv::Fnv;
+use serde::Serialize;
 use warpmem_trace::OpClass;
 
 /// One finished load warp instruction (loads, atomics and async copies that left the SM's registers
@@ -93,7 +95,7 @@ impl ReservationFail {
 }
 
 /// Accesses of one cache, in requests (sectors on sectored caches).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CacheCounts {
     pub read_hits: u64,
     /// The line is absent.
@@ -116,7 +118,7 @@ pub struct CacheCounts {
 }
 
 /// One SM over the run. Cycles are core cycles.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SmResult {
     pub warp_instructions: u64,
     pub thread_instructions: u64,
@@ -143,14 +145,14 @@ pub struct SmResult {
 }
 
 /// One LLC slice over the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SliceResult {
     pub cache: CacheCounts,
     pub mshr_merge_length: Histogram,
 }
 
 /// One bank over the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct BankResult {
     /// Column commands.
     pub reads: u64,
@@ -164,7 +166,7 @@ pub struct BankResult {
 }
 
 /// One DRAM channel over the run. Cycles are DRAM command clock cycles.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ChannelResult {
     pub cycles: u64,
     pub data_bus_busy_cycles: u64,
@@ -185,7 +187,7 @@ pub struct ChannelResult {
 }
 
 /// One kernel launch. Cycles are core cycles from the start of the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KernelResult {
     pub name: String,
     pub start_cycle: u64,
@@ -196,7 +198,7 @@ pub struct KernelResult {
 }
 
 /// Latency of read requests that left L1, core cycles.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LatencyResult {
     pub total: Histogram,
     /// Sum over requests of the time in each [`Stage`], in ticks of the run's time unit.
@@ -206,21 +208,21 @@ pub struct LatencyResult {
 }
 
 /// Aggregates over the load rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LoadResult {
     pub loads: u64,
     pub requests: u64,
     pub offchip_requests: u64,
     pub channels: u64,
     pub banks: u64,
-    /// Of loads with two or more off-chip requests.
+    /// Of loads with two or more off-chip requests, as the two below [WMC Fig 4 to 6].
     pub divergence: Histogram,
     pub in_mc_divergence: i128,
     pub load_time: Histogram,
 }
 
 /// Everything a run leaves beside its load rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunResult {
     /// First CTA launch to last CTA completion.
     pub core_cycles: u64,
@@ -232,4 +234,13 @@ pub struct RunResult {
     pub loads: LoadResult,
     /// Events carried out by the engine: unit steps.
     pub steps: u64,
+}
+
+impl RunResult {
+    /// 64-bit FNV-1a of every count: two runs with equal fingerprints went the same way.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hash = Fnv::new();
+        serde_json::to_writer(&mut hash, self).expect("counts are JSON and hashing cannot fail");
+        hash.finish()
+    }
 }

@@ -216,3 +216,23 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
         assert_eq!(row[name], json!(0), "{name}");
     }
 }
+
+#[test]
+fn a_fingerprint_follows_every_count() {
+    let base = fixture::result().fingerprint();
+    assert_eq!(fixture::result().fingerprint(), base);
+    let changes: [fn(&mut RunResult); 7] = [
+        |r| r.steps += 1,
+        |r| r.kernels[1].name.push('x'),
+        |r| r.sms[1].l1.reservation_fails[3] += 1,
+        |r| r.slices[0].mshr_merge_length.record(3),
+        |r| r.channels[1].banks[1].precharges += 1,
+        |r| r.latency.stage_ticks[7] += 1,
+        |r| r.loads.in_mc_divergence -= 1,
+    ];
+    for (index, change) in changes.into_iter().enumerate() {
+        let mut result = fixture::result();
+        change(&mut result);
+        assert_ne!(result.fingerprint(), base, "change {index}");
+    }
+}

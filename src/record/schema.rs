@@ -1,0 +1,132 @@
+//! The tables as documentation: every column with type, unit and definition.
+
+use super::Column;
+use super::tables::{
+    bank_columns, channel_columns, kernel_columns, load_columns, load_key_columns, run_columns,
+    slice_columns, sm_columns,
+};
+
+/// A table that runs leave.
+pub struct Table {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub columns: Vec<ColumnInfo>,
+}
+
+/// A column, whatever the rows of its table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnInfo {
+    pub name: String,
+    /// `text`, `int64` or `float64`.
+    pub kind: &'static str,
+    pub nullable: bool,
+    /// Empty for text and identifiers.
+    pub unit: &'static str,
+    pub doc: String,
+}
+
+/// Every table, in the order of the documentation.
+pub fn schema() -> Vec<Table> {
+    let mut loads = infos(&load_key_columns());
+    loads.extend(infos(&load_columns()));
+    let table = |name, doc, columns| Table { name, doc, columns };
+    vec![
+        table(
+            "runs",
+            "One row per run: how it was made, and all its scalar metrics.",
+            infos(&run_columns()),
+        ),
+        table("kernels", "One row per kernel launch.", infos(&kernel_columns())),
+        table("sms", "One row per SM.", infos(&sm_columns())),
+        table("slices", "One row per LLC slice.", infos(&slice_columns())),
+        table("channels", "One row per DRAM channel.", infos(&channel_columns())),
+        table("banks", "One row per DRAM bank.", infos(&bank_columns())),
+        table(
+            "loads",
+            "One row per load warp instruction (loads, atomics and async copies that return data), \
+             in the order of completion; a file per run, `loads/RUN_ID.parquet`.",
+            loads,
+        ),
+    ]
+}
+
+fn infos<R>(columns: &[Column<R>]) -> Vec<ColumnInfo> {
+    columns
+        .iter()
+        .map(|column| ColumnInfo {
+            name: column.name.clone(),
+            kind: column.kind(),
+            nullable: column.nullable(),
+            unit: column.unit,
+            doc: column.doc.clone(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::fmt::Write;
+    use std::path::Path;
+
+    /// The tables as Markdown; the key columns stand once, in front.
+    fn markdown() -> String {
+        let keys = infos(&load_key_columns());
+        let mut text = String::from(INTRODUCTION);
+        section(&mut text, "Key columns", "Every table begins with these.", &keys);
+        for table in schema() {
+            let (head, own) = table.columns.split_at(keys.len());
+            assert_eq!(head, keys, "{}", table.name);
+            section(&mut text, &format!("`{}`", table.name), table.doc, own);
+        }
+        text
+    }
+
+    fn section(text: &mut String, title: &str, doc: &str, columns: &[ColumnInfo]) {
+        writeln!(text, "\n## {title}\n{doc}\n").unwrap();
+        text.push_str("| column | type | unit | definition |\n| --- | --- | --- | --- |\n");
+        for ColumnInfo { name, kind, nullable, unit, doc } in columns {
+            let null = if *nullable { ", null" } else { "" };
+            writeln!(text, "| `{name}` | {kind}{null} | {unit} | {doc} |").unwrap();
+        }
+    }
+
+    const INTRODUCTION: &str = "\
+# Tables that runs leave
+
+A results directory holds one Parquet file per table, and one per run for `loads`. Nothing of Warpmem is needed to read them.
+Rows of a table stand in the order of the runs, then of the units; equal runs give equal bytes. A file has its name only when it is
+whole, and `runs.parquet` is named last.
+
+Types: `text` is UTF-8; `int64` is signed, so that differences do not wrap; `float64` is never NaN. *null* marks columns that may be
+null: a ratio with nothing below, a percentile of nothing. Units are numbered from 0. Cycles of the core clock and of the DRAM command
+clock are told apart in the unit. In `runs`, counts are sums over SMs, slices, channels or banks, and ratios are ratios of sums; only
+the cycles of SMs are means per SM. The same names are the keys of the JSON of a run.
+
+Definitions follow the literature: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023.
+
+The definitions are declared beside the code that computes them, in `src/record/`; this page is printed from there:
+`UPDATE_DOCS=1 cargo test --lib schema`.
+";
+
+    #[test]
+    fn the_documentation_has_every_column_as_it_is() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema.md");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, markdown()).unwrap();
+        }
+        let documented = std::fs::read_to_string(&path).unwrap();
+        assert!(documented == markdown(), "docs/schema.md is out of date: see its introduction");
+    }
+
+    #[test]
+    fn names_are_unique_and_everything_is_defined() {
+        for table in schema() {
+            let names: HashSet<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
+            assert_eq!(names.len(), table.columns.len(), "{}", table.name);
+            assert!(table.columns.iter().all(|c| c.doc.ends_with('.') && !c.doc.contains('|')));
+            assert!(table.columns.iter().all(|c| c.kind != "float64" || !c.unit.is_empty()));
+        }
+    }
+}
