@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 
 use warpmem_trace::WriterOptions;
 
-pub use accel_sim::import_accel_sim;
+pub use accel_sim::{ExportOptions, ExportSummary, export_accel_sim, import_accel_sim};
 pub use error::ImportError;
 pub use summary::{ImportSummary, KernelCounts, MemoryCount};
 

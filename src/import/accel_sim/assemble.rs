@@ -219,9 +219,10 @@ impl Assembler {
                 self.compute(OpClass::Control, code, mask);
             }
             (Op::AsyncWait, _) => {
-                let arrived = self.copies.wait(code.immediate);
+                let mut srcs = self.copies.wait(code.immediate);
+                srcs.extend(&code.srcs);
                 self.summary.add_compute(OpClass::Control, 1);
-                self.warp.compute(OpClass::Control, mask, &[], &arrived);
+                self.warp.compute(OpClass::Control, mask, &code.dests, &srcs);
             }
             (Op::Compute(class), _) => self.compute(class, code, mask),
         }

@@ -8,6 +8,7 @@ mod address;
 mod assemble;
 mod code;
 mod cta;
+mod export;
 mod grouped;
 mod header;
 mod input;
@@ -27,6 +28,8 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Scope;
 
 use warpmem_trace::{Provenance, TraceWriter};
+
+pub use self::export::{ExportOptions, ExportSummary, export_accel_sim};
 
 use self::assemble::{Assembler, OpenKernel};
 use self::kernel::Event;

@@ -1,0 +1,141 @@
+//! Instruction lines of version 5.
+
+use std::fmt::Write;
+
+use warpmem_trace::{CacheOp, Instruction, Kind, OpClass, Space};
+
+use super::super::address::is_one_run;
+use super::registers::Operands;
+use super::steps::{Step, What};
+
+/// Source registers that Accel-Sim keeps.
+pub const MAX_SOURCES: usize = 4;
+
+/// Appends the line of an instruction; fails on what no opcode says.
+pub fn write(
+    step: &Step,
+    instructions: &[Instruction],
+    operands: Operands<'_>,
+    addresses: &[u64],
+    text: &mut String,
+) -> Result<(), String> {
+    let (opcode, width, immediate) = match step.what {
+        What::Compute(class) => (compute(class).to_string(), 0, 0),
+        What::Commit => ("LDGDEPBAR".to_string(), 0, 0),
+        What::Wait(groups) => ("DEPBAR.LE".to_string(), 0, groups),
+        What::Record(id, kind) => {
+            let instruction = &instructions[id.0 as usize];
+            match kind {
+                Kind::Barrier => ("BAR.SYNC".to_string(), 0, instruction.barrier.into()),
+                Kind::Fence => ("MEMBAR.SC.GPU".to_string(), 0, 0),
+                Kind::Exit | Kind::End => ("EXIT".to_string(), 0, 0),
+                _ => (memory(instruction)?, instruction.width, 0),
+            }
+        }
+    };
+    append(text, format_args!("{:04x} {:08x} ", step.pc, step.mask));
+    append_registers(text, operands.dest.as_slice());
+    append(text, format_args!("{opcode} "));
+    append_registers(text, operands.srcs);
+    append(text, format_args!("{width} "));
+    if width > 0 {
+        append_addresses(text, step.mask, addresses);
+    }
+    append(text, format_args!("{immediate} \n"));
+    Ok(())
+}
+
+fn append(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    text.write_fmt(arguments).expect("a String takes any text");
+}
+
+fn append_registers(text: &mut String, registers: &[u8]) {
+    append(text, format_args!("{} ", registers.len()));
+    registers.iter().for_each(|register| append(text, format_args!("R{register} ")));
+}
+
+/// The shortest mode that holds the addresses.
+fn append_addresses(text: &mut String, mask: u32, addresses: &[u64]) {
+    let Some((&base, rest)) = addresses.split_first() else { return text.push_str("1 0x0 0 ") };
+    let deltas = rest.iter().zip(addresses).map(|(to, from)| to.wrapping_sub(*from) as i64);
+    let stride = deltas.clone().next().unwrap_or(0);
+    if is_one_run(mask) && deltas.clone().all(|delta| delta == stride) {
+        append(text, format_args!("1 {base:#x} {stride} "));
+    } else if deltas.clone().all(|delta| i32::try_from(delta).is_ok()) {
+        append(text, format_args!("2 {base:#x} "));
+        deltas.for_each(|delta| append(text, format_args!("{delta} ")));
+    } else {
+        text.push_str("0 ");
+        addresses.iter().for_each(|address| append(text, format_args!("{address:#018x} ")));
+    }
+}
+
+/// A typical opcode of the class.
+fn compute(class: OpClass) -> &'static str {
+    match class {
+        OpClass::Integer => "IADD3",
+        OpClass::Fp32 => "FFMA",
+        OpClass::Fp64 => "DFMA",
+        OpClass::Sfu => "MUFU.RCP",
+        OpClass::Tensor => "HMMA.884.F32.F32",
+        OpClass::Control => "BRA",
+        OpClass::Uniform => "UIADD3",
+        OpClass::Other => "NOP",
+    }
+}
+
+fn memory(instruction: &Instruction) -> Result<String, String> {
+    let Instruction { kind, space, width, cache_op, .. } = *instruction;
+    let operation = operation(kind, space).ok_or_else(|| {
+        format!("no SASS opcode is a {kind:?} in {space:?} space (pc {:#x})", instruction.pc)
+    })?;
+    let width = match width {
+        1 => ".U8",
+        2 => ".U16",
+        4 => "",
+        8 => ".64",
+        16 => ".128",
+        32 => ".256",
+        _ => {
+            let pc = instruction.pc;
+            return Err(format!("no SASS opcode accesses {width} bytes per lane (pc {pc:#x})"));
+        }
+    };
+    Ok(format!("{operation}{width}{}", cache_modifier(cache_op)))
+}
+
+fn operation(kind: Kind, space: Space) -> Option<&'static str> {
+    Some(match (kind, space) {
+        (Kind::Load, Space::Global) => "LDG.E",
+        (Kind::Load, Space::Local) => "LDL",
+        (Kind::Load, Space::Shared) => "LDS",
+        (Kind::Load, Space::Constant) => "LDC",
+        (Kind::Load, Space::Texture) => "SULD",
+        (Kind::Store, Space::Global) => "STG.E",
+        (Kind::Store, Space::Local) => "STL",
+        (Kind::Store, Space::Shared) => "STS",
+        (Kind::Store, Space::Texture) => "SUST",
+        (Kind::Atomic, Space::Global) => "ATOMG.E.ADD",
+        (Kind::Atomic, Space::Shared) => "ATOMS.ADD",
+        (Kind::Atomic, Space::Texture) => "SUATOM",
+        (Kind::Reduction, Space::Global) => "RED.E.ADD",
+        (Kind::Reduction, Space::Shared) => "REDAS",
+        (Kind::Reduction, Space::Texture) => "SURED",
+        (Kind::AsyncCopy, Space::Global) => "LDGSTS.E",
+        (Kind::Prefetch, Space::Global) => "CCTL.E.PF2",
+        _ => return None,
+    })
+}
+
+fn cache_modifier(cache_op: CacheOp) -> &'static str {
+    match cache_op {
+        CacheOp::Default => "",
+        CacheOp::All => ".CA",
+        CacheOp::Global => ".CG",
+        CacheOp::Streaming => ".EF",
+        CacheOp::LastUse => ".LU",
+        CacheOp::Volatile => ".STRONG.SYS",
+        CacheOp::ReadOnly => ".CONSTANT",
+        CacheOp::StrongGpu => ".STRONG.GPU",
+    }
+}
