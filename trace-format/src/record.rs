@@ -80,7 +80,7 @@ pub enum Kind {
     Fence,
     /// Lanes in the mask end. The warp ends at its last record, not here.
     Exit,
-    /// Not an instruction: carries the compute that follows the last record of a warp.
+    /// Not an instruction: carries the compute that follows the last record of a warp. Its mask is 0.
     End,
 }
 
@@ -176,6 +176,7 @@ pub enum AddressForm {
     /// No active lane, or not a memory instruction.
     None,
     /// Consecutive active lanes differ by this many bytes (0: all the same). Also with one active lane (0).
+    /// Traces written by this crate have every record in this form that can be.
     Stride(i64),
     /// Anything else.
     List,
