@@ -35,7 +35,7 @@ fn stream(name: &str, dram: &Dram, count: u32) -> Vec<Request> {
         place = match name {
             "sequential" => (id % dram.banks, id / (dram.banks * columns)),
             "one bank" => (0, id),
-            _ if id % locality == 0 => {
+            _ if id.is_multiple_of(locality) => {
                 let bits = random(&mut state);
                 (bits as u32 % dram.banks, (bits >> 32) as u32 % 4096)
             }

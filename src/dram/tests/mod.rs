@@ -5,6 +5,7 @@ mod addresses;
 mod harness;
 mod properties;
 
+mod reference;
 mod scheduling;
 mod shape;
 mod smoke;
