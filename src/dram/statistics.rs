@@ -67,7 +67,7 @@ impl Occupancy {
     }
 }
 
-/// Counts of one bank (`spec` names as in the results tables).
+/// Counts of one bank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BankStatistics {
     /// Read column commands.

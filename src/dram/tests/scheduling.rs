@@ -166,6 +166,16 @@ fn a_closed_page_is_precharged_when_no_hit_is_queued() {
     assert_eq!(run.commands()[..3], ["Act 0:1 @0", "Rd 0:1 @12", "Rd 0:1 @27"]);
 }
 
+/// Bank 0's row stays open for the write, although reads elsewhere go first.
+#[test]
+fn a_closed_page_stays_open_for_a_queued_write() {
+    let mut requests = vec![read(0, 0, 1), write(1, 0, 1)];
+    requests.extend((2..30).map(|id| read(id, 1, 1)));
+    let run = run(&gddr5(), "fr-fcfs(page=closed)", &requests);
+    assert_eq!(run.order().last(), Some(&1));
+    assert_eq!(run.statistics.banks[0].activations, 1);
+}
+
 /// Banks 0, 1, 2 in turn, although bank 0 could go on: 0 1 2 0 2 with tCCD_S of 2.
 #[test]
 fn banks_take_turns() {

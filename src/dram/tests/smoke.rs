@@ -84,3 +84,13 @@ fn bank_level_parallelism_is_an_exact_integral() {
     assert_eq!(run.statistics.total().pending_cycles, 26 + 26);
     assert_eq!(run.statistics.blp(), Some(52.0 / 36.0));
 }
+
+/// A row closed while idle keeps its bank busy for tRP: 0 to 26, 28 to 40, 100 to 126.
+#[test]
+fn closing_an_idle_row_is_service() {
+    let requests = [(0, read(0, 0, 1)), (100, read(1, 0, 1))];
+    let run = run_with(&gddr5(), "fr-fcfs(page=closed)", &requests, Stepping::Events, |_| u32::MAX);
+    assert_eq!(run.statistics.banks[0].service_cycles, 26 + 12 + 26);
+    assert_eq!(run.statistics.service_cycles, 26 + 12 + 26);
+    assert_eq!(run.statistics.pending_cycles, 26 + 26);
+}
