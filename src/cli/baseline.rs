@@ -1,0 +1,156 @@
+//! What a comparison compares with, and the comparison.
+
+use super::format::Format;
+use super::output::width;
+use super::policies::Choice;
+use super::slots::{SLOTS, Slot};
+use anyhow::{Context, bail};
+use std::path::Path;
+use warpmem::machine::Machine;
+use warpmem::record::run_columns;
+use warpmem::registry::nearest;
+use warpmem_analysis::{CompareOptions, Results, compare, table_to_csv, table_to_json};
+
+/// The slots in which runs are told apart, and the policies that the others are compared with.
+pub struct Baseline {
+    slots: Vec<&'static Slot>,
+    policies: Vec<Choice<String>>,
+}
+
+impl Baseline {
+    /// `text` names one policy of `lists`, or several of different slots with slashes between. Without it,
+    /// the first machine's own policies where they are in the lists, else the first of each list.
+    pub fn choose(
+        text: Option<&str>,
+        lists: &[Choice<Vec<String>>],
+        machines: &[Machine],
+    ) -> anyhow::Result<Baseline> {
+        if lists.is_empty() {
+            let agreed = agreed(machines).context("the machines have no policy in common")?;
+            let lists = [Choice { slot: agreed.slot, given: vec![agreed.given] }];
+            return Baseline::choose(text, &lists, machines);
+        }
+        let policies = match text {
+            Some(text) => text.split('/').map(|part| named(part.trim(), lists)).collect(),
+            None => Ok(lists.iter().map(|list| default(list, machines)).collect()),
+        };
+        Ok(Baseline { slots: lists.iter().map(|list| list.slot).collect(), policies: policies? })
+    }
+
+    /// Compares the runs whose tables are in `directory`.
+    pub fn compare(&self, directory: &Path, format: Format) -> anyhow::Result<String> {
+        let runs = Results::open(directory)?.runs()?;
+        let mut options = CompareOptions::new(self.name());
+        if format == Format::Table {
+            options.slots = names(self.slots.iter().copied());
+            return Ok(compare(runs, &options)?.to_text(width())?);
+        }
+        options.slots = names(SLOTS.iter());
+        options.metrics = metrics();
+        let table = compare(runs, &options)?.table()?;
+        let text = if format == Format::Json { table_to_json(&table) } else { table_to_csv(&table) };
+        Ok(text?)
+    }
+
+    /// As the comparison takes it: `slot=policy` with slashes between.
+    fn name(&self) -> String {
+        let parts = self.policies.iter().map(|Choice { slot, given }| format!("{}={given}", slot.name));
+        parts.collect::<Vec<_>>().join("/")
+    }
+}
+
+fn names<'a>(slots: impl Iterator<Item = &'a Slot>) -> Vec<String> {
+    slots.map(|slot| slot.name.to_owned()).collect()
+}
+
+/// Every metric of a run but the one that the comparison shows anyway.
+fn metrics() -> Vec<String> {
+    let columns = run_columns().into_iter().map(|column| column.name);
+    columns.skip_while(|name| name != "cycles").filter(|name| name != "ipc_thread").collect()
+}
+
+/// The first slot that all machines fill with the same policy.
+fn agreed(machines: &[Machine]) -> Option<Choice<String>> {
+    let policy = |slot: &Slot, machine: &Machine| slot.policy_of(&mut machine.policy.clone()).clone();
+    let (first, rest) = machines.split_first()?;
+    let choices = SLOTS.iter().map(|slot| Choice { slot, given: policy(slot, first) });
+    choices.into_iter().find(|own| rest.iter().all(|other| policy(own.slot, other) == own.given))
+}
+
+fn default(list: &Choice<Vec<String>>, machines: &[Machine]) -> Choice<String> {
+    let own = machines.first().map(|machine| list.slot.policy_of(&mut machine.policy.clone()).clone());
+    let own = own.filter(|own| list.given.contains(own));
+    Choice { slot: list.slot, given: own.unwrap_or_else(|| list.given[0].clone()) }
+}
+
+/// The policy of `lists` that `part`, `policy` or `slot=policy`, means.
+fn named(part: &str, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Choice<String>> {
+    let with_slot = part.split_once('=').and_then(|(slot, policy)| Some((Slot::find(slot)?, policy)));
+    let (wanted, policy) = with_slot.map_or((None, part), |(slot, policy)| (Some(slot.name), policy));
+    let lists = lists.iter().filter(|list| wanted.is_none_or(|wanted| wanted == list.slot.name));
+    let lists: Vec<&Choice<Vec<String>>> = lists.collect();
+    let holds = |list: &&&Choice<Vec<String>>| list.given.iter().any(|given| given == policy);
+    let found: Vec<&&Choice<Vec<String>>> = lists.iter().filter(holds).collect();
+    match found.as_slice() {
+        [list] => Ok(Choice { slot: list.slot, given: policy.to_owned() }),
+        [] => {
+            let given = || lists.iter().flat_map(|list| &list.given).map(String::as_str);
+            let meant = nearest(policy, given());
+            let meant = meant.map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
+            let given = given().collect::<Vec<_>>().join(", ");
+            bail!("the baseline `{part}` is not among the policies to compare{meant}: {given}")
+        }
+        several => {
+            let slots: Vec<String> = several.iter().map(|list| list.slot.option()).collect();
+            bail!("the baseline `{part}` is in several slots: write {}={part}", slots.join("= or "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpmem::machine::load;
+
+    fn list(slot: &str, given: &[&str]) -> Choice<Vec<String>> {
+        let given = given.iter().map(|&policy| policy.to_owned()).collect();
+        Choice { slot: Slot::find(slot).unwrap(), given }
+    }
+
+    fn choose(text: Option<&str>, lists: &[Choice<Vec<String>>]) -> Result<String, String> {
+        let machines = ["li2015", "v100"].map(|name| load(name, &[]).unwrap());
+        let baseline = Baseline::choose(text, lists, &machines);
+        baseline.map(|baseline| baseline.name()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_baseline_is_found_in_its_slot() {
+        let capped = "fr-fcfs(row_hit_cap=4)";
+        let lists = [list("dram_scheduler", &["fcfs", capped]), list("warp_scheduler", &["lrr", "gto"])];
+        let choose = |text| choose(Some(text), &lists);
+        assert_eq!(choose("fcfs").unwrap(), "dram_scheduler=fcfs");
+        assert_eq!(choose(capped).unwrap(), format!("dram_scheduler={capped}"));
+        assert_eq!(choose("fcfs/gto").unwrap(), "dram_scheduler=fcfs/warp_scheduler=gto");
+        assert_eq!(choose("warp-scheduler=lrr").unwrap(), "warp_scheduler=lrr");
+        let unknown = choose("fcsf").unwrap_err();
+        assert!(unknown.contains("did you mean `fcfs`?"), "{unknown}");
+        assert!(choose("warp-scheduler=fcfs").is_err());
+    }
+
+    #[test]
+    fn a_baseline_in_two_slots_is_refused() {
+        let lists = [list("arbiter", &["round-robin"]), list("cta_scheduler", &["round-robin"])];
+        let error = choose(Some("round-robin"), &lists).unwrap_err();
+        assert!(error.contains("arbiter=round-robin"), "{error}");
+        assert_eq!(choose(Some("arbiter=round-robin"), &lists).unwrap(), "arbiter=round-robin");
+    }
+
+    #[test]
+    fn by_default_it_is_the_machines_own_policy_or_the_first() {
+        let own = [list("dram_scheduler", &["fcfs", "fr-fcfs"])];
+        assert_eq!(choose(None, &own).unwrap(), "dram_scheduler=fr-fcfs");
+        let others = [list("dram_scheduler", &["banked-fifo", "fcfs"])];
+        assert_eq!(choose(None, &others).unwrap(), "dram_scheduler=banked-fifo");
+        assert_eq!(choose(None, &[]).unwrap(), "dram_scheduler=fr-fcfs");
+    }
+}

@@ -1,0 +1,109 @@
+//! Cells: a trace on a machine each, run side by side.
+
+use super::exit::Interrupted;
+use super::progress::Board;
+use super::slots::check_policies;
+use super::traces::NamedTrace;
+use anyhow::Context;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use warpmem::cta::Dispatcher;
+use warpmem::dram::AddressMap;
+use warpmem::engine::{ProgressReport, RunError, simulate};
+use warpmem::machine::Machine;
+use warpmem::record::{LoadSink, ResultsWriter, RunKey, RunResult};
+
+/// One trace on one machine.
+pub struct Cell<'a> {
+    pub trace: &'a NamedTrace,
+    pub key: RunKey,
+}
+
+impl<'a> Cell<'a> {
+    /// Refuses at once what could not run. `command` runs this cell alone.
+    pub fn new(trace: &'a NamedTrace, machine: Machine, command: String) -> anyhow::Result<Cell<'a>> {
+        let hash = trace.trace.header().content_hash;
+        let cell = Cell { trace, key: RunKey::new(&trace.name, hash, machine, command, None) };
+        cell.check().with_context(|| cell.failure())?;
+        Ok(cell)
+    }
+
+    fn check(&self) -> anyhow::Result<()> {
+        let machine = &self.key.machine;
+        check_policies(machine)?;
+        AddressMap::new(&machine.dram, machine.llc.slices_per_channel)?;
+        Dispatcher::new(machine, self.trace.trace.kernels())?;
+        Ok(())
+    }
+
+    fn failure(&self) -> String {
+        format!("failed to run {} on {}", self.trace.trace.path().display(), self.key.machine.name)
+    }
+
+    /// Runs it on this thread.
+    pub fn simulate(&self, loads: &mut dyn LoadSink, board: &Board) -> anyhow::Result<RunResult> {
+        let mut watch = board.watch();
+        let result = simulate(&self.key.machine, &self.trace.trace, loads, &mut watch)
+            .with_context(|| self.failure())?;
+        watch.done(&ProgressReport {
+            ctas_ended: self.trace.ctas(),
+            ctas: self.trace.ctas(),
+            cycles: result.core_cycles,
+            warp_instructions: self.trace.warp_instructions(),
+        });
+        Ok(result)
+    }
+
+    fn record(&self, index: usize, writer: &ResultsWriter, board: &Board) -> anyhow::Result<()> {
+        if board.is_stopped() {
+            return Err(RunError::Interrupted.into());
+        }
+        let mut recorder = writer.begin_run(index, self.key.clone())?;
+        let result = self.simulate(&mut recorder, board)?;
+        Ok(writer.finish_run(recorder, &result)?)
+    }
+}
+
+/// Refuses cells that are the same run.
+pub fn check_distinct(cells: &[Cell<'_>]) -> anyhow::Result<()> {
+    let mut seen: HashMap<&str, &Cell<'_>> = HashMap::new();
+    for cell in cells {
+        if let Some(other) = seen.insert(cell.key.run_id(), cell) {
+            let [one, two] = [other, cell].map(|cell| cell.trace.trace.path().display());
+            anyhow::bail!("{one} and {two} hold the same trace: give it once");
+        }
+    }
+    Ok(())
+}
+
+/// Runs every cell, on `jobs` threads, and leaves the finished ones with `writer`, in their order.
+///
+/// # Errors
+/// The first failure, by order of the cells; the others are then broken off. [`Interrupted`] if the user
+/// ended it.
+pub fn run_all(
+    cells: &[Cell<'_>],
+    jobs: usize,
+    writer: &ResultsWriter,
+    board: &Board,
+) -> anyhow::Result<()> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    let pool = pool.context("failed to start threads")?;
+    let run = |(index, cell): (usize, &Cell<'_>)| {
+        cell.record(index, writer, board).inspect_err(|_| board.fail())
+    };
+    let ends: Vec<anyhow::Result<()>> =
+        pool.install(|| cells.par_iter().enumerate().with_max_len(1).map(run).collect());
+    let finished = ends.iter().filter(|end| end.is_ok()).count();
+    let (broken_off, failed): (Vec<_>, Vec<_>) =
+        ends.into_iter().filter_map(Result::err).partition(is_interruption);
+    match failed.into_iter().next() {
+        Some(error) => Err(error),
+        None if broken_off.is_empty() => Ok(()),
+        None => Err(Interrupted { kept: format!("{finished} of {} runs finished", cells.len()) }.into()),
+    }
+}
+
+fn is_interruption(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(RunError::Interrupted))
+}

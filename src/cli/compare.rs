@@ -1,0 +1,145 @@
+//! `warpmem compare`: policies beside each other on the same traces and machines.
+
+use super::cells::{Cell, check_distinct, run_all};
+use super::exit::Interrupted;
+use super::format::Format;
+use super::interrupt::Interrupt;
+use super::machines::{MACHINE_HELP, Overrides};
+use super::output::print;
+use super::baseline::Baseline;
+use super::policies::{PolicyLists, split_list};
+use super::progress::Board;
+use super::report;
+use super::traces::NamedTrace;
+use anyhow::{Context, bail};
+use clap::ValueHint;
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+use warpmem::machine::Machine;
+use warpmem::record::ResultsWriter;
+
+/// Replay traces under several policies and compare these with a baseline
+///
+/// Runs every trace on every machine under every combination of the policies given, and prints the
+/// results beside those of the baseline, per workload and in the mean.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Traces to replay
+    #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
+    traces: Vec<PathBuf>,
+    #[arg(
+        long = "machine", value_name = "NAME|FILE,…", default_value = "li2015", help = MACHINE_HELP,
+        value_parser = Machines::parse, value_hint = ValueHint::FilePath
+    )]
+    machines: Machines,
+    #[command(flatten)]
+    overrides: Overrides,
+    /// Policy to compare with: one of those given, or several of different slots with slashes between;
+    /// by default the machine's own where it is among those given, else the first
+    #[arg(long, value_name = "POLICY")]
+    baseline: Option<String>,
+    /// Directory for the tables of all runs, with a row for every load; created if need be
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    output: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Runs at a time; by default one per processor. The results are the same with any number
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    policies: PolicyLists,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  warpmem compare sample-traces/*.wmt --dram-scheduler fcfs,banked-fifo,fr-fcfs --baseline fr-fcfs
+  warpmem compare k.wmt --dram-scheduler 'fr-fcfs,fr-fcfs(row_hit_cap=4)' --warp-scheduler lrr,gto
+  warpmem compare a.wmt b.wmt --machine li2015,v100 --dram-scheduler fcfs,fr-fcfs -o results/";
+
+/// Names and files of machines.
+#[derive(Clone, Debug)]
+struct Machines(Vec<String>);
+
+impl Machines {
+    fn parse(text: &str) -> Result<Machines, String> {
+        split_list(text).map(Machines)
+    }
+}
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    let machines = load_machines(args)?;
+    let baseline =
+        Baseline::choose(args.baseline.as_deref(), args.policies.choices(), &machines)?;
+    let traces = NamedTrace::open_all(&args.traces)?;
+    let cells = plan(args, &machines, &traces)?;
+    let temporary = args.output.is_none().then(tempfile::tempdir).transpose();
+    let temporary = temporary.context("failed to create a temporary directory")?;
+    let directory = match &temporary {
+        Some(temporary) => temporary.path(),
+        None => args.output.as_deref().unwrap_or(Path::new(".")),
+    };
+    run(args, &cells, directory)?;
+    print(&baseline.compare(directory, args.format)?)
+}
+
+fn load_machines(args: &Args) -> anyhow::Result<Vec<Machine>> {
+    let mut names = HashSet::new();
+    let mut machines = Vec::new();
+    for name_or_path in &args.machines.0 {
+        let machine = args.overrides.apply(name_or_path)?;
+        if !names.insert(machine.name.clone()) {
+            bail!("two machines are called `{}`: give one of them another `name`", machine.name);
+        }
+        machines.push(machine);
+    }
+    Ok(machines)
+}
+
+/// Every trace on every machine under every combination of policies, in this order.
+fn plan<'a>(
+    args: &Args,
+    machines: &[Machine],
+    traces: &'a [NamedTrace],
+) -> anyhow::Result<Vec<Cell<'a>>> {
+    let combinations = args.policies.combinations();
+    let mut cells = Vec::new();
+    for (machine, name) in machines.iter().zip(&args.machines.0) {
+        for trace in traces {
+            for policies in &combinations {
+                let mut machine = machine.clone();
+                policies.apply(&mut machine);
+                let path = trace.trace.path();
+                let command = report::command(path, name, policies, &args.overrides);
+                cells.push(Cell::new(trace, machine, command)?);
+            }
+        }
+    }
+    check_distinct(&cells)?;
+    Ok(cells)
+}
+
+/// Runs the cells and leaves the tables of those that finished in `directory`.
+fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> {
+    let writer = ResultsWriter::create(directory)?;
+    let ctas = cells.iter().map(|cell| cell.trace.ctas()).sum();
+    let instructions = cells.iter().map(|cell| cell.trace.warp_instructions()).sum();
+    let board = Board::new(Interrupt::install()?, cells.len(), ctas, instructions);
+    let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let end = run_all(cells, jobs.min(cells.len()), &writer, &board);
+    writer.finish()?;
+    eprintln!("{}", board.finish());
+    end.map_err(|error| match (error.downcast::<Interrupted>(), &args.output) {
+        (Ok(Interrupted { kept }), Some(output)) => {
+            Interrupted { kept: format!("{kept}, their tables are in {}", output.display()) }.into()
+        }
+        (Ok(Interrupted { kept }), None) => {
+            Interrupted { kept: format!("{kept}; with --output they would have been kept") }.into()
+        }
+        (Err(error), _) => error,
+    })
+}
+

@@ -1,0 +1,64 @@
+//! How a command that failed says so.
+
+use std::error::Error;
+use std::process::ExitCode;
+use warpmem::engine::RunError;
+use warpmem::workload::WorkloadError;
+
+/// A failure of the program itself.
+const FAILURE: u8 = 1;
+/// Bad usage or input, or an output that cannot be written.
+const BAD_INPUT: u8 = 2;
+/// As a shell reports a process that SIGINT (2) has ended.
+const INTERRUPTED: u8 = 128 + 2;
+
+/// Work was broken off as the user wished; the message says what is left of it.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted: {kept}")]
+pub struct Interrupted {
+    pub kept: String,
+}
+
+/// Prints the chain of causes and chooses the exit status.
+pub fn report(error: &anyhow::Error) -> ExitCode {
+    eprintln!("error: {error}");
+    for cause in error.chain().skip(1) {
+        eprintln!("  caused by: {cause}");
+    }
+    let status = error.chain().find_map(status).unwrap_or(BAD_INPUT);
+    ExitCode::from(status)
+}
+
+/// The status that an error has of its own.
+fn status(error: &(dyn Error + 'static)) -> Option<u8> {
+    if error.is::<Interrupted>() {
+        return Some(INTERRUPTED);
+    }
+    match (error.downcast_ref(), error.downcast_ref(), error.downcast_ref()) {
+        (Some(RunError::Interrupted), _, _) => Some(INTERRUPTED),
+        (Some(RunError::Deadlock { .. } | RunError::Invariant { .. }), _, _) => Some(FAILURE),
+        (_, Some(WorkloadError::Interrupted), _) => Some(INTERRUPTED),
+        (_, _, Some(warpmem_analysis::Error::Frame(_))) => Some(FAILURE),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status_of(error: anyhow::Error) -> Option<u8> {
+        error.context("failed to do it").chain().find_map(status)
+    }
+
+    #[test]
+    fn an_interruption_a_failure_and_bad_input_differ() {
+        let deadlock = RunError::Deadlock { cycle: 1, state: Vec::new() };
+        let kept = "1 of 2 runs".to_owned();
+        assert_eq!(status_of(RunError::Interrupted.into()), Some(INTERRUPTED));
+        assert_eq!(status_of(WorkloadError::Interrupted.into()), Some(INTERRUPTED));
+        assert_eq!(status_of(Interrupted { kept }.into()), Some(INTERRUPTED));
+        assert_eq!(status_of(deadlock.into()), Some(FAILURE));
+        assert_eq!(status_of(warpmem_analysis::Error::NoRuns.into()), None);
+    }
+}

@@ -1,0 +1,101 @@
+//! How rows are written out.
+
+use clap::ValueEnum;
+use serde_json::{Map, Value};
+
+/// What a command prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Aligned text for people
+    Table,
+    /// An array with an object per row
+    Json,
+    /// A heading and a line per row
+    Csv,
+}
+
+/// What a command prints whose result is not a table of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TextFormat {
+    /// Aligned text for people
+    Table,
+    Json,
+}
+
+/// A JSON array with one object per line.
+pub fn json(rows: &[Map<String, Value>]) -> String {
+    let lines: Vec<String> = rows.iter().map(|row| Value::from(row.clone()).to_string()).collect();
+    format!("[\n{}\n]\n", lines.join(",\n"))
+}
+
+/// CSV of rows that have the same keys; null is an empty field.
+pub fn csv(rows: &[Map<String, Value>]) -> String {
+    let mut text = csv::Writer::from_writer(Vec::new());
+    let in_memory = "writing rows of equal length to memory does not fail";
+    if let Some(first) = rows.first() {
+        text.write_record(first.keys()).expect(in_memory);
+    }
+    for row in rows {
+        text.write_record(row.values().map(field)).expect(in_memory);
+    }
+    let bytes = text.into_inner().expect(in_memory);
+    String::from_utf8(bytes).expect("made of strings")
+}
+
+fn field(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Lines whose columns begin at the same place; those in `right` are aligned at their end.
+pub fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let width = widths[column];
+            if right.contains(&column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn rows() -> Vec<Map<String, Value>> {
+        [json!({"a": "x,\"y", "b": null}), json!({"a": 1, "b": 0.5})]
+            .into_iter()
+            .filter_map(|row| row.as_object().cloned())
+            .collect()
+    }
+
+    #[test]
+    fn csv_quotes_what_needs_it_and_leaves_null_empty() {
+        assert_eq!(csv(&rows()), "a,b\n\"x,\"\"y\",\n1,0.5\n");
+    }
+
+    #[test]
+    fn json_is_an_array_of_the_rows() {
+        let read: Value = serde_json::from_str(&json(&rows())).unwrap();
+        assert_eq!(read, json!([{"a": "x,\"y", "b": null}, {"a": 1, "b": 0.5}]));
+    }
+
+    #[test]
+    fn columns_line_up_and_lines_have_no_blanks_at_their_end() {
+        let rows = [vec!["a".to_owned(), "1".to_owned(), String::new()], vec!["bcd".to_owned(), "22".to_owned()]];
+        assert_eq!(aligned(&rows, &[1]), "a     1\nbcd  22\n");
+    }
+}

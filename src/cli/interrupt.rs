@@ -1,0 +1,30 @@
+//! Ctrl-C: the first asks for a clean end, the second does not wait for it.
+
+use anyhow::Context;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the user wants the work to end.
+#[derive(Clone, Debug)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Takes over SIGINT, SIGTERM and SIGHUP; once per process.
+    pub fn install() -> anyhow::Result<Interrupt> {
+        let interrupt = Interrupt(Arc::default());
+        let asked = Arc::clone(&interrupt.0);
+        let handler = move || {
+            if asked.swap(true, Ordering::Relaxed) {
+                process::exit(130);
+            }
+            eprintln!("ending; press Ctrl-C again to end at once");
+        };
+        ctrlc::set_handler(handler).context("failed to watch for Ctrl-C")?;
+        Ok(interrupt)
+    }
+
+    pub fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

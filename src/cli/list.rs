@@ -1,0 +1,202 @@
+//! `warpmem list`: what there is to choose from.
+
+use super::format::{self, TextFormat, aligned};
+use super::output::print;
+use super::slots::{SLOTS, Slot};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use warpmem::machine::{load, preset_names};
+use warpmem::registry::{PolicyInfo, nearest};
+use warpmem::workload::{Generator, generators};
+
+/// List machines, generators and the policies of each slot
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// `machines`, `generators`, or a slot, as `dram-scheduler`; everything if left out
+    #[arg(value_name = "WHAT", value_parser = Topic::parse)]
+    topic: Option<Topic>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
+    format: TextFormat,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  warpmem list
+  warpmem list dram-schedulers
+  warpmem list machines --format json";
+
+/// Machines, generators, or the policies of a slot.
+#[derive(Clone, Debug)]
+struct Topic {
+    /// As the command line has it.
+    name: String,
+    /// Key of the JSON.
+    kind: String,
+    summary: String,
+    items: Vec<Item>,
+}
+
+/// Something that has a name.
+#[derive(Clone, Debug, Serialize)]
+struct Item {
+    name: String,
+    summary: String,
+    source: String,
+    parameters: Vec<Parameter>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Parameter {
+    name: String,
+    default: String,
+    unit: String,
+    range: String,
+    summary: String,
+}
+
+impl Topic {
+    fn all() -> Vec<Topic> {
+        let slots = SLOTS.iter().map(Topic::slot);
+        [Topic::machines(), Topic::generators()].into_iter().chain(slots).collect()
+    }
+
+    /// The topic of this name, in the singular or plural, with dashes or underscores.
+    fn parse(text: &str) -> Result<Topic, String> {
+        let name = text.replace('_', "-");
+        let mut topics = Topic::all();
+        let found = topics.iter().position(|t| name == t.name || name == plural(&t.name));
+        if let Some(at) = found {
+            return Ok(topics.swap_remove(at));
+        }
+        let names = || topics.iter().map(|topic| topic.name.as_str());
+        let meant = nearest(&name, names());
+        let meant = meant.map_or(String::new(), |name| format!("did you mean `{name}`? "));
+        Err(format!("{meant}valid: {}", names().collect::<Vec<_>>().join(", ")))
+    }
+
+    fn machines() -> Topic {
+        Topic {
+            name: "machine".to_owned(),
+            kind: "machine".to_owned(),
+            summary: "what can be simulated; or name a TOML file".to_owned(),
+            items: preset_names().map(machine).collect(),
+        }
+    }
+
+    fn generators() -> Topic {
+        Topic {
+            name: "generator".to_owned(),
+            kind: "generator".to_owned(),
+            summary: "kernels that `warpmem generate` makes traces of".to_owned(),
+            items: generators().iter().map(generator).collect(),
+        }
+    }
+
+    fn slot(slot: &'static Slot) -> Topic {
+        Topic {
+            name: slot.option(),
+            kind: slot.name.to_owned(),
+            summary: slot.decides.to_owned(),
+            items: slot.infos().into_iter().map(policy).collect(),
+        }
+    }
+
+    fn to_text(&self) -> String {
+        let blocks: String = self.items.iter().map(Item::to_text).collect();
+        format!("{}: {}\n{blocks}", self.name, self.summary)
+    }
+
+    fn to_rows(&self) -> impl Iterator<Item = Map<String, Value>> {
+        self.items.iter().map(|item| {
+            let mut row = Map::from_iter([("kind".to_owned(), self.kind.as_str().into())]);
+            if let Ok(Value::Object(fields)) = serde_json::to_value(item) {
+                row.extend(fields);
+            }
+            row
+        })
+    }
+}
+
+fn plural(name: &str) -> String {
+    match name.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None => format!("{name}s"),
+    }
+}
+
+impl Item {
+    fn to_text(&self) -> String {
+        let rows: Vec<Vec<String>> = self.parameters.iter().map(Parameter::to_row).collect();
+        let source = if self.source.is_empty() { String::new() } else { format!(" [{}]", self.source) };
+        format!("  {}: {}{source}\n{}", self.name, self.summary, aligned(&rows, &[]))
+    }
+}
+
+impl Parameter {
+    fn to_row(&self) -> Vec<String> {
+        let unit = if self.unit == "-" { String::new() } else { format!(" {}", self.unit) };
+        vec![
+            format!("      {}", self.name),
+            self.default.clone(),
+            format!("{}{unit}", self.range),
+            self.summary.clone(),
+        ]
+    }
+}
+
+fn machine(name: &'static str) -> Item {
+    let machine = load(name, &[]).expect("presets are valid");
+    Item {
+        name: name.to_owned(),
+        summary: machine.description,
+        source: String::new(),
+        parameters: Vec::new(),
+    }
+}
+
+fn policy(info: &'static PolicyInfo) -> Item {
+    let parameters = info.params.iter().map(|parameter| Parameter {
+        name: parameter.name.to_owned(),
+        default: parameter.default.to_owned(),
+        unit: parameter.unit.to_owned(),
+        range: parameter.range.to_owned(),
+        summary: parameter.summary.to_owned(),
+    });
+    Item {
+        name: info.name.to_owned(),
+        summary: info.summary.to_owned(),
+        source: info.source.to_owned(),
+        parameters: parameters.collect(),
+    }
+}
+
+fn generator(generator: &Generator) -> Item {
+    let parameters = generator.parameters.iter().map(|parameter| Parameter {
+        name: parameter.name.to_owned(),
+        default: parameter.default(),
+        unit: parameter.unit().to_owned(),
+        range: parameter.range(),
+        summary: parameter.summary.to_owned(),
+    });
+    Item {
+        name: generator.name.to_owned(),
+        summary: generator.summary.to_owned(),
+        source: generator.source.to_owned(),
+        parameters: parameters.collect(),
+    }
+}
+
+/// The generators as `list` prints them.
+pub fn generators_as_text() -> String {
+    Topic::generators().to_text()
+}
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    let topics = args.topic.clone().map_or_else(Topic::all, |topic| vec![topic]);
+    print(&match args.format {
+        TextFormat::Table => topics.iter().map(Topic::to_text).collect::<Vec<_>>().join("\n"),
+        TextFormat::Json => format::json(&topics.iter().flat_map(Topic::to_rows).collect::<Vec<_>>()),
+    })
+}

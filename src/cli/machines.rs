@@ -1,0 +1,22 @@
+//! Options that say on which machine to run.
+
+use clap::Args;
+use warpmem::machine::{Machine, MachineError, load};
+
+/// Help of `--machine`, shared by the commands that take one or several.
+pub const MACHINE_HELP: &str = "Name of a machine (see `warpmem list machines`) or a TOML file";
+
+/// Overrides of machine parameters.
+#[derive(Args, Clone, Debug)]
+pub struct Overrides {
+    /// Override a machine parameter, as in `dram.read_queue=128`; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub overrides: Vec<String>,
+}
+
+impl Overrides {
+    /// The machine of this name or file, with the overrides.
+    pub fn apply(&self, name_or_path: &str) -> Result<Machine, MachineError> {
+        load(name_or_path, &self.overrides)
+    }
+}

@@ -1,0 +1,82 @@
+//! The command line: one file per command, and what they share.
+//!
+//! Invariant: standard output carries only what a command was asked for; progress, notes and errors go to
+//! standard error.
+
+mod baseline;
+mod cells;
+mod compare;
+mod exit;
+mod format;
+mod generate;
+mod info;
+mod interrupt;
+mod list;
+mod machines;
+mod output;
+mod policies;
+mod progress;
+mod report;
+mod run;
+mod slots;
+mod traces;
+
+use clap::{Parser, Subcommand};
+
+pub use exit::report;
+
+/// Trace-driven, event-driven simulator of GPU memory systems.
+///
+/// Replays the memory instructions of GPU kernels, captured or generated, through SMs, L1, network, LLC and
+/// DRAM under scheduling policies to choose from, and reports what came of it.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true, max_term_width = 100, after_help = AFTER_HELP)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  warpmem compare sample-traces/*.wmt --dram-scheduler fcfs,banked-fifo,fr-fcfs --baseline fr-fcfs
+  warpmem generate bfs --graph rmat --nodes 2^14 -o bfs.wmt
+  warpmem run bfs.wmt --machine li2015 --dram-scheduler fr-fcfs
+
+Exit status:
+  0    done
+  1    a failure of the program itself: please report it
+  2    bad usage or bad input, or an output that cannot be written
+  130  interrupted; what had been finished is kept";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+    Compare(compare::Args),
+    Generate(generate::Args),
+    Info(info::Args),
+    List(list::Args),
+}
+
+impl Cli {
+    /// Carries out the command.
+    pub fn execute(self) -> anyhow::Result<()> {
+        match self.command {
+            Command::Run(args) => run::execute(&args),
+            Command::Compare(args) => compare::execute(&args),
+            Command::Generate(args) => generate::execute(&args),
+            Command::Info(args) => info::execute(&args),
+            Command::List(args) => list::execute(&args),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

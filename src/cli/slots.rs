@@ -1,0 +1,136 @@
+//! The slots of a machine, whatever the types of their policies.
+
+use warpmem::cta::scheduler::CTA_SCHEDULERS;
+use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::engine::Clock;
+use warpmem::ideal::IDEALS;
+use warpmem::llc::prefetch::PREFETCHERS;
+use warpmem::llc::queue::LLC_QUEUES;
+use warpmem::machine::{Machine, Policies};
+use warpmem::network::arbiter::{ARBITERS, ArbiterContext};
+use warpmem::network::{self, Direction, TOPOLOGIES};
+use warpmem::registry::{PolicyError, PolicyInfo};
+use warpmem::sm::scheduler::WARP_SCHEDULERS;
+
+/// A place in the machine that a policy fills.
+pub struct Slot {
+    /// As in configurations and tables: `dram_scheduler`.
+    pub name: &'static str,
+    /// What a policy of the slot decides.
+    pub decides: &'static str,
+    infos: fn() -> Vec<&'static PolicyInfo>,
+    policy: fn(&mut Policies) -> &mut String,
+    check: fn(&Machine) -> Result<(), PolicyError>,
+}
+
+macro_rules! slot {
+    ($registry:ident, $field:ident, $decides:literal, $check:expr) => {
+        Slot {
+            name: stringify!($field),
+            decides: $decides,
+            infos: || $registry.infos().collect(),
+            policy: |policies| &mut policies.$field,
+            check: $check,
+        }
+    };
+}
+
+/// Every slot, in the order of the tables' columns.
+pub static SLOTS: [Slot; 8] = [
+    slot!(SCHEDULERS, dram_scheduler, "which request a DRAM bank serves next", |m| {
+        SCHEDULERS.build(&m.policy.dram_scheduler, &m.dram).map(drop)
+    }),
+    slot!(WARP_SCHEDULERS, warp_scheduler, "which ready warp issues next", |m| {
+        WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &m.sm).map(drop)
+    }),
+    slot!(CTA_SCHEDULERS, cta_scheduler, "which SM takes the next CTA", |m| {
+        CTA_SCHEDULERS.build(&m.policy.cta_scheduler, m).map(drop)
+    }),
+    slot!(LLC_QUEUES, llc_queue, "which waiting request an LLC slice serves next", |m| {
+        LLC_QUEUES.build(&m.policy.llc_queue, &m.llc).map(drop)
+    }),
+    slot!(TOPOLOGIES, topology, "how the networks connect SMs and LLC slices", |m| {
+        let (inputs, outputs) = (Vec::new(), Vec::new());
+        network::build(m, Direction::Request, Clock::new(1), inputs, outputs).map(drop)
+    }),
+    slot!(ARBITERS, arbiter, "which input a network's output serves next", |m| {
+        let context = ArbiterContext { inputs: 1, outputs: 1 };
+        ARBITERS.build(&m.policy.arbiter, &context).map(drop)
+    }),
+    slot!(PREFETCHERS, prefetcher, "what an LLC slice fetches unasked", |m| {
+        PREFETCHERS.build(&m.policy.prefetcher, &m.llc).map(drop)
+    }),
+    slot!(IDEALS, ideal, "what part of the machine is made perfect", |m| {
+        IDEALS.build(&m.policy.ideal, m).map(drop)
+    }),
+];
+
+impl Slot {
+    /// As on the command line: `dram-scheduler`.
+    pub fn option(&self) -> String {
+        self.name.replace('_', "-")
+    }
+
+    /// The slot of this name, with dashes or underscores.
+    pub fn find(name: &str) -> Option<&'static Slot> {
+        let name = name.replace('-', "_");
+        SLOTS.iter().find(|slot| slot.name == name)
+    }
+
+    /// Its policies, in the order of their registry.
+    pub fn infos(&self) -> Vec<&'static PolicyInfo> {
+        (self.infos)()
+    }
+
+    /// The policy that fills it.
+    pub fn policy_of<'a>(&self, policies: &'a mut Policies) -> &'a mut String {
+        (self.policy)(policies)
+    }
+}
+
+/// Refuses a machine whose policies do not exist or do not take the parameters they are given.
+pub fn check_policies(machine: &Machine) -> Result<(), PolicyError> {
+    SLOTS.iter().try_for_each(|slot| (slot.check)(machine))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpmem::machine::{load, preset_names};
+
+    #[test]
+    fn slots_are_named_as_registries_and_tables_name_them() {
+        let names = SLOTS.each_ref().map(|slot| slot.name);
+        assert_eq!(names, warpmem_analysis::SLOTS);
+        let registries = [
+            SCHEDULERS.slot,
+            WARP_SCHEDULERS.slot,
+            CTA_SCHEDULERS.slot,
+            LLC_QUEUES.slot,
+            TOPOLOGIES.slot,
+            ARBITERS.slot,
+            PREFETCHERS.slot,
+            IDEALS.slot,
+        ];
+        assert_eq!(names, registries);
+    }
+
+    #[test]
+    fn every_policy_fits_every_preset_and_no_other_does() {
+        for preset in preset_names() {
+            for slot in &SLOTS {
+                let mut machine = load(preset, &[]).unwrap();
+                for info in slot.infos() {
+                    *slot.policy_of(&mut machine.policy) = info.name.to_owned();
+                    check_policies(&machine).unwrap();
+                    *slot.policy_of(&mut machine.policy) = format!("{}(no-such-key=1)", info.name);
+                    let error = check_policies(&machine).unwrap_err().to_string();
+                    assert!(error.contains(slot.name) && error.contains("no-such-key"), "{error}");
+                }
+                *slot.policy_of(&mut machine.policy) = "no-such-policy".to_owned();
+                let error = check_policies(&machine).unwrap_err().to_string();
+                assert!(error.contains(slot.name), "{error}");
+            }
+        }
+    }
+}
