@@ -48,13 +48,15 @@ impl Baseline {
         options.slots = names(SLOTS.iter());
         options.metrics = metrics();
         let table = compare(runs, &options)?.table()?;
-        let text = if format == Format::Json { table_to_json(&table) } else { table_to_csv(&table) };
+        let text =
+            if format == Format::Json { table_to_json(&table) } else { table_to_csv(&table) };
         Ok(text?)
     }
 
     /// As the comparison takes it: `slot=policy` with slashes between.
     fn name(&self) -> String {
-        let parts = self.policies.iter().map(|Choice { slot, given }| format!("{}={given}", slot.name));
+        let parts =
+            self.policies.iter().map(|Choice { slot, given }| format!("{}={given}", slot.name));
         parts.collect::<Vec<_>>().join("/")
     }
 }
@@ -71,22 +73,26 @@ fn metrics() -> Vec<String> {
 
 /// The first slot that all machines fill with the same policy.
 fn agreed(machines: &[Machine]) -> Option<Choice<String>> {
-    let policy = |slot: &Slot, machine: &Machine| slot.policy_of(&mut machine.policy.clone()).clone();
+    let policy =
+        |slot: &Slot, machine: &Machine| slot.policy_of(&mut machine.policy.clone()).clone();
     let (first, rest) = machines.split_first()?;
     let choices = SLOTS.iter().map(|slot| Choice { slot, given: policy(slot, first) });
     choices.into_iter().find(|own| rest.iter().all(|other| policy(own.slot, other) == own.given))
 }
 
 fn default(list: &Choice<Vec<String>>, machines: &[Machine]) -> Choice<String> {
-    let own = machines.first().map(|machine| list.slot.policy_of(&mut machine.policy.clone()).clone());
+    let own =
+        machines.first().map(|machine| list.slot.policy_of(&mut machine.policy.clone()).clone());
     let own = own.filter(|own| list.given.contains(own));
     Choice { slot: list.slot, given: own.unwrap_or_else(|| list.given[0].clone()) }
 }
 
 /// The policy of `lists` that `part`, `policy` or `slot=policy`, means.
 fn named(part: &str, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Choice<String>> {
-    let with_slot = part.split_once('=').and_then(|(slot, policy)| Some((Slot::find(slot)?, policy)));
-    let (wanted, policy) = with_slot.map_or((None, part), |(slot, policy)| (Some(slot.name), policy));
+    let with_slot =
+        part.split_once('=').and_then(|(slot, policy)| Some((Slot::find(slot)?, policy)));
+    let (wanted, policy) =
+        with_slot.map_or((None, part), |(slot, policy)| (Some(slot.name), policy));
     let lists = lists.iter().filter(|list| wanted.is_none_or(|wanted| wanted == list.slot.name));
     let lists: Vec<&Choice<Vec<String>>> = lists.collect();
     let holds = |list: &&&Choice<Vec<String>>| list.given.iter().any(|given| given == policy);
@@ -126,7 +132,8 @@ mod tests {
     #[test]
     fn a_baseline_is_found_in_its_slot() {
         let capped = "fr-fcfs(row_hit_cap=4)";
-        let lists = [list("dram_scheduler", &["fcfs", capped]), list("warp_scheduler", &["lrr", "gto"])];
+        let lists =
+            [list("dram_scheduler", &["fcfs", capped]), list("warp_scheduler", &["lrr", "gto"])];
         let choose = |text| choose(Some(text), &lists);
         assert_eq!(choose("fcfs").unwrap(), "dram_scheduler=fcfs");
         assert_eq!(choose(capped).unwrap(), format!("dram_scheduler={capped}"));

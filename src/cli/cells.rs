@@ -21,7 +21,11 @@ pub struct Cell<'a> {
 
 impl<'a> Cell<'a> {
     /// Refuses at once what could not run. `command` runs this cell alone.
-    pub fn new(trace: &'a NamedTrace, machine: Machine, command: String) -> anyhow::Result<Cell<'a>> {
+    pub fn new(
+        trace: &'a NamedTrace,
+        machine: Machine,
+        command: String,
+    ) -> anyhow::Result<Cell<'a>> {
         let hash = trace.trace.header().content_hash;
         let cell = Cell { trace, key: RunKey::new(&trace.name, hash, machine, command, None) };
         cell.check().with_context(|| cell.failure())?;
@@ -100,7 +104,9 @@ pub fn run_all(
     match failed.into_iter().next() {
         Some(error) => Err(error),
         None if broken_off.is_empty() => Ok(()),
-        None => Err(Interrupted { kept: format!("{finished} of {} runs finished", cells.len()) }.into()),
+        None => {
+            Err(Interrupted { kept: format!("{finished} of {} runs finished", cells.len()) }.into())
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! `warpmem compare`: policies beside each other on the same traces and machines.
 
+use super::baseline::Baseline;
 use super::cells::{Cell, check_distinct, run_all};
 use super::exit::Interrupted;
 use super::format::Format;
 use super::interrupt::Interrupt;
 use super::machines::{MACHINE_HELP, Overrides};
 use super::output::print;
-use super::baseline::Baseline;
 use super::policies::{PolicyLists, split_list};
 use super::progress::Board;
 use super::report;
@@ -72,8 +72,7 @@ impl Machines {
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let machines = load_machines(args)?;
-    let baseline =
-        Baseline::choose(args.baseline.as_deref(), args.policies.choices(), &machines)?;
+    let baseline = Baseline::choose(args.baseline.as_deref(), args.policies.choices(), &machines)?;
     let traces = NamedTrace::open_all(&args.traces)?;
     let cells = plan(args, &machines, &traces)?;
     let temporary = args.output.is_none().then(tempfile::tempdir).transpose();
@@ -142,4 +141,3 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
         (Err(error), _) => error,
     })
 }
-

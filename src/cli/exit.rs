@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 use warpmem::engine::RunError;
+use warpmem::import::ImportError;
 use warpmem::workload::WorkloadError;
 
 /// A failure of the program itself.
@@ -34,13 +35,17 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
     if error.is::<Interrupted>() {
         return Some(INTERRUPTED);
     }
-    match (error.downcast_ref(), error.downcast_ref(), error.downcast_ref()) {
-        (Some(RunError::Interrupted), _, _) => Some(INTERRUPTED),
-        (Some(RunError::Deadlock { .. } | RunError::Invariant { .. }), _, _) => Some(FAILURE),
-        (_, Some(WorkloadError::Interrupted), _) => Some(INTERRUPTED),
-        (_, _, Some(warpmem_analysis::Error::Frame(_))) => Some(FAILURE),
+    let of_run = error.downcast_ref().and_then(|error| match error {
+        RunError::Interrupted => Some(INTERRUPTED),
+        RunError::Deadlock { .. } | RunError::Invariant { .. } => Some(FAILURE),
         _ => None,
-    }
+    });
+    let is_interrupted = matches!(error.downcast_ref(), Some(WorkloadError::Interrupted))
+        || matches!(error.downcast_ref(), Some(ImportError::Cancelled));
+    let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)));
+    of_run
+        .or_else(|| is_interrupted.then_some(INTERRUPTED))
+        .or_else(|| is_failure.then_some(FAILURE))
 }
 
 #[cfg(test)]

@@ -61,7 +61,11 @@ pub fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
     for row in rows {
         let cells = row.iter().enumerate().map(|(column, cell)| {
             let width = widths[column];
-            if right.contains(&column) { format!("{cell:>width$}") } else { format!("{cell:<width$}") }
+            if right.contains(&column) {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:<width$}")
+            }
         });
         let line = cells.collect::<Vec<_>>().join("  ");
         text.push_str(line.trim_end());
@@ -95,7 +99,10 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_lines_have_no_blanks_at_their_end() {
-        let rows = [vec!["a".to_owned(), "1".to_owned(), String::new()], vec!["bcd".to_owned(), "22".to_owned()]];
+        let rows = [
+            vec!["a".to_owned(), "1".to_owned(), String::new()],
+            vec!["bcd".to_owned(), "22".to_owned()],
+        ];
         assert_eq!(aligned(&rows, &[1]), "a     1\nbcd  22\n");
     }
 }

@@ -61,7 +61,10 @@ impl Subcommand for Kernel {
 impl FromArgMatches for Kernel {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let Some((name, matches)) = matches.subcommand() else {
-            return Err(Error::raw(clap::error::ErrorKind::MissingSubcommand, "no kernel is named"));
+            return Err(Error::raw(
+                clap::error::ErrorKind::MissingSubcommand,
+                "no kernel is named",
+            ));
         };
         let value = |parameter: &Parameter| {
             let text = matches.get_one::<String>(parameter.name)?;

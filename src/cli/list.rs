@@ -129,7 +129,8 @@ fn plural(name: &str) -> String {
 impl Item {
     fn to_text(&self) -> String {
         let rows: Vec<Vec<String>> = self.parameters.iter().map(Parameter::to_row).collect();
-        let source = if self.source.is_empty() { String::new() } else { format!(" [{}]", self.source) };
+        let source =
+            if self.source.is_empty() { String::new() } else { format!(" [{}]", self.source) };
         format!("  {}: {}{source}\n{}", self.name, self.summary, aligned(&rows, &[]))
     }
 }
@@ -197,6 +198,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let topics = args.topic.clone().map_or_else(Topic::all, |topic| vec![topic]);
     print(&match args.format {
         TextFormat::Table => topics.iter().map(Topic::to_text).collect::<Vec<_>>().join("\n"),
-        TextFormat::Json => format::json(&topics.iter().flat_map(Topic::to_rows).collect::<Vec<_>>()),
+        TextFormat::Json => {
+            format::json(&topics.iter().flat_map(Topic::to_rows).collect::<Vec<_>>())
+        }
     })
 }

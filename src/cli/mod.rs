@@ -9,6 +9,7 @@ mod compare;
 mod exit;
 mod format;
 mod generate;
+mod import;
 mod info;
 mod interrupt;
 mod list;
@@ -30,7 +31,7 @@ pub use exit::report;
 /// Replays the memory instructions of GPU kernels, captured or generated, through SMs, L1, network, LLC and
 /// DRAM under scheduling policies to choose from, and reports what came of it.
 #[derive(Debug, Parser)]
-#[command(version, propagate_version = true, max_term_width = 100, after_help = AFTER_HELP)]
+#[command(version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -53,6 +54,7 @@ enum Command {
     Run(run::Args),
     Compare(compare::Args),
     Generate(generate::Args),
+    Import(import::Args),
     Info(info::Args),
     List(list::Args),
 }
@@ -64,6 +66,7 @@ impl Cli {
             Command::Run(args) => run::execute(&args),
             Command::Compare(args) => compare::execute(&args),
             Command::Generate(args) => generate::execute(&args),
+            Command::Import(args) => import::execute(&args),
             Command::Info(args) => info::execute(&args),
             Command::List(args) => list::execute(&args),
         }

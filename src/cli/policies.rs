@@ -5,7 +5,8 @@ use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use warpmem::machine::Machine;
 
 /// Heading of the slots' options in the help.
-const HEADING: &str = "Policies (`warpmem list` describes them; the machine's own where none is given)";
+const HEADING: &str =
+    "Policies (`warpmem list` describes them; the machine's own where none is given)";
 
 /// At most one policy for each slot.
 #[derive(Clone, Debug, Default)]
@@ -187,8 +188,10 @@ mod tests {
             slot: slot(name),
             given: given.iter().map(|&policy| policy.to_owned()).collect(),
         };
-        let lists =
-            PolicyLists(vec![list("dram_scheduler", &["a", "b"]), list("warp_scheduler", &["c", "d"])]);
+        let lists = PolicyLists(vec![
+            list("dram_scheduler", &["a", "b"]),
+            list("warp_scheduler", &["c", "d"]),
+        ]);
         let all = lists.combinations();
         let names: Vec<Vec<&str>> =
             all.iter().map(|c| c.0.iter().map(|choice| choice.given.as_str()).collect()).collect();

@@ -1,0 +1,170 @@
+//! `warpmem import`: traces of other tools into the container.
+
+use super::format::{TextFormat, aligned};
+use super::interrupt::Interrupt;
+use super::output::print;
+use super::progress::bar;
+use anyhow::Context;
+use clap::{Subcommand, ValueHint};
+use indicatif::ProgressBar;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use warpmem::import::{ImportOptions, ImportSummary, Progress, import_accel_sim};
+
+/// Bring a captured trace of another tool into a .wmt file
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(subcommand)]
+    source: Source,
+}
+
+#[derive(Debug, Subcommand)]
+enum Source {
+    AccelSim(AccelSim),
+}
+
+/// Text traces of Accel-Sim's NVBit tracer, of any tracer version, grouped or raw, compressed or not
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+struct AccelSim {
+    /// Kernel list (kernelslist.g), a folder that holds one, or a single kernel file
+    #[arg(value_name = "LIST", value_hint = ValueHint::AnyPath)]
+    list: PathBuf,
+    /// Trace to write (.wmt)
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: PathBuf,
+    /// Only these kernels, by their place in the list from 1
+    #[arg(long, value_name = "FIRST..LAST", value_parser = parse_kernels)]
+    kernels: Option<RangeInclusive<usize>>,
+    /// Kernel files read at a time
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// How to print what was counted
+    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
+    format: TextFormat,
+}
+
+const AFTER_HELP: &str = "\
+Opcodes that are not known are counted and listed; they are imported as instructions without memory traffic.
+
+Examples:
+  warpmem import accel-sim traces/kernelslist.g -o k.wmt
+  warpmem import accel-sim kernel-7.traceg.xz -o kernel-7.wmt
+  warpmem import accel-sim traces/ --kernels 10..19 -o part.wmt --format json";
+
+/// `7` or `3..9`, both ends included.
+fn parse_kernels(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let number = |text: &str| text.trim().parse::<usize>().ok();
+    let range = match text.split_once("..") {
+        Some((first, last)) => number(first).zip(number(last)),
+        None => number(text).map(|only| (only, only)),
+    };
+    let (first, last) = range.ok_or("expected a number or FIRST..LAST, as in 3..9")?;
+    Ok(first..=last)
+}
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    let Source::AccelSim(AccelSim { list, output, kernels, jobs, format }) = &args.source;
+    let mut options = ImportOptions { kernels: kernels.clone(), ..ImportOptions::default() };
+    options.jobs = jobs.map_or(options.jobs, NonZeroUsize::get);
+    options.command = format!("warpmem import accel-sim {}", list.display());
+    let watch = Watch::new(Interrupt::install()?);
+    let summary = import_accel_sim(list, output, &options, &watch)
+        .with_context(|| format!("failed to import {}", list.display()))?;
+    watch.bar.finish_and_clear();
+    print(&match format {
+        TextFormat::Table => text(&summary),
+        TextFormat::Json => format!("{:#}\n", serde_json::to_value(&summary)?),
+    })
+}
+
+/// Draws the input read and asks for the end when the user does.
+pub struct Watch {
+    pub bar: ProgressBar,
+    interrupt: Interrupt,
+}
+
+impl Watch {
+    pub fn new(interrupt: Interrupt) -> Watch {
+        let bar = bar("{bar:30} {bytes}/{total_bytes} · {bytes_per_sec} · {msg}{eta} left");
+        Watch { bar, interrupt }
+    }
+}
+
+impl Progress for Watch {
+    fn total(&self, bytes: u64) {
+        self.bar.set_length(bytes);
+    }
+
+    fn advance(&self, bytes: u64) {
+        self.bar.inc(bytes);
+    }
+
+    fn kernel(&self, done: usize, kernels: usize) {
+        self.bar.set_message(format!("kernels {done}/{kernels} · "));
+    }
+
+    fn cancelled(&self) -> bool {
+        self.interrupt.is_asked()
+    }
+}
+
+fn text(summary: &ImportSummary) -> String {
+    let mut rows = Vec::new();
+    let mut row = |name: String, value: u64| rows.push(vec![name, value.to_string()]);
+    row("kernels".into(), summary.kernels.len() as u64);
+    row("CTAs".into(), summary.ctas);
+    row("warps".into(), summary.warps);
+    row("warp instructions".into(), summary.warp_instructions);
+    row("thread instructions".into(), summary.thread_instructions);
+    for count in &summary.memory {
+        let name = format!("{:?} {:?}", count.kind, count.space).to_lowercase();
+        row(format!("  {name}"), count.instructions);
+    }
+    for (class, instructions) in &summary.compute {
+        row(format!("  {class}"), *instructions);
+    }
+    row("barriers".into(), summary.barriers);
+    row("fences".into(), summary.fences);
+    row("exits".into(), summary.exits);
+    row("without an active lane".into(), summary.memory_without_lanes);
+    row("32 B sectors of global accesses".into(), summary.global_sectors);
+    row("bytes read".into(), summary.bytes_in);
+    row("bytes of text".into(), summary.text_bytes);
+    row("bytes written".into(), summary.bytes_out);
+    let mut text = aligned(&rows, &[1]);
+    text.push_str(&opcodes("unknown opcodes", &summary.unknown_opcodes));
+    text.push_str(&opcodes(
+        "memory instructions without addresses",
+        &summary.memory_without_addresses,
+    ));
+    text.extend(summary.notes.iter().map(|note| format!("note: {note}\n")));
+    text
+}
+
+/// Opcodes and how often they occur; nothing if there are none.
+fn opcodes(title: &str, counts: &BTreeMap<String, u64>) -> String {
+    if counts.is_empty() {
+        return String::new();
+    }
+    let sum: u64 = counts.values().sum();
+    let lines: String =
+        counts.iter().map(|(opcode, count)| format!("  {opcode}  {count}\n")).collect();
+    format!("{title}: {sum}\n{lines}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_a_number_or_a_range() {
+        assert_eq!(parse_kernels("7"), Ok(7..=7));
+        assert_eq!(parse_kernels("3..9"), Ok(3..=9));
+        for text in ["", "a", "1..", "..2", "1-2"] {
+            assert!(parse_kernels(text).is_err(), "{text}");
+        }
+    }
+}
