@@ -130,7 +130,10 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let end = run_all(cells, jobs.min(cells.len()), &writer, &board);
     writer.finish()?;
-    eprintln!("{}", board.finish());
+    let summary = board.finish();
+    if end.is_ok() {
+        eprintln!("{summary}");
+    }
     end.map_err(|error| match (error.downcast::<Interrupted>(), &args.output) {
         (Ok(Interrupted { kept }), Some(output)) => {
             Interrupted { kept: format!("{kept}, their tables are in {}", output.display()) }.into()

@@ -35,14 +35,15 @@ fn quoted(word: &str) -> String {
 }
 
 /// Titles of the groups of a run's columns, and the column with which each begins.
-const GROUPS: [(&str, &str); 7] = [
+const GROUPS: [(&str, &str); 8] = [
     ("Run", "run_id"),
     ("Performance", "cycles"),
     ("Cycles of an SM", "active_cycles"),
     ("Loads and their divergence", "loads"),
     ("Latency of reads that left L1", "read_requests"),
-    ("L1", "l1_reads"),
-    ("DRAM", "row_hit_rate"),
+    ("L1", "l1_read_hits"),
+    ("LLC", "l2_read_hits"),
+    ("DRAM", "reads"),
 ];
 
 /// The parameters of the machine are too long for a table; they stand in JSON, CSV and Parquet.
