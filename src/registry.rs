@@ -54,6 +54,9 @@ fn did_you_mean(nearest: &Option<&'static str>) -> String {
     nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
 }
 
+/// Slot of an error until the registry names it: a policy may be built for another, of its own slot.
+const UNPLACED: &str = "policy";
+
 /// Parameters given to a policy, still untyped.
 #[derive(Clone, Debug, Default)]
 pub struct Params(toml::Table);
@@ -63,7 +66,7 @@ impl Params {
     /// (`#[serde(default, deny_unknown_fields)]`). The error is a message without context.
     pub fn parse<P: DeserializeOwned>(self, info: &PolicyInfo) -> Result<P, PolicyError> {
         P::deserialize(self.0).map_err(|e| PolicyError::Params {
-            slot: "policy",
+            slot: UNPLACED,
             name: info.name.to_owned(),
             message: format!("{}; valid: {}", e.message(), list_params(info)),
         })
@@ -74,7 +77,7 @@ impl Params {
         match self.0.keys().next() {
             None => Ok(()),
             Some(key) => Err(PolicyError::Params {
-                slot: "policy",
+                slot: UNPLACED,
                 name: info.name.to_owned(),
                 message: format!("unknown key `{key}`; it takes no parameters"),
             }),
@@ -146,7 +149,7 @@ impl<T: ?Sized, C: ?Sized> Registry<T, C> {
 
     fn in_slot(&self, error: PolicyError) -> PolicyError {
         match error {
-            PolicyError::Params { name, message, .. } => {
+            PolicyError::Params { slot: UNPLACED, name, message } => {
                 PolicyError::Params { slot: self.slot, name, message }
             }
             other => other,

@@ -107,8 +107,9 @@ fn named(part: &str, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Choice<Str
             bail!("the baseline `{part}` is not among the policies to compare{meant}: {given}")
         }
         several => {
-            let slots: Vec<String> = several.iter().map(|list| list.slot.option()).collect();
-            bail!("the baseline `{part}` is in several slots: write {}={part}", slots.join("= or "))
+            let slots = several.iter().map(|list| format!("{}={policy}", list.slot.option()));
+            let slots = slots.collect::<Vec<_>>().join(" or ");
+            bail!("the baseline `{part}` is in several slots: write {slots}")
         }
     }
 }

@@ -125,7 +125,8 @@ mod tests {
                     check_policies(&machine).unwrap();
                     *slot.policy_of(&mut machine.policy) = format!("{}(no-such-key=1)", info.name);
                     let error = check_policies(&machine).unwrap_err().to_string();
-                    assert!(error.contains(slot.name) && error.contains("no-such-key"), "{error}");
+                    let of = format!("of {} `{}`", slot.name, info.name);
+                    assert!(error.contains(&of) && error.contains("no-such-key"), "{error}");
                 }
                 *slot.policy_of(&mut machine.policy) = "no-such-policy".to_owned();
                 let error = check_policies(&machine).unwrap_err().to_string();
