@@ -70,7 +70,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let mut options = ImportOptions { kernels: kernels.clone(), ..ImportOptions::default() };
     options.jobs = jobs.map_or(options.jobs, NonZeroUsize::get);
     options.command = format!("warpmem import accel-sim {}", list.display());
-    let watch = Watch::new(Interrupt::install()?);
+    let watch =
+        Watch::new("{bar:30} {bytes}/{total_bytes} · {bytes_per_sec} · {msg} · {eta} left")?;
     let summary = import_accel_sim(list, output, &options, &watch)
         .with_context(|| format!("failed to import {}", list.display()))?;
     watch.bar.finish_and_clear();
@@ -80,16 +81,16 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// Draws the input read and asks for the end when the user does.
+/// Draws how an import or export goes and ends it when the user wants.
 pub struct Watch {
     pub bar: ProgressBar,
     interrupt: Interrupt,
 }
 
 impl Watch {
-    pub fn new(interrupt: Interrupt) -> Watch {
-        let bar = bar("{bar:30} {bytes}/{total_bytes} · {bytes_per_sec} · {msg}{eta} left");
-        Watch { bar, interrupt }
+    /// The template may show bytes of input read, and in its message the kernels done.
+    pub fn new(template: &str) -> anyhow::Result<Watch> {
+        Ok(Watch { bar: bar(template), interrupt: Interrupt::install()? })
     }
 }
 
@@ -103,7 +104,7 @@ impl Progress for Watch {
     }
 
     fn kernel(&self, done: usize, kernels: usize) {
-        self.bar.set_message(format!("kernels {done}/{kernels} · "));
+        self.bar.set_message(format!("kernels {done}/{kernels}"));
     }
 
     fn cancelled(&self) -> bool {

@@ -7,6 +7,7 @@ mod baseline;
 mod cells;
 mod compare;
 mod exit;
+mod export;
 mod format;
 mod generate;
 mod import;
@@ -55,6 +56,7 @@ enum Command {
     Compare(compare::Args),
     Generate(generate::Args),
     Import(import::Args),
+    Export(export::Args),
     Info(info::Args),
     List(list::Args),
 }
@@ -67,6 +69,7 @@ impl Cli {
             Command::Compare(args) => compare::execute(&args),
             Command::Generate(args) => generate::execute(&args),
             Command::Import(args) => import::execute(&args),
+            Command::Export(args) => export::execute(&args),
             Command::Info(args) => info::execute(&args),
             Command::List(args) => list::execute(&args),
         }
