@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use proptest::prelude::*;
 use serde_json::Value;
 use warpmem::import::{ImportError, ImportOptions, ImportSummary, import_accel_sim};
 use warpmem_trace::{Instruction, Kind, Record, Space, Trace};
@@ -118,6 +119,16 @@ fn gemm_has_its_barriers_and_shared_accesses() {
     assert_eq!(summary.barriers, summary.opcodes["BAR"]);
     assert_eq!(summary.memory_count(Kind::Load, Space::Shared), summary.opcodes["LDS"]);
     assert_eq!(summary.memory_count(Kind::Store, Space::Shared), summary.opcodes["STS"]);
+}
+
+#[test]
+fn many_kernels_and_copies_have_the_counts_of_the_reference() {
+    let Some(folder) = captured("accel-sim-bfs") else { return };
+    let options = ImportOptions { kernels: Some(1..=9), ..ImportOptions::default() };
+    let imported = try_import(&folder, &options).unwrap();
+    assert_eq!(imported.summary.kernels.len(), 9);
+    check_consistent(&imported);
+    check_reference("accel-sim-bfs", &imported);
 }
 
 #[test]
@@ -371,6 +382,25 @@ fn damaged_and_empty_files_leave_no_trace_behind() {
 }
 
 #[test]
+fn a_broken_kernel_stops_those_behind_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let warps = vec!["0000 ffffffff 1 R1 MOV 0 0 0"; 64];
+    let one = grouped(&warps);
+    let (header, cta) = one.split_at(one.find("#BEGIN_TB").unwrap());
+    let cta_at = |x: u32| cta.replace("thread block = 0,0,0", &format!("thread block = {x},0,0"));
+    let many = header.to_string() + &(0..200).map(cta_at).collect::<String>();
+    assert!(import_text(&many).is_ok());
+    write("kernel-1.traceg", &grouped(&["oops"]));
+    (2..10).for_each(|number| write(&format!("kernel-{number}.traceg"), &many));
+    let list: String = (1..10).map(|number| format!("kernel-{number}.traceg\n")).collect();
+    write("kernelslist.g", &list);
+    let options = ImportOptions { jobs: 4, ..ImportOptions::default() };
+    let error = try_import(folder.path(), &options).err().unwrap().to_string();
+    assert!(error.contains("kernel-1.traceg:"), "{error}");
+}
+
+#[test]
 fn kernels_outside_the_list_are_refused() {
     let Some(folder) = captured("pytorch-linear-v100") else { return };
     let options = ImportOptions { kernels: Some(100..=132), ..ImportOptions::default() };
@@ -403,4 +433,40 @@ fn a_cancelled_import_stops_and_leaves_nothing() {
     let result = import_accel_sim(&input, &output, &ImportOptions::default(), &Stop);
     assert!(matches!(result, Err(ImportError::Cancelled)));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// Damaged text, grouped or raw, is imported or refused; it never panics.
+    #[test]
+    fn damaged_text_never_panics(
+        raw: bool,
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in prop::option::of(any::<prop::sample::Index>()),
+    ) {
+        let lines = "0000 ffffffff 1 R1 MOV 0 0 0\n\
+                     0010 0000ff00 1 R8 LDG.E.128 1 R4 16 1 0x7f0100000000 16 0\n\
+                     0020 00000005 0 LDGSTS.E 2 R9 R10 4 2 0x7f0100000000 -784 0\n\
+                     0030 00000003 0 STS 2 R9 R10 4 0 0x0 0x10 0\n\
+                     0040 ffffffff 0 DEPBAR.LE 0 0 1\n0050 00000000 0 EXIT 0 0 0\n";
+        let mut text = if raw {
+            let lines = lines.lines().map(|line| format!("0 0 0 1 {line}\n"));
+            format!("-accelsim tracer version = 5\n\n{}", lines.collect::<String>())
+        } else {
+            grouped(&[lines, lines])
+        }
+        .into_bytes();
+        for (at, byte) in edits {
+            let at = at.index(text.len());
+            text[at] = byte;
+        }
+        if let Some(cut) = cut {
+            text.truncate(cut.index(text.len()));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kernel-1.traceg");
+        std::fs::write(&path, text).unwrap();
+        let _ = try_import(&path, &ImportOptions::default());
+    }
 }

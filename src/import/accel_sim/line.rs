@@ -91,10 +91,7 @@ impl LineParser {
         if found.addressed {
             address::parse(tokens, mask, addresses)?;
         }
-        // Without active lanes the tracer's address field is a placeholder that nothing follows from.
-        if mask != 0 {
-            check_tail(tokens)?;
-        }
+        check_tail(tokens)?;
         Ok(Parsed { line: Line { code: found.id, mask }, op: found.op, pc })
     }
 }
@@ -110,7 +107,8 @@ pub fn parse_warp(token: Option<&[u8]>) -> Result<u32, Expected> {
     warp.map(|warp| warp as u32).ok_or_else(|| "a warp number from 0 to 63".into())
 }
 
-/// What follows width and addresses: immediates, then stored data or register values, which are skipped.
+/// What follows width and addresses: immediates, then stored data or register values, all skipped. Also
+/// the placeholder that stands for the addresses of an instruction without active lanes.
 fn check_tail(tokens: &Tokens<'_>) -> Result<(), Expected> {
     let first = tokens.clone().next();
     match first {
