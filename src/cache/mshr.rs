@@ -1,7 +1,7 @@
 //! Miss-status holding registers: outstanding misses and the requests that wait for them.
 
 use super::index::AddressIndex;
-use crate::engine::{RequestId, RequestTable};
+use crate::engine::{CacheLevel, RequestId, RequestTable};
 
 /// One outstanding miss; its requests are linked through the request table.
 #[derive(Clone, Copy)]
@@ -13,6 +13,7 @@ struct Entry {
 
 /// The registers of one cache, by sector address.
 pub struct Mshr {
+    level: CacheLevel,
     index: AddressIndex,
     entries: Vec<Entry>,
     free: Vec<u32>,
@@ -32,9 +33,10 @@ pub enum Merge {
 
 impl Mshr {
     /// `entries` outstanding misses of at most `merges` requests each, the first included.
-    pub fn new(entries: u32, merges: u32) -> Mshr {
+    pub fn new(level: CacheLevel, entries: u32, merges: u32) -> Mshr {
         let blank = Entry { first: RequestId::NONE, last: RequestId::NONE, count: 0 };
         Mshr {
+            level,
             index: AddressIndex::new(entries as usize),
             entries: vec![blank; entries as usize],
             free: (0..entries).rev().collect(),
@@ -66,8 +68,8 @@ impl Mshr {
         if entry.count == self.merges {
             return Merge::Full;
         }
-        requests.get_mut(entry.last).next = request;
-        requests.get_mut(request).next = RequestId::NONE;
+        requests.set_next(entry.last, self.level, request);
+        requests.set_next(request, self.level, RequestId::NONE);
         entry.last = request;
         entry.count += 1;
         Merge::Joined { length: entry.count }
@@ -89,13 +91,13 @@ impl Mshr {
     #[inline]
     pub fn open(&mut self, sector: u64, request: RequestId, requests: &mut RequestTable) {
         let entry = self.free.pop().expect("a free MSHR entry was promised");
-        requests.get_mut(request).next = RequestId::NONE;
+        requests.set_next(request, self.level, RequestId::NONE);
         self.entries[entry as usize] = Entry { first: request, last: request, count: 1 };
         self.index.insert(sector, entry);
     }
 
     /// Closes the entry of `sector`: its first request (the others follow through
-    /// [`crate::engine::Request::next`]) and their number.
+    /// [`RequestTable::next`]) and their number.
     #[inline]
     pub fn close(&mut self, sector: u64) -> Option<(RequestId, u32)> {
         let entry = self.index.remove(sector)?;

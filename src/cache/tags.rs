@@ -101,11 +101,7 @@ impl Tags {
     /// An empty array with the geometry of `cache`, but `size_bytes` large.
     pub fn new(cache: &Cache, size_bytes: u32) -> Tags {
         let total = (size_bytes / cache.line_bytes).max(1);
-        let sets = if cache.ways == 0 {
-            1
-        } else {
-            (cache.size_bytes / cache.line_bytes / cache.ways).max(1)
-        };
+        let sets = cache.sets();
         let ways = total / sets;
         let sectors = Geometry::new(cache).sectors();
         let count = (sets * ways) as usize;

@@ -87,14 +87,9 @@ impl Controller {
     }
 
     /// Reads that may finish without overflowing any slice's port.
-    fn room(&self, ctx: &mut Context) -> u32 {
-        let room = self.slices.iter().map(|&(_, fills)| ctx.fabric.room(fills)).min().unwrap_or(0);
-        if room == 0 {
-            for &(_, fills) in &self.slices {
-                ctx.fabric.block_writer(fills);
-            }
-        }
-        room as u32
+    fn room(&self, ctx: &Context) -> u32 {
+        let rooms = self.slices.iter().map(|&(_, fills)| ctx.fabric.room(fills));
+        rooms.min().unwrap_or(0) as u32
     }
 
     fn complete(&mut self, ctx: &mut Context) {
@@ -117,7 +112,8 @@ impl Controller {
     fn schedule(&mut self, cycle: u64, next: Option<u64>, ctx: &mut Context) {
         let now = self.clock.at(cycle);
         let mut wake = next.unwrap_or(u64::MAX);
-        for &(misses, _) in &self.slices {
+        for &(misses, fills) in &self.slices {
+            ctx.fabric.room_or_wake(fills);
             let Some((ready, id)) = ctx.fabric.head(misses) else { continue };
             if ready > now {
                 wake = wake.min(self.clock.cycle_from(ready));

@@ -61,8 +61,8 @@ impl Recording {
         loads.offchip_requests += u64::from(row.offchip_requests);
         loads.channels += u64::from(row.channels);
         loads.banks += u64::from(row.banks);
-        loads.load_time.record(row.load_time);
         if let (Some(divergence), Some(inside)) = (row.divergence, row.in_mc_divergence) {
+            loads.load_time.record(row.load_time);
             loads.divergence.record(divergence);
             loads.in_mc_divergence += i128::from(inside);
         }

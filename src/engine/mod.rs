@@ -13,7 +13,7 @@ pub use context::{Context, Recording};
 pub use port::{Fabric, PortId, UnitId};
 #[cfg(test)]
 pub use requests::test_request;
-pub use requests::{Request, RequestId, RequestKind, RequestTable, Stamps};
+pub use requests::{CacheLevel, Request, RequestId, RequestKind, RequestTable, Stamps};
 pub use run::{NoProgress, Progress, ProgressReport, RunError, simulate, simulate_with_commands};
 pub use system::BuildError;
 pub use time::{Clock, Domain, Ticks};

@@ -137,9 +137,18 @@ impl Fabric {
         request
     }
 
-    /// The writer waits for room: it is woken when the reader next takes something.
+    /// Whether there is room; if not, the writer is woken when the reader next takes something.
     #[inline]
-    pub fn block_writer(&mut self, port: PortId) {
+    pub fn room_or_wake(&mut self, port: PortId) -> bool {
+        let p = &mut self.ports[port.0 as usize];
+        let room = (p.len as usize) < p.ring.len();
+        p.writer_blocked |= !room;
+        room
+    }
+
+    /// Wakes the writer when the reader next takes something.
+    #[inline]
+    pub fn wake_writer(&mut self, port: PortId) {
         self.ports[port.0 as usize].writer_blocked = true;
     }
 

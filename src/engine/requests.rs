@@ -10,6 +10,18 @@ impl RequestId {
     pub const NONE: RequestId = RequestId(u32::MAX);
 }
 
+/// The caches in whose MSHRs a request can wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum CacheLevel {
+    L1,
+    Llc,
+}
+
+impl CacheLevel {
+    const COUNT: usize = 2;
+}
+
 /// What a request asks of the memory below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -37,8 +49,9 @@ pub struct Request {
     pub access: u32,
     /// Machine-wide identity of the warp: (SM, warp slot).
     pub warp: u32,
-    /// Next request in the same MSHR entry.
-    pub next: RequestId,
+    /// Next request in the same MSHR entry, of each [`CacheLevel`]: one that waits in L1 may be the first of those
+    /// that wait in the LLC.
+    pub next: [RequestId; CacheLevel::COUNT],
     pub sm: u16,
     pub slice: u16,
     /// Sectors that it covers, one bit each, from the one at `address` on.
@@ -64,7 +77,7 @@ impl Request {
             bytes: u32::MAX,
             access: u32::MAX,
             warp: u32::MAX,
-            next: RequestId::NONE,
+            next: [RequestId::NONE; CacheLevel::COUNT],
             sm: Request::NO_SM,
             slice,
             sectors: 1,
@@ -137,6 +150,18 @@ impl RequestTable {
     #[inline]
     pub fn get_mut(&mut self, id: RequestId) -> &mut Request {
         &mut self.rows[id.0 as usize]
+    }
+
+    /// The request that waits behind `id` in the same MSHR entry.
+    #[inline]
+    pub fn next(&self, id: RequestId, level: CacheLevel) -> RequestId {
+        self.get(id).next[level as usize]
+    }
+
+    /// Puts `next` behind `id` in its MSHR entry.
+    #[inline]
+    pub fn set_next(&mut self, id: RequestId, level: CacheLevel, next: RequestId) {
+        self.get_mut(id).next[level as usize] = next;
     }
 
     #[inline]

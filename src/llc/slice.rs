@@ -4,7 +4,7 @@ use super::queue::{LLC_QUEUES, LlcQueue};
 use crate::cache::{ALL_BYTES, Geometry, Merge, Mshr, Slot, Tags, Victim};
 use crate::dram::AddressMap;
 use crate::engine::{
-    Clock, Context, Domain, PortId, Request, RequestId, RequestKind, Ticks, UnitId,
+    CacheLevel, Clock, Context, Domain, PortId, Request, RequestId, RequestKind, Ticks, UnitId,
 };
 use crate::machine::{self, Machine, ReadAllocate, WriteAllocate, WritePolicy};
 use crate::record::{ReservationFail, SliceResult};
@@ -73,7 +73,7 @@ impl Slice {
             ports,
             geometry: Geometry::new(&config.cache),
             tags: Tags::new(&config.cache, config.cache.size_bytes),
-            mshr: Mshr::new(config.cache.mshr_entries, config.cache.mshr_merges),
+            mshr: Mshr::new(CacheLevel::Llc, config.cache.mshr_entries, config.cache.mshr_merges),
             set_key: SetKey::new(machine),
             queue: LLC_QUEUES.build(&machine.policy.llc_queue, config)?,
             arriving: VecDeque::new(),
@@ -141,9 +141,8 @@ impl Slice {
         let stamps = *ctx.requests.stamps(id);
         let mut next = first;
         while next != RequestId::NONE {
-            let request = ctx.requests.get(next);
-            let (this, kind) = (next, request.kind);
-            next = request.next;
+            let (this, kind) = (next, ctx.requests.get(next).kind);
+            next = ctx.requests.next(this, CacheLevel::Llc);
             if kind == RequestKind::Atomic {
                 self.tags.write(slot, self.geometry.sector_in_line(address), ALL_BYTES, true);
             }
@@ -171,8 +170,7 @@ impl Slice {
             None if self.answering != RequestId::NONE => self.answering,
             None => return,
         };
-        if ctx.fabric.room(self.ports.replies) == 0 {
-            ctx.fabric.block_writer(self.ports.replies);
+        if !ctx.fabric.room_or_wake(self.ports.replies) {
             return;
         }
         match hit {
@@ -180,7 +178,7 @@ impl Slice {
                 self.hits.pop_front();
             }
             None => {
-                self.answering = ctx.requests.get(id).next;
+                self.answering = ctx.requests.next(id, CacheLevel::Llc);
                 self.skip_own_fetches(ctx);
             }
         }
@@ -191,11 +189,10 @@ impl Slice {
     /// Nobody waits for what the slice fetched on its own account.
     fn skip_own_fetches(&mut self, ctx: &mut Context) {
         while self.answering != RequestId::NONE {
-            let request = ctx.requests.get(self.answering);
-            if request.sm != Request::NO_SM {
+            if ctx.requests.get(self.answering).sm != Request::NO_SM {
                 return;
             }
-            let next = request.next;
+            let next = ctx.requests.next(self.answering, CacheLevel::Llc);
             ctx.requests.remove(self.answering);
             self.answering = next;
         }
@@ -217,7 +214,7 @@ impl Slice {
                 self.end_fail(cycle);
                 self.failing = Some((reason, cycle));
                 if reason == ReservationFail::MissQueueFull {
-                    ctx.fabric.block_writer(self.ports.misses);
+                    ctx.fabric.wake_writer(self.ports.misses);
                 }
             }
         }
@@ -349,7 +346,7 @@ impl Slice {
         if let Some((line, dirty)) = victim.line {
             if dirty != 0 {
                 if ctx.fabric.room(self.ports.misses) <= kept {
-                    ctx.fabric.block_writer(self.ports.misses);
+                    ctx.fabric.wake_writer(self.ports.misses);
                     return Err(ReservationFail::MissQueueFull);
                 }
                 self.write_back(self.geometry.line_address(line), dirty, now, ctx);
@@ -483,7 +480,7 @@ impl Slice {
         {
             at(ready);
         }
-        let has_reply_room = ctx.fabric.room(self.ports.replies) > 0;
+        let has_reply_room = ctx.fabric.room_or_wake(self.ports.replies);
         if has_reply_room && self.answering != RequestId::NONE {
             at(now);
         }

@@ -114,8 +114,7 @@ impl Crossbar {
         if output.free > cycle {
             return Some(output.free);
         }
-        if ctx.fabric.room(output.port) == 0 {
-            ctx.fabric.block_writer(output.port);
+        if !ctx.fabric.room_or_wake(output.port) {
             return None;
         }
         let source = self.arbiter.pick(index, &output.wanted_by);

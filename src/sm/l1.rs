@@ -2,7 +2,7 @@
 
 use super::lsu::Sector;
 use crate::cache::{ALL_BYTES, Geometry, Merge, Mshr, Slot, Tags};
-use crate::engine::{RequestId, RequestTable};
+use crate::engine::{CacheLevel, RequestId, RequestTable};
 use crate::machine::{self, ReadAllocate, WriteAllocate, WritePolicy};
 use crate::record::{CacheCounts, ReservationFail};
 
@@ -56,7 +56,7 @@ impl L1 {
         L1 {
             geometry: Geometry::new(&config.cache),
             tags: Tags::new(&config.cache, config.cache.size_bytes),
-            mshr: Mshr::new(config.cache.mshr_entries, config.cache.mshr_merges),
+            mshr: Mshr::new(CacheLevel::L1, config.cache.mshr_entries, config.cache.mshr_merges),
             counts: CacheCounts::default(),
             config: config.clone(),
         }
@@ -306,7 +306,9 @@ mod tests {
     }
 
     fn l1(machine: &str, overrides: &[&str]) -> L1 {
-        let overrides: Vec<String> = overrides.iter().map(|&o| o.to_owned()).collect();
+        let linear = ["l1.cache.index=linear"];
+        let overrides: Vec<String> =
+            linear.iter().chain(overrides).map(|&o| o.to_owned()).collect();
         L1::new(&load(machine, &overrides).unwrap().l1)
     }
 

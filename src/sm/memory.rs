@@ -7,7 +7,7 @@ use super::code::Static;
 use super::l1::{Dirty, Read, Write};
 use super::lsu::{Entry, Sector, Work};
 use crate::dram::AddressMap;
-use crate::engine::{Context, Request, RequestId, RequestKind};
+use crate::engine::{CacheLevel, Context, Request, RequestId, RequestKind};
 use crate::machine::Dram;
 use crate::record::{LoadRow, ReservationFail};
 use std::cmp::Reverse;
@@ -333,7 +333,7 @@ impl Sm {
         self.end_fail(cycle);
         self.failing = Some((reason, cycle));
         if reason == ReservationFail::MissQueueFull {
-            ctx.fabric.block_writer(self.request_port);
+            ctx.fabric.wake_writer(self.request_port);
         }
     }
 
@@ -366,7 +366,7 @@ impl Sm {
         let stamps = *ctx.requests.stamps(request);
         while next != RequestId::NONE {
             let waiting = next;
-            next = ctx.requests.get(waiting).next;
+            next = ctx.requests.next(waiting, CacheLevel::L1);
             if waiting != request {
                 ctx.requests.share_reply(waiting, &row, &stamps);
             }
