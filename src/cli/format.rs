@@ -19,6 +19,7 @@ pub enum Format {
 pub enum TextFormat {
     /// Aligned text for people
     Table,
+    /// The same for programs
     Json,
 }
 
@@ -48,6 +49,12 @@ fn field(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+/// With its first letter in upper case.
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// Lines whose columns begin at the same place; those in `right` are aligned at their end.

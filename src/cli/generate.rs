@@ -1,10 +1,12 @@
 //! `warpmem generate`: one subcommand per generator, from their registry.
 
+use super::format::capitalised;
 use super::interrupt::Interrupt;
 use super::list;
 use super::output::print;
 use super::progress::bar;
 use anyhow::Context;
+use clap::error::ErrorKind;
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches, Subcommand, ValueHint, value_parser};
 use indicatif::HumanCount;
 use std::collections::BTreeMap;
@@ -46,32 +48,30 @@ const OUTPUT: &str = "output";
 
 impl Subcommand for Kernel {
     fn augment_subcommands(command: Command) -> Command {
-        command.subcommands(generators().iter().map(subcommand))
+        // A name that is no kernel's comes through too, to be answered with those that are.
+        command.subcommands(generators().iter().map(subcommand)).allow_external_subcommands(true)
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {
         Self::augment_subcommands(command)
     }
 
-    fn has_subcommand(name: &str) -> bool {
-        workload::find(name).is_ok()
+    fn has_subcommand(_: &str) -> bool {
+        true
     }
 }
 
 impl FromArgMatches for Kernel {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let Some((name, matches)) = matches.subcommand() else {
-            return Err(Error::raw(
-                clap::error::ErrorKind::MissingSubcommand,
-                "no kernel is named",
-            ));
+            return Err(Error::raw(ErrorKind::MissingSubcommand, "no kernel is named"));
         };
         let value = |parameter: &Parameter| {
             let text = matches.get_one::<String>(parameter.name)?;
             Some((parameter.name.to_owned(), text.clone()))
         };
-        let generator = generators().iter().find(|generator| generator.name == name);
-        let parameters = generator.map_or(&[][..], |generator| generator.parameters);
+        let unknown = |error| Error::raw(ErrorKind::InvalidSubcommand, format!("{error}\n"));
+        let parameters = workload::find(name).map_err(unknown)?.parameters;
         Ok(Kernel {
             name: name.to_owned(),
             parameters: parameters.iter().filter_map(value).collect(),
@@ -102,7 +102,7 @@ fn subcommand(generator: &Generator) -> Command {
         .required(true)
         .help("Trace to write (.wmt)");
     Command::new(generator.name)
-        .about(generator.summary)
+        .about(capitalised(generator.summary))
         .after_help(format!("Source: {}", generator.source))
         .args(generator.parameters.iter().map(option))
         .args([seed, output])

@@ -1,5 +1,6 @@
 //! An option per slot, from the registries: `--dram-scheduler fr-fcfs(row_hit_cap=4)`.
 
+use super::format::capitalised;
 use super::slots::{SLOTS, Slot};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use warpmem::machine::Machine;
@@ -118,11 +119,6 @@ fn option(slot: &Slot) -> Arg {
         .long(slot.option())
         .help_heading(HEADING)
         .help(format!("{decides}: {}", names.join(", ")))
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 /// Items of a comma-separated list.
