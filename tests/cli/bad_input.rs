@@ -1,0 +1,172 @@
+//! Bad input is refused with exit status 2 and a message that says what, where, and what would be valid.
+
+use super::support::Bench;
+use std::fs;
+
+#[test]
+fn a_missing_trace() {
+    let bench = Bench::new();
+    for command in ["run", "compare", "info"] {
+        bench.refuses(&[command, "none.wmt"], &["none.wmt", "caused by: No such file"]);
+    }
+    bench.refuses(&["export", "accel-sim", "none.wmt", "-o", "out"], &["none.wmt"]);
+    bench.refuses(&["import", "accel-sim", "none.g", "-o", "out.wmt"], &["none.g", "No such file"]);
+}
+
+#[test]
+fn an_empty_trace() {
+    let bench = Bench::new();
+    bench.write("empty.wmt", "");
+    bench.refuses(&["run", "empty.wmt"], &["empty.wmt is truncated", "0 bytes"]);
+}
+
+#[test]
+fn a_file_that_is_no_trace() {
+    let bench = Bench::new();
+    bench.write("text.wmt", "this is a text of more than sixteen bytes");
+    bench.refuses(&["run", "text.wmt"], &["text.wmt is not a .wmt trace"]);
+}
+
+#[test]
+fn a_truncated_trace() {
+    let bench = Bench::with_trace();
+    let whole = fs::read(bench.path("small.wmt")).unwrap();
+    bench.write("cut.wmt", &whole[..whole.len() - 10]);
+    bench.refuses(&["run", "cut.wmt"], &["cut.wmt is truncated", "footer"]);
+}
+
+#[test]
+fn a_damaged_chunk() {
+    let bench = Bench::with_trace();
+    let mut bytes = fs::read(bench.path("small.wmt")).unwrap();
+    bytes[40] ^= 1;
+    bench.write("damaged.wmt", &bytes);
+    let parts =
+        ["failed to run damaged.wmt on li2015", "damaged.wmt is damaged at byte 16", "chunk"];
+    bench.refuses(&["run", "damaged.wmt"], &parts);
+    bench.refuses(&["compare", "damaged.wmt"], &parts);
+}
+
+#[test]
+fn a_trace_of_a_newer_version() {
+    let bench = Bench::with_trace();
+    let mut bytes = fs::read(bench.path("small.wmt")).unwrap();
+    bytes[8..10].copy_from_slice(&7u16.to_le_bytes());
+    let crc = crc32fast::hash(&bytes[..12]);
+    bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+    bench.write("newer.wmt", &bytes);
+    bench.refuses(
+        &["run", "newer.wmt"],
+        &["version 7.0", "reads versions up to 1", "update warpmem"],
+    );
+}
+
+#[test]
+fn an_unknown_machine() {
+    let bench = Bench::with_trace();
+    let nearest = "unknown machine `li2051` (did you mean `li2015`?)";
+    bench.refuses(&["run", "small.wmt", "--machine", "li2051"], &[nearest, "v100", "TOML file"]);
+    bench.refuses(&["compare", "small.wmt", "--machine", "v100,li2051"], &[nearest]);
+    bench.refuses(&["run", "small.wmt", "--machine", "none.toml"], &["none.toml", "No such file"]);
+}
+
+#[test]
+fn an_unknown_policy_or_parameter() {
+    let bench = Bench::with_trace();
+    let nearest = "unknown dram_scheduler `fr-fcf` (did you mean `fr-fcfs`?)";
+    bench.refuses(&["run", "small.wmt", "--dram-scheduler", "fr-fcf"], &[nearest, "banked-fifo"]);
+    bench.refuses(&["compare", "small.wmt", "--dram-scheduler", "fcfs,fr-fcf"], &[nearest]);
+    let capped = "fr-fcfs(row_hit_caps=4)";
+    let parts = ["dram_scheduler `fr-fcfs`", "row_hit_caps", "valid: row_hit_cap"];
+    bench.refuses(&["run", "small.wmt", "--dram-scheduler", capped], &parts);
+    let parts = ["malformed policy `fcfs(`", "name(key=value,...)"];
+    bench.refuses(&["run", "small.wmt", "--dram-scheduler", "fcfs("], &parts);
+    let parts = ["warp_scheduler `ltr`", "did you mean `lrr`?"];
+    bench.refuses(&["run", "small.wmt", "--warp-scheduler", "ltr"], &parts);
+}
+
+#[test]
+fn a_list_that_is_none() {
+    let bench = Bench::with_trace();
+    let list = |text| bench.refusal(&["compare", "small.wmt", "--dram-scheduler", text]);
+    assert!(list("fcfs,").contains("a name is missing"));
+    assert!(list("fcfs,fr-fcfs,fcfs").contains("`fcfs` is given twice"));
+    assert!(list("fr-fcfs(row_hit_cap=4").contains("a parenthesis is not closed"));
+}
+
+#[test]
+fn a_baseline_that_is_not_compared() {
+    let bench = Bench::with_trace();
+    let arguments =
+        ["compare", "small.wmt", "--dram-scheduler", "fcfs,fr-fcfs", "--baseline", "fcsf"];
+    bench.refuses(&arguments, &["the baseline `fcsf`", "did you mean `fcfs`?", "fcfs, fr-fcfs"]);
+}
+
+#[test]
+fn an_unknown_key_or_value() {
+    let bench = Bench::with_trace();
+    let set = |text| bench.refusal(&["run", "small.wmt", "--set", text]);
+    let unknown = set("dram.read_queu=1");
+    assert!(unknown.contains("did you mean `dram.read_queue`?"), "{unknown}");
+    let range = set("dram.read_queue=0");
+    assert!(range.contains("`dram.read_queue` = 0 is not valid"), "{range}");
+    assert!(set("dram.read_queue").contains("expected key=value"));
+    let type_of = set("dram.read_queue=many");
+    assert!(type_of.contains("a whole number from"), "{type_of}");
+    bench.write("bad.toml", "base = \"li2015\"\n[dram]\nread_queu = 1\n");
+    let parts = ["bad.toml:3", "dram.read_queu", "did you mean `dram.read_queue`?"];
+    bench.refuses(&["run", "small.wmt", "--machine", "bad.toml"], &parts);
+}
+
+#[test]
+fn a_cta_that_fits_no_sm() {
+    let bench = Bench::with_trace();
+    let arguments = ["run", "small.wmt", "--set", "sm.max_threads=128"];
+    bench.refuses(&arguments, &["failed to run small.wmt on li2015", "256 threads", "128"]);
+}
+
+#[test]
+fn one_trace_twice() {
+    let bench = Bench::with_trace();
+    fs::copy(bench.path("small.wmt"), bench.path("copy.wmt")).unwrap();
+    bench.refuses(
+        &["compare", "small.wmt", "copy.wmt"],
+        &["small.wmt and copy.wmt hold the same trace"],
+    );
+}
+
+#[test]
+fn two_machines_of_one_name() {
+    let bench = Bench::with_trace();
+    bench.write("a.toml", "base = \"li2015\"\nname = \"mine\"");
+    bench.write("b.toml", "base = \"v100\"\nname = \"mine\"");
+    let arguments = ["compare", "small.wmt", "--machine", "a.toml,b.toml"];
+    bench.refuses(&arguments, &["two machines are called `mine`"]);
+}
+
+#[test]
+fn an_unknown_kernel_parameter_or_value() {
+    let bench = Bench::new();
+    bench.refuses(
+        &["generate", "bsf", "-o", "t.wmt"],
+        &["unknown kernel `bsf`", "valid: bfs, spmv"],
+    );
+    bench.refuses(&["generate", "bfs", "--node", "4", "-o", "t.wmt"], &["'--node'", "'--nodes'"]);
+    let parts = ["failed to generate t.wmt", "`2^30` is not a value of --nodes; valid: 1 to 2^24"];
+    bench.refuses(&["generate", "bfs", "--nodes", "2^30", "-o", "t.wmt"], &parts);
+    bench.refuses(&["generate", "bfs", "--graph", "rmet", "-o", "t.wmt"], &["'rmet'", "'rmat'"]);
+    assert_eq!(bench.names(), [""; 0]);
+}
+
+#[test]
+fn an_unknown_thing_to_list() {
+    Bench::new()
+        .refuses(&["list", "dram-schedule"], &["did you mean `dram-scheduler`?", "machine"]);
+}
+
+#[test]
+fn no_command_and_unknown_commands() {
+    let bench = Bench::new();
+    assert_eq!(bench.run(&[]).status, Some(2));
+    bench.refuses(&["rum"], &["'rum'", "'run'"]);
+}

@@ -1,0 +1,93 @@
+//! The documents keep up with the program.
+
+use super::support::{Bench, repository};
+use serde_json::{Map, Value};
+use std::fs;
+
+fn read(path: &str) -> String {
+    let path = repository().join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+struct Policy {
+    row: Map<String, Value>,
+    /// File name of its page: its name, after its slot where another slot has a policy of that name.
+    page: String,
+}
+
+fn policies() -> Vec<Policy> {
+    let rows: Vec<Map<String, Value>> =
+        serde_json::from_str(&Bench::new().output(&["list", "--format", "json"])).unwrap();
+    let is_policy =
+        |row: &&Map<String, Value>| row["kind"] != "machine" && row["kind"] != "generator";
+    let rows: Vec<Map<String, Value>> = rows.iter().filter(is_policy).cloned().collect();
+    let page = |row: &Map<String, Value>| {
+        let (slot, name) = (row["kind"].as_str().unwrap(), row["name"].as_str().unwrap());
+        let namesakes = rows.iter().filter(|other| other["name"] == row["name"]).count();
+        match namesakes {
+            1 => format!("{name}.md"),
+            _ => format!("{}-{name}.md", slot.replace('_', "-")),
+        }
+    };
+    rows.iter().map(|row| Policy { row: row.clone(), page: page(row) }).collect()
+}
+
+#[test]
+fn every_policy_has_a_page_with_its_parameters() {
+    for Policy { row, page } in policies() {
+        let text = read(&format!("docs/policies/{page}"));
+        let name = row["name"].as_str().unwrap();
+        assert!(text.starts_with(&format!("# `{name}`")), "{page}");
+        for parameter in row["parameters"].as_array().unwrap() {
+            let parameter = format!("`{}`", parameter["name"].as_str().unwrap());
+            assert!(text.contains(&parameter), "{page}: {parameter}");
+        }
+    }
+}
+
+#[test]
+fn every_policy_is_in_the_index() {
+    let index = read("docs/policies/README.md");
+    for Policy { row, page } in policies() {
+        let link = format!("[`{}`]({page})", row["name"].as_str().unwrap());
+        assert!(index.contains(&link), "{link}");
+    }
+}
+
+#[test]
+fn the_example_of_adding_a_policy_is_the_one_that_is_tested() {
+    let example = read("docs/examples/strided.rs");
+    assert!(read("docs/adding-a-policy.md").contains(&format!("```rust\n{example}```\n")));
+}
+
+#[test]
+fn the_check_runs_the_test_command_of_the_readme() {
+    let check = read(".ci/run");
+    let command = check.lines().find(|line| line.starts_with("cargo test")).unwrap();
+    assert!(read("README.md").contains(&format!("\n{command}\n")), "{command}");
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let mut pages = vec!["README.md".to_owned(), "CHANGELOG.md".to_owned()];
+    let mut folders = vec!["docs".to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(repository().join(&folder)).unwrap() {
+            let entry = entry.unwrap();
+            let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
+            if entry.path().is_dir() {
+                folders.push(path);
+            } else if path.ends_with(".md") {
+                pages.push(path);
+            }
+        }
+    }
+    for page in pages {
+        for link in read(&page).split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap();
+            let here = repository().join(&page);
+            let is_outside = link.contains("://") || target.is_empty();
+            assert!(is_outside || here.with_file_name(target).exists(), "{page} leads to {link}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Tables, JSON and CSV say the same, under the documented names.
+
+use super::support::Bench;
+use serde_json::{Map, Value};
+use warpmem_analysis::{Results, SLOTS, table_to_json};
+
+type Row = Map<String, Value>;
+
+fn rows(json: &str) -> Vec<Row> {
+    serde_json::from_str(json).unwrap()
+}
+
+/// Keys that every row of results has, a few of each kind of metric.
+const KEYS: [&str; 22] = [
+    "trace",
+    "machine",
+    "cycles",
+    "ipc_thread",
+    "ipc_warp",
+    "memory_block_cycles",
+    "no_warp_cycles",
+    "dependency_stall_cycles",
+    "l1_read_hits",
+    "l2_read_misses",
+    "row_hit_rate",
+    "row_locality",
+    "blp",
+    "bandwidth_utilization",
+    "dram_efficiency",
+    "latency_mean",
+    "latency_p50",
+    "latency_p99",
+    "latency_max",
+    "divergence_mean",
+    "in_mc_fraction",
+    "load_time_p99",
+];
+
+#[test]
+fn a_run_in_json_is_one_row_with_a_key_per_slot() {
+    let bench = Bench::with_trace();
+    let rows =
+        rows(&bench.output(&["run", "small.wmt", "--format", "json", "--warp-scheduler", "lrr"]));
+    assert_eq!(rows.len(), 1);
+    for key in KEYS.into_iter().chain(SLOTS) {
+        assert!(rows[0].contains_key(key), "{key}");
+    }
+    assert_eq!(rows[0]["trace"], "small");
+    assert_eq!(rows[0]["machine"], "li2015");
+    assert_eq!(rows[0]["warp_scheduler"], "lrr");
+    assert_eq!(rows[0]["command"], "warpmem run small.wmt --machine li2015 --warp-scheduler lrr");
+}
+
+#[test]
+fn a_run_prints_the_row_that_its_tables_hold() {
+    let bench = Bench::with_trace();
+    let printed = bench.output(&["run", "small.wmt", "--format", "json", "-o", "results"]);
+    let runs = Results::open(bench.path("results")).unwrap().runs().unwrap().collect().unwrap();
+    assert_eq!(rows(&printed), rows(&table_to_json(&runs).unwrap()));
+}
+
+#[test]
+fn a_run_in_csv_has_the_keys_and_values_of_json() {
+    let bench = Bench::with_trace();
+    let json = rows(&bench.output(&["run", "small.wmt", "--format", "json"])).swap_remove(0);
+    let text = bench.output(&["run", "small.wmt", "--format", "csv"]);
+    let mut csv = csv::Reader::from_reader(text.as_bytes());
+    let heading: Vec<String> = csv.headers().unwrap().iter().map(str::to_owned).collect();
+    assert_eq!(heading, json.keys().cloned().collect::<Vec<_>>());
+    let values: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+    assert_eq!(values.len(), 1);
+    for (field, value) in values[0].iter().zip(json.values()) {
+        match value {
+            Value::Null => assert_eq!(field, ""),
+            Value::String(text) => assert_eq!(field, text),
+            number => assert_eq!(serde_json::from_str::<Value>(field).unwrap(), *number),
+        }
+    }
+}
+
+#[test]
+fn a_run_as_a_table_has_every_metric_in_its_group() {
+    let bench = Bench::with_trace();
+    let table = bench.output(&["run", "small.wmt"]);
+    let row = rows(&bench.output(&["run", "small.wmt", "--format", "json"])).swap_remove(0);
+    for key in row.keys().filter(|key| *key != "parameters") {
+        assert!(table.lines().any(|line| line.split_whitespace().next() == Some(key)), "{key}");
+    }
+    let after =
+        |title: &str| table.lines().skip_while(|line| *line != title).nth(1).map(str::trim_start);
+    assert!(after("DRAM").unwrap().starts_with("reads "));
+    assert!(after("L1").unwrap().starts_with("l1_read_hits "));
+}
+
+#[test]
+fn a_comparison_in_json_has_the_runs_and_their_means() {
+    let bench = Bench::with_trace();
+    bench.generate("gather", &[("n", "2^11")], "gather.wmt");
+    let arguments = ["compare", "small.wmt", "gather.wmt", "--dram-scheduler", "fcfs,fr-fcfs"];
+    let rows = rows(&bench.output(&[&arguments[..], &["--format", "json"]].concat()));
+    let runs: Vec<&Row> = rows.iter().filter(|row| row["mean"].is_null()).collect();
+    let names: Vec<_> = runs.iter().map(|row| (&row["trace"], &row["dram_scheduler"])).collect();
+    let expected =
+        [("small", "fcfs"), ("small", "fr-fcfs"), ("gather", "fcfs"), ("gather", "fr-fcfs")];
+    assert_eq!(names.len(), expected.len());
+    for (name, expected) in names.iter().zip(expected) {
+        assert_eq!((name.0.as_str(), name.1.as_str()), (Some(expected.0), Some(expected.1)));
+    }
+    for key in KEYS.into_iter().chain(SLOTS) {
+        assert!(runs[0].contains_key(key), "{key}");
+    }
+    for pair in runs.chunks(2) {
+        let ipc = |row: &Row| row["ipc_thread"].as_f64().unwrap();
+        assert_eq!(pair[1]["ipc_ratio"], 1.0);
+        let ratio = pair[0]["ipc_ratio"].as_f64().unwrap();
+        // Reading JSON may lose the last bit of a number.
+        assert!((ratio * ipc(pair[1]) / ipc(pair[0]) - 1.0).abs() < 1e-12);
+    }
+    let means: Vec<&Row> = rows.iter().filter(|row| !row["mean"].is_null()).collect();
+    assert_eq!(means.len(), 2 * 3);
+    assert!(means.iter().all(|row| row["workloads"] == 2 && row["trace"].is_null()));
+}
+
+#[test]
+fn a_comparison_in_csv_has_the_keys_of_json() {
+    let bench = Bench::with_trace();
+    let compare = |format| bench.output(&["compare", "small.wmt", "--format", format]);
+    let json = rows(&compare("json")).swap_remove(0);
+    let text = compare("csv");
+    let heading = text.lines().next().unwrap();
+    assert_eq!(heading, json.keys().cloned().collect::<Vec<_>>().join(","));
+}
+
+#[test]
+fn machines_and_several_slots_are_compared() {
+    let bench = Bench::with_trace();
+    let arguments = [
+        "compare",
+        "small.wmt",
+        "--machine",
+        "li2015,warpedmc2023",
+        "--dram-scheduler",
+        "fcfs,fr-fcfs(row_hit_cap=4,page=closed)",
+        "--warp-scheduler",
+        "lrr,gto",
+        "--baseline",
+        "fcfs/gto",
+        "--format",
+        "json",
+    ];
+    let rows = rows(&bench.output(&arguments));
+    let runs: Vec<&Row> = rows.iter().filter(|row| row["mean"].is_null()).collect();
+    assert_eq!(runs.len(), 2 * 2 * 2);
+    for run in
+        runs.iter().filter(|row| row["dram_scheduler"] == "fcfs" && row["warp_scheduler"] == "gto")
+    {
+        assert_eq!(run["ipc_ratio"], 1.0);
+    }
+    let capped = |row: &&&Row| row["dram_scheduler"] == "fr-fcfs(row_hit_cap=4,page=closed)";
+    assert_eq!(runs.iter().filter(capped).count(), 4);
+}
+
+#[test]
+fn overrides_reach_the_machine() {
+    let bench = Bench::with_trace();
+    let run = |set: &[&str]| {
+        rows(&bench.output(&[&["run", "small.wmt", "--format", "json"], set].concat()))
+    };
+    let slow = run(&["--set", "dram.timing.tcl=40", "--set", "clocks.dram_mhz=300"]).swap_remove(0);
+    let own = run(&[]).swap_remove(0);
+    assert!(slow["cycles"].as_u64() > own["cycles"].as_u64());
+    let parameters: Row = serde_json::from_str(slow["parameters"].as_str().unwrap()).unwrap();
+    assert_eq!(parameters["dram.timing.tcl"], 40);
+    assert_eq!(parameters["clocks.dram_mhz"], 300);
+}
+
+#[test]
+fn info_in_json_adds_up() {
+    let bench = Bench::with_trace();
+    let info: Row =
+        serde_json::from_str(&bench.output(&["info", "small.wmt", "--format", "json"])).unwrap();
+    let kernel = &info["kernels"][0];
+    assert_eq!((&info["ctas"], &kernel["ctas"]), (&8.into(), &8.into()));
+    assert_eq!(kernel["block"], serde_json::json!([256, 1, 1]));
+    // Two loads and a store for each of 2^11 / 32 warps.
+    assert_eq!(info["memory_records"], 3 * 64);
+    let kinds = kernel["memory_records"].as_array().unwrap();
+    let counts: Vec<_> =
+        kinds.iter().map(|k| (k["kind"].as_str(), k["records"].as_u64())).collect();
+    assert_eq!(counts, [(Some("load"), Some(128)), (Some("store"), Some(64))]);
+    assert_eq!(info["file_bytes"], std::fs::metadata(bench.path("small.wmt")).unwrap().len());
+    let text = bench.output(&["info", "small.wmt"]);
+    for part in ["warpmem generate vecadd --n 2^11", "global", "bytes per record with addresses"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn standard_error_has_no_progress_where_it_is_no_terminal() {
+    let bench = Bench::with_trace();
+    let stderr = bench.run(&["compare", "small.wmt", "--dram-scheduler", "fcfs,fr-fcfs"]).stderr;
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    assert!(stderr.starts_with("2 runs in ") && stderr.contains("warp instructions"), "{stderr}");
+    assert!(!stderr.contains(['\r', '\u{1b}']), "{stderr}");
+}

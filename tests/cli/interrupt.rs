@@ -1,0 +1,95 @@
+//! Ctrl-C.
+#![cfg(unix)]
+
+use super::support::{Bench, Ran, names_in};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+use warpmem_analysis::Results;
+
+fn start(bench: &Bench, arguments: &[&str]) -> Child {
+    let mut command = bench.command(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn interrupt(child: &Child) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+}
+
+/// Waits until `holds`, while the program runs.
+fn wait_until(child: &mut Child, holds: impl Fn() -> bool) {
+    while !holds() {
+        assert_eq!(child.try_wait().unwrap(), None, "ended before it could be interrupted");
+        sleep(Duration::from_millis(2));
+    }
+}
+
+/// Whether there is a file in this folder of the hidden directory in which results wait.
+fn waits_in(results: &Path, folder: &str) -> bool {
+    let is_staging = |name: &String| name.starts_with(".partial-");
+    results.is_dir()
+        && names_in(results).into_iter().filter(is_staging).any(|staging| {
+            let folder = results.join(staging).join(folder);
+            folder.is_dir() && !names_in(&folder).is_empty()
+        })
+}
+
+/// A trace that keeps the engine busy for long.
+fn long_trace(bench: &Bench) {
+    bench.generate("pointer-chase", &[("hops", "2^17"), ("nodes", "2^14")], "long.wmt");
+}
+
+#[test]
+fn a_comparison_keeps_its_finished_runs() {
+    let bench = Bench::with_trace();
+    long_trace(&bench);
+    let arguments = ["compare", "small.wmt", "long.wmt", "--jobs", "1", "-o", "results"];
+    let mut child = start(&bench, &arguments);
+    let results = bench.path("results");
+    wait_until(&mut child, || waits_in(&results, "loads"));
+    interrupt(&child);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.status, Some(130), "{ran:?}");
+    let message = "error: interrupted: 1 of 2 runs finished, their tables are in results";
+    assert!(ran.stderr.contains(message), "{ran:?}");
+    assert_eq!(ran.stdout, "");
+
+    assert_eq!(names_in(&results.join("loads")).len(), 1);
+    assert!(
+        names_in(&results).iter().all(|name| !name.starts_with('.')),
+        "{:?}",
+        names_in(&results)
+    );
+    let runs = Results::open(&results).unwrap().runs().unwrap().collect().unwrap();
+    assert_eq!(runs.height(), 1);
+    let trace = runs.column("trace").unwrap().str().unwrap().get(0).map(str::to_owned);
+    assert_eq!(trace.as_deref(), Some("small"));
+}
+
+#[test]
+fn a_run_leaves_nothing_half_written() {
+    let bench = Bench::new();
+    long_trace(&bench);
+    let mut child = start(&bench, &["run", "long.wmt", "-o", "results"]);
+    let results = bench.path("results");
+    // By the time the run has begun, the signal is handled.
+    wait_until(&mut child, || waits_in(&results, "unfinished"));
+    interrupt(&child);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.status, Some(130), "{ran:?}");
+    assert!(ran.stderr.contains("interrupted"), "{ran:?}");
+    assert_eq!(names_in(&results), [""; 0]);
+}
+
+#[test]
+fn a_generator_leaves_no_trace() {
+    let bench = Bench::new();
+    let mut child = start(&bench, &["generate", "vecadd", "--n", "2^21", "-o", "t.wmt"]);
+    wait_until(&mut child, || !bench.names().is_empty());
+    interrupt(&child);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.status, Some(130), "{ran:?}");
+    assert_eq!(bench.names(), [""; 0]);
+}

@@ -1,0 +1,12 @@
+//! The program from end to end.
+
+mod bad_input;
+mod documents;
+mod formats;
+mod help;
+mod import_export;
+mod interrupt;
+mod numbers;
+mod repeatable;
+mod support;
+mod unwritable;

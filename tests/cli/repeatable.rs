@@ -1,0 +1,74 @@
+//! The same inputs give the same bytes, run again or on any number of threads.
+
+use super::support::{Bench, names_in};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Every file below `dir`, by its path.
+fn contents(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    for name in names_in(dir) {
+        let path = dir.join(&name);
+        if path.is_dir() {
+            files.extend(
+                contents(&path).into_iter().map(|(below, c)| (format!("{name}/{below}"), c)),
+            );
+        } else {
+            files.insert(name, fs::read(path).unwrap());
+        }
+    }
+    files
+}
+
+#[test]
+fn tables_are_the_same_run_again_and_with_any_number_of_threads() {
+    let bench = Bench::with_trace();
+    bench.generate("gather", &[("n", "2^10")], "gather.wmt");
+    bench.generate("reduction", &[("n", "2^11")], "reduction.wmt");
+    let compare = |jobs: &str, output: &str| {
+        let arguments = [
+            "compare",
+            "small.wmt",
+            "gather.wmt",
+            "reduction.wmt",
+            "--dram-scheduler",
+            "fcfs,fr-fcfs",
+            "--jobs",
+            jobs,
+            "-o",
+            output,
+        ];
+        bench.output(&arguments)
+    };
+    let printed = compare("1", "one");
+    let one = contents(&bench.path("one"));
+    let loads = one.keys().filter(|name| name.starts_with("loads/")).count();
+    assert_eq!(loads, 6);
+    for table in ["runs", "kernels", "sms", "slices", "channels", "banks"] {
+        assert!(one.contains_key(&format!("{table}.parquet")), "{table}");
+    }
+    for (jobs, output) in [("1", "again"), ("2", "two"), ("5", "five")] {
+        assert_eq!(compare(jobs, output), printed);
+        assert!(contents(&bench.path(output)) == one, "{jobs} threads");
+    }
+}
+
+#[test]
+fn a_run_is_the_cell_of_a_comparison() {
+    let bench = Bench::with_trace();
+    bench.output(&["run", "small.wmt", "--dram-scheduler", "fcfs", "-o", "run"]);
+    bench.output(&["compare", "small.wmt", "--dram-scheduler", "fcfs", "-o", "compare"]);
+    assert!(contents(&bench.path("run")) == contents(&bench.path("compare")));
+}
+
+#[test]
+fn a_generated_trace_is_the_same_again() {
+    let bench = Bench::new();
+    for name in ["a.wmt", "b.wmt"] {
+        bench.output(&["generate", "bfs", "--nodes", "2^8", "--seed", "7", "-o", name]);
+    }
+    bench.output(&["generate", "bfs", "--nodes", "2^8", "--seed", "8", "-o", "c.wmt"]);
+    let [a, b, c] = ["a.wmt", "b.wmt", "c.wmt"].map(|name| fs::read(bench.path(name)).unwrap());
+    assert!(a == b && a != c);
+}

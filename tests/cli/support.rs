@@ -1,0 +1,116 @@
+//! Runs the program in a directory of its own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+use warpmem::workload::{Progress, generate};
+
+/// A working directory.
+pub struct Bench {
+    dir: TempDir,
+}
+
+/// What the program did.
+#[derive(Debug)]
+pub struct Ran {
+    pub status: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Bench {
+    pub fn new() -> Bench {
+        Bench { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// With a trace of 8 CTAs, `small.wmt`.
+    pub fn with_trace() -> Bench {
+        let bench = Bench::new();
+        bench.generate("vecadd", &[("n", "2^11")], "small.wmt");
+        bench
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Generates a trace without the program.
+    pub fn generate(&self, kernel: &str, parameters: &[(&str, &str)], name: &str) {
+        let parameters: BTreeMap<String, String> =
+            parameters.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+        let mut progress = |_: &Progress| ControlFlow::Continue(());
+        generate(kernel, &parameters, 1, &self.path(name), &mut progress).unwrap();
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    /// The program, not yet started, away from any terminal.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_warpmem"));
+        command.args(arguments).current_dir(self.dir.path()).stdin(Stdio::null());
+        command.env_remove("COLUMNS").env_remove("RUST_BACKTRACE");
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::from(self.command(arguments).output().unwrap())
+    }
+
+    /// Standard output of a run that must succeed.
+    pub fn output(&self, arguments: &[&str]) -> String {
+        let ran = self.run(arguments);
+        assert_eq!(ran.status, Some(0), "{arguments:?}: {ran:?}");
+        ran.stdout
+    }
+
+    /// Standard error of a run that must be refused with exit status 2 and leave standard output empty.
+    pub fn refusal(&self, arguments: &[&str]) -> String {
+        let ran = self.run(arguments);
+        assert_eq!(ran.status, Some(2), "{arguments:?}: {ran:?}");
+        assert_eq!(ran.stdout, "", "{arguments:?}");
+        assert!(ran.stderr.starts_with("error: "), "{ran:?}");
+        ran.stderr
+    }
+
+    /// As [`Bench::refusal`], and the message has all of `parts`.
+    pub fn refuses(&self, arguments: &[&str], parts: &[&str]) {
+        let message = self.refusal(arguments);
+        for part in parts {
+            assert!(message.contains(part), "{arguments:?}: `{part}` is not in\n{message}");
+        }
+    }
+
+    /// Names of everything in the directory, sorted.
+    pub fn names(&self) -> Vec<String> {
+        names_in(self.dir.path())
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Ran {
+        Ran {
+            status: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Names in a directory, hidden ones included, sorted.
+pub fn names_in(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The repository's root.
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}

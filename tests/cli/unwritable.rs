@@ -1,0 +1,83 @@
+//! Outputs that cannot be written, and readers that go away.
+
+use super::support::{Bench, Ran, names_in};
+use std::fs::File;
+use std::io;
+use std::process::Command;
+
+#[test]
+fn a_folder_that_is_not_there_or_is_a_file() {
+    let bench = Bench::with_trace();
+    let generate = |output| bench.refusal(&["generate", "vecadd", "--n", "64", "-o", output]);
+    assert!(generate("none/t.wmt").contains("none/t.wmt"));
+    assert!(generate("small.wmt/t.wmt").contains("Not a directory"));
+    let arguments = ["run", "small.wmt", "-o", "small.wmt/results"];
+    bench.refuses(&arguments, &["failed to create directory small.wmt/results", "Not a directory"]);
+    assert_eq!(bench.names(), ["small.wmt"]);
+}
+
+#[test]
+fn a_directory_that_holds_results_already() {
+    let bench = Bench::with_trace();
+    bench.output(&["run", "small.wmt", "-o", "results"]);
+    let before = names_in(&bench.path("results"));
+    bench.refuses(&["run", "small.wmt", "-o", "results"], &["results already holds results"]);
+    assert_eq!(names_in(&bench.path("results")), before);
+}
+
+#[test]
+fn a_reader_that_has_gone_away_is_no_error() {
+    let bench = Bench::with_trace();
+    for arguments in [&["list"][..], &["info", "small.wmt"], &["run", "small.wmt"]] {
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let ran = Ran::from(bench.command(arguments).stdout(writer).output().unwrap());
+        assert_eq!(ran.status, Some(0), "{arguments:?}: {ran:?}");
+        assert!(!ran.stderr.contains("panicked"), "{ran:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_standard_output() {
+    let bench = Bench::with_trace();
+    for arguments in [&["list"][..], &["run", "small.wmt", "--format", "json"]] {
+        let full = File::create("/dev/full").unwrap();
+        let ran = Ran::from(bench.command(arguments).stdout(full).output().unwrap());
+        assert_eq!(ran.status, Some(2), "{ran:?}");
+        let message =
+            "error: failed to write to standard output\n  caused by: No space left on device";
+        assert!(ran.stderr.contains(message), "{ran:?}");
+    }
+}
+
+/// Runs the program where no file may grow beyond 512 bytes (or 1 KiB, as the shell counts).
+#[cfg(unix)]
+fn with_small_files(bench: &Bench, arguments: &[&str]) -> Ran {
+    let program = bench.command(arguments);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"]);
+    shell.arg(program.get_program()).args(program.get_args()).current_dir(bench.path(""));
+    Ran::from(shell.output().unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_that_is_full_before_the_end() {
+    let bench = Bench::with_trace();
+    let generate = ["generate", "bfs", "--nodes", "2^12", "-o", "t.wmt"];
+    let run = ["run", "small.wmt", "-o", "results"];
+    let compare = ["compare", "small.wmt", "-o", "results", "--dram-scheduler", "fcfs,fr-fcfs"];
+    for arguments in [&generate[..], &run, &compare] {
+        let ran = with_small_files(&bench, arguments);
+        assert_eq!(ran.status, Some(2), "{arguments:?}: {ran:?}");
+        assert!(
+            ran.stderr.contains("caused by: ") && ran.stderr.contains("File too large"),
+            "{ran:?}"
+        );
+        assert_eq!(ran.stdout, "");
+        assert!(!bench.path("t.wmt").exists());
+        let results = bench.path("results");
+        assert!(!results.exists() || names_in(&results).is_empty(), "{:?}", names_in(&results));
+    }
+}
