@@ -2,6 +2,10 @@
 
 mod gto;
 mod lrr;
+// The example of docs/adding-a-policy.md.
+#[cfg(test)]
+#[path = "../../../docs/examples/strided.rs"]
+mod strided;
 
 use crate::machine::Sm;
 use crate::registry::{Entry, Registry};
@@ -46,5 +50,16 @@ mod tests {
                 candidates = candidates.rotate_left(round % 7) | 1 << (round % 64);
             }
         }
+    }
+
+    #[test]
+    fn the_documented_example_is_built_with_its_parameter() {
+        let examples = Registry { slot: "warp_scheduler", entries: &[strided::ENTRY] };
+        let machine = crate::machine::load("li2015", &[]).unwrap();
+        let view = WarpView { ages: &[] };
+        let mut scheduler = examples.build("strided(stride=3)", &machine.sm).unwrap();
+        let order: Vec<u32> = (0..4).map(|_| scheduler.pick(u64::MAX, &view)).collect();
+        assert_eq!(order, [0, 3, 6, 9]);
+        assert!(examples.build("strided(strides=3)", &machine.sm).is_err());
     }
 }
