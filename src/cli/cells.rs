@@ -1,6 +1,5 @@
 //! Cells: a trace on a machine each, run side by side.
 
-use super::exit::Interrupted;
 use super::progress::Board;
 use super::slots::check_policies;
 use super::traces::NamedTrace;
@@ -11,7 +10,7 @@ use warpmem::cta::Dispatcher;
 use warpmem::dram::AddressMap;
 use warpmem::engine::{ProgressReport, RunError, simulate};
 use warpmem::machine::Machine;
-use warpmem::record::{LoadSink, ResultsWriter, RunKey, RunResult};
+use warpmem::record::{LoadSink, NoLoads, ResultsWriter, RunKey, RunResult};
 
 /// One trace on one machine.
 pub struct Cell<'a> {
@@ -58,14 +57,30 @@ impl<'a> Cell<'a> {
         Ok(result)
     }
 
-    fn record(&self, index: usize, writer: &ResultsWriter, board: &Board) -> anyhow::Result<()> {
+    fn record(
+        &self,
+        index: usize,
+        writer: &ResultsWriter,
+        loads: Loads,
+        board: &Board,
+    ) -> anyhow::Result<()> {
         if board.is_stopped() {
             return Err(RunError::Interrupted.into());
         }
         let mut recorder = writer.begin_run(index, self.key.clone())?;
-        let result = self.simulate(&mut recorder, board)?;
+        let result = match loads {
+            Loads::Kept => self.simulate(&mut recorder, board)?,
+            Loads::Dropped => self.simulate(&mut NoLoads, board)?,
+        };
         Ok(writer.finish_run(recorder, &result)?)
     }
+}
+
+/// What becomes of the rows about single loads, by far most of what a run leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loads {
+    Kept,
+    Dropped,
 }
 
 /// Refuses cells that are the same run.
@@ -80,34 +95,34 @@ pub fn check_distinct(cells: &[Cell<'_>]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs every cell, on `jobs` threads, and leaves the finished ones with `writer`, in their order.
-///
-/// # Errors
-/// The first failure, by order of the cells; the others are then broken off. [`Interrupted`] if the user
-/// ended it.
+/// How running cells ended.
+pub struct Ended {
+    /// Cells whose results are with the writer.
+    pub finished: usize,
+    /// The first failure, by order of the cells. Without one, cells that are not finished were broken off
+    /// as the user wished.
+    pub failure: Option<anyhow::Error>,
+}
+
+/// Runs every cell, on `jobs` threads, and leaves the finished ones with `writer`, in their order. After a
+/// failure the others are broken off.
 pub fn run_all(
     cells: &[Cell<'_>],
     jobs: usize,
     writer: &ResultsWriter,
+    loads: Loads,
     board: &Board,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Ended> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     let pool = pool.context("failed to start threads")?;
     let run = |(index, cell): (usize, &Cell<'_>)| {
-        cell.record(index, writer, board).inspect_err(|_| board.fail())
+        cell.record(index, writer, loads, board).inspect_err(|_| board.fail())
     };
     let ends: Vec<anyhow::Result<()>> =
         pool.install(|| cells.par_iter().enumerate().with_max_len(1).map(run).collect());
     let finished = ends.iter().filter(|end| end.is_ok()).count();
-    let (broken_off, failed): (Vec<_>, Vec<_>) =
-        ends.into_iter().filter_map(Result::err).partition(is_interruption);
-    match failed.into_iter().next() {
-        Some(error) => Err(error),
-        None if broken_off.is_empty() => Ok(()),
-        None => {
-            Err(Interrupted { kept: format!("{finished} of {} runs finished", cells.len()) }.into())
-        }
-    }
+    let failure = ends.into_iter().filter_map(Result::err).find(|error| !is_interruption(error));
+    Ok(Ended { finished, failure })
 }
 
 fn is_interruption(error: &anyhow::Error) -> bool {

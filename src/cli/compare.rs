@@ -1,7 +1,7 @@
 //! `warpmem compare`: policies beside each other on the same traces and machines.
 
 use super::baseline::Baseline;
-use super::cells::{Cell, check_distinct, run_all};
+use super::cells::{Cell, Loads, check_distinct, run_all};
 use super::exit::Interrupted;
 use super::format::Format;
 use super::interrupt::Interrupt;
@@ -128,19 +128,32 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
     let instructions = cells.iter().map(|cell| cell.trace.warp_instructions()).sum();
     let board = Board::new(Interrupt::install()?, cells.len(), ctas, instructions);
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let end = run_all(cells, jobs.min(cells.len()), &writer, &board);
+    let loads = if args.output.is_some() { Loads::Kept } else { Loads::Dropped };
+    let ended = run_all(cells, jobs.min(cells.len()), &writer, loads, &board)?;
     writer.finish()?;
     let summary = board.finish();
-    if end.is_ok() {
+    if ended.finished == cells.len() {
         eprintln!("{summary}");
+        return Ok(());
     }
-    end.map_err(|error| match (error.downcast::<Interrupted>(), &args.output) {
-        (Ok(Interrupted { kept }), Some(output)) => {
-            Interrupted { kept: format!("{kept}, their tables are in {}", output.display()) }.into()
+    let kept = kept(ended.finished, cells.len(), args.output.as_deref());
+    match ended.failure {
+        None => Err(Interrupted { kept }.into()),
+        Some(failure) if ended.finished == 0 => Err(failure),
+        Some(failure) => {
+            eprintln!("note: {kept}");
+            Err(failure)
         }
-        (Ok(Interrupted { kept }), None) => {
-            Interrupted { kept: format!("{kept}; with --output they would have been kept") }.into()
+    }
+}
+
+/// What is left of runs of which not all have finished.
+fn kept(finished: usize, all: usize, output: Option<&Path>) -> String {
+    match output {
+        _ if finished == 0 => "no run had finished".to_owned(),
+        Some(output) => {
+            format!("{finished} of {all} runs finished; their tables are in {}", output.display())
         }
-        (Err(error), _) => error,
-    })
+        None => format!("{finished} of {all} runs finished; --output would have kept them"),
+    }
 }

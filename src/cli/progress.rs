@@ -25,9 +25,9 @@ impl Board {
     /// For so many runs, which have so many CTAs and warp instructions in all.
     pub fn new(interrupt: Interrupt, runs: usize, ctas: u64, instructions: u64) -> Board {
         let bar = ProgressBar::with_draw_target(Some(instructions), ProgressDrawTarget::stderr());
-        bar.set_style(style("{bar:30} {percent:>3} % · {msg} · {elapsed} of {duration}"));
+        bar.set_style(style("{bar:30} {percent:>3} % · {msg} · {eta} left"));
         bar.enable_steady_tick(Duration::from_millis(200));
-        Board {
+        let board = Board {
             bar,
             begun: Instant::now(),
             interrupt,
@@ -38,7 +38,9 @@ impl Board {
             ctas_done: AtomicU64::new(0),
             cycles: AtomicU64::new(0),
             instructions: AtomicU64::new(0),
-        }
+        };
+        board.draw();
+        board
     }
 
     /// Watches one run.

@@ -48,6 +48,22 @@ fn a_damaged_chunk() {
 }
 
 #[test]
+fn runs_before_a_failure_are_kept() {
+    let bench = Bench::with_trace();
+    bench.generate("vecadd", &[("n", "2^12")], "other.wmt");
+    let mut bytes = fs::read(bench.path("other.wmt")).unwrap();
+    bytes[40] ^= 1;
+    bench.write("damaged.wmt", &bytes);
+    let arguments = ["compare", "small.wmt", "damaged.wmt", "--jobs", "1", "-o", "results"];
+    let ran = bench.run(&arguments);
+    assert_eq!(ran.status, Some(2));
+    assert!(
+        ran.stderr.starts_with("note: 1 of 2 runs finished; their tables are in results\nerror: ")
+    );
+    assert!(bench.path("results/runs.parquet").exists());
+}
+
+#[test]
 fn a_trace_of_a_newer_version() {
     let bench = Bench::with_trace();
     let mut bytes = fs::read(bench.path("small.wmt")).unwrap();

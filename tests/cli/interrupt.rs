@@ -52,7 +52,7 @@ fn a_comparison_keeps_its_finished_runs() {
     interrupt(&child);
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.status, Some(130), "{ran:?}");
-    let message = "error: interrupted: 1 of 2 runs finished, their tables are in results";
+    let message = "error: interrupted: 1 of 2 runs finished; their tables are in results";
     assert!(ran.stderr.contains(message), "{ran:?}");
     assert_eq!(ran.stdout, "");
 
