@@ -88,14 +88,11 @@ impl Dispatcher {
         kernels: &[warpmem_trace::Kernel],
     ) -> Result<Dispatcher, DispatchError> {
         let sms = machine.sm.count as usize;
+        let results = kernels.iter().map(kernel_result).collect();
         let kernels = kernels
             .iter()
             .map(|kernel| Kernel::new(machine, kernel))
             .collect::<Result<Vec<_>, _>>()?;
-        let results = kernels
-            .iter()
-            .map(|k| KernelResult { name: k.info.name.clone(), ..KernelResult::default() })
-            .collect();
         Ok(Dispatcher {
             kernels,
             running: Vec::new(),
@@ -270,6 +267,16 @@ impl Dispatcher {
                 r.kernel, kernel.info.name, r.next_cta, kernel.ctas, r.ended
             )
         })
+    }
+}
+
+/// The result of a kernel that has not started. A run that ends has issued all its instructions.
+fn kernel_result(kernel: &warpmem_trace::Kernel) -> KernelResult {
+    KernelResult {
+        name: kernel.info.name.clone(),
+        warp_instructions: kernel.warp_instructions,
+        thread_instructions: kernel.thread_instructions,
+        ..KernelResult::default()
     }
 }
 

@@ -98,7 +98,8 @@ fn run(
     let mut result = RunResult::default();
     let end = std::thread::scope(|scope| {
         let mut feeder = Feeder::start(trace, scope);
-        let mut watch = Watch { core, next_report: REPORT_STEPS, state: None, changed_at: 0 };
+        let mut watch =
+            Watch { core, now: Ticks(0), next_report: REPORT_STEPS, state: None, changed_at: 0 };
         let mut now = Ticks(0);
         // The dispatcher starts the first CTAs in cycle 0; the SMs see them in cycle 1.
         system.start_account(1);
@@ -128,6 +129,7 @@ fn run(
 /// Decides what comes next, and whether the run goes on.
 struct Watch {
     core: Clock,
+    now: Ticks,
     next_report: u64,
     /// What had been done when last looked at, and the number of steps at which it last changed.
     state: Option<(u64, u64, bool)>,
@@ -137,8 +139,9 @@ struct Watch {
 impl Watch {
     fn next(&mut self, system: &System, progress: &mut dyn Progress) -> Result<Ticks, RunError> {
         let Some(now) = system.next_time() else {
-            return Err(self.deadlock(system, Ticks(0)));
+            return Err(self.deadlock(system, self.now));
         };
+        self.now = now;
         if system.steps() >= self.next_report {
             self.next_report = system.steps() + REPORT_STEPS;
             self.report(system, now, progress)?;
