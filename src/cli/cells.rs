@@ -46,8 +46,11 @@ impl<'a> Cell<'a> {
     /// Runs it on this thread.
     pub fn simulate(&self, loads: &mut dyn LoadSink, board: &Board) -> anyhow::Result<RunResult> {
         let mut watch = board.watch();
-        let result = simulate(&self.key.machine, &self.trace.trace, loads, &mut watch)
-            .with_context(|| self.failure())?;
+        let result = simulate(&self.key.machine, &self.trace.trace, loads, &mut watch);
+        let result = result.map_err(|error| match error {
+            RunError::Interrupted => error.into(),
+            error => anyhow::Error::new(error).context(self.failure()),
+        })?;
         watch.done(&ProgressReport {
             ctas_ended: self.trace.ctas(),
             ctas: self.trace.ctas(),
