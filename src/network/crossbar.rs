@@ -146,10 +146,6 @@ impl Topology for Crossbar {
             (a, b) => a.or(b),
         }
     }
-
-    fn packets_inside(&self) -> usize {
-        0
-    }
 }
 
 fn earlier(a: Option<u64>, b: u64) -> Option<u64> {

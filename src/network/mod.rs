@@ -19,9 +19,6 @@ pub enum Direction {
 pub trait Topology: Send {
     /// One turn at network cycle `cycle`; when the next turn is due if nothing arrives.
     fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64>;
-
-    /// Packets inside, for the end of a run and the deadlock report.
-    fn packets_inside(&self) -> usize;
 }
 
 /// What a topology is built for.
