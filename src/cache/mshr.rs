@@ -106,3 +106,94 @@ impl Mshr {
         Some((first, count))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::test_request;
+
+    fn chain(mut at: RequestId, level: CacheLevel, requests: &RequestTable) -> Vec<RequestId> {
+        let mut ids = Vec::new();
+        while at != RequestId::NONE {
+            ids.push(at);
+            at = requests.next(at, level);
+        }
+        ids
+    }
+
+    fn some_requests<const N: usize>(requests: &mut RequestTable) -> [RequestId; N] {
+        std::array::from_fn(|_| test_request(requests, 0))
+    }
+
+    #[test]
+    fn requests_of_a_sector_come_back_in_the_order_in_which_they_came() {
+        let mut requests = RequestTable::default();
+        let [a, b, c, other] = some_requests(&mut requests);
+        let mut mshr = Mshr::new(CacheLevel::L1, 4, 8);
+        assert_eq!(mshr.merge(5, a, &mut requests), Merge::Absent);
+        mshr.open(5, a, &mut requests);
+        mshr.open(6, other, &mut requests);
+        assert_eq!(mshr.merge(5, b, &mut requests), Merge::Joined { length: 2 });
+        assert_eq!(mshr.merge(5, c, &mut requests), Merge::Joined { length: 3 });
+        assert_eq!((mshr.first(5), mshr.first(6)), (Some(a), Some(other)));
+        let (first, count) = mshr.close(5).unwrap();
+        assert_eq!(count, 3);
+        assert_eq!(chain(first, CacheLevel::L1, &requests), [a, b, c]);
+        assert_eq!(mshr.close(5), None);
+        assert_eq!(mshr.close(6), Some((other, 1)));
+        assert!(mshr.is_empty());
+    }
+
+    #[test]
+    fn a_full_entry_and_an_absent_one_are_told_apart() {
+        let mut requests = RequestTable::default();
+        let [a, b, c] = some_requests(&mut requests);
+        let mut mshr = Mshr::new(CacheLevel::Llc, 4, 2);
+        assert_eq!(mshr.probe(5), None);
+        mshr.open(5, a, &mut requests);
+        assert_eq!(mshr.probe(5), Some(true));
+        assert_eq!(mshr.merge(5, b, &mut requests), Merge::Joined { length: 2 });
+        assert_eq!(mshr.probe(5), Some(false));
+        assert_eq!(mshr.merge(5, c, &mut requests), Merge::Full);
+        assert_eq!(mshr.merge(6, c, &mut requests), Merge::Absent);
+        let (first, _) = mshr.close(5).unwrap();
+        assert_eq!(
+            chain(first, CacheLevel::Llc, &requests),
+            [a, b],
+            "the refused one is not in it"
+        );
+        assert_eq!(mshr.probe(5), None, "closed");
+    }
+
+    #[test]
+    fn entries_run_out_and_are_used_again() {
+        let mut requests = RequestTable::default();
+        let ids: [RequestId; 3] = some_requests(&mut requests);
+        let mut mshr = Mshr::new(CacheLevel::Llc, 2, 1);
+        mshr.open(0, ids[0], &mut requests);
+        assert!(!mshr.is_full());
+        mshr.open(1, ids[1], &mut requests);
+        assert!(mshr.is_full());
+        mshr.close(0);
+        assert_eq!((mshr.is_full(), mshr.len()), (false, 1));
+        mshr.open(2, ids[2], &mut requests);
+        assert_eq!((mshr.close(1), mshr.close(2)), (Some((ids[1], 1)), Some((ids[2], 1))));
+    }
+
+    /// A request that opens an entry in L1 goes on and opens, or joins, one in the LLC.
+    #[test]
+    fn a_request_waits_in_both_levels_at_once() {
+        let mut requests = RequestTable::default();
+        let [first, behind_in_l1, behind_in_llc] = some_requests(&mut requests);
+        let mut l1 = Mshr::new(CacheLevel::L1, 1, 8);
+        let mut llc = Mshr::new(CacheLevel::Llc, 1, 8);
+        l1.open(5, first, &mut requests);
+        llc.open(5, first, &mut requests);
+        l1.merge(5, behind_in_l1, &mut requests);
+        llc.merge(5, behind_in_llc, &mut requests);
+        let (answered, count) = llc.close(5).unwrap();
+        assert_eq!(count, 2);
+        assert_eq!(chain(answered, CacheLevel::Llc, &requests), [first, behind_in_llc]);
+        assert_eq!(chain(l1.close(5).unwrap().0, CacheLevel::L1, &requests), [first, behind_in_l1]);
+    }
+}
