@@ -12,4 +12,6 @@ pub mod network;
 pub mod record;
 pub mod registry;
 pub mod sm;
+#[cfg(test)]
+mod testing;
 pub mod workload;

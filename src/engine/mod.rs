@@ -6,6 +6,8 @@ mod port;
 mod requests;
 mod run;
 mod system;
+#[cfg(test)]
+pub mod testing;
 mod time;
 mod wheel;
 

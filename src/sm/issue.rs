@@ -133,7 +133,7 @@ impl Sm {
             return;
         }
         if self.has_ended(slot) {
-            self.end_warp_if_done(slot, cycle);
+            self.end_warp_if_done(slot);
         } else if !self.warp(slot).waits_for_memory() {
             self.waiting_for_memory &= !(1 << slot);
             self.await_operands(slot, cycle);
@@ -154,7 +154,7 @@ impl Sm {
             let slot = rest.trailing_zeros();
             rest &= rest - 1;
             if self.has_ended(slot) {
-                self.end_warp_if_done(slot, cycle);
+                self.end_warp_if_done(slot);
             } else {
                 self.waiting_for_memory &= !(1 << slot);
                 self.await_operands(slot, cycle + 1);
@@ -163,11 +163,11 @@ impl Sm {
     }
 
     /// A warp has ended: the others may be all that a barrier waited for.
-    pub(super) fn release_all_complete(&mut self, cta: usize, cycle: u64) {
+    pub(super) fn release_all_complete(&mut self, cta: usize) {
         for barrier in 0..BARRIERS {
             // The last warps may end with the release, and the CTA with them.
             if self.ctas[cta].is_some() {
-                self.release_if_complete(cta, barrier, cycle);
+                self.release_if_complete(cta, barrier, self.cycle);
             }
         }
     }

@@ -12,6 +12,8 @@ mod l1;
 mod lsu;
 mod memory;
 pub mod scheduler;
+#[cfg(test)]
+mod tests;
 mod warp;
 
 use crate::engine::{Clock, Context, Domain, PortId, UnitId};
@@ -265,7 +267,7 @@ impl Sm {
         } else {
             self.set_class(slot, None);
             self.waiting_for_memory |= 1 << slot;
-            self.end_warp_if_done(slot, cycle);
+            self.end_warp_if_done(slot);
         }
         Ok(())
     }
@@ -299,7 +301,7 @@ impl Sm {
     }
 
     /// Ends a warp whose trace is at its end when nothing of it is in flight.
-    fn end_warp_if_done(&mut self, slot: u32, cycle: u64) {
+    fn end_warp_if_done(&mut self, slot: u32) {
         let warp = self.warp(slot);
         if warp.loads > 0 || warp.posted > 0 || self.at_barrier >> slot & 1 == 1 {
             return;
@@ -315,7 +317,7 @@ impl Sm {
         if state.live == 0 {
             self.end_cta(cta);
         } else {
-            self.release_all_complete(cta, cycle);
+            self.release_all_complete(cta);
         }
     }
 

@@ -1,0 +1,122 @@
+//! Barriers of a CTA.
+
+use super::*;
+use crate::testing::{barrier, compute, load, machine, store};
+use warpmem_trace::OpClass::Integer;
+
+fn lrr() -> Machine {
+    machine(&["policy.warp_scheduler=lrr", "l1.latency=30"])
+}
+
+/// `count` independent instructions.
+fn work(count: usize) -> WarpSteps {
+    vec![compute(Integer, &[]); count]
+}
+
+fn warp(parts: &[WarpSteps]) -> WarpSteps {
+    parts.concat()
+}
+
+#[test]
+fn all_warps_leave_a_barrier_after_the_last_has_come() {
+    let warps = vec![
+        warp(&[vec![barrier(0)], work(1)]),
+        warp(&[work(5), vec![barrier(0)], work(1)]),
+        warp(&[work(2), vec![barrier(0)], work(1)]),
+    ];
+    let outcome = run(&lrr(), warps);
+    let last_arrival = outcome.issues_of(1)[5];
+    for (w, after) in [(0, 1), (1, 6), (2, 3)] {
+        assert!(outcome.issues_of(w)[after] > last_arrival, "warp {w}");
+    }
+    let first_after = outcome.issues.iter().find(|&&(cycle, _)| cycle > last_arrival).unwrap();
+    assert_eq!(first_after.0, last_arrival + 1, "and at once");
+}
+
+#[test]
+fn a_warp_alone_does_not_wait() {
+    let got = issues(&lrr(), warp(&[vec![barrier(0)], work(1)]));
+    assert_eq!(got, [START, START + 1]);
+}
+
+#[test]
+fn a_warp_that_has_ended_is_not_waited_for() {
+    let warps = vec![warp(&[vec![barrier(0)], work(1)]), work(4)];
+    let outcome = run(&lrr(), warps);
+    assert_eq!(outcome.issues_of(0)[1], outcome.issues_of(1)[3] + 1);
+    let empty = run(&lrr(), vec![warp(&[vec![barrier(0)], work(1)]), vec![]]);
+    assert_eq!(empty.issues_of(0).len(), 2, "nor one that has no instruction at all");
+}
+
+#[test]
+fn a_warp_with_a_load_in_flight_has_not_ended() {
+    let warps = vec![warp(&[vec![barrier(0)], work(1)]), vec![load(&[0])]];
+    let outcome = run(&lrr(), warps);
+    let load_done = outcome.issues_of(1)[0] + 30 + BELOW;
+    assert_eq!(outcome.issues_of(0)[1], load_done + 1);
+}
+
+#[test]
+fn warps_may_end_at_a_barrier() {
+    let ends_there = || warp(&[work(2), vec![barrier(0)]]);
+    let outcome = run(&lrr(), vec![ends_there(), ends_there()]);
+    assert_eq!(outcome.ended.len(), 1);
+    assert_eq!(outcome.end_cycle(), outcome.issues.last().unwrap().0);
+    let one_goes_on = run(&lrr(), vec![ends_there(), warp(&[ends_there(), work(3)])]);
+    assert_eq!(one_goes_on.issues_of(1).len(), 6);
+    let with_store = run(&lrr(), vec![vec![store(&[0]), barrier(0)], vec![barrier(0)]]);
+    assert!(with_store.end_cycle() >= START + 30 + BELOW, "the store is not done before");
+}
+
+#[test]
+fn a_warp_waits_for_its_load_after_the_barrier() {
+    let warps = vec![
+        vec![load(&[0]).used_after(1), barrier(0), compute(Integer, &[])],
+        vec![barrier(0), compute(Integer, &[])],
+    ];
+    let outcome = run(&lrr(), warps);
+    assert_eq!(outcome.issues_of(0)[2], START + 30 + BELOW, "the load's result");
+    assert!(outcome.issues_of(1)[1] < START + 30, "the other goes on at once");
+}
+
+#[test]
+fn a_load_may_come_back_while_its_warp_is_at_the_barrier() {
+    let warps = vec![
+        vec![load(&[0]).used_after(1), barrier(0), compute(Integer, &[])],
+        warp(&[work(300), vec![barrier(0)], work(1)]),
+    ];
+    let outcome = run(&lrr(), warps);
+    let arrival = outcome.issues_of(1)[300];
+    assert!(arrival > START + 30 + BELOW);
+    assert!(outcome.issues_of(0)[2] > arrival);
+}
+
+#[test]
+fn a_barrier_again_and_again() {
+    let rounds = |n: usize| (0..3).flat_map(|_| warp(&[work(n), vec![barrier(0)]])).collect();
+    let outcome = run(&lrr(), vec![rounds(1), rounds(4)]);
+    let (a, b) = (outcome.issues_of(0), outcome.issues_of(1));
+    for round in 1..3 {
+        assert!(a[2 * round] > b[5 * round - 1] && b[5 * round] > a[2 * round - 1]);
+    }
+}
+
+#[test]
+fn barriers_of_different_ids_do_not_meet() {
+    // Warp 0 comes to 1 then 2, warp 1 likewise but late: nobody passes 1 with half the CTA at 2.
+    let pair = |n| warp(&[work(n), vec![barrier(1)], work(1), vec![barrier(2)], work(1)]);
+    let outcome = run(&lrr(), vec![pair(0), pair(6)]);
+    let (a, b) = (outcome.issues_of(0), outcome.issues_of(1));
+    assert!(a[1] > b[6], "barrier 1");
+    assert!(a[3] > b[8] && b[9] > a[2], "barrier 2");
+}
+
+#[test]
+fn each_cta_has_its_own_barriers() {
+    let early = vec![warp(&[vec![barrier(0)], work(1)]), warp(&[vec![barrier(0)], work(1)])];
+    let late = vec![warp(&[vec![barrier(0)], work(1)]), warp(&[work(20), vec![barrier(0)]])];
+    let outcome = run_ctas(&lrr(), vec![early, late]);
+    let late_arrival = outcome.issues_of(3)[20];
+    assert!(outcome.issues_of(0)[1] < late_arrival && outcome.issues_of(1)[1] < late_arrival);
+    assert!(outcome.issues_of(2)[1] > late_arrival);
+}

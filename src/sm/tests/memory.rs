@@ -1,0 +1,260 @@
+//! The load/store unit and L1.
+
+use super::*;
+use crate::record::ReservationFail;
+use crate::testing::{compute, exit, load, machine, memory, store};
+use warpmem_trace::OpClass::Integer;
+use warpmem_trace::{CacheOp, Kind, Space};
+
+fn simple(overrides: &[&str]) -> Machine {
+    machine(&[&["l1.latency=30"], overrides].concat())
+}
+
+/// As V100: sectors of 32 bytes, four banks.
+fn sectored(overrides: &[&str]) -> Machine {
+    let sectors = ["l1.cache.sector_bytes=32", "llc.cache.sector_bytes=32", "l1.banks=4"];
+    let dram = ["dram.bus_bytes=4", "dram.address.map=row:12 bank:4 column:7 burst:5"];
+    simple(&[&sectors[..], &dram, overrides].concat())
+}
+
+fn sent_cycles(outcome: &Outcome) -> Vec<u64> {
+    outcome.sent.iter().map(|s| s.cycle - START).collect()
+}
+
+#[test]
+fn a_line_is_asked_for_once_and_then_hits() {
+    let warp = vec![load(&[0, 4]).used_after(0), load(&[64]).used_after(0), exit()];
+    let outcome = run(&simple(&[]), vec![warp]);
+    assert_eq!(outcome.traffic(), [(RequestKind::Read, 0, START + 30)]);
+    let l1 = &outcome.result.l1;
+    assert_eq!((l1.read_misses, l1.read_hits, l1.read_pending_hits), (1, 1, 0));
+}
+
+#[test]
+fn loads_of_a_line_on_its_way_wait_for_it() {
+    let warps =
+        vec![vec![load(&[0]).used_after(0), exit()], vec![load(&[8]).used_after(0), exit()]];
+    let outcome = run(&simple(&[]), warps);
+    assert_eq!(outcome.sent.len(), 1);
+    assert_eq!(outcome.result.l1.read_pending_hits, 1);
+    let back = START + 30 + BELOW;
+    assert!(outcome.issues_of(0)[1] >= back && outcome.issues_of(1)[1] >= back);
+    assert!(outcome.end_cycle() <= back + 1);
+}
+
+#[test]
+fn requests_leave_one_a_cycle_from_one_bank() {
+    let lines: Vec<u64> = (0..4).map(|n| n * 128).collect();
+    let outcome = run(&simple(&[]), vec![vec![load(&lines)]]);
+    assert_eq!(sent_cycles(&outcome), [30, 31, 32, 33]);
+}
+
+#[test]
+fn each_bank_takes_one_sector_a_cycle() {
+    let sectors = |numbers: &[u64]| numbers.iter().map(|n| n * 32).collect::<Vec<_>>();
+    let cycles =
+        |numbers: &[u64]| sent_cycles(&run(&sectored(&[]), vec![vec![load(&sectors(numbers))]]));
+    assert_eq!(cycles(&[0, 1, 2, 3]), [30, 30, 30, 30], "four banks at once");
+    assert_eq!(cycles(&[0, 4, 8]), [30, 31, 32], "one bank");
+    assert_eq!(cycles(&[0, 1, 5, 2]), [30, 30, 31, 31], "in order: the conflict holds up the last");
+}
+
+#[test]
+fn an_instruction_without_lanes_takes_a_slot_and_makes_no_traffic() {
+    let warp = vec![load(&[]).used_after(0), store(&[]), compute(Integer, &[])];
+    let outcome = run(&simple(&[]), vec![warp]);
+    assert_eq!(outcome.issues_of(0), [START, START + 1, START + 2]);
+    assert_eq!(outcome.result.memory_instructions, 2);
+    assert!(outcome.sent.is_empty() && outcome.loads.is_empty());
+}
+
+#[test]
+fn a_prefetch_makes_traffic_and_nobody_waits() {
+    let prefetch = memory(Kind::Prefetch, Space::Global, &[0]);
+    let warp = vec![prefetch, compute(Integer, &[]), load(&[0]).used_after(0), exit()];
+    let outcome = run(&simple(&[]), vec![warp]);
+    assert_eq!(outcome.issues_of(0)[..3], [START, START + 1, START + 2]);
+    assert_eq!(outcome.traffic(), [(RequestKind::Read, 0, START + 30)], "the load joins it");
+    assert_eq!(outcome.loads.len(), 1, "a prefetch is no load");
+}
+
+#[test]
+fn an_async_copy_is_a_load_of_its_global_addresses() {
+    let copy = memory(Kind::AsyncCopy, Space::Global, &[0]).used_after(0);
+    let outcome = run(&simple(&[]), vec![vec![copy, exit()]]);
+    assert_eq!(outcome.issues_of(0), [START, START + 30 + BELOW]);
+    assert_eq!(outcome.loads.len(), 1);
+}
+
+#[test]
+fn an_atomic_passes_l1_and_drops_the_copy() {
+    let atomic = memory(Kind::Atomic, Space::Global, &[0, 0, 4]).used_after(0);
+    let warp = vec![load(&[0]).used_after(0), atomic, load(&[0]).used_after(0), exit()];
+    let outcome = run(&simple(&[]), vec![warp]);
+    let kinds: Vec<RequestKind> = outcome.sent.iter().map(|s| s.request.kind).collect();
+    assert_eq!(kinds, [RequestKind::Read, RequestKind::Atomic, RequestKind::Read]);
+    let atomic = outcome.sent[1].request;
+    assert_eq!((atomic.serial, atomic.bypass), (2, true), "two lanes at one address");
+    let cycles = outcome.issues_of(0);
+    assert_eq!(cycles[2] - cycles[1], 30 + BELOW, "the old value comes back");
+    assert_eq!(outcome.result.l1.atomics, 1);
+    assert_eq!(outcome.loads.len(), 3, "an atomic returns data");
+}
+
+#[test]
+fn a_reduction_is_acknowledged_and_nobody_waits_for_a_value() {
+    let reduction = memory(Kind::Reduction, Space::Global, &[0]);
+    let outcome = run(&simple(&[]), vec![vec![reduction, compute(Integer, &[])]]);
+    assert_eq!(outcome.issues_of(0), [START, START + 1]);
+    assert_eq!(outcome.traffic(), [(RequestKind::Atomic, 0, START + 30)]);
+    assert_eq!(outcome.end_cycle(), START + 30 + BELOW, "but the warp ends after it");
+    assert!(outcome.loads.is_empty());
+}
+
+#[test]
+fn loads_that_must_not_use_l1_pass_it() {
+    for op in [CacheOp::Global, CacheOp::Volatile, CacheOp::StrongGpu] {
+        let through = load(&[0]).with(|i| i.cache_op = op).used_after(0);
+        let warp = vec![load(&[0]).used_after(0), through, load(&[0]).used_after(0), exit()];
+        let outcome = run(&simple(&[]), vec![warp]);
+        assert_eq!(outcome.sent.len(), 2, "{op:?}");
+        assert!(outcome.sent[1].request.bypass);
+        assert_eq!(outcome.result.l1.bypasses, 1);
+        assert_eq!(outcome.result.l1.read_hits, 1, "the copy stays");
+    }
+    for op in
+        [CacheOp::Default, CacheOp::All, CacheOp::Streaming, CacheOp::LastUse, CacheOp::ReadOnly]
+    {
+        let cached = load(&[0]).with(|i| i.cache_op = op).used_after(0);
+        let outcome = run(&simple(&[]), vec![vec![cached.clone(), cached, exit()]]);
+        assert_eq!(outcome.sent.len(), 1, "{op:?}");
+    }
+}
+
+#[test]
+fn without_l1_every_access_goes_on() {
+    let warp = vec![load(&[0]).used_after(0), load(&[0]).used_after(0), store(&[0]), exit()];
+    let outcome = run(&simple(&["l1.enabled=false"]), vec![warp]);
+    let kinds: Vec<RequestKind> = outcome.sent.iter().map(|s| s.request.kind).collect();
+    assert_eq!(kinds, [RequestKind::Read, RequestKind::Read, RequestKind::Write]);
+}
+
+#[test]
+fn stores_go_through_with_the_bytes_they_cover() {
+    let addresses: Vec<u64> = (0..8).map(|lane| 128 + 4 * lane).collect();
+    let outcome = run(&simple(&[]), vec![vec![store(&addresses)]]);
+    assert_eq!(outcome.traffic(), [(RequestKind::Write, 128, START + 30)]);
+    assert_eq!(outcome.sent[0].request.bytes, 0xff, "eight words of 32");
+    assert!(outcome.loads.is_empty(), "a store is no load");
+}
+
+#[test]
+fn write_back_keeps_stores_and_writes_dirty_lines_back() {
+    let small = [
+        "l1.cache.write=write-back",
+        "l1.cache.write_allocate=fetch-on-write",
+        "l1.cache.size_bytes=128",
+        "l1.cache.ways=1",
+    ];
+    let whole_line: Vec<u64> = (0..32).map(|lane| 4 * lane).collect();
+    let warp =
+        vec![store(&whole_line), load(&[0]).used_after(0), load(&[128]).used_after(0), exit()];
+    let outcome = run(&simple(&small), vec![warp]);
+    let traffic: Vec<_> = outcome.traffic().iter().map(|t| (t.0, t.1)).collect();
+    assert_eq!(traffic, [(RequestKind::Writeback, 0), (RequestKind::Read, 128)]);
+    assert_eq!(outcome.result.l1.writebacks, 1);
+
+    let partial = run(&simple(&small), vec![vec![store(&[0]), load(&[64]).used_after(0), exit()]]);
+    let traffic: Vec<_> = partial.traffic().iter().map(|t| t.0).collect();
+    assert_eq!(traffic, [RequestKind::Fetch], "the load waits for what the store fetches");
+    assert_eq!(partial.result.l1.write_fetches, 1);
+}
+
+#[test]
+fn shared_memory_takes_a_pass_for_each_conflict() {
+    let access = |stride: u64| {
+        let addresses: Vec<u64> = (0..32).map(|lane| lane * stride).collect();
+        memory(Kind::Load, Space::Shared, &addresses).used_after(0)
+    };
+    let machine = simple(&["sm.shared.latency=20"]);
+    let free = run(&machine, vec![vec![access(4), exit()]]);
+    assert_eq!(free.issues_of(0), [START, START + 20]);
+    let conflict = run(&machine, vec![vec![access(32), exit()]]);
+    assert_eq!(conflict.issues_of(0), [START, START + 20 + 7], "eight passes");
+    assert_eq!(conflict.result.shared_bank_conflict_cycles, 7);
+    assert_eq!((conflict.result.shared_accesses, conflict.loads.len()), (1, 0));
+    assert!(conflict.sent.is_empty());
+}
+
+#[test]
+fn shared_memory_passes_occupy_the_unit() {
+    let same_bank: Vec<u64> = (0..16).map(|lane| lane * 128).collect();
+    let shared = memory(Kind::Store, Space::Shared, &same_bank);
+    let outcome = run(&simple(&[]), vec![vec![shared, load(&[0])]]);
+    assert_eq!(sent_cycles(&outcome), [16 + 30], "after 16 passes");
+}
+
+#[test]
+fn a_full_way_out_holds_the_unit_and_wakes_it() {
+    let machine = simple(&["l1.cache.miss_queue=2", "l1.latency=1", "l1.cache.mshr_entries=64"]);
+    let lines: Vec<u64> = (0..8).map(|n| n * 128).collect();
+    let closed_until = 500;
+    let mut rig = Rig::new(&machine, Below { closed_until, ..Below::default() });
+    rig.launch(&trace(&[TestKernel::new([vec![vec![load(&lines)]]])]));
+    let outcome = rig.run();
+    assert_eq!(outcome.sent.len(), 8, "all get out in the end");
+    // Three places: two of the miss queue and one of the lookup. Filled in cycles 1 to 3.
+    let fails = outcome.result.l1.reservation_fails[ReservationFail::MissQueueFull as usize];
+    assert!((closed_until - 4..closed_until + 8).contains(&fails), "{fails}");
+}
+
+#[test]
+fn what_l1_lacks_is_counted_in_cycles_until_it_is_there() {
+    let lines = |n: u64| (0..n).map(|line| line * 128).collect::<Vec<_>>();
+    let fails = |machine: &Machine, warp: WarpSteps| {
+        let outcome = run(machine, vec![warp]);
+        outcome.result.l1.reservation_fails
+    };
+    // The reply to the first miss, in cycle 30 + BELOW after it, makes room for the last.
+    let machine = simple(&["l1.cache.mshr_entries=2"]);
+    let wait = 30 + BELOW - 2;
+    assert_eq!(fails(&machine, vec![load(&lines(3))]), [0, 0, wait, 0]);
+    let machine = simple(&["l1.cache.mshr_merges=2"]);
+    assert_eq!(fails(&machine, vec![load(&[0]); 3]), [0, 0, 0, wait]);
+    let machine = simple(&["l1.cache.size_bytes=256", "l1.cache.ways=2"]);
+    assert_eq!(fails(&machine, vec![load(&lines(3))]), [wait, 0, 0, 0]);
+}
+
+#[test]
+fn a_row_says_what_a_load_asked_for() {
+    let warp = vec![
+        compute(Integer, &[]),
+        load(&[0, 4, 128, 256]).with(|i| i.pc = 0x70).used_after(0),
+        exit(),
+    ];
+    let outcome = run(&simple(&[]), vec![warp]);
+    let [row] = outcome.loads[..] else { panic!("{:?}", outcome.loads) };
+    assert_eq!((row.pc, row.issue_cycle, row.requests), (0x70, START + 1, 3));
+    assert_eq!(row.load_time, 30 + BELOW + 2, "the third line leaves two cycles later");
+    assert_eq!((row.channels, row.banks), (2, 2), "256 bytes a channel");
+    assert_eq!((row.offchip_requests, row.divergence), (0, None));
+}
+
+#[test]
+fn a_flush_empties_l1_and_gives_it_its_new_size() {
+    let machine = simple(&["l1.cache.size_bytes=512", "l1.cache.ways=4"]);
+    let lines: Vec<u64> = (0..4).map(|n| n * 128).collect();
+    let twice = trace(&[TestKernel::new([vec![vec![
+        load(&lines).used_after(0),
+        load(&lines).used_after(0),
+        exit(),
+    ]]])]);
+    let misses = |l1_bytes| {
+        let mut rig = Rig::new(&machine, Below::default());
+        rig.l1_bytes = l1_bytes;
+        rig.launch(&twice);
+        rig.run().result.l1.read_misses
+    };
+    assert_eq!(misses(512), 4);
+    assert_eq!(misses(256), 8, "four lines in turn do not fit two ways");
+}

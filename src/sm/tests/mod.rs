@@ -1,0 +1,222 @@
+//! One SM on its own, with the test as the memory below.
+
+mod account;
+mod barriers;
+mod issue;
+mod memory;
+
+use super::scheduler::{WarpScheduler, WarpView};
+use super::*;
+use crate::engine::testing::Bench;
+use crate::engine::{Request, RequestId, RequestKind};
+use crate::machine::Machine;
+use crate::record::LoadRow;
+use crate::testing::{TestKernel, WarpSteps, trace};
+use std::sync::Mutex;
+use warpmem_trace::Trace;
+
+/// Cycle in which CTAs start, and the first in which something can issue.
+const START: u64 = 1;
+/// Cycles from a request at the memory below to its reply.
+const BELOW: u64 = 100;
+
+/// A request that left the SM, and when.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    cycle: u64,
+    request: Request,
+}
+
+/// What an SM did.
+struct Outcome {
+    /// Cycle and warp slot of each issue.
+    issues: Vec<(u64, u32)>,
+    sent: Vec<Sent>,
+    ended: Vec<CtaEnd>,
+    loads: Vec<LoadRow>,
+    /// The account from [`START`] to the end of the last CTA, its cycle included.
+    result: SmResult,
+}
+
+impl Outcome {
+    /// Cycles in which a warp issued.
+    fn issues_of(&self, warp: u32) -> Vec<u64> {
+        self.issues.iter().filter(|&&(_, w)| w == warp).map(|&(cycle, _)| cycle).collect()
+    }
+
+    /// Warps in the order in which they issued.
+    fn order(&self) -> Vec<u32> {
+        self.issues.iter().map(|&(_, warp)| warp).collect()
+    }
+
+    /// Kind, address and cycle of what was sent.
+    fn traffic(&self) -> Vec<(RequestKind, u64, u64)> {
+        self.sent.iter().map(|s| (s.request.kind, s.request.address, s.cycle)).collect()
+    }
+
+    fn end_cycle(&self) -> u64 {
+        self.ended.iter().map(|end| end.cycle).max().expect("a CTA has ended")
+    }
+}
+
+/// Cycles of the issues of a warp that is alone on `machine`.
+fn issues(machine: &Machine, warp: WarpSteps) -> Vec<u64> {
+    run(machine, vec![warp]).issues_of(0)
+}
+
+/// One CTA of `warps` on an SM of `machine`.
+fn run(machine: &Machine, warps: Vec<WarpSteps>) -> Outcome {
+    run_ctas(machine, vec![warps])
+}
+
+/// `ctas`, all launched together, on an SM of `machine`.
+fn run_ctas(machine: &Machine, ctas: Vec<Vec<WarpSteps>>) -> Outcome {
+    let mut rig = Rig::new(machine, Below::default());
+    rig.launch(&trace(&[TestKernel::new(ctas)]));
+    rig.run()
+}
+
+/// The memory below: every request is answered after [`BELOW`] cycles, in order.
+#[derive(Default)]
+struct Below {
+    /// Takes no request before this cycle.
+    closed_until: u64,
+    sent: Vec<Sent>,
+    due: VecDeque<(u64, RequestId)>,
+}
+
+impl Below {
+    fn step(&mut self, cycle: u64, unit: UnitId, out: PortId, back: PortId, ctx: &mut Context) {
+        let now = ctx.fabric.clock(Domain::Network).at(cycle);
+        if cycle < self.closed_until {
+            ctx.fabric.wake_cycle(unit, self.closed_until);
+            return;
+        }
+        while let Some(id) = ctx.fabric.ready(out, now) {
+            ctx.fabric.pop(out, now);
+            let request = *ctx.requests.get(id);
+            self.sent.push(Sent { cycle, request });
+            match request.kind {
+                RequestKind::Writeback => ctx.requests.remove(id),
+                _ => self.due.push_back((cycle + BELOW, id)),
+            }
+        }
+        while let Some(&(due, id)) = self.due.front()
+            && due <= cycle
+            && ctx.fabric.room_or_wake(back)
+        {
+            self.due.pop_front();
+            stamp_all(id, now, ctx);
+            ctx.fabric.push(back, id, now);
+        }
+        if let Some((ready, _)) = ctx.fabric.head(out) {
+            ctx.fabric.wake(unit, ready);
+        }
+        if let Some(&(due, _)) = self.due.front().filter(|&&(due, _)| due > cycle) {
+            ctx.fabric.wake_cycle(unit, due);
+        }
+    }
+}
+
+/// As if the request had passed the whole memory in no time.
+fn stamp_all(id: RequestId, now: crate::engine::Ticks, ctx: &mut Context) {
+    let stamps = ctx.requests.stamps_mut(id);
+    for stamp in [&mut stamps.llc_arrived, &mut stamps.llc_served, &mut stamps.replied] {
+        *stamp = now;
+    }
+}
+
+/// Logs what a scheduler picks.
+struct Spy {
+    inner: Box<dyn WarpScheduler>,
+    picks: Arc<Mutex<Vec<u32>>>,
+}
+
+impl WarpScheduler for Spy {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> u32 {
+        let pick = self.inner.pick(candidates, view);
+        self.picks.lock().unwrap().push(pick);
+        pick
+    }
+
+    fn retired(&mut self, slot: u32) {
+        self.inner.retired(slot);
+    }
+}
+
+struct Rig {
+    bench: Bench,
+    sm: Sm,
+    below: Below,
+    ports: (PortId, PortId),
+    l1_bytes: u32,
+    picks: Arc<Mutex<Vec<u32>>>,
+}
+
+impl Rig {
+    fn new(machine: &Machine, below: Below) -> Rig {
+        let mut bench = Bench::new(machine, [0, 0, 1, 1]);
+        let (core, network) = (unit(Domain::Core), unit(Domain::Network));
+        let lookups = machine.l1.latency * machine.l1.banks;
+        let places = (machine.l1.cache.miss_queue + lookups) as usize;
+        let out = bench.fabric.add_port("out", 0, places, core, network);
+        let back = bench.fabric.add_port("back", 0, 8, network, core);
+        let clock = bench.fabric.clock(Domain::Core);
+        let mut sm = Sm::new(machine, 0, clock, out, back).unwrap();
+        let picks = Arc::<Mutex<Vec<u32>>>::default();
+        for slot in &mut sm.slots {
+            let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &machine.sm).unwrap();
+            slot.policy = Box::new(Spy { inner, picks: Arc::clone(&picks) });
+        }
+        sm.start_account(START);
+        let l1_bytes = machine.l1.cache.size_bytes;
+        Rig { bench, sm, below, ports: (out, back), l1_bytes, picks }
+    }
+
+    /// Hands the SM all CTAs of the first kernel of `trace`.
+    fn launch(&mut self, trace: &Trace) {
+        let code = Arc::new(Code::new(&trace.instructions(0).unwrap()));
+        let kernel = &trace.kernels()[0];
+        let mut cta = 0;
+        for chunk in 0..kernel.chunks.len() {
+            let chunk = trace.chunk(0, chunk).unwrap();
+            for cta_in_chunk in 0..chunk.ctas().len() {
+                self.sm.launch(CtaLaunch {
+                    kernel: 0,
+                    cta,
+                    code: Arc::clone(&code),
+                    chunk: Arc::clone(&chunk),
+                    cta_in_chunk,
+                    l1_bytes: self.l1_bytes,
+                    flush: cta == 0,
+                });
+                cta += 1;
+            }
+        }
+        self.bench.fabric.wake_cycle(self.sm.unit(), START);
+    }
+
+    /// Until nothing more happens; nothing may be left then.
+    fn run(mut self) -> Outcome {
+        let (mut issues, mut ended) = (Vec::new(), Vec::new());
+        let Rig { bench, sm, below, ports: (out, back), picks, .. } = &mut self;
+        bench.run(|unit, cycle, ctx| match unit.domain {
+            Domain::Core => {
+                sm.step(cycle, ctx).unwrap();
+                issues.extend(picks.lock().unwrap().drain(..).map(|warp| (cycle, warp)));
+                ended.extend(sm.take_ended());
+            }
+            _ => below.step(cycle, unit, *out, *back, ctx),
+        });
+        assert!(sm.is_idle(), "{}", sm.describe());
+        assert_eq!(bench.requests.in_flight(), 0);
+        let last = ended.iter().map(|end: &CtaEnd| end.cycle).max().expect("a CTA has ended");
+        let result = sm.finish(last + 1);
+        let loads = bench.loads();
+        Outcome { issues, sent: std::mem::take(&mut below.sent), ended, loads, result }
+    }
+}
+
+fn unit(domain: Domain) -> UnitId {
+    UnitId { domain, index: 0 }
+}
