@@ -140,7 +140,7 @@ fn generate(kernel: &Kernel) -> anyhow::Result<()> {
         .with_context(|| format!("failed to generate {}", output.display()))?;
     bar.finish_and_clear();
     eprintln!(
-        "{}: {} kernels, {} warp instructions, {} records, {} bytes",
+        "{}: kernels {}, warp instructions {}, records {}, bytes {}",
         output.display(),
         trace.kernels,
         HumanCount(trace.warp_instructions),
