@@ -6,7 +6,7 @@ use super::exit::Interrupted;
 use super::format::Format;
 use super::interrupt::Interrupt;
 use super::machines::{MACHINE_HELP, Overrides};
-use super::output::print;
+use super::output::{note, print};
 use super::policies::{PolicyLists, split_list};
 use super::progress::Board;
 use super::report;
@@ -133,7 +133,7 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
     writer.finish()?;
     let summary = board.finish();
     if ended.finished == cells.len() {
-        eprintln!("{summary}");
+        note(&summary);
         return Ok(());
     }
     let kept = kept(ended.finished, cells.len(), args.output.as_deref());
@@ -141,7 +141,7 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
         None => Err(Interrupted { kept }.into()),
         Some(failure) if ended.finished == 0 => Err(failure),
         Some(failure) => {
-            eprintln!("note: {kept}");
+            note(&format!("note: {kept}"));
             Err(failure)
         }
     }

@@ -1,5 +1,6 @@
 //! How a command that failed says so.
 
+use super::output::note;
 use std::error::Error;
 use std::process::ExitCode;
 use warpmem::engine::RunError;
@@ -22,9 +23,9 @@ pub struct Interrupted {
 
 /// Prints the chain of causes and chooses the exit status.
 pub fn report(error: &anyhow::Error) -> ExitCode {
-    eprintln!("error: {error}");
+    note(&format!("error: {error}"));
     for cause in error.chain().skip(1) {
-        eprintln!("  caused by: {cause}");
+        note(&format!("  caused by: {cause}"));
     }
     let status = error.chain().find_map(status).unwrap_or(BAD_INPUT);
     ExitCode::from(status)

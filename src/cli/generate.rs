@@ -3,7 +3,7 @@
 use super::format::capitalised;
 use super::interrupt::Interrupt;
 use super::list;
-use super::output::print;
+use super::output::{note, print};
 use super::progress::bar;
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -139,13 +139,13 @@ fn generate(kernel: &Kernel) -> anyhow::Result<()> {
     let trace = workload::generate(name, parameters, *seed, output, &mut progress)
         .with_context(|| format!("failed to generate {}", output.display()))?;
     bar.finish_and_clear();
-    eprintln!(
+    note(&format!(
         "{}: kernels {}, warp instructions {}, records {}, bytes {}",
         output.display(),
         trace.kernels,
         HumanCount(trace.warp_instructions),
         HumanCount(trace.records),
         HumanCount(trace.file_bytes)
-    );
+    ));
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Ctrl-C: the first asks for a clean end, the second does not wait for it.
 
+use super::output::note;
 use anyhow::Context;
 use std::process;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ impl Interrupt {
             if asked.swap(true, Ordering::Relaxed) {
                 process::exit(130);
             }
-            eprintln!("ending; press Ctrl-C again to end at once");
+            note("ending; press Ctrl-C again to end at once");
         };
         ctrlc::set_handler(handler).context("failed to watch for Ctrl-C")?;
         Ok(interrupt)

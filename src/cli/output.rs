@@ -1,4 +1,4 @@
-//! Standard output.
+//! What goes to standard output and what to standard error.
 
 use anyhow::Context;
 use std::io::{self, ErrorKind, Write};
@@ -10,6 +10,11 @@ pub fn print(text: &str) -> anyhow::Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.context("failed to write to standard output"),
     }
+}
+
+/// Writes a line to standard error; that nobody reads it is no reason to end.
+pub fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Columns of the terminal; where there is none, as many as a wide page has.

@@ -4,7 +4,7 @@ use super::cells::Cell;
 use super::format::{self, Format};
 use super::interrupt::Interrupt;
 use super::machines::{MACHINE_HELP, Overrides};
-use super::output::print;
+use super::output::{note, print};
 use super::policies::PolicyOptions;
 use super::progress::Board;
 use super::report;
@@ -59,7 +59,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
             result
         }
     };
-    eprintln!("{}", board.finish());
+    note(&board.finish());
     let row = run_row_json(&cell.key, &result);
     print(&match args.format {
         Format::Table => report::table(&row),

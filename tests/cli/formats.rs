@@ -161,6 +161,20 @@ fn machines_and_several_slots_are_compared() {
 }
 
 #[test]
+fn traces_of_one_file_name_are_called_by_their_paths() {
+    let bench = Bench::new();
+    for (folder, n) in [("a", "64"), ("b", "128")] {
+        std::fs::create_dir(bench.path(folder)).unwrap();
+        bench.generate("vecadd", &[("n", n)], &format!("{folder}/t.wmt"));
+    }
+    bench.generate("vecadd", &[("n", "256")], "other.wmt");
+    let arguments = ["compare", "a/t.wmt", "other.wmt", "b/t.wmt", "--format", "json"];
+    let rows = rows(&bench.output(&arguments));
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["trace"].as_str()).collect();
+    assert_eq!(names, ["a/t.wmt", "other", "b/t.wmt"]);
+}
+
+#[test]
 fn overrides_reach_the_machine() {
     let bench = Bench::with_trace();
     let run = |set: &[&str]| {

@@ -37,6 +37,17 @@ fn a_reader_that_has_gone_away_is_no_error() {
     }
 }
 
+#[test]
+fn nobody_has_to_read_standard_error() {
+    let bench = Bench::with_trace();
+    for (arguments, status) in [(["run", "small.wmt"], 0), (["run", "none.wmt"], 2)] {
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        let ran = Ran::from(bench.command(&arguments).stderr(writer).output().unwrap());
+        assert_eq!(ran.status, Some(status), "{ran:?}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_standard_output() {
