@@ -34,12 +34,15 @@ pub struct Fabric {
     ports: Vec<Port>,
     wheels: [Wheel; Domain::COUNT],
     clocks: [Clock; Domain::COUNT],
+    /// The point in time that is being carried out, and the domain that has its turn.
+    turn: (Ticks, Domain),
 }
 
 impl Fabric {
     /// `units` is the number of units in each domain.
     pub fn new(clocks: [Clock; Domain::COUNT], units: [usize; Domain::COUNT]) -> Fabric {
-        Fabric { ports: Vec::new(), wheels: units.map(Wheel::new), clocks }
+        let turn = (Ticks(0), Domain::ALL[0]);
+        Fabric { ports: Vec::new(), wheels: units.map(Wheel::new), clocks, turn }
     }
 
     /// Adds a port that holds `capacity` requests.
@@ -156,7 +159,11 @@ impl Fabric {
     #[inline]
     pub fn wake(&mut self, unit: UnitId, time: Ticks) {
         let domain = unit.domain as usize;
-        let cycle = self.clocks[domain].cycle_from(time);
+        let clock = self.clocks[domain];
+        let (now, turn) = self.turn;
+        // A domain before the one whose turn it is has had its own, whether or not it had anything to do.
+        let passed = time <= now && domain < turn as usize;
+        let cycle = if passed { clock.cycle_of(now) + 1 } else { clock.cycle_from(time) };
         self.wheels[domain].wake(unit.index as usize, cycle);
     }
 
@@ -170,6 +177,18 @@ impl Fabric {
     #[inline]
     pub fn clock(&self, domain: Domain) -> Clock {
         self.clocks[domain as usize]
+    }
+
+    /// Begins the turn of a domain at `now`, the earliest wake-up of all, if some unit of it has one then; its
+    /// cycle. [`Wheel::take`] and [`Wheel::end`] follow.
+    #[inline]
+    pub(super) fn begin_turn(&mut self, domain: Domain, now: Ticks) -> Option<u64> {
+        let clock = self.clock(domain);
+        let wheel = self.wheel(domain);
+        let cycle = wheel.next_cycle().filter(|&cycle| clock.at(cycle) == now)?;
+        wheel.begin(cycle);
+        self.turn = (now, domain);
+        Some(cycle)
     }
 
     /// The wheel of a domain, for the run loop.
@@ -200,5 +219,138 @@ impl Fabric {
                 if p.writer_blocked { ", writer waits" } else { "" }
             )
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fabric of one unit in each domain, with periods of 4, 2, 2 and 1 ticks.
+    fn fabric() -> Fabric {
+        Fabric::new([4, 2, 2, 1].map(Clock::new), [1; Domain::COUNT])
+    }
+
+    fn unit(domain: Domain) -> UnitId {
+        UnitId { domain, index: 0 }
+    }
+
+    /// Domains and cycles of the turns that are left.
+    fn turns(fabric: &mut Fabric) -> Vec<(Domain, u64)> {
+        turns_with(fabric, |_, _, _| {})
+    }
+
+    /// As [`turns`], with what happens in them.
+    fn turns_with(
+        fabric: &mut Fabric,
+        mut step: impl FnMut(&mut Fabric, Domain, Ticks),
+    ) -> Vec<(Domain, u64)> {
+        let mut turns = Vec::new();
+        while let Some(now) = fabric.next_time() {
+            for domain in Domain::ALL {
+                let Some(cycle) = fabric.begin_turn(domain, now) else { continue };
+                while fabric.wheel(domain).take().is_some() {
+                    turns.push((domain, cycle));
+                    step(fabric, domain, now);
+                }
+                fabric.wheel(domain).end();
+            }
+        }
+        turns
+    }
+
+    #[test]
+    fn requests_leave_in_order_and_the_ring_wraps_around() {
+        let mut fabric = fabric();
+        let port = fabric.add_port("p", 0, 3, unit(Domain::Core), unit(Domain::Llc));
+        let mut next = 0..;
+        for n in next.by_ref().take(2) {
+            fabric.push(port, RequestId(n), Ticks(0));
+        }
+        for (expected, n) in (0..10).zip(next) {
+            fabric.push(port, RequestId(n), Ticks(0));
+            assert_eq!((fabric.len(port), fabric.room(port)), (3, 0));
+            assert_eq!(fabric.pop(port, Ticks(0)), RequestId(expected));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "port `p` 7 overflows")]
+    fn a_push_without_room_names_the_port() {
+        let mut fabric = fabric();
+        let port = fabric.add_port("p", 7, 1, unit(Domain::Core), unit(Domain::Llc));
+        fabric.push(port, RequestId(0), Ticks(0));
+        fabric.push(port, RequestId(1), Ticks(0));
+    }
+
+    #[test]
+    fn the_head_is_there_from_its_time_on() {
+        let mut fabric = fabric();
+        let port = fabric.add_port("p", 0, 2, unit(Domain::Core), unit(Domain::Llc));
+        fabric.push(port, RequestId(5), Ticks(9));
+        assert_eq!(fabric.head(port), Some((Ticks(9), RequestId(5))));
+        assert_eq!(fabric.ready(port, Ticks(8)), None);
+        assert_eq!(fabric.ready(port, Ticks(9)), Some(RequestId(5)));
+    }
+
+    #[test]
+    fn a_first_request_wakes_the_reader_in_its_first_cycle_from_then() {
+        let mut fabric = fabric();
+        let port = fabric.add_port("p", 0, 2, unit(Domain::Core), unit(Domain::Llc));
+        fabric.push(port, RequestId(0), Ticks(9));
+        fabric.push(port, RequestId(1), Ticks(20));
+        assert_eq!(turns(&mut fabric), [(Domain::Llc, 5)], "the reader asks for later ones itself");
+    }
+
+    #[test]
+    fn a_pop_wakes_a_writer_that_found_no_room_and_only_that() {
+        for (asks, expected) in [(true, &[(Domain::Core, 4)][..]), (false, &[])] {
+            let mut fabric = fabric();
+            let port = fabric.add_port("p", 0, 1, unit(Domain::Core), unit(Domain::Llc));
+            assert!(fabric.room_or_wake(port));
+            fabric.push(port, RequestId(0), Ticks(4));
+            if asks {
+                assert!(!fabric.room_or_wake(port));
+            }
+            let got = turns_with(&mut fabric, |fabric, domain, now| {
+                if domain == Domain::Llc {
+                    fabric.pop(port, now);
+                }
+            });
+            assert_eq!(got[0], (Domain::Llc, 2));
+            assert_eq!(got[1..], *expected);
+        }
+    }
+
+    #[test]
+    fn who_comes_later_in_the_order_has_its_turn_at_the_same_time() {
+        let mut fabric = fabric();
+        fabric.wake(unit(Domain::Dram), Ticks(4));
+        let got = turns_with(&mut fabric, |fabric, domain, now| {
+            if domain == Domain::Dram {
+                fabric.wake(unit(Domain::Core), now);
+            }
+        });
+        assert_eq!(got, [(Domain::Dram, 1), (Domain::Core, 4)]);
+    }
+
+    #[test]
+    fn who_came_before_waits_a_cycle_whether_its_domain_was_busy_or_not() {
+        for busy in [true, false] {
+            let units = [1, 2, 1, 1];
+            let mut fabric = Fabric::new([4, 2, 2, 1].map(Clock::new), units);
+            let other_slice = UnitId { domain: Domain::Llc, index: 1 };
+            if busy {
+                fabric.wake(other_slice, Ticks(4));
+            }
+            fabric.wake(unit(Domain::Core), Ticks(4));
+            let mut got = turns_with(&mut fabric, |fabric, domain, now| {
+                if domain == Domain::Core {
+                    fabric.wake(unit(Domain::Llc), now);
+                }
+            });
+            got.retain(|&turn| turn != (Domain::Llc, 2));
+            assert_eq!(got, [(Domain::Core, 4), (Domain::Llc, 3)], "busy: {busy}");
+        }
     }
 }

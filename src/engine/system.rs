@@ -86,12 +86,7 @@ impl System {
         source: &mut dyn KernelSource,
     ) -> Result<(), TraceError> {
         for domain in Domain::ALL {
-            let clock = self.fabric.clock(domain);
-            let Some(cycle) = self.fabric.wheel(domain).next_cycle() else { continue };
-            if clock.at(cycle) != now {
-                continue;
-            }
-            self.fabric.wheel(domain).begin(cycle);
+            let Some(cycle) = self.fabric.begin_turn(domain, now) else { continue };
             while let Some(unit) = self.fabric.wheel(domain).take() {
                 self.steps += 1;
                 self.step_unit(domain, unit, cycle, record, source)?;

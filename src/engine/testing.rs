@@ -56,11 +56,7 @@ impl Bench {
         now: Ticks,
         step: &mut impl FnMut(UnitId, u64, &mut Context),
     ) {
-        let Some(cycle) = self.fabric.wheel(domain).next_cycle() else { return };
-        if self.fabric.clock(domain).at(cycle) != now {
-            return;
-        }
-        self.fabric.wheel(domain).begin(cycle);
+        let Some(cycle) = self.fabric.begin_turn(domain, now) else { return };
         while let Some(index) = self.fabric.wheel(domain).take() {
             step(UnitId { domain, index: index as u32 }, cycle, &mut self.context());
         }

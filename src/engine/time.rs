@@ -69,3 +69,30 @@ impl Domain {
     pub const ALL: [Domain; Domain::COUNT] =
         [Domain::Dram, Domain::Llc, Domain::Network, Domain::Core];
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycles_and_ticks_convert_both_ways() {
+        let clock = Clock::new(33);
+        assert_eq!(clock.at(7), Ticks(231));
+        let cases = [(0, 0, 0), (1, 1, 0), (32, 1, 0), (33, 1, 1), (34, 2, 1), (66, 2, 2)];
+        for (ticks, from, of) in cases {
+            assert_eq!(clock.cycle_from(Ticks(ticks)), from, "first cycle from {ticks}");
+            assert_eq!(clock.cycle_of(Ticks(ticks)), of, "cycle of {ticks}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_first_cycle_from_a_time_is_the_first(period in 1u64..10_000, time in 0u64..1 << 40) {
+            let clock = Clock::new(period);
+            let cycle = clock.cycle_from(Ticks(time));
+            proptest::prop_assert!(clock.at(cycle) >= Ticks(time));
+            proptest::prop_assert!(cycle == 0 || clock.at(cycle - 1) < Ticks(time));
+            proptest::prop_assert_eq!(clock.cycle_of(clock.at(cycle)), cycle);
+        }
+    }
+}
