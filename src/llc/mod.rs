@@ -3,5 +3,7 @@
 pub mod prefetch;
 pub mod queue;
 mod slice;
+#[cfg(test)]
+mod tests;
 
 pub use slice::{Slice, SlicePorts};
