@@ -2,6 +2,8 @@
 
 pub mod arbiter;
 mod crossbar;
+#[cfg(test)]
+mod tests;
 
 use crate::engine::{Clock, Context, PortId, Request, RequestKind};
 use crate::machine::Machine;

@@ -1,0 +1,222 @@
+//! One network on its own, between ports that the test fills and empties.
+
+use super::{Direction, PacketSizes, build};
+use crate::engine::testing::Bench;
+use crate::engine::{Domain, Request, RequestId, RequestKind, Ticks, UnitId};
+use crate::machine::Machine;
+use crate::testing::machine;
+use Direction::{Reply, Request as Down};
+
+/// Network cycles from grant to arrival, beside the flits.
+const LATENCY: u64 = 4;
+/// Flits of a header, and of one with 128 bytes.
+const HEADER: u64 = 1;
+const DATA: u64 = 5;
+
+fn crossbar(overrides: &[&str]) -> Machine {
+    let wires = ["network.flit_bytes=32", "network.header_bytes=8", "network.latency=4"];
+    machine(&[&wires, overrides].concat())
+}
+
+/// A packet that can leave `input` for `output` at `cycle`.
+#[derive(Clone, Copy)]
+struct Packet {
+    input: usize,
+    cycle: u64,
+    kind: RequestKind,
+    output: u16,
+}
+
+fn read(input: usize, cycle: u64, output: u16) -> Packet {
+    Packet { input, cycle, kind: RequestKind::Read, output }
+}
+
+fn write(input: usize, cycle: u64, output: u16) -> Packet {
+    Packet { kind: RequestKind::Write, ..read(input, cycle, output) }
+}
+
+/// A network of as many inputs and outputs as the packets name, with ports of `places` at its outputs.
+struct Rig<'a> {
+    machine: &'a Machine,
+    direction: Direction,
+    places: usize,
+    /// Output whose reader takes nothing before a cycle.
+    closed: Option<(u16, u64)>,
+}
+
+impl<'a> Rig<'a> {
+    fn new(machine: &'a Machine, direction: Direction) -> Rig<'a> {
+        Rig { machine, direction, places: 100, closed: None }
+    }
+
+    /// For each packet the cycle in which its reader can take it, in the order of `packets`.
+    fn arrivals(&self, packets: &[Packet]) -> Vec<u64> {
+        let mut arrivals = vec![0; packets.len()];
+        self.run(packets).into_iter().for_each(|(cycle, packet)| arrivals[packet] = cycle);
+        arrivals
+    }
+
+    /// Arrivals in order: cycle and place in `packets`.
+    fn run(&self, packets: &[Packet]) -> Vec<(u64, usize)> {
+        let inputs = packets.iter().map(|p| p.input + 1).max().unwrap_or(0);
+        let outputs = packets.iter().map(|p| usize::from(p.output) + 1).max().unwrap_or(0);
+        let mut bench = Bench::new(self.machine, [0, outputs, 1, inputs]);
+        let network_unit = unit(Domain::Network, 0);
+        let fabric = &mut bench.fabric;
+        let ins: Vec<_> = (0..inputs)
+            .map(|i| fabric.add_port("in", i, 1000, unit(Domain::Core, i), network_unit))
+            .collect();
+        let outs: Vec<_> = (0..outputs)
+            .map(|o| fabric.add_port("out", o, self.places, network_unit, unit(Domain::Llc, o)))
+            .collect();
+        let clock = fabric.clock(Domain::Network);
+        let mut network =
+            build(self.machine, self.direction, clock, ins.clone(), outs.clone()).unwrap();
+        for packet in packets {
+            let mut request = Request::of_slice(0, packet.kind, packet.output);
+            request.sm = packet.output;
+            let id = bench.requests.add(request, Ticks(0));
+            bench.fabric.push(ins[packet.input], id, clock.at(packet.cycle));
+        }
+        let mut arrived = Vec::new();
+        bench.run(|unit, cycle, ctx| {
+            if unit.domain == Domain::Network {
+                if let Some(next) = network.step(cycle, ctx) {
+                    ctx.fabric.wake_cycle(unit, next.max(cycle + 1));
+                }
+                return;
+            }
+            if let Some((output, opens)) = self.closed
+                && unit.index == u32::from(output)
+                && cycle < opens
+            {
+                ctx.fabric.wake_cycle(unit, opens);
+                return;
+            }
+            let port = outs[unit.index as usize];
+            let now = ctx.fabric.clock(unit.domain).at(cycle);
+            while let Some(RequestId(id)) = ctx.fabric.ready(port, now) {
+                ctx.fabric.pop(port, now);
+                assert_eq!(u32::from(packets[id as usize].output), unit.index);
+                arrived.push((cycle, id as usize));
+            }
+            if let Some((ready, _)) = ctx.fabric.head(port) {
+                ctx.fabric.wake(unit, ready);
+            }
+        });
+        assert_eq!(arrived.len(), packets.len(), "every packet arrives once");
+        arrived
+    }
+}
+
+fn unit(domain: Domain, index: usize) -> UnitId {
+    UnitId { domain, index: index as u32 }
+}
+
+#[test]
+fn packets_have_the_flits_of_what_they_carry() {
+    use RequestKind::{Atomic, Fetch, Read, Write, Writeback};
+    let sectored = [
+        "l1.cache.sector_bytes=32",
+        "llc.cache.sector_bytes=32",
+        "dram.bus_bytes=4",
+        "dram.address.map=row:12 bank:4 column:7 burst:5",
+    ];
+    let narrow = [&sectored[..], &["network.flit_bytes=8"]].concat();
+    let no_header = crossbar(&["network.header_bytes=0"]);
+    // Header and data down, header and data up.
+    let cases = [
+        (crossbar(&[]), [1, 5, 1, 5]),
+        (crossbar(&sectored), [1, 2, 1, 2]),
+        (crossbar(&narrow), [1, 5, 1, 5]),
+        (no_header, [1, 4, 1, 4]),
+    ];
+    for (machine, [header_down, data_down, header_up, data_up]) in cases {
+        let sizes = PacketSizes::new(&machine);
+        let flits = |direction, kind| sizes.flits(direction, &Request::of_slice(0, kind, 0));
+        assert_eq!([Read, Fetch].map(|kind| flits(Down, kind)), [header_down; 2]);
+        assert_eq!([Write, Atomic].map(|kind| flits(Down, kind)), [data_down; 2]);
+        assert_eq!([Read, Fetch, Atomic].map(|kind| flits(Reply, kind)), [data_up; 3]);
+        assert_eq!(flits(Reply, Write), header_up);
+    }
+    let sizes = PacketSizes::new(&crossbar(&narrow));
+    let three = Request { sectors: 0b1101, ..Request::of_slice(0, Writeback, 0) };
+    assert_eq!(sizes.flits(Down, &three), 1 + 3 * 4, "each sector of a write-back");
+}
+
+#[test]
+fn alone_a_packet_takes_its_flits_and_the_latency() {
+    let machine = crossbar(&[]);
+    let down = Rig::new(&machine, Down).arrivals(&[read(0, 10, 1), write(1, 30, 0)]);
+    assert_eq!(down, [10 + HEADER + LATENCY, 30 + DATA + LATENCY]);
+    let up = Rig::new(&machine, Reply).arrivals(&[read(0, 10, 1), write(1, 30, 0)]);
+    assert_eq!(up, [10 + DATA + LATENCY, 30 + HEADER + LATENCY]);
+}
+
+#[test]
+fn an_output_takes_one_packet_at_a_time() {
+    let machine = crossbar(&[]);
+    let got = Rig::new(&machine, Down).arrivals(&[write(0, 0, 0), write(1, 0, 0), read(2, 0, 0)]);
+    assert_eq!(got, [DATA, 2 * DATA, 2 * DATA + HEADER].map(|flits| flits + LATENCY));
+}
+
+#[test]
+fn an_input_sends_one_packet_at_a_time() {
+    let machine = crossbar(&[]);
+    let got = Rig::new(&machine, Down).arrivals(&[write(0, 0, 0), write(0, 0, 1), read(0, 0, 2)]);
+    assert_eq!(got, [DATA, 2 * DATA, 2 * DATA + HEADER].map(|flits| flits + LATENCY));
+}
+
+#[test]
+fn different_inputs_and_outputs_work_at_once() {
+    let machine = crossbar(&[]);
+    let packets: Vec<Packet> = (0..4).map(|n| write(n, 0, 3 - n as u16)).collect();
+    assert_eq!(Rig::new(&machine, Down).arrivals(&packets), [DATA + LATENCY; 4]);
+}
+
+#[test]
+fn a_packet_that_waits_for_its_output_holds_up_those_behind_it() {
+    let machine = crossbar(&[]);
+    let got = Rig::new(&machine, Down).arrivals(&[write(0, 0, 0), write(1, 0, 0), read(1, 0, 1)]);
+    assert_eq!(got[2], 2 * DATA + HEADER + LATENCY);
+}
+
+#[test]
+fn inputs_that_want_one_output_take_turns() {
+    let machine = crossbar(&[]);
+    let packets: Vec<Packet> = (0..30).map(|n| read(n % 3, 0, 0)).collect();
+    let got = Rig::new(&machine, Down).run(&packets);
+    let inputs: Vec<usize> = got.iter().map(|&(_, packet)| packets[packet].input).collect();
+    assert_eq!(inputs, [0, 1, 2].repeat(10));
+    let cycles: Vec<u64> = got.iter().map(|&(cycle, _)| cycle).collect();
+    let back_to_back: Vec<u64> = (0..30).map(|n| n + HEADER + LATENCY).collect();
+    assert_eq!(cycles, back_to_back);
+}
+
+#[test]
+fn a_full_output_holds_its_packets_and_no_others() {
+    let machine = crossbar(&[]);
+    let rig = Rig { places: 2, closed: Some((0, 100)), ..Rig::new(&machine, Down) };
+    let packets: Vec<Packet> = (0..5).map(|n| read(n, 0, 0)).chain([read(5, 0, 1)]).collect();
+    let got = rig.arrivals(&packets);
+    assert_eq!(got[5], HEADER + LATENCY, "the other output goes on");
+    assert_eq!(got[..2], [100, 100], "two were in the port");
+    let resumed = 100 + HEADER + LATENCY;
+    assert_eq!(got[2..5], [resumed, resumed + 1, resumed + LATENCY + HEADER]);
+}
+
+#[test]
+fn ports_beyond_the_first_word_of_a_set_are_ports_too() {
+    let machine = crossbar(&[]);
+    let packets = [read(0, 0, 200), read(70, 0, 200), read(255, 0, 200), read(128, 0, 64)];
+    let got = Rig::new(&machine, Down).arrivals(&packets);
+    assert_eq!(got, [1, 2, 3, 1].map(|flits| flits + LATENCY));
+}
+
+#[test]
+fn the_network_keeps_its_own_clock() {
+    let machine = crossbar(&["clocks.network_mhz=500"]);
+    // Cycles of the readers, of which there are two in a network cycle.
+    let got = Rig::new(&machine, Down).arrivals(&[write(0, 3, 0)]);
+    assert_eq!(got, [2 * (3 + DATA + LATENCY)]);
+}
