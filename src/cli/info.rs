@@ -5,8 +5,9 @@ use super::output::print;
 use super::traces::NamedTrace;
 use clap::ValueHint;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use warpmem_trace::{Header, Kernel, KindCount};
+use warpmem_trace::{Header, Kernel, KindCount, OpClass};
 
 /// Describe a trace: where it comes from, its kernels, what they add up to
 #[derive(clap::Args, Debug)]
@@ -71,6 +72,8 @@ fn text(trace: &NamedTrace) -> String {
         aligned(&kernel_rows(kernels), &[0, 4, 5, 6, 7]),
         "\nRecords with addresses, by kernel\n".to_owned(),
         aligned(&kind_rows(kernels), &[0, 3, 4]),
+        "\nCompute instructions by class, by kernel\n".to_owned(),
+        aligned(&class_rows(kernels), &[0, 2]),
         "\nIn all\n".to_owned(),
         aligned(&total_rows(trace), &[1]),
     ]
@@ -95,7 +98,8 @@ fn about(trace: &NamedTrace, header: &Header) -> Vec<Vec<String>> {
 }
 
 fn kernel_rows(kernels: &[Kernel]) -> Vec<Vec<String>> {
-    let heading = words(["#", "name", "grid", "block", "CTAs", "warps", "instructions", "records"]);
+    let heading =
+        words(["#", "name", "grid", "block", "CTAs", "warps", "instructions", "memory records"]);
     let row = |(index, kernel): (usize, &Kernel)| {
         vec![
             index.to_string(),
@@ -127,6 +131,15 @@ fn kind_rows(kernels: &[Kernel]) -> Vec<Vec<String>> {
     [heading].into_iter().chain(rows).collect()
 }
 
+fn class_rows(kernels: &[Kernel]) -> Vec<Vec<String>> {
+    let heading = words(["#", "class", "instructions"]);
+    let rows = kernels.iter().enumerate().flat_map(|(index, kernel)| {
+        compute_counts(kernel)
+            .map(move |(class, count)| vec![index.to_string(), class.to_owned(), count.to_string()])
+    });
+    [heading].into_iter().chain(rows).collect()
+}
+
 fn total_rows(trace: &NamedTrace) -> Vec<Vec<String>> {
     let totals = Totals::of(trace);
     let bytes = totals.bytes_per_memory_record().map_or("–".to_owned(), |b| format!("{b:.2}"));
@@ -144,6 +157,12 @@ fn total_rows(trace: &NamedTrace) -> Vec<Vec<String>> {
 
 fn memory_counts(kernel: &Kernel) -> impl Iterator<Item = &KindCount> {
     kernel.records_by_kind.iter().filter(|count| count.kind.is_memory() && count.records > 0)
+}
+
+/// Compute instructions by class; classes that do not occur are left out.
+fn compute_counts(kernel: &Kernel) -> impl Iterator<Item = (&'static str, u64)> {
+    let counts = OpClass::ALL.into_iter().zip(kernel.compute_by_class);
+    counts.filter(|&(_, count)| count > 0).map(|(class, count)| (class.name(), count))
 }
 
 fn dimensions([x, y, z]: [u32; 3]) -> String {
@@ -203,6 +222,7 @@ fn kernel_object(kernel: &Kernel) -> Value {
         "warp_instructions": kernel.warp_instructions,
         "thread_instructions": kernel.thread_instructions,
         "records": kernel.records,
+        "compute": compute_counts(kernel).collect::<BTreeMap<_, _>>(),
         "memory_records": counts.collect::<Vec<_>>(),
     })
 }

@@ -202,6 +202,10 @@ fn info_in_json_adds_up() {
     let counts: Vec<_> =
         kinds.iter().map(|k| (k["kind"].as_str(), k["records"].as_u64())).collect();
     assert_eq!(counts, [(Some("load"), Some(128)), (Some("store"), Some(64))]);
+    let compute: u64 =
+        kernel["compute"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+    // Each warp also has a record for its exit.
+    assert_eq!(kernel["warp_instructions"].as_u64(), Some(compute + 3 * 64 + 64));
     assert_eq!(info["file_bytes"], std::fs::metadata(bench.path("small.wmt")).unwrap().len());
     let text = bench.output(&["info", "small.wmt"]);
     for part in ["warpmem generate vecadd --n 2^11", "global", "bytes per record with addresses"] {
