@@ -3,6 +3,8 @@
 mod dispatcher;
 mod residency;
 pub mod scheduler;
+#[cfg(test)]
+mod tests;
 
 pub use dispatcher::{DispatchError, Dispatcher, KernelSource, Launch};
 pub use residency::{CtaNeeds, ResidencyError, SmRoom};

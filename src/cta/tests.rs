@@ -1,0 +1,242 @@
+//! The dispatcher on its own: the test is the SMs.
+
+use super::{Dispatcher, KernelSource, Launch};
+use crate::machine::Machine;
+use crate::record::KernelResult;
+use crate::sm::{Code, CtaEnd, CtaLaunch};
+use crate::testing::{TestKernel, compute, machine, trace};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use warpmem_trace::{Chunk, OpClass, Trace, TraceError};
+
+struct Source(Trace);
+
+impl KernelSource for Source {
+    fn code(&mut self, kernel: usize) -> Result<Arc<Code>, TraceError> {
+        Ok(Arc::new(Code::new(&self.0.instructions(kernel)?)))
+    }
+
+    fn chunk(&mut self, kernel: usize, chunk: usize) -> Result<Arc<Chunk>, TraceError> {
+        self.0.chunk(kernel, chunk)
+    }
+}
+
+/// A CTA that was started: SM, kernel, CTA.
+type Started = (usize, u32, u32);
+
+struct Rig {
+    dispatcher: Dispatcher,
+    source: Source,
+    /// When the dispatcher wants to be called again.
+    next: Option<u64>,
+}
+
+impl Rig {
+    fn new(machine: &Machine, kernels: &[TestKernel]) -> Rig {
+        let trace = trace(kernels);
+        let dispatcher = Dispatcher::new(machine, trace.kernels()).unwrap();
+        Rig { dispatcher, source: Source(trace), next: None }
+    }
+
+    fn step_launches(&mut self, cycle: u64) -> Vec<Launch> {
+        let mut launches = VecDeque::new();
+        self.next = self.dispatcher.step(cycle, &mut self.source, &mut launches).unwrap();
+        launches.into()
+    }
+
+    fn step(&mut self, cycle: u64) -> Vec<Started> {
+        let launches = self.step_launches(cycle);
+        launches.iter().map(|l| (l.sm, l.cta.kernel, l.cta.cta)).collect()
+    }
+
+    /// The CTA of one launch of a cycle.
+    fn only(&mut self, cycle: u64) -> CtaLaunch {
+        let mut launches = self.step_launches(cycle);
+        assert_eq!(launches.len(), 1);
+        launches.remove(0).cta
+    }
+
+    fn end(&mut self, (sm, kernel, cta): Started, cycle: u64) {
+        self.dispatcher.cta_ended(CtaEnd { kernel, cta, sm: sm as u32, cycle });
+    }
+
+    fn result(&self, kernel: usize) -> &KernelResult {
+        &self.dispatcher.results()[kernel]
+    }
+}
+
+/// `ctas` CTAs of one warp with one instruction.
+fn kernel(ctas: usize) -> TestKernel {
+    TestKernel::new(vec![vec![vec![compute(OpClass::Integer, &[])]]; ctas])
+}
+
+fn of_stream(stream: u64, kernel: TestKernel) -> TestKernel {
+    TestKernel { stream, ..kernel }
+}
+
+/// Two SMs of two CTAs each.
+fn two_sms(overrides: &[&str]) -> Machine {
+    machine(&[&["sm.count=2", "sm.max_ctas=2"], overrides].concat())
+}
+
+#[test]
+fn ctas_go_to_the_sms_in_turn_one_each_a_cycle() {
+    let mut rig = Rig::new(&two_sms(&[]), &[kernel(6)]);
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1)]);
+    assert_eq!(rig.next, Some(1));
+    assert_eq!(rig.step(1), [(0, 0, 2), (1, 0, 3)]);
+    assert_eq!(rig.step(2), [], "both SMs are full");
+    assert_eq!(rig.next, None, "until a CTA ends");
+    rig.end((1, 0, 3), 10);
+    assert_eq!(rig.step(10), [(1, 0, 4)]);
+    rig.end((0, 0, 0), 12);
+    assert_eq!(rig.step(12), [(0, 0, 5)]);
+    assert_eq!(rig.step(13), []);
+}
+
+#[test]
+fn an_sm_may_start_several_ctas_a_cycle() {
+    let mut rig = Rig::new(&two_sms(&["sm.cta_launches_per_cycle=2"]), &[kernel(5)]);
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1), (0, 0, 2), (1, 0, 3)]);
+}
+
+#[test]
+fn a_cta_comes_with_its_own_chunk() {
+    let mut rig = Rig::new(&two_sms(&["sm.count=1", "sm.max_ctas=8"]), &[kernel(5)]);
+    for cta in 0..5 {
+        let launch = rig.only(u64::from(cta));
+        let entry = &launch.chunk.ctas()[launch.cta_in_chunk];
+        assert_eq!((launch.cta, entry.block), (cta, [cta, 0, 0]));
+    }
+}
+
+#[test]
+fn residency_follows_what_a_cta_needs() {
+    let fits = |machine: &Machine, kernel: TestKernel| {
+        let mut rig = Rig::new(machine, &[kernel]);
+        (0..20).map(|cycle| rig.step(cycle).len()).sum::<usize>()
+    };
+    let one_sm = machine(&["sm.max_ctas=8", "sm.shared_bytes=49152"]);
+    assert_eq!(fits(&one_sm, kernel(20)), 8, "CTA slots");
+    assert_eq!(fits(&one_sm, TestKernel { threads: 768, ..kernel(20) }), 2, "threads");
+    assert_eq!(fits(&one_sm, TestKernel { shared_bytes: 16384, ..kernel(20) }), 3, "shared memory");
+}
+
+#[test]
+fn kernels_follow_one_another() {
+    let mut rig = Rig::new(&two_sms(&[]), &[kernel(2), kernel(1)]);
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1)]);
+    rig.end((0, 0, 0), 9);
+    assert_eq!(rig.step(9), [], "a CTA of the first still runs");
+    rig.end((1, 0, 1), 20);
+    assert_eq!(rig.step(20), []);
+    assert_eq!(rig.next, Some(21));
+    assert_eq!(rig.step(21), [(0, 1, 0)]);
+    assert!(!rig.dispatcher.is_done());
+    rig.end((0, 1, 0), 30);
+    assert_eq!(rig.step(30), []);
+    assert!(rig.dispatcher.is_done());
+    assert_eq!(rig.next, None);
+    // The SMs see a CTA in the cycle after its start, and its end lies after its last cycle.
+    assert_eq!((rig.result(0).start_cycle, rig.result(0).end_cycle), (1, 21));
+    assert_eq!((rig.result(1).start_cycle, rig.result(1).end_cycle), (22, 31));
+    assert_eq!((rig.result(0).ctas, rig.result(1).ctas), (2, 1));
+    assert_eq!((rig.dispatcher.ctas_ended(), rig.dispatcher.ctas()), (3, 3));
+}
+
+#[test]
+fn the_next_kernel_starts_after_the_launch_latency() {
+    let mut rig = Rig::new(&two_sms(&["run.launch_latency=50"]), &[kernel(1), kernel(1)]);
+    assert_eq!(rig.step(0), [(0, 0, 0)], "the first starts at once");
+    rig.end((0, 0, 0), 20);
+    assert_eq!(rig.step(20), []);
+    assert_eq!(rig.next, Some(71));
+    assert_eq!(rig.step(70), []);
+    assert_eq!(rig.step(71), [(1, 1, 0)]);
+}
+
+#[test]
+fn kernels_of_different_streams_run_together_if_they_may() {
+    let kernels = [of_stream(1, kernel(1)), of_stream(2, kernel(1)), of_stream(1, kernel(1))];
+    let mut alone = Rig::new(&two_sms(&[]), &kernels);
+    assert_eq!(alone.step(0), [(0, 0, 0)]);
+    assert_eq!(alone.step(1), []);
+
+    let mut together = Rig::new(&two_sms(&["run.concurrent_kernels=true"]), &kernels);
+    assert_eq!(together.step(0), [(0, 0, 0), (1, 1, 0)]);
+    assert_eq!(together.step(1), [], "the third waits for the first of its stream");
+    together.end((1, 1, 0), 10);
+    assert_eq!(together.step(11), []);
+    together.end((0, 0, 0), 20);
+    assert_eq!(together.step(21), [(0, 2, 0)]);
+    together.end((0, 2, 0), 30);
+    assert!(together.dispatcher.is_done());
+}
+
+#[test]
+fn the_first_of_concurrent_kernels_has_the_first_choice() {
+    let machine = two_sms(&["run.concurrent_kernels=true"]);
+    let mut rig = Rig::new(&machine, &[of_stream(1, kernel(3)), of_stream(2, kernel(3))]);
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1)]);
+    assert_eq!(rig.step(1), [(0, 0, 2), (1, 1, 0)], "the second takes what the first leaves");
+}
+
+#[test]
+fn kernels_without_ctas_are_over_as_they_start() {
+    let mut rig = Rig::new(&two_sms(&[]), &[kernel(0), kernel(0), kernel(1), kernel(0)]);
+    assert_eq!(rig.step(0), [(0, 2, 0)]);
+    assert!(!rig.dispatcher.is_done());
+    rig.end((0, 2, 0), 9);
+    assert_eq!(rig.step(9), []);
+    assert_eq!(rig.next, Some(10), "the last one is still to start");
+    assert_eq!(rig.step(10), []);
+    assert!(rig.dispatcher.is_done());
+    assert_eq!(rig.result(0).ctas, 0);
+}
+
+#[test]
+fn nothing_but_empty_kernels_ends_at_once() {
+    let mut rig = Rig::new(&two_sms(&[]), &[kernel(0), kernel(0)]);
+    assert_eq!(rig.step(0), []);
+    assert!(rig.dispatcher.is_done());
+}
+
+/// Whether the L1 of SM 0 is emptied by each of: two CTAs of a kernel, then one of the next.
+fn flushes(overrides: &[&str]) -> [bool; 3] {
+    let machine = machine(&[&["sm.max_ctas=1"], overrides].concat());
+    let mut rig = Rig::new(&machine, &[kernel(2), kernel(1)]);
+    let first = rig.only(0).flush;
+    rig.end((0, 0, 0), 5);
+    let second = rig.only(5).flush;
+    rig.end((0, 0, 1), 9);
+    rig.step(9);
+    [first, second, rig.only(10).flush]
+}
+
+#[test]
+fn l1_is_emptied_between_kernels_and_not_between_their_ctas() {
+    // The first CTA of all finds an L1 that has not got its size yet.
+    assert_eq!(flushes(&["l1.flush_between_kernels=true"]), [true, false, true]);
+    assert_eq!(flushes(&["l1.flush_between_kernels=false"]), [true, false, false]);
+}
+
+#[test]
+fn l1_is_not_emptied_under_a_resident_cta() {
+    let machine = two_sms(&["sm.count=1", "run.concurrent_kernels=true"]);
+    let mut rig = Rig::new(&machine, &[of_stream(1, kernel(1)), of_stream(2, kernel(1))]);
+    assert!(rig.only(0).flush);
+    assert!(!rig.only(1).flush);
+}
+
+#[test]
+fn l1_takes_what_the_resident_ctas_shared_memory_leaves() {
+    let v100 = crate::machine::load("v100", &["sm.count=1".to_owned()]).unwrap();
+    let l1_bytes = |shared_bytes, threads| {
+        let kernel = TestKernel { shared_bytes, threads, ..kernel(1) };
+        Rig::new(&v100, &[kernel]).only(0).l1_bytes >> 10
+    };
+    assert_eq!(l1_bytes(0, 1024), 128);
+    assert_eq!(l1_bytes(4 << 10, 1024), 128 - 8, "two CTAs of 4 KB");
+    assert_eq!(l1_bytes(5 << 10, 1024), 128 - 16, "10 KB take the next option");
+    assert_eq!(l1_bytes(96 << 10, 1024), 128 - 96);
+}
