@@ -23,6 +23,8 @@ pub(super) struct Feeder<'t> {
     pending: VecDeque<Wanted>,
     /// Received before their turn: kernels that run together interleave.
     early: Vec<(Wanted, Inflated)>,
+    /// The latest kernel in the trace that has started.
+    newest: usize,
 }
 
 impl<'t> Feeder<'t> {
@@ -40,7 +42,8 @@ impl<'t> Feeder<'t> {
                 }
             }
         });
-        Feeder { trace, wanted, inflated, pending: VecDeque::new(), early: Vec::new() }
+        let (pending, early) = (VecDeque::new(), Vec::new());
+        Feeder { trace, wanted, inflated, pending, early, newest: 0 }
     }
 
     fn ask(&mut self, want: Wanted) {
@@ -70,6 +73,7 @@ impl<'t> Feeder<'t> {
 
 impl KernelSource for Feeder<'_> {
     fn code(&mut self, kernel: usize) -> Result<Arc<Code>, TraceError> {
+        self.newest = self.newest.max(kernel);
         let instructions = self.trace.instructions(kernel)?;
         Ok(Arc::new(Code::new(&instructions)))
     }
@@ -79,9 +83,76 @@ impl KernelSource for Feeder<'_> {
         for ahead in 1..=AHEAD {
             self.ask((kernel, chunk + ahead));
         }
-        if chunk + 1 == self.trace.kernels()[kernel].chunks.len() {
+        let is_last = chunk + 1 == self.trace.kernels()[kernel].chunks.len();
+        // A kernel that has started beside this one has taken its first chunk.
+        if is_last && kernel == self.newest {
             self.ask((kernel + 1, 0));
         }
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{TestKernel, compute, trace};
+    use proptest::prelude::*;
+    use warpmem_trace::OpClass;
+
+    /// Kernel k has CTAs of k + 1 warps, each in a chunk of its own.
+    fn kernels(chunks: &[usize]) -> Trace {
+        let warp = || vec![compute(OpClass::Integer, &[])];
+        let kernel = |(k, &ctas): (usize, &usize)| {
+            TestKernel::new(vec![(0..=k).map(|_| warp()).collect(); ctas])
+        };
+        trace(&chunks.iter().enumerate().map(kernel).collect::<Vec<_>>())
+    }
+
+    /// Kernel and number of a chunk, by what it holds.
+    fn identity(chunk: &Chunk) -> Wanted {
+        let cta = &chunk.ctas()[0];
+        (cta.warps.len() - 1, cta.block[0] as usize)
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_come_as_asked_for_and_none_is_left_behind(
+            choices in prop::collection::vec(0usize..3, 0..40)
+        ) {
+            let lengths = [5, 1, 4];
+            let trace = kernels(&lengths);
+            let mut next = [0; 3];
+            // Kernels take turns as chosen; what is left follows in order.
+            let rest = (0..3).flat_map(|kernel| [kernel; 5]);
+            let turns: Vec<usize> = choices.into_iter().chain(rest).collect();
+            std::thread::scope(|scope| {
+                let mut feeder = Feeder::start(&trace, scope);
+                for kernel in turns {
+                    let chunk = next[kernel];
+                    if chunk == lengths[kernel] {
+                        continue;
+                    }
+                    if chunk == 0 {
+                        feeder.code(kernel).unwrap();
+                    }
+                    next[kernel] += 1;
+                    prop_assert_eq!(identity(&feeder.chunk(kernel, chunk).unwrap()), (kernel, chunk));
+                }
+                prop_assert!(feeder.pending.is_empty() && feeder.early.is_empty());
+                Ok(())
+            })?;
+        }
+    }
+
+    #[test]
+    fn the_chunks_after_the_one_in_use_are_on_their_way() {
+        let trace = kernels(&[4, 2]);
+        std::thread::scope(|scope| {
+            let mut feeder = Feeder::start(&trace, scope);
+            feeder.chunk(0, 0).unwrap();
+            assert_eq!(feeder.pending, [(0, 1), (0, 2)]);
+            (1..4).for_each(|chunk| drop(feeder.chunk(0, chunk).unwrap()));
+            assert_eq!(feeder.pending, [(1, 0)], "the next kernel begins with its first");
+        });
     }
 }
