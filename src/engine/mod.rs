@@ -8,6 +8,8 @@ mod run;
 mod system;
 #[cfg(test)]
 pub mod testing;
+#[cfg(test)]
+mod tests;
 mod time;
 mod wheel;
 

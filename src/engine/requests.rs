@@ -225,3 +225,84 @@ impl RequestTable {
 pub fn test_request(requests: &mut RequestTable, address: u64) -> RequestId {
     requests.add(Request::of_slice(address, RequestKind::Read, 0), Ticks(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Stamps 10, 20, … 90 in the order of the way.
+    fn way() -> Stamps {
+        let [created, l1_missed, llc_arrived, llc_served, llc_missed] =
+            [10, 20, 30, 40, 50].map(Ticks);
+        let [dram_entered, dram_started, dram_finished, replied] = [60, 70, 80, 90].map(Ticks);
+        Stamps {
+            created,
+            l1_missed,
+            llc_arrived,
+            llc_served,
+            llc_missed,
+            dram_entered,
+            dram_started,
+            dram_finished,
+            replied,
+        }
+    }
+
+    fn in_order(s: &Stamps) -> [u64; 9] {
+        [
+            s.created,
+            s.l1_missed,
+            s.llc_arrived,
+            s.llc_served,
+            s.llc_missed,
+            s.dram_entered,
+            s.dram_started,
+            s.dram_finished,
+            s.replied,
+        ]
+        .map(|at| at.0)
+    }
+
+    #[test]
+    fn rows_are_used_again_with_new_stamps() {
+        let mut requests = RequestTable::default();
+        let a = test_request(&mut requests, 0);
+        let b = test_request(&mut requests, 128);
+        requests.stamps_mut(a).replied = Ticks(9);
+        requests.remove(a);
+        assert_eq!(requests.in_flight(), 1);
+        let again = test_request(&mut requests, 256);
+        assert_eq!((again, requests.get(again).address), (a, 256));
+        assert_eq!(requests.stamps(again).replied, Ticks(0));
+        assert_eq!((requests.get(b).address, requests.high_water()), (128, 2));
+    }
+
+    #[test]
+    fn a_request_that_joined_in_l1_shares_the_way_from_then_on() {
+        let mut requests = RequestTable::default();
+        let mut first = Request::of_slice(0, RequestKind::Read, 0);
+        first.offchip = true;
+        let joined = requests.add(Request { offchip: false, ..first }, Ticks(45));
+        requests.share_reply(joined, &first, &way());
+        assert_eq!(in_order(requests.stamps(joined)), [45, 45, 45, 45, 50, 60, 70, 80, 90]);
+        assert!(requests.get(joined).offchip);
+    }
+
+    #[test]
+    fn a_request_that_joined_in_the_llc_keeps_its_own_way_there() {
+        let mut requests = RequestTable::default();
+        let joined = test_request(&mut requests, 0);
+        let own = [41, 51, 61, 63, 75].map(Ticks);
+        let stamps = requests.stamps_mut(joined);
+        [
+            stamps.created,
+            stamps.l1_missed,
+            stamps.llc_arrived,
+            stamps.llc_served,
+            stamps.llc_missed,
+        ] = own;
+        requests.share_fill(joined, &way());
+        assert_eq!(in_order(requests.stamps(joined))[..5], own.map(|at| at.0));
+        assert_eq!(in_order(requests.stamps(joined))[5..8], [75, 75, 80], "joined in service");
+    }
+}

@@ -105,3 +105,46 @@ impl AccessTable {
         self.rows.len() - self.free.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{RequestKind, Ticks};
+
+    /// The row of a load whose off-chip requests took (turnaround, time in the controller) ticks.
+    fn row(offchip: &[(u64, u64)]) -> LoadRow {
+        let mut access = Access::new(0, true, LoadRow { issue_cycle: 100, ..LoadRow::default() });
+        access.waiting = offchip.len() as u32 + 1;
+        let mut request = Request::of_slice(0, RequestKind::Read, 0);
+        // On-chip requests take no part, however slow.
+        access.request_back(&request, &Stamps::default(), 1_000_000);
+        request.offchip = true;
+        for &(total, inside) in offchip {
+            let dram_finished = Ticks(7 + inside);
+            let stamps = Stamps { dram_entered: Ticks(7), dram_finished, ..Stamps::default() };
+            access.request_back(&request, &stamps, total);
+        }
+        assert_eq!(access.waiting, 0);
+        access.finished_row(150, 10)
+    }
+
+    #[test]
+    fn divergence_is_of_the_slowest_and_the_fastest_request() {
+        let row = row(&[(500, 200), (900, 350), (300, 100), (600, 590)]);
+        assert_eq!((row.offchip_requests, row.load_time), (4, 50));
+        assert_eq!((row.divergence, row.in_mc_divergence), (Some(60), Some(25)));
+    }
+
+    #[test]
+    fn the_slowest_may_have_spent_less_time_in_the_controller() {
+        let row = row(&[(300, 200), (900, 50)]);
+        assert_eq!((row.divergence, row.in_mc_divergence), (Some(60), Some(-15)));
+    }
+
+    #[test]
+    fn fewer_than_two_off_chip_requests_do_not_diverge() {
+        assert_eq!(row(&[]).divergence, None);
+        assert_eq!((row(&[(300, 9)]).divergence, row(&[(300, 9)]).in_mc_divergence), (None, None));
+        assert_eq!(row(&[(300, 9), (300, 9)]).divergence, Some(0));
+    }
+}

@@ -1,0 +1,141 @@
+//! A whole small machine: what is recorded of requests and loads.
+
+use super::testing::Rows;
+use super::{NoProgress, simulate};
+use crate::machine::Machine;
+use crate::record::{LatencyResult, LoadRow, RunResult, Stage};
+use crate::testing::{Step, TestKernel, exit, load, machine, trace};
+use warpmem_trace::CacheOp;
+
+/// Every warp of `warps` as a CTA of its own.
+fn run(machine: &Machine, warps: Vec<Vec<Step>>) -> (RunResult, Vec<LoadRow>) {
+    let kernel = TestKernel::new(warps.into_iter().map(|warp| vec![warp]));
+    let mut rows = Rows::default();
+    let result = simulate(machine, &trace(&[kernel]), &mut rows, &mut NoProgress).unwrap();
+    (result, rows.0)
+}
+
+/// Loads of lines of a small set, used or not, some of them past L1.
+fn mixed_warp(seed: u64) -> Vec<Step> {
+    let line = |n: u64| (n * 37 + seed * 11) % 40 * 128;
+    let steps = (0..60).map(|n| {
+        let addresses: Vec<u64> = (0..1 + n % 4).map(|lane| line(n + lane)).collect();
+        let step = load(&addresses);
+        let step = if n % 3 == 0 { step.used_after(2) } else { step };
+        step.with(|i| i.cache_op = if n % 5 == 0 { CacheOp::Global } else { CacheOp::Default })
+    });
+    steps.chain([exit()]).collect()
+}
+
+fn stage(latency: &LatencyResult, stage: Stage) -> u128 {
+    latency.stage_ticks[stage as usize]
+}
+
+/// Ticks of all stages, and the sum of the requests' latencies in core cycles.
+fn sums(latency: &LatencyResult) -> (u128, u128) {
+    (latency.stage_ticks.iter().sum(), latency.total.sum())
+}
+
+#[test]
+fn stages_add_up_to_the_latency_whatever_happened_to_the_request() {
+    let machine = machine(&["sm.count=3", "l1.cache.size_bytes=2048"]);
+    let (result, _) = run(&machine, (0..6).map(mixed_warp).collect());
+    let l1 = |of: fn(&crate::record::CacheCounts) -> u64| -> u64 {
+        result.sms.iter().map(|sm| of(&sm.l1)).sum()
+    };
+    let llc = |of: fn(&crate::record::CacheCounts) -> u64| -> u64 {
+        result.slices.iter().map(|slice| of(&slice.cache)).sum()
+    };
+    assert!(l1(|c| c.read_pending_hits) > 0, "merged in L1");
+    assert!(llc(|c| c.read_pending_hits) > 0, "merged in the LLC");
+    assert!(llc(|c| c.read_hits) > 0 && llc(|c| c.read_misses) > 0);
+    let requests = l1(|c| c.read_misses + c.read_pending_hits + c.bypasses);
+    assert_eq!(result.latency.total.count(), requests, "one latency for each request");
+    let (stages, total) = sums(&result.latency);
+    assert_eq!(stages, total, "all clocks alike: a tick is a cycle");
+}
+
+#[test]
+fn stages_add_up_with_clocks_of_odd_ratios() {
+    let clocks = ["clocks.core_mhz=1400", "clocks.network_mhz=1132", "clocks.llc_mhz=700"];
+    let machine = machine(&[&clocks[..], &["clocks.dram_mhz=924", "sm.count=3"]].concat());
+    let (result, _) = run(&machine, (0..6).map(mixed_warp).collect());
+    let latency = &result.latency;
+    let (stages, total) = sums(latency);
+    // Each latency is cut to whole cycles: less than one is lost for each.
+    let lost = stages - total * u128::from(latency.ticks_per_core_cycle);
+    let most = u128::from(latency.total.count() * latency.ticks_per_core_cycle);
+    assert!(lost < most, "{lost} of {most}");
+}
+
+#[test]
+fn each_stage_has_its_own_time() {
+    let machine = machine(&[
+        "l1.latency=30",
+        "network.latency=4",
+        "llc.input_latency=20",
+        "llc.to_dram_latency=10",
+        "llc.latency=3",
+    ]);
+    let past_l1 = |address| load(&[address]).with(|i| i.cache_op = CacheOp::Global).used_after(0);
+    let (miss, _) = run(&machine, vec![vec![past_l1(0), exit()]]);
+    let of = |latency: &LatencyResult| -> Vec<u128> {
+        use Stage::*;
+        [L1, RequestNetwork, LlcQueue, Llc, LlcToDram, DramQueue, DramService, ReplyNetwork]
+            .map(|s| stage(latency, s))
+            .to_vec()
+    };
+    let t = &machine.dram.timing;
+    let service = u128::from(t.trcd + t.tccdl + t.tcl + machine.dram.burst_cycles());
+    // Down a header flit and 4 cycles, then 20 to the queue; up 5 flits and 4 cycles.
+    let first = of(&miss.latency);
+    assert_eq!(first[..2], [30, 1 + 4 + 20]);
+    assert_eq!(first[4..], [10, 0, service, 5 + 4]);
+    let (both, _) = run(&machine, vec![vec![past_l1(0), past_l1(0), exit()]]);
+    let second: Vec<u128> = of(&both.latency).iter().zip(&first).map(|(b, f)| b - f).collect();
+    assert_eq!(second, [30, 25, 0, 3, 0, 0, 0, 9], "a hit in the LLC never goes below");
+}
+
+/// The second line lies in another row of the same bank of the same channel, with two channels in turns of 256
+/// bytes.
+const OTHER_ROW: u64 = 1 << 17;
+
+#[test]
+fn divergence_from_a_row_conflict_is_inside_the_controller() {
+    let machine = machine(&[]);
+    let map = crate::dram::AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+    let (a, b) = (map.locate(0), map.locate(OTHER_ROW));
+    assert_eq!((a.channel, a.bank, a.slice), (b.channel, b.bank, b.slice));
+    assert_ne!(a.row, b.row);
+    let (_, rows) = run(&machine, vec![vec![load(&[0, OTHER_ROW]).used_after(0), exit()]]);
+    let row = rows[0];
+    assert_eq!((row.requests, row.offchip_requests, row.channels, row.banks), (2, 2, 1, 1));
+    // The second row opens tRC after the first; the request came one cycle later.
+    let late = u64::from(machine.dram.timing.trc) - 1;
+    assert_eq!((row.divergence, row.in_mc_divergence), (Some(late), Some(late as i64)));
+}
+
+#[test]
+fn divergence_from_the_reply_network_is_outside_the_controller() {
+    let machine = machine(&[]);
+    let (result, rows) = run(&machine, vec![vec![load(&[0, 256]).used_after(0), exit()]]);
+    assert_eq!((rows[0].channels, rows[0].banks), (2, 2));
+    // Both are served alike, one cycle apart; the second reply waits for the first's five flits.
+    assert_eq!((rows[0].divergence, rows[0].in_mc_divergence), (Some(4), Some(0)));
+    let loads = &result.loads;
+    assert_eq!((loads.loads, loads.requests, loads.offchip_requests), (1, 2, 2));
+    assert_eq!((loads.divergence.sum(), loads.in_mc_divergence), (4, 0));
+    assert_eq!(loads.load_time.sum(), u128::from(rows[0].load_time));
+}
+
+#[test]
+fn one_off_chip_request_does_not_diverge() {
+    let machine = machine(&[]);
+    let warm = load(&[256]).used_after(0);
+    // 256 hits in L1 the second time: only one request goes off chip.
+    let warp = vec![warm, load(&[0, 256]).used_after(0), exit()];
+    let (result, rows) = run(&machine, vec![warp]);
+    assert_eq!((rows[1].requests, rows[1].offchip_requests), (2, 1));
+    assert_eq!((rows[1].divergence, rows[1].in_mc_divergence), (None, None));
+    assert_eq!(result.loads.divergence.count(), 0);
+}
