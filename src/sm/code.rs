@@ -28,7 +28,6 @@ pub(super) struct Static {
     pub space: Space,
     pub cache_op: CacheOp,
     pub width: u8,
-    pub barrier: u8,
 }
 
 /// All instructions of a kernel.
@@ -65,7 +64,6 @@ impl Code {
             space: instruction.space,
             cache_op: instruction.cache_op,
             width: instruction.width,
-            barrier: instruction.barrier,
         });
     }
 

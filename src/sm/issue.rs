@@ -1,8 +1,8 @@
 //! The issue stage: scoreboard, schedulers, functional units, barriers.
 
+use super::Sm;
 use super::code::{MEMORY, Op};
 use super::scheduler::WarpView;
-use super::{BARRIERS, Sm};
 use crate::dram::AddressMap;
 use warpmem_trace::{Kind, TraceError};
 
@@ -79,12 +79,11 @@ impl Sm {
         let instruction = *warp.code.get(warp.record.instruction.0);
         match instruction.kind {
             Kind::Barrier => {
-                let (cta, barrier) =
-                    (self.warp(slot).cta as usize, instruction.barrier as usize % BARRIERS);
+                let cta = self.warp(slot).cta as usize;
                 self.at_barrier |= 1 << slot;
-                self.cta_mut(cta).waiting[barrier] |= 1 << slot;
+                self.cta_mut(cta).waiting |= 1 << slot;
                 self.next_record(slot, cycle + 1)?;
-                self.release_if_complete(cta, barrier, cycle);
+                self.release_if_complete(cta);
             }
             Kind::Fence => {
                 self.warp_mut(slot).fence = true;
@@ -140,14 +139,17 @@ impl Sm {
         }
     }
 
-    /// Lets the warps of a CTA go when all that have not ended wait at the barrier.
-    pub(super) fn release_if_complete(&mut self, cta: usize, barrier: usize, cycle: u64) {
+    /// Lets the warps of a CTA go when all that have not ended wait at a barrier. At which one is not asked: a
+    /// trace does not say how many warps a barrier is for, and groups that wait at barriers of their own would
+    /// otherwise wait for each other for ever.
+    pub(super) fn release_if_complete(&mut self, cta: usize) {
+        let cycle = self.cycle;
         let state = self.cta_mut(cta);
-        let waiting = state.waiting[barrier];
+        let waiting = state.waiting;
         if waiting == 0 || waiting.count_ones() < state.live {
             return;
         }
-        state.waiting[barrier] = 0;
+        state.waiting = 0;
         self.at_barrier &= !waiting;
         let mut rest = waiting;
         while rest != 0 {
@@ -158,16 +160,6 @@ impl Sm {
             } else {
                 self.waiting_for_memory &= !(1 << slot);
                 self.await_operands(slot, cycle + 1);
-            }
-        }
-    }
-
-    /// A warp has ended: the others may be all that a barrier waited for.
-    pub(super) fn release_all_complete(&mut self, cta: usize) {
-        for barrier in 0..BARRIERS {
-            // The last warps may end with the release, and the CTA with them.
-            if self.ctas[cta].is_some() {
-                self.release_if_complete(cta, barrier, self.cycle);
             }
         }
     }

@@ -57,17 +57,14 @@ pub struct CtaEnd {
     pub cycle: u64,
 }
 
-/// Barriers that a CTA has.
-const BARRIERS: usize = 16;
-
 /// A resident CTA.
 struct Cta {
     kernel: u32,
     index: u32,
     /// Warps that have not ended.
     live: u32,
-    /// Warps that wait at each barrier, by slot.
-    waiting: [u64; BARRIERS],
+    /// Warps that wait at a barrier, by slot.
+    waiting: u64,
 }
 
 /// One scheduler of an SM with its functional units.
@@ -232,8 +229,7 @@ impl Sm {
         let slot =
             self.ctas.iter().position(Option::is_none).expect("a free CTA slot was promised");
         let live = entry.warps.len() as u32;
-        self.ctas[slot] =
-            Some(Cta { kernel: launch.kernel, index: launch.cta, live, waiting: [0; BARRIERS] });
+        self.ctas[slot] = Some(Cta { kernel: launch.kernel, index: launch.cta, live, waiting: 0 });
         self.result.ctas += 1;
         for (index, warp) in entry.warps.iter().enumerate() {
             let cursor = launch.chunk.warp(launch.cta_in_chunk, index);
@@ -317,7 +313,7 @@ impl Sm {
         if state.live == 0 {
             self.end_cta(cta);
         } else {
-            self.release_all_complete(cta);
+            self.release_if_complete(cta);
         }
     }
 

@@ -102,13 +102,23 @@ fn a_barrier_again_and_again() {
 }
 
 #[test]
-fn barriers_of_different_ids_do_not_meet() {
+fn barriers_that_follow_one_another_do_not_mix() {
     // Warp 0 comes to 1 then 2, warp 1 likewise but late: nobody passes 1 with half the CTA at 2.
     let pair = |n| warp(&[work(n), vec![barrier(1)], work(1), vec![barrier(2)], work(1)]);
     let outcome = run(&lrr(), vec![pair(0), pair(6)]);
     let (a, b) = (outcome.issues_of(0), outcome.issues_of(1));
     assert!(a[1] > b[6], "barrier 1");
     assert!(a[3] > b[8] && b[9] > a[2], "barrier 2");
+}
+
+/// Named barriers of part of a CTA; the trace does not say of which part.
+#[test]
+fn groups_of_a_cta_may_wait_at_barriers_of_their_own() {
+    let group = |id, n| warp(&[work(n), vec![barrier(id)], work(1)]);
+    let outcome = run(&lrr(), vec![group(1, 1), group(1, 3), group(2, 2), group(2, 8)]);
+    assert_eq!(outcome.result.warp_instructions, 14 + 4 + 4);
+    let last_arrival = outcome.issues_of(3)[8];
+    assert!(outcome.issues_of(0)[2] > last_arrival, "all wait for all");
 }
 
 #[test]
