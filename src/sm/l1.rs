@@ -162,20 +162,18 @@ impl L1 {
         debug_assert!(matches!(merge, Merge::Joined { .. }));
     }
 
-    /// A sector arrives: its first waiting request and how many there are.
-    pub fn fill(&mut self, address: u64) -> (RequestId, u32) {
+    /// A sector arrives: its first waiting request, and a dirty line that must be written back, for which `room`
+    /// places are free below. A sector that finds no place passes by.
+    pub fn fill(&mut self, address: u64, room: usize) -> (RequestId, Option<Dirty>) {
         let (line, part) = self.place(address);
-        let slot = match self.tags.find(line) {
-            Some(slot) => Some(slot),
-            None => self.tags.victim(line).map(|victim| {
-                self.counts.evictions += u64::from(victim.line.is_some());
-                self.tags.replace(victim, line)
-            }),
-        };
-        if let Some(slot) = slot {
+        let found = self.tags.find(line).map(|slot| (slot, None));
+        let place = found.or_else(|| self.allocate(line, room).ok());
+        if let Some((slot, _)) = place {
             self.tags.fill(slot, part);
         }
-        self.mshr.close(self.geometry.sector(address)).expect("a fill answers a miss")
+        let waiting = self.mshr.close(self.geometry.sector(address));
+        let (first, _) = waiting.expect("a fill answers a miss");
+        (first, place.and_then(|(_, writeback)| writeback))
     }
 
     /// A store: `room` places are free below.
@@ -318,7 +316,7 @@ mod tests {
         let mut l1 = l1("v100", &[]);
         assert_eq!(read(&mut l1, &mut requests, 0x1000), Read::Miss { writeback: None });
         assert_eq!(read(&mut l1, &mut requests, 0x1000), Read::Pending);
-        assert_eq!(l1.fill(0x1000).1, 1);
+        l1.fill(0x1000, 8);
         assert_eq!(read(&mut l1, &mut requests, 0x1000), Read::Hit);
         assert_eq!(read(&mut l1, &mut requests, 0x1020), Read::Miss { writeback: None });
         let c = &l1.counts;
@@ -337,7 +335,7 @@ mod tests {
             assert_eq!(read(&mut l1, &mut requests, way << 12), Read::Miss { writeback: None });
         }
         assert_eq!(read(&mut l1, &mut requests, 4 << 12), Read::Fail(ReservationFail::LineAlloc));
-        l1.fill(2 << 12);
+        l1.fill(2 << 12, 8);
         assert_eq!(read(&mut l1, &mut requests, 4 << 12), Read::Miss { writeback: None });
     }
 
@@ -347,11 +345,11 @@ mod tests {
         let mut l1 = l1("li2015", &[]);
         for way in 0..4 {
             read(&mut l1, &mut requests, way << 12);
-            l1.fill(way << 12);
+            l1.fill(way << 12, 8);
         }
         assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit);
         read(&mut l1, &mut requests, 4 << 12);
-        l1.fill(4 << 12);
+        l1.fill(4 << 12, 8);
         assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit);
         assert_eq!(read(&mut l1, &mut requests, 1 << 12), Read::Miss { writeback: None });
     }
@@ -371,7 +369,7 @@ mod tests {
         let mut requests = RequestTable::default();
         let mut l1 = l1("li2015", &["l1.cache.write=write-evict"]);
         read(&mut l1, &mut requests, 0);
-        l1.fill(0);
+        l1.fill(0, 8);
         assert_eq!(l1.write(&sector(0, 1), 1), Write::Through);
         assert_eq!(read(&mut l1, &mut requests, 0), Read::Miss { writeback: None });
     }
@@ -396,6 +394,27 @@ mod tests {
         let dirty = Dirty { address: 0, sectors: 1 };
         assert_eq!(l1.read(&sector(4 << 12, 1), 1), Read::Fail(ReservationFail::MissQueueFull));
         assert_eq!(l1.read(&sector(4 << 12, 1), 2), Read::Miss { writeback: Some(dirty) });
+    }
+
+    #[test]
+    fn a_fill_writes_back_the_dirty_line_that_it_replaces_or_passes_by() {
+        for (room, expected) in [(1, Some(Dirty { address: 0, sectors: 1 })), (0, None)] {
+            let overrides = [
+                "l1.cache.write=write-back",
+                "l1.cache.write_allocate=fetch-on-write",
+                "l1.cache.read_allocate=on-fill",
+                "l1.cache.size_bytes=128",
+                "l1.cache.ways=1",
+            ];
+            let mut requests = RequestTable::default();
+            let mut l1 = l1("li2015", &overrides);
+            read(&mut l1, &mut requests, 128);
+            l1.write(&sector(0, ALL_BYTES), 8);
+            assert_eq!(l1.fill(128, room).1, expected);
+            let dirty_stays = l1.read(&sector(0, ALL_BYTES), 8) == Read::Hit;
+            assert_eq!(dirty_stays, expected.is_none());
+            assert_eq!(l1.counts.writebacks, u64::from(expected.is_some()));
+        }
     }
 
     #[test]

@@ -362,7 +362,9 @@ impl Sm {
             self.request_back(request, cycle, ctx);
             return;
         }
-        let (mut next, _) = self.l1.fill(row.address);
+        let room = ctx.fabric.room(self.request_port);
+        let (mut next, writeback) = self.l1.fill(row.address, room);
+        self.write_back(writeback, cycle, ctx);
         let stamps = *ctx.requests.stamps(request);
         while next != RequestId::NONE {
             let waiting = next;
