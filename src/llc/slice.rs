@@ -284,7 +284,7 @@ impl Slice {
             }
             Merge::Absent => {}
         }
-        self.take_miss(request.address, slot, now, ctx)?;
+        self.take_miss(request.address, slot, self.config.cache.read_allocate, now, ctx)?;
         match slot {
             Some(_) => self.result.cache.read_sector_misses += 1,
             None => self.result.cache.read_misses += 1,
@@ -293,11 +293,13 @@ impl Slice {
         Ok(())
     }
 
-    /// Reserves what a miss needs beside its request, or says what is missing.
+    /// Reserves what a miss needs beside its request, or says what is missing. Its line has its place at once or
+    /// when it comes.
     fn take_miss(
         &mut self,
         address: u64,
         slot: Option<Slot>,
+        allocate: ReadAllocate,
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
@@ -307,14 +309,17 @@ impl Slice {
         if ctx.fabric.room(self.ports.misses) == 0 {
             return Err(ReservationFail::MissQueueFull);
         }
-        if self.config.cache.read_allocate == ReadAllocate::OnFill {
+        if allocate == ReadAllocate::OnFill {
             return Ok(());
         }
         let slot = match slot {
             Some(slot) => slot,
             None => self.allocate(address, 1, now, ctx)?,
         };
-        self.tags.reserve(slot, self.geometry.sector_in_line(address));
+        // A fill that looks for its place must find one, though all lines wait for fills behind it.
+        if self.config.cache.read_allocate == ReadAllocate::OnMiss {
+            self.tags.reserve(slot, self.geometry.sector_in_line(address));
+        }
         self.tags.touch(slot);
         Ok(())
     }
@@ -382,7 +387,8 @@ impl Slice {
                 None
             }
             found if self.must_fetch(request, found, part) => {
-                self.take_miss(request.address, found, now, ctx)?;
+                // The store's data need the place at once.
+                self.take_miss(request.address, found, ReadAllocate::OnMiss, now, ctx)?;
                 self.fetch(request.address, now, ctx);
                 self.tags.find(line)
             }

@@ -342,6 +342,30 @@ fn fetch_on_write_reads_the_rest_at_once() {
 }
 
 #[test]
+fn what_a_store_left_is_dirty_even_if_lines_are_allocated_on_fill() {
+    let machine = bare(&[
+        "llc.cache.size_bytes=128",
+        "llc.cache.ways=1",
+        "llc.cache.read_allocate=on-fill",
+        "llc.cache.write_allocate=fetch-on-write",
+    ]);
+    let outcome = run(&machine, &[partial_write(0, 0, 8), ask(200, READ, 128)]);
+    assert_eq!(outcome.traffic(), [(FETCH, 0), (READ, 128), (WRITEBACK, 0)]);
+}
+
+#[test]
+fn a_fill_does_not_wait_for_a_line_whose_own_fill_is_behind_it() {
+    let machine = bare(&[
+        "llc.cache.size_bytes=128",
+        "llc.cache.ways=1",
+        "llc.cache.read_allocate=on-fill",
+        "llc.cache.write_allocate=fetch-on-write",
+    ]);
+    let outcome = run(&machine, &[ask(0, READ, 128), partial_write(1, 0, 8)]);
+    assert_eq!(outcome.traffic(), [(READ, 128), (FETCH, 0), (WRITEBACK, 0)]);
+}
+
+#[test]
 fn a_store_that_allocates_nothing_goes_to_dram() {
     let machine = bare(&["llc.cache.write_allocate=none"]);
     let outcome = run(&machine, &[ask(0, WRITE, 0), ask(100, READ, 0)]);

@@ -95,7 +95,7 @@ impl L1 {
             self.counts.read_pending_hits += 1;
             return Read::Pending;
         }
-        match self.take_miss(line, part, slot, room) {
+        match self.take_miss(line, part, slot, room, self.config.cache.read_allocate) {
             Ok(writeback) => {
                 match slot {
                     Some(_) => self.counts.read_sector_misses += 1,
@@ -107,13 +107,14 @@ impl L1 {
         }
     }
 
-    /// Reserves what a miss needs, or says what is missing.
+    /// Reserves what a miss needs, or says what is missing. Its line has its place at once or when it comes.
     fn take_miss(
         &mut self,
         line: u64,
         part: u32,
         slot: Option<Slot>,
         room: usize,
+        allocate: ReadAllocate,
     ) -> Result<Option<Dirty>, ReservationFail> {
         if self.mshr.is_full() {
             return Err(ReservationFail::MshrEntry);
@@ -121,14 +122,17 @@ impl L1 {
         if room == 0 {
             return Err(ReservationFail::MissQueueFull);
         }
-        if self.config.cache.read_allocate == ReadAllocate::OnFill {
+        if allocate == ReadAllocate::OnFill {
             return Ok(None);
         }
         let (slot, writeback) = match slot {
             Some(slot) => (slot, None),
             None => self.allocate(line, room - 1)?,
         };
-        self.tags.reserve(slot, part);
+        // Where fills look for their places, as in the LLC, no line is kept for one.
+        if self.config.cache.read_allocate == ReadAllocate::OnMiss {
+            self.tags.reserve(slot, part);
+        }
         self.tags.touch(slot);
         Ok(writeback)
     }
@@ -243,7 +247,8 @@ impl L1 {
             && sector.bytes != ALL_BYTES
             && self.mshr.probe(self.geometry.sector(sector.address)).is_none();
         let taken = match (fetch, slot) {
-            (true, _) => self.take_miss(line, part, slot, room),
+            // The store's data need the place at once.
+            (true, _) => self.take_miss(line, part, slot, room, ReadAllocate::OnMiss),
             (false, Some(_)) => Ok(None),
             (false, None) => self.allocate(line, room).map(|(_, writeback)| writeback),
         };
@@ -415,6 +420,23 @@ mod tests {
             assert_eq!(dirty_stays, expected.is_none());
             assert_eq!(l1.counts.writebacks, u64::from(expected.is_some()));
         }
+    }
+
+    #[test]
+    fn what_a_store_fetches_has_its_line_even_if_lines_are_allocated_on_fill() {
+        let overrides = [
+            "l1.cache.write=write-back",
+            "l1.cache.write_allocate=fetch-on-write",
+            "l1.cache.read_allocate=on-fill",
+        ];
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &overrides);
+        assert_eq!(l1.write(&sector(0, 1), 8), Write::Fetch { writeback: None });
+        l1.open(0, crate::engine::test_request(&mut requests, 0), &mut requests);
+        assert_eq!(l1.read(&sector(0, 1), 8), Read::Hit, "the bytes written");
+        assert_eq!(l1.read(&sector(0, 2), 8), Read::Pending);
+        l1.fill(0, 8);
+        assert_eq!(l1.read(&sector(0, ALL_BYTES), 8), Read::Hit);
     }
 
     #[test]
