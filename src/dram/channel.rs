@@ -214,6 +214,11 @@ impl Channel {
         self.next_event(now)
     }
 
+    /// Whether a read may not start because reads in service will take the `room`.
+    pub fn lacks_room(&self, room: u32) -> bool {
+        room <= self.active[READS] && self.read_candidates != 0
+    }
+
     /// The requests that have left since the last call, in order.
     pub fn take_completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
         self.completions.drain(..)

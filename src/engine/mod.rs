@@ -18,6 +18,9 @@ pub use port::{Fabric, PortId, UnitId};
 #[cfg(test)]
 pub use requests::test_request;
 pub use requests::{CacheLevel, Request, RequestId, RequestKind, RequestTable, Stamps};
-pub use run::{NoProgress, Progress, ProgressReport, RunError, simulate, simulate_with_commands};
+pub use run::{
+    NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
+    simulate_with_commands,
+};
 pub use system::BuildError;
 pub use time::{Clock, Domain, Ticks};

@@ -73,6 +73,14 @@ pub fn simulate(
     Ok(run(system, machine, trace, loads, progress)?.0)
 }
 
+/// As [`simulate`], but every unit has a turn in every cycle instead of when it asked for one. The results are
+/// the same but for [`RunResult::steps`]: tests find with it events that a unit did not ask for. Slow.
+pub fn simulate_every_cycle(machine: &Machine, trace: &Trace) -> Result<RunResult, RunError> {
+    let mut system = System::new(machine, trace)?;
+    system.poll();
+    Ok(run(system, machine, trace, &mut crate::record::NoLoads, &mut NoProgress)?.0)
+}
+
 /// As [`simulate`], and the log of each channel's DRAM commands, which grows with the run.
 pub fn simulate_with_commands(
     machine: &Machine,

@@ -44,6 +44,8 @@ pub(super) struct System {
     dispatcher: Dispatcher,
     launches: VecDeque<Launch>,
     steps: u64,
+    /// Every unit has a turn in every cycle.
+    polls: bool,
 }
 
 impl System {
@@ -59,6 +61,8 @@ impl System {
         let networks = wiring.networks(machine)?;
         let mut fabric = wiring.fabric;
         fabric.wake(dispatcher_unit(sms.len()), Ticks(0));
+        // Channels refresh whether requests come or not.
+        controllers.iter().for_each(|controller| fabric.wake(controller.unit(), Ticks(0)));
         Ok(System {
             fabric,
             requests: RequestTable::default(),
@@ -70,6 +74,7 @@ impl System {
             dispatcher,
             launches: VecDeque::new(),
             steps: 0,
+            polls: false,
         })
     }
 
@@ -92,8 +97,29 @@ impl System {
                 self.step_unit(domain, unit, cycle, record, source)?;
             }
             self.fabric.wheel(domain).end();
+            if self.polls {
+                self.wake_all(domain, cycle + 1);
+            }
         }
         Ok(())
+    }
+
+    /// Gives every unit a turn in every cycle from now on, whether it asks or not.
+    pub fn poll(&mut self) {
+        self.polls = true;
+        Domain::ALL.into_iter().for_each(|domain| self.wake_all(domain, 0));
+    }
+
+    fn wake_all(&mut self, domain: Domain, cycle: u64) {
+        let units = match domain {
+            Domain::Dram => self.controllers.len(),
+            Domain::Llc => self.slices.len(),
+            Domain::Network => self.networks.len(),
+            Domain::Core => self.sms.len() + 1,
+        };
+        for index in 0..units as u32 {
+            self.fabric.wake_cycle(UnitId { domain, index }, cycle);
+        }
     }
 
     fn step_unit(

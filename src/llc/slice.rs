@@ -477,8 +477,10 @@ impl Slice {
         {
             at(ready);
         }
-        // An entry that is due and still here waits for the queue, which wakes the slice as it is served.
-        if let Some(&(due, _)) = self.arriving.front().filter(|&&(due, _)| due > now) {
+        // What is due and finds the queue full waits until a request is served.
+        if let Some(&(due, id)) = self.arriving.front()
+            && (due > now || self.queue.accepts(ctx.requests.get(id)))
+        {
             at(due);
         }
         if let Some((ready, _)) =

@@ -132,14 +132,6 @@ fn loads_that_must_not_use_l1_pass_it() {
 }
 
 #[test]
-fn local_and_texture_loads_share_l1_with_global_ones() {
-    let of = |space| memory(Kind::Load, space, &[0]).used_after(0);
-    let warp = vec![of(Space::Local), of(Space::Texture), of(Space::Global), exit()];
-    let outcome = run(&simple(&[]), vec![warp]);
-    assert_eq!((outcome.sent.len(), outcome.result.l1.read_hits), (1, 2));
-}
-
-#[test]
 fn without_l1_every_access_goes_on() {
     let warp = vec![load(&[0]).used_after(0), load(&[0]).used_after(0), store(&[0]), exit()];
     let outcome = run(&simple(&["l1.enabled=false"]), vec![warp]);

@@ -1,0 +1,287 @@
+//! Random kernels on machines whose queues, caches and miss registers are as small as they can be: no run
+//! blocks, every invariant holds, and no unit needs a turn that it did not ask for.
+
+use crate::trace::{ALL, Access, Kernel, Step, Warp, machine as load, write};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::Value;
+use warpmem::engine::{NoProgress, simulate, simulate_every_cycle};
+use warpmem::machine::{self, Machine};
+use warpmem::record::{NoLoads, RunResult};
+use warpmem_trace::{CacheOp, Kind, OpClass, Space};
+
+/// How the lanes' addresses lie.
+#[derive(Clone, Debug)]
+enum Pattern {
+    Stride { base: u64, stride: u64 },
+    Scattered { seed: u64, span: u64 },
+}
+
+impl Pattern {
+    fn addresses(&self, lanes: u32, width: u64) -> Vec<u64> {
+        let lane_address = |lane: u64| match *self {
+            Pattern::Stride { base, stride } => base + lane * stride,
+            // A multiplicative hash of the lane: far from regular, and the same each time.
+            Pattern::Scattered { seed, span } => {
+                ((seed + lane).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) % span
+            }
+        };
+        (0..u64::from(lanes)).map(|lane| lane_address(lane) / width * width).collect()
+    }
+}
+
+fn pattern() -> impl Strategy<Value = Pattern> {
+    // Spans: a few lines, more than the small caches hold, many rows.
+    let base = select(vec![0u64, 64, 4096, 1 << 16, 1 << 20]);
+    let stride = select(vec![0u64, 4, 8, 64, 128, 4096]);
+    prop_oneof![
+        (base, stride).prop_map(|(base, stride)| Pattern::Stride { base, stride }),
+        (0u64..64, select(vec![512u64, 8192, 1 << 22]))
+            .prop_map(|(seed, span)| Pattern::Scattered { seed, span }),
+    ]
+}
+
+fn operation() -> impl Strategy<Value = (Kind, Space)> {
+    use Kind::{AsyncCopy, Atomic, Load, Prefetch, Reduction, Store};
+    use Space::{Constant, Global, Local, Shared, Texture};
+    prop_oneof![
+        6 => select(vec![(Load, Global), (Load, Local), (Load, Texture)]),
+        4 => select(vec![(Store, Global), (Store, Local)]),
+        2 => select(vec![(Atomic, Global), (Reduction, Global)]),
+        2 => select(vec![(Load, Shared), (Store, Shared), (Load, Constant)]),
+        1 => select(vec![(AsyncCopy, Global), (Prefetch, Global)]),
+    ]
+}
+
+fn access() -> impl Strategy<Value = Access> {
+    let mask = prop_oneof![4 => Just(ALL), 2 => any::<u32>(), 1 => select(vec![0, 1, 1 << 31])];
+    let cache_op = select(vec![CacheOp::Default, CacheOp::Default, CacheOp::Global]);
+    let registers = (prop::option::of(0u16..4), prop::option::of(0u16..4));
+    (operation(), pattern(), mask, select(vec![1u8, 4, 8, 16]), cache_op, registers).prop_map(
+        |((kind, space), pattern, mask, width, cache_op, (dest, source))| {
+            let returns = matches!(kind, Kind::Load | Kind::Atomic);
+            Access {
+                kind,
+                space,
+                cache_op,
+                width,
+                mask,
+                dest: dest.filter(|_| returns),
+                source,
+                addresses: pattern.addresses(mask.count_ones(), width.into()),
+            }
+        },
+    )
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let compute = (select(OpClass::ALL.to_vec()), 0u16..4, 0u16..4)
+        .prop_map(|(class, dest, source)| Step::Compute { class, dest, source });
+    prop_oneof![
+        8 => access().prop_map(Step::Memory),
+        3 => compute,
+        1 => select(vec![Step::Fence, Step::WaitAsync]),
+    ]
+}
+
+/// A CTA: warps whose stretches of steps lie between barriers; a warp with fewer stretches ends early.
+fn cta() -> impl Strategy<Value = Vec<Warp>> {
+    let stretch = prop::collection::vec(step(), 0..6);
+    let warp = prop::collection::vec(stretch, 1..4);
+    (prop::collection::vec(warp, 1..5), [0u8..16, 0u8..16, 0u8..16], any::<bool>()).prop_map(
+        |(warps, barriers, exits)| {
+            let flatten = |stretches: Vec<Vec<Step>>| {
+                let mut warp: Warp = Vec::new();
+                for (at, stretch) in stretches.into_iter().enumerate() {
+                    if at > 0 {
+                        warp.push(Step::Barrier(barriers[at]));
+                    }
+                    warp.extend(stretch);
+                }
+                if exits {
+                    warp.push(Step::Exit);
+                }
+                warp
+            };
+            warps.into_iter().map(flatten).collect()
+        },
+    )
+}
+
+/// A kernel of a few different CTAs, several times over.
+fn kernel() -> impl Strategy<Value = Kernel> {
+    let shared_bytes = select(vec![0u32, 16 << 10]);
+    (0u64..3, shared_bytes, prop::collection::vec(cta(), 1..3), 1usize..4).prop_map(
+        |(stream, shared_bytes, ctas, copies)| {
+            let ctas = std::iter::repeat_n(ctas, copies).flatten().collect();
+            Kernel { stream, shared_bytes, registers: 16, ctas }
+        },
+    )
+}
+
+/// Groups of overrides; of each group one line is taken, or none.
+const SHAPES: &[&[&str]] = &[
+    &["sm.count=1", "sm.count=2"],
+    &["sm.max_ctas=1", "sm.max_ctas=2 sm.cta_launches_per_cycle=2"],
+    &["sm.schedulers=1", "sm.issue_interval=4"],
+    &["sm.lsu_queue=1"],
+    &["l1.enabled=false"],
+    &["l1.latency=1", "l1.latency=7"],
+    &["l1.banks=1", "l1.banks=3"],
+    &["l1.cache.mshr_entries=1", "l1.cache.mshr_entries=3"],
+    &["l1.cache.mshr_merges=1", "l1.cache.mshr_merges=2"],
+    &["l1.cache.miss_queue=1"],
+    &[
+        "l1.shared_options_bytes=[] l1.unified_bytes=0 l1.cache.size_bytes=512 l1.cache.ways=2",
+        "l1.shared_options_bytes=[] l1.unified_bytes=0 l1.cache.size_bytes=128 l1.cache.ways=1",
+    ],
+    &["l1.cache.write=write-through", "l1.cache.write=write-evict", "l1.cache.write=write-back"],
+    &[
+        "l1.cache.write_allocate=none",
+        "l1.cache.write_allocate=fetch-on-write",
+        "l1.cache.write_allocate=lazy-fetch",
+    ],
+    &["l1.cache.read_allocate=on-miss", "l1.cache.read_allocate=on-fill"],
+    &["l1.flush_between_kernels=false"],
+    &["network.input_buffer=1", "network.input_buffer=2"],
+    &["network.output_buffer=1", "network.output_buffer=2"],
+    &["network.latency=0", "network.latency=9"],
+    &["llc.queue=1", "llc.queue=2"],
+    &["llc.reply_queue=1"],
+    &["llc.to_dram_queue=1 llc.cache.miss_queue=1"],
+    &["llc.to_dram_latency=0"],
+    &["llc.input_latency=0"],
+    &["llc.latency=0", "llc.latency=5"],
+    &["llc.atomic_cycles=0", "llc.atomic_cycles=3"],
+    &["llc.cache.mshr_entries=1", "llc.cache.mshr_entries=3"],
+    &["llc.cache.mshr_merges=1", "llc.cache.mshr_merges=2"],
+    &["llc.cache.size_bytes=512 llc.cache.ways=2", "llc.cache.size_bytes=128 llc.cache.ways=1"],
+    &["llc.cache.write=write-through", "llc.cache.write=write-evict", "llc.cache.write=write-back"],
+    &[
+        "llc.cache.write_allocate=none",
+        "llc.cache.write_allocate=fetch-on-write",
+        "llc.cache.write_allocate=lazy-fetch",
+    ],
+    &["llc.cache.read_allocate=on-miss", "llc.cache.read_allocate=on-fill"],
+    &["dram.return_queue=1", "dram.return_queue=3"],
+    &["dram.read_queue=16", "dram.read_queue=17"],
+    &[
+        "dram.write_queue=0 dram.write_high_watermark=0 dram.write_low_watermark=0",
+        "dram.write_queue=1 dram.write_high_watermark=1 dram.write_low_watermark=0",
+        "dram.write_queue=4 dram.write_high_watermark=3 dram.write_low_watermark=1",
+        "dram.write_queue=16 dram.write_high_watermark=16 dram.write_low_watermark=8",
+    ],
+    &["dram.timing.trefi=300 dram.timing.trfc=60"],
+    &[
+        "policy.dram_scheduler=fcfs",
+        "policy.dram_scheduler=banked-fifo",
+        "policy.dram_scheduler=fr-fcfs(page=closed)",
+        "policy.dram_scheduler=fr-fcfs(row_hit_cap=1)",
+        "policy.dram_scheduler=fr-fcfs(starvation_limit=50)",
+    ],
+    &["policy.warp_scheduler=lrr", "policy.warp_scheduler=gto"],
+    &["run.concurrent_kernels=true"],
+    &["run.launch_latency=40"],
+    &["clocks.llc_mhz=300", "clocks.llc_mhz=2000"],
+    &["clocks.dram_mhz=500", "clocks.dram_mhz=3000"],
+    &["clocks.network_mhz=700"],
+];
+
+/// A preset and overrides.
+#[derive(Clone, Debug)]
+struct Small {
+    preset: &'static str,
+    overrides: Vec<String>,
+}
+
+/// A preset with some shapes; each group's index chooses none as often as all of its lines together.
+fn small_machine() -> impl Strategy<Value = Small> {
+    let choices = prop::collection::vec(prop::option::weighted(0.3, any::<Index>()), SHAPES.len());
+    (select(machine::preset_names().collect::<Vec<_>>()), choices).prop_map(|(preset, choices)| {
+        let chosen = SHAPES
+            .iter()
+            .zip(choices)
+            .filter_map(|(lines, at)| Some(lines[at?.index(lines.len())]));
+        let few_sms = std::iter::once("sm.count=4");
+        let overrides: Vec<String> =
+            few_sms.chain(chosen).flat_map(str::split_whitespace).map(str::to_owned).collect();
+        Small { preset, overrides }
+    })
+}
+
+/// Counts in which two results differ, but for the number of unit steps.
+fn differences(one: &RunResult, other: &RunResult) -> Vec<String> {
+    let json = |result| serde_json::to_value(result).unwrap();
+    let mut found = Vec::new();
+    compare("", &json(one), &json(other), &mut found);
+    found.retain(|line| !line.starts_with(".steps:"));
+    found
+}
+
+fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
+    match (one, other) {
+        (Value::Object(a), Value::Object(b)) if a.len() == b.len() => {
+            a.iter()
+                .for_each(|(key, value)| compare(&format!("{path}.{key}"), value, &b[key], found));
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            let pairs = a.iter().zip(b).enumerate();
+            pairs.for_each(|(at, (a, b))| compare(&format!("{path}.{at}"), a, b, found));
+        }
+        (a, b) if a != b => found.push(format!("{path}: {a} / {b}")),
+        _ => {}
+    }
+}
+
+/// Fails if the run blocks, if a second one differs, or if it differs from one in which every unit has a turn
+/// in every cycle.
+fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
+    let file = write(kernels);
+    let run = || simulate(machine, &file.trace, &mut NoLoads, &mut NoProgress);
+    let asked = run().map_err(|error| TestCaseError::fail(error.to_string()))?;
+    prop_assert!(asked == run().unwrap(), "the second run differs");
+    let polled = simulate_every_cycle(machine, &file.trace).unwrap();
+    prop_assert!(asked.steps <= polled.steps);
+    prop_assert_eq!(differences(&asked, &polled), Vec::<String>::new());
+    Ok(())
+}
+
+/// Scattered loads, stores and atomics: every slice and channel has a queue.
+fn busy_kernel() -> Kernel {
+    let kinds = [Kind::Load, Kind::Store, Kind::Load, Kind::Atomic, Kind::Load, Kind::Store];
+    let warp = |first: usize| -> Warp {
+        let steps = (first..).zip(kinds.into_iter().cycle().skip(first)).take(6);
+        let access = |(at, kind): (usize, Kind)| {
+            let pattern = Pattern::Scattered { seed: at as u64 * 7 % 64, span: 1 << 18 };
+            Step::Memory(Access { kind, ..Access::load(4, pattern.addresses(32, 4)) })
+        };
+        steps.map(access).collect()
+    };
+    let cta = |cta: usize| (0..4).map(|number| warp(cta * 4 + number)).collect();
+    Kernel { ctas: (0..3).map(cta).collect(), ..Kernel::default() }
+}
+
+#[test]
+fn units_ask_for_every_turn_on_each_small_machine() {
+    let kernels = [busy_kernel(), busy_kernel()];
+    for preset in ["li2015", "rtx2060s"] {
+        for line in SHAPES.concat() {
+            let overrides: Vec<&str> =
+                std::iter::once("sm.count=2").chain(line.split(' ')).collect();
+            let result = check(&load(preset, &overrides), &kernels);
+            result.unwrap_or_else(|error| panic!("{preset}, {line}: {error}"));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn units_ask_for_every_turn_that_they_need(
+        small in small_machine(),
+        kernels in prop::collection::vec(kernel(), 1..3),
+    ) {
+        check(&machine::load(small.preset, &small.overrides).unwrap(), &kernels)?;
+    }
+}

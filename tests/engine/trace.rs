@@ -1,0 +1,165 @@
+//! Small traces, written step by step, and runs of them.
+
+use std::fmt;
+use std::path::PathBuf;
+use tempfile::TempDir;
+use warpmem::machine::Machine;
+use warpmem_trace::{
+    CacheOp, CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Provenance, Reg, Space, Trace,
+    TraceWriter, WarpAssembler, WriterOptions,
+};
+
+/// All lanes of a warp.
+pub const ALL: u32 = u32::MAX;
+
+/// A memory instruction. `addresses` has one entry per lane of `mask`.
+#[derive(Clone)]
+pub struct Access {
+    pub kind: Kind,
+    pub space: Space,
+    pub cache_op: CacheOp,
+    pub width: u8,
+    pub mask: u32,
+    pub dest: Option<u16>,
+    pub source: Option<u16>,
+    pub addresses: Vec<u64>,
+}
+
+/// One instruction of a warp.
+#[derive(Clone, Debug)]
+pub enum Step {
+    Compute { class: OpClass, dest: u16, source: u16 },
+    Memory(Access),
+    Barrier(u8),
+    Fence,
+    WaitAsync,
+    Exit,
+}
+
+/// The instructions of a warp.
+pub type Warp = Vec<Step>;
+
+/// A kernel: its CTAs, each with its warps.
+#[derive(Clone, Debug, Default)]
+pub struct Kernel {
+    pub stream: u64,
+    pub shared_bytes: u32,
+    pub registers: u32,
+    pub ctas: Vec<Vec<Warp>>,
+}
+
+/// A trace in a directory of its own, which goes when this goes.
+pub struct TraceFile {
+    pub trace: Trace,
+    _directory: TempDir,
+}
+
+/// On one line, for the reports of failed tests.
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Access { kind, space, cache_op, width, mask, dest, source, addresses } = self;
+        let line = format!(
+            "{kind:?} {space:?} {cache_op:?} w{width} m{mask:x} {dest:?}<-{source:?} {addresses:x?}"
+        );
+        f.write_str(&line)
+    }
+}
+
+impl Access {
+    /// A load of `width` bytes by each lane; nothing depends on it.
+    pub fn load(width: u8, addresses: Vec<u64>) -> Access {
+        let mask = if addresses.len() == 32 { ALL } else { (1 << addresses.len()) - 1 };
+        Access {
+            kind: Kind::Load,
+            space: Space::Global,
+            cache_op: CacheOp::Default,
+            width,
+            mask,
+            dest: None,
+            source: None,
+            addresses,
+        }
+    }
+
+    fn assemble(&self, pc: u64, warp: &mut WarpAssembler) {
+        let registers = |reg: Option<u16>| reg.map(Reg).into_iter().collect::<Vec<_>>();
+        let op = MemoryOp {
+            kind: self.kind,
+            space: self.space,
+            width: self.width,
+            cache_op: self.cache_op,
+        };
+        warp.memory(
+            pc,
+            op,
+            self.mask,
+            &registers(self.dest),
+            &registers(self.source),
+            &self.addresses,
+        );
+    }
+}
+
+impl Step {
+    fn assemble(&self, pc: u64, warp: &mut WarpAssembler) {
+        match self {
+            Step::Compute { class, dest, source } => {
+                warp.compute(*class, ALL, &[Reg(*dest)], &[Reg(*source)]);
+            }
+            Step::Memory(access) => access.assemble(pc, warp),
+            Step::Barrier(id) => warp.barrier(pc, *id, ALL),
+            Step::Fence => warp.fence(pc, ALL),
+            Step::WaitAsync => warp.wait_async(),
+            Step::Exit => warp.exit(pc, ALL),
+        }
+    }
+}
+
+/// Writes a trace.
+pub fn write(kernels: &[Kernel]) -> TraceFile {
+    write_with(kernels, WriterOptions::default())
+}
+
+/// Writes a trace with a layout of its own.
+pub fn write_with(kernels: &[Kernel], options: WriterOptions) -> TraceFile {
+    let directory = tempfile::tempdir().unwrap();
+    let path: PathBuf = directory.path().join("t.wmt");
+    let mut writer = TraceWriter::create(&path, Provenance::default(), options).unwrap();
+    kernels.iter().enumerate().for_each(|(index, kernel)| write_kernel(&mut writer, index, kernel));
+    writer.finish().unwrap();
+    TraceFile { trace: Trace::open(&path).unwrap(), _directory: directory }
+}
+
+fn write_kernel(writer: &mut TraceWriter, index: usize, kernel: &Kernel) {
+    let warps = kernel.ctas.iter().map(Vec::len).max().unwrap_or(1);
+    let info = KernelInfo {
+        name: format!("kernel{index}"),
+        stream: kernel.stream,
+        grid: [kernel.ctas.len() as u32, 1, 1],
+        block: [warps as u32 * 32, 1, 1],
+        registers_per_thread: kernel.registers,
+        shared_bytes: kernel.shared_bytes,
+        sm_version: 0,
+    };
+    writer.begin_kernel(info).unwrap();
+    let mut cta = CtaBuilder::new();
+    let mut assembler = WarpAssembler::new();
+    for (x, warps) in kernel.ctas.iter().enumerate() {
+        cta.begin([x as u32, 0, 0]);
+        for (number, warp) in warps.iter().enumerate() {
+            cta.begin_warp(number as u32);
+            for (at, step) in warp.iter().enumerate() {
+                step.assemble(at as u64 * 16, &mut assembler);
+            }
+            assembler.finish(writer, &mut cta);
+        }
+        writer.cta(&cta).unwrap();
+    }
+    writer.end_kernel().unwrap();
+}
+
+/// A preset with overrides.
+pub fn machine(preset: &str, overrides: &[&str]) -> Machine {
+    let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+    warpmem::machine::load(preset, &overrides).unwrap()
+}
