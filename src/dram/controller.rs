@@ -171,3 +171,148 @@ impl Controller {
         format!("channel {}: {} requests pending", self.unit.index, self.channel.pending())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Request as Row;
+    use crate::engine::testing::Bench;
+    use crate::testing::machine;
+
+    /// A request of a slice that can enter the channel from `cycle` on.
+    #[derive(Clone, Copy)]
+    struct Miss {
+        slice: u16,
+        cycle: u64,
+        kind: RequestKind,
+        address: u64,
+        sectors: u8,
+    }
+
+    fn read(slice: u16, cycle: u64, address: u64) -> Miss {
+        Miss { slice, cycle, kind: RequestKind::Read, address, sectors: 1 }
+    }
+
+    struct Outcome {
+        /// Cycle in which a slice takes a fill, and the place of its miss in the list.
+        fills: Vec<(u64, usize)>,
+        /// Entered, started, finished, by miss.
+        stamps: Vec<[u64; 3]>,
+        statistics: ChannelStatistics,
+        left: usize,
+    }
+
+    /// One channel of two slices; those take no fill before `opens`.
+    fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
+        let machine = machine(&[&["dram.channels=1"], overrides].concat());
+        let mut bench = Bench::new(&machine, [1, 2, 0, 0]);
+        let unit = |domain, index| UnitId { domain, index };
+        let channel = unit(Domain::Dram, 0);
+        let ports: Vec<_> = (0..2u32)
+            .map(|slice| {
+                let (llc, at) = (unit(Domain::Llc, slice), slice as usize);
+                let down = bench.fabric.add_port("misses", at, 100, llc, channel);
+                (down, bench.fabric.add_port("fills", at, 2, channel, llc))
+            })
+            .collect();
+        let clock = bench.fabric.clock(Domain::Dram);
+        let mut controller = Controller::new(&machine, 0, clock, ports.clone()).unwrap();
+        for miss in misses {
+            let row = Row::of_slice(miss.address, miss.kind, miss.slice);
+            let id = bench.requests.add(Row { sectors: miss.sectors, ..row }, clock.at(0));
+            bench.fabric.push(ports[usize::from(miss.slice)].0, id, clock.at(miss.cycle));
+        }
+        let (mut fills, mut last) = (Vec::new(), 0);
+        bench.run(|unit, cycle, ctx| {
+            last = cycle;
+            if unit.domain == Domain::Dram {
+                controller.step(cycle, ctx);
+                return;
+            }
+            if cycle < opens {
+                ctx.fabric.wake_cycle(unit, opens);
+                return;
+            }
+            let port = ports[unit.index as usize].1;
+            let now = ctx.fabric.clock(unit.domain).at(cycle);
+            while let Some(id) = ctx.fabric.ready(port, now) {
+                ctx.fabric.pop(port, now);
+                assert_eq!(u32::from(misses[id.0 as usize].slice), unit.index);
+                fills.push((cycle, id.0 as usize));
+            }
+            if let Some((ready, _)) = ctx.fabric.head(port) {
+                ctx.fabric.wake(unit, ready);
+            }
+        });
+        let stamps = (0..misses.len() as u32).map(|id| {
+            let s = bench.requests.stamps(RequestId(id));
+            [s.dram_entered, s.dram_started, s.dram_finished].map(|at| at.0)
+        });
+        let left = bench.requests.in_flight() - fills.len();
+        Outcome { fills, stamps: stamps.collect(), statistics: controller.finish(last), left }
+    }
+
+    /// Cycles of a read of 128 bytes in two bursts from a closed bank.
+    const READ: u64 = 12 + 3 + 12 + 2;
+
+    #[test]
+    fn a_read_is_stamped_and_comes_back_to_its_slice() {
+        let outcome = run(&[], &[read(1, 10, 0)], 0);
+        assert_eq!(outcome.stamps, [[10, 10, 10 + READ]]);
+        assert_eq!(outcome.fills, [(10 + READ, 0)]);
+    }
+
+    #[test]
+    fn a_write_back_takes_a_command_for_each_burst_and_nobody_waits() {
+        let sectored = [
+            "l1.cache.sector_bytes=32",
+            "llc.cache.sector_bytes=32",
+            "dram.bus_bytes=4",
+            "dram.address.map=row:12 bank:4 column:7 burst:5",
+            "dram.write_queue=0",
+            "dram.write_high_watermark=0",
+            "dram.write_low_watermark=0",
+        ];
+        let kind = RequestKind::Writeback;
+        let outcome = run(&sectored, &[Miss { kind, sectors: 0b1011, ..read(0, 0, 0) }], 0);
+        assert_eq!(outcome.statistics.total().writes, 3);
+        assert_eq!((outcome.fills.len(), outcome.left), (0, 0));
+    }
+
+    #[test]
+    fn a_request_with_no_room_in_the_queue_waits_at_the_door() {
+        let misses = [read(0, 0, 0), read(0, 0, 1 << 16)];
+        let outcome = run(&["dram.read_queue=1"], &misses, 0);
+        let [first, second] = outcome.stamps[..] else { panic!("two misses") };
+        assert_eq!(first[0], 0);
+        assert!(second[0] > 0 && second[0] <= first[2], "{second:?}");
+        assert_eq!(outcome.fills.len(), 2);
+    }
+
+    #[test]
+    fn slices_take_turns_at_a_full_queue() {
+        // Rows of one bank, lines of one row, lines of several banks.
+        for (queue, shift) in [(1, 16), (1, 7), (1, 8), (2, 16), (2, 7), (2, 8), (3, 7), (3, 8)] {
+            let key = format!("dram.read_queue={queue}");
+            let misses: Vec<Miss> =
+                (0..16).map(|n| read(n % 2, 0, u64::from(n) << shift)).collect();
+            let outcome = run(&[&key], &misses, 0);
+            let mut order: Vec<usize> = (0..16).collect();
+            order.sort_by_key(|&miss| outcome.stamps[miss][0]);
+            for (position, pair) in order.chunks(2).enumerate() {
+                let slices = [pair[0] % 2, pair[1] % 2];
+                assert_ne!(slices[0], slices[1], "queue of {queue}, pair {position}: {order:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn reads_wait_while_their_slice_takes_no_fill() {
+        let misses: Vec<Miss> = (0..6).map(|n| read(0, 0, n * 128)).collect();
+        let outcome = run(&[], &misses, 1000);
+        let before = outcome.stamps.iter().filter(|s| s[2] < 1000).count();
+        assert_eq!(before, 2, "as many as the port holds");
+        assert_eq!(outcome.fills.len(), 6);
+        assert!(outcome.stamps.iter().all(|s| s[2] < 1200), "and then all");
+    }
+}

@@ -47,6 +47,8 @@ struct Outcome {
     answered: Vec<Option<u64>>,
     /// Asks in the order of their answers.
     order: Vec<usize>,
+    /// Cycle in which each answered ask had its turn at the tags, in the order of the answers.
+    served: Vec<u64>,
     /// Requests that reached the channel: cycle, kind, address, sectors.
     down: Vec<(u64, RequestKind, u64, u8)>,
     result: SliceResult,
@@ -218,7 +220,9 @@ fn run_closed(machine: &Machine, asks: &[Ask], dram_opens: u64, replies_open: u6
     let answered = (0..asks.len())
         .map(|ask| order.iter().position(|&o| o == ask).map(|at| world.answers[at].0))
         .collect();
-    Outcome { answered, order, down: world.down, result: slice.finish() }
+    let served = |&(_, id): &(u64, RequestId)| clock.cycle_of(bench.requests.stamps(id).llc_served);
+    let served = world.answers.iter().map(served).collect();
+    Outcome { answered, order, served, down: world.down, result: slice.finish() }
 }
 
 fn unit(domain: Domain) -> UnitId {
@@ -296,6 +300,25 @@ fn a_blocked_reply_network_holds_answers_and_lets_them_go() {
     assert_eq!(outcome.order, [0, 1, 2, 3, 4, 5]);
     assert_eq!((outcome.cycle(0), outcome.cycle(1)), (400, 400), "two waited in the port");
     assert!(outcome.cycle(5) <= 400 + 6);
+}
+
+#[test]
+fn hits_that_cannot_leave_hold_up_the_tags() {
+    let machine = bare(&["llc.reply_queue=2"]);
+    let asks: Vec<Ask> = (0..20).map(|n| ask(n, WRITE, 0)).collect();
+    let outcome = run_closed(&machine, &asks, 0, 400);
+    let before = outcome.served.iter().filter(|&&cycle| cycle < 400).count();
+    assert_eq!(before, 2 + 1 + 3, "two in the port, one at its door, three on the way of 3 cycles");
+    assert_eq!(outcome.order.len(), 20);
+}
+
+#[test]
+fn the_way_in_takes_a_request_each_cycle() {
+    let machine = bare(&["llc.input_latency=20", "llc.queue=1"]);
+    let asks: Vec<Ask> = (0..50).map(|n| ask(n, WRITE, 0)).collect();
+    let outcome = run(&machine, &asks);
+    let expected: Vec<u64> = (0..50).map(|n| n + ARRIVE + 20).collect();
+    assert_eq!(outcome.served, expected);
 }
 
 #[test]

@@ -128,7 +128,7 @@ impl Sm {
 
     /// Something that a warp waited for has come back at `cycle`.
     pub(super) fn memory_back(&mut self, slot: u32, cycle: u64) {
-        if self.waiting_for_memory >> slot & 1 == 0 || self.at_barrier >> slot & 1 == 1 {
+        if self.waiting_for_memory >> slot & 1 == 0 {
             return;
         }
         if self.has_ended(slot) {

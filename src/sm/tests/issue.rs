@@ -146,6 +146,12 @@ fn a_fence_holds_what_follows_until_stores_are_acknowledged() {
 }
 
 #[test]
+fn a_fence_is_over_when_what_came_before_it_is() {
+    let warp = vec![store(&[0]), fence(), store(&[0]), compute(Integer, &[])];
+    assert_eq!(offsets(&simple(&[]), warp), [0, 1, 130, 131]);
+}
+
+#[test]
 fn constants_come_after_their_latency_without_traffic() {
     let constant = memory(Kind::Load, Space::Constant, &[64]).used_after(0);
     let outcome = run(&simple(&["sm.constant_latency=17"]), vec![vec![constant, exit()]]);
@@ -178,6 +184,15 @@ fn gto_goes_to_the_oldest_when_its_warp_stalls() {
     let order = run(&simple(&["policy.warp_scheduler=gto"]), warps).order();
     // Warp 0 stalls until cycle 6; warp 1 is done in cycle 4; warp 2 has two more.
     assert_eq!(order, [0, 1, 1, 1, 1, 2, 2, 0]);
+}
+
+#[test]
+fn gto_owes_nothing_to_a_new_warp_in_the_slot_of_the_last() {
+    let one_warp = |count| vec![vec![compute(Integer, &[]); count]];
+    let mut rig = Rig::new(&simple(&["policy.warp_scheduler=gto"]), Below::default());
+    rig.launch(&trace(&[TestKernel::new([one_warp(2), one_warp(3)])]), START);
+    rig.launch(&trace(&[TestKernel::new([one_warp(2)])]), START + 2);
+    assert_eq!(rig.run().order(), [0, 0, 1, 1, 1, 0, 0]);
 }
 
 #[test]

@@ -132,6 +132,14 @@ fn loads_that_must_not_use_l1_pass_it() {
 }
 
 #[test]
+fn local_and_texture_loads_share_l1_with_global_ones() {
+    let of = |space| memory(Kind::Load, space, &[0]).used_after(0);
+    let warp = vec![of(Space::Local), of(Space::Texture), of(Space::Global), exit()];
+    let outcome = run(&simple(&[]), vec![warp]);
+    assert_eq!((outcome.sent.len(), outcome.result.l1.read_hits), (1, 2));
+}
+
+#[test]
 fn without_l1_every_access_goes_on() {
     let warp = vec![load(&[0]).used_after(0), load(&[0]).used_after(0), store(&[0]), exit()];
     let outcome = run(&simple(&["l1.enabled=false"]), vec![warp]);
@@ -200,7 +208,7 @@ fn a_full_way_out_holds_the_unit_and_wakes_it() {
     let lines: Vec<u64> = (0..8).map(|n| n * 128).collect();
     let closed_until = 500;
     let mut rig = Rig::new(&machine, Below { closed_until, ..Below::default() });
-    rig.launch(&trace(&[TestKernel::new([vec![vec![load(&lines)]]])]));
+    rig.launch(&trace(&[TestKernel::new([vec![vec![load(&lines)]]])]), START);
     let outcome = rig.run();
     assert_eq!(outcome.sent.len(), 8, "all get out in the end");
     // Three places: two of the miss queue and one of the lookup. Filled in cycles 1 to 3.
@@ -252,7 +260,7 @@ fn a_flush_empties_l1_and_gives_it_its_new_size() {
     let misses = |l1_bytes| {
         let mut rig = Rig::new(&machine, Below::default());
         rig.l1_bytes = l1_bytes;
-        rig.launch(&twice);
+        rig.launch(&twice, START);
         rig.run().result.l1.read_misses
     };
     assert_eq!(misses(512), 4);

@@ -72,7 +72,7 @@ fn run(machine: &Machine, warps: Vec<WarpSteps>) -> Outcome {
 /// `ctas`, all launched together, on an SM of `machine`.
 fn run_ctas(machine: &Machine, ctas: Vec<Vec<WarpSteps>>) -> Outcome {
     let mut rig = Rig::new(machine, Below::default());
-    rig.launch(&trace(&[TestKernel::new(ctas)]));
+    rig.launch(&trace(&[TestKernel::new(ctas)]), START);
     rig.run()
 }
 
@@ -151,6 +151,8 @@ struct Rig {
     ports: (PortId, PortId),
     l1_bytes: u32,
     picks: Arc<Mutex<Vec<u32>>>,
+    /// CTAs to come, by cycle.
+    launches: VecDeque<(u64, CtaLaunch)>,
 }
 
 impl Rig {
@@ -170,38 +172,43 @@ impl Rig {
         }
         sm.start_account(START);
         let l1_bytes = machine.l1.cache.size_bytes;
-        Rig { bench, sm, below, ports: (out, back), l1_bytes, picks }
+        let launches = VecDeque::new();
+        Rig { bench, sm, below, ports: (out, back), l1_bytes, picks, launches }
     }
 
-    /// Hands the SM all CTAs of the first kernel of `trace`.
-    fn launch(&mut self, trace: &Trace) {
+    /// Has all CTAs of the first kernel of `trace` start at `cycle`.
+    fn launch(&mut self, trace: &Trace, cycle: u64) {
         let code = Arc::new(Code::new(&trace.instructions(0).unwrap()));
         let kernel = &trace.kernels()[0];
         let mut cta = 0;
         for chunk in 0..kernel.chunks.len() {
             let chunk = trace.chunk(0, chunk).unwrap();
             for cta_in_chunk in 0..chunk.ctas().len() {
-                self.sm.launch(CtaLaunch {
+                let launch = CtaLaunch {
                     kernel: 0,
                     cta,
                     code: Arc::clone(&code),
                     chunk: Arc::clone(&chunk),
                     cta_in_chunk,
                     l1_bytes: self.l1_bytes,
-                    flush: cta == 0,
-                });
+                    flush: self.launches.is_empty(),
+                };
+                self.launches.push_back((cycle, launch));
                 cta += 1;
             }
         }
-        self.bench.fabric.wake_cycle(self.sm.unit(), START);
+        self.bench.fabric.wake_cycle(self.sm.unit(), cycle);
     }
 
     /// Until nothing more happens; nothing may be left then.
     fn run(mut self) -> Outcome {
         let (mut issues, mut ended) = (Vec::new(), Vec::new());
-        let Rig { bench, sm, below, ports: (out, back), picks, .. } = &mut self;
+        let Rig { bench, sm, below, ports: (out, back), picks, launches, .. } = &mut self;
         bench.run(|unit, cycle, ctx| match unit.domain {
             Domain::Core => {
+                while launches.front().is_some_and(|&(start, _)| start <= cycle) {
+                    launches.pop_front().into_iter().for_each(|(_, cta)| sm.launch(cta));
+                }
                 sm.step(cycle, ctx).unwrap();
                 issues.extend(picks.lock().unwrap().drain(..).map(|warp| (cycle, warp)));
                 ended.extend(sm.take_ended());
