@@ -191,7 +191,10 @@ fn kernels_without_ctas_are_over_as_they_start() {
     assert_eq!(rig.next, Some(10), "the last one is still to start");
     assert_eq!(rig.step(10), []);
     assert!(rig.dispatcher.is_done());
-    assert_eq!(rig.result(0).ctas, 0);
+    for (kernel, cycle) in [(0, 1), (1, 1), (3, 11)] {
+        let result = rig.result(kernel);
+        assert_eq!((result.ctas, result.start_cycle, result.end_cycle), (0, cycle, cycle));
+    }
 }
 
 #[test]

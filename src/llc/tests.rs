@@ -522,6 +522,16 @@ fn an_atomic_that_misses_brings_its_sector() {
 }
 
 #[test]
+fn a_merged_read_is_a_use_of_its_line() {
+    let machine = bare(&["llc.cache.size_bytes=256", "llc.cache.ways=2"]);
+    let [a, b, c] = [0, 128, 256];
+    let asks = [ask(0, READ, a), ask(1, READ, b), ask(2, READ, a)];
+    let later = [ask(200, READ, c), ask(400, READ, a)];
+    let outcome = run(&machine, &[&asks[..], &later].concat());
+    assert_eq!(outcome.result.cache.read_hits, 1, "b gave way to c");
+}
+
+#[test]
 fn reads_that_only_passed_leave_clean_lines() {
     let machine = bare(&["llc.cache.size_bytes=128", "llc.cache.ways=1"]);
     let outcome = run(&machine, &[ask(0, READ, 0), ask(200, READ, 128), ask(400, READ, 0)]);

@@ -360,6 +360,19 @@ mod tests {
     }
 
     #[test]
+    fn a_merged_read_is_a_use_of_its_line() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &["l1.cache.size_bytes=256", "l1.cache.ways=2"]);
+        read(&mut l1, &mut requests, 0);
+        read(&mut l1, &mut requests, 128);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Pending);
+        l1.fill(0, 8);
+        l1.fill(128, 8);
+        read(&mut l1, &mut requests, 256);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit, "line 128 gave way");
+    }
+
+    #[test]
     fn each_shortage_has_its_name() {
         let mut requests = RequestTable::default();
         let mut l1 = l1("li2015", &["l1.cache.mshr_entries=1", "l1.cache.mshr_merges=1"]);
