@@ -144,9 +144,7 @@ impl Dispatcher {
             return Ok(Some(cycle + 1));
         }
         let waiting = self.kernels.iter().any(|k| k.state == State::Waiting);
-        let starts = (waiting && self.next_start > cycle).then_some(self.next_start);
-        // A kernel without CTAs is over as it starts.
-        Ok(if waiting && self.running.is_empty() { starts.or(Some(cycle + 1)) } else { starts })
+        Ok((waiting && self.next_start > cycle).then_some(self.next_start))
     }
 
     fn start_kernels(

@@ -290,6 +290,13 @@ mod tests {
     }
 
     #[test]
+    fn a_slice_hands_over_one_request_a_cycle() {
+        let misses: Vec<Miss> = (0..10).map(|n| read(0, 0, n << 16)).collect();
+        let entered = run(&[], &misses, 0).stamps.into_iter().map(|stamps| stamps[0]);
+        assert_eq!(entered.collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn slices_take_turns_at_a_full_queue() {
         // Rows of one bank, lines of one row, lines of several banks.
         for (queue, shift) in [(1, 16), (1, 7), (1, 8), (2, 16), (2, 7), (2, 8), (3, 7), (3, 8)] {

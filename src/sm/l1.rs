@@ -383,6 +383,18 @@ mod tests {
     }
 
     #[test]
+    fn a_store_that_goes_on_needs_a_place_below() {
+        let full = Write::Fail(ReservationFail::MissQueueFull);
+        for policy in ["write-evict", "write-through", "write-back"] {
+            let policy = format!("l1.cache.write={policy}");
+            let mut l1 = l1("li2015", &[&policy, "l1.cache.write_allocate=none"]);
+            assert_eq!(l1.write(&sector(0, 1), 0), full, "{policy}");
+            assert_eq!(l1.write(&sector(0, 1), 1), Write::Through, "{policy}");
+            assert_eq!(l1.counts.write_misses, 1, "the failure is not counted");
+        }
+    }
+
+    #[test]
     fn a_store_under_write_evict_drops_the_line() {
         let mut requests = RequestTable::default();
         let mut l1 = l1("li2015", &["l1.cache.write=write-evict"]);
