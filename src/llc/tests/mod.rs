@@ -1,0 +1,236 @@
+//! One slice on its own, with the test as the networks and as DRAM.
+
+mod requests;
+mod writes;
+
+use super::{Slice, SlicePorts};
+use crate::engine::testing::Bench;
+use crate::engine::{Clock, Context, Domain, PortId, Request, RequestId, RequestKind, UnitId};
+use crate::machine::Machine;
+use crate::record::{ReservationFail, SliceResult};
+use crate::testing::machine;
+use std::collections::VecDeque;
+
+/// Cycles from a read at the channel to its data.
+const DRAM: u64 = 50;
+const READ: RequestKind = RequestKind::Read;
+const WRITE: RequestKind = RequestKind::Write;
+const ATOMIC: RequestKind = RequestKind::Atomic;
+const WRITEBACK: RequestKind = RequestKind::Writeback;
+const FETCH: RequestKind = RequestKind::Fetch;
+
+/// A request from the network.
+#[derive(Clone, Copy)]
+struct Ask {
+    cycle: u64,
+    kind: RequestKind,
+    address: u64,
+    bytes: u32,
+    serial: u8,
+    sectors: u8,
+}
+
+fn ask(cycle: u64, kind: RequestKind, address: u64) -> Ask {
+    Ask { cycle, kind, address, bytes: u32::MAX, serial: 1, sectors: 1 }
+}
+
+/// A store of the first `parts` 32nds of a sector.
+fn partial_write(cycle: u64, address: u64, parts: u32) -> Ask {
+    Ask { bytes: (1 << parts) - 1, ..ask(cycle, WRITE, address) }
+}
+
+/// A read of the last 32nd of a sector.
+fn read_of_last_part(cycle: u64, address: u64) -> Ask {
+    Ask { bytes: 1 << 31, ..ask(cycle, READ, address) }
+}
+
+/// What a slice did.
+struct Outcome {
+    /// Cycle in which each ask was answered, by its place in the list; write-backs have no answer.
+    answered: Vec<Option<u64>>,
+    /// Asks in the order of their answers.
+    order: Vec<usize>,
+    /// Cycle in which each answered ask had its turn at the tags, in the order of the answers.
+    served: Vec<u64>,
+    /// Requests that reached the channel: cycle, kind, address, sectors.
+    down: Vec<(u64, RequestKind, u64, u8)>,
+    result: SliceResult,
+}
+
+impl Outcome {
+    /// Kind and address of what reached the channel.
+    fn traffic(&self) -> Vec<(RequestKind, u64)> {
+        self.down.iter().map(|&(_, kind, address, _)| (kind, address)).collect()
+    }
+
+    fn cycle(&self, ask: usize) -> u64 {
+        self.answered[ask].expect("it was answered")
+    }
+
+    fn fails(&self, reason: ReservationFail) -> u64 {
+        self.result.cache.reservation_fails[reason as usize]
+    }
+}
+
+/// Without any delay but the hit latency of 3 cycles; 16 lines of 128 bytes.
+fn bare(overrides: &[&str]) -> Machine {
+    let fast = [
+        "llc.slices_per_channel=1",
+        "llc.input_latency=0",
+        "llc.latency=3",
+        "llc.to_dram_latency=0",
+        "llc.cache.size_bytes=2048",
+        "llc.cache.ways=4",
+        "llc.cache.index=linear",
+        "dram.channels=1",
+    ];
+    machine(&[&fast, overrides].concat())
+}
+
+/// As [`bare`] with four sectors to a line, and stores that fetch nothing.
+fn sectored(overrides: &[&str]) -> Machine {
+    let sectors = [
+        "l1.cache.sector_bytes=32",
+        "llc.cache.sector_bytes=32",
+        "dram.bus_bytes=4",
+        "dram.address.map=row:12 bank:4 column:7 burst:5",
+        "llc.cache.write_allocate=lazy-fetch",
+    ];
+    bare(&[&sectors, overrides].concat())
+}
+
+/// The rest of the machine.
+struct World {
+    asks: VecDeque<(usize, Ask)>,
+    /// Row of each ask in the request table, by its place in the list.
+    ids: Vec<RequestId>,
+    fills: VecDeque<(u64, RequestId)>,
+    answers: Vec<(u64, RequestId)>,
+    down: Vec<(u64, RequestKind, u64, u8)>,
+    /// The channel takes nothing, the reply network takes nothing, before these cycles.
+    dram_opens: u64,
+    replies_open: u64,
+}
+
+impl World {
+    /// Sends what is due and takes the replies.
+    fn step_network(&mut self, cycle: u64, unit: UnitId, ports: &SlicePorts, ctx: &mut Context) {
+        let now = ctx.fabric.clock(Domain::Network).at(cycle);
+        while let Some(&(_, ask)) = self.asks.front()
+            && ask.cycle <= cycle
+        {
+            self.asks.pop_front();
+            let request = Request {
+                sm: if ask.kind == WRITEBACK { Request::NO_SM } else { 0 },
+                bytes: ask.bytes,
+                serial: ask.serial,
+                sectors: ask.sectors,
+                ..Request::of_slice(ask.address, ask.kind, 0)
+            };
+            let id = ctx.requests.add(request, now);
+            self.ids.push(id);
+            ctx.fabric.push(ports.requests, id, now);
+        }
+        if let Some(&(_, ask)) = self.asks.front() {
+            ctx.fabric.wake_cycle(unit, ask.cycle);
+        }
+        if cycle < self.replies_open {
+            ctx.fabric.wake_cycle(unit, self.replies_open);
+            return;
+        }
+        while let Some(id) = ctx.fabric.ready(ports.replies, now) {
+            ctx.fabric.pop(ports.replies, now);
+            self.answers.push((cycle, id));
+        }
+        wake_at_head(ports.replies, unit, ctx);
+    }
+
+    fn step_dram(&mut self, cycle: u64, unit: UnitId, ports: &SlicePorts, ctx: &mut Context) {
+        let now = ctx.fabric.clock(Domain::Dram).at(cycle);
+        if cycle < self.dram_opens {
+            ctx.fabric.wake_cycle(unit, self.dram_opens);
+            return;
+        }
+        while let Some(id) = ctx.fabric.ready(ports.misses, now) {
+            ctx.fabric.pop(ports.misses, now);
+            let Request { kind, address, sectors, .. } = *ctx.requests.get(id);
+            self.down.push((cycle, kind, address, sectors));
+            match kind {
+                WRITEBACK => ctx.requests.remove(id),
+                _ => self.fills.push_back((cycle + DRAM, id)),
+            }
+        }
+        while let Some(&(due, id)) = self.fills.front()
+            && due <= cycle
+            && ctx.fabric.room_or_wake(ports.fills)
+        {
+            self.fills.pop_front();
+            ctx.fabric.push(ports.fills, id, now);
+        }
+        wake_at_head(ports.misses, unit, ctx);
+        if let Some(&(due, _)) = self.fills.front().filter(|&&(due, _)| due > cycle) {
+            ctx.fabric.wake_cycle(unit, due);
+        }
+    }
+}
+
+fn wake_at_head(port: PortId, unit: UnitId, ctx: &mut Context) {
+    if let Some((ready, _)) = ctx.fabric.head(port) {
+        ctx.fabric.wake(unit, ready);
+    }
+}
+
+fn run(machine: &Machine, asks: &[Ask]) -> Outcome {
+    run_closed(machine, asks, 0, 0)
+}
+
+/// The channel opens at cycle `dram_opens`, the reply network at `replies_open`.
+fn run_closed(machine: &Machine, asks: &[Ask], dram_opens: u64, replies_open: u64) -> Outcome {
+    let mut bench = Bench::new(machine, [1, 1, 1, 0]);
+    let [dram, llc, network] = [Domain::Dram, Domain::Llc, Domain::Network].map(unit);
+    let misses = (machine.llc.cache.miss_queue + machine.llc.to_dram_queue) as usize;
+    let replies = machine.llc.reply_queue as usize;
+    let mut port = |name, places, from, to| bench.fabric.add_port(name, 0, places, from, to);
+    let ports = SlicePorts {
+        requests: port("requests", 1000, network, llc),
+        replies: port("replies", replies, llc, network),
+        misses: port("misses", misses, llc, dram),
+        fills: port("fills", 8, dram, llc),
+    };
+    let clock = bench.fabric.clock(Domain::Llc);
+    let core: Clock = bench.fabric.clock(Domain::Core);
+    let mut slice = Slice::new(machine, 0, clock, core, ports).unwrap();
+    let mut world = World {
+        asks: asks.iter().copied().enumerate().collect(),
+        ids: Vec::new(),
+        fills: VecDeque::new(),
+        answers: Vec::new(),
+        down: Vec::new(),
+        dram_opens,
+        replies_open,
+    };
+    bench.fabric.wake_cycle(network, asks[0].cycle);
+    bench.run(|unit, cycle, ctx| match unit.domain {
+        Domain::Dram => world.step_dram(cycle, unit, &ports, ctx),
+        Domain::Llc => slice.step(cycle, ctx),
+        _ => world.step_network(cycle, unit, &ports, ctx),
+    });
+    assert!(slice.is_idle(), "{}", slice.describe());
+    assert_eq!(bench.fabric.occupied().collect::<Vec<_>>(), [""; 0]);
+    assert_eq!(bench.requests.in_flight(), world.answers.len(), "each answered ask and no other");
+    let place = |id: RequestId| world.ids.iter().rposition(|&other| other == id).unwrap();
+    let order: Vec<usize> = world.answers.iter().map(|&(_, id)| place(id)).collect();
+    let answered = (0..asks.len())
+        .map(|ask| order.iter().position(|&o| o == ask).map(|at| world.answers[at].0))
+        .collect();
+    let served = |&(_, id): &(u64, RequestId)| clock.cycle_of(bench.requests.stamps(id).llc_served);
+    let served = world.answers.iter().map(served).collect();
+    Outcome { answered, order, served, down: world.down, result: slice.finish() }
+}
+
+fn unit(domain: Domain) -> UnitId {
+    UnitId { domain, index: 0 }
+}
+
+/// Cycles from the network to the tags: the request is taken in the cycle after it was sent.
+const ARRIVE: u64 = 1;

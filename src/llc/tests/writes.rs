@@ -1,0 +1,166 @@
+//! Stores, write-backs and atomics.
+
+use super::*;
+
+/// Addresses of one set of a cache of four sets.
+fn same_set(n: u64) -> u64 {
+    n * 4 * 128
+}
+
+#[test]
+fn a_store_is_answered_after_the_hit_latency() {
+    for machine in [bare(&[]), sectored(&[])] {
+        let outcome = run(&machine, &[ask(0, WRITE, 0), ask(100, WRITE, 0)]);
+        assert_eq!((outcome.cycle(0), outcome.cycle(1)), (ARRIVE + 3, 100 + ARRIVE + 3));
+        assert!(outcome.down.is_empty(), "whole sectors need no fetch");
+        let cache = &outcome.result.cache;
+        assert_eq!((cache.write_misses, cache.write_hits), (1, 1));
+    }
+}
+
+#[test]
+fn lazy_fetch_reads_only_what_a_later_read_needs() {
+    let machine = sectored(&[]);
+    let covered = Ask { bytes: 0x3, ..ask(100, READ, 0) };
+    let outcome = run(&machine, &[partial_write(0, 0, 8), covered, read_of_last_part(200, 0)]);
+    assert_eq!(outcome.traffic(), [(READ, 0)]);
+    assert_eq!(outcome.cycle(1), 100 + ARRIVE + 3, "the bytes written are there");
+    assert_eq!(outcome.cycle(2), 200 + ARRIVE + 1 + DRAM, "the others are not");
+    assert_eq!(outcome.result.cache.write_fetches, 0);
+}
+
+#[test]
+fn fetch_on_write_reads_the_rest_at_once() {
+    let machine = bare(&["llc.cache.write_allocate=fetch-on-write"]);
+    let outcome = run(&machine, &[partial_write(0, 0, 8), read_of_last_part(10, 0)]);
+    assert_eq!(outcome.traffic(), [(FETCH, 0)], "and the read joins it");
+    assert_eq!(outcome.cycle(0), ARRIVE + 3, "the store does not wait for it");
+    assert_eq!(outcome.result.cache.write_fetches, 1);
+    let again = run(&machine, &[partial_write(0, 0, 8), partial_write(1, 0, 9)]);
+    assert_eq!(again.traffic(), [(FETCH, 0)], "once");
+    let valid = run(&machine, &[ask(0, READ, 0), partial_write(100, 0, 8)]);
+    assert_eq!(valid.traffic(), [(READ, 0)], "nothing is missing");
+}
+
+#[test]
+fn what_a_store_left_is_dirty_even_if_lines_are_allocated_on_fill() {
+    let machine = bare(&[
+        "llc.cache.size_bytes=128",
+        "llc.cache.ways=1",
+        "llc.cache.read_allocate=on-fill",
+        "llc.cache.write_allocate=fetch-on-write",
+    ]);
+    let outcome = run(&machine, &[partial_write(0, 0, 8), ask(200, READ, 128)]);
+    assert_eq!(outcome.traffic(), [(FETCH, 0), (READ, 128), (WRITEBACK, 0)]);
+}
+
+#[test]
+fn a_store_that_allocates_nothing_goes_to_dram() {
+    let machine = bare(&["llc.cache.write_allocate=none"]);
+    let outcome = run(&machine, &[ask(0, WRITE, 0), ask(100, READ, 0)]);
+    assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (READ, 0)]);
+    assert_eq!(outcome.cycle(0), ARRIVE + 3);
+}
+
+#[test]
+fn write_through_updates_the_line_and_sends_the_store_on() {
+    let machine = bare(&["llc.cache.write=write-through", "llc.cache.write_allocate=none"]);
+    let outcome = run(&machine, &[ask(0, READ, 0), ask(100, WRITE, 0), ask(200, READ, 0)]);
+    assert_eq!(outcome.traffic(), [(READ, 0), (WRITEBACK, 0)]);
+    assert_eq!(outcome.result.cache.writebacks, 0, "no dirty line was evicted");
+}
+
+#[test]
+fn a_dirty_line_leaves_once_with_exactly_its_dirty_sectors() {
+    let machine = sectored(&["llc.cache.replacement=fifo"]);
+    let mut asks = vec![ask(0, READ, same_set(0)), ask(100, WRITE, same_set(0) + 32)];
+    asks.push(ask(101, WRITE, same_set(0) + 96));
+    asks.extend((1..=4).map(|n| ask(200 * n, READ, same_set(n))));
+    asks.push(ask(1200, READ, same_set(5)));
+    let outcome = run(&machine, &asks);
+    let written: Vec<_> = outcome.down.iter().filter(|d| d.1 == WRITEBACK).collect();
+    assert_eq!(written.len(), 1);
+    assert_eq!((written[0].2, written[0].3), (same_set(0), 0b1010));
+    assert_eq!((outcome.result.cache.evictions, outcome.result.cache.writebacks), (2, 1));
+}
+
+#[test]
+fn a_write_back_from_l1_puts_each_of_its_sectors_in() {
+    let machine = sectored(&[]);
+    let from_l1 = Ask { sectors: 0b101, ..ask(0, WRITEBACK, 0) };
+    let reads = [0, 32, 64].map(|offset| ask(100 + offset, READ, offset));
+    let outcome = run(&machine, &[&[from_l1], &reads[..]].concat());
+    assert_eq!(outcome.traffic(), [(READ, 32)], "the others hit");
+    assert_eq!(outcome.answered[0], None, "nobody waits for it");
+}
+
+#[test]
+fn a_miss_that_must_write_back_waits_for_two_places_on_the_way_down() {
+    let machine = bare(&[
+        "llc.cache.size_bytes=256",
+        "llc.cache.ways=1",
+        "llc.cache.miss_queue=1",
+        "llc.to_dram_queue=1",
+    ]);
+    // The first read leaves one place of two while the channel is closed.
+    let asks = [ask(0, READ, 128), ask(1, WRITE, 0), ask(2, READ, 256)];
+    let outcome = run_closed(&machine, &asks, 300, 0);
+    assert_eq!(outcome.traffic(), [(READ, 128), (WRITEBACK, 0), (READ, 256)]);
+    assert_eq!(outcome.fails(ReservationFail::MissQueueFull), 300 - (ARRIVE + 2));
+}
+
+#[test]
+fn a_fill_that_finds_a_dirty_line_in_its_way_waits_for_the_way_down() {
+    let machine = bare(&[
+        "llc.cache.size_bytes=128",
+        "llc.cache.ways=1",
+        "llc.cache.read_allocate=on-fill",
+        "llc.cache.miss_queue=1",
+        "llc.to_dram_queue=1",
+    ]);
+    let outcome = run(&machine, &[ask(0, READ, 128), ask(10, WRITE, 0), ask(100, READ, 128)]);
+    assert_eq!(outcome.traffic(), [(READ, 128), (WRITEBACK, 0)]);
+    assert_eq!(outcome.result.cache.read_hits, 1);
+}
+
+#[test]
+fn atomics_to_one_address_take_their_turns_at_the_tags() {
+    let lanes = |cycle, serial| Ask { serial, ..ask(cycle, ATOMIC, 0) };
+    let asks = [ask(0, READ, 0), lanes(100, 8), ask(100, READ, 0)];
+    let outcome = run(&bare(&["llc.atomic_cycles=3"]), &asks);
+    assert_eq!(outcome.cycle(1), 100 + ARRIVE + 3, "the old value comes at once");
+    assert_eq!(outcome.cycle(2), 100 + ARRIVE + 3 * 8 + 3, "the next waits for all of them");
+    let optimistic = run(&bare(&["llc.atomic_cycles=0"]), &asks);
+    assert_eq!(optimistic.cycle(2), 100 + ARRIVE + 1 + 3, "as one request");
+    assert_eq!(optimistic.result.cache.atomics, 1);
+}
+
+#[test]
+fn an_atomic_leaves_its_sector_dirty_on_a_hit_and_on_a_miss() {
+    let machine = bare(&["llc.cache.size_bytes=128", "llc.cache.ways=1"]);
+    for before in [&[ask(0, READ, 0)][..], &[]] {
+        let asks = [before, &[ask(100, ATOMIC, 0), ask(200, READ, 128)]].concat();
+        let outcome = run(&machine, &asks);
+        assert_eq!(outcome.traffic()[1..], [(WRITEBACK, 0), (READ, 128)]);
+    }
+}
+
+#[test]
+fn an_atomic_that_misses_brings_its_sector() {
+    let outcome = run(&bare(&[]), &[ask(0, ATOMIC, 0), ask(100, READ, 0)]);
+    assert_eq!(
+        outcome.traffic(),
+        [(ATOMIC, 0)],
+        "it goes down as itself; the channel reads for it"
+    );
+    assert_eq!(outcome.cycle(0), ARRIVE + 1 + DRAM);
+    assert_eq!(outcome.result.cache.read_hits, 1);
+}
+
+#[test]
+fn reads_that_only_passed_leave_clean_lines() {
+    let machine = bare(&["llc.cache.size_bytes=128", "llc.cache.ways=1"]);
+    let outcome = run(&machine, &[ask(0, READ, 0), ask(200, READ, 128), ask(400, READ, 0)]);
+    assert_eq!(outcome.traffic(), [(READ, 0), (READ, 128), (READ, 0)]);
+    assert_eq!((outcome.result.cache.evictions, outcome.result.cache.writebacks), (2, 0));
+}
