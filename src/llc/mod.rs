@@ -1,7 +1,9 @@
 //! Last-level cache slices.
 
+mod access;
 pub mod prefetch;
 pub mod queue;
+mod set_key;
 mod slice;
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,12 @@
 //! One slice of the last-level cache: queue, tags, MSHRs, replies.
 
 use super::queue::{LLC_QUEUES, LlcQueue};
-use crate::cache::{ALL_BYTES, Geometry, Merge, Mshr, Slot, Tags, Victim};
-use crate::dram::AddressMap;
+use super::set_key::SetKey;
+use crate::cache::{ALL_BYTES, Geometry, Mshr, Slot, Tags};
 use crate::engine::{
     CacheLevel, Clock, Context, Domain, PortId, Request, RequestId, RequestKind, Ticks, UnitId,
 };
-use crate::machine::{self, Machine, ReadAllocate, WriteAllocate, WritePolicy};
+use crate::machine::{self, Machine};
 use crate::record::{ReservationFail, SliceResult};
 use crate::registry::PolicyError;
 use std::collections::VecDeque;
@@ -29,30 +29,30 @@ type DelayLine = VecDeque<(Ticks, RequestId)>;
 
 /// A slice.
 pub struct Slice {
-    index: u16,
+    pub(super) index: u16,
     unit: UnitId,
-    clock: Clock,
-    config: machine::Llc,
-    ports: SlicePorts,
-    geometry: Geometry,
-    tags: Tags,
-    mshr: Mshr,
-    set_key: SetKey,
+    pub(super) clock: Clock,
+    pub(super) config: machine::Llc,
+    pub(super) ports: SlicePorts,
+    pub(super) geometry: Geometry,
+    pub(super) tags: Tags,
+    pub(super) mshr: Mshr,
+    pub(super) set_key: SetKey,
     queue: Box<dyn LlcQueue>,
     /// From the network to the queue, and at most this many requests in both together.
     arriving: DelayLine,
     input_capacity: usize,
     input_ticks: u64,
-    to_dram_ticks: u64,
+    pub(super) to_dram_ticks: u64,
     /// From the tags to the reply port.
-    hits: DelayLine,
+    pub(super) hits: DelayLine,
     /// Next of the requests that the last fill answers.
     answering: RequestId,
     /// The tags are taken until this cycle (atomics).
-    tags_free: u64,
+    pub(super) tags_free: u64,
     /// What the request at the tags lacks, and since when.
     failing: Option<(ReservationFail, u64)>,
-    result: SliceResult,
+    pub(super) result: SliceResult,
 }
 
 impl Slice {
@@ -226,247 +226,6 @@ impl Slice {
         }
     }
 
-    fn access(
-        &mut self,
-        id: RequestId,
-        cycle: u64,
-        now: Ticks,
-        ctx: &mut Context,
-    ) -> Result<(), ReservationFail> {
-        let request = *ctx.requests.get(id);
-        match request.kind {
-            RequestKind::Read | RequestKind::Fetch => {
-                self.read(id, &request, request.bytes, now, ctx)
-            }
-            RequestKind::Atomic => {
-                self.read(id, &request, ALL_BYTES, now, ctx)?;
-                self.result.cache.atomics += 1;
-                let busy = u64::from(self.config.atomic_cycles) * u64::from(request.serial);
-                self.tags_free = cycle + busy.max(1);
-                Ok(())
-            }
-            RequestKind::Write | RequestKind::Writeback => self.write(id, &request, now, ctx),
-        }
-    }
-
-    fn read(
-        &mut self,
-        id: RequestId,
-        request: &Request,
-        bytes: u32,
-        now: Ticks,
-        ctx: &mut Context,
-    ) -> Result<(), ReservationFail> {
-        let (line, part) = self.place(request.address);
-        let sector = self.geometry.sector(request.address);
-        let slot = self.tags.find(line);
-        if let Some(slot) = slot
-            && self.tags.holds(slot, part, bytes)
-        {
-            self.tags.touch(slot);
-            if request.kind == RequestKind::Atomic {
-                self.tags.write(slot, part, ALL_BYTES, true);
-            }
-            self.result.cache.read_hits += 1;
-            self.hit(id, now);
-            return Ok(());
-        }
-        match self.mshr.merge(sector, id, ctx.requests) {
-            Merge::Full => return Err(ReservationFail::MshrMerge),
-            Merge::Joined { .. } => {
-                if let Some(slot) = slot {
-                    self.tags.touch(slot);
-                }
-                self.result.cache.read_pending_hits += 1;
-                ctx.requests.get_mut(id).offchip = true;
-                ctx.requests.stamps_mut(id).llc_missed = now;
-                return Ok(());
-            }
-            Merge::Absent => {}
-        }
-        self.take_miss(request.address, slot, self.config.cache.read_allocate, now, ctx)?;
-        match slot {
-            Some(_) => self.result.cache.read_sector_misses += 1,
-            None => self.result.cache.read_misses += 1,
-        }
-        self.miss(id, now, ctx);
-        Ok(())
-    }
-
-    /// Reserves what a miss needs beside its request, or says what is missing. Its line has its place at once or
-    /// when it comes.
-    fn take_miss(
-        &mut self,
-        address: u64,
-        slot: Option<Slot>,
-        allocate: ReadAllocate,
-        now: Ticks,
-        ctx: &mut Context,
-    ) -> Result<(), ReservationFail> {
-        if self.mshr.is_full() {
-            return Err(ReservationFail::MshrEntry);
-        }
-        if ctx.fabric.room(self.ports.misses) == 0 {
-            return Err(ReservationFail::MissQueueFull);
-        }
-        if allocate == ReadAllocate::OnFill {
-            return Ok(());
-        }
-        let slot = match slot {
-            Some(slot) => slot,
-            None => self.allocate(address, 1, now, ctx)?,
-        };
-        // A fill that looks for its place must find one, though all lines wait for fills behind it.
-        if self.config.cache.read_allocate == ReadAllocate::OnMiss {
-            self.tags.reserve(slot, self.geometry.sector_in_line(address));
-        }
-        self.tags.touch(slot);
-        Ok(())
-    }
-
-    /// Sends a miss to DRAM and opens its MSHR entry.
-    fn miss(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        let sector = self.geometry.sector(ctx.requests.get(id).address);
-        self.mshr.open(sector, id, ctx.requests);
-        ctx.requests.get_mut(id).offchip = true;
-        self.send(id, now, ctx);
-    }
-
-    fn send(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        ctx.requests.stamps_mut(id).llc_missed = now;
-        ctx.fabric.push(self.ports.misses, id, Ticks(now.0 + self.to_dram_ticks));
-    }
-
-    /// Gives the line of `address` a place. A dirty line that leaves needs a place on the way to DRAM, of
-    /// which `kept` are spoken for.
-    fn allocate(
-        &mut self,
-        address: u64,
-        kept: usize,
-        now: Ticks,
-        ctx: &mut Context,
-    ) -> Result<Slot, ReservationFail> {
-        let key = self.set_key.of(ctx.map, address);
-        let victim: Victim = self.tags.victim(key).ok_or(ReservationFail::LineAlloc)?;
-        if let Some((line, dirty)) = victim.line {
-            if dirty != 0 {
-                if ctx.fabric.room(self.ports.misses) <= kept {
-                    ctx.fabric.wake_writer(self.ports.misses);
-                    return Err(ReservationFail::MissQueueFull);
-                }
-                self.write_back(self.geometry.line_address(line), dirty, now, ctx);
-            }
-            self.result.cache.evictions += 1;
-        }
-        Ok(self.tags.replace(victim, self.geometry.line(address)))
-    }
-
-    fn write_back(&mut self, address: u64, dirty: u8, now: Ticks, ctx: &mut Context) {
-        self.result.cache.writebacks += 1;
-        let request = Request {
-            sectors: dirty,
-            ..Request::of_slice(address, RequestKind::Writeback, self.index)
-        };
-        let id = ctx.requests.add(request, now);
-        self.send(id, now, ctx);
-    }
-
-    fn write(
-        &mut self,
-        id: RequestId,
-        request: &Request,
-        now: Ticks,
-        ctx: &mut Context,
-    ) -> Result<(), ReservationFail> {
-        let (line, part) = self.place(request.address);
-        let slot = self.tags.find(line);
-        let keeps = self.config.cache.write == WritePolicy::WriteBack;
-        let place = match slot {
-            None if !keeps || self.config.cache.write_allocate == WriteAllocate::None => {
-                self.pass_on(request, now, ctx)?;
-                None
-            }
-            found if self.must_fetch(request, found, part) => {
-                // The store's data need the place at once.
-                self.take_miss(request.address, found, ReadAllocate::OnMiss, now, ctx)?;
-                self.fetch(request.address, now, ctx);
-                self.tags.find(line)
-            }
-            None => Some(self.allocate(request.address, 0, now, ctx)?),
-            Some(slot) => {
-                if !keeps {
-                    self.pass_on(request, now, ctx)?;
-                }
-                Some(slot)
-            }
-        };
-        if let Some(place) = place {
-            let sectors = request.sectors << part;
-            (0..u8::BITS)
-                .filter(|sector| sectors >> sector & 1 == 1)
-                .for_each(|sector| self.tags.write(place, sector, request.bytes, keeps));
-            self.tags.touch(place);
-        }
-        match slot {
-            Some(_) => self.result.cache.write_hits += 1,
-            None => self.result.cache.write_misses += 1,
-        }
-        self.acknowledge(id, request, now, ctx);
-        Ok(())
-    }
-
-    /// Whether a store leaves part of a sector to be fetched at once.
-    fn must_fetch(&self, request: &Request, slot: Option<Slot>, part: u32) -> bool {
-        self.config.cache.write_allocate == WriteAllocate::FetchOnWrite
-            && request.bytes != ALL_BYTES
-            && !slot.is_some_and(|slot| self.tags.holds(slot, part, ALL_BYTES))
-            && self.mshr.probe(self.geometry.sector(request.address)).is_none()
-    }
-
-    fn fetch(&mut self, address: u64, now: Ticks, ctx: &mut Context) {
-        self.result.cache.write_fetches += 1;
-        let fetch = Request::of_slice(address, RequestKind::Fetch, self.index);
-        let id = ctx.requests.add(fetch, now);
-        self.miss(id, now, ctx);
-    }
-
-    /// Sends a store's data on to DRAM.
-    fn pass_on(
-        &mut self,
-        request: &Request,
-        now: Ticks,
-        ctx: &mut Context,
-    ) -> Result<(), ReservationFail> {
-        if ctx.fabric.room(self.ports.misses) == 0 {
-            return Err(ReservationFail::MissQueueFull);
-        }
-        let down = Request {
-            sectors: request.sectors,
-            ..Request::of_slice(request.address, RequestKind::Writeback, self.index)
-        };
-        let id = ctx.requests.add(down, now);
-        self.send(id, now, ctx);
-        Ok(())
-    }
-
-    /// A store is done here: the SM is told, or nobody waits for it.
-    fn acknowledge(&mut self, id: RequestId, request: &Request, now: Ticks, ctx: &mut Context) {
-        if request.kind == RequestKind::Write {
-            self.hit(id, now);
-        } else {
-            ctx.requests.remove(id);
-        }
-    }
-
-    fn hit(&mut self, id: RequestId, now: Ticks) {
-        let due = now.0 + u64::from(self.config.latency) * self.clock.period();
-        self.hits.push_back((Ticks(due), id));
-    }
-
-    fn place(&self, address: u64) -> (u64, u32) {
-        (self.geometry.line(address), self.geometry.sector_in_line(address))
-    }
-
     /// Asks for the next turn.
     fn schedule(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
         let mut next = u64::MAX;
@@ -535,35 +294,5 @@ impl Slice {
             self.hits.len(),
             self.failing.map(|(reason, _)| format!(", fails for {reason:?}")).unwrap_or_default(),
         )
-    }
-}
-
-/// The number by which a line's set is chosen: its number among the lines of the slice, so that the bits
-/// that choose the slice do not leave sets unused.
-#[derive(Clone, Debug)]
-struct SetKey {
-    slice_shift: u32,
-    bank_shift: u32,
-    lines_per_row_shift: u32,
-    bursts_per_line_shift: u32,
-}
-
-impl SetKey {
-    fn new(machine: &Machine) -> SetKey {
-        let dram = &machine.dram;
-        let line_bytes = machine.llc.cache.line_bytes;
-        SetKey {
-            slice_shift: machine.llc.slices_per_channel.trailing_zeros(),
-            bank_shift: dram.banks.trailing_zeros(),
-            lines_per_row_shift: (dram.row_bytes / line_bytes).trailing_zeros(),
-            bursts_per_line_shift: (line_bytes / dram.burst_bytes()).trailing_zeros(),
-        }
-    }
-
-    fn of(&self, map: &AddressMap, address: u64) -> u64 {
-        let place = map.locate(address);
-        let bank_and_row = u64::from(place.row) << self.bank_shift | u64::from(place.bank);
-        let line_in_row = u64::from(place.column >> self.bursts_per_line_shift);
-        (bank_and_row >> self.slice_shift) << self.lines_per_row_shift | line_in_row
     }
 }
