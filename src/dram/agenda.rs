@@ -127,7 +127,7 @@ impl Agenda {
         self.kinds[bank] = kind;
         self.due[bank] = due;
         self.next_ripe = self.next_ripe.min(due);
-        if !self.stale {
+        if !self.stale && self.plan.held & bit == 0 {
             self.plan.add(bit, self.shared(bank, timing).max(due).max(self.plan.floor));
         }
     }

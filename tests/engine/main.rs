@@ -1,4 +1,8 @@
 //! The engine as a whole: small traces through whole machines.
 
+mod closed_forms;
+mod determinism;
+mod keys;
+mod memory_bound;
 mod random_programs;
 mod trace;

@@ -1,7 +1,7 @@
 //! Random kernels on machines whose queues, caches and miss registers are as small as they can be: no run
 //! blocks, every invariant holds, and no unit needs a turn that it did not ask for.
 
-use crate::trace::{ALL, Access, Kernel, Step, Warp, machine as load, write};
+use crate::trace::{ALL, Access, Kernel, Step, Warp, machine as load, mixed, write};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
@@ -246,31 +246,13 @@ fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Scattered loads, stores and atomics: every slice and channel has a queue.
-fn busy_kernel() -> Kernel {
-    let kinds = [Kind::Load, Kind::Store, Kind::Load, Kind::Atomic, Kind::Load, Kind::Store];
-    let warp = |first: usize| -> Warp {
-        let steps = (first..).zip(kinds.into_iter().cycle().skip(first)).take(6);
-        let access = |(at, kind): (usize, Kind)| {
-            let pattern = Pattern::Scattered { seed: at as u64 * 7 % 64, span: 1 << 18 };
-            Step::Memory(Access { kind, ..Access::load(4, pattern.addresses(32, 4)) })
-        };
-        steps.map(access).collect()
-    };
-    let cta = |cta: usize| (0..4).map(|number| warp(cta * 4 + number)).collect();
-    Kernel { ctas: (0..3).map(cta).collect(), ..Kernel::default() }
-}
-
 #[test]
 fn units_ask_for_every_turn_on_each_small_machine() {
-    let kernels = [busy_kernel(), busy_kernel()];
-    for preset in ["li2015", "rtx2060s"] {
-        for line in SHAPES.concat() {
-            let overrides: Vec<&str> =
-                std::iter::once("sm.count=2").chain(line.split(' ')).collect();
-            let result = check(&load(preset, &overrides), &kernels);
-            result.unwrap_or_else(|error| panic!("{preset}, {line}: {error}"));
-        }
+    let kernels = [mixed(3, 6, 1 << 18), mixed(2, 6, 1 << 18)];
+    for line in SHAPES.concat() {
+        let overrides: Vec<&str> = std::iter::once("sm.count=2").chain(line.split(' ')).collect();
+        let result = check(&load("li2015", &overrides), &kernels);
+        result.unwrap_or_else(|error| panic!("{line}: {error}"));
     }
 }
 

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 use tempfile::TempDir;
+use warpmem::engine::{NoProgress, simulate};
 use warpmem::machine::Machine;
+use warpmem::record::{NoLoads, RunResult};
 use warpmem_trace::{
     CacheOp, CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Provenance, Reg, Space, Trace,
     TraceWriter, WarpAssembler, WriterOptions,
@@ -162,4 +164,38 @@ fn write_kernel(writer: &mut TraceWriter, index: usize, kernel: &Kernel) {
 pub fn machine(preset: &str, overrides: &[&str]) -> Machine {
     let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
     warpmem::machine::load(preset, &overrides).unwrap()
+}
+
+/// Replays a trace.
+pub fn run(machine: &Machine, trace: &Trace) -> RunResult {
+    let result = simulate(machine, trace, &mut NoLoads, &mut NoProgress);
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A kernel of `ctas` CTAs of `warps` warps that load 4 bytes per lane `steps` times; `address` gives those of a
+/// lane for the number of the warp, of the step and of the lane.
+pub fn loads([ctas, warps, steps]: [usize; 3], address: impl Fn(u64, u64, u64) -> u64) -> Kernel {
+    let access = |warp: usize, step: usize| {
+        let lane = |lane| address(warp as u64, step as u64, lane);
+        Step::Memory(Access::load(4, (0..32).map(lane).collect()))
+    };
+    let warp = |number: usize| (0..steps).map(|step| access(number, step)).collect();
+    let cta = |cta: usize| (0..warps).map(|number| warp(cta * warps + number)).collect();
+    Kernel { ctas: (0..ctas).map(cta).collect(), ..Kernel::default() }
+}
+
+/// Loads, stores and atomics, scattered over `span` bytes and not.
+pub fn mixed(ctas: usize, steps: usize, span: u64) -> Kernel {
+    let scatter = |n: u64| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20) % span / 4 * 4;
+    let line = |warp, step| scatter(warp * 64 + step) / 128 * 128;
+    let mut kernel = loads([ctas, 4, steps], |warp, step, lane| line(warp, step) + 4 * lane);
+    let warps = kernel.ctas.iter_mut().flatten();
+    for (number, step) in warps.flatten().enumerate() {
+        let Step::Memory(access) = step else { continue };
+        access.kind = [Kind::Load, Kind::Store, Kind::Load, Kind::Atomic, Kind::Store][number % 5];
+        if number % 3 == 0 {
+            access.addresses = (0..32).map(|lane| scatter(number as u64 * 32 + lane)).collect();
+        }
+    }
+    kernel
 }

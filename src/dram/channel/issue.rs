@@ -70,13 +70,20 @@ impl Channel {
         if self.spec.dual_command_bus {
             let columns = self.agenda.columns();
             self.issue_one(COLUMN_BUS, due & columns, now);
-            self.issue_one(ROW_BUS, due & !columns, now);
+            // What has just started may have taken the last room.
+            let held = self.held(self.room_left(room, completed));
+            self.issue_one(ROW_BUS, due & !columns & !held, now);
         } else {
             self.issue_one(ROW_BUS, due, now);
         }
         self.bus_free = now + 1;
-        let read = self.completions[completed..].iter().filter(|done| !done.write).count() as u32;
-        self.replan(self.held(room.saturating_sub(read)), now + 1);
+        self.replan(self.held(self.room_left(room, completed)), now + 1);
+    }
+
+    /// What reads among the completions from the one numbered `from` on leave of the `room`.
+    fn room_left(&self, room: u32, from: usize) -> u32 {
+        let reads = self.completions[from..].iter().filter(|done| !done.write).count() as u32;
+        room.saturating_sub(reads)
     }
 
     fn replan(&mut self, held: BankSet, floor: u64) {

@@ -331,6 +331,39 @@ fn reads_wait_for_room() {
     assert_eq!(log, ["Act 0:1 @5", "Rd 0:1 @17", "Act 1:1 @30", "Act 2:1 @36"]);
 }
 
+/// A bank that lacks room still does when a row hit takes the place of its candidate.
+#[test]
+fn a_better_candidate_waits_for_room_too() {
+    let mut channel = channel(&gddr5(), "fr-fcfs");
+    channel.push(0, read(0, 0, 1));
+    assert_eq!(channel.step(0, 1), Some(12));
+    assert_eq!(channel.step(12, 1), None);
+    channel.push(100, read(1, 0, 2));
+    assert_eq!(channel.step(100, 0), None);
+    channel.push(101, read(2, 0, 1));
+    assert_eq!(channel.step(101, 0), None);
+    assert_eq!(channel.log().len(), 2);
+    channel.step(102, 1);
+    assert_eq!(channel.log().last().map(describe).as_deref(), Some("Rd 0:1 @102"));
+}
+
+/// Two buses start two reads in a cycle, but not for the room of one.
+#[test]
+fn two_command_buses_share_the_room() {
+    for (room, started) in [(1, 1), (2, 2)] {
+        let mut channel = channel(&hbm2(), "fr-fcfs");
+        channel.push(0, read(0, 0, 1));
+        channel.step(0, 1);
+        let column = channel.step(0, 1).unwrap();
+        channel.step(column, 1);
+        channel.push(100, read(1, 0, 1));
+        channel.push(100, read(2, 1, 1));
+        channel.step(100, room);
+        let log = channel.log();
+        assert_eq!(log.iter().filter(|command| command.cycle == 100).count(), started);
+    }
+}
+
 /// Writes need no room.
 #[test]
 fn writes_go_without_room() {

@@ -1,0 +1,179 @@
+//! What a dependent load costs, from the configuration alone: `docs/validation.md` has the formulas.
+
+use crate::trace::{Access, Kernel, Step, machine, write};
+use std::collections::BTreeSet;
+use warpmem::dram::AddressMap;
+use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::engine::{NoProgress, simulate};
+use warpmem::machine::{Machine, preset_names};
+use warpmem::record::{LoadRow, LoadSink, RunResult};
+use warpmem_trace::CacheOp;
+
+/// Where a load finds its data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    L1,
+    Llc,
+    RowHit,
+    RowMiss,
+    RowConflict,
+}
+
+/// Periods of the clock domains in a common unit.
+struct Periods {
+    core: u64,
+    network: u64,
+    llc: u64,
+    dram: u64,
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl Periods {
+    fn of(machine: &Machine) -> Periods {
+        let c = &machine.clocks;
+        let mhz = [c.core_mhz, c.network_mhz, c.llc_mhz, c.dram_mhz].map(u64::from);
+        let lcm = mhz.iter().fold(1, |lcm, mhz| lcm / gcd(lcm, *mhz) * mhz);
+        let [core, network, llc, dram] = mhz.map(|mhz| lcm / mhz);
+        Periods { core, network, llc, dram }
+    }
+}
+
+/// The first edge of a clock at or after a time.
+fn edge(time: u64, period: u64) -> u64 {
+    time.div_ceil(period) * period
+}
+
+/// Core cycles of a load of one sector that issues in core cycle `issue` and is alone in the machine.
+fn load_time(machine: &Machine, place: Place, issue: u64) -> u64 {
+    let p = Periods::of(machine);
+    let (network, llc) = (&machine.network, &machine.llc);
+    let header = u64::from(network.header_bytes.div_ceil(network.flit_bytes).max(1));
+    let packet = network.header_bytes + llc.cache.sector_bytes;
+    let data = u64::from(packet.div_ceil(network.flit_bytes));
+    let crossing = |time: u64, flits: u64| {
+        edge(time, p.network) + (flits + u64::from(network.latency)) * p.network
+    };
+    let looked_up = (issue + u64::from(machine.l1.latency)) * p.core;
+    if place == Place::L1 {
+        return looked_up / p.core - issue;
+    }
+    let arrived = edge(crossing(looked_up, header), p.llc);
+    let at_tags = edge(arrived + u64::from(llc.input_latency) * p.core, p.llc);
+    let found = match place {
+        Place::Llc => at_tags + u64::from(llc.latency) * p.llc,
+        _ => edge(dram_end(machine, place, at_tags, &p), p.llc),
+    };
+    let back = edge(crossing(found, data), p.core);
+    back / p.core - issue
+}
+
+/// When the last datum of a sector is on the DRAM bus that the slice missed at `missed`.
+fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
+    let (dram, t) = (&machine.dram, &machine.dram.timing);
+    let entered = edge(missed + u64::from(machine.llc.to_dram_latency) * p.core, p.dram);
+    let burst = dram.burst_length / dram.transfers_per_clock;
+    let columns = machine.llc.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
+    let row = match place {
+        Place::RowConflict => t.trp + t.trcd,
+        Place::RowMiss => t.trcd,
+        _ => 0,
+    };
+    let transfer = (columns - 1) * t.tccdl.max(burst) + t.tcl + burst;
+    entered + u64::from(row + transfer) * p.dram
+}
+
+/// Addresses of successive loads of which each but the first finds its data at `place`.
+fn addresses(machine: &Machine, place: Place, count: usize) -> Vec<u64> {
+    let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+    let lines = (0..1u64 << 26).map(|line| line * 128);
+    let home = map.locate(0);
+    let bank = |address: u64| (map.locate(address).channel, map.locate(address).bank);
+    let in_bank = |address: &u64| bank(*address) == (home.channel, home.bank);
+    let mut seen = BTreeSet::new();
+    match place {
+        Place::L1 | Place::Llc => vec![0; count],
+        Place::RowHit => lines
+            .filter(|&line| map.locate(line).row == home.row)
+            .filter(in_bank)
+            .take(count)
+            .collect(),
+        Place::RowMiss => lines.filter(|&line| seen.insert(bank(line))).take(count).collect(),
+        Place::RowConflict => lines
+            .filter(in_bank)
+            .filter(|&line| seen.insert((0, map.locate(line).row as u16)))
+            .take(count)
+            .collect(),
+    }
+}
+
+#[derive(Default)]
+struct Rows(Vec<LoadRow>);
+
+impl LoadSink for Rows {
+    fn load(&mut self, row: &LoadRow) {
+        self.0.push(*row);
+    }
+}
+
+/// One warp, one lane, each load's address out of the load before.
+fn chase(machine: &Machine, place: Place, hops: usize) -> (Vec<LoadRow>, RunResult) {
+    let cache_op = if place == Place::Llc { CacheOp::Global } else { CacheOp::Default };
+    let hop = |address| {
+        let load = Access::load(4, vec![address]);
+        Step::Memory(Access { cache_op, dest: Some(1), source: Some(1), ..load })
+    };
+    let warp = addresses(machine, place, hops).into_iter().map(hop).collect();
+    let file = write(&[Kernel { ctas: vec![vec![warp]], ..Kernel::default() }]);
+    let mut rows = Rows::default();
+    let result = simulate(machine, &file.trace, &mut rows, &mut NoProgress).unwrap();
+    (rows.0, result)
+}
+
+const HOPS: usize = 8;
+
+#[test]
+fn a_chase_costs_the_sum_of_the_latencies_on_its_way() {
+    for preset in preset_names() {
+        for scheduler in SCHEDULERS.entries {
+            let scheduler = format!("policy.dram_scheduler={}", scheduler.info.name);
+            let machine = machine(preset, &[&scheduler]);
+            for place in [Place::L1, Place::Llc, Place::RowHit, Place::RowMiss, Place::RowConflict]
+            {
+                let (rows, result) = chase(&machine, place, HOPS);
+                assert_eq!(rows.len(), HOPS);
+                for (hop, pair) in rows.windows(2).enumerate() {
+                    let (last, row) = (pair[0], pair[1]);
+                    let context = format!("{preset}, {scheduler}, {place:?}, hop {}", hop + 1);
+                    assert_eq!(
+                        row.load_time,
+                        load_time(&machine, place, row.issue_cycle),
+                        "{context}"
+                    );
+                    assert_eq!(row.issue_cycle, last.issue_cycle + last.load_time, "{context}");
+                }
+                assert_eq!(
+                    rows[0].load_time,
+                    load_time(&machine, Place::RowMiss, rows[0].issue_cycle)
+                );
+                assert_counts(&result, place);
+            }
+        }
+    }
+}
+
+/// The loads went where the test means them to go.
+fn assert_counts(result: &RunResult, place: Place) {
+    let later = HOPS as u64 - 1;
+    let banks = || result.channels.iter().flat_map(|channel| &channel.banks);
+    let found = match place {
+        Place::L1 => result.sms.iter().map(|sm| sm.l1.read_hits).sum(),
+        Place::Llc => result.slices.iter().map(|slice| slice.cache.read_hits).sum(),
+        Place::RowHit => banks().map(|bank| bank.row_hits).sum(),
+        Place::RowMiss => banks().map(|bank| bank.row_misses).sum::<u64>() - 1,
+        Place::RowConflict => banks().map(|bank| bank.row_conflicts).sum(),
+    };
+    assert_eq!(found, later, "{place:?}");
+}

@@ -1,0 +1,41 @@
+//! The same trace on the same machine gives the same result, whatever else is different.
+
+use crate::trace::{machine, mixed, run, write, write_with};
+use warpmem::machine::preset_names;
+use warpmem_trace::{Codec, WriterOptions};
+
+#[test]
+fn runs_side_by_side_do_not_disturb_each_other() {
+    let file = write(&[mixed(4, 8, 1 << 20), mixed(2, 4, 1 << 16)]);
+    let presets: Vec<_> = preset_names().map(|preset| machine(preset, &[])).collect();
+    let alone: Vec<_> = presets.iter().map(|machine| run(machine, &file.trace)).collect();
+    std::thread::scope(|scope| {
+        let trace = &file.trace;
+        let run_again = |machine| scope.spawn(move || run(machine, trace));
+        let runs: Vec<_> = presets.iter().chain(&presets).map(run_again).collect();
+        for (result, first) in runs.into_iter().zip(alone.iter().chain(&alone)) {
+            let result = result.join().unwrap();
+            assert!(result == *first);
+            assert_eq!(result.fingerprint(), first.fingerprint());
+        }
+    });
+    // Four machines, four results: the fingerprint tells them apart.
+    let mut fingerprints: Vec<u64> = alone.iter().map(|result| result.fingerprint()).collect();
+    fingerprints.sort_unstable();
+    fingerprints.dedup();
+    assert_eq!(fingerprints.len(), presets.len());
+}
+
+#[test]
+fn the_layout_of_the_trace_does_not_matter() {
+    let kernels = [mixed(12, 8, 1 << 20), mixed(5, 4, 1 << 16)];
+    let layouts = [(Codec::Deflate, 6, 1 << 18), (Codec::Deflate, 1, 1), (Codec::Zstd, 3, 5000)];
+    let files = layouts.map(|(codec, level, chunk_bytes)| {
+        write_with(&kernels, WriterOptions { codec, level, chunk_bytes })
+    });
+    let chunks = files.each_ref().map(|file| file.trace.kernels()[0].chunks.len());
+    assert_eq!((chunks[0], chunks[1]), (1, 12), "one chunk, and one for each CTA");
+    let machine = machine("li2015", &["run.concurrent_kernels=true"]);
+    let results = files.each_ref().map(|file| run(&machine, &file.trace));
+    assert!(results[0] == results[1] && results[0] == results[2]);
+}

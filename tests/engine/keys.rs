@@ -1,0 +1,238 @@
+//! No configuration key without effect: each is changed once, and some count of a run must follow.
+
+use crate::trace::{Access, Kernel, Step, machine, mixed, run, write};
+use std::collections::BTreeMap;
+use warpmem::machine::keys;
+use warpmem::record::RunResult;
+use warpmem_trace::{Kind, OpClass, Space};
+
+/// Keys that no count can follow, and why; `docs/machines.md` says so too.
+const WITHOUT_EFFECT: &[(&str, &str)] = &[
+    ("name", "a name for tables"),
+    ("description", "a text for people"),
+    ("dram.standard", "a name for tables"),
+    ("policy.llc_queue", "one policy so far"),
+    ("policy.topology", "one policy so far"),
+    ("policy.arbiter", "one policy so far"),
+    ("policy.cta_scheduler", "one policy so far"),
+    ("policy.prefetcher", "one policy so far"),
+    ("policy.ideal", "one policy so far"),
+];
+
+/// A change of one key: preset, overrides before and after it, and the change itself with what it must bring along.
+struct Change {
+    preset: &'static str,
+    context: &'static str,
+    change: &'static str,
+}
+
+const fn change(change: &'static str) -> Change {
+    Change { preset: "li2015", context: "", change }
+}
+
+const fn within(context: &'static str, change: &'static str) -> Change {
+    Change { preset: "li2015", context, change }
+}
+
+const fn of(preset: &'static str, change: &'static str) -> Change {
+    Change { preset, context: "", change }
+}
+
+/// The first word of each change names the key.
+const CHANGES: &[Change] = &[
+    change("clocks.core_mhz=1300"),
+    change("clocks.network_mhz=1300"),
+    change("clocks.llc_mhz=650"),
+    change("clocks.dram_mhz=900"),
+    change("sm.count=3"),
+    change("sm.max_threads=128"),
+    change("sm.max_warps=4 sm.max_threads=128"),
+    change("sm.max_ctas=1"),
+    change("sm.registers=4096"),
+    change("sm.shared_bytes=16384"),
+    within("sm.count=1", "sm.cta_launches_per_cycle=4"),
+    change("sm.schedulers=1"),
+    change("sm.issue_interval=4"),
+    change("sm.lsu_queue=1"),
+    change("sm.constant_latency=50"),
+    change("sm.units.integer.latency=9"),
+    change("sm.units.integer.interval=9"),
+    change("sm.units.fp32.latency=9"),
+    change("sm.units.fp32.interval=9"),
+    change("sm.units.fp64.latency=19"),
+    change("sm.units.fp64.interval=19"),
+    change("sm.units.sfu.latency=9"),
+    change("sm.units.sfu.interval=19"),
+    change("sm.units.tensor.latency=9"),
+    change("sm.units.tensor.interval=19"),
+    change("sm.units.control.latency=9"),
+    change("sm.units.control.interval=9"),
+    change("sm.units.uniform.latency=9"),
+    change("sm.units.uniform.interval=9"),
+    change("sm.units.other.latency=9"),
+    change("sm.units.other.interval=9"),
+    change("sm.shared.latency=50"),
+    change("sm.shared.banks=8"),
+    change("sm.shared.bank_bytes=8"),
+    change("l1.enabled=false"),
+    change("l1.latency=50"),
+    change("l1.banks=4"),
+    change("l1.flush_between_kernels=false"),
+    Change {
+        preset: "v100",
+        context: "sm.count=1 sm.max_ctas=2",
+        change: "l1.shared_options_bytes=[0,98304]",
+    },
+    Change {
+        preset: "v100",
+        context: "sm.count=1 sm.max_ctas=2 l1.shared_options_bytes=[0,98304]",
+        change: "l1.unified_bytes=106496 l1.cache.size_bytes=106496 l1.cache.ways=208",
+    },
+    change("l1.cache.size_bytes=2048"),
+    change("l1.cache.ways=1"),
+    change(
+        "l1.cache.line_bytes=64 l1.cache.sector_bytes=64 llc.cache.line_bytes=64 llc.cache.sector_bytes=64",
+    ),
+    change("l1.cache.sector_bytes=64 llc.cache.sector_bytes=64"),
+    within("l1.cache.size_bytes=8192", "l1.cache.replacement=fifo"),
+    change("l1.cache.write=write-back"),
+    within("l1.cache.write=write-back", "l1.cache.write_allocate=fetch-on-write"),
+    within("l1.cache.size_bytes=1024", "l1.cache.read_allocate=on-fill"),
+    within("l1.cache.size_bytes=2048", "l1.cache.index=linear"),
+    change("l1.cache.mshr_entries=1"),
+    change("l1.cache.mshr_merges=1"),
+    within("l1.latency=1 network.input_buffer=1", "l1.cache.miss_queue=1"),
+    change("network.flit_bytes=16"),
+    change("network.header_bytes=40"),
+    change("network.latency=20"),
+    within("l1.latency=1 l1.cache.miss_queue=1", "network.input_buffer=1"),
+    within("llc.queue=1", "network.output_buffer=1"),
+    change("llc.slices_per_channel=1"),
+    change("llc.queue=1"),
+    change("llc.input_latency=60"),
+    change("llc.latency=20"),
+    within("network.flit_bytes=1 network.input_buffer=1", "llc.reply_queue=1"),
+    change("llc.to_dram_latency=60"),
+    within("dram.read_queue=1", "llc.to_dram_queue=1"),
+    change("llc.atomic_cycles=5"),
+    change("llc.cache.size_bytes=2048"),
+    within("llc.cache.size_bytes=4096", "llc.cache.ways=1"),
+    change(
+        "llc.cache.line_bytes=64 l1.cache.line_bytes=64 l1.cache.sector_bytes=64 llc.cache.sector_bytes=64",
+    ),
+    change("llc.cache.sector_bytes=64 l1.cache.sector_bytes=64"),
+    within("llc.cache.size_bytes=2048", "llc.cache.replacement=fifo"),
+    change("llc.cache.write=write-through"),
+    change("llc.cache.write_allocate=lazy-fetch"),
+    within("llc.cache.size_bytes=2048 llc.cache.ways=2", "llc.cache.read_allocate=on-fill"),
+    within("llc.cache.size_bytes=4096 llc.cache.ways=2", "llc.cache.index=xor"),
+    change("llc.cache.mshr_entries=1"),
+    change("llc.cache.mshr_merges=1"),
+    within("dram.read_queue=1", "llc.cache.miss_queue=1"),
+    change("dram.channels=5"),
+    change("dram.banks=8 dram.address.map=row:13+bank:2+column:4+bank:1+column:2+burst:6"),
+    change("dram.bank_groups=1"),
+    change("dram.bus_bytes=4 dram.address.map=row:12+bank:3+column:5+bank:1+column:2+burst:5"),
+    change("dram.burst_length=4 dram.address.map=row:12+bank:3+column:5+bank:1+column:2+burst:5"),
+    change("dram.transfers_per_clock=2"),
+    change("dram.row_bytes=2048 dram.address.map=row:13+bank:3+column:3+bank:1+column:2+burst:6"),
+    of("v100", "dram.dual_command_bus=false"),
+    change("dram.read_queue=4"),
+    within(
+        "llc.cache.size_bytes=2048 dram.write_low_watermark=1 dram.write_high_watermark=4",
+        "dram.write_queue=4",
+    ),
+    within("llc.cache.size_bytes=2048", "dram.write_high_watermark=4 dram.write_low_watermark=3"),
+    within(
+        "llc.cache.size_bytes=2048 dram.write_high_watermark=8 dram.write_low_watermark=7",
+        "dram.write_low_watermark=1",
+    ),
+    within("network.flit_bytes=1 llc.reply_queue=1 network.input_buffer=1", "dram.return_queue=1"),
+    change("dram.address.map=row:12+bank:4+column:6+burst:6"),
+    change("dram.address.interleave_bytes=1024"),
+    of("v100", "dram.address.partition_hash=linear"),
+    change("dram.address.bank_xor_row=true"),
+    change("dram.timing.trcd=20"),
+    change("dram.timing.trcdw=20"),
+    within("dram.timing.trc=60", "dram.timing.tras=55"),
+    change("dram.timing.trp=30"),
+    change("dram.timing.trc=90"),
+    change("dram.timing.tccds=3"),
+    change("dram.timing.tccdl=9"),
+    within("dram.timing.trrdl=30", "dram.timing.trrds=30"),
+    change("dram.timing.trrdl=30"),
+    change("dram.timing.tfaw=80"),
+    change("dram.timing.tcl=20"),
+    change("dram.timing.twl=9"),
+    within("dram.timing.twtrl=30", "dram.timing.twtrs=30"),
+    change("dram.timing.twtrl=30"),
+    change("dram.timing.trtw_gap=20"),
+    change("dram.timing.twr=60"),
+    change("dram.timing.trtp=40"),
+    within("dram.timing.trefi=900 dram.timing.trfc=50", "dram.timing.trefi=500"),
+    within("dram.timing.trefi=900 dram.timing.trfc=50", "dram.timing.trfc=200"),
+    change("policy.dram_scheduler=fcfs"),
+    change("policy.warp_scheduler=lrr"),
+    change("run.concurrent_kernels=true"),
+    change("run.launch_latency=100"),
+];
+
+/// Compute of every class, constant and shared loads, a barrier: what [`mixed`] does not have.
+fn on_chip() -> Kernel {
+    let access = |kind, space, stride: u64| {
+        let load = Access::load(4, (0..32).map(|lane| lane * stride).collect());
+        Step::Memory(Access {
+            kind,
+            space,
+            dest: (kind == Kind::Load).then_some(2),
+            source: Some(1),
+            ..load
+        })
+    };
+    let mut warp = Vec::new();
+    for class in OpClass::ALL {
+        // Two that depend on each other, and two that do not.
+        for (dest, source) in [(1, 1), (1, 1), (3, 8), (4, 8)] {
+            warp.push(Step::Compute { class, dest, source });
+        }
+    }
+    warp.push(access(Kind::Load, Space::Constant, 0));
+    warp.push(Step::Compute { class: OpClass::Integer, dest: 1, source: 2 });
+    warp.push(access(Kind::Load, Space::Shared, 32));
+    warp.push(Step::Compute { class: OpClass::Integer, dest: 1, source: 2 });
+    warp.push(Step::Barrier(0));
+    warp.push(access(Kind::Store, Space::Shared, 4));
+    let compute = Step::Compute { class: OpClass::Control, dest: 1, source: 1 };
+    warp.extend([compute.clone(), compute, Step::Fence]);
+    let cta = vec![warp; 2];
+    Kernel { stream: 1, shared_bytes: 12_000, registers: 32, ctas: vec![cta; 40] }
+}
+
+fn result(preset: &str, overrides: &str, trace: &warpmem_trace::Trace) -> RunResult {
+    // Spaces separate overrides, so that `+` stands for those of an address map.
+    let words: Vec<String> =
+        overrides.split_whitespace().map(|word| word.replace('+', " ")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    RunResult { steps: 0, ..run(&machine(preset, &words), trace) }
+}
+
+#[test]
+fn every_key_changes_some_count() {
+    let near = Kernel { shared_bytes: 4096, ..mixed(8, 12, 1 << 16) };
+    let file = write(&[mixed(12, 12, 1 << 22), on_chip(), near]);
+    let mut bases: BTreeMap<(&str, &str), RunResult> = BTreeMap::new();
+    let mut untested = keys();
+    untested.retain(|key| WITHOUT_EFFECT.iter().all(|(other, _)| other != key));
+    let mut dead = Vec::new();
+    for Change { preset, context, change } in CHANGES {
+        let (key, _) = change.split_once('=').unwrap();
+        untested.retain(|other| other != key);
+        let base =
+            bases.entry((preset, context)).or_insert_with(|| result(preset, context, &file.trace));
+        if result(preset, &format!("{context} {change}"), &file.trace) == *base {
+            dead.push(*change);
+        }
+    }
+    assert_eq!(untested, Vec::<String>::new(), "keys without a change here");
+    assert_eq!(dead, Vec::<&str>::new(), "changes without effect");
+}

@@ -1,0 +1,163 @@
+//! How fast DRAM goes behind a whole machine, and that its commands are legal.
+
+use crate::trace::{loads, machine, mixed, run, write};
+use warpmem::dram::checker::check;
+use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::dram::{AddressMap, CommandKind};
+use warpmem::engine::simulate_with_commands;
+use warpmem::machine::{Machine, preset_names};
+use warpmem::record::RunResult;
+
+/// Every scheduler, and the options of FR-FCFS that change commands.
+fn schedulers() -> Vec<String> {
+    let names = SCHEDULERS.entries.iter().map(|entry| entry.info.name);
+    names.chain(["fr-fcfs(page=closed)", "fr-fcfs(row_hit_cap=2)"]).map(str::to_owned).collect()
+}
+
+fn with_scheduler(preset: &str, scheduler: &str, overrides: &[&str]) -> Machine {
+    let scheduler = format!("policy.dram_scheduler={scheduler}");
+    let all: Vec<&str> = overrides.iter().copied().chain([scheduler.as_str()]).collect();
+    machine(preset, &all)
+}
+
+#[test]
+fn commands_behind_a_whole_machine_break_no_rule() {
+    let file = write(&[mixed(8, 16, 1 << 22)]);
+    // Slices so small that dirty lines leave them all the time.
+    let small = ["llc.cache.size_bytes=4096", "llc.cache.ways=1"];
+    for preset in preset_names() {
+        for scheduler in schedulers() {
+            for refresh in [&[][..], &["dram.timing.trefi=900", "dram.timing.trfc=110"]] {
+                let machine = with_scheduler(preset, &scheduler, &[&small, refresh].concat());
+                let (result, logs) = simulate_with_commands(&machine, &file.trace).unwrap();
+                let context = format!("{preset}, {scheduler}, {refresh:?}");
+                for log in &logs {
+                    assert_eq!(check(&machine.dram, log).first(), None, "{context}");
+                }
+                assert_log_is_whole(&machine, &result, &logs.concat(), &context);
+            }
+        }
+    }
+}
+
+/// The log has the commands that were counted, reads, writes and refreshes among them.
+fn assert_log_is_whole(
+    machine: &Machine,
+    result: &RunResult,
+    log: &[warpmem::dram::Command],
+    context: &str,
+) {
+    let logged = |kind| log.iter().filter(|command| command.kind == kind).count() as u64;
+    let banks = || result.channels.iter().flat_map(|channel| &channel.banks);
+    assert_eq!(logged(CommandKind::Rd), banks().map(|bank| bank.reads).sum::<u64>(), "{context}");
+    assert_eq!(logged(CommandKind::Wr), banks().map(|bank| bank.writes).sum::<u64>(), "{context}");
+    assert_eq!(
+        logged(CommandKind::Act),
+        banks().map(|bank| bank.activations).sum::<u64>(),
+        "{context}"
+    );
+    assert!(logged(CommandKind::Rd) > 1000 && logged(CommandKind::Wr) > 1000, "{context}");
+    assert_eq!(logged(CommandKind::Ref) > 0, machine.dram.timing.trefi > 0, "{context}");
+}
+
+/// Reads `lines` times 128 bytes, each time by a warp of its own, in pieces of a sector: `order` says which.
+fn read_lines(machine: &Machine, lines: u64, order: impl Fn(u64) -> u64) -> RunResult {
+    let sector = u64::from(machine.llc.cache.sector_bytes);
+    let kernel = loads([lines as usize / 8, 8, 1], |warp, _, lane| {
+        let byte = 128 * warp + 4 * lane;
+        order(byte / sector) * sector + byte % sector
+    });
+    run(machine, &write(&[kernel]).trace)
+}
+
+/// One of 2^20 sectors, without any order.
+fn scattered(n: u64) -> u64 {
+    n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44
+}
+
+/// Share of the peak bandwidth that `bytes` in so many core cycles are.
+fn share_of_peak(machine: &Machine, bytes: u64, core_cycles: u64) -> f64 {
+    let peak = machine.dram.peak_bytes_per_second(&machine.clocks) as f64;
+    let seconds = core_cycles as f64 / (f64::from(machine.clocks.core_mhz) * 1e6);
+    bytes as f64 / seconds / peak
+}
+
+#[test]
+fn a_sequential_stream_comes_near_peak_and_random_reads_are_slower() {
+    let lines = 1 << 13;
+    for preset in preset_names() {
+        for scheduler in schedulers() {
+            let machine = with_scheduler(preset, &scheduler, &[]);
+            let cycles = |lines| read_lines(&machine, lines, |sector| sector).core_cycles;
+            let sequential = cycles(lines);
+            // The second half of the stream: without the time in which the first line is on its way.
+            let share = share_of_peak(&machine, 64 * lines, sequential - cycles(lines / 2));
+            // Half a megabyte over the 32 channels of the V100 is hardly a steady stream.
+            let least = match (scheduler.as_str(), preset) {
+                ("fcfs", _) => 0.6,
+                (_, "v100") => 0.75,
+                _ => 0.95,
+            };
+            assert!((least..1.001).contains(&share), "{preset}, {scheduler}: {share}");
+            assert!(share_of_peak(&machine, 128 * lines, sequential) < 1.0);
+            let random = read_lines(&machine, lines / 4, scattered).core_cycles * 4;
+            assert!(
+                sequential <= random,
+                "{preset}, {scheduler}: {sequential} and {random} cycles"
+            );
+        }
+    }
+}
+
+#[test]
+fn fr_fcfs_beats_fcfs_and_a_fifo_per_bank_lies_between() {
+    for preset in preset_names() {
+        let cycles = |scheduler| {
+            let machine = with_scheduler(preset, scheduler, &[]);
+            read_lines(&machine, 1 << 11, scattered).core_cycles
+        };
+        let [fcfs, banked, fr_fcfs] = ["fcfs", "banked-fifo", "fr-fcfs"].map(cycles);
+        assert!(2 * fcfs > 5 * fr_fcfs, "{preset}: {fcfs} and {fr_fcfs} cycles");
+        // Reads without order find no open row: all that is left to win is the room of empty banks' queues.
+        assert!(98 * fr_fcfs <= 100 * banked, "{preset}: {banked} and {fr_fcfs} cycles");
+        assert!(3 * banked < 2 * fcfs, "{preset}: {fcfs} and {banked} cycles");
+    }
+}
+
+/// Command cycles between two rows of a bank that gives one sector of each.
+fn row_cycle(machine: &Machine) -> u64 {
+    let (dram, t) = (&machine.dram, &machine.dram.timing);
+    let columns = machine.llc.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
+    let burst = dram.burst_length / dram.transfers_per_clock;
+    let last_read = t.trcd + (columns - 1) * t.tccdl.max(burst);
+    t.trc.max(t.tras.max(last_read + t.trtp) + t.trp).into()
+}
+
+#[test]
+fn one_bank_with_a_new_row_per_request_takes_a_row_cycle_each() {
+    for preset in preset_names() {
+        for scheduler in schedulers() {
+            let machine = with_scheduler(preset, &scheduler, &[]);
+            let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+            let home = map.locate(0);
+            let in_column = |address: &u64| {
+                let place = map.locate(*address);
+                (place.channel, place.bank, place.column) == (home.channel, home.bank, home.column)
+            };
+            let rows: Vec<u64> = (0..).map(|n| n * 128).filter(in_column).take(256).collect();
+            let time = |requests: usize| {
+                let kernel = loads([requests / 8, 8, 1], |warp, _, _| rows[warp as usize]);
+                let cycles = run(&machine, &write(&[kernel]).trace).core_cycles;
+                cycles as f64 / f64::from(machine.clocks.core_mhz)
+            };
+            let expected = (128 * row_cycle(&machine)) as f64 / f64::from(machine.clocks.dram_mhz);
+            // Runs end with a cycle of the slices, which are no faster than the cores.
+            let tolerance = 1.0 / f64::from(machine.clocks.llc_mhz);
+            let difference = time(256) - time(128);
+            assert!(
+                (difference - expected).abs() <= tolerance,
+                "{preset}, {scheduler}: {difference} us"
+            );
+        }
+    }
+}
