@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 use warpmem::engine::{NoProgress, simulate};
 use warpmem::import::{ExportOptions, ImportOptions, export_accel_sim, import_accel_sim};
@@ -34,16 +35,25 @@ const WORKLOADS: [(&str, &[(&str, &str)]); 7] = [
 const WARP_INSTRUCTIONS: f64 = 1.0e6;
 const REQUESTS: f64 = 1.5e6;
 
+/// First argument of the child process that measures memory.
+const RESIDENT: &str = "resident";
+
 fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, first, path] = arguments.as_slice()
+        && first == RESIDENT
+    {
+        return replay_and_print_peak(path);
+    }
     let folder = tempfile::tempdir().expect("a temporary folder");
+    growth(folder.path());
     let traces: Vec<(&str, PathBuf)> = WORKLOADS
         .iter()
         .map(|&(name, parameters)| (name, make(folder.path(), name, name, parameters)))
         .collect();
     replay(&traces);
-    growth(folder.path());
     import(folder.path(), &traces);
-    if std::env::args().any(|argument| argument == "recording") {
+    if arguments.iter().any(|argument| argument == "recording") {
         recording(folder.path(), &traces);
     }
 }
@@ -86,7 +96,7 @@ fn requests(result: &RunResult) -> f64 {
 }
 
 fn replay(traces: &[(&str, PathBuf)]) {
-    println!("replay, one thread: millions per second and ratio to the target");
+    println!("\nreplay, one thread: millions per second and ratio to the target");
     println!(
         "{:10} {:10} {:>14} {:>7} {:>14} {:>7} {:>10}",
         "machine", "workload", "warp instr/s", "ratio", "LLC requests/s", "ratio", "ns/step"
@@ -113,21 +123,47 @@ fn replay(traces: &[(&str, PathBuf)]) {
 
 /// Cost per warp instruction of ever longer traces of one kind: flat is the target.
 fn growth(folder: &Path) {
-    println!("\ncost as the trace grows (li2015, vecadd)");
+    println!("cost and peak memory as the trace grows (li2015, vecadd)");
     println!(
-        "{:>12} {:>18} {:>22} {:>7}",
-        "elements", "warp instructions", "ns/warp instruction", "ratio"
+        "{:>10} {:>18} {:>22} {:>7} {:>13} {:>7}",
+        "elements", "warp instructions", "ns/warp instruction", "ratio", "resident MiB", "ratio"
     );
     let machine = load("li2015", &[]).expect("a preset");
     let mut first = None;
-    for n in ["2^18", "2^20", "2^22"] {
+    for n in ["2^18", "2^20", "2^22", "2^24"] {
         let path = make(folder, &format!("growth-{n}"), "vecadd", &[("n", n)]);
         let trace = Trace::open(&path).expect("the trace opens");
         let (result, time) = time(&machine, &trace);
         let cost = time.as_secs_f64() * 1e9 / warp_instructions(&result);
-        let ratio = cost / *first.get_or_insert(cost);
-        println!("{n:>12} {:18.0} {cost:22.1} {ratio:7.2}", warp_instructions(&result));
+        let resident = resident_mib(&path);
+        let (first_cost, first_resident) = *first.get_or_insert((cost, resident));
+        println!(
+            "{n:>10} {:18.0} {cost:22.1} {:7.2} {resident:13.1} {:7.2}",
+            warp_instructions(&result),
+            cost / first_cost,
+            resident / first_resident
+        );
     }
+}
+
+/// The most memory that a process which only replays the trace has resident.
+fn resident_mib(path: &Path) -> f64 {
+    let program = std::env::current_exe().expect("this program has a path");
+    let output = Command::new(program).args([RESIDENT, &path.to_string_lossy()]).output();
+    let text =
+        String::from_utf8(output.expect("the child runs").stdout).expect("the child prints text");
+    text.trim().parse().unwrap_or(f64::NAN)
+}
+
+/// The child's part: replays the trace and prints its own peak, where the system tells, in MiB.
+fn replay_and_print_peak(path: &str) {
+    let machine = load("li2015", &[]).expect("a preset");
+    let trace = Trace::open(Path::new(path)).expect("the trace opens");
+    simulate(&machine, &trace, &mut NoLoads, &mut NoProgress).expect("the run ends");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM"));
+    let kib: Option<f64> = peak.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+    println!("{}", kib.map_or(f64::NAN, |kib| kib / 1024.0));
 }
 
 fn import(folder: &Path, traces: &[(&str, PathBuf)]) {

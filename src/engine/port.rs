@@ -127,11 +127,12 @@ impl Fabric {
         assert!(p.len > 0, "port `{}` {} is empty", p.name, p.index);
         let (ready, request) = p.ring[p.head as usize];
         debug_assert!(ready <= now);
+        p.len -= 1;
         p.head += 1;
-        if p.head == p.ring.len() as u32 {
+        // An empty ring starts again at its first places, which are in the host's cache.
+        if p.len == 0 || p.head == p.ring.len() as u32 {
             p.head = 0;
         }
-        p.len -= 1;
         if p.writer_blocked {
             p.writer_blocked = false;
             let writer = p.writer;
