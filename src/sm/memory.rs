@@ -164,7 +164,7 @@ impl Sm {
                 break;
             }
             banks |= bank;
-            if let Err(reason) = self.send(&entry, &sector, cycle, ctx) {
+            if let Err(reason) = self.send(&entry, &sector, ctx) {
                 self.fail(reason, cycle, ctx);
                 break;
             }
@@ -183,41 +183,34 @@ impl Sm {
         &mut self,
         entry: &Entry,
         sector: &Sector,
-        cycle: u64,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
-        let room = ctx.fabric.room(self.request_port);
+        let access = entry.access;
         match entry.work {
-            Work::Atomic => self.send_past(entry, sector, RequestKind::Atomic, room, cycle, ctx),
-            Work::Store if self.l1_enabled => self.store(entry, sector, room, cycle, ctx),
-            Work::Store => self.send_past(entry, sector, RequestKind::Write, room, cycle, ctx),
-            _ if self.l1_enabled && !passes_l1(entry.cache_op) => {
-                self.load(entry, sector, room, cycle, ctx)
-            }
-            _ => self.send_past(entry, sector, RequestKind::Read, room, cycle, ctx),
+            Work::Atomic => self.send_past(access, sector, RequestKind::Atomic, ctx),
+            Work::Store if self.l1_enabled => self.store(access, sector, ctx),
+            Work::Store => self.send_past(access, sector, RequestKind::Write, ctx),
+            _ if self.l1_enabled && !passes_l1(entry.cache_op) => self.load(access, sector, ctx),
+            _ => self.send_past(access, sector, RequestKind::Read, ctx),
         }
     }
 
     fn load(
         &mut self,
-        entry: &Entry,
+        access: AccessId,
         sector: &Sector,
-        room: usize,
-        cycle: u64,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
-        match self.l1.read(sector, room) {
+        match self.l1.read(sector, ctx.fabric.room(self.request_port)) {
             Read::Fail(reason) => return Err(reason),
-            Read::Hit => self.hit(entry.access, cycle),
+            Read::Hit => self.hit(access),
             Read::Pending => {
-                let request = self.request(entry, sector, RequestKind::Read, cycle, ctx);
+                let request = self.request(access, sector, RequestKind::Read, ctx);
                 self.l1.join(sector.address, request, ctx.requests);
             }
             Read::Miss { writeback } => {
-                self.write_back(writeback, cycle, ctx);
-                let request = self.request(entry, sector, RequestKind::Read, cycle, ctx);
-                self.l1.open(sector.address, request, ctx.requests);
-                self.push(request, cycle, ctx);
+                self.write_back(writeback, ctx);
+                self.fetch(access, sector, RequestKind::Read, ctx);
             }
         }
         Ok(())
@@ -225,43 +218,44 @@ impl Sm {
 
     fn store(
         &mut self,
-        entry: &Entry,
+        access: AccessId,
         sector: &Sector,
-        room: usize,
-        cycle: u64,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
-        match self.l1.write(sector, room) {
+        match self.l1.write(sector, ctx.fabric.room(self.request_port)) {
             Write::Fail(reason) => return Err(reason),
             Write::Through => {
-                let request = self.request(entry, sector, RequestKind::Write, cycle, ctx);
-                self.push(request, cycle, ctx);
+                let request = self.request(access, sector, RequestKind::Write, ctx);
+                self.push(request, ctx);
             }
             Write::Absorbed { writeback } => {
-                self.write_back(writeback, cycle, ctx);
-                self.hit(entry.access, cycle);
+                self.write_back(writeback, ctx);
+                self.hit(access);
             }
             Write::Fetch { writeback } => {
-                self.write_back(writeback, cycle, ctx);
-                let request = self.request(entry, sector, RequestKind::Fetch, cycle, ctx);
-                self.l1.open(sector.address, request, ctx.requests);
-                self.push(request, cycle, ctx);
+                self.write_back(writeback, ctx);
+                self.fetch(access, sector, RequestKind::Fetch, ctx);
             }
         }
         Ok(())
     }
 
+    /// Asks for a sector that L1 then waits for.
+    fn fetch(&mut self, access: AccessId, sector: &Sector, kind: RequestKind, ctx: &mut Context) {
+        let request = self.request(access, sector, kind, ctx);
+        self.l1.open(sector.address, request, ctx.requests);
+        self.push(request, ctx);
+    }
+
     /// A request that L1 has no part in.
     fn send_past(
         &mut self,
-        entry: &Entry,
+        access: AccessId,
         sector: &Sector,
         kind: RequestKind,
-        room: usize,
-        cycle: u64,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
-        if room == 0 {
+        if ctx.fabric.room(self.request_port) == 0 {
             return Err(ReservationFail::MissQueueFull);
         }
         match kind {
@@ -269,41 +263,40 @@ impl Sm {
             RequestKind::Read => self.l1.pass_read(),
             _ => {}
         }
-        let request = self.request(entry, sector, kind, cycle, ctx);
+        let request = self.request(access, sector, kind, ctx);
         ctx.requests.get_mut(request).bypass = true;
-        self.push(request, cycle, ctx);
+        self.push(request, ctx);
         Ok(())
     }
 
-    fn write_back(&mut self, dirty: Option<Dirty>, cycle: u64, ctx: &mut Context) {
+    fn write_back(&mut self, dirty: Option<Dirty>, ctx: &mut Context) {
         let Some(dirty) = dirty else { return };
         let request = Request {
             sectors: dirty.sectors,
             bytes: u32::MAX,
             ..self.blank_request(dirty.address, RequestKind::Writeback, ctx)
         };
-        let request = ctx.requests.add(request, self.clock.at(cycle));
-        self.push(request, cycle, ctx);
+        let request = ctx.requests.add(request, self.clock.at(self.cycle));
+        self.push(request, ctx);
     }
 
     fn request(
         &self,
-        entry: &Entry,
+        access: AccessId,
         sector: &Sector,
         kind: RequestKind,
-        cycle: u64,
         ctx: &mut Context,
     ) -> RequestId {
-        let access = self.accesses.get(entry.access);
+        let row = self.accesses.get(access);
         let request = Request {
-            pc: access.row.pc,
+            pc: row.row.pc,
             bytes: sector.bytes,
-            access: entry.access.0,
-            warp: u32::from(self.id) << 6 | access.warp,
+            access: access.0,
+            warp: u32::from(self.id) << 6 | row.warp,
             serial: sector.serial,
             ..self.blank_request(sector.address, kind, ctx)
         };
-        ctx.requests.add(request, self.clock.at(cycle))
+        ctx.requests.add(request, self.clock.at(self.cycle))
     }
 
     fn blank_request(&self, address: u64, kind: RequestKind, ctx: &Context) -> Request {
@@ -312,14 +305,14 @@ impl Sm {
     }
 
     /// A request leaves for the network once L1 has been looked up.
-    fn push(&mut self, request: RequestId, cycle: u64, ctx: &mut Context) {
-        let leaves = self.clock.at(cycle + self.l1_latency);
+    fn push(&mut self, request: RequestId, ctx: &mut Context) {
+        let leaves = self.clock.at(self.cycle + self.l1_latency);
         ctx.requests.stamps_mut(request).l1_missed = leaves;
         ctx.fabric.push(self.request_port, request, leaves);
     }
 
-    fn hit(&mut self, access: AccessId, cycle: u64) {
-        let ready = cycle + self.l1_latency;
+    fn hit(&mut self, access: AccessId) {
+        let ready = self.cycle + self.l1_latency;
         let row = self.accesses.get_mut(access);
         row.waiting -= 1;
         row.ready_cycle = row.ready_cycle.max(ready);
@@ -364,7 +357,7 @@ impl Sm {
         }
         let room = ctx.fabric.room(self.request_port);
         let (mut next, writeback) = self.l1.fill(row.address, room);
-        self.write_back(writeback, cycle, ctx);
+        self.write_back(writeback, ctx);
         let stamps = *ctx.requests.stamps(request);
         while next != RequestId::NONE {
             let waiting = next;
