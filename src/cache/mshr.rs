@@ -81,12 +81,6 @@ impl Mshr {
         self.index.get(sector).map(|entry| self.entries[entry as usize].count < self.merges)
     }
 
-    /// The request that waits first for `sector`.
-    #[inline]
-    pub fn first(&self, sector: u64) -> Option<RequestId> {
-        self.index.get(sector).map(|entry| self.entries[entry as usize].first)
-    }
-
     /// Opens an entry for `sector`; there must be a free one and none for the sector.
     #[inline]
     pub fn open(&mut self, sector: u64, request: RequestId, requests: &mut RequestTable) {
@@ -135,7 +129,6 @@ mod tests {
         mshr.open(6, other, &mut requests);
         assert_eq!(mshr.merge(5, b, &mut requests), Merge::Joined { length: 2 });
         assert_eq!(mshr.merge(5, c, &mut requests), Merge::Joined { length: 3 });
-        assert_eq!((mshr.first(5), mshr.first(6)), (Some(a), Some(other)));
         let (first, count) = mshr.close(5).unwrap();
         assert_eq!(count, 3);
         assert_eq!(chain(first, CacheLevel::L1, &requests), [a, b, c]);

@@ -5,8 +5,6 @@
 pub struct Ticks(pub u64);
 
 impl Ticks {
-    pub const NEVER: Ticks = Ticks(u64::MAX);
-
     /// Ticks since `earlier`, which must not lie after this point.
     #[inline]
     pub fn since(self, earlier: Ticks) -> u64 {

@@ -22,10 +22,6 @@ impl Cache {
     pub fn sets(&self) -> u32 {
         self.lines() / self.associativity()
     }
-
-    pub fn sectors_per_line(&self) -> u32 {
-        self.line_bytes / self.sector_bytes
-    }
 }
 
 impl L1 {

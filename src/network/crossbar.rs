@@ -72,9 +72,8 @@ impl Crossbar {
                 continue;
             }
             let Some((ready, request)) = ctx.fabric.head(input.port) else { continue };
-            let from = self.clock.cycle_from(ready).max(input.free);
             if ready > now || input.free > cycle {
-                next = earlier(next, from);
+                next = earlier(next, self.clock.cycle_from(ready).max(input.free));
                 continue;
             }
             let request = ctx.requests.get(request);
