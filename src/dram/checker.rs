@@ -93,6 +93,7 @@ impl<'a> Checker<'a> {
             CommandKind::Rd => self.read(command),
             CommandKind::Wr => self.write(command),
             CommandKind::Ref => self.refresh(command),
+            _ => {}
         }
     }
 

@@ -84,6 +84,10 @@ impl Controller {
             sm: row.sm,
             warp: row.warp,
             pc: row.pc as u32,
+            load: u32::MAX,
+            critical: false,
+            hit_prone: false,
+            merges: 1,
         }
     }
 

@@ -1,5 +1,7 @@
 //! What goes into a channel and what comes out of it.
 
+use serde::{Deserialize, Serialize};
+
 /// A request to one row of one bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -11,12 +13,26 @@ pub struct Request {
     pub write: bool,
     /// Column commands that carry its data, at least one.
     pub bursts: u16,
-    /// SM that it comes from.
+    /// SM that it comes from; [`Request::NO_SOURCE`] where no SM waits for it.
     pub sm: u16,
-    /// Warp that it comes from, numbered over the whole machine.
+    /// Warp that it comes from, numbered over the whole machine; `u32::MAX` = none.
     pub warp: u32,
     /// Address of the instruction that it comes from.
     pub pc: u32,
+    /// Memory instruction that it comes from, of those in flight in the whole machine; `u32::MAX` = none.
+    pub load: u32,
+    /// The SM had so many warps waiting for memory when it sent the request that it counts as critical.
+    pub critical: bool,
+    /// What the LLC knows of its warp: the queue that `medic` puts it in.
+    pub hit_prone: bool,
+    /// Requests that already waited for its data in the LLC when it was sent, itself included, as far as they
+    /// count (Li 2015: those of other SMs); at least 1.
+    pub merges: u8,
+}
+
+impl Request {
+    /// [`Request::sm`] of what no SM waits for.
+    pub const NO_SOURCE: u16 = u16::MAX;
 }
 
 /// What a request found in its bank, judged once, when its first command issued.
@@ -45,7 +61,8 @@ pub struct Completion {
 }
 
 /// Commands on the command bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 #[repr(u8)]
 pub enum CommandKind {
     /// Opens a row of a bank.
@@ -56,16 +73,59 @@ pub enum CommandKind {
     Rd,
     /// Moves one burst into the open row.
     Wr,
+    /// Refreshes one bank.
+    #[serde(rename = "REFPB")]
+    RefPb,
+    /// A read that closes its row behind it (auto-precharge).
+    Rda,
+    /// A write that closes its row behind it.
+    Wra,
     /// Refreshes all banks.
     Ref,
+    /// Closes all open rows of a pseudo channel.
+    #[serde(rename = "PREA")]
+    PreAll,
 }
 
 impl CommandKind {
-    pub(super) const COUNT: usize = 5;
+    pub(super) const COUNT: usize = 9;
+
+    /// Every kind, in order.
+    pub const ALL: [CommandKind; CommandKind::COUNT] = [
+        CommandKind::Act,
+        CommandKind::Pre,
+        CommandKind::Rd,
+        CommandKind::Wr,
+        CommandKind::RefPb,
+        CommandKind::Rda,
+        CommandKind::Wra,
+        CommandKind::Ref,
+        CommandKind::PreAll,
+    ];
+
+    /// As on a data sheet: `ACT`, `PRE`, `RD`, `WR`, `REFPB`, `RDA`, `WRA`, `REF`, `PREA`.
+    pub fn name(self) -> &'static str {
+        ["ACT", "PRE", "RD", "WR", "REFPB", "RDA", "WRA", "REF", "PREA"][self as usize]
+    }
 
     /// True for the commands that move data.
     pub fn is_column(self) -> bool {
-        matches!(self, CommandKind::Rd | CommandKind::Wr)
+        self.is_read() || self.is_write()
+    }
+
+    /// RD, with or without auto-precharge.
+    pub fn is_read(self) -> bool {
+        matches!(self, CommandKind::Rd | CommandKind::Rda)
+    }
+
+    /// WR, with or without auto-precharge.
+    pub fn is_write(self) -> bool {
+        matches!(self, CommandKind::Wr | CommandKind::Wra)
+    }
+
+    /// True for column commands with auto-precharge.
+    pub fn closes_row(self) -> bool {
+        matches!(self, CommandKind::Rda | CommandKind::Wra)
     }
 }
 
@@ -74,9 +134,10 @@ impl CommandKind {
 pub struct Command {
     pub cycle: u64,
     pub kind: CommandKind,
-    /// Bank within the channel; 0 for [`CommandKind::Ref`].
+    /// Bank within the channel; 0 for [`CommandKind::Ref`], the first of the pseudo channel for
+    /// [`CommandKind::PreAll`].
     pub bank: u16,
-    /// The row opened, closed or accessed; 0 for [`CommandKind::Ref`].
+    /// The row opened, closed or accessed; 0 for refreshes and [`CommandKind::PreAll`].
     pub row: u32,
     /// Column commands: which burst of its request this is, from 0. Others: 0.
     pub burst: u16,

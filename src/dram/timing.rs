@@ -6,25 +6,35 @@
 use super::MAX_BANKS;
 use super::request::CommandKind::{self, Act, Pre, Rd, Ref, Wr};
 use crate::machine::{Dram, Timing};
+use serde::{Deserialize, Serialize};
 
-/// Between which commands of a channel a constraint holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which banks the two commands of a constraint go to, from the narrowest to the widest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// Both commands to one bank.
+    /// Both to one bank.
     Bank,
-    /// Both commands to banks of one group.
+    /// Both to banks of one group of a stack.
     Group,
+    /// Both to banks of one stack.
+    Stack,
+    /// Both to banks of one pseudo channel.
+    PseudoChannel,
     /// Any two commands of the channel.
     Channel,
 }
 
 /// `to` may issue no earlier than `cycles` after the `window`-th last `from`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constraint {
-    pub name: &'static str,
+    /// As on the data sheet: `tRCD`, `tCCD_L`.
+    pub name: String,
     pub from: CommandKind,
     pub to: CommandKind,
     pub scope: Scope,
+    /// Holds between different members of `scope` (stacks, groups, banks) within the next wider scope,
+    /// rather than within one.
+    pub sibling: bool,
     /// Command clock cycles.
     pub cycles: u32,
     /// 1 = the last `from` counts; n = the n-th last does (tFAW: 4).
@@ -37,8 +47,15 @@ pub fn constraints(t: &Timing, burst: u32) -> Vec<Constraint> {
     use Scope::{Bank, Channel, Group};
     let write_end = t.twl + burst;
     let read_to_write = (t.tcl + burst + t.trtw_gap).saturating_sub(t.twl);
-    let rule =
-        |name, from, to, scope, cycles| Constraint { name, from, to, scope, cycles, window: 1 };
+    let rule = |name: &str, from, to, scope, cycles| Constraint {
+        name: name.to_owned(),
+        from,
+        to,
+        scope,
+        sibling: false,
+        cycles,
+        window: 1,
+    };
     let table = [
         rule("tRCD", Act, Rd, Bank, t.trcd),
         rule("tRCDW", Act, Wr, Bank, t.trcdw),
@@ -116,7 +133,7 @@ impl TimingState {
                 }
                 Scope::Bank => &mut rules.bank,
                 Scope::Group => &mut rules.group,
-                Scope::Channel => &mut rules.channel,
+                _ => &mut rules.channel,
             };
             match scope.iter_mut().find(|(to, _)| *to == c.to) {
                 Some((_, longest)) => *longest = cycles.max(*longest),

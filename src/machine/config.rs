@@ -232,10 +232,17 @@ pub struct Llc {
 pub struct Dram {
     pub standard: String,
     pub channels: u32,
-    /// Banks of one channel.
+    /// Pseudo channels of one channel: each has a data bus, all share the command buses.
+    #[serde(default = "one")]
+    pub pseudo_channels: u32,
+    /// Stacks (SIDs) of one pseudo channel.
+    #[serde(default = "one")]
+    pub stacks: u32,
+    /// Banks of one channel, all its pseudo channels and stacks together.
     pub banks: u32,
+    /// Bank groups of one stack.
     pub bank_groups: u32,
-    /// Data bus of one channel.
+    /// Data bus of one pseudo channel.
     pub bus_bytes: u32,
     /// Transfers per column command.
     pub burst_length: u32,
@@ -251,14 +258,52 @@ pub struct Dram {
     /// Writes waiting at which draining begins and ends (separate write queue only).
     pub write_high_watermark: u32,
     pub write_low_watermark: u32,
+    /// Writes that a drain serves at least, once begun, while there are any.
+    #[serde(default)]
+    pub write_min_drain: u32,
+    /// Whether writes are served when there is no read.
+    #[serde(default = "yes")]
+    pub write_idle_drain: bool,
+    /// How the queues' places are shared among the banks.
+    #[serde(default)]
+    pub queue_organisation: QueueOrganisation,
+    /// When rows are closed: the name of a page policy.
+    #[serde(default = "open_page")]
+    pub page: String,
+    /// Requests that may be assigned to idle banks in one cycle; 0 = one for every bank.
+    #[serde(default)]
+    pub picks_per_cycle: u32,
     /// Finished reads that wait for the slice.
     pub return_queue: u32,
     pub timing: Timing,
     pub address: Address,
 }
 
+/// How a channel's queue is shared among its banks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueOrganisation {
+    /// Any bank's requests may take any place.
+    #[default]
+    Channel,
+    /// Every bank has an equal share of the places.
+    PerBank,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn open_page() -> String {
+    "open".to_owned()
+}
+
 /// DRAM timing, command clock cycles. `docs/machines.md` says which constraint each enters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
     /// ACT to RD, same bank.
@@ -299,6 +344,27 @@ pub struct Timing {
     pub trefi: u32,
     /// REF to any command.
     pub trfc: u32,
+    /// RD to RD, other stack of a pseudo channel.
+    #[serde(default)]
+    pub tccdr: u32,
+    /// RD to WR, for standards that give it as such; others give `trtw_gap`.
+    #[serde(default)]
+    pub trtw: u32,
+    /// Window that holds at most 32 ACTs; 0 = none.
+    #[serde(default)]
+    pub t32aw: u32,
+    /// PRE to PRE, other bank.
+    #[serde(default)]
+    pub tppd: u32,
+    /// Between refreshes of single banks; 0 = none.
+    #[serde(default)]
+    pub trefipb: u32,
+    /// REFPB to any command, same bank.
+    #[serde(default)]
+    pub trfcpb: u32,
+    /// REFPB to ACT or REFPB, other bank.
+    #[serde(default)]
+    pub trrefd: u32,
 }
 
 /// From an address to channel, slice, bank, row and column.

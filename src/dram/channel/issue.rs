@@ -128,7 +128,7 @@ impl Channel {
             Act => self.activate(index, now),
             Pre => self.precharge(index, now),
             Rd | Wr => self.transfer(index, kind, now),
-            Ref => unreachable!("refreshes are not on the agenda"),
+            _ => unreachable!("not on the agenda"),
         }
         self.decide(index, now);
     }

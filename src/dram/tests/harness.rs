@@ -2,7 +2,7 @@
 
 use crate::dram::scheduler::SCHEDULERS;
 use crate::dram::{Channel, ChannelStatistics, Command, CommandKind, Completion, Request, checker};
-use crate::machine::{Address, Dram, IndexHash, Timing};
+use crate::machine::{Address, Dram, IndexHash, QueueOrganisation, Timing};
 
 pub const POLICIES: [&str; 6] = [
     "fcfs",
@@ -27,6 +27,8 @@ pub fn gddr5() -> Dram {
     Dram {
         standard: "gddr5".to_owned(),
         channels: 6,
+        pseudo_channels: 1,
+        stacks: 1,
         banks: 16,
         bank_groups: 4,
         bus_bytes: 8,
@@ -38,6 +40,11 @@ pub fn gddr5() -> Dram {
         write_queue: 128,
         write_high_watermark: 96,
         write_low_watermark: 80,
+        write_min_drain: 0,
+        write_idle_drain: true,
+        queue_organisation: QueueOrganisation::Channel,
+        page: "open".to_owned(),
+        picks_per_cycle: 0,
         return_queue: 64,
         timing: Timing {
             trcd: 12,
@@ -59,6 +66,7 @@ pub fn gddr5() -> Dram {
             trtp: 2,
             trefi: 0,
             trfc: 0,
+            ..Timing::default()
         },
         address: address("row:12 bank:4 column:5 burst:6"),
     }
@@ -86,6 +94,7 @@ pub fn gddr3() -> Dram {
         trtp: 2,
         trefi: 0,
         trfc: 0,
+        ..Timing::default()
     };
     Dram {
         standard: "gddr3".to_owned(),
@@ -127,6 +136,7 @@ pub fn hbm2() -> Dram {
         trtp: 3,
         trefi: 1500,
         trfc: 120,
+        ..Timing::default()
     };
     Dram {
         standard: "hbm2".to_owned(),
@@ -174,7 +184,20 @@ pub fn channel(dram: &Dram, policy: &str) -> Channel {
 
 /// A one-burst read; change what differs.
 pub fn read(id: u32, bank: u16, row: u32) -> Request {
-    Request { id, bank, row, write: false, bursts: 1, sm: 0, warp: 0, pc: 0 }
+    Request {
+        id,
+        bank,
+        row,
+        write: false,
+        bursts: 1,
+        sm: 0,
+        warp: 0,
+        pc: 0,
+        load: u32::MAX,
+        critical: false,
+        hit_prone: false,
+        merges: 1,
+    }
 }
 
 pub fn write(id: u32, bank: u16, row: u32) -> Request {

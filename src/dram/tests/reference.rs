@@ -32,6 +32,7 @@ fn gddr5_of_dramsim3() -> Dram {
         trtp: 5,
         trefi: 0,
         trfc: 0,
+        ..Timing::default()
     };
     Dram { bank_groups: 1, timing, ..gddr5() }
 }
@@ -78,6 +79,7 @@ fn gddr6_of_ramulator() -> Dram {
         trtp: 4,
         trefi: 0,
         trfc: 0,
+        ..Timing::default()
     };
     Dram { bank_groups: 4, timing, ..gddr5() }
 }
