@@ -6,6 +6,7 @@
 mod baseline;
 mod cells;
 mod compare;
+mod dram;
 mod exit;
 mod export;
 mod format;
@@ -57,6 +58,7 @@ enum Command {
     Generate(generate::Args),
     Import(import::Args),
     Export(export::Args),
+    Dram(dram::Args),
     Info(info::Args),
     List(list::Args),
 }
@@ -70,6 +72,7 @@ impl Cli {
             Command::Generate(args) => generate::execute(&args),
             Command::Import(args) => import::execute(&args),
             Command::Export(args) => export::execute(&args),
+            Command::Dram(args) => dram::execute(&args),
             Command::Info(args) => info::execute(&args),
             Command::List(args) => list::execute(&args),
         }
