@@ -1,7 +1,7 @@
 //! The slots of a machine, whatever the types of their policies.
 
 use warpmem::cta::scheduler::CTA_SCHEDULERS;
-use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::dram::scheduler::{SCHEDULERS, Scene};
 use warpmem::engine::Clock;
 use warpmem::ideal::IDEALS;
 use warpmem::llc::prefetch::PREFETCHERS;
@@ -38,7 +38,7 @@ macro_rules! slot {
 /// Every slot, in the order of the tables' columns.
 pub static SLOTS: [Slot; 8] = [
     slot!(SCHEDULERS, dram_scheduler, "which request a DRAM bank serves next", |m| {
-        SCHEDULERS.build(&m.policy.dram_scheduler, &m.dram).map(drop)
+        SCHEDULERS.build(&m.policy.dram_scheduler, &Scene::of(m)).map(drop)
     }),
     slot!(WARP_SCHEDULERS, warp_scheduler, "which ready warp issues next", |m| {
         WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &m.sm).map(drop)

@@ -5,14 +5,14 @@ use super::request::CommandKind;
 use super::timing::TimingState;
 
 /// A set of banks, one bit each.
-pub(super) type BankSet = u64;
+pub type BankSet = u64;
 
 pub(super) fn one(bank: usize) -> BankSet {
     1 << bank
 }
 
 /// The banks of a set, lowest first.
-fn members(mut set: BankSet) -> impl Iterator<Item = usize> {
+pub(super) fn members(mut set: BankSet) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bank = set.trailing_zeros();
         set &= set.wrapping_sub(1);

@@ -1,40 +1,56 @@
 //! The channel: queues, banks, command scheduling, refresh.
 
 mod issue;
+mod refresh;
+mod turns;
 
 use super::MAX_BANKS;
-use super::agenda::{Agenda, BankSet, one};
-use super::queue::{BankQueue, Queued};
+use super::agenda::{Agenda, BankSet, first_from, members, one};
+use super::page::{PAGE_POLICIES, PagePolicy, PageView};
+use super::queue::{Queue, Queued, Slot};
 use super::request::{Command, CommandKind, Completion, Request, RowOutcome};
-use super::scheduler::{BankView, QueueView, Scheduler};
+use super::scheduler::{
+    BankView, ChannelView, Counter, QueueView, SCHEDULERS, Scene, Scheduler, next_command,
+};
 use super::statistics::{BankStatistics, ChannelStatistics, Occupancy, Span};
 use super::timing::TimingState;
-use crate::machine::Dram;
+use crate::machine::{Dram, QueueOrganisation};
+use crate::registry::PolicyError;
+use refresh::Refresh;
 use std::collections::VecDeque;
+use turns::Turns;
 
 /// Index of the read queue, which is also the one queue where there is no other.
 const READS: usize = 0;
 const WRITES: usize = 1;
 
-/// What the channel needs of its configuration.
+/// Indices of [`Channel::turn`].
+const ROW_BUS: usize = 0;
+const COLUMN_BUS: usize = 1;
+const ASSIGNMENTS: usize = 2;
+
+/// What the channel needs of its configuration and of its policies.
 struct Spec {
     /// Reads and writes have a queue each.
     split: bool,
     capacity: [u32; 2],
-    high_watermark: u32,
-    low_watermark: u32,
+    bank_capacity: [u32; 2],
     /// Data cycles of a column command.
     burst: u64,
     /// RD and WR to first data.
     read_latency: u64,
     write_latency: u64,
     trp: u64,
-    trefi: u64,
     dual_command_bus: bool,
-    /// One queue: column commands that may pass a bank that waits for the data bus to turn.
-    turn_limit: u32,
+    picks_per_cycle: u32,
+    /// Rows are closed by column commands too.
+    auto_precharge: bool,
+    /// The constant answers of the scheduler.
     in_order: bool,
     scheduler_orders_writes: bool,
+    ranks_banks: bool,
+    is_volatile: bool,
+    follows_timing: bool,
 }
 
 /// A request in service.
@@ -50,12 +66,15 @@ struct Active {
 #[derive(Default)]
 struct Bank {
     open_row: Option<u32>,
+    /// Column commands since the row was opened.
+    columns: u32,
     /// Last column command or activation.
     last_use: u64,
-    queues: [BankQueue; 2],
     active: Option<Active>,
-    /// Index in the served queue of the request to serve next.
-    candidate: Option<usize>,
+    /// The request to serve next, in the served queue.
+    candidate: Option<Slot>,
+    /// From when on the choice may differ though nothing happens to the bank.
+    choice_ends: u64,
     /// Requests of each queue in the channel, the one in service included.
     waiting: [u32; 2],
     pending: Span,
@@ -66,9 +85,6 @@ struct Bank {
 #[derive(Default)]
 struct Counts {
     requests: [u64; 2],
-    refreshes: u64,
-    turnarounds: u64,
-    write_drains: u64,
     columns: u64,
 }
 
@@ -76,86 +92,117 @@ struct Counts {
 pub struct Channel {
     spec: Spec,
     scheduler: Box<dyn Scheduler>,
+    page: Box<dyn PagePolicy>,
     timing: TimingState,
     agenda: Agenda,
+    queues: [Queue; 2],
     banks: Vec<Bank>,
     open_banks: BankSet,
+    /// Banks with a request in service.
+    busy: BankSet,
     /// Banks whose candidate is a read.
     read_candidates: BankSet,
-    /// First cycle in which the command buses are free again.
-    bus_free: u64,
-    /// Round robin: the bank to look at first, for row commands (or all) and column commands.
-    turn: [u32; 2],
+    /// Banks that wait to be assigned a request, where only so many are in a cycle.
+    unassigned: BankSet,
+    /// Banks whose candidate stays theirs: it has been assigned.
+    assigned: BankSet,
+    /// The next cycle in which requests may be assigned.
+    next_assignment: u64,
+    /// The first of the banks' [`Bank::choice_ends`], or earlier.
+    choices_end: u64,
+    /// Round robin: the bank to look at first, for row commands (or all), column commands, and assignments.
+    turn: [u32; 3],
     /// Requests in each queue, those in service included.
     waiting: [u32; 2],
     /// Reads and writes in service.
     active: [u32; 2],
+    arrived: u64,
     /// Strictly in-order schedulers: banks of the requests not yet in service, oldest first.
     order: [VecDeque<u16>; 2],
-    serving: usize,
-    draining: bool,
-    /// Kind of the last column command, and how many of that kind passed a bank that needs the other.
-    direction: Option<CommandKind>,
-    passed: u32,
-    next_refresh: u64,
-    refreshing: bool,
+    turns: Turns,
+    refresh: Refresh,
     completions: Vec<Completion>,
     log: Option<Vec<Command>>,
     count: Counts,
     occupancy: Occupancy,
     pending: Span,
     service: Span,
+    /// Some row is open.
+    open: Span,
 }
 
 impl Channel {
+    /// The channels of a machine, under the DRAM scheduler that `policy` names.
+    ///
+    /// # Errors
+    /// [`PolicyError`] if it, or the page policy of the machine, is unknown or cannot be built.
+    pub fn family(scene: &Scene, policy: &str) -> Result<Vec<Channel>, PolicyError> {
+        let family = SCHEDULERS.build(policy, scene)?;
+        let channels = 0..scene.dram.channels as usize;
+        channels.map(|channel| Channel::new(&scene.dram, family.scheduler(channel))).collect()
+    }
+
     /// A channel with all banks closed, at cycle 0. `dram` must be valid (see
     /// [`AddressMap::new`](super::AddressMap::new)): at least one bank, at most [`MAX_BANKS`].
-    pub fn new(dram: &Dram, scheduler: Box<dyn Scheduler>) -> Channel {
+    ///
+    /// # Errors
+    /// [`PolicyError`] if the page policy is unknown.
+    pub fn new(dram: &Dram, scheduler: Box<dyn Scheduler>) -> Result<Channel, PolicyError> {
         assert!((1..=MAX_BANKS).contains(&dram.banks), "1 to {MAX_BANKS} banks");
+        let page = PAGE_POLICIES.build(scheduler.page().unwrap_or(&dram.page), dram)?;
         let timing = TimingState::new(dram);
         let banks = dram.banks as usize;
-        let t = &dram.timing;
+        let capacity = [dram.read_queue, dram.write_queue];
         let spec = Spec {
             split: dram.write_queue > 0,
-            capacity: [dram.read_queue, dram.write_queue],
-            high_watermark: dram.write_high_watermark,
-            low_watermark: dram.write_low_watermark,
+            capacity,
+            bank_capacity: match dram.queue_organisation {
+                QueueOrganisation::Channel => capacity,
+                QueueOrganisation::PerBank => capacity.map(|places| places / dram.banks),
+            },
             burst: dram.burst_cycles().into(),
-            read_latency: t.tcl.into(),
-            write_latency: t.twl.into(),
-            trp: t.trp.into(),
-            trefi: t.trefi.into(),
+            read_latency: dram.timing.tcl.into(),
+            write_latency: dram.timing.twl.into(),
+            trp: dram.timing.trp.into(),
             dual_command_bus: dram.dual_command_bus,
-            turn_limit: dram.read_queue,
+            picks_per_cycle: scheduler.picks_per_cycle().unwrap_or(dram.picks_per_cycle),
+            auto_precharge: timing.auto_precharge(),
             in_order: scheduler.strictly_in_order(),
             scheduler_orders_writes: scheduler.orders_writes(),
+            ranks_banks: scheduler.ranks_banks(),
+            is_volatile: scheduler.is_volatile(),
+            follows_timing: scheduler.follows_timing(),
         };
-        Channel {
+        Ok(Channel {
             agenda: Agenda::new(banks, &timing),
             timing,
             scheduler,
-            banks: (0..banks).map(|_| Bank::default()).collect(),
+            page,
+            queues: capacity.map(|places| Queue::new(banks, places as usize)),
+            banks: (0..banks).map(|_| Bank { choice_ends: u64::MAX, ..Bank::default() }).collect(),
             open_banks: 0,
+            busy: 0,
             read_candidates: 0,
-            bus_free: 0,
-            turn: [0; 2],
+            unassigned: 0,
+            assigned: 0,
+            next_assignment: 0,
+            choices_end: u64::MAX,
+            turn: [0; 3],
             waiting: [0; 2],
             active: [0; 2],
+            arrived: 0,
             order: Default::default(),
-            serving: READS,
-            draining: false,
-            direction: None,
-            passed: 0,
-            next_refresh: if spec.trefi > 0 { spec.trefi } else { u64::MAX },
-            refreshing: false,
+            turns: Turns::new(dram),
+            refresh: Refresh::new(dram),
             completions: Vec::new(),
             log: None,
             count: Counts::default(),
-            occupancy: Occupancy::new(spec.capacity.iter().sum::<u32>() as usize),
+            occupancy: Occupancy::new(capacity.iter().sum::<u32>() as usize),
             pending: Span::default(),
             service: Span::default(),
+            open: Span::default(),
             spec,
-        }
+        })
     }
 
     /// Whether there is room for the request.
@@ -165,12 +212,14 @@ impl Channel {
             waiting: self.waiting[queue],
             bank_waiting: self.banks[usize::from(request.bank)].waiting[queue],
             capacity: self.spec.capacity[queue],
+            bank_capacity: self.spec.bank_capacity[queue],
             banks: self.banks.len() as u32,
         };
         if self.scheduler_rules(queue) {
-            self.scheduler.accepts(&view)
+            // A scheduler may have places of its own, but every request needs one of these.
+            view.waiting < view.capacity && self.scheduler.accepts(&view, request)
         } else {
-            view.waiting < view.capacity
+            view.has_room()
         }
     }
 
@@ -180,21 +229,38 @@ impl Channel {
         debug_assert!(request.bursts > 0, "a request without data: {request:?}");
         let index = usize::from(request.bank);
         let queue = self.queue_of(request.write);
-        let queued = Queued { request, arrived: now };
+        let queued = Queued { request, arrived: now, order: self.arrived };
+        self.arrived += 1;
+        let slot = self.queues[queue].push(queued);
         let bank = &mut self.banks[index];
-        bank.queues[queue].push(queued, bank.open_row);
         bank.waiting[queue] += 1;
         bank.pending.open(now);
         self.pending.open(now);
         self.waiting[queue] += 1;
         self.occupancy.set(now, self.pending());
-        self.scheduler.on_arrival(&queued);
+        if self.scheduler_rules(queue) {
+            self.scheduler.on_arrival(slot, &queued);
+        }
         if self.spec.in_order {
             self.order[queue].push_back(request.bank);
         }
         if !self.choose_served_queue(now) && self.banks[index].active.is_none() {
             self.decide(index, now);
         }
+    }
+
+    /// More requests wait for the data of request `id`, which goes to `bank`: see [`Scheduler::on_merge`]. Nothing
+    /// happens if it is in service or gone. Step the channel afterwards.
+    pub fn merge(&mut self, now: u64, bank: u16, id: u32, merges: u32, age: u64) {
+        let named = |(slot, queued): (Slot, &Queued)| (queued.request.id == id).then_some(slot);
+        let Some(slot) = self.queues[READS].requests(bank).find_map(named) else { return };
+        self.scheduler.on_merge(slot, merges, age, now);
+        self.redecide(usize::from(bank), now);
+    }
+
+    /// No more requests of this load will come: see [`Scheduler::on_load_complete`]. Step the channel afterwards.
+    pub fn load_complete(&mut self, now: u64, load: u32) {
+        self.scheduler.on_load_complete(load, now);
     }
 
     /// Issues what the command buses allow at `now`, at most once per cycle.
@@ -204,11 +270,11 @@ impl Channel {
     /// nothing arrives and no room is made; none: never.
     pub fn step(&mut self, now: u64, room: u32) -> Option<u64> {
         debug_assert!(room >= self.active[READS], "room taken from reads in service");
-        if now >= self.next_refresh && !self.refreshing {
-            self.refreshing = true;
-            self.decide_all(now);
-        }
-        if !self.refreshes(now) {
+        self.begin_refreshes(now);
+        self.tick(now);
+        self.end_choices(now);
+        self.assign(now);
+        if !self.refreshes_all(now) {
             self.issue_due(now, room);
         }
         self.next_event(now)
@@ -245,15 +311,22 @@ impl Channel {
             cycles: now,
             read_requests: self.count.requests[READS],
             write_requests: self.count.requests[WRITES],
-            refreshes: self.count.refreshes,
-            turnarounds: self.count.turnarounds,
-            write_drains: self.count.write_drains,
+            refreshes: self.refresh.all_banks,
+            bank_refreshes: self.refresh.single_banks,
+            turnarounds: self.turns.turnarounds,
+            write_drains: self.turns.drains,
             data_bus_cycles: self.count.columns * self.spec.burst,
             pending_cycles: self.pending.cycles(now),
             service_cycles: self.service.cycles(now),
+            open_cycles: self.open.cycles(now),
             occupancy_cycles: self.occupancy.histogram(now),
             banks: self.banks.iter().map(bank).collect(),
         }
+    }
+
+    /// What the scheduler counted.
+    pub fn counters(&self) -> Vec<Counter> {
+        self.scheduler.counters()
     }
 
     /// Keeps every command from now on.
@@ -274,22 +347,9 @@ impl Channel {
         queue == READS || self.spec.scheduler_orders_writes
     }
 
-    /// Reads or writes: writes from the high watermark down to the low one, and when there is no read.
-    /// True if that changed, and every bank's choice with it.
+    /// Reads or writes: see [`Turns`]. True if that changed, and every bank's choice with it.
     fn choose_served_queue(&mut self, now: u64) -> bool {
-        if !self.spec.split {
-            return false;
-        }
-        let [reads, writes] = self.waiting;
-        if writes <= self.spec.low_watermark {
-            self.draining = false;
-        } else if writes >= self.spec.high_watermark && !self.draining {
-            self.draining = true;
-            self.count.write_drains += 1;
-        }
-        let serving = if writes > 0 && (self.draining || reads == 0) { WRITES } else { READS };
-        let changed = serving != self.serving;
-        self.serving = serving;
+        let changed = self.spec.split && self.turns.choose(self.waiting);
         if changed {
             self.decide_all(now);
         }
@@ -297,17 +357,26 @@ impl Channel {
     }
 
     fn decide_all(&mut self, now: u64) {
+        self.assigned = 0;
         for bank in 0..self.banks.len() {
             self.decide(bank, now);
+        }
+    }
+
+    /// Asks anew for a bank that has nothing in service.
+    fn redecide(&mut self, index: usize, now: u64) {
+        if self.banks[index].active.is_none() {
+            self.decide(index, now);
         }
     }
 
     /// Settles which command the bank needs next.
     fn decide(&mut self, index: usize, now: u64) {
         self.read_candidates &= !one(index);
+        self.unassigned &= !one(index);
         let next = match self.banks[index].active {
             Some(active) => Some(self.command_for(index, &active.queued.request)),
-            None if self.refreshing => self.close(index, 0),
+            None if self.refresh.wants_bank(index) => self.before_refresh(index),
             None => self.choose_candidate(index, now),
         };
         self.agenda.set(index, next, &self.timing);
@@ -315,50 +384,140 @@ impl Channel {
 
     /// What the bank needs for its scheduler's choice, or to close a row that nothing waits for.
     fn choose_candidate(&mut self, index: usize, now: u64) -> Option<(CommandKind, u64)> {
-        let candidate = self.pick(index, now);
+        let candidate = self.candidate(index, now);
         let bank = &mut self.banks[index];
         bank.candidate = candidate;
-        if let Some(candidate) = candidate {
-            let request = bank.queues[self.serving].requests()[candidate].request;
-            self.read_candidates |= if request.write { 0 } else { one(index) };
-            return Some(self.command_for(index, &request));
-        }
-        if bank.queues.iter().any(|queue| queue.hits() > 0) {
-            return None;
-        }
-        let from = self.scheduler.close_idle_row_at(bank.last_use)?;
-        self.close(index, from)
+        let Some(candidate) = candidate else { return self.close_idle(index) };
+        let request = self.queues[self.turns.serving].get(candidate).request;
+        self.read_candidates |= if request.write { 0 } else { one(index) };
+        Some(self.command_for(index, &request))
     }
 
-    fn pick(&mut self, index: usize, now: u64) -> Option<usize> {
-        let bank = &self.banks[index];
-        if bank.queues[self.serving].is_empty() {
+    fn candidate(&mut self, index: usize, now: u64) -> Option<Slot> {
+        if self.spec.picks_per_cycle == 0 {
+            return self.pick(index, now);
+        }
+        if self.assigned & one(index) != 0 {
+            return self.banks[index].candidate;
+        }
+        if self.queues[self.turns.serving].waiting(index as u16) > 0 {
+            self.unassigned |= one(index);
+        }
+        None
+    }
+
+    fn pick(&mut self, index: usize, now: u64) -> Option<Slot> {
+        let serving = self.turns.serving;
+        if self.queues[serving].waiting(index as u16) == 0 {
             return None;
         }
-        let view = bank.view(index, self.serving, now, self.holds_oldest(index));
-        if self.scheduler_rules(self.serving) {
-            self.scheduler.pick(&view)
-        } else {
-            Some(view.fr_fcfs())
+        let holds_channel_oldest = self.holds_oldest(index);
+        let view = BankView {
+            now,
+            bank: index as u16,
+            queue: &self.queues[serving],
+            holds_channel_oldest,
+            timing: &self.timing,
+        };
+        if !self.scheduler_rules(serving) {
+            return Some(view.fr_fcfs());
         }
+        let pick = self.scheduler.pick(&view);
+        if let Some(ends) = self.scheduler.changes_at(&view) {
+            self.banks[index].choice_ends = ends;
+            self.choices_end = self.choices_end.min(ends);
+        }
+        pick
     }
 
     /// The bank holds the oldest request that may be served, and none is in service.
     fn holds_oldest(&self, index: usize) -> bool {
         self.spec.in_order
             && self.active == [0; 2]
-            && self.order[self.serving].front() == Some(&(index as u16))
+            && self.order[self.turns.serving].front() == Some(&(index as u16))
+    }
+
+    /// Gives the scheduler its turn.
+    fn tick(&mut self, now: u64) {
+        if self.scheduler.next_tick() > now {
+            return;
+        }
+        let asked = self.scheduler.tick(&ChannelView {
+            now,
+            queue: &self.queues[READS],
+            writes: self.waiting[WRITES],
+            write_high_watermark: self.turns.high_watermark,
+            busy: self.busy,
+        });
+        members(asked).for_each(|bank| self.redecide(bank, now));
+    }
+
+    /// Asks again for the banks whose choice may have changed with time.
+    fn end_choices(&mut self, now: u64) {
+        if self.choices_end > now {
+            return;
+        }
+        self.choices_end = u64::MAX;
+        for bank in 0..self.banks.len() {
+            let ends = self.banks[bank].choice_ends;
+            if ends > now {
+                self.choices_end = self.choices_end.min(ends);
+                continue;
+            }
+            self.banks[bank].choice_ends = u64::MAX;
+            self.redecide(bank, now);
+        }
+    }
+
+    /// Assigns requests to the next banks in the round, where only so many are in a cycle.
+    fn assign(&mut self, now: u64) {
+        if self.unassigned == 0 || now < self.next_assignment {
+            return;
+        }
+        let mut left = self.spec.picks_per_cycle;
+        let mut banks = self.unassigned;
+        while left > 0
+            && let Some(index) = first_from(banks, self.turn[ASSIGNMENTS])
+        {
+            banks &= !one(index);
+            let Some(slot) = self.pick(index, now) else {
+                self.unassigned &= !one(index);
+                continue;
+            };
+            self.turn[ASSIGNMENTS] = index as u32 + 1;
+            self.banks[index].candidate = Some(slot);
+            self.assigned |= one(index);
+            self.decide(index, now);
+            left -= 1;
+        }
+        self.next_assignment = now + 1;
     }
 
     /// The next command of a request, and its earliest cycle as far as the bank goes.
     fn command_for(&self, index: usize, request: &Request) -> (CommandKind, u64) {
-        let kind = match self.banks[index].open_row {
-            None => CommandKind::Act,
-            Some(row) if row != request.row => CommandKind::Pre,
-            Some(_) if request.write => CommandKind::Wr,
-            Some(_) => CommandKind::Rd,
-        };
+        let kind = next_command(self.banks[index].open_row, request);
         (kind, self.timing.of_bank(kind, index))
+    }
+
+    /// Closing a row of an idle bank, as the page policy has it.
+    fn close_idle(&self, index: usize) -> Option<(CommandKind, u64)> {
+        let row = self.page_view(index);
+        if row.hits > 0 {
+            return None;
+        }
+        self.close(index, self.page.closes_at(&row)?)
+    }
+
+    fn page_view(&self, index: usize) -> PageView {
+        let (bank, sum) = (&self.banks[index], |of: fn(&Queue, u16) -> u32| {
+            self.queues.iter().map(|queue| of(queue, index as u16)).sum()
+        });
+        PageView {
+            hits: sum(Queue::hits),
+            waiting: sum(Queue::waiting),
+            columns: bank.columns,
+            last_use: bank.last_use,
+        }
     }
 
     /// Closing the bank's row, if one is open, no earlier than `from`.
@@ -366,25 +525,5 @@ impl Channel {
         self.banks[index].open_row?;
         let kind = CommandKind::Pre;
         Some((kind, self.timing.of_bank(kind, index).max(from)))
-    }
-}
-
-impl Bank {
-    fn view(
-        &self,
-        index: usize,
-        queue: usize,
-        now: u64,
-        holds_channel_oldest: bool,
-    ) -> BankView<'_> {
-        let queue = &self.queues[queue];
-        BankView {
-            now,
-            bank: index as u16,
-            open_row: self.open_row,
-            hits: queue.hits(),
-            requests: queue.requests(),
-            holds_channel_oldest,
-        }
     }
 }

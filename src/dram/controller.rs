@@ -1,10 +1,8 @@
 //! A channel between its slices' ports: requests in, finished reads out.
 
-use super::scheduler::SCHEDULERS;
 use super::{Channel, ChannelStatistics, Request};
 use crate::engine::{Clock, Context, Domain, PortId, RequestId, RequestKind, UnitId};
 use crate::machine::Machine;
-use crate::registry::PolicyError;
 
 /// One channel and where its slices' requests come from and go to.
 pub struct Controller {
@@ -24,18 +22,18 @@ impl Controller {
         machine: &Machine,
         index: usize,
         clock: Clock,
+        channel: Channel,
         slices: Vec<(PortId, PortId)>,
-    ) -> Result<Controller, PolicyError> {
+    ) -> Controller {
         let dram = &machine.dram;
-        let scheduler = SCHEDULERS.build(&machine.policy.dram_scheduler, dram)?;
-        Ok(Controller {
+        Controller {
             unit: UnitId { domain: Domain::Dram, index: index as u32 },
             clock,
-            channel: Channel::new(dram, scheduler),
+            channel,
             slices,
             first: 0,
             bursts_per_sector: (machine.llc.cache.sector_bytes / dram.burst_bytes()) as u16,
-        })
+        }
     }
 
     /// This channel as the fabric knows it.
@@ -179,6 +177,7 @@ impl Controller {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dram::scheduler::Scene;
     use crate::engine::Request as Row;
     use crate::engine::testing::Bench;
     use crate::testing::machine;
@@ -220,7 +219,9 @@ mod tests {
             })
             .collect();
         let clock = bench.fabric.clock(Domain::Dram);
-        let mut controller = Controller::new(&machine, 0, clock, ports.clone()).unwrap();
+        let policy = &machine.policy.dram_scheduler;
+        let dram = Channel::family(&Scene::of(&machine), policy).unwrap().remove(0);
+        let mut controller = Controller::new(&machine, 0, clock, dram, ports.clone());
         for miss in misses {
             let row = Row::of_slice(miss.address, miss.kind, miss.slice);
             let id = bench.requests.add(Row { sectors: miss.sectors, ..row }, clock.at(0));

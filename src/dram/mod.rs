@@ -13,6 +13,7 @@ mod agenda;
 mod channel;
 pub mod checker;
 mod controller;
+pub mod page;
 mod queue;
 mod request;
 pub mod scheduler;

@@ -1,7 +1,9 @@
-//! The requests that wait for one bank.
+//! The requests that wait in a channel, by bank and by row.
+//!
+//! Whatever a scheduler asks is answered in constant time or by walking just what it asks for: each bank's requests
+//! are linked oldest first, those to one row of it are linked too, and rows are found by hashing.
 
 use super::request::Request;
-use std::collections::VecDeque;
 
 /// A request in a channel's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,46 +11,342 @@ pub struct Queued {
     pub request: Request,
     /// Cycle in which it entered the channel.
     pub arrived: u64,
+    /// Number of requests that entered the channel before it: tells the age of those that arrived together.
+    pub order: u64,
 }
 
-/// Requests of one bank, oldest first, with those to the open row counted.
-#[derive(Default)]
-pub(super) struct BankQueue {
-    requests: VecDeque<Queued>,
-    hits: u32,
-}
+/// Place of a request in its queue, the same from arrival to service; below the queue's capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(u16);
 
-impl BankQueue {
-    pub fn requests(&self) -> &VecDeque<Queued> {
-        &self.requests
+impl Slot {
+    const NONE: Slot = Slot(u16::MAX);
+
+    /// For tables by slot.
+    pub fn index(self) -> usize {
+        self.0.into()
     }
 
+    fn some(self) -> Option<Slot> {
+        (self != Slot::NONE).then_some(self)
+    }
+}
+
+/// A doubly linked list through slots.
+#[derive(Clone, Copy)]
+struct List {
+    first: Slot,
+    last: Slot,
+    count: u32,
+}
+
+const EMPTY: List = List { first: Slot::NONE, last: Slot::NONE, count: 0 };
+
+/// The neighbours of a member of a list.
+#[derive(Clone, Copy)]
+struct Links {
+    previous: Slot,
+    next: Slot,
+}
+
+const LOOSE: Links = Links { previous: Slot::NONE, next: Slot::NONE };
+
+#[derive(Clone, Copy)]
+struct Node {
+    queued: Queued,
+    in_bank: Links,
+    in_row: Links,
+    /// Its row, by place in [`Queue::rows`].
+    row: Slot,
+}
+
+/// Requests to one row of one bank.
+#[derive(Clone, Copy)]
+struct RowNode {
+    row: u32,
+    bank: u16,
+    requests: List,
+    in_bank: Links,
+    /// Next of the rows with the same hash.
+    next_hashed: Slot,
+}
+
+#[derive(Clone, Copy)]
+struct BankLists {
+    requests: List,
+    rows: List,
+    open_row: Option<u32>,
+    /// The open row, if requests wait for it.
+    open: Slot,
+}
+
+/// The requests to one row of a bank.
+#[derive(Clone, Copy, Debug)]
+pub struct RowView {
+    pub row: u32,
+    /// Requests to it.
+    pub count: u32,
+    /// The oldest of them.
+    pub oldest: Slot,
+}
+
+/// Requests of one channel that wait for service.
+pub struct Queue {
+    /// By slot; a free slot holds what it last held.
+    nodes: Vec<Node>,
+    free: Vec<Slot>,
+    rows: Vec<RowNode>,
+    free_rows: Vec<Slot>,
+    /// First row of each hash value.
+    hashed: Vec<Slot>,
+    banks: Vec<BankLists>,
+    len: usize,
+}
+
+/// Multiplier of Fibonacci hashing: 2^64 over the golden ratio.
+const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Queue {
+    pub(super) fn new(banks: usize, capacity: usize) -> Queue {
+        assert!(capacity < usize::from(u16::MAX), "at most {} requests", u16::MAX - 1);
+        let slots = || (0..capacity as u16).rev().map(Slot).collect();
+        Queue {
+            nodes: Vec::with_capacity(capacity),
+            free: slots(),
+            rows: Vec::with_capacity(capacity),
+            free_rows: slots(),
+            hashed: vec![Slot::NONE; (2 * capacity).next_power_of_two().max(2)],
+            banks: vec![
+                BankLists { requests: EMPTY, rows: EMPTY, open_row: None, open: Slot::NONE };
+                banks
+            ],
+            len: 0,
+        }
+    }
+
+    /// Requests that wait, of all banks.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no request waits.
     pub fn is_empty(&self) -> bool {
-        self.requests.is_empty()
+        self.len == 0
     }
 
-    /// Requests to the open row.
-    pub fn hits(&self) -> u32 {
-        self.hits
+    /// Banks of the channel.
+    pub fn banks(&self) -> u16 {
+        self.banks.len() as u16
     }
 
-    pub fn push(&mut self, queued: Queued, open_row: Option<u32>) {
-        self.hits += u32::from(open_row == Some(queued.request.row));
-        self.requests.push_back(queued);
+    /// The request in `slot`, which must be taken.
+    #[inline]
+    pub fn get(&self, slot: Slot) -> &Queued {
+        &self.nodes[slot.index()].queued
     }
 
-    pub fn take(&mut self, index: usize, open_row: Option<u32>) -> Option<Queued> {
-        let queued = self.requests.remove(index)?;
-        self.hits -= u32::from(open_row == Some(queued.request.row));
-        Some(queued)
+    /// The row that is open in `bank`.
+    #[inline]
+    pub fn open_row(&self, bank: u16) -> Option<u32> {
+        self.banks[usize::from(bank)].open_row
     }
 
-    /// The bank's row was opened or closed.
-    pub fn row_changed(&mut self, open_row: Option<u32>) {
-        let hit = |queued: &&Queued| open_row == Some(queued.request.row);
-        self.hits = match open_row {
-            Some(_) => self.requests.iter().filter(hit).count() as u32,
+    /// Requests that wait for `bank`.
+    #[inline]
+    pub fn waiting(&self, bank: u16) -> u32 {
+        self.banks[usize::from(bank)].requests.count
+    }
+
+    /// Requests that wait for the open row of `bank`.
+    #[inline]
+    pub fn hits(&self, bank: u16) -> u32 {
+        match self.banks[usize::from(bank)].open.some() {
+            Some(open) => self.rows[open.index()].requests.count,
             None => 0,
-        };
+        }
     }
+
+    /// The oldest request of `bank`.
+    #[inline]
+    pub fn oldest(&self, bank: u16) -> Option<Slot> {
+        self.banks[usize::from(bank)].requests.first.some()
+    }
+
+    /// The oldest request to the open row of `bank`.
+    #[inline]
+    pub fn oldest_hit(&self, bank: u16) -> Option<Slot> {
+        let open = self.banks[usize::from(bank)].open.some()?;
+        Some(self.rows[open.index()].requests.first)
+    }
+
+    /// Requests of `bank`, oldest first.
+    pub fn requests(&self, bank: u16) -> impl Iterator<Item = (Slot, &Queued)> {
+        let first = self.banks[usize::from(bank)].requests.first;
+        self.walk(first, |node| node.in_bank.next)
+    }
+
+    /// Requests to a row of `bank`, oldest first.
+    pub fn requests_to(&self, bank: u16, row: u32) -> impl Iterator<Item = (Slot, &Queued)> {
+        let found = self.find(bank, row);
+        let first = found.map_or(Slot::NONE, |found| self.rows[found.index()].requests.first);
+        self.walk(first, |node| node.in_row.next)
+    }
+
+    /// Requests to the open row of `bank`, oldest first.
+    pub fn hits_of(&self, bank: u16) -> impl Iterator<Item = (Slot, &Queued)> {
+        self.walk(self.oldest_hit(bank).unwrap_or(Slot::NONE), |node| node.in_row.next)
+    }
+
+    /// Rows of `bank` that requests wait for, in the order in which they came to be waited for.
+    pub fn rows(&self, bank: u16) -> impl Iterator<Item = RowView> {
+        let mut next = self.banks[usize::from(bank)].rows.first;
+        std::iter::from_fn(move || {
+            let row = &self.rows[next.some()?.index()];
+            next = row.in_bank.next;
+            let List { first, count, .. } = row.requests;
+            Some(RowView { row: row.row, count, oldest: first })
+        })
+    }
+
+    /// Every request, bank by bank, oldest first in each.
+    pub fn iter(&self) -> impl Iterator<Item = (Slot, &Queued)> {
+        (0..self.banks()).flat_map(|bank| self.requests(bank))
+    }
+
+    fn walk(
+        &self,
+        mut next: Slot,
+        follow: fn(&Node) -> Slot,
+    ) -> impl Iterator<Item = (Slot, &Queued)> {
+        std::iter::from_fn(move || {
+            let slot = next.some()?;
+            let node = &self.nodes[slot.index()];
+            next = follow(node);
+            Some((slot, &node.queued))
+        })
+    }
+
+    /// Takes a request; there must be room.
+    pub(super) fn push(&mut self, queued: Queued) -> Slot {
+        let Request { bank, row, .. } = queued.request;
+        let row = self.find(bank, row).unwrap_or_else(|| self.add_row(bank, row));
+        let slot = self.free.pop().expect("a request enters where there is room");
+        self.len += 1;
+        let node = Node { queued, in_bank: LOOSE, in_row: LOOSE, row };
+        place(&mut self.nodes, slot, node);
+        let nodes = &mut self.nodes;
+        append(&mut self.banks[usize::from(bank)].requests, slot, nodes, |node| &mut node.in_bank);
+        append(&mut self.rows[row.index()].requests, slot, nodes, |node| &mut node.in_row);
+        slot
+    }
+
+    /// Removes a request.
+    pub(super) fn take(&mut self, slot: Slot) -> Queued {
+        let Node { queued, row, .. } = self.nodes[slot.index()];
+        let bank = &mut self.banks[usize::from(queued.request.bank)];
+        unlink(&mut bank.requests, slot, &mut self.nodes, |node| &mut node.in_bank);
+        let requests = &mut self.rows[row.index()].requests;
+        unlink(requests, slot, &mut self.nodes, |node| &mut node.in_row);
+        if requests.count == 0 {
+            self.remove_row(row);
+        }
+        self.free.push(slot);
+        self.len -= 1;
+        queued
+    }
+
+    /// The row of a bank was opened or closed.
+    pub(super) fn set_open_row(&mut self, bank: u16, open_row: Option<u32>) {
+        let open = open_row.and_then(|row| self.find(bank, row)).unwrap_or(Slot::NONE);
+        let bank = &mut self.banks[usize::from(bank)];
+        bank.open_row = open_row;
+        bank.open = open;
+    }
+
+    fn bucket(&self, bank: u16, row: u32) -> usize {
+        let key = u64::from(row) << u16::BITS | u64::from(bank);
+        let bits = self.hashed.len().trailing_zeros();
+        (key.wrapping_mul(SCATTER) >> (u64::BITS - bits)) as usize
+    }
+
+    fn find(&self, bank: u16, row: u32) -> Option<Slot> {
+        let lists = &self.banks[usize::from(bank)];
+        if lists.open_row == Some(row) && lists.open != Slot::NONE {
+            return Some(lists.open);
+        }
+        let mut next = self.hashed[self.bucket(bank, row)];
+        while let Some(slot) = next.some() {
+            let node = &self.rows[slot.index()];
+            if node.row == row && node.bank == bank {
+                return Some(slot);
+            }
+            next = node.next_hashed;
+        }
+        None
+    }
+
+    fn add_row(&mut self, bank: u16, row: u32) -> Slot {
+        let slot = self.free_rows.pop().expect("no more rows than requests");
+        let bucket = self.bucket(bank, row);
+        let next_hashed = std::mem::replace(&mut self.hashed[bucket], slot);
+        let node = RowNode { row, bank, requests: EMPTY, in_bank: LOOSE, next_hashed };
+        place(&mut self.rows, slot, node);
+        let lists = &mut self.banks[usize::from(bank)];
+        append(&mut lists.rows, slot, &mut self.rows, |node| &mut node.in_bank);
+        if lists.open_row == Some(row) {
+            lists.open = slot;
+        }
+        slot
+    }
+
+    fn remove_row(&mut self, slot: Slot) {
+        let RowNode { row, bank, next_hashed, .. } = self.rows[slot.index()];
+        let bucket = self.bucket(bank, row);
+        if self.hashed[bucket] == slot {
+            self.hashed[bucket] = next_hashed;
+        } else {
+            let mut before = self.hashed[bucket];
+            while self.rows[before.index()].next_hashed != slot {
+                before = self.rows[before.index()].next_hashed;
+            }
+            self.rows[before.index()].next_hashed = next_hashed;
+        }
+        let lists = &mut self.banks[usize::from(bank)];
+        unlink(&mut lists.rows, slot, &mut self.rows, |node| &mut node.in_bank);
+        if lists.open == slot {
+            lists.open = Slot::NONE;
+        }
+        self.free_rows.push(slot);
+    }
+}
+
+/// Puts a node into its place; free places are handed out lowest first, so the table grows by one at a time.
+fn place<T>(table: &mut Vec<T>, slot: Slot, node: T) {
+    match table.get_mut(slot.index()) {
+        Some(place) => *place = node,
+        None => table.push(node),
+    }
+}
+
+fn append<T>(list: &mut List, slot: Slot, table: &mut [T], links: fn(&mut T) -> &mut Links) {
+    *links(&mut table[slot.index()]) = Links { previous: list.last, next: Slot::NONE };
+    match list.last.some() {
+        Some(last) => links(&mut table[last.index()]).next = slot,
+        None => list.first = slot,
+    }
+    list.last = slot;
+    list.count += 1;
+}
+
+fn unlink<T>(list: &mut List, slot: Slot, table: &mut [T], links: fn(&mut T) -> &mut Links) {
+    let Links { previous, next } = *links(&mut table[slot.index()]);
+    match previous.some() {
+        Some(previous) => links(&mut table[previous.index()]).next = next,
+        None => list.first = next,
+    }
+    match next.some() {
+        Some(next) => links(&mut table[next.index()]).previous = previous,
+        None => list.last = previous,
+    }
+    list.count -= 1;
 }

@@ -78,6 +78,8 @@ pub struct BankStatistics {
     pub activations: u64,
     /// PRE commands.
     pub precharges: u64,
+    /// Column commands that closed their row.
+    pub auto_precharges: u64,
     /// Requests whose row was open at their first command.
     pub row_hits: u64,
     /// Requests whose bank was closed at their first command.
@@ -97,6 +99,7 @@ impl BankStatistics {
         self.writes += other.writes;
         self.activations += other.activations;
         self.precharges += other.precharges;
+        self.auto_precharges += other.auto_precharges;
         self.row_hits += other.row_hits;
         self.row_misses += other.row_misses;
         self.row_conflicts += other.row_conflicts;
@@ -122,6 +125,8 @@ pub struct ChannelStatistics {
     pub write_requests: u64,
     /// REF commands.
     pub refreshes: u64,
+    /// REFPB commands.
+    pub bank_refreshes: u64,
     /// Changes of the data bus from reading to writing and back.
     pub turnarounds: u64,
     /// Times that the write queue reached its high watermark and was drained for it.
@@ -132,6 +137,8 @@ pub struct ChannelStatistics {
     pub pending_cycles: u64,
     /// Cycles in which at least one bank is served.
     pub service_cycles: u64,
+    /// Cycles in which at least one row is open.
+    pub open_cycles: u64,
     /// Cycles for which the queues held n requests, by n; a request leaves with its last column command.
     pub occupancy_cycles: Vec<u64>,
     pub banks: Vec<BankStatistics>,

@@ -5,7 +5,8 @@ use super::port::{Fabric, PortId, UnitId};
 use super::requests::RequestTable;
 use super::time::{Clock, Domain, Ticks};
 use crate::cta::{DispatchError, Dispatcher, KernelSource, Launch};
-use crate::dram::{AddressError, AddressMap, ChannelStatistics, Controller};
+use crate::dram::scheduler::Scene;
+use crate::dram::{AddressError, AddressMap, Channel, ChannelStatistics, Controller};
 use crate::ideal::IDEALS;
 use crate::llc::prefetch::PREFETCHERS;
 use crate::llc::{Slice, SlicePorts};
@@ -354,14 +355,14 @@ impl Wiring {
 
     fn controllers(&self, machine: &Machine) -> Result<Vec<Controller>, PolicyError> {
         let clock = self.fabric.clock(Domain::Dram);
-        let channels = self.slice_ports.chunks(machine.llc.slices_per_channel as usize);
-        channels
-            .enumerate()
-            .map(|(index, slices)| {
-                let ports = slices.iter().map(|s| (s.misses, s.fills)).collect();
-                Controller::new(machine, index, clock, ports)
-            })
-            .collect()
+        let channels = Channel::family(&Scene::of(machine), &machine.policy.dram_scheduler)?;
+        let slices = self.slice_ports.chunks(machine.llc.slices_per_channel as usize);
+        let controllers = channels.into_iter().zip(slices).enumerate();
+        let controller = |(index, (channel, slices)): (usize, (Channel, &[SlicePorts]))| {
+            let ports = slices.iter().map(|s| (s.misses, s.fills)).collect();
+            Controller::new(machine, index, clock, channel, ports)
+        };
+        Ok(controllers.map(controller).collect())
     }
 
     fn networks(&self, machine: &Machine) -> Result<[Box<dyn Topology>; 2], PolicyError> {

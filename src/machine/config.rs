@@ -261,9 +261,6 @@ pub struct Dram {
     /// Writes that a drain serves at least, once begun, while there are any.
     #[serde(default)]
     pub write_min_drain: u32,
-    /// Whether writes are served when there is no read.
-    #[serde(default = "yes")]
-    pub write_idle_drain: bool,
     /// How the queues' places are shared among the banks.
     #[serde(default)]
     pub queue_organisation: QueueOrganisation,
@@ -292,10 +289,6 @@ pub enum QueueOrganisation {
 
 fn one() -> u32 {
     1
-}
-
-fn yes() -> bool {
-    true
 }
 
 fn open_page() -> String {

@@ -1,66 +1,33 @@
 //! Issuing commands: which banks may, which one does, and what follows from it.
 
-use super::{Active, Channel, READS, WRITES};
-use crate::dram::agenda::{BankSet, first_from, one};
-use crate::dram::request::CommandKind::{self, Act, Pre, Rd, Ref, Wr};
+use super::refresh::idle_command;
+use super::{Active, COLUMN_BUS, Channel, READS, ROW_BUS, WRITES};
+use crate::dram::agenda::{BankSet, first_from, members, one};
+use crate::dram::queue::Slot;
+use crate::dram::request::CommandKind::{self, Act, Pre, Rd, Rda, RefPb, Wr, Wra};
 use crate::dram::request::{Command, Completion, RowOutcome};
-
-const ROW_BUS: usize = 0;
-const COLUMN_BUS: usize = 1;
+use crate::dram::scheduler::{BankView, Ready};
 
 impl Channel {
-    /// The next cycle at which something could issue.
+    /// The next cycle at which something could issue or a policy has something to do.
     pub(super) fn next_event(&self, now: u64) -> Option<u64> {
-        let next = if self.may_refresh() {
-            self.earliest_refresh().max(now + 1)
-        } else if self.refreshing {
-            self.agenda.plan().cycle
-        } else {
-            self.agenda.plan().cycle.min(self.next_refresh)
-        };
-        (next < u64::MAX).then_some(next)
-    }
-
-    /// A refresh is due and every bank is closed and idle.
-    fn may_refresh(&self) -> bool {
-        self.refreshing && self.open_banks == 0 && self.active == [0; 2]
-    }
-
-    fn earliest_refresh(&self) -> u64 {
-        self.timing.of_channel()[Ref as usize].max(self.bus_free)
-    }
-
-    /// Refreshes if it can. True if nothing else may issue.
-    pub(super) fn refreshes(&mut self, now: u64) -> bool {
-        if !self.may_refresh() {
-            return false;
-        }
-        if now >= self.earliest_refresh() {
-            self.agenda.invalidate();
-            self.timing.issued(Ref, 0, now);
-            self.bus_free = now + 1;
-            self.count.refreshes += 1;
-            self.record(Command {
-                cycle: now,
-                kind: Ref,
-                bank: 0,
-                row: 0,
-                burst: 0,
-                request: None,
-            });
-            self.refreshing = false;
-            self.next_refresh += self.spec.trefi;
-            self.decide_all(now);
-            self.replan(0, now + 1);
-        }
-        true
+        let command =
+            if self.may_refresh_all() { self.earliest_refresh() } else { self.agenda.plan().cycle };
+        let assignment = if self.unassigned == 0 { u64::MAX } else { self.next_assignment };
+        let next = command
+            .min(self.refresh.next())
+            .min(self.choices_end)
+            .min(self.scheduler.next_tick())
+            .min(assignment);
+        (next < u64::MAX).then_some(next.max(now + 1))
     }
 
     /// Issues the commands whose cycle has come, one per bus, and plans the next.
     pub(super) fn issue_due(&mut self, now: u64, room: u32) {
+        self.follow_timing(now);
         let held = self.held(room);
         if !self.agenda.is_current(held, now) {
-            self.replan(held, now.max(self.bus_free));
+            self.replan(held, now);
         }
         if self.agenda.plan().cycle > now {
             return;
@@ -76,7 +43,7 @@ impl Channel {
         } else {
             self.issue_one(ROW_BUS, due, now);
         }
-        self.bus_free = now + 1;
+        self.follow_timing(now);
         self.replan(self.held(self.room_left(room, completed)), now + 1);
     }
 
@@ -86,8 +53,15 @@ impl Channel {
         room.saturating_sub(reads)
     }
 
-    fn replan(&mut self, held: BankSet, floor: u64) {
+    pub(super) fn replan(&mut self, held: BankSet, floor: u64) {
         self.agenda.replan(&self.timing, held, floor);
+    }
+
+    /// Asks all idle banks again, for schedulers whose choice depends on the timing that commands leave.
+    fn follow_timing(&mut self, now: u64) {
+        if self.spec.follows_timing {
+            (0..self.banks.len()).for_each(|bank| self.redecide(bank, now));
+        }
     }
 
     /// Banks that may not issue their command whatever timing says.
@@ -103,46 +77,92 @@ impl Channel {
     /// ending, so only so many may pass.
     fn held_by_turn(&self, no_room: BankSet) -> BankSet {
         if self.spec.split {
-            let other_kind_in_service = self.active[1 - self.serving] > 0;
-            let kind = if self.serving == WRITES { Wr } else { Rd };
+            let serving = self.turns.serving;
+            let other_kind_in_service = self.active[1 - serving] > 0;
+            let kind = if serving == WRITES { Wr } else { Rd };
             return if other_kind_in_service { self.agenda.wanting(kind) } else { 0 };
         }
-        let Some(direction) = self.direction else { return 0 };
+        let Some(direction) = self.turns.direction else { return 0 };
         let others_wait = self.agenda.wanting(opposite(direction)) & !no_room != 0;
-        let turns = others_wait && self.passed >= self.spec.turn_limit;
+        let turns = others_wait && self.turns.passed >= self.turns.limit;
         if turns { self.agenda.wanting(direction) } else { 0 }
     }
 
-    /// Issues the command of the next of the `due` banks in the round.
+    /// Issues the command of the first of the `due` banks by rank and in the round.
     fn issue_one(&mut self, bus: usize, due: BankSet, now: u64) {
+        let due = self.confirmed(due, now);
+        let due = if self.spec.ranks_banks { self.best_ranked(due, now) } else { due };
         let Some(index) = first_from(due, self.turn[bus]) else { return };
-        self.turn[bus] = index as u32 + 1;
         let kind = self.agenda.kind(index);
-        let starts = self.banks[index].active.is_none() && self.banks[index].candidate.is_some();
-        if starts && !self.refreshing {
-            self.start_service(index, kind, now);
+        if self.spec.dual_command_bus && self.timing.earliest(kind, index) > now {
+            return;
         }
+        self.turn[bus] = index as u32 + 1;
+        if self.banks[index].active.is_none()
+            && let Some(candidate) = self.banks[index].candidate.take()
+        {
+            self.start_service(index, candidate, kind, now);
+        }
+        let kind = self.with_auto_precharge(index, kind);
         self.agenda.invalidate();
         self.timing.issued(kind, index, now);
         match kind {
             Act => self.activate(index, now),
             Pre => self.precharge(index, now),
-            Rd | Wr => self.transfer(index, kind, now),
-            _ => unreachable!("not on the agenda"),
+            RefPb => self.bank_refreshed(index, now),
+            _ => self.transfer(index, kind, now),
         }
         self.decide(index, now);
     }
 
-    /// Takes the bank's candidate out of the queue; `kind` is its first command.
-    fn start_service(&mut self, index: usize, kind: CommandKind, now: u64) {
-        let (serving, oldest) = (self.serving, self.holds_oldest(index));
-        let rules = self.scheduler_rules(serving);
-        let bank = &mut self.banks[index];
-        let Some(candidate) = bank.candidate.take() else { return };
-        if rules {
-            self.scheduler.on_service(&bank.view(index, serving, now, oldest), candidate);
+    /// The banks whose candidate, asked for again where the scheduler wants that, still needs its command.
+    fn confirmed(&mut self, due: BankSet, now: u64) -> BankSet {
+        if !self.spec.is_volatile {
+            return due;
         }
-        let Some(queued) = bank.queues[serving].take(candidate, bank.open_row) else { return };
+        let mut confirmed = due;
+        for bank in members(due & !self.busy) {
+            let kind = self.agenda.kind(bank);
+            self.decide(bank, now);
+            confirmed &= !one(bank) | self.agenda.wanting(kind);
+        }
+        confirmed
+    }
+
+    fn best_ranked(&self, due: BankSet, now: u64) -> BankSet {
+        let (mut best, mut of) = (0, u64::MAX);
+        for index in members(due) {
+            let bank = &self.banks[index];
+            let slot = bank.candidate.filter(|_| bank.active.is_none());
+            let waiting = slot.map(|slot| self.queues[self.turns.serving].get(slot));
+            let queued = bank.active.as_ref().map(|active| &active.queued).or(waiting);
+            let kind = self.agenda.kind(index);
+            let rank = self.scheduler.rank(&Ready { now, kind, queued, slot });
+            if rank < of {
+                (best, of) = (0, rank);
+            }
+            if rank == of {
+                best |= one(index);
+            }
+        }
+        best
+    }
+
+    /// Takes the bank's candidate out of the queue; `kind` is its first command.
+    fn start_service(&mut self, index: usize, candidate: Slot, kind: CommandKind, now: u64) {
+        let serving = self.turns.serving;
+        if self.scheduler_rules(serving) {
+            let view = BankView {
+                now,
+                bank: index as u16,
+                queue: &self.queues[serving],
+                holds_channel_oldest: self.holds_oldest(index),
+                timing: &self.timing,
+            };
+            self.scheduler.on_service(&view, candidate);
+        }
+        let queued = self.queues[serving].take(candidate);
+        let bank = &mut self.banks[index];
         let outcome = match kind {
             Act => RowOutcome::Miss,
             Pre => RowOutcome::Conflict,
@@ -154,6 +174,8 @@ impl Channel {
             RowOutcome::Conflict => bank.count.row_conflicts += 1,
         }
         bank.active = Some(Active { queued, first_command: now, issued: 0, outcome });
+        self.busy |= one(index);
+        self.assigned &= !one(index);
         bank.service.open(now);
         self.service.open(now);
         self.active[usize::from(queued.request.write)] += 1;
@@ -162,42 +184,67 @@ impl Channel {
         }
     }
 
+    /// The last column command of a request closes the row behind it where the page policy says so.
+    fn with_auto_precharge(&self, index: usize, kind: CommandKind) -> CommandKind {
+        let closing = match kind {
+            Rd => Rda,
+            Wr => Wra,
+            _ => return kind,
+        };
+        let last = self.banks[index]
+            .active
+            .is_some_and(|active| active.issued + 1 == active.queued.request.bursts);
+        if !last || !self.spec.auto_precharge {
+            return kind;
+        }
+        let mut row = self.page_view(index);
+        row.columns += 1;
+        if self.page.closes_behind(&row) { closing } else { kind }
+    }
+
     fn activate(&mut self, index: usize, now: u64) {
         let bank = &mut self.banks[index];
         let Some(active) = bank.active else { return };
         let request = active.queued.request;
-        bank.open_row = Some(request.row);
+        bank.columns = 0;
         bank.last_use = now;
         bank.count.activations += 1;
-        bank.queues.iter_mut().for_each(|queue| queue.row_changed(Some(request.row)));
-        self.open_banks |= one(index);
-        self.scheduler.on_activate(request.bank, request.row);
+        self.open.open(now);
+        self.set_open_row(index, Some(request.row));
+        self.scheduler.on_activate(request.bank, request.row, now);
         self.record(Command {
-            cycle: now,
-            kind: Act,
-            bank: request.bank,
-            row: request.row,
-            burst: 0,
             request: Some(request.id),
+            ..idle_command(now, Act, request.bank, request.row)
         });
     }
 
     fn precharge(&mut self, index: usize, now: u64) {
         let bank = &mut self.banks[index];
-        let Some(row) = bank.open_row.take() else { return };
+        let Some(row) = bank.open_row else { return };
         bank.count.precharges += 1;
-        bank.queues.iter_mut().for_each(|queue| queue.row_changed(None));
-        self.open_banks &= !one(index);
         if bank.active.is_none() {
             bank.service.add(now, now + self.spec.trp);
             self.service.add(now, now + self.spec.trp);
         }
         let request = bank.active.map(|active| active.queued.request.id);
-        self.record(Command { cycle: now, kind: Pre, bank: index as u16, row, burst: 0, request });
+        self.open.close(now);
+        self.set_open_row(index, None);
+        self.record(Command { request, ..idle_command(now, Pre, index as u16, row) });
+    }
+
+    fn set_open_row(&mut self, index: usize, row: Option<u32>) {
+        self.banks[index].open_row = row;
+        self.queues.iter_mut().for_each(|queue| queue.set_open_row(index as u16, row));
+        match row {
+            Some(_) => self.open_banks |= one(index),
+            None => self.open_banks &= !one(index),
+        }
     }
 
     fn transfer(&mut self, index: usize, kind: CommandKind, now: u64) {
-        self.note_direction(kind);
+        let direction = if kind.is_write() { Wr } else { Rd };
+        let others_wait = self.agenda.wanting(opposite(direction)) != 0;
+        self.turns.note(direction, others_wait);
         let bank = &mut self.banks[index];
         let Some(active) = &mut bank.active else { return };
         let request = active.queued.request;
@@ -205,41 +252,36 @@ impl Channel {
         active.issued += 1;
         let active = *active;
         let last = active.issued == request.bursts;
-        let latency = match kind {
-            Wr => {
-                bank.count.writes += 1;
-                self.spec.write_latency
-            }
-            _ => {
-                bank.count.reads += 1;
-                self.spec.read_latency
-            }
+        let latency = if request.write {
+            bank.count.writes += 1;
+            self.spec.write_latency
+        } else {
+            bank.count.reads += 1;
+            self.spec.read_latency
         };
+        bank.columns += 1;
         bank.last_use = now;
         self.count.columns += 1;
-        self.scheduler.on_column(&active.queued, last);
-        self.record(Command {
-            cycle: now,
-            kind,
-            bank: request.bank,
-            row: request.row,
-            burst,
-            request: Some(request.id),
-        });
+        if self.scheduler_rules(self.queue_of(request.write)) {
+            self.scheduler.on_column(&active.queued, last, now);
+        }
+        let place = idle_command(now, kind, request.bank, request.row);
+        self.record(Command { burst, request: Some(request.id), ..place });
+        if kind.closes_row() {
+            self.close_behind(index, now);
+        }
         if last {
             self.finish(index, &active, now + latency + self.spec.burst, now);
         }
     }
 
-    /// Counts turns of the data bus, and commands that pass one waiting for it to turn.
-    fn note_direction(&mut self, kind: CommandKind) {
-        if self.direction != Some(kind) {
-            self.count.turnarounds += u64::from(self.direction.is_some());
-            self.direction = Some(kind);
-            self.passed = 0;
-        }
-        let others_wait = self.agenda.wanting(opposite(kind)) != 0;
-        self.passed = if others_wait { self.passed + 1 } else { 0 };
+    /// The column command that has just issued closes its row by itself.
+    fn close_behind(&mut self, index: usize, now: u64) {
+        self.banks[index].count.auto_precharges += 1;
+        // The device precharges tRP before the bank may be activated again.
+        let closed = self.timing.of_bank(Act, index).saturating_sub(self.spec.trp);
+        self.open.close(closed.max(now));
+        self.set_open_row(index, None);
     }
 
     /// The request's last column command has issued.
@@ -249,6 +291,7 @@ impl Channel {
         let kind = usize::from(request.write);
         let bank = &mut self.banks[index];
         bank.active = None;
+        self.busy &= !one(index);
         bank.waiting[queue] -= 1;
         bank.pending.close(data_end);
         bank.service.close(data_end);
@@ -258,6 +301,9 @@ impl Channel {
         self.active[kind] -= 1;
         self.count.requests[kind] += 1;
         self.occupancy.set(now, self.pending());
+        if queue == WRITES {
+            self.turns.write_left();
+        }
         self.completions.push(Completion {
             id: request.id,
             write: request.write,
@@ -269,12 +315,12 @@ impl Channel {
         if self.choose_served_queue(now) {
             return;
         }
-        if let Some(&oldest) = self.order[self.serving].front() {
+        if let Some(&oldest) = self.order[self.turns.serving].front() {
             self.decide(usize::from(oldest), now);
         }
     }
 
-    fn record(&mut self, command: Command) {
+    pub(super) fn record(&mut self, command: Command) {
         if let Some(log) = &mut self.log {
             log.push(command);
         }

@@ -1,7 +1,7 @@
 //! `banked-fifo`: one FIFO per bank; banks proceed independently.
 
-use super::{BankView, QueueView, Scheduler};
-use crate::machine::Dram;
+use super::{BankView, Family, QueueView, Scene, Scheduler, Slot};
+use crate::dram::Request;
 use crate::registry::{Entry, PolicyError, PolicyInfo};
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -11,10 +11,11 @@ const INFO: PolicyInfo = PolicyInfo {
     params: &[],
 };
 
-pub const ENTRY: Entry<dyn Scheduler, Dram> = Entry {
+pub const ENTRY: Entry<dyn Family, Scene> = Entry {
     info: INFO,
-    build: |dram, params| {
+    build: |scene, params| {
         params.none(&INFO)?;
+        let dram = &scene.dram;
         if dram.read_queue < dram.banks {
             return Err(PolicyError::Params {
                 slot: "policy",
@@ -25,18 +26,18 @@ pub const ENTRY: Entry<dyn Scheduler, Dram> = Entry {
                 ),
             });
         }
-        Ok(Box::new(BankedFifo))
+        Ok(Box::new(|_| Box::new(BankedFifo) as _))
     },
 };
 
 struct BankedFifo;
 
 impl Scheduler for BankedFifo {
-    fn pick(&mut self, _: &BankView) -> Option<usize> {
-        Some(0)
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        Some(bank.oldest())
     }
 
-    fn accepts(&self, queue: &QueueView) -> bool {
+    fn accepts(&self, queue: &QueueView, _: &Request) -> bool {
         queue.bank_waiting < queue.capacity / queue.banks
     }
 }

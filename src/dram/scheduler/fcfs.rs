@@ -1,7 +1,6 @@
 //! `fcfs`: strictly the oldest request of the channel; nothing passes it.
 
-use super::{BankView, Scheduler};
-use crate::machine::Dram;
+use super::{BankView, Family, Scene, Scheduler, Slot};
 use crate::registry::{Entry, PolicyInfo};
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -11,19 +10,19 @@ const INFO: PolicyInfo = PolicyInfo {
     params: &[],
 };
 
-pub const ENTRY: Entry<dyn Scheduler, Dram> = Entry {
+pub const ENTRY: Entry<dyn Family, Scene> = Entry {
     info: INFO,
     build: |_, params| {
         params.none(&INFO)?;
-        Ok(Box::new(Fcfs))
+        Ok(Box::new(|_| Box::new(Fcfs) as _))
     },
 };
 
 struct Fcfs;
 
 impl Scheduler for Fcfs {
-    fn pick(&mut self, bank: &BankView) -> Option<usize> {
-        bank.holds_channel_oldest.then_some(0)
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        bank.holds_channel_oldest.then(|| bank.oldest())
     }
 
     fn strictly_in_order(&self) -> bool {

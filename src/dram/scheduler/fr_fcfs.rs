@@ -1,7 +1,7 @@
 //! `fr-fcfs`: row hits before others, then the oldest.
 
-use super::{BankView, Scheduler};
-use crate::machine::Dram;
+use super::{BankView, Family, Queued, Ready, Scene, Scheduler, Slot};
+use crate::dram::page::PAGE_POLICIES;
 use crate::registry::{Entry, ParamInfo, PolicyInfo};
 use serde::Deserialize;
 
@@ -11,18 +11,25 @@ const INFO: PolicyInfo = PolicyInfo {
     source: "Rixner et al., ISCA 2000",
     params: &[
         ParamInfo {
+            name: "ready",
+            default: "row-hit-first",
+            unit: "-",
+            range: "row-hit-first | first-ready",
+            summary: "first-ready: the first whose next command is legal, though it closes a row that others wait for",
+        },
+        ParamInfo {
             name: "row_hit_cap",
             default: "0",
             unit: "requests",
             range: "0 = off, or from 1",
-            summary: "row hits of a bank in a row that may pass an older request to another row",
+            summary: "row hits of a bank after which an older request to another row goes first",
         },
         ParamInfo {
-            name: "page",
-            default: "open",
+            name: "cap_counts",
+            default: "consecutive-hits-while-older-waits",
             unit: "-",
-            range: "open | closed",
-            summary: "closed: precharge a row that no queued request goes to",
+            range: "hits-since-activate | consecutive-hits-while-older-waits | bypasses-of-the-oldest",
+            summary: "what row_hit_cap counts",
         },
         ParamInfo {
             name: "starvation_limit",
@@ -31,60 +38,177 @@ const INFO: PolicyInfo = PolicyInfo {
             range: "0 = off, or from 1",
             summary: "a bank's oldest request that has waited this long goes before row hits",
         },
+        ParamInfo {
+            name: "banks",
+            default: "round-robin",
+            unit: "-",
+            range: "round-robin | oldest",
+            summary: "which of the banks that may issue a command does: the next in turn, or that of the oldest request",
+        },
+        ParamInfo {
+            name: "page",
+            default: "the machine's dram.page",
+            unit: "-",
+            range: "the name of a page policy",
+            summary: "when rows are closed",
+        },
+        ParamInfo {
+            name: "picks_per_cycle",
+            default: "the machine's dram.picks_per_cycle",
+            unit: "requests",
+            range: "0 = one for every idle bank, or from 1",
+            summary: "requests that may be assigned to idle banks in one cycle",
+        },
     ],
 };
 
-pub const ENTRY: Entry<dyn Scheduler, Dram> = Entry {
+pub const ENTRY: Entry<dyn Family, Scene> = Entry {
     info: INFO,
-    build: |dram, params| {
-        let options = params.parse(&INFO)?;
-        Ok(Box::new(FrFcfs { options, passed: vec![0; dram.banks as usize] }))
+    build: |scene, params| {
+        let options: Options = params.parse(&INFO)?;
+        if let Some(page) = &options.page {
+            PAGE_POLICIES.build(page, &scene.dram)?;
+        }
+        let banks = vec![BankCounts::default(); scene.dram.banks as usize];
+        let slots = vec![0; scene.dram.read_queue as usize];
+        Ok(Box::new(move |_| {
+            let (banks, first_bypass) = (banks.clone(), slots.clone());
+            Box::new(FrFcfs { options: options.clone(), banks, first_bypass }) as _
+        }))
     },
 };
 
-#[derive(Clone, Copy, Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Options {
-    row_hit_cap: u32,
-    page: Page,
+    ready: Readiness,
+    row_hit_cap: u64,
+    cap_counts: CapCounts,
     starvation_limit: u64,
+    banks: BankOrder,
+    page: Option<String>,
+    picks_per_cycle: Option<u32>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Page {
+enum Readiness {
     #[default]
-    Open,
-    Closed,
+    RowHitFirst,
+    FirstReady,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum CapCounts {
+    HitsSinceActivate,
+    #[default]
+    ConsecutiveHitsWhileOlderWaits,
+    BypassesOfTheOldest,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum BankOrder {
+    #[default]
+    RoundRobin,
+    Oldest,
+}
+
+#[derive(Clone, Copy, Default)]
+struct BankCounts {
+    /// Requests served by the open row.
+    since_activate: u64,
+    /// Row hits in succession that passed an older request to another row.
+    passed: u64,
+    arrived: u64,
+    served: u64,
 }
 
 struct FrFcfs {
     options: Options,
-    /// Per bank: row hits served in a row that passed an older request to another row.
-    passed: Vec<u32>,
+    banks: Vec<BankCounts>,
+    /// By slot: requests of the bank that had arrived before. Once the request is its bank's oldest, whatever was served
+    /// beyond these has passed it.
+    first_bypass: Vec<u64>,
 }
 
 impl FrFcfs {
     fn oldest_is_due(&self, bank: &BankView) -> bool {
         let Options { row_hit_cap, starvation_limit, .. } = self.options;
-        let capped = row_hit_cap > 0 && self.passed[bank.bank as usize] >= row_hit_cap;
-        let waited = || bank.now - bank.requests[0].arrived;
-        capped || (starvation_limit > 0 && waited() >= starvation_limit)
+        let capped = || row_hit_cap > 0 && self.counted(bank) >= row_hit_cap;
+        let waited = || bank.now - bank.queue.get(bank.oldest()).arrived;
+        capped() || (starvation_limit > 0 && waited() >= starvation_limit)
+    }
+
+    fn counted(&self, bank: &BankView) -> u64 {
+        let counts = &self.banks[usize::from(bank.bank)];
+        match self.options.cap_counts {
+            CapCounts::HitsSinceActivate => counts.since_activate,
+            CapCounts::ConsecutiveHitsWhileOlderWaits => counts.passed,
+            CapCounts::BypassesOfTheOldest => {
+                counts.served - self.first_bypass[bank.oldest().index()]
+            }
+        }
     }
 }
 
 impl Scheduler for FrFcfs {
-    fn pick(&mut self, bank: &BankView) -> Option<usize> {
-        if self.oldest_is_due(bank) { Some(0) } else { Some(bank.fr_fcfs()) }
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        if self.oldest_is_due(bank) {
+            return Some(bank.oldest());
+        }
+        let Some(hit) = bank.oldest_hit() else { return Some(bank.oldest()) };
+        if self.options.ready == Readiness::RowHitFirst {
+            return Some(hit);
+        }
+        let oldest = bank.oldest();
+        let cycle = |slot| bank.next_command(slot).1.max(bank.now);
+        Some(if cycle(oldest) <= cycle(hit) { oldest } else { hit })
     }
 
-    fn on_service(&mut self, bank: &BankView, index: usize) {
+    fn changes_at(&self, bank: &BankView) -> Option<u64> {
+        let limit = self.options.starvation_limit;
+        let due = bank.queue.get(bank.oldest()).arrived + limit;
+        (limit > 0 && due > bank.now).then_some(due)
+    }
+
+    fn follows_timing(&self) -> bool {
+        self.options.ready == Readiness::FirstReady
+    }
+
+    fn ranks_banks(&self) -> bool {
+        self.options.banks == BankOrder::Oldest
+    }
+
+    fn rank(&self, ready: &Ready) -> u64 {
+        ready.queued.map_or(u64::MAX, |queued| queued.order)
+    }
+
+    fn page(&self) -> Option<&str> {
+        self.options.page.as_deref()
+    }
+
+    fn picks_per_cycle(&self) -> Option<u32> {
+        self.options.picks_per_cycle
+    }
+
+    fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
+        let bank = &mut self.banks[usize::from(queued.request.bank)];
+        self.first_bypass[slot.index()] = bank.arrived;
+        bank.arrived += 1;
+    }
+
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        let counts = &mut self.banks[usize::from(bank.bank)];
         // Only a row hit passes, and what it passes goes to other rows.
-        let passed = &mut self.passed[bank.bank as usize];
-        *passed = if index > 0 { *passed + 1 } else { 0 };
+        counts.passed = if slot == bank.oldest() { 0 } else { counts.passed + 1 };
+        counts.since_activate += 1;
+        counts.served += 1;
     }
 
-    fn close_idle_row_at(&self, last_use: u64) -> Option<u64> {
-        (self.options.page == Page::Closed).then_some(last_use)
+    fn on_activate(&mut self, bank: u16, _: u32, _: u64) {
+        // The request that opens the row was counted before.
+        self.banks[usize::from(bank)].since_activate = 1;
     }
 }

@@ -6,16 +6,75 @@ mod banked_fifo;
 mod fcfs;
 mod fr_fcfs;
 
-pub use super::queue::Queued;
-use crate::machine::Dram;
+pub use super::agenda::BankSet;
+pub use super::queue::{Queue, Queued, RowView, Slot};
+use super::request::{CommandKind, Request};
+use super::timing::TimingState;
+use crate::machine::{Dram, Machine};
 use crate::registry::Registry;
-use std::collections::VecDeque;
 
-/// All DRAM schedulers; the context is the channel's configuration.
-pub static SCHEDULERS: Registry<dyn Scheduler, Dram> = Registry {
+/// All DRAM schedulers.
+pub static SCHEDULERS: Registry<dyn Family, Scene> = Registry {
     slot: "dram_scheduler",
     entries: &[fcfs::ENTRY, banked_fifo::ENTRY, fr_fcfs::ENTRY],
 };
+
+/// What a scheduler may know of the machine it works in.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub dram: Dram,
+    /// Sources of requests: SMs. [`Request::sm`] is below it, or [`Request::NO_SOURCE`].
+    pub sources: u32,
+    /// Warps of the whole machine. [`Request::warp`] is below it, or `u32::MAX`.
+    pub warps: u32,
+}
+
+impl Scene {
+    pub fn of(machine: &Machine) -> Scene {
+        let (sources, warps) = (machine.sm.count, machine.sm.max_warps);
+        Scene { dram: machine.dram.clone(), sources, warps: sources * warps }
+    }
+}
+
+/// The schedulers of one machine. What they share across channels belongs to the family.
+pub trait Family {
+    /// The scheduler of a channel.
+    fn scheduler(&self, channel: usize) -> Box<dyn Scheduler>;
+
+    /// What the schedulers must be told that others need not.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+}
+
+/// Schedulers that have nothing in common but how they are made.
+impl<F: Fn(usize) -> Box<dyn Scheduler>> Family for F {
+    fn scheduler(&self, channel: usize) -> Box<dyn Scheduler> {
+        self(channel)
+    }
+}
+
+/// Side channels of the machine that a family of schedulers asks for. They cost time only where asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Needs {
+    /// Merges into the LLC's MSHRs, by dummy requests on the way to DRAM ([`Scheduler::on_merge`]).
+    pub merges: Option<CountedMerges>,
+    /// The end of what each load sends to a channel ([`Scheduler::on_load_complete`]).
+    pub load_ends: bool,
+    /// [`Request::critical`]: the SM has more than this share of its warps waiting for memory.
+    pub critical_share: Option<f64>,
+}
+
+/// Which of the requests that wait for the same data count (Li 2015, Section 3.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CountedMerges {
+    /// Those that come from another SM than every one before.
+    #[default]
+    InterCore,
+    /// All.
+    All,
+}
 
 /// What a scheduler sees of a bank that is free to start a request.
 #[derive(Clone, Copy)]
@@ -23,30 +82,77 @@ pub struct BankView<'a> {
     pub now: u64,
     /// Bank within the channel.
     pub bank: u16,
-    pub open_row: Option<u32>,
-    /// How many of `requests` go to the open row.
-    pub hits: u32,
-    /// The bank's requests that may start, oldest first, never empty: reads or writes, as the channel
-    /// now serves, or both where they share a queue.
-    pub requests: &'a VecDeque<Queued>,
-    /// The oldest of `requests` is the oldest request that the channel may serve, and no other is
-    /// in service. Known only to schedulers that are [`Scheduler::strictly_in_order`].
+    /// The requests that may start, of all banks; of this one, never empty. Reads or writes, as the channel now
+    /// serves, or both where they share a queue.
+    pub queue: &'a Queue,
+    /// The oldest request of the bank is the oldest that the channel may serve, and no other is in service. Known
+    /// only to schedulers that are [`Scheduler::strictly_in_order`].
     pub holds_channel_oldest: bool,
+    pub(super) timing: &'a TimingState,
 }
 
 impl BankView<'_> {
+    pub fn open_row(&self) -> Option<u32> {
+        self.queue.open_row(self.bank)
+    }
+
+    /// How many requests go to the open row.
+    pub fn hits(&self) -> u32 {
+        self.queue.hits(self.bank)
+    }
+
+    /// The bank's requests, oldest first.
+    pub fn requests(&self) -> impl Iterator<Item = (Slot, &Queued)> {
+        self.queue.requests(self.bank)
+    }
+
+    pub fn oldest(&self) -> Slot {
+        self.queue.oldest(self.bank).expect("a bank that may start a request has one")
+    }
+
     /// The oldest request to the open row.
-    pub fn first_hit(&self) -> Option<usize> {
-        if self.hits == 0 {
-            return None;
-        }
-        self.requests.iter().position(|queued| Some(queued.request.row) == self.open_row)
+    pub fn oldest_hit(&self) -> Option<Slot> {
+        self.queue.oldest_hit(self.bank)
+    }
+
+    pub fn is_hit(&self, slot: Slot) -> bool {
+        Some(self.queue.get(slot).request.row) == self.open_row()
     }
 
     /// Row hits first, then the oldest.
-    pub fn fr_fcfs(&self) -> usize {
-        self.first_hit().unwrap_or(0)
+    pub fn fr_fcfs(&self) -> Slot {
+        self.oldest_hit().unwrap_or_else(|| self.oldest())
     }
+
+    /// The next command of a request of this bank, and the first cycle at which all timing lets it issue.
+    pub fn next_command(&self, slot: Slot) -> (CommandKind, u64) {
+        let request = &self.queue.get(slot).request;
+        let kind = next_command(self.open_row(), request);
+        (kind, self.timing.earliest(kind, usize::from(self.bank)))
+    }
+}
+
+/// The next command of a request to a bank with this row open.
+pub(super) fn next_command(open_row: Option<u32>, request: &Request) -> CommandKind {
+    match open_row {
+        None => CommandKind::Act,
+        Some(row) if row != request.row => CommandKind::Pre,
+        Some(_) if request.write => CommandKind::Wr,
+        Some(_) => CommandKind::Rd,
+    }
+}
+
+/// What a scheduler sees of a channel when it has a turn of its own.
+#[derive(Clone, Copy)]
+pub struct ChannelView<'a> {
+    pub now: u64,
+    /// Reads, or both kinds where they share a queue.
+    pub queue: &'a Queue,
+    /// Writes that wait or are served, and where a drain begins; 0 where there is one queue.
+    pub writes: u32,
+    pub write_high_watermark: u32,
+    /// Banks that have a request in service.
+    pub busy: BankSet,
 }
 
 /// What a scheduler sees of a queue that a request wants to enter.
@@ -57,8 +163,35 @@ pub struct QueueView {
     /// Of these, requests to the bank of the one that wants in.
     pub bank_waiting: u32,
     pub capacity: u32,
+    /// What one bank may have of it.
+    pub bank_capacity: u32,
     /// Banks of the channel.
     pub banks: u32,
+}
+
+impl QueueView {
+    /// Whether there is a place for one more.
+    pub fn has_room(&self) -> bool {
+        self.waiting < self.capacity && self.bank_waiting < self.bank_capacity
+    }
+}
+
+/// A command that could issue now, as [`Scheduler::rank`] sees it.
+#[derive(Clone, Copy)]
+pub struct Ready<'a> {
+    pub now: u64,
+    pub kind: CommandKind,
+    /// The request that it is for; none where it closes or refreshes an idle bank.
+    pub queued: Option<&'a Queued>,
+    /// Its place in the queue, until its first command issues.
+    pub slot: Option<Slot>,
+}
+
+/// A number of a policy's own, counted over a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    pub name: &'static str,
+    pub value: u64,
 }
 
 /// Orders the requests of a channel.
@@ -66,55 +199,122 @@ pub struct QueueView {
 /// A bank without a request in service has a *candidate*: what [`pick`](Scheduler::pick) says. The channel
 /// issues the command that the candidate needs as soon as timing and the round robin over banks
 /// let it; from then on the request is in service, and the bank's, until its last column command.
-pub trait Scheduler: Send {
-    /// The index in `bank.requests` of the request to serve next, or none to leave the bank idle
-    /// for now.
+///
+/// Where reads and writes have a queue each, the hooks tell of reads only, unless the scheduler
+/// [`orders_writes`](Scheduler::orders_writes).
+pub trait Scheduler {
+    /// The request to serve next, of those of `bank.bank`, or none to leave the bank idle for now.
     ///
     /// Decides eligibility and preference only; timing is the channel's. The answer may depend on
     /// the view and on what the hooks below have told, never on how often it is asked: the channel
     /// asks again whenever the bank's requests, its open row, or the kind of request that is served
-    /// have changed, and when the bank comes to hold the channel's oldest request.
-    fn pick(&mut self, bank: &BankView) -> Option<usize>;
+    /// have changed, when the bank comes to hold the channel's oldest request, and as
+    /// [`changes_at`](Scheduler::changes_at), [`is_volatile`](Scheduler::is_volatile),
+    /// [`follows_timing`](Scheduler::follows_timing) and [`tick`](Scheduler::tick) say.
+    fn pick(&mut self, bank: &BankView) -> Option<Slot>;
 
-    /// Whether the queue takes one more request. Must be true of an empty queue.
-    fn accepts(&self, queue: &QueueView) -> bool {
-        queue.waiting < queue.capacity
+    /// The cycle after `bank.now` from which `pick` may answer otherwise though nothing happens to the bank.
+    fn changes_at(&self, bank: &BankView) -> Option<u64> {
+        let _ = bank;
+        None
     }
 
-    /// Whether `pick` and `accepts` also rule a separate write queue; else that is FR-FCFS.
+    /// Whether the channel must ask `pick` again just before a candidate's first command issues, because the
+    /// preference among requests that need the same command changes with time or with other channels. Constant.
+    fn is_volatile(&self) -> bool {
+        false
+    }
+
+    /// Whether `pick` looks at [`BankView::next_command`]: the channel then asks all banks again after every command.
+    /// Constant.
+    fn follows_timing(&self) -> bool {
+        false
+    }
+
+    /// Whether [`rank`](Scheduler::rank) orders the banks. Constant.
+    fn ranks_banks(&self) -> bool {
+        false
+    }
+
+    /// Of the commands that could issue in this cycle one of the lowest rank does; round robin among these.
+    fn rank(&self, ready: &Ready) -> u64 {
+        let _ = ready;
+        0
+    }
+
+    /// Whether the queue takes one more request. Must be true of an empty queue.
+    fn accepts(&self, queue: &QueueView, request: &Request) -> bool {
+        let _ = request;
+        queue.has_room()
+    }
+
+    /// Whether `pick`, `accepts` and the hooks also rule a separate write queue; else that is FR-FCFS. Constant.
     fn orders_writes(&self) -> bool {
         false
     }
 
-    /// Whether only the channel's oldest request is ever picked, and only when no other is in service.
+    /// Whether only the channel's oldest request is ever picked, and only when no other is in service. Constant.
     fn strictly_in_order(&self) -> bool {
         false
     }
 
-    /// From which cycle on an open row that no request waits for is closed, its last column command
-    /// (or its activation) having issued at `last_use`. None: it stays open.
-    fn close_idle_row_at(&self, last_use: u64) -> Option<u64> {
-        let _ = last_use;
+    /// The page policy that takes the place of the machine's.
+    fn page(&self) -> Option<&str> {
         None
     }
 
-    /// A request has entered the queue.
-    fn on_arrival(&mut self, queued: &Queued) {
-        let _ = queued;
+    /// What takes the place of the machine's `dram.picks_per_cycle`.
+    fn picks_per_cycle(&self) -> Option<u32> {
+        None
     }
 
-    /// The first command for `bank.requests[index]` issues; `bank` is as `pick` saw it.
-    fn on_service(&mut self, bank: &BankView, index: usize) {
-        let _ = (bank, index);
+    /// The next cycle at which the scheduler wants a turn of its own; asked after every hook. The past counts as now,
+    /// `u64::MAX` is never.
+    fn next_tick(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// A turn of the scheduler's own, at the cycle that [`next_tick`](Scheduler::next_tick) named or as soon after as
+    /// the channel has a turn. Returns the banks to ask again.
+    fn tick(&mut self, channel: &ChannelView) -> BankSet {
+        let _ = channel;
+        0
+    }
+
+    /// A request has entered the queue.
+    fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
+        let _ = (slot, queued);
+    }
+
+    /// The first command for the request in `slot` issues, which frees the slot; `bank` is as `pick` saw it.
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        let _ = (bank, slot);
     }
 
     /// A row has been opened.
-    fn on_activate(&mut self, bank: u16, row: u32) {
-        let _ = (bank, row);
+    fn on_activate(&mut self, bank: u16, row: u32, now: u64) {
+        let _ = (bank, row, now);
     }
 
-    /// A column command has issued for a request; `last` if it was its last.
-    fn on_column(&mut self, queued: &Queued, last: bool) {
-        let _ = (queued, last);
+    /// A column command has issued for a request; `last` if it was its last, after which the request is gone.
+    fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
+        let _ = (queued, last, now);
+    }
+
+    /// More requests wait in the LLC for the data of the request in `slot`: by the news that have arrived at `now`,
+    /// `merges` in all, and those that have joined since the last news waited `age` DRAM cycles together
+    /// when it was sent.
+    fn on_merge(&mut self, slot: Slot, merges: u32, age: u64, now: u64) {
+        let _ = (slot, merges, age, now);
+    }
+
+    /// No more requests of this load will come to this channel.
+    fn on_load_complete(&mut self, load: u32, now: u64) {
+        let _ = (load, now);
+    }
+
+    /// What the policy counted, for the tables.
+    fn counters(&self) -> Vec<Counter> {
+        Vec::new()
     }
 }

@@ -1,6 +1,6 @@
 //! Configurations and drivers.
 
-use crate::dram::scheduler::SCHEDULERS;
+use crate::dram::scheduler::Scene;
 use crate::dram::{Channel, ChannelStatistics, Command, CommandKind, Completion, Request, checker};
 use crate::machine::{Address, Dram, IndexHash, QueueOrganisation, Timing};
 
@@ -41,7 +41,6 @@ pub fn gddr5() -> Dram {
         write_high_watermark: 96,
         write_low_watermark: 80,
         write_min_drain: 0,
-        write_idle_drain: true,
         queue_organisation: QueueOrganisation::Channel,
         page: "open".to_owned(),
         picks_per_cycle: 0,
@@ -176,8 +175,13 @@ pub fn machines() -> Vec<Dram> {
     vec![gddr5(), gddr3(), hbm2(), sparse(), refreshed]
 }
 
+/// One channel, 16 SMs of 32 warps.
+pub fn scene(dram: &Dram) -> Scene {
+    Scene { dram: Dram { channels: 1, ..dram.clone() }, sources: 16, warps: 16 * 32 }
+}
+
 pub fn channel(dram: &Dram, policy: &str) -> Channel {
-    let mut channel = Channel::new(dram, SCHEDULERS.build(policy, dram).unwrap());
+    let mut channel = Channel::family(&scene(dram), policy).unwrap().remove(0);
     channel.enable_log();
     channel
 }

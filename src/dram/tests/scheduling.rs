@@ -2,7 +2,7 @@
 
 use super::harness::*;
 use crate::dram::scheduler::SCHEDULERS;
-use crate::dram::{Channel, Request, RowOutcome};
+use crate::dram::{Request, RowOutcome};
 use crate::machine::Dram;
 
 fn commands(dram: &Dram, policy: &str, requests: &[Request]) -> Vec<String> {
@@ -82,7 +82,7 @@ fn banked_fifo_divides_the_queue() {
     assert!(!channel.accepts(&read(8, 2, 0)));
     assert!(channel.accepts(&read(8, 1, 0)));
     let small = Dram { read_queue: 3, ..gddr3() };
-    let error = SCHEDULERS.build("banked-fifo", &small).err().unwrap();
+    let error = SCHEDULERS.build("banked-fifo", &scene(&small)).err().unwrap();
     assert_eq!(
         error.to_string(),
         "parameters of dram_scheduler `banked-fifo`: a queue of 3 requests cannot be divided among 4 banks; \
@@ -93,10 +93,10 @@ fn banked_fifo_divides_the_queue() {
 #[test]
 fn other_policies_share_the_queue() {
     for policy in ["fcfs", "fr-fcfs"] {
-        let mut channel = channel(&gddr3(), policy);
-        (0..32).for_each(|id| channel.push(0, read(id, 2, 0)));
-        assert!(!channel.accepts(&read(32, 1, 0)));
-        let mut split = Channel::new(&gddr5(), SCHEDULERS.build(policy, &gddr5()).unwrap());
+        let mut shared = channel(&gddr3(), policy);
+        (0..32).for_each(|id| shared.push(0, read(id, 2, 0)));
+        assert!(!shared.accepts(&read(32, 1, 0)));
+        let mut split = channel(&gddr5(), policy);
         (0..64).for_each(|id| split.push(0, read(id, 2, 0)));
         assert!(!split.accepts(&read(64, 1, 0)));
         assert!(split.accepts(&write(64, 1, 0)));
@@ -147,8 +147,8 @@ fn a_cap_lets_the_oldest_go_after_so_many_hits() {
 fn a_starvation_limit_lets_the_oldest_go_after_so_long() {
     let run = run(&gddr5(), "fr-fcfs(starvation_limit=30)", &starving());
     let at = run.order().iter().position(|&id| id == 1);
-    assert_eq!(at, Some(7));
-    assert!(run.commands().contains(&"Pre 0:1 @32".to_owned()));
+    assert_eq!(at, Some(6));
+    assert!(run.commands().contains(&"Pre 0:1 @30".to_owned()));
 }
 
 #[test]
@@ -425,6 +425,6 @@ fn unknown_parameters_are_refused() {
         "fr-fcfs(page=ajar)",
         "fr-fcfs(row_hit_cap=-1)",
     ] {
-        assert!(SCHEDULERS.build(text, &gddr5()).is_err(), "{text}");
+        assert!(SCHEDULERS.build(text, &scene(&gddr5())).is_err(), "{text}");
     }
 }

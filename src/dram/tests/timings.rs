@@ -140,8 +140,9 @@ fn two_command_buses_carry_two_commands() {
 /// A rule added to the table must get a case here.
 #[test]
 fn every_rule_of_the_table_has_a_case() {
-    let known: BTreeSet<&str> = CASES.iter().map(|case| case.rule).chain(["data bus"]).collect();
-    for constraint in constraints(&dram().timing, 2) {
+    let known: BTreeSet<&str> =
+        CASES.iter().map(|case| case.rule).chain(["data bus", "command bus"]).collect();
+    for constraint in constraints(&dram()) {
         assert!(known.contains(constraint.name.as_str()), "{constraint:?}");
     }
 }
@@ -186,7 +187,7 @@ fn a_command_one_cycle_early_is_always_caught() {
     let mut dense = dram();
     dense.timing.trefi = 700;
     for dram in machines().into_iter().chain([dense]) {
-        let table = constraints(&dram.timing, dram.burst_cycles());
+        let table = constraints(&dram);
         for policy in ["banked-fifo", "fr-fcfs", "fr-fcfs(page=closed)"] {
             let log = run(&dram, policy, &loaded_stream(&dram, 5)).log;
             for at in 0..log.len() {
@@ -208,7 +209,6 @@ fn a_command_one_cycle_early_is_always_caught() {
             }
         }
     }
-    let all: BTreeSet<String> =
-        constraints(&dram().timing, 2).into_iter().map(|c| c.name).collect();
+    let all: BTreeSet<String> = constraints(&dram()).into_iter().map(|c| c.name).collect();
     assert_eq!(bound, all);
 }

@@ -1,0 +1,26 @@
+//! `closed`: the last column command closes the row (auto-precharge) unless a request waits for it.
+
+use super::{PageEntry, PagePolicy, PageView};
+use crate::registry::PolicyInfo;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "closed",
+    summary: "the last column command closes the row (auto-precharge) unless a request waits for it",
+    source: "as DRAM controllers have it",
+    params: &[],
+};
+
+pub(super) const ENTRY: PageEntry =
+    PageEntry { info: INFO, build: |_, params| params.none(&INFO).map(|()| Box::new(Closed) as _) };
+
+struct Closed;
+
+impl PagePolicy for Closed {
+    fn closes_behind(&self, row: &PageView) -> bool {
+        row.hits == 0
+    }
+
+    fn closes_at(&self, row: &PageView) -> Option<u64> {
+        Some(row.last_use)
+    }
+}
