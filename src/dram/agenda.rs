@@ -56,7 +56,7 @@ pub(super) struct Agenda {
     due: [u64; MAX_BANKS as usize],
     groups: Vec<BankSet>,
     /// Banks by the kind of their next command.
-    wants: [BankSet; CommandKind::COUNT],
+    wants: [BankSet; CommandKind::PLANNED],
     /// Banks that wait for other banks only.
     ripe: BankSet,
     /// No bank outside `ripe` is due earlier.
@@ -74,7 +74,7 @@ impl Agenda {
             kinds: [CommandKind::Act; MAX_BANKS as usize],
             due: [0; MAX_BANKS as usize],
             groups,
-            wants: [0; CommandKind::COUNT],
+            wants: [0; CommandKind::PLANNED],
             ripe: 0,
             next_ripe: u64::MAX,
             plan: Plan { cycle: u64::MAX, banks: 0, held: 0, floor: 0 },
@@ -82,36 +82,43 @@ impl Agenda {
         }
     }
 
+    #[inline]
     pub fn kind(&self, bank: usize) -> CommandKind {
         self.kinds[bank]
     }
 
     /// Banks whose next command is of this kind.
+    #[inline]
     pub fn wanting(&self, kind: CommandKind) -> BankSet {
         self.wants[kind as usize]
     }
 
+    #[inline]
     pub fn columns(&self) -> BankSet {
         self.wanting(CommandKind::Rd) | self.wanting(CommandKind::Wr)
     }
 
     /// The plan last made or mended, current or not.
+    #[inline]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
     /// The plan holds at `now`, with these banks held.
+    #[inline]
     pub fn is_current(&self, held: BankSet, now: u64) -> bool {
         !self.stale && self.plan.held == held && self.plan.cycle >= now
     }
 
     /// A command issues, so timing changes under the plan.
+    #[inline]
     pub fn invalidate(&mut self) {
         self.stale = true;
     }
 
     /// Sets the bank's next command: its kind and the earliest cycle by the bank's own constraints. Where
     /// it can, this mends the plan.
+    #[inline]
     pub fn set(&mut self, bank: usize, next: Option<(CommandKind, u64)>, timing: &TimingState) {
         let bit = one(bank);
         let old = self.kinds[bank] as usize;

@@ -166,7 +166,7 @@ impl Channel {
             trp: dram.timing.trp.into(),
             dual_command_bus: dram.dual_command_bus,
             picks_per_cycle: scheduler.picks_per_cycle().unwrap_or(dram.picks_per_cycle),
-            auto_precharge: timing.auto_precharge(),
+            auto_precharge: timing.auto_precharge() && page.precharges_automatically(),
             in_order: scheduler.strictly_in_order(),
             scheduler_orders_writes: scheduler.orders_writes(),
             ranks_banks: scheduler.ranks_banks(),

@@ -350,3 +350,128 @@ fn unlink<T>(list: &mut List, slot: Slot, table: &mut [T], links: fn(&mut T) -> 
     }
     list.count -= 1;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BANKS: u16 = 3;
+    const CAPACITY: usize = 12;
+
+    fn request(bank: u16, row: u32) -> Request {
+        Request {
+            id: 0,
+            bank,
+            row,
+            write: false,
+            bursts: 1,
+            sm: 0,
+            warp: 0,
+            pc: 0,
+            load: u32::MAX,
+            critical: false,
+            hit_prone: false,
+            merges: 1,
+        }
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Push {
+            bank: u16,
+            row: u32,
+        },
+        /// Takes the n-th of those that wait, modulo their number.
+        Take(usize),
+        Open {
+            bank: u16,
+            row: Option<u32>,
+        },
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let (bank, row) = (0..BANKS, 0u32..4);
+        prop_oneof![
+            4 => (bank.clone(), row.clone()).prop_map(|(bank, row)| Step::Push { bank, row }),
+            3 => (0usize..CAPACITY).prop_map(Step::Take),
+            2 => (bank, prop::option::of(row)).prop_map(|(bank, row)| Step::Open { bank, row }),
+        ]
+    }
+
+    /// The same in a plain list.
+    #[derive(Default)]
+    struct Plain {
+        requests: Vec<(Slot, Queued)>,
+        open: [Option<u32>; BANKS as usize],
+    }
+
+    impl Plain {
+        fn of(&self, bank: u16, row: Option<u32>) -> Vec<(Slot, Queued)> {
+            let wanted = |queued: &Queued| {
+                queued.request.bank == bank && row.is_none_or(|row| queued.request.row == row)
+            };
+            self.requests.iter().copied().filter(|(_, queued)| wanted(queued)).collect()
+        }
+    }
+
+    fn owned<'a>(of: impl Iterator<Item = (Slot, &'a Queued)>) -> Vec<(Slot, Queued)> {
+        of.map(|(slot, queued)| (slot, *queued)).collect()
+    }
+
+    fn agree(queue: &Queue, plain: &Plain) {
+        assert_eq!(queue.len(), plain.requests.len());
+        assert_eq!(queue.is_empty(), plain.requests.is_empty());
+        for bank in 0..BANKS {
+            let all = plain.of(bank, None);
+            assert_eq!(owned(queue.requests(bank)), all);
+            assert_eq!(queue.waiting(bank) as usize, all.len());
+            assert_eq!(queue.oldest(bank), all.first().map(|&(slot, _)| slot));
+            let open = plain.open[usize::from(bank)];
+            let hits = open.map(|row| plain.of(bank, Some(row))).unwrap_or_default();
+            assert_eq!(queue.open_row(bank), open);
+            assert_eq!(owned(queue.hits_of(bank)), hits);
+            assert_eq!(queue.hits(bank) as usize, hits.len());
+            assert_eq!(queue.oldest_hit(bank), hits.first().map(|&(slot, _)| slot));
+            let mut rows = 0;
+            for RowView { row, count, oldest } in queue.rows(bank) {
+                let of_row = plain.of(bank, Some(row));
+                assert_eq!(owned(queue.requests_to(bank, row)), of_row);
+                assert_eq!((count as usize, oldest), (of_row.len(), of_row[0].0));
+                rows += count as usize;
+            }
+            assert_eq!(rows, all.len());
+        }
+        let slots: Vec<Slot> = queue.iter().map(|(slot, _)| slot).collect();
+        assert!(slots.iter().all(|slot| slot.index() < CAPACITY));
+    }
+
+    proptest! {
+        #[test]
+        fn the_queue_tells_what_a_plain_list_would(steps in prop::collection::vec(step(), 1..80)) {
+            let mut queue = Queue::new(BANKS.into(), CAPACITY);
+            let mut plain = Plain::default();
+            for (order, step) in (0..).zip(steps) {
+                match step {
+                    Step::Push { bank, row } if plain.requests.len() < CAPACITY => {
+                        let queued = Queued { request: request(bank, row), arrived: order, order };
+                        let slot = queue.push(queued);
+                        prop_assert!(plain.requests.iter().all(|&(taken, _)| taken != slot));
+                        plain.requests.push((slot, queued));
+                    }
+                    Step::Take(n) if !plain.requests.is_empty() => {
+                        let (slot, queued) = plain.requests.remove(n % plain.requests.len());
+                        prop_assert_eq!(*queue.get(slot), queued);
+                        prop_assert_eq!(queue.take(slot), queued);
+                    }
+                    Step::Open { bank, row } => {
+                        plain.open[usize::from(bank)] = row;
+                        queue.set_open_row(bank, row);
+                    }
+                    _ => {}
+                }
+                agree(&queue, &plain);
+            }
+        }
+    }
+}

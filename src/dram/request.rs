@@ -76,12 +76,12 @@ pub enum CommandKind {
     /// Refreshes one bank.
     #[serde(rename = "REFPB")]
     RefPb,
+    /// Refreshes all banks of a pseudo channel.
+    Ref,
     /// A read that closes its row behind it (auto-precharge).
     Rda,
     /// A write that closes its row behind it.
     Wra,
-    /// Refreshes all banks.
-    Ref,
     /// Closes all open rows of a pseudo channel.
     #[serde(rename = "PREA")]
     PreAll,
@@ -90,6 +90,10 @@ pub enum CommandKind {
 impl CommandKind {
     pub(super) const COUNT: usize = 9;
 
+    /// The first so many kinds are those that a channel waits for; the others replace one of them, or stand in
+    /// logs from elsewhere.
+    pub(super) const PLANNED: usize = 6;
+
     /// Every kind, in order.
     pub const ALL: [CommandKind; CommandKind::COUNT] = [
         CommandKind::Act,
@@ -97,15 +101,15 @@ impl CommandKind {
         CommandKind::Rd,
         CommandKind::Wr,
         CommandKind::RefPb,
+        CommandKind::Ref,
         CommandKind::Rda,
         CommandKind::Wra,
-        CommandKind::Ref,
         CommandKind::PreAll,
     ];
 
-    /// As on a data sheet: `ACT`, `PRE`, `RD`, `WR`, `REFPB`, `RDA`, `WRA`, `REF`, `PREA`.
+    /// As on a data sheet: `ACT`, `PRE`, `RD`, `WR`, `REFPB`, `REF`, `RDA`, `WRA`, `PREA`.
     pub fn name(self) -> &'static str {
-        ["ACT", "PRE", "RD", "WR", "REFPB", "RDA", "WRA", "REF", "PREA"][self as usize]
+        ["ACT", "PRE", "RD", "WR", "REFPB", "REF", "RDA", "WRA", "PREA"][self as usize]
     }
 
     /// True for the commands that move data.

@@ -12,6 +12,7 @@ pub(super) struct Span {
 }
 
 impl Span {
+    #[inline]
     pub fn open(&mut self, now: u64) {
         if self.open == 0 {
             self.since = now.max(self.covered);
@@ -20,6 +21,7 @@ impl Span {
     }
 
     /// Closes one interval; `end` may lie ahead of now.
+    #[inline]
     pub fn close(&mut self, end: u64) {
         self.open -= 1;
         if end > self.since {
@@ -54,6 +56,7 @@ impl Occupancy {
         Occupancy { value: 0, since: 0, cycles: vec![0; capacity + 1] }
     }
 
+    #[inline]
     pub fn set(&mut self, now: u64, value: usize) {
         self.cycles[self.value] += now - self.since;
         self.since = now;

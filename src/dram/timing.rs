@@ -3,7 +3,7 @@
 //! Short constraints (`_S`) hold over the whole channel, long ones (`_L`) add to them within a bank
 //! group. Another standard is another table.
 
-use super::request::CommandKind::{self, Act, Pre, PreAll, Rd, Rda, Ref, Wr, Wra};
+use super::request::CommandKind::{self, Act, Pre, Rd, Rda, Ref, Wr, Wra};
 use crate::machine::Dram;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -105,11 +105,11 @@ fn command_buses(dual: bool) -> impl Iterator<Item = Constraint> {
     })
 }
 
-/// Earliest cycle of each kind of command.
-pub(super) type Earliest = [u64; CommandKind::COUNT];
+/// Earliest cycle of each kind of command that a channel plans.
+pub(super) type Earliest = [u64; CommandKind::PLANNED];
 
-/// What one kind of command asks of those after it: kind and cycles.
-type Rules = Vec<(CommandKind, u64)>;
+/// Cycles that one kind of command asks of those after it, by their kind.
+type Rules = [u64; CommandKind::PLANNED];
 
 /// What one kind of command asks of those after it, by whom it concerns.
 #[derive(Default)]
@@ -247,26 +247,31 @@ impl TimingState {
     }
 
     /// Group of a bank, of all those of the channel.
+    #[inline]
     pub fn group(&self, bank: usize) -> usize {
         usize::from(self.group_of[bank])
     }
 
     /// Earliest cycle as far as the bank's own commands go.
+    #[inline]
     pub fn of_bank(&self, kind: CommandKind, bank: usize) -> u64 {
         self.banks[bank][kind as usize]
     }
 
     /// Earliest cycles as far as other banks of each group, and those that only some groups answer to, go.
+    #[inline]
     pub fn of_groups(&self) -> &[Earliest] {
         &self.groups
     }
 
     /// Earliest cycles as far as any other bank goes.
+    #[inline]
     pub fn of_channel(&self) -> &Earliest {
         &self.channel
     }
 
     /// Earliest cycle by all constraints.
+    #[inline]
     pub fn earliest(&self, kind: CommandKind, bank: usize) -> u64 {
         let kind = kind as usize;
         let group = &self.groups[self.group(bank)];
@@ -297,9 +302,10 @@ impl TimingState {
                 _ => self.shape.pseudo_channel(bank),
             };
             let Some(oldest) = window.last[ring].push(now) else { continue };
-            let rule = [(window.to, window.cycles)];
-            let members = self.shape.members(group, window.scope);
-            self.groups[members].iter_mut().for_each(|group| raise(group, &rule, oldest));
+            let (to, cycle) = (window.to as usize, oldest + window.cycles);
+            for group in &mut self.groups[self.shape.members(group, window.scope)] {
+                group[to] = group[to].max(cycle);
+            }
         }
     }
 }
@@ -307,14 +313,15 @@ impl TimingState {
 impl Consequences {
     fn add(&mut self, c: &Constraint, shape: &Shape) {
         let cycles = u64::from(c.cycles);
+        // Commands that are not planned need no earliest cycle.
+        let to = c.to as usize;
+        if to >= CommandKind::PLANNED {
+            return;
+        }
         if c.window > 1 {
             let ring = Ring { cycles: vec![None; c.window.into()], next: 0 };
             let last = vec![ring; shape.pseudo_channels];
             self.windows.push(Window { scope: c.scope, to: c.to, cycles, last });
-            return;
-        }
-        // Commands that no bank asks for by itself need no earliest cycle.
-        if matches!(c.to, Rda | Wra | PreAll) {
             return;
         }
         let whole_channel = c.scope == Scope::Channel
@@ -327,16 +334,13 @@ impl Consequences {
             scope => {
                 let same = |span: &Span| span.scope == scope && span.sibling == c.sibling;
                 let at = self.spans.iter().position(same).unwrap_or_else(|| {
-                    self.spans.push(Span { scope, sibling: c.sibling, rules: Rules::new() });
+                    self.spans.push(Span { scope, sibling: c.sibling, rules: Rules::default() });
                     self.spans.len() - 1
                 });
                 &mut self.spans[at].rules
             }
         };
-        match rules.iter_mut().find(|(to, _)| *to == c.to) {
-            Some((_, longest)) => *longest = cycles.max(*longest),
-            None => rules.push((c.to, cycles)),
-        }
+        rules[to] = rules[to].max(cycles);
     }
 }
 
@@ -349,10 +353,11 @@ fn alike(table: &[Constraint], a: CommandKind, b: CommandKind) -> bool {
     waits(a) == waits(b)
 }
 
-/// Raises earliest cycles to those that the rules count from `from`.
-fn raise(earliest: &mut Earliest, rules: &[(CommandKind, u64)], from: u64) {
-    for &(to, cycles) in rules {
-        let earliest = &mut earliest[to as usize];
-        *earliest = (*earliest).max(from + cycles);
+/// Raises earliest cycles to those that the rules count from `now`; where there is no rule, to `now`, which is past
+/// for whatever comes after.
+#[inline]
+fn raise(earliest: &mut Earliest, rules: &Rules, now: u64) {
+    for (earliest, cycles) in earliest.iter_mut().zip(rules) {
+        *earliest = (*earliest).max(now + cycles);
     }
 }

@@ -191,10 +191,11 @@ impl Channel {
             Wr => Wra,
             _ => return kind,
         };
-        let last = self.banks[index]
-            .active
-            .is_some_and(|active| active.issued + 1 == active.queued.request.bursts);
-        if !last || !self.spec.auto_precharge {
+        if !self.spec.auto_precharge {
+            return kind;
+        }
+        let is_last = |active: Active| active.issued + 1 == active.queued.request.bursts;
+        if !self.banks[index].active.is_some_and(is_last) {
             return kind;
         }
         let mut row = self.page_view(index);

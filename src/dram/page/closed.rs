@@ -16,6 +16,10 @@ pub(super) const ENTRY: PageEntry =
 struct Closed;
 
 impl PagePolicy for Closed {
+    fn precharges_automatically(&self) -> bool {
+        true
+    }
+
     fn closes_behind(&self, row: &PageView) -> bool {
         row.hits == 0
     }

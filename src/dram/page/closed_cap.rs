@@ -34,6 +34,10 @@ impl Default for ClosedCap {
 }
 
 impl PagePolicy for ClosedCap {
+    fn precharges_automatically(&self) -> bool {
+        true
+    }
+
     fn closes_behind(&self, row: &PageView) -> bool {
         row.hits == 0 || row.columns >= self.n.get()
     }

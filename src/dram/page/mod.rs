@@ -42,6 +42,11 @@ pub struct PageView {
 
 /// Says when rows are closed.
 pub trait PagePolicy {
+    /// Whether [`closes_behind`](PagePolicy::closes_behind) is ever true. Constant.
+    fn precharges_automatically(&self) -> bool {
+        false
+    }
+
     /// Whether the last column command of a request closes the row behind it (auto-precharge). `row` is as it
     /// will be after that command.
     fn closes_behind(&self, row: &PageView) -> bool {

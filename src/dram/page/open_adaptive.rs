@@ -18,6 +18,10 @@ pub(super) const ENTRY: PageEntry = PageEntry {
 struct OpenAdaptive;
 
 impl PagePolicy for OpenAdaptive {
+    fn precharges_automatically(&self) -> bool {
+        true
+    }
+
     fn closes_behind(&self, row: &PageView) -> bool {
         row.hits == 0 && row.waiting > 0
     }

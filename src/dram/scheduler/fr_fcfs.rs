@@ -137,6 +137,9 @@ impl FrFcfs {
     fn oldest_is_due(&self, bank: &BankView) -> bool {
         let Options { row_hit_cap, starvation_limit, .. } = self.options;
         let capped = || row_hit_cap > 0 && self.counted(bank) >= row_hit_cap;
+        if row_hit_cap == 0 && starvation_limit == 0 {
+            return false;
+        }
         let waited = || bank.now - bank.queue.get(bank.oldest()).arrived;
         capped() || (starvation_limit > 0 && waited() >= starvation_limit)
     }
@@ -169,8 +172,11 @@ impl Scheduler for FrFcfs {
 
     fn changes_at(&self, bank: &BankView) -> Option<u64> {
         let limit = self.options.starvation_limit;
+        if limit == 0 {
+            return None;
+        }
         let due = bank.queue.get(bank.oldest()).arrived + limit;
-        (limit > 0 && due > bank.now).then_some(due)
+        (due > bank.now).then_some(due)
     }
 
     fn follows_timing(&self) -> bool {
