@@ -1,7 +1,9 @@
-//! From an address to channel, slice, bank, row and column.
+//! From an address to channel, slice, bank, row and column, and back.
+//!
+//! Within a channel a map moves bits; hashes XOR bits of one field onto another that they do not depend
+//! on. Both can be undone, so that every map is a bijection.
 
-use crate::machine::{BitGroup, Dram, Field, IndexHash, MachineError};
-use crate::machine::{Hash, MAX_INDEX_BITS};
+use crate::machine::{Dram, Field, Hash, Layout, MachineError};
 
 /// Where an address lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -10,165 +12,225 @@ pub struct Location {
     /// LLC slice over the whole machine: the channel times the slices of a channel, plus the low bank
     /// bits after the partition hash.
     pub slice: u16,
-    /// Bank within the channel; its group is the low bits.
+    /// Bank within the channel: from the most significant bit down pseudo channel, stack, bank of the
+    /// group, group.
     pub bank: u16,
     pub row: u32,
     /// Column command within the row.
     pub column: u32,
 }
 
-/// Why an address map is impossible. Keys are those of the machine.
-#[derive(Debug, thiserror::Error)]
-pub enum AddressError {
-    #[error(transparent)]
-    Map(#[from] MachineError),
-    #[error("{key}: {value} is out of range; valid: {valid}")]
-    Range { key: &'static str, value: u32, valid: String },
-}
-
-/// A run of address bits that goes to a field.
+/// A run of address bits that goes to a run of bits of the gathered fields.
 #[derive(Clone, Copy)]
 struct Segment {
-    group: BitGroup,
-    /// Lowest bit in the field.
+    from: u32,
     to: u32,
     mask: u64,
 }
 
 impl Segment {
-    fn extract(self, address: u64) -> u32 {
-        ((address >> self.group.shift & self.mask) << self.to) as u32
+    fn gather(self, inner: u64) -> u64 {
+        (inner >> self.from & self.mask) << self.to
     }
 
-    /// The address bit above the segment's lowest `bits` bits, at most all.
-    fn end(self, bits: u32) -> u32 {
-        self.group.shift + self.group.bits.min(bits)
+    fn scatter(self, fields: u64) -> u64 {
+        (fields >> self.to & self.mask) << self.from
     }
 }
 
-/// How addresses spread over channels.
-enum Channels {
-    /// By a field of the map.
-    Field,
-    /// In turns of `1 << shift` bytes.
-    Turns { shift: u32, count: u64 },
+/// Where a field lies among the fields once they are gathered.
+#[derive(Clone, Copy)]
+struct Slot {
+    at: u32,
+    mask: u64,
+}
+
+impl Slot {
+    fn get(self, fields: u64) -> u32 {
+        (fields >> self.at & self.mask) as u32
+    }
+
+    fn put(self, value: u32) -> u64 {
+        (u64::from(value) & self.mask) << self.at
+    }
+}
+
+/// Channels that take turns of `1 << shift` bytes.
+#[derive(Clone, Copy)]
+struct Turns {
+    shift: u32,
+    count: u64,
+}
+
+impl Turns {
+    /// Channel, and address within it.
+    fn split(self, address: u64) -> (u32, u64) {
+        let (turn, offset) = (address >> self.shift, address & self.below());
+        ((turn % self.count) as u32, (turn / self.count) << self.shift | offset)
+    }
+
+    fn join(self, channel: u32, inner: u64) -> u64 {
+        let turn = (inner >> self.shift) * self.count + u64::from(channel);
+        turn << self.shift | inner & self.below()
+    }
+
+    fn below(self) -> u64 {
+        (1 << self.shift) - 1
+    }
 }
 
 /// The address map of a machine.
 pub struct AddressMap {
+    layout: Layout,
+    turns: Option<Turns>,
     segments: Vec<Segment>,
-    channels: Channels,
+    channel: Slot,
+    row: Slot,
+    bank: Slot,
+    column: Slot,
     /// Low bank bits that select a slice of the channel.
     slice_bits: u32,
-    /// What the bits of the address from `hash_from` on change of channel and slice.
-    hash: Option<Hash>,
-    hash_from: u32,
-    /// Bank bits that the row's are XORed onto.
-    bank_xor: u16,
+    /// What the bits of the address within the channel from `hashed_from` on change of channel and slice.
+    partition_hash: Option<Hash>,
+    hashed_from: u32,
+    /// What the row changes of the bank.
+    bank_hash: Option<Hash>,
 }
 
 impl AddressMap {
-    /// The map of `dram`, which is that of a valid machine, with this many LLC slices to a channel.
+    /// The map of `dram` with this many LLC slices to a channel.
     ///
     /// # Errors
-    /// [`AddressError`] if the map cannot be read or has more bits than are modelled.
-    pub fn new(dram: &Dram, slices_per_channel: u32) -> Result<AddressMap, AddressError> {
-        let segments = segments(&dram.address.bit_groups()?)?;
-        let slice_bits = log2("llc.slices_per_channel", slices_per_channel)?;
-        let slices = u64::from(dram.channels) * u64::from(slices_per_channel);
-        if dram.channels == 0 || slices > 1 << u16::BITS {
-            let valid = format!("1 to 65536 slices, {slices_per_channel} to a channel");
-            return Err(AddressError::Range { key: "dram.channels", value: dram.channels, valid });
-        }
-        let channels = match width(&segments, Field::Channel) {
-            0 => Channels::Turns {
-                shift: log2("dram.address.interleave_bytes", dram.address.interleave_bytes)?,
-                count: dram.channels.into(),
-            },
-            _ => Channels::Field,
-        };
-        let index_bits = width(&segments, Field::Channel) + slice_bits;
-        if dram.address.partition_hash != IndexHash::Linear && index_bits > MAX_INDEX_BITS {
-            let valid =
-                format!("with dram.address.partition_hash, at most 2^{MAX_INDEX_BITS} slices");
-            return Err(AddressError::Range { key: "dram.channels", value: dram.channels, valid });
-        }
+    /// [`MachineError::Invalid`] if the map is not valid ([`Dram::layout`]), or the slices are not.
+    pub fn new(dram: &Dram, slices_per_channel: u32) -> Result<AddressMap, MachineError> {
+        let layout = dram.layout()?;
+        dram.check_slices(slices_per_channel)?;
+        let slice_bits = slices_per_channel.ilog2();
+        let segments = segments(&layout);
+        let [channel, bank] = [slot(&layout, &CHANNEL), slot(&layout, &BANK)];
+        let index_bits = layout.bits_of(Field::Channel) + slice_bits;
+        let index = channel.put(u32::MAX) | bank.put(slices_per_channel - 1);
         Ok(AddressMap {
-            channels,
+            turns: layout.turns.map(|shift| Turns { shift, count: dram.channels.into() }),
+            row: slot(&layout, &[Field::Row]),
+            column: slot(&layout, &[Field::Column]),
+            channel,
+            bank,
             slice_bits,
-            hash: Hash::new(dram.address.partition_hash, index_bits),
-            hash_from: hash_from(&segments, slice_bits),
-            bank_xor: if dram.address.bank_xor_row { (dram.banks - 1) as u16 } else { 0 },
+            partition_hash: Hash::new(dram.address.partition_hash, index_bits),
+            hashed_from: u64::BITS - scatter(&segments, index).leading_zeros(),
+            bank_hash: Hash::new(dram.address.bank_hash, dram.banks.ilog2()),
             segments,
+            layout,
         })
     }
 
     /// Where a byte address lies.
     pub fn locate(&self, address: u64) -> Location {
-        let (mut channel, inner) = match self.channels {
-            Channels::Field => (0, address),
-            Channels::Turns { shift, count } => {
-                let (turn, offset) = (address >> shift, address & ((1 << shift) - 1));
-                ((turn % count) as u32, (turn / count) << shift | offset)
-            }
-        };
-        let (mut bank, mut row, mut column) = (0, 0, 0);
-        for segment in &self.segments {
-            let value = segment.extract(inner);
-            match segment.group.field {
-                Field::Row => row |= value,
-                Field::Bank => bank |= value,
-                Field::Column => column |= value,
-                Field::Channel => channel |= value,
-                Field::Burst => {}
-            }
+        let (turn, inner) = self.within_channel(address);
+        let mut place = self.gather(turn, inner);
+        if let Some(hash) = &self.partition_hash {
+            place.slice ^= hash.of(inner >> self.hashed_from);
+            place.channel = place.slice >> self.slice_bits;
         }
+        if let Some(hash) = &self.bank_hash {
+            place.bank ^= hash.of(place.row.into());
+        }
+        place
+    }
+
+    /// Where a byte address would lie without hashes.
+    pub fn unhashed(&self, address: u64) -> Location {
+        let (turn, inner) = self.within_channel(address);
+        self.gather(turn, inner)
+    }
+
+    /// The first byte of a column command, and the least such address: the inverse of
+    /// [`AddressMap::locate`]. Of the location, its slice is not needed; bits that its fields do not have are ignored.
+    pub fn address(&self, place: &Location) -> u64 {
+        let row_hash = self.bank_hash.as_ref().map_or(0, |hash| hash.of(place.row.into()));
+        let bank = self.bank.put((place.bank ^ row_hash).into());
+        let fields = bank | self.row.put(place.row) | self.column.put(place.column);
+        let inner = scatter(&self.segments, fields);
+        if let Some(turns) = self.turns {
+            return turns.join(place.channel.into(), inner);
+        }
+        let hash = self.partition_hash.as_ref().map_or(0, |h| h.of(inner >> self.hashed_from));
+        let channel = place.channel ^ hash >> self.slice_bits;
+        inner | scatter(&self.segments, self.channel.put(channel.into()))
+    }
+
+    /// Channel whose turn it is, if channels take turns, and the address within it; else 0 and the address.
+    pub fn within_channel(&self, address: u64) -> (u32, u64) {
+        self.turns.map_or((0, address), |turns| turns.split(address))
+    }
+
+    /// Bytes in all channels. Of an address from there on, the bits above the layout's are ignored but for
+    /// the partition hash, which takes them in.
+    pub fn capacity(&self) -> u64 {
+        self.turns.map_or(1, |turns| turns.count) << self.layout.bits()
+    }
+
+    /// Which bits select what, before hashes.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The lowest bit of the address that the partition hash takes in.
+    pub fn hashed_from(&self) -> u32 {
+        self.hashed_from
+    }
+
+    fn gather(&self, turn: u32, inner: u64) -> Location {
+        let fields = self.segments.iter().fold(0, |fields, s| fields | s.gather(inner));
+        let (channel, bank) = (turn | self.channel.get(fields), self.bank.get(fields));
         let low_bank = bank & ((1 << self.slice_bits) - 1);
-        let mut slice = (channel << self.slice_bits | low_bank) as u16;
-        if let Some(hash) = &self.hash {
-            slice ^= hash.of(inner >> self.hash_from);
-        }
         Location {
-            channel: slice >> self.slice_bits,
-            slice,
-            bank: bank as u16 ^ (row as u16 & self.bank_xor),
-            row,
-            column,
+            channel: channel as u16,
+            slice: (channel << self.slice_bits | low_bank) as u16,
+            bank: bank as u16,
+            row: self.row.get(fields),
+            column: self.column.get(fields),
         }
     }
 }
 
-/// Where the bits of each group stand in their field; none is wider than 32 bits.
-fn segments(groups: &[BitGroup]) -> Result<Vec<Segment>, AddressError> {
-    let mut segments: Vec<Segment> = Vec::with_capacity(groups.len());
-    for &group in groups {
-        let to = width(&segments, group.field);
-        if to + group.bits > u32::BITS {
-            let (value, valid) = (to + group.bits, "at most 32 bits of a field".to_owned());
-            return Err(AddressError::Range { key: "dram.address.map", value, valid });
+/// The fields of a channel's number and of a bank's within its channel, least significant first.
+const CHANNEL: [Field; 1] = [Field::Channel];
+const BANK: [Field; 4] = [Field::Group, Field::Bank, Field::Stack, Field::Pseudo];
+
+/// All fields in the order in which they are gathered, least significant first. Where a map has them in this
+/// order too, they are one segment.
+const ORDER: [Field; 8] =
+    [Field::Burst, Field::Column, BANK[0], BANK[1], BANK[2], BANK[3], Field::Row, CHANNEL[0]];
+
+/// The lowest bit of a field among the gathered fields.
+fn start(layout: &Layout, field: Field) -> u32 {
+    ORDER.iter().take_while(|&&other| other != field).map(|&other| layout.bits_of(other)).sum()
+}
+
+/// The slot of fields that follow each other.
+fn slot(layout: &Layout, fields: &[Field]) -> Slot {
+    let bits: u32 = fields.iter().map(|&field| layout.bits_of(field)).sum();
+    Slot { at: start(layout, fields[0]), mask: (1 << bits) - 1 }
+}
+
+/// Where the groups go; neighbours that stay neighbours are one segment.
+fn segments(layout: &Layout) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = Vec::with_capacity(layout.groups.len());
+    for (index, group) in layout.groups.iter().enumerate() {
+        let placed = layout.groups[..index].iter().filter(|g| g.field == group.field);
+        let to = start(layout, group.field) + placed.map(|g| g.bits).sum::<u32>();
+        let mask = (1 << group.bits) - 1;
+        match segments.last_mut().filter(|s| to.checked_sub(s.to) == Some(group.shift - s.from)) {
+            Some(last) => last.mask |= mask << (group.shift - last.from),
+            None => segments.push(Segment { from: group.shift, to, mask }),
         }
-        segments.push(Segment { group, to, mask: (1 << group.bits) - 1 });
     }
-    Ok(segments)
+    segments
 }
 
-fn width(segments: &[Segment], field: Field) -> u32 {
-    segments.iter().filter(|s| s.group.field == field).map(|s| s.group.bits).sum()
-}
-
-fn log2(key: &'static str, value: u32) -> Result<u32, AddressError> {
-    if value.is_power_of_two() {
-        return Ok(value.ilog2());
-    }
-    Err(AddressError::Range { key, value, valid: "a power of two".to_owned() })
-}
-
-/// The first bit above channel and slice bits.
-fn hash_from(segments: &[Segment], slice_bits: u32) -> u32 {
-    let top = |s: &Segment| match s.group.field {
-        Field::Channel => s.end(u32::BITS),
-        Field::Bank if s.to < slice_bits => s.end(slice_bits - s.to),
-        _ => 0,
-    };
-    segments.iter().map(top).max().unwrap_or(0)
+/// The address within a channel whose gathered fields are these.
+fn scatter(segments: &[Segment], fields: u64) -> u64 {
+    segments.iter().fold(0, |inner, s| inner | s.scatter(fields))
 }

@@ -23,7 +23,7 @@ mod timing;
 #[cfg(test)]
 mod tests;
 
-pub use address::{AddressError, AddressMap, Location};
+pub use address::{AddressMap, Location};
 pub use channel::Channel;
 pub use controller::Controller;
 pub use request::{Command, CommandKind, Completion, Request, RowOutcome};

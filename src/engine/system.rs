@@ -6,11 +6,11 @@ use super::requests::RequestTable;
 use super::time::{Clock, Domain, Ticks};
 use crate::cta::{DispatchError, Dispatcher, KernelSource, Launch};
 use crate::dram::scheduler::Scene;
-use crate::dram::{AddressError, AddressMap, Channel, ChannelStatistics, Controller};
+use crate::dram::{AddressMap, Channel, ChannelStatistics, Controller};
 use crate::ideal::IDEALS;
 use crate::llc::prefetch::PREFETCHERS;
 use crate::llc::{Slice, SlicePorts};
-use crate::machine::Machine;
+use crate::machine::{Machine, MachineError};
 use crate::network::{self, Direction, Topology};
 use crate::record::{BankResult, ChannelResult, RunResult};
 use crate::registry::PolicyError;
@@ -28,7 +28,7 @@ pub enum BuildError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
     #[error(transparent)]
-    Address(#[from] AddressError),
+    Machine(#[from] MachineError),
     #[error(transparent)]
     Dispatch(#[from] DispatchError),
 }

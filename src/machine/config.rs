@@ -364,17 +364,16 @@ pub struct Timing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Address {
-    /// Fields from the most significant bit down, `field:bits` separated by spaces; fields are `row`,
-    /// `bank`, `column`, `channel`, `burst` (bytes within a column command). Bits above are ignored.
-    /// Without a `channel` field channels take turns every `interleave_bytes` (any number of channels) and
-    /// the map applies to the address within the channel. The bank group is the low bits of the bank.
+    /// Which address bits select what: `field:bits` from the most significant down, a scheme
+    /// (`RoBaRaCoCh`), or a mask of GPGPU-Sim; see [`Dram::layout`]. Bits above are ignored.
     pub map: String,
-    /// 0 where the map has a `channel` field.
+    /// Without a channel in the map, channels take turns every so many bytes and the map applies to the
+    /// address within the channel; 0 where the map says where the channel is.
     pub interleave_bytes: u32,
     /// Hash of the bits above on (channel, low bank bits); gives channel and slice.
     pub partition_hash: IndexHash,
-    /// XOR the bank with the low bits of the row.
-    pub bank_xor_row: bool,
+    /// Hash of the row on the bank.
+    pub bank_hash: IndexHash,
 }
 
 /// The policy of every slot, as `name` or `name(key=value,...)`.

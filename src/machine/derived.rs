@@ -37,6 +37,11 @@ impl L1 {
 }
 
 impl Dram {
+    /// Banks of one stack of one pseudo channel.
+    pub fn banks_per_stack(&self) -> u32 {
+        self.banks / (self.pseudo_channels * self.stacks)
+    }
+
     /// Bytes moved by one column command.
     pub fn burst_bytes(&self) -> u32 {
         self.bus_bytes * self.burst_length

@@ -1,4 +1,4 @@
-//! Hashes that spread address bits over a power of two of partitions.
+//! Hashes that spread address bits over a power of two of partitions or banks.
 
 use super::IndexHash;
 
@@ -7,7 +7,7 @@ const PRIMITIVE: [u32; 10] =
     [0b11, 0b111, 0b1011, 0b1_0011, 0b10_0101, 0x43, 0x83, 0x11d, 0x211, 0x409];
 
 /// The largest index, in bits, that can be hashed.
-pub const MAX_INDEX_BITS: u32 = PRIMITIVE.len() as u32;
+pub(super) const MAX_INDEX_BITS: u32 = PRIMITIVE.len() as u32;
 
 const BYTES: usize = size_of::<u64>();
 
@@ -28,12 +28,12 @@ impl Hash {
             IndexHash::Xor => |bit, bits| 1 << (bit % bits),
             IndexHash::Ipoly => |bit, bits| remainder(bit + bits, bits),
         };
+        let images: Vec<u16> = (0..u64::BITS).map(|bit| image(bit, bits)).collect();
         let mut tables = Box::new([[0; 256]; BYTES]);
-        for (byte, table) in tables.iter_mut().enumerate() {
+        for (table, images) in tables.iter_mut().zip(images.chunks(8)) {
             for (value, entry) in table.iter_mut().enumerate() {
-                *entry = (0..8)
-                    .filter(|bit| value >> bit & 1 == 1)
-                    .fold(0, |hash, bit| hash ^ image(8 * byte as u32 + bit, bits));
+                let set = images.iter().enumerate().filter(|(bit, _)| value >> bit & 1 == 1);
+                *entry = set.fold(0, |hash, (_, image)| hash ^ image);
             }
         }
         Some(Hash { tables })

@@ -11,11 +11,11 @@ mod load;
 mod presets;
 mod validate;
 
-pub use address::{BitGroup, Field};
+pub use address::{BitGroup, Field, Layout};
 pub use clocks::Periods;
 pub use config::*;
 pub use error::{MachineError, Origin};
-pub use hash::{Hash, MAX_INDEX_BITS};
+pub use hash::Hash;
 pub use load::{flatten, keys, load};
 pub use presets::{preset_names, preset_text};
 

@@ -3,9 +3,8 @@
 
 use std::fmt::Display;
 
-use super::address::bits_of;
 use super::limits::LIMITS;
-use super::{BitGroup, Cache, Dram, Field, IndexHash, L1, Llc, Machine, MachineError, Sm, flatten};
+use super::{Cache, Dram, IndexHash, L1, Machine, MachineError, Sm, flatten};
 
 impl Machine {
     /// Refuses a machine that the model cannot run.
@@ -23,14 +22,19 @@ impl Machine {
         check_dram(&self.dram)?;
         check_bursts(&self.dram, &self.llc.cache)?;
         check_timing(&self.dram)?;
-        check_slices(&self.llc, &self.dram)?;
+        self.dram.check_slices(self.llc.slices_per_channel)?;
         check_address(self)
     }
 }
 
-type Check = Result<(), MachineError>;
+pub(super) type Check = Result<(), MachineError>;
 
-fn rule(holds: bool, key: &str, value: impl Display + Copy, valid: impl Into<String>) -> Check {
+pub(super) fn rule(
+    holds: bool,
+    key: &str,
+    value: impl Display + Copy,
+    valid: impl Into<String>,
+) -> Check {
     if holds {
         return Ok(());
     }
@@ -41,7 +45,7 @@ fn rule(holds: bool, key: &str, value: impl Display + Copy, valid: impl Into<Str
     })
 }
 
-fn power_of_two(key: &str, value: u32) -> Check {
+pub(super) fn power_of_two(key: &str, value: u32) -> Check {
     rule(value.is_power_of_two(), key, value, "a power of two")
 }
 
@@ -86,7 +90,7 @@ fn check_cache(path: &str, cache: &Cache) -> Check {
     rule(hashable, &key("index"), hash_name(cache.index), sets)
 }
 
-fn hash_name(hash: IndexHash) -> &'static str {
+pub(super) fn hash_name(hash: IndexHash) -> &'static str {
     match hash {
         IndexHash::Linear => "\"linear\"",
         IndexHash::Xor => "\"xor\"",
@@ -126,12 +130,42 @@ fn check_unified(l1: &L1, sm: &Sm) -> Check {
     rule(l1.cache.size_bytes == rest, "l1.cache.size_bytes", l1.cache.size_bytes, size)
 }
 
-fn check_dram(dram: &Dram) -> Check {
+/// How a channel is divided: everything that an address bit can select comes in powers of two.
+pub(super) fn check_organisation(dram: &Dram) -> Check {
+    rule(dram.channels > 0, "dram.channels", dram.channels, "at least 1")?;
     power_of_two("dram.banks", dram.banks)?;
+    power_of_two("dram.pseudo_channels", dram.pseudo_channels)?;
+    power_of_two("dram.stacks", dram.stacks)?;
     power_of_two("dram.bank_groups", dram.bank_groups)?;
-    let groups = format!("at most one per bank: `dram.banks` = {}", dram.banks);
-    rule(dram.bank_groups <= dram.banks, "dram.bank_groups", dram.bank_groups, groups)?;
+    let stacks = u64::from(dram.pseudo_channels) * u64::from(dram.stacks);
+    let banks =
+        format!("at least one per stack: `dram.pseudo_channels` x `dram.stacks` = {stacks}",);
+    rule(u64::from(dram.banks) >= stacks, "dram.banks", dram.banks, banks)?;
+    let of_stack = dram.banks_per_stack();
+    let groups =
+        format!("at most one per bank of a stack: {of_stack} of `dram.banks` = {}", dram.banks);
+    rule(dram.bank_groups <= of_stack, "dram.bank_groups", dram.bank_groups, groups)?;
+    let transfers = dram.transfers_per_clock;
+    let whole = format!("a multiple of `dram.transfers_per_clock` = {transfers}");
+    rule(
+        dram.burst_length.is_multiple_of(transfers),
+        "dram.burst_length",
+        dram.burst_length,
+        whole,
+    )?;
+    let bytes = dram.burst_bytes();
+    let width = format!(
+        "a width whose burst ({} bytes x {} transfers = {bytes} bytes) is a power of two",
+        dram.bus_bytes, dram.burst_length
+    );
+    rule(bytes.is_power_of_two(), "dram.bus_bytes", dram.bus_bytes, width)?;
     power_of_two("dram.row_bytes", dram.row_bytes)?;
+    let row = format!("at least a column command: {bytes} bytes");
+    rule(dram.row_bytes >= bytes, "dram.row_bytes", dram.row_bytes, row)
+}
+
+fn check_dram(dram: &Dram) -> Check {
+    check_organisation(dram)?;
     let (low, high) = (dram.write_low_watermark, dram.write_high_watermark);
     if dram.write_queue == 0 {
         let valid = "0 without a write queue (`dram.write_queue` = 0)";
@@ -146,22 +180,13 @@ fn check_dram(dram: &Dram) -> Check {
 
 /// A sector is moved by whole column commands.
 fn check_bursts(dram: &Dram, llc: &Cache) -> Check {
-    let transfers = dram.transfers_per_clock;
-    let whole = format!("a multiple of `dram.transfers_per_clock` = {transfers}");
-    rule(
-        dram.burst_length.is_multiple_of(transfers),
-        "dram.burst_length",
-        dram.burst_length,
-        whole,
-    )?;
-    let bytes = dram.burst_bytes();
+    let (bytes, sector) = (dram.burst_bytes(), llc.sector_bytes);
     let valid = format!(
-        "a width whose burst ({} bytes x {} transfers = {bytes} bytes) is a power of two and at most \
-         `llc.cache.sector_bytes` = {}",
-        dram.bus_bytes, dram.burst_length, llc.sector_bytes
+        "a width whose burst ({} bytes x {} transfers = {bytes} bytes) is at most \
+         `llc.cache.sector_bytes` = {sector}",
+        dram.bus_bytes, dram.burst_length
     );
-    let fits = bytes.is_power_of_two() && bytes <= llc.sector_bytes;
-    rule(fits, "dram.bus_bytes", dram.bus_bytes, valid)?;
+    rule(bytes <= sector, "dram.bus_bytes", dram.bus_bytes, valid)?;
     let row = format!("at least a line: `llc.cache.line_bytes` = {}", llc.line_bytes);
     rule(dram.row_bytes >= llc.line_bytes, "dram.row_bytes", dram.row_bytes, row)
 }
@@ -188,72 +213,16 @@ fn check_timing(dram: &Dram) -> Check {
     rule((1..t.trefi).contains(&t.trfc), "dram.timing.trfc", t.trfc, valid)
 }
 
-fn check_slices(llc: &Llc, dram: &Dram) -> Check {
-    let key = "llc.slices_per_channel";
-    power_of_two(key, llc.slices_per_channel)?;
-    let valid = format!("at most one per bank: `dram.banks` = {}", dram.banks);
-    rule(llc.slices_per_channel <= dram.banks, key, llc.slices_per_channel, valid)
-}
-
-/// The address map against the DRAM it describes.
+/// The address map against the lines that it spreads.
 fn check_address(machine: &Machine) -> Check {
-    let (dram, address) = (&machine.dram, &machine.dram.address);
-    let groups = address.bit_groups()?;
-    let shown = format!("\"{}\"", address.map);
-    let map_rule = |holds, valid: String| rule(holds, "dram.address.map", &shown, valid);
-    let burst_bits = bits_of(&groups, Field::Burst);
-    let lowest = groups.first().is_some_and(|g| g.field == Field::Burst && g.bits == burst_bits);
-    map_rule(lowest, "the burst field last, in one piece".to_owned())?;
-    let wants = |field, name: &str, bits: u32, why: String| {
-        let have = bits_of(&groups, field);
-        map_rule(have == bits, format!("{bits} {name} bits for {why}, not {have}"))
-    };
-    let bytes = dram.burst_bytes();
-    wants(Field::Burst, "burst", bytes.ilog2(), format!("{bytes}-byte column commands"))?;
-    let columns = (dram.row_bytes / bytes).max(1);
-    wants(
-        Field::Column,
-        "column",
-        columns.ilog2(),
-        format!("`dram.row_bytes` = {}", dram.row_bytes),
-    )?;
-    wants(Field::Bank, "bank", dram.banks.ilog2(), format!("`dram.banks` = {}", dram.banks))?;
-    map_rule(bits_of(&groups, Field::Row) > 0, "a row field".to_owned())?;
-    let line = machine.llc.cache.line_bytes;
+    let (dram, line) = (&machine.dram, machine.llc.cache.line_bytes);
+    let layout = dram.layout()?;
+    let interleave = dram.address.interleave_bytes;
+    let whole_lines = format!("at least a line: `llc.cache.line_bytes` = {line}");
+    let fits = interleave == 0 || interleave >= line;
+    rule(fits, "dram.address.interleave_bytes", interleave, whole_lines)?;
+    let shown = format!("\"{}\" ({layout})", dram.address.map);
     let together =
         format!("the lowest {} bits from column and burst: a line lies in one row", line.ilog2());
-    map_rule(within_row_bits(&groups) >= line.ilog2(), together)?;
-    check_channels(machine, bits_of(&groups, Field::Channel))
-}
-
-/// Lowest bits of the address that stay within one row of one bank.
-fn within_row_bits(groups: &[BitGroup]) -> u32 {
-    let in_row = |g: &&BitGroup| matches!(g.field, Field::Column | Field::Burst);
-    groups.iter().take_while(in_row).map(|g| g.bits).sum()
-}
-
-/// Channels either stand in the map or take turns.
-fn check_channels(machine: &Machine, channel_bits: u32) -> Check {
-    let (dram, address) = (&machine.dram, &machine.dram.address);
-    let (interleave, line) = (address.interleave_bytes, machine.llc.cache.line_bytes);
-    let interleave_key = "dram.address.interleave_bytes";
-    if channel_bits > 0 {
-        let valid =
-            format!("{} = 2 to the channel bits of `dram.address.map`", 1u64 << channel_bits);
-        rule(
-            1u64 << channel_bits == u64::from(dram.channels),
-            "dram.channels",
-            dram.channels,
-            valid,
-        )?;
-        let valid = "0, as `dram.address.map` has a channel field";
-        return rule(interleave == 0, interleave_key, interleave, valid);
-    }
-    let valid = format!(
-        "a power of two of at least a line ({line}), as `dram.address.map` has no channel field"
-    );
-    rule(interleave.is_power_of_two() && interleave >= line, interleave_key, interleave, valid)?;
-    let valid = "\"linear\", or a channel field in `dram.address.map`";
-    let linear = address.partition_hash == IndexHash::Linear;
-    rule(linear, "dram.address.partition_hash", hash_name(address.partition_hash), valid)
+    rule(layout.bits_within_row() >= line.ilog2(), "dram.address.map", &shown, together)
 }

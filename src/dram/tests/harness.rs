@@ -16,9 +16,9 @@ pub const POLICIES: [&str; 6] = [
 fn address(map: &str) -> Address {
     Address {
         map: map.to_owned(),
-        interleave_bytes: 256,
+        interleave_bytes: if map.contains("channel") { 0 } else { 256 },
         partition_hash: IndexHash::Linear,
-        bank_xor_row: false,
+        bank_hash: IndexHash::Linear,
     }
 }
 

@@ -79,7 +79,7 @@ fn li2015_is_table_5_1() {
     );
     let machine = preset("li2015");
     assert_eq!(machine.slices(), 12);
-    let rows = machine.dram.address.bit_groups().unwrap();
+    let rows = machine.dram.layout().unwrap().groups;
     assert_eq!(rows.last().map(|g| (g.field, 1 << g.bits)), Some((Field::Row, 4096)));
 }
 
@@ -166,7 +166,7 @@ fn v100_is_the_reference_machine() {
     assert_eq!((machine.llc.cache.sets(), machine.llc.cache.associativity()), (32, 24));
     assert_eq!(machine.l1.cache.sets(), 4);
     assert_eq!(machine.llc.cache.size_bytes * machine.slices(), 6 << 20);
-    let groups = machine.dram.address.bit_groups().unwrap();
+    let groups = machine.dram.layout().unwrap().groups;
     let places: Vec<_> = groups.iter().map(|g| (g.field, g.shift, g.shift + g.bits - 1)).collect();
     assert_eq!(
         places,
@@ -208,7 +208,7 @@ fn rtx2060s_is_the_reference_machine() {
     assert_eq!((machine.l1.cache.sets(), machine.l1.cache.associativity()), (1, 512));
     assert_eq!((machine.llc.cache.sets(), machine.llc.cache.associativity()), (64, 16));
     assert_eq!(machine.llc.cache.size_bytes * machine.slices(), 4 << 20);
-    let groups = machine.dram.address.bit_groups().unwrap();
+    let groups = machine.dram.layout().unwrap().groups;
     let places: Vec<_> = groups.iter().map(|g| (g.field, g.shift, g.shift + g.bits - 1)).collect();
     assert_eq!(
         places,
