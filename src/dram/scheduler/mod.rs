@@ -5,6 +5,7 @@
 mod banked_fifo;
 mod fcfs;
 mod fr_fcfs;
+mod most_pending;
 
 pub use super::agenda::BankSet;
 pub use super::queue::{Queue, Queued, RowView, Slot};
@@ -12,11 +13,12 @@ use super::request::{CommandKind, Request};
 use super::timing::TimingState;
 use crate::machine::{Dram, Machine};
 use crate::registry::Registry;
+use std::cmp::Reverse;
 
 /// All DRAM schedulers.
 pub static SCHEDULERS: Registry<dyn Family, Scene> = Registry {
     slot: "dram_scheduler",
-    entries: &[fcfs::ENTRY, banked_fifo::ENTRY, fr_fcfs::ENTRY],
+    entries: &[fcfs::ENTRY, banked_fifo::ENTRY, fr_fcfs::ENTRY, most_pending::ENTRY],
 };
 
 /// What a scheduler may know of the machine it works in.
@@ -122,6 +124,13 @@ impl BankView<'_> {
     /// Row hits first, then the oldest.
     pub fn fr_fcfs(&self) -> Slot {
         self.oldest_hit().unwrap_or_else(|| self.oldest())
+    }
+
+    /// The row of the highest score that the bank's requests go to; of equal ones that of the oldest request.
+    pub fn best_row(&self, score: impl Fn(&RowView) -> u64) -> RowView {
+        let key = |row: &RowView| (score(row), Reverse(self.queue.get(row.oldest).order));
+        let best = self.queue.rows(self.bank).max_by_key(key);
+        best.expect("a bank that may start a request has one")
     }
 
     /// The next command of a request of this bank, and the first cycle at which all timing lets it issue.

@@ -4,13 +4,14 @@ use crate::dram::scheduler::Scene;
 use crate::dram::{Channel, ChannelStatistics, Command, CommandKind, Completion, Request, checker};
 use crate::machine::{Address, Dram, IndexHash, QueueOrganisation, Timing};
 
-pub const POLICIES: [&str; 6] = [
+pub const POLICIES: [&str; 7] = [
     "fcfs",
     "banked-fifo",
     "fr-fcfs",
     "fr-fcfs(row_hit_cap=4)",
     "fr-fcfs(page=closed)",
     "fr-fcfs(starvation_limit=300)",
+    "most-pending",
 ];
 
 fn address(map: &str) -> Address {

@@ -2,7 +2,7 @@
 //! timings (illegal at n - 1, legal at n), scheduling (short request lists, exact commands).
 
 mod addresses;
-mod harness;
+pub mod harness;
 mod properties;
 
 mod reference;
