@@ -4,7 +4,7 @@ use crate::dram::scheduler::Scene;
 use crate::dram::{Channel, ChannelStatistics, Command, CommandKind, Completion, Request, checker};
 use crate::machine::{Address, Dram, IndexHash, QueueOrganisation, Timing};
 
-pub const POLICIES: [&str; 7] = [
+pub const POLICIES: &[&str] = &[
     "fcfs",
     "banked-fifo",
     "fr-fcfs",

@@ -7,17 +7,35 @@ use proptest::prelude::*;
 
 /// Requests with gaps between their arrivals; few banks and rows, so that they meet.
 fn stream() -> impl Strategy<Value = Vec<(u64, Request)>> {
-    let request = (0u64..30, 0u16..16, 0u32..4, prop::bool::weighted(0.3), 1u16..4);
+    let request = (0u64..30, 0u16..16, 0u32..4, prop::bool::weighted(0.3), 1u16..4, any::<u16>());
     let pace = prop::sample::select(vec![1u64, 4, 1000]);
     (prop::collection::vec(request, 1..250), pace).prop_map(|(parts, pace)| {
         let mut now = 0;
         let mut requests = Vec::new();
-        for (id, (gap, bank, row, write, bursts)) in parts.into_iter().enumerate() {
+        for (id, (gap, bank, row, write, bursts, from)) in parts.into_iter().enumerate() {
             now += gap / pace;
-            requests.push((now, Request { write, bursts, ..read(id as u32, bank, row) }));
+            let request = Request { write, bursts, ..read(id as u32, bank, row) };
+            requests.push((now, sent_by(from, request)));
         }
         requests
     })
+}
+
+/// Gives a request one of a few sources, by the bits of `from`; a write may be nobody's.
+fn sent_by(from: u16, request: Request) -> Request {
+    if request.write && from & 1 == 1 {
+        return Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..request };
+    }
+    let sm = from >> 1 & 3;
+    Request {
+        sm,
+        warp: u32::from(sm) * 32 + u32::from(from >> 3 & 3),
+        pc: u32::from(from >> 5 & 1) * 16,
+        critical: from >> 6 & 1 == 1,
+        hit_prone: from >> 7 & 1 == 1,
+        merges: 1 + (from >> 8 & 31) as u8,
+        ..request
+    }
 }
 
 fn fit(dram: &Dram, requests: &[(u64, Request)]) -> Vec<(u64, Request)> {
