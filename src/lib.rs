@@ -9,6 +9,7 @@ pub mod import;
 pub mod llc;
 pub mod machine;
 pub mod network;
+mod random;
 pub mod record;
 pub mod registry;
 pub mod sm;

@@ -10,6 +10,7 @@
 
 mod address;
 mod agenda;
+pub mod alone;
 mod channel;
 pub mod checker;
 mod controller;

@@ -97,7 +97,7 @@ pub struct BankStatistics {
 }
 
 impl BankStatistics {
-    fn add(&mut self, other: &BankStatistics) {
+    pub(super) fn add(&mut self, other: &BankStatistics) {
         self.reads += other.reads;
         self.writes += other.writes;
         self.activations += other.activations;

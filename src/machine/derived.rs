@@ -52,10 +52,13 @@ impl Dram {
         self.burst_length / self.transfers_per_clock
     }
 
+    /// Bytes that the data buses of one channel move in a command clock cycle.
+    pub fn bytes_per_cycle(&self) -> u32 {
+        self.pseudo_channels * self.bus_bytes * self.transfers_per_clock
+    }
+
     /// Bytes per second of all data buses together.
     pub fn peak_bytes_per_second(&self, clocks: &Clocks) -> u64 {
-        u64::from(self.channels * self.bus_bytes * self.transfers_per_clock)
-            * u64::from(clocks.dram_mhz)
-            * 1_000_000
+        u64::from(self.channels * self.bytes_per_cycle()) * u64::from(clocks.dram_mhz) * 1_000_000
     }
 }

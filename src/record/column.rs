@@ -55,7 +55,7 @@ impl<R> Column<R> {
 }
 
 /// A column of names or descriptions.
-pub(super) fn text<R>(
+pub(crate) fn text<R>(
     name: &str,
     doc: &str,
     of: impl Fn(&R) -> &str + Send + Sync + 'static,
@@ -64,7 +64,7 @@ pub(super) fn text<R>(
 }
 
 /// A column of counts, cycles or indices.
-pub(super) fn count<R>(
+pub(crate) fn count<R>(
     name: &str,
     unit: &'static str,
     doc: &str,
@@ -75,7 +75,7 @@ pub(super) fn count<R>(
 }
 
 /// A column of counts that not every row has.
-pub(super) fn maybe_count<R>(
+pub(crate) fn maybe_count<R>(
     name: &str,
     unit: &'static str,
     doc: &str,
@@ -96,7 +96,7 @@ pub(super) fn maybe_signed<R>(
 }
 
 /// A column of means, rates and fractions; null where there is nothing to divide by.
-pub(super) fn ratio<R>(
+pub(crate) fn ratio<R>(
     name: &str,
     unit: &'static str,
     doc: &str,

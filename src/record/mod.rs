@@ -23,6 +23,7 @@ mod tests;
 mod writer_tests;
 
 pub use column::Column;
+pub(crate) use column::{count, maybe_count, ratio, text};
 pub use error::ResultsError;
 pub use histogram::Histogram;
 pub use key::{ENGINE_VERSION, RunKey};

@@ -5,10 +5,9 @@ mod csr;
 mod graph;
 mod indices;
 mod matrix;
-mod random;
 
+pub use crate::random::Random;
 pub use csr::Csr;
 pub use graph::{GraphKind, graph};
 pub use indices::{IndexPattern, indices};
 pub use matrix::{Matrix, MatrixKind, matrix};
-pub use random::Random;

@@ -1,4 +1,4 @@
-//! The only source of chance in the generators.
+//! The only source of chance in generated workloads and DRAM streams.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -9,8 +9,15 @@ pub struct Random(ChaCha8Rng);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
+        Random::numbered(seed, 0)
+    }
+
+    /// The stream of this number out of many independent ones under the same seed; the first is that of
+    /// [`Random::new`].
+    pub fn numbered(seed: u64, number: u64) -> Random {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
+        key[8..16].copy_from_slice(&number.to_le_bytes());
         Random(ChaCha8Rng::from_seed(key))
     }
 
@@ -60,6 +67,14 @@ mod tests {
             Random::new(0).bits().to_le_bytes(),
             [0x3e, 0x00, 0xef, 0x2f, 0x89, 0x5f, 0x40, 0xd6]
         );
+    }
+
+    #[test]
+    fn numbered_streams_differ() {
+        let first = |seed, number| Random::numbered(seed, number).bits();
+        assert_eq!(first(3, 0), Random::new(3).bits());
+        assert_ne!(first(3, 1), first(3, 0));
+        assert_ne!(first(3, 1), first(4, 1));
     }
 
     #[test]

@@ -1,0 +1,228 @@
+//! The requests of one channel, one after the other.
+
+use super::file::{Access, AccessFile};
+use super::map::Map;
+use super::pattern::{Geometry, Place, Walk};
+use super::rate::Rate;
+use super::stream::{Mix, Origin, Sources, Stream};
+use super::{AloneError, Device};
+use crate::dram::Request;
+use crate::random::Random;
+use std::sync::Arc;
+
+/// A request and the cycle before which it does not come; none: as soon as the channel takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrival {
+    pub request: Request,
+    pub due: Option<u64>,
+}
+
+/// A stream's requests to one channel.
+pub(super) struct Feed {
+    origin: Places,
+    rate: Option<Rate>,
+    sources: Sources,
+    /// Requests so far.
+    count: u64,
+}
+
+enum Places {
+    Walk(Walked),
+    Strided(Strided),
+    File(Filed),
+}
+
+/// What a request will be made of.
+struct Draft {
+    place: Place,
+    bursts: u16,
+    access: Access,
+}
+
+impl Feed {
+    /// A feed for each channel that the stream goes to. Every one reads a file for itself, so that none has
+    /// to keep what others will take.
+    pub fn all(stream: &Stream, device: &Device) -> Result<Vec<Feed>, AloneError> {
+        stream.check()?;
+        let map = Arc::new(Map::new(&device.dram)?);
+        let channels = stream.channels(&device.dram);
+        let feed = |channel| {
+            Ok(Feed {
+                origin: Places::new(stream, device, &map, channel)?,
+                rate: stream.rate.map(|rate| rate.rate(stream.bytes, device.period)),
+                sources: stream.sources,
+                count: 0,
+            })
+        };
+        (0..channels).map(feed).collect()
+    }
+
+    /// The next request; none at the end.
+    pub fn next(&mut self) -> Result<Option<Arrival>, AloneError> {
+        let draft = match &mut self.origin {
+            Places::Walk(walked) => walked.next(),
+            Places::Strided(strided) => strided.next(),
+            Places::File(filed) => filed.next()?,
+        };
+        let Some(Draft { place, bursts, access }) = draft else { return Ok(None) };
+        let number = self.count;
+        self.count += 1;
+        let mut request = Request {
+            id: number as u32,
+            bank: place.bank,
+            row: place.row,
+            write: access.write,
+            bursts,
+            sm: Request::NO_SOURCE,
+            warp: u32::MAX,
+            pc: access.pc.unwrap_or(0),
+            load: u32::MAX,
+            critical: false,
+            hit_prone: false,
+            merges: 1,
+        };
+        if !access.write {
+            self.sources.assign(number, &mut request);
+        }
+        request.sm = access.sm.unwrap_or(request.sm);
+        request.warp = access.warp.unwrap_or(request.warp);
+        request.load = access.load.unwrap_or(request.load);
+        let due = self.rate.map(|rate| rate.due(number)).or(access.cycle);
+        Ok(Some(Arrival { request, due }))
+    }
+}
+
+impl Places {
+    fn new(
+        stream: &Stream,
+        device: &Device,
+        map: &Arc<Map>,
+        channel: u32,
+    ) -> Result<Places, AloneError> {
+        let size = |valid| AloneError::option("bytes", stream.bytes, valid);
+        let bursts = map.bursts(stream.bytes).map_err(size)?;
+        let window = Window { map: Arc::clone(map), channel: channel as u16 };
+        Ok(match &stream.origin {
+            Origin::Pattern { pattern, locality, channels, mix } => {
+                let geometry = Geometry::new(&device.dram, map.rows, bursts.into());
+                let random = Random::numbered(mix.seed, u64::from(channel) << 1);
+                let walk = Walk::new(*pattern, geometry, *locality, random)?;
+                let (channel, channels) = (u64::from(channel), u64::from(*channels));
+                let left = (mix.requests + channels - 1 - channel) / channels;
+                Places::Walk(Walked { walk, left, bursts, ops: Ops::new(*mix, channel) })
+            }
+            Origin::Strided { stride, mix } => Places::Strided(Strided {
+                next: 0,
+                stride: stride % map.capacity,
+                left: mix.requests,
+                bytes: stream.bytes,
+                bursts,
+                ops: Ops::new(*mix, channel.into()),
+                window,
+            }),
+            Origin::File(path) => Places::File(Filed {
+                file: AccessFile::open(path)?,
+                bytes: stream.bytes,
+                bursts,
+                window,
+            }),
+        })
+    }
+}
+
+/// Draws reads and writes.
+struct Ops {
+    random: Random,
+    /// Of 2^32 equally likely numbers, those that mean a read.
+    reads: u64,
+}
+
+impl Ops {
+    fn new(mix: Mix, channel: u64) -> Ops {
+        let random = Random::numbered(mix.seed, channel << 1 | 1);
+        Ops { random, reads: (mix.reads * (1u64 << 32) as f64).round() as u64 }
+    }
+
+    fn next(&mut self) -> Access {
+        Access { write: self.random.below(1 << 32) >= self.reads, ..Access::default() }
+    }
+}
+
+/// The addresses of one channel.
+struct Window {
+    map: Arc<Map>,
+    channel: u16,
+}
+
+impl Window {
+    fn place(&self, address: u64, bytes: u32) -> Option<Place> {
+        self.map.place(address, bytes, self.channel)
+    }
+}
+
+struct Walked {
+    walk: Walk,
+    left: u64,
+    bursts: u16,
+    ops: Ops,
+}
+
+impl Walked {
+    fn next(&mut self) -> Option<Draft> {
+        self.left = self.left.checked_sub(1)?;
+        Some(Draft { place: self.walk.next(), bursts: self.bursts, access: self.ops.next() })
+    }
+}
+
+struct Strided {
+    next: u64,
+    stride: u64,
+    left: u64,
+    bytes: u32,
+    bursts: u16,
+    ops: Ops,
+    window: Window,
+}
+
+impl Strided {
+    fn next(&mut self) -> Option<Draft> {
+        loop {
+            self.left = self.left.checked_sub(1)?;
+            let address = self.next;
+            self.next = (self.next + self.stride) % self.window.map.capacity;
+            if let Some(place) = self.window.place(address, self.bytes) {
+                return Some(Draft { place, bursts: self.bursts, access: self.ops.next() });
+            }
+        }
+    }
+}
+
+struct Filed {
+    file: AccessFile,
+    /// Of accesses that do not say.
+    bytes: u32,
+    bursts: u16,
+    window: Window,
+}
+
+impl Filed {
+    fn next(&mut self) -> Result<Option<Draft>, AloneError> {
+        let map = &self.window.map;
+        while let Some(access) = self.file.next()? {
+            if access.address >= map.capacity {
+                return Err(self.file.out_of_range(access.address, map.capacity));
+            }
+            let (bytes, bursts) = match access.bytes {
+                None => (self.bytes, self.bursts),
+                Some(bytes) => {
+                    let wrong = |valid| self.file.wrong_size(bytes, valid);
+                    (bytes, map.bursts(bytes).map_err(wrong)?)
+                }
+            };
+            if let Some(place) = self.window.place(access.address, bytes) {
+                return Ok(Some(Draft { place, bursts, access }));
+            }
+        }
+        Ok(None)
+    }
+}

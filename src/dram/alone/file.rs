@@ -1,0 +1,135 @@
+//! Streams of accesses from text files: CSV, and what Ramulator and DRAMsim3 read.
+
+mod line;
+
+use super::AloneError;
+use flate2::bufread::MultiGzDecoder;
+use line::{Format, Problem};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// One access as a file has it; what the file leaves open is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    pub write: bool,
+    /// Byte address.
+    pub address: u64,
+    /// Command clock cycle before which it does not come.
+    pub cycle: Option<u64>,
+    pub bytes: Option<u32>,
+    pub sm: Option<u16>,
+    pub warp: Option<u32>,
+    pub load: Option<u32>,
+    pub pc: Option<u32>,
+}
+
+/// Longest line.
+const MAX_LINE: u64 = 4096;
+
+/// The accesses of a file in order, read as they are asked for. The first line tells the format.
+pub struct AccessFile {
+    path: PathBuf,
+    reader: Box<dyn BufRead + Send>,
+    text: Vec<u8>,
+    /// Number of the line in `text`, from 1.
+    line: u64,
+    format: Option<Format>,
+    last_cycle: u64,
+    /// It has held an access.
+    any: bool,
+}
+
+impl AccessFile {
+    /// Opens a text file, or one compressed with gzip.
+    ///
+    /// # Errors
+    /// [`AloneError::Io`].
+    pub fn open(path: &Path) -> Result<AccessFile, AloneError> {
+        let file = File::open(path).map_err(AloneError::io("open", path))?;
+        let mut file = BufReader::with_capacity(64 << 10, file);
+        let head = file.fill_buf().map_err(AloneError::io("read", path))?;
+        let reader: Box<dyn BufRead + Send> = match head {
+            [0x1f, 0x8b, ..] => Box::new(BufReader::new(MultiGzDecoder::new(file))),
+            _ => Box::new(file),
+        };
+        Ok(AccessFile {
+            path: path.to_path_buf(),
+            reader,
+            text: Vec::new(),
+            line: 0,
+            format: None,
+            last_cycle: 0,
+            any: false,
+        })
+    }
+
+    /// The next access; none at the end.
+    ///
+    /// # Errors
+    /// [`AloneError::Line`] for a line that is none of the format, or whose cycle lies before the one
+    /// above it; [`AloneError::Empty`] at the end of a file without accesses; [`AloneError::Io`].
+    pub fn next(&mut self) -> Result<Option<Access>, AloneError> {
+        while self.read_line()? {
+            let text = self.text.trim_ascii();
+            if text.is_empty() || text[0] == b'#' {
+                continue;
+            }
+            let Some(format) = &self.format else {
+                let (format, first) = Format::of(text).map_err(|problem| self.at(problem))?;
+                self.format = Some(format);
+                match first {
+                    Some(access) => return self.in_time(access).map(Some),
+                    None => continue,
+                }
+            };
+            let access = format.read(text).map_err(|problem| self.at(problem))?;
+            return self.in_time(access).map(Some);
+        }
+        if self.any { Ok(None) } else { Err(AloneError::Empty { path: self.path.clone() }) }
+    }
+
+    /// The error of an address in the line last read that lies beyond the map.
+    pub(super) fn out_of_range(&self, address: u64, capacity: u64) -> AloneError {
+        AloneError::Address { path: self.path.clone(), line: self.line, address, capacity }
+    }
+
+    /// The error of a size in the line last read.
+    pub(super) fn wrong_size(&self, bytes: u32, expected: String) -> AloneError {
+        self.at(Problem { expected, found: bytes.to_string() })
+    }
+
+    fn read_line(&mut self) -> Result<bool, AloneError> {
+        self.text.clear();
+        self.line += 1;
+        let mut limited = (&mut self.reader).take(MAX_LINE);
+        let read = limited.read_until(b'\n', &mut self.text);
+        let read = read.map_err(AloneError::io("read", &self.path))?;
+        if read as u64 == MAX_LINE && self.text.last() != Some(&b'\n') {
+            let expected = format!("a line of less than {MAX_LINE} bytes");
+            return Err(self.at(Problem::new(expected, &self.text)));
+        }
+        Ok(read > 0)
+    }
+
+    fn in_time(&mut self, access: Access) -> Result<Access, AloneError> {
+        self.any = true;
+        let Some(cycle) = access.cycle else { return Ok(access) };
+        if cycle < self.last_cycle {
+            let expected =
+                format!("a cycle of at least {}, that of the line above", self.last_cycle);
+            return Err(self.at(Problem { expected, found: cycle.to_string() }));
+        }
+        self.last_cycle = cycle;
+        Ok(access)
+    }
+
+    fn at(&self, problem: Problem) -> AloneError {
+        AloneError::Line {
+            path: self.path.clone(),
+            line: self.line,
+            expected: problem.expected,
+            found: problem.found,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The address map, and what streams need to know of it.
+
+use super::AloneError;
+use super::pattern::Place;
+use crate::dram::{AddressError, AddressMap};
+use crate::machine::{Dram, Field};
+
+/// An address map with its bounds.
+pub(super) struct Map {
+    map: AddressMap,
+    burst_bytes: u32,
+    /// Rows of a bank.
+    pub rows: u32,
+    /// Bytes of all channels.
+    pub capacity: u64,
+    /// Bytes of an aligned block that lies in one row wherever it is.
+    pub block: u32,
+}
+
+impl Map {
+    pub fn new(dram: &Dram) -> Result<Map, AloneError> {
+        let map = AddressMap::new(dram, 1)?;
+        let groups = dram.address.bit_groups().map_err(AddressError::from)?;
+        let bits = |wanted: fn(Field) -> bool| -> u32 {
+            groups.iter().filter(|group| wanted(group.field)).map(|group| group.bits).sum()
+        };
+        let all = bits(|_| true);
+        let turns = if bits(|field| field == Field::Channel) > 0 { 1 } else { dram.channels };
+        let first = map.locate(0);
+        let in_first_row = |bit: &u32| {
+            let at = map.locate(1 << bit);
+            (at.channel, at.bank, at.row) == (first.channel, first.bank, first.row)
+        };
+        Ok(Map {
+            burst_bytes: dram.burst_bytes(),
+            rows: 1u32.checked_shl(bits(|field| field == Field::Row)).unwrap_or(u32::MAX),
+            capacity: (1u64 << all).saturating_mul(turns.into()),
+            block: 1 << (0..all.min(31)).take_while(in_first_row).count(),
+            map,
+        })
+    }
+
+    /// Column commands of a request of so many bytes, or what would be a valid size.
+    pub fn bursts(&self, bytes: u32) -> Result<u16, String> {
+        let most = self.block.max(self.burst_bytes);
+        let bursts = u16::try_from((bytes / self.burst_bytes).max(1)).ok();
+        bursts
+            .filter(|_| bytes.is_power_of_two() && bytes <= most)
+            .ok_or_else(|| format!("a power of two up to {most}, a block that lies in one row"))
+    }
+
+    /// Where the block of so many bytes around an address lies, if in this channel.
+    pub fn place(&self, address: u64, bytes: u32, channel: u16) -> Option<Place> {
+        let at = self.map.locate(address & !(u64::from(bytes) - 1));
+        (at.channel == channel).then_some(Place { bank: at.bank, row: at.row })
+    }
+}

@@ -1,0 +1,201 @@
+//! Generated streams, by banks and rows of one channel.
+
+use super::AloneError;
+use crate::machine::Dram;
+use crate::random::Random;
+
+/// Which banks and rows the requests of a stream go to, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Rows of all banks side by side: every bank in turn, each row to its end.
+    Sequential,
+    /// A random row of a random bank at each visit.
+    Random,
+    /// A new row of one bank at each visit.
+    OneBank,
+    /// Every bank in turn, a new row at each visit.
+    RoundRobin,
+}
+
+impl Pattern {
+    /// Every pattern, with its name and what it does.
+    pub const ALL: [(&'static str, Pattern, &'static str); 4] = [
+        ("sequential", Pattern::Sequential, "every bank in turn, each row to its end"),
+        ("random", Pattern::Random, "a random row of a random bank at each visit"),
+        ("one-bank", Pattern::OneBank, "a new row of one bank at each visit"),
+        ("round-robin", Pattern::RoundRobin, "every bank in turn, a new row at each visit"),
+    ];
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        Pattern::ALL[self as usize].0
+    }
+}
+
+/// The banks and rows of a channel as patterns see them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Geometry {
+    banks: u32,
+    pseudo_channels: u32,
+    rows: u32,
+    /// Requests that a row holds.
+    requests_per_row: u32,
+}
+
+impl Geometry {
+    /// For requests of so many column commands each; `rows` of a bank.
+    pub fn new(dram: &Dram, rows: u32, bursts: u32) -> Geometry {
+        Geometry {
+            banks: dram.banks,
+            pseudo_channels: dram.pseudo_channels,
+            rows,
+            requests_per_row: dram.row_bytes / (dram.burst_bytes() * bursts),
+        }
+    }
+
+    /// The bank of turn `turn`: pseudo channels take turns, and so do the banks of each, their groups
+    /// (the low bits) first.
+    fn bank(&self, turn: u64) -> u16 {
+        let turn = (turn % u64::from(self.banks)) as u32;
+        let banks = self.banks / self.pseudo_channels;
+        (turn % self.pseudo_channels * banks + turn / self.pseudo_channels) as u16
+    }
+
+    fn row(&self, number: u64) -> u32 {
+        (number % u64::from(self.rows)) as u32
+    }
+}
+
+/// A place in a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub bank: u16,
+    pub row: u32,
+}
+
+/// An endless walk over the places of a channel.
+pub(super) struct Walk {
+    pattern: Pattern,
+    geometry: Geometry,
+    locality: u64,
+    random: Random,
+    /// Requests so far.
+    count: u64,
+    place: Place,
+}
+
+impl Walk {
+    /// `locality` requests at each visit of a row.
+    pub fn new(
+        pattern: Pattern,
+        geometry: Geometry,
+        locality: u32,
+        random: Random,
+    ) -> Result<Walk, AloneError> {
+        let most = geometry.requests_per_row;
+        if !(1..=most).contains(&locality) {
+            let valid = format!("1 to {most}, the requests that a row holds");
+            return Err(AloneError::option("locality", locality, valid));
+        }
+        let locality = locality.into();
+        Ok(Walk { pattern, geometry, locality, random, count: 0, place: Place { bank: 0, row: 0 } })
+    }
+
+    pub fn next(&mut self) -> Place {
+        if self.pattern == Pattern::Sequential {
+            self.place = self.in_sequence();
+        } else if self.count.is_multiple_of(self.locality) {
+            self.place = self.visit(self.count / self.locality);
+        }
+        self.count += 1;
+        self.place
+    }
+
+    fn in_sequence(&self) -> Place {
+        let Geometry { banks, requests_per_row, .. } = self.geometry;
+        let requests = u64::from(banks) * u64::from(requests_per_row);
+        Place {
+            bank: self.geometry.bank(self.count),
+            row: self.geometry.row(self.count / requests),
+        }
+    }
+
+    fn visit(&mut self, number: u64) -> Place {
+        let Geometry { banks, rows, .. } = self.geometry;
+        match self.pattern {
+            Pattern::OneBank => Place { bank: 0, row: self.geometry.row(number) },
+            Pattern::RoundRobin => Place {
+                bank: self.geometry.bank(number),
+                row: self.geometry.row(number / u64::from(banks)),
+            },
+            Pattern::Random | Pattern::Sequential => {
+                Place { bank: self.random.index(banks) as u16, row: self.random.index(rows) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::load;
+    use std::collections::BTreeSet;
+
+    /// Two pseudo channels of eight banks; rows of four requests.
+    const GEOMETRY: Geometry =
+        Geometry { banks: 16, pseudo_channels: 2, rows: 64, requests_per_row: 4 };
+
+    fn places(pattern: Pattern, locality: u32, count: usize) -> Vec<(u16, u32)> {
+        let mut walk = Walk::new(pattern, GEOMETRY, locality, Random::new(1)).unwrap();
+        (0..count).map(|_| walk.next()).map(|place| (place.bank, place.row)).collect()
+    }
+
+    #[test]
+    fn a_row_holds_as_many_requests_as_fit() {
+        let dram = load("li2015", &[]).unwrap().dram;
+        assert_eq!(Geometry::new(&dram, 64, 1).requests_per_row, 64);
+        assert_eq!(Geometry::new(&dram, 64, 2).requests_per_row, 32);
+    }
+
+    #[test]
+    fn sequential_goes_round_the_banks_and_fills_rows() {
+        let places = places(Pattern::Sequential, 1, 16 * 4 * 64 + 1);
+        assert_eq!(places[..4], [(0, 0), (8, 0), (1, 0), (9, 0)]);
+        let turn: BTreeSet<u16> = places[..16].iter().map(|place| place.0).collect();
+        assert_eq!(turn.len(), 16);
+        assert_eq!(places[16], (0, 0));
+        assert_eq!(places[16 * 4 - 1], (15, 0));
+        assert_eq!(places[16 * 4], (0, 1));
+        assert_eq!(places[16 * 4 * 64], (0, 0), "from the start after the last row");
+    }
+
+    #[test]
+    fn a_visit_stays_in_its_row() {
+        assert_eq!(
+            places(Pattern::OneBank, 3, 7),
+            [(0, 0), (0, 0), (0, 0), (0, 1), (0, 1), (0, 1), (0, 2)]
+        );
+        assert_eq!(places(Pattern::RoundRobin, 2, 5), [(0, 0), (0, 0), (8, 0), (8, 0), (1, 0)]);
+        assert_eq!(places(Pattern::RoundRobin, 1, 17)[16], (0, 1));
+    }
+
+    #[test]
+    fn random_visits_go_everywhere() {
+        let random = places(Pattern::Random, 2, 20_000);
+        assert!(random.chunks(2).all(|visit| visit[0] == visit[1]));
+        let banks: BTreeSet<u16> = random.iter().map(|place| place.0).collect();
+        let rows: BTreeSet<u32> = random.iter().map(|place| place.1).collect();
+        assert_eq!((banks.len(), rows.len()), (16, 64));
+        assert_eq!((banks.last(), rows.last()), (Some(&15), Some(&63)));
+    }
+
+    #[test]
+    fn a_row_cannot_be_visited_for_more_than_it_holds() {
+        let walk = |locality| Walk::new(Pattern::Random, GEOMETRY, locality, Random::new(1));
+        assert!(walk(4).is_ok());
+        for locality in [0, 5] {
+            let error = walk(locality).err().unwrap().to_string();
+            assert!(error.contains("`locality`") && error.contains("1 to 4"), "{error}");
+        }
+    }
+}
