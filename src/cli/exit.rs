@@ -3,6 +3,7 @@
 use super::output::note;
 use std::error::Error;
 use std::process::ExitCode;
+use warpmem::dram::alone::AloneError;
 use warpmem::engine::RunError;
 use warpmem::import::ImportError;
 use warpmem::workload::WorkloadError;
@@ -42,8 +43,10 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
         _ => None,
     });
     let is_interrupted = matches!(error.downcast_ref(), Some(WorkloadError::Interrupted))
+        || matches!(error.downcast_ref(), Some(AloneError::Interrupted))
         || matches!(error.downcast_ref(), Some(ImportError::Cancelled));
-    let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)));
+    let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)))
+        || matches!(error.downcast_ref(), Some(AloneError::Stuck { .. }));
     of_run
         .or_else(|| is_interrupted.then_some(INTERRUPTED))
         .or_else(|| is_failure.then_some(FAILURE))
@@ -64,6 +67,9 @@ mod tests {
         assert_eq!(status_of(RunError::Interrupted.into()), Some(INTERRUPTED));
         assert_eq!(status_of(WorkloadError::Interrupted.into()), Some(INTERRUPTED));
         assert_eq!(status_of(Interrupted { kept }.into()), Some(INTERRUPTED));
+        assert_eq!(status_of(AloneError::Interrupted.into()), Some(INTERRUPTED));
+        let stuck = AloneError::Stuck { channel: 0, cycle: 1, pending: 1 };
+        assert_eq!(status_of(stuck.into()), Some(FAILURE));
         assert_eq!(status_of(deadlock.into()), Some(FAILURE));
         assert_eq!(status_of(warpmem_analysis::Error::NoRuns.into()), None);
     }

@@ -123,10 +123,10 @@ fn option(slot: &Slot) -> Arg {
 
 /// Items of a comma-separated list.
 #[derive(Clone, Debug)]
-struct List(Vec<String>);
+pub struct List(pub Vec<String>);
 
 impl List {
-    fn parse(text: &str) -> Result<List, String> {
+    pub fn parse(text: &str) -> Result<List, String> {
         split_list(text).map(List)
     }
 }

@@ -65,7 +65,8 @@ pub fn table(row: &Map<String, Value>) -> String {
     text.trim_start().to_owned()
 }
 
-fn shown(value: &Value, unit: &str) -> String {
+/// A value as people read it.
+pub fn shown(value: &Value, unit: &str) -> String {
     let number = match value {
         Value::Null => return "–".to_owned(),
         Value::String(text) => return text.clone(),

@@ -17,6 +17,7 @@ fn help() {
         &["export", "accel-sim"],
         &["info"],
         &["list"],
+        &["dram"],
     ];
     for command in commands {
         let arguments = [command, &["--help"]].concat();

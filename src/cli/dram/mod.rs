@@ -1,15 +1,22 @@
 //! `warpmem dram`: DRAM channels on their own.
 
 mod map;
+mod rows;
+mod stream;
 
 use clap::Subcommand;
 
-/// Look at DRAM channels on their own
+/// Drive DRAM channels on their own, with generated requests or those of a file
 #[derive(clap::Args, Debug)]
-#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+#[command(
+    args_conflicts_with_subcommands = true, subcommand_negates_reqs = true, arg_required_else_help = true,
+    after_help = stream::AFTER_HELP
+)]
 pub struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[command(flatten)]
+    stream: stream::StreamArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -19,6 +26,7 @@ enum Command {
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     match &args.command {
-        Command::Map(args) => map::execute(args),
+        Some(Command::Map(args)) => map::execute(args),
+        None => stream::execute(&args.stream),
     }
 }

@@ -2,11 +2,10 @@
 
 use super::feed::{Arrival, Feed};
 use super::{AloneError, Device, Outcome, Stream};
-use crate::dram::scheduler::{SCHEDULERS, Scheduler};
-use crate::dram::{Channel, ChannelStatistics};
+use crate::dram::scheduler::{Counter, Scene};
+use crate::dram::{Channel, ChannelStatistics, Request};
 use crate::machine::Dram;
 use crate::record::Histogram;
-use crate::registry::PolicyError;
 use std::ops::ControlFlow;
 
 /// What one channel did.
@@ -19,6 +18,8 @@ pub struct ChannelOutcome {
     pub write_latency: Histogram,
     /// Of requests with a cycle of their own: how long after it the queue took them.
     pub delay: Histogram,
+    /// What the scheduler counted.
+    pub counters: Vec<Counter>,
 }
 
 /// Told of requests that have been served since it was told last; may end the run.
@@ -39,9 +40,8 @@ pub fn run(
     progress: Progress<'_>,
 ) -> Result<Outcome, AloneError> {
     let feeds = Feed::all(stream, device)?;
-    let schedulers = schedulers(scheduler, &device.dram, feeds.len())?;
-    let channels = schedulers.into_iter().map(|scheduler| Channel::new(&device.dram, scheduler));
-    let lanes = channels.zip(feeds).map(|(channel, feed)| Lane::new(channel, feed));
+    let channels = channels(device, scheduler, stream, feeds.len())?;
+    let lanes = channels.into_iter().zip(feeds).map(|(channel, feed)| Lane::new(channel, feed));
     let mut lanes = lanes.collect::<Result<Vec<Lane>, AloneError>>()?;
     let mut unreported = 0;
     while let Some(now) = lanes.iter().filter_map(|lane| lane.wake).min() {
@@ -71,13 +71,19 @@ fn report(unreported: &mut u64, progress: Progress<'_>) -> Result<(), AloneError
     }
 }
 
-/// One scheduler for each channel.
-fn schedulers(
-    text: &str,
-    dram: &Dram,
-    channels: usize,
-) -> Result<Vec<Box<dyn Scheduler>>, PolicyError> {
-    (0..channels).map(|_| SCHEDULERS.build(text, dram)).collect()
+/// So many channels under one scheduler.
+fn channels(
+    device: &Device,
+    scheduler: &str,
+    stream: &Stream,
+    count: usize,
+) -> Result<Vec<Channel>, AloneError> {
+    let scene = Scene {
+        dram: Dram { channels: count as u32, ..device.dram.clone() },
+        sources: stream.sources.sms,
+        warps: stream.sources.warps_of_all(),
+    };
+    Ok(Channel::family(&scene, scheduler)?)
 }
 
 /// A channel and what is sent to it.
@@ -86,6 +92,8 @@ struct Lane {
     feed: Feed,
     /// The next request, not yet in the channel.
     head: Option<Arrival>,
+    /// The load of the last read that entered, unless it is known to be complete.
+    load: Option<u32>,
     /// When something may happen next; none: never again.
     wake: Option<u64>,
     /// End of the last data.
@@ -103,6 +111,7 @@ impl Lane {
             feed,
             wake: head.map(|head| head.due.unwrap_or(0)),
             head,
+            load: None,
             end: 0,
             read_latency: Histogram::default(),
             write_latency: Histogram::default(),
@@ -118,6 +127,7 @@ impl Lane {
             }
             self.channel.push(now, arrival.request);
             self.head = self.feed.next()?;
+            self.follow_load(&arrival.request, now);
         }
         let next = self.channel.step(now, u32::MAX);
         let mut served = 0;
@@ -129,6 +139,19 @@ impl Lane {
         }
         self.wake = self.next_wake(now, next);
         Ok(served)
+    }
+
+    /// A load is complete when the next read is of another, or there is none.
+    fn follow_load(&mut self, entered: &Request, now: u64) {
+        if !entered.write {
+            self.load = Some(entered.load);
+        }
+        let Some(load) = self.load else { return };
+        let goes_on = self.head.is_some_and(|head| head.request.write || head.request.load == load);
+        if !goes_on {
+            self.channel.load_complete(now, load);
+            self.load = None;
+        }
     }
 
     fn may_enter(&self, head: &Arrival, now: u64) -> bool {
@@ -161,6 +184,7 @@ impl Lane {
             read_latency: self.read_latency,
             write_latency: self.write_latency,
             delay: self.delay,
+            counters: self.channel.counters(),
         }
     }
 }

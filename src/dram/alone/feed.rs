@@ -124,6 +124,7 @@ impl Places {
                 file: AccessFile::open(path)?,
                 bytes: stream.bytes,
                 bursts,
+                sources: stream.sources,
                 window,
             }),
         })
@@ -202,6 +203,7 @@ struct Filed {
     /// Of accesses that do not say.
     bytes: u32,
     bursts: u16,
+    sources: Sources,
     window: Window,
 }
 
@@ -212,10 +214,11 @@ impl Filed {
             if access.address >= map.capacity {
                 return Err(self.file.out_of_range(access.address, map.capacity));
             }
+            self.check_source(&access)?;
             let (bytes, bursts) = match access.bytes {
                 None => (self.bytes, self.bursts),
                 Some(bytes) => {
-                    let wrong = |valid| self.file.wrong_size(bytes, valid);
+                    let wrong = |valid| self.file.wrong(bytes, valid);
                     (bytes, map.bursts(bytes).map_err(wrong)?)
                 }
             };
@@ -224,5 +227,18 @@ impl Filed {
             }
         }
         Ok(None)
+    }
+
+    /// Schedulers keep tables of as many SMs and warps as there are.
+    fn check_source(&self, access: &Access) -> Result<(), AloneError> {
+        let (sms, warps) = (self.sources.sms, self.sources.warps_of_all());
+        if let Some(sm) = access.sm.filter(|&sm| u32::from(sm) >= sms) {
+            return Err(self.file.wrong(sm, format!("an SM below {sms}, the number of sources")));
+        }
+        if let Some(warp) = access.warp.filter(|&warp| warp >= warps) {
+            let expected = format!("a warp below {warps}, the warps of all sources");
+            return Err(self.file.wrong(warp, expected));
+        }
+        Ok(())
     }
 }

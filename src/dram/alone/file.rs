@@ -94,9 +94,9 @@ impl AccessFile {
         AloneError::Address { path: self.path.clone(), line: self.line, address, capacity }
     }
 
-    /// The error of a size in the line last read.
-    pub(super) fn wrong_size(&self, bytes: u32, expected: String) -> AloneError {
-        self.at(Problem { expected, found: bytes.to_string() })
+    /// The error of a value in the line last read.
+    pub(super) fn wrong(&self, value: impl ToString, expected: String) -> AloneError {
+        self.at(Problem { expected, found: value.to_string() })
     }
 
     fn read_line(&mut self) -> Result<bool, AloneError> {

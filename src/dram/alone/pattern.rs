@@ -7,7 +7,7 @@ use crate::random::Random;
 /// Which banks and rows the requests of a stream go to, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// Rows of all banks side by side: every bank in turn, each row to its end.
+    /// Rows of all banks side by side: every bank in turn, visit by visit, each row to its end.
     Sequential,
     /// A random row of a random bank at each visit.
     Random,
@@ -25,6 +25,11 @@ impl Pattern {
         ("one-bank", Pattern::OneBank, "a new row of one bank at each visit"),
         ("round-robin", Pattern::RoundRobin, "every bank in turn, a new row at each visit"),
     ];
+
+    /// The pattern of this name.
+    pub fn named(name: &str) -> Option<Pattern> {
+        Pattern::ALL.iter().find(|(known, ..)| *known == name).map(|&(_, pattern, _)| pattern)
+    }
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
@@ -102,22 +107,23 @@ impl Walk {
     }
 
     pub fn next(&mut self) -> Place {
-        if self.pattern == Pattern::Sequential {
-            self.place = self.in_sequence();
-        } else if self.count.is_multiple_of(self.locality) {
-            self.place = self.visit(self.count / self.locality);
-        }
+        let (visit, nth) = (self.count / self.locality, self.count % self.locality);
         self.count += 1;
+        if self.pattern == Pattern::Sequential {
+            return self.in_sequence(visit, nth);
+        }
+        if nth == 0 {
+            self.place = self.visit(visit);
+        }
         self.place
     }
 
-    fn in_sequence(&self) -> Place {
+    /// The `nth` request of a visit.
+    fn in_sequence(&self, visit: u64, nth: u64) -> Place {
         let Geometry { banks, requests_per_row, .. } = self.geometry;
-        let requests = u64::from(banks) * u64::from(requests_per_row);
-        Place {
-            bank: self.geometry.bank(self.count),
-            row: self.geometry.row(self.count / requests),
-        }
+        let of_bank = visit / u64::from(banks) * self.locality + nth;
+        let row = self.geometry.row(of_bank / u64::from(requests_per_row));
+        Place { bank: self.geometry.bank(visit), row }
     }
 
     fn visit(&mut self, number: u64) -> Place {
@@ -151,6 +157,14 @@ mod tests {
     }
 
     #[test]
+    fn patterns_are_found_by_their_names() {
+        for (name, pattern, _) in Pattern::ALL {
+            assert_eq!((pattern.name(), Pattern::named(name)), (name, Some(pattern)));
+        }
+        assert_eq!(Pattern::named("strided"), None);
+    }
+
+    #[test]
     fn a_row_holds_as_many_requests_as_fit() {
         let dram = load("li2015", &[]).unwrap().dram;
         assert_eq!(Geometry::new(&dram, 64, 1).requests_per_row, 64);
@@ -167,6 +181,14 @@ mod tests {
         assert_eq!(places[16 * 4 - 1], (15, 0));
         assert_eq!(places[16 * 4], (0, 1));
         assert_eq!(places[16 * 4 * 64], (0, 0), "from the start after the last row");
+    }
+
+    #[test]
+    fn sequential_visits_may_take_part_of_a_row() {
+        let places = places(Pattern::Sequential, 3, 16 * 3 * 2);
+        assert_eq!(places[..4], [(0, 0), (0, 0), (0, 0), (8, 0)]);
+        // The fourth request of the first row, then the second row.
+        assert_eq!(places[16 * 3..16 * 3 + 4], [(0, 0), (0, 1), (0, 1), (8, 0)]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What came of a run: a row for all channels together, and one for each.
 
 use super::{ChannelOutcome, Device};
+use crate::dram::scheduler::Counter;
 use crate::dram::{BankStatistics, ChannelStatistics};
 use crate::record::{Column, Histogram, count, maybe_count, ratio, text};
 use std::ops::Range;
@@ -63,8 +64,24 @@ impl Row {
         &self.run.scheduler
     }
 
+    /// What the scheduler counted, by name.
+    pub fn counters(&self) -> Vec<Counter> {
+        let mut sums: Vec<Counter> = Vec::new();
+        for counter in self.outcomes().iter().flat_map(|channel| &channel.counters) {
+            match sums.iter_mut().find(|sum| sum.name == counter.name) {
+                Some(sum) => sum.value += counter.value,
+                None => sums.push(*counter),
+            }
+        }
+        sums
+    }
+
+    fn outcomes(&self) -> &[ChannelOutcome] {
+        &self.run.channels[self.channels.clone()]
+    }
+
     fn statistics(&self) -> impl Iterator<Item = &ChannelStatistics> {
-        self.run.channels[self.channels.clone()].iter().map(|channel| &channel.statistics)
+        self.outcomes().iter().map(|channel| &channel.statistics)
     }
 
     fn sum(&self, of: impl Fn(&ChannelStatistics) -> u64) -> u64 {
@@ -225,9 +242,13 @@ fn commands() -> Vec<Column<Row>> {
     vec![
         command("activations", "ACT commands.", |row| row.banks.activations),
         command("precharges", "PRE commands.", |row| row.banks.precharges),
+        command("auto_precharges", "Column commands that closed their row.", |row| {
+            row.banks.auto_precharges
+        }),
         command("reads", "RD commands.", |row| row.banks.reads),
         command("writes", "WR commands.", |row| row.banks.writes),
         command("refreshes", "REF commands.", |row| row.sum(|channel| channel.refreshes)),
+        command("bank_refreshes", "REFPB commands.", |row| row.sum(|c| c.bank_refreshes)),
         count(
             "turnarounds",
             "turns",

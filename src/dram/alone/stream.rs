@@ -40,9 +40,9 @@ pub struct Mix {
     pub seed: u64,
 }
 
-/// From whom reads come, where a file does not say: `group` successive requests of a channel are a warp's
-/// load; loads come from the SMs in turn, and from each SM's warps in turn. A load has requests on every
-/// channel. Writes come from nobody, as write-backs do.
+/// From whom reads come. A file may say; else `group` successive requests of a channel are a warp's load,
+/// loads come from the SMs in turn, and from each SM's warps in turn, and a load has requests on every channel.
+/// Writes come from nobody, as write-backs do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sources {
     pub sms: u32,
@@ -54,6 +54,8 @@ pub struct Sources {
 /// Most requests of a stream; times at any rate then fit in 64 bits.
 const MOST_REQUESTS: u64 = 1 << 40;
 const MOST_CHANNELS: u32 = 1 << 10;
+/// Most warps of an SM.
+const MOST_WARPS: u32 = 1 << 10;
 
 impl Stream {
     /// Requests to all channels together, where that is known.
@@ -73,11 +75,7 @@ impl Stream {
     }
 
     pub(super) fn check(&self) -> Result<(), AloneError> {
-        let Sources { sms, warps, group } = self.sources;
-        let most = u64::from(Request::NO_SOURCE);
-        within("sources", sms.into(), most)?;
-        within("warps", warps.into(), most)?;
-        within("group", group.into(), u32::MAX.into())?;
+        self.sources.check()?;
         match self.origin {
             Origin::Pattern { channels, mix, .. } => {
                 within("channels", channels.into(), MOST_CHANNELS.into())?;
@@ -110,6 +108,16 @@ impl Mix {
 }
 
 impl Sources {
+    fn check(&self) -> Result<(), AloneError> {
+        within("sources", self.sms.into(), Request::NO_SOURCE.into())?;
+        within("warps", self.warps.into(), MOST_WARPS.into())?;
+        within("group", self.group.into(), u32::MAX.into())
+    }
+
+    pub(super) fn warps_of_all(&self) -> u32 {
+        self.sms * self.warps
+    }
+
     /// Says of a read, the channel's request of this number, from whom it comes.
     pub(super) fn assign(&self, number: u64, request: &mut Request) {
         let load = number / u64::from(self.group);

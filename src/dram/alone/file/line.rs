@@ -145,7 +145,7 @@ fn set(access: &mut Access, field: Field, value: &[u8], base: Base) -> Result<()
         Field::Address => access.address = address(value, base)?,
         Field::Cycle => access.cycle = Some(number(value, "a cycle")?),
         Field::Bytes => access.bytes = Some(number(value, "a number of bytes")?),
-        Field::Sm => access.sm = Some(number(value, "the number of an SM, below 65536")?),
+        Field::Sm => access.sm = Some(number(value, "the number of an SM")?),
         Field::Warp => access.warp = Some(number(value, "the number of a warp")?),
         Field::Load => access.load = Some(number(value, "the number of a load")?),
         // Requests carry the low half of a program counter.

@@ -122,8 +122,8 @@ fn who_asks_is_in_the_file_or_counted_up() {
         found
     };
     let sources = Sources { sms: 2, warps: 3, group: 2 };
-    let given = "op,address,sm,warp,load\nR,0,7,9,11\nW,64,7,9,11\n";
-    assert_eq!(requests(given, sources), [(7, 9, 11), (7, 9, 11)]);
+    let given = "op,address,sm,warp,load\nR,0,1,5,11\nW,64,0,2,12\n";
+    assert_eq!(requests(given, sources), [(1, 5, 11), (0, 2, 12)]);
     let reads = "R,0\n".repeat(14);
     let expected = [(0, 0), (1, 3), (0, 1), (1, 4), (0, 2), (1, 5), (0, 0)];
     let pairs = (0..).zip(expected).flat_map(|(load, (sm, warp))| [(sm, warp, load); 2]);

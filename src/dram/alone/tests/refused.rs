@@ -21,6 +21,8 @@ fn a_bad_line_is_named_with_its_file() {
         ("\n# no heading\nhello\n", ["a.csv:3:", "CSV heading", "`hello`"]),
         ("0x0 READ 5\n0x0 READ 4\n", ["a.csv:2:", "at least 5", "`4`"]),
         ("op,address,bytes\nR,0,96\n", ["a.csv:2:", "power of two up to 256", "`96`"]),
+        ("op,address,sm\nR,0,1\n", ["a.csv:2:", "an SM below 1", "`1`"]),
+        ("op,address,warp\nR,0,0\nR,0,1\n", ["a.csv:3:", "a warp below 1", "`1`"]),
         ("op,address,bytes\nR,0,512\n", ["a.csv:2:", "power of two up to 256", "`512`"]),
     ] {
         refuses(&from(&write("a.csv", content).path), &parts);
@@ -71,6 +73,7 @@ fn impossible_options_are_named() {
     refuses(&random(|_| {}, 65, 1), &["`locality` = 65"]);
     refuses(&random(|_| {}, 1, 0), &["`channels` = 0"]);
     refuses(&sources(0, 1, 1), &["`sources` = 0"]);
+    refuses(&sources(65536, 1, 1), &["`sources` = 65536", "1 to 65535"]);
     refuses(&sources(1, 0, 1), &["`warps` = 0"]);
     refuses(&sources(1, 1, 0), &["`group` = 0"]);
     refuses(&Stream { bytes: 96, ..random(|_| {}, 1, 1) }, &["`bytes` = 96", "power of two"]);

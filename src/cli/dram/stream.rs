@@ -1,0 +1,224 @@
+//! `warpmem dram --stream …`: a stream of requests through channels.
+
+use super::super::format::Format;
+use super::super::interrupt::Interrupt;
+use super::super::machines::{MACHINE_HELP, Overrides};
+use super::super::output::{note, print};
+use super::super::policies::List;
+use super::super::progress::bar;
+use super::rows;
+use anyhow::{Context, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{ArgGroup, ValueHint};
+use indicatif::{HumanCount, ProgressBar};
+use rayon::prelude::*;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::thread::available_parallelism;
+use std::time::Instant;
+use warpmem::dram::alone::{
+    AloneError, Device, Mix, Origin, Outcome, Pattern, Period, RateText, Sources, Stream, run,
+};
+
+#[derive(clap::Args, Debug)]
+#[command(group = ArgGroup::new("origin").args(["stream", "trace"]).required(true))]
+pub struct StreamArgs {
+    /// Requests to generate
+    #[arg(long, value_name = "PATTERN", value_parser = streams(), help_heading = ORIGIN)]
+    stream: Option<String>,
+    /// Accesses to read: CSV with a heading (`op`, `address`, and where known `cycle`, `bytes`, `sm`, `warp`,
+    /// `load`, `pc`), or as Ramulator (`0x1f40 R`, `LD 0x1f40`) and DRAMsim3 (`0x1f40 READ 17`) have them; may be
+    /// compressed with gzip
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = ORIGIN)]
+    trace: Option<PathBuf>,
+    /// Requests of the stream, to all channels together
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, help_heading = GENERATED, conflicts_with = "trace")]
+    requests: u64,
+    /// Requests at each visit of a row
+    #[arg(long, value_name = "K", help_heading = GENERATED, conflicts_with = "trace")]
+    locality: Option<u32>,
+    /// Fraction of the requests that read
+    #[arg(long, value_name = "FRACTION", default_value_t = 1.0, help_heading = GENERATED, conflicts_with = "trace")]
+    reads: f64,
+    /// Bytes from one address to the next, of `--stream strided`
+    #[arg(long, value_name = "BYTES", help_heading = GENERATED, conflicts_with = "trace")]
+    stride: Option<u64>,
+    /// Channels to drive, each with its share of the requests; 1 by default. With `strided` and `--trace` all
+    /// channels of the machine are driven
+    #[arg(long, value_name = "N", help_heading = GENERATED, conflicts_with = "trace")]
+    channels: Option<u32>,
+    /// What chance is drawn from
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = GENERATED, conflicts_with = "trace")]
+    seed: u64,
+    /// Bytes of a request, a power of two; by default what a column command moves
+    #[arg(long, value_name = "BYTES", help_heading = REQUESTS)]
+    bytes: Option<u32>,
+    /// Requests of each channel per command clock cycle, as `0.25`, or `20GB/s`; by default as fast as a
+    /// channel takes them, or at the cycles of the file
+    #[arg(long, value_name = "RATE", value_parser = RateText::parse, help_heading = REQUESTS)]
+    rate: Option<RateText>,
+    /// SMs that loads come from in turn
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = REQUESTS)]
+    sources: u32,
+    /// Warps of each SM that its loads come from in turn
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = REQUESTS)]
+    warps: u32,
+    /// Successive requests of a channel that are one warp's load
+    #[arg(long, value_name = "K", default_value_t = 1, help_heading = REQUESTS)]
+    group: u32,
+    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath, help_heading = CHANNELS)]
+    machine: String,
+    /// Address map, as `--set dram.address.map=…`
+    #[arg(long, value_name = "MAP", help_heading = CHANNELS)]
+    map: Option<String>,
+    #[command(flatten)]
+    overrides: Overrides,
+    /// Which request a DRAM bank serves next: one policy, or several to compare (`warpmem list
+    /// dram-schedulers`); the machine's own by default
+    #[arg(long, value_name = "POLICY,…", value_parser = List::parse, help_heading = CHANNELS)]
+    dram_scheduler: Option<List>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Runs at a time; by default one per processor. The results are the same with any number
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+}
+
+const ORIGIN: &str = "Stream (one of these)";
+const GENERATED: &str = "Generated streams";
+const REQUESTS: &str = "Requests";
+const CHANNELS: &str = "Channels";
+
+pub const AFTER_HELP: &str = "\
+The same stream, options and seed give the same numbers, on any number of threads.
+
+Examples:
+  warpmem dram --stream random --locality 4 --reads 0.7 --dram-scheduler fcfs,banked-fifo,fr-fcfs
+  warpmem dram --stream sequential --rate 20GB/s --machine v100 --format json
+  warpmem dram --trace accesses.csv --set dram.read_queue=32";
+
+/// The stream that goes by addresses.
+const STRIDED: &str = "strided";
+
+fn streams() -> PossibleValuesParser {
+    let strided = PossibleValue::new(STRIDED).help("addresses from 0 on, `--stride` bytes apart");
+    let patterns = Pattern::ALL.map(|(name, _, summary)| PossibleValue::new(name).help(summary));
+    PossibleValuesParser::new(patterns.into_iter().chain([strided]))
+}
+
+pub fn execute(args: &StreamArgs) -> anyhow::Result<()> {
+    let (device, own) = args.device()?;
+    let stream = args.stream(&device)?;
+    let schedulers = args.dram_scheduler.as_ref().map_or(vec![own], |list| list.0.clone());
+    let board = Board::new(Interrupt::install()?, &stream, schedulers.len());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs(args)).build();
+    let pool = pool.context("failed to start threads")?;
+    let simulate = |scheduler: &String| board.run(&device, scheduler, &stream);
+    let outcomes: Result<Vec<Outcome>, AloneError> =
+        pool.install(|| schedulers.par_iter().with_max_len(1).map(simulate).collect());
+    let outcomes =
+        outcomes.with_context(|| format!("failed to drive the channels of {}", device.name))?;
+    note(&board.finish());
+    print(&rows::print(outcomes, args.format))
+}
+
+fn jobs(args: &StreamArgs) -> usize {
+    args.jobs
+        .map_or_else(|| available_parallelism().map_or(1, NonZeroUsize::get), NonZeroUsize::get)
+}
+
+impl StreamArgs {
+    /// The channels, and their own scheduler.
+    fn device(&self) -> anyhow::Result<(Device, String)> {
+        let map = self.map.iter().map(|map| format!("dram.address.map={map}"));
+        let overrides = map.chain(self.overrides.overrides.iter().cloned()).collect();
+        let machine = Overrides { overrides }.apply(&self.machine)?;
+        let period = Period::of_mhz(machine.clocks.dram_mhz);
+        let device = Device { name: machine.name, dram: machine.dram, period };
+        Ok((device, machine.policy.dram_scheduler))
+    }
+
+    fn stream(&self, device: &Device) -> anyhow::Result<Stream> {
+        Ok(Stream {
+            origin: self.origin()?,
+            bytes: self.bytes.unwrap_or(device.dram.burst_bytes()),
+            rate: self.rate,
+            sources: Sources { sms: self.sources, warps: self.warps, group: self.group },
+        })
+    }
+
+    fn origin(&self) -> anyhow::Result<Origin> {
+        if let Some(path) = &self.trace {
+            return Ok(Origin::File(path.clone()));
+        }
+        let name = self.stream.as_deref().unwrap_or(STRIDED);
+        let mix = Mix { requests: self.requests, reads: self.reads, seed: self.seed };
+        let Some(pattern) = Pattern::named(name) else {
+            let unused = [("locality", self.locality), ("channels", self.channels)];
+            refuse_unused(name, &unused)?;
+            let stride = self.stride.context("`--stream strided` needs `--stride`")?;
+            return Ok(Origin::Strided { stride, mix });
+        };
+        refuse_unused(name, &[("stride", self.stride)])?;
+        let (locality, channels) = (self.locality.unwrap_or(1), self.channels.unwrap_or(1));
+        Ok(Origin::Pattern { pattern, locality, channels, mix })
+    }
+}
+
+fn refuse_unused<T>(stream: &str, options: &[(&str, Option<T>)]) -> anyhow::Result<()> {
+    match options.iter().find(|(_, value)| value.is_some()) {
+        Some((option, _)) => bail!("`--{option}` has no effect with `--stream {stream}`"),
+        None => Ok(()),
+    }
+}
+
+/// Progress of all runs together.
+struct Board {
+    bar: ProgressBar,
+    begun: Instant,
+    interrupt: Interrupt,
+}
+
+impl Board {
+    fn new(interrupt: Interrupt, stream: &Stream, runs: usize) -> Board {
+        let bar = match stream.requests() {
+            Some(requests) => {
+                let bar =
+                    bar("{bar:30} {percent:>3} % · {human_pos} requests · {per_sec} · {eta} left");
+                bar.set_length(requests * runs as u64);
+                bar
+            }
+            None => bar("{spinner} {human_pos} requests · {per_sec}"),
+        };
+        Board { bar, begun: Instant::now(), interrupt }
+    }
+
+    fn run(
+        &self,
+        device: &Device,
+        scheduler: &str,
+        stream: &Stream,
+    ) -> Result<Outcome, AloneError> {
+        run(device, scheduler, stream, &mut |served| {
+            self.bar.inc(served);
+            if self.interrupt.is_asked() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })
+    }
+
+    /// Takes the bar away; `2,000,000 requests in 1.2 s, 1,666,666 per second`.
+    fn finish(self) -> String {
+        let (requests, seconds) = (self.bar.position(), self.begun.elapsed().as_secs_f64());
+        self.bar.finish_and_clear();
+        format!(
+            "{} requests in {seconds:.1} s, {} per second",
+            HumanCount(requests),
+            HumanCount((requests as f64 / seconds) as u64)
+        )
+    }
+}
