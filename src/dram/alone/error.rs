@@ -1,6 +1,6 @@
 //! Why a stand-alone run cannot be set up or go on.
 
-use crate::dram::AddressError;
+use crate::machine::MachineError;
 use crate::registry::PolicyError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub enum AloneError {
     #[error("`{option}` = {value} is not valid; valid: {valid}")]
     Option { option: &'static str, value: String, valid: String },
     #[error(transparent)]
-    Map(#[from] AddressError),
+    Machine(#[from] MachineError),
     #[error(transparent)]
     Policy(#[from] PolicyError),
     #[error(
@@ -41,7 +41,7 @@ impl AloneError {
 
     pub(super) fn option(
         option: &'static str,
-        value: impl ToString,
+        value: &impl ToString,
         valid: impl Into<String>,
     ) -> AloneError {
         AloneError::Option { option, value: value.to_string(), valid: valid.into() }

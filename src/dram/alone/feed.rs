@@ -4,7 +4,7 @@ use super::file::{Access, AccessFile};
 use super::map::Map;
 use super::pattern::{Geometry, Place, Walk};
 use super::rate::Rate;
-use super::stream::{Mix, Origin, Sources, Stream};
+use super::stream::{self, Mix, Sources, Stream};
 use super::{AloneError, Device};
 use crate::dram::Request;
 use crate::random::Random;
@@ -19,17 +19,17 @@ pub(super) struct Arrival {
 
 /// A stream's requests to one channel.
 pub(super) struct Feed {
-    origin: Places,
+    origin: Box<dyn Origin>,
     rate: Option<Rate>,
     sources: Sources,
     /// Requests so far.
     count: u64,
 }
 
-enum Places {
-    Walk(Walked),
-    Strided(Strided),
-    File(Filed),
+/// Says where requests go, one after the other.
+trait Origin {
+    /// The next; none at the end.
+    fn next(&mut self) -> Result<Option<Draft>, AloneError>;
 }
 
 /// What a request will be made of.
@@ -48,7 +48,7 @@ impl Feed {
         let channels = stream.channels(&device.dram);
         let feed = |channel| {
             Ok(Feed {
-                origin: Places::new(stream, device, &map, channel)?,
+                origin: origin(stream, device, &map, channel)?,
                 rate: stream.rate.map(|rate| rate.rate(stream.bytes, device.period)),
                 sources: stream.sources,
                 count: 0,
@@ -59,12 +59,7 @@ impl Feed {
 
     /// The next request; none at the end.
     pub fn next(&mut self) -> Result<Option<Arrival>, AloneError> {
-        let draft = match &mut self.origin {
-            Places::Walk(walked) => walked.next(),
-            Places::Strided(strided) => strided.next(),
-            Places::File(filed) => filed.next()?,
-        };
-        let Some(Draft { place, bursts, access }) = draft else { return Ok(None) };
+        let Some(Draft { place, bursts, access }) = self.origin.next()? else { return Ok(None) };
         let number = self.count;
         self.count += 1;
         let mut request = Request {
@@ -92,43 +87,46 @@ impl Feed {
     }
 }
 
-impl Places {
-    fn new(
-        stream: &Stream,
-        device: &Device,
-        map: &Arc<Map>,
-        channel: u32,
-    ) -> Result<Places, AloneError> {
-        let size = |valid| AloneError::option("bytes", stream.bytes, valid);
-        let bursts = map.bursts(stream.bytes).map_err(size)?;
-        let window = Window { map: Arc::clone(map), channel: channel as u16 };
-        Ok(match &stream.origin {
-            Origin::Pattern { pattern, locality, channels, mix } => {
-                let geometry = Geometry::new(&device.dram, map.rows, bursts.into());
-                let random = Random::numbered(mix.seed, u64::from(channel) << 1);
-                let walk = Walk::new(*pattern, geometry, *locality, random)?;
-                let (channel, channels) = (u64::from(channel), u64::from(*channels));
-                let left = (mix.requests + channels - 1 - channel) / channels;
-                Places::Walk(Walked { walk, left, bursts, ops: Ops::new(*mix, channel) })
-            }
-            Origin::Strided { stride, mix } => Places::Strided(Strided {
-                next: 0,
-                stride: stride % map.capacity,
-                left: mix.requests,
-                bytes: stream.bytes,
-                bursts,
-                ops: Ops::new(*mix, channel.into()),
-                window,
-            }),
-            Origin::File(path) => Places::File(Filed {
-                file: AccessFile::open(path)?,
-                bytes: stream.bytes,
-                bursts,
-                sources: stream.sources,
-                window,
-            }),
-        })
-    }
+/// What of the stream goes to this channel.
+fn origin(
+    stream: &Stream,
+    device: &Device,
+    map: &Arc<Map>,
+    channel: u32,
+) -> Result<Box<dyn Origin>, AloneError> {
+    let wrong_size = |valid| AloneError::option("bytes", &stream.bytes, valid);
+    let bursts = map.bursts(stream.bytes).map_err(wrong_size)?;
+    let size = Size { bytes: stream.bytes, bursts };
+    let window = Window { map: Arc::clone(map), channel: channel as u16 };
+    Ok(match &stream.origin {
+        stream::Origin::Pattern { pattern, locality, channels, mix } => {
+            let geometry = Geometry::new(&device.dram, map.rows, bursts.into());
+            let random = Random::numbered(mix.seed, u64::from(channel) << 1);
+            let walk = Walk::new(*pattern, geometry, *locality, random)?;
+            let (channel, channels) = (u64::from(channel), u64::from(*channels));
+            let left = (mix.requests + channels - 1 - channel) / channels;
+            Box::new(Walked { walk, left, bursts, ops: Ops::new(*mix, channel) })
+        }
+        stream::Origin::Strided { stride, mix } => Box::new(Strided {
+            next: 0,
+            stride: stride % map.capacity,
+            left: mix.requests,
+            size,
+            ops: Ops::new(*mix, channel.into()),
+            window,
+        }),
+        stream::Origin::File(path) => {
+            let file = AccessFile::open(path)?;
+            Box::new(Filed { file, size, sources: stream.sources, window })
+        }
+    })
+}
+
+/// Bytes and column commands of a request.
+#[derive(Clone, Copy)]
+struct Size {
+    bytes: u32,
+    bursts: u16,
 }
 
 /// Draws reads and writes.
@@ -156,8 +154,9 @@ struct Window {
 }
 
 impl Window {
-    fn place(&self, address: u64, bytes: u32) -> Option<Place> {
-        self.map.place(address, bytes, self.channel)
+    /// Where the request to an address lies, if in the channel.
+    fn place(&self, address: u64, size: Size) -> Option<Place> {
+        self.map.place(address, size.bytes, self.channel)
     }
 }
 
@@ -168,76 +167,87 @@ struct Walked {
     ops: Ops,
 }
 
-impl Walked {
-    fn next(&mut self) -> Option<Draft> {
-        self.left = self.left.checked_sub(1)?;
-        Some(Draft { place: self.walk.next(), bursts: self.bursts, access: self.ops.next() })
+impl Origin for Walked {
+    fn next(&mut self) -> Result<Option<Draft>, AloneError> {
+        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
+        self.left = left;
+        let (place, access) = (self.walk.next(), self.ops.next());
+        Ok(Some(Draft { place, bursts: self.bursts, access }))
     }
 }
 
 struct Strided {
     next: u64,
     stride: u64,
+    /// Addresses to come, of all channels.
     left: u64,
-    bytes: u32,
-    bursts: u16,
+    size: Size,
     ops: Ops,
     window: Window,
 }
 
-impl Strided {
-    fn next(&mut self) -> Option<Draft> {
-        loop {
-            self.left = self.left.checked_sub(1)?;
+impl Origin for Strided {
+    fn next(&mut self) -> Result<Option<Draft>, AloneError> {
+        while let Some(left) = self.left.checked_sub(1) {
+            self.left = left;
             let address = self.next;
-            self.next = (self.next + self.stride) % self.window.map.capacity;
-            if let Some(place) = self.window.place(address, self.bytes) {
-                return Some(Draft { place, bursts: self.bursts, access: self.ops.next() });
+            self.next = (address + self.stride) % self.window.map.capacity;
+            if let Some(place) = self.window.place(address, self.size) {
+                let access = self.ops.next();
+                return Ok(Some(Draft { place, bursts: self.size.bursts, access }));
             }
         }
+        Ok(None)
     }
 }
 
 struct Filed {
     file: AccessFile,
     /// Of accesses that do not say.
-    bytes: u32,
-    bursts: u16,
+    size: Size,
     sources: Sources,
     window: Window,
 }
 
-impl Filed {
+impl Origin for Filed {
     fn next(&mut self) -> Result<Option<Draft>, AloneError> {
-        let map = &self.window.map;
-        while let Some(access) = self.file.next()? {
-            if access.address >= map.capacity {
-                return Err(self.file.out_of_range(access.address, map.capacity));
-            }
+        while let Some(access) = self.file.read()? {
+            self.check_address(&access)?;
             self.check_source(&access)?;
-            let (bytes, bursts) = match access.bytes {
-                None => (self.bytes, self.bursts),
-                Some(bytes) => {
-                    let wrong = |valid| self.file.wrong(bytes, valid);
-                    (bytes, map.bursts(bytes).map_err(wrong)?)
-                }
-            };
-            if let Some(place) = self.window.place(access.address, bytes) {
-                return Ok(Some(Draft { place, bursts, access }));
+            let size = self.size_of(&access)?;
+            if let Some(place) = self.window.place(access.address, size) {
+                return Ok(Some(Draft { place, bursts: size.bursts, access }));
             }
         }
         Ok(None)
+    }
+}
+
+impl Filed {
+    fn size_of(&self, access: &Access) -> Result<Size, AloneError> {
+        let Some(bytes) = access.bytes else { return Ok(self.size) };
+        let bursts = self.window.map.bursts(bytes);
+        let bursts = bursts.map_err(|expected| self.file.wrong(&bytes, expected))?;
+        Ok(Size { bytes, bursts })
+    }
+
+    fn check_address(&self, access: &Access) -> Result<(), AloneError> {
+        let capacity = self.window.map.capacity;
+        if access.address < capacity {
+            return Ok(());
+        }
+        Err(self.file.out_of_range(access.address, capacity))
     }
 
     /// Schedulers keep tables of as many SMs and warps as there are.
     fn check_source(&self, access: &Access) -> Result<(), AloneError> {
         let (sms, warps) = (self.sources.sms, self.sources.warps_of_all());
         if let Some(sm) = access.sm.filter(|&sm| u32::from(sm) >= sms) {
-            return Err(self.file.wrong(sm, format!("an SM below {sms}, the number of sources")));
+            return Err(self.file.wrong(&sm, format!("an SM below {sms}, the number of sources")));
         }
         if let Some(warp) = access.warp.filter(|&warp| warp >= warps) {
             let expected = format!("a warp below {warps}, the warps of all sources");
-            return Err(self.file.wrong(warp, expected));
+            return Err(self.file.wrong(&warp, expected));
         }
         Ok(())
     }

@@ -69,7 +69,7 @@ impl AccessFile {
     /// # Errors
     /// [`AloneError::Line`] for a line that is none of the format, or whose cycle lies before the one
     /// above it; [`AloneError::Empty`] at the end of a file without accesses; [`AloneError::Io`].
-    pub fn next(&mut self) -> Result<Option<Access>, AloneError> {
+    pub fn read(&mut self) -> Result<Option<Access>, AloneError> {
         while self.read_line()? {
             let text = self.text.trim_ascii();
             if text.is_empty() || text[0] == b'#' {
@@ -95,7 +95,7 @@ impl AccessFile {
     }
 
     /// The error of a value in the line last read.
-    pub(super) fn wrong(&self, value: impl ToString, expected: String) -> AloneError {
+    pub(super) fn wrong(&self, value: &impl ToString, expected: String) -> AloneError {
         self.at(Problem { expected, found: value.to_string() })
     }
 

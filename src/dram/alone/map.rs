@@ -2,7 +2,7 @@
 
 use super::AloneError;
 use super::pattern::Place;
-use crate::dram::{AddressError, AddressMap};
+use crate::dram::AddressMap;
 use crate::machine::{Dram, Field};
 
 /// An address map with its bounds.
@@ -20,12 +20,7 @@ pub(super) struct Map {
 impl Map {
     pub fn new(dram: &Dram) -> Result<Map, AloneError> {
         let map = AddressMap::new(dram, 1)?;
-        let groups = dram.address.bit_groups().map_err(AddressError::from)?;
-        let bits = |wanted: fn(Field) -> bool| -> u32 {
-            groups.iter().filter(|group| wanted(group.field)).map(|group| group.bits).sum()
-        };
-        let all = bits(|_| true);
-        let turns = if bits(|field| field == Field::Channel) > 0 { 1 } else { dram.channels };
+        let (bits, rows) = (map.layout().bits(), map.layout().bits_of(Field::Row));
         let first = map.locate(0);
         let in_first_row = |bit: &u32| {
             let at = map.locate(1 << bit);
@@ -33,9 +28,9 @@ impl Map {
         };
         Ok(Map {
             burst_bytes: dram.burst_bytes(),
-            rows: 1u32.checked_shl(bits(|field| field == Field::Row)).unwrap_or(u32::MAX),
-            capacity: (1u64 << all).saturating_mul(turns.into()),
-            block: 1 << (0..all.min(31)).take_while(in_first_row).count(),
+            rows: 1u32.checked_shl(rows).unwrap_or(u32::MAX),
+            capacity: map.capacity(),
+            block: 1 << (0..bits.min(31)).take_while(in_first_row).count(),
             map,
         })
     }

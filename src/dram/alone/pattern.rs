@@ -100,7 +100,7 @@ impl Walk {
         let most = geometry.requests_per_row;
         if !(1..=most).contains(&locality) {
             let valid = format!("1 to {most}, the requests that a row holds");
-            return Err(AloneError::option("locality", locality, valid));
+            return Err(AloneError::option("locality", &locality, valid));
         }
         let locality = locality.into();
         Ok(Walk { pattern, geometry, locality, random, count: 0, place: Place { bank: 0, row: 0 } })

@@ -94,7 +94,7 @@ fn within(option: &'static str, value: u64, most: u64) -> Result<(), AloneError>
     if (1..=most).contains(&value) {
         return Ok(());
     }
-    Err(AloneError::option(option, value, format!("1 to {most}")))
+    Err(AloneError::option(option, &value, format!("1 to {most}")))
 }
 
 impl Mix {
@@ -103,7 +103,7 @@ impl Mix {
         if (0.0..=1.0).contains(&self.reads) {
             return Ok(());
         }
-        Err(AloneError::option("reads", self.reads, "a fraction from 0 to 1"))
+        Err(AloneError::option("reads", &self.reads, "a fraction from 0 to 1"))
     }
 }
 

@@ -36,7 +36,7 @@ fn statistics(content: &str) -> Vec<crate::dram::ChannelStatistics> {
 
 /// Scattered accesses, a third of them writes.
 fn accesses() -> Vec<(u64, bool)> {
-    (0..500u64).map(|n| ((n * 0x9e37_79b9) % (1 << 30) & !63, n % 3 == 0)).collect()
+    (0..500u64).map(|n| ((n * 0x9e37_79b9) % (1 << 24) * 64, n % 3 == 0)).collect()
 }
 
 fn lines(line: impl Fn(u64, bool) -> String) -> String {
