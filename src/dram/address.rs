@@ -149,15 +149,22 @@ impl AddressMap {
     /// [`AddressMap::locate`]. Of the location, its slice is not needed; bits that its fields do not have are ignored.
     pub fn address(&self, place: &Location) -> u64 {
         let row_hash = self.bank_hash.as_ref().map_or(0, |hash| hash.of(place.row.into()));
-        let bank = self.bank.put((place.bank ^ row_hash).into());
-        let fields = bank | self.row.put(place.row) | self.column.put(place.column);
-        let inner = scatter(&self.segments, fields);
+        let inner = self.bits(&Location { channel: 0, bank: place.bank ^ row_hash, ..*place });
         if let Some(turns) = self.turns {
             return turns.join(place.channel.into(), inner);
         }
         let hash = self.partition_hash.as_ref().map_or(0, |h| h.of(inner >> self.hashed_from));
         let channel = place.channel ^ hash >> self.slice_bits;
-        inner | scatter(&self.segments, self.channel.put(channel.into()))
+        inner | self.bits(&Location { channel, ..Location::default() })
+    }
+
+    /// The bits of an address within a channel that select these channel, bank, row and column before hashes.
+    pub fn bits(&self, place: &Location) -> u64 {
+        let fields = self.channel.put(place.channel.into())
+            | self.bank.put(place.bank.into())
+            | self.row.put(place.row)
+            | self.column.put(place.column);
+        scatter(&self.segments, fields)
     }
 
     /// Channel whose turn it is, if channels take turns, and the address within it; else 0 and the address.

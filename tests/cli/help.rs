@@ -18,6 +18,7 @@ fn help() {
         &["info"],
         &["list"],
         &["dram"],
+        &["dram", "map"],
     ];
     for command in commands {
         let arguments = [command, &["--help"]].concat();
@@ -29,7 +30,9 @@ fn help() {
 #[test]
 fn every_command_has_examples() {
     let bench = Bench::new();
-    for command in [&["run"][..], &["compare"], &["generate"], &["import", "accel-sim"]] {
+    for command in
+        [&["run"][..], &["compare"], &["generate"], &["import", "accel-sim"], &["dram", "map"]]
+    {
         let help = bench.output(&[command, &["--help"]].concat());
         let example = format!("\n  warpmem {} ", command.join(" "));
         assert!(help.contains("Examples:") && help.contains(&example), "{help}");

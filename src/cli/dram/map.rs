@@ -1,13 +1,14 @@
 //! `warpmem dram map`: where an address goes.
 
-use super::super::format::{TextFormat, aligned};
+use super::super::format::{self, TextFormat, aligned};
 use super::super::machines::{MACHINE_HELP, Overrides};
 use super::super::output::print;
 use clap::ValueHint;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use warpmem::dram::{AddressMap, Location};
+use warpmem::machine::{IndexHash, Machine};
 
-/// Explain where addresses go
+/// Explain where addresses go, from which bits, and what hashes change
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -26,7 +27,8 @@ pub struct Args {
 const AFTER_HELP: &str = "\
 Examples:
   warpmem dram map 0x12345678 --machine v100
-  warpmem dram map 0 256 512 --set dram.channels=5 --format json";
+  warpmem dram map 0 256 512 --set dram.channels=5 --set dram.address.bank_hash=xor
+  warpmem dram map 0x4000 --set dram.channels=8 --set dram.address.map=RoBaCo --format json";
 
 fn parse_address(text: &str) -> Result<u64, String> {
     let number = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
@@ -39,34 +41,201 @@ fn parse_address(text: &str) -> Result<u64, String> {
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let machine = args.overrides.apply(&args.machine)?;
     let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel)?;
-    let places = args.addresses.iter().map(|&address| (address, map.locate(address)));
+    let explained = args.addresses.iter().map(|&address| Explained::new(&machine, &map, address));
     print(&match args.format {
-        TextFormat::Table => places.map(|(a, place)| text(a, place)).collect(),
-        TextFormat::Json => {
-            format!("{:#}\n", places.map(|(a, place)| object(a, place)).collect::<Value>())
+        TextFormat::Table => {
+            let blocks: Vec<String> = explained.map(|one| one.text()).collect();
+            format!("{}\n{}", heading(&machine, &map), blocks.join("\n"))
         }
+        TextFormat::Json => format::json(&explained.map(|one| one.row()).collect::<Vec<_>>()),
     })
 }
 
-fn text(address: u64, place: Location) -> String {
-    let row = |name: &str, value: u32| vec![format!("  {name}"), value.to_string()];
-    let rows = [
-        row("channel", place.channel.into()),
-        row("slice", place.slice.into()),
-        row("bank", place.bank.into()),
-        row("row", place.row),
-        row("column", place.column),
-    ];
-    format!("{address:#x}\n{}", aligned(&rows, &[1]))
+/// What holds for every address.
+fn heading(machine: &Machine, map: &AddressMap) -> String {
+    let layout = map.layout();
+    let turns = layout.turns.map_or(String::new(), |bit| {
+        let (channels, bytes) = (machine.dram.channels, 1u64 << bit);
+        format!("{channels} channels take turns of {bytes} bytes; bits are of the address within a channel\n")
+    });
+    format!("{}: {layout}, {} bytes\n{turns}", machine.name, map.capacity())
 }
 
-fn object(address: u64, place: Location) -> Value {
-    json!({
-        "address": address,
-        "channel": place.channel,
-        "slice": place.slice,
-        "bank": place.bank,
-        "row": place.row,
-        "column": place.column,
-    })
+/// A field of an address.
+struct Part {
+    key: &'static str,
+    value: u32,
+    before_hash: u32,
+    /// Bits of the address within the channel that select it.
+    bits: u64,
+    /// What is XORed onto it.
+    hash: Option<String>,
+}
+
+/// Where an address goes, and why.
+struct Explained {
+    address: u64,
+    within_channel: u64,
+    in_map: bool,
+    /// No bit selects the channel.
+    takes_turns: bool,
+    parts: Vec<Part>,
+}
+
+impl Explained {
+    fn new(machine: &Machine, map: &AddressMap, address: u64) -> Explained {
+        let within_channel = map.within_channel(address).1;
+        let mut parts = parts(machine, map, address);
+        // What has no bits has nothing to hash.
+        parts.iter_mut().filter(|part| part.bits == 0).for_each(|part| part.hash = None);
+        Explained {
+            address,
+            within_channel,
+            in_map: address < map.capacity(),
+            takes_turns: map.layout().turns.is_some(),
+            parts,
+        }
+    }
+
+    fn text(&self) -> String {
+        let hashed = self.parts.iter().any(|part| part.hash.is_some());
+        let hashing: &[&str] = if hashed { &["before hash", "hash"] } else { &[] };
+        let heading = [&["  field", "value", "bits"], hashing].concat();
+        let heading: Vec<String> = heading.into_iter().map(str::to_owned).collect();
+        let rows: Vec<Vec<String>> =
+            [heading].into_iter().chain(self.parts.iter().map(|part| self.cells(part))).collect();
+        format!("{:#x}{}\n{}{}", self.address, self.inner(), aligned(&rows, &[1, 3]), self.beyond())
+    }
+
+    fn inner(&self) -> String {
+        match self.takes_turns {
+            true => format!(", {:#x} within the channel", self.within_channel),
+            false => String::new(),
+        }
+    }
+
+    fn beyond(&self) -> &'static str {
+        let hashed = self.parts.iter().any(|part| part.key == "channel" && part.hash.is_some());
+        match (self.in_map, hashed) {
+            (true, _) => "",
+            (false, false) => "  beyond the map: the bits above it are ignored\n",
+            (false, true) => {
+                "  beyond the map: the bits above it enter the hash of channel and slice alone\n"
+            }
+        }
+    }
+
+    fn cells(&self, part: &Part) -> Vec<String> {
+        let bits = match (part.key, self.takes_turns) {
+            ("channel", true) => "turns".to_owned(),
+            ("slice", true) => format!("turns, {}", ranges(part.bits)),
+            _ => ranges(part.bits),
+        };
+        let [before, hash] = match &part.hash {
+            Some(hash) => [part.before_hash.to_string(), hash.clone()],
+            None => [String::new(), String::new()],
+        };
+        vec![
+            format!("  {}", part.key.replace('_', " ")),
+            part.value.to_string(),
+            bits,
+            before,
+            hash,
+        ]
+    }
+
+    fn row(&self) -> Map<String, Value> {
+        let mut row = Map::new();
+        row.insert("address".to_owned(), self.address.into());
+        row.insert("within_channel".to_owned(), self.within_channel.into());
+        row.insert("in_map".to_owned(), self.in_map.into());
+        for part in &self.parts {
+            row.insert(part.key.to_owned(), part.value.into());
+        }
+        row.insert("before_hash".to_owned(), self.by_part(|part| part.before_hash.into()));
+        row.insert("bits".to_owned(), self.by_part(|part| positions(part.bits).collect()));
+        row.insert("hash".to_owned(), self.by_part(|part| json!(part.hash)));
+        row
+    }
+
+    fn by_part(&self, value: fn(&Part) -> Value) -> Value {
+        let fields = self.parts.iter().map(|part| (part.key.to_owned(), value(part)));
+        Value::Object(fields.collect())
+    }
+}
+
+fn parts(machine: &Machine, map: &AddressMap, address: u64) -> Vec<Part> {
+    let (dram, slices) = (&machine.dram, machine.llc.slices_per_channel as u16);
+    let (place, before) = (map.locate(address), map.unhashed(address));
+    let above = format!("bits {} and up", map.hashed_from());
+    let partition = hash(dram.address.partition_hash, &above);
+    let by_row = hash(dram.address.bank_hash, "the row");
+    let field = |key, value: fn(&Location) -> u32, all: Location, hash: &Option<String>| Part {
+        key,
+        value: value(&place),
+        before_hash: value(&before),
+        bits: map.bits(&all),
+        hash: hash.clone(),
+    };
+    let bank_part = |key, unit: u32, count: u32| Part {
+        key,
+        value: u32::from(place.bank) / unit % count,
+        before_hash: u32::from(before.bank) / unit % count,
+        bits: map.bits(&Location { bank: (unit * (count - 1)) as u16, ..Location::default() }),
+        hash: by_row.clone(),
+    };
+    let none = Location::default();
+    let channel = Location { channel: u16::MAX, ..none };
+    let (groups, of_stack) = (dram.bank_groups, dram.banks_per_stack());
+    let byte = address & u64::from(dram.burst_bytes() - 1);
+    vec![
+        field("channel", |at| at.channel.into(), channel, &partition),
+        field("slice", |at| at.slice.into(), Location { bank: slices - 1, ..channel }, &partition),
+        bank_part("pseudo_channel", of_stack * dram.stacks, dram.pseudo_channels),
+        bank_part("stack", of_stack, dram.stacks),
+        bank_part("bank_group", 1, groups),
+        bank_part("bank_in_group", groups, of_stack / groups),
+        bank_part("bank", 1, dram.banks),
+        field("row", |at| at.row, Location { row: u32::MAX, ..none }, &None),
+        field("column", |at| at.column, Location { column: u32::MAX, ..none }, &None),
+        Part {
+            key: "byte",
+            value: byte as u32,
+            before_hash: byte as u32,
+            bits: u64::from(dram.burst_bytes() - 1),
+            hash: None,
+        },
+    ]
+}
+
+/// A hash and what it takes in; none if it changes nothing.
+fn hash(kind: IndexHash, of: &str) -> Option<String> {
+    match kind {
+        IndexHash::Linear => None,
+        IndexHash::Xor => Some(format!("xor of {of}")),
+        IndexHash::Ipoly => Some(format!("ipoly of {of}")),
+    }
+}
+
+fn positions(bits: u64) -> impl Iterator<Item = u32> {
+    (0..u64::BITS).filter(move |bit| bits >> bit & 1 == 1)
+}
+
+/// `5-7, 14`, or a dash for no bits.
+fn ranges(bits: u64) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for bit in positions(bits) {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == bit => *last = bit,
+            _ => runs.push((bit, bit)),
+        }
+    }
+    let run = |(first, last): (u32, u32)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    match runs.is_empty() {
+        true => "-".to_owned(),
+        false => runs.into_iter().map(run).collect::<Vec<_>>().join(", "),
+    }
 }
