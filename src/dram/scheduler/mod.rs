@@ -5,7 +5,9 @@
 mod banked_fifo;
 mod fcfs;
 mod fr_fcfs;
+mod fr_rr_fcfs;
 mod most_pending;
+mod sjf_potential;
 
 pub use super::agenda::BankSet;
 pub use super::queue::{Queue, Queued, RowView, Slot};
@@ -18,7 +20,14 @@ use std::cmp::Reverse;
 /// All DRAM schedulers.
 pub static SCHEDULERS: Registry<dyn Family, Scene> = Registry {
     slot: "dram_scheduler",
-    entries: &[fcfs::ENTRY, banked_fifo::ENTRY, fr_fcfs::ENTRY, most_pending::ENTRY],
+    entries: &[
+        fcfs::ENTRY,
+        banked_fifo::ENTRY,
+        fr_fcfs::ENTRY,
+        most_pending::ENTRY,
+        fr_rr_fcfs::ENTRY,
+        sjf_potential::ENTRY,
+    ],
 };
 
 /// What a scheduler may know of the machine it works in.

@@ -12,6 +12,8 @@ pub const POLICIES: &[&str] = &[
     "fr-fcfs(page=closed)",
     "fr-fcfs(starvation_limit=300)",
     "most-pending",
+    "fr-rr-fcfs",
+    "sjf-potential",
 ];
 
 fn address(map: &str) -> Address {
