@@ -8,6 +8,7 @@ mod fr_fcfs;
 mod fr_rr_fcfs;
 mod most_pending;
 mod sjf_potential;
+mod sms;
 
 pub use super::agenda::BankSet;
 pub use super::queue::{Queue, Queued, RowView, Slot};
@@ -27,6 +28,7 @@ pub static SCHEDULERS: Registry<dyn Family, Scene> = Registry {
         most_pending::ENTRY,
         fr_rr_fcfs::ENTRY,
         sjf_potential::ENTRY,
+        sms::ENTRY,
     ],
 };
 

@@ -14,6 +14,8 @@ pub const POLICIES: &[&str] = &[
     "most-pending",
     "fr-rr-fcfs",
     "sjf-potential",
+    "sms",
+    "sms(p=0,bank_fifo=2,bypass=2)",
 ];
 
 fn address(map: &str) -> Address {
