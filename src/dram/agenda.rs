@@ -40,13 +40,9 @@ pub(super) struct Plan {
 
 impl Plan {
     fn add(&mut self, banks: BankSet, cycle: u64) {
-        if cycle < self.cycle {
-            self.cycle = cycle;
-            self.banks = 0;
-        }
-        if cycle == self.cycle {
-            self.banks |= banks;
-        }
+        let kept = if cycle < self.cycle { 0 } else { self.banks };
+        self.cycle = self.cycle.min(cycle);
+        self.banks = kept | if cycle == self.cycle { banks } else { 0 };
     }
 }
 
@@ -54,29 +50,25 @@ pub(super) struct Agenda {
     kinds: [CommandKind; MAX_BANKS as usize],
     /// Earliest cycle by the bank's own constraints.
     due: [u64; MAX_BANKS as usize],
-    groups: Vec<BankSet>,
+    /// Where [`TimingState::others`] has their earliest cycle as far as other banks go.
+    places: [u16; MAX_BANKS as usize],
     /// Banks by the kind of their next command.
     wants: [BankSet; CommandKind::PLANNED],
-    /// Banks that wait for other banks only.
-    ripe: BankSet,
-    /// No bank outside `ripe` is due earlier.
-    next_ripe: u64,
+    /// Banks that have a next command.
+    waiting: BankSet,
     plan: Plan,
     /// The plan no longer holds.
     stale: bool,
 }
 
 impl Agenda {
-    pub fn new(banks: usize, timing: &TimingState) -> Agenda {
-        let mut groups = vec![0; timing.of_groups().len()];
-        (0..banks).for_each(|bank| groups[timing.group(bank)] |= one(bank));
+    pub fn new() -> Agenda {
         Agenda {
             kinds: [CommandKind::Act; MAX_BANKS as usize],
             due: [0; MAX_BANKS as usize],
-            groups,
+            places: [0; MAX_BANKS as usize],
             wants: [0; CommandKind::PLANNED],
-            ripe: 0,
-            next_ripe: u64::MAX,
+            waiting: 0,
             plan: Plan { cycle: u64::MAX, banks: 0, held: 0, floor: 0 },
             stale: true,
         }
@@ -127,65 +119,31 @@ impl Agenda {
             return;
         }
         self.wants[old] &= !bit;
-        self.ripe &= !bit;
+        self.waiting &= !bit;
         self.stale |= self.plan.banks & bit != 0;
         let Some((kind, due)) = next else { return };
         self.wants[kind as usize] |= bit;
+        self.waiting |= bit;
         self.kinds[bank] = kind;
         self.due[bank] = due;
-        self.next_ripe = self.next_ripe.min(due);
+        self.places[bank] = timing.place(kind, bank);
         if !self.stale && self.plan.held & bit == 0 {
-            self.plan.add(bit, self.shared(bank, timing).max(due).max(self.plan.floor));
+            let cycle = timing.others(self.places[bank]).max(due).max(self.plan.floor);
+            self.plan.add(bit, cycle);
         }
     }
 
     /// Plans the earliest cycle from `floor` on at which a bank outside `held` may issue its command.
     pub fn replan(&mut self, timing: &TimingState, held: BankSet, floor: u64) {
-        if self.next_ripe <= floor {
-            self.ripen(floor);
-        }
         let mut plan = Plan { cycle: u64::MAX, banks: 0, held, floor };
-        for (kind, &wanting) in self.wants.iter().enumerate() {
-            let wanting = wanting & self.ripe & !held;
-            let of_channel = timing.of_channel()[kind].max(floor);
-            if wanting == 0 || of_channel > plan.cycle {
-                continue;
-            }
-            for (earliest, group) in timing.of_groups().iter().zip(&self.groups) {
-                if wanting & group != 0 {
-                    plan.add(wanting & group, of_channel.max(earliest[kind]));
-                }
-            }
-        }
-        // Ripe banks that can go sooner leave nothing for the others.
-        if plan.cycle >= self.next_ripe {
-            for bank in members(self.unripe() & !held) {
-                plan.add(one(bank), self.shared(bank, timing).max(self.due[bank]));
-            }
+        let mut left = self.waiting & !held;
+        while left != 0 {
+            let bank = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let cycle = timing.others(self.places[bank]).max(self.due[bank]).max(floor);
+            plan.add(one(bank), cycle);
         }
         self.plan = plan;
         self.stale = false;
-    }
-
-    fn unripe(&self) -> BankSet {
-        self.wants.iter().fold(0, |all, wanting| all | wanting) & !self.ripe
-    }
-
-    /// Earliest cycle of the bank's command as far as other banks go.
-    fn shared(&self, bank: usize, timing: &TimingState) -> u64 {
-        let kind = self.kinds[bank] as usize;
-        timing.of_channel()[kind].max(timing.of_groups()[timing.group(bank)][kind])
-    }
-
-    /// Finds the banks whose own constraints have ended by `floor`.
-    fn ripen(&mut self, floor: u64) {
-        self.next_ripe = u64::MAX;
-        for bank in members(self.unripe()) {
-            if self.due[bank] <= floor {
-                self.ripe |= one(bank);
-            } else {
-                self.next_ripe = self.next_ripe.min(self.due[bank]);
-            }
-        }
     }
 }

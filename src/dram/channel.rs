@@ -174,7 +174,7 @@ impl Channel {
             follows_timing: scheduler.follows_timing(),
         };
         Ok(Channel {
-            agenda: Agenda::new(banks, &timing),
+            agenda: Agenda::new(),
             timing,
             scheduler,
             page,

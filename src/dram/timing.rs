@@ -3,7 +3,8 @@
 //! Short constraints (`_S`) hold over the whole channel, long ones (`_L`) add to them within a bank
 //! group. Another standard is another table.
 
-use super::request::CommandKind::{self, Act, Pre, Rd, Rda, Ref, Wr, Wra};
+use super::MAX_BANKS;
+use super::request::CommandKind::{self, Act, Pre, Rd, Rda, Ref, RefPb, Wr, Wra};
 use crate::machine::Dram;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -108,23 +109,16 @@ fn command_buses(dual: bool) -> impl Iterator<Item = Constraint> {
 /// Earliest cycle of each kind of command that a channel plans.
 pub(super) type Earliest = [u64; CommandKind::PLANNED];
 
-/// Cycles that one kind of command asks of those after it, by their kind.
-type Rules = [u64; CommandKind::PLANNED];
+/// A place in a table of earliest cycles, and the cycles to it from a command.
+type Rules = Vec<(u16, u64)>;
 
-/// What one kind of command asks of those after it, by whom it concerns.
-#[derive(Default)]
+/// What a command of one kind asks of those after it.
+#[derive(Clone, Default)]
 struct Consequences {
+    /// Of those to its bank, by kind.
     bank: Rules,
-    /// Wider than a bank and narrower than the channel.
-    spans: Vec<Span>,
-    channel: Rules,
-    windows: Vec<Window>,
-}
-
-struct Span {
-    scope: Scope,
-    sibling: bool,
-    rules: Rules,
+    /// Of all others, by place in [`TimingState::groups`].
+    others: Rules,
 }
 
 /// A constraint on the n-th last command, with the cycles of the last n of each pseudo channel.
@@ -213,30 +207,46 @@ impl Scope {
 /// The earliest legal cycle of every command, given those issued so far.
 pub(super) struct TimingState {
     shape: Shape,
-    /// By the kind of the command that sets them off.
-    rules: [Consequences; CommandKind::COUNT],
+    /// By the kind of the command and the group that it goes to.
+    rules: Vec<Consequences>,
+    /// By the kind of the command.
+    windows: [Vec<Window>; CommandKind::COUNT],
     banks: Vec<Earliest>,
-    groups: Vec<Earliest>,
-    channel: Earliest,
-    group_of: Vec<u8>,
+    /// By group and kind: see [`TimingState::others`].
+    groups: [u64; GROUPS * STRIDE],
+    group_of: [u8; MAX_BANKS as usize],
     auto_precharge: bool,
 }
+
+/// Most groups of a channel: each bank may be one.
+const GROUPS: usize = MAX_BANKS as usize;
+
+/// Places of a group in [`TimingState::groups`]: the kinds, up to a power of two.
+const STRIDE: usize = CommandKind::PLANNED.next_power_of_two();
 
 impl TimingState {
     pub fn new(dram: &Dram) -> TimingState {
         let shape = Shape::new(dram);
         let table = constraints(dram);
-        let mut rules: [Consequences; CommandKind::COUNT] = Default::default();
-        for c in &table {
-            rules[c.from as usize].add(c, &shape);
+        let groups = shape.all_groups();
+        let mut rules = vec![Consequences::default(); CommandKind::COUNT * groups];
+        let mut windows: [Vec<Window>; CommandKind::COUNT] = Default::default();
+        for c in table.iter().filter(|c| matters(c, dram)) {
+            if c.window > 1 {
+                windows[c.from as usize].push(Window::new(c, &shape));
+                continue;
+            }
+            for group in 0..groups {
+                rules[c.from as usize * groups + group].add(c, group, &shape);
+            }
         }
         TimingState {
             shape,
             rules,
+            windows,
             banks: vec![Earliest::default(); dram.banks as usize],
-            groups: vec![Earliest::default(); shape.all_groups()],
-            channel: Earliest::default(),
-            group_of: (0..dram.banks as usize).map(|bank| shape.group(bank) as u8).collect(),
+            groups: [0; GROUPS * STRIDE],
+            group_of: std::array::from_fn(|bank| shape.group(bank) as u8),
             auto_precharge: alike(&table, Rd, Rda) && alike(&table, Wr, Wra),
         }
     }
@@ -258,89 +268,88 @@ impl TimingState {
         self.banks[bank][kind as usize]
     }
 
-    /// Earliest cycles as far as other banks of each group, and those that only some groups answer to, go.
+    /// Where the earliest cycle of such a command stands as far as other banks go: see [`TimingState::others`].
     #[inline]
-    pub fn of_groups(&self) -> &[Earliest] {
-        &self.groups
+    pub fn place(&self, kind: CommandKind, bank: usize) -> u16 {
+        (self.group(bank) * STRIDE + kind as usize) as u16
     }
 
-    /// Earliest cycles as far as any other bank goes.
+    /// The earliest cycle of a command to one of the banks of a group as far as other banks go.
     #[inline]
-    pub fn of_channel(&self) -> &Earliest {
-        &self.channel
+    pub fn others(&self, place: u16) -> u64 {
+        self.groups[usize::from(place) % (GROUPS * STRIDE)]
     }
 
     /// Earliest cycle by all constraints.
     #[inline]
     pub fn earliest(&self, kind: CommandKind, bank: usize) -> u64 {
-        let kind = kind as usize;
-        let group = &self.groups[self.group(bank)];
-        self.banks[bank][kind].max(group[kind]).max(self.channel[kind])
+        self.of_bank(kind, bank).max(self.others(self.place(kind, bank)))
     }
 
     /// Records a command.
     pub fn issued(&mut self, kind: CommandKind, bank: usize, now: u64) {
         let group = self.group(bank);
-        let rules = &mut self.rules[kind as usize];
+        let rules = &self.rules[kind as usize * self.shape.all_groups() + group];
         raise(&mut self.banks[bank], &rules.bank, now);
-        raise(&mut self.channel, &rules.channel, now);
-        for span in &rules.spans {
-            let own = self.shape.members(group, span.scope);
-            if !span.sibling {
-                self.groups[own].iter_mut().for_each(|group| raise(group, &span.rules, now));
-                continue;
-            }
-            for other in self.shape.members(group, span.scope.wider()) {
-                if !own.contains(&other) {
-                    raise(&mut self.groups[other], &span.rules, now);
-                }
-            }
-        }
-        for window in &mut rules.windows {
+        raise(&mut self.groups, &rules.others, now);
+        for window in &mut self.windows[kind as usize] {
             let ring = match window.scope {
                 Scope::Channel => 0,
                 _ => self.shape.pseudo_channel(bank),
             };
             let Some(oldest) = window.last[ring].push(now) else { continue };
-            let (to, cycle) = (window.to as usize, oldest + window.cycles);
-            for group in &mut self.groups[self.shape.members(group, window.scope)] {
-                group[to] = group[to].max(cycle);
+            let cycle = oldest + window.cycles;
+            for group in self.shape.members(group, window.scope) {
+                let earliest = &mut self.groups[group * STRIDE + window.to as usize];
+                *earliest = (*earliest).max(cycle);
             }
         }
     }
 }
 
+/// Whether the channel must keep an account of a constraint.
+fn matters(c: &Constraint, dram: &Dram) -> bool {
+    let planned = match c.to {
+        Ref => dram.timing.trefi > 0,
+        RefPb => dram.timing.trefipb > 0,
+        to => (to as usize) < CommandKind::PLANNED,
+    };
+    // A bus issues one command a cycle in any case.
+    let same_bus = !dram.dual_command_bus || c.from.is_column() == c.to.is_column();
+    planned && !(same_bus && c.cycles <= 1)
+}
+
+impl Window {
+    fn new(c: &Constraint, shape: &Shape) -> Window {
+        let ring = Ring { cycles: vec![None; c.window.into()], next: 0 };
+        let last = vec![ring; shape.pseudo_channels];
+        Window { scope: c.scope, to: c.to, cycles: c.cycles.into(), last }
+    }
+}
+
 impl Consequences {
-    fn add(&mut self, c: &Constraint, shape: &Shape) {
-        let cycles = u64::from(c.cycles);
-        // Commands that are not planned need no earliest cycle.
-        let to = c.to as usize;
-        if to >= CommandKind::PLANNED {
+    /// What the constraint says after a command to `group`.
+    fn add(&mut self, c: &Constraint, group: usize, shape: &Shape) {
+        if c.scope == Scope::Bank && !c.sibling {
+            merge(&mut self.bank, c.to as usize, c.cycles);
             return;
         }
-        if c.window > 1 {
-            let ring = Ring { cycles: vec![None; c.window.into()], next: 0 };
-            let last = vec![ring; shape.pseudo_channels];
-            self.windows.push(Window { scope: c.scope, to: c.to, cycles, last });
-            return;
+        let own = shape.members(group, c.scope);
+        // What holds between the banks of a group holds, at least as long, within each of them.
+        let between = c.sibling && c.scope != Scope::Bank;
+        let all = if c.sibling { shape.members(group, c.scope.wider()) } else { own.clone() };
+        for other in all.filter(|other| !between || !own.contains(other)) {
+            merge(&mut self.others, other * STRIDE + c.to as usize, c.cycles);
         }
-        let whole_channel = c.scope == Scope::Channel
-            || c.scope == Scope::PseudoChannel && shape.pseudo_channels == 1;
-        let rules = match c.scope {
-            Scope::Bank if !c.sibling => &mut self.bank,
-            // What holds between banks holds, at least as long, within each of them.
-            Scope::Bank => &mut self.channel,
-            _ if whole_channel && !c.sibling => &mut self.channel,
-            scope => {
-                let same = |span: &Span| span.scope == scope && span.sibling == c.sibling;
-                let at = self.spans.iter().position(same).unwrap_or_else(|| {
-                    self.spans.push(Span { scope, sibling: c.sibling, rules: Rules::default() });
-                    self.spans.len() - 1
-                });
-                &mut self.spans[at].rules
-            }
-        };
-        rules[to] = rules[to].max(cycles);
+    }
+}
+
+/// Adds a rule, or lengthens that for the same place.
+fn merge(rules: &mut Rules, place: usize, cycles: u32) {
+    let cycles = u64::from(cycles);
+    match rules.iter_mut().find(|(at, _)| usize::from(*at) == place) {
+        Some((_, longest)) => *longest = cycles.max(*longest),
+        None => rules.push((place as u16, cycles)),
     }
 }
 
@@ -353,11 +362,11 @@ fn alike(table: &[Constraint], a: CommandKind, b: CommandKind) -> bool {
     waits(a) == waits(b)
 }
 
-/// Raises earliest cycles to those that the rules count from `now`; where there is no rule, to `now`, which is past
-/// for whatever comes after.
+/// Raises earliest cycles to those that the rules count from `now`.
 #[inline]
-fn raise(earliest: &mut Earliest, rules: &Rules, now: u64) {
-    for (earliest, cycles) in earliest.iter_mut().zip(rules) {
+fn raise(earliest: &mut [u64], rules: &[(u16, u64)], now: u64) {
+    for &(place, cycles) in rules {
+        let earliest = &mut earliest[usize::from(place)];
         *earliest = (*earliest).max(now + cycles);
     }
 }
