@@ -292,7 +292,7 @@ impl Sm {
             pc: row.row.pc,
             bytes: sector.bytes,
             access: access.0,
-            warp: u32::from(self.id) << 6 | row.warp,
+            warp: u32::from(self.id) * self.warps.len() as u32 + row.warp,
             serial: sector.serial,
             ..self.blank_request(sector.address, kind, ctx)
         };

@@ -91,11 +91,14 @@ impl Channel {
     /// Issues the command of the first of the `due` banks by rank and in the round.
     fn issue_one(&mut self, bus: usize, due: BankSet, now: u64) {
         let due = self.confirmed(due, now);
-        let due = if self.spec.ranks_banks { self.best_ranked(due, now) } else { due };
-        let Some(index) = first_from(due, self.turn[bus]) else { return };
+        let best = if self.spec.ranks_banks { self.best_ranked(due, now) } else { due };
+        let Some(index) = first_from(best, self.turn[bus]) else { return };
         let kind = self.agenda.kind(index);
         if self.spec.dual_command_bus && self.timing.earliest(kind, index) > now {
             return;
+        }
+        if first_from(due, self.turn[bus]) != Some(index) {
+            self.scheduler.on_overtaking();
         }
         self.turn[bus] = index as u32 + 1;
         if self.banks[index].active.is_none()

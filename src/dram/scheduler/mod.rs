@@ -3,12 +3,15 @@
 //! A policy is one file here and one line of [`SCHEDULERS`].
 
 mod banked_fifo;
+mod div_first;
 mod fcfs;
 mod fr_fcfs;
 mod fr_rr_fcfs;
 mod most_pending;
 mod sjf_potential;
 mod sms;
+mod warp_table;
+mod warped_mc;
 
 pub use super::agenda::BankSet;
 pub use super::queue::{Queue, Queued, RowView, Slot};
@@ -29,6 +32,8 @@ pub static SCHEDULERS: Registry<dyn Family, Scene> = Registry {
         fr_rr_fcfs::ENTRY,
         sjf_potential::ENTRY,
         sms::ENTRY,
+        div_first::ENTRY,
+        warped_mc::ENTRY,
     ],
 };
 
@@ -320,6 +325,9 @@ pub trait Scheduler {
     fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
         let _ = (queued, last, now);
     }
+
+    /// [`rank`](Scheduler::rank) let another bank issue a command than the round robin would have.
+    fn on_overtaking(&mut self) {}
 
     /// More requests wait in the LLC for the data of the request in `slot`: by the news that have arrived at `now`,
     /// `merges` in all, and those that have joined since the last news waited `age` DRAM cycles together

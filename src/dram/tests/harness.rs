@@ -1,6 +1,6 @@
 //! Configurations and drivers.
 
-use crate::dram::scheduler::Scene;
+use crate::dram::scheduler::{Counter, Scene};
 use crate::dram::{Channel, ChannelStatistics, Command, CommandKind, Completion, Request, checker};
 use crate::machine::{Address, Dram, IndexHash, QueueOrganisation, Timing};
 
@@ -16,6 +16,10 @@ pub const POLICIES: &[&str] = &[
     "sjf-potential",
     "sms",
     "sms(p=0,bank_fifo=2,bypass=2)",
+    "div-first",
+    "div-first(wat_bits=3,wet_latency=25)",
+    "warped-mc",
+    "warped-mc(wat_bits=3,wet_latency=25,picks_per_cycle=1)",
 ];
 
 fn address(map: &str) -> Address {
@@ -191,6 +195,28 @@ pub fn channel(dram: &Dram, policy: &str) -> Channel {
     channel
 }
 
+/// Runs the first of two channels that share a policy. The second holds requests that are never served.
+pub fn run_beside(
+    dram: &Dram,
+    policy: &str,
+    requests: &[(u64, Request)],
+    elsewhere: &[Request],
+) -> Run {
+    let scene = Scene { dram: Dram { channels: 2, ..dram.clone() }, ..scene(dram) };
+    let mut channels = Channel::family(&scene, policy).unwrap();
+    elsewhere.iter().for_each(|&request| channels[1].push(0, request));
+    channels[0].enable_log();
+    drive(&mut channels[0], requests, Stepping::Events, |_| u32::MAX)
+}
+
+/// The cycle in which bank 1 is activated, where its request and one to bank 0 arrive at 20 and bank 0 has the turn,
+/// whose row cannot be closed before 28.
+pub fn activation_beside_a_blocked_bank(policy: &str) -> u64 {
+    let queue = [(0, read(0, 0, 1)), (0, read(1, 5, 1)), (20, read(2, 0, 2)), (20, read(3, 1, 1))];
+    let log = run_with(&gddr5(), policy, &queue, Stepping::Events, |_| u32::MAX).log;
+    log.iter().find(|command| command.bank == 1).unwrap().cycle
+}
+
 /// A one-burst read; change what differs.
 pub fn read(id: u32, bank: u16, row: u32) -> Request {
     Request {
@@ -218,12 +244,19 @@ pub struct Run {
     pub completions: Vec<Completion>,
     pub log: Vec<Command>,
     pub statistics: ChannelStatistics,
+    pub counters: Vec<Counter>,
 }
 
 impl Run {
     /// The run's commands, `kind bank row@cycle`.
     pub fn commands(&self) -> Vec<String> {
         self.log.iter().map(describe).collect()
+    }
+
+    /// What the policy counted under this name.
+    pub fn counted(&self, name: &str) -> u64 {
+        let counter = self.counters.iter().find(|counter| counter.name == name);
+        counter.unwrap_or_else(|| panic!("no counter {name}")).value
     }
 
     /// Order in which requests left.
@@ -254,7 +287,16 @@ pub fn run_with(
     stepping: Stepping,
     room: impl Fn(u64) -> u32,
 ) -> Run {
-    let mut channel = channel(dram, policy);
+    drive(&mut channel(dram, policy), requests, stepping, room)
+}
+
+/// The same to a channel that may be one of several.
+pub fn drive(
+    channel: &mut Channel,
+    requests: &[(u64, Request)],
+    stepping: Stepping,
+    room: impl Fn(u64) -> u32,
+) -> Run {
     let mut completions = Vec::new();
     let mut sent = 0;
     let mut now = 0;
@@ -262,7 +304,7 @@ pub fn run_with(
         let waits = |channel: &Channel, sent: usize, now: u64| {
             requests.get(sent).is_some_and(|(at, request)| *at <= now && channel.accepts(request))
         };
-        while waits(&channel, sent, now) {
+        while waits(channel, sent, now) {
             channel.push(now, requests[sent].1);
             sent += 1;
         }
@@ -270,7 +312,7 @@ pub fn run_with(
         completions.extend(channel.take_completions());
         let arrival = match requests.get(sent) {
             Some((at, _)) if *at > now => *at,
-            Some(_) if waits(&channel, sent, now) => now + 1,
+            Some(_) if waits(channel, sent, now) => now + 1,
             _ => u64::MAX,
         };
         let event = next.unwrap_or(u64::MAX).min(arrival);
@@ -279,7 +321,12 @@ pub fn run_with(
         now = if stepping == Stepping::EveryCycle { now + 1 } else { event.min(now + 1_000_000) };
     }
     let end = completions.iter().map(|done| done.data_end).max().unwrap_or(now);
-    Run { completions, log: channel.log().to_vec(), statistics: channel.statistics(end) }
+    Run {
+        completions,
+        log: channel.log().to_vec(),
+        statistics: channel.statistics(end),
+        counters: channel.counters(),
+    }
 }
 
 /// All requests as early as possible, with the checker's blessing.
