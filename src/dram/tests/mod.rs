@@ -3,6 +3,7 @@
 
 mod addresses;
 pub mod harness;
+mod options;
 mod properties;
 
 mod reference;
