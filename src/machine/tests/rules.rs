@@ -110,12 +110,35 @@ fn every_rule_refuses() {
         ("li2015", &["dram.address.map=row:12 bank:3 column:6 bank:1 burst:6"], "dram.address.map"),
         ("li2015", &["dram.address.map=row:12 bnak:4 column:6 burst:6"], "dram.address.map"),
         ("li2015", &["dram.address.map=\"\""], "dram.address.map"),
+        (
+            "li2015",
+            &[
+                "dram.address.interleave_bytes=0",
+                "dram.address.map=dramid@6;00000000000000000000000000000000.0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS",
+            ],
+            "dram.address.map",
+        ),
+        (
+            "li2015",
+            &["dram.address.interleave_bytes=0", "dram.channels=8", "dram.address.map=RoBaRaCoCh"],
+            "dram.address.map",
+        ),
+        ("li2015", &["dram.pseudo_channels=2"], "dram.address.map"),
         ("v100", &["dram.channels=16"], "dram.channels"),
         ("v100", &["dram.address.interleave_bytes=256"], "dram.address.interleave_bytes"),
         ("li2015", &["dram.address.interleave_bytes=0"], "dram.address.interleave_bytes"),
         ("li2015", &["dram.address.interleave_bytes=64"], "dram.address.interleave_bytes"),
         ("li2015", &["dram.address.interleave_bytes=384"], "dram.address.interleave_bytes"),
         ("li2015", &["dram.address.partition_hash=ipoly"], "dram.address.partition_hash"),
+        (
+            "v100",
+            &[
+                "dram.channels=256",
+                "llc.slices_per_channel=8",
+                "dram.address.map=row:13 bank:4 channel:8 column:6 burst:5",
+            ],
+            "dram.channels",
+        ),
     ];
     for (name, overrides, key) in cases {
         let message = refusal(name, overrides);
