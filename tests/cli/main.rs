@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod documents;
+mod dram;
 mod dram_map;
 mod formats;
 mod help;

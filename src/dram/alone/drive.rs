@@ -25,6 +25,10 @@ pub struct ChannelOutcome {
 /// Told of requests that have been served since it was told last; may end the run.
 pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
+/// Cycles without a request entering or leaving after which a channel with work counts as stuck, though it may go on
+/// refreshing.
+const PATIENCE: u64 = 1 << 26;
+
 /// Requests served between two reports of progress.
 const REPORT: u64 = 1 << 16;
 
@@ -98,6 +102,8 @@ struct Lane {
     wake: Option<u64>,
     /// End of the last data.
     end: u64,
+    /// When a request entered last.
+    entered: u64,
     read_latency: Histogram,
     write_latency: Histogram,
     delay: Histogram,
@@ -113,6 +119,7 @@ impl Lane {
             head,
             load: None,
             end: 0,
+            entered: 0,
             read_latency: Histogram::default(),
             write_latency: Histogram::default(),
             delay: Histogram::default(),
@@ -126,6 +133,7 @@ impl Lane {
                 self.delay.record(now - due);
             }
             self.channel.push(now, arrival.request);
+            self.entered = now;
             self.head = self.feed.next()?;
             self.follow_load(&arrival.request, now);
         }
@@ -169,10 +177,12 @@ impl Lane {
         }
     }
 
-    /// Refuses to end with work left.
+    /// Refuses to end with work left, and to go on for ever.
     fn check(&self, index: u32, cycle: u64) -> Result<(), AloneError> {
         let pending = self.channel.pending();
-        if self.wake.is_some() || (self.head.is_none() && pending == 0) {
+        let is_done = self.head.is_none() && pending == 0;
+        let is_late = pending > 0 && cycle > self.end.max(self.entered) + PATIENCE;
+        if is_done || (self.wake.is_some() && !is_late) {
             return Ok(());
         }
         Err(AloneError::Stuck { channel: index, cycle, pending })
@@ -185,6 +195,119 @@ impl Lane {
             write_latency: self.write_latency,
             delay: self.delay,
             counters: self.channel.counters(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dram::alone::{Mix, Origin, Pattern, Period, Sources};
+    use crate::dram::scheduler::{BankView, Queued, Scheduler, Slot};
+    use crate::machine::load;
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Heard {
+        Arrival(u32),
+        Complete(u32),
+    }
+
+    /// FR-FCFS that remembers which loads it heard of.
+    struct Listener(Rc<RefCell<Vec<Heard>>>);
+
+    impl Scheduler for Listener {
+        fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+            Some(bank.fr_fcfs())
+        }
+
+        fn orders_writes(&self) -> bool {
+            true
+        }
+
+        fn on_arrival(&mut self, _: Slot, queued: &Queued) {
+            self.0.borrow_mut().push(Heard::Arrival(queued.request.load));
+        }
+
+        fn on_load_complete(&mut self, load: u32, _: u64) {
+            self.0.borrow_mut().push(Heard::Complete(load));
+        }
+    }
+
+    fn device() -> Device {
+        let dram = load("li2015", &[]).unwrap().dram;
+        Device { name: "test".to_owned(), dram, period: Period::of_mhz(1000) }
+    }
+
+    fn feed(device: &Device, requests: u64, group: u32, reads: f64) -> Feed {
+        let mix = Mix { requests, reads, seed: 1 };
+        let stream = Stream {
+            origin: Origin::Pattern { pattern: Pattern::OneBank, locality: 1, channels: 1, mix },
+            bytes: 64,
+            rate: None,
+            sources: Sources { sms: 1, warps: 1, group },
+        };
+        Feed::all(&stream, device).unwrap().remove(0)
+    }
+
+    fn heard(requests: u64, group: u32, reads: f64) -> Vec<Heard> {
+        let (device, heard) = (device(), Rc::default());
+        let channel = Channel::new(&device.dram, Box::new(Listener(Rc::clone(&heard)))).unwrap();
+        let mut lane = Lane::new(channel, feed(&device, requests, group, reads)).unwrap();
+        while let Some(now) = lane.wake {
+            lane.step(now).unwrap();
+        }
+        heard.take()
+    }
+
+    /// Before the next load's first request, and before time goes on.
+    #[test]
+    fn a_load_is_complete_with_its_last_request() {
+        let load = |id| [Heard::Arrival(id), Heard::Arrival(id), Heard::Complete(id)];
+        assert_eq!(heard(200, 2, 1.0), (0..100).flat_map(load).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_last_load_is_complete_with_the_stream() {
+        let expected = [Heard::Arrival(0), Heard::Arrival(0), Heard::Complete(0)];
+        assert_eq!(heard(2, 3, 1.0), expected);
+    }
+
+    #[test]
+    fn writes_belong_to_no_load_and_end_none() {
+        let heard = heard(400, 8, 0.5);
+        let ends = heard.iter().filter_map(|heard| match heard {
+            Heard::Complete(load) => Some(*load),
+            Heard::Arrival(_) => None,
+        });
+        assert_eq!(ends.collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
+        assert!(heard.contains(&Heard::Arrival(u32::MAX)));
+    }
+
+    /// A scheduler that never picks leaves work that nothing will ever do, whether or not there are refreshes.
+    #[test]
+    fn a_stuck_channel_is_an_error() {
+        struct Idle;
+        impl Scheduler for Idle {
+            fn pick(&mut self, _: &BankView) -> Option<Slot> {
+                None
+            }
+        }
+        for trefi in [0, 1_000_000] {
+            let mut device = device();
+            (device.dram.timing.trefi, device.dram.timing.trfc) = (trefi, trefi / 1000);
+            let channel = Channel::new(&device.dram, Box::new(Idle)).unwrap();
+            let mut lane = Lane::new(channel, feed(&device, 1, 1, 1.0)).unwrap();
+            let error = loop {
+                let now = lane.wake.unwrap();
+                lane.step(now).unwrap();
+                if let Err(error) = lane.check(3, now) {
+                    break error;
+                }
+            };
+            let stuck = matches!(error, AloneError::Stuck { channel: 3, pending: 1, .. });
+            assert!(stuck, "{error}");
         }
     }
 }
