@@ -58,7 +58,7 @@ enum Command {
     Generate(generate::Args),
     Import(import::Args),
     Export(export::Args),
-    Dram(dram::Args),
+    Dram(Box<dram::Args>),
     Info(info::Args),
     List(list::Args),
 }

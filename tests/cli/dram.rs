@@ -80,7 +80,18 @@ fn the_same_on_any_number_of_threads_and_in_any_format() {
 #[test]
 fn a_table_for_people() {
     let arguments = [&["dram"], &RANDOM[..], &["--dram-scheduler", "fcfs,fr-fcfs"]].concat();
-    insta::assert_snapshot!(Bench::new().output(&arguments));
+    let table = Bench::new().output(&arguments);
+    // Its form; what the numbers are is not for this test.
+    let word = |word: &str| {
+        if word.starts_with(|c: char| c.is_ascii_digit()) { "N" } else { word }.to_owned()
+    };
+    let line = |line: &str| line.split_whitespace().map(word).collect::<Vec<_>>().join(" ") + "\n";
+    insta::assert_snapshot!(table.lines().map(line).collect::<String>());
+    let widths: Vec<usize> = table.lines().skip(2).map(|line| line.chars().count()).collect();
+    assert!(
+        widths.iter().all(|&width| width == widths[0]),
+        "numbers end below each other: {table}"
+    );
 }
 
 #[test]
@@ -98,11 +109,10 @@ fn a_file_of_accesses() {
     bench.write("a.csv", "op,address\nR,0\nW,0x100\nR,512\n");
     let rows = rows(&bench, &["--trace", "a.csv", "--set", "dram.channels=2"]);
     let counts = |row: &Row| (row["read_requests"].as_u64(), row["write_requests"].as_u64());
-    assert_eq!(rows.iter().map(counts).collect::<Vec<_>>(), [
-        (Some(2), Some(1)),
-        (Some(2), Some(0)),
-        (Some(0), Some(1))
-    ]);
+    assert_eq!(
+        rows.iter().map(counts).collect::<Vec<_>>(),
+        [(Some(2), Some(1)), (Some(2), Some(0)), (Some(0), Some(1))]
+    );
 }
 
 /// The documented columns are those that there are.
