@@ -1,246 +1,287 @@
 //! An independent check of a command log.
 //!
-//! It states the rules of the device anew, from the data sheet's point of view: rows and data intervals, not
-//! commands to schedule. It shares no code with the channel or its timing table.
+//! It knows the standard's constraint table and nothing of the channel: every command is held against the commands
+//! before it, one constraint after the other, and against what a table cannot say: which rows are open, who
+//! has the buses, whether refreshes came.
 
 use super::request::{Command, CommandKind};
-use crate::machine::{Dram, Timing};
+use super::standard::{COMMAND_BUS, Place, Standard};
+use super::timing::{Constraint, Scope};
+use crate::machine::Dram;
+use std::collections::VecDeque;
+
+/// Refreshes that a device lets its controller postpone (JEDEC, from DDR3 on: at most 8).
+pub const POSTPONED_REFRESHES: u32 = 8;
 
 /// A rule that a command breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    pub rule: &'static str,
+    /// Name of a constraint of the standard, or what is wrong.
+    pub rule: String,
     /// The command that the rule counts from, if it counts from one.
     pub earlier: Option<Command>,
     pub later: Command,
-    /// The first cycle that the rule allows, if it is about time.
+    /// The first cycle that the rule allows, if it is about a least distance.
     pub earliest: Option<u64>,
 }
 
-/// Checks a log, in its order, of a channel whose banks are all closed before it.
+/// Checks the log of one channel, in its order, with all banks closed before it. Refreshes may be late.
+///
+/// # Panics
+/// If `dram` names no standard: no valid machine has such a channel.
 pub fn check(dram: &Dram, log: &[Command]) -> Vec<Violation> {
-    let mut checker = Checker::new(dram);
-    for command in log {
-        checker.take(*command);
-    }
-    checker.violations
+    let standard = Standard::load(&dram.standard).expect("a checked standard");
+    let mut checker = Checker::new(dram, &standard);
+    log.iter().flat_map(|command| checker.take(*command)).collect()
+}
+
+/// A command with the place of its bank.
+#[derive(Clone, Copy)]
+struct Placed {
+    command: Command,
+    place: Place,
 }
 
 #[derive(Clone, Default)]
-struct BankState {
+struct Bank {
     /// The activation that opened the row, while it is open.
     open: Option<Command>,
-    last_act: Option<Command>,
-    last_pre: Option<Command>,
-    last_read: Option<Command>,
-    last_write: Option<Command>,
+    /// The last refresh, and whether it was found late already.
+    refreshed: Option<Command>,
+    overdue: bool,
 }
 
-struct Checker<'a> {
-    timing: &'a Timing,
-    groups: u16,
+/// Checks the commands of one channel one after the other.
+pub struct Checker {
+    /// By the kind of the later command; those of the command buses left out.
+    constraints: Vec<Vec<Constraint>>,
+    /// Commands by kind, as far back as a constraint reaches.
+    history: Vec<VecDeque<Placed>>,
+    reach: u64,
+    command_ticks: [u64; CommandKind::COUNT],
     dual_command_bus: bool,
-    /// Cycles of data per column command.
-    data_cycles: u64,
-    banks: Vec<BankState>,
-    /// All activations, and the last column commands of each bank group.
-    acts: Vec<Command>,
-    last_columns: Vec<Option<Command>>,
-    last_writes: Vec<Option<Command>>,
-    last_acts: Vec<Option<Command>>,
-    last_column: Option<Command>,
-    last_read: Option<Command>,
-    last_write: Option<Command>,
-    last_pre: Option<Command>,
-    last_refresh: Option<Command>,
-    last_on_bus: [Option<Command>; 2],
-    violations: Vec<Violation>,
+    on_bus: [Option<Command>; 2],
+    /// Cycles of data, and of RD and WR to the first of them.
+    burst: u64,
+    latencies: [u64; 2],
+    /// Cycles within which every bank must be refreshed.
+    refresh_within: Option<u64>,
+    places: Vec<Place>,
+    banks: Vec<Bank>,
+    last: Option<Command>,
 }
 
-impl<'a> Checker<'a> {
-    fn new(dram: &'a Dram) -> Self {
-        let groups = dram.bank_groups.max(1) as usize;
-        let transfers = u64::from(dram.burst_length);
-        let per_clock = u64::from(dram.transfers_per_clock.max(1));
+impl Checker {
+    /// A checker of a channel of `dram`, which is valid and of this standard, with all banks closed.
+    pub fn new(dram: &Dram, standard: &Standard) -> Checker {
+        let mut constraints = vec![Vec::new(); CommandKind::COUNT];
+        let table = standard.constraints(dram);
+        let reach = table.iter().map(|c| u64::from(c.cycles)).max().unwrap_or(0);
+        for constraint in table.into_iter().filter(|c| c.name != COMMAND_BUS) {
+            constraints[constraint.to as usize].push(constraint);
+        }
+        let places: Vec<Place> =
+            (0..dram.banks as u16).filter_map(|b| Place::of(dram, b)).collect();
+        let burst = u64::from(dram.burst_cycles());
+        let latencies = standard.latencies(dram).map(u64::from);
         Checker {
-            timing: &dram.timing,
-            groups: groups as u16,
+            constraints,
+            history: vec![VecDeque::new(); CommandKind::COUNT],
+            reach: reach.max(latencies[0].max(latencies[1]) + burst),
+            command_ticks: CommandKind::ALL.map(|kind| standard.command_ticks(kind).into()),
             dual_command_bus: dram.dual_command_bus,
-            data_cycles: transfers.div_ceil(per_clock).max(1),
-            banks: vec![BankState::default(); dram.banks as usize],
-            acts: Vec::new(),
-            last_columns: vec![None; groups],
-            last_writes: vec![None; groups],
-            last_acts: vec![None; groups],
-            last_column: None,
-            last_read: None,
-            last_write: None,
-            last_pre: None,
-            last_refresh: None,
-            last_on_bus: [None; 2],
-            violations: Vec::new(),
+            on_bus: [None; 2],
+            burst,
+            latencies,
+            refresh_within: None,
+            banks: vec![Bank::default(); places.len()],
+            places,
+            last: None,
         }
     }
 
-    fn take(&mut self, command: Command) {
-        self.check_bus(command);
-        if usize::from(command.bank) >= self.banks.len() {
-            return self.report("bank out of range", None, command, None);
-        }
-        match command.kind {
-            CommandKind::Act => self.activate(command),
-            CommandKind::Pre => self.precharge(command),
-            CommandKind::Rd => self.read(command),
-            CommandKind::Wr => self.write(command),
-            CommandKind::Ref => self.refresh(command),
-            _ => {}
-        }
+    /// Also wants every bank refreshed in time: of the refreshes that fall due every tREFI (or, of single banks,
+    /// every tREFIpb), `postponed` may be late.
+    pub fn with_refresh(mut self, dram: &Dram, postponed: u32) -> Checker {
+        let t = &dram.timing;
+        let single = u64::from(t.trefipb) * u64::from(dram.banks);
+        let interval = if t.trefi > 0 { t.trefi.into() } else { single };
+        self.refresh_within = (interval > 0).then(|| interval * (u64::from(postponed) + 1));
+        self
     }
 
-    fn check_bus(&mut self, command: Command) {
-        let column = matches!(command.kind, CommandKind::Rd | CommandKind::Wr);
-        let bus = usize::from(self.dual_command_bus && column);
-        self.after("command bus", self.last_on_bus[bus], command, 1);
-        self.last_on_bus[bus] = Some(command);
+    /// What is wrong with the next command.
+    pub fn take(&mut self, command: Command) -> Vec<Violation> {
+        let mut found = Findings { later: command, violations: Vec::new() };
+        if let Some(last) = self.last.filter(|last| last.cycle > command.cycle) {
+            found.early("order of commands", last, last.cycle);
+        }
+        self.last = Some(command);
+        self.check_command_bus(&mut found);
+        let Some(&place) = self.places.get(usize::from(command.bank)) else {
+            found.wrong("bank out of range", None);
+            return found.violations;
+        };
+        self.check_constraints(place, &mut found);
+        if command.kind.is_column() {
+            self.check_data_bus(place, &mut found);
+        }
+        self.check_refresh(place, &mut found);
+        self.check_rows(place, &mut found);
+        self.remember(Placed { command, place });
+        found.violations
     }
 
-    fn activate(&mut self, command: Command) {
-        let t = self.timing;
-        let group = usize::from(command.bank % self.groups);
-        let bank = self.banks[usize::from(command.bank)].clone();
-        if bank.open.is_some() {
-            self.report("ACT to an open bank", bank.open, command, None);
-        }
-        self.after("tRC", bank.last_act, command, t.trc);
-        self.after("tRP", bank.last_pre, command, t.trp);
-        self.after("tRRD_S", self.acts.last().copied(), command, t.trrds);
-        self.after("tRRD_L", self.last_acts[group], command, t.trrdl);
-        // With this one there would be five in the window.
-        let fourth_last = self.acts.len().checked_sub(4).map(|i| self.acts[i]);
-        self.after("tFAW", fourth_last, command, t.tfaw);
-        self.after("tRFC", self.last_refresh, command, t.trfc);
-        let bank = &mut self.banks[usize::from(command.bank)];
-        bank.open = Some(command);
-        bank.last_act = Some(command);
-        self.last_acts[group] = Some(command);
-        self.acts.push(command);
-    }
-
-    fn precharge(&mut self, command: Command) {
-        let t = self.timing;
-        let bank = self.banks[usize::from(command.bank)].clone();
-        match bank.open {
-            None => self.report("PRE to a closed bank", bank.last_pre, command, None),
-            Some(act) if act.row != command.row => {
-                self.report("PRE of another row", bank.open, command, None);
-            }
-            Some(_) => {}
-        }
-        self.after("tRAS", bank.last_act, command, t.tras);
-        self.after("tRTP", bank.last_read, command, t.trtp);
-        if let Some(write) = bank.last_write {
-            self.from("tWR", write, self.data(write).1 + u64::from(t.twr), command);
-        }
-        let bank = &mut self.banks[usize::from(command.bank)];
-        bank.open = None;
-        bank.last_pre = Some(command);
-        self.last_pre = Some(command);
-    }
-
-    fn read(&mut self, command: Command) {
-        let t = self.timing;
-        let group = usize::from(command.bank % self.groups);
-        self.check_row(command, "tRCD", t.trcd);
-        self.check_column(command);
-        if let Some(write) = self.last_write {
-            self.from("tWTR_S", write, self.data(write).1 + u64::from(t.twtrs), command);
-        }
-        if let Some(write) = self.last_writes[group] {
-            self.from("tWTR_L", write, self.data(write).1 + u64::from(t.twtrl), command);
-        }
-        self.banks[usize::from(command.bank)].last_read = Some(command);
-        self.last_read = Some(command);
-    }
-
-    fn write(&mut self, command: Command) {
-        let t = self.timing;
-        let group = usize::from(command.bank % self.groups);
-        self.check_row(command, "tRCDW", t.trcdw);
-        self.check_column(command);
-        if let Some(read) = self.last_read {
-            let first_data = self.data(read).1 + u64::from(t.trtw_gap);
-            self.from("tRTW", read, first_data.saturating_sub(u64::from(t.twl)), command);
-        }
-        self.banks[usize::from(command.bank)].last_write = Some(command);
-        self.last_writes[group] = Some(command);
-        self.last_write = Some(command);
-    }
-
-    fn refresh(&mut self, command: Command) {
-        let t = self.timing;
-        if let Some(open) = self.banks.iter().find_map(|bank| bank.open) {
-            self.report("REF with an open bank", Some(open), command, None);
-        }
-        self.after("tRP", self.last_pre, command, t.trp);
-        self.after("tRC", self.acts.last().copied(), command, t.trc);
-        self.after("tRFC", self.last_refresh, command, t.trfc);
-        self.last_refresh = Some(command);
-    }
-
-    fn check_row(&mut self, command: Command, rule: &'static str, cycles: u32) {
-        match self.banks[usize::from(command.bank)].open {
-            None => self.report("column command to a closed bank", None, command, None),
-            Some(act) if act.row != command.row => {
-                self.report("column command to another row", Some(act), command, None);
-            }
-            Some(act) => self.after(rule, Some(act), command, cycles),
-        }
-    }
-
-    fn check_column(&mut self, command: Command) {
-        let group = usize::from(command.bank % self.groups);
-        self.after("tCCD_S", self.last_column, command, self.timing.tccds);
-        self.after("tCCD_L", self.last_columns[group], command, self.timing.tccdl);
-        if let Some(last) = self.last_column {
-            let (start, end) = (self.data(command).0, self.data(last).1);
-            if start < end {
-                let earliest = command.cycle + (end - start);
-                self.report("data bus", Some(last), command, Some(earliest));
+    fn check_constraints(&self, place: Place, found: &mut Findings) {
+        for constraint in &self.constraints[found.later.kind as usize] {
+            let allowed = |earlier: &Command| earlier.cycle + u64::from(constraint.cycles);
+            let counted = self.history[constraint.from as usize]
+                .iter()
+                .rev()
+                .filter(|earlier| constraint.holds_between(&earlier.place, &place))
+                .nth(usize::from(constraint.window) - 1);
+            if let Some(Placed { command, .. }) = counted {
+                found.not_before(&constraint.name, *command, allowed(command));
             }
         }
-        self.last_columns[group] = Some(command);
-        self.last_column = Some(command);
+    }
+
+    /// A command bus is taken from the first to the last tick of a command.
+    fn check_command_bus(&mut self, found: &mut Findings) {
+        let later = found.later;
+        let bus = usize::from(self.dual_command_bus && later.kind.is_column());
+        if let Some(last) = self.on_bus[bus] {
+            let free = last.cycle + self.command_ticks[last.kind as usize];
+            found.not_before(COMMAND_BUS, last, free);
+        }
+        self.on_bus[bus] = Some(later);
+    }
+
+    /// The data bus of a pseudo channel carries one burst at a time, in whatever order.
+    fn check_data_bus(&self, place: Place, found: &mut Findings) {
+        let (start, end) = self.data(&found.later);
+        let columns = CommandKind::ALL.into_iter().filter(|kind| kind.is_column());
+        let earlier = columns.flat_map(|kind| &self.history[kind as usize]);
+        let meets = |other: &&Placed| {
+            let (other_start, other_end) = self.data(&other.command);
+            other.place.shares(Scope::PseudoChannel, &place)
+                && start < other_end
+                && other_start < end
+        };
+        if let Some(other) = earlier.filter(meets).max_by_key(|other| other.command.cycle) {
+            let allowed = found.later.cycle + (self.data(&other.command).1 - start);
+            found.early("data bus", other.command, allowed);
+        }
     }
 
     /// The cycles in which a column command has the data bus: the first, and the one after the last.
-    fn data(&self, command: Command) -> (u64, u64) {
-        let latency = match command.kind {
-            CommandKind::Wr => self.timing.twl,
-            _ => self.timing.tcl,
-        };
-        let start = command.cycle + u64::from(latency);
-        (start, start + self.data_cycles)
+    fn data(&self, command: &Command) -> (u64, u64) {
+        let start = command.cycle + self.latencies[usize::from(command.kind.is_write())];
+        (start, start + self.burst)
     }
 
-    fn after(&mut self, rule: &'static str, earlier: Option<Command>, later: Command, cycles: u32) {
-        if let Some(earlier) = earlier {
-            self.from(rule, earlier, earlier.cycle + u64::from(cycles), later);
+    /// Reports a bank's late refresh once.
+    fn check_refresh(&mut self, place: Place, found: &mut Findings) {
+        let Some(within) = self.refresh_within else { return };
+        let all_banks = found.later.kind == CommandKind::Ref;
+        for (bank, at) in self.banks.iter_mut().zip(&self.places) {
+            if !(*at == place || all_banks && at.shares(Scope::PseudoChannel, &place)) {
+                continue;
+            }
+            let due = bank.refreshed.map_or(0, |refresh| refresh.cycle) + within;
+            if found.later.cycle > due && !bank.overdue {
+                bank.overdue = true;
+                found.wrong("refresh overdue", bank.refreshed);
+            }
         }
     }
 
-    fn from(&mut self, rule: &'static str, earlier: Command, earliest: u64, later: Command) {
-        if later.cycle < earliest {
-            self.report(rule, Some(earlier), later, Some(earliest));
+    fn check_rows(&mut self, place: Place, found: &mut Findings) {
+        let later = found.later;
+        let bank = &mut self.banks[usize::from(later.bank)];
+        match later.kind {
+            CommandKind::Act => {
+                if bank.open.is_some() {
+                    found.wrong("ACT to an open bank", bank.open);
+                }
+                bank.open = Some(later);
+            }
+            CommandKind::Pre => {
+                found.wants_row(bank.open, "PRE to a closed bank", "PRE of another row");
+                bank.open = None;
+            }
+            CommandKind::Rd | CommandKind::Wr | CommandKind::Rda | CommandKind::Wra => {
+                let closed = "column command to a closed bank";
+                found.wants_row(bank.open, closed, "column command to another row");
+                if later.kind.closes_row() {
+                    bank.open = None;
+                }
+            }
+            CommandKind::RefPb => {
+                if bank.open.is_some() {
+                    found.wrong("REFPB to an open bank", bank.open);
+                }
+                (bank.refreshed, bank.overdue) = (Some(later), false);
+            }
+            CommandKind::Ref => {
+                for bank in self.pseudo_channel(place) {
+                    if bank.open.is_some() {
+                        found.wrong("REF with an open bank", bank.open);
+                    }
+                    (bank.refreshed, bank.overdue) = (Some(later), false);
+                }
+            }
+            CommandKind::PreAll => self.pseudo_channel(place).for_each(|bank| bank.open = None),
         }
     }
 
-    fn report(
-        &mut self,
-        rule: &'static str,
-        earlier: Option<Command>,
-        later: Command,
-        earliest: Option<u64>,
-    ) {
-        self.violations.push(Violation { rule, earlier, later, earliest });
+    /// The banks of the pseudo channel that holds `place`.
+    fn pseudo_channel(&mut self, place: Place) -> impl Iterator<Item = &mut Bank> {
+        let inside = move |at: &Place| at.shares(Scope::PseudoChannel, &place);
+        self.banks.iter_mut().zip(&self.places).filter(move |(_, at)| inside(at)).map(|(b, _)| b)
+    }
+
+    fn remember(&mut self, placed: Placed) {
+        let history = &mut self.history[placed.command.kind as usize];
+        let oldest = placed.command.cycle.saturating_sub(self.reach);
+        while history.front().is_some_and(|first| first.command.cycle < oldest) {
+            history.pop_front();
+        }
+        history.push_back(placed);
+    }
+}
+
+/// What is wrong with a command.
+struct Findings {
+    later: Command,
+    violations: Vec<Violation>,
+}
+
+impl Findings {
+    fn wrong(&mut self, rule: &str, earlier: Option<Command>) {
+        self.add(rule, earlier, None);
+    }
+
+    fn early(&mut self, rule: &str, earlier: Command, earliest: u64) {
+        self.add(rule, Some(earlier), Some(earliest));
+    }
+
+    fn not_before(&mut self, rule: &str, earlier: Command, earliest: u64) {
+        if self.later.cycle < earliest {
+            self.early(rule, earlier, earliest);
+        }
+    }
+
+    fn wants_row(&mut self, open: Option<Command>, closed: &str, other: &str) {
+        match open {
+            None => self.wrong(closed, None),
+            Some(act) if act.row != self.later.row => self.wrong(other, open),
+            Some(_) => {}
+        }
+    }
+
+    fn add(&mut self, rule: &str, earlier: Option<Command>, earliest: Option<u64>) {
+        let rule = rule.to_owned();
+        self.violations.push(Violation { rule, earlier, later: self.later, earliest });
     }
 }

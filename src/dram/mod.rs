@@ -18,6 +18,7 @@ pub mod page;
 mod queue;
 mod request;
 pub mod scheduler;
+pub mod standard;
 mod statistics;
 mod timing;
 

@@ -1,10 +1,8 @@
-//! Timing constraints between commands: one declarative table, and the state that it drives.
-//!
-//! Short constraints (`_S`) hold over the whole channel, long ones (`_L`) add to them within a bank
-//! group. Another standard is another table.
+//! Timing constraints between commands, and the state that they drive.
 
 use super::MAX_BANKS;
-use super::request::CommandKind::{self, Act, Pre, Rd, Rda, Ref, RefPb, Wr, Wra};
+use super::request::CommandKind::{self, Rd, Rda, Ref, RefPb, Wr, Wra};
+use super::standard::Standard;
 use crate::machine::Dram;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -43,67 +41,12 @@ pub struct Constraint {
     pub window: u8,
 }
 
-/// The constraints of a channel. Those of zero cycles are left out.
+/// The constraints of a channel, as its standard has them.
+///
+/// # Panics
+/// If there is no standard of that name: no valid machine has such a channel.
 pub fn constraints(dram: &Dram) -> Vec<Constraint> {
-    use Scope::{Bank, Channel, Group};
-    let (t, burst) = (&dram.timing, dram.burst_cycles());
-    let write_end = t.twl + burst;
-    let read_to_write = (t.tcl + burst + t.trtw_gap).saturating_sub(t.twl);
-    let rule = |name: &str, from, to, scope, cycles| Constraint {
-        name: name.to_owned(),
-        from,
-        to,
-        scope,
-        sibling: false,
-        cycles,
-        window: 1,
-    };
-    let table = [
-        rule("tRCD", Act, Rd, Bank, t.trcd),
-        rule("tRCDW", Act, Wr, Bank, t.trcdw),
-        rule("tRAS", Act, Pre, Bank, t.tras),
-        rule("tRC", Act, Act, Bank, t.trc),
-        rule("tRP", Pre, Act, Bank, t.trp),
-        rule("tRTP", Rd, Pre, Bank, t.trtp),
-        rule("tWR", Wr, Pre, Bank, write_end + t.twr),
-        rule("tRRD_S", Act, Act, Channel, t.trrds),
-        rule("tRRD_L", Act, Act, Group, t.trrdl),
-        Constraint { window: 4, ..rule("tFAW", Act, Act, Channel, t.tfaw) },
-        rule("tCCD_S", Rd, Rd, Channel, t.tccds),
-        rule("tCCD_S", Rd, Wr, Channel, t.tccds),
-        rule("tCCD_S", Wr, Rd, Channel, t.tccds),
-        rule("tCCD_S", Wr, Wr, Channel, t.tccds),
-        rule("tCCD_L", Rd, Rd, Group, t.tccdl),
-        rule("tCCD_L", Rd, Wr, Group, t.tccdl),
-        rule("tCCD_L", Wr, Rd, Group, t.tccdl),
-        rule("tCCD_L", Wr, Wr, Group, t.tccdl),
-        rule("data bus", Rd, Rd, Channel, burst),
-        rule("data bus", Wr, Wr, Channel, burst),
-        rule("tRTW", Rd, Wr, Channel, read_to_write),
-        rule("tWTR_S", Wr, Rd, Channel, write_end + t.twtrs),
-        rule("tWTR_L", Wr, Rd, Group, write_end + t.twtrl),
-        rule("tRP", Pre, Ref, Channel, t.trp),
-        rule("tRC", Act, Ref, Channel, t.trc),
-        rule("tRFC", Ref, Act, Channel, t.trfc),
-        rule("tRFC", Ref, Ref, Channel, t.trfc),
-    ];
-    let buses = command_buses(dram.dual_command_bus);
-    table.into_iter().chain(buses).filter(|c| c.cycles > 0).collect()
-}
-
-/// One command a cycle on each command bus.
-fn command_buses(dual: bool) -> impl Iterator<Item = Constraint> {
-    let pairs = CommandKind::ALL.into_iter().flat_map(|a| CommandKind::ALL.map(|b| (a, b)));
-    let shared = pairs.filter(move |(a, b)| !dual || a.is_column() == b.is_column());
-    shared.map(|(from, to)| Constraint {
-        name: "command bus".to_owned(),
-        from,
-        to,
-        scope: Scope::Channel,
-        sibling: false,
-        cycles: 1,
-        window: 1,
-    })
+    Standard::load(&dram.standard).expect("a checked standard").constraints(dram)
 }
 
 /// Earliest cycle of each kind of command that a channel plans.

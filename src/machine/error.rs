@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::dram::standard::StandardError;
+
 /// Why a machine could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
@@ -28,6 +30,8 @@ pub enum MachineError {
     MalformedOverride { text: String },
     #[error("`{key}` = {value} is not valid: expected {valid}")]
     Invalid { key: String, value: String, valid: String },
+    #[error(transparent)]
+    Standard(#[from] StandardError),
 }
 
 /// Where a value was given.

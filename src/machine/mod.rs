@@ -16,8 +16,10 @@ pub use clocks::Periods;
 pub use config::*;
 pub use error::{MachineError, Origin};
 pub use hash::Hash;
+pub(crate) use load::position;
 pub use load::{flatten, keys, load};
 pub use presets::{preset_names, preset_text};
+pub(crate) use validate::check_organisation;
 
 #[cfg(test)]
 mod tests;

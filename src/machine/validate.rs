@@ -5,6 +5,7 @@ use std::fmt::Display;
 
 use super::limits::LIMITS;
 use super::{Cache, Dram, IndexHash, L1, Machine, MachineError, Sm, flatten};
+use crate::dram::standard::Standard;
 
 impl Machine {
     /// Refuses a machine that the model cannot run.
@@ -19,9 +20,9 @@ impl Machine {
         check_cache("llc.cache", &self.llc.cache)?;
         check_shared_lines(&self.l1.cache, &self.llc.cache)?;
         check_unified(&self.l1, &self.sm)?;
-        check_dram(&self.dram)?;
+        Standard::load(&self.dram.standard)?.check(&self.dram)?;
+        check_queues(&self.dram)?;
         check_bursts(&self.dram, &self.llc.cache)?;
-        check_timing(&self.dram)?;
         self.dram.check_slices(self.llc.slices_per_channel)?;
         check_address(self)
     }
@@ -131,7 +132,7 @@ fn check_unified(l1: &L1, sm: &Sm) -> Check {
 }
 
 /// How a channel is divided: everything that an address bit can select comes in powers of two.
-pub(super) fn check_organisation(dram: &Dram) -> Check {
+pub(crate) fn check_organisation(dram: &Dram) -> Check {
     rule(dram.channels > 0, "dram.channels", dram.channels, "at least 1")?;
     power_of_two("dram.banks", dram.banks)?;
     power_of_two("dram.pseudo_channels", dram.pseudo_channels)?;
@@ -164,8 +165,7 @@ pub(super) fn check_organisation(dram: &Dram) -> Check {
     rule(dram.row_bytes >= bytes, "dram.row_bytes", dram.row_bytes, row)
 }
 
-fn check_dram(dram: &Dram) -> Check {
-    check_organisation(dram)?;
+fn check_queues(dram: &Dram) -> Check {
     let (low, high) = (dram.write_low_watermark, dram.write_high_watermark);
     if dram.write_queue == 0 {
         let valid = "0 without a write queue (`dram.write_queue` = 0)";
@@ -189,28 +189,6 @@ fn check_bursts(dram: &Dram, llc: &Cache) -> Check {
     rule(bytes <= sector, "dram.bus_bytes", dram.bus_bytes, valid)?;
     let row = format!("at least a line: `llc.cache.line_bytes` = {}", llc.line_bytes);
     rule(dram.row_bytes >= llc.line_bytes, "dram.row_bytes", dram.row_bytes, row)
-}
-
-fn check_timing(dram: &Dram) -> Check {
-    let t = &dram.timing;
-    let at_least = |long: u32, long_key: &str, short: u32, short_key: &str| {
-        let valid = format!("at least `dram.timing.{short_key}` = {short}");
-        rule(long >= short, &format!("dram.timing.{long_key}"), long, valid)
-    };
-    at_least(t.tras, "tras", t.trcd, "trcd")?;
-    at_least(t.trc, "trc", t.tras, "tras")?;
-    at_least(t.tccdl, "tccdl", t.tccds, "tccds")?;
-    at_least(t.trrdl, "trrdl", t.trrds, "trrds")?;
-    at_least(t.twtrl, "twtrl", t.twtrs, "twtrs")?;
-    let read_to_write = t.tcl + dram.burst_cycles() + t.trtw_gap;
-    let valid = format!("below {read_to_write} = CL + burst + gap, so that WR follows RD");
-    rule(t.twl < read_to_write, "dram.timing.twl", t.twl, valid)?;
-    if t.trefi == 0 {
-        let valid = "0 without refresh (`dram.timing.trefi` = 0)";
-        return rule(t.trfc == 0, "dram.timing.trfc", t.trfc, valid);
-    }
-    let valid = format!("1 to below `dram.timing.trefi` = {}", t.trefi);
-    rule((1..t.trefi).contains(&t.trfc), "dram.timing.trfc", t.trfc, valid)
 }
 
 /// The address map against the lines that it spreads.

@@ -147,7 +147,7 @@ pub fn hbm2() -> Dram {
         ..Timing::default()
     };
     Dram {
-        standard: "hbm2".to_owned(),
+        standard: "hbm2-legacy".to_owned(),
         channels: 32,
         bus_bytes: 16,
         burst_length: 2,

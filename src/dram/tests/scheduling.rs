@@ -157,13 +157,13 @@ fn a_closed_page_is_precharged_when_no_hit_is_queued() {
     let run = timed(&gddr5(), "fr-fcfs(page=closed)", &requests);
     assert_eq!(
         run.commands(),
-        ["Act 0:1 @0", "Rd 0:1 @12", "Rd 0:1 @15", "Pre 0:1 @28", "Act 0:1 @100", "Rd 0:1 @112"]
+        ["Act 0:1 @0", "Rd 0:1 @12", "Rda 0:1 @15", "Act 0:1 @100", "Rda 0:1 @112"]
     );
     assert_eq!(run.completions[2].row_outcome, RowOutcome::Miss);
-    // A hit that comes before the row can close keeps it open.
-    let early = [(0, read(0, 0, 1)), (27, read(2, 0, 1))];
+    // A hit that comes before the row's last column command keeps it open.
+    let early = [(0, read(0, 0, 1)), (11, read(2, 0, 1))];
     let run = timed(&gddr5(), "fr-fcfs(page=closed)", &early);
-    assert_eq!(run.commands()[..3], ["Act 0:1 @0", "Rd 0:1 @12", "Rd 0:1 @27"]);
+    assert_eq!(run.commands()[..3], ["Act 0:1 @0", "Rd 0:1 @12", "Rda 0:1 @15"]);
 }
 
 /// Bank 0's row stays open for the write, although reads elsewhere go first.

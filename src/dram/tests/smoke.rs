@@ -31,10 +31,12 @@ fn counts_agree_with_the_commands() {
             let run = run(&dram, policy, &requests);
             let (statistics, total) = (&run.statistics, run.statistics.total());
             let issued = |kind| run.log.iter().filter(|c| c.kind == kind).count() as u64;
-            assert_eq!(total.reads, issued(CommandKind::Rd));
-            assert_eq!(total.writes, issued(CommandKind::Wr));
+            let closing = [CommandKind::Rda, CommandKind::Wra].map(issued);
+            assert_eq!(total.reads, issued(CommandKind::Rd) + closing[0]);
+            assert_eq!(total.writes, issued(CommandKind::Wr) + closing[1]);
             assert_eq!(total.activations, issued(CommandKind::Act));
             assert_eq!(total.precharges, issued(CommandKind::Pre));
+            assert_eq!(total.auto_precharges, closing[0] + closing[1]);
             assert_eq!(statistics.refreshes, issued(CommandKind::Ref));
             let bursts: u64 = requests.iter().map(|request| u64::from(request.bursts)).sum();
             assert_eq!(total.columns(), bursts);
@@ -50,7 +52,10 @@ fn counts_agree_with_the_commands() {
             assert_eq!(statistics.occupancy_cycles.iter().sum::<u64>(), statistics.cycles);
             assert!(statistics.data_bus_cycles <= statistics.pending_cycles);
             let columns: Vec<_> = run.log.iter().filter(|c| c.kind.is_column()).collect();
-            let turns = columns.windows(2).filter(|pair| pair[0].kind != pair[1].kind).count();
+            let turns = columns
+                .windows(2)
+                .filter(|pair| pair[0].kind.is_write() != pair[1].kind.is_write())
+                .count();
             assert_eq!(statistics.turnarounds, turns as u64);
         }
     }
@@ -89,7 +94,8 @@ fn bank_level_parallelism_is_an_exact_integral() {
 #[test]
 fn closing_an_idle_row_is_service() {
     let requests = [(0, read(0, 0, 1)), (100, read(1, 0, 1))];
-    let run = run_with(&gddr5(), "fr-fcfs(page=closed)", &requests, Stepping::Events, |_| u32::MAX);
+    let run =
+        run_with(&gddr5(), "fr-fcfs(page=timeout(n=1))", &requests, Stepping::Events, |_| u32::MAX);
     assert_eq!(run.statistics.banks[0].service_cycles, 26 + 12 + 26);
     assert_eq!(run.statistics.service_cycles, 26 + 12 + 26);
     assert_eq!(run.statistics.pending_cycles, 26 + 26);

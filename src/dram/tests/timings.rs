@@ -2,7 +2,7 @@
 //! on the channel's own logs with one command moved a cycle forward wherever a rule of the table binds.
 
 use super::harness::*;
-use crate::dram::CommandKind::{self, Act, Pre, Rd, Ref, Wr};
+use crate::dram::CommandKind::{self, Act, Pre, PreAll, Rd, Rda, Ref, RefPb, Wr, Wra};
 use crate::dram::{Command, Constraint, Request, Scope, checker, constraints};
 use crate::machine::{Dram, Timing};
 use std::collections::BTreeSet;
@@ -29,6 +29,9 @@ fn dram() -> Dram {
         trtp: 37,
         trefi: 0,
         trfc: 100,
+        tppd: 13,
+        trfcpb: 90,
+        trrefd: 23,
         ..Timing::default()
     };
     Dram { timing, ..gddr5() }
@@ -73,10 +76,22 @@ const CASES: &[Case] = &[
     Case { rule: "tRC", before: &[(0, Act, 0), (45, Pre, 0)], command: (80, Ref, 0) },
     Case { rule: "tRFC", before: &[(0, Ref, 0)], command: (100, Act, 0) },
     Case { rule: "tRFC", before: &[(0, Ref, 0)], command: (100, Ref, 0) },
+    Case { rule: "tRAS", before: &[(0, Act, 0)], command: (45, PreAll, 5) },
+    Case { rule: "tRTP", before: &[(0, Act, 0), (20, Rd, 0)], command: (57, PreAll, 0) },
+    Case { rule: "tWR", before: &[(0, Act, 0), (17, Wr, 0)], command: (58, PreAll, 0) },
+    Case { rule: "tRP", before: &[(0, Act, 0), (70, PreAll, 0)], command: (89, Act, 3) },
+    Case { rule: "tRTP + tRP", before: &[(0, Act, 0), (40, Rda, 0)], command: (96, Act, 0) },
+    // Data from 46 to 48, then tWR and tRP.
+    Case { rule: "tWR + tRP", before: &[(0, Act, 0), (40, Wra, 0)], command: (100, Act, 0) },
+    Case { rule: "tWR + tRP", before: &[(0, Act, 0), (40, Wra, 0)], command: (100, Ref, 0) },
+    Case { rule: "tPPD", before: &[(0, Act, 0), (4, Act, 1), (50, Pre, 0)], command: (63, Pre, 1) },
+    Case { rule: "tRFCpb", before: &[(0, RefPb, 0)], command: (90, Act, 0) },
+    Case { rule: "tRFCpb", before: &[(0, RefPb, 0)], command: (90, Ref, 0) },
+    Case { rule: "tRREFD", before: &[(0, RefPb, 0)], command: (23, RefPb, 1) },
     Case { rule: "command bus", before: &[(0, Act, 0), (45, Pre, 0)], command: (46, Act, 1) },
 ];
 
-fn rules_broken(dram: &Dram, case: &Case, early: u64) -> Vec<&'static str> {
+fn rules_broken(dram: &Dram, case: &Case, early: u64) -> Vec<String> {
     let (cycle, kind, bank) = case.command;
     let log: Vec<Command> = case
         .before
@@ -85,7 +100,7 @@ fn rules_broken(dram: &Dram, case: &Case, early: u64) -> Vec<&'static str> {
         .chain([(cycle - early, kind, bank)])
         .map(|(cycle, kind, bank)| command(cycle, kind, bank))
         .collect();
-    checker::check(dram, &log).iter().map(|violation| violation.rule).collect()
+    checker::check(dram, &log).into_iter().map(|violation| violation.rule).collect()
 }
 
 #[test]
@@ -111,8 +126,8 @@ fn the_checker_sees_data_collide() {
 
 #[test]
 fn the_checker_knows_which_row_is_open() {
-    let broken = |log: &[Command]| -> Vec<&str> {
-        checker::check(&dram(), log).iter().map(|violation| violation.rule).collect()
+    let broken = |log: &[Command]| -> Vec<String> {
+        checker::check(&dram(), log).into_iter().map(|violation| violation.rule).collect()
     };
     let row = |row, command: Command| Command { row, ..command };
     let act = command(0, Act, 0);
@@ -186,7 +201,10 @@ fn a_command_one_cycle_early_is_always_caught() {
     let mut bound = BTreeSet::new();
     let mut dense = dram();
     dense.timing.trefi = 700;
-    for dram in machines().into_iter().chain([dense]) {
+    dense.timing.trfcpb = 0;
+    let mut one_by_one = Dram { ..dram() };
+    one_by_one.timing.trefipb = 110;
+    for dram in machines().into_iter().chain([dense, one_by_one]) {
         let table = constraints(&dram);
         for policy in ["banked-fifo", "fr-fcfs", "fr-fcfs(page=closed)"] {
             let log = run(&dram, policy, &loaded_stream(&dram, 5)).log;

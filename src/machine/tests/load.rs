@@ -13,7 +13,7 @@ fn overrides_apply_in_order() {
             " dram.read_queue = 3_2 ",
             "policy.dram_scheduler=fr-fcfs(row_hit_cap=4)",
             "policy.warp_scheduler=\"lrr\"",
-            "dram.standard=5",
+            "dram.page=5",
             "l1.enabled=false",
             "llc.cache.write=write-through",
             "sm.units.sfu={latency=7}",
@@ -23,7 +23,7 @@ fn overrides_apply_in_order() {
     assert_eq!(machine.dram.read_queue, 32);
     assert_eq!(machine.policy.dram_scheduler, "fr-fcfs(row_hit_cap=4)");
     assert_eq!(machine.policy.warp_scheduler, "lrr");
-    assert_eq!(machine.dram.standard, "5");
+    assert_eq!(machine.dram.page, "5");
     assert!(!machine.l1.enabled);
     assert_eq!(machine.llc.cache.write, WritePolicy::WriteThrough);
     assert_eq!(machine.sm.units.sfu, Unit { latency: 7, interval: 4 });
