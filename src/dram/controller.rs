@@ -86,6 +86,7 @@ impl Controller {
             critical: false,
             hit_prone: false,
             merges: 1,
+            age: 0,
         }
     }
 

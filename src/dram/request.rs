@@ -28,6 +28,9 @@ pub struct Request {
     /// Requests that already waited for its data in the LLC when it was sent, itself included, as far as they
     /// count (Li 2015: those of other SMs); at least 1.
     pub merges: u8,
+    /// DRAM cycles that those had waited together, each since its SM made it, when it was sent; 0 where nobody asked
+    /// for merges.
+    pub age: u32,
 }
 
 impl Request {

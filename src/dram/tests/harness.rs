@@ -232,6 +232,7 @@ pub fn read(id: u32, bank: u16, row: u32) -> Request {
         critical: false,
         hit_prone: false,
         merges: 1,
+        age: 0,
     }
 }
 
