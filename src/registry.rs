@@ -85,6 +85,20 @@ impl Params {
     }
 }
 
+impl PolicyInfo {
+    /// Refuses parameters that were read, but of which something does not hold; `message` says what is wrong.
+    pub fn require(&self, holds: bool, message: &str) -> Result<(), PolicyError> {
+        if holds {
+            return Ok(());
+        }
+        Err(PolicyError::Params {
+            slot: UNPLACED,
+            name: self.name.to_owned(),
+            message: format!("{message}; valid: {}", list_params(self)),
+        })
+    }
+}
+
 fn list_params(info: &PolicyInfo) -> String {
     let all: Vec<String> =
         info.params.iter().map(|p| format!("{} ({}, {})", p.name, p.unit, p.range)).collect();

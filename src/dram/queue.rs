@@ -373,6 +373,7 @@ mod tests {
             critical: false,
             hit_prone: false,
             merges: 1,
+            age: 0,
         }
     }
 

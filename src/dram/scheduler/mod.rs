@@ -3,13 +3,18 @@
 //! A policy is one file here and one line of [`SCHEDULERS`].
 
 mod banked_fifo;
+mod bliss;
+mod core_criticality;
 mod div_first;
 mod fcfs;
 mod fr_fcfs;
 mod fr_rr_fcfs;
+mod medic;
 mod most_pending;
+mod par_bs;
 mod sjf_potential;
 mod sms;
+mod sources;
 mod warp_table;
 mod warped_mc;
 
@@ -34,6 +39,10 @@ pub static SCHEDULERS: Registry<dyn Family, Scene> = Registry {
         sms::ENTRY,
         div_first::ENTRY,
         warped_mc::ENTRY,
+        core_criticality::ENTRY,
+        medic::ENTRY,
+        par_bs::ENTRY,
+        bliss::ENTRY,
     ],
 };
 

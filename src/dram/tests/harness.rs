@@ -1,6 +1,6 @@
 //! Configurations and drivers.
 
-use crate::dram::scheduler::{Counter, Scene};
+use crate::dram::scheduler::{Counter, SCHEDULERS, Scene};
 use crate::dram::{Channel, ChannelStatistics, Command, CommandKind, Completion, Request, checker};
 use crate::machine::{Address, Dram, IndexHash, QueueOrganisation, Timing};
 
@@ -20,6 +20,11 @@ pub const POLICIES: &[&str] = &[
     "div-first(wat_bits=3,wet_latency=25)",
     "warped-mc",
     "warped-mc(wat_bits=3,wet_latency=25,picks_per_cycle=1)",
+    "medic",
+    "core-criticality",
+    "core-criticality(threshold=dynamic,interval=100)",
+    "bliss",
+    "par-bs",
 ];
 
 fn address(map: &str) -> Address {
@@ -333,9 +338,36 @@ pub fn drive(
 /// All requests as early as possible, with the checker's blessing.
 pub fn run(dram: &Dram, policy: &str, requests: &[Request]) -> Run {
     let requests: Vec<_> = requests.iter().map(|request| (0, *request)).collect();
-    let run = run_with(dram, policy, &requests, Stepping::Events, |_| u32::MAX);
+    timed(dram, policy, &requests)
+}
+
+/// All requests at their cycles, as [`run`].
+pub fn timed(dram: &Dram, policy: &str, requests: &[(u64, Request)]) -> Run {
+    let run = run_with(dram, policy, requests, Stepping::Events, |_| u32::MAX);
     assert_eq!(checker::check(dram, &run.log), [], "{policy}");
     run
+}
+
+/// Lets a channel serve what it has.
+pub fn finish(channel: &mut Channel) {
+    let mut next = Some(0);
+    while !channel.is_empty() {
+        next = channel.step(next.expect("requests wait"), u32::MAX);
+    }
+}
+
+/// The order in which a policy lets requests leave that all arrive at once; FR-FCFS must have another.
+pub fn order_unlike_fr_fcfs(policy: &str, requests: &[Request]) -> Vec<u32> {
+    let order = run(&gddr5(), policy, requests).order();
+    assert_ne!(order, run(&gddr5(), "fr-fcfs", requests).order(), "{policy} is as fr-fcfs");
+    order
+}
+
+/// Policies that cannot be built.
+pub fn assert_refused(policies: &[&str]) {
+    for text in policies {
+        assert!(SCHEDULERS.build(text, &scene(&gddr5())).is_err(), "{text}");
+    }
 }
 
 /// A small deterministic generator (SplitMix64), so that streams are the same everywhere.

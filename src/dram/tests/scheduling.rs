@@ -9,10 +9,6 @@ fn commands(dram: &Dram, policy: &str, requests: &[Request]) -> Vec<String> {
     run(dram, policy, requests).commands()
 }
 
-fn timed(dram: &Dram, policy: &str, requests: &[(u64, Request)]) -> Run {
-    run_with(dram, policy, requests, Stepping::Events, |_| u32::MAX)
-}
-
 /// Hit, miss and conflict alone cost their latencies, exactly.
 #[test]
 fn latencies_of_hit_miss_and_conflict() {

@@ -1,0 +1,88 @@
+//! What schedulers have in common that put requests into classes, most of them by source.
+
+use super::{BankView, ChannelView, Queued, Ready, Scene, Slot};
+use crate::dram::Request;
+use crate::dram::agenda::BankSet;
+
+/// Sources of requests, for tables of one entry each: the SMs, and one more for what no SM waits for.
+#[derive(Clone, Copy)]
+pub(super) struct Sources {
+    sms: usize,
+    /// Writes have a queue of their own, where all sources are equal.
+    split: bool,
+}
+
+impl Sources {
+    pub fn of(scene: &Scene) -> Sources {
+        Sources { sms: scene.sources as usize, split: scene.dram.write_queue > 0 }
+    }
+
+    pub fn count(self) -> usize {
+        self.sms + 1
+    }
+
+    pub fn index(self, request: &Request) -> usize {
+        usize::from(request.sm).min(self.sms)
+    }
+
+    /// The request that a command is for, if its source matters.
+    pub fn ranked<'a>(self, ready: &Ready<'a>) -> Option<&'a Queued> {
+        ready.queued.filter(|queued| !(self.split && queued.request.write))
+    }
+}
+
+impl BankView<'_> {
+    /// Of the requests in the lowest class the oldest. `class` is told whether the request goes to the open row.
+    pub(super) fn oldest_of_lowest<K: Ord>(
+        &self,
+        class: impl Fn(Slot, &Queued, bool) -> K,
+    ) -> Option<Slot> {
+        let open_row = self.open_row();
+        let hit = |queued: &Queued| Some(queued.request.row) == open_row;
+        // The first of several minima is the oldest.
+        let lowest = self.requests().min_by_key(|(slot, queued)| class(*slot, queued, hit(queued)));
+        lowest.map(|(slot, _)| slot)
+    }
+}
+
+impl ChannelView<'_> {
+    /// Every bank of the channel.
+    pub(super) fn banks(&self) -> BankSet {
+        BankSet::MAX >> (BankSet::BITS - u32::from(self.queue.banks()))
+    }
+}
+
+/// The rank of each value, 0 for the lowest; equal values share theirs.
+pub(super) fn ranks_of<T: PartialOrd + Copy>(values: &[T]) -> Vec<u16> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    let compare = |a: &usize, b: &usize| {
+        values[*a].partial_cmp(&values[*b]).expect("values that can be compared")
+    };
+    order.sort_by(compare);
+    let mut ranks = vec![0; values.len()];
+    for pair in order.windows(2) {
+        let higher = values[pair[1]] > values[pair[0]];
+        ranks[pair[1]] = ranks[pair[0]] + u16::from(higher);
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dram::tests::harness::{gddr5, read, scene};
+
+    #[test]
+    fn equal_values_share_a_rank() {
+        assert_eq!(ranks_of(&[3.5, 0.0, 3.5, 7.0, 0.0]), [1, 0, 1, 2, 0]);
+        assert_eq!(ranks_of(&[(2, 1), (1, 9), (2, 0)]), [2, 0, 1]);
+    }
+
+    #[test]
+    fn what_no_sm_waits_for_has_an_entry_of_its_own() {
+        let sources = Sources::of(&scene(&gddr5()));
+        let of = |sm| sources.index(&Request { sm, ..read(0, 0, 0) });
+        assert_eq!(sources.count(), 17);
+        assert_eq!((of(0), of(15), of(Request::NO_SOURCE)), (0, 15, 16));
+    }
+}
