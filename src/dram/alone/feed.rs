@@ -75,6 +75,7 @@ impl Feed {
             critical: false,
             hit_prone: false,
             merges: 1,
+            age: 0,
         };
         if !access.write {
             self.sources.assign(number, &mut request);
