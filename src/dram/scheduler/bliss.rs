@@ -222,10 +222,7 @@ mod tests {
 
     #[test]
     fn counts_blacklistings() {
-        let mut channel = channel(&gddr5(), "bliss");
-        hits_and_a_victim().into_iter().for_each(|request| channel.push(0, request));
-        finish(&mut channel);
-        assert_eq!(channel.counters(), [Counter { name: "blacklistings", value: 1 }]);
+        assert_eq!(run(&gddr5(), "bliss", &hits_and_a_victim()).counted("blacklistings"), 1);
     }
 
     #[test]

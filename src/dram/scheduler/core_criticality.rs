@@ -273,16 +273,11 @@ mod tests {
 
     #[test]
     fn counts_critical_requests_and_switches() {
-        let mut channel = channel(&gddr5(), "core-criticality");
-        for request in [read(0, 0, 1), read(1, 0, 1), critical(2, 0, 1), critical(3, 0, 1)] {
-            channel.push(0, request);
-        }
-        finish(&mut channel);
-        let counters = channel.counters();
-        let value = |name| counters.iter().find(|c| c.name == name).unwrap().value;
-        assert_eq!(value("critical_requests"), 2);
+        let requests = [read(0, 0, 1), read(1, 0, 1), critical(2, 0, 1), critical(3, 0, 1)];
+        let run = run(&gddr5(), "core-criticality", &requests);
+        assert_eq!(run.counted("critical_requests"), 2);
         // Critical first with the first arrival, not so with the fourth, and again when none is left.
-        assert_eq!(value("order_switches"), 3);
+        assert_eq!(run.counted("order_switches"), 3);
     }
 
     #[test]

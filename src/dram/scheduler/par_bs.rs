@@ -274,16 +274,11 @@ mod tests {
 
     #[test]
     fn counts_batches() {
-        let mut channel = channel(&gddr5(), "par-bs");
-        hits_and_a_victim().into_iter().for_each(|request| channel.push(0, request));
-        finish(&mut channel);
-        let value = |name| {
-            channel.counters().into_iter().find(|counter| counter.name == name).unwrap().value
-        };
-        assert_eq!((value("batches"), value("batched_requests")), (2, 8));
-        let last = channel.log().last().unwrap().cycle;
+        let run = run(&gddr5(), "par-bs", &hits_and_a_victim());
+        assert_eq!((run.counted("batches"), run.counted("batched_requests")), (2, 8));
+        let last = run.log.last().unwrap().cycle;
         // The second batch is formed in the cycle after the first has left.
-        assert_eq!(value("batch_cycles"), last - 1);
+        assert_eq!(run.counted("batch_cycles"), last - 1);
     }
 
     #[test]

@@ -348,14 +348,6 @@ pub fn timed(dram: &Dram, policy: &str, requests: &[(u64, Request)]) -> Run {
     run
 }
 
-/// Lets a channel serve what it has.
-pub fn finish(channel: &mut Channel) {
-    let mut next = Some(0);
-    while !channel.is_empty() {
-        next = channel.step(next.expect("requests wait"), u32::MAX);
-    }
-}
-
 /// The order in which a policy lets requests leave that all arrive at once; FR-FCFS must have another.
 pub fn order_unlike_fr_fcfs(policy: &str, requests: &[Request]) -> Vec<u32> {
     let order = run(&gddr5(), policy, requests).order();
