@@ -137,7 +137,6 @@ impl Scheduler for Bliss {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::dram::Request;
     use crate::dram::tests::harness::*;
 
