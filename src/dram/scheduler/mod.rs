@@ -15,6 +15,7 @@ mod par_bs;
 mod sjf_potential;
 mod sms;
 mod sources;
+mod warp_groups;
 mod warp_table;
 mod warped_mc;
 
@@ -43,6 +44,10 @@ pub static SCHEDULERS: Registry<dyn Family, Scene> = Registry {
         medic::ENTRY,
         par_bs::ENTRY,
         bliss::ENTRY,
+        warp_groups::WG_ENTRY,
+        warp_groups::WG_M_ENTRY,
+        warp_groups::WG_BW_ENTRY,
+        warp_groups::WG_W_ENTRY,
     ],
 };
 

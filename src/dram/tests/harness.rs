@@ -25,6 +25,10 @@ pub const POLICIES: &[&str] = &[
     "core-criticality(threshold=dynamic,interval=100)",
     "bliss",
     "par-bs",
+    "wg",
+    "wg-m",
+    "wg-bw",
+    "wg-w(depth=2,write_margin=90)",
 ];
 
 fn address(map: &str) -> Address {

@@ -1,0 +1,86 @@
+//! A bank's command queue: the requests selected for it, in the order in which it will serve them.
+
+use super::super::Slot;
+use super::sorter::Member;
+use std::collections::VecDeque;
+
+/// Costs of a request, in units of about 12 ns: on the row that is open then, and on another.
+const ROW_HIT: u32 = 1;
+const ROW_MISS: u32 = 3;
+
+/// What so many requests cost, if so many of them open a row.
+pub fn cost(requests: usize, misses: usize) -> u32 {
+    ROW_HIT * (requests - misses) as u32 + ROW_MISS * misses as u32
+}
+
+/// The rows of a group's requests to one bank, each once.
+pub fn rows(members: &[Member]) -> impl Iterator<Item = u32> {
+    members.chunk_by(|one, other| one.row == other.row).map(|same| same[0].row)
+}
+
+#[derive(Default)]
+pub struct CommandQueue {
+    /// Requests that wait, and their costs.
+    waiting: VecDeque<(Slot, u32)>,
+    /// Cost of what waits and is in service.
+    work: u32,
+    /// Cost of what is in service.
+    in_service: u32,
+    /// Row of the request appended last.
+    last_row: u32,
+    /// Column commands since the row was opened.
+    pub bursts: u32,
+}
+
+impl CommandQueue {
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub fn first(&self) -> Option<Slot> {
+        self.waiting.front().map(|&(slot, _)| slot)
+    }
+
+    /// Cost of what has been selected and not yet served.
+    pub fn work(&self) -> u32 {
+        self.work
+    }
+
+    /// The row that will be open when all of this is served, where `open` is now.
+    pub fn row_then(&self, open: Option<u32>) -> Option<u32> {
+        if self.work > 0 { Some(self.last_row) } else { open }
+    }
+
+    /// Adds requests of a group: first those to the row that will be open, then row by row.
+    pub fn append(&mut self, members: &[Member], open: Option<u32>) {
+        let mut row = self.row_then(open);
+        let then = row;
+        let (hits, others) = (
+            members.iter().filter(|member| Some(member.row) == then),
+            members.iter().filter(|member| Some(member.row) != then),
+        );
+        for member in hits.chain(others) {
+            let cost = if Some(member.row) == row { ROW_HIT } else { ROW_MISS };
+            self.waiting.push_back((member.slot, cost));
+            self.work += cost;
+            row = Some(member.row);
+            self.last_row = member.row;
+        }
+    }
+
+    /// The request begins service. False if it was not selected: then it is a row hit.
+    pub fn start(&mut self, slot: Slot) -> bool {
+        let place = self.waiting.iter().position(|&(waiting, _)| waiting == slot);
+        let selected = place.and_then(|place| self.waiting.remove(place));
+        self.in_service = selected.map_or(ROW_HIT, |(_, cost)| cost);
+        if selected.is_none() {
+            self.work += ROW_HIT;
+        }
+        selected.is_some()
+    }
+
+    /// The request in service is done.
+    pub fn finish(&mut self) {
+        self.work -= self.in_service;
+    }
+}

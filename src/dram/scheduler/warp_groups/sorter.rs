@@ -1,0 +1,136 @@
+//! The warp sorter: requests that wait for their group to be selected.
+
+use super::super::{Queued, Slot};
+use rustc_hash::FxHashMap;
+
+/// A request of a group.
+#[derive(Clone, Copy)]
+pub struct Member {
+    pub slot: Slot,
+    pub bank: u16,
+    pub row: u32,
+}
+
+/// The requests of a load that wait; or one that is of none.
+#[derive(Default)]
+pub struct Group {
+    pub load: Option<u32>,
+    /// No more will come.
+    pub complete: bool,
+    /// Cycle in which its first request came, and the number of that request.
+    pub since: u64,
+    pub order: u64,
+    /// The lowest score that another controller has told; `u32::MAX`: none has.
+    pub told: u32,
+    /// Those to one bank together, and of these those to one row.
+    pub members: Vec<Member>,
+}
+
+impl Group {
+    /// Its requests to one bank after the other.
+    pub fn by_bank(&self) -> impl Iterator<Item = &[Member]> {
+        self.members.chunk_by(|one, other| one.bank == other.bank)
+    }
+
+    fn add(&mut self, member: Member) {
+        let last = |of: &dyn Fn(&Member) -> bool| self.members.iter().rposition(of);
+        let same_row = last(&|other| (other.bank, other.row) == (member.bank, member.row));
+        let neighbour = same_row.or_else(|| last(&|other| other.bank == member.bank));
+        let place = neighbour.map_or(self.members.len(), |place| place + 1);
+        self.members.insert(place, member);
+    }
+}
+
+pub struct Sorter {
+    /// Those without members are free.
+    groups: Vec<Group>,
+    free: Vec<u16>,
+    /// Numbers of loads are sparse: they are made of the SM and of its place there.
+    by_load: FxHashMap<u32, u16>,
+    /// Group of each waiting request, by slot.
+    group_of: Vec<u16>,
+}
+
+impl Sorter {
+    pub fn new(capacity: usize) -> Sorter {
+        Sorter {
+            groups: Vec::with_capacity(capacity),
+            free: Vec::with_capacity(capacity),
+            by_load: FxHashMap::with_capacity_and_hasher(capacity, Default::default()),
+            group_of: vec![0; capacity],
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.free.len() == self.groups.len()
+    }
+
+    /// The groups that wait, by number.
+    pub fn groups(&self) -> impl Iterator<Item = (usize, &Group)> {
+        self.groups.iter().enumerate().filter(|(_, group)| !group.members.is_empty())
+    }
+
+    pub fn group(&self, index: usize) -> &Group {
+        &self.groups[index]
+    }
+
+    pub fn of_load(&mut self, load: u32) -> Option<&mut Group> {
+        self.by_load.get(&load).map(|&index| &mut self.groups[usize::from(index)])
+    }
+
+    /// Takes a request into its group; says whether that is complete.
+    pub fn add(&mut self, slot: Slot, queued: &Queued) -> bool {
+        let request = &queued.request;
+        let load = Some(request.load).filter(|&load| load != u32::MAX);
+        let known = load.and_then(|load| self.by_load.get(&load).copied());
+        let index = known.unwrap_or_else(|| self.create(load, queued));
+        self.group_of[slot.index()] = index;
+        let group = &mut self.groups[usize::from(index)];
+        group.add(Member { slot, bank: request.bank, row: request.row });
+        group.complete
+    }
+
+    fn create(&mut self, load: Option<u32>, queued: &Queued) -> u16 {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.groups.push(Group::default());
+            (self.groups.len() - 1) as u16
+        });
+        let group = &mut self.groups[usize::from(index)];
+        let members = std::mem::take(&mut group.members);
+        let (since, order) = (queued.arrived, queued.order);
+        *group = Group { load, complete: load.is_none(), since, order, told: u32::MAX, members };
+        if let Some(load) = load {
+            self.by_load.insert(load, index);
+        }
+        index
+    }
+
+    /// Takes a group out. Its place is free; its memory comes back with [`Sorter::give_back`].
+    pub fn take(&mut self, index: usize) -> Group {
+        self.free(index as u16);
+        std::mem::take(&mut self.groups[index])
+    }
+
+    /// Lets the next group use the memory of one that was taken.
+    pub fn give_back(&mut self, index: usize, mut group: Group) {
+        group.members.clear();
+        self.groups[index].members = group.members;
+    }
+
+    /// A request goes without the rest of its group.
+    pub fn remove(&mut self, slot: Slot) {
+        let index = self.group_of[slot.index()];
+        let group = &mut self.groups[usize::from(index)];
+        group.members.retain(|member| member.slot != slot);
+        if group.members.is_empty() {
+            self.free(index);
+        }
+    }
+
+    fn free(&mut self, index: u16) {
+        if let Some(load) = self.groups[usize::from(index)].load {
+            self.by_load.remove(&load);
+        }
+        self.free.push(index);
+    }
+}
