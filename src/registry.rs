@@ -119,6 +119,11 @@ fn split(text: &str) -> Result<(&str, Params), PolicyError> {
     Ok((text[..open].trim_end(), Params(table)))
 }
 
+/// The name of the policy that `text` (`name` or `name(key=value,...)`) asks for.
+pub fn policy_name(text: &str) -> &str {
+    text.split('(').next().unwrap_or(text).trim()
+}
+
 fn parse_value(text: &str) -> toml::Value {
     if let Ok(n) = text.parse::<i64>() {
         return toml::Value::Integer(n);

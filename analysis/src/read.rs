@@ -13,7 +13,8 @@ use polars_io::prelude::{ParquetReader, SerReader};
 use crate::error::{Error, Result};
 
 /// Names of the tables that a run leaves.
-pub const TABLES: [&str; 7] = ["runs", "kernels", "sms", "slices", "channels", "banks", "loads"];
+pub const TABLES: [&str; 8] =
+    ["runs", "kernels", "sms", "slices", "channels", "banks", "policy_counters", "loads"];
 
 /// Columns that name the policy of each slot of the machine.
 pub const SLOTS: [&str; 8] = [

@@ -4,5 +4,5 @@ mod index;
 mod mshr;
 mod tags;
 
-pub use mshr::{Merge, Mshr};
+pub use mshr::{Merge, Mshr, MshrEntry};
 pub use tags::{ALL_BYTES, Geometry, Slot, Tags, Victim};

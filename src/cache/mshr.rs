@@ -20,6 +20,21 @@ pub struct Mshr {
     merges: u32,
 }
 
+/// Which of a cache's registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MshrEntry(u32);
+
+impl MshrEntry {
+    /// The register of this index, below the number of registers.
+    pub fn at(index: usize) -> MshrEntry {
+        MshrEntry(index as u32)
+    }
+
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// What became of a request that looked for an outstanding miss to join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merge {
@@ -79,6 +94,16 @@ impl Mshr {
     #[inline]
     pub fn probe(&self, sector: u64) -> Option<bool> {
         self.index.get(sector).map(|entry| self.entries[entry as usize].count < self.merges)
+    }
+
+    /// The entry of `sector`, if a miss of it is outstanding.
+    pub fn find(&self, sector: u64) -> Option<MshrEntry> {
+        self.index.get(sector).map(MshrEntry)
+    }
+
+    /// The first of the requests that wait in an entry; the others follow through [`RequestTable::next`].
+    pub fn first(&self, entry: MshrEntry) -> RequestId {
+        self.entries[entry.index()].first
     }
 
     /// Opens an entry for `sector`; there must be a free one and none for the sector.

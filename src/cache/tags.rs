@@ -155,6 +155,12 @@ impl Tags {
         }
     }
 
+    /// The line is to be the next of its set to be replaced.
+    pub fn demote(&mut self, slot: Slot) {
+        self.unlink(slot.0);
+        self.link_oldest(slot.0);
+    }
+
     /// The place that a new line would take, the set chosen by `set_key` (the line's number, or its number
     /// within a slice). `None`: every line of the set is reserved.
     #[inline]
@@ -247,6 +253,18 @@ impl Tags {
             NIL => self.sets[set as usize].newest = older,
             other => self.lines[other as usize].older = older,
         }
+    }
+
+    fn link_oldest(&mut self, slot: u32) {
+        let set = self.lines[slot as usize].set as usize;
+        let oldest = self.sets[set].oldest;
+        self.lines[slot as usize].older = NIL;
+        self.lines[slot as usize].newer = oldest;
+        match oldest {
+            NIL => self.sets[set].newest = slot,
+            other => self.lines[other as usize].older = slot,
+        }
+        self.sets[set].oldest = slot;
     }
 
     fn link_newest(&mut self, slot: u32) {

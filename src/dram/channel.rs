@@ -10,7 +10,7 @@ use super::page::{PAGE_POLICIES, PagePolicy, PageView};
 use super::queue::{Queue, Queued, Slot};
 use super::request::{Command, CommandKind, Completion, Request, RowOutcome};
 use super::scheduler::{
-    BankView, ChannelView, Counter, QueueView, SCHEDULERS, Scene, Scheduler, next_command,
+    BankView, ChannelView, Counter, Family, QueueView, SCHEDULERS, Scene, Scheduler, next_command,
 };
 use super::statistics::{BankStatistics, ChannelStatistics, Occupancy, Span};
 use super::timing::TimingState;
@@ -137,7 +137,14 @@ impl Channel {
     /// # Errors
     /// [`PolicyError`] if it, or the page policy of the machine, is unknown or cannot be built.
     pub fn family(scene: &Scene, policy: &str) -> Result<Vec<Channel>, PolicyError> {
-        let family = SCHEDULERS.build(policy, scene)?;
+        Channel::all(scene, &*SCHEDULERS.build(policy, scene)?)
+    }
+
+    /// The channels of a machine under a family of schedulers.
+    ///
+    /// # Errors
+    /// [`PolicyError`] if the page policy is unknown or cannot be built.
+    pub fn all(scene: &Scene, family: &dyn Family) -> Result<Vec<Channel>, PolicyError> {
         let channels = 0..scene.dram.channels as usize;
         channels.map(|channel| Channel::new(&scene.dram, family.scheduler(channel))).collect()
     }

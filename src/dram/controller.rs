@@ -1,8 +1,12 @@
 //! A channel between its slices' ports: requests in, finished reads out.
 
+mod perfect;
+
+use super::scheduler::Counter;
 use super::{Channel, ChannelStatistics, Request};
-use crate::engine::{Clock, Context, Domain, PortId, RequestId, RequestKind, UnitId};
+use crate::engine::{Clock, Context, Domain, PortId, RequestId, RequestKind, Sent, Ticks, UnitId};
 use crate::machine::Machine;
+use perfect::Perfect;
 
 /// One channel and where its slices' requests come from and go to.
 pub struct Controller {
@@ -14,6 +18,8 @@ pub struct Controller {
     /// Slice that has its turn first: the one after that which was last served.
     first: usize,
     bursts_per_sector: u16,
+    /// What went through, where DRAM is perfect.
+    perfect: Option<Perfect>,
 }
 
 impl Controller {
@@ -33,6 +39,7 @@ impl Controller {
             slices,
             first: 0,
             bursts_per_sector: (machine.llc.cache.sector_bytes / dram.burst_bytes()) as u16,
+            perfect: None,
         }
     }
 
@@ -41,14 +48,29 @@ impl Controller {
         self.unit
     }
 
-    /// One turn at DRAM cycle `cycle`: requests enter the queues, commands issue, finished reads leave.
+    /// One turn at DRAM cycle `cycle`: news and requests come in, commands issue, finished reads leave.
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) {
+        if self.perfect.is_some() {
+            self.step_perfect(cycle, ctx);
+            return;
+        }
+        self.end_loads(cycle, ctx);
         self.admit(cycle, ctx);
         let room = self.room(ctx);
         let next = self.channel.step(cycle, room);
         let finished = self.complete(ctx);
         let next = self.await_room(cycle, next, room - finished, ctx);
         self.schedule(cycle, next, ctx);
+    }
+
+    /// Tells the scheduler of loads of which the last request has been answered above.
+    fn end_loads(&mut self, cycle: u64, ctx: &mut Context) {
+        let Some(loads) = &mut ctx.side.loads else { return };
+        while let Some(load) = loads.next_end(self.unit.index as u16, self.clock.at(cycle)) {
+            if self.perfect.is_none() {
+                self.channel.load_complete(cycle, load);
+            }
+        }
     }
 
     /// Takes at most one request of each slice into the queues.
@@ -59,20 +81,42 @@ impl Controller {
             let slice = (first + turn) % count;
             let (misses, _) = self.slices[slice];
             let Some(id) = ctx.fabric.ready(misses, now) else { continue };
+            if let Some(dummy) = dummy(id, ctx) {
+                self.take_dummy(dummy, id, cycle, ctx);
+                pop(misses, id, now, ctx);
+                ctx.requests.remove(id);
+                continue;
+            }
             let request = self.request(id, ctx);
             if !self.channel.accepts(&request) {
                 continue;
             }
-            ctx.fabric.pop(misses, now);
+            pop(misses, id, now, ctx);
             ctx.requests.stamps_mut(id).dram_entered = now;
             self.channel.push(cycle, request);
+            self.end_load(request.load, cycle, ctx);
             self.first = (slice + 1) % count;
+        }
+    }
+
+    /// A dummy request enters no queue: the scheduler has its news, and it is gone.
+    fn take_dummy(&mut self, news: Sent, id: RequestId, cycle: u64, ctx: &Context) {
+        let bank = ctx.map.locate(ctx.requests.get(id).address).bank;
+        self.channel.merge(cycle, bank, news.about.0, news.merges.into(), news.age.into());
+    }
+
+    /// A request of `load` has entered the queue: perhaps the last.
+    fn end_load(&mut self, load: u32, cycle: u64, ctx: &mut Context) {
+        let Some(loads) = ctx.side.loads.as_mut().filter(|_| load != u32::MAX) else { return };
+        if loads.entered(load, self.unit.index as u16) && self.perfect.is_none() {
+            self.channel.load_complete(cycle, load);
         }
     }
 
     fn request(&self, id: RequestId, ctx: &Context) -> Request {
         let row = ctx.requests.get(id);
         let place = ctx.map.locate(row.address);
+        let news = news(id, ctx);
         Request {
             id: id.0,
             bank: place.bank,
@@ -81,12 +125,12 @@ impl Controller {
             bursts: row.sectors.count_ones() as u16 * self.bursts_per_sector,
             sm: row.sm,
             warp: row.warp,
-            pc: row.pc as u32,
-            load: u32::MAX,
-            critical: false,
-            hit_prone: false,
-            merges: 1,
-            age: 0,
+            pc: row.pc,
+            load: row.load,
+            critical: row.critical,
+            hit_prone: row.hit_prone,
+            merges: news.map_or(1, |sent| sent.merges),
+            age: news.map_or(0, |sent| sent.age),
         }
     }
 
@@ -145,7 +189,7 @@ impl Controller {
             let Some((ready, id)) = ctx.fabric.head(misses) else { continue };
             if ready > now {
                 wake = wake.min(self.clock.cycle_from(ready));
-            } else if self.channel.accepts(&self.request(id, ctx)) {
+            } else if dummy(id, ctx).is_some() || self.channel.accepts(&self.request(id, ctx)) {
                 wake = wake.min(cycle + 1);
             }
         }
@@ -164,6 +208,19 @@ impl Controller {
         self.channel.enable_log();
     }
 
+    /// What the scheduler counted, or perfect DRAM.
+    pub fn counters(&self) -> Vec<Counter> {
+        match &self.perfect {
+            Some(perfect) => perfect.counters(),
+            None => self.channel.counters(),
+        }
+    }
+
+    /// Whether DRAM is perfect: see [`Controller::perfect`].
+    pub fn is_perfect(&self) -> bool {
+        self.perfect.is_some()
+    }
+
     /// The channel itself.
     pub fn channel(&self) -> &Channel {
         &self.channel
@@ -172,6 +229,26 @@ impl Controller {
     /// State for the deadlock report.
     pub fn describe(&self) -> String {
         format!("channel {}: {} requests pending", self.unit.index, self.channel.pending())
+    }
+}
+
+/// What goes with the item at the head of the port that `id` stands in.
+fn news(id: RequestId, ctx: &Context) -> Option<Sent> {
+    let slice = ctx.requests.get(id).slice;
+    ctx.side.merges.as_ref().and_then(|news| news.head(slice))
+}
+
+/// The news of a dummy request; none if `id` is a request of its own.
+fn dummy(id: RequestId, ctx: &Context) -> Option<Sent> {
+    news(id, ctx).filter(|sent| sent.about != id)
+}
+
+/// Takes the item at the head of a port.
+fn pop(port: PortId, id: RequestId, now: Ticks, ctx: &mut Context) {
+    ctx.fabric.pop(port, now);
+    let slice = ctx.requests.get(id).slice;
+    if let Some(news) = &mut ctx.side.merges {
+        news.pop(slice);
     }
 }
 

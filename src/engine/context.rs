@@ -1,17 +1,62 @@
 //! What a unit's step may use of the rest of the machine.
 
-use super::port::Fabric;
+use super::port::{Fabric, UnitId};
 use super::requests::{Request, RequestTable, Stamps};
-use super::time::Ticks;
+use super::side::{LoadEnds, SideChannels};
+use super::time::{Domain, Ticks};
 use crate::dram::AddressMap;
 use crate::record::{LatencyResult, LoadResult, LoadRow, LoadSink, Stage};
 
-/// Ports and wake-ups, the request table, the address map, and what is recorded.
+/// Ports and wake-ups, the request table, the address map, what is recorded, and what crosses levels for DRAM schedulers.
 pub struct Context<'a> {
     pub fabric: &'a mut Fabric,
     pub requests: &'a mut RequestTable,
     pub map: &'a AddressMap,
     pub record: &'a mut Recording,
+    pub side: &'a mut SideChannels,
+}
+
+impl Context<'_> {
+    /// The number of a load that has been coalesced into requests for the sectors at `addresses`; `u32::MAX` where
+    /// nobody asked.
+    pub fn begin_load(&mut self, addresses: impl Iterator<Item = u64>) -> u32 {
+        let channels = addresses.map(|address| self.map.locate(address).channel);
+        self.side.loads.as_mut().map_or(u32::MAX, |loads| loads.begin(channels))
+    }
+
+    /// All data of a load are back.
+    pub fn finish_load(&mut self, load: u32) {
+        if let Some(loads) = self.loads_of(load) {
+            loads.finish(load);
+        }
+    }
+
+    /// L1 has answered a request of a load at `now`, or made it wait for another.
+    pub fn answered_in_l1(&mut self, load: u32, address: u64, now: Ticks) {
+        let map = self.map;
+        let Some(loads) = self.loads_of(load) else { return };
+        let channel = map.locate(address).channel;
+        if loads.answered_in_l1(load, channel) {
+            self.fabric.wake(channel_unit(channel), now);
+        }
+    }
+
+    /// The LLC has answered a request of a load, or made it wait for another; its channel knows at `due`.
+    pub fn answered_in_llc(&mut self, load: u32, address: u64, due: Ticks) {
+        let map = self.map;
+        let Some(loads) = self.loads_of(load) else { return };
+        let channel = map.locate(address).channel;
+        loads.answered_in_llc(load, channel, due);
+        self.fabric.wake(channel_unit(channel), due);
+    }
+
+    fn loads_of(&mut self, load: u32) -> Option<&mut LoadEnds> {
+        self.side.loads.as_mut().filter(|_| load != u32::MAX)
+    }
+}
+
+fn channel_unit(channel: u16) -> UnitId {
+    UnitId { domain: Domain::Dram, index: channel.into() }
 }
 
 /// Load rows kept before they are handed on.

@@ -5,6 +5,7 @@ mod feeder;
 mod port;
 mod requests;
 mod run;
+mod side;
 mod system;
 #[cfg(test)]
 pub mod testing;
@@ -17,10 +18,11 @@ pub use context::{Context, Recording};
 pub use port::{Fabric, PortId, UnitId};
 #[cfg(test)]
 pub use requests::test_request;
-pub use requests::{CacheLevel, Request, RequestId, RequestKind, RequestTable, Stamps};
+pub use requests::{CacheLevel, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps};
 pub use run::{
     NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
     simulate_with_commands,
 };
+pub use side::{LoadEnds, Sent, SideChannels, WarpType};
 pub use system::BuildError;
 pub use time::{Clock, Domain, Ticks};

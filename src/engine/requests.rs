@@ -22,6 +22,18 @@ impl CacheLevel {
     const COUNT: usize = 2;
 }
 
+/// Where in the order of its set a line begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Insertion {
+    /// It is replaced last.
+    Newest,
+    /// It is replaced next.
+    Oldest,
+    /// The data are passed on and take no line.
+    Nowhere,
+}
+
 /// What a request asks of the memory below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -41,14 +53,16 @@ pub enum RequestKind {
 pub struct Request {
     /// Byte address of the first sector.
     pub address: u64,
-    /// Program counter of the instruction it comes from.
-    pub pc: u64,
+    /// Program counter of the instruction it comes from, low bits.
+    pub pc: u32,
     /// Bytes that a store covers, one bit per 1/32 of a sector.
     pub bytes: u32,
     /// Row of the memory instruction in its SM's table.
     pub access: u32,
-    /// Machine-wide identity of the warp: (SM, warp slot).
+    /// Slot of the warp, counted over all SMs.
     pub warp: u32,
+    /// The load it belongs to, where somebody asked for the ends of loads; else `u32::MAX`.
+    pub load: u32,
     /// Next request in the same MSHR entry, of each [`CacheLevel`]: one that waits in L1 may be the first of those
     /// that wait in the LLC.
     pub next: [RequestId; CacheLevel::COUNT],
@@ -63,6 +77,12 @@ pub struct Request {
     pub serial: u8,
     /// The LLC could not answer it from its data.
     pub offchip: bool,
+    /// Its SM had so many warps waiting that it is critical, where somebody asked.
+    pub critical: bool,
+    /// Its warp hits in the LLC, where somebody asked.
+    pub hit_prone: bool,
+    /// What becomes of its line in the LLC.
+    pub insertion: Insertion,
 }
 
 impl Request {
@@ -77,6 +97,7 @@ impl Request {
             bytes: u32::MAX,
             access: u32::MAX,
             warp: u32::MAX,
+            load: u32::MAX,
             next: [RequestId::NONE; CacheLevel::COUNT],
             sm: Request::NO_SM,
             slice,
@@ -85,6 +106,9 @@ impl Request {
             bypass: false,
             serial: 1,
             offchip: false,
+            critical: false,
+            hit_prone: false,
+            insertion: Insertion::Newest,
         }
     }
 }

@@ -128,7 +128,7 @@ fn run(
         }
         Ok::<Ticks, RunError>(now.max(core.at(end)))
     })?;
-    system.finish_memory(end, &mut result);
+    system.finish_memory(end, machine, &mut result);
     (result.latency, result.loads) = (record.latency, record.loads);
     check_end(&system, trace, &result)?;
     Ok((result, system))

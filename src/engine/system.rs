@@ -3,17 +3,18 @@
 use super::context::{Context, Recording};
 use super::port::{Fabric, PortId, UnitId};
 use super::requests::RequestTable;
+use super::side::SideChannels;
 use super::time::{Clock, Domain, Ticks};
 use crate::cta::{DispatchError, Dispatcher, KernelSource, Launch};
-use crate::dram::scheduler::Scene;
+use crate::dram::scheduler::{Counter, Needs, SCHEDULERS, Scene};
 use crate::dram::{AddressMap, Channel, ChannelStatistics, Controller};
-use crate::ideal::IDEALS;
+use crate::ideal::{IDEALS, Ideal};
 use crate::llc::prefetch::PREFETCHERS;
 use crate::llc::{Slice, SlicePorts};
 use crate::machine::{Machine, MachineError};
 use crate::network::{self, Direction, Topology};
-use crate::record::{BankResult, ChannelResult, RunResult};
-use crate::registry::PolicyError;
+use crate::record::{BankResult, ChannelResult, CounterResult, RunResult};
+use crate::registry::{PolicyError, policy_name};
 use crate::sm::Sm;
 use std::collections::VecDeque;
 use warpmem_trace::{Trace, TraceError};
@@ -38,6 +39,7 @@ pub(super) struct System {
     fabric: Fabric,
     requests: RequestTable,
     map: AddressMap,
+    side: SideChannels,
     sms: Vec<Sm>,
     networks: [Box<dyn Topology>; 2],
     slices: Vec<Slice>,
@@ -54,11 +56,15 @@ impl System {
         let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel)?;
         let dispatcher = Dispatcher::new(machine, trace.kernels())?;
         PREFETCHERS.build(&machine.policy.prefetcher, &machine.llc)?;
-        IDEALS.build(&machine.policy.ideal, machine)?;
-        let wiring = Wiring::new(machine);
+        let ideal = IDEALS.build(&machine.policy.ideal, machine)?;
+        let scene = Scene::of(machine);
+        let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &scene)?;
+        let needs = schedulers.needs();
+        let wiring = Wiring::new(machine, &needs);
         let sms = wiring.sms(machine)?;
-        let slices = wiring.slices(machine)?;
-        let controllers = wiring.controllers(machine)?;
+        let slices = wiring.slices(machine, &needs)?;
+        let channels = Channel::all(&scene, &*schedulers)?;
+        let controllers = wiring.controllers(machine, channels, &*ideal);
         let networks = wiring.networks(machine)?;
         let mut fabric = wiring.fabric;
         fabric.wake(dispatcher_unit(sms.len()), Ticks(0));
@@ -68,6 +74,7 @@ impl System {
             fabric,
             requests: RequestTable::default(),
             map,
+            side: SideChannels::new(machine, &needs),
             sms,
             networks,
             slices,
@@ -139,6 +146,7 @@ impl System {
             requests: &mut self.requests,
             map: &self.map,
             record,
+            side: &mut self.side,
         };
         match domain {
             Domain::Dram => self.controllers[unit].step(cycle, ctx),
@@ -209,13 +217,35 @@ impl System {
     }
 
     /// The results of everything but the SMs, when all requests are done, at time `now`.
-    pub fn finish_memory(&mut self, now: Ticks, result: &mut RunResult) {
+    pub fn finish_memory(&mut self, now: Ticks, machine: &Machine, result: &mut RunResult) {
         let cycle = self.fabric.clock(Domain::Dram).cycle_from(now);
         result.slices = self.slices.iter_mut().map(Slice::finish).collect();
         let channels = self.controllers.iter_mut().map(|c| c.finish(cycle));
         result.channels = channels.map(|statistics| channel_result(&statistics)).collect();
+        result.counters = self.counters(machine);
         result.kernels = self.dispatcher.results().to_vec();
         result.steps = self.steps;
+    }
+
+    /// What policies counted: each channel's, and the sums over its slices.
+    fn counters(&self, machine: &Machine) -> Vec<CounterResult> {
+        let slices = self.slices.chunks(machine.llc.slices_per_channel as usize);
+        let scheduler = policy_name(&machine.policy.dram_scheduler);
+        let units = self.controllers.iter().zip(slices).enumerate();
+        let mut counters = Vec::new();
+        for (channel, (controller, slices)) in units {
+            let mut add = |policy: &str, Counter { name, value }| {
+                let (channel, policy) = (channel as u32, policy.to_owned());
+                counters.push(CounterResult { channel, policy, counter: name, value });
+            };
+            let ideal = policy_name(&machine.policy.ideal);
+            let own = if controller.is_perfect() { ideal } else { scheduler };
+            controller.counters().into_iter().for_each(|counter| add(own, counter));
+            sum_by_name(slices.iter().flat_map(Slice::counters))
+                .into_iter()
+                .for_each(|counter| add(scheduler, counter));
+        }
+        counters
     }
 
     /// Keeps logs of all channels' commands.
@@ -244,6 +274,18 @@ impl System {
 
 fn dispatcher_unit(sms: usize) -> UnitId {
     UnitId { domain: Domain::Core, index: sms as u32 }
+}
+
+/// Adds up counters of one name, in the order of their first.
+fn sum_by_name(counters: impl Iterator<Item = Counter>) -> Vec<Counter> {
+    let mut sums: Vec<Counter> = Vec::new();
+    for counter in counters {
+        match sums.iter_mut().find(|sum| sum.name == counter.name) {
+            Some(sum) => sum.value += counter.value,
+            None => sums.push(counter),
+        }
+    }
+    sums
 }
 
 fn channel_result(statistics: &ChannelStatistics) -> ChannelResult {
@@ -286,7 +328,7 @@ struct Wiring {
 }
 
 impl Wiring {
-    fn new(machine: &Machine) -> Wiring {
+    fn new(machine: &Machine, needs: &Needs) -> Wiring {
         let periods = machine.clocks.periods();
         let clocks = [periods.dram, periods.llc, periods.network, periods.core].map(Clock::new);
         let (sms, slices) = (machine.sm.count as usize, machine.slices() as usize);
@@ -294,7 +336,7 @@ impl Wiring {
         let fabric = Fabric::new(clocks, [channels, slices, 2, sms + 1]);
         let mut wiring = Wiring { fabric, sm_ports: Vec::new(), slice_ports: Vec::new() };
         wiring.add_sm_ports(machine, sms);
-        wiring.add_slice_ports(machine, slices);
+        wiring.add_slice_ports(machine, slices, needs);
         wiring
     }
 
@@ -314,14 +356,16 @@ impl Wiring {
         }
     }
 
-    fn add_slice_ports(&mut self, machine: &Machine, slices: usize) {
+    fn add_slice_ports(&mut self, machine: &Machine, slices: usize, needs: &Needs) {
         let (llc, dram) = (&machine.llc, &machine.dram);
         let llc_cycles = |core_cycles: u32| {
             let ticks = u64::from(core_cycles) * self.fabric.clock(Domain::Core).period();
             ticks.div_ceil(self.fabric.clock(Domain::Llc).period()) as u32
         };
         // Delay lines hold what enters at one request a cycle; queues come on top.
-        let misses = llc.cache.miss_queue + llc.to_dram_queue + llc_cycles(llc.to_dram_latency);
+        let path = llc.to_dram_queue + llc_cycles(llc.to_dram_latency);
+        // With merges to tell of, a slice has a miss queue of its own.
+        let misses = path + if needs.merges.is_some() { 0 } else { llc.cache.miss_queue };
         let pipeline = (dram.timing.tcl + dram.burst_cycles()).div_ceil(dram.burst_cycles());
         let fills = dram.return_queue + pipeline;
         for index in 0..slices {
@@ -347,22 +391,27 @@ impl Wiring {
         ports.map(|(id, &(out, back))| Sm::new(machine, id, clock, out, back)).collect()
     }
 
-    fn slices(&self, machine: &Machine) -> Result<Vec<Slice>, PolicyError> {
+    fn slices(&self, machine: &Machine, needs: &Needs) -> Result<Vec<Slice>, PolicyError> {
         let (clock, core) = (self.fabric.clock(Domain::Llc), self.fabric.clock(Domain::Core));
         let ports = self.slice_ports.iter().enumerate();
-        ports.map(|(index, &ports)| Slice::new(machine, index, clock, core, ports)).collect()
+        ports.map(|(index, &ports)| Slice::new(machine, index, clock, core, ports, needs)).collect()
     }
 
-    fn controllers(&self, machine: &Machine) -> Result<Vec<Controller>, PolicyError> {
+    fn controllers(
+        &self,
+        machine: &Machine,
+        channels: Vec<Channel>,
+        ideal: &dyn Ideal,
+    ) -> Vec<Controller> {
         let clock = self.fabric.clock(Domain::Dram);
-        let channels = Channel::family(&Scene::of(machine), &machine.policy.dram_scheduler)?;
         let slices = self.slice_ports.chunks(machine.llc.slices_per_channel as usize);
         let controllers = channels.into_iter().zip(slices).enumerate();
         let controller = |(index, (channel, slices)): (usize, (Channel, &[SlicePorts]))| {
             let ports = slices.iter().map(|s| (s.misses, s.fills)).collect();
-            Controller::new(machine, index, clock, channel, ports)
+            let controller = Controller::new(machine, index, clock, channel, ports);
+            if ideal.perfect_dram() { controller.perfect() } else { controller }
         };
-        Ok(controllers.map(controller).collect())
+        controllers.map(controller).collect()
     }
 
     fn networks(&self, machine: &Machine) -> Result<[Box<dyn Topology>; 2], PolicyError> {

@@ -1,6 +1,6 @@
 //! Runs units on their own: the engine's wake-ups, ports and requests, with the test as the rest of the machine.
 
-use super::{Clock, Context, Domain, Fabric, Recording, RequestTable, Ticks, UnitId};
+use super::{Clock, Context, Domain, Fabric, Recording, RequestTable, SideChannels, Ticks, UnitId};
 use crate::dram::AddressMap;
 use crate::machine::Machine;
 use crate::record::{LoadRow, LoadSink};
@@ -11,6 +11,7 @@ pub struct Bench {
     pub requests: RequestTable,
     pub map: AddressMap,
     pub record: Recording,
+    pub side: SideChannels,
 }
 
 /// Turns after which a test has gone wrong.
@@ -26,6 +27,7 @@ impl Bench {
             requests: RequestTable::default(),
             map: AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap(),
             record: Recording::new(periods.core),
+            side: SideChannels::default(),
         }
     }
 
@@ -36,6 +38,7 @@ impl Bench {
             requests: &mut self.requests,
             map: &self.map,
             record: &mut self.record,
+            side: &mut self.side,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::slice::Slice;
 use crate::cache::{ALL_BYTES, Merge, Slot, Victim};
-use crate::engine::{Context, Request, RequestId, RequestKind, Ticks};
+use crate::engine::{CacheLevel, Context, Insertion, Request, RequestId, RequestKind, Ticks};
 use crate::machine::{ReadAllocate, WriteAllocate, WritePolicy};
 use crate::record::ReservationFail;
 
@@ -49,6 +49,8 @@ impl Slice {
                 self.tags.write(slot, part, ALL_BYTES, true);
             }
             self.result.cache.read_hits += 1;
+            self.answered(request, now, ctx);
+            self.sample(request, true, now, ctx);
             self.hit(id, now);
             return Ok(());
         }
@@ -59,19 +61,58 @@ impl Slice {
                     self.tags.touch(slot);
                 }
                 self.result.cache.read_pending_hits += 1;
+                self.answered(request, now, ctx);
+                self.sample(request, false, now, ctx);
+                self.tell_merge(id, request, now, ctx);
                 ctx.requests.get_mut(id).offchip = true;
                 ctx.requests.stamps_mut(id).llc_missed = now;
                 return Ok(());
             }
             Merge::Absent => {}
         }
-        self.take_miss(request.address, slot, self.config.cache.read_allocate, now, ctx)?;
+        // What is left of a line that is there goes there.
+        let insertion = match slot {
+            Some(_) => Insertion::Newest,
+            None => self.insertion(request, now, ctx),
+        };
+        let allocate = match insertion {
+            Insertion::Nowhere => ReadAllocate::OnFill,
+            _ => self.config.cache.read_allocate,
+        };
+        self.take_miss(request.address, slot, allocate, now, ctx)?;
+        if insertion == Insertion::Oldest
+            && let Some(slot) = self.tags.find(line)
+        {
+            self.tags.demote(slot);
+        }
+        self.mark(id, insertion, now, ctx);
+        self.sample(request, false, now, ctx);
         match slot {
             Some(_) => self.result.cache.read_sector_misses += 1,
             None => self.result.cache.read_misses += 1,
         }
         self.miss(id, now, ctx);
         Ok(())
+    }
+
+    /// A request of a load does not go to DRAM.
+    fn answered(&self, request: &Request, now: Ticks, ctx: &mut Context) {
+        let due = Ticks(now.0 + self.to_dram_ticks);
+        ctx.answered_in_llc(request.load, request.address, due);
+    }
+
+    /// `id` has joined an MSHR entry.
+    fn tell_merge(&mut self, id: RequestId, request: &Request, now: Ticks, ctx: &Context) {
+        let Some(path) = &mut self.path else { return };
+        let entry = self.mshr.find(self.geometry.sector(request.address));
+        let entry = entry.expect("a request has joined it");
+        let mut next = self.mshr.first(entry);
+        let mut same_sm = false;
+        while next != id {
+            same_sm |= ctx.requests.get(next).sm == request.sm;
+            next = ctx.requests.next(next, CacheLevel::Llc);
+        }
+        path.joined(entry, same_sm, ctx.requests.stamps(id).created, self.clock.cycle_of(now));
     }
 
     /// Reserves what a miss needs beside its request, or says what is missing. Its line has its place at once or
@@ -87,7 +128,7 @@ impl Slice {
         if self.mshr.is_full() {
             return Err(ReservationFail::MshrEntry);
         }
-        if ctx.fabric.room(self.ports.misses) == 0 {
+        if self.room_below(ctx) == 0 {
             return Err(ReservationFail::MissQueueFull);
         }
         if allocate == ReadAllocate::OnFill {
@@ -109,12 +150,19 @@ impl Slice {
     fn miss(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         let sector = self.geometry.sector(ctx.requests.get(id).address);
         self.mshr.open(sector, id, ctx.requests);
+        if let (Some(path), Some(entry)) = (&mut self.path, self.mshr.find(sector)) {
+            path.opened(entry, id, ctx.requests.stamps(id).created);
+        }
         ctx.requests.get_mut(id).offchip = true;
         self.send(id, now, ctx);
     }
 
     fn send(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         ctx.requests.stamps_mut(id).llc_missed = now;
+        if let Some(path) = &mut self.path {
+            path.push(id);
+            return;
+        }
         ctx.fabric.push(self.ports.misses, id, Ticks(now.0 + self.to_dram_ticks));
     }
 
@@ -131,7 +179,7 @@ impl Slice {
         let victim: Victim = self.tags.victim(key).ok_or(ReservationFail::LineAlloc)?;
         if let Some((line, dirty)) = victim.line {
             if dirty != 0 {
-                if ctx.fabric.room(self.ports.misses) <= kept {
+                if self.room_below(ctx) <= kept {
                     ctx.fabric.wake_writer(self.ports.misses);
                     return Err(ReservationFail::MissQueueFull);
                 }
@@ -218,7 +266,7 @@ impl Slice {
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
-        if ctx.fabric.room(self.ports.misses) == 0 {
+        if self.room_below(ctx) == 0 {
             return Err(ReservationFail::MissQueueFull);
         }
         let down = Request {

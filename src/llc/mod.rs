@@ -1,11 +1,14 @@
 //! Last-level cache slices.
 
 mod access;
+mod path;
 pub mod prefetch;
 pub mod queue;
 mod set_key;
 mod slice;
 #[cfg(test)]
 mod tests;
+
+mod warp_types;
 
 pub use slice::{Slice, SlicePorts};

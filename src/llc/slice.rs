@@ -1,10 +1,14 @@
 //! One slice of the last-level cache: queue, tags, MSHRs, replies.
 
+use super::path::{Item, MergePath};
 use super::queue::{LLC_QUEUES, LlcQueue};
 use super::set_key::SetKey;
+use super::warp_types::WarpCounts;
 use crate::cache::{ALL_BYTES, Geometry, Mshr, Slot, Tags};
+use crate::dram::scheduler::{Counter, Needs};
 use crate::engine::{
-    CacheLevel, Clock, Context, Domain, PortId, Request, RequestId, RequestKind, Ticks, UnitId,
+    CacheLevel, Clock, Context, Domain, Insertion, PortId, Request, RequestId, RequestKind, Sent,
+    Ticks, UnitId,
 };
 use crate::machine::{self, Machine};
 use crate::record::{ReservationFail, SliceResult};
@@ -44,6 +48,10 @@ pub struct Slice {
     input_capacity: usize,
     input_ticks: u64,
     pub(super) to_dram_ticks: u64,
+    /// The miss queue, where merges are told of; else misses wait in their port.
+    pub(super) path: Option<MergePath>,
+    /// Where warps are told apart by their hits here.
+    pub(super) warps: Option<WarpCounts>,
     /// From the tags to the reply port.
     pub(super) hits: DelayLine,
     /// Next of the requests that the last fill answers.
@@ -56,13 +64,15 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// Slice `index` of the machine. `core` is the clock of the latencies given in core cycles.
+    /// Slice `index` of the machine. `core` is the clock of the latencies given in core cycles, `needs` what the DRAM
+    /// schedulers ask for.
     pub fn new(
         machine: &Machine,
         index: usize,
         clock: Clock,
         core: Clock,
         ports: SlicePorts,
+        needs: &Needs,
     ) -> Result<Slice, PolicyError> {
         let config = &machine.llc;
         let input_ticks = u64::from(config.input_latency) * core.period();
@@ -81,6 +91,8 @@ impl Slice {
             input_capacity: config.queue as usize + input_ticks.div_ceil(clock.period()) as usize,
             input_ticks,
             to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
+            path: MergePath::new(machine, needs),
+            warps: needs.warp_types.map(|_| WarpCounts::default()),
             hits: VecDeque::new(),
             answering: RequestId::NONE,
             tags_free: 0,
@@ -102,7 +114,8 @@ impl Slice {
         self.fill(now, ctx);
         self.reply(now, ctx);
         self.serve(cycle, now, ctx);
-        self.schedule(cycle, now, ctx);
+        let sent = self.send_one(cycle, now, ctx);
+        self.schedule(cycle, now, sent, ctx);
     }
 
     /// Takes at most one request from the network, and lets those whose delay is over enter the queue.
@@ -131,10 +144,13 @@ impl Slice {
         }
         let Some(id) = ctx.fabric.ready(self.ports.fills, now) else { return };
         let address = ctx.requests.get(id).address;
-        let Some(slot) = self.fill_slot(address, now, ctx) else { return };
+        let Ok(slot) = self.fill_slot(id, address, now, ctx) else { return };
         ctx.fabric.pop(self.ports.fills, now);
-        self.tags.fill(slot, self.geometry.sector_in_line(address));
-        let sector = self.geometry.sector(address);
+        let (sector, part) = (self.geometry.sector(address), self.geometry.sector_in_line(address));
+        if let Some(slot) = slot {
+            self.tags.fill(slot, part);
+        }
+        self.forget_merges(sector, now);
         let (first, count) = self.mshr.close(sector).expect("a fill answers a miss");
         self.result.mshr_merge_length.record(u64::from(count));
         self.answering = first;
@@ -143,8 +159,8 @@ impl Slice {
         while next != RequestId::NONE {
             let (this, kind) = (next, ctx.requests.get(next).kind);
             next = ctx.requests.next(this, CacheLevel::Llc);
-            if kind == RequestKind::Atomic {
-                self.tags.write(slot, self.geometry.sector_in_line(address), ALL_BYTES, true);
+            if let Some(slot) = slot.filter(|_| kind == RequestKind::Atomic) {
+                self.tags.write(slot, part, ALL_BYTES, true);
             }
             if this != id {
                 ctx.requests.share_fill(this, &stamps);
@@ -152,13 +168,27 @@ impl Slice {
         }
     }
 
-    /// The place of a fill; `None` while a dirty line in its way cannot leave.
-    fn fill_slot(&mut self, address: u64, now: Ticks, ctx: &mut Context) -> Option<Slot> {
-        let line = self.geometry.line(address);
-        match self.tags.find(line) {
-            Some(slot) => Some(slot),
-            None => self.allocate(address, 0, now, ctx).ok(),
+    /// The place of a fill, if it is to have one; an error while a dirty line in its way cannot leave.
+    fn fill_slot(
+        &mut self,
+        id: RequestId,
+        address: u64,
+        now: Ticks,
+        ctx: &mut Context,
+    ) -> Result<Option<Slot>, ReservationFail> {
+        let found = self.tags.find(self.geometry.line(address));
+        let insertion = ctx.requests.get(id).insertion;
+        if found.is_some() {
+            return Ok(found);
         }
+        if insertion == Insertion::Nowhere && !self.needs_line(self.geometry.sector(address), ctx) {
+            return Ok(None);
+        }
+        let slot = self.allocate(address, 0, now, ctx)?;
+        if insertion == Insertion::Oldest {
+            self.tags.demote(slot);
+        }
+        Ok(Some(slot))
     }
 
     /// Hands at most one reply to the network: a hit whose latency is over, else an answer of the last fill.
@@ -226,8 +256,52 @@ impl Slice {
         }
     }
 
-    /// Asks for the next turn.
-    fn schedule(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
+    /// Sends one item from the miss queue to DRAM, or news of merges in its place; whether it did.
+    fn send_one(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) -> bool {
+        let (mshr, geometry, index) = (&self.mshr, &self.geometry, self.index);
+        let Some(path) = &mut self.path else { return false };
+        if path.is_idle() || !ctx.fabric.room_or_wake(self.ports.misses) {
+            return false;
+        }
+        let Some(item) = path.take(now, cycle) else { return false };
+        let dram = ctx.fabric.clock(Domain::Dram);
+        let (id, sent) = match item {
+            Item::Dummy(entry) => {
+                let address = ctx.requests.get(mshr.first(entry)).address;
+                let dummy = Request::of_slice(address, RequestKind::Read, index);
+                (ctx.requests.add(dummy, now), path.tell(entry, now, dram))
+            }
+            Item::Request(id) => {
+                let entry = mshr.find(geometry.sector(ctx.requests.get(id).address));
+                let sent = match entry.filter(|&entry| path.opens(entry, id)) {
+                    Some(entry) => path.tell(entry, now, dram),
+                    None => Sent { about: id, merges: 1, age: 0 },
+                };
+                (id, sent)
+            }
+        };
+        if let Some(news) = &mut ctx.side.merges {
+            news.push(index, sent);
+        }
+        ctx.fabric.push(self.ports.misses, id, Ticks(now.0 + self.to_dram_ticks));
+        true
+    }
+
+    /// The data of a sector are back.
+    fn forget_merges(&mut self, sector: u64, now: Ticks) {
+        if let (Some(path), Some(entry)) = (&mut self.path, self.mshr.find(sector)) {
+            path.closed(entry, self.clock.cycle_of(now));
+        }
+    }
+
+    /// Free places for misses and dirty data.
+    pub(super) fn room_below(&self, ctx: &Context) -> usize {
+        let port = || ctx.fabric.room(self.ports.misses);
+        self.path.as_ref().map_or_else(port, MergePath::room)
+    }
+
+    /// Asks for the next turn. `sent`: the miss queue has a place more than the request at the tags may have found.
+    fn schedule(&mut self, cycle: u64, now: Ticks, sent: bool, ctx: &mut Context) {
         let mut next = u64::MAX;
         let clock = self.clock;
         let mut at = |time: Ticks| next = next.min(clock.cycle_from(time).max(cycle + 1));
@@ -255,8 +329,14 @@ impl Slice {
         {
             at(due);
         }
-        if !self.queue.is_empty() && self.failing.is_none() {
+        if !self.queue.is_empty() && (self.failing.is_none() || sent) {
             at(clock.at(self.tags_free));
+        }
+        if let Some(path) = &self.path
+            && !path.is_idle()
+            && ctx.fabric.room_or_wake(self.ports.misses)
+        {
+            at(now);
         }
         if next != u64::MAX {
             ctx.fabric.wake_cycle(self.unit, next);
@@ -267,6 +347,12 @@ impl Slice {
     fn fill_waits(&self, now: Ticks, ctx: &Context) -> bool {
         let answers_wait = self.answering != RequestId::NONE;
         answers_wait && ctx.fabric.ready(self.ports.fills, now).is_some()
+    }
+
+    /// What was counted for the DRAM schedulers.
+    pub fn counters(&self) -> Vec<Counter> {
+        let merges = self.path.iter().flat_map(MergePath::counters);
+        merges.chain(self.warps.iter().flat_map(WarpCounts::counters)).collect()
     }
 
     /// What the slice did.
@@ -281,16 +367,18 @@ impl Slice {
             && self.hits.is_empty()
             && self.answering == RequestId::NONE
             && self.mshr.is_empty()
+            && self.path.as_ref().is_none_or(MergePath::is_idle)
     }
 
     /// State for the deadlock report.
     pub fn describe(&self) -> String {
         format!(
-            "slice {}: {} arriving, {} queued, {} misses outstanding, {} hits on their way{}",
+            "slice {}: {} arriving, {} queued, {} misses outstanding, {} in the miss queue, {} hits on their way{}",
             self.index,
             self.arriving.len(),
             self.queue.len(),
             self.mshr.len(),
+            self.path.as_ref().map_or(0, MergePath::len),
             self.hits.len(),
             self.failing.map(|(reason, _)| format!(", fails for {reason:?}")).unwrap_or_default(),
         )

@@ -66,8 +66,13 @@ pub(super) fn result() -> RunResult {
             in_mc_divergence: 1010,
             load_time: histogram(101..=200),
         },
+        counters: vec![counter(0, "hits", 7), counter(0, "ends", 8), counter(1, "hits", 9)],
         steps: 12_345,
     }
+}
+
+fn counter(channel: u32, counter: &'static str, value: u64) -> CounterResult {
+    CounterResult { channel, policy: "fr-fcfs".to_owned(), counter, value }
 }
 
 fn sm(n: u64) -> SmResult {

@@ -221,6 +221,16 @@ pub struct LoadResult {
     pub load_time: Histogram,
 }
 
+/// A number of a policy's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CounterResult {
+    pub channel: u32,
+    /// Name of the policy that it is counted for, without parameters.
+    pub policy: String,
+    pub counter: &'static str,
+    pub value: u64,
+}
+
 /// Everything a run leaves beside its load rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RunResult {
@@ -232,6 +242,9 @@ pub struct RunResult {
     pub channels: Vec<ChannelResult>,
     pub latency: LatencyResult,
     pub loads: LoadResult,
+    /// What policies counted, by channel; left out where none did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<CounterResult>,
     /// Events carried out by the engine: unit steps.
     pub steps: u64,
 }

@@ -1,7 +1,10 @@
 //! A finished run as the tables see it, and the rows of the tables of its units.
 
 use super::totals::total;
-use super::{BankResult, ChannelResult, KernelResult, RunKey, RunResult, SliceResult, SmResult};
+use super::{
+    BankResult, ChannelResult, CounterResult, KernelResult, RunKey, RunResult, SliceResult,
+    SmResult,
+};
 use std::sync::Arc;
 
 /// A run's key, its counts, and their sums over units: one row of `runs`.
@@ -79,6 +82,24 @@ impl UnitRow {
 
     pub(super) fn channel(&self) -> &ChannelResult {
         &self.run.result.channels[self.unit]
+    }
+}
+
+/// A row about one number of a policy's own.
+pub(super) struct CounterRow {
+    pub(super) run: Arc<FinishedRun>,
+    index: usize,
+}
+
+impl CounterRow {
+    /// One row for each number of the run, channel by channel.
+    pub(super) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = CounterRow> {
+        let count = run.result.counters.len();
+        (0..count).map(move |index| CounterRow { run: Arc::clone(run), index })
+    }
+
+    pub(super) fn counter(&self) -> &CounterResult {
+        &self.run.result.counters[self.index]
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::Column;
 use super::tables::{
-    bank_columns, channel_columns, kernel_columns, load_columns, load_key_columns, run_columns,
-    slice_columns, sm_columns,
+    bank_columns, channel_columns, counter_columns, kernel_columns, load_columns, load_key_columns,
+    run_columns, slice_columns, sm_columns,
 };
 
 /// A table that runs leave.
@@ -41,6 +41,11 @@ pub fn schema() -> Vec<Table> {
         table("slices", "One row per LLC slice.", infos(&slice_columns())),
         table("channels", "One row per DRAM channel.", infos(&channel_columns())),
         table("banks", "One row per DRAM bank.", infos(&bank_columns())),
+        table(
+            "policy_counters",
+            "One row per DRAM channel and number that a policy counts for itself; most count none.",
+            infos(&counter_columns()),
+        ),
         table(
             "loads",
             "One row per load warp instruction (loads, atomics and async copies that return data), \

@@ -2,7 +2,7 @@
 
 use super::column::{Column, count, maybe_count, maybe_signed, ratio, text};
 use super::metrics::{self, SM_CYCLES, quotient};
-use super::rows::{BankRow, FinishedRun, UnitRow};
+use super::rows::{BankRow, CounterRow, FinishedRun, UnitRow};
 use super::totals::total;
 use super::{ENGINE_VERSION, Histogram, LoadResult, LoadRow, RunKey, RunResult, Stage};
 use serde_json::{Map, Value};
@@ -283,6 +283,24 @@ pub(super) fn bank_columns() -> Vec<Column<BankRow>> {
         count("bank", "", "Index of the bank in its channel.", |row: &BankRow| row.bank as u64),
     ]);
     columns.extend(metrics::bank::<BankRow>(|row| row.counts().clone()));
+    columns
+}
+
+/// The columns of `policy_counters`: one row per channel and number of a policy's own.
+pub(super) fn counter_columns() -> Vec<Column<CounterRow>> {
+    let mut columns = metrics::key::<CounterRow>(|row| &row.run.key);
+    columns.extend([
+        count("channel", "", "Index of the DRAM channel.", |row: &CounterRow| {
+            row.counter().channel.into()
+        }),
+        text("policy", "Policy that it is counted for.", |row: &CounterRow| &row.counter().policy),
+        text("counter", "Name of the number; the policy's page defines it.", |row: &CounterRow| {
+            row.counter().counter
+        }),
+        count("value", "", "The number, in the unit of its definition.", |row: &CounterRow| {
+            row.counter().value
+        }),
+    ]);
     columns
 }
 

@@ -221,7 +221,7 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
 fn a_fingerprint_follows_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
-    let changes: [fn(&mut RunResult); 7] = [
+    let changes: [fn(&mut RunResult); 8] = [
         |r| r.steps += 1,
         |r| r.kernels[1].name.push('x'),
         |r| r.sms[1].l1.reservation_fails[3] += 1,
@@ -229,6 +229,7 @@ fn a_fingerprint_follows_every_count() {
         |r| r.channels[1].banks[1].precharges += 1,
         |r| r.latency.stage_ticks[7] += 1,
         |r| r.loads.in_mc_divergence -= 1,
+        |r| r.counters[1].value += 1,
     ];
     for (index, change) in changes.into_iter().enumerate() {
         let mut result = fixture::result();

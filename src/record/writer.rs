@@ -2,9 +2,10 @@
 
 use super::file::{Field, GROUP_ROWS, TableFile};
 use super::loads::LoadRecorder;
-use super::rows::{BankRow, UnitRow};
+use super::rows::{BankRow, CounterRow, UnitRow};
 use super::tables::{
-    bank_columns, channel_columns, kernel_columns, run_columns, slice_columns, sm_columns,
+    bank_columns, channel_columns, counter_columns, kernel_columns, run_columns, slice_columns,
+    sm_columns,
 };
 use super::{Column, FinishedRun, LoadRow, LoadSink, ResultsError, RunKey, RunResult};
 use std::borrow::Borrow;
@@ -17,8 +18,9 @@ use tempfile::TempDir;
 
 /// What a finished results directory holds, in the order in which the names appear: `runs.parquet`
 /// comes last, so that where it is, everything is.
-const CONTENTS: [&str; 7] = [
+const CONTENTS: [&str; 8] = [
     LOADS,
+    "policy_counters.parquet",
     "banks.parquet",
     "channels.parquet",
     "slices.parquet",
@@ -133,6 +135,8 @@ impl ResultsWriter {
         write(folder, "slices", &slice_columns(), runs().flat_map(UnitRow::slices))?;
         write(folder, "channels", &channel_columns(), runs().flat_map(UnitRow::channels))?;
         write(folder, "banks", &bank_columns(), runs().flat_map(BankRow::all))?;
+        let counters = runs().flat_map(CounterRow::all);
+        write(folder, "policy_counters", &counter_columns(), counters)?;
         for name in CONTENTS {
             let last = self.dir.join(name);
             fs::rename(folder.join(name), &last).map_err(at(&last, "create"))?;

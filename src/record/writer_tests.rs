@@ -121,6 +121,12 @@ fn units_have_a_row_each_with_the_key_of_their_run() {
     assert_eq!(column(&banks, "bank"), [0, 1, 0, 1]);
     assert_eq!(column(&banks, "row_conflicts"), [3, 30, 6, 60]);
     assert_eq!(column(&banks, "row_hit_rate"), [0.5, 0.5, 0.5, 0.5]);
+
+    let counters = table("policy_counters");
+    assert_eq!(column(&counters, "channel"), [0, 0, 1]);
+    assert_eq!(column(&counters, "policy"), ["fr-fcfs"; 3]);
+    assert_eq!(column(&counters, "counter"), ["hits", "ends", "hits"]);
+    assert_eq!(column(&counters, "value"), [7, 8, 9]);
 }
 
 #[test]
@@ -179,7 +185,9 @@ fn the_order_in_which_runs_finish_does_not_change_a_byte() {
 
     let names: Vec<String> = contents(forth.path()).into_keys().collect();
     let mut expected: Vec<String> =
-        ["banks", "channels", "kernels", "runs", "slices", "sms"].map(String::from).to_vec();
+        ["banks", "channels", "kernels", "policy_counters", "runs", "slices", "sms"]
+            .map(String::from)
+            .to_vec();
     expected.push(format!("loads/{}", fixture::key().run_id()));
     expected.push(format!("loads/{}", fixture::other_key(5).run_id()));
     expected.iter_mut().for_each(|name| name.push_str(".parquet"));
@@ -210,7 +218,7 @@ fn a_run_that_is_not_finished_is_left_out_and_the_others_are_kept() {
     drop(unfinished);
     assert_eq!(read(&dir.path().join("runs.parquet")).len(), 1);
     assert_eq!(fs::read_dir(dir.path().join("loads")).unwrap().count(), 1);
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 7);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 8);
 }
 
 #[test]

@@ -24,6 +24,8 @@ pub(super) struct Access {
     pub waiting: u32,
     /// When the data of its hits are there.
     pub ready_cycle: u64,
+    /// Its number, if it is a load whose end somebody asked for; else `u32::MAX`.
+    pub load: u32,
     pub row: LoadRow,
     slowest: Turnaround,
     fastest: Turnaround,
@@ -31,7 +33,7 @@ pub(super) struct Access {
 
 impl Access {
     pub fn new(warp: u32, returns: bool, row: LoadRow) -> Access {
-        Access { warp, returns, row, ..Access::default() }
+        Access { warp, returns, row, load: u32::MAX, ..Access::default() }
     }
 
     /// A request is back, `total` ticks after it was created.

@@ -155,6 +155,9 @@ impl Sm {
     fn send_sectors(&mut self, cycle: u64, ctx: &mut Context) {
         let Some(entry) = self.lsu.head() else { return };
         let mut entry = std::mem::replace(entry, Entry::blank());
+        if ctx.side.loads.is_some() {
+            self.begin_load(&entry, ctx);
+        }
         let total = entry.sectors.as_slice().len();
         let mut banks = 0u64;
         while entry.sent < total {
@@ -175,6 +178,14 @@ impl Sm {
         *self.lsu.head().expect("the instruction is at the head") = entry;
         if done {
             self.lsu.pop();
+        }
+    }
+
+    /// Numbers a load before its first request is sent.
+    fn begin_load(&mut self, entry: &Entry, ctx: &mut Context) {
+        let access = self.accesses.get_mut(entry.access);
+        if entry.work == Work::Load && access.load == u32::MAX {
+            access.load = ctx.begin_load(entry.sectors.as_slice().iter().map(|s| s.address));
         }
     }
 
@@ -203,10 +214,14 @@ impl Sm {
     ) -> Result<(), ReservationFail> {
         match self.l1.read(sector, ctx.fabric.room(self.request_port)) {
             Read::Fail(reason) => return Err(reason),
-            Read::Hit => self.hit(access),
+            Read::Hit => {
+                self.hit(access);
+                self.answered_in_l1(access, sector, ctx);
+            }
             Read::Pending => {
                 let request = self.request(access, sector, RequestKind::Read, ctx);
                 self.l1.join(sector.address, request, ctx.requests);
+                self.answered_in_l1(access, sector, ctx);
             }
             Read::Miss { writeback } => {
                 self.write_back(writeback, ctx);
@@ -214,6 +229,11 @@ impl Sm {
             }
         }
         Ok(())
+    }
+
+    fn answered_in_l1(&self, access: AccessId, sector: &Sector, ctx: &mut Context) {
+        let load = self.accesses.get(access).load;
+        ctx.answered_in_l1(load, sector.address, self.clock.at(self.cycle));
     }
 
     fn store(
@@ -289,14 +309,22 @@ impl Sm {
     ) -> RequestId {
         let row = self.accesses.get(access);
         let request = Request {
-            pc: row.row.pc,
+            pc: row.row.pc as u32,
             bytes: sector.bytes,
             access: access.0,
             warp: u32::from(self.id) * self.warps.len() as u32 + row.warp,
+            load: row.load,
             serial: sector.serial,
+            critical: self.is_critical(ctx),
             ..self.blank_request(sector.address, kind, ctx)
         };
         ctx.requests.add(request, self.clock.at(self.cycle))
+    }
+
+    /// Whether so many warps wait for memory that what the SM asks for now is critical.
+    fn is_critical(&self, ctx: &Context) -> bool {
+        let (waiting, resident) = (self.waiting_for_memory.count_ones(), self.present.count_ones());
+        ctx.side.critical.is_some_and(|share| share.is_critical(waiting, resident))
     }
 
     fn blank_request(&self, address: u64, kind: RequestKind, ctx: &Context) -> Request {
@@ -399,12 +427,13 @@ impl Sm {
 
     fn complete(&mut self, id: AccessId, cycle: u64, ctx: &mut Context) {
         let access = self.accesses.get(id);
-        let (slot, returns) = (access.warp, access.returns);
+        let (slot, returns, load) = (access.warp, access.returns, access.load);
         if returns && access.row.requests > 0 {
             let row = access.finished_row(cycle, self.clock.period());
             ctx.record.load(&row);
         }
         self.accesses.remove(id);
+        ctx.finish_load(load);
         let warp = self.warp_mut(slot);
         if returns {
             warp.finish_load(id);

@@ -17,7 +17,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("policy.arbiter", "one policy so far"),
     ("policy.cta_scheduler", "one policy so far"),
     ("policy.prefetcher", "one policy so far"),
-    ("policy.ideal", "one policy so far"),
 ];
 
 /// A change of one key: preset, overrides before and after it, and the change itself with what it must bring along.
@@ -194,6 +193,7 @@ const CHANGES: &[Change] = &[
     change("dram.page=closed"),
     change("dram.picks_per_cycle=1"),
     change("policy.dram_scheduler=fcfs"),
+    change("policy.ideal=perfect-dram"),
     change("policy.warp_scheduler=lrr"),
     change("run.concurrent_kernels=true"),
     change("run.launch_latency=100"),

@@ -4,6 +4,7 @@ mod requests;
 mod writes;
 
 use super::{Slice, SlicePorts};
+use crate::dram::scheduler::Needs;
 use crate::engine::testing::Bench;
 use crate::engine::{Clock, Context, Domain, PortId, Request, RequestId, RequestKind, UnitId};
 use crate::machine::Machine;
@@ -199,7 +200,7 @@ fn run_closed(machine: &Machine, asks: &[Ask], dram_opens: u64, replies_open: u6
     };
     let clock = bench.fabric.clock(Domain::Llc);
     let core: Clock = bench.fabric.clock(Domain::Core);
-    let mut slice = Slice::new(machine, 0, clock, core, ports).unwrap();
+    let mut slice = Slice::new(machine, 0, clock, core, ports, &Needs::default()).unwrap();
     let mut world = World {
         asks: asks.iter().copied().enumerate().collect(),
         ids: Vec::new(),
