@@ -13,6 +13,14 @@ use std::collections::VecDeque;
 /// Refreshes that a device lets its controller postpone (JEDEC, from DDR3 on: at most 8).
 pub const POSTPONED_REFRESHES: u32 = 8;
 
+/// Commands of a log stand in the order of their cycles.
+pub const COMMAND_ORDER: &str = "order of commands";
+
+/// Some commands begin with a clock, where a clock is several ticks.
+pub const WITHIN_CLOCK: &str = "start of a clock";
+
+const REFRESH: &str = "refresh overdue";
+
 /// A rule that a command breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
@@ -59,6 +67,7 @@ pub struct Checker {
     history: Vec<VecDeque<Placed>>,
     reach: u64,
     command_ticks: [u64; CommandKind::COUNT],
+    command_grid: [u64; CommandKind::COUNT],
     dual_command_bus: bool,
     on_bus: [Option<Command>; 2],
     /// Cycles of data, and of RD and WR to the first of them.
@@ -89,6 +98,7 @@ impl Checker {
             history: vec![VecDeque::new(); CommandKind::COUNT],
             reach: reach.max(latencies[0].max(latencies[1]) + burst),
             command_ticks: CommandKind::ALL.map(|kind| standard.command_ticks(kind).into()),
+            command_grid: CommandKind::ALL.map(|kind| standard.command_grid(kind).into()),
             dual_command_bus: dram.dual_command_bus,
             on_bus: [None; 2],
             burst,
@@ -110,55 +120,74 @@ impl Checker {
         self
     }
 
-    /// What is wrong with the next command.
+    /// Forgets nothing, so that commands in the past can be inspected too.
+    #[cfg(test)]
+    pub(super) fn with_whole_history(self) -> Checker {
+        Checker { reach: u64::MAX, ..self }
+    }
+
+    /// What is wrong with the next command, which counts from now on.
     pub fn take(&mut self, command: Command) -> Vec<Violation> {
+        let violations = self.inspect(command);
+        self.remember(command, &violations);
+        violations
+    }
+
+    /// What would be wrong with `command` if it came next.
+    pub fn inspect(&self, command: Command) -> Vec<Violation> {
         let mut found = Findings { later: command, violations: Vec::new() };
-        if let Some(last) = self.last.filter(|last| last.cycle > command.cycle) {
-            found.early("order of commands", last, last.cycle);
+        if let Some(last) = self.last {
+            found.not_before(COMMAND_ORDER, last, last.cycle);
         }
-        self.last = Some(command);
         self.check_command_bus(&mut found);
-        let Some(&place) = self.places.get(usize::from(command.bank)) else {
-            found.wrong("bank out of range", None);
-            return found.violations;
-        };
-        self.check_constraints(place, &mut found);
-        if command.kind.is_column() {
-            self.check_data_bus(place, &mut found);
+        match self.places.get(usize::from(command.bank)) {
+            None => found.wrong("bank out of range", None),
+            Some(&place) => {
+                self.check_constraints(place, &mut found);
+                self.check_data_bus(place, &mut found);
+                self.check_refresh(place, &mut found);
+                self.check_rows(place, &mut found);
+            }
         }
-        self.check_refresh(place, &mut found);
-        self.check_rows(place, &mut found);
-        self.remember(Placed { command, place });
         found.violations
     }
 
     fn check_constraints(&self, place: Place, found: &mut Findings) {
         for constraint in &self.constraints[found.later.kind as usize] {
-            let allowed = |earlier: &Command| earlier.cycle + u64::from(constraint.cycles);
             let counted = self.history[constraint.from as usize]
                 .iter()
                 .rev()
                 .filter(|earlier| constraint.holds_between(&earlier.place, &place))
                 .nth(usize::from(constraint.window) - 1);
             if let Some(Placed { command, .. }) = counted {
-                found.not_before(&constraint.name, *command, allowed(command));
+                let earliest = command.cycle + u64::from(constraint.cycles);
+                found.not_before(&constraint.name, *command, earliest);
             }
         }
     }
 
     /// A command bus is taken from the first to the last tick of a command.
-    fn check_command_bus(&mut self, found: &mut Findings) {
+    fn check_command_bus(&self, found: &mut Findings) {
         let later = found.later;
-        let bus = usize::from(self.dual_command_bus && later.kind.is_column());
-        if let Some(last) = self.on_bus[bus] {
+        if let Some(last) = self.on_bus[self.bus(later.kind)] {
             let free = last.cycle + self.command_ticks[last.kind as usize];
             found.not_before(COMMAND_BUS, last, free);
         }
-        self.on_bus[bus] = Some(later);
+        let clock = later.cycle.next_multiple_of(self.command_grid[later.kind as usize]);
+        if later.cycle < clock {
+            found.add(WITHIN_CLOCK, None, Some(clock));
+        }
+    }
+
+    fn bus(&self, kind: CommandKind) -> usize {
+        usize::from(self.dual_command_bus && kind.is_column())
     }
 
     /// The data bus of a pseudo channel carries one burst at a time, in whatever order.
     fn check_data_bus(&self, place: Place, found: &mut Findings) {
+        if !found.later.kind.is_column() {
+            return;
+        }
         let (start, end) = self.data(&found.later);
         let columns = CommandKind::ALL.into_iter().filter(|kind| kind.is_column());
         let earlier = columns.flat_map(|kind| &self.history[kind as usize]);
@@ -180,74 +209,73 @@ impl Checker {
         (start, start + self.burst)
     }
 
-    /// Reports a bank's late refresh once.
-    fn check_refresh(&mut self, place: Place, found: &mut Findings) {
+    /// Whether the banks that a command goes to had their refreshes in time; each late one is told once.
+    fn check_refresh(&self, place: Place, found: &mut Findings) {
         let Some(within) = self.refresh_within else { return };
-        let all_banks = found.later.kind == CommandKind::Ref;
-        for (bank, at) in self.banks.iter_mut().zip(&self.places) {
-            if !(*at == place || all_banks && at.shares(Scope::PseudoChannel, &place)) {
-                continue;
-            }
+        let later = found.later;
+        for bank in self.concerned(later.kind, place).map(|at| &self.banks[at]) {
             let due = bank.refreshed.map_or(0, |refresh| refresh.cycle) + within;
-            if found.later.cycle > due && !bank.overdue {
-                bank.overdue = true;
-                found.wrong("refresh overdue", bank.refreshed);
+            if later.cycle > due && !bank.overdue {
+                found.wrong(REFRESH, bank.refreshed);
             }
         }
     }
 
-    fn check_rows(&mut self, place: Place, found: &mut Findings) {
-        let later = found.later;
-        let bank = &mut self.banks[usize::from(later.bank)];
-        match later.kind {
-            CommandKind::Act => {
-                if bank.open.is_some() {
-                    found.wrong("ACT to an open bank", bank.open);
+    fn check_rows(&self, place: Place, found: &mut Findings) {
+        let kind = found.later.kind;
+        for bank in self.concerned(kind, place).map(|at| &self.banks[at]) {
+            match kind {
+                CommandKind::Act => found.wants_closed(bank.open, "ACT to an open bank"),
+                CommandKind::Pre => {
+                    found.wants_row(bank.open, "PRE to a closed bank", "PRE of another row");
                 }
-                bank.open = Some(later);
+                CommandKind::Rd | CommandKind::Wr | CommandKind::Rda | CommandKind::Wra => {
+                    let closed = "column command to a closed bank";
+                    found.wants_row(bank.open, closed, "column command to another row");
+                }
+                CommandKind::RefPb => found.wants_closed(bank.open, "REFPB to an open bank"),
+                CommandKind::Ref => found.wants_closed(bank.open, "REF with an open bank"),
+                CommandKind::PreAll => {}
             }
-            CommandKind::Pre => {
-                found.wants_row(bank.open, "PRE to a closed bank", "PRE of another row");
-                bank.open = None;
-            }
-            CommandKind::Rd | CommandKind::Wr | CommandKind::Rda | CommandKind::Wra => {
-                let closed = "column command to a closed bank";
-                found.wants_row(bank.open, closed, "column command to another row");
-                if later.kind.closes_row() {
+        }
+    }
+
+    /// The banks that a command to `place` goes to: REF and PREA to all of the pseudo channel.
+    fn concerned(&self, kind: CommandKind, place: Place) -> impl Iterator<Item = usize> {
+        let scope = match kind {
+            CommandKind::Ref | CommandKind::PreAll => Scope::PseudoChannel,
+            _ => Scope::Bank,
+        };
+        (0..self.places.len()).filter(move |&at| self.places[at].shares(scope, &place))
+    }
+
+    fn remember(&mut self, command: Command, violations: &[Violation]) {
+        self.last = Some(command);
+        let bus = self.bus(command.kind);
+        self.on_bus[bus] = Some(command);
+        let Some(&place) = self.places.get(usize::from(command.bank)) else { return };
+        let overdue = violations.iter().any(|violation| violation.rule == REFRESH);
+        let concerned: Vec<usize> = self.concerned(command.kind, place).collect();
+        for at in concerned {
+            let bank = &mut self.banks[at];
+            bank.overdue |= overdue;
+            match command.kind {
+                CommandKind::Act => bank.open = Some(command),
+                CommandKind::Pre | CommandKind::PreAll | CommandKind::Rda | CommandKind::Wra => {
                     bank.open = None;
                 }
-            }
-            CommandKind::RefPb => {
-                if bank.open.is_some() {
-                    found.wrong("REFPB to an open bank", bank.open);
-                }
-                (bank.refreshed, bank.overdue) = (Some(later), false);
-            }
-            CommandKind::Ref => {
-                for bank in self.pseudo_channel(place) {
-                    if bank.open.is_some() {
-                        found.wrong("REF with an open bank", bank.open);
-                    }
-                    (bank.refreshed, bank.overdue) = (Some(later), false);
+                CommandKind::Rd | CommandKind::Wr => {}
+                CommandKind::RefPb | CommandKind::Ref => {
+                    (bank.refreshed, bank.overdue) = (Some(command), false);
                 }
             }
-            CommandKind::PreAll => self.pseudo_channel(place).for_each(|bank| bank.open = None),
         }
-    }
-
-    /// The banks of the pseudo channel that holds `place`.
-    fn pseudo_channel(&mut self, place: Place) -> impl Iterator<Item = &mut Bank> {
-        let inside = move |at: &Place| at.shares(Scope::PseudoChannel, &place);
-        self.banks.iter_mut().zip(&self.places).filter(move |(_, at)| inside(at)).map(|(b, _)| b)
-    }
-
-    fn remember(&mut self, placed: Placed) {
-        let history = &mut self.history[placed.command.kind as usize];
-        let oldest = placed.command.cycle.saturating_sub(self.reach);
+        let history = &mut self.history[command.kind as usize];
+        let oldest = command.cycle.saturating_sub(self.reach);
         while history.front().is_some_and(|first| first.command.cycle < oldest) {
             history.pop_front();
         }
-        history.push_back(placed);
+        history.push_back(Placed { command, place });
     }
 }
 
@@ -269,6 +297,12 @@ impl Findings {
     fn not_before(&mut self, rule: &str, earlier: Command, earliest: u64) {
         if self.later.cycle < earliest {
             self.early(rule, earlier, earliest);
+        }
+    }
+
+    fn wants_closed(&mut self, open: Option<Command>, rule: &str) {
+        if open.is_some() {
+            self.wrong(rule, open);
         }
     }
 

@@ -36,6 +36,7 @@ struct File {
     short_row_cycle: Option<bool>,
     read_latency: Option<Spanned<String>>,
     write_latency: Option<Spanned<String>>,
+    whole_clock_commands: Option<Vec<CommandKind>>,
     #[serde(default)]
     command_ticks: BTreeMap<CommandKind, Spanned<u32>>,
     #[serde(default)]
@@ -140,6 +141,9 @@ impl Source<'_> {
             let holds = (1..=MOST_TICKS).contains(ticks.get_ref());
             self.require(holds, "ticks_per_clock", &ticks, format!("1 to {MOST_TICKS}"))?;
             standard.ticks_per_clock = ticks.into_inner();
+        }
+        if let Some(kinds) = file.whole_clock_commands {
+            standard.begins_a_clock = CommandKind::ALL.map(|kind| kinds.contains(&kind));
         }
         for (kind, ticks) in file.command_ticks {
             let key = format!("command_ticks.{}", kind.name());

@@ -80,6 +80,8 @@ pub struct Standard {
     short_row_cycle: bool,
     /// Ticks for which each kind of command holds its bus.
     command_ticks: [u32; CommandKind::COUNT],
+    /// Which commands begin with a clock; others may begin with any tick.
+    begins_a_clock: [bool; CommandKind::COUNT],
     /// Of RD and WR: from its first tick to its first data.
     latencies: [Expression; 2],
     parameters: BTreeMap<String, u32>,
@@ -140,6 +142,11 @@ impl Standard {
     /// Ticks for which a command holds its bus.
     pub fn command_ticks(&self, kind: CommandKind) -> u32 {
         self.command_ticks[kind as usize]
+    }
+
+    /// A command begins at multiples of so many ticks: 1, or those of a clock.
+    pub fn command_grid(&self, kind: CommandKind) -> u32 {
+        if self.begins_a_clock[kind as usize] { self.ticks_per_clock } else { 1 }
     }
 
     /// Ticks from the first tick of RD, and of WR, to its first data.
@@ -235,6 +242,7 @@ impl Standard {
             counted_from: CountedFrom::First,
             short_row_cycle: false,
             command_ticks: [1; CommandKind::COUNT],
+            begins_a_clock: [false; CommandKind::COUNT],
             latencies: ["tcl", "twl"].map(|name| Expression::Name(name.to_owned())),
             parameters: BTreeMap::new(),
             rules: Vec::new(),
