@@ -55,9 +55,12 @@ fn every_policy_is_in_the_index() {
 }
 
 #[test]
-fn the_example_of_adding_a_policy_is_the_one_that_is_tested() {
-    let example = read("docs/examples/strided.rs");
-    assert!(read("docs/adding-a-policy.md").contains(&format!("```rust\n{example}```\n")));
+fn the_examples_of_adding_a_policy_are_those_that_are_tested() {
+    for name in ["strided", "warp_turns"] {
+        let example = read(&format!("docs/examples/{name}.rs"));
+        let shown = format!("```rust\n{example}```\n");
+        assert!(read("docs/adding-a-policy.md").contains(&shown), "{name}");
+    }
 }
 
 #[test]

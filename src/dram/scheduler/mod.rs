@@ -18,6 +18,10 @@ mod sources;
 mod warp_groups;
 mod warp_table;
 mod warped_mc;
+// The example of docs/adding-a-policy.md.
+#[cfg(test)]
+#[path = "../../../docs/examples/warp_turns.rs"]
+mod warp_turns;
 
 pub use super::agenda::BankSet;
 pub use super::queue::{Queue, Queued, RowView, Slot};
