@@ -12,6 +12,7 @@ mod fr_rr_fcfs;
 mod medic;
 mod most_pending;
 mod par_bs;
+mod mshr;
 mod sjf_potential;
 mod sms;
 mod sources;
@@ -39,6 +40,9 @@ pub static SCHEDULERS: Registry<dyn Family, Scene> = Registry {
         banked_fifo::ENTRY,
         fr_fcfs::ENTRY,
         most_pending::ENTRY,
+        mshr::MSHR_M,
+        mshr::MSHR_S,
+        mshr::MSHR_S_A,
         fr_rr_fcfs::ENTRY,
         sjf_potential::ENTRY,
         sms::ENTRY,
