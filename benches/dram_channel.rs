@@ -20,9 +20,8 @@ struct Class {
     pattern: Pattern,
     locality: u32,
     reads: f64,
-    gddr5: Reference,
-    gddr6: Reference,
-    hbm2: [Reference; 2],
+    /// In the order of [`LIKE`].
+    references: [&'static [Reference]; 3],
 }
 
 /// Per cent of the peak, thousands of requests per second.
@@ -34,72 +33,54 @@ const CLASSES: [Class; 7] = [
         pattern: Pattern::Sequential,
         locality: 1,
         reads: 1.0,
-        gddr5: (94.7, 487.0),
-        gddr6: (83.4, 644.0),
-        hbm2: [(92.1, 332.0), (87.5, 666.0)],
+        references: [&[(94.7, 487.0)], &[(83.4, 644.0)], &[(92.1, 332.0), (87.5, 666.0)]],
     },
     Class {
         name: "locality 8",
         pattern: Pattern::Random,
         locality: 8,
         reads: 1.0,
-        gddr5: (92.3, 458.0),
-        gddr6: (65.9, 462.0),
-        hbm2: [(91.7, 350.0), (57.8, 433.0)],
+        references: [&[(92.3, 458.0)], &[(65.9, 462.0)], &[(91.7, 350.0), (57.8, 433.0)]],
     },
     Class {
         name: "locality 4",
         pattern: Pattern::Random,
         locality: 4,
         reads: 1.0,
-        gddr5: (67.8, 291.0),
-        gddr6: (56.6, 357.0),
-        hbm2: [(91.5, 285.0), (61.6, 397.0)],
+        references: [&[(67.8, 291.0)], &[(56.6, 357.0)], &[(91.5, 285.0), (61.6, 397.0)]],
     },
     Class {
         name: "locality 2",
         pattern: Pattern::Random,
         locality: 2,
         reads: 1.0,
-        gddr5: (34.0, 142.0),
-        gddr6: (32.8, 209.0),
-        hbm2: [(49.1, 161.0), (52.9, 291.0)],
+        references: [&[(34.0, 142.0)], &[(32.8, 209.0)], &[(49.1, 161.0), (52.9, 291.0)]],
     },
     Class {
         name: "random",
         pattern: Pattern::Random,
         locality: 1,
         reads: 1.0,
-        gddr5: (17.0, 72.0),
-        gddr6: (16.6, 116.0),
-        hbm2: [(24.6, 94.0), (30.1, 167.0)],
+        references: [&[(17.0, 72.0)], &[(16.6, 116.0)], &[(24.6, 94.0), (30.1, 167.0)]],
     },
     Class {
         name: "70/30, locality 4",
         pattern: Pattern::Random,
         locality: 4,
         reads: 0.7,
-        gddr5: (45.4, 255.0),
-        gddr6: (33.4, 246.0),
-        hbm2: [(62.5, 265.0), (43.9, 308.0)],
+        references: [&[(45.4, 255.0)], &[(33.4, 246.0)], &[(62.5, 265.0), (43.9, 308.0)]],
     },
     Class {
         name: "one bank",
         pattern: Pattern::OneBank,
         locality: 1,
         reads: 1.0,
-        gddr5: (2.4, 22.0),
-        gddr6: (2.1, 19.0),
-        hbm2: [(3.9, 33.0), (1.9, 18.0)],
+        references: [&[(2.4, 22.0)], &[(2.1, 19.0)], &[(3.9, 33.0), (1.9, 18.0)]],
     },
 ];
 
-/// A machine whose channel is like that of the reference.
-const LIKE: [(&str, fn(&Class) -> Vec<Reference>); 3] = [
-    ("li2015", |class| vec![class.gddr5]),
-    ("rtx2060s", |class| vec![class.gddr6]),
-    ("v100", |class| class.hbm2.to_vec()),
-];
+/// Machines whose channels are like those of the references: GDDR5, GDDR6, HBM2.
+const LIKE: [&str; 3] = ["li2015", "rtx2060s", "v100"];
 
 /// A preset with read and write queues of this many entries, drained as Ramulator drains them.
 fn machine(name: &str, queue: u32) -> Machine {
@@ -170,7 +151,7 @@ fn rate(cost: f64) -> f64 {
 }
 
 fn against_references(requests: u64) {
-    for (name, references) in LIKE {
+    for (index, name) in LIKE.into_iter().enumerate() {
         for queue in [32, 128] {
             let device = device(&machine(name, queue));
             println!(
@@ -179,7 +160,7 @@ fn against_references(requests: u64) {
             for class in &CLASSES {
                 let Measured { cost, used } = measure(class, &device, "fr-fcfs", requests);
                 print!("  {:18} {:6.0} ({:4.1} %)", class.name, rate(cost), 100.0 * used);
-                for (percent, reference) in references(class) {
+                for (percent, reference) in class.references[index] {
                     let ratio = rate(cost) / reference;
                     print!("   {ratio:5.1} × {reference:3.0} ({percent:4.1} %)");
                 }
@@ -192,7 +173,7 @@ fn against_references(requests: u64) {
 fn by_depth(requests: u64) {
     let depths = [32, 64, 128, 256];
     println!("\nfr-fcfs, ns per request by entries {depths:?} (ratio to the first)");
-    for (name, _) in LIKE {
+    for name in LIKE {
         for class in &CLASSES {
             let cost = |queue| {
                 let device = device(&machine(name, queue));
@@ -222,7 +203,7 @@ fn address_maps(count: u64) {
     /// The system counts CPU time in coarse steps.
     const ROUNDS: u64 = 50;
     println!("\nns per address mapped");
-    for (name, _) in LIKE {
+    for name in LIKE {
         let machine = machine(name, 64);
         let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).expect("a map");
         let addresses: Vec<u64> = (0..count).map(|n| n * 0x9e37_79b9 % map.capacity()).collect();

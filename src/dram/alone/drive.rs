@@ -1,9 +1,9 @@
 //! Channels side by side, each fed as fast as it takes requests.
 
-use super::feed::{Arrival, Feed};
+use super::feed::Feed;
 use super::{AloneError, Device, Outcome, Stream};
 use crate::dram::scheduler::{Counter, Scene};
-use crate::dram::{Channel, ChannelStatistics, Request};
+use crate::dram::{Channel, ChannelStatistics};
 use crate::machine::Dram;
 use crate::record::Histogram;
 use std::ops::ControlFlow;
@@ -46,13 +46,16 @@ pub fn run(
     let feeds = Feed::all(stream, device)?;
     let channels = channels(device, scheduler, stream, feeds.len())?;
     let lanes = channels.into_iter().zip(feeds).map(|(channel, feed)| Lane::new(channel, feed));
-    let mut lanes = lanes.collect::<Result<Vec<Lane>, AloneError>>()?;
+    let mut lanes: Vec<Lane> = lanes.collect();
     let mut unreported = 0;
     while let Some(now) = lanes.iter().filter_map(|lane| lane.wake).min() {
         for (index, lane) in (0..).zip(&mut lanes) {
             if lane.wake == Some(now) {
-                unreported += lane.step(now)?;
-                lane.check(index, now)?;
+                let served = lane.step(now)?;
+                unreported += served;
+                if served == 0 || lane.wake.is_none() {
+                    lane.check(index, now)?;
+                }
             }
         }
         if unreported >= REPORT {
@@ -93,9 +96,8 @@ fn channels(
 /// A channel and what is sent to it.
 struct Lane {
     channel: Channel,
+    /// Its front waits before the channel.
     feed: Feed,
-    /// The next request, not yet in the channel.
-    head: Option<Arrival>,
     /// The load of the last read that entered, unless it is known to be complete.
     load: Option<u32>,
     /// When something may happen next; none: never again.
@@ -110,32 +112,34 @@ struct Lane {
 }
 
 impl Lane {
-    fn new(channel: Channel, mut feed: Feed) -> Result<Lane, AloneError> {
-        let head = feed.next()?;
-        Ok(Lane {
+    fn new(channel: Channel, feed: Feed) -> Lane {
+        Lane {
+            wake: feed.front().map(|front| front.due.unwrap_or(0)),
             channel,
             feed,
-            wake: head.map(|head| head.due.unwrap_or(0)),
-            head,
             load: None,
             end: 0,
             entered: 0,
             read_latency: Histogram::default(),
             write_latency: Histogram::default(),
             delay: Histogram::default(),
-        })
+        }
     }
 
     /// Lets requests in, and the channel do what it can. How many requests were served.
     fn step(&mut self, now: u64) -> Result<u64, AloneError> {
-        while let Some(arrival) = self.head.filter(|head| self.may_enter(head, now)) {
-            if let Some(due) = arrival.due {
+        while let Some(front) = self.feed.front()
+            && front.due.is_none_or(|due| due <= now)
+            && self.channel.accepts(&front.request)
+        {
+            if let Some(due) = front.due {
                 self.delay.record(now - due);
             }
-            self.channel.push(now, arrival.request);
+            self.channel.push(now, front.request);
             self.entered = now;
-            self.head = self.feed.next()?;
-            self.follow_load(&arrival.request, now);
+            self.load = if front.request.write { self.load } else { Some(front.request.load) };
+            self.feed.advance()?;
+            self.end_load(now);
         }
         let next = self.channel.step(now, u32::MAX);
         let mut served = 0;
@@ -150,27 +154,20 @@ impl Lane {
     }
 
     /// A load is complete when the next read is of another, or there is none.
-    fn follow_load(&mut self, entered: &Request, now: u64) {
-        if !entered.write {
-            self.load = Some(entered.load);
-        }
+    fn end_load(&mut self, now: u64) {
         let Some(load) = self.load else { return };
-        let goes_on = self.head.is_some_and(|head| head.request.write || head.request.load == load);
-        if !goes_on {
+        let next = self.feed.front().map(|front| front.request);
+        if !next.is_some_and(|next| next.write || next.load == load) {
             self.channel.load_complete(now, load);
             self.load = None;
         }
     }
 
-    fn may_enter(&self, head: &Arrival, now: u64) -> bool {
-        head.due.is_none_or(|due| due <= now) && self.channel.accepts(&head.request)
-    }
-
     fn next_wake(&self, now: u64, channel: Option<u64>) -> Option<u64> {
-        match &self.head {
+        match self.feed.front() {
             None if self.channel.is_empty() => None,
-            Some(head) if self.channel.accepts(&head.request) => {
-                let entry = head.due.map_or(now + 1, |due| due.max(now + 1));
+            Some(front) if self.channel.accepts(&front.request) => {
+                let entry = front.due.map_or(now + 1, |due| due.max(now + 1));
                 Some(channel.map_or(entry, |channel| channel.min(entry)))
             }
             _ => channel,
@@ -180,7 +177,7 @@ impl Lane {
     /// Refuses to end with work left, and to go on for ever.
     fn check(&self, index: u32, cycle: u64) -> Result<(), AloneError> {
         let pending = self.channel.pending();
-        let is_done = self.head.is_none() && pending == 0;
+        let is_done = self.feed.front().is_none() && pending == 0;
         let is_late = pending > 0 && cycle > self.end.max(self.entered) + PATIENCE;
         if is_done || (self.wake.is_some() && !is_late) {
             return Ok(());
@@ -254,7 +251,7 @@ mod tests {
     fn heard(requests: u64, group: u32, reads: f64) -> Vec<Heard> {
         let (device, heard) = (device(), Rc::default());
         let channel = Channel::new(&device.dram, Box::new(Listener(Rc::clone(&heard)))).unwrap();
-        let mut lane = Lane::new(channel, feed(&device, requests, group, reads)).unwrap();
+        let mut lane = Lane::new(channel, feed(&device, requests, group, reads));
         while let Some(now) = lane.wake {
             lane.step(now).unwrap();
         }
@@ -298,7 +295,7 @@ mod tests {
             let mut device = device();
             (device.dram.timing.trefi, device.dram.timing.trfc) = (trefi, trefi / 1000);
             let channel = Channel::new(&device.dram, Box::new(Idle)).unwrap();
-            let mut lane = Lane::new(channel, feed(&device, 1, 1, 1.0)).unwrap();
+            let mut lane = Lane::new(channel, feed(&device, 1, 1, 1.0));
             let error = loop {
                 let now = lane.wake.unwrap();
                 lane.step(now).unwrap();

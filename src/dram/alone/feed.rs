@@ -21,9 +21,12 @@ pub(super) struct Arrival {
 pub(super) struct Feed {
     origin: Box<dyn Origin>,
     rate: Option<Rate>,
-    sources: Sources,
-    /// Requests so far.
+    asker: Asker,
+    /// Requests so far, that in front included.
     count: u64,
+    /// The request in front, if any is left.
+    front: Arrival,
+    is_empty: bool,
 }
 
 /// Says where requests go, one after the other.
@@ -47,44 +50,107 @@ impl Feed {
         let map = Arc::new(Map::new(&device.dram)?);
         let channels = stream.channels(&device.dram);
         let feed = |channel| {
-            Ok(Feed {
+            let mut feed = Feed {
                 origin: origin(stream, device, &map, channel)?,
                 rate: stream.rate.map(|rate| rate.rate(stream.bytes, device.period)),
-                sources: stream.sources,
+                asker: Asker::new(stream.sources),
                 count: 0,
-            })
+                front: Arrival { request: NOTHING, due: None },
+                is_empty: false,
+            };
+            feed.advance()?;
+            Ok(feed)
         };
         (0..channels).map(feed).collect()
     }
 
-    /// The next request; none at the end.
-    pub fn next(&mut self) -> Result<Option<Arrival>, AloneError> {
-        let Some(Draft { place, bursts, access }) = self.origin.next()? else { return Ok(None) };
-        let number = self.count;
-        self.count += 1;
-        let mut request = Request {
-            id: number as u32,
-            bank: place.bank,
-            row: place.row,
-            write: access.write,
-            bursts,
-            sm: Request::NO_SOURCE,
-            warp: u32::MAX,
-            pc: access.pc.unwrap_or(0),
-            load: u32::MAX,
-            critical: false,
-            hit_prone: false,
-            merges: 1,
-            age: 0,
+    /// The request in front; none at the end.
+    pub fn front(&self) -> Option<&Arrival> {
+        (!self.is_empty).then_some(&self.front)
+    }
+
+    /// Lets the next request come to the front.
+    pub fn advance(&mut self) -> Result<(), AloneError> {
+        let Some(Draft { place, bursts, access }) = self.origin.next()? else {
+            self.is_empty = true;
+            return Ok(());
         };
-        if !access.write {
-            self.sources.assign(number, &mut request);
+        let Arrival { request, due } = &mut self.front;
+        *due = self.rate.map(|rate| rate.due(self.count)).or(access.cycle);
+        request.id = self.count as u32;
+        request.bank = place.bank;
+        request.row = place.row;
+        request.write = access.write;
+        request.bursts = bursts;
+        request.pc = access.pc.unwrap_or(0);
+        let asked = self.asker.next(access.write);
+        request.sm = access.sm.unwrap_or(asked.sm);
+        request.warp = access.warp.unwrap_or(asked.warp);
+        request.load = access.load.unwrap_or(asked.load);
+        self.count += 1;
+        Ok(())
+    }
+}
+
+/// A request before it is one.
+const NOTHING: Request = Request {
+    id: 0,
+    bank: 0,
+    row: 0,
+    write: false,
+    bursts: 1,
+    sm: Request::NO_SOURCE,
+    warp: u32::MAX,
+    pc: 0,
+    load: u32::MAX,
+    critical: false,
+    hit_prone: false,
+    merges: 1,
+    age: 0,
+};
+
+/// From whom a request comes.
+#[derive(Clone, Copy)]
+struct Asked {
+    sm: u16,
+    warp: u32,
+    load: u32,
+}
+
+const NOBODY: Asked = Asked { sm: NOTHING.sm, warp: NOTHING.warp, load: NOTHING.load };
+
+/// Goes round the sources, request by request.
+struct Asker {
+    sources: Sources,
+    load: u32,
+    /// Requests of the load so far.
+    asked: u32,
+    sm: u32,
+    /// Of its SM.
+    warp: u32,
+}
+
+impl Asker {
+    fn new(sources: Sources) -> Asker {
+        Asker { sources, load: 0, asked: 0, sm: 0, warp: 0 }
+    }
+
+    /// A write counts, though it comes from nobody.
+    fn next(&mut self, write: bool) -> Asked {
+        let Sources { sms, warps, group } = self.sources;
+        let asked =
+            Asked { sm: self.sm as u16, warp: self.sm * warps + self.warp, load: self.load };
+        self.asked += 1;
+        if self.asked == group {
+            (self.asked, self.sm, self.load) = (0, self.sm + 1, self.load.wrapping_add(1));
         }
-        request.sm = access.sm.unwrap_or(request.sm);
-        request.warp = access.warp.unwrap_or(request.warp);
-        request.load = access.load.unwrap_or(request.load);
-        let due = self.rate.map(|rate| rate.due(number)).or(access.cycle);
-        Ok(Some(Arrival { request, due }))
+        if self.sm == sms {
+            (self.sm, self.warp) = (0, self.warp + 1);
+        }
+        if self.warp == warps {
+            self.warp = 0;
+        }
+        if write { NOBODY } else { asked }
     }
 }
 
@@ -101,7 +167,7 @@ fn origin(
     let window = Window { map: Arc::clone(map), channel: channel as u16 };
     Ok(match &stream.origin {
         stream::Origin::Pattern { pattern, locality, channels, mix } => {
-            let geometry = Geometry::new(&device.dram, map.rows, bursts.into());
+            let geometry = Geometry::new(&device.dram, map.row_bits, bursts.into());
             let random = Random::numbered(mix.seed, u64::from(channel) << 1);
             let walk = Walk::new(*pattern, geometry, *locality, random)?;
             let (channel, channels) = (u64::from(channel), u64::from(*channels));

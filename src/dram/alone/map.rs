@@ -9,8 +9,8 @@ use crate::machine::{Dram, Field};
 pub(super) struct Map {
     map: AddressMap,
     burst_bytes: u32,
-    /// Rows of a bank.
-    pub rows: u32,
+    /// Of the number of a row.
+    pub row_bits: u32,
     /// Bytes of all channels.
     pub capacity: u64,
     /// Bytes of an aligned block that lies in one row wherever it is.
@@ -20,7 +20,7 @@ pub(super) struct Map {
 impl Map {
     pub fn new(dram: &Dram) -> Result<Map, AloneError> {
         let map = AddressMap::new(dram, 1)?;
-        let (bits, rows) = (map.layout().bits(), map.layout().bits_of(Field::Row));
+        let bits = map.layout().bits();
         let first = map.locate(0);
         let in_first_row = |bit: &u32| {
             let at = map.locate(1 << bit);
@@ -28,7 +28,7 @@ impl Map {
         };
         Ok(Map {
             burst_bytes: dram.burst_bytes(),
-            rows: 1u32.checked_shl(rows).unwrap_or(u32::MAX),
+            row_bits: map.layout().bits_of(Field::Row),
             capacity: map.capacity(),
             block: 1 << (0..bits.min(31)).take_while(in_first_row).count(),
             map,

@@ -37,38 +37,42 @@ impl Pattern {
     }
 }
 
-/// The banks and rows of a channel as patterns see them.
+/// The banks and rows of a channel as patterns see them: powers of two.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Geometry {
-    banks: u32,
-    pseudo_channels: u32,
-    rows: u32,
-    /// Requests that a row holds.
-    requests_per_row: u32,
+    bank_bits: u32,
+    pseudo_bits: u32,
+    row_bits: u32,
+    /// Of the number of a request within its row.
+    request_bits: u32,
 }
 
 impl Geometry {
-    /// For requests of so many column commands each; `rows` of a bank.
-    pub fn new(dram: &Dram, rows: u32, bursts: u32) -> Geometry {
+    /// For requests of so many column commands each; a bank has two to the `row_bits` rows.
+    pub fn new(dram: &Dram, row_bits: u32, bursts: u32) -> Geometry {
         Geometry {
-            banks: dram.banks,
-            pseudo_channels: dram.pseudo_channels,
-            rows,
-            requests_per_row: dram.row_bytes / (dram.burst_bytes() * bursts),
+            bank_bits: dram.banks.ilog2(),
+            pseudo_bits: dram.pseudo_channels.ilog2(),
+            row_bits,
+            request_bits: (dram.row_bytes / (dram.burst_bytes() * bursts)).ilog2(),
         }
     }
 
     /// The bank of turn `turn`: pseudo channels take turns, and so do the banks of each, their groups
     /// (the low bits) first.
     fn bank(&self, turn: u64) -> u16 {
-        let turn = (turn % u64::from(self.banks)) as u32;
-        let banks = self.banks / self.pseudo_channels;
-        (turn % self.pseudo_channels * banks + turn / self.pseudo_channels) as u16
+        let (pseudo, bank) = (low(turn, self.pseudo_bits), turn >> self.pseudo_bits);
+        let bits = self.bank_bits - self.pseudo_bits;
+        (pseudo << bits | low(bank, bits)) as u16
     }
 
     fn row(&self, number: u64) -> u32 {
-        (number % u64::from(self.rows)) as u32
+        low(number, self.row_bits) as u32
     }
+}
+
+fn low(value: u64, bits: u32) -> u64 {
+    value & ((1 << bits) - 1)
 }
 
 /// A place in a channel.
@@ -82,10 +86,11 @@ pub(super) struct Place {
 pub(super) struct Walk {
     pattern: Pattern,
     geometry: Geometry,
-    locality: u64,
+    locality: u32,
     random: Random,
-    /// Requests so far.
-    count: u64,
+    /// Number of the visit, and of the next request in it.
+    visit: u64,
+    nth: u32,
     place: Place,
 }
 
@@ -97,45 +102,49 @@ impl Walk {
         locality: u32,
         random: Random,
     ) -> Result<Walk, AloneError> {
-        let most = geometry.requests_per_row;
+        let most = 1 << geometry.request_bits;
         if !(1..=most).contains(&locality) {
             let valid = format!("1 to {most}, the requests that a row holds");
             return Err(AloneError::option("locality", &locality, valid));
         }
-        let locality = locality.into();
-        Ok(Walk { pattern, geometry, locality, random, count: 0, place: Place { bank: 0, row: 0 } })
+        let place = Place { bank: 0, row: 0 };
+        Ok(Walk { pattern, geometry, locality, random, visit: 0, nth: 0, place })
     }
 
     pub fn next(&mut self) -> Place {
-        let (visit, nth) = (self.count / self.locality, self.count % self.locality);
-        self.count += 1;
-        if self.pattern == Pattern::Sequential {
-            return self.in_sequence(visit, nth);
+        match self.pattern {
+            Pattern::Sequential => self.place = self.in_sequence(),
+            _ if self.nth == 0 => self.place = self.begin_visit(),
+            _ => {}
         }
-        if nth == 0 {
-            self.place = self.visit(visit);
+        self.nth += 1;
+        if self.nth == self.locality {
+            (self.visit, self.nth) = (self.visit + 1, 0);
         }
         self.place
     }
 
-    /// The `nth` request of a visit.
-    fn in_sequence(&self, visit: u64, nth: u64) -> Place {
-        let Geometry { banks, requests_per_row, .. } = self.geometry;
-        let of_bank = visit / u64::from(banks) * self.locality + nth;
-        let row = self.geometry.row(of_bank / u64::from(requests_per_row));
-        Place { bank: self.geometry.bank(visit), row }
+    fn in_sequence(&self) -> Place {
+        let Geometry { bank_bits, request_bits, .. } = self.geometry;
+        let of_bank = (self.visit >> bank_bits) * u64::from(self.locality) + u64::from(self.nth);
+        let row = self.geometry.row(of_bank >> request_bits);
+        Place { bank: self.geometry.bank(self.visit), row }
     }
 
-    fn visit(&mut self, number: u64) -> Place {
-        let Geometry { banks, rows, .. } = self.geometry;
+    fn begin_visit(&mut self) -> Place {
+        let Geometry { bank_bits, row_bits, .. } = self.geometry;
         match self.pattern {
-            Pattern::OneBank => Place { bank: 0, row: self.geometry.row(number) },
+            Pattern::OneBank => Place { bank: 0, row: self.geometry.row(self.visit) },
             Pattern::RoundRobin => Place {
-                bank: self.geometry.bank(number),
-                row: self.geometry.row(number / u64::from(banks)),
+                bank: self.geometry.bank(self.visit),
+                row: self.geometry.row(self.visit >> bank_bits),
             },
             Pattern::Random | Pattern::Sequential => {
-                Place { bank: self.random.index(banks) as u16, row: self.random.index(rows) }
+                let bits = self.random.bits();
+                Place {
+                    bank: low(bits >> row_bits, bank_bits) as u16,
+                    row: self.geometry.row(bits),
+                }
             }
         }
     }
@@ -149,7 +158,7 @@ mod tests {
 
     /// Two pseudo channels of eight banks; rows of four requests.
     const GEOMETRY: Geometry =
-        Geometry { banks: 16, pseudo_channels: 2, rows: 64, requests_per_row: 4 };
+        Geometry { bank_bits: 4, pseudo_bits: 1, row_bits: 6, request_bits: 2 };
 
     fn places(pattern: Pattern, locality: u32, count: usize) -> Vec<(u16, u32)> {
         let mut walk = Walk::new(pattern, GEOMETRY, locality, Random::new(1)).unwrap();
@@ -167,8 +176,8 @@ mod tests {
     #[test]
     fn a_row_holds_as_many_requests_as_fit() {
         let dram = load("li2015", &[]).unwrap().dram;
-        assert_eq!(Geometry::new(&dram, 64, 1).requests_per_row, 64);
-        assert_eq!(Geometry::new(&dram, 64, 2).requests_per_row, 32);
+        assert_eq!(Geometry::new(&dram, 12, 1).request_bits, 6);
+        assert_eq!(Geometry::new(&dram, 12, 2).request_bits, 5);
     }
 
     #[test]

@@ -117,15 +117,6 @@ impl Sources {
     pub(super) fn warps_of_all(&self) -> u32 {
         self.sms * self.warps
     }
-
-    /// Says of a read, the channel's request of this number, from whom it comes.
-    pub(super) fn assign(&self, number: u64, request: &mut Request) {
-        let load = number / u64::from(self.group);
-        let (sm, turn) = (load % u64::from(self.sms), load / u64::from(self.sms));
-        request.sm = sm as u16;
-        request.warp = (sm * u64::from(self.warps) + turn % u64::from(self.warps)) as u32;
-        request.load = load as u32;
-    }
 }
 
 impl fmt::Display for Stream {

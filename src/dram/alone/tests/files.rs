@@ -115,9 +115,9 @@ fn who_asks_is_in_the_file_or_counted_up() {
         let stream = Stream { sources, ..from(&file.path) };
         let mut feed = super::super::feed::Feed::all(&stream, &device).unwrap().remove(0);
         let mut found = Vec::new();
-        while let Some(arrival) = feed.next().unwrap() {
-            let request = arrival.request;
-            found.push((request.sm, request.warp, request.load));
+        while let Some(front) = feed.front() {
+            found.push((front.request.sm, front.request.warp, front.request.load));
+            feed.advance().unwrap();
         }
         found
     };
