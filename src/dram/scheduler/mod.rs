@@ -2,6 +2,7 @@
 //!
 //! A policy is one file here and one line of [`SCHEDULERS`].
 
+mod atlas;
 mod banked_fifo;
 mod bliss;
 mod core_criticality;
@@ -16,6 +17,8 @@ mod par_bs;
 mod sjf_potential;
 mod sms;
 mod sources;
+mod stfm;
+mod tcm;
 mod warp_groups;
 mod warp_table;
 mod warped_mc;
@@ -51,7 +54,10 @@ pub static SCHEDULERS: Registry<dyn Family, Scene> = Registry {
         core_criticality::ENTRY,
         medic::ENTRY,
         par_bs::ENTRY,
+        atlas::ENTRY,
+        tcm::ENTRY,
         bliss::ENTRY,
+        stfm::ENTRY,
         warp_groups::WG_ENTRY,
         warp_groups::WG_M_ENTRY,
         warp_groups::WG_BW_ENTRY,

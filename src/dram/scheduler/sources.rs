@@ -25,6 +25,11 @@ impl Sources {
         usize::from(request.sm).min(self.sms)
     }
 
+    /// The entry of what no SM waits for; SMs are below.
+    pub fn nobody(self) -> usize {
+        self.sms
+    }
+
     /// The request that a command is for, if its source matters.
     pub fn ranked<'a>(self, ready: &Ready<'a>) -> Option<&'a Queued> {
         ready.queued.filter(|queued| !(self.split && queued.request.write))
@@ -49,6 +54,31 @@ impl ChannelView<'_> {
     /// Every bank of the channel.
     pub(super) fn banks(&self) -> BankSet {
         BankSet::MAX >> (BankSet::BITS - u32::from(self.queue.banks()))
+    }
+}
+
+/// How long banks serve requests: from the first command of each to its last column command and the data cycles that
+/// this one takes.
+#[derive(Clone)]
+pub(super) struct ServiceClock {
+    /// By bank: when the service of its request began.
+    began: Vec<u64>,
+    burst: u64,
+}
+
+impl ServiceClock {
+    pub fn new(scene: &Scene) -> ServiceClock {
+        let began = vec![0; scene.dram.banks as usize];
+        ServiceClock { began, burst: scene.dram.burst_cycles().into() }
+    }
+
+    pub fn begin(&mut self, bank: u16, now: u64) {
+        self.began[usize::from(bank)] = now;
+    }
+
+    /// Cycles that the bank has served the request whose last column command issues now.
+    pub fn end(&self, bank: u16, now: u64) -> u64 {
+        now + self.burst - self.began[usize::from(bank)]
     }
 }
 
@@ -82,7 +112,15 @@ mod tests {
     fn what_no_sm_waits_for_has_an_entry_of_its_own() {
         let sources = Sources::of(&scene(&gddr5()));
         let of = |sm| sources.index(&Request { sm, ..read(0, 0, 0) });
-        assert_eq!(sources.count(), 17);
+        assert_eq!((sources.count(), sources.nobody()), (17, 16));
         assert_eq!((of(0), of(15), of(Request::NO_SOURCE)), (0, 15, 16));
+    }
+
+    #[test]
+    fn service_lasts_from_the_first_command_to_the_last_data_cycle() {
+        let mut clock = ServiceClock::new(&scene(&gddr5()));
+        clock.begin(3, 100);
+        clock.begin(4, 200);
+        assert_eq!(clock.end(3, 112), 12 + 2);
     }
 }

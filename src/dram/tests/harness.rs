@@ -32,6 +32,14 @@ pub const POLICIES: &[&str] = &[
     "wg-m",
     "wg-bw",
     "wg-w(depth=2,write_margin=90)",
+    "par-bs(marking_cap=1)",
+    "atlas",
+    "atlas(threshold=150,quantum=200)",
+    "tcm",
+    "tcm(quantum=300,shuffle_interval=40,cluster_threshold=0.4)",
+    "tcm(quantum=300,shuffle_interval=40,shuffle=random)",
+    "stfm",
+    "stfm(alpha=1,interval=500)",
 ];
 
 fn address(map: &str) -> Address {

@@ -1,0 +1,124 @@
+//! What a machine's channels saw of each source in a quantum.
+
+/// Of one source.
+#[derive(Clone, Copy, Default)]
+pub struct Seen {
+    /// Requests that came: stands for the paper's misses per instruction.
+    pub requests: u64,
+    /// Bank cycles of service.
+    pub service: u64,
+    /// Requests to the row that the source's last request to the bank went to.
+    row_hits: u64,
+    /// Cycles with a request in any channel, and over these the sum of the banks that had one.
+    busy_cycles: u64,
+    bank_cycles: u64,
+    /// Banks that have a request now, and since when they have been as many.
+    banks: u32,
+    since: u64,
+}
+
+impl Seen {
+    /// Bank-level parallelism: banks that had a request of the source at once, on average while any had.
+    pub fn parallelism(&self) -> f64 {
+        self.bank_cycles as f64 / self.busy_cycles.max(1) as f64
+    }
+
+    /// Row hits per request if the source were alone.
+    pub fn row_locality(&self) -> f64 {
+        self.row_hits as f64 / self.requests.max(1) as f64
+    }
+
+    fn count_to(&mut self, now: u64) {
+        let cycles = now - self.since;
+        self.since = now;
+        if self.banks > 0 {
+            self.busy_cycles += cycles;
+            self.bank_cycles += cycles * u64::from(self.banks);
+        }
+    }
+}
+
+pub struct Monitor {
+    sources: Vec<Seen>,
+}
+
+impl Monitor {
+    pub fn new(sources: usize) -> Monitor {
+        Monitor { sources: vec![Seen::default(); sources] }
+    }
+
+    pub fn request(&mut self, source: usize, row_hit: bool) {
+        let seen = &mut self.sources[source];
+        seen.requests += 1;
+        seen.row_hits += u64::from(row_hit);
+    }
+
+    pub fn served(&mut self, source: usize, bank_cycles: u64) {
+        self.sources[source].service += bank_cycles;
+    }
+
+    /// A bank has a first request of the source.
+    pub fn bank_begins(&mut self, source: usize, now: u64) {
+        let seen = &mut self.sources[source];
+        seen.count_to(now);
+        seen.banks += 1;
+    }
+
+    /// A bank has served the last request of the source that it had.
+    pub fn bank_ends(&mut self, source: usize, now: u64) {
+        let seen = &mut self.sources[source];
+        seen.count_to(now);
+        seen.banks -= 1;
+    }
+
+    /// What was seen up to `now`, from where on all is counted anew.
+    pub fn take(&mut self, now: u64) -> Vec<Seen> {
+        let take = |seen: &mut Seen| {
+            seen.count_to(now);
+            let rest = Seen { banks: seen.banks, since: now, ..Seen::default() };
+            std::mem::replace(seen, rest)
+        };
+        self.sources.iter_mut().map(take).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One bank from 10 to 30, two from 30 to 40, one to 50; the quantum ends at 60, idle.
+    #[test]
+    fn parallelism_is_an_integral_over_the_cycles_with_requests() {
+        let mut monitor = Monitor::new(2);
+        monitor.bank_begins(1, 10);
+        monitor.bank_begins(1, 30);
+        monitor.bank_ends(1, 40);
+        monitor.bank_ends(1, 50);
+        let seen = monitor.take(60);
+        assert_eq!(seen[1].parallelism(), 50.0 / 40.0);
+        assert_eq!(seen[0].parallelism(), 0.0);
+    }
+
+    #[test]
+    fn a_quantum_takes_its_share_of_what_is_outstanding() {
+        let mut monitor = Monitor::new(1);
+        monitor.bank_begins(0, 10);
+        assert_eq!(monitor.take(20)[0].busy_cycles, 10);
+        monitor.bank_ends(0, 25);
+        let second = monitor.take(40)[0];
+        assert_eq!((second.busy_cycles, second.bank_cycles), (5, 5));
+        assert_eq!(monitor.take(50)[0].busy_cycles, 0);
+    }
+
+    #[test]
+    fn requests_and_service_are_counted_by_quantum() {
+        let mut monitor = Monitor::new(1);
+        monitor.request(0, false);
+        monitor.request(0, true);
+        monitor.served(0, 30);
+        let seen = monitor.take(10)[0];
+        assert_eq!((seen.requests, seen.service, seen.row_locality()), (2, 30, 0.5));
+        let next = monitor.take(20)[0];
+        assert_eq!((next.requests, next.service, next.row_locality()), (0, 0, 0.0));
+    }
+}
