@@ -85,9 +85,16 @@ impl Agenda {
         self.wants[kind as usize]
     }
 
+    /// Banks whose next command goes over the column bus.
     #[inline]
     pub fn columns(&self) -> BankSet {
         self.wanting(CommandKind::Rd) | self.wanting(CommandKind::Wr)
+    }
+
+    /// Banks whose next command goes over the row bus.
+    #[inline]
+    pub fn rows(&self) -> BankSet {
+        self.waiting & !self.columns()
     }
 
     /// The plan last made or mended, current or not.
@@ -129,7 +136,7 @@ impl Agenda {
         self.places[bank] = timing.place(kind, bank);
         if !self.stale && self.plan.held & bit == 0 {
             let cycle = timing.others(self.places[bank]).max(due).max(self.plan.floor);
-            self.plan.add(bit, cycle);
+            self.plan.add(bit, timing.begin(kind, cycle));
         }
     }
 
@@ -141,7 +148,7 @@ impl Agenda {
             let bank = left.trailing_zeros() as usize;
             left &= left - 1;
             let cycle = timing.others(self.places[bank]).max(self.due[bank]).max(floor);
-            plan.add(one(bank), cycle);
+            plan.add(one(bank), timing.begin(self.kinds[bank], cycle));
         }
         self.plan = plan;
         self.stale = false;

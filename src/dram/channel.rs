@@ -12,6 +12,7 @@ use super::request::{Command, CommandKind, Completion, Request, RowOutcome};
 use super::scheduler::{
     BankView, ChannelView, Counter, Family, QueueView, SCHEDULERS, Scene, Scheduler, next_command,
 };
+use super::standard::Standard;
 use super::statistics::{BankStatistics, ChannelStatistics, Occupancy, Span};
 use super::timing::TimingState;
 use crate::machine::{Dram, QueueOrganisation};
@@ -158,6 +159,8 @@ impl Channel {
         assert!((1..=MAX_BANKS).contains(&dram.banks), "1 to {MAX_BANKS} banks");
         let page = PAGE_POLICIES.build(scheduler.page().unwrap_or(&dram.page), dram)?;
         let timing = TimingState::new(dram);
+        let standard = Standard::load(&dram.standard).expect("a checked standard");
+        let [read_latency, write_latency] = standard.latencies(dram);
         let banks = dram.banks as usize;
         let capacity = [dram.read_queue, dram.write_queue];
         let spec = Spec {
@@ -168,8 +171,8 @@ impl Channel {
                 QueueOrganisation::PerBank => capacity.map(|places| places / dram.banks),
             },
             burst: dram.burst_cycles().into(),
-            read_latency: dram.timing.tcl.into(),
-            write_latency: dram.timing.twl.into(),
+            read_latency: read_latency.into(),
+            write_latency: write_latency.into(),
             trp: dram.timing.trp.into(),
             dual_command_bus: dram.dual_command_bus,
             picks_per_cycle: scheduler.picks_per_cycle().unwrap_or(dram.picks_per_cycle),

@@ -159,6 +159,8 @@ pub(super) struct TimingState {
     groups: [u64; GROUPS * STRIDE],
     group_of: [u8; MAX_BANKS as usize],
     auto_precharge: bool,
+    /// Commands begin at multiples of so many cycles, by their kind; none if all may begin in any.
+    grid: Option<[u64; CommandKind::PLANNED]>,
 }
 
 /// Most groups of a channel: each bank may be one.
@@ -171,6 +173,8 @@ impl TimingState {
     pub fn new(dram: &Dram) -> TimingState {
         let shape = Shape::new(dram);
         let table = constraints(dram);
+        let standard = Standard::load(&dram.standard).expect("a checked standard");
+        let grid = std::array::from_fn(|kind| standard.command_grid(CommandKind::ALL[kind]).into());
         let groups = shape.all_groups();
         let mut rules = vec![Consequences::default(); CommandKind::COUNT * groups];
         let mut windows: [Vec<Window>; CommandKind::COUNT] = Default::default();
@@ -190,6 +194,7 @@ impl TimingState {
             banks: vec![Earliest::default(); dram.banks as usize],
             groups: [0; GROUPS * STRIDE],
             group_of: std::array::from_fn(|bank| shape.group(bank) as u8),
+            grid: Some(grid).filter(|grid| grid.iter().any(|&cycles| cycles > 1)),
             auto_precharge: alike(&table, Rd, Rda) && alike(&table, Wr, Wra),
         }
     }
@@ -226,7 +231,16 @@ impl TimingState {
     /// Earliest cycle by all constraints.
     #[inline]
     pub fn earliest(&self, kind: CommandKind, bank: usize) -> u64 {
-        self.of_bank(kind, bank).max(self.others(self.place(kind, bank)))
+        self.begin(kind, self.of_bank(kind, bank).max(self.others(self.place(kind, bank))))
+    }
+
+    /// The first cycle from `cycle` on in which a command of this kind may begin.
+    #[inline]
+    pub fn begin(&self, kind: CommandKind, cycle: u64) -> u64 {
+        match &self.grid {
+            None => cycle,
+            Some(grid) => cycle.next_multiple_of(grid[kind as usize]),
+        }
     }
 
     /// Records a command.

@@ -35,11 +35,11 @@ impl Channel {
         let due = self.agenda.plan().banks;
         let completed = self.completions.len();
         if self.spec.dual_command_bus {
-            let columns = self.agenda.columns();
-            self.issue_one(COLUMN_BUS, due & columns, now);
-            // What has just started may have taken the last room.
+            self.issue_one(COLUMN_BUS, due & self.agenda.columns(), now);
+            // What has just started may have taken the last room; what has ended may have turned the channel from
+            // writes to reads.
             let held = self.held(self.room_left(room, completed));
-            self.issue_one(ROW_BUS, due & !columns & !held, now);
+            self.issue_one(ROW_BUS, due & self.agenda.rows() & !held, now);
         } else {
             self.issue_one(ROW_BUS, due, now);
         }
@@ -70,18 +70,11 @@ impl Channel {
         no_room | self.held_by_turn(no_room)
     }
 
-    /// Banks that wait for the data bus to turn, or let it turn.
+    /// Banks that let the data bus turn.
     ///
-    /// With two queues a change from reads to writes or back first completes what is in service.
-    /// With one queue column commands of one kind would keep the other kind's turnaround from ever
-    /// ending, so only so many may pass.
+    /// Column commands of one kind would keep the turnaround of the other from ever ending: requests of a shared queue,
+    /// or what is still in service when reads and writes change places. So only so many may pass.
     fn held_by_turn(&self, no_room: BankSet) -> BankSet {
-        if self.spec.split {
-            let serving = self.turns.serving;
-            let other_kind_in_service = self.active[1 - serving] > 0;
-            let kind = if serving == WRITES { Wr } else { Rd };
-            return if other_kind_in_service { self.agenda.wanting(kind) } else { 0 };
-        }
         let Some(direction) = self.turns.direction else { return 0 };
         let others_wait = self.agenda.wanting(opposite(direction)) & !no_room != 0;
         let turns = others_wait && self.turns.passed >= self.turns.limit;

@@ -15,7 +15,7 @@ pub(super) struct Turns {
     draining: bool,
     /// Writes that have left since writes are served.
     drained: u32,
-    /// One queue: column commands that may pass a bank that waits for the data bus to turn.
+    /// Column commands that may pass a bank that waits for the data bus to turn.
     pub limit: u32,
     /// Kind of the last column command, and how many of that kind passed a bank that needs the other.
     pub direction: Option<CommandKind>,

@@ -3,6 +3,7 @@
 
 mod addresses;
 pub mod harness;
+mod loaded;
 mod options;
 mod properties;
 
