@@ -1,5 +1,7 @@
 //! A channel between its slices' ports: requests in, finished reads out.
 
+#[cfg(test)]
+mod news_tests;
 mod perfect;
 
 use super::scheduler::Counter;

@@ -195,3 +195,23 @@ impl Information {
         self.untold * now.0 - self.created
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_no_news_of_data_that_are_back() {
+        let needs = Needs { merges: Some(CountedMerges::All), ..Needs::default() };
+        let mut path = MergePath::new(&crate::testing::machine(&[]), &needs).unwrap();
+        let entry = MshrEntry::at(63);
+        path.opened(entry, RequestId(7), Ticks(0));
+        path.tell(entry, Ticks(5), Clock::new(1));
+        path.joined(entry, false, Ticks(10), 10);
+        assert!(!path.is_idle());
+        path.closed(entry, 30);
+        assert!(path.is_idle() && path.take(Ticks(31), 31).is_none());
+        let cycles = path.counters().into_iter().find(|c| c.name == "merge_information_cycles");
+        assert_eq!(cycles.unwrap().value, 20);
+    }
+}

@@ -1,12 +1,16 @@
 //! One slice on its own, with the test as the networks and as DRAM.
 
+mod merges;
 mod requests;
+mod warp_types;
 mod writes;
 
 use super::{Slice, SlicePorts};
-use crate::dram::scheduler::Needs;
+use crate::dram::scheduler::{Counter, Needs};
 use crate::engine::testing::Bench;
-use crate::engine::{Clock, Context, Domain, PortId, Request, RequestId, RequestKind, UnitId};
+use crate::engine::{
+    Clock, Context, Domain, PortId, Request, RequestId, RequestKind, Sent, SideChannels, UnitId,
+};
 use crate::machine::Machine;
 use crate::record::{ReservationFail, SliceResult};
 use crate::testing::machine;
@@ -29,10 +33,12 @@ struct Ask {
     bytes: u32,
     serial: u8,
     sectors: u8,
+    sm: u16,
+    warp: u32,
 }
 
 fn ask(cycle: u64, kind: RequestKind, address: u64) -> Ask {
-    Ask { cycle, kind, address, bytes: u32::MAX, serial: 1, sectors: 1 }
+    Ask { cycle, kind, address, bytes: u32::MAX, serial: 1, sectors: 1, sm: 0, warp: u32::MAX }
 }
 
 /// A store of the first `parts` 32nds of a sector.
@@ -55,13 +61,26 @@ struct Outcome {
     served: Vec<u64>,
     /// Requests that reached the channel: cycle, kind, address, sectors.
     down: Vec<(u64, RequestKind, u64, u8)>,
+    /// What went with them and with dummy requests: cycle, address, merges, age; and whether it was a dummy.
+    told: Vec<Told>,
+    /// Whether they came from warps that hit, in the order of `down`.
+    hit_prone: Vec<bool>,
     result: SliceResult,
+    counters: Vec<Counter>,
 }
+
+/// See [`Outcome::told`].
+type Told = (u64, u64, u8, u32, bool);
 
 impl Outcome {
     /// Kind and address of what reached the channel.
     fn traffic(&self) -> Vec<(RequestKind, u64)> {
         self.down.iter().map(|&(_, kind, address, _)| (kind, address)).collect()
+    }
+
+    fn counter(&self, name: &str) -> u64 {
+        let counter = self.counters.iter().find(|counter| counter.name == name);
+        counter.unwrap_or_else(|| panic!("no {name} in {:?}", self.counters)).value
     }
 
     fn cycle(&self, ask: usize) -> u64 {
@@ -108,6 +127,8 @@ struct World {
     fills: VecDeque<(u64, RequestId)>,
     answers: Vec<(u64, RequestId)>,
     down: Vec<(u64, RequestKind, u64, u8)>,
+    told: Vec<Told>,
+    hit_prone: Vec<bool>,
     /// The channel takes nothing, the reply network takes nothing, before these cycles.
     dram_opens: u64,
     replies_open: u64,
@@ -122,7 +143,8 @@ impl World {
         {
             self.asks.pop_front();
             let request = Request {
-                sm: if ask.kind == WRITEBACK { Request::NO_SM } else { 0 },
+                sm: if ask.kind == WRITEBACK { Request::NO_SM } else { ask.sm },
+                warp: ask.warp,
                 bytes: ask.bytes,
                 serial: ask.serial,
                 sectors: ask.sectors,
@@ -154,7 +176,17 @@ impl World {
         }
         while let Some(id) = ctx.fabric.ready(ports.misses, now) {
             ctx.fabric.pop(ports.misses, now);
-            let Request { kind, address, sectors, .. } = *ctx.requests.get(id);
+            let Request { kind, address, sectors, hit_prone, .. } = *ctx.requests.get(id);
+            if let Some(news) = &mut ctx.side.merges {
+                let Sent { about, merges, age } = news.head(0).expect("every item has its news");
+                news.pop(0);
+                self.told.push((cycle, address, merges, age, about != id));
+                if about != id {
+                    ctx.requests.remove(id);
+                    continue;
+                }
+            }
+            self.hit_prone.push(hit_prone);
             self.down.push((cycle, kind, address, sectors));
             match kind {
                 WRITEBACK => ctx.requests.remove(id),
@@ -187,9 +219,22 @@ fn run(machine: &Machine, asks: &[Ask]) -> Outcome {
 
 /// The channel opens at cycle `dram_opens`, the reply network at `replies_open`.
 fn run_closed(machine: &Machine, asks: &[Ask], dram_opens: u64, replies_open: u64) -> Outcome {
+    run_for(machine, &Needs::default(), asks, dram_opens, replies_open)
+}
+
+/// As [`run_closed`], for DRAM schedulers that ask for something.
+fn run_for(
+    machine: &Machine,
+    needs: &Needs,
+    asks: &[Ask],
+    dram_opens: u64,
+    replies_open: u64,
+) -> Outcome {
     let mut bench = Bench::new(machine, [1, 1, 1, 0]);
+    bench.side = SideChannels::new(machine, needs);
     let [dram, llc, network] = [Domain::Dram, Domain::Llc, Domain::Network].map(unit);
-    let misses = (machine.llc.cache.miss_queue + machine.llc.to_dram_queue) as usize;
+    let queue = if needs.merges.is_some() { 0 } else { machine.llc.cache.miss_queue };
+    let misses = (queue + machine.llc.to_dram_queue) as usize;
     let replies = machine.llc.reply_queue as usize;
     let mut port = |name, places, from, to| bench.fabric.add_port(name, 0, places, from, to);
     let ports = SlicePorts {
@@ -200,13 +245,15 @@ fn run_closed(machine: &Machine, asks: &[Ask], dram_opens: u64, replies_open: u6
     };
     let clock = bench.fabric.clock(Domain::Llc);
     let core: Clock = bench.fabric.clock(Domain::Core);
-    let mut slice = Slice::new(machine, 0, clock, core, ports, &Needs::default()).unwrap();
+    let mut slice = Slice::new(machine, 0, clock, core, ports, needs).unwrap();
     let mut world = World {
         asks: asks.iter().copied().enumerate().collect(),
         ids: Vec::new(),
         fills: VecDeque::new(),
         answers: Vec::new(),
         down: Vec::new(),
+        told: Vec::new(),
+        hit_prone: Vec::new(),
         dram_opens,
         replies_open,
     };
@@ -226,7 +273,9 @@ fn run_closed(machine: &Machine, asks: &[Ask], dram_opens: u64, replies_open: u6
         .collect();
     let served = |&(_, id): &(u64, RequestId)| clock.cycle_of(bench.requests.stamps(id).llc_served);
     let served = world.answers.iter().map(served).collect();
-    Outcome { answered, order, served, down: world.down, result: slice.finish() }
+    let World { down, told, hit_prone, .. } = world;
+    let counters = slice.counters();
+    Outcome { answered, order, served, down, told, hit_prone, result: slice.finish(), counters }
 }
 
 fn unit(domain: Domain) -> UnitId {

@@ -4,6 +4,7 @@ mod account;
 mod barriers;
 mod issue;
 mod memory;
+mod side;
 
 use super::scheduler::{WarpScheduler, WarpView};
 use super::*;
@@ -32,6 +33,7 @@ struct Outcome {
     /// Cycle and warp slot of each issue.
     issues: Vec<(u64, u32)>,
     sent: Vec<Sent>,
+    load_ends: Vec<(u64, u32)>,
     ended: Vec<CtaEnd>,
     loads: Vec<LoadRow>,
     /// The account from [`START`] to the end of the last CTA, its cycle included.
@@ -82,6 +84,8 @@ struct Below {
     /// Takes no request before this cycle.
     closed_until: u64,
     sent: Vec<Sent>,
+    /// Loads of which the last request came, or was answered in L1, and when.
+    load_ends: Vec<(u64, u32)>,
     due: VecDeque<(u64, RequestId)>,
 }
 
@@ -96,6 +100,7 @@ impl Below {
             ctx.fabric.pop(out, now);
             let request = *ctx.requests.get(id);
             self.sent.push(Sent { cycle, request });
+            self.enter(&request, cycle, ctx);
             match request.kind {
                 RequestKind::Writeback => ctx.requests.remove(id),
                 _ => self.due.push_back((cycle + BELOW, id)),
@@ -114,6 +119,24 @@ impl Below {
         }
         if let Some(&(due, _)) = self.due.front().filter(|&&(due, _)| due > cycle) {
             ctx.fabric.wake_cycle(unit, due);
+        }
+    }
+}
+
+impl Below {
+    /// Requests enter DRAM at once, which has one channel.
+    fn enter(&mut self, request: &Request, cycle: u64, ctx: &mut Context) {
+        let loads = ctx.side.loads.as_mut().filter(|_| request.load != u32::MAX);
+        if loads.is_some_and(|loads| loads.entered(request.load, 0)) {
+            self.load_ends.push((cycle, request.load));
+        }
+    }
+
+    fn step_dram(&mut self, cycle: u64, ctx: &mut Context) {
+        let now = ctx.fabric.clock(Domain::Dram).at(cycle);
+        let Some(loads) = &mut ctx.side.loads else { return };
+        while let Some(load) = loads.next_end(0, now) {
+            self.load_ends.push((cycle, load));
         }
     }
 }
@@ -157,7 +180,7 @@ struct Rig {
 
 impl Rig {
     fn new(machine: &Machine, below: Below) -> Rig {
-        let mut bench = Bench::new(machine, [0, 0, 1, 1]);
+        let mut bench = Bench::new(machine, [1, 0, 1, 1]);
         let (core, network) = (unit(Domain::Core), unit(Domain::Network));
         let lookups = machine.l1.latency * machine.l1.banks;
         let places = (machine.l1.cache.miss_queue + lookups) as usize;
@@ -213,6 +236,7 @@ impl Rig {
                 issues.extend(picks.lock().unwrap().drain(..).map(|warp| (cycle, warp)));
                 ended.extend(sm.take_ended());
             }
+            Domain::Dram => below.step_dram(cycle, ctx),
             _ => below.step(cycle, unit, *out, *back, ctx),
         });
         assert!(sm.is_idle(), "{}", sm.describe());
@@ -220,7 +244,8 @@ impl Rig {
         let last = ended.iter().map(|end: &CtaEnd| end.cycle).max().expect("a CTA has ended");
         let result = sm.finish(last + 1);
         let loads = bench.loads();
-        Outcome { issues, sent: std::mem::take(&mut below.sent), ended, loads, result }
+        let Below { sent, load_ends, .. } = std::mem::take(below);
+        Outcome { issues, sent, load_ends, ended, loads, result }
     }
 }
 
