@@ -181,8 +181,8 @@ impl MergePath {
         let Counts { dummies, displaced, saturated, valid_cycles, .. } = self.counts;
         let counter = |name, value| Counter { name, value };
         [
-            counter("dummy_requests", dummies),
-            counter("dummies_before_misses", displaced),
+            counter("dummy_requests_sent", dummies),
+            counter("dummy_requests_before_misses", displaced),
             counter("merges_beyond_16", saturated),
             counter("merge_information_cycles", valid_cycles),
         ]

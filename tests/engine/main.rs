@@ -5,4 +5,5 @@ mod determinism;
 mod keys;
 mod memory_bound;
 mod random_programs;
+mod side_channels;
 mod trace;

@@ -60,6 +60,9 @@ struct Rig {
     told: Rc<RefCell<Vec<Told>>>,
 }
 
+/// When a fill came, and its stamps in DRAM.
+type Fill = (u64, RequestId, [u64; 3]);
+
 impl Rig {
     fn new(needs: &Needs) -> Rig {
         let machine = machine(&["dram.channels=1", "llc.slices_per_channel=1"]);
@@ -100,12 +103,9 @@ impl Rig {
         self.bench.side.merges.as_mut().expect("merges are asked for").push(0, sent);
     }
 
-    /// Runs to the end; `and` has its turn after each of the slice's. The fills that came, with their stamps in
-    /// DRAM, and what the scheduler was told.
-    fn run_and(
-        &mut self,
-        mut and: impl FnMut(u64, &mut Context),
-    ) -> (Vec<(u64, RequestId, [u64; 3])>, Vec<Told>) {
+    /// Runs to the end; `and` has its turn after each of the slice's. The fills that came, and what the
+    /// scheduler was told.
+    fn run_and(&mut self, mut and: impl FnMut(u64, &mut Context)) -> (Vec<Fill>, Vec<Told>) {
         let (fills, controller) = (self.ports.1, &mut self.controller);
         let mut filled = Vec::new();
         self.bench.run(|unit, cycle, ctx| {

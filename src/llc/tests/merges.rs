@@ -32,7 +32,7 @@ fn a_merge_from_another_sm_sends_a_dummy_request() {
     assert_eq!(outcome.told, expected);
     assert_eq!(outcome.traffic(), [(READ, 0)], "dummies are no requests");
     assert_eq!(outcome.order, [0, 1, 2]);
-    assert_eq!(outcome.counter("dummy_requests"), 2);
+    assert_eq!(outcome.counter("dummy_requests_sent"), 2);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_miss_takes_along_what_merged_while_it_waited() {
     // Made in cycles 2, 10 and 20, sent in the cycle in which the channel opened the way.
     let sent = outcome.told[2].0 - 1;
     assert_eq!(u64::from(outcome.told[2].3), 3 * sent - (2 + 10 + 20));
-    assert_eq!(outcome.counter("dummy_requests"), 0);
+    assert_eq!(outcome.counter("dummy_requests_sent"), 0);
 }
 
 /// Two misses are on their way and a third waits when others merge: one with the first, early, and two with the
@@ -87,7 +87,7 @@ fn the_longest_merge_goes_first_and_before_misses() {
     let outcome = run_for(&narrow(), &needs(InterCore), &contended(), 100, 0);
     let expected = [(0, 1, false), (128, 1, false), (128, 3, true), (0, 2, true), (256, 1, false)];
     assert_eq!(news(&outcome), expected);
-    assert_eq!(outcome.counter("dummies_before_misses"), 2);
+    assert_eq!(outcome.counter("dummy_requests_before_misses"), 2);
     // From cycles 11, 91 on until the channel opens: two entries wait together in the end.
     let (first, second) = (10 + ARRIVE, 90 + ARRIVE);
     let sent = |dummy: usize| outcome.told[dummy].0 - 1;

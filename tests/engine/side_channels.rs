@@ -1,0 +1,109 @@
+//! What crosses a whole machine beside requests, for the DRAM schedulers that ask for it, and perfect DRAM.
+
+use crate::trace::{Kernel, Step, loads, machine, run, write};
+use warpmem::record::RunResult;
+use warpmem_trace::OpClass;
+
+/// Four SMs each read the same lines at about the same time, each line once, at random.
+fn shared_lines() -> Kernel {
+    loads([30, 4, 20], |warp, step, lane| {
+        let line = (warp % 32 * 128 + step * 4 + lane / 8).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (line >> 44) * 128
+    })
+}
+
+/// Loads of four lines each, at random, some of which other warps have read.
+fn divergent() -> Kernel {
+    loads([30, 4, 12], |warp, step, lane| {
+        let line = (warp / 3 * 64 + step * 4 + lane / 8).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 46;
+        line * 128
+    })
+}
+
+/// As [`divergent`]; warps need what they load at once.
+fn waiting() -> Kernel {
+    let mut kernel = divergent();
+    for warp in kernel.ctas.iter_mut().flatten() {
+        let needed = |mut step| {
+            let Step::Memory(access) = &mut step else { panic!("a load") };
+            access.dest = Some(1);
+            [step, Step::Compute { class: OpClass::Integer, dest: 2, source: 1 }]
+        };
+        *warp = std::mem::take(warp).into_iter().flat_map(needed).collect();
+    }
+    kernel
+}
+
+fn with(overrides: &[&str], kernel: Kernel) -> RunResult {
+    run(&machine("li2015", overrides), &write(&[kernel]).trace)
+}
+
+/// The sum over channels of a policy's number.
+fn counter(result: &RunResult, policy: &str, name: &str) -> u64 {
+    let named = |c: &&warpmem::record::CounterResult| c.policy == policy && c.counter == name;
+    let found: Vec<u64> = result.counters.iter().filter(named).map(|c| c.value).collect();
+    assert_eq!(found.len(), result.channels.len(), "{policy} {name} in {:?}", result.counters);
+    found.iter().sum()
+}
+
+#[test]
+fn schedulers_that_ask_for_nothing_and_count_nothing_leave_no_counters() {
+    assert_eq!(with(&[], shared_lines()).counters, []);
+}
+
+#[test]
+fn news_of_merges_comes_too_late_the_longer_its_way_is() {
+    let merged = |latency: u32| {
+        let latency = format!("llc.to_dram_latency={latency}");
+        let result = with(&["policy.dram_scheduler=mshr-s", &latency], shared_lines());
+        let sent = counter(&result, "mshr-s", "dummy_requests_sent");
+        (counter(&result, "mshr-s", "dummy_requests"), sent)
+    };
+    let ((soon, early), (late, tardy)) = (merged(0), merged(100));
+    assert!(late > 0 && soon <= early, "{soon} of {early}");
+    let shares = [soon as f64 / early as f64, late as f64 / tardy as f64];
+    assert!(shares[1] < 0.8 * shares[0], "{soon} of {early}, {late} of {tardy} met their request");
+}
+
+#[test]
+fn loads_of_one_warp_are_whole_before_they_are_served() {
+    let result = with(&["policy.dram_scheduler=wg"], divergent());
+    let groups = counter(&result, "wg", "groups_selected");
+    let incomplete = counter(&result, "wg", "incomplete_groups");
+    let requests = counter(&result, "wg", "grouped_requests");
+    assert!(groups > 0 && requests > groups, "{requests} requests in {groups} groups");
+    assert!(incomplete * 4 < groups, "{incomplete} of {groups} groups were taken before their end");
+}
+
+#[test]
+fn waiting_warps_make_requests_critical() {
+    let critical = |share: &str| {
+        let scheduler = format!("policy.dram_scheduler=core-criticality(critical_share={share})");
+        counter(&with(&[&scheduler], waiting()), "core-criticality", "critical_requests")
+    };
+    let (most, few) = (critical("0.1"), critical("0.6"));
+    assert!(most > few && few > 0, "{most}, {few}");
+}
+
+#[test]
+fn warps_that_miss_pass_the_llc_by() {
+    let scheduler = "policy.dram_scheduler=medic(warm_up=4,bypass=";
+    let result = |bypass: &str| with(&[&format!("{scheduler}{bypass})")], divergent());
+    let evictions = |r: &RunResult| r.slices.iter().map(|s| s.cache.evictions).sum::<u64>();
+    let (passing, kept) = (result("true"), result("false"));
+    assert!(counter(&passing, "medic", "llc_bypasses") > 0);
+    assert_eq!(counter(&kept, "medic", "llc_bypasses"), 0);
+    assert!(counter(&kept, "medic", "llc_oldest_insertions") > 0);
+    assert!(evictions(&passing) <= evictions(&kept));
+}
+
+#[test]
+fn no_scheduler_is_faster_than_perfect_dram() {
+    let perfect = with(&["policy.ideal=perfect-dram"], divergent());
+    let configured = with(&[], divergent());
+    assert!(perfect.core_cycles < configured.core_cycles);
+    let misses: u64 = perfect.slices.iter().map(|slice| slice.cache.read_misses).sum();
+    assert_eq!(counter(&perfect, "perfect-dram", "perfect_reads"), misses);
+    let activations = perfect.channels.iter().flat_map(|c| &c.banks).map(|b| b.activations);
+    assert_eq!(activations.sum::<u64>(), 0);
+}
