@@ -73,7 +73,7 @@ impl Slice {
         // What is left of a line that is there goes there.
         let insertion = match slot {
             Some(_) => Insertion::Newest,
-            None => self.insertion(request, now, ctx),
+            None => request.insertion,
         };
         let allocate = match insertion {
             Insertion::Nowhere => ReadAllocate::OnFill,
@@ -85,7 +85,7 @@ impl Slice {
         {
             self.tags.demote(slot);
         }
-        self.mark(id, insertion, now, ctx);
+        self.count_insertion(insertion);
         self.sample(request, false, now, ctx);
         match slot {
             Some(_) => self.result.cache.read_sector_misses += 1,

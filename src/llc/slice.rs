@@ -133,6 +133,7 @@ impl Slice {
             }
             self.queue.push(id, request);
             ctx.requests.stamps_mut(id).llc_arrived = due;
+            self.mark(id, now, ctx);
             self.arriving.pop_front();
         }
     }

@@ -42,32 +42,22 @@ impl Slice {
         }
     }
 
-    /// Where the line of a read that misses goes. An atomic needs one: it is carried out there.
-    pub(super) fn insertion(&self, request: &Request, now: Ticks, ctx: &Context) -> Insertion {
-        let Some(warps) = &ctx.side.warps else { return Insertion::Newest };
-        let kind = warps.of(request.warp, self.clock.cycle_of(now));
-        if warps.passes_by(kind) && request.kind != RequestKind::Atomic {
-            Insertion::Nowhere
-        } else if kind.is_some_and(WarpType::is_miss_prone) {
-            Insertion::Oldest
-        } else {
-            Insertion::Newest
-        }
-    }
-
-    /// A read that missed goes to DRAM with what is known of its warp.
-    pub(super) fn mark(
-        &mut self,
-        id: RequestId,
-        insertion: Insertion,
-        now: Ticks,
-        ctx: &mut Context,
-    ) {
-        let (Some(counts), Some(warps)) = (&mut self.warps, &ctx.side.warps) else { return };
+    /// A request has come: it takes along what is now known of its warp. An atomic needs a line: it is carried out there.
+    pub(super) fn mark(&self, id: RequestId, now: Ticks, ctx: &mut Context) {
+        let Some(warps) = &ctx.side.warps else { return };
         let request = ctx.requests.get_mut(id);
         let kind = warps.of(request.warp, self.clock.cycle_of(now));
         request.hit_prone = kind.is_some_and(WarpType::is_hit_prone);
-        request.insertion = insertion;
+        request.insertion = match kind {
+            _ if warps.passes_by(kind) && request.kind != RequestKind::Atomic => Insertion::Nowhere,
+            Some(kind) if kind.is_miss_prone() => Insertion::Oldest,
+            _ => Insertion::Newest,
+        };
+    }
+
+    /// A read has missed a line.
+    pub(super) fn count_insertion(&mut self, insertion: Insertion) {
+        let Some(counts) = &mut self.warps else { return };
         counts.passed_by += u64::from(insertion == Insertion::Nowhere);
         counts.inserted_oldest += u64::from(insertion == Insertion::Oldest);
     }
