@@ -116,9 +116,10 @@ impl Scheduler for DivFirst {
 
 #[cfg(test)]
 mod tests {
-    use crate::dram::scheduler::SCHEDULERS;
+    use crate::dram::scheduler::{SCHEDULERS, Scene};
     use crate::dram::tests::harness::*;
-    use crate::dram::{CommandKind, Request};
+    use crate::dram::{Channel, CommandKind, Request};
+    use crate::machine::Dram;
 
     /// A read of a warp.
     fn of(id: u32, bank: u16, row: u32, warp: u32) -> Request {
@@ -187,6 +188,42 @@ mod tests {
         let queue =
             [(0, of(0, 0, 1, 0)), (13, of(1, 0, 1, 2)), (13, of(2, 0, 2, 1)), (13, of(3, 1, 5, 2))];
         assert_eq!(first_hit("div-first", &queue), 15);
+    }
+
+    /// 2 goes first, but its row waits for tRAS; at 20 a second of its warp arrives in bank 1, which is busy. Then 1, older
+    /// and a row hit, is no worse.
+    #[test]
+    fn a_bank_chooses_again_when_a_sibling_in_another_arrives() {
+        let queue = [
+            (0, of(0, 0, 1, 0)),
+            (0, Request { bursts: 30, ..of(9, 1, 1, 9) }),
+            (13, of(1, 0, 1, 2)),
+            (13, of(2, 0, 2, 1)),
+            (20, of(3, 1, 1, 1)),
+        ];
+        let log = run_beside(&gddr5(), "div-first", &queue, &[of(99, 0, 1, 2)]).log;
+        let served = log.iter().find(|command| command.request == Some(1)).unwrap();
+        assert!((20..23).contains(&served.cycle), "{served:?}");
+    }
+
+    /// Bank 0 would close its row for 1 at 28. Before, the other channel schedules 3, which leaves 2 as the only one of its
+    /// warp.
+    #[test]
+    fn what_another_channel_schedules_counts_when_the_command_issues() {
+        let dram = Dram { channels: 2, ..gddr5() };
+        let scene = Scene { dram, ..scene(&gddr5()) };
+        let mut channels = Channel::family(&scene, "div-first").unwrap();
+        let long = |id, bank, bursts, warp| Request { bursts, ..of(id, bank, 1, warp) };
+        let beside = [long(10, 0, 3, 9), of(3, 0, 1, 1), long(11, 1, 60, 10), of(12, 1, 1, 0)];
+        beside.iter().for_each(|&request| channels[1].push(0, request));
+        let queue = [of(0, 0, 9, 8), of(1, 0, 1, 0), of(2, 0, 2, 1)];
+        queue.iter().for_each(|&request| channels[0].push(0, request));
+        let mut order = Vec::new();
+        for now in 0..200 {
+            channels.iter_mut().for_each(|channel| _ = channel.step(now, u32::MAX));
+            order.extend(channels[0].take_completions().map(|done| done.id));
+        }
+        assert_eq!(order, [0, 2, 1]);
     }
 
     /// What happens at 13 is known at 13 + 5; before, no warp has anything pending, and the oldest goes first. Then

@@ -164,7 +164,7 @@ impl MergeAware {
 
     fn set(&mut self, slot: Slot, merges: u32, age: u64, now: u64) {
         let length = merges.clamp(1, MAX_LENGTH as u32) as u8;
-        self.merged[slot.index()] = Merged { length, age: age.min(MAX_AGE), since: now };
+        self.merged[slot.index()] = Merged { length, age, since: now };
     }
 }
 

@@ -183,7 +183,6 @@ impl Scheduler for WarpedMc {
     }
 
     fn on_service(&mut self, bank: &BankView, slot: Slot) {
-        self.update_scores(bank.now);
         let queued = bank.queue.get(slot);
         let (row, hit) = (queued.request.row, bank.is_hit(slot));
         let priority = self.priority(&self.warps.at(bank.now), slot, &queued.request, hit);

@@ -51,14 +51,16 @@ fn a_last_request_comes_between_and_the_warp_goes_on() {
     assert_eq!(order_beside(&gddr5(), "warped-mc", &queue, &[]), [0, 6, 2, 4, 1, 3, 5]);
 }
 
-/// A refresh closes the row; when it is opened for another warp, warp 0 no longer comes before its elders.
+/// A refresh closes the row while 0 is served. Warp 0 then no longer comes before its elders: neither if the row is opened
+/// for 4, the last of its warp, nor if it is opened without.
 #[test]
 fn what_follows_is_forgotten_when_the_row_is_opened_again() {
     let mut dram = gddr5();
-    (dram.timing.trefi, dram.timing.trfc) = (100, 50);
-    let of = |id, warp| (80, Request { bursts: 6, ..of(id, 0, 1, warp) });
-    let mut queue = vec![of(0, 0), of(1, 2), of(2, 0), of(3, 2), of(5, 0), of(4, 1)];
-    queue[5].0 = 81;
+    (dram.timing.trefi, dram.timing.trfc) = (1000, 50);
+    let of = |id, warp| (980, Request { bursts: 6, ..of(id, 0, 1, warp) });
+    let mut queue = vec![of(0, 0), of(1, 2), of(2, 0), of(3, 2), of(5, 0)];
+    assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 1, 3, 2, 5]);
+    queue.push((981, of(4, 1).1));
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 4, 1, 3, 2, 5]);
 }
 
@@ -160,17 +162,21 @@ fn banks_of_warps_that_have_begun_go_before_others() {
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &warps), [0, 1, 2, 5, 6, 7, 3, 4]);
 }
 
-/// A request in service keeps the priority with which it was scheduled: the bursts of 0, the last of its warp, come before
-/// those of the others, which began as early.
+/// A request in service keeps the priority with which it was scheduled: 3 is the last of its warp, and its bursts come
+/// before those of 2.
 #[test]
 fn a_bank_keeps_the_priority_of_what_it_serves() {
     let mut dram = gddr5();
     dram.timing.tccdl = dram.timing.tccds;
     let long = |id, bank, warp| (100, Request { bursts: 3, ..of(id, bank, 4, warp) });
-    let queue =
-        [(0, of(0, 0, 4, 8)), (0, of(1, 1, 4, 9)), long(2, 0, 0), long(3, 1, 1), long(4, 1, 2)];
-    assert_eq!(order_beside(&dram, "fr-fcfs", &queue, &[0, 2]), [0, 1, 2, 3, 4]);
-    assert_eq!(order_beside(&dram, "warped-mc", &queue, &[0, 2]), [0, 1, 3, 2, 4]);
+    let queue = [(0, of(0, 0, 4, 8)), (0, of(1, 1, 4, 9)), long(2, 0, 0), long(3, 1, 1)];
+    let columns = |policy| -> Vec<u32> {
+        let log = run_beside(&dram, policy, &queue, &[of(999, 0, 1, 0)]).log;
+        let columns = log.iter().filter(|command| command.kind.is_column());
+        columns.map(|command| command.request.unwrap()).collect()
+    };
+    assert_eq!(columns("fr-fcfs"), [0, 1, 2, 3, 2, 3, 2, 3]);
+    assert_eq!(columns("warped-mc"), [0, 1, 3, 3, 3, 2, 2, 2]);
 }
 
 /// Warps 0 and 3 share an alias of one bit; of ten bits only where loads differ does one warp have two.
@@ -184,20 +190,34 @@ fn aliases_are_taken_for_one_warp() {
     assert_eq!(order("warped-mc(wat_bits=10)", &queue), [2, 0, 1]);
 }
 
-/// A write-back is the last of no warp: it goes by age among those of low priority, and after those of high.
+/// A write-back is the last of no warp and follows none: it goes by age among those of low priority, after those of high.
 #[test]
 fn write_backs_are_of_low_priority_in_one_queue() {
-    let back = Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..write(0, 0, 1) };
-    let queue = [back, of(1, 0, 1, 0), of(2, 0, 1, 0), of(3, 0, 1, 1)];
-    assert_eq!(run(&gddr3(), "warped-mc", &queue).order(), [3, 0, 1, 2]);
+    let back = |id| Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..write(id, 0, 1) };
+    let queue = [back(0), of(1, 0, 1, 0), of(2, 0, 1, 0), of(3, 0, 1, 1), back(4)];
+    assert_eq!(run(&gddr3(), "warped-mc", &queue).order(), [3, 0, 1, 2, 4]);
 }
 
-/// The writes of the other queue are no warps' last requests: bank 0's write does not go before bank 1's.
+/// A separate write is not the last request of its warp, though that has one pending.
 #[test]
 fn separate_writes_have_no_priority() {
-    let queue = [write(0, 1, 1), Request { warp: 5, ..write(1, 0, 1) }];
-    let policies = ["fr-fcfs", "warped-mc"].map(|policy| run(&gddr5(), policy, &queue).log);
-    assert_eq!(policies[0], policies[1]);
+    let queue = [(0, write(0, 0, 1)), (0, Request { warp: 5, ..write(1, 1, 1) })];
+    let run = run_beside(&gddr5(), "warped-mc", &queue, &[of(999, 0, 1, 5)]);
+    assert_eq!(run.order(), [0, 1]);
+}
+
+/// News that come when the request has gone do not make that in its place the last of its warp. 1 is known to have been
+/// one at 50, and 3 has its place, from 20 on; 2, which has waited longer, scores no less.
+#[test]
+fn late_news_of_a_request_that_is_gone_are_nothing_to_the_next() {
+    let queue = [
+        (0, Request { bursts: 25, ..of(0, 0, 9, 8) }),
+        (0, of(1, 1, 1, 0)),
+        (3, of(2, 0, 1, 3)),
+        (20, of(3, 0, 2, 1)),
+    ];
+    let order = order_beside(&gddr5(), "warped-mc(wet_latency=50)", &queue, &[8, 3, 1]);
+    assert_eq!(order, [1, 0, 2, 3]);
 }
 
 #[test]
