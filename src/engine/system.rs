@@ -300,7 +300,9 @@ fn channel_result(statistics: &ChannelStatistics) -> ChannelResult {
         bank_busy_cycles: total.service_cycles,
         any_bank_busy_cycles: statistics.service_cycles,
         queue_occupancy_cycles: occupancy.map(|(n, cycles)| n as u64 * cycles).sum(),
+        open_cycles: statistics.open_cycles,
         refreshes: statistics.refreshes,
+        bank_refreshes: statistics.bank_refreshes,
         turnarounds: statistics.turnarounds,
         write_drains: statistics.write_drains,
         banks: statistics

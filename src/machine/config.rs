@@ -249,6 +249,9 @@ pub struct Dram {
     /// Transfers per command clock (2 = double, 4 = quad data rate, 8 = GDDR6 at its command clock).
     pub transfers_per_clock: u32,
     pub row_bytes: u32,
+    /// Devices of one channel, side by side or stacked on its buses. Only energy depends on them.
+    #[serde(default = "one")]
+    pub devices: u32,
     /// Row and column commands have a bus each.
     pub dual_command_bus: bool,
     /// Requests waiting in a channel: reads, or both kinds where `write_queue` is 0.
@@ -273,6 +276,8 @@ pub struct Dram {
     /// Finished reads that wait for the slice.
     pub return_queue: u32,
     pub timing: Timing,
+    #[serde(default)]
+    pub power: Power,
     pub address: Address,
 }
 
@@ -358,6 +363,28 @@ pub struct Timing {
     /// REFPB to ACT or REFPB, other bank.
     #[serde(default)]
     pub trrefd: u32,
+}
+
+/// Supply and currents of one device, by the names of data sheets; 0 = not known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Power {
+    /// Supply voltage, mV.
+    pub vdd: u32,
+    /// One bank opened and closed every tRC, mA.
+    pub idd0: u32,
+    /// Standby with all banks closed, mA.
+    pub idd2n: u32,
+    /// Standby with a row open, mA.
+    pub idd3n: u32,
+    /// Reading burst after burst, mA.
+    pub idd4r: u32,
+    /// Writing burst after burst, mA.
+    pub idd4w: u32,
+    /// Refresh of all banks, mA during tRFC.
+    pub idd5ab: u32,
+    /// Refresh of one bank, mA during tRFCpb.
+    pub idd5pb: u32,
 }
 
 /// From an address to channel, slice, bank, row and column.

@@ -5,6 +5,9 @@
 const CYCLES: u32 = 100_000;
 /// Longest queue, entries.
 const ENTRIES: u32 = 65_536;
+/// Highest supply and current of a DRAM device.
+const MILLIVOLTS: u32 = 10_000;
+const MILLIAMPERES: u32 = 100_000;
 
 pub(super) const LIMITS: &[(&str, u32, u32)] = &[
     ("clocks.core_mhz", 1, 100_000),
@@ -80,6 +83,7 @@ pub(super) const LIMITS: &[(&str, u32, u32)] = &[
     ("dram.burst_length", 1, 64),
     ("dram.transfers_per_clock", 1, 64),
     ("dram.row_bytes", 32, 1 << 20),
+    ("dram.devices", 1, 64),
     ("dram.read_queue", 1, ENTRIES),
     ("dram.write_queue", 0, ENTRIES),
     ("dram.write_high_watermark", 0, ENTRIES),
@@ -113,6 +117,14 @@ pub(super) const LIMITS: &[(&str, u32, u32)] = &[
     ("dram.timing.trefipb", 0, 100_000_000),
     ("dram.timing.trfcpb", 0, CYCLES),
     ("dram.timing.trrefd", 0, CYCLES),
+    ("dram.power.vdd", 0, MILLIVOLTS),
+    ("dram.power.idd0", 0, MILLIAMPERES),
+    ("dram.power.idd2n", 0, MILLIAMPERES),
+    ("dram.power.idd3n", 0, MILLIAMPERES),
+    ("dram.power.idd4r", 0, MILLIAMPERES),
+    ("dram.power.idd4w", 0, MILLIAMPERES),
+    ("dram.power.idd5ab", 0, MILLIAMPERES),
+    ("dram.power.idd5pb", 0, MILLIAMPERES),
     ("dram.address.interleave_bytes", 0, 1 << 20),
     ("run.launch_latency", 0, 100_000_000),
 ];

@@ -336,7 +336,8 @@ pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
         };
     let cycles = "DRAM cycles";
     vec![
-        counted("refreshes", "commands", "Refreshes.", |c| c.refreshes),
+        counted("refreshes", "commands", "Refreshes of all banks.", |c| c.refreshes),
+        counted("bank_refreshes", "commands", "Refreshes of one bank.", |c| c.bank_refreshes),
         counted("turnarounds", "turns", "Changes of the data bus's direction.", |c| c.turnarounds),
         counted("write_drains", "drains", "Drains of the write queue begun.", |c| c.write_drains),
         counted("dram_cycles", cycles, "Cycles of the run, counted for each channel.", |c| {
@@ -348,6 +349,7 @@ pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
         counted("pending_cycles", cycles, "Cycles with a request waiting or in service.", |c| {
             c.pending_cycles
         }),
+        counted("open_cycles", cycles, "Cycles with a row open in some bank.", |c| c.open_cycles),
         rate(
             "bandwidth_utilization",
             "fraction",
@@ -393,10 +395,7 @@ pub(super) fn data<R: 'static>(
     banks: fn(&R) -> BankResult,
     run: fn(&R) -> &FinishedRun,
 ) -> Vec<Column<R>> {
-    let bytes = move |row: &R| {
-        let banks = banks(row);
-        (banks.reads + banks.writes) * run(row).burst_bytes()
-    };
+    let bytes = move |row: &R| run(row).bytes(&banks(row));
     vec![
         count("dram_bytes", "bytes", "Column commands times bus width times burst length.", bytes),
         ratio(

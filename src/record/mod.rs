@@ -1,6 +1,7 @@
 //! What a run leaves: raw counts from the units, the metrics derived from them, and the tables.
 
 mod column;
+mod energy;
 mod error;
 mod file;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod writer_tests;
 
 pub use column::Column;
 pub(crate) use column::{count, maybe_count, ratio, text};
+pub(crate) use energy::energy;
 pub use error::ResultsError;
 pub use histogram::Histogram;
 pub use key::{ENGINE_VERSION, RunKey};

@@ -180,7 +180,12 @@ pub struct ChannelResult {
     pub any_bank_busy_cycles: u64,
     /// Sum over cycles of the requests in the queues.
     pub queue_occupancy_cycles: u64,
+    /// Cycles with a row open in some bank.
+    pub open_cycles: u64,
+    /// REF commands.
     pub refreshes: u64,
+    /// REFPB commands.
+    pub bank_refreshes: u64,
     pub turnarounds: u64,
     pub write_drains: u64,
     pub banks: Vec<BankResult>,

@@ -1,10 +1,15 @@
 //! A finished run as the tables see it, and the rows of the tables of its units.
 
 use super::totals::total;
+<<<<<<< HEAD
 use super::{
     BankResult, ChannelResult, CounterResult, KernelResult, RunKey, RunResult, SliceResult,
     SmResult,
 };
+=======
+use super::{BankResult, ChannelResult, KernelResult, RunKey, RunResult, SliceResult, SmResult};
+use crate::dram::{Activity, Energy};
+>>>>>>> d8f1a5e (Reckon DRAM energy from commands, open rows and currents, in nJ by part and pJ per bit)
 use std::sync::Arc;
 
 /// A run's key, its counts, and their sums over units: one row of `runs`.
@@ -30,9 +35,24 @@ impl FinishedRun {
         }
     }
 
-    /// Bytes that one column command moves.
-    pub(super) fn burst_bytes(&self) -> u64 {
-        self.key.machine.dram.burst_bytes().into()
+    /// Bytes that the column commands of `banks` move.
+    pub(super) fn bytes(&self, banks: &BankResult) -> u64 {
+        (banks.reads + banks.writes) * u64::from(self.key.machine.dram.burst_bytes())
+    }
+
+    /// Energy of a channel, or of several added up; none where the machine's currents are not known.
+    pub(super) fn energy(&self, channel: &ChannelResult, banks: &BankResult) -> Option<Energy> {
+        let machine = &self.key.machine;
+        let activity = Activity {
+            cycles: channel.cycles,
+            open_cycles: channel.open_cycles,
+            activations: banks.activations,
+            reads: banks.reads,
+            writes: banks.writes,
+            refreshes: channel.refreshes,
+            bank_refreshes: channel.bank_refreshes,
+        };
+        Energy::of(&machine.dram, 1000.0 / f64::from(machine.clocks.dram_mhz), &activity)
     }
 
     /// Core cycles in 10^-6 s.

@@ -1,6 +1,7 @@
 //! The tables that a run leaves, column by column.
 
 use super::column::{Column, count, maybe_count, maybe_signed, ratio, text};
+use super::energy::energy;
 use super::metrics::{self, SM_CYCLES, quotient};
 use super::rows::{BankRow, CounterRow, FinishedRun, UnitRow};
 use super::totals::total;
@@ -39,6 +40,10 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
     columns.extend(metrics::bank::<FinishedRun>(|run| run.banks.clone()));
     columns.extend(metrics::channel::<FinishedRun>(|run| &run.channels));
     columns.extend(metrics::data::<FinishedRun>(|run| run.banks.clone(), |run| run));
+    columns.extend(energy::<FinishedRun>(
+        |run| run.energy(&run.channels, &run.banks),
+        |run| run.bytes(&run.banks),
+    ));
     columns
 }
 
@@ -272,6 +277,10 @@ pub(super) fn channel_columns() -> Vec<Column<UnitRow>> {
     columns.extend(metrics::bank::<UnitRow>(|row| total(&row.channel().banks)));
     columns.extend(metrics::channel::<UnitRow>(UnitRow::channel));
     columns.extend(metrics::data::<UnitRow>(|row| total(&row.channel().banks), |row| &row.run));
+    columns.extend(energy::<UnitRow>(
+        |row| row.run.energy(row.channel(), &total(&row.channel().banks)),
+        |row| row.run.bytes(&total(&row.channel().banks)),
+    ));
     columns
 }
 

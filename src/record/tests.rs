@@ -1,7 +1,10 @@
 //! The metrics of a run whose counts were chosen by hand, against values worked out by hand.
 
-use super::{RunResult, fixture, run_row_json};
+use super::rows::{FinishedRun, UnitRow};
+use super::tables::channel_columns;
+use super::{RunKey, RunResult, fixture, run_row_json};
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 fn row() -> Map<String, Value> {
     run_row_json(&fixture::key(), &fixture::result())
@@ -188,6 +191,8 @@ fn dram() {
         ("row_hit_rate", 0.5),
         ("row_locality", 2.0),
         ("refreshes", 3.0),
+        ("bank_refreshes", 48.0),
+        ("open_cycles", 900.0),
         ("turnarounds", 15.0),
         ("write_drains", 6.0),
         ("dram_cycles", 1600.0),
@@ -202,6 +207,63 @@ fn dram() {
         ("dram_bytes", 33_792.0),
         ("dram_bandwidth", 33.792),
     ]);
+}
+
+/// Two devices at 1500 mV and a cycle of 2 ns: 0.006 nJ for each mA and cycle.
+fn with_energy() -> RunKey {
+    let mut machine = fixture::machine();
+    machine.clocks.dram_mhz = 500;
+    (machine.dram.timing.trfc, machine.dram.timing.trfcpb) = (74, 30);
+    (machine.dram.power.idd5ab, machine.dram.power.idd5pb) = (600, 500);
+    RunKey::new("bfs.wmt", 0xabc, machine, "warpmem run bfs.wmt", None)
+}
+
+#[test]
+fn energy_is_that_of_all_channels() {
+    let row = run_row_json(&with_energy(), &fixture::result());
+    let expected = [
+        // 132 x (490 x 40 - 450 x 28 - 250 x 12) = 528,000 mA cycles.
+        ("energy_nj_activate", 3168.0),
+        // 396 x (1080 - 450) x 2 = 498,960.
+        ("energy_nj_read", 2993.76),
+        // 132 x (1160 - 450) x 2 = 187,440.
+        ("energy_nj_write", 1124.64),
+        // 3 x (600 - 450) x 74 + 48 x (500 - 450) x 30 = 105,300.
+        ("energy_nj_refresh", 631.8),
+        // 900 x 450 = 405,000.
+        ("energy_nj_active_standby", 2430.0),
+        // 700 x 250 = 175,000.
+        ("energy_nj_precharge_standby", 1050.0),
+        ("energy_nj", 11_398.2),
+        // 528 column commands of 512 bits.
+        ("energy_pj_per_bit", 11_398_200.0 / 270_336.0),
+    ];
+    for (name, value) in expected {
+        let found = row[name].as_f64().unwrap();
+        assert!((found - value).abs() < 1e-9 * value, "{name}: {found} for {value}");
+    }
+}
+
+#[test]
+fn the_energy_of_the_channels_adds_up() {
+    let run = Arc::new(FinishedRun::new(with_energy(), fixture::result()));
+    let sum = |name: &str| -> f64 {
+        let column = channel_columns().into_iter().find(|column| column.name == name).unwrap();
+        UnitRow::channels(&run).map(|row| column.json(&row).as_f64().unwrap()).sum()
+    };
+    assert!((sum("energy_nj") - 11_398.2).abs() < 1e-6);
+    assert!((sum("energy_nj_refresh") - 631.8).abs() < 1e-6);
+}
+
+#[test]
+fn unknown_energy_is_null() {
+    let mut machine = fixture::machine();
+    machine.dram.power.idd4r = 0;
+    let key = RunKey::new("bfs.wmt", 0xabc, machine, "warpmem run bfs.wmt", None);
+    let row = run_row_json(&key, &fixture::result());
+    let energy: Vec<_> = row.iter().filter(|(name, _)| name.starts_with("energy")).collect();
+    assert_eq!(energy.len(), 8);
+    assert!(energy.iter().all(|(_, value)| value.is_null()), "{energy:?}");
 }
 
 #[test]
@@ -221,12 +283,18 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
 fn a_fingerprint_follows_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
+<<<<<<< HEAD
     let changes: [fn(&mut RunResult); 8] = [
+=======
+    let changes: [fn(&mut RunResult); 9] = [
+>>>>>>> d8f1a5e (Reckon DRAM energy from commands, open rows and currents, in nJ by part and pJ per bit)
         |r| r.steps += 1,
         |r| r.kernels[1].name.push('x'),
         |r| r.sms[1].l1.reservation_fails[3] += 1,
         |r| r.slices[0].mshr_merge_length.record(3),
         |r| r.channels[1].banks[1].precharges += 1,
+        |r| r.channels[1].open_cycles += 1,
+        |r| r.channels[1].bank_refreshes += 1,
         |r| r.latency.stage_ticks[7] += 1,
         |r| r.loads.in_mc_divergence -= 1,
         |r| r.counters[1].value += 1,

@@ -2,8 +2,8 @@
 
 use super::{ChannelOutcome, Device};
 use crate::dram::scheduler::Counter;
-use crate::dram::{BankStatistics, ChannelStatistics};
-use crate::record::{Column, Histogram, count, maybe_count, ratio, text};
+use crate::dram::{BankStatistics, ChannelStatistics, Energy};
+use crate::record::{Column, Histogram, count, energy, maybe_count, ratio, text};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -97,6 +97,13 @@ impl Row {
         self.banks.columns() * u64::from(self.run.device.dram.burst_bytes())
     }
 
+    /// Each channel's until the end of its own last data.
+    fn energy(&self) -> Option<Energy> {
+        let device = &self.run.device;
+        let activity = self.statistics().map(ChannelStatistics::activity).sum();
+        Energy::of(&device.dram, device.period.nanoseconds(), &activity)
+    }
+
     /// Bytes that the data buses could have moved.
     fn possible_bytes(&self) -> u64 {
         let per_cycle = u64::from(self.run.device.dram.bytes_per_cycle());
@@ -118,6 +125,7 @@ pub fn columns() -> Vec<Column<Row>> {
     columns.extend(bandwidth());
     columns.extend(rows_and_banks());
     columns.extend(commands());
+    columns.extend(energy::<Row>(Row::energy, Row::bytes));
     columns.extend(latency("read", "reads", |row| &row.read_latency));
     columns.extend(latency("write", "writes", |row| &row.write_latency));
     columns.extend(delay());
@@ -249,6 +257,9 @@ fn commands() -> Vec<Column<Row>> {
         command("writes", "WR commands.", |row| row.banks.writes),
         command("refreshes", "REF commands.", |row| row.sum(|channel| channel.refreshes)),
         command("bank_refreshes", "REFPB commands.", |row| row.sum(|c| c.bank_refreshes)),
+        count("open_cycles", "cycles", "Cycles with a row open in some bank.", |row: &Row| {
+            row.sum(|channel| channel.open_cycles)
+        }),
         count(
             "turnarounds",
             "turns",

@@ -3,7 +3,7 @@
 use super::{Place, Standard, StandardError};
 use crate::dram::request::CommandKind::{self, Rd, Wr};
 use crate::dram::timing::Constraint;
-use crate::machine::{Dram, Timing, check_organisation};
+use crate::machine::{Dram, Power, Timing, check_organisation};
 use std::fmt::Display;
 
 type Check = Result<(), StandardError>;
@@ -26,7 +26,8 @@ impl Standard {
         self.check_timing(&dram.timing)?;
         self.check_data_bus(dram)?;
         self.check_refresh(dram)?;
-        self.check_unused(&dram.timing)
+        self.check_unused(&dram.timing)?;
+        check_power(&dram.power)
     }
 
     /// Times that contradict each other, whatever the organisation.
@@ -116,6 +117,20 @@ impl Standard {
     fn uses(&self, key: &str) -> bool {
         self.rules.iter().any(|rule| rule.cycles.names().contains(&key))
     }
+}
+
+/// Refuses currents with which a command or an open row would give energy back.
+pub(super) fn check_power(p: &Power) -> Check {
+    let at_least = |key: &str, current: u32, floor_key: &str, floor: u32| {
+        let valid = format!("0 (not known) or at least `dram.power.{floor_key}` = {floor}");
+        rule(current == 0 || current >= floor, &format!("power.{key}"), current, valid)
+    };
+    at_least("idd3n", p.idd3n, "idd2n", p.idd2n)?;
+    at_least("idd0", p.idd0, "idd3n", p.idd3n)?;
+    at_least("idd4r", p.idd4r, "idd3n", p.idd3n)?;
+    at_least("idd4w", p.idd4w, "idd3n", p.idd3n)?;
+    at_least("idd5ab", p.idd5ab, "idd3n", p.idd3n)?;
+    at_least("idd5pb", p.idd5pb, "idd3n", p.idd3n)
 }
 
 /// The least distance of two commands of these kinds on one data bus, over all pairs of banks.

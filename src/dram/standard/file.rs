@@ -1,5 +1,6 @@
 //! Reading a standard from its TOML file.
 
+use super::check::check_power;
 use super::expression::{Expression, Values};
 use super::values::named;
 use super::{CountedFrom, Organisation, Rule, Speed, Standard, StandardError};
@@ -274,6 +275,7 @@ impl Source<'_> {
                 return Err(refuse(format!("`{key}` = {clocks}: expected at most {LONGEST}")));
             }
             standard.check_timing(&speed.timing).map_err(|e| refuse(e.to_string()))?;
+            check_power(&speed.power).map_err(|e| refuse(e.to_string()))?;
             standard.speeds.insert(name, speed);
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::values::scaled;
 use super::{Standard, StandardError};
 use crate::dram::MAX_BANKS;
-use crate::machine::{Dram, Timing};
+use crate::machine::{Dram, Power, Timing};
 use crate::registry::nearest;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -32,6 +32,9 @@ pub struct Organisation {
     pub burst_length: u32,
     /// Transfers in a clock.
     pub transfers_per_clock: u32,
+    /// Devices of the channel.
+    #[serde(default = "one")]
+    pub devices: u32,
     /// Time of an all-bank refresh, for speeds that refresh; without it, that of the speed.
     pub trfc_ns: Option<u32>,
 }
@@ -40,7 +43,7 @@ fn one() -> u32 {
     1
 }
 
-/// Clock and timing.
+/// Clock, timing and currents.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Speed {
@@ -50,6 +53,11 @@ pub struct Speed {
     pub tck_ps: u32,
     /// In clocks.
     pub timing: Timing,
+    /// Where the currents come from; empty where they are not known.
+    #[serde(default)]
+    pub power_source: String,
+    #[serde(default)]
+    pub power: Power,
 }
 
 /// The clock of a speed.
@@ -81,8 +89,8 @@ impl Standard {
         &self.speeds
     }
 
-    /// Makes `dram` a channel of this standard: organisation, command buses and timing, which refreshes all banks
-    /// at once. Queues, page policy and address map stay as they are.
+    /// Makes `dram` a channel of this standard: organisation, command buses, currents and timing, which refreshes
+    /// all banks at once. Queues, page policy and address map stay as they are.
     ///
     /// # Errors
     /// An unknown organisation or speed, more banks than are modelled, or timing that does not fit the burst.
@@ -103,6 +111,7 @@ impl Standard {
             let clocks = (trfc_ns * 1000).div_ceil(preset.tck_ps);
             dram.timing.trfc = clocks * self.ticks_per_clock;
         }
+        dram.power.clone_from(&preset.power);
         (dram.timing.trefipb, dram.timing.trfcpb, dram.timing.trrefd) = (0, 0, 0);
         self.check(dram)?;
         Ok(clock)
@@ -161,6 +170,7 @@ impl Standard {
         dram.bus_bytes = organisation.bus_bytes;
         dram.burst_length = organisation.burst_length;
         dram.transfers_per_clock = transfers_per_clock / ticks;
+        dram.devices = organisation.devices;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::dram::scheduler::{Counter, SCHEDULERS, Scene};
 use crate::dram::{Channel, ChannelStatistics, Command, CommandKind, Completion, Request, checker};
-use crate::machine::{Address, Dram, IndexHash, QueueOrganisation, Timing};
+use crate::machine::{Address, Dram, IndexHash, Power, QueueOrganisation, Timing};
 
 pub const POLICIES: &[&str] = &[
     "fcfs",
@@ -64,6 +64,7 @@ pub fn gddr5() -> Dram {
         burst_length: 8,
         transfers_per_clock: 4,
         row_bytes: 2048,
+        devices: 1,
         dual_command_bus: false,
         read_queue: 64,
         write_queue: 128,
@@ -96,6 +97,7 @@ pub fn gddr5() -> Dram {
             trfc: 0,
             ..Timing::default()
         },
+        power: Power::default(),
         address: address("row:12 bank:4 column:5 burst:6"),
     }
 }

@@ -1,6 +1,7 @@
 //! Streams through channels: closed forms, files, several channels.
 
 mod closed_forms;
+mod energy;
 mod files;
 mod refused;
 
