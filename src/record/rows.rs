@@ -1,15 +1,11 @@
 //! A finished run as the tables see it, and the rows of the tables of its units.
 
 use super::totals::total;
-<<<<<<< HEAD
 use super::{
     BankResult, ChannelResult, CounterResult, KernelResult, RunKey, RunResult, SliceResult,
     SmResult,
 };
-=======
-use super::{BankResult, ChannelResult, KernelResult, RunKey, RunResult, SliceResult, SmResult};
 use crate::dram::{Activity, Energy};
->>>>>>> d8f1a5e (Reckon DRAM energy from commands, open rows and currents, in nJ by part and pJ per bit)
 use std::sync::Arc;
 
 /// A run's key, its counts, and their sums over units: one row of `runs`.

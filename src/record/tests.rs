@@ -283,11 +283,7 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
 fn a_fingerprint_follows_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
-<<<<<<< HEAD
-    let changes: [fn(&mut RunResult); 8] = [
-=======
-    let changes: [fn(&mut RunResult); 9] = [
->>>>>>> d8f1a5e (Reckon DRAM energy from commands, open rows and currents, in nJ by part and pJ per bit)
+    let changes: [fn(&mut RunResult); 10] = [
         |r| r.steps += 1,
         |r| r.kernels[1].name.push('x'),
         |r| r.sms[1].l1.reservation_fails[3] += 1,

@@ -284,6 +284,11 @@ fn impossible_timing_of_a_speed_is_refused() {
         ),
         ("tccdl = 4", "tccdl = 1", "`dram.timing.tccdl` = 1 is not valid"),
         ("tck_ps = 570", "tck_ps = 0", "`tck_ps` = 0: expected at least 1"),
+        (
+            "idd0 = 71",
+            "idd0 = 60",
+            "`dram.power.idd0` = 60 is not valid: expected 0 (not known) or at least `dram.power.idd3n` = 61",
+        ),
         ("trefi = 3333", "trefi = 100000001", "`trefi` = 100000001: expected at most 100000000"),
     ];
     for (old, new, problem) in cases {
@@ -292,7 +297,7 @@ fn impossible_timing_of_a_speed_is_refused() {
         assert!(message.starts_with(&start), "{message}");
     }
     assert!(refusal(&gddr6_speed("trcd = 30\n", "")).contains("missing field `trcd`"));
-    assert!(refusal(&gddr6_speed("trcd = 30", "trcd = -1")).starts_with("s.toml:9: "));
+    assert!(refusal(&gddr6_speed("trcd = 30", "trcd = -1")).starts_with("s.toml:10: "));
 }
 
 /// What of a valid channel of HBM3 is refused after a change, by the key that the message names.

@@ -162,6 +162,18 @@ fn energy_with_an_unknown_current_is_not_known() {
     assert!(is_known(|dram| (dram.power.idd5ab, dram.timing.trefipb) = (0, 1000)));
 }
 
+#[test]
+fn an_organisation_says_how_many_devices_a_channel_has() {
+    let devices = |standard: &str, organisation, speed| {
+        let mut dram = Dram { devices: 9, ..gddr5() };
+        Standard::load(standard).unwrap().apply(organisation, speed, &mut dram).unwrap();
+        dram.devices
+    };
+    assert_eq!(devices("gddr5", "GDDR5_1Gb_x32", "GDDR5_1Gb_x32"), 1);
+    assert_eq!(devices("gddr5", "H5GQ1H24AFR_x2", "H5GQ1H24AFR"), 2);
+    assert_eq!(devices("gddr3", "HYB18H512321BF_x4", "yuan2009"), 4);
+}
+
 /// Every speed of every standard on each of its organisations that is modelled.
 fn for_each_preset(mut check: impl FnMut(&Dram, &Speed, &str)) {
     for name in Standard::names() {
@@ -194,7 +206,8 @@ fn every_preset_knows_its_energy_and_where_it_is_from() {
 /// What happens more often never costs less.
 #[test]
 fn energy_grows_with_every_count() {
-    let more: [(&str, fn(&mut Activity)); 7] = [
+    type More = (&'static str, fn(&mut Activity));
+    let more: [More; 7] = [
         ("cycles", |a| a.cycles += 1),
         ("open cycles", |a| a.open_cycles += 1),
         ("activations", |a| a.activations += 1),
