@@ -145,7 +145,9 @@ const CHANGES: &[Change] = &[
     change("dram.burst_length=4 dram.address.map=row:12+bank:3+column:5+bank:1+column:2+burst:5"),
     change("dram.transfers_per_clock=8"),
     of("v100", "dram.standard=hbm2"),
-    change("dram.pseudo_channels=2"),
+    change(
+        "dram.pseudo_channels=2 dram.address.map=row:12+pseudo:1+bank:2+column:4+bank:1+column:2+burst:6",
+    ),
     change("dram.row_bytes=2048 dram.address.map=row:13+bank:3+column:3+bank:1+column:2+burst:6"),
     of("v100", "dram.dual_command_bus=false"),
     change("dram.read_queue=4"),

@@ -305,7 +305,8 @@ fn impossible_timing_of_a_speed_is_refused() {
 fn what_no_device_could_do_is_refused() {
     let hbm3 = Standard::load("hbm3").unwrap();
     let valid = applied("hbm3", "HBM3_8Gb_8hi", "HBM3_6400Mbps");
-    let cases: &[(&str, fn(&mut Dram))] = &[
+    type Case = (&'static str, fn(&mut Dram));
+    let cases: &[Case] = &[
         ("dram.stacks", |dram| dram.stacks = 3),
         ("dram.burst_length", |dram| dram.burst_length = 16),
         ("dram.burst_length", |dram| dram.transfers_per_clock = 3),
