@@ -7,25 +7,31 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use warpmem::dram::AddressMap;
-use warpmem::dram::alone::{Device, Mix, Origin, Outcome, Pattern, Period, Sources, Stream, run};
+use warpmem::dram::alone::{Device, Mix, Origin, Outcome, Pattern, Sources, Stream, run};
 use warpmem::dram::scheduler::SCHEDULERS;
-use warpmem::machine::{Machine, load};
+use warpmem::machine::{load, preset_names};
 
-/// A stream, and what two simulators made of it on their models of GDDR5, GDDR6 and HBM2: per cent of the peak
-/// bandwidth, and thousands of requests per user-CPU second on a core of the class that the project is developed
-/// on. DRAMsim3 commit 29817593 (GDDR5 and the first of HBM2) and Ramulator 2.1 commit c5b1c3a (GDDR6 and the
-/// second of HBM2), one channel, a million requests at maximum injection, refresh on.
+/// A stream, and what two simulators made of it.
 struct Class {
     name: &'static str,
     pattern: Pattern,
     locality: u32,
     reads: f64,
     /// In the order of [`LIKE`].
-    references: [&'static [Reference]; 3],
+    references: [Reference; 4],
 }
 
-/// Per cent of the peak, thousands of requests per second.
+/// Per cent of the peak bandwidth, and thousands of requests per user-CPU second on a core of the class that the
+/// project is developed on: one channel, a million requests at maximum injection, refresh on.
 type Reference = (f64, f64);
+
+/// Channels like those of the references: of DRAMsim3 commit 29817593, Ramulator 2.1 commit c5b1c3a, and again.
+const LIKE: [&str; 4] = [
+    "gddr5:GDDR5_8Gb_x32:GDDR5_8Gb_x32",
+    "gddr6:GDDR6_8Gb_x16:GDDR6_14000_1250mV_double",
+    "hbm2-legacy:HBM2_8Gb_x128:HBM2_8Gb_x128",
+    "hbm2:HBM2_8Gb:HBM2_2000Mbps",
+];
 
 const CLASSES: [Class; 7] = [
     Class {
@@ -33,57 +39,54 @@ const CLASSES: [Class; 7] = [
         pattern: Pattern::Sequential,
         locality: 1,
         reads: 1.0,
-        references: [&[(94.7, 487.0)], &[(83.4, 644.0)], &[(92.1, 332.0), (87.5, 666.0)]],
+        references: [(94.7, 487.0), (83.4, 644.0), (92.1, 332.0), (87.5, 666.0)],
     },
     Class {
         name: "locality 8",
         pattern: Pattern::Random,
         locality: 8,
         reads: 1.0,
-        references: [&[(92.3, 458.0)], &[(65.9, 462.0)], &[(91.7, 350.0), (57.8, 433.0)]],
+        references: [(92.3, 458.0), (65.9, 462.0), (91.7, 350.0), (57.8, 433.0)],
     },
     Class {
         name: "locality 4",
         pattern: Pattern::Random,
         locality: 4,
         reads: 1.0,
-        references: [&[(67.8, 291.0)], &[(56.6, 357.0)], &[(91.5, 285.0), (61.6, 397.0)]],
+        references: [(67.8, 291.0), (56.6, 357.0), (91.5, 285.0), (61.6, 397.0)],
     },
     Class {
         name: "locality 2",
         pattern: Pattern::Random,
         locality: 2,
         reads: 1.0,
-        references: [&[(34.0, 142.0)], &[(32.8, 209.0)], &[(49.1, 161.0), (52.9, 291.0)]],
+        references: [(34.0, 142.0), (32.8, 209.0), (49.1, 161.0), (52.9, 291.0)],
     },
     Class {
         name: "random",
         pattern: Pattern::Random,
         locality: 1,
         reads: 1.0,
-        references: [&[(17.0, 72.0)], &[(16.6, 116.0)], &[(24.6, 94.0), (30.1, 167.0)]],
+        references: [(17.0, 72.0), (16.6, 116.0), (24.6, 94.0), (30.1, 167.0)],
     },
     Class {
         name: "70/30, locality 4",
         pattern: Pattern::Random,
         locality: 4,
         reads: 0.7,
-        references: [&[(45.4, 255.0)], &[(33.4, 246.0)], &[(62.5, 265.0), (43.9, 308.0)]],
+        references: [(45.4, 255.0), (33.4, 246.0), (62.5, 265.0), (43.9, 308.0)],
     },
     Class {
         name: "one bank",
         pattern: Pattern::OneBank,
         locality: 1,
         reads: 1.0,
-        references: [&[(2.4, 22.0)], &[(2.1, 19.0)], &[(3.9, 33.0), (1.9, 18.0)]],
+        references: [(2.4, 22.0), (2.1, 19.0), (3.9, 33.0), (1.9, 18.0)],
     },
 ];
 
-/// Machines whose channels are like those of the references: GDDR5, GDDR6, HBM2.
-const LIKE: [&str; 3] = ["li2015", "rtx2060s", "v100"];
-
-/// A preset with read and write queues of this many entries, drained as Ramulator drains them.
-fn machine(name: &str, queue: u32) -> Machine {
+/// A channel with read and write queues of this many entries, drained as Ramulator drains them.
+fn device(standard: &str, queue: u32) -> Device {
     let keys = [
         ("read_queue", queue),
         ("write_queue", queue),
@@ -91,12 +94,7 @@ fn machine(name: &str, queue: u32) -> Machine {
         ("write_low_watermark", queue / 5),
     ];
     let overrides = keys.map(|(key, value)| format!("dram.{key}={value}"));
-    load(name, &overrides).expect("a preset")
-}
-
-fn device(machine: &Machine) -> Device {
-    let period = Period::of_mhz(machine.clocks.dram_mhz);
-    Device { name: machine.name.clone(), dram: machine.dram.clone(), period }
+    Device::load("li2015", Some(standard), &overrides).expect("a built-in standard")
 }
 
 impl Class {
@@ -142,7 +140,8 @@ fn measure(class: &Class, device: &Device, scheduler: &str, requests: u64) -> Me
 }
 
 fn used(outcome: &Outcome) -> f64 {
-    outcome.channels[0].statistics.bandwidth_utilization().unwrap_or(0.0)
+    let buses = f64::from(outcome.device.dram.pseudo_channels);
+    outcome.channels[0].statistics.bandwidth_utilization().unwrap_or(0.0) / buses
 }
 
 /// Thousands of requests per second.
@@ -151,20 +150,18 @@ fn rate(cost: f64) -> f64 {
 }
 
 fn against_references(requests: u64) {
-    for (index, name) in LIKE.into_iter().enumerate() {
+    for (index, standard) in LIKE.into_iter().enumerate() {
         for queue in [32, 128] {
-            let device = device(&machine(name, queue));
-            println!(
-                "\n{name}, {queue} entries: k requests per CPU second (% of peak), × reference"
-            );
+            println!("\n{standard}, {queue} entries: k requests per CPU second (% of peak)");
             for class in &CLASSES {
-                let Measured { cost, used } = measure(class, &device, "fr-fcfs", requests);
-                print!("  {:18} {:6.0} ({:4.1} %)", class.name, rate(cost), 100.0 * used);
-                for (percent, reference) in class.references[index] {
-                    let ratio = rate(cost) / reference;
-                    print!("   {ratio:5.1} × {reference:3.0} ({percent:4.1} %)");
-                }
-                println!();
+                let measured = measure(class, &device(standard, queue), "fr-fcfs", requests);
+                let (percent, reference) = class.references[index];
+                let (rate, used) = (rate(measured.cost), 100.0 * measured.used);
+                let ratio = rate / reference;
+                let name = class.name;
+                println!(
+                    "  {name:18} {rate:6.0} ({used:4.1} %)   {ratio:5.1} × {reference:3.0} ({percent:4.1} %)"
+                );
             }
         }
     }
@@ -173,22 +170,20 @@ fn against_references(requests: u64) {
 fn by_depth(requests: u64) {
     let depths = [32, 64, 128, 256];
     println!("\nfr-fcfs, ns per request by entries {depths:?} (ratio to the first)");
-    for name in LIKE {
+    for standard in LIKE {
+        println!("  {standard}");
         for class in &CLASSES {
-            let cost = |queue| {
-                let device = device(&machine(name, queue));
-                measure(class, &device, "fr-fcfs", requests).cost
-            };
+            let cost = |queue| measure(class, &device(standard, queue), "fr-fcfs", requests).cost;
             let costs = depths.map(cost);
             let cells = costs.map(|cost| format!("{cost:6.0} ({:4.2})", cost / costs[0]));
-            println!("  {name:10} {:18} {}", class.name, cells.join("  "));
+            println!("    {:18} {}", class.name, cells.join("  "));
         }
     }
 }
 
 fn by_scheduler(requests: u64) {
     println!("\nns per request by scheduler, 64 entries (% of peak): locality 4, random, 70/30");
-    let device = device(&machine("li2015", 64));
+    let device = device(LIKE[0], 64);
     let classes = [2, 4, 5].map(|index| &CLASSES[index]);
     for scheduler in SCHEDULERS.names() {
         let cells = classes.map(|class| {
@@ -203,8 +198,8 @@ fn address_maps(count: u64) {
     /// The system counts CPU time in coarse steps.
     const ROUNDS: u64 = 50;
     println!("\nns per address mapped");
-    for name in LIKE {
-        let machine = machine(name, 64);
+    for name in preset_names() {
+        let machine = load(name, &[]).expect("a preset");
         let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).expect("a map");
         let addresses: Vec<u64> = (0..count).map(|n| n * 0x9e37_79b9 % map.capacity()).collect();
         let begun = Instant::now();
@@ -214,7 +209,7 @@ fn address_maps(count: u64) {
             black_box(slices.sum::<u64>());
         }
         let cost = (cpu_time(begun) - before) as f64 / (ROUNDS * count) as f64;
-        println!("  {name:10} {cost:5.1}");
+        println!("  {name:14} {cost:5.1}");
     }
 }
 
@@ -224,5 +219,5 @@ fn main() {
     against_references(requests);
     by_depth(requests / 4);
     by_scheduler(requests / 10);
-    address_maps(requests);
+    address_maps(requests / 10);
 }

@@ -22,16 +22,33 @@ use crate::registry::nearest;
 /// # Errors
 /// Any [`MachineError`]; each names the key or place, the value and what would be valid.
 pub fn load(name_or_path: &str, overrides: &[String]) -> Result<Machine, MachineError> {
-    let mut draft = if preset_text(name_or_path).is_some() || !is_path(name_or_path) {
-        Draft::new(preset(name_or_path)?)
-    } else {
-        read_file(Path::new(name_or_path))?
-    };
-    for text in overrides {
-        draft.set(parse_override(text, &draft.machine)?)?;
+    let machine = draft(name_or_path)?.overridden(overrides)?;
+    machine.validate()?;
+    Ok(machine)
+}
+
+/// As [`load`], for the DRAM channels of the machine alone: `change` has them before the overrides, and what
+/// does not concern them is not checked.
+///
+/// # Errors
+/// Any [`MachineError`], of `change` too.
+pub fn load_channels(
+    name_or_path: &str,
+    change: impl FnOnce(&mut Machine) -> Result<(), MachineError>,
+    overrides: &[String],
+) -> Result<Machine, MachineError> {
+    let mut machine = draft(name_or_path)?.machine;
+    change(&mut machine)?;
+    let machine = Draft::new(machine).overridden(overrides)?;
+    machine.validate_channels()?;
+    Ok(machine)
+}
+
+fn draft(name_or_path: &str) -> Result<Draft, MachineError> {
+    if preset_text(name_or_path).is_some() || !is_path(name_or_path) {
+        return Ok(Draft::new(preset(name_or_path)?));
     }
-    draft.machine.validate()?;
-    Ok(draft.machine)
+    read_file(Path::new(name_or_path))
 }
 
 /// All parameters as dotted keys (`dram.timing.tcl`), sorted by key.
@@ -93,6 +110,13 @@ struct Draft {
 impl Draft {
     fn new(machine: Machine) -> Self {
         Self { table: to_table(&machine), machine }
+    }
+
+    fn overridden(mut self, overrides: &[String]) -> Result<Machine, MachineError> {
+        for text in overrides {
+            self.set(parse_override(text, &self.machine)?)?;
+        }
+        Ok(self.machine)
     }
 
     fn set(&mut self, given: Given) -> Result<(), MachineError> {

@@ -17,7 +17,7 @@ pub use config::*;
 pub use error::{MachineError, Origin};
 pub use hash::Hash;
 pub(crate) use load::position;
-pub use load::{flatten, keys, load};
+pub use load::{flatten, keys, load, load_channels};
 pub use presets::{preset_names, preset_text};
 pub(crate) use validate::check_organisation;
 

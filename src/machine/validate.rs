@@ -13,18 +13,27 @@ impl Machine {
     /// # Errors
     /// [`MachineError::Invalid`] with the key, its value and what would be valid.
     pub fn validate(&self) -> Result<(), MachineError> {
-        within_limits(self)?;
+        self.validate_channels()?;
         self.clocks.validate()?;
         check_sm(&self.sm)?;
         check_cache("l1.cache", &self.l1.cache)?;
         check_cache("llc.cache", &self.llc.cache)?;
         check_shared_lines(&self.l1.cache, &self.llc.cache)?;
         check_unified(&self.l1, &self.sm)?;
-        Standard::load(&self.dram.standard)?.check(&self.dram)?;
-        check_queues(&self.dram)?;
         check_bursts(&self.dram, &self.llc.cache)?;
         self.dram.check_slices(self.llc.slices_per_channel)?;
         check_address(self)
+    }
+
+    /// Refuses DRAM channels that the model cannot run, whatever the rest of the machine, and any key out of its range.
+    ///
+    /// # Errors
+    /// As [`Machine::validate`].
+    pub fn validate_channels(&self) -> Result<(), MachineError> {
+        within_limits(self)?;
+        Standard::load(&self.dram.standard)?.check(&self.dram)?;
+        check_queues(&self.dram)?;
+        self.dram.layout().map(drop)
     }
 }
 

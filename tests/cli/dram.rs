@@ -115,6 +115,41 @@ fn a_file_of_accesses() {
     );
 }
 
+/// Yuan 2009, section 2, as a user asks for it: 8 data cycles of 34.
+#[test]
+fn one_bank_with_row_locality_two() {
+    let row = &rows(
+        &Bench::new(),
+        &[
+            ["--standard", "gddr3:HYB18H512321BF_x2:yuan2009"],
+            ["--stream", "one-bank"],
+            ["--locality", "2"],
+            ["--bytes", "64"],
+            ["--set", "dram.read_queue=32"],
+            ["--requests", "20000"],
+        ]
+        .concat(),
+    )[0];
+    assert_eq!(row["device"], "gddr3:HYB18H512321BF_x2:yuan2009");
+    // Activation to last data of the first row, and 34 cycles for each of the 9,999 others.
+    assert_eq!(row["cycles"], 12 + 6 + 9 + 2 + 34 * 9_999);
+    assert_eq!(row["reads"], 40_000);
+}
+
+/// No stream moves more than the data buses can, pseudo channels or not.
+#[test]
+fn shares_of_the_peak_are_at_most_one() {
+    let bench = Bench::new();
+    for standard in ["gddr5", "gddr6", "gddr7", "hbm2", "hbm2-legacy", "hbm3"] {
+        let stream = ["--stream", "sequential", "--requests", "20000", "--standard", standard];
+        let row = &rows(&bench, &stream)[0];
+        let share = |key: &str| row[key].as_f64().unwrap();
+        let range = 0.8..=1.0;
+        assert!(range.contains(&share("bandwidth_utilization")), "{standard}: {row:?}");
+        assert!(range.contains(&share("dram_efficiency")), "{standard}: {row:?}");
+    }
+}
+
 /// The documented columns are those that there are.
 #[test]
 fn the_page_names_every_column() {
@@ -144,6 +179,10 @@ fn what_cannot_be_is_refused() {
     refuses(&["--stream", "random", "--machine", "li2051"], &["did you mean `li2015`?"]);
     refuses(&["--stream", "random", "--dram-scheduler", "fcf"], &["did you mean `fcfs`?"]);
     refuses(&["--stream", "random", "--map", "row:12"], &["dram.address.map"]);
+    refuses(&["--stream", "random", "--standard", "gddr9"], &["did you mean `gddr7`?", "hbm3"]);
+    refuses(&["--stream", "random", "--standard", "gddr5:x"], &["`x`", "GDDR5_8Gb_x32"]);
+    let tras = ["--stream", "random", "--standard", "gddr5", "--set", "dram.timing.tras=70"];
+    refuses(&tras, &["dram.timing"]);
     refuses(&["--trace", "none.csv"], &["failed to open none.csv", "No such file"]);
     bench.write("a.csv", "op,address\nR,0x7fffffffffffffff\n");
     refuses(&["--trace", "a.csv"], &["a.csv:2:", "0x7fffffffffffffff", "out of range"]);

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Instant;
 use warpmem::dram::alone::{
-    AloneError, Device, Mix, Origin, Outcome, Pattern, Period, RateText, Sources, Stream, run,
+    AloneError, Device, Mix, Origin, Outcome, Pattern, RateText, Sources, Stream, run,
 };
 
 #[derive(clap::Args, Debug)]
@@ -69,6 +69,10 @@ pub struct StreamArgs {
     group: u32,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath, help_heading = CHANNELS)]
     machine: String,
+    /// Channel of a DRAM standard in the place of the machine's, as `gddr5` or `hbm2:HBM2_8Gb:HBM2_2000Mbps`; or of
+    /// a TOML file
+    #[arg(long, value_name = "NAME[:ORGANISATION[:SPEED]]", help_heading = CHANNELS)]
+    standard: Option<String>,
     /// Address map, as `--set dram.address.map=…`
     #[arg(long, value_name = "MAP", help_heading = CHANNELS)]
     map: Option<String>,
@@ -96,7 +100,7 @@ The same stream, options and seed give the same numbers, on any number of thread
 
 Examples:
   warpmem dram --stream random --locality 4 --reads 0.7 --dram-scheduler fcfs,banked-fifo,fr-fcfs
-  warpmem dram --stream sequential --rate 20GB/s --machine v100 --format json
+  warpmem dram --stream sequential --rate 20GB/s --standard hbm2 --format json
   warpmem dram --trace accesses.csv --set dram.read_queue=32";
 
 /// The stream that goes by addresses.
@@ -109,9 +113,10 @@ fn streams() -> PossibleValuesParser {
 }
 
 pub fn execute(args: &StreamArgs) -> anyhow::Result<()> {
-    let (device, own) = args.device()?;
+    let device = args.device()?;
     let stream = args.stream(&device)?;
-    let schedulers = args.dram_scheduler.as_ref().map_or(vec![own], |list| list.0.clone());
+    let schedulers = args.dram_scheduler.as_ref().map(|list| list.0.clone());
+    let schedulers = schedulers.unwrap_or_else(|| vec![device.scheduler.clone()]);
     let board = Board::new(Interrupt::install()?, &stream, schedulers.len());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs(args)).build();
     let pool = pool.context("failed to start threads")?;
@@ -130,14 +135,10 @@ fn jobs(args: &StreamArgs) -> usize {
 }
 
 impl StreamArgs {
-    /// The channels, and their own scheduler.
-    fn device(&self) -> anyhow::Result<(Device, String)> {
+    fn device(&self) -> Result<Device, AloneError> {
         let map = self.map.iter().map(|map| format!("dram.address.map={map}"));
-        let overrides = map.chain(self.overrides.overrides.iter().cloned()).collect();
-        let machine = Overrides { overrides }.apply(&self.machine)?;
-        let period = Period::of_mhz(machine.clocks.dram_mhz);
-        let device = Device { name: machine.name, dram: machine.dram, period };
-        Ok((device, machine.policy.dram_scheduler))
+        let overrides: Vec<String> = map.chain(self.overrides.overrides.iter().cloned()).collect();
+        Device::load(&self.machine, self.standard.as_deref(), &overrides)
     }
 
     fn stream(&self, device: &Device) -> anyhow::Result<Stream> {

@@ -234,7 +234,12 @@ mod tests {
 
     fn device() -> Device {
         let dram = load("li2015", &[]).unwrap().dram;
-        Device { name: "test".to_owned(), dram, period: Period::of_mhz(1000) }
+        Device {
+            name: "test".to_owned(),
+            dram,
+            period: Period::of_mhz(1000),
+            scheduler: "fr-fcfs".to_owned(),
+        }
     }
 
     fn feed(device: &Device, requests: u64, group: u32, reads: f64) -> Feed {

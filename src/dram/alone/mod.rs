@@ -1,6 +1,7 @@
 //! Channels without a machine around them, driven by a stream of requests: generated ([`Pattern`]) or read from a
 //! file ([`AccessFile`]). All times are cycles of the DRAM command clock.
 
+mod device;
 mod drive;
 mod error;
 mod feed;
@@ -14,6 +15,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+pub use device::Device;
 pub use drive::{ChannelOutcome, Progress, run};
 pub use error::AloneError;
 pub use file::{Access, AccessFile};
@@ -21,15 +23,3 @@ pub use pattern::Pattern;
 pub use rate::{Period, Rate, RateText};
 pub use report::{Outcome, Row, columns, rows};
 pub use stream::{Mix, Origin, Sources, Stream};
-
-use crate::machine::Dram;
-
-/// The channels that a stream is sent to.
-#[derive(Clone, Debug)]
-pub struct Device {
-    /// Of the machine or standard that they are taken from.
-    pub name: String,
-    /// Must be valid, as that of a machine is.
-    pub dram: Dram,
-    pub period: Period,
-}

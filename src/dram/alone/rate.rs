@@ -1,5 +1,6 @@
 //! How often requests come: exactly, without floating point.
 
+use crate::dram::standard::Clock;
 use std::fmt;
 
 /// The length of a command clock cycle: `picoseconds / per`.
@@ -15,9 +16,9 @@ impl Period {
         Period { picoseconds: 1_000_000, per: mhz.into() }
     }
 
-    /// A whole number of picoseconds, above 0.
-    pub fn of_picoseconds(picoseconds: u64) -> Period {
-        Period { picoseconds, per: 1 }
+    /// Of a tick of the clock of a standard.
+    pub fn of_clock(clock: Clock) -> Period {
+        Period { picoseconds: clock.tck_ps.into(), per: clock.ticks_per_clock.into() }
     }
 
     /// Nanoseconds of a cycle, for tables.
@@ -130,6 +131,10 @@ mod tests {
         RateText::parse(text).unwrap().rate(bytes, period)
     }
 
+    fn half_ticks(tck_ps: u32) -> Period {
+        Period::of_clock(Clock { tck_ps, ticks_per_clock: 2 })
+    }
+
     fn dues(rate: Rate, count: u64) -> Vec<u64> {
         (0..count).map(|number| rate.due(number)).collect()
     }
@@ -149,7 +154,7 @@ mod tests {
         assert_eq!(dues(rate("16GB/s", 64, Period::of_mhz(1000)), 3), [0, 4, 8]);
         assert_eq!(dues(rate("16 GB/s", 64, Period::of_mhz(500)), 3), [0, 2, 4]);
         assert_eq!(dues(rate("16GB/s", 128, Period::of_mhz(1000)), 3), [0, 8, 16]);
-        assert_eq!(dues(rate("16GB/s", 64, Period::of_picoseconds(500)), 3), [0, 8, 16]);
+        assert_eq!(dues(rate("16GB/s", 64, half_ticks(1000)), 3), [0, 8, 16]);
         // A clock whose period is no whole number of picoseconds: 924 MHz x 1 s are 924 M cycles.
         assert_eq!(rate("0.064GB/s", 64, Period::of_mhz(924)).due(1_000_000), 924_000_000);
     }
@@ -173,6 +178,6 @@ mod tests {
     #[test]
     fn a_cycle_has_its_length() {
         assert_eq!(Period::of_mhz(1000).nanoseconds(), 1.0);
-        assert_eq!(Period::of_picoseconds(667).nanoseconds(), 0.667);
+        assert_eq!(half_ticks(1334).nanoseconds(), 0.667);
     }
 }

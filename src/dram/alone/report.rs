@@ -172,9 +172,12 @@ fn bandwidth() -> Vec<Column<Row>> {
         ratio(
             "dram_efficiency",
             "fraction",
-            "Data-bus busy cycles over cycles in which requests are pending in that channel [Yuan].",
+            "Data-bus busy cycles over cycles in which requests are pending in that channel, a data bus of each pseudo \
+             channel [Yuan].",
             |row: &Row| {
-                quotient(row.sum(|c| c.data_bus_cycles), row.sum(|channel| channel.pending_cycles))
+                let buses = u64::from(row.run.device.dram.pseudo_channels);
+                let pending = row.sum(|channel| channel.pending_cycles);
+                quotient(row.sum(|channel| channel.data_bus_cycles), buses * pending)
             },
         ),
         ratio(

@@ -17,7 +17,12 @@ fn li2015(overrides: &[&str]) -> Device {
 }
 
 fn device(dram: Dram) -> Device {
-    Device { name: "test".to_owned(), dram, period: Period::of_mhz(1000) }
+    Device {
+        name: "test".to_owned(),
+        dram,
+        period: Period::of_mhz(1000),
+        scheduler: "fr-fcfs".to_owned(),
+    }
 }
 
 fn mix(requests: u64) -> Mix {
