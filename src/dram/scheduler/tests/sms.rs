@@ -96,6 +96,16 @@ fn a_cycle_moves_one_request() {
     assert_eq!(commands(&gddr5(), "fr-fcfs", &requests)[..2], ["Act 0:1 @0", "Act 1:1 @6"]);
 }
 
+/// Nor does a second turn in the cycle move another.
+#[test]
+fn a_cycle_is_no_longer_for_two_steps() {
+    let mut channel = channel(&gddr5(), "sms(fifo=2)");
+    (0..2).for_each(|id| channel.push(0, read(id, id as u16, 1)));
+    (0..2).for_each(|_| drop(channel.step(0, 9)));
+    channel.push(0, read(2, 2, 1));
+    assert!(!channel.accepts(&read(3, 3, 1)));
+}
+
 /// With one place, the third request of bank 0 moves when the second is in service, and bank 1's after it.
 #[test]
 fn a_full_bank_holds_the_batches_behind() {

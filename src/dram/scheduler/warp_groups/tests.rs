@@ -164,6 +164,20 @@ fn what_is_served_does_not() {
     assert_eq!(of_bank(2, &outcome("wg", &script.concat())), [5, 9]);
 }
 
+/// Row 1 is open, but row 2 will be when what is selected has been served.
+#[test]
+fn a_row_hit_is_one_by_then() {
+    let script = [
+        whole(0, 1, &[(0, 0, 1)]),
+        whole(0, 2, &[(1, 0, 2)]),
+        whole(20, 3, &[(2, 0, 1)]),
+        whole(20, 4, &[(3, 0, 2)]),
+    ]
+    .concat();
+    assert_eq!(order("wg(depth=2)", &script), [0, 1, 3, 2]);
+    assert_eq!(order("fr-fcfs", &script), [0, 2, 1, 3]);
+}
+
 /// A miss, and three hits: both are done after 3.
 #[test]
 fn among_equals_more_row_hits_then_the_older() {
@@ -233,7 +247,7 @@ fn an_idle_channel_takes_an_incomplete_group() {
 #[test]
 fn a_full_queue_takes_an_incomplete_group() {
     let script =
-        [whole(0, 9, &[(0, 0, 1), (1, 0, 2), (2, 0, 3)]), part(1, 1, &[(3, 1, 1)])].concat();
+        [whole(0, 9, &[(0, 0, 1), (1, 0, 2), (2, 0, 3)]), part(3, 1, &[(3, 1, 1)])].concat();
     let first = |read_queue| {
         let dram = Dram { read_queue, ..gddr5() };
         play(&dram, "wg", 1, &script, Stepping::Events).first_command(1)
@@ -347,6 +361,16 @@ fn only_a_sooner_end_elsewhere_lowers_a_score() {
     assert_eq!(outcome.count(0, "score_hits"), 0);
 }
 
+#[test]
+fn the_soonest_of_several_counts() {
+    let mut script = coordinated(3, 1);
+    let theirs = [(200, 0, 1), (201, 0, 2), (202, 0, 3), (203, 0, 4)];
+    script.extend(on_channel(2, whole(4, 5, &theirs)));
+    let outcome = play(&gddr5(), "wg-m", 3, &script, Stepping::Events);
+    assert_eq!(outcome.orders[0], [0, 1, 2, 3, 4]);
+    assert_eq!(outcome.count(0, "messages_matched"), 2);
+}
+
 /// With bank 0 alone 31 column commands are efficient; all hits go before the row is closed.
 #[test]
 fn a_row_serves_an_efficient_burst_before_it_is_closed() {
@@ -376,10 +400,10 @@ fn a_longer_burst_gives_way() {
     script.extend(whole(20, 3, &[(6, 0, 2)]));
     assert_eq!(of_bank(0, &outcome("wg-bw", &script)), [0, 1, 2, 3, 6, 4, 5]);
     assert_eq!(of_bank(0, &outcome("wg-m", &script)), [0, 6, 1, 2, 3, 4, 5]);
-    // Opening a row begins a new burst: of its three, and then of the next row's three.
-    script.extend(whole(20, 4, &[(7, 0, 2), (8, 0, 2), (9, 0, 2), (10, 0, 2)]));
+    // Opening a row begins a new burst: its next group costs five, the rest of row 1 four.
+    script.extend(whole(20, 4, &[(7, 0, 2), (8, 0, 2), (9, 0, 2), (10, 0, 2), (16, 0, 2)]));
     let order = of_bank(0, &outcome("wg-bw", &script));
-    assert_eq!(order[..8], [0, 1, 2, 3, 6, 7, 8, 9]);
+    assert_eq!(order, [0, 1, 2, 3, 6, 7, 8, 9, 4, 5, 10, 16]);
 }
 
 /// The row has served four when tRAS still keeps it open; then the other banks are done, and 31 are efficient.
@@ -398,6 +422,18 @@ fn banks_choose_again_when_the_efficient_burst_changes() {
     script.extend(whole(1, 3, &[(7, 0, 2)]));
     let outcome = play(&dram, "wg-bw", 1, &script, Stepping::Events);
     assert_eq!(of_bank(0, &outcome), [0, 1, 2, 3, 4, 5, 6, 7]);
+}
+
+/// The row has served eight and the next of its hits waits for tCCD when five banks get work: four are efficient.
+#[test]
+fn banks_choose_again_when_others_get_work() {
+    let first = Request { bursts: 8, load: 1, ..read(0, 0, 1) };
+    let mut script = vec![(0, 0, Event::Request(first)), (0, 0, Event::End(1))];
+    script.extend(whole(20, 2, &[(1, 0, 1), (2, 0, 1), (3, 0, 1), (4, 0, 1)]));
+    script.extend(whole(20, 3, &[(5, 0, 2)]));
+    assert_eq!(of_bank(0, &outcome("wg-bw", &script)), [0, 1, 2, 3, 4, 5]);
+    script.extend((11..16).map(|id| (34, 0, Event::Request(read(id, id as u16, 1)))));
+    assert_eq!(of_bank(0, &outcome("wg-bw", &script)), [0, 5, 1, 2, 3, 4]);
 }
 
 /// Six writes wait, and drain at eight. Both groups are done after 3, the older has two requests left.
