@@ -13,13 +13,14 @@ impl Machine {
     /// # Errors
     /// [`MachineError::Invalid`] with the key, its value and what would be valid.
     pub fn validate(&self) -> Result<(), MachineError> {
-        self.validate_channels()?;
+        within_limits(self)?;
         self.clocks.validate()?;
         check_sm(&self.sm)?;
         check_cache("l1.cache", &self.l1.cache)?;
         check_cache("llc.cache", &self.llc.cache)?;
         check_shared_lines(&self.l1.cache, &self.llc.cache)?;
         check_unified(&self.l1, &self.sm)?;
+        check_channels(&self.dram)?;
         check_bursts(&self.dram, &self.llc.cache)?;
         self.dram.check_slices(self.llc.slices_per_channel)?;
         check_address(self)
@@ -31,10 +32,14 @@ impl Machine {
     /// As [`Machine::validate`].
     pub fn validate_channels(&self) -> Result<(), MachineError> {
         within_limits(self)?;
-        Standard::load(&self.dram.standard)?.check(&self.dram)?;
-        check_queues(&self.dram)?;
+        check_channels(&self.dram)?;
         self.dram.layout().map(drop)
     }
+}
+
+fn check_channels(dram: &Dram) -> Check {
+    Standard::load(&dram.standard)?.check(dram)?;
+    check_queues(dram)
 }
 
 pub(super) type Check = Result<(), MachineError>;
