@@ -225,3 +225,24 @@ fn progress_hears_of_every_request_and_may_end_the_run() {
     let ended = run(&li2015(&[]), "fr-fcfs", &stream, &mut |_| ControlFlow::Break(()));
     assert!(matches!(ended, Err(AloneError::Interrupted)));
 }
+
+/// Loads of four requests from many warps, over two channels: nothing is lost, and the same again.
+#[test]
+fn every_scheduler_serves_everything() {
+    let mix = Mix { requests: 3000, reads: 0.7, seed: 5 };
+    let (pattern, locality, channels) = (Pattern::Random, 2, 2);
+    let stream = Stream {
+        sources: Sources { sms: 4, warps: 8, group: 4 },
+        ..stream(Origin::Pattern { pattern, locality, channels, mix })
+    };
+    for scheduler in crate::dram::scheduler::SCHEDULERS.names() {
+        let run = || run_with(&li2015(&[]), scheduler, &stream).unwrap().channels;
+        let channels = run();
+        let served = channels.iter().map(|c| c.read_latency.count() + c.write_latency.count());
+        assert_eq!(served.collect::<Vec<_>>(), [1500, 1500], "{scheduler}");
+        let statistics = |channels: Vec<ChannelOutcome>| {
+            channels.into_iter().map(|channel| channel.statistics).collect::<Vec<_>>()
+        };
+        assert_eq!(statistics(channels), statistics(run()), "{scheduler}");
+    }
+}
