@@ -2,6 +2,7 @@
 //! timings (illegal at n - 1, legal at n), scheduling (short request lists, exact commands).
 
 mod addresses;
+mod bound;
 mod energy;
 pub mod harness;
 mod loaded;
