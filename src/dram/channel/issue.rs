@@ -35,11 +35,12 @@ impl Channel {
         let due = self.agenda.plan().banks;
         let completed = self.completions.len();
         if self.spec.dual_command_bus {
-            self.issue_one(COLUMN_BUS, due & self.agenda.columns(), now);
+            let columns = self.agenda.columns();
+            self.issue_one(COLUMN_BUS, due & columns, now);
             // What has just started may have taken the last room; what has ended may have turned the channel from
-            // writes to reads.
+            // writes to reads. The bank that it was for is due no longer.
             let held = self.held(self.room_left(room, completed));
-            self.issue_one(ROW_BUS, due & self.agenda.rows() & !held, now);
+            self.issue_one(ROW_BUS, due & !columns & self.agenda.rows() & !held, now);
         } else {
             self.issue_one(ROW_BUS, due, now);
         }
