@@ -1,5 +1,6 @@
 //! One slice on its own, with the test as the networks and as DRAM.
 
+mod load_ends;
 mod merges;
 mod requests;
 mod warp_types;
@@ -35,10 +36,12 @@ struct Ask {
     sectors: u8,
     sm: u16,
     warp: u32,
+    load: u32,
 }
 
 fn ask(cycle: u64, kind: RequestKind, address: u64) -> Ask {
-    Ask { cycle, kind, address, bytes: u32::MAX, serial: 1, sectors: 1, sm: 0, warp: u32::MAX }
+    let (sm, warp, load) = (0, u32::MAX, u32::MAX);
+    Ask { cycle, kind, address, bytes: u32::MAX, serial: 1, sectors: 1, sm, warp, load }
 }
 
 /// A store of the first `parts` 32nds of a sector.
@@ -67,6 +70,8 @@ struct Outcome {
     hit_prone: Vec<bool>,
     result: SliceResult,
     counters: Vec<Counter>,
+    /// Loads of which the channel learned that no more requests come, and when.
+    load_ends: Vec<(u64, u32)>,
 }
 
 /// See [`Outcome::told`].
@@ -129,6 +134,7 @@ struct World {
     down: Vec<(u64, RequestKind, u64, u8)>,
     told: Vec<Told>,
     hit_prone: Vec<bool>,
+    load_ends: Vec<(u64, u32)>,
     /// The channel takes nothing, the reply network takes nothing, before these cycles.
     dram_opens: u64,
     replies_open: u64,
@@ -145,6 +151,7 @@ impl World {
             let request = Request {
                 sm: if ask.kind == WRITEBACK { Request::NO_SM } else { ask.sm },
                 warp: ask.warp,
+                load: ask.load,
                 bytes: ask.bytes,
                 serial: ask.serial,
                 sectors: ask.sectors,
@@ -170,13 +177,16 @@ impl World {
 
     fn step_dram(&mut self, cycle: u64, unit: UnitId, ports: &SlicePorts, ctx: &mut Context) {
         let now = ctx.fabric.clock(Domain::Dram).at(cycle);
+        while let Some(load) = ctx.side.loads.as_mut().and_then(|loads| loads.next_end(0, now)) {
+            self.load_ends.push((cycle, load));
+        }
         if cycle < self.dram_opens {
             ctx.fabric.wake_cycle(unit, self.dram_opens);
             return;
         }
         while let Some(id) = ctx.fabric.ready(ports.misses, now) {
             ctx.fabric.pop(ports.misses, now);
-            let Request { kind, address, sectors, hit_prone, .. } = *ctx.requests.get(id);
+            let Request { kind, address, sectors, hit_prone, load, .. } = *ctx.requests.get(id);
             if let Some(news) = &mut ctx.side.merges {
                 let Sent { about, merges, age } = news.head(0).expect("every item has its news");
                 news.pop(0);
@@ -187,6 +197,10 @@ impl World {
                 }
             }
             self.hit_prone.push(hit_prone);
+            let loads = ctx.side.loads.as_mut().filter(|_| load != u32::MAX);
+            if loads.is_some_and(|loads| loads.entered(load, 0)) {
+                self.load_ends.push((cycle, load));
+            }
             self.down.push((cycle, kind, address, sectors));
             match kind {
                 WRITEBACK => ctx.requests.remove(id),
@@ -232,6 +246,11 @@ fn run_for(
 ) -> Outcome {
     let mut bench = Bench::new(machine, [1, 1, 1, 0]);
     bench.side = SideChannels::new(machine, needs);
+    if needs.load_ends {
+        // All that are of a load are of the same, the first.
+        let requests = asks.iter().filter(|ask| ask.load == 0).map(|ask| ask.address);
+        assert_eq!(bench.context().begin_load(requests), 0);
+    }
     let [dram, llc, network] = [Domain::Dram, Domain::Llc, Domain::Network].map(unit);
     let queue = if needs.merges.is_some() { 0 } else { machine.llc.cache.miss_queue };
     let misses = (queue + machine.llc.to_dram_queue) as usize;
@@ -254,6 +273,7 @@ fn run_for(
         down: Vec::new(),
         told: Vec::new(),
         hit_prone: Vec::new(),
+        load_ends: Vec::new(),
         dram_opens,
         replies_open,
     };
@@ -273,9 +293,9 @@ fn run_for(
         .collect();
     let served = |&(_, id): &(u64, RequestId)| clock.cycle_of(bench.requests.stamps(id).llc_served);
     let served = world.answers.iter().map(served).collect();
-    let World { down, told, hit_prone, .. } = world;
-    let counters = slice.counters();
-    Outcome { answered, order, served, down, told, hit_prone, result: slice.finish(), counters }
+    let World { down, told, hit_prone, load_ends, .. } = world;
+    let (result, counters) = (slice.finish(), slice.counters());
+    Outcome { answered, order, served, down, told, hit_prone, result, counters, load_ends }
 }
 
 fn unit(domain: Domain) -> UnitId {
