@@ -58,6 +58,8 @@ struct Rig {
     controller: Controller,
     ports: (PortId, PortId),
     told: Rc<RefCell<Vec<Told>>>,
+    /// The slice takes no fill before this cycle.
+    opens: u64,
 }
 
 /// When a fill came, and its stamps in DRAM.
@@ -75,7 +77,7 @@ impl Rig {
         let channel = Channel::new(&machine.dram, Box::new(Spy(Rc::clone(&told)))).unwrap();
         let clock = bench.fabric.clock(Domain::Dram);
         let controller = Controller::new(&machine, 0, clock, channel, vec![ports]);
-        Rig { bench, controller, ports, told }
+        Rig { bench, controller, ports, told, opens: 0 }
     }
 
     /// An item at the controller from `cycle` on.
@@ -106,11 +108,15 @@ impl Rig {
     /// Runs to the end; `and` has its turn after each of the slice's. The fills that came, and what the
     /// scheduler was told.
     fn run_and(&mut self, mut and: impl FnMut(u64, &mut Context)) -> (Vec<Fill>, Vec<Told>) {
-        let (fills, controller) = (self.ports.1, &mut self.controller);
+        let (fills, opens, controller) = (self.ports.1, self.opens, &mut self.controller);
         let mut filled = Vec::new();
         self.bench.run(|unit, cycle, ctx| {
             if unit.domain == Domain::Dram {
                 controller.step(cycle, ctx);
+                return;
+            }
+            if cycle < opens {
+                ctx.fabric.wake_cycle(unit, opens);
                 return;
             }
             while let Some(id) = ctx.fabric.ready(fills, Ticks(cycle)) {
@@ -182,6 +188,18 @@ fn a_dummy_request_takes_no_place_in_the_queue() {
     rig.send_dummy(0, ids[63], 2, 0);
     let (_, told) = rig.run();
     assert_eq!(told[64], Told::Merged { merges: 2, age: 0, cycle: 64 }, "one item a cycle");
+}
+
+#[test]
+fn dummy_requests_come_one_a_cycle_though_the_queue_is_full_and_at_rest() {
+    let mut rig = Rig::new(&merges());
+    rig.opens = 5000;
+    // Four are served, which fill the port back; then nothing moves.
+    let ids: Vec<RequestId> = (0..68).map(|row| rig.send_merged(0, read(row), 1, 0)).collect();
+    (0..3).for_each(|n| rig.send_dummy(4000, ids[67], 2 + n, 0));
+    let (_, told) = rig.run();
+    let merged = |n: u32| Told::Merged { merges: 2 + n, age: 0, cycle: 4000 + u64::from(n) };
+    assert_eq!(told[68..], [0, 1, 2].map(merged));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::*;
 /// Requests of one load, and others, with the channel 20 cycles away.
 fn load_ends(asks: &[Ask]) -> Vec<(u64, u32)> {
     let needs = Needs { load_ends: true, ..Needs::default() };
-    run_for(&bare(&["llc.to_dram_latency=20"]), &needs, asks, 0, 0).load_ends
+    run_for(&bare(&["llc.to_dram_latency=20"]), &needs, asks, 0..0, 0).load_ends
 }
 
 fn of_load(cycle: u64, address: u64) -> Ask {

@@ -14,7 +14,7 @@ fn read(sm: u16, cycle: u64, address: u64) -> Ask {
 }
 
 fn tell(machine: &Machine, count: CountedMerges, asks: &[Ask]) -> Outcome {
-    run_for(machine, &needs(count), asks, 0, 0)
+    run_for(machine, &needs(count), asks, 0..0, 0)
 }
 
 /// Address, merges and whether it is a dummy, of what reached the channel.
@@ -67,7 +67,7 @@ fn narrow() -> Machine {
 fn a_miss_takes_along_what_merged_while_it_waited() {
     let asks =
         [read(0, 0, 0), read(0, 1, 128), read(0, 2, 256), read(1, 10, 256), read(2, 20, 256)];
-    let outcome = run_for(&narrow(), &needs(InterCore), &asks, 100, 0);
+    let outcome = run_for(&narrow(), &needs(InterCore), &asks, 0..100, 0);
     assert_eq!(news(&outcome), [(0, 1, false), (128, 1, false), (256, 3, false)]);
     // Made in cycles 2, 10 and 20, sent in the cycle in which the channel opened the way.
     let sent = outcome.told[2].0 - 1;
@@ -84,7 +84,7 @@ fn contended() -> Vec<Ask> {
 
 #[test]
 fn the_longest_merge_goes_first_and_before_misses() {
-    let outcome = run_for(&narrow(), &needs(InterCore), &contended(), 100, 0);
+    let outcome = run_for(&narrow(), &needs(InterCore), &contended(), 0..100, 0);
     let expected = [(0, 1, false), (128, 1, false), (128, 3, true), (0, 2, true), (256, 1, false)];
     assert_eq!(news(&outcome), expected);
     assert_eq!(outcome.counter("dummy_requests_before_misses"), 2);
@@ -98,7 +98,7 @@ fn the_longest_merge_goes_first_and_before_misses() {
 #[test]
 fn the_oldest_merges_go_first_where_asked_for() {
     let needs = Needs { oldest_merges_first: true, ..needs(InterCore) };
-    let outcome = run_for(&narrow(), &needs, &contended(), 100, 0);
+    let outcome = run_for(&narrow(), &needs, &contended(), 0..100, 0);
     let expected = [(0, 1, false), (128, 1, false), (0, 2, true), (128, 3, true), (256, 1, false)];
     assert_eq!(news(&outcome), expected);
 }
@@ -108,7 +108,7 @@ fn merge_lengths_and_ages_are_cut_to_their_bits() {
     let merges = (1..20).map(|sm| read(sm, 10 + u64::from(sm), 0));
     let asks: Vec<Ask> =
         [read(0, 0, 0), read(0, 1, 128), read(0, 2, 256)].into_iter().chain(merges).collect();
-    let outcome = run_for(&narrow(), &needs(InterCore), &asks, 5000, 0);
+    let outcome = run_for(&narrow(), &needs(InterCore), &asks, 0..5000, 0);
     let &(_, address, merges, age, dummy) = &outcome.told[2];
     assert_eq!((address, merges, dummy), (0, 16, true));
     assert_eq!(age, 1 << 15, "19 requests of about 5000 cycles");
@@ -119,7 +119,7 @@ fn merge_lengths_and_ages_are_cut_to_their_bits() {
 fn ages_are_in_cycles_of_dram() {
     let asks = [read(0, 0, 0), read(0, 1, 128), read(0, 2, 256), read(1, 10, 256)];
     let machine = bare(&["llc.to_dram_queue=2", "clocks.dram_mhz=500"]);
-    let outcome = run_for(&machine, &needs(InterCore), &asks, 50, 0);
+    let outcome = run_for(&machine, &needs(InterCore), &asks, 0..50, 0);
     // 49 DRAM cycles are 98 of the others; the way opens when DRAM has its turn in cycle 100.
     let age = outcome.told[2].3;
     assert_eq!(u64::from(age), (2 * 100 - 2 - 10) / 2);
@@ -138,11 +138,40 @@ fn dirty_data_wait_in_the_miss_queue_too_and_have_no_merges() {
 #[test]
 fn a_full_miss_queue_holds_up_the_tags_until_it_has_room() {
     let asks: Vec<Ask> = (0..8).map(|n| read(0, n, n * 128)).collect();
-    let outcome = run_for(&narrow(), &needs(InterCore), &asks, 100, 0);
+    let outcome = run_for(&narrow(), &needs(InterCore), &asks, 0..100, 0);
     let before = outcome.served.iter().filter(|&&cycle| cycle < 100).count();
     assert_eq!(before, 2 + 3, "two on the way, three in the queue");
     assert_eq!(outcome.order.len(), 8);
     assert!(outcome.fails(ReservationFail::MissQueueFull) > 80);
     let gaps: Vec<u64> = outcome.down.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
     assert_eq!(gaps, [0, 1, 1, 1, 1, 1, 1], "then one a cycle, without a pause");
+}
+
+#[test]
+fn news_of_data_that_are_back_is_not_sent() {
+    let asks = [read(0, 0, 0), read(0, 10, 128), read(0, 11, 256), read(1, 20, 0)];
+    // The first is taken, and back after 50 cycles; the two behind it fill the way.
+    let outcome = run_for(&narrow(), &needs(InterCore), &asks, 5..200, 0);
+    assert_eq!(news(&outcome), [(0, 1, false), (128, 1, false), (256, 1, false)]);
+    assert!(outcome.cycle(3) < 200);
+}
+
+#[test]
+fn a_miss_that_lacked_a_second_place_has_it_when_the_queue_has_moved() {
+    // Four sets of one line, in the order of the first four lines here; the first is dirty.
+    let machine = bare(&[
+        "llc.cache.size_bytes=512",
+        "llc.cache.ways=1",
+        "llc.cache.miss_queue=2",
+        "llc.to_dram_queue=2",
+        "llc.to_dram_latency=20",
+    ]);
+    // Two on the way, one in the queue, and one that must write the dirty line back.
+    let lines = [128, 512, 640, 1024];
+    let misses = (1..).zip(lines).map(|(n, address)| read(0, 10 * n, address));
+    let asks: Vec<Ask> = std::iter::once(ask(0, WRITE, 0)).chain(misses).collect();
+    let outcome = run_for(&machine, &needs(InterCore), &asks, 0..100, 0);
+    let cycles: Vec<u64> = outcome.down.iter().map(|down| down.0).collect();
+    // The way has two places: the read leaves when the first of the two before it has arrived.
+    assert_eq!(cycles, [100, 100, 120, 121, 140]);
 }

@@ -16,6 +16,7 @@ use crate::machine::Machine;
 use crate::record::{ReservationFail, SliceResult};
 use crate::testing::machine;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Cycles from a read at the channel to its data.
 const DRAM: u64 = 50;
@@ -135,8 +136,8 @@ struct World {
     told: Vec<Told>,
     hit_prone: Vec<bool>,
     load_ends: Vec<(u64, u32)>,
-    /// The channel takes nothing, the reply network takes nothing, before these cycles.
-    dram_opens: u64,
+    /// The channel takes nothing in these cycles, the reply network takes nothing before this one.
+    dram_shut: Range<u64>,
     replies_open: u64,
 }
 
@@ -180,11 +181,11 @@ impl World {
         while let Some(load) = ctx.side.loads.as_mut().and_then(|loads| loads.next_end(0, now)) {
             self.load_ends.push((cycle, load));
         }
-        if cycle < self.dram_opens {
-            ctx.fabric.wake_cycle(unit, self.dram_opens);
-            return;
+        let is_shut = self.dram_shut.contains(&cycle);
+        if is_shut {
+            ctx.fabric.wake_cycle(unit, self.dram_shut.end);
         }
-        while let Some(id) = ctx.fabric.ready(ports.misses, now) {
+        while let Some(id) = ctx.fabric.ready(ports.misses, now).filter(|_| !is_shut) {
             ctx.fabric.pop(ports.misses, now);
             let Request { kind, address, sectors, hit_prone, load, .. } = *ctx.requests.get(id);
             if let Some(news) = &mut ctx.side.merges {
@@ -214,7 +215,9 @@ impl World {
             self.fills.pop_front();
             ctx.fabric.push(ports.fills, id, now);
         }
-        wake_at_head(ports.misses, unit, ctx);
+        if !is_shut {
+            wake_at_head(ports.misses, unit, ctx);
+        }
         if let Some(&(due, _)) = self.fills.front().filter(|&&(due, _)| due > cycle) {
             ctx.fabric.wake_cycle(unit, due);
         }
@@ -233,7 +236,7 @@ fn run(machine: &Machine, asks: &[Ask]) -> Outcome {
 
 /// The channel opens at cycle `dram_opens`, the reply network at `replies_open`.
 fn run_closed(machine: &Machine, asks: &[Ask], dram_opens: u64, replies_open: u64) -> Outcome {
-    run_for(machine, &Needs::default(), asks, dram_opens, replies_open)
+    run_for(machine, &Needs::default(), asks, 0..dram_opens, replies_open)
 }
 
 /// As [`run_closed`], for DRAM schedulers that ask for something.
@@ -241,7 +244,7 @@ fn run_for(
     machine: &Machine,
     needs: &Needs,
     asks: &[Ask],
-    dram_opens: u64,
+    dram_shut: Range<u64>,
     replies_open: u64,
 ) -> Outcome {
     let mut bench = Bench::new(machine, [1, 1, 1, 0]);
@@ -274,7 +277,7 @@ fn run_for(
         told: Vec::new(),
         hit_prone: Vec::new(),
         load_ends: Vec::new(),
-        dram_opens,
+        dram_shut,
         replies_open,
     };
     bench.fabric.wake_cycle(network, asks[0].cycle);

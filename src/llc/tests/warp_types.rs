@@ -26,7 +26,7 @@ fn four_misses(cycle: u64) -> impl Iterator<Item = Ask> {
 }
 
 fn run_types(types: WarpTypes, asks: &[Ask]) -> Outcome {
-    run_for(&four_lines(), &needs(types), asks, 0, 0)
+    run_for(&four_lines(), &needs(types), asks, 0..0, 0)
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_line_that_is_there_in_part_takes_the_rest() {
     let machine = sectored(&[]);
     let asks: Vec<Ask> =
         four_misses(0).chain([read(2, 450, 0), read(1, 500, 32), read(2, 600, 32)]).collect();
-    let outcome = run_for(&machine, &needs(TYPES), &asks, 0, 0);
+    let outcome = run_for(&machine, &needs(TYPES), &asks, 0..0, 0);
     assert_eq!(outcome.traffic()[4..], [(READ, 0), (READ, 32)]);
     assert_eq!(outcome.cycle(6), 600 + ARRIVE + 3);
 }
@@ -87,7 +87,7 @@ fn insertion(types: WarpTypes, overrides: &[&str]) -> Outcome {
     let asks: Vec<Ask> = four_misses(0)
         .chain([read(1, 500, 0), read(2, 600, 128), read(2, 700, 0), read(2, 800, 103 * 128)])
         .collect();
-    run_for(&machine, &needs(types), &asks, 0, 0)
+    run_for(&machine, &needs(types), &asks, 0..0, 0)
 }
 
 #[test]
