@@ -6,4 +6,5 @@ mod keys;
 mod memory_bound;
 mod random_programs;
 mod side_channels;
+mod standards;
 mod trace;

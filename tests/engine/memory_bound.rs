@@ -100,8 +100,10 @@ fn a_sequential_stream_comes_near_peak_and_random_reads_are_slower() {
                 (_, "v100") => 0.75,
                 _ => 0.95,
             };
-            assert!((least..1.001).contains(&share), "{preset}, {scheduler}: {share}");
+            assert!(share >= least, "{preset}, {scheduler}: {share}");
+            // The half is the difference of two runs, which end differently; the peak bounds each run.
             assert!(share_of_peak(&machine, 128 * lines, sequential) < 1.0);
+            assert!(share_of_peak(&machine, 64 * lines, cycles(lines / 2)) < 1.0);
             let random = read_lines(&machine, lines / 4, scattered).core_cycles * 4;
             assert!(
                 sequential <= random,
