@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use warpmem::cta::Dispatcher;
 use warpmem::dram::AddressMap;
-use warpmem::engine::{ProgressReport, RunError, simulate};
+use warpmem::dram::log::CommandSink;
+use warpmem::engine::{ProgressReport, RunError, simulate, simulate_with_log};
 use warpmem::machine::Machine;
 use warpmem::record::{LoadSink, NoLoads, ResultsWriter, RunKey, RunResult};
 
@@ -43,10 +44,19 @@ impl<'a> Cell<'a> {
         format!("failed to run {} on {}", self.trace.trace.path().display(), self.key.machine.name)
     }
 
-    /// Runs it on this thread.
-    pub fn simulate(&self, loads: &mut dyn LoadSink, board: &Board) -> anyhow::Result<RunResult> {
+    /// Runs it on this thread. `commands` takes the DRAM commands.
+    pub fn simulate(
+        &self,
+        loads: &mut dyn LoadSink,
+        commands: Option<&mut dyn CommandSink>,
+        board: &Board,
+    ) -> anyhow::Result<RunResult> {
         let mut watch = board.watch();
-        let result = simulate(&self.key.machine, &self.trace.trace, loads, &mut watch);
+        let (machine, trace) = (&self.key.machine, &self.trace.trace);
+        let result = match commands {
+            None => simulate(machine, trace, loads, &mut watch),
+            Some(commands) => simulate_with_log(machine, trace, loads, &mut watch, commands),
+        };
         let result = result.map_err(|error| match error {
             RunError::Interrupted => error.into(),
             error => anyhow::Error::new(error).context(self.failure()),
@@ -72,8 +82,8 @@ impl<'a> Cell<'a> {
         }
         let mut recorder = writer.begin_run(index, self.key.clone())?;
         let result = match loads {
-            Loads::Kept => self.simulate(&mut recorder, board)?,
-            Loads::Dropped => self.simulate(&mut NoLoads, board)?,
+            Loads::Kept => self.simulate(&mut recorder, None, board)?,
+            Loads::Dropped => self.simulate(&mut NoLoads, None, board)?,
         };
         Ok(writer.finish_run(recorder, &result)?)
     }

@@ -1,5 +1,6 @@
 //! How a command that failed says so.
 
+use super::dram::check::Illegal;
 use super::output::note;
 use std::error::Error;
 use std::process::ExitCode;
@@ -46,6 +47,7 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
         || matches!(error.downcast_ref(), Some(AloneError::Interrupted))
         || matches!(error.downcast_ref(), Some(ImportError::Cancelled));
     let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)))
+        || error.is::<Illegal>()
         || matches!(error.downcast_ref(), Some(AloneError::Stuck { .. }));
     of_run
         .or_else(|| is_interrupted.then_some(INTERRUPTED))

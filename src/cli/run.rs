@@ -11,6 +11,7 @@ use super::report;
 use super::traces::NamedTrace;
 use clap::ValueHint;
 use std::path::PathBuf;
+use warpmem::dram::log::{CommandLogWriter, CommandSink};
 use warpmem::record::{NoLoads, ResultsWriter, run_row_json};
 
 /// Replay a trace on a machine and print what came of it
@@ -27,6 +28,9 @@ pub struct Args {
     /// Directory for the tables of the run, with a row for every load; created if need be
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
+    /// Log every DRAM command, for `warpmem dram check`; Parquet if the name ends in .parquet
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    command_log: Option<PathBuf>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -47,18 +51,24 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let command = report::command(&args.trace, &args.machine, &args.policies, &args.overrides);
     let cell = Cell::new(&trace, machine, command)?;
     let writer = args.output.as_deref().map(ResultsWriter::create).transpose()?;
+    let create = |path: &PathBuf| CommandLogWriter::create(path, &cell.key.machine.dram);
+    let mut log = args.command_log.as_ref().map(create).transpose()?;
+    let commands = log.as_mut().map(|log| log as &mut dyn CommandSink);
 
     let board = Board::new(Interrupt::install()?, 1, trace.ctas(), trace.warp_instructions());
     let result = match writer {
-        None => cell.simulate(&mut NoLoads, &board)?,
+        None => cell.simulate(&mut NoLoads, commands, &board)?,
         Some(writer) => {
             let mut recorder = writer.begin_run(0, cell.key.clone())?;
-            let result = cell.simulate(&mut recorder, &board)?;
+            let result = cell.simulate(&mut recorder, commands, &board)?;
             writer.finish_run(recorder, &result)?;
             writer.finish()?;
             result
         }
     };
+    if let Some(log) = log {
+        log.finish()?;
+    }
     note(&board.finish());
     let row = run_row_json(&cell.key, &result);
     print(&match args.format {

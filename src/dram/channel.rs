@@ -349,6 +349,11 @@ impl Channel {
         self.log.as_deref().unwrap_or_default()
     }
 
+    /// Takes the commands kept so far out of the log.
+    pub fn take_log(&mut self) -> Vec<Command> {
+        self.log.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
     fn queue_of(&self, write: bool) -> usize {
         if write && self.spec.split { WRITES } else { READS }
     }

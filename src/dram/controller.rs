@@ -5,7 +5,7 @@ mod news_tests;
 mod perfect;
 
 use super::scheduler::Counter;
-use super::{Channel, ChannelStatistics, Request};
+use super::{Channel, ChannelStatistics, Command, Request};
 use crate::engine::{Clock, Context, Domain, PortId, RequestId, RequestKind, Sent, Ticks, UnitId};
 use crate::machine::Machine;
 use perfect::Perfect;
@@ -208,6 +208,11 @@ impl Controller {
     /// Keeps a log of the commands, for the checker.
     pub fn enable_log(&mut self) {
         self.channel.enable_log();
+    }
+
+    /// Takes the commands logged since the last call.
+    pub fn take_log(&mut self) -> Vec<Command> {
+        self.channel.take_log()
     }
 
     /// What the scheduler counted, or perfect DRAM.

@@ -15,6 +15,7 @@ mod channel;
 pub mod checker;
 mod controller;
 mod energy;
+pub mod log;
 pub mod page;
 mod queue;
 mod request;

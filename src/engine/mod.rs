@@ -21,7 +21,7 @@ pub use requests::test_request;
 pub use requests::{CacheLevel, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps};
 pub use run::{
     NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
-    simulate_with_commands,
+    simulate_with_commands, simulate_with_log,
 };
 pub use side::{LoadEnds, Sent, SideChannels, WarpType};
 pub use system::BuildError;

@@ -5,12 +5,15 @@ use super::feeder::Feeder;
 use super::system::{BuildError, System};
 use super::time::{Clock, Ticks};
 use crate::dram::Command;
+use crate::dram::log::CommandSink;
 use crate::machine::Machine;
-use crate::record::{LoadSink, RunResult};
+use crate::record::{LoadSink, NoLoads, RunResult};
 use warpmem_trace::{Trace, TraceError};
 
 /// Unit steps between two reports of progress.
 const REPORT_STEPS: u64 = 1 << 17;
+/// Unit steps between two times that logged commands are handed over.
+const LOG_STEPS: u64 = 1 << 17;
 /// Unit steps without an instruction issued, a CTA ended or a request done after which a machine that has
 /// events but gets nowhere is given up.
 const STALL_STEPS: u64 = 1 << 26;
@@ -70,7 +73,7 @@ pub fn simulate(
     progress: &mut dyn Progress,
 ) -> Result<RunResult, RunError> {
     let system = System::new(machine, trace)?;
-    Ok(run(system, machine, trace, loads, progress)?.0)
+    Ok(run(system, machine, trace, loads, progress, None)?.0)
 }
 
 /// As [`simulate`], but every unit has a turn in every cycle instead of when it asked for one. The results are
@@ -78,7 +81,23 @@ pub fn simulate(
 pub fn simulate_every_cycle(machine: &Machine, trace: &Trace) -> Result<RunResult, RunError> {
     let mut system = System::new(machine, trace)?;
     system.poll();
-    Ok(run(system, machine, trace, &mut crate::record::NoLoads, &mut NoProgress)?.0)
+    Ok(run(system, machine, trace, &mut NoLoads, &mut NoProgress, None)?.0)
+}
+
+/// As [`simulate`]; `commands` takes the channels' DRAM commands as the run goes.
+pub fn simulate_with_log(
+    machine: &Machine,
+    trace: &Trace,
+    loads: &mut dyn LoadSink,
+    progress: &mut dyn Progress,
+    commands: &mut dyn CommandSink,
+) -> Result<RunResult, RunError> {
+    let mut system = System::new(machine, trace)?;
+    system.enable_command_logs();
+    let mut log = CommandLog { sink: commands, next_hand_over: LOG_STEPS };
+    let (result, mut system) = run(system, machine, trace, loads, progress, Some(&mut log))?;
+    system.take_command_logs(log.sink);
+    Ok(result)
 }
 
 /// As [`simulate`], and the log of each channel's DRAM commands, which grows with the run.
@@ -86,12 +105,26 @@ pub fn simulate_with_commands(
     machine: &Machine,
     trace: &Trace,
 ) -> Result<(RunResult, Vec<Vec<Command>>), RunError> {
-    let mut system = System::new(machine, trace)?;
-    system.enable_command_logs();
-    let (result, system) =
-        run(system, machine, trace, &mut crate::record::NoLoads, &mut NoProgress)?;
-    let logs = system.controllers().iter().map(|c| c.channel().log().to_vec()).collect();
+    let mut logs = vec![Vec::new(); machine.dram.channels as usize];
+    let result = simulate_with_log(machine, trace, &mut NoLoads, &mut NoProgress, &mut logs)?;
     Ok((result, logs))
+}
+
+/// Where the DRAM commands of a run go, and when next.
+struct CommandLog<'a> {
+    sink: &'a mut dyn CommandSink,
+    /// Unit steps.
+    next_hand_over: u64,
+}
+
+impl CommandLog<'_> {
+    /// Hands commands over now and then, so that they do not pile up.
+    fn follow(&mut self, system: &mut System) {
+        if system.steps() >= self.next_hand_over {
+            self.next_hand_over = system.steps() + LOG_STEPS;
+            system.take_command_logs(self.sink);
+        }
+    }
 }
 
 fn run(
@@ -100,6 +133,7 @@ fn run(
     trace: &Trace,
     loads: &mut dyn LoadSink,
     progress: &mut dyn Progress,
+    mut log: Option<&mut CommandLog>,
 ) -> Result<(RunResult, System), RunError> {
     let core = Clock::new(machine.clocks.periods().core);
     let mut record = Recording::new(core.period());
@@ -116,6 +150,9 @@ fn run(
             system.step(now, &mut record, &mut feeder)?;
             if record.is_full() {
                 record.flush(loads);
+            }
+            if let Some(log) = &mut log {
+                log.follow(&mut system);
             }
         }
         record.flush(loads);

@@ -6,6 +6,7 @@ use super::requests::RequestTable;
 use super::side::SideChannels;
 use super::time::{Clock, Domain, Ticks};
 use crate::cta::{DispatchError, Dispatcher, KernelSource, Launch};
+use crate::dram::log::CommandSink;
 use crate::dram::scheduler::{Counter, Needs, SCHEDULERS, Scene};
 use crate::dram::{AddressMap, Channel, ChannelStatistics, Controller};
 use crate::ideal::{IDEALS, Ideal};
@@ -253,8 +254,11 @@ impl System {
         self.controllers.iter_mut().for_each(Controller::enable_log);
     }
 
-    pub fn controllers(&self) -> &[Controller] {
-        &self.controllers
+    /// Hands over the commands logged since the last call.
+    pub fn take_command_logs(&mut self, sink: &mut dyn CommandSink) {
+        for (channel, controller) in self.controllers.iter_mut().enumerate() {
+            sink.commands(channel as u16, &controller.take_log());
+        }
     }
 
     /// Every queue is empty: what must hold at the end of a run.

@@ -9,6 +9,7 @@ use parquet::column::writer::{
 };
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{
     SerializedFileWriter, SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite,
@@ -21,23 +22,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Rows of a full row group.
-pub(super) const GROUP_ROWS: usize = 1 << 16;
+pub(crate) const GROUP_ROWS: usize = 1 << 16;
 
 /// A Parquet file being written.
-pub(super) struct TableFile {
+pub(crate) struct TableFile {
     path: PathBuf,
     writer: SerializedFileWriter<File>,
 }
 
 /// Name, type and null-ness of a column, whatever its rows.
-pub(super) struct Field {
+pub(crate) struct Field {
     name: String,
     physical: Physical,
     nullable: bool,
 }
 
 impl Field {
-    pub(super) fn all<R>(columns: &[Column<R>]) -> Vec<Field> {
+    pub(crate) fn all<R>(columns: &[Column<R>]) -> Vec<Field> {
         columns
             .iter()
             .map(|column| Field {
@@ -55,7 +56,7 @@ impl Field {
 
 impl TableFile {
     /// Creates the file and writes its head.
-    pub(super) fn create(
+    pub(crate) fn create(
         path: &Path,
         table: &str,
         fields: &[Field],
@@ -71,8 +72,14 @@ impl TableFile {
             .map_err(|source| failed(path, source))
     }
 
+    /// Adds a key and its value to the file's metadata.
+    pub(crate) fn note(&mut self, key: &str, value: &str) {
+        let pair = KeyValue::new(key.to_owned(), value.to_owned());
+        self.writer.append_key_value_metadata(pair);
+    }
+
     /// Writes one row group.
-    pub(super) fn write<R, B: Borrow<R>>(
+    pub(crate) fn write<R, B: Borrow<R>>(
         &mut self,
         columns: &[Column<R>],
         rows: &[B],
@@ -132,7 +139,7 @@ impl TableFile {
     }
 
     /// Writes the footer and waits until the file is on the disk.
-    pub(super) fn close(self) -> Result<(), ResultsError> {
+    pub(crate) fn close(self) -> Result<(), ResultsError> {
         let TableFile { path, writer } = self;
         let file = writer.into_inner().map_err(|source| failed(&path, source))?;
         file.sync_all().map_err(|source| ResultsError::Io { path, action: "write", source })

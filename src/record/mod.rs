@@ -3,7 +3,7 @@
 mod column;
 mod energy;
 mod error;
-mod file;
+pub(crate) mod file;
 #[cfg(test)]
 mod fixture;
 mod fnv;

@@ -19,6 +19,7 @@ fn help() {
         &["list"],
         &["dram"],
         &["dram", "map"],
+        &["dram", "check"],
     ];
     for command in commands {
         let arguments = [command, &["--help"]].concat();
@@ -30,9 +31,14 @@ fn help() {
 #[test]
 fn every_command_has_examples() {
     let bench = Bench::new();
-    for command in
-        [&["run"][..], &["compare"], &["generate"], &["import", "accel-sim"], &["dram", "map"]]
-    {
+    for command in [
+        &["run"][..],
+        &["compare"],
+        &["generate"],
+        &["import", "accel-sim"],
+        &["dram", "map"],
+        &["dram", "check"],
+    ] {
         let help = bench.output(&[command, &["--help"]].concat());
         let example = format!("\n  warpmem {} ", command.join(" "));
         assert!(help.contains("Examples:") && help.contains(&example), "{help}");

@@ -1,6 +1,7 @@
 //! The program from end to end.
 
 mod bad_input;
+mod command_logs;
 mod documents;
 mod dram;
 mod dram_map;

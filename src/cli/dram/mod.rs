@@ -1,5 +1,6 @@
 //! `warpmem dram`: DRAM channels on their own.
 
+pub mod check;
 mod map;
 mod rows;
 mod stream;
@@ -22,11 +23,13 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     Map(map::Args),
+    Check(check::Args),
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     match &args.command {
         Some(Command::Map(args)) => map::execute(args),
+        Some(Command::Check(args)) => check::execute(args),
         None => stream::execute(&args.stream),
     }
 }

@@ -35,6 +35,24 @@ impl Place {
         })
     }
 
+    /// The number of the bank at this place of a channel of `dram`.
+    ///
+    /// # Errors
+    /// What of the place there is not, and what would be valid.
+    pub fn number(&self, dram: &Dram) -> Result<u16, String> {
+        let (stacks, groups) = (dram.stacks.max(1), dram.bank_groups.max(1));
+        let per_stack = dram.banks / (dram.pseudo_channels.max(1) * stacks);
+        let limits = [dram.pseudo_channels, stacks, groups, per_stack / groups];
+        let names = ["pseudo_channel", "stack", "group", "bank"];
+        for ((name, value), limit) in names.into_iter().zip(self.path()).zip(limits) {
+            if u32::from(value) >= limit {
+                return Err(format!("`{name}` = {value}: expected below {limit}"));
+            }
+        }
+        let [pseudo_channel, stack, group, bank] = self.path().map(u32::from);
+        Ok(((pseudo_channel * stacks + stack) * per_stack + bank * groups + group) as u16)
+    }
+
     /// Whether both lie in one member of `scope`.
     pub fn shares(&self, scope: Scope, other: &Place) -> bool {
         let depth = match scope {

@@ -6,6 +6,7 @@ mod bound;
 mod energy;
 pub mod harness;
 mod loaded;
+mod mutations;
 mod options;
 mod properties;
 
