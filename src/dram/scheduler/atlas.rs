@@ -286,7 +286,9 @@ mod tests {
         let family = SCHEDULERS.build("atlas(quantum=100)", &two).unwrap();
         let mut channels = [0, 1].map(|n| Channel::new(&two.dram, family.scheduler(n)).unwrap());
         channels[0].push(0, from(0, 0, 0, 1));
-        [0, 12].map(|now| channels[0].step(now, 9));
+        for now in [0, 12] {
+            channels[0].step(now, 9);
+        }
         channels[1].push(200, from(0, 1, 0, 1));
         channels[1].push(200, from(1, 2, 0, 2));
         let mut now = 200;

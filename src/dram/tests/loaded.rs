@@ -51,7 +51,7 @@ fn loaded_streams_take_about_as_long() {
         let requests = requests(&dram, &folder);
         let (channel, policy) = like(reference, &dram);
         let ratio = last_cycle(&channel, policy, &requests) / theirs;
-        println!("{:24} {theirs:6} {policy:40} {ratio:.3}", reference.folder);
+        eprintln!("{:24} {theirs:6} {policy:40} {ratio:.3}", reference.folder);
         if SPLIT_BEFORE_SHARED.contains(&reference.folder) {
             let split = last_cycle(&two_queues(&dram), policy, &requests) / theirs;
             assert!(ratio < 1.0 && split > 1.0, "{}: {ratio}, {split}", reference.folder);
