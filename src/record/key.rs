@@ -1,6 +1,7 @@
 //! What a run was made from, and the identifier that follows from it.
 
 use super::fnv::Fnv;
+use crate::dram::standard::Standard;
 use crate::machine::{Machine, flatten};
 use std::collections::BTreeMap;
 
@@ -36,7 +37,7 @@ impl RunKey {
         RunKey {
             trace: trace.into(),
             trace_hash: format!("{trace_hash:016x}"),
-            run_id: run_id(trace_hash, &parameters, seed),
+            run_id: run_id(trace_hash, &parameters, &standard_file(&machine), seed),
             machine,
             command: command.into(),
             seed,
@@ -44,7 +45,8 @@ impl RunKey {
         }
     }
 
-    /// 64-bit FNV-1a of trace content, machine parameters, policies, seed and engine version, as 16
+    /// 64-bit FNV-1a of trace content, machine parameters, policies, seed, engine version and a DRAM standard of the
+    /// user's own, as 16
     /// hexadecimal digits: equal for two runs exactly if they must give equal results.
     pub fn run_id(&self) -> &str {
         &self.run_id
@@ -56,13 +58,20 @@ impl RunKey {
     }
 }
 
-fn run_id(trace_hash: u64, parameters: &str, seed: Option<u64>) -> String {
+/// Results depend on what is in a user's file, not on its path alone.
+fn standard_file(machine: &Machine) -> String {
+    let standard = Standard::load(&machine.dram.standard);
+    standard.ok().and_then(|s| s.file_text().map(str::to_owned)).unwrap_or_default()
+}
+
+fn run_id(trace_hash: u64, parameters: &str, standard_file: &str, seed: Option<u64>) -> String {
     let mut hash = Fnv::new();
     let seed = seed.map_or("none".to_owned(), |seed| seed.to_string());
     for part in [&format!("{trace_hash:016x}"), parameters, &seed, ENGINE_VERSION] {
         hash.update(part.as_bytes());
         hash.update(b"\0");
     }
+    hash.update(standard_file.as_bytes());
     format!("{:016x}", hash.finish())
 }
 
@@ -99,6 +108,20 @@ mod tests {
         for other in &others {
             assert_ne!(*other, base);
         }
+    }
+
+    #[test]
+    fn the_content_of_a_users_standard_changes_the_id() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("mine.toml");
+        let text = "name = \"mine\"\nsummary = \"\"\nsource = \"\"\nbase = \"gddr5\"\n";
+        std::fs::write(&path, text).unwrap();
+        let mut machine = fixture::machine();
+        machine.dram.standard = path.to_str().unwrap().to_owned();
+        assert_eq!(standard_file(&machine), text);
+        machine.dram.standard = "gddr5".to_owned();
+        assert_eq!(standard_file(&machine), "");
+        assert_ne!(run_id(1, "", text, None), run_id(1, "", "", None));
     }
 
     #[test]

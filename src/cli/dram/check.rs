@@ -43,8 +43,8 @@ pub struct Args {
 }
 
 const AFTER_HELP: &str = "\
-Every violation has a row: the rule, the command that breaks it, the command that the rule counts from, and the
-first cycle that the rule allows. The exit status is 1 if there is any.
+Every violation has a row: the rule, the command that breaks it, the command that the rule counts from, and \
+the first cycle that the rule allows. The exit status is 1 if there is any.
 
 Examples:
   warpmem dram check commands.csv

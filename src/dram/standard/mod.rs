@@ -70,6 +70,8 @@ struct Rule {
 pub struct Standard {
     /// What `dram.standard` calls it: a built-in name or a path.
     reference: String,
+    /// Text of a user's file; none of a built-in standard.
+    file: Option<String>,
     name: String,
     summary: String,
     source: String,
@@ -113,6 +115,11 @@ impl Standard {
     /// The TOML text of a built-in standard, comments included.
     pub fn text(name: &str) -> Option<&'static str> {
         BUILT_IN.iter().find(|&&(n, _)| n == name).map(|&(_, text)| text)
+    }
+
+    /// The content of the file of a user's standard, which results depend on; none of a built-in one.
+    pub fn file_text(&self) -> Option<&str> {
+        self.file.as_deref()
     }
 
     pub fn name(&self) -> &str {
@@ -227,13 +234,15 @@ impl Standard {
             path: path.to_owned(),
             message: error.to_string(),
         })?;
-        file::parse(name_or_path, path, &text, base)
+        let standard = file::parse(name_or_path, path, &text, base)?;
+        Ok(Standard { file: Some(text), ..standard })
     }
 
     /// No rules, one bus, one-tick commands.
     fn empty() -> Standard {
         Standard {
             reference: String::new(),
+            file: None,
             name: String::new(),
             summary: String::new(),
             source: String::new(),
