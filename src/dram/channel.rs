@@ -36,6 +36,7 @@ struct Spec {
     split: bool,
     capacity: [u32; 2],
     bank_capacity: [u32; 2],
+    data_buses: u64,
     /// Data cycles of a column command.
     burst: u64,
     /// RD and WR to first data.
@@ -170,6 +171,7 @@ impl Channel {
                 QueueOrganisation::Channel => capacity,
                 QueueOrganisation::PerBank => capacity.map(|places| places / dram.banks),
             },
+            data_buses: dram.pseudo_channels.into(),
             burst: dram.burst_cycles().into(),
             read_latency: read_latency.into(),
             write_latency: write_latency.into(),
@@ -325,6 +327,7 @@ impl Channel {
             bank_refreshes: self.refresh.single_banks,
             turnarounds: self.turns.turnarounds,
             write_drains: self.turns.drains,
+            data_buses: self.spec.data_buses,
             data_bus_cycles: self.count.columns * self.spec.burst,
             pending_cycles: self.pending.cycles(now),
             service_cycles: self.service.cycles(now),

@@ -134,7 +134,9 @@ pub struct ChannelStatistics {
     pub turnarounds: u64,
     /// Times that the write queue reached its high watermark and was drained for it.
     pub write_drains: u64,
-    /// Cycles in which the data bus carries data.
+    /// Data buses: pseudo channels.
+    pub data_buses: u64,
+    /// Cycles in which a data bus carries data, of all data buses together.
     pub data_bus_cycles: u64,
     /// Cycles with at least one outstanding request: from arrival to the end of its data.
     pub pending_cycles: u64,
@@ -183,12 +185,12 @@ impl ChannelStatistics {
 
     /// Data-bus cycles over all cycles.
     pub fn bandwidth_utilization(&self) -> Option<f64> {
-        ratio(self.data_bus_cycles, self.cycles)
+        ratio(self.data_bus_cycles, self.data_buses * self.cycles)
     }
 
     /// Data-bus cycles over cycles in which requests are outstanding.
     pub fn dram_efficiency(&self) -> Option<f64> {
-        ratio(self.data_bus_cycles, self.pending_cycles)
+        ratio(self.data_bus_cycles, self.data_buses * self.pending_cycles)
     }
 
     /// Mean number of requests in the queues.

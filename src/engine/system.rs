@@ -297,7 +297,7 @@ fn channel_result(statistics: &ChannelStatistics) -> ChannelResult {
     let occupancy = statistics.occupancy_cycles.iter().enumerate();
     ChannelResult {
         cycles: statistics.cycles,
-        data_bus_busy_cycles: statistics.data_bus_cycles,
+        data_bus_busy_cycles: statistics.data_bus_cycles / statistics.data_buses,
         pending_cycles: statistics.pending_cycles,
         bank_outstanding_cycles: total.pending_cycles,
         any_bank_outstanding_cycles: statistics.pending_cycles,

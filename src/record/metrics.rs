@@ -343,9 +343,12 @@ pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
         counted("dram_cycles", cycles, "Cycles of the run, counted for each channel.", |c| {
             c.cycles
         }),
-        counted("data_bus_busy_cycles", cycles, "Cycles with data on the bus.", |c| {
-            c.data_bus_busy_cycles
-        }),
+        counted(
+            "data_bus_busy_cycles",
+            cycles,
+            "Cycles with data on the bus, a mean over pseudo channels.",
+            |c| c.data_bus_busy_cycles,
+        ),
         counted("pending_cycles", cycles, "Cycles with a request waiting or in service.", |c| {
             c.pending_cycles
         }),

@@ -1,8 +1,9 @@
 //! Bandwidth as it must be: closed forms, bounds, orders.
 
 use super::harness::*;
+use crate::dram::standard::Standard;
 use crate::dram::{CommandKind, Request};
-use crate::machine::Dram;
+use crate::machine::{Dram, Timing};
 
 fn efficiency(dram: &Dram, policy: &str, requests: &[Request]) -> f64 {
     run(dram, policy, requests).statistics.dram_efficiency().unwrap()
@@ -129,4 +130,17 @@ fn a_write_of_128_bytes_takes_all_its_bursts() {
 fn sequential_streams_use_all_banks_and_groups() {
     let run = run(&gddr5(), "fr-fcfs", &sequential(&gddr5(), 1024));
     assert!(run.statistics.banks.iter().all(|bank| bank.reads == 64 && bank.activations == 2));
+}
+
+/// Each pseudo channel has a data bus, and a share of 1 is all of them busy.
+#[test]
+fn utilization_is_of_all_data_buses() {
+    let mut dram = hbm2();
+    Standard::load("hbm2").unwrap().apply("HBM2_8Gb", "HBM2_2000Mbps", &mut dram).unwrap();
+    dram.timing = Timing { trefi: 0, trfc: 0, ..dram.timing };
+    let statistics = run(&dram, "fr-fcfs", &sequential(&dram, 20_000)).statistics;
+    let used = statistics.bandwidth_utilization().unwrap();
+    assert!(used > 0.9 && used <= 1.0, "{used}");
+    let efficiency = statistics.dram_efficiency().unwrap();
+    assert!(efficiency >= used && efficiency <= 1.0, "{efficiency}");
 }
