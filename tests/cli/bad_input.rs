@@ -93,7 +93,7 @@ fn an_unknown_policy_or_parameter() {
     bench.refuses(&["run", "small.wmt", "--dram-scheduler", "fr-fcf"], &[nearest, "banked-fifo"]);
     bench.refuses(&["compare", "small.wmt", "--dram-scheduler", "fcfs,fr-fcf"], &[nearest]);
     let capped = "fr-fcfs(row_hit_caps=4)";
-    let parts = ["dram_scheduler `fr-fcfs`", "row_hit_caps", "valid: row_hit_cap"];
+    let parts = ["dram_scheduler `fr-fcfs`", "row_hit_caps", "valid: ready"];
     bench.refuses(&["run", "small.wmt", "--dram-scheduler", capped], &parts);
     let parts = ["malformed policy `fcfs(`", "name(key=value,...)"];
     bench.refuses(&["run", "small.wmt", "--dram-scheduler", "fcfs("], &parts);
