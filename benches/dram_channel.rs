@@ -138,8 +138,7 @@ fn measure(class: &Class, device: &Device, scheduler: &str, requests: u64) -> Me
 }
 
 fn used(outcome: &Outcome) -> f64 {
-    let buses = f64::from(outcome.device.dram.pseudo_channels);
-    outcome.channels[0].statistics.bandwidth_utilization().unwrap_or(0.0) / buses
+    outcome.channels[0].statistics.bandwidth_utilization().unwrap_or(0.0)
 }
 
 /// Thousands of requests per second.

@@ -5,15 +5,18 @@ use super::output::print;
 use super::slots::{SLOTS, Slot};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use warpmem::dram::page::PAGE_POLICIES;
+use warpmem::dram::standard::Standard;
 use warpmem::machine::{load, preset_names};
 use warpmem::registry::{PolicyInfo, nearest};
 use warpmem::workload::{Generator, generators};
 
-/// List machines, generators and the policies of each slot
+/// List machines, DRAM standards, generators and the policies of each slot
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// `machines`, `generators`, or a slot, as `dram-scheduler`; everything if left out
+    /// `machines`, `dram-standards`, `generators`, `page-policies`, or a slot, as `dram-scheduler`; everything if
+    /// left out
     #[arg(value_name = "WHAT", value_parser = Topic::parse)]
     topic: Option<Topic>,
     /// What to print
@@ -27,7 +30,7 @@ Examples:
   warpmem list dram-schedulers
   warpmem list machines --format json";
 
-/// Machines, generators, or the policies of a slot.
+/// Machines, standards, generators, or the policies of a slot.
 #[derive(Clone, Debug)]
 struct Topic {
     /// As the command line has it.
@@ -59,7 +62,8 @@ struct Parameter {
 impl Topic {
     fn all() -> Vec<Topic> {
         let slots = SLOTS.iter().map(Topic::slot);
-        [Topic::machines(), Topic::generators()].into_iter().chain(slots).collect()
+        let first = [Topic::machines(), Topic::standards(), Topic::generators()];
+        first.into_iter().chain(slots).chain([Topic::pages()]).collect()
     }
 
     /// The topic of this name, in the singular or plural, with dashes or underscores.
@@ -91,6 +95,24 @@ impl Topic {
             kind: "generator".to_owned(),
             summary: "kernels that `warpmem generate` makes traces of".to_owned(),
             items: generators().iter().map(generator).collect(),
+        }
+    }
+
+    fn standards() -> Topic {
+        Topic {
+            name: "dram-standard".to_owned(),
+            kind: "dram_standard".to_owned(),
+            summary: "constraints that DRAM commands keep; or name a TOML file".to_owned(),
+            items: Standard::names().map(standard).collect(),
+        }
+    }
+
+    fn pages() -> Topic {
+        Topic {
+            name: "page-policy".to_owned(),
+            kind: "page_policy".to_owned(),
+            summary: "when a DRAM row is closed: the machine's `dram.page`".to_owned(),
+            items: PAGE_POLICIES.infos().map(policy).collect(),
         }
     }
 
@@ -153,6 +175,16 @@ fn machine(name: &'static str) -> Item {
         name: name.to_owned(),
         summary: machine.description,
         source: String::new(),
+        parameters: Vec::new(),
+    }
+}
+
+fn standard(name: &'static str) -> Item {
+    let standard = Standard::load(name).expect("built-in standards are valid");
+    Item {
+        name: name.to_owned(),
+        summary: standard.summary().to_owned(),
+        source: standard.source().to_owned(),
         parameters: Vec::new(),
     }
 }

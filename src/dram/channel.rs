@@ -218,6 +218,7 @@ impl Channel {
     }
 
     /// Whether there is room for the request.
+    #[inline]
     pub fn accepts(&self, request: &Request) -> bool {
         let queue = self.queue_of(request.write);
         let view = QueueView {
@@ -298,16 +299,19 @@ impl Channel {
     }
 
     /// The requests that have left since the last call, in order.
+    #[inline]
     pub fn take_completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
         self.completions.drain(..)
     }
 
     /// No request is waiting or in service; data may still be on the bus.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.pending() == 0
     }
 
     /// Requests waiting or in service.
+    #[inline]
     pub fn pending(&self) -> usize {
         (self.waiting[READS] + self.waiting[WRITES]) as usize
     }

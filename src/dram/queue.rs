@@ -354,28 +354,11 @@ fn unlink<T>(list: &mut List, slot: Slot, table: &mut [T], links: fn(&mut T) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dram::tests::harness::read;
     use proptest::prelude::*;
 
     const BANKS: u16 = 3;
     const CAPACITY: usize = 12;
-
-    fn request(bank: u16, row: u32) -> Request {
-        Request {
-            id: 0,
-            bank,
-            row,
-            write: false,
-            bursts: 1,
-            sm: 0,
-            warp: 0,
-            pc: 0,
-            load: u32::MAX,
-            critical: false,
-            hit_prone: false,
-            merges: 1,
-            age: 0,
-        }
-    }
 
     #[derive(Clone, Copy, Debug)]
     enum Step {
@@ -455,7 +438,7 @@ mod tests {
             for (order, step) in (0..).zip(steps) {
                 match step {
                     Step::Push { bank, row } if plain.requests.len() < CAPACITY => {
-                        let queued = Queued { request: request(bank, row), arrived: order, order };
+                        let queued = Queued { request: read(0, bank, row), arrived: order, order };
                         let slot = queue.push(queued);
                         prop_assert!(plain.requests.iter().all(|&(taken, _)| taken != slot));
                         plain.requests.push((slot, queued));

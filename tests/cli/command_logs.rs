@@ -74,3 +74,31 @@ fn what_is_no_log_is_refused() {
     assert_eq!(unwritable.status, Some(2));
     assert!(unwritable.stderr.contains("failed to create absent/log.csv"), "{unwritable:?}");
 }
+
+/// Channels on their own log as well, under one scheduler at a time.
+#[test]
+fn the_log_of_channels_alone_keeps_every_rule() {
+    let bench = Bench::new();
+    let stream = [
+        "dram",
+        "--stream",
+        "random",
+        "--standard",
+        "hbm3",
+        "--requests",
+        "3000",
+        "--channels",
+        "2",
+    ];
+    let with = |more: &[&str]| bench.run(&[&stream[..], &["--format", "json"], more].concat());
+    let plain = with(&["--dram-scheduler", "fr-fcfs"]);
+    let logged = with(&["--dram-scheduler", "fr-fcfs", "--command-log", "log.csv"]);
+    assert_eq!((logged.status, &logged.stdout), (Some(0), &plain.stdout), "{logged:?}");
+    let checked = bench.run(&["dram", "check", "log.csv"]);
+    assert_eq!(checked.status, Some(0), "{checked:?}");
+    assert!(checked.stderr.contains("2 channels, no violation"), "{checked:?}");
+    let two = with(&["--dram-scheduler", "fcfs,fr-fcfs", "--command-log", "two.csv"]);
+    assert_eq!(two.status, Some(2), "{two:?}");
+    assert!(two.stderr.contains("one scheduler"), "{two:?}");
+    assert!(!bench.path("two.csv").exists());
+}

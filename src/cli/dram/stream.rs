@@ -18,8 +18,10 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Instant;
 use warpmem::dram::alone::{
-    AloneError, Device, Mix, Origin, Outcome, Pattern, RateText, Sources, Stream, run,
+    AloneError, Device, Mix, Origin, Outcome, Pattern, RateText, Sources, Stream, run_with_log,
 };
+use warpmem::dram::log::{CommandLogWriter, CommandSink};
+use warpmem::machine::Dram;
 
 #[derive(clap::Args, Debug)]
 #[command(group = ArgGroup::new("origin").args(["stream", "trace"]).required(true))]
@@ -82,6 +84,9 @@ pub struct StreamArgs {
     /// dram-schedulers`); the machine's own by default
     #[arg(long, value_name = "POLICY,…", value_parser = List::parse, help_heading = CHANNELS)]
     dram_scheduler: Option<List>,
+    /// Log every command of the one scheduler, for `warpmem dram check`; Parquet if the name ends in .parquet
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    command_log: Option<PathBuf>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -101,7 +106,8 @@ The same stream, options and seed give the same numbers, on any number of thread
 Examples:
   warpmem dram --stream random --locality 4 --reads 0.7 --dram-scheduler fcfs,banked-fifo,fr-fcfs
   warpmem dram --stream sequential --rate 20GB/s --standard hbm2 --format json
-  warpmem dram --trace accesses.csv --set dram.read_queue=32";
+  warpmem dram --trace accesses.csv --set dram.read_queue=32
+  warpmem dram --stream random --standard gddr6 --command-log log.csv && warpmem dram check log.csv";
 
 /// The stream that goes by addresses.
 const STRIDED: &str = "strided";
@@ -120,9 +126,28 @@ pub fn execute(args: &StreamArgs) -> anyhow::Result<()> {
     let board = Board::new(Interrupt::install()?, &stream, schedulers.len());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs(args)).build();
     let pool = pool.context("failed to start threads")?;
-    let simulate = |scheduler: &String| board.run(&device, scheduler, &stream);
-    let outcomes: Result<Vec<Outcome>, AloneError> =
-        pool.install(|| schedulers.par_iter().with_max_len(1).map(simulate).collect());
+    let outcomes: Result<Vec<Outcome>, AloneError> = match &args.command_log {
+        Some(path) => {
+            let [scheduler] = &schedulers[..] else {
+                bail!("`--command-log` is of one scheduler, not of {}", schedulers.len());
+            };
+            let channels = match stream.origin {
+                Origin::Pattern { channels, .. } => channels,
+                _ => device.dram.channels,
+            };
+            let driven = Dram { channels, ..device.dram.clone() };
+            let mut log = CommandLogWriter::create(path, &driven)?;
+            let outcome = board.run(&device, scheduler, &stream, Some(&mut log));
+            if outcome.is_ok() {
+                log.finish()?;
+            }
+            outcome.map(|outcome| vec![outcome])
+        }
+        None => {
+            let simulate = |scheduler: &String| board.run(&device, scheduler, &stream, None);
+            pool.install(|| schedulers.par_iter().with_max_len(1).map(simulate).collect())
+        }
+    };
     let outcomes =
         outcomes.with_context(|| format!("failed to drive the channels of {}", device.name))?;
     note(&board.finish());
@@ -201,15 +226,17 @@ impl Board {
         device: &Device,
         scheduler: &str,
         stream: &Stream,
+        commands: Option<&mut dyn CommandSink>,
     ) -> Result<Outcome, AloneError> {
-        run(device, scheduler, stream, &mut |served| {
+        let mut progress = |served| {
             self.bar.inc(served);
             if self.interrupt.is_asked() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
-        })
+        };
+        run_with_log(device, scheduler, stream, &mut progress, commands)
     }
 
     /// Takes the bar away; `2,000,000 requests in 1.2 s, 1,666,666 per second`.

@@ -2,6 +2,7 @@
 
 use super::feed::Feed;
 use super::{AloneError, Device, Outcome, Stream};
+use crate::dram::log::CommandSink;
 use crate::dram::scheduler::{Counter, Scene};
 use crate::dram::{Channel, ChannelStatistics};
 use crate::machine::Dram;
@@ -43,8 +44,25 @@ pub fn run(
     stream: &Stream,
     progress: Progress<'_>,
 ) -> Result<Outcome, AloneError> {
+    run_with_log(device, scheduler, stream, progress, None)
+}
+
+/// As [`run`], with every command handed to `commands`, if given, as the run goes.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with_log(
+    device: &Device,
+    scheduler: &str,
+    stream: &Stream,
+    progress: Progress<'_>,
+    mut commands: Option<&mut dyn CommandSink>,
+) -> Result<Outcome, AloneError> {
     let feeds = Feed::all(stream, device)?;
-    let channels = channels(device, scheduler, stream, feeds.len())?;
+    let mut channels = channels(device, scheduler, stream, feeds.len())?;
+    if commands.is_some() {
+        channels.iter_mut().for_each(Channel::enable_log);
+    }
     let lanes = channels.into_iter().zip(feeds).map(|(channel, feed)| Lane::new(channel, feed));
     let mut lanes: Vec<Lane> = lanes.collect();
     let mut unreported = 0;
@@ -60,9 +78,11 @@ pub fn run(
         }
         if unreported >= REPORT {
             report(&mut unreported, progress)?;
+            hand_over(&mut lanes, &mut commands);
         }
     }
     report(&mut unreported, progress)?;
+    hand_over(&mut lanes, &mut commands);
     Ok(Outcome {
         device: device.clone(),
         stream: stream.to_string(),
@@ -75,6 +95,14 @@ fn report(unreported: &mut u64, progress: Progress<'_>) -> Result<(), AloneError
     match progress(std::mem::take(unreported)) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(()) => Err(AloneError::Interrupted),
+    }
+}
+
+/// Hands on the commands logged since the last time.
+fn hand_over(lanes: &mut [Lane], commands: &mut Option<&mut dyn CommandSink>) {
+    let Some(sink) = commands else { return };
+    for (index, lane) in (0..).zip(lanes) {
+        sink.commands(index, &lane.channel.take_log());
     }
 }
 

@@ -16,7 +16,7 @@ mod stream;
 mod tests;
 
 pub use device::Device;
-pub use drive::{ChannelOutcome, Progress, run};
+pub use drive::{ChannelOutcome, Progress, run, run_with_log};
 pub use error::AloneError;
 pub use file::{Access, AccessFile};
 pub use pattern::Pattern;
