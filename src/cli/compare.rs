@@ -57,6 +57,7 @@ pub struct Args {
 const AFTER_HELP: &str = "\
 Examples:
   warpmem compare sample-traces/*.wmt --dram-scheduler fcfs,banked-fifo,fr-fcfs --baseline fr-fcfs
+  warpmem compare sample-traces/*.wmt --dram-scheduler all --baseline fr-fcfs
   warpmem compare k.wmt --dram-scheduler 'fr-fcfs,fr-fcfs(row_hit_cap=4)' --warp-scheduler lrr,gto
   warpmem compare a.wmt b.wmt --machine li2015,v100 --dram-scheduler fcfs,fr-fcfs -o results/";
 

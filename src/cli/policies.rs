@@ -77,7 +77,7 @@ impl FromArgMatches for PolicyOptions {
 
 impl FromArgMatches for PolicyLists {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let given = |slot: &Slot| matches.get_one::<List>(slot.name).map(|list| list.0.clone());
+        let given = |slot: &Slot| matches.get_one::<List>(slot.name).map(|list| list.of(slot));
         Ok(PolicyLists(choices(given)))
     }
 
@@ -103,7 +103,7 @@ impl Args for PolicyOptions {
 
 impl Args for PolicyLists {
     fn augment_args(command: Command) -> Command {
-        let list = |slot| option(slot).value_name("POLICY,…").value_parser(List::parse);
+        let list = |slot| option(slot).value_name("POLICY,…|all").value_parser(List::parse);
         command.args(SLOTS.iter().map(list))
     }
 
@@ -125,9 +125,23 @@ fn option(slot: &Slot) -> Arg {
 #[derive(Clone, Debug)]
 pub struct List(pub Vec<String>);
 
+/// Item that stands for every policy of the slot that the list does not name.
+const ALL: &str = "all";
+
 impl List {
     pub fn parse(text: &str) -> Result<List, String> {
         split_list(text).map(List)
+    }
+
+    /// The policies of the slot that the list means.
+    pub fn of(&self, slot: &Slot) -> Vec<String> {
+        let named = |name: &&str| !self.0.iter().any(|item| item == name);
+        let others = || slot.infos().into_iter().map(|info| info.name).filter(named);
+        let expand = |item: &String| match item.as_str() {
+            ALL => others().map(str::to_owned).collect(),
+            _ => vec![item.clone()],
+        };
+        self.0.iter().flat_map(expand).collect()
     }
 }
 
@@ -168,6 +182,15 @@ mod tests {
         assert_eq!(split("fcfs"), ["fcfs"]);
         let text = "fr-fcfs(row_hit_cap=4,page=closed), fcfs";
         assert_eq!(split(text), ["fr-fcfs(row_hit_cap=4,page=closed)", "fcfs"]);
+    }
+
+    #[test]
+    fn all_is_every_policy_that_is_not_named() {
+        let slot = Slot::find("warp_scheduler").unwrap();
+        let of = |text: &str| List::parse(text).unwrap().of(slot);
+        assert_eq!(of("all"), ["lrr", "gto"]);
+        assert_eq!(of("gto,all,gto(x=1)"), ["gto", "lrr", "gto(x=1)"]);
+        assert_eq!(of("gto"), ["gto"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::super::machines::{MACHINE_HELP, Overrides};
 use super::super::output::{note, print};
 use super::super::policies::List;
 use super::super::progress::bar;
+use super::super::slots::Slot;
 use super::rows;
 use anyhow::{Context, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -82,7 +83,7 @@ pub struct StreamArgs {
     overrides: Overrides,
     /// Which request a DRAM bank serves next: one policy, or several to compare (`warpmem list
     /// dram-schedulers`); the machine's own by default
-    #[arg(long, value_name = "POLICY,…", value_parser = List::parse, help_heading = CHANNELS)]
+    #[arg(long, value_name = "POLICY,…|all", value_parser = List::parse, help_heading = CHANNELS)]
     dram_scheduler: Option<List>,
     /// Log every command of the one scheduler, for `warpmem dram check`; Parquet if the name ends in .parquet
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -121,7 +122,8 @@ fn streams() -> PossibleValuesParser {
 pub fn execute(args: &StreamArgs) -> anyhow::Result<()> {
     let device = args.device()?;
     let stream = args.stream(&device)?;
-    let schedulers = args.dram_scheduler.as_ref().map(|list| list.0.clone());
+    let slot = Slot::find("dram_scheduler").context("no slot for DRAM schedulers")?;
+    let schedulers = args.dram_scheduler.as_ref().map(|list| list.of(slot));
     let schedulers = schedulers.unwrap_or_else(|| vec![device.scheduler.clone()]);
     let board = Board::new(Interrupt::install()?, &stream, schedulers.len());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs(args)).build();
