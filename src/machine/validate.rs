@@ -4,7 +4,7 @@
 use std::fmt::Display;
 
 use super::limits::LIMITS;
-use super::{Cache, Dram, IndexHash, L1, Machine, MachineError, Sm, flatten};
+use super::{Cache, Dram, IndexHash, L1, Machine, MachineError, QueueOrganisation, Sm, flatten};
 use crate::dram::standard::Standard;
 
 impl Machine {
@@ -180,6 +180,7 @@ pub(crate) fn check_organisation(dram: &Dram) -> Check {
 }
 
 fn check_queues(dram: &Dram) -> Check {
+    check_shares(dram)?;
     let (low, high) = (dram.write_low_watermark, dram.write_high_watermark);
     if dram.write_queue == 0 {
         let valid = "0 without a write queue (`dram.write_queue` = 0)";
@@ -190,6 +191,18 @@ fn check_queues(dram: &Dram) -> Check {
     rule((1..=dram.write_queue).contains(&high), "dram.write_high_watermark", high, high_valid)?;
     let low_valid = format!("below `dram.write_high_watermark` = {high}");
     rule(low < high, "dram.write_low_watermark", low, low_valid)
+}
+
+/// A bank without a place of its own would never take a request.
+fn check_shares(dram: &Dram) -> Check {
+    if dram.queue_organisation == QueueOrganisation::Channel {
+        return Ok(());
+    }
+    let banks = dram.banks;
+    let valid = format!("a place for each of the {banks} banks, as their queues are apart");
+    rule(dram.read_queue >= banks, "dram.read_queue", dram.read_queue, valid.clone())?;
+    let (writes, shared) = (dram.write_queue, dram.write_queue == 0);
+    rule(shared || writes >= banks, "dram.write_queue", writes, valid)
 }
 
 /// A sector is moved by whole column commands.

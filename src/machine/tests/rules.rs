@@ -83,6 +83,17 @@ fn every_rule_refuses() {
         ("v100", &["dram.write_low_watermark=1"], "dram.write_low_watermark"),
         ("li2015", &["dram.write_high_watermark=129"], "dram.write_high_watermark"),
         ("li2015", &["dram.write_high_watermark=80"], "dram.write_low_watermark"),
+        ("li2015", &["dram.queue_organisation=per-bank", "dram.read_queue=15"], "dram.read_queue"),
+        (
+            "li2015",
+            &[
+                "dram.queue_organisation=per-bank",
+                "dram.write_queue=15",
+                "dram.write_high_watermark=9",
+                "dram.write_low_watermark=2",
+            ],
+            "dram.write_queue",
+        ),
         ("li2015", &["dram.burst_length=6"], "dram.burst_length"),
         ("li2015", &["dram.bus_bytes=6"], "dram.bus_bytes"),
         ("v100", &["dram.bus_bytes=32"], "dram.bus_bytes"),
