@@ -2,8 +2,8 @@
 
 use std::path::Path;
 use warpmem_trace::{
-    CacheOp, Compute, CtaBuilder, Instruction, KernelInfo, Kind, OpClass, Provenance, Space, Trace,
-    TraceWriter, WriterOptions,
+    CacheOp, Compute, CtaBuilder, Instruction, KernelInfo, Kind, OpClass, Operands, Provenance,
+    Space, Trace, TraceWriter, WriterOptions,
 };
 
 /// A small machine: one SM of li2015 and two channels, with all clocks alike, one cycle a tick.
@@ -31,7 +31,8 @@ pub enum Step {
 
 /// A compute instruction that needs the results of those `deps` instructions back.
 pub fn compute(class: OpClass, deps: &[u8]) -> Step {
-    Step::Compute(Compute { class, deps: deps.to_vec() })
+    let operands = Operands::spread(deps.len());
+    Step::Compute(Compute { class, deps: deps.to_vec(), operands })
 }
 
 /// A memory instruction of one active lane for each address, four bytes wide, whose result nobody uses.
@@ -70,6 +71,7 @@ fn blank(kind: Kind) -> Instruction {
         width: 0,
         barrier: 0,
         deps: Vec::new(),
+        operands: Operands::NONE,
         use_distance: None,
         address_from: None,
         compute: Vec::new(),

@@ -61,6 +61,7 @@ pub struct Sm {
 #[serde(deny_unknown_fields)]
 pub struct Units {
     pub integer: Unit,
+    pub fp16: Unit,
     pub fp32: Unit,
     pub fp64: Unit,
     pub sfu: Unit,

@@ -27,6 +27,8 @@ pub(super) const LIMITS: &[(&str, u32, u32)] = &[
     ("sm.constant_latency", 1, CYCLES),
     ("sm.units.integer.latency", 1, CYCLES),
     ("sm.units.integer.interval", 1, CYCLES),
+    ("sm.units.fp16.latency", 1, CYCLES),
+    ("sm.units.fp16.interval", 1, CYCLES),
     ("sm.units.fp32.latency", 1, CYCLES),
     ("sm.units.fp32.interval", 1, CYCLES),
     ("sm.units.fp64.latency", 1, CYCLES),

@@ -88,6 +88,7 @@ fn sm(n: u64) -> SmResult {
             60 * n,
             70 * n,
             80 * n,
+            90 * n,
         ],
         memory_instructions: 60 * n,
         active_cycles: 300,

@@ -400,6 +400,7 @@ fn unit_table(units: &Units) -> [Unit; CLASSES] {
         units.control,
         units.uniform,
         units.other,
+        units.fp16,
         Unit { latency: 1, interval: 1 },
     ]
 }

@@ -16,7 +16,8 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use warpmem_trace::{
-    CacheOp, CtaBuilder, Kind, MemoryOp, OpClass, Reg, Space, TraceWriter, WARP_SIZE, WarpAssembler,
+    CacheOp, CtaBuilder, Kind, MemoryOp, OpClass, Reg, Registers, Space, TraceWriter, WARP_SIZE,
+    WarpAssembler,
 };
 
 use super::lanes::{Lanes, Operand, Predicate, Var};
@@ -392,11 +393,11 @@ impl Warp {
             sources[count] = register;
             count += 1;
         }
-        let sources = &sources[..count];
-        let destinations = last.destination.as_slice();
+        // Their numbers are places in the code, not those that a compiler would choose.
+        let registers = Registers::new(last.destination.as_slice(), &sources[..count]);
         match last.operation {
             Operation::Compute(class) => {
-                issued.assembler.compute(class, last.mask, destinations, sources);
+                issued.assembler.compute(class, last.mask, registers);
             }
             Operation::Memory(op) => {
                 let mut addresses = [0; WARP_SIZE];
@@ -406,14 +407,7 @@ impl Warp {
                     active += 1;
                 }
                 let addresses = &addresses[..active];
-                issued.assembler.memory(
-                    pc(last.place),
-                    op,
-                    last.mask,
-                    destinations,
-                    sources,
-                    addresses,
-                );
+                issued.assembler.memory(pc(last.place), op, last.mask, registers, addresses);
             }
         }
     }

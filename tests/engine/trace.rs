@@ -7,8 +7,8 @@ use warpmem::engine::{NoProgress, simulate};
 use warpmem::machine::Machine;
 use warpmem::record::{NoLoads, RunResult};
 use warpmem_trace::{
-    CacheOp, CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Provenance, Reg, Space, Trace,
-    TraceWriter, WarpAssembler, WriterOptions,
+    CacheOp, CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Provenance, Reg, Registers, Space,
+    Trace, TraceWriter, WarpAssembler, WriterOptions,
 };
 
 /// All lanes of a warp.
@@ -91,14 +91,8 @@ impl Access {
             width: self.width,
             cache_op: self.cache_op,
         };
-        warp.memory(
-            pc,
-            op,
-            self.mask,
-            &registers(self.dest),
-            &registers(self.source),
-            &self.addresses,
-        );
+        let (dests, srcs) = (registers(self.dest), registers(self.source));
+        warp.memory(pc, op, self.mask, Registers::new(&dests, &srcs), &self.addresses);
     }
 }
 
@@ -106,7 +100,7 @@ impl Step {
     fn assemble(&self, pc: u64, warp: &mut WarpAssembler) {
         match self {
             Step::Compute { class, dest, source } => {
-                warp.compute(*class, ALL, &[Reg(*dest)], &[Reg(*source)]);
+                warp.compute(*class, ALL, Registers::new(&[Reg(*dest)], &[Reg(*source)]));
             }
             Step::Memory(access) => access.assemble(pc, warp),
             Step::Barrier(id) => warp.barrier(pc, *id, ALL),

@@ -62,14 +62,17 @@ fn write(access: Access) -> (tempfile::TempDir, PathBuf, TraceSummary) {
             let index = u64::from(block * WARPS + number);
             for iteration in 0..ITERATIONS {
                 let lanes = addresses(access, index, iteration);
-                warp.compute(OpClass::Integer, u32::MAX, &[Reg(1)], &[Reg(1)]);
-                warp.memory(0x10, LOAD, u32::MAX, &[Reg(2)], &[Reg(1)], &lanes);
+                let next = Registers::new(&[Reg(1)], &[Reg(1)]);
+                warp.compute(OpClass::Integer, u32::MAX, next);
+                warp.memory(0x10, LOAD, u32::MAX, Registers::new(&[Reg(2)], &[Reg(1)]), &lanes);
                 let second = lanes.map(|address| address + (1 << 30));
-                warp.memory(0x20, LOAD, u32::MAX, &[Reg(3)], &[Reg(1)], &second);
-                warp.compute(OpClass::Fp32, u32::MAX, &[Reg(4)], &[Reg(2), Reg(3)]);
+                warp.memory(0x20, LOAD, u32::MAX, Registers::new(&[Reg(3)], &[Reg(1)]), &second);
+                let sum = Registers::new(&[Reg(4)], &[Reg(2), Reg(3)]);
+                warp.compute(OpClass::Fp32, u32::MAX, sum);
                 let third = lanes.map(|address| address + (1 << 31));
                 let store = MemoryOp { kind: Kind::Store, ..LOAD };
-                warp.memory(0x40, store, u32::MAX, &[], &[Reg(1), Reg(4)], &third);
+                let stored = Registers::new(&[], &[Reg(1), Reg(4)]);
+                warp.memory(0x40, store, u32::MAX, stored, &third);
             }
             warp.exit(0x50, u32::MAX);
             warp.finish(&mut writer, &mut cta);

@@ -1,5 +1,6 @@
 use crate::cta::CtaBuilder;
-use crate::dictionary::{Distances, FlatInstruction};
+use crate::dictionary::{Distances, FlatCompute, FlatInstruction};
+use crate::operands::Operands;
 use crate::record::{CacheOp, Kind, OpClass, Space};
 use crate::writer::TraceWriter;
 
@@ -18,13 +19,31 @@ pub struct MemoryOp {
     pub cache_op: CacheOp,
 }
 
+/// The registers of an instruction.
+#[derive(Copy, Clone, Debug)]
+pub struct Registers<'a> {
+    /// Those it writes. An instruction that writes several (a wide load) names all of them.
+    pub dests: &'a [Reg],
+    /// Those it reads, of a memory instruction its address and data registers.
+    pub srcs: &'a [Reg],
+    pub operands: Operands,
+}
+
+impl<'a> Registers<'a> {
+    /// Registers whose numbers say nothing about banks: the sources are taken to be spread over them.
+    pub fn new(dests: &'a [Reg], srcs: &'a [Reg]) -> Registers<'a> {
+        let is_first = |&at: &usize| !srcs[..at].contains(&srcs[at]);
+        let operands = Operands::spread((0..srcs.len()).filter(is_first).count());
+        Registers { dests, srcs, operands }
+    }
+}
+
 /// Turns the full instruction stream of a warp into its records: what lies between two records becomes
 /// the compute of the second, registers become dependence distances. Used for warp after warp.
 ///
 /// A register write counts whatever its mask: after a write under a partial mask, a reader depends on
 /// that write alone. Registers are read at issue and issue is in order, so that overwriting what an
-/// earlier instruction reads is no dependence. An instruction that writes several registers (a wide
-/// load) names all of them.
+/// earlier instruction reads is no dependence.
 #[derive(Default)]
 pub struct WarpAssembler {
     /// Instructions pushed so far.
@@ -34,7 +53,7 @@ pub struct WarpAssembler {
     /// The registers that have one.
     written: Vec<Reg>,
     records: Vec<Draft>,
-    compute: Vec<(OpClass, Distances)>,
+    compute: Vec<FlatCompute>,
     /// Active lanes of the compute since the last record.
     lanes: [u32; OpClass::COUNT],
     addresses: Vec<u64>,
@@ -60,6 +79,7 @@ struct Draft {
     barrier: u8,
     mask: u32,
     deps: Distances,
+    operands: Operands,
     use_distance: Option<u32>,
     address_from: Option<u32>,
     lanes: [u32; OpClass::COUNT],
@@ -78,33 +98,32 @@ impl WarpAssembler {
     }
 
     /// An instruction that is neither memory, barrier, fence nor exit.
-    pub fn compute(&mut self, class: OpClass, mask: u32, dests: &[Reg], srcs: &[Reg]) {
+    pub fn compute(&mut self, class: OpClass, mask: u32, registers: Registers<'_>) {
         let position = self.advance();
-        let deps = self.depend(position, dests, srcs);
-        self.write(Writer { position, record: None }, dests);
-        self.compute.push((class, deps));
+        let deps = self.depend(position, registers);
+        self.write(Writer { position, record: None }, registers.dests);
+        self.compute.push(FlatCompute { class, operands: registers.operands, deps });
         self.lanes[class as usize] += mask.count_ones();
     }
 
-    /// A memory instruction; `addresses`: one per active lane, lowest lane first. `srcs` are its
-    /// address and data registers.
+    /// A memory instruction; `addresses`: one per active lane, lowest lane first.
     pub fn memory(
         &mut self,
         pc: u64,
         op: MemoryOp,
         mask: u32,
-        dests: &[Reg],
-        srcs: &[Reg],
+        registers: Registers<'_>,
         addresses: &[u64],
     ) {
         let position = self.advance();
         let record = self.records.len();
-        let loads = srcs.iter().filter_map(|&reg| self.writer(reg)?.record);
+        let loads = registers.srcs.iter().filter_map(|&reg| self.writer(reg)?.record);
         let address_from = loads.max().map(|load| (record - load) as u32);
-        let deps = self.depend(position, dests, srcs);
-        self.write(Writer { position, record: Some(record) }, dests);
+        let deps = self.depend(position, registers);
+        self.write(Writer { position, record: Some(record) }, registers.dests);
         self.addresses.extend_from_slice(addresses);
-        self.record(Draft { pc, op, mask, deps, address_from, ..Draft::at(position) });
+        let operands = registers.operands;
+        self.record(Draft { pc, op, mask, deps, operands, address_from, ..Draft::at(position) });
         if op.kind == Kind::AsyncCopy {
             self.copies.push(record);
         }
@@ -153,6 +172,7 @@ impl WarpAssembler {
                 width: draft.op.width,
                 barrier: draft.barrier,
                 deps: draft.deps,
+                operands: draft.operands,
                 use_distance: draft.use_distance,
                 address_from: draft.address_from,
                 compute: &self.compute[compute_start..draft.compute_end],
@@ -190,9 +210,9 @@ impl WarpAssembler {
     }
 
     /// The compute results that an instruction needs or overwrites; those of records are used by it.
-    fn depend(&mut self, position: u64, dests: &[Reg], srcs: &[Reg]) -> Distances {
+    fn depend(&mut self, position: u64, registers: Registers<'_>) -> Distances {
         let mut deps = Distances::default();
-        for &reg in dests.iter().chain(srcs) {
+        for &reg in registers.dests.iter().chain(registers.srcs) {
             match self.writer(reg) {
                 Some(Writer { record: Some(record), .. }) => self.records[record].used_at(position),
                 Some(writer) => deps.add(position - writer.position),
@@ -235,6 +255,7 @@ impl Draft {
             barrier: 0,
             mask: 0,
             deps: Distances::default(),
+            operands: Operands::NONE,
             use_distance: None,
             address_from: None,
             lanes: [0; OpClass::COUNT],

@@ -25,9 +25,10 @@ pub fn segment_chain_cycles(instruction: &Instruction, latency: &[u32; OpClass::
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operands::Operands;
     use crate::record::{CacheOp, Compute, Kind, Space};
 
-    const LATENCY: [u32; OpClass::COUNT] = [4, 6, 16, 20, 32, 2, 3, 5];
+    const LATENCY: [u32; OpClass::COUNT] = [4, 6, 16, 20, 32, 2, 3, 5, 6];
 
     fn segment(compute: &[(OpClass, &[u8])], deps: &[u8]) -> Instruction {
         Instruction {
@@ -38,11 +39,16 @@ mod tests {
             width: 4,
             barrier: 0,
             deps: deps.to_vec(),
+            operands: Operands::NONE,
             use_distance: None,
             address_from: None,
             compute: compute
                 .iter()
-                .map(|&(class, deps)| Compute { class, deps: deps.to_vec() })
+                .map(|&(class, deps)| Compute {
+                    class,
+                    deps: deps.to_vec(),
+                    operands: Operands::NONE,
+                })
                 .collect(),
         }
     }
@@ -87,7 +93,8 @@ mod tests {
     fn the_longest_kept_distance_reaches_over_the_whole_window() {
         let mut compute: Vec<(OpClass, &[u8])> = vec![(OpClass::Integer, &[]); 64];
         compute[0].0 = OpClass::Sfu;
-        let latency = [1, 1, 1, 1000, 1, 1, 1, 1];
+        let mut latency = [1; OpClass::COUNT];
+        latency[OpClass::Sfu as usize] = 1000;
         assert_eq!(segment_chain_cycles(&segment(&compute, &[64]), &latency), 1000);
         assert_eq!(segment_chain_cycles(&segment(&compute, &[63]), &latency), 64);
     }
@@ -95,6 +102,9 @@ mod tests {
     #[test]
     fn huge_latencies_saturate() {
         let compute: [(OpClass, &[u8]); 2] = [(OpClass::Integer, &[]), (OpClass::Integer, &[1])];
-        assert_eq!(segment_chain_cycles(&segment(&compute, &[1]), &[u32::MAX; 8]), u32::MAX);
+        assert_eq!(
+            segment_chain_cycles(&segment(&compute, &[1]), &[u32::MAX; OpClass::COUNT]),
+            u32::MAX
+        );
     }
 }

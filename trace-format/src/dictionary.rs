@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::operands::Operands;
 use crate::record::{
     CacheOp, Compute, Instruction, InstructionId, Kind, MAX_DEPENDENCE, OpClass, Space,
 };
@@ -97,6 +98,10 @@ pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
             "dependences at or before pc {pc:#x} are not ascending distances of 1 to {MAX_DEPENDENCE}"
         ));
     }
+    let mut all_operands = instruction.compute.iter().map(|c| c.operands);
+    if !all_operands.all(Operands::is_possible) || !instruction.operands.is_possible() {
+        return Err(format!("operands at or before pc {pc:#x} that no registers give"));
+    }
     Ok(())
 }
 
@@ -139,9 +144,18 @@ pub(crate) struct FlatInstruction<'a> {
     pub width: u8,
     pub barrier: u8,
     pub deps: Distances,
+    pub operands: Operands,
     pub use_distance: Option<u32>,
     pub address_from: Option<u32>,
-    pub compute: &'a [(OpClass, Distances)],
+    pub compute: &'a [FlatCompute],
+}
+
+/// A [`Compute`] likewise.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlatCompute {
+    pub class: OpClass,
+    pub operands: Operands,
+    pub deps: Distances,
 }
 
 impl FlatInstruction<'_> {
@@ -151,10 +165,12 @@ impl FlatInstruction<'_> {
             [self.kind as u8, self.space as u8, self.cache_op as u8, self.width, self.barrier];
         key.clear();
         key.push(self.pc);
-        key.push(small.iter().fold(0, |packed, &byte| packed << 8 | u64::from(byte)));
+        let small = small.iter().fold(0, |packed, &byte| packed << 8 | u64::from(byte));
+        key.push(small << 16 | u64::from(u16::from(self.operands)));
         key.extend([optional(self.use_distance), optional(self.address_from), self.deps.0]);
-        for &(class, deps) in self.compute {
-            key.extend([class as u64, deps.0]);
+        for compute in self.compute {
+            let class = compute.class as u64;
+            key.extend([class << 16 | u64::from(u16::from(compute.operands)), compute.deps.0]);
         }
     }
 
@@ -167,14 +183,25 @@ impl FlatInstruction<'_> {
             width: self.width,
             barrier: self.barrier,
             deps: self.deps.to_vec(),
+            operands: self.operands,
             use_distance: self.use_distance,
             address_from: self.address_from,
-            compute: self
-                .compute
-                .iter()
-                .map(|&(class, deps)| Compute { class, deps: deps.to_vec() })
-                .collect(),
+            compute: self.compute.iter().map(|compute| compute.to_compute()).collect(),
         }
+    }
+}
+
+impl FlatCompute {
+    fn of(compute: &Compute) -> FlatCompute {
+        FlatCompute {
+            class: compute.class,
+            operands: compute.operands,
+            deps: Distances::of(&compute.deps),
+        }
+    }
+
+    fn to_compute(self) -> Compute {
+        Compute { class: self.class, deps: self.deps.to_vec(), operands: self.operands }
     }
 }
 
@@ -187,7 +214,7 @@ pub(crate) struct Dictionary {
     /// The first instruction that broke a rule.
     fault: Option<String>,
     key: Vec<u64>,
-    compute: Vec<(OpClass, Distances)>,
+    compute: Vec<FlatCompute>,
 }
 
 impl Dictionary {
@@ -216,7 +243,7 @@ impl Dictionary {
         }
         let mut compute = std::mem::take(&mut self.compute);
         compute.clear();
-        compute.extend(instruction.compute.iter().map(|c| (c.class, Distances::of(&c.deps))));
+        compute.extend(instruction.compute.iter().map(FlatCompute::of));
         let id = self.intern_flat(&FlatInstruction {
             pc: instruction.pc,
             kind: instruction.kind,
@@ -225,6 +252,7 @@ impl Dictionary {
             width: instruction.width,
             barrier: instruction.barrier,
             deps: Distances::of(&instruction.deps),
+            operands: instruction.operands,
             use_distance: instruction.use_distance,
             address_from: instruction.address_from,
             compute: &compute,

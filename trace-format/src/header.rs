@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::block::{Block, Codec, check_crc};
 use crate::record::{KernelInfo, Kind, Memcpy, OpClass, Space};
 
-/// A reader refuses a file of a higher major version.
-pub(crate) const MAJOR: u16 = 1;
-/// A file of a higher minor version holds, behind what this reader knows, things it may ignore.
+/// What is written. A reader refuses a file of a higher major version.
+pub(crate) const MAJOR: u16 = 2;
+/// A file of a higher minor version holds, behind what this reader knows, things it may ignore. Of every
+/// major version so far minor 0 is the last.
 ///
-/// Changes: 1.0 the first.
+/// Changes: 1.0 the first. 2.0 class fp16; what an instruction reads of the register file.
 pub(crate) const MINOR: u16 = 0;
 
 /// Not text, not seven bits, and spoilt by line-end conversion, as in PNG.

@@ -20,15 +20,17 @@ mod error;
 mod header;
 #[cfg(test)]
 mod hostile;
+mod operands;
 mod output;
 mod pack;
 mod reader;
 mod record;
 mod serial;
+mod v1;
 mod varint;
 mod writer;
 
-pub use assemble::{MemoryOp, Reg, WarpAssembler};
+pub use assemble::{MemoryOp, Reg, Registers, WarpAssembler};
 pub use block::Codec;
 pub use chain::segment_chain_cycles;
 pub use chunk::{Chunk, CtaEntry, WarpEntry};
@@ -36,6 +38,7 @@ pub use cta::CtaBuilder;
 pub use cursor::WarpCursor;
 pub use error::TraceError;
 pub use header::{Header, Kernel, KindCount, Provenance};
+pub use operands::Operands;
 pub use reader::Trace;
 pub use record::*;
 pub use writer::{TraceSummary, TraceWriter, WriterOptions};

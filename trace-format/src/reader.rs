@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::Mmap;
+use serde::de::DeserializeOwned;
 
 use crate::block::Block;
 use crate::chunk::{Chunk, Origin};
@@ -12,6 +13,7 @@ use crate::error::TraceError;
 use crate::header::{Footer, Head, Header, Index, Kernel, KernelIndex, MAJOR, MINOR};
 use crate::record::Instruction;
 use crate::serial;
+use crate::v1;
 
 /// Kernels whose sites are kept at hand; more than run at once.
 const KEPT_SITES: usize = 8;
@@ -90,7 +92,7 @@ impl Trace {
     fn over(path: &Path, bytes: Bytes) -> Result<Trace, TraceError> {
         let opening = Opening { path, bytes: bytes.as_slice() };
         let head = opening.head()?;
-        let (index, offset) = opening.index(head.minor)?;
+        let (index, offset) = opening.index(&head)?;
         let (kernels, places) = opening.places(index.kernels, offset)?;
         Ok(Trace {
             path: path.into(),
@@ -131,7 +133,11 @@ impl Trace {
     pub fn instructions(&self, kernel: usize) -> Result<Vec<Instruction>, TraceError> {
         let place = self.kernel(kernel)?.dictionary;
         let bytes = self.opening().inflate(place, "dictionary")?;
-        let instructions: Result<Vec<Instruction>, String> = serial::decode(&bytes);
+        let instructions: Result<Vec<Instruction>, String> = match self.header.version {
+            (1, _) => serial::decode(&bytes)
+                .map(|old: Vec<v1::Instruction>| old.into_iter().map(Instruction::from).collect()),
+            _ => serial::decode(&bytes),
+        };
         let checked = instructions.and_then(|instructions| {
             instructions.iter().try_for_each(dictionary::check)?;
             Ok(instructions)
@@ -203,7 +209,7 @@ impl Opening<'_> {
         let head =
             Head::decode(bytes).map_err(|reason| self.damaged(0, format!("head: {reason}")))?;
         match head.major {
-            MAJOR => Ok(head),
+            1..=MAJOR => Ok(head),
             0 => Err(self.damaged(8, "version 0 never existed".into())),
             _ => Err(TraceError::NewerVersion {
                 path: self.path.into(),
@@ -214,7 +220,7 @@ impl Opening<'_> {
     }
 
     /// The index and where it begins.
-    fn index(&self, minor: u16) -> Result<(Index, u64), TraceError> {
+    fn index(&self, head: &Head) -> Result<(Index, u64), TraceError> {
         let body = &self.bytes[Head::BYTES..];
         let footer = body.last_chunk().filter(|footer| Footer::has_magic(*footer));
         let Some(footer) = footer else {
@@ -230,8 +236,12 @@ impl Opening<'_> {
         }
         let place = Place { offset: footer.offset, block: footer.index };
         let bytes = self.inflate(place, "index")?;
-        let index =
-            if minor > MINOR { serial::decode_front(&bytes) } else { serial::decode(&bytes) };
+        let index = match head.major {
+            1 => {
+                decode_index(&bytes, head.minor > v1::MINOR).map(|old: v1::Index| Index::from(old))
+            }
+            _ => decode_index(&bytes, head.minor > MINOR),
+        };
         let index =
             index.map_err(|reason| self.damaged(place.offset, format!("index: {reason}")))?;
         Ok((index, footer.offset))
@@ -295,4 +305,9 @@ impl Opening<'_> {
     fn truncated(&self, reason: String) -> TraceError {
         TraceError::Truncated { path: self.path.into(), reason }
     }
+}
+
+/// `newer`: by a minor version that may have put more behind what is known.
+fn decode_index<T: DeserializeOwned>(bytes: &[u8], newer: bool) -> Result<T, String> {
+    if newer { serial::decode_front(bytes) } else { serial::decode(bytes) }
 }

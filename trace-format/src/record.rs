@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::operands::Operands;
+
 /// Lanes in a warp.
 pub const WARP_SIZE: usize = 32;
 
@@ -15,7 +17,7 @@ pub const WARP_SIZE: usize = 32;
 pub enum OpClass {
     /// Integer and logic, moves, comparisons, conversions of addresses.
     Integer,
-    /// Single and half precision floating point.
+    /// Single precision floating point.
     Fp32,
     /// Double precision floating point.
     Fp64,
@@ -29,11 +31,13 @@ pub enum OpClass {
     Uniform,
     /// Anything else that takes an issue slot.
     Other,
+    /// Packed half precision floating point, two values a lane.
+    Fp16,
 }
 
 impl OpClass {
     /// Number of classes; arrays indexed by class have this length.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 9;
     /// All classes, in the order of their index.
     pub const ALL: [OpClass; OpClass::COUNT] = [
         OpClass::Integer,
@@ -44,6 +48,7 @@ impl OpClass {
         OpClass::Control,
         OpClass::Uniform,
         OpClass::Other,
+        OpClass::Fp16,
     ];
 
     /// Lower-case name, as in tables and machine files.
@@ -57,6 +62,7 @@ impl OpClass {
             OpClass::Control => "control",
             OpClass::Uniform => "uniform",
             OpClass::Other => "other",
+            OpClass::Fp16 => "fp16",
         }
     }
 }
@@ -135,6 +141,8 @@ pub struct Compute {
     /// instructions are not here: see [`Instruction::use_distance`]. Ascending, no repeats, each at most
     /// [`MAX_DEPENDENCE`]: what is further back has finished long before.
     pub deps: Vec<u8>,
+    /// The general registers it reads.
+    pub operands: Operands,
 }
 
 /// Longest kept distance of a compute-to-compute dependence, in warp instructions.
@@ -156,6 +164,8 @@ pub struct Instruction {
     pub barrier: u8,
     /// As [`Compute::deps`]: compute results that this instruction's address or data need.
     pub deps: Vec<u8>,
+    /// The general registers it reads.
+    pub operands: Operands,
     /// For an instruction that writes registers: after how many following instructions of the warp its
     /// result is first read or overwritten (0 = by the next one). `None`: never.
     pub use_distance: Option<u32>,

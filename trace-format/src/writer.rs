@@ -11,7 +11,7 @@ use crate::header::{
     ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, KindCount, MAJOR, MINOR, Provenance,
 };
 use crate::output::Output;
-use crate::record::{Instruction, InstructionId, KernelInfo, Kind, Memcpy, WARP_SIZE};
+use crate::record::{Instruction, InstructionId, KernelInfo, Kind, Memcpy, OpClass, WARP_SIZE};
 use crate::serial;
 
 /// How a trace is laid out and compressed. None of it changes what a reader sees.
@@ -274,8 +274,9 @@ fn hash_words(hash: &mut Xxh3, words: impl IntoIterator<Item = u32>) {
 
 /// The content hash covers the records as they were given, not as they are coded.
 fn hash_record(hash: &mut Xxh3, record: &PushedRecord) {
-    let mut bytes = [0; 8 + 32 + 8 * WARP_SIZE];
-    let (words, addresses) = bytes.split_at_mut(40);
+    const WORDS: usize = 2 + OpClass::COUNT;
+    let mut bytes = [0; 4 * WORDS + 8 * WARP_SIZE];
+    let (words, addresses) = bytes.split_at_mut(4 * WORDS);
     let small = [record.instruction.0, record.mask].into_iter().chain(*record.lanes);
     for (place, word) in words.chunks_exact_mut(4).zip(small) {
         place.copy_from_slice(&word.to_le_bytes());
@@ -283,5 +284,5 @@ fn hash_record(hash: &mut Xxh3, record: &PushedRecord) {
     for (place, address) in addresses.chunks_exact_mut(8).zip(record.addresses) {
         place.copy_from_slice(&address.to_le_bytes());
     }
-    hash.update(&bytes[..40 + 8 * record.addresses.len()]);
+    hash.update(&bytes[..4 * WORDS + 8 * record.addresses.len()]);
 }

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use common::{read_all, temporary_writer};
 use proptest::prelude::*;
 use warpmem_trace::*;
@@ -67,6 +69,12 @@ fn addresses(mask: u32) -> Vec<u64> {
     (0..u64::from(mask.count_ones())).map(|lane| lane * 4).collect()
 }
 
+/// Registers without known banks: spread over them, repeats not counted.
+fn operands(op: &Op) -> Operands {
+    let sources: BTreeSet<&u16> = op.registers().1.iter().collect();
+    Operands::spread(sources.len())
+}
+
 /// Expected records: static part, mask, compute lanes.
 type Expected = (Instruction, u32, [u32; OpClass::COUNT]);
 
@@ -117,7 +125,7 @@ fn reference(program: &[Op]) -> Vec<Expected> {
         let compute = gap.clone().map(|compute| {
             let Op::Compute { class, mask, .. } = stream[compute] else { unreachable!() };
             lanes[*class as usize] += mask.count_ones();
-            Compute { class: *class, deps: deps(compute) }
+            Compute { class: *class, deps: deps(compute), operands: operands(stream[compute]) }
         });
         let compute = compute.collect();
         let (kind, mask, barrier) = match op {
@@ -141,6 +149,7 @@ fn reference(program: &[Op]) -> Vec<Expected> {
             width: if kind.is_memory() { 4 } else { 0 },
             barrier,
             deps: if op.is_some() { deps(at) } else { Vec::new() },
+            operands: op.map_or(Operands::NONE, |op| operands(op)),
             use_distance: if op.is_some() { use_distance(at) } else { None },
             address_from,
             compute,
@@ -157,13 +166,16 @@ fn push(assembler: &mut WarpAssembler, program: &[Op]) {
     for op in program {
         match op {
             Op::Compute { class, mask, dests, srcs } => {
-                assembler.compute(*class, *mask, &regs(dests), &regs(srcs));
+                let (dests, srcs) = (regs(dests), regs(srcs));
+                assembler.compute(*class, *mask, Registers::new(&dests, &srcs));
             }
             Op::Memory { kind, mask, dests, srcs } => {
                 let (kind, mask) = (*kind, *mask);
                 let op =
                     MemoryOp { kind, space: Space::Global, width: 4, cache_op: CacheOp::Default };
-                assembler.memory(pc, op, mask, &regs(dests), &regs(srcs), &addresses(mask));
+                let (dests, srcs) = (regs(dests), regs(srcs));
+                let registers = Registers::new(&dests, &srcs);
+                assembler.memory(pc, op, mask, registers, &addresses(mask));
             }
             Op::Barrier => assembler.barrier(pc, 9, 3),
             Op::Fence => assembler.fence(pc, 5),
@@ -282,6 +294,35 @@ fn an_empty_warp_has_no_records_and_trailing_compute_ends_it() {
     assert_eq!(parts[1].kind, Kind::End);
     assert_eq!(parts[1].compute.len(), 1);
     assert_eq!(parts[0].use_distance, Some(0));
+}
+
+#[test]
+fn operands_that_are_known_are_kept() {
+    let (_directory, path, mut writer) = temporary_writer();
+    let mut assembler = WarpAssembler::new();
+    let mut cta = CtaBuilder::new();
+    writer.begin_kernel(KernelInfo::default()).unwrap();
+    cta.begin([0; 3]);
+    cta.begin_warp(0);
+    let op =
+        MemoryOp { kind: Kind::Load, space: Space::Global, width: 4, cache_op: CacheOp::Default };
+    let known = [Operands::of([4, 8, 12]), Operands::of([1, 2, 3]), Operands::of([6])];
+    let registers = |operands| Registers { dests: &[], srcs: &[], operands };
+    // Equal but for their operands, the loads are two instructions.
+    assembler.compute(OpClass::Fp16, 1, registers(known[0]));
+    assembler.memory(0, op, 1, registers(known[1]), &[0]);
+    assembler.compute(OpClass::Fp16, 1, registers(known[0]));
+    assembler.memory(0, op, 1, registers(known[2]), &[0]);
+    assembler.compute(OpClass::Fp16, 1, registers(known[1]));
+    assembler.memory(0, op, 1, registers(known[2]), &[0]);
+    assembler.finish(&mut writer, &mut cta);
+    writer.cta(&cta).unwrap();
+    writer.end_kernel().unwrap();
+    writer.finish().unwrap();
+    let dictionary = Trace::open(&path).unwrap().instructions(0).unwrap();
+    let read: Vec<_> =
+        dictionary.iter().map(|part| (part.compute[0].operands, part.operands)).collect();
+    assert_eq!(read, [(known[0], known[1]), (known[0], known[2]), (known[1], known[2])]);
 }
 
 #[test]

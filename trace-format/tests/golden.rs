@@ -1,4 +1,4 @@
-//! Files of format version 1.0 stay readable for ever. `tests/golden` holds `common::sample` as that
+//! Files of every format version stay readable for ever. `tests/golden` holds `common::sample` as each
 //! version wrote it: with each codec, and deflated at level 0. These files are never written again.
 
 mod common;
@@ -6,10 +6,10 @@ mod common;
 use common::{read_kernel, sample};
 use warpmem_trace::*;
 
-fn check(name: &str, bytes: &[u8]) {
+fn check(name: &str, bytes: &[u8], version: (u16, u16), content_hash: u64) {
     let trace = Trace::from_bytes(name, bytes.to_vec()).unwrap();
     let header = trace.header();
-    assert_eq!(header.version, (1, 0));
+    assert_eq!(header.version, version);
     assert_eq!(header.provenance.tool, "warpmem 0.1.0");
     assert_eq!(header.provenance.source, "a test");
     assert_eq!(header.provenance.command, "none");
@@ -17,7 +17,7 @@ fn check(name: &str, bytes: &[u8]) {
     let copies =
         copies.map(|(before_kernel, address, bytes)| Memcpy { before_kernel, address, bytes });
     assert_eq!(header.memcpys, copies);
-    assert_eq!(header.content_hash, CONTENT_HASH);
+    assert_eq!(header.content_hash, content_hash);
 
     let names: Vec<&str> = trace.kernels().iter().map(|k| k.info.name.as_str()).collect();
     assert_eq!(names, ["kernel 0", "kernel 1", "kernel 2"]);
@@ -31,19 +31,40 @@ fn check(name: &str, bytes: &[u8]) {
     assert_eq!(kernel.memory_records(), 264);
 }
 
-const CONTENT_HASH: u64 = 9337742242055299567;
+fn check_1_0(name: &str, bytes: &[u8]) {
+    check(name, bytes, (1, 0), 9337742242055299567);
+}
+
+fn check_2_0(name: &str, bytes: &[u8]) {
+    check(name, bytes, (2, 0), 1502883314808610644);
+}
 
 #[test]
 fn version_1_0_with_deflate_is_read() {
-    check("v1.wmt", include_bytes!("golden/v1.wmt"));
+    check_1_0("v1.wmt", include_bytes!("golden/v1.wmt"));
 }
 
 #[test]
 fn version_1_0_with_zstd_is_read() {
-    check("v1-zstd.wmt", include_bytes!("golden/v1-zstd.wmt"));
+    check_1_0("v1-zstd.wmt", include_bytes!("golden/v1-zstd.wmt"));
 }
 
 #[test]
 fn version_1_0_not_compressed_is_read() {
-    check("v1-stored.wmt", include_bytes!("golden/v1-stored.wmt"));
+    check_1_0("v1-stored.wmt", include_bytes!("golden/v1-stored.wmt"));
+}
+
+#[test]
+fn version_2_0_with_deflate_is_read() {
+    check_2_0("v2.wmt", include_bytes!("golden/v2.wmt"));
+}
+
+#[test]
+fn version_2_0_with_zstd_is_read() {
+    check_2_0("v2-zstd.wmt", include_bytes!("golden/v2-zstd.wmt"));
+}
+
+#[test]
+fn version_2_0_not_compressed_is_read() {
+    check_2_0("v2-stored.wmt", include_bytes!("golden/v2-stored.wmt"));
 }

@@ -8,6 +8,10 @@ use std::path::Path;
 use common::{Given, GivenCta, sample, temporary_writer, write};
 use warpmem_trace::*;
 
+fn compute(class: OpClass) -> Compute {
+    Compute { class, deps: vec![], operands: Operands::of([4, 8]) }
+}
+
 fn load(pc: u64) -> Instruction {
     Instruction {
         pc,
@@ -17,9 +21,10 @@ fn load(pc: u64) -> Instruction {
         width: 4,
         barrier: 0,
         deps: vec![],
+        operands: Operands::of([2]),
         use_distance: None,
         address_from: None,
-        compute: vec![Compute { class: OpClass::Fp32, deps: vec![] }; 3],
+        compute: vec![compute(OpClass::Fp32); 3],
     }
 }
 
@@ -36,7 +41,7 @@ fn totals_are_those_of_the_records() {
         kind: Kind::End,
         space: Space::None,
         width: 0,
-        compute: vec![Compute { class: OpClass::Integer, deps: vec![] }],
+        compute: vec![compute(OpClass::Integer)],
         ..load(8)
     };
     let end = writer.intern(&end);
@@ -197,6 +202,11 @@ fn instructions_that_break_a_rule_are_refused() {
             "dependences at or before pc 0x10 are not ascending distances of 1 to 64"
         );
     }
+    let impossible = Operands { sources: 2, bank_reads: 3, bank_reads_of_2: 3 };
+    let reason = "operands at or before pc 0x10 that no registers give";
+    assert_eq!(refuse(Instruction { operands: impossible, ..load(0x10) }), reason);
+    let compute = vec![Compute { operands: impossible, ..compute(OpClass::Fp32) }];
+    assert_eq!(refuse(Instruction { compute, ..load(0x10) }), reason);
 }
 
 #[test]

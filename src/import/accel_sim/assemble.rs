@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use warpmem_trace::{
-    CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Reg, Space, TraceWriter, WARP_SIZE,
+    CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Reg, Registers, Space, TraceWriter, WARP_SIZE,
     WarpAssembler,
 };
 
@@ -222,7 +222,8 @@ impl Assembler {
                 let mut srcs = self.copies.wait(code.immediate);
                 srcs.extend(&code.srcs);
                 self.summary.add_compute(OpClass::Control, 1);
-                self.warp.compute(OpClass::Control, mask, &code.dests, &srcs);
+                let registers = Registers { srcs: &srcs, ..code.registers() };
+                self.warp.compute(OpClass::Control, mask, registers);
             }
             (Op::Compute(class), _) => self.compute(class, code, mask),
         }
@@ -230,7 +231,7 @@ impl Assembler {
 
     fn compute(&mut self, class: OpClass, code: &Code, mask: u32) {
         self.summary.add_compute(class, 1);
-        self.warp.compute(class, mask, &code.dests, &code.srcs);
+        self.warp.compute(class, mask, code.registers());
     }
 
     fn memory(
@@ -249,7 +250,8 @@ impl Assembler {
         let op = MemoryOp { kind, space, width: decoded.width, cache_op: decoded.cache_op };
         let copy = (kind == Kind::AsyncCopy).then(|| [self.copies.start()]);
         let dests = copy.as_ref().map_or(&*code.dests, |copy| &copy[..]);
-        self.warp.memory(code.pc, op, mask, dests, &code.srcs, lanes);
+        let registers = Registers { dests, ..code.registers() };
+        self.warp.memory(code.pc, op, mask, registers, lanes);
         self.summary.add_memory(kind, space, 1);
         self.summary.memory_without_lanes += u64::from(mask == 0);
         if space == Space::Global {

@@ -4,7 +4,7 @@
 //! is recognised by its PC and one comparison of bytes; only mask and addresses are parsed every time.
 
 use rustc_hash::FxHashMap;
-use warpmem_trace::Reg;
+use warpmem_trace::{Operands, Reg, Registers};
 
 use super::opcode::{self, Decoded, Op};
 use super::text::{self, Tokens};
@@ -23,10 +23,17 @@ pub struct Code {
     /// Registers written, those that a wide load also writes included.
     pub dests: Box<[Reg]>,
     pub srcs: Box<[Reg]>,
+    pub operands: Operands,
     /// Whether lines of this code carry an address block.
     pub addressed: bool,
     /// First immediate, where it matters: a barrier's id, the groups a `DEPBAR` leaves under way.
     pub immediate: i64,
+}
+
+impl Code {
+    pub fn registers(&self) -> Registers<'_> {
+        Registers { dests: &self.dests, srcs: &self.srcs, operands: self.operands }
+    }
 }
 
 /// The codes of one kernel, in the order of their first line.
@@ -127,6 +134,7 @@ fn parse<'a>(pc: u64, tokens: &mut Tokens<'a>, sm: u32) -> Result<(Code, &'a [u8
         opcode: String::from_utf8_lossy(opcode).into(),
         decoded,
         dests: written.iter().flat_map(|&reg| widen(reg, decoded.registers)).collect(),
+        operands: Operands::of(srcs.iter().filter(|reg| is_general(**reg)).map(|reg| reg.0)),
         srcs: srcs.into(),
         addressed,
         immediate,
@@ -180,10 +188,18 @@ fn parse_register(token: &[u8]) -> Option<Option<Reg>> {
     Some((!constant.contains(&number)).then_some(Reg(base + number)))
 }
 
+/// Whether it is in the register file proper, which has banks.
+fn is_general(reg: Reg) -> bool {
+    reg.0 < UNIFORM_BASE
+}
+
 /// The registers that one destination of an instruction stands for.
 fn widen(first: Reg, registers: u8) -> impl Iterator<Item = Reg> {
-    let general = first.0 < UNIFORM_BASE;
-    let last = if general { (first.0 + u16::from(registers.max(1)) - 1).min(254) } else { first.0 };
+    let last = if is_general(first) {
+        (first.0 + u16::from(registers.max(1)) - 1).min(254)
+    } else {
+        first.0
+    };
     (first.0..=last).map(Reg)
 }
 

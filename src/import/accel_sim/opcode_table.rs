@@ -45,6 +45,7 @@ const LAST: u32 = u32::MAX;
 
 const INTEGER: Op = Op::Compute(OpClass::Integer);
 const FP32: Op = Op::Compute(OpClass::Fp32);
+const FP16: Op = Op::Compute(OpClass::Fp16);
 const FP64: Op = Op::Compute(OpClass::Fp64);
 const SFU: Op = Op::Compute(OpClass::Sfu);
 const TENSOR: Op = Op::Compute(OpClass::Tensor);
@@ -137,17 +138,17 @@ static TABLE: &[Row] = &[
     row("FSWZADD", MAXWELL, LAST, FP32),
     row("GETCRSPTR", KEPLER, LAST, OTHER),
     row("GETLMEMBASE", KEPLER, LAST, CONTROL),
-    row("HADD2", MAXWELL, LAST, FP32),
-    row("HADD2_32I", MAXWELL, LAST, FP32),
-    row("HFMA2", MAXWELL, LAST, FP32),
-    row("HFMA2_32I", MAXWELL, LAST, FP32),
+    row("HADD2", MAXWELL, LAST, FP16),
+    row("HADD2_32I", MAXWELL, LAST, FP16),
+    row("HFMA2", MAXWELL, LAST, FP16),
+    row("HFMA2_32I", MAXWELL, LAST, FP16),
     row("HGMMA", HOPPER, LAST, TENSOR),
     row("HMMA", VOLTA, LAST, TENSOR),
-    row("HMNMX2", AMPERE, LAST, FP32),
-    row("HMUL2", MAXWELL, LAST, FP32),
-    row("HMUL2_32I", MAXWELL, LAST, FP32),
-    row("HSET2", MAXWELL, LAST, FP32),
-    row("HSETP2", MAXWELL, LAST, FP32),
+    row("HMNMX2", AMPERE, LAST, FP16),
+    row("HMUL2", MAXWELL, LAST, FP16),
+    row("HMUL2_32I", MAXWELL, LAST, FP16),
+    row("HSET2", MAXWELL, LAST, FP16),
+    row("HSETP2", MAXWELL, LAST, FP16),
     row("I2F", KEPLER, LAST, INTEGER),
     row("I2FP", AMPERE, LAST, INTEGER),
     row("I2I", KEPLER, LAST, INTEGER),

@@ -140,6 +140,7 @@ fn v100_is_the_reference_machine() {
             ("sm.max_threads", "2048"),
             ("sm.max_ctas", "32"),
             ("sm.registers", "65536"),
+            ("sm.units.fp16.interval", "1"),
             ("sm.units.fp64.latency", "8"),
             ("sm.units.fp64.interval", "4"),
             ("sm.units.sfu.latency", "20"),
@@ -190,6 +191,7 @@ fn rtx2060s_is_the_reference_machine() {
         &[
             ("sm.count", "34"),
             ("sm.max_threads", "1024"),
+            ("sm.units.fp16.interval", "1"),
             ("sm.units.fp64.latency", "64"),
             ("sm.units.fp64.interval", "64"),
             ("sm.units.sfu.latency", "21"),

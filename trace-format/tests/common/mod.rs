@@ -56,7 +56,8 @@ pub struct GivenCta {
     pub warps: Vec<(u32, Vec<Given>)>,
 }
 
-/// One instruction of each kind and several widths, with some compute.
+/// One instruction of each kind and several widths, with some compute, and behind those that [`sample`]
+/// uses one with compute of every class.
 pub fn instructions() -> Vec<Instruction> {
     let memory = [(Kind::Load, 4), (Kind::Store, 1), (Kind::Atomic, 8), (Kind::AsyncCopy, 16)];
     let memory = memory.iter().map(|&(kind, width)| (kind, Space::Global, width));
@@ -72,14 +73,34 @@ pub fn instructions() -> Vec<Instruction> {
         width,
         barrier: 0,
         deps: if index % 3 == 0 { vec![] } else { vec![1, 64] },
+        operands: Operands::of((0..index as u16).map(|number| number * number)),
         use_distance: (index % 2 == 0).then_some(index as u32),
         address_from: (index == 2).then_some(1),
-        compute: OpClass::ALL[..index % 4]
-            .iter()
-            .map(|&class| Compute { class, deps: vec![] })
-            .collect(),
+        compute: compute(&OpClass::ALL[..index % 4]),
     };
-    all.map(instruction).collect()
+    let mut all: Vec<Instruction> = all.map(instruction).collect();
+    all.push(Instruction { pc: 0x1000, compute: compute(&OpClass::ALL), ..all[0].clone() });
+    all
+}
+
+fn compute(classes: &[OpClass]) -> Vec<Compute> {
+    let operands = |class: OpClass| Operands::of([4, 6, 4 << class as u16]);
+    let compute = |&class| Compute { class, deps: vec![], operands: operands(class) };
+    classes.iter().map(compute).collect()
+}
+
+/// [`instructions`] as a trace has them: version 1 does not know their operands.
+fn instructions_in(trace: &Trace) -> Vec<Instruction> {
+    let mut all = instructions();
+    if trace.header().version.0 == 1 {
+        for instruction in &mut all {
+            instruction.operands = Operands::spread(instruction.deps.len());
+            for compute in &mut instruction.compute {
+                compute.operands = Operands::spread(compute.deps.len());
+            }
+        }
+    }
+    all
 }
 
 pub fn kernel_info(name: &str) -> KernelInfo {
@@ -118,8 +139,8 @@ pub fn read_warp(
     cta: usize,
     warp: usize,
     dictionary: &[Instruction],
+    all: &[Instruction],
 ) -> Vec<Given> {
-    let all = instructions();
     let mut cursor = chunk.warp(cta, warp);
     let mut record = Record::new();
     let mut records = Vec::new();
@@ -142,13 +163,14 @@ pub fn read_warp(
 
 pub fn read_kernel(trace: &Trace, kernel: usize) -> Vec<GivenCta> {
     let dictionary = trace.instructions(kernel).unwrap();
+    let all = instructions_in(trace);
     let mut ctas = Vec::new();
     for number in trace.kernels()[kernel].chunks.clone() {
         let chunk = trace.chunk(kernel, number).unwrap();
         assert_eq!(chunk.first_cta() as usize, ctas.len());
         for (index, entry) in chunk.ctas().iter().enumerate() {
             let warps = entry.warps.iter().enumerate().map(|(place, warp)| {
-                let records = read_warp(&chunk, index, place, &dictionary);
+                let records = read_warp(&chunk, index, place, &dictionary, &all);
                 assert_eq!(records.len(), warp.records as usize);
                 (warp.warp_in_cta, records)
             });

@@ -81,6 +81,7 @@ fn compute(class: OpClass) -> &'static str {
         OpClass::Control => "BRA",
         OpClass::Uniform => "UIADD3",
         OpClass::Other => "NOP",
+        OpClass::Fp16 => "HFMA2",
     }
 }
 
