@@ -79,6 +79,67 @@ impl Turns {
     }
 }
 
+/// Bits of an address that are looked up at once.
+const DIGIT_BITS: u32 = 6;
+const DIGITS: usize = 1 << DIGIT_BITS;
+
+/// Where addresses within a channel lie, looked up a few bits at a time: maps and hashes are linear over
+/// GF(2), so the place of an address is the XOR of the places of its digits.
+struct Lookup {
+    /// Low bits that no field depends on.
+    skip: u32,
+    /// By digit of the address, the lowest first, the packed place of each of its values.
+    digits: Vec<[u128; DIGITS]>,
+}
+
+impl Lookup {
+    /// `image` is where an address of one bit lies.
+    fn new(skip: u32, image: impl Fn(u64) -> Location) -> Lookup {
+        let images: Vec<u128> = (skip..u64::BITS).map(|bit| pack(&image(1 << bit))).collect();
+        let digits = images.chunks(DIGIT_BITS as usize).map(|images| {
+            std::array::from_fn(|value| {
+                let set = images.iter().enumerate().filter(|(bit, _)| value >> bit & 1 == 1);
+                set.fold(0, |place, (_, image)| place ^ image)
+            })
+        });
+        Lookup { skip, digits: digits.collect() }
+    }
+
+    #[inline]
+    fn place(&self, inner: u64) -> Location {
+        let mut rest = inner >> self.skip;
+        let mut place = 0;
+        for digit in &self.digits {
+            place ^= digit[rest as usize % DIGITS];
+            rest >>= DIGIT_BITS;
+            if rest == 0 {
+                break;
+            }
+        }
+        unpack(place)
+    }
+}
+
+/// A location as one number, of which XOR is that of its fields.
+fn pack(place: &Location) -> u128 {
+    let Location { channel, slice, bank, row, column } = *place;
+    let low = u64::from(channel) | u64::from(slice) << 16 | u64::from(bank) << 32;
+    let high = u64::from(row) | u64::from(column) << 32;
+    u128::from(low) | u128::from(high) << 64
+}
+
+#[inline]
+fn unpack(place: u128) -> Location {
+    let (low, high) = (place as u64, (place >> 64) as u64);
+    Location {
+        channel: low as u16,
+        slice: (low >> 16) as u16,
+        bank: (low >> 32) as u16,
+        row: high as u32,
+        column: (high >> 32) as u32,
+    }
+}
+
 /// The address map of a machine.
 pub struct AddressMap {
     layout: Layout,
@@ -95,6 +156,7 @@ pub struct AddressMap {
     hashed_from: u32,
     /// What the row changes of the bank.
     bank_hash: Option<Hash>,
+    lookup: Lookup,
 }
 
 impl AddressMap {
@@ -110,7 +172,7 @@ impl AddressMap {
         let [channel, bank] = [slot(&layout, &CHANNEL), slot(&layout, &BANK)];
         let index_bits = layout.bits_of(Field::Channel) + slice_bits;
         let index = channel.put(u32::MAX) | bank.put(slices_per_channel - 1);
-        Ok(AddressMap {
+        let mut map = AddressMap {
             turns: layout.turns.map(|shift| Turns { shift, count: dram.channels.into() }),
             row: slot(&layout, &[Field::Row]),
             column: slot(&layout, &[Field::Column]),
@@ -120,15 +182,27 @@ impl AddressMap {
             partition_hash: Hash::new(dram.address.partition_hash, index_bits),
             hashed_from: u64::BITS - scatter(&segments, index).leading_zeros(),
             bank_hash: Hash::new(dram.address.bank_hash, dram.banks.ilog2()),
+            lookup: Lookup { skip: 0, digits: Vec::new() },
             segments,
             layout,
-        })
+        };
+        map.lookup = Lookup::new(map.layout.bits_of(Field::Burst), |inner| map.decode(inner));
+        Ok(map)
     }
 
     /// Where a byte address lies.
+    #[inline]
     pub fn locate(&self, address: u64) -> Location {
-        let (turn, inner) = self.within_channel(address);
-        let mut place = self.gather(turn, inner);
+        let Some(turns) = self.turns else { return self.lookup.place(address) };
+        let (turn, inner) = turns.split(address);
+        let place = self.lookup.place(inner);
+        let slice = (turn << self.slice_bits) as u16 | place.slice;
+        Location { channel: turn as u16, slice, ..place }
+    }
+
+    /// Where an address within the channel lies, from the map itself; of the channel what the address says.
+    fn decode(&self, inner: u64) -> Location {
+        let mut place = self.gather(0, inner);
         if let Some(hash) = &self.partition_hash {
             place.slice ^= hash.of(inner >> self.hashed_from);
             place.channel = place.slice >> self.slice_bits;
@@ -240,4 +314,30 @@ fn segments(layout: &Layout) -> Vec<Segment> {
 /// The address within a channel whose gathered fields are these.
 fn scatter(segments: &[Segment], fields: u64) -> u64 {
     segments.iter().fold(0, |inner, s| inner | s.scatter(fields))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{load, preset_names};
+
+    #[test]
+    fn looking_a_place_up_gives_what_the_map_says() {
+        for name in preset_names() {
+            let machine = load(name, &[]).unwrap();
+            let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+            for bit in 0..u64::BITS {
+                for address in
+                    [1 << bit, u64::MAX >> bit, 0x1234_5678_9abc_def0u64.rotate_left(bit)]
+                {
+                    let (turn, inner) = map.within_channel(address);
+                    let place = map.decode(inner);
+                    let slice = place.slice | (turn << map.slice_bits) as u16;
+                    let expected =
+                        Location { channel: place.channel | turn as u16, slice, ..place };
+                    assert_eq!(map.locate(address), expected, "{name}: {address:#x}");
+                }
+            }
+        }
+    }
 }

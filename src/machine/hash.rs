@@ -9,12 +9,15 @@ const PRIMITIVE: [u32; 10] =
 /// The largest index, in bits, that can be hashed.
 pub(super) const MAX_INDEX_BITS: u32 = PRIMITIVE.len() as u32;
 
-const BYTES: usize = size_of::<u64>();
+/// Bits that are looked up at once, and how often that is.
+const DIGIT_BITS: u32 = 4;
+const DIGITS: usize = (u64::BITS / DIGIT_BITS) as usize;
+const VALUES: usize = 1 << DIGIT_BITS;
 
 /// What the bits above an index are XORed onto it as. Every such hash is linear over GF(2), so it is the XOR
-/// of one table entry per byte.
+/// of one table entry per digit; small digits keep the tables of a machine's many caches small.
 pub struct Hash {
-    tables: Box<[[u16; 256]; BYTES]>,
+    tables: Box<[[u16; VALUES]; DIGITS]>,
 }
 
 impl Hash {
@@ -29,8 +32,8 @@ impl Hash {
             IndexHash::Ipoly => |bit, bits| remainder(bit + bits, bits),
         };
         let images: Vec<u16> = (0..u64::BITS).map(|bit| image(bit, bits)).collect();
-        let mut tables = Box::new([[0; 256]; BYTES]);
-        for (table, images) in tables.iter_mut().zip(images.chunks(8)) {
+        let mut tables = Box::new([[0; VALUES]; DIGITS]);
+        for (table, images) in tables.iter_mut().zip(images.chunks(DIGIT_BITS as usize)) {
             for (value, entry) in table.iter_mut().enumerate() {
                 let set = images.iter().enumerate().filter(|(bit, _)| value >> bit & 1 == 1);
                 *entry = set.fold(0, |hash, (_, image)| hash ^ image);
@@ -40,12 +43,17 @@ impl Hash {
     }
 
     /// What to XOR onto the index.
+    #[inline]
     pub fn of(&self, above: u64) -> u16 {
-        above
-            .to_le_bytes()
-            .iter()
-            .zip(self.tables.iter())
-            .fold(0, |hash, (&byte, table)| hash ^ table[usize::from(byte)])
+        let (mut rest, mut hash) = (above, 0);
+        for table in self.tables.iter() {
+            hash ^= table[rest as usize % VALUES];
+            rest >>= DIGIT_BITS;
+            if rest == 0 {
+                break;
+            }
+        }
+        hash
     }
 }
 
