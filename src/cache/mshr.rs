@@ -6,6 +6,7 @@ use crate::engine::{CacheLevel, RequestId, RequestTable};
 /// One outstanding miss; its requests are linked through the request table.
 #[derive(Clone, Copy)]
 struct Entry {
+    sector: u64,
     first: RequestId,
     last: RequestId,
     count: u32,
@@ -15,8 +16,10 @@ struct Entry {
 pub struct Mshr {
     level: CacheLevel,
     index: AddressIndex,
+    /// As many as have been taken at once.
     entries: Vec<Entry>,
     free: Vec<u32>,
+    capacity: usize,
     merges: u32,
 }
 
@@ -49,12 +52,13 @@ pub enum Merge {
 impl Mshr {
     /// `entries` outstanding misses of at most `merges` requests each, the first included.
     pub fn new(level: CacheLevel, entries: u32, merges: u32) -> Mshr {
-        let blank = Entry { first: RequestId::NONE, last: RequestId::NONE, count: 0 };
+        let capacity = entries as usize;
         Mshr {
             level,
-            index: AddressIndex::new(entries as usize),
-            entries: vec![blank; entries as usize],
-            free: (0..entries).rev().collect(),
+            index: AddressIndex::new(capacity),
+            entries: Vec::with_capacity(capacity),
+            free: Vec::with_capacity(capacity),
+            capacity,
             merges,
         }
     }
@@ -62,12 +66,18 @@ impl Mshr {
     /// Whether every entry is taken.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.free.is_empty()
+        self.len() == self.capacity
     }
 
     /// Entries taken.
+    #[inline]
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
+    }
+
+    #[inline]
+    fn entry(&self, sector: u64) -> Option<u32> {
+        self.index.get(sector, |entry| self.entries[entry as usize].sector)
     }
 
     /// Whether no miss is outstanding.
@@ -78,7 +88,7 @@ impl Mshr {
     /// Lets `request` wait for an outstanding miss of `sector`, if there is one.
     #[inline]
     pub fn merge(&mut self, sector: u64, request: RequestId, requests: &mut RequestTable) -> Merge {
-        let Some(entry) = self.index.get(sector) else { return Merge::Absent };
+        let Some(entry) = self.entry(sector) else { return Merge::Absent };
         let entry = &mut self.entries[entry as usize];
         if entry.count == self.merges {
             return Merge::Full;
@@ -93,12 +103,12 @@ impl Mshr {
     /// Whether a miss of `sector` is outstanding, and whether it could take one more request.
     #[inline]
     pub fn probe(&self, sector: u64) -> Option<bool> {
-        self.index.get(sector).map(|entry| self.entries[entry as usize].count < self.merges)
+        self.entry(sector).map(|entry| self.entries[entry as usize].count < self.merges)
     }
 
     /// The entry of `sector`, if a miss of it is outstanding.
     pub fn find(&self, sector: u64) -> Option<MshrEntry> {
-        self.index.get(sector).map(MshrEntry)
+        self.entry(sector).map(MshrEntry)
     }
 
     /// The first of the requests that wait in an entry; the others follow through [`RequestTable::next`].
@@ -109,9 +119,14 @@ impl Mshr {
     /// Opens an entry for `sector`; there must be a free one and none for the sector.
     #[inline]
     pub fn open(&mut self, sector: u64, request: RequestId, requests: &mut RequestTable) {
-        let entry = self.free.pop().expect("a free MSHR entry was promised");
+        assert!(!self.is_full(), "a free MSHR entry was promised");
         requests.set_next(request, self.level, RequestId::NONE);
-        self.entries[entry as usize] = Entry { first: request, last: request, count: 1 };
+        let opened = Entry { sector, first: request, last: request, count: 1 };
+        let entry = self.free.pop().unwrap_or(self.entries.len() as u32);
+        match self.entries.get_mut(entry as usize) {
+            Some(entry) => *entry = opened,
+            None => self.entries.push(opened),
+        }
         self.index.insert(sector, entry);
     }
 
@@ -119,7 +134,8 @@ impl Mshr {
     /// [`RequestTable::next`]) and their number.
     #[inline]
     pub fn close(&mut self, sector: u64) -> Option<(RequestId, u32)> {
-        let entry = self.index.remove(sector)?;
+        let entry = self.entry(sector)?;
+        self.index.remove(sector, entry, |entry| self.entries[entry as usize].sector);
         self.free.push(entry);
         let Entry { first, count, .. } = self.entries[entry as usize];
         Some((first, count))

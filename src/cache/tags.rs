@@ -6,6 +6,7 @@ use crate::machine::{Cache, Hash, Replacement};
 /// A sector's 32 parts, all valid.
 pub const ALL_BYTES: u32 = u32::MAX;
 
+/// The number of no line.
 const NO_LINE: u64 = u64::MAX;
 const NIL: u32 = u32::MAX;
 
@@ -57,18 +58,45 @@ impl Geometry {
     }
 }
 
-/// Per line: its number, the sectors that are dirty or reserved, and its place in the set's order.
+/// Per line: its number, what is known of its sectors by one bit each, and its place in the set's order.
+///
+/// Zeroed memory is an empty array whose places are in the order of their numbers, so that a large one costs
+/// nothing until it is used: numbers are one more than they say, and links are told from the neighbours of
+/// the place.
 #[derive(Clone, Copy)]
 struct Line {
-    number: u64,
-    /// Towards the next to be replaced, and away from it.
+    number_after: u64,
+    /// Towards the next to be replaced, counted from the place before; away from it, from the place behind.
     older: u32,
     newer: u32,
     set: u32,
+    /// Sectors all of whose bytes are valid, and those of which [`Tags::bytes`] knows the valid ones.
+    whole: u8,
+    partial: u8,
     dirty: u8,
     pending: u8,
 }
 
+const BLANK: Line = Line {
+    number_after: 0,
+    older: 0,
+    newer: 0,
+    set: 0,
+    whole: 0,
+    partial: 0,
+    dirty: 0,
+    pending: 0,
+};
+
+impl Line {
+    /// The line that is here; [`NO_LINE`] if none is.
+    #[inline]
+    fn number(&self) -> u64 {
+        self.number_after.wrapping_sub(1)
+    }
+}
+
+/// The ends of a set's order.
 #[derive(Clone, Copy)]
 struct Set {
     oldest: u32,
@@ -78,7 +106,8 @@ struct Set {
 /// The line that a new one would replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Victim {
-    pub slot: Slot,
+    slot: Slot,
+    set: u32,
     /// The line that leaves, if the place holds one, and its dirty sectors.
     pub line: Option<(u64, u8)>,
 }
@@ -88,10 +117,12 @@ pub struct Victim {
 pub struct Tags {
     lines: Vec<Line>,
     sets: Vec<Set>,
-    /// Valid parts of each sector of each line.
-    valid: Vec<u32>,
+    /// Valid parts of the sectors that are partial.
+    bytes: Vec<u32>,
     sectors: usize,
     index: AddressIndex,
+    /// The sets less one, if they are a power of two.
+    set_mask: Option<u64>,
     hash: Option<Hash>,
     lru: bool,
 }
@@ -105,60 +136,67 @@ impl Tags {
         let sectors = Geometry::new(cache).sectors();
         let count = (sets * ways) as usize;
         let mut tags = Tags {
-            lines: Vec::with_capacity(count),
+            lines: vec![BLANK; count],
             sets: Vec::with_capacity(sets as usize),
-            valid: vec![0; count * sectors],
+            bytes: vec![0; count * sectors],
             sectors,
             index: AddressIndex::new(count),
+            set_mask: sets.is_power_of_two().then(|| u64::from(sets) - 1),
             hash: Hash::new(cache.index, sets.trailing_zeros()),
             lru: cache.replacement == Replacement::Lru,
         };
         for set in 0..sets {
-            tags.add_set(set, ways);
+            let (oldest, newest) = (set * ways, (set + 1) * ways - 1);
+            tags.set_older(oldest, NIL);
+            tags.set_newer(newest, NIL);
+            tags.sets.push(Set { oldest, newest });
         }
         tags
     }
 
-    fn add_set(&mut self, set: u32, ways: u32) {
-        let first = set * ways;
-        for slot in first..first + ways {
-            self.lines.push(Line {
-                number: NO_LINE,
-                older: if slot == first { NIL } else { slot - 1 },
-                newer: if slot + 1 == first + ways { NIL } else { slot + 1 },
-                set,
-                dirty: 0,
-                pending: 0,
-            });
+    /// Empties the array and makes it `size_bytes` large. Nothing may be on its way.
+    pub fn reset(&mut self, cache: &Cache, size_bytes: u32) {
+        let is_new = self.index.len() == 0;
+        if !is_new || self.lines.len() != (size_bytes / cache.line_bytes) as usize {
+            *self = Tags::new(cache, size_bytes);
         }
-        self.sets.push(Set { oldest: first, newest: first + ways - 1 });
     }
 
     /// Where `line` is, if any part of it is present or on its way.
     #[inline]
     pub fn find(&self, line: u64) -> Option<Slot> {
-        self.index.get(line).map(Slot)
+        self.index.get(line, |row| self.lines[row as usize].number()).map(Slot)
     }
 
     /// Whether all `bytes` of a sector are valid.
     #[inline]
     pub fn holds(&self, slot: Slot, sector: u32, bytes: u32) -> bool {
-        self.valid[slot.0 as usize * self.sectors + sector as usize] & bytes == bytes
+        let line = &self.lines[slot.0 as usize];
+        let valid = match (line.whole >> sector & 1, line.partial >> sector & 1) {
+            (1, _) => ALL_BYTES,
+            (_, 1) => self.bytes[self.part(slot, sector)],
+            _ => 0,
+        };
+        valid & bytes == bytes
+    }
+
+    fn part(&self, slot: Slot, sector: u32) -> usize {
+        slot.0 as usize * self.sectors + sector as usize
     }
 
     /// The line was used: under LRU it is now the newest of its set.
     #[inline]
     pub fn touch(&mut self, slot: Slot) {
         if self.lru {
-            self.unlink(slot.0);
-            self.link_newest(slot.0);
+            self.make_newest(slot.0, self.lines[slot.0 as usize].set);
         }
     }
 
     /// The line is to be the next of its set to be replaced.
     pub fn demote(&mut self, slot: Slot) {
-        self.unlink(slot.0);
-        self.link_oldest(slot.0);
+        let set = self.lines[slot.0 as usize].set;
+        self.unlink(slot.0, set);
+        self.link_oldest(slot.0, set);
     }
 
     /// The place that a new line would take, the set chosen by `set_key` (the line's number, or its number
@@ -170,37 +208,34 @@ impl Tags {
         while at != NIL {
             let line = &self.lines[at as usize];
             if line.pending == 0 {
-                let leaving = (line.number != NO_LINE).then_some((line.number, line.dirty));
-                return Some(Victim { slot: Slot(at), line: leaving });
+                let leaving = (line.number() != NO_LINE).then_some((line.number(), line.dirty));
+                return Some(Victim { slot: Slot(at), set: set as u32, line: leaving });
             }
-            at = line.newer;
+            at = self.newer(at);
         }
         None
     }
 
     fn set_of(&self, key: u64) -> usize {
-        let sets = self.sets.len() as u64;
+        let set = self.set_mask.map_or_else(|| key % self.sets.len() as u64, |mask| key & mask);
         // A hashed cache has a power of two of sets.
-        let above = |hash: &Hash| usize::from(hash.of(key >> sets.trailing_zeros()));
-        (key % sets) as usize ^ self.hash.as_ref().map_or(0, above)
+        let above = |hash: &Hash| usize::from(hash.of(key >> self.sets.len().trailing_zeros()));
+        set as usize ^ self.hash.as_ref().map_or(0, above)
     }
 
     /// Puts `line` in the victim's place, with nothing of it valid.
     #[inline]
     pub fn replace(&mut self, victim: Victim, line: u64) -> Slot {
-        let Slot(slot) = victim.slot;
-        if let Some((old, _)) = victim.line {
-            self.index.remove(old);
+        let Victim { slot: Slot(slot), set, line: leaving } = victim;
+        if let Some((old, _)) = leaving {
+            self.index.remove(old, slot, |row| self.lines[row as usize].number());
         }
         let entry = &mut self.lines[slot as usize];
         debug_assert!(entry.pending == 0);
-        entry.number = line;
-        entry.dirty = 0;
+        let (older, newer) = (entry.older, entry.newer);
+        *entry = Line { number_after: line + 1, older, newer, set, ..BLANK };
         self.index.insert(line, slot);
-        let first = slot as usize * self.sectors;
-        self.valid[first..first + self.sectors].fill(0);
-        self.unlink(slot);
-        self.link_newest(slot);
+        self.make_newest(slot, set);
         victim.slot
     }
 
@@ -213,70 +248,97 @@ impl Tags {
     /// A sector has arrived.
     #[inline]
     pub fn fill(&mut self, slot: Slot, sector: u32) {
-        self.lines[slot.0 as usize].pending &= !(1 << sector);
-        self.valid[slot.0 as usize * self.sectors + sector as usize] = ALL_BYTES;
+        let line = &mut self.lines[slot.0 as usize];
+        line.pending &= !(1 << sector);
+        line.whole |= 1 << sector;
     }
 
     /// A store has put `bytes` into a sector.
     #[inline]
     pub fn write(&mut self, slot: Slot, sector: u32, bytes: u32, dirty: bool) {
-        self.valid[slot.0 as usize * self.sectors + sector as usize] |= bytes;
-        if dirty {
-            self.lines[slot.0 as usize].dirty |= 1 << sector;
+        let (part, line) = (self.part(slot, sector), &mut self.lines[slot.0 as usize]);
+        line.dirty |= u8::from(dirty) << sector;
+        if line.whole >> sector & 1 == 1 {
+            return;
+        }
+        let before = if line.partial >> sector & 1 == 1 { self.bytes[part] } else { 0 };
+        match before | bytes {
+            ALL_BYTES => line.whole |= 1 << sector,
+            valid => {
+                line.partial |= 1 << sector;
+                self.bytes[part] = valid;
+            }
         }
     }
 
     /// Drops a sector's data.
     #[inline]
     pub fn drop_sector(&mut self, slot: Slot, sector: u32) {
-        self.valid[slot.0 as usize * self.sectors + sector as usize] = 0;
+        let line = &mut self.lines[slot.0 as usize];
+        line.whole &= !(1 << sector);
+        line.partial &= !(1 << sector);
     }
 
-    /// Drops everything, dirty data included. Nothing may be on its way.
-    pub fn clear(&mut self) {
-        debug_assert!(self.lines.iter().all(|line| line.pending == 0));
-        for line in &mut self.lines {
-            line.number = NO_LINE;
-            line.dirty = 0;
+    #[inline]
+    fn older(&self, slot: u32) -> u32 {
+        self.lines[slot as usize].older.wrapping_add(slot).wrapping_sub(1)
+    }
+
+    #[inline]
+    fn newer(&self, slot: u32) -> u32 {
+        self.lines[slot as usize].newer.wrapping_add(slot).wrapping_add(1)
+    }
+
+    #[inline]
+    fn set_older(&mut self, slot: u32, older: u32) {
+        self.lines[slot as usize].older = older.wrapping_sub(slot).wrapping_add(1);
+    }
+
+    #[inline]
+    fn set_newer(&mut self, slot: u32, newer: u32) {
+        self.lines[slot as usize].newer = newer.wrapping_sub(slot).wrapping_sub(1);
+    }
+
+    #[inline]
+    fn make_newest(&mut self, slot: u32, set: u32) {
+        if self.sets[set as usize].newest != slot {
+            self.unlink(slot, set);
+            self.link_newest(slot, set);
         }
-        self.valid.fill(0);
-        self.index.clear();
     }
 
-    fn unlink(&mut self, slot: u32) {
-        let Line { older, newer, set, .. } = self.lines[slot as usize];
+    fn unlink(&mut self, slot: u32, set: u32) {
+        let (older, newer) = (self.older(slot), self.newer(slot));
         match older {
             NIL => self.sets[set as usize].oldest = newer,
-            other => self.lines[other as usize].newer = newer,
+            other => self.set_newer(other, newer),
         }
         match newer {
             NIL => self.sets[set as usize].newest = older,
-            other => self.lines[other as usize].older = older,
+            other => self.set_older(other, older),
         }
     }
 
-    fn link_oldest(&mut self, slot: u32) {
-        let set = self.lines[slot as usize].set as usize;
-        let oldest = self.sets[set].oldest;
-        self.lines[slot as usize].older = NIL;
-        self.lines[slot as usize].newer = oldest;
+    fn link_oldest(&mut self, slot: u32, set: u32) {
+        let oldest = self.sets[set as usize].oldest;
+        self.set_older(slot, NIL);
+        self.set_newer(slot, oldest);
         match oldest {
-            NIL => self.sets[set].newest = slot,
-            other => self.lines[other as usize].older = slot,
+            NIL => self.sets[set as usize].newest = slot,
+            other => self.set_older(other, slot),
         }
-        self.sets[set].oldest = slot;
+        self.sets[set as usize].oldest = slot;
     }
 
-    fn link_newest(&mut self, slot: u32) {
-        let set = self.lines[slot as usize].set as usize;
-        let newest = self.sets[set].newest;
-        self.lines[slot as usize].older = newest;
-        self.lines[slot as usize].newer = NIL;
+    fn link_newest(&mut self, slot: u32, set: u32) {
+        let newest = self.sets[set as usize].newest;
+        self.set_older(slot, newest);
+        self.set_newer(slot, NIL);
         match newest {
-            NIL => self.sets[set].oldest = slot,
-            other => self.lines[other as usize].newer = slot,
+            NIL => self.sets[set as usize].oldest = slot,
+            other => self.set_newer(other, slot),
         }
-        self.sets[set].newest = slot;
+        self.sets[set as usize].newest = slot;
     }
 }
 

@@ -65,7 +65,7 @@ impl L1 {
     /// Empties the cache and gives it a new size, at the start of a kernel.
     pub fn reset(&mut self, size_bytes: u32) {
         debug_assert!(self.mshr.is_empty());
-        self.tags = Tags::new(&self.config.cache, size_bytes);
+        self.tags.reset(&self.config.cache, size_bytes);
     }
 
     /// The bank that serves a sector.

@@ -101,17 +101,18 @@ fn a_line_leaves_with_exactly_its_dirty_sectors() {
 }
 
 #[test]
-fn clearing_drops_every_line() {
-    let mut tags = tags(&cache(2, 2));
-    for line in 0..4 {
-        insert(&mut tags, line);
-        let place = slot(&tags, line);
-        tags.write(place, 0, ALL_BYTES, true);
+fn a_reset_drops_every_line_and_takes_the_new_size() {
+    let cache = cache(2, 2);
+    let mut tags = tags(&cache);
+    for lines in [4, 4, 8, 4] {
+        tags.reset(&cache, lines * 128);
+        assert!((0..=8).all(|line| tags.find(line).is_none()));
+        let lines = u64::from(lines);
+        assert!((0..lines).all(|line| insert(&mut tags, line).is_none()), "{lines} lines fit");
+        assert_eq!(insert(&mut tags, lines), Some(0));
+        assert!((1..=lines).all(|line| !tags.holds(slot(&tags, line), 0, 1)));
+        (1..=lines).for_each(|line| tags.write(slot(&tags, line), 0, ALL_BYTES, true));
     }
-    tags.clear();
-    assert!((0..4).all(|line| tags.find(line).is_none()));
-    assert!((0..4).all(|line| insert(&mut tags, line).is_none()));
-    assert!((0..4).all(|line| !tags.holds(slot(&tags, line), 0, 1)));
 }
 
 #[test]
