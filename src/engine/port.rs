@@ -15,23 +15,54 @@ pub struct UnitId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortId(u32);
 
-/// A fixed-capacity queue of requests, each with the time from which the reader may take it.
+/// A request in a port, and the time from which the reader may take it.
+type Entry = (Ticks, RequestId);
+
+/// A queue of requests of limited length: what a push or pop needs, in half a line of the host's cache.
+#[repr(align(32))]
 struct Port {
-    ring: Box<[(Ticks, RequestId)]>,
+    /// Its ring among all entries, a power of two that grows to the most that the port has held.
+    ring: u32,
+    mask: u32,
     head: u32,
     len: u32,
-    reader: UnitId,
-    writer: UnitId,
+    capacity: u32,
+    reader: PackedUnit,
+    writer: PackedUnit,
     /// The writer found no room and waits.
     writer_blocked: bool,
-    name: &'static str,
-    /// Which of several like ports this is.
-    index: u32,
 }
+
+/// Places of a ring before it grows.
+const FIRST_PLACES: u32 = 4;
+
+/// A [`UnitId`] in four bytes.
+#[derive(Clone, Copy)]
+struct PackedUnit {
+    domain: Domain,
+    index: u16,
+}
+
+impl PackedUnit {
+    fn new(unit: UnitId) -> PackedUnit {
+        let index = u16::try_from(unit.index).expect("units of a domain are numbered in 16 bits");
+        PackedUnit { domain: unit.domain, index }
+    }
+
+    #[inline]
+    fn unpack(self) -> UnitId {
+        UnitId { domain: self.domain, index: self.index.into() }
+    }
+}
+
+/// What a port is called: its name, and which of several like ports it is.
+type Name = (&'static str, u32);
 
 /// All ports and the wake wheels: what a unit sees of the rest of the machine.
 pub struct Fabric {
     ports: Vec<Port>,
+    entries: Vec<Entry>,
+    names: Vec<Name>,
     wheels: [Wheel; Domain::COUNT],
     clocks: [Clock; Domain::COUNT],
     /// The point in time that is being carried out, and the domain that has its turn.
@@ -41,8 +72,14 @@ pub struct Fabric {
 impl Fabric {
     /// `units` is the number of units in each domain.
     pub fn new(clocks: [Clock; Domain::COUNT], units: [usize; Domain::COUNT]) -> Fabric {
-        let turn = (Ticks(0), Domain::ALL[0]);
-        Fabric { ports: Vec::new(), wheels: units.map(Wheel::new), clocks, turn }
+        Fabric {
+            ports: Vec::new(),
+            entries: Vec::new(),
+            names: Vec::new(),
+            wheels: units.map(Wheel::new),
+            clocks,
+            turn: (Ticks(0), Domain::ALL[0]),
+        }
     }
 
     /// Adds a port that holds `capacity` requests.
@@ -54,19 +91,39 @@ impl Fabric {
         writer: UnitId,
         reader: UnitId,
     ) -> PortId {
-        let ring = vec![(Ticks(0), RequestId::NONE); capacity.max(1)].into_boxed_slice();
-        let index = index as u32;
+        self.names.push((name, index as u32));
+        let ring = self.add_ring(FIRST_PLACES);
         self.ports.push(Port {
             ring,
+            mask: FIRST_PLACES - 1,
             head: 0,
             len: 0,
-            reader,
-            writer,
+            capacity: capacity.max(1) as u32,
+            reader: PackedUnit::new(reader),
+            writer: PackedUnit::new(writer),
             writer_blocked: false,
-            name,
-            index,
         });
         PortId(self.ports.len() as u32 - 1)
+    }
+
+    /// The start of a new ring of so many places.
+    fn add_ring(&mut self, places: u32) -> u32 {
+        let ring = self.entries.len();
+        self.entries.resize(ring + places as usize, (Ticks(0), RequestId::NONE));
+        ring as u32
+    }
+
+    /// Gives a port whose ring is full one of twice the size.
+    #[cold]
+    fn grow(&mut self, port: PortId) {
+        let Port { ring, mask, head, len, .. } = self.ports[port.0 as usize];
+        let grown = self.add_ring(2 * (mask + 1));
+        for at in 0..len {
+            self.entries[(grown + at) as usize] =
+                self.entries[(ring + (head + at & mask)) as usize];
+        }
+        let port = &mut self.ports[port.0 as usize];
+        (port.ring, port.mask, port.head) = (grown, 2 * mask + 1, 0);
     }
 
     #[inline]
@@ -78,25 +135,25 @@ impl Fabric {
     #[inline]
     pub fn room(&self, port: PortId) -> usize {
         let port = self.port(port);
-        port.ring.len() - port.len as usize
+        (port.capacity - port.len) as usize
     }
 
     /// Appends a request that the reader may take from `ready` on, and wakes the reader then. There
     /// must be room.
     #[inline]
     pub fn push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
-        let p = &mut self.ports[port.0 as usize];
-        let capacity = p.ring.len() as u32;
-        assert!(p.len < capacity, "port `{}` {} overflows", p.name, p.index);
-        let mut tail = p.head + p.len;
-        if tail >= capacity {
-            tail -= capacity;
+        if self.port(port).len > self.port(port).mask {
+            self.grow(port);
         }
-        p.ring[tail as usize] = (ready, request);
+        let p = &mut self.ports[port.0 as usize];
+        let (name, index) = &self.names[port.0 as usize];
+        assert!(p.len < p.capacity, "port `{name}` {index} overflows");
+        let at = p.ring + (p.head + p.len & p.mask);
+        self.entries[at as usize] = (ready, request);
         p.len += 1;
         // Later entries are found by the reader when it takes the ones before them.
         if p.len == 1 {
-            let reader = p.reader;
+            let reader = p.reader.unpack();
             self.wake(reader, ready);
         }
     }
@@ -105,7 +162,7 @@ impl Fabric {
     #[inline]
     pub fn head(&self, port: PortId) -> Option<(Ticks, RequestId)> {
         let p = self.port(port);
-        (p.len > 0).then(|| p.ring[p.head as usize])
+        (p.len > 0).then(|| self.entries[(p.ring + p.head) as usize])
     }
 
     /// The request at the head, if it may be taken now.
@@ -118,18 +175,16 @@ impl Fabric {
     #[inline]
     pub fn pop(&mut self, port: PortId, now: Ticks) -> RequestId {
         let p = &mut self.ports[port.0 as usize];
-        assert!(p.len > 0, "port `{}` {} is empty", p.name, p.index);
-        let (ready, request) = p.ring[p.head as usize];
+        let (name, index) = &self.names[port.0 as usize];
+        assert!(p.len > 0, "port `{name}` {index} is empty");
+        let (ready, request) = self.entries[(p.ring + p.head) as usize];
         debug_assert!(ready <= now);
         p.len -= 1;
-        p.head += 1;
         // An empty ring starts again at its first places, which are in the host's cache.
-        if p.len == 0 || p.head == p.ring.len() as u32 {
-            p.head = 0;
-        }
+        p.head = if p.len == 0 { 0 } else { p.head + 1 & p.mask };
         if p.writer_blocked {
             p.writer_blocked = false;
-            let writer = p.writer;
+            let writer = p.writer.unpack();
             self.wake(writer, now);
         }
         request
@@ -139,7 +194,7 @@ impl Fabric {
     #[inline]
     pub fn room_or_wake(&mut self, port: PortId) -> bool {
         let p = &mut self.ports[port.0 as usize];
-        let room = (p.len as usize) < p.ring.len();
+        let room = p.len < p.capacity;
         p.writer_blocked |= !room;
         room
     }
@@ -201,14 +256,13 @@ impl Fabric {
 
     /// The ports that hold something, for the deadlock report: name, index, length, capacity, head.
     pub fn occupied(&self) -> impl Iterator<Item = String> {
-        self.ports.iter().filter(|p| p.len > 0).map(|p| {
-            let (ready, request) = p.ring[p.head as usize];
+        let named = self.ports.iter().zip(&self.names);
+        named.filter(|(p, _)| p.len > 0).map(|(p, (name, index))| {
+            let (ready, request) = self.entries[(p.ring + p.head) as usize];
             format!(
-                "port {} {}: {} of {}, head request {} ready at tick {}{}",
-                p.name,
-                p.index,
+                "port {name} {index}: {} of {}, head request {} ready at tick {}{}",
                 p.len,
-                p.ring.len(),
+                p.capacity,
                 request.0,
                 ready.0,
                 if p.writer_blocked { ", writer waits" } else { "" }
@@ -255,17 +309,22 @@ mod tests {
     }
 
     #[test]
-    fn requests_leave_in_order_and_the_ring_wraps_around() {
-        let mut fabric = fabric();
-        let port = fabric.add_port("p", 0, 3, unit(Domain::Core), unit(Domain::Llc));
-        let mut next = 0..;
-        for n in next.by_ref().take(2) {
-            fabric.push(port, RequestId(n), Ticks(0));
-        }
-        for (expected, n) in (0..10).zip(next) {
-            fabric.push(port, RequestId(n), Ticks(0));
-            assert_eq!(fabric.room(port), 0);
-            assert_eq!(fabric.pop(port, Ticks(0)), RequestId(expected));
+    fn requests_leave_in_order_as_the_ring_wraps_around_and_grows() {
+        for capacity in [1, 3, 50] {
+            let mut fabric = fabric();
+            let port = fabric.add_port("p", 0, capacity, unit(Domain::Core), unit(Domain::Llc));
+            let mut next = 0;
+            for n in 0..300 {
+                fabric.push(port, RequestId(n), Ticks(0));
+                while fabric.room(port) == 0 || n % 3 == 0 && next <= n {
+                    assert_eq!(fabric.pop(port, Ticks(0)), RequestId(next));
+                    next += 1;
+                    if n % 9 != 0 {
+                        break;
+                    }
+                }
+                assert_eq!(fabric.room(port), capacity - (n + 1 - next) as usize);
+            }
         }
     }
 

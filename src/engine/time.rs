@@ -54,7 +54,7 @@ impl Clock {
 /// The clock domains, in the order in which they have their turn when their cycles coincide: from DRAM
 /// up to the SMs, so that room made below is seen above at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
+#[repr(u8)]
 pub enum Domain {
     Dram,
     Llc,
