@@ -113,19 +113,21 @@ impl Request {
     }
 }
 
-/// Times at which a request passed the boundaries of the machine.
+/// Times at which a request passed the boundaries of the machine. The first are those that a slice's input
+/// writes when it reads nothing but the [`Request`] before them: see [`Row`].
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct Stamps {
-    /// Coalesced.
-    pub created: Ticks,
-    /// Left L1 for the network.
-    pub l1_missed: Ticks,
     /// Arrived at the slice's queue.
     pub llc_arrived: Ticks,
     /// Had its turn at the slice's tags.
     pub llc_served: Ticks,
     /// Left the slice for DRAM; for a merged request, joined the one that did.
     pub llc_missed: Ticks,
+    /// Coalesced.
+    pub created: Ticks,
+    /// Left L1 for the network.
+    pub l1_missed: Ticks,
     /// Entered the channel's queue.
     pub dram_entered: Ticks,
     /// First DRAM command on its behalf.
@@ -136,11 +138,21 @@ pub struct Stamps {
     pub replied: Ticks,
 }
 
+/// A request with its stamps, in two lines of the host's cache: most units touch one of them.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Row {
+    request: Request,
+    stamps: Stamps,
+}
+
+const LINE_BYTES: usize = 64;
+const _: () = assert!(size_of::<Row>() == 2 * LINE_BYTES);
+
 /// All requests in flight.
 #[derive(Default)]
 pub struct RequestTable {
-    rows: Vec<Request>,
-    stamps: Vec<Stamps>,
+    rows: Vec<Row>,
     free: Vec<RequestId>,
 }
 
@@ -148,14 +160,12 @@ impl RequestTable {
     /// Adds a request; no allocation once the table has grown to the most in flight.
     #[inline]
     pub fn add(&mut self, request: Request, created: Ticks) -> RequestId {
-        let stamps = Stamps { created, ..Stamps::default() };
+        let row = Row { request, stamps: Stamps { created, ..Stamps::default() } };
         if let Some(id) = self.free.pop() {
-            self.rows[id.0 as usize] = request;
-            self.stamps[id.0 as usize] = stamps;
+            self.rows[id.0 as usize] = row;
             return id;
         }
-        self.rows.push(request);
-        self.stamps.push(stamps);
+        self.rows.push(row);
         RequestId(self.rows.len() as u32 - 1)
     }
 
@@ -168,12 +178,12 @@ impl RequestTable {
 
     #[inline]
     pub fn get(&self, id: RequestId) -> &Request {
-        &self.rows[id.0 as usize]
+        &self.rows[id.0 as usize].request
     }
 
     #[inline]
     pub fn get_mut(&mut self, id: RequestId) -> &mut Request {
-        &mut self.rows[id.0 as usize]
+        &mut self.rows[id.0 as usize].request
     }
 
     /// The request that waits behind `id` in the same MSHR entry.
@@ -190,12 +200,12 @@ impl RequestTable {
 
     #[inline]
     pub fn stamps(&self, id: RequestId) -> &Stamps {
-        &self.stamps[id.0 as usize]
+        &self.rows[id.0 as usize].stamps
     }
 
     #[inline]
     pub fn stamps_mut(&mut self, id: RequestId) -> &mut Stamps {
-        &mut self.stamps[id.0 as usize]
+        &mut self.rows[id.0 as usize].stamps
     }
 
     /// Requests in flight.
@@ -229,8 +239,9 @@ impl RequestTable {
         *own = stamps.shared_from(own.created);
     }
 
-    /// `joined` waited in an LLC MSHR for a request whose data have come from DRAM.
-    pub fn share_fill(&mut self, joined: RequestId, stamps: &Stamps) {
+    /// `joined` waited in an LLC MSHR for `first`, whose data have come from DRAM.
+    pub fn share_fill(&mut self, joined: RequestId, first: RequestId) {
+        let stamps = *self.stamps(first);
         let own = self.stamps_mut(joined);
         let shared = stamps.shared_from(own.llc_missed);
         own.dram_entered = shared.dram_entered;
@@ -320,7 +331,9 @@ mod tests {
             stamps.llc_served,
             stamps.llc_missed,
         ] = own;
-        requests.share_fill(joined, &way());
+        let first = test_request(&mut requests, 0);
+        *requests.stamps_mut(first) = way();
+        requests.share_fill(joined, first);
         assert_eq!(in_order(requests.stamps(joined))[..5], own.map(|at| at.0));
         assert_eq!(in_order(requests.stamps(joined))[5..8], [75, 75, 80], "joined in service");
     }

@@ -22,7 +22,7 @@ impl Slice {
             RequestKind::Atomic => {
                 self.read(id, &request, ALL_BYTES, now, ctx)?;
                 self.result.cache.atomics += 1;
-                let busy = u64::from(self.config.atomic_cycles) * u64::from(request.serial);
+                let busy = u64::from(self.rules.atomic_cycles) * u64::from(request.serial);
                 self.tags_free = cycle + busy.max(1);
                 Ok(())
             }
@@ -77,7 +77,7 @@ impl Slice {
         };
         let allocate = match insertion {
             Insertion::Nowhere => ReadAllocate::OnFill,
-            _ => self.config.cache.read_allocate,
+            _ => self.rules.read_allocate,
         };
         self.take_miss(request.address, slot, allocate, now, ctx)?;
         if insertion == Insertion::Oldest
@@ -139,7 +139,7 @@ impl Slice {
             None => self.allocate(address, 1, now, ctx)?,
         };
         // A fill that looks for its place must find one, though all lines wait for fills behind it.
-        if self.config.cache.read_allocate == ReadAllocate::OnMiss {
+        if self.rules.read_allocate == ReadAllocate::OnMiss {
             self.tags.reserve(slot, self.geometry.sector_in_line(address));
         }
         self.tags.touch(slot);
@@ -209,9 +209,9 @@ impl Slice {
     ) -> Result<(), ReservationFail> {
         let (line, part) = self.place(request.address);
         let slot = self.tags.find(line);
-        let keeps = self.config.cache.write == WritePolicy::WriteBack;
+        let keeps = self.rules.write == WritePolicy::WriteBack;
         let place = match slot {
-            None if !keeps || self.config.cache.write_allocate == WriteAllocate::None => {
+            None if !keeps || self.rules.write_allocate == WriteAllocate::None => {
                 self.pass_on(request, now, ctx)?;
                 None
             }
@@ -246,7 +246,7 @@ impl Slice {
 
     /// Whether a store leaves part of a sector to be fetched at once.
     fn must_fetch(&self, request: &Request, slot: Option<Slot>, part: u32) -> bool {
-        self.config.cache.write_allocate == WriteAllocate::FetchOnWrite
+        self.rules.write_allocate == WriteAllocate::FetchOnWrite
             && request.bytes != ALL_BYTES
             && !slot.is_some_and(|slot| self.tags.holds(slot, part, ALL_BYTES))
             && self.mshr.probe(self.geometry.sector(request.address)).is_none()
@@ -288,7 +288,7 @@ impl Slice {
     }
 
     fn hit(&mut self, id: RequestId, now: Ticks) {
-        let due = now.0 + u64::from(self.config.latency) * self.clock.period();
+        let due = now.0 + u64::from(self.rules.latency) * self.clock.period();
         self.hits.push_back((Ticks(due), id));
     }
 

@@ -10,7 +10,7 @@ use crate::engine::{
     CacheLevel, Clock, Context, Domain, Insertion, PortId, Request, RequestId, RequestKind, Sent,
     Ticks, UnitId,
 };
-use crate::machine::{self, Machine};
+use crate::machine::{Machine, ReadAllocate, WriteAllocate, WritePolicy};
 use crate::record::{ReservationFail, SliceResult};
 use crate::registry::PolicyError;
 use std::collections::VecDeque;
@@ -31,36 +31,53 @@ pub struct SlicePorts {
 /// Requests on their way to somewhere within the slice, with the time at which they are there.
 type DelayLine = VecDeque<(Ticks, RequestId)>;
 
-/// A slice.
+/// Later than anything.
+const NEVER: Ticks = Ticks(u64::MAX);
+
+/// A slice. What every step needs comes first: a machine has too many slices for the host's first cache.
+#[repr(C)]
 pub struct Slice {
-    pub(super) index: u16,
-    unit: UnitId,
-    pub(super) clock: Clock,
-    pub(super) config: machine::Llc,
     pub(super) ports: SlicePorts,
-    pub(super) geometry: Geometry,
-    pub(super) tags: Tags,
-    pub(super) mshr: Mshr,
-    pub(super) set_key: SetKey,
-    queue: Box<dyn LlcQueue>,
+    pub(super) clock: Clock,
+    unit: UnitId,
     /// From the network to the queue, and at most this many requests in both together.
     arriving: DelayLine,
-    input_capacity: usize,
-    input_ticks: u64,
-    pub(super) to_dram_ticks: u64,
-    /// The miss queue, where merges are told of; else misses wait in their port.
-    pub(super) path: Option<MergePath>,
-    /// Where warps are told apart by their hits here.
-    pub(super) warps: Option<WarpCounts>,
-    /// From the tags to the reply port.
-    pub(super) hits: DelayLine,
+    input_capacity: u32,
+    /// Requests in the queue.
+    queued: u32,
     /// Next of the requests that the last fill answers.
     answering: RequestId,
+    pub(super) index: u16,
+    pub(super) rules: Rules,
+    /// From the tags to the reply port.
+    pub(super) hits: DelayLine,
     /// The tags are taken until this cycle (atomics).
     pub(super) tags_free: u64,
     /// What the request at the tags lacks, and since when.
     failing: Option<(ReservationFail, u64)>,
+    /// The miss queue, where merges are told of; else misses wait in their port.
+    pub(super) path: Option<Box<MergePath>>,
+    input_ticks: u64,
+    queue: Box<dyn LlcQueue>,
+    pub(super) to_dram_ticks: u64,
+    pub(super) mshr: Mshr,
+    pub(super) tags: Tags,
+    pub(super) geometry: Geometry,
+    /// Where warps are told apart by their hits here.
+    pub(super) warps: Option<Box<WarpCounts>>,
+    pub(super) set_key: SetKey,
     pub(super) result: SliceResult,
+}
+
+/// What of the configuration a request at the tags asks for.
+#[derive(Clone, Copy)]
+pub(super) struct Rules {
+    /// LLC cycles from the tags to the reply port, and of an atomic at the tags.
+    pub latency: u32,
+    pub atomic_cycles: u32,
+    pub read_allocate: ReadAllocate,
+    pub write: WritePolicy,
+    pub write_allocate: WriteAllocate,
 }
 
 impl Slice {
@@ -77,28 +94,35 @@ impl Slice {
         let config = &machine.llc;
         let input_ticks = u64::from(config.input_latency) * core.period();
         Ok(Slice {
-            index: index as u16,
-            unit: UnitId { domain: Domain::Llc, index: index as u32 },
-            clock,
             ports,
-            geometry: Geometry::new(&config.cache),
-            tags: Tags::new(&config.cache, config.cache.size_bytes),
-            mshr: Mshr::new(CacheLevel::Llc, config.cache.mshr_entries, config.cache.mshr_merges),
-            set_key: SetKey::new(machine),
-            queue: LLC_QUEUES.build(&machine.policy.llc_queue, config)?,
-            arriving: VecDeque::new(),
+            clock,
+            unit: UnitId { domain: Domain::Llc, index: index as u32 },
+            arriving: DelayLine::new(),
             // The delay line holds what arrives at one request a cycle during the delay.
-            input_capacity: config.queue as usize + input_ticks.div_ceil(clock.period()) as usize,
-            input_ticks,
-            to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
-            path: MergePath::new(machine, needs),
-            warps: needs.warp_types.map(|_| WarpCounts::default()),
-            hits: VecDeque::new(),
+            input_capacity: config.queue + input_ticks.div_ceil(clock.period()) as u32,
+            queued: 0,
             answering: RequestId::NONE,
+            index: index as u16,
+            rules: Rules {
+                latency: config.latency,
+                atomic_cycles: config.atomic_cycles,
+                read_allocate: config.cache.read_allocate,
+                write: config.cache.write,
+                write_allocate: config.cache.write_allocate,
+            },
+            hits: DelayLine::new(),
             tags_free: 0,
             failing: None,
+            path: MergePath::new(machine, needs).map(Box::new),
+            input_ticks,
+            queue: LLC_QUEUES.build(&machine.policy.llc_queue, config)?,
+            to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
+            mshr: Mshr::new(CacheLevel::Llc, config.cache.mshr_entries, config.cache.mshr_merges),
+            tags: Tags::new(&config.cache, config.cache.size_bytes),
+            geometry: Geometry::new(&config.cache),
+            warps: needs.warp_types.map(|_| Box::default()),
+            set_key: SetKey::new(machine),
             result: SliceResult::default(),
-            config: config.clone(),
         })
     }
 
@@ -120,22 +144,29 @@ impl Slice {
 
     /// Takes at most one request from the network, and lets those whose delay is over enter the queue.
     fn arrive(&mut self, now: Ticks, ctx: &mut Context) {
-        if self.arriving.len() + self.queue.len() < self.input_capacity
+        if self.has_input_room()
             && let Some(request) = ctx.fabric.ready(self.ports.requests, now)
         {
             ctx.fabric.pop(self.ports.requests, now);
             self.arriving.push_back((Ticks(now.0 + self.input_ticks), request));
         }
-        while let Some(&(due, id)) = self.arriving.front() {
+        while let Some(&(due, id)) = self.arriving.front()
+            && due <= now
+        {
             let request = ctx.requests.get(id);
-            if due > now || !self.queue.accepts(request) {
+            if !self.queue.accepts(request) {
                 break;
             }
             self.queue.push(id, request);
+            self.queued += 1;
             ctx.requests.stamps_mut(id).llc_arrived = due;
             self.mark(id, now, ctx);
             self.arriving.pop_front();
         }
+    }
+
+    fn has_input_room(&self) -> bool {
+        self.arriving.len() as u32 + self.queued < self.input_capacity
     }
 
     /// Takes at most one fill from DRAM, when the last one is answered.
@@ -155,7 +186,6 @@ impl Slice {
         let (first, count) = self.mshr.close(sector).expect("a fill answers a miss");
         self.result.mshr_merge_length.record(u64::from(count));
         self.answering = first;
-        let stamps = *ctx.requests.stamps(id);
         let mut next = first;
         while next != RequestId::NONE {
             let (this, kind) = (next, ctx.requests.get(next).kind);
@@ -164,7 +194,7 @@ impl Slice {
                 self.tags.write(slot, part, ALL_BYTES, true);
             }
             if this != id {
-                ctx.requests.share_fill(this, &stamps);
+                ctx.requests.share_fill(this, id);
             }
         }
     }
@@ -231,7 +261,8 @@ impl Slice {
 
     /// The next request of the queue has its turn at the tags.
     fn serve(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
-        if self.tags_free > cycle || self.hits.len() > self.config.latency as usize {
+        let has_hit_room = self.hits.len() <= self.rules.latency as usize;
+        if self.queued == 0 || self.tags_free > cycle || !has_hit_room {
             return;
         }
         let Some(id) = self.queue.next() else { return };
@@ -239,6 +270,7 @@ impl Slice {
         match self.access(id, cycle, now, ctx) {
             Ok(()) => {
                 self.queue.pop();
+                self.queued -= 1;
                 self.end_fail(cycle);
             }
             Err(reason) => {
@@ -298,62 +330,68 @@ impl Slice {
     /// Free places for misses and dirty data.
     pub(super) fn room_below(&self, ctx: &Context) -> usize {
         let port = || ctx.fabric.room(self.ports.misses);
-        self.path.as_ref().map_or_else(port, MergePath::room)
+        self.path.as_ref().map_or_else(port, |path| path.room())
     }
 
     /// Asks for the next turn. `sent`: the miss queue has a place more than the request at the tags may have found.
     fn schedule(&mut self, cycle: u64, now: Ticks, sent: bool, ctx: &mut Context) {
-        let mut next = u64::MAX;
-        let clock = self.clock;
-        let mut at = |time: Ticks| next = next.min(clock.cycle_from(time).max(cycle + 1));
-        if self.arriving.len() + self.queue.len() < self.input_capacity
-            && let Some((ready, _)) = ctx.fabric.head(self.ports.requests)
-        {
-            at(ready);
-        }
-        // What is due and finds the queue full waits until a request is served.
-        if let Some(&(due, id)) = self.arriving.front()
-            && (due > now || self.queue.accepts(ctx.requests.get(id)))
-        {
-            at(due);
-        }
-        if let Some((ready, _)) =
-            ctx.fabric.head(self.ports.fills).filter(|_| !self.fill_waits(now, ctx))
-        {
-            at(ready);
-        }
-        let has_reply_room = ctx.fabric.room_or_wake(self.ports.replies);
-        if has_reply_room && self.answering != RequestId::NONE {
-            at(now);
-        }
-        if let Some(&(due, _)) = self.hits.front().filter(|&&(due, _)| has_reply_room || due > now)
-        {
-            at(due);
-        }
-        if !self.queue.is_empty() && (self.failing.is_none() || sent) {
-            at(clock.at(self.tags_free));
+        let mut next = self.next_input(now, ctx).min(self.next_reply(now, ctx));
+        if self.queued > 0 && (self.failing.is_none() || sent) {
+            next = next.min(self.clock.at(self.tags_free));
         }
         if let Some(path) = &self.path
             && !path.is_idle()
             && ctx.fabric.room_or_wake(self.ports.misses)
         {
-            at(now);
+            next = now;
         }
-        if next != u64::MAX {
-            ctx.fabric.wake_cycle(self.unit, next);
+        if next == NEVER {
+            return;
         }
+        let soon = next <= self.clock.at(cycle + 1);
+        let next = if soon { cycle + 1 } else { self.clock.cycle_from(next) };
+        ctx.fabric.wake_cycle(self.unit, next);
     }
 
-    /// A fill that is there waits for something that wakes the slice.
-    fn fill_waits(&self, now: Ticks, ctx: &Context) -> bool {
-        let answers_wait = self.answering != RequestId::NONE;
-        answers_wait && ctx.fabric.ready(self.ports.fills, now).is_some()
+    /// When something comes in, from the network, the delay line or DRAM, that need not wait for the slice itself.
+    fn next_input(&self, now: Ticks, ctx: &Context) -> Ticks {
+        let mut next = NEVER;
+        if self.has_input_room()
+            && let Some((ready, _)) = ctx.fabric.head(self.ports.requests)
+        {
+            next = ready;
+        }
+        // What is due and finds the queue full waits until a request is served.
+        if let Some(&(due, id)) = self.arriving.front()
+            && (due > now || self.queue.accepts(ctx.requests.get(id)))
+        {
+            next = next.min(due);
+        }
+        // A fill that is there waits for the answers of the last one.
+        if let Some((ready, _)) = ctx.fabric.head(self.ports.fills)
+            && (ready > now || self.answering == RequestId::NONE)
+        {
+            next = next.min(ready);
+        }
+        next
+    }
+
+    /// When a reply can leave. One that waits for room is woken by it.
+    fn next_reply(&self, now: Ticks, ctx: &mut Context) -> Ticks {
+        let hit = self.hits.front().map_or(NEVER, |&(due, _)| due);
+        let is_answering = self.answering != RequestId::NONE;
+        let due = if is_answering { now } else { hit };
+        match due <= now && !ctx.fabric.room_or_wake(self.ports.replies) {
+            true if hit > now => hit,
+            true => NEVER,
+            false => due,
+        }
     }
 
     /// What was counted for the DRAM schedulers.
     pub fn counters(&self) -> Vec<Counter> {
-        let merges = self.path.iter().flat_map(MergePath::counters);
-        merges.chain(self.warps.iter().flat_map(WarpCounts::counters)).collect()
+        let merges = self.path.iter().flat_map(|path| path.counters());
+        merges.chain(self.warps.iter().flat_map(|warps| warps.counters())).collect()
     }
 
     /// What the slice did.
@@ -368,7 +406,7 @@ impl Slice {
             && self.hits.is_empty()
             && self.answering == RequestId::NONE
             && self.mshr.is_empty()
-            && self.path.as_ref().is_none_or(MergePath::is_idle)
+            && self.path.as_ref().is_none_or(|path| path.is_idle())
     }
 
     /// State for the deadlock report.
@@ -379,7 +417,7 @@ impl Slice {
             self.arriving.len(),
             self.queue.len(),
             self.mshr.len(),
-            self.path.as_ref().map_or(0, MergePath::len),
+            self.path.as_ref().map_or(0, |path| path.len()),
             self.hits.len(),
             self.failing.map(|(reason, _)| format!(", fails for {reason:?}")).unwrap_or_default(),
         )
