@@ -120,7 +120,7 @@ impl Fabric {
         let grown = self.add_ring(2 * (mask + 1));
         for at in 0..len {
             self.entries[(grown + at) as usize] =
-                self.entries[(ring + (head + at & mask)) as usize];
+                self.entries[(ring + ((head + at) & mask)) as usize];
         }
         let port = &mut self.ports[port.0 as usize];
         (port.ring, port.mask, port.head) = (grown, 2 * mask + 1, 0);
@@ -148,7 +148,7 @@ impl Fabric {
         let p = &mut self.ports[port.0 as usize];
         let (name, index) = &self.names[port.0 as usize];
         assert!(p.len < p.capacity, "port `{name}` {index} overflows");
-        let at = p.ring + (p.head + p.len & p.mask);
+        let at = p.ring + ((p.head + p.len) & p.mask);
         self.entries[at as usize] = (ready, request);
         p.len += 1;
         // Later entries are found by the reader when it takes the ones before them.
@@ -181,7 +181,7 @@ impl Fabric {
         debug_assert!(ready <= now);
         p.len -= 1;
         // An empty ring starts again at its first places, which are in the host's cache.
-        p.head = if p.len == 0 { 0 } else { p.head + 1 & p.mask };
+        p.head = if p.len == 0 { 0 } else { (p.head + 1) & p.mask };
         if p.writer_blocked {
             p.writer_blocked = false;
             let writer = p.writer.unpack();
