@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use serde_json::Value;
-use warpmem::import::{ImportError, ImportOptions, ImportSummary, import_accel_sim};
-use warpmem_trace::{Instruction, Kind, Record, Space, Trace};
+use warpmem::import::{EmptyMasks, ImportError, ImportOptions, ImportSummary, import_accel_sim};
+use warpmem_trace::{Instruction, Kind, OpClass, Operands, Record, Space, Trace};
 
 /// The folder of reference material beside the repository.
 fn shared(name: &str) -> Option<PathBuf> {
@@ -164,12 +164,21 @@ fn exits_of_lanes_that_go_on_are_repaired() {
     let imported = try_import(&folder, &options).unwrap();
     assert_eq!(imported.summary.kernels.len(), 40);
     check_reference("pytorch-linear-v100", &imported);
-    let repaired = |number: usize| {
-        let options = ImportOptions { kernels: Some(number..=number), ..ImportOptions::default() };
-        try_import(&folder, &options).unwrap().summary.repaired_exits
-    };
-    let kernels: Vec<usize> = (1..=40).filter(|&number| repaired(number) > 0).collect();
-    assert_eq!(kernels, [7, 12, 20, 25, 33, 38]);
+    let summary = &imported.summary;
+    let repaired: Vec<_> = summary.kernels.iter().filter(|k| k.repaired_exits > 0).collect();
+    let numbers: Vec<u64> = repaired.iter().map(|kernel| kernel.number).collect();
+    assert_eq!(numbers, [7, 12, 20, 25, 33, 38]);
+    assert!(repaired.iter().all(|kernel| kernel.repaired_lanes >= kernel.repaired_exits));
+    assert_eq!(repaired.iter().map(|k| k.repaired_exits).sum::<u64>(), summary.repaired_exits);
+    assert_eq!(repaired.iter().map(|k| k.repaired_lanes).sum::<u64>(), summary.repaired_lanes);
+
+    let options = ImportOptions { kernels: Some(12..=13), ..ImportOptions::default() };
+    let part = try_import(&folder, &options).unwrap().summary;
+    assert_eq!(part.kernels, summary.kernels[11..13], "numbered by their place in the list");
+    let json = serde_json::to_value(&part).unwrap();
+    assert_eq!(json["kernels"][0]["number"], 12);
+    assert_eq!(json["kernels"][0]["repaired_lanes"], json["repaired_lanes"]);
+    assert_eq!(json["kernels"][1]["repaired_exits"], 0);
 }
 
 #[test]
@@ -188,7 +197,7 @@ fn raw_files_have_the_counts_of_their_provenance() {
     let opcodes = ["LDG", "STG", "STS", "LDS"].map(|name| summary.opcodes[name]);
     assert_eq!(opcodes, [32, 256, 8_192, 14_592]);
     assert_eq!(summary.address_modes, [0, 21_792, 1_280]);
-    assert_eq!(summary.memory_without_lanes, 15_360);
+    assert_eq!(summary.without_lanes["memory"], 15_360);
 }
 
 #[test]
@@ -238,10 +247,14 @@ fn grouped(warps: &[&str]) -> String {
 }
 
 fn import_text(text: &str) -> Result<Imported, ImportError> {
+    import_text_with(text, &ImportOptions::default())
+}
+
+fn import_text_with(text: &str, options: &ImportOptions) -> Result<Imported, ImportError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kernel-1.traceg");
     std::fs::write(&path, text).unwrap();
-    try_import(&path, &ImportOptions::default())
+    try_import(&path, options)
 }
 
 fn only_warp(lines: &str) -> (Vec<(Instruction, Record)>, ImportSummary) {
@@ -281,7 +294,101 @@ fn an_exit_loses_the_lanes_that_go_on_and_stays() {
     assert_eq!(masks, [0xf0, 0, 0x3]);
     assert!(records.iter().all(|(instruction, _)| instruction.kind == Kind::Exit));
     assert_eq!((summary.repaired_exits, summary.warp_instructions), (2, 4));
+    assert_eq!(summary.repaired_lanes, 4 + 4, "lanes 0 to 3 twice");
+    assert_eq!(summary.without_lanes, BTreeMap::from([("exit", 1)]));
     assert_eq!(summary.thread_instructions, 4 + 4 + 2);
+}
+
+const WITH_EMPTY_MASKS: &str = "\
+    0000 0000ffff 1 R4 MOV 0 0 0\n\
+    0010 00000000 1 R4 IMAD 1 R4 0 0\n\
+    0020 00000000 1 R5 HADD2 1 R4 0 0\n\
+    0030 00000000 1 R6 LDG.E 1 R4 4 1 0x0 0 0\n\
+    0040 0000ffff 1 R7 LDG.E 1 R4 4 1 0x7f0100000000 4 0\n\
+    0050 00000000 0 MEMBAR.SC.GPU 0 0 0\n\
+    0060 00000000 0 STG.E 2 R4 R7 4 0 0\n\
+    0070 00000000 0 EXIT 0 0 0\n\
+    0080 0000ffff 0 EXIT 0 0 0\n";
+
+#[test]
+fn instructions_with_an_empty_mask_stay_or_go_and_are_counted() {
+    let import = |empty_masks| {
+        let options = ImportOptions { empty_masks, ..ImportOptions::default() };
+        let imported = import_text_with(&grouped(&[WITH_EMPTY_MASKS]), &options).unwrap();
+        check_consistent(&imported);
+        imported
+    };
+    let (kept, dropped) = (import(EmptyMasks::Keep), import(EmptyMasks::Drop));
+    let empty = [("control", 1), ("exit", 1), ("fp16", 1), ("integer", 1), ("memory", 2)];
+    assert_eq!(kept.summary.without_lanes, BTreeMap::from(empty));
+    assert_eq!(dropped.summary.without_lanes, kept.summary.without_lanes);
+    assert_eq!((kept.summary.dropped, dropped.summary.dropped), (0, 6));
+    assert_eq!((kept.summary.warp_instructions, dropped.summary.warp_instructions), (9, 3));
+    let lanes = 3 * 16;
+    assert_eq!(kept.summary.thread_instructions, lanes);
+    assert_eq!(dropped.summary.thread_instructions, lanes);
+
+    let load = |imported: &Imported, at: usize| warp(&imported.trace, 0, 0, 0)[at].0.clone();
+    let (with, without) = (load(&kept, 1), load(&dropped, 0));
+    assert_eq!((with.pc, without.pc), (0x40, 0x40));
+    assert_eq!(with.deps, [3], "the address comes from the empty IMAD, as the registers say");
+    assert_eq!(without.deps, [1], "the address comes from the MOV");
+    assert_eq!((with.use_distance, without.use_distance), (Some(1), None));
+    let kinds =
+        |imported| warp(&imported, 0, 0, 0).into_iter().map(|(i, _)| i.kind).collect::<Vec<_>>();
+    use Kind::{Exit, Load, Store};
+    assert_eq!(kinds(kept.trace), [Load, Load, Store, Exit, Exit]);
+    assert_eq!(kinds(dropped.trace), [Load, Exit]);
+}
+
+#[test]
+fn the_zero_register_is_no_register_wherever_it_stands() {
+    let (records, summary) = only_warp(
+        "0000 ffffffff 1 R255 LDG.E 1 R255 4 1 0x7f0100000000 4 0\n\
+         0010 ffffffff 1 R252 LDG.E.128 1 R255 16 1 0x7f0100000000 16 0\n\
+         0020 ffffffff 1 R254 LDG.E.64 1 R255 8 1 0x7f0100000000 8 0\n\
+         0030 ffffffff 0 STG.E 2 R2 R255 4 1 0x7f0200000000 4 0\n\
+         0040 ffffffff 0 STG.E.64 2 R255 R2 8 1 0x7f0200000000 8 0\n\
+         0050 ffffffff 1 R255 IMAD.WIDE 3 R255 R255 R255 0 0\n\
+         0060 ffffffff 1 R255 IADD3 3 R255 R255 R255 0 0\n\
+         0070 ffffffff 1 R4 ATOMG.E.ADD 2 R255 R255 4 1 0x7f0200000000 4 0\n\
+         0080 ffffffff 1 R255 MOV 1 R254 0 0\n\
+         0090 ffffffff 0 RED.E.ADD 2 R255 R254 4 1 0x7f0200000000 4 0\n",
+    );
+    let uses: Vec<_> = records.iter().map(|(i, _)| (i.use_distance, i.address_from)).collect();
+    // Only R254 ties instructions together: both wide loads write it, MOV and RED read it.
+    let of_254 = [(None, None), (Some(0), None), (Some(5), None)];
+    assert_eq!(uses[..3], of_254);
+    assert_eq!(uses[3..6], [(None, None); 3]);
+    assert_eq!(uses[6], (None, Some(4)), "the data comes from the second wide load");
+    let deps = |i: &Instruction| i.compute.iter().map(|c| c.deps.clone()).collect::<Vec<_>>();
+    assert!(records.iter().all(|(i, _)| i.deps.is_empty() && deps(i).concat().is_empty()));
+    let operands: Vec<u8> = records.iter().map(|(i, _)| i.operands.sources).collect();
+    assert_eq!(operands, [0, 0, 0, 1, 1, 0, 1]);
+    assert_eq!(records[5].0.compute[0].operands, Operands::NONE);
+    assert_eq!(summary.memory_instructions(), 7);
+}
+
+#[test]
+fn operands_are_counted_by_bank() {
+    let (records, _) = only_warp(
+        "0000 ffffffff 1 R4 FFMA 3 R8 R12 R16 0 0\n\
+         0010 ffffffff 1 R4 FFMA 3 R8 R8 R9 0 0\n\
+         0020 ffffffff 1 R4 HFMA2.MMA 3 R1 R3 R255 0 0\n\
+         0030 ffffffff 1 P0 ISETP.GE 4 R0 R2 P1 UR4 0 0\n\
+         0040 ffffffff 0 STG.E 2 R2 R6 4 1 0x7f0200000000 4 0\n",
+    );
+    let [(store, _)] = &records[..] else { panic!("{records:?}") };
+    let counts = |o: Operands| (o.sources, o.bank_reads, o.bank_reads_of_2);
+    let read: Vec<_> = store.compute.iter().map(|c| (c.class, counts(c.operands))).collect();
+    let expected = [
+        (OpClass::Fp32, (3, 3, 3)),
+        (OpClass::Fp32, (2, 1, 1)),
+        (OpClass::Fp16, (2, 1, 2)),
+        (OpClass::Integer, (2, 1, 2)),
+    ];
+    assert_eq!(read, expected);
+    assert_eq!(counts(store.operands), (2, 2, 2));
 }
 
 #[test]
@@ -332,7 +439,8 @@ fn what_cannot_be_replayed_is_counted_and_named() {
     assert_eq!(summary.memory_without_addresses["TEX.SCR.B.LL"], 1);
     assert_eq!(summary.unknown_opcodes, BTreeMap::from([("FROB.X".to_string(), 1)]));
     assert_eq!((summary.compute["integer"], summary.compute["other"]), (1, 2));
-    assert_eq!((summary.memory_without_lanes, summary.barriers), (1, 0));
+    assert_eq!(summary.without_lanes, BTreeMap::from([("control", 1), ("memory", 1)]));
+    assert_eq!((summary.all_without_lanes(), summary.dropped, summary.barriers), (2, 0, 0));
     assert_eq!(summary.address_modes, [0, 1, 0], "an unknown opcode is no memory instruction");
     let kinds: Vec<Kind> = records.iter().map(|(i, _)| i.kind).collect();
     assert_eq!(kinds, [Kind::Load, Kind::End], "a barrier without lanes holds nobody up");

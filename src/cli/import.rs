@@ -5,13 +5,16 @@ use super::interrupt::Interrupt;
 use super::output::print;
 use super::progress::bar;
 use anyhow::Context;
-use clap::{Subcommand, ValueHint};
+use clap::{Subcommand, ValueEnum, ValueHint};
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use warpmem::import::{ImportOptions, ImportSummary, Progress, import_accel_sim};
+use warpmem::import::{
+    EmptyMasks, ImportOptions, ImportSummary, KernelCounts, Progress, import_accel_sim,
+};
 
 /// Bring a captured trace of another tool into a .wmt file
 #[derive(clap::Args, Debug)]
@@ -41,9 +44,29 @@ struct AccelSim {
     /// Kernel files read at a time
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
+    /// What becomes of instructions with no active lane
+    #[arg(long, value_name = "CHOICE", value_enum, default_value_t = EmptyMasksChoice::Keep)]
+    empty_masks: EmptyMasksChoice,
     /// How to print what was counted
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum EmptyMasksChoice {
+    /// They stay, and each takes its issue slot
+    Keep,
+    /// They are left out of the trace
+    Drop,
+}
+
+impl From<EmptyMasksChoice> for EmptyMasks {
+    fn from(choice: EmptyMasksChoice) -> EmptyMasks {
+        match choice {
+            EmptyMasksChoice::Keep => EmptyMasks::Keep,
+            EmptyMasksChoice::Drop => EmptyMasks::Drop,
+        }
+    }
 }
 
 const AFTER_HELP: &str = "\
@@ -66,9 +89,11 @@ fn parse_kernels(text: &str) -> Result<RangeInclusive<usize>, String> {
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
-    let Source::AccelSim(AccelSim { list, output, kernels, jobs, format }) = &args.source;
+    let Source::AccelSim(AccelSim { list, output, kernels, jobs, empty_masks, format }) =
+        &args.source;
     let mut options = ImportOptions { kernels: kernels.clone(), ..ImportOptions::default() };
     options.jobs = jobs.map_or(options.jobs, NonZeroUsize::get);
+    options.empty_masks = (*empty_masks).into();
     options.command = format!("warpmem import accel-sim {}", list.display());
     let watch =
         Watch::new("{bar:30} {bytes}/{total_bytes} · {bytes_per_sec} · {msg} · {eta} left")?;
@@ -130,29 +155,52 @@ fn text(summary: &ImportSummary) -> String {
     row("barriers".into(), summary.barriers);
     row("fences".into(), summary.fences);
     row("exits".into(), summary.exits);
-    row("without an active lane".into(), summary.memory_without_lanes);
     row("32 B sectors of global accesses".into(), summary.global_sectors);
     row("bytes read".into(), summary.bytes_in);
     row("bytes of text".into(), summary.text_bytes);
     row("bytes written".into(), summary.bytes_out);
     let mut text = aligned(&rows, &[1]);
-    text.push_str(&opcodes("unknown opcodes", &summary.unknown_opcodes));
-    text.push_str(&opcodes(
+    text.push_str(&counts("unknown opcodes", &summary.unknown_opcodes));
+    text.push_str(&counts(
         "memory instructions without addresses",
         &summary.memory_without_addresses,
     ));
+    let kept = if summary.dropped > 0 { "left out" } else { "kept" };
+    let title = format!("instructions without an active lane ({kept})");
+    text.push_str(&counts(&title, &summary.without_lanes));
+    text.push_str(&repairs(summary));
     text.extend(summary.notes.iter().map(|note| format!("note: {note}\n")));
     text
 }
 
-/// Opcodes and how often they occur; nothing if there are none.
-fn opcodes(title: &str, counts: &BTreeMap<String, u64>) -> String {
+/// Which exits were repaired; nothing if none.
+fn repairs(summary: &ImportSummary) -> String {
+    /// More are in the JSON.
+    const NAMED: usize = 20;
+    let repaired = summary.kernels.iter().filter(|kernel| kernel.repaired_exits > 0);
+    let kernels: Vec<&KernelCounts> = repaired.collect();
+    if kernels.is_empty() {
+        return String::new();
+    }
+    let numbers = kernels.iter().take(NAMED).map(|kernel| kernel.number.to_string());
+    let mut named = numbers.collect::<Vec<_>>().join(", ");
+    if kernels.len() > NAMED {
+        named += &format!(" and {} more", kernels.len() - NAMED);
+    }
+    let (exits, lanes) = (summary.repaired_exits, summary.repaired_lanes);
+    format!(
+        "exits repaired: {exits}, of {lanes} lanes that run on later, in {} kernels: {named}\n",
+        kernels.len()
+    )
+}
+
+/// Names and how often they occur; nothing if there are none.
+fn counts(title: &str, counts: &BTreeMap<impl Display, u64>) -> String {
     if counts.is_empty() {
         return String::new();
     }
     let sum: u64 = counts.values().sum();
-    let lines: String =
-        counts.iter().map(|(opcode, count)| format!("  {opcode}  {count}\n")).collect();
+    let lines: String = counts.iter().map(|(name, count)| format!("  {name}  {count}\n")).collect();
     format!("{title}: {sum}\n{lines}")
 }
 
@@ -167,5 +215,26 @@ mod tests {
         for text in ["", "a", "1..", "..2", "1-2"] {
             assert!(parse_kernels(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn repaired_exits_are_named_by_kernel() {
+        let kernel = |number, repaired_exits| KernelCounts {
+            number,
+            repaired_exits,
+            repaired_lanes: 2 * repaired_exits,
+            ..KernelCounts::default()
+        };
+        let of = |kernels: Vec<KernelCounts>| ImportSummary {
+            repaired_exits: kernels.iter().map(|kernel| kernel.repaired_exits).sum(),
+            repaired_lanes: kernels.iter().map(|kernel| kernel.repaired_lanes).sum(),
+            kernels,
+            ..ImportSummary::default()
+        };
+        assert_eq!(repairs(&of(vec![kernel(1, 0)])), "");
+        let text = repairs(&of(vec![kernel(6, 0), kernel(7, 3), kernel(8, 0), kernel(9, 1)]));
+        assert_eq!(text, "exits repaired: 4, of 8 lanes that run on later, in 2 kernels: 7, 9\n");
+        let many = repairs(&of((1..=25).map(|number| kernel(number, 1)).collect()));
+        assert!(many.ends_with(", 19, 20 and 5 more\n"), "{many}");
     }
 }

@@ -25,8 +25,19 @@ pub struct ImportOptions {
     pub jobs: usize,
     /// The command that asked for the import, kept in the trace's provenance.
     pub command: String,
+    pub empty_masks: EmptyMasks,
     /// Codec, level and chunk size of the trace to write.
     pub writer: WriterOptions,
+}
+
+/// What becomes of instructions with no active lane. They are counted either way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EmptyMasks {
+    /// They stay in the trace, where each takes its issue slot, as it does on hardware.
+    #[default]
+    Keep,
+    /// They are left out, and with them the dependences through the registers they name.
+    Drop,
 }
 
 impl Default for ImportOptions {
@@ -37,6 +48,7 @@ impl Default for ImportOptions {
             kernels: None,
             jobs,
             command: String::new(),
+            empty_masks: EmptyMasks::default(),
             writer: WriterOptions::default(),
         }
     }

@@ -18,13 +18,19 @@ pub struct ImportSummary {
     pub compute: BTreeMap<&'static str, u64>,
     /// Memory instructions by kind and space, those with no active lane included.
     pub memory: Vec<MemoryCount>,
-    /// Memory instructions with no active lane: an issue slot and no traffic.
-    pub memory_without_lanes: u64,
+    /// Instructions with no active lane by what they would have been: an [`OpClass::name`], `memory` or
+    /// `exit`. They are among the counts above, unless they were dropped.
+    pub without_lanes: BTreeMap<&'static str, u64>,
+    /// Of those, how many were left out of the trace.
+    pub dropped: u64,
     pub barriers: u64,
     pub fences: u64,
     pub exits: u64,
     /// Exits out of whose mask lanes were taken because they execute a later instruction of the warp.
+    /// [`KernelCounts`] says in which kernels.
     pub repaired_exits: u64,
+    /// The lanes taken out, summed over those exits.
+    pub repaired_lanes: u64,
     /// Memory instructions by the address mode they were stored in: list, base and stride, base and deltas.
     pub address_modes: [u64; 3],
     /// Distinct 32 B sectors touched by each global memory instruction, summed.
@@ -59,6 +65,8 @@ pub struct MemoryCount {
 /// Counts of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KernelCounts {
+    /// Its place among the kernels of the list, from 1.
+    pub number: u64,
     pub name: String,
     /// The file it came from, without its folder.
     pub file: String,
@@ -66,6 +74,10 @@ pub struct KernelCounts {
     pub warps: u64,
     pub warp_instructions: u64,
     pub thread_instructions: u64,
+    /// As [`ImportSummary::repaired_exits`].
+    pub repaired_exits: u64,
+    /// As [`ImportSummary::repaired_lanes`].
+    pub repaired_lanes: u64,
 }
 
 impl ImportSummary {
@@ -78,6 +90,11 @@ impl ImportSummary {
     /// Memory instructions of all kinds and spaces.
     pub fn memory_instructions(&self) -> u64 {
         self.memory.iter().map(|m| m.instructions).sum()
+    }
+
+    /// Instructions with no active lane, of whatever class.
+    pub fn all_without_lanes(&self) -> u64 {
+        self.without_lanes.values().sum()
     }
 
     /// Input text per byte of output; `None` without output.

@@ -14,15 +14,25 @@ use super::cta::Cta;
 use super::header::Header;
 use super::line::Line;
 use super::opcode::{self, Op};
+use crate::import::EmptyMasks;
 use crate::import::error::ImportError;
 use crate::import::summary::{ImportSummary, KernelCounts};
 
 /// Writes the CTAs of kernel after kernel.
 pub struct Assembler {
+    empty_masks: EmptyMasks,
     warp: WarpAssembler,
     cta: CtaBuilder,
     copies: AsyncGroups,
     pub summary: ImportSummary,
+}
+
+/// Where a kernel comes from.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    pub path: &'a Path,
+    /// Its place in the list, from 1.
+    pub number: u64,
 }
 
 /// A kernel that is being written.
@@ -38,7 +48,7 @@ pub struct OpenKernel {
 
 impl OpenKernel {
     /// A kernel without a name has its file's.
-    pub fn new(path: &Path, header: Header) -> OpenKernel {
+    pub fn new(Source { path, number }: Source<'_>, header: Header) -> OpenKernel {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let name = header.name.clone().unwrap_or_else(|| file.clone());
         OpenKernel {
@@ -47,14 +57,30 @@ impl OpenKernel {
             begun: false,
             codes: Vec::new(),
             executions: Vec::new(),
-            counts: KernelCounts { name, file, ..KernelCounts::default() },
+            counts: KernelCounts { number, name, file, ..KernelCounts::default() },
+        }
+    }
+
+    /// Takes out of the mask of every exit of a warp the lanes that execute a later instruction. Some
+    /// tracers write the mask before predication.
+    fn repair_exits(&mut self, lines: &mut [Line]) {
+        let mut later = 0;
+        for line in lines.iter_mut().rev() {
+            let gone_on = line.mask & later;
+            if gone_on != 0 && self.codes[line.code as usize].decoded.op == Op::Exit {
+                line.mask &= !later;
+                self.counts.repaired_exits += 1;
+                self.counts.repaired_lanes += u64::from(gone_on.count_ones());
+            }
+            later |= line.mask;
         }
     }
 }
 
 impl Assembler {
-    pub fn new() -> Assembler {
+    pub fn new(empty_masks: EmptyMasks) -> Assembler {
         Assembler {
+            empty_masks,
             warp: WarpAssembler::new(),
             cta: CtaBuilder::new(),
             copies: AsyncGroups::default(),
@@ -81,15 +107,11 @@ impl Assembler {
         for span in &cta.warps {
             let lines;
             (lines, rest) = rest.split_at_mut(span.lines);
-            self.summary.repaired_exits += repair_exits(lines, &kernel.codes);
+            kernel.repair_exits(lines);
             self.cta.begin_warp(span.warp);
             for &line in &*lines {
-                kernel.executions[line.code as usize] += 1;
-                kernel.counts.thread_instructions += u64::from(line.mask.count_ones());
-                let code = &kernel.codes[line.code as usize];
-                self.line(code, line.mask, &mut addresses, &kernel.header);
+                self.line(kernel, line, &mut addresses);
             }
-            kernel.counts.warp_instructions += lines.len() as u64;
             self.copies.clear();
             self.warp.finish(writer, &mut self.cta);
         }
@@ -143,6 +165,8 @@ impl Assembler {
         summary.warps += counts.warps;
         summary.warp_instructions += counts.warp_instructions;
         summary.thread_instructions += counts.thread_instructions;
+        summary.repaired_exits += counts.repaired_exits;
+        summary.repaired_lanes += counts.repaired_lanes;
         summary.kernels.push(counts);
         Ok(())
     }
@@ -180,8 +204,10 @@ impl Assembler {
         }
     }
 
-    /// Hands one instruction to the warp.
-    fn line(&mut self, code: &Code, mask: u32, addresses: &mut Expander<'_>, header: &Header) {
+    /// Counts one instruction and hands it to the warp.
+    fn line(&mut self, kernel: &mut OpenKernel, line: Line, addresses: &mut Expander<'_>) {
+        let Line { code: id, mask } = line;
+        let code = &kernel.codes[id as usize];
         let mut lanes = [0; WARP_SIZE];
         let (mode, lanes) = match code.addressed {
             true => {
@@ -190,10 +216,20 @@ impl Assembler {
             }
             false => (None, &[][..]),
         };
+        if mask == 0 {
+            *self.summary.without_lanes.entry(name_without_lanes(code)).or_default() += 1;
+            if self.empty_masks == EmptyMasks::Drop {
+                self.summary.dropped += 1;
+                return;
+            }
+        }
+        kernel.executions[id as usize] += 1;
+        kernel.counts.warp_instructions += 1;
+        kernel.counts.thread_instructions += u64::from(mask.count_ones());
         match (code.decoded.op, mode) {
             (Op::Memory { kind, space }, Some(mode)) => {
                 self.summary.address_modes[mode as usize] += 1;
-                self.memory(code, kind, space, mask, lanes, header);
+                self.memory(code, kind, space, mask, lanes, &kernel.header);
             }
             (Op::Memory { space, .. }, None) => {
                 self.compute(class_without_addresses(space), code, mask);
@@ -253,26 +289,21 @@ impl Assembler {
         let registers = Registers { dests, ..code.registers() };
         self.warp.memory(code.pc, op, mask, registers, lanes);
         self.summary.add_memory(kind, space, 1);
-        self.summary.memory_without_lanes += u64::from(mask == 0);
         if space == Space::Global {
             self.summary.global_sectors += sectors(lanes, decoded.width);
         }
     }
 }
 
-/// Takes out of every exit's mask the lanes that execute a later instruction of the warp, and gives the
-/// number of exits changed. Some tracers write the mask before predication.
-fn repair_exits(lines: &mut [Line], codes: &[Code]) -> u64 {
-    let mut later = 0;
-    let mut repaired = 0;
-    for line in lines.iter_mut().rev() {
-        if codes[line.code as usize].decoded.op == Op::Exit && line.mask & later != 0 {
-            line.mask &= !later;
-            repaired += 1;
-        }
-        later |= line.mask;
+/// What an instruction with no active lane is counted as. A barrier or fence is then control.
+fn name_without_lanes(code: &Code) -> &'static str {
+    match code.decoded.op {
+        Op::Compute(class) => class.name(),
+        Op::Memory { .. } if code.addressed => "memory",
+        Op::Memory { space, .. } => class_without_addresses(space).name(),
+        Op::Exit => "exit",
+        Op::Barrier | Op::Fence | Op::AsyncCommit | Op::AsyncWait => OpClass::Control.name(),
     }
-    repaired
 }
 
 /// A constant load without addresses hits its small cache nearly always and is like an integer

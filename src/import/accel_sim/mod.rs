@@ -31,7 +31,7 @@ use warpmem_trace::{Provenance, TraceWriter};
 
 pub use self::export::{ExportOptions, ExportSummary, export_accel_sim};
 
-use self::assemble::{Assembler, OpenKernel};
+use self::assemble::{Assembler, OpenKernel, Source};
 use self::kernel::Event;
 use self::list::{Command, List};
 use super::error::ImportError;
@@ -62,7 +62,8 @@ pub fn import_accel_sim(
         command: options.command.clone(),
     };
     let mut writer = TraceWriter::create(output, provenance, options.writer.clone())?;
-    let mut assembler = Assembler::new();
+    let mut assembler = Assembler::new(options.empty_masks);
+    let first = options.kernels.as_ref().map_or(1, |kernels| *kernels.start());
     std::thread::scope(|scope| -> Result<(), ImportError> {
         let mut ahead = Ahead::new(scope, &files, options.jobs.max(1), progress);
         let mut done = 0;
@@ -74,7 +75,8 @@ pub fn import_accel_sim(
                 }
                 Command::Kernel(path) => {
                     let events = ahead.next();
-                    write_kernel(path, events, &mut assembler, &mut writer, progress)?;
+                    let kernel = Source { path, number: (first + done) as u64 };
+                    write_kernel(kernel, events, &mut assembler, &mut writer, progress)?;
                     done += 1;
                     progress.kernel(done, files.len());
                 }
@@ -184,7 +186,7 @@ fn start<'scope, 'env>(
 }
 
 fn write_kernel(
-    path: &Path,
+    source: Source<'_>,
     events: Receiver<Result<Event, ImportError>>,
     assembler: &mut Assembler,
     writer: &mut TraceWriter,
@@ -196,7 +198,7 @@ fn write_kernel(
             return Err(ImportError::Cancelled);
         }
         match (event?, &mut open) {
-            (Event::Header(header), open) => *open = Some(OpenKernel::new(path, *header)),
+            (Event::Header(header), open) => *open = Some(OpenKernel::new(source, *header)),
             (Event::Cta(cta, codes), Some(kernel)) => {
                 assembler.cta(writer, kernel, cta, codes)?;
             }
@@ -206,6 +208,6 @@ fn write_kernel(
     }
     match open {
         Some(kernel) => assembler.end(writer, kernel),
-        None => Err(ImportError::file(path, "its reader stopped without a word")),
+        None => Err(ImportError::file(source.path, "its reader stopped without a word")),
     }
 }

@@ -1,7 +1,8 @@
 //! Every SASS opcode of Kepler to Blackwell that a trace may hold, and what it is to a memory system.
 //!
 //! Names after NVIDIA's "CUDA Binary Utilities", chapter Instruction Set Reference, and the opcodes
-//! seen in traces. Modifiers (`.E`, `.128`, …) are not here: [`super::opcode`] reads them. To add an
+//! seen in traces. Classes are after what is documented, and else after Accel-Sim's opcode maps;
+//! `docs/import.md` says where they differ. Modifiers (`.E`, `.128`, …) are not here: [`super::opcode`] reads them. To add an
 //! opcode, add its row in alphabetical order.
 
 use warpmem_trace::{Kind, OpClass, Space};
@@ -91,7 +92,7 @@ static TABLE: &[Row] = &[
     row("CCTLL", KEPLER, LAST, OTHER),
     row("CCTLS", KEPLER, LAST, OTHER),
     row("CCTLT", KEPLER, LAST, OTHER),
-    row("CGAERRBAR", HOPPER, LAST, CONTROL),
+    row("CGAERRBAR", HOPPER, LAST, INTEGER),
     row("COLLECTIVE", HOPPER, LAST, CONTROL),
     row("CONT", KEPLER, PASCAL_LAST, CONTROL),
     row("CREDUX", BLACKWELL, LAST, INTEGER),
@@ -109,7 +110,7 @@ static TABLE: &[Row] = &[
     row("DSETP", KEPLER, LAST, FP64),
     row("ELECT", HOPPER, LAST, CONTROL),
     row("ENDCOLLECTIVE", HOPPER, LAST, CONTROL),
-    row("ERRBAR", VOLTA, LAST, CONTROL),
+    row("ERRBAR", VOLTA, LAST, INTEGER),
     row("EXIT", KEPLER, LAST, Op::Exit),
     row("F2F", KEPLER, LAST, INTEGER),
     row("F2FP", TURING, LAST, INTEGER),
@@ -137,7 +138,7 @@ static TABLE: &[Row] = &[
     row("FSWZ", KEPLER, PASCAL_LAST, FP32),
     row("FSWZADD", MAXWELL, LAST, FP32),
     row("GETCRSPTR", KEPLER, LAST, OTHER),
-    row("GETLMEMBASE", KEPLER, LAST, CONTROL),
+    row("GETLMEMBASE", KEPLER, LAST, INTEGER),
     row("HADD2", MAXWELL, LAST, FP16),
     row("HADD2_32I", MAXWELL, LAST, FP16),
     row("HFMA2", MAXWELL, LAST, FP16),
@@ -229,12 +230,12 @@ static TABLE: &[Row] = &[
     row("QSPC", VOLTA, LAST, INTEGER),
     row("R2B", KEPLER, LAST, INTEGER),
     row("R2P", KEPLER, LAST, INTEGER),
-    row("R2UR", TURING, LAST, INTEGER),
+    row("R2UR", TURING, LAST, UNIFORM),
     row("RAM", KEPLER, PASCAL_LAST, CONTROL),
     row("RED", KEPLER, LAST, memory(Reduction, Global)),
     row("REDAS", HOPPER, LAST, memory(Reduction, Shared)),
     row("REDG", HOPPER, LAST, memory(Reduction, Global)),
-    row("REDUX", AMPERE, LAST, INTEGER),
+    row("REDUX", AMPERE, LAST, UNIFORM),
     row("RET", KEPLER, LAST, CONTROL),
     row("RPCMOV", VOLTA, LAST, CONTROL),
     row("RRO", KEPLER, PASCAL_LAST, FP32),
@@ -244,8 +245,8 @@ static TABLE: &[Row] = &[
     row("SAM", KEPLER, PASCAL_LAST, CONTROL),
     row("SEL", KEPLER, LAST, INTEGER),
     row("SETCRSPTR", KEPLER, LAST, OTHER),
-    row("SETCTAID", KEPLER, LAST, CONTROL),
-    row("SETLMEMBASE", KEPLER, LAST, CONTROL),
+    row("SETCTAID", KEPLER, LAST, INTEGER),
+    row("SETLMEMBASE", KEPLER, LAST, INTEGER),
     row("SGXT", VOLTA, LAST, INTEGER),
     row("SHF", KEPLER, LAST, INTEGER),
     row("SHFL", KEPLER, LAST, INTEGER),
