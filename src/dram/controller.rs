@@ -10,13 +10,40 @@ use crate::engine::{Clock, Context, Domain, PortId, RequestId, RequestKind, Sent
 use crate::machine::Machine;
 use perfect::Perfect;
 
+/// What waits at the head of a slice's port.
+#[derive(Clone, Copy)]
+struct Head {
+    id: RequestId,
+    /// The cycle from which it may be taken.
+    cycle: u64,
+    item: Item,
+}
+
+#[derive(Clone, Copy)]
+enum Item {
+    Request(Request),
+    /// A dummy request, for a request to this bank.
+    News {
+        sent: Sent,
+        bank: u16,
+    },
+}
+
+/// The way from a slice and back.
+struct Door {
+    misses: PortId,
+    fills: PortId,
+    /// The head of `misses`, once looked at: only this controller takes it away.
+    head: Option<Head>,
+}
+
 /// One channel and where its slices' requests come from and go to.
 pub struct Controller {
     unit: UnitId,
     clock: Clock,
     channel: Channel,
-    /// Per slice of the channel: misses in, fills out.
-    slices: Vec<(PortId, PortId)>,
+    /// By slice of the channel.
+    doors: Vec<Door>,
     /// Slice that has its turn first: the one after that which was last served.
     first: usize,
     bursts_per_sector: u16,
@@ -25,7 +52,8 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Channel `index` of the machine.
+    /// Channel `index` of the machine. `slices` has for each of its slices the port of misses in and that of fills
+    /// out.
     pub fn new(
         machine: &Machine,
         index: usize,
@@ -34,11 +62,12 @@ impl Controller {
         slices: Vec<(PortId, PortId)>,
     ) -> Controller {
         let dram = &machine.dram;
+        let door = |(misses, fills)| Door { misses, fills, head: None };
         Controller {
             unit: UnitId { domain: Domain::Dram, index: index as u32 },
             clock,
             channel,
-            slices,
+            doors: slices.into_iter().map(door).collect(),
             first: 0,
             bursts_per_sector: (machine.llc.cache.sector_bytes / dram.burst_bytes()) as u16,
             perfect: None,
@@ -77,34 +106,59 @@ impl Controller {
 
     /// Takes at most one request of each slice into the queues.
     fn admit(&mut self, cycle: u64, ctx: &mut Context) {
-        let now = self.clock.at(cycle);
-        let (count, first) = (self.slices.len(), self.first);
-        for turn in 0..count {
-            let slice = (first + turn) % count;
-            let (misses, _) = self.slices[slice];
-            let Some(id) = ctx.fabric.ready(misses, now) else { continue };
-            if let Some(dummy) = dummy(id, ctx) {
-                self.take_dummy(dummy, id, cycle, ctx);
-                pop(misses, id, now, ctx);
-                ctx.requests.remove(id);
-                continue;
+        let mut slice = self.first;
+        for _ in 0..self.doors.len() {
+            let next = if slice + 1 < self.doors.len() { slice + 1 } else { 0 };
+            if self.admit_from(slice, cycle, ctx) {
+                self.first = next;
             }
-            let request = self.request(id, ctx);
-            if !self.channel.accepts(&request) {
-                continue;
-            }
-            pop(misses, id, now, ctx);
-            ctx.requests.stamps_mut(id).dram_entered = now;
-            self.channel.push(cycle, request);
-            self.end_load(request.load, cycle, ctx);
-            self.first = (slice + 1) % count;
+            slice = next;
         }
     }
 
-    /// A dummy request enters no queue: the scheduler has its news, and it is gone.
-    fn take_dummy(&mut self, news: Sent, id: RequestId, cycle: u64, ctx: &Context) {
-        let bank = ctx.map.locate(ctx.requests.get(id).address).bank;
-        self.channel.merge(cycle, bank, news.about.0, news.merges.into(), news.age.into());
+    /// Takes what waits at the head of a slice's port, if it may come in. True if that was a request for the queue.
+    fn admit_from(&mut self, slice: usize, cycle: u64, ctx: &mut Context) -> bool {
+        self.look(slice, ctx);
+        let Some(head) = self.doors[slice].head.filter(|head| head.cycle <= cycle) else {
+            return false;
+        };
+        match head.item {
+            Item::News { sent, bank } => {
+                // A dummy request enters no queue: the scheduler has its news, and it is gone.
+                let (merges, age) = (sent.merges.into(), sent.age.into());
+                self.channel.merge(cycle, bank, sent.about.0, merges, age);
+                self.take_head(slice, head.id, cycle, ctx);
+                ctx.requests.remove(head.id);
+                false
+            }
+            Item::Request(request) => {
+                if !self.channel.accepts(&request) {
+                    return false;
+                }
+                self.take_head(slice, head.id, cycle, ctx);
+                self.channel.push(cycle, request);
+                self.end_load(request.load, cycle, ctx);
+                true
+            }
+        }
+    }
+
+    /// Looks at what waits at the head of a slice's port.
+    #[inline]
+    fn look(&mut self, slice: usize, ctx: &Context) {
+        let door = &self.doors[slice];
+        if door.head.is_none()
+            && let Some((ready, id)) = ctx.fabric.head(door.misses)
+        {
+            let (cycle, item) = (self.clock.cycle_from(ready), self.item(id, ctx));
+            self.doors[slice].head = Some(Head { id, cycle, item });
+        }
+    }
+
+    fn take_head(&mut self, slice: usize, id: RequestId, cycle: u64, ctx: &mut Context) {
+        let door = &mut self.doors[slice];
+        door.head = None;
+        pop(door.misses, id, self.clock.at(cycle), ctx);
     }
 
     /// A request of `load` has entered the queue: perhaps the last.
@@ -115,11 +169,14 @@ impl Controller {
         }
     }
 
-    fn request(&self, id: RequestId, ctx: &Context) -> Request {
+    fn item(&self, id: RequestId, ctx: &Context) -> Item {
         let row = ctx.requests.get(id);
         let place = ctx.map.locate(row.address);
         let news = news(id, ctx);
-        Request {
+        if let Some(sent) = news.filter(|sent| sent.about != id) {
+            return Item::News { sent, bank: place.bank };
+        }
+        Item::Request(Request {
             id: id.0,
             bank: place.bank,
             row: place.row,
@@ -133,18 +190,18 @@ impl Controller {
             hit_prone: row.hit_prone,
             merges: news.map_or(1, |sent| sent.merges),
             age: news.map_or(0, |sent| sent.age),
-        }
+        })
     }
 
     /// Reads that may finish without overflowing any slice's port.
     fn room(&self, ctx: &Context) -> u32 {
-        let rooms = self.slices.iter().map(|&(_, fills)| ctx.fabric.room(fills));
+        let rooms = self.doors.iter().map(|door| ctx.fabric.room(door.fills));
         rooms.min().unwrap_or(0) as u32
     }
 
     /// Hands finished reads to their slices; how many there were.
     fn complete(&mut self, ctx: &mut Context) -> u32 {
-        let slices = self.slices.len();
+        let doors = &self.doors;
         let mut finished = 0;
         for done in self.channel.take_completions() {
             let id = RequestId(done.id);
@@ -154,10 +211,11 @@ impl Controller {
             }
             let data_end = self.clock.at(done.data_end);
             let stamps = ctx.requests.stamps_mut(id);
+            stamps.dram_entered = self.clock.at(done.arrived);
             stamps.dram_started = self.clock.at(done.first_command);
             stamps.dram_finished = data_end;
-            let slice = ctx.requests.get(id).slice as usize % slices;
-            ctx.fabric.push(self.slices[slice].1, id, data_end);
+            let slice = ctx.requests.get(id).slice as usize % doors.len();
+            ctx.fabric.push(doors[slice].fills, id, data_end);
             finished += 1;
         }
         finished
@@ -178,25 +236,30 @@ impl Controller {
         if !self.channel.lacks_room(room) {
             return Some(cycle + 1);
         }
-        for &(_, fills) in &self.slices {
-            ctx.fabric.wake_writer(fills);
+        for door in &self.doors {
+            ctx.fabric.wake_writer(door.fills);
         }
         next
     }
 
     fn schedule(&mut self, cycle: u64, next: Option<u64>, ctx: &mut Context) {
-        let now = self.clock.at(cycle);
         let mut wake = next.unwrap_or(u64::MAX);
-        for &(misses, _) in &self.slices {
-            let Some((ready, id)) = ctx.fabric.head(misses) else { continue };
-            if ready > now {
-                wake = wake.min(self.clock.cycle_from(ready));
-            } else if dummy(id, ctx).is_some() || self.channel.accepts(&self.request(id, ctx)) {
-                wake = wake.min(cycle + 1);
+        for slice in 0..self.doors.len() {
+            self.look(slice, ctx);
+            let Some(head) = &self.doors[slice].head else { continue };
+            if head.cycle > cycle || self.may_enter(&head.item) {
+                wake = wake.min(head.cycle);
             }
         }
         if wake != u64::MAX {
             ctx.fabric.wake_cycle(self.unit, wake.max(cycle + 1));
+        }
+    }
+
+    fn may_enter(&self, item: &Item) -> bool {
+        match item {
+            Item::News { .. } => true,
+            Item::Request(request) => self.channel.accepts(request),
         }
     }
 

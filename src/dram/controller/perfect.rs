@@ -24,7 +24,7 @@ impl Controller {
     /// The same controller over perfect DRAM: reads are done in the cycle in which they arrive and go back as their
     /// slice's port has room, writes are gone. The channel does nothing.
     pub fn perfect(mut self) -> Controller {
-        let done = vec![VecDeque::new(); self.slices.len()];
+        let done = vec![VecDeque::new(); self.doors.len()];
         self.perfect = Some(Perfect { reads: 0, writes: 0, done });
         self
     }
@@ -32,8 +32,8 @@ impl Controller {
     pub(super) fn step_perfect(&mut self, cycle: u64, ctx: &mut Context) {
         let now = self.clock.at(cycle);
         self.end_loads(cycle, ctx);
-        for slice in 0..self.slices.len() {
-            let misses = self.slices[slice].0;
+        for slice in 0..self.doors.len() {
+            let misses = self.doors[slice].misses;
             while let Some(id) = ctx.fabric.ready(misses, now) {
                 self.take_perfect(slice, id, cycle, ctx);
             }
@@ -49,7 +49,7 @@ impl Controller {
         let now = self.clock.at(cycle);
         let Request { kind, load, .. } = *ctx.requests.get(id);
         let is_dummy = dummy(id, ctx).is_some();
-        pop(self.slices[slice].0, id, now, ctx);
+        pop(self.doors[slice].misses, id, now, ctx);
         self.end_load(load, cycle, ctx);
         let Some(perfect) = &mut self.perfect else { return };
         if is_dummy || kind == RequestKind::Writeback {
@@ -64,7 +64,8 @@ impl Controller {
     }
 
     fn send_back(&mut self, slice: usize, now: Ticks, ctx: &mut Context) {
-        let (Some(perfect), (_, fills)) = (&mut self.perfect, self.slices[slice]) else { return };
+        let fills = self.doors[slice].fills;
+        let Some(perfect) = &mut self.perfect else { return };
         while let Some(&id) = perfect.done[slice].front()
             && ctx.fabric.room_or_wake(fills)
         {
