@@ -26,51 +26,75 @@ pub(super) fn first_from(set: BankSet, start: u32) -> Option<usize> {
     (set != 0).then_some(((turned + start) % BankSet::BITS) as usize)
 }
 
+/// A set of kinds of planned commands, one bit each.
+pub(super) type KindSet = u8;
+
+const ALL_KINDS: KindSet = (1 << CommandKind::PLANNED) - 1;
+
 /// The next cycle at which a command may issue, and the banks that may issue one then.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Plan {
     /// `u64::MAX` = never.
     pub cycle: u64,
     pub banks: BankSet,
-    /// Banks that the plan leaves out.
-    held: BankSet,
-    /// The first cycle that it looked at.
-    floor: u64,
 }
 
+const NOTHING: Plan = Plan { cycle: u64::MAX, banks: 0 };
+
 impl Plan {
-    fn add(&mut self, banks: BankSet, cycle: u64) {
-        let kept = if cycle < self.cycle { 0 } else { self.banks };
-        self.cycle = self.cycle.min(cycle);
-        self.banks = kept | if cycle == self.cycle { banks } else { 0 };
+    #[inline]
+    fn add(&mut self, other: Plan) {
+        let kept = if other.cycle < self.cycle { 0 } else { self.banks };
+        self.cycle = self.cycle.min(other.cycle);
+        self.banks = kept | if other.cycle == self.cycle { other.banks } else { 0 };
     }
 }
 
+/// The banks whose next command is of one kind.
+#[derive(Clone, Copy)]
+struct Wants {
+    banks: BankSet,
+    /// The first of them, while it is known: see [`Agenda::unknown`].
+    plan: Plan,
+}
+
 pub(super) struct Agenda {
+    plan: Plan,
+    /// Banks that the plan leaves out.
+    held: BankSet,
+    /// The first cycle that the plan looks at.
+    floor: u64,
+    /// The plan no longer holds.
+    stale: bool,
+    /// Kinds whose own plan no longer holds.
+    unknown: KindSet,
+    /// Kinds that some bank wants next.
+    wanted: KindSet,
+    /// By the kind of the next command.
+    wants: [Wants; CommandKind::PLANNED],
+    /// Banks that have a next command.
+    waiting: BankSet,
+    /// Banks whose own constraints are past at the floor: only those of others keep them.
+    ripe: BankSet,
     kinds: [CommandKind; MAX_BANKS as usize],
     /// Earliest cycle by the bank's own constraints.
     due: [u64; MAX_BANKS as usize],
-    /// Where [`TimingState::others`] has their earliest cycle as far as other banks go.
-    places: [u16; MAX_BANKS as usize],
-    /// Banks by the kind of their next command.
-    wants: [BankSet; CommandKind::PLANNED],
-    /// Banks that have a next command.
-    waiting: BankSet,
-    plan: Plan,
-    /// The plan no longer holds.
-    stale: bool,
 }
 
 impl Agenda {
     pub fn new() -> Agenda {
         Agenda {
+            plan: NOTHING,
+            held: 0,
+            floor: 0,
+            stale: true,
+            unknown: ALL_KINDS,
+            wanted: 0,
+            wants: [Wants { banks: 0, plan: NOTHING }; CommandKind::PLANNED],
+            waiting: 0,
+            ripe: 0,
             kinds: [CommandKind::Act; MAX_BANKS as usize],
             due: [0; MAX_BANKS as usize],
-            places: [0; MAX_BANKS as usize],
-            wants: [0; CommandKind::PLANNED],
-            waiting: 0,
-            plan: Plan { cycle: u64::MAX, banks: 0, held: 0, floor: 0 },
-            stale: true,
         }
     }
 
@@ -82,7 +106,7 @@ impl Agenda {
     /// Banks whose next command is of this kind.
     #[inline]
     pub fn wanting(&self, kind: CommandKind) -> BankSet {
-        self.wants[kind as usize]
+        self.wants[kind as usize].banks
     }
 
     /// Banks whose next command goes over the column bus.
@@ -106,13 +130,14 @@ impl Agenda {
     /// The plan holds at `now`, with these banks held.
     #[inline]
     pub fn is_current(&self, held: BankSet, now: u64) -> bool {
-        !self.stale && self.plan.held == held && self.plan.cycle >= now
+        !self.stale && self.held == held && self.plan.cycle >= now
     }
 
-    /// A command issues, so timing changes under the plan.
+    /// A command issues that delays commands of these kinds to other banks.
     #[inline]
-    pub fn invalidate(&mut self) {
+    pub fn delay(&mut self, kinds: KindSet) {
         self.stale = true;
+        self.unknown |= kinds;
     }
 
     /// Sets the bank's next command: its kind and the earliest cycle by the bank's own constraints. Where
@@ -120,37 +145,172 @@ impl Agenda {
     #[inline]
     pub fn set(&mut self, bank: usize, next: Option<(CommandKind, u64)>, timing: &TimingState) {
         let bit = one(bank);
-        let old = self.kinds[bank] as usize;
-        let had = self.wants[old] & bit != 0;
-        if had && next == Some((self.kinds[bank], self.due[bank])) {
-            return;
+        let old = &mut self.wants[self.kinds[bank] as usize];
+        if old.banks & bit != 0 {
+            if next == Some((self.kinds[bank], self.due[bank])) {
+                return;
+            }
+            old.banks &= !bit;
+            old.plan.banks &= !bit;
+            if old.banks == 0 {
+                old.plan = NOTHING;
+                self.wanted &= !(1 << self.kinds[bank] as u8);
+            } else if old.plan.banks == 0 {
+                self.unknown |= 1 << self.kinds[bank] as u8;
+            }
+            self.waiting &= !bit;
+            self.ripe &= !bit;
+            self.plan.banks &= !bit;
+            self.stale |= self.plan.banks == 0;
         }
-        self.wants[old] &= !bit;
-        self.waiting &= !bit;
-        self.stale |= self.plan.banks & bit != 0;
-        let Some((kind, due)) = next else { return };
-        self.wants[kind as usize] |= bit;
-        self.waiting |= bit;
-        self.kinds[bank] = kind;
-        self.due[bank] = due;
-        self.places[bank] = timing.place(kind, bank);
-        if !self.stale && self.plan.held & bit == 0 {
-            let cycle = timing.others(self.places[bank]).max(due).max(self.plan.floor);
-            self.plan.add(bit, timing.begin(kind, cycle));
+        if let Some((kind, due)) = next {
+            self.add(bank, kind, due, timing);
         }
     }
 
-    /// Plans the earliest cycle from `floor` on at which a bank outside `held` may issue its command.
-    pub fn replan(&mut self, timing: &TimingState, held: BankSet, floor: u64) {
-        let mut plan = Plan { cycle: u64::MAX, banks: 0, held, floor };
-        let mut left = self.waiting & !held;
-        while left != 0 {
-            let bank = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let cycle = timing.others(self.places[bank]).max(self.due[bank]).max(floor);
-            plan.add(one(bank), timing.begin(self.kinds[bank], cycle));
+    fn add(&mut self, bank: usize, kind: CommandKind, due: u64, timing: &TimingState) {
+        let bit = one(bank);
+        self.kinds[bank] = kind;
+        self.due[bank] = due;
+        self.waiting |= bit;
+        self.ripe |= if due <= self.floor { bit } else { 0 };
+        let wants = &mut self.wants[kind as usize];
+        wants.banks |= bit;
+        self.wanted |= 1 << kind as u8;
+        if self.held & bit == 0 {
+            let cycle = timing.others(kind, bank).max(due).max(self.floor);
+            let plan = Plan { cycle: timing.begin(kind, cycle), banks: bit };
+            // What is unknown or stale stays so.
+            wants.plan.add(plan);
+            self.plan.add(plan);
         }
-        self.plan = plan;
-        self.stale = false;
+    }
+
+    /// Plans the earliest cycle from `floor` on at which a bank outside `held` may issue its command. `floor` never
+    /// goes back.
+    pub fn replan(&mut self, timing: &TimingState, held: BankSet, floor: u64) {
+        if held != self.held {
+            self.unknown = ALL_KINDS;
+        }
+        (self.held, self.floor, self.stale) = (held, floor, false);
+        self.plan = NOTHING;
+        for kind in members(self.wanted.into()) {
+            if self.unknown & 1 << kind != 0 || self.wants[kind].plan.cycle < floor {
+                self.wants[kind].plan = self.plan_of(CommandKind::ALL[kind], timing);
+            }
+            self.plan.add(self.wants[kind].plan);
+        }
+        self.unknown = 0;
+    }
+
+    /// The first of the banks that wait to issue a command of this kind.
+    fn plan_of(&mut self, kind: CommandKind, timing: &TimingState) -> Plan {
+        let mut plan = NOTHING;
+        let banks = self.wanting(kind) & !self.held;
+        for bank in members(banks & !self.ripe) {
+            let due = self.due[bank];
+            if due <= self.floor {
+                self.ripe |= one(bank);
+            } else {
+                let cycle = timing.others(kind, bank).max(due);
+                plan.add(Plan { cycle: timing.begin(kind, cycle), banks: one(bank) });
+            }
+        }
+        let mut ripe = banks & self.ripe;
+        while ripe != 0 {
+            let bank = ripe.trailing_zeros() as usize;
+            let banks = ripe & timing.mates(bank);
+            ripe &= !banks;
+            let cycle = timing.others(kind, bank).max(self.floor);
+            plan.add(Plan { cycle: timing.begin(kind, cycle), banks });
+        }
+        plan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dram::tests::harness::machines;
+    use CommandKind::{Act, Pre, Rd, Wr};
+    use proptest::prelude::*;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        /// A bank's next command, and how long after now it is due; none if it has none.
+        Set(usize, Option<(CommandKind, u64)>),
+        Issue(usize, CommandKind),
+        /// So many cycles go by, and these banks are held from then on.
+        Replan(u64, BankSet),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let kind = || prop::sample::select(vec![Act, Pre, Rd, Wr]);
+        let held = prop_oneof![3 => Just(0), 1 => any::<BankSet>()];
+        prop_oneof![
+            3 => (0usize..64, prop::option::weighted(0.8, (kind(), 0u64..40)))
+                .prop_map(|(bank, next)| Step::Set(bank, next)),
+            2 => (0usize..64, kind()).prop_map(|(bank, kind)| Step::Issue(bank, kind)),
+            2 => (0u64..20, held).prop_map(|(gap, held)| Step::Replan(gap, held)),
+        ]
+    }
+
+    /// The plan by looking at every bank.
+    fn plain(
+        next: &[Option<(CommandKind, u64)>],
+        timing: &TimingState,
+        held: BankSet,
+        floor: u64,
+    ) -> Plan {
+        let mut plan = NOTHING;
+        for (bank, next) in next.iter().enumerate() {
+            let Some((kind, due)) = next.filter(|_| held & one(bank) == 0) else { continue };
+            let cycle = timing.begin(kind, timing.others(kind, bank).max(due).max(floor));
+            if cycle < plan.cycle {
+                plan = Plan { cycle, banks: 0 };
+            }
+            if cycle == plan.cycle {
+                plan.banks |= one(bank);
+            }
+        }
+        plan
+    }
+
+    proptest! {
+        #[test]
+        fn a_mended_plan_is_that_made_anew(steps in prop::collection::vec(step(), 1..120)) {
+            for dram in machines() {
+                let banks = dram.banks as usize;
+                let (mut agenda, mut timing) = (Agenda::new(), TimingState::new(&dram));
+                let (mut next, mut now, mut held) = (vec![None; banks], 0, 0);
+                for &step in &steps {
+                    match step {
+                        Step::Set(bank, wanted) => {
+                            let bank = bank % banks;
+                            next[bank] = wanted.map(|(kind, wait)| (kind, now + wait));
+                            agenda.set(bank, next[bank], &timing);
+                        }
+                        Step::Issue(bank, kind) => {
+                            agenda.delay(timing.delayed_by(kind));
+                            timing.issued(kind, bank % banks, now);
+                        }
+                        Step::Replan(gap, holds) => {
+                            (now, held) = (now + gap, holds);
+                            agenda.replan(&timing, held, now);
+                            prop_assert!(agenda.is_current(held, now));
+                        }
+                    }
+                    for (bank, next) in next.iter().enumerate() {
+                        let wanting = |kind| agenda.wanting(kind) & one(bank) != 0;
+                        let wanted = CommandKind::ALL.into_iter().take(CommandKind::PLANNED);
+                        let wanted: Vec<_> = wanted.filter(|&kind| wanting(kind)).collect();
+                        prop_assert_eq!(wanted, Vec::from_iter(next.map(|(kind, _)| kind)));
+                    }
+                    if agenda.is_current(held, now) {
+                        prop_assert_eq!(*agenda.plan(), plain(&next, &timing, held, now));
+                    }
+                }
+            }
+        }
     }
 }

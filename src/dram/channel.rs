@@ -12,8 +12,7 @@ use super::request::{Command, CommandKind, Completion, Request, RowOutcome};
 use super::scheduler::{
     BankView, ChannelView, Counter, Family, QueueView, SCHEDULERS, Scene, Scheduler, next_command,
 };
-use super::standard::Standard;
-use super::statistics::{BankStatistics, ChannelStatistics, Occupancy, Span};
+use super::statistics::{BankCounts, ChannelStatistics, Occupancy, Span};
 use super::timing::TimingState;
 use crate::machine::{Dram, QueueOrganisation};
 use crate::registry::PolicyError;
@@ -47,9 +46,12 @@ struct Spec {
     picks_per_cycle: u32,
     /// Rows are closed by column commands too.
     auto_precharge: bool,
+    /// The scheduler is asked and told of each queue; others are FR-FCFS.
+    scheduled: [bool; 2],
+    /// Between two steps the scheduler or requests may bring forward what there is to do beside commands.
+    attends: bool,
     /// The constant answers of the scheduler.
     in_order: bool,
-    scheduler_orders_writes: bool,
     ranks_banks: bool,
     is_volatile: bool,
     follows_timing: bool,
@@ -58,30 +60,31 @@ struct Spec {
 /// A request in service.
 #[derive(Clone, Copy)]
 struct Active {
-    queued: Queued,
     first_command: u64,
     /// Column commands issued.
     issued: u16,
+    slot: Slot,
+    queue: u8,
     outcome: RowOutcome,
 }
 
+/// What commands change lies together, and then what is counted.
 #[derive(Default)]
+#[repr(C, align(64))]
 struct Bank {
     open_row: Option<u32>,
     /// Column commands since the row was opened.
     columns: u32,
-    /// Last column command or activation.
-    last_use: u64,
-    active: Option<Active>,
     /// The request to serve next, in the served queue.
     candidate: Option<Slot>,
-    /// From when on the choice may differ though nothing happens to the bank.
-    choice_ends: u64,
+    active: Option<Active>,
+    /// Last column command or activation.
+    last_use: u64,
     /// Requests of each queue in the channel, the one in service included.
     waiting: [u32; 2],
     pending: Span,
     service: Span,
-    count: BankStatistics,
+    count: BankCounts,
 }
 
 #[derive(Default)]
@@ -99,6 +102,8 @@ pub struct Channel {
     agenda: Agenda,
     queues: [Queue; 2],
     banks: Vec<Bank>,
+    /// By bank: from when on the scheduler's choice may differ though nothing happens to the bank.
+    choice_ends: Vec<u64>,
     open_banks: BankSet,
     /// Banks with a request in service.
     busy: BankSet,
@@ -110,8 +115,10 @@ pub struct Channel {
     assigned: BankSet,
     /// The next cycle in which requests may be assigned.
     next_assignment: u64,
-    /// The first of the banks' [`Bank::choice_ends`], or earlier.
+    /// The first of [`Channel::choice_ends`], or earlier.
     choices_end: u64,
+    /// When the last step had the next thing to do beside commands.
+    upkeep: u64,
     /// Round robin: the bank to look at first, for row commands (or all), column commands, and assignments.
     turn: [u32; 3],
     /// Requests in each queue, those in service included.
@@ -147,8 +154,9 @@ impl Channel {
     /// # Errors
     /// [`PolicyError`] if the page policy is unknown or cannot be built.
     pub fn all(scene: &Scene, family: &dyn Family) -> Result<Vec<Channel>, PolicyError> {
-        let channels = 0..scene.dram.channels as usize;
-        channels.map(|channel| Channel::new(&scene.dram, family.scheduler(channel))).collect()
+        let (dram, timing) = (&scene.dram, TimingState::new(&scene.dram));
+        let channel = |index| Channel::with_timing(dram, timing.clone(), family.scheduler(index));
+        (0..dram.channels as usize).map(channel).collect()
     }
 
     /// A channel with all banks closed, at cycle 0. `dram` must be valid (see
@@ -157,11 +165,19 @@ impl Channel {
     /// # Errors
     /// [`PolicyError`] if the page policy is unknown.
     pub fn new(dram: &Dram, scheduler: Box<dyn Scheduler>) -> Result<Channel, PolicyError> {
+        Channel::with_timing(dram, TimingState::new(dram), scheduler)
+    }
+
+    fn with_timing(
+        dram: &Dram,
+        timing: TimingState,
+        scheduler: Box<dyn Scheduler>,
+    ) -> Result<Channel, PolicyError> {
         assert!((1..=MAX_BANKS).contains(&dram.banks), "1 to {MAX_BANKS} banks");
         let page = PAGE_POLICIES.build(scheduler.page().unwrap_or(&dram.page), dram)?;
-        let timing = TimingState::new(dram);
-        let standard = Standard::load(&dram.standard).expect("a checked standard");
-        let [read_latency, write_latency] = standard.latencies(dram);
+        let [read_latency, write_latency] = timing.latencies();
+        let asks = !scheduler.is_plain_fr_fcfs();
+        let picks_per_cycle = scheduler.picks_per_cycle().unwrap_or(dram.picks_per_cycle);
         let banks = dram.banks as usize;
         let capacity = [dram.read_queue, dram.write_queue];
         let spec = Spec {
@@ -173,14 +189,15 @@ impl Channel {
             },
             data_buses: dram.pseudo_channels.into(),
             burst: dram.burst_cycles().into(),
-            read_latency: read_latency.into(),
-            write_latency: write_latency.into(),
+            read_latency,
+            write_latency,
             trp: dram.timing.trp.into(),
             dual_command_bus: dram.dual_command_bus,
-            picks_per_cycle: scheduler.picks_per_cycle().unwrap_or(dram.picks_per_cycle),
+            picks_per_cycle,
             auto_precharge: timing.auto_precharge() && page.precharges_automatically(),
+            attends: asks || picks_per_cycle > 0,
+            scheduled: [asks, asks && scheduler.orders_writes()],
             in_order: scheduler.strictly_in_order(),
-            scheduler_orders_writes: scheduler.orders_writes(),
             ranks_banks: scheduler.ranks_banks(),
             is_volatile: scheduler.is_volatile(),
             follows_timing: scheduler.follows_timing(),
@@ -191,7 +208,8 @@ impl Channel {
             scheduler,
             page,
             queues: capacity.map(|places| Queue::new(banks, places as usize)),
-            banks: (0..banks).map(|_| Bank { choice_ends: u64::MAX, ..Bank::default() }).collect(),
+            banks: (0..banks).map(|_| Bank::default()).collect(),
+            choice_ends: vec![u64::MAX; banks],
             open_banks: 0,
             busy: 0,
             read_candidates: 0,
@@ -199,6 +217,7 @@ impl Channel {
             assigned: 0,
             next_assignment: 0,
             choices_end: u64::MAX,
+            upkeep: 0,
             turn: [0; 3],
             waiting: [0; 2],
             active: [0; 2],
@@ -228,7 +247,7 @@ impl Channel {
             bank_capacity: self.spec.bank_capacity[queue],
             banks: self.banks.len() as u32,
         };
-        if self.scheduler_rules(queue) {
+        if self.spec.scheduled[queue] {
             // A scheduler may have places of its own, but every request needs one of these.
             view.waiting < view.capacity && self.scheduler.accepts(&view, request)
         } else {
@@ -251,15 +270,28 @@ impl Channel {
         self.pending.open(now);
         self.waiting[queue] += 1;
         self.occupancy.set(now, self.pending());
-        if self.scheduler_rules(queue) {
+        if self.spec.scheduled[queue] {
             self.scheduler.on_arrival(slot, &queued);
         }
         if self.spec.in_order {
             self.order[queue].push_back(request.bank);
         }
-        if !self.choose_served_queue(now) && self.banks[index].active.is_none() {
+        if !self.choose_served_queue(now) && self.changes_choice(index, queue, slot) {
             self.decide(index, now);
         }
+    }
+
+    /// Whether a request that has just entered may change what its bank does next. While FR-FCFS has a choice, only a
+    /// first row hit does.
+    fn changes_choice(&self, index: usize, queue: usize, slot: Slot) -> bool {
+        let bank = &self.banks[index];
+        if bank.active.is_some() {
+            return false;
+        }
+        self.spec.scheduled[self.turns.serving]
+            || bank.candidate.is_none()
+            || queue == self.turns.serving
+                && self.queues[queue].oldest_hit(index as u16) == Some(slot)
     }
 
     /// More requests wait for the data of request `id`, which goes to `bank`: see [`Scheduler::on_merge`]. Nothing
@@ -283,10 +315,12 @@ impl Channel {
     /// nothing arrives and no room is made; none: never.
     pub fn step(&mut self, now: u64, room: u32) -> Option<u64> {
         debug_assert!(room >= self.active[READS], "room taken from reads in service");
-        self.begin_refreshes(now);
-        self.tick(now);
-        self.end_choices(now);
-        self.assign(now);
+        if self.spec.attends || now >= self.upkeep {
+            self.begin_refreshes(now);
+            self.tick(now);
+            self.end_choices(now);
+            self.assign(now);
+        }
         if !self.refreshes_all(now) {
             self.issue_due(now, room);
         }
@@ -318,11 +352,7 @@ impl Channel {
 
     /// Counts up to `now`.
     pub fn statistics(&self, now: u64) -> ChannelStatistics {
-        let bank = |bank: &Bank| BankStatistics {
-            pending_cycles: bank.pending.cycles(now),
-            service_cycles: bank.service.cycles(now),
-            ..bank.count
-        };
+        let bank = |bank: &Bank| bank.count.with_cycles(&bank.pending, &bank.service, now);
         ChannelStatistics {
             cycles: now,
             read_requests: self.count.requests[READS],
@@ -365,10 +395,6 @@ impl Channel {
         if write && self.spec.split { WRITES } else { READS }
     }
 
-    fn scheduler_rules(&self, queue: usize) -> bool {
-        queue == READS || self.spec.scheduler_orders_writes
-    }
-
     /// Reads or writes: see [`Turns`]. True if that changed, and every bank's choice with it.
     fn choose_served_queue(&mut self, now: u64) -> bool {
         let changed = self.spec.split && self.turns.choose(self.waiting);
@@ -397,7 +423,7 @@ impl Channel {
         self.read_candidates &= !one(index);
         self.unassigned &= !one(index);
         let next = match self.banks[index].active {
-            Some(active) => Some(self.command_for(index, &active.queued.request)),
+            Some(active) => Some(self.command_for(index, &self.served(active).request)),
             None if self.refresh.wants_bank(index) => self.before_refresh(index),
             None => self.choose_candidate(index, now),
         };
@@ -410,9 +436,9 @@ impl Channel {
         let bank = &mut self.banks[index];
         bank.candidate = candidate;
         let Some(candidate) = candidate else { return self.close_idle(index) };
-        let request = self.queues[self.turns.serving].get(candidate).request;
+        let request = &self.queues[self.turns.serving].get(candidate).request;
         self.read_candidates |= if request.write { 0 } else { one(index) };
-        Some(self.command_for(index, &request))
+        Some(self.command_for(index, request))
     }
 
     fn candidate(&mut self, index: usize, now: u64) -> Option<Slot> {
@@ -441,12 +467,12 @@ impl Channel {
             holds_channel_oldest,
             timing: &self.timing,
         };
-        if !self.scheduler_rules(serving) {
+        if !self.spec.scheduled[serving] {
             return Some(view.fr_fcfs());
         }
         let pick = self.scheduler.pick(&view);
         if let Some(ends) = self.scheduler.changes_at(&view) {
-            self.banks[index].choice_ends = ends;
+            self.choice_ends[index] = ends;
             self.choices_end = self.choices_end.min(ends);
         }
         pick
@@ -459,9 +485,14 @@ impl Channel {
             && self.order[self.turns.serving].front() == Some(&(index as u16))
     }
 
+    /// When the scheduler wants a turn.
+    fn next_tick(&self) -> u64 {
+        if self.spec.scheduled[READS] { self.scheduler.next_tick() } else { u64::MAX }
+    }
+
     /// Gives the scheduler its turn.
     fn tick(&mut self, now: u64) {
-        if self.scheduler.next_tick() > now {
+        if self.next_tick() > now {
             return;
         }
         let asked = self.scheduler.tick(&ChannelView {
@@ -481,12 +512,12 @@ impl Channel {
         }
         self.choices_end = u64::MAX;
         for bank in 0..self.banks.len() {
-            let ends = self.banks[bank].choice_ends;
+            let ends = self.choice_ends[bank];
             if ends > now {
                 self.choices_end = self.choices_end.min(ends);
                 continue;
             }
-            self.banks[bank].choice_ends = u64::MAX;
+            self.choice_ends[bank] = u64::MAX;
             self.redecide(bank, now);
         }
     }
@@ -513,6 +544,12 @@ impl Channel {
             left -= 1;
         }
         self.next_assignment = now + 1;
+    }
+
+    /// The request in service.
+    #[inline]
+    fn served(&self, active: Active) -> &Queued {
+        self.queues[usize::from(active.queue)].get(active.slot)
     }
 
     /// The next command of a request, and its earliest cycle as far as the bank goes.

@@ -15,7 +15,7 @@ pub struct Queued {
     pub order: u64,
 }
 
-/// Place of a request in its queue, the same from arrival to service; below the queue's capacity.
+/// Place of a request in its queue, the same from arrival to the end of its service; below the queue's capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(u16);
 
@@ -51,9 +51,9 @@ struct Links {
 
 const LOOSE: Links = Links { previous: Slot::NONE, next: Slot::NONE };
 
+/// Where a request stands in the lists.
 #[derive(Clone, Copy)]
 struct Node {
-    queued: Queued,
     in_bank: Links,
     in_row: Links,
     /// Its row, by place in [`Queue::rows`].
@@ -92,7 +92,8 @@ pub struct RowView {
 
 /// Requests of one channel that wait for service.
 pub struct Queue {
-    /// By slot; a free slot holds what it last held.
+    /// By slot; a free slot holds what it last held. What lists are walked by lies close together.
+    requests: Vec<Queued>,
     nodes: Vec<Node>,
     free: Vec<Slot>,
     rows: Vec<RowNode>,
@@ -111,6 +112,7 @@ impl Queue {
         assert!(capacity < usize::from(u16::MAX), "at most {} requests", u16::MAX - 1);
         let slots = || (0..capacity as u16).rev().map(Slot).collect();
         Queue {
+            requests: Vec::with_capacity(capacity),
             nodes: Vec::with_capacity(capacity),
             free: slots(),
             rows: Vec::with_capacity(capacity),
@@ -142,7 +144,7 @@ impl Queue {
     /// The request in `slot`, which must be taken.
     #[inline]
     pub fn get(&self, slot: Slot) -> &Queued {
-        &self.nodes[slot.index()].queued
+        &self.requests[slot.index()]
     }
 
     /// The row that is open in `bank`.
@@ -220,9 +222,8 @@ impl Queue {
     ) -> impl Iterator<Item = (Slot, &Queued)> {
         std::iter::from_fn(move || {
             let slot = next.some()?;
-            let node = &self.nodes[slot.index()];
-            next = follow(node);
-            Some((slot, &node.queued))
+            next = follow(&self.nodes[slot.index()]);
+            Some((slot, self.get(slot)))
         })
     }
 
@@ -232,32 +233,37 @@ impl Queue {
         let row = self.find(bank, row).unwrap_or_else(|| self.add_row(bank, row));
         let slot = self.free.pop().expect("a request enters where there is room");
         self.len += 1;
-        let node = Node { queued, in_bank: LOOSE, in_row: LOOSE, row };
-        place(&mut self.nodes, slot, node);
+        place(&mut self.requests, slot, queued);
+        place(&mut self.nodes, slot, Node { in_bank: LOOSE, in_row: LOOSE, row });
         let nodes = &mut self.nodes;
         append(&mut self.banks[usize::from(bank)].requests, slot, nodes, |node| &mut node.in_bank);
         append(&mut self.rows[row.index()].requests, slot, nodes, |node| &mut node.in_row);
         slot
     }
 
-    /// Removes a request.
-    pub(super) fn take(&mut self, slot: Slot) -> Queued {
-        let Node { queued, row, .. } = self.nodes[slot.index()];
-        let bank = &mut self.banks[usize::from(queued.request.bank)];
-        unlink(&mut bank.requests, slot, &mut self.nodes, |node| &mut node.in_bank);
+    /// Takes a request out of all lists; its slot is its own until [`free`](Queue::free).
+    pub(super) fn take(&mut self, slot: Slot) {
+        let bank = self.requests[slot.index()].request.bank;
+        let row = self.nodes[slot.index()].row;
+        let requests = &mut self.banks[usize::from(bank)].requests;
+        unlink(requests, slot, &mut self.nodes, |node| &mut node.in_bank);
         let requests = &mut self.rows[row.index()].requests;
         unlink(requests, slot, &mut self.nodes, |node| &mut node.in_row);
         if requests.count == 0 {
             self.remove_row(row);
         }
-        self.free.push(slot);
         self.len -= 1;
-        queued
+    }
+
+    /// The slot of a request that was taken may hold another.
+    pub(super) fn free(&mut self, slot: Slot) {
+        self.free.push(slot);
     }
 
     /// The row of a bank was opened or closed.
     pub(super) fn set_open_row(&mut self, bank: u16, open_row: Option<u32>) {
-        let open = open_row.and_then(|row| self.find(bank, row)).unwrap_or(Slot::NONE);
+        let waited_for = open_row.filter(|_| self.waiting(bank) > 0);
+        let open = waited_for.and_then(|row| self.find(bank, row)).unwrap_or(Slot::NONE);
         let bank = &mut self.banks[usize::from(bank)];
         bank.open_row = open_row;
         bank.open = open;
@@ -445,8 +451,9 @@ mod tests {
                     }
                     Step::Take(n) if !plain.requests.is_empty() => {
                         let (slot, queued) = plain.requests.remove(n % plain.requests.len());
+                        queue.take(slot);
                         prop_assert_eq!(*queue.get(slot), queued);
-                        prop_assert_eq!(queue.take(slot), queued);
+                        queue.free(slot);
                     }
                     Step::Open { bank, row } => {
                         plain.open[usize::from(bank)] = row;

@@ -4,10 +4,8 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
     open: u32,
-    /// Start of what `total` does not yet hold, while open.
+    /// Start of what `total` does not yet hold, or end of what it does.
     since: u64,
-    /// End of what `total` holds.
-    covered: u64,
     total: u64,
 }
 
@@ -15,7 +13,7 @@ impl Span {
     #[inline]
     pub fn open(&mut self, now: u64) {
         if self.open == 0 {
-            self.since = now.max(self.covered);
+            self.since = self.since.max(now);
         }
         self.open += 1;
     }
@@ -28,7 +26,6 @@ impl Span {
             self.total += end - self.since;
             self.since = end;
         }
-        self.covered = self.covered.max(end);
     }
 
     pub fn add(&mut self, start: u64, end: u64) {
@@ -67,6 +64,37 @@ impl Occupancy {
         let mut cycles = self.cycles.clone();
         cycles[self.value] += now.saturating_sub(self.since);
         cycles
+    }
+}
+
+/// What is counted of one bank: see [`BankStatistics`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BankCounts {
+    pub reads: u64,
+    pub writes: u64,
+    pub activations: u64,
+    pub precharges: u64,
+    pub auto_precharges: u64,
+    pub row_hits: u64,
+    pub row_misses: u64,
+    pub row_conflicts: u64,
+}
+
+impl BankCounts {
+    /// With the cycles covered up to `now`.
+    pub fn with_cycles(&self, pending: &Span, service: &Span, now: u64) -> BankStatistics {
+        BankStatistics {
+            reads: self.reads,
+            writes: self.writes,
+            activations: self.activations,
+            precharges: self.precharges,
+            auto_precharges: self.auto_precharges,
+            row_hits: self.row_hits,
+            row_misses: self.row_misses,
+            row_conflicts: self.row_conflicts,
+            pending_cycles: pending.cycles(now),
+            service_cycles: service.cycles(now),
+        }
     }
 }
 

@@ -1,12 +1,14 @@
 //! Timing constraints between commands, and the state that they drive.
 
 use super::MAX_BANKS;
+use super::agenda::{BankSet, KindSet, one};
 use super::request::CommandKind::{self, Rd, Rda, Ref, RefPb, Wr, Wra};
 use super::standard::Standard;
 use crate::machine::Dram;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Which banks the two commands of a constraint go to, from the narrowest to the widest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,27 +51,74 @@ pub fn constraints(dram: &Dram) -> Vec<Constraint> {
     Standard::load(&dram.standard).expect("a checked standard").constraints(dram)
 }
 
-/// Earliest cycle of each kind of command that a channel plans.
-pub(super) type Earliest = [u64; CommandKind::PLANNED];
+/// Earliest cycle of each kind of command that a channel plans, in one line of the host's cache.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Earliest([u64; CommandKind::PLANNED]);
 
-/// A place in a table of earliest cycles, and the cycles to it from a command.
-type Rules = Vec<(u16, u64)>;
+/// So many cycles from a command to those at a place in a table of earliest cycles.
+#[derive(Clone, Copy)]
+struct Rule {
+    place: u16,
+    cycles: u32,
+}
 
 /// What a command of one kind asks of those after it.
 #[derive(Clone, Default)]
 struct Consequences {
     /// Of those to its bank, by kind.
-    bank: Rules,
-    /// Of all others, by place in [`TimingState::groups`].
-    others: Rules,
+    bank: Vec<Rule>,
+    /// Of all others, by place in [`TimingState::shared`].
+    others: Vec<Rule>,
 }
 
-/// A constraint on the n-th last command, with the cycles of the last n of each pseudo channel.
+/// What the commands of a channel ask of each other.
+struct Rules {
+    /// Groups of the channel.
+    groups: usize,
+    /// Places that each kind of command has in [`TimingState::shared`]: of pseudo channels and then of groups.
+    places: usize,
+    pseudo_channels: usize,
+    /// By the kind of the command and the group that it goes to.
+    consequences: Vec<Consequences>,
+    windows: Vec<Window>,
+    seats: [Seat; MAX_BANKS as usize],
+    /// By the kind of a command.
+    reach: [Reach; CommandKind::COUNT],
+    auto_precharge: bool,
+    /// RD and WR to first data.
+    latencies: [u32; 2],
+    /// Commands begin at multiples of so many cycles, by their kind; none if all may begin in any.
+    grid: Option<[u64; CommandKind::PLANNED]>,
+}
+
+/// What a bank shares with others.
+#[derive(Clone, Copy)]
+struct Seat {
+    /// The banks of its group.
+    mates: BankSet,
+    /// Of the channel, as is its group.
+    pseudo_channel: u16,
+    group: u16,
+}
+
+/// What a command delays beside its own bank.
+#[derive(Clone, Copy, Default)]
+struct Reach {
+    /// Kinds of commands.
+    kinds: KindSet,
+    /// Some of it by a [`Window`].
+    windowed: bool,
+}
+
+/// A constraint on the n-th last command.
 struct Window {
-    scope: Scope,
-    to: CommandKind,
+    from: CommandKind,
     cycles: u64,
-    last: Vec<Ring>,
+    /// The last commands of each pseudo channel count, not those of the whole channel.
+    by_pseudo_channel: bool,
+    /// Places in [`TimingState::shared`], by the group that the command goes to.
+    places: Vec<Vec<u16>>,
 }
 
 /// The cycles of the last commands; `next` is the oldest. Empty places hold none.
@@ -115,6 +164,32 @@ impl Shape {
         self.pseudo_channels * self.stacks * self.groups
     }
 
+    /// Places that each kind of command has in [`TimingState::shared`].
+    fn places(&self) -> usize {
+        self.pseudo_channels + self.all_groups()
+    }
+
+    fn seat(&self, bank: usize, banks: usize) -> Seat {
+        let group = self.group(bank);
+        Seat {
+            mates: (0..banks).filter(|&mate| self.group(mate) == group).map(one).sum(),
+            pseudo_channel: self.pseudo_channel(bank) as u16,
+            group: group as u16,
+        }
+    }
+
+    /// Places of a kind of command to some groups.
+    fn cover(&self, kind: CommandKind, groups: Range<usize>) -> Vec<u16> {
+        let (size, first) = (self.groups * self.stacks, kind as usize * self.places());
+        let whole = groups.start.is_multiple_of(size) && groups.end.is_multiple_of(size);
+        let places = if whole {
+            groups.start / size..groups.end / size
+        } else {
+            self.pseudo_channels + groups.start..self.pseudo_channels + groups.end
+        };
+        places.map(|place| (first + place) as u16).collect()
+    }
+
     fn group(&self, bank: usize) -> usize {
         bank / self.banks_per_stack * self.groups + bank % self.banks_per_stack % self.groups
     }
@@ -148,96 +223,114 @@ impl Scope {
 }
 
 /// The earliest legal cycle of every command, given those issued so far.
+#[derive(Clone)]
 pub(super) struct TimingState {
-    shape: Shape,
-    /// By the kind of the command and the group that it goes to.
-    rules: Vec<Consequences>,
-    /// By the kind of the command.
-    windows: [Vec<Window>; CommandKind::COUNT],
+    /// The same for all channels of a machine, so that they share one place in the host's cache.
+    rules: Rc<Rules>,
     banks: Vec<Earliest>,
-    /// By group and kind: see [`TimingState::others`].
-    groups: [u64; GROUPS * STRIDE],
-    group_of: [u8; MAX_BANKS as usize],
-    auto_precharge: bool,
-    /// Commands begin at multiples of so many cycles, by their kind; none if all may begin in any.
-    grid: Option<[u64; CommandKind::PLANNED]>,
+    /// Earliest cycles as far as other banks go, by kind, and for each kind of whole pseudo channels and then of
+    /// groups.
+    shared: Vec<u64>,
+    /// By window and pseudo channel.
+    last: Vec<Vec<Ring>>,
 }
 
-/// Most groups of a channel: each bank may be one.
-const GROUPS: usize = MAX_BANKS as usize;
-
-/// Places of a group in [`TimingState::groups`]: the kinds, up to a power of two.
-const STRIDE: usize = CommandKind::PLANNED.next_power_of_two();
-
 impl TimingState {
+    /// Before the first command.
     pub fn new(dram: &Dram) -> TimingState {
         let shape = Shape::new(dram);
         let table = constraints(dram);
         let standard = Standard::load(&dram.standard).expect("a checked standard");
         let grid = std::array::from_fn(|kind| standard.command_grid(CommandKind::ALL[kind]).into());
         let groups = shape.all_groups();
-        let mut rules = vec![Consequences::default(); CommandKind::COUNT * groups];
-        let mut windows: [Vec<Window>; CommandKind::COUNT] = Default::default();
+        let mut consequences = vec![Consequences::default(); CommandKind::COUNT * groups];
+        let mut windows = Vec::new();
+        let mut reach = [Reach::default(); CommandKind::COUNT];
         for c in table.iter().filter(|c| matters(c, dram)) {
+            let reach = &mut reach[c.from as usize];
+            if c.scope != Scope::Bank || c.sibling {
+                reach.kinds |= 1 << c.to as u8;
+            }
             if c.window > 1 {
-                windows[c.from as usize].push(Window::new(c, &shape));
+                reach.windowed = true;
+                windows.push(Window::new(c, &shape));
                 continue;
             }
             for group in 0..groups {
-                rules[c.from as usize * groups + group].add(c, group, &shape);
+                consequences[c.from as usize * groups + group].add(c, group, &shape);
             }
         }
-        TimingState {
-            shape,
-            rules,
+        let banks = dram.banks as usize;
+        let ring = |c: &&Constraint| Ring { cycles: vec![None; c.window.into()], next: 0 };
+        let windowed = table.iter().filter(|c| matters(c, dram) && c.window > 1);
+        let last = windowed.map(|c| vec![ring(&c); shape.pseudo_channels]).collect();
+        let rules = Rules {
+            groups,
+            places: shape.places(),
+            pseudo_channels: shape.pseudo_channels,
+            consequences,
             windows,
-            banks: vec![Earliest::default(); dram.banks as usize],
-            groups: [0; GROUPS * STRIDE],
-            group_of: std::array::from_fn(|bank| shape.group(bank) as u8),
-            grid: Some(grid).filter(|grid| grid.iter().any(|&cycles| cycles > 1)),
+            seats: std::array::from_fn(|bank| shape.seat(bank, banks)),
+            reach,
             auto_precharge: alike(&table, Rd, Rda) && alike(&table, Wr, Wra),
+            latencies: standard.latencies(dram),
+            grid: Some(grid).filter(|grid| grid.iter().any(|&cycles| cycles > 1)),
+        };
+        TimingState {
+            rules: Rc::new(rules),
+            banks: vec![Earliest::default(); banks],
+            shared: vec![0; CommandKind::PLANNED * shape.places()],
+            last,
         }
     }
 
     /// Whether a column command with auto-precharge may always stand where one without may.
     pub fn auto_precharge(&self) -> bool {
-        self.auto_precharge
+        self.rules.auto_precharge
     }
 
-    /// Group of a bank, of all those of the channel.
+    /// Cycles from RD and from WR to first data.
+    pub fn latencies(&self) -> [u64; 2] {
+        self.rules.latencies.map(u64::from)
+    }
+
+    /// The banks of a bank's group: [`TimingState::others`] is the same for all of them.
     #[inline]
-    pub fn group(&self, bank: usize) -> usize {
-        usize::from(self.group_of[bank])
+    pub fn mates(&self, bank: usize) -> BankSet {
+        self.rules.seats[bank].mates
+    }
+
+    /// Kinds of commands that one of this kind may delay in other banks.
+    #[inline]
+    pub fn delayed_by(&self, kind: CommandKind) -> KindSet {
+        self.rules.reach[kind as usize].kinds
     }
 
     /// Earliest cycle as far as the bank's own commands go.
     #[inline]
     pub fn of_bank(&self, kind: CommandKind, bank: usize) -> u64 {
-        self.banks[bank][kind as usize]
+        self.banks[bank].0[kind as usize]
     }
 
-    /// Where the earliest cycle of such a command stands as far as other banks go: see [`TimingState::others`].
+    /// Earliest cycle as far as other banks go.
     #[inline]
-    pub fn place(&self, kind: CommandKind, bank: usize) -> u16 {
-        (self.group(bank) * STRIDE + kind as usize) as u16
-    }
-
-    /// The earliest cycle of a command to one of the banks of a group as far as other banks go.
-    #[inline]
-    pub fn others(&self, place: u16) -> u64 {
-        self.groups[usize::from(place) % (GROUPS * STRIDE)]
+    pub fn others(&self, kind: CommandKind, bank: usize) -> u64 {
+        let seat = &self.rules.seats[bank];
+        let (rules, first) = (&*self.rules, kind as usize * self.rules.places);
+        let of_pseudo_channel = self.shared[first + usize::from(seat.pseudo_channel)];
+        of_pseudo_channel.max(self.shared[first + rules.pseudo_channels + usize::from(seat.group)])
     }
 
     /// Earliest cycle by all constraints.
     #[inline]
     pub fn earliest(&self, kind: CommandKind, bank: usize) -> u64 {
-        self.begin(kind, self.of_bank(kind, bank).max(self.others(self.place(kind, bank))))
+        self.begin(kind, self.of_bank(kind, bank).max(self.others(kind, bank)))
     }
 
     /// The first cycle from `cycle` on in which a command of this kind may begin.
     #[inline]
     pub fn begin(&self, kind: CommandKind, cycle: u64) -> u64 {
-        match &self.grid {
+        match &self.rules.grid {
             None => cycle,
             Some(grid) => cycle.next_multiple_of(grid[kind as usize]),
         }
@@ -245,20 +338,28 @@ impl TimingState {
 
     /// Records a command.
     pub fn issued(&mut self, kind: CommandKind, bank: usize, now: u64) {
-        let group = self.group(bank);
-        let rules = &self.rules[kind as usize * self.shape.all_groups() + group];
-        raise(&mut self.banks[bank], &rules.bank, now);
-        raise(&mut self.groups, &rules.others, now);
-        for window in &mut self.windows[kind as usize] {
-            let ring = match window.scope {
-                Scope::Channel => 0,
-                _ => self.shape.pseudo_channel(bank),
-            };
-            let Some(oldest) = window.last[ring].push(now) else { continue };
-            let cycle = oldest + window.cycles;
-            for group in self.shape.members(group, window.scope) {
-                let earliest = &mut self.groups[group * STRIDE + window.to as usize];
-                *earliest = (*earliest).max(cycle);
+        let rules = &*self.rules;
+        let group = usize::from(rules.seats[bank].group);
+        let asked = &rules.consequences[kind as usize * rules.groups + group];
+        raise(&mut self.banks[bank].0, &asked.bank, now);
+        raise(&mut self.shared, &asked.others, now);
+        if rules.reach[kind as usize].windowed {
+            self.move_windows(kind, bank, now);
+        }
+    }
+
+    fn move_windows(&mut self, kind: CommandKind, bank: usize, now: u64) {
+        let seat = &self.rules.seats[bank];
+        for (window, last) in self.rules.windows.iter().zip(&mut self.last) {
+            if window.from != kind {
+                continue;
+            }
+            let pseudo_channel = usize::from(seat.pseudo_channel);
+            let ring = if window.by_pseudo_channel { pseudo_channel } else { 0 };
+            let Some(oldest) = last[ring].push(now) else { continue };
+            for &place in &window.places[usize::from(seat.group)] {
+                let earliest = &mut self.shared[usize::from(place)];
+                *earliest = (*earliest).max(oldest + window.cycles);
             }
         }
     }
@@ -278,9 +379,13 @@ fn matters(c: &Constraint, dram: &Dram) -> bool {
 
 impl Window {
     fn new(c: &Constraint, shape: &Shape) -> Window {
-        let ring = Ring { cycles: vec![None; c.window.into()], next: 0 };
-        let last = vec![ring; shape.pseudo_channels];
-        Window { scope: c.scope, to: c.to, cycles: c.cycles.into(), last }
+        let places = |group| shape.cover(c.to, shape.members(group, c.scope));
+        Window {
+            from: c.from,
+            cycles: c.cycles.into(),
+            by_pseudo_channel: c.scope != Scope::Channel,
+            places: (0..shape.all_groups()).map(places).collect(),
+        }
     }
 }
 
@@ -288,25 +393,25 @@ impl Consequences {
     /// What the constraint says after a command to `group`.
     fn add(&mut self, c: &Constraint, group: usize, shape: &Shape) {
         if c.scope == Scope::Bank && !c.sibling {
-            merge(&mut self.bank, c.to as usize, c.cycles);
+            merge(&mut self.bank, c.to as u16, c.cycles);
             return;
         }
         let own = shape.members(group, c.scope);
         // What holds between the banks of a group holds, at least as long, within each of them.
-        let between = c.sibling && c.scope != Scope::Bank;
+        let within = !c.sibling || c.scope == Scope::Bank;
         let all = if c.sibling { shape.members(group, c.scope.wider()) } else { own.clone() };
-        for other in all.filter(|other| !between || !own.contains(other)) {
-            merge(&mut self.others, other * STRIDE + c.to as usize, c.cycles);
+        let parts = if within { [all, 0..0] } else { [all.start..own.start, own.end..all.end] };
+        for place in parts.into_iter().flat_map(|part| shape.cover(c.to, part)) {
+            merge(&mut self.others, place, c.cycles);
         }
     }
 }
 
 /// Adds a rule, or lengthens that for the same place.
-fn merge(rules: &mut Rules, place: usize, cycles: u32) {
-    let cycles = u64::from(cycles);
-    match rules.iter_mut().find(|(at, _)| usize::from(*at) == place) {
-        Some((_, longest)) => *longest = cycles.max(*longest),
-        None => rules.push((place as u16, cycles)),
+fn merge(rules: &mut Vec<Rule>, place: u16, cycles: u32) {
+    match rules.iter_mut().find(|rule| rule.place == place) {
+        Some(rule) => rule.cycles = rule.cycles.max(cycles),
+        None => rules.push(Rule { place, cycles }),
     }
 }
 
@@ -321,9 +426,83 @@ fn alike(table: &[Constraint], a: CommandKind, b: CommandKind) -> bool {
 
 /// Raises earliest cycles to those that the rules count from `now`.
 #[inline]
-fn raise(earliest: &mut [u64], rules: &[(u16, u64)], now: u64) {
-    for &(place, cycles) in rules {
-        let earliest = &mut earliest[usize::from(place)];
-        *earliest = (*earliest).max(now + cycles);
+fn raise(earliest: &mut [u64], rules: &[Rule], now: u64) {
+    for rule in rules {
+        let earliest = &mut earliest[usize::from(rule.place)];
+        *earliest = (*earliest).max(now + u64::from(rule.cycles));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dram::standard::Place;
+    use crate::dram::tests::harness::machines;
+    use CommandKind::{Act, Pre};
+    use proptest::prelude::*;
+
+    /// Channels of several pseudo channels and stacks too.
+    fn shapes() -> Vec<Dram> {
+        let of = |standard: &str, pseudo_channels, stacks| {
+            let dram = machines().remove(0);
+            Dram { standard: standard.to_owned(), pseudo_channels, stacks, banks: 32, ..dram }
+        };
+        let stacked = [of("hbm2", 2, 1), of("hbm3", 2, 2), of("gddr5", 1, 2), of("gddr7", 4, 1)];
+        machines().into_iter().chain(stacked).collect()
+    }
+
+    /// The earliest cycle by walking all constraints and all commands so far.
+    fn plain(
+        dram: &Dram,
+        table: &[Constraint],
+        log: &[(CommandKind, u16, u64)],
+        kind: CommandKind,
+        bank: u16,
+    ) -> u64 {
+        let place = |bank| Place::of(dram, bank).unwrap();
+        let to = place(bank);
+        let mut earliest = 0;
+        for c in table.iter().filter(|c| c.to == kind) {
+            let counts = |&&(from, other, _): &&(CommandKind, u16, u64)| {
+                let from_place = place(other);
+                let within =
+                    c.scope == Scope::Channel || from_place.pseudo_channel == to.pseudo_channel;
+                from == c.from
+                    && if c.window > 1 { within } else { c.holds_between(&from_place, &to) }
+            };
+            let mut last = log.iter().rev().filter(counts);
+            if let Some(&(_, _, cycle)) = last.nth(usize::from(c.window) - 1) {
+                earliest = earliest.max(cycle + u64::from(c.cycles));
+            }
+        }
+        earliest
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn earliest_cycles_are_those_of_the_constraints(
+            commands in prop::collection::vec((0u16..32, 0usize..4, 1u64..20), 1..60)
+        ) {
+            for dram in shapes() {
+                let (table, mut timing) = (constraints(&dram), TimingState::new(&dram));
+                let (mut log, mut now) = (Vec::new(), 0);
+                for &(bank, kind, gap) in &commands {
+                    let (bank, kind) = (bank % dram.banks as u16, [Act, Pre, Rd, Wr][kind]);
+                    now += gap;
+                    timing.issued(kind, bank.into(), now);
+                    log.push((kind, bank, now));
+                }
+                for bank in 0..dram.banks as u16 {
+                    for kind in [Act, Pre, Rd, Wr] {
+                        let expected = plain(&dram, &table, &log, kind, bank);
+                        let expected = timing.begin(kind, expected.max(now + 1));
+                        let earliest = timing.begin(kind, now + 1).max(timing.earliest(kind, bank.into()));
+                        prop_assert_eq!(earliest, expected, "{} {:?} {}", dram.standard, kind, bank);
+                    }
+                }
+            }
+        }
     }
 }

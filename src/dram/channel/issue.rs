@@ -3,22 +3,20 @@
 use super::refresh::idle_command;
 use super::{Active, COLUMN_BUS, Channel, READS, ROW_BUS, WRITES};
 use crate::dram::agenda::{BankSet, first_from, members, one};
-use crate::dram::queue::Slot;
+use crate::dram::queue::{Queued, Slot};
 use crate::dram::request::CommandKind::{self, Act, Pre, Rd, Rda, RefPb, Wr, Wra};
-use crate::dram::request::{Command, Completion, RowOutcome};
+use crate::dram::request::{Command, Completion, Request, RowOutcome};
 use crate::dram::scheduler::{BankView, Ready};
 
 impl Channel {
     /// The next cycle at which something could issue or a policy has something to do.
-    pub(super) fn next_event(&self, now: u64) -> Option<u64> {
+    pub(super) fn next_event(&mut self, now: u64) -> Option<u64> {
         let command =
             if self.may_refresh_all() { self.earliest_refresh() } else { self.agenda.plan().cycle };
         let assignment = if self.unassigned == 0 { u64::MAX } else { self.next_assignment };
-        let next = command
-            .min(self.refresh.next())
-            .min(self.choices_end)
-            .min(self.scheduler.next_tick())
-            .min(assignment);
+        let policy = self.choices_end.min(self.next_tick()).min(assignment);
+        self.upkeep = self.refresh.next().min(policy);
+        let next = command.min(self.upkeep);
         (next < u64::MAX).then_some(next.max(now + 1))
     }
 
@@ -101,7 +99,7 @@ impl Channel {
             self.start_service(index, candidate, kind, now);
         }
         let kind = self.with_auto_precharge(index, kind);
-        self.agenda.invalidate();
+        self.agenda.delay(self.timing.delayed_by(kind));
         self.timing.issued(kind, index, now);
         match kind {
             Act => self.activate(index, now),
@@ -132,7 +130,7 @@ impl Channel {
             let bank = &self.banks[index];
             let slot = bank.candidate.filter(|_| bank.active.is_none());
             let waiting = slot.map(|slot| self.queues[self.turns.serving].get(slot));
-            let queued = bank.active.as_ref().map(|active| &active.queued).or(waiting);
+            let queued = bank.active.map(|active| self.served(active)).or(waiting);
             let kind = self.agenda.kind(index);
             let rank = self.scheduler.rank(&Ready { now, kind, queued, slot });
             if rank < of {
@@ -148,7 +146,7 @@ impl Channel {
     /// Takes the bank's candidate out of the queue; `kind` is its first command.
     fn start_service(&mut self, index: usize, candidate: Slot, kind: CommandKind, now: u64) {
         let serving = self.turns.serving;
-        if self.scheduler_rules(serving) {
+        if self.spec.scheduled[serving] {
             let view = BankView {
                 now,
                 bank: index as u16,
@@ -158,7 +156,8 @@ impl Channel {
             };
             self.scheduler.on_service(&view, candidate);
         }
-        let queued = self.queues[serving].take(candidate);
+        self.queues[serving].take(candidate);
+        let write = self.queues[serving].get(candidate).request.write;
         let bank = &mut self.banks[index];
         let outcome = match kind {
             Act => RowOutcome::Miss,
@@ -170,12 +169,13 @@ impl Channel {
             RowOutcome::Miss => bank.count.row_misses += 1,
             RowOutcome::Conflict => bank.count.row_conflicts += 1,
         }
-        bank.active = Some(Active { queued, first_command: now, issued: 0, outcome });
+        let (slot, queue) = (candidate, serving as u8);
+        bank.active = Some(Active { first_command: now, issued: 0, slot, queue, outcome });
         self.busy |= one(index);
         self.assigned &= !one(index);
         bank.service.open(now);
         self.service.open(now);
-        self.active[usize::from(queued.request.write)] += 1;
+        self.active[usize::from(write)] += 1;
         if self.spec.in_order {
             self.order[serving].pop_front();
         }
@@ -191,7 +191,7 @@ impl Channel {
         if !self.spec.auto_precharge {
             return kind;
         }
-        let is_last = |active: Active| active.issued + 1 == active.queued.request.bursts;
+        let is_last = |active: Active| active.issued + 1 == self.served(active).request.bursts;
         if !self.banks[index].active.is_some_and(is_last) {
             return kind;
         }
@@ -201,19 +201,18 @@ impl Channel {
     }
 
     fn activate(&mut self, index: usize, now: u64) {
+        let Some(active) = self.banks[index].active else { return };
+        let Request { id, row, .. } = self.served(active).request;
         let bank = &mut self.banks[index];
-        let Some(active) = bank.active else { return };
-        let request = active.queued.request;
         bank.columns = 0;
         bank.last_use = now;
         bank.count.activations += 1;
         self.open.open(now);
-        self.set_open_row(index, Some(request.row));
-        self.scheduler.on_activate(request.bank, request.row, now);
-        self.record(Command {
-            request: Some(request.id),
-            ..idle_command(now, Act, request.bank, request.row)
-        });
+        self.set_open_row(index, Some(row));
+        if self.spec.scheduled[READS] {
+            self.scheduler.on_activate(index as u16, row, now);
+        }
+        self.record(Command { request: Some(id), ..idle_command(now, Act, index as u16, row) });
     }
 
     fn precharge(&mut self, index: usize, now: u64) {
@@ -224,7 +223,8 @@ impl Channel {
             bank.service.add(now, now + self.spec.trp);
             self.service.add(now, now + self.spec.trp);
         }
-        let request = bank.active.map(|active| active.queued.request.id);
+        let active = bank.active;
+        let request = active.map(|active| self.served(active).request.id);
         self.open.close(now);
         self.set_open_row(index, None);
         self.record(Command { request, ..idle_command(now, Pre, index as u16, row) });
@@ -245,12 +245,12 @@ impl Channel {
         self.turns.note(direction, others_wait);
         let bank = &mut self.banks[index];
         let Some(active) = &mut bank.active else { return };
-        let request = active.queued.request;
-        let burst = active.issued;
         active.issued += 1;
         let active = *active;
-        let last = active.issued == request.bursts;
-        let latency = if request.write {
+        let queued = self.queues[usize::from(active.queue)].get(active.slot);
+        let Request { id, row, write, bursts, .. } = queued.request;
+        let last = active.issued == bursts;
+        let latency = if write {
             bank.count.writes += 1;
             self.spec.write_latency
         } else {
@@ -260,16 +260,16 @@ impl Channel {
         bank.columns += 1;
         bank.last_use = now;
         self.count.columns += 1;
-        if self.scheduler_rules(self.queue_of(request.write)) {
-            self.scheduler.on_column(&active.queued, last, now);
+        if self.spec.scheduled[usize::from(active.queue)] {
+            self.scheduler.on_column(queued, last, now);
         }
-        let place = idle_command(now, kind, request.bank, request.row);
-        self.record(Command { burst, request: Some(request.id), ..place });
+        let (burst, request) = (active.issued - 1, Some(id));
+        self.record(Command { burst, request, ..idle_command(now, kind, index as u16, row) });
         if kind.closes_row() {
             self.close_behind(index, now);
         }
         if last {
-            self.finish(index, &active, now + latency + self.spec.burst, now);
+            self.finish(index, active, now + latency + self.spec.burst, now);
         }
     }
 
@@ -283,10 +283,11 @@ impl Channel {
     }
 
     /// The request's last column command has issued.
-    fn finish(&mut self, index: usize, active: &Active, data_end: u64, now: u64) {
-        let request = active.queued.request;
-        let queue = self.queue_of(request.write);
-        let kind = usize::from(request.write);
+    fn finish(&mut self, index: usize, active: Active, data_end: u64, now: u64) {
+        let queue = usize::from(active.queue);
+        let Queued { request: Request { id, write, .. }, arrived, .. } = *self.served(active);
+        let kind = usize::from(write);
+        self.queues[queue].free(active.slot);
         let bank = &mut self.banks[index];
         bank.active = None;
         self.busy &= !one(index);
@@ -303,9 +304,9 @@ impl Channel {
             self.turns.write_left();
         }
         self.completions.push(Completion {
-            id: request.id,
-            write: request.write,
-            arrived: active.queued.arrived,
+            id,
+            write,
+            arrived,
             first_command: active.first_command,
             data_end,
             row_outcome: active.outcome,
@@ -313,7 +314,9 @@ impl Channel {
         if self.choose_served_queue(now) {
             return;
         }
-        if let Some(&oldest) = self.order[self.turns.serving].front() {
+        if self.spec.in_order
+            && let Some(&oldest) = self.order[self.turns.serving].front()
+        {
             self.decide(usize::from(oldest), now);
         }
     }

@@ -120,7 +120,7 @@ impl Channel {
         }
         if now >= self.earliest_refresh() {
             let first = self.refresh.banks().start;
-            self.agenda.invalidate();
+            self.agenda.delay(self.timing.delayed_by(CommandKind::Ref));
             self.timing.issued(CommandKind::Ref, first, now);
             self.refresh.all_banks += 1;
             self.record(idle_command(now, CommandKind::Ref, first as u16, 0));

@@ -179,6 +179,11 @@ impl Scheduler for FrFcfs {
         (due > bank.now).then_some(due)
     }
 
+    fn is_plain_fr_fcfs(&self) -> bool {
+        let Options { ready, row_hit_cap, starvation_limit, .. } = self.options;
+        ready == Readiness::RowHitFirst && row_hit_cap == 0 && starvation_limit == 0
+    }
+
     fn follows_timing(&self) -> bool {
         self.options.ready == Readiness::FirstReady
     }

@@ -298,6 +298,12 @@ pub trait Scheduler {
         false
     }
 
+    /// Whether `pick` is always [`BankView::fr_fcfs`] and neither `accepts` nor a hook does anything of its own: the
+    /// channel then does the same without asking. Constant.
+    fn is_plain_fr_fcfs(&self) -> bool {
+        false
+    }
+
     /// Whether `pick` looks at [`BankView::next_command`]: the channel then asks all banks again after every command.
     /// Constant.
     fn follows_timing(&self) -> bool {

@@ -1,7 +1,8 @@
 //! What must hold of every policy on every stream.
 
 use super::harness::*;
-use crate::dram::{Request, checker};
+use crate::dram::scheduler::{BankView, Scheduler, Slot};
+use crate::dram::{Channel, Request, checker};
 use crate::machine::Dram;
 use proptest::prelude::*;
 
@@ -44,6 +45,15 @@ fn fit(dram: &Dram, requests: &[(u64, Request)]) -> Vec<(u64, Request)> {
     requests
 }
 
+/// FR-FCFS that the channel asks about every choice.
+struct Asked;
+
+impl Scheduler for Asked {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        Some(bank.fr_fcfs())
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -71,6 +81,19 @@ proptest! {
                 prop_assert_eq!(&stepped.log, &run.log);
                 prop_assert_eq!(&stepped, &run);
             }
+        }
+    }
+
+    /// What the channel does without asking is what asking leads to.
+    #[test]
+    fn plain_fr_fcfs_is_fr_fcfs(requests in stream()) {
+        for dram in machines() {
+            let requests = fit(&dram, &requests);
+            let mut asked = Channel::new(&dram, Box::new(Asked)).unwrap();
+            asked.enable_log();
+            let asked = drive(&mut asked, &requests, Stepping::Events, |_| u32::MAX);
+            let plain = run_with(&dram, "fr-fcfs", &requests, Stepping::Events, |_| u32::MAX);
+            prop_assert_eq!(asked, plain);
         }
     }
 
