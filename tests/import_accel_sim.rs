@@ -341,6 +341,34 @@ fn instructions_with_an_empty_mask_stay_or_go_and_are_counted() {
     assert_eq!(kinds(dropped.trace), [Load, Exit]);
 }
 
+/// Warp and thread instructions that a run issues.
+fn run(imported: &Imported) -> (u64, u64) {
+    let machine = warpmem::machine::load("li2015", &[]).unwrap();
+    let run = warpmem::engine::simulate(
+        &machine,
+        &imported.trace,
+        &mut warpmem::record::NoLoads,
+        &mut warpmem::engine::NoProgress,
+    );
+    let sum = |of: fn(&warpmem::record::SmResult) -> u64, sms: &[_]| sms.iter().map(of).sum();
+    let sms = run.unwrap().sms;
+    (sum(|sm| sm.warp_instructions, &sms), sum(|sm| sm.thread_instructions, &sms))
+}
+
+#[test]
+fn a_run_issues_the_instructions_that_the_import_counted() {
+    let nothing = "0000 00000000 1 R4 MOV 0 0 0\n0010 00000000 0 EXIT 0 0 0\n";
+    let text = grouped(&[WITH_EMPTY_MASKS, nothing]);
+    for (empty_masks, expected) in [(EmptyMasks::Keep, 11), (EmptyMasks::Drop, 3)] {
+        let options = ImportOptions { empty_masks, ..ImportOptions::default() };
+        let imported = import_text_with(&text, &options).unwrap();
+        let summary = &imported.summary;
+        assert_eq!(summary.warp_instructions, expected);
+        let counted = (summary.warp_instructions, summary.thread_instructions);
+        assert_eq!(run(&imported), counted, "{empty_masks:?}");
+    }
+}
+
 #[test]
 fn the_zero_register_is_no_register_wherever_it_stands() {
     let (records, summary) = only_warp(

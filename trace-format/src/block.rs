@@ -2,10 +2,11 @@
 
 use std::io::{self, Read, Write};
 
-use flate2::Compression;
-use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
+use flate2::{Compression, Decompress, FlushDecompress, Status};
 use serde::{Deserialize, Serialize};
+
+use crate::pack;
 
 /// How a block is compressed. The number is what stands in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -82,22 +83,44 @@ impl Block {
                 "declared size {declared} above the limit of {MAX_INFLATED} bytes"
             ));
         }
-        let mut bytes = Vec::with_capacity(declared.min(TRUSTED_CAPACITY));
-        let one_too_many = declared as u64 + 1;
-        let read = match self.codec {
-            Codec::Deflate => {
-                DeflateDecoder::new(stored).take(one_too_many).read_to_end(&mut bytes)
-            }
-            Codec::Zstd => zstd::stream::Decoder::with_buffer(stored)
-                .and_then(|decoder| decoder.take(one_too_many).read_to_end(&mut bytes)),
+        // More than declared shows in the room for what chunks append.
+        let mut bytes = Vec::with_capacity(declared.min(TRUSTED_CAPACITY) + pack::PADDING);
+        let inflated = match self.codec {
+            Codec::Deflate => inflate(stored, declared, &mut bytes),
+            Codec::Zstd => decompress(stored, declared, &mut bytes),
         };
-        match read {
-            Ok(length) if length == declared => Ok(bytes),
-            Ok(length) if length > declared => {
+        match (inflated, bytes.len()) {
+            (Err(error), _) => Err(format!("does not inflate: {error}")),
+            (Ok(()), length) if length == declared => Ok(bytes),
+            (Ok(()), length) if length > declared => {
                 Err(format!("inflates to more than the declared {declared} bytes"))
             }
-            Ok(length) => Err(format!("inflates to {length} of the declared {declared} bytes")),
-            Err(error) => Err(format!("does not inflate: {error}")),
+            (Ok(()), length) => {
+                Err(format!("inflates to {length} of the declared {declared} bytes"))
+            }
         }
     }
+}
+
+/// Inflates until the end or until there is more than `declared`.
+fn inflate(stored: &[u8], declared: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let mut decoder = Decompress::new(false);
+    loop {
+        let rest = &stored[decoder.total_in() as usize..];
+        let status = decoder.decompress_vec(rest, bytes, FlushDecompress::Finish)?;
+        if status == Status::StreamEnd || bytes.len() > declared {
+            return Ok(());
+        }
+        if bytes.len() < bytes.capacity() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        bytes.reserve((declared - bytes.len()).min(bytes.len()) + pack::PADDING);
+    }
+}
+
+/// As [`inflate`], of Zstandard frames.
+fn decompress(stored: &[u8], declared: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let decoder = zstd::stream::Decoder::with_buffer(stored)?;
+    decoder.take(declared as u64 + 1).read_to_end(bytes)?;
+    Ok(())
 }

@@ -57,14 +57,23 @@ pub(crate) struct WarpContext {
     /// Instruction ids mostly follow one another.
     pub next_id: u32,
     pub mask: u32,
+    /// Active lanes of `mask`.
+    pub active: u32,
     /// The mask before `mask`, if another.
     pub other_mask: u32,
-    pub patterns: Patterns,
+    /// Most warps need none.
+    patterns: Option<Box<Patterns>>,
 }
 
 impl WarpContext {
     pub fn new() -> WarpContext {
-        WarpContext { next_id: 0, mask: u32::MAX, other_mask: u32::MAX, patterns: Patterns::new() }
+        WarpContext {
+            next_id: 0,
+            mask: u32::MAX,
+            active: u32::MAX.count_ones(),
+            other_mask: u32::MAX,
+            patterns: None,
+        }
     }
 
     #[inline]
@@ -72,7 +81,12 @@ impl WarpContext {
         if mask != self.mask {
             self.other_mask = self.mask;
             self.mask = mask;
+            self.active = mask.count_ones();
         }
+    }
+
+    pub fn patterns(&mut self) -> &mut Patterns {
+        self.patterns.get_or_insert_with(|| Box::new(Patterns::new()))
     }
 }
 
@@ -129,18 +143,26 @@ impl Patterns {
         }
         oldest.mask = mask;
         oldest.step = step;
-        self.order.rotate_right(1);
+        self.move_to_front(Patterns::KEPT - 1);
     }
 
     /// The pattern at a place in the order, if it knows all lanes of `mask`; it moves to the front.
     pub fn reuse(&mut self, place: usize, mask: u32) -> Option<&mut Pattern> {
         let index = usize::from(*self.order.get(place)?);
-        let pattern = &mut self.kept[index];
+        let pattern = &self.kept[index];
         if mask & !pattern.mask != 0 {
             return None;
         }
-        self.order[..=place].rotate_right(1);
-        Some(pattern)
+        self.move_to_front(place);
+        Some(&mut self.kept[index])
+    }
+
+    fn move_to_front(&mut self, place: usize) {
+        let index = self.order[place];
+        for at in (0..place).rev() {
+            self.order[at + 1] = self.order[at];
+        }
+        self.order[0] = index;
     }
 
     /// The place in the order of a pattern that these addresses repeat, and the base they repeat it from.

@@ -8,7 +8,8 @@ use crate::pack;
 use crate::record::{AddressForm, InstructionId, Record, WARP_SIZE};
 use crate::varint;
 
-/// Reads the records of one warp in order. Allocates when made, not per record.
+/// Reads the records of one warp in order. Allocates when made and at the first irregular addresses, not
+/// per record.
 pub struct WarpCursor {
     chunk: Arc<Chunk>,
     /// Records still to come.
@@ -97,10 +98,10 @@ impl Decoder {
 
         let code = *data.get(self.at[column::CONTROLS]).ok_or(SHORT)?;
         self.at[column::CONTROLS] += 1;
-        let last_mask = self.context.mask;
+        let last_active = self.context.active;
         self.decode_mask(code, data)?;
         record.mask = self.context.mask;
-        self.decode_lanes(code, data, last_mask, site, record)?;
+        self.decode_lanes(code, data, last_active, site, record)?;
         self.decode_addresses(code, chunk, site, record)
     }
 
@@ -126,13 +127,13 @@ impl Decoder {
         &mut self,
         code: u8,
         data: &[u8],
-        last_mask: u32,
+        last_active: u32,
         site: &Site,
         record: &mut Record,
     ) -> Result<(), &'static str> {
         let active = match code & control::LANES {
-            control::LANES_OF_MASK => record.mask.count_ones(),
-            control::LANES_OF_LAST_MASK => last_mask.count_ones(),
+            control::LANES_OF_MASK => self.context.active,
+            control::LANES_OF_LAST_MASK => last_active,
             control::LANES_FULL => WARP_SIZE as u32,
             _ => return self.decode_given_lanes(data, site, record),
         };
@@ -195,22 +196,19 @@ impl Decoder {
             }
             _ => {
                 self.decode_list(form, data, base, shift, record)?;
-                let addresses = record.active_addresses();
-                self.context.patterns.remember(
-                    record.mask,
-                    addresses,
-                    base,
-                    shift,
-                    step.unwrap_or(0),
-                );
+                let addresses = &record.addresses[..self.context.active as usize];
+                let step = step.unwrap_or(0);
+                self.context.patterns().remember(record.mask, addresses, base, shift, step);
                 return Ok(());
             }
         };
         record.form = AddressForm::Stride(stride);
-        let mut next = base;
-        for address in &mut record.addresses {
-            *address = next;
-            next = next.wrapping_add(stride as u64);
+        // Two at a time: no address waits for the one before.
+        let mut next = [base, base.wrapping_add(stride as u64)];
+        let step = (stride as u64).wrapping_mul(2);
+        for pair in record.addresses.as_chunks_mut::<2>().0 {
+            *pair = next;
+            next = next.map(|address| address.wrapping_add(step));
         }
         Ok(())
     }
@@ -224,7 +222,7 @@ impl Decoder {
         record: &mut Record,
     ) -> Result<(), &'static str> {
         record.form = AddressForm::List;
-        let active = record.mask.count_ones() as usize;
+        let active = self.context.active as usize;
         let addresses = &mut record.addresses[..active];
         match form {
             form::DELTAS => {
@@ -264,7 +262,7 @@ impl Decoder {
         record.form = AddressForm::List;
         let place = *chunk.data.get(self.at[column::SHAPES]).ok_or(SHORT)?;
         self.at[column::SHAPES] += 1;
-        let pattern = self.context.patterns.reuse(place.into(), record.mask);
+        let pattern = self.context.patterns().reuse(place.into(), record.mask);
         let pattern = pattern.ok_or("repeats an address pattern that is not there")?;
         let (base, step) = self.bases.decode(chunk, &mut self.at, slot, shift, pattern.step)?;
         pattern.step = step.unwrap_or(pattern.step);

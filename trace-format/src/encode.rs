@@ -245,7 +245,7 @@ impl WarpEncoder<'_> {
         if each(record.mask.count_ones()) {
             return control::LANES_OF_MASK;
         }
-        if each(self.context.mask.count_ones()) {
+        if each(self.context.active) {
             return control::LANES_OF_LAST_MASK;
         }
         if each(WARP_SIZE as u32) {
@@ -270,7 +270,7 @@ impl WarpEncoder<'_> {
         let aligned = (from_start | from_last).trailing_zeros() >= site.shift();
         let shift = if aligned { site.shift() } else { 0 };
 
-        let shape = Shape::of(record, site.width, shift, &self.context.patterns);
+        let shape = Shape::of(record, site.width, shift, self.context.patterns());
         let base = match shape {
             Shape::Packed { lowest, .. } => lowest,
             Shape::Follow { base, .. } => base,
@@ -300,7 +300,7 @@ impl WarpEncoder<'_> {
         step: Option<i64>,
     ) -> i64 {
         let PushedRecord { mask, addresses, .. } = *record;
-        let patterns = &mut self.context.patterns;
+        let patterns = self.context.patterns();
         match shape {
             Shape::Deltas | Shape::Packed { .. } => {
                 patterns.remember(mask, addresses, base, shift, step.unwrap_or(0));

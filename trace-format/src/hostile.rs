@@ -110,7 +110,7 @@ proptest! {
 
     #[test]
     fn changed_dictionaries_never_panic(changes in changes()) {
-        let mut bytes = serial::encode(&golden().instructions(0).unwrap());
+        let mut bytes = serial::encode(&golden().instructions(0).unwrap().to_vec());
         change(&mut bytes, &changes);
         if let Ok(instructions) = serial::decode::<Vec<Instruction>>(&bytes) {
             let _ = instructions.iter().try_for_each(crate::dictionary::check);

@@ -15,8 +15,8 @@ use crate::record::Instruction;
 use crate::serial;
 use crate::v1;
 
-/// Kernels whose sites are kept at hand; more than run at once.
-const KEPT_SITES: usize = 8;
+/// Kernels whose dictionaries are kept at hand; more than run at once.
+const KEPT_DICTIONARIES: usize = 8;
 
 /// A trace opened for reading, to be shared among threads. Opening reads the header, index and footer;
 /// chunks and dictionaries are inflated when asked for and live as long as their user keeps them.
@@ -29,7 +29,14 @@ pub struct Trace {
     kernels: Vec<Kernel>,
     places: Vec<KernelPlaces>,
     /// Of the kernels used last, in that order.
-    sites: Mutex<Vec<(usize, Arc<Sites>)>>,
+    dictionaries: Mutex<Vec<(usize, Dictionary)>>,
+}
+
+/// A kernel's instructions, and what decoding its records needs of them.
+#[derive(Clone)]
+struct Dictionary {
+    instructions: Arc<[Instruction]>,
+    sites: Arc<Sites>,
 }
 
 enum Bytes {
@@ -105,7 +112,7 @@ impl Trace {
             bytes,
             kernels,
             places,
-            sites: Mutex::default(),
+            dictionaries: Mutex::default(),
         })
     }
 
@@ -130,7 +137,11 @@ impl Trace {
     ///
     /// # Errors
     /// When there is no such kernel or its dictionary is damaged.
-    pub fn instructions(&self, kernel: usize) -> Result<Vec<Instruction>, TraceError> {
+    pub fn instructions(&self, kernel: usize) -> Result<Arc<[Instruction]>, TraceError> {
+        Ok(self.dictionary(kernel)?.instructions)
+    }
+
+    fn read_instructions(&self, kernel: usize) -> Result<Vec<Instruction>, TraceError> {
         let place = self.kernel(kernel)?.dictionary;
         let bytes = self.opening().inflate(place, "dictionary")?;
         let instructions: Result<Vec<Instruction>, String> = match self.header.version {
@@ -158,23 +169,25 @@ impl Trace {
         let data = self.opening().inflate(*place, "chunk")?;
         let origin =
             Origin { path: Arc::clone(&self.path), offset: place.offset, ctas: ctas.clone() };
-        Chunk::parse(data, self.sites(kernel)?, origin).map(Arc::new)
+        Chunk::parse(data, self.dictionary(kernel)?.sites, origin).map(Arc::new)
     }
 
-    fn sites(&self, kernel: usize) -> Result<Arc<Sites>, TraceError> {
+    fn dictionary(&self, kernel: usize) -> Result<Dictionary, TraceError> {
         // A panic elsewhere cannot leave the list half changed.
-        let lock = || self.sites.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = lock().iter().find(|(of, _)| *of == kernel).map(|(_, sites)| Arc::clone(sites));
-        if let Some(sites) = kept {
-            return Ok(sites);
+        let lock = || self.dictionaries.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = lock().iter().find(|(of, _)| *of == kernel).map(|(_, kept)| kept.clone());
+        if let Some(dictionary) = kept {
+            return Ok(dictionary);
         }
-        let sites = Arc::new(Sites::of(&self.instructions(kernel)?));
+        let instructions: Arc<[Instruction]> = self.read_instructions(kernel)?.into();
+        let sites = Arc::new(Sites::of(&instructions));
+        let dictionary = Dictionary { instructions, sites };
         let mut kept = lock();
-        if kept.len() == KEPT_SITES {
+        if kept.len() == KEPT_DICTIONARIES {
             kept.remove(0);
         }
-        kept.push((kernel, Arc::clone(&sites)));
-        Ok(sites)
+        kept.push((kernel, dictionary.clone()));
+        Ok(dictionary)
     }
 
     fn kernel(&self, kernel: usize) -> Result<&KernelPlaces, TraceError> {

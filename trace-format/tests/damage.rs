@@ -3,12 +3,13 @@
 mod common;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use common::{ReadWarp, read_all, sample_bytes};
 use warpmem_trace::*;
 
 /// Everything that a reader returns.
-type View = (Header, Vec<Kernel>, Vec<Vec<Instruction>>, Vec<ReadWarp>);
+type View = (Header, Vec<Kernel>, Vec<Arc<[Instruction]>>, Vec<ReadWarp>);
 
 fn view(bytes: Vec<u8>) -> Result<View, TraceError> {
     let trace = Trace::from_bytes("sample.wmt", bytes)?;

@@ -211,6 +211,10 @@ mod tests {
             ("HGMMA.64x128x16.F32", Op::Compute(OpClass::Tensor)),
             ("MUFU.RCP", Op::Compute(OpClass::Sfu)),
             ("UIADD3", Op::Compute(OpClass::Uniform)),
+            ("R2UR", Op::Compute(OpClass::Uniform)),
+            ("REDUX.SUM.S32", Op::Compute(OpClass::Uniform)),
+            ("ERRBAR", Op::Compute(OpClass::Integer)),
+            ("BSSY", Op::Compute(OpClass::Control)),
         ] {
             assert_eq!(of(opcode).op, op, "{opcode}");
         }
