@@ -1,0 +1,28 @@
+//! What can go wrong with a reference.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a reference could not be read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReferenceError {
+    #[error("failed to read {}", .path.display())]
+    Io { path: PathBuf, source: io::Error },
+    /// `field` is the way to the value, as in `runs[3].totals.dram_reads`.
+    #[error("{}: `{field}`: {source}", .path.display())]
+    Json { path: PathBuf, field: String, source: serde_json::Error },
+    #[error("{}: `{field}` {problem}", .path.display())]
+    Field { path: PathBuf, field: String, problem: String },
+    #[error("{}:{line}: expected {expected} after `{key}`, found `{found}`", .path.display())]
+    Value { path: PathBuf, line: u64, key: String, expected: &'static str, found: String },
+    #[error("{}: {what}", .path.display())]
+    Log { path: PathBuf, what: String },
+}
+
+/// A row of a table lacks a column, as the tables of another version may.
+#[derive(Debug, PartialEq, Eq, Error)]
+#[error("the results have no number in column `{0}`: they are not those of this version")]
+pub struct NoColumn(pub &'static str);

@@ -1,0 +1,58 @@
+//! A reference: runs of another simulator, whatever file tells of them.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use super::error::ReferenceError;
+use super::figures::Figures;
+use super::{accel_sim_log, results_json};
+
+/// What Accel-Sim calls its two DRAM schedulers.
+pub const FR_FCFS: &str = "FR-FCFS";
+pub const FIFO: &str = "FIFO";
+
+/// Runs of another simulator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    pub path: PathBuf,
+    pub runs: Vec<ReferenceRun>,
+}
+
+/// A run of another simulator.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReferenceRun {
+    /// Name of its trace; a log does not say it.
+    pub trace: Option<String>,
+    /// Folder of the trace, relative to the folder of the reference.
+    pub trace_dir: Option<PathBuf>,
+    /// Name of the configuration of its machine; a log does not say it.
+    pub configuration: Option<String>,
+    /// [`FR_FCFS`], [`FIFO`], or as the reference has it.
+    pub dram_scheduler: String,
+    /// SMs of its machine; a log says it.
+    pub sms: Option<u64>,
+    /// Options that the configuration's were replaced by, as the reference has them.
+    pub overrides: Option<String>,
+    pub figures: Figures,
+    /// What was looked for in a log and is not there.
+    pub missing: Vec<&'static str>,
+}
+
+impl Reference {
+    /// Reads results in JSON or a log of Accel-Sim, told apart by their beginning.
+    ///
+    /// # Errors
+    /// If the file cannot be read, holds a value that is none, or no run.
+    pub fn read(path: &Path) -> Result<Reference, ReferenceError> {
+        let io = |source| ReferenceError::Io { path: path.to_owned(), source };
+        let mut file = BufReader::new(File::open(path).map_err(io)?);
+        let head = file.fill_buf().map_err(io)?.trim_ascii_start();
+        let runs = if matches!(head.first(), Some(b'{' | b'[')) {
+            results_json::read(path, file)?
+        } else {
+            vec![accel_sim_log::read(path, file)?]
+        };
+        Ok(Reference { path: path.to_owned(), runs })
+    }
+}

@@ -1,0 +1,269 @@
+//! Runs beside each other, and what they add up to.
+
+use super::figures::Figures;
+use super::metric::{Compared, Metric, Unit};
+use super::reference::{FIFO, FR_FCFS};
+use super::statistics::{correlation, geometric_mean, mean};
+
+/// A run of ours beside the reference's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    pub trace: String,
+    /// Our machine.
+    pub machine: String,
+    /// The reference's name of its machine.
+    pub configuration: String,
+    /// As the reference calls it.
+    pub dram_scheduler: String,
+    pub ours: Figures,
+    pub reference: Figures,
+}
+
+impl Comparison {
+    pub fn of(&self, metric: &Metric) -> Compared {
+        metric.compare(&self.ours, &self.reference)
+    }
+
+    /// Our cycles over the reference's.
+    fn ratio(&self) -> f64 {
+        self.ours.cycles as f64 / self.reference.cycles as f64
+    }
+}
+
+/// The run with the greatest error, and that error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worst<'a> {
+    pub run: &'a Comparison,
+    pub error: f64,
+}
+
+/// Of the greatest errors the first.
+fn worst<'a>(errors: &[(&'a Comparison, f64)]) -> Option<Worst<'a>> {
+    let greater = |worst: Option<Worst<'a>>, &(run, error): &(&'a Comparison, f64)| match worst {
+        Some(worst) if worst.error.abs() >= error.abs() => Some(worst),
+        _ => Some(Worst { run, error }),
+    };
+    errors.iter().fold(None, greater)
+}
+
+/// How cycles agree over runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CycleSummary<'a> {
+    pub runs: usize,
+    /// Mean of the absolute errors, as a fraction.
+    pub mape: f64,
+    pub worst: Worst<'a>,
+    /// Pearson's correlation of the logarithms of both sides' cycles.
+    pub log_correlation: Option<f64>,
+    /// Geometric mean of ours over theirs.
+    pub ratio: f64,
+}
+
+/// `None` of no runs.
+pub fn cycle_summary<'a>(runs: &[&'a Comparison]) -> Option<CycleSummary<'a>> {
+    let errors: Vec<(&Comparison, f64)> =
+        runs.iter().map(|&run| (run, run.ratio() - 1.0)).collect();
+    let absolute: Vec<f64> = errors.iter().map(|(_, error)| error.abs()).collect();
+    let logarithms: Vec<(f64, f64)> = runs
+        .iter()
+        .map(|run| ((run.ours.cycles as f64).ln(), (run.reference.cycles as f64).ln()))
+        .collect();
+    let ratios: Vec<f64> = runs.iter().map(|run| run.ratio()).collect();
+    Some(CycleSummary {
+        runs: runs.len(),
+        mape: mean(&absolute)?,
+        worst: worst(&errors)?,
+        log_correlation: correlation(&logarithms),
+        ratio: geometric_mean(&ratios)?,
+    })
+}
+
+/// Row locality of a run with so few activations says little; the summary leaves it out.
+pub const FEW_ACTIVATIONS: u64 = 1000;
+
+/// How a metric agrees over the runs in which both sides have it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MetricSummary<'a> {
+    pub runs: usize,
+    /// Mean of the absolute errors.
+    pub mean: f64,
+    pub worst: Worst<'a>,
+}
+
+/// `None` where no run has both values.
+pub fn metric_summary<'a>(metric: &Metric, runs: &[&'a Comparison]) -> Option<MetricSummary<'a>> {
+    let counts = |run: &&&Comparison| {
+        metric.name != "row_locality"
+            || run.reference.activations.is_none_or(|activations| activations > FEW_ACTIVATIONS)
+    };
+    let errors: Vec<(&Comparison, f64)> =
+        runs.iter().filter(counts).filter_map(|&run| Some((run, run.of(metric).error?))).collect();
+    let absolute: Vec<f64> = errors.iter().map(|(_, error)| error.abs()).collect();
+    Some(MetricSummary { runs: errors.len(), mean: mean(&absolute)?, worst: worst(&errors)? })
+}
+
+/// What FIFO costs: its cycles over those of FR-FCFS for a trace on a machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair<'a> {
+    pub fifo: &'a Comparison,
+    pub ratio: Compared,
+}
+
+/// A pair for each run with FIFO of which there is one with FR-FCFS.
+pub fn pairs(runs: &[Comparison]) -> Vec<Pair<'_>> {
+    let names =
+        |run: &Comparison| [&run.trace, &run.machine, &run.configuration].map(String::to_owned);
+    let with = |scheduler: &'static str| move |run: &&Comparison| run.dram_scheduler == scheduler;
+    let pair = |fifo| {
+        let fr_fcfs = runs.iter().filter(with(FR_FCFS)).find(|run| names(run) == names(fifo))?;
+        let ratio = |of: fn(&Comparison) -> &Figures| {
+            Some(of(fifo).cycles as f64 / of(fr_fcfs).cycles as f64)
+        };
+        let (ours, reference) = (ratio(|run| &run.ours), ratio(|run| &run.reference));
+        Some(Pair { fifo, ratio: Compared::new(Unit::Ratio, ours, reference) })
+    };
+    runs.iter().filter(with(FIFO)).filter_map(pair).collect()
+}
+
+/// Seconds of the reference over ours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Speed<'a> {
+    pub runs: usize,
+    /// Geometric mean.
+    pub mean: f64,
+    /// The run with the least.
+    pub least: (&'a Comparison, f64),
+}
+
+impl Comparison {
+    /// How many times as fast ours was; `None` where a side does not say, or took no time that can be measured.
+    pub fn speedup(&self) -> Option<f64> {
+        let (ours, reference) = self.ours.seconds.zip(self.reference.seconds)?;
+        (ours > 0.0 && reference > 0.0).then(|| reference / ours)
+    }
+}
+
+/// `None` where no run has both times.
+pub fn speed<'a>(runs: &[&'a Comparison]) -> Option<Speed<'a>> {
+    let speedups: Vec<(&Comparison, f64)> =
+        runs.iter().filter_map(|&run| Some((run, run.speedup()?))).collect();
+    let values: Vec<f64> = speedups.iter().map(|&(_, speedup)| speedup).collect();
+    let least = speedups.iter().copied().min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    Some(Speed { runs: speedups.len(), mean: geometric_mean(&values)?, least })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::metric::metric;
+    use super::*;
+
+    fn run(trace: &str, scheduler: &str, ours: u64, reference: u64) -> Comparison {
+        let figures = |cycles| Figures { cycles, ..Figures::default() };
+        Comparison {
+            trace: trace.to_owned(),
+            machine: "v100".to_owned(),
+            configuration: "SM7_QV100".to_owned(),
+            dram_scheduler: scheduler.to_owned(),
+            ours: figures(ours),
+            reference: figures(reference),
+        }
+    }
+
+    fn close(value: f64, expected: f64) -> bool {
+        (value - expected).abs() < 1e-12
+    }
+
+    #[test]
+    fn cycles_are_summed_up_over_runs() {
+        let runs = [
+            run("a", FR_FCFS, 110, 100),
+            run("b", FR_FCFS, 150, 200),
+            run("c", FR_FCFS, 1000, 1000),
+        ];
+        let summary = cycle_summary(&runs.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(summary.runs, 3);
+        assert!(close(summary.mape, (0.1 + 0.25 + 0.0) / 3.0));
+        assert_eq!(summary.worst.run.trace, "b");
+        assert!(close(summary.worst.error, -0.25));
+        assert!(close(summary.ratio, (1.1f64 * 0.75 * 1.0).cbrt()));
+        let correlation = summary.log_correlation.unwrap();
+        assert!(correlation > 0.98 && correlation < 1.0, "{correlation}");
+        assert_eq!(cycle_summary(&[]), None);
+    }
+
+    #[test]
+    fn the_correlation_is_of_logarithms() {
+        // Ours are the squares: exactly proportional in logarithms only.
+        let runs =
+            [run("a", FR_FCFS, 100, 10), run("b", FR_FCFS, 400, 20), run("c", FR_FCFS, 8100, 90)];
+        let summary = cycle_summary(&runs.iter().collect::<Vec<_>>()).unwrap();
+        assert!(close(summary.log_correlation.unwrap(), 1.0));
+    }
+
+    #[test]
+    fn a_metric_is_summed_up_over_the_runs_that_have_it() {
+        let reads = |trace: &str, ours: Option<u64>, reference| {
+            let mut run = run(trace, FR_FCFS, 1, 1);
+            (run.ours.dram_reads, run.reference.dram_reads) = (ours, reference);
+            run
+        };
+        let runs = [
+            reads("a", Some(90), Some(100)),
+            reads("b", Some(130), Some(100)),
+            reads("c", None, Some(100)),
+        ];
+        let runs: Vec<&Comparison> = runs.iter().collect();
+        let summary = metric_summary(metric("dram_reads").unwrap(), &runs).unwrap();
+        assert_eq!((summary.runs, summary.worst.run.trace.as_str()), (2, "b"));
+        assert!(close(summary.mean, 0.2));
+        assert_eq!(metric_summary(metric("dram_writes").unwrap(), &runs), None);
+    }
+
+    #[test]
+    fn row_locality_of_few_activations_is_left_out() {
+        let locality = |activations| {
+            let mut run = run("a", FR_FCFS, 1, 1);
+            (run.ours.row_locality, run.reference.row_locality) = (Some(3.0), Some(2.0));
+            run.reference.activations = activations;
+            run
+        };
+        let runs = [locality(Some(1000)), locality(Some(1001)), locality(None)];
+        let runs: Vec<&Comparison> = runs.iter().collect();
+        assert_eq!(metric_summary(metric("row_locality").unwrap(), &runs).unwrap().runs, 2);
+    }
+
+    #[test]
+    fn a_run_with_fifo_is_paired_with_that_with_fr_fcfs() {
+        let mut elsewhere = run("a", FR_FCFS, 7, 7);
+        elsewhere.machine = "rtx2060s".to_owned();
+        let runs = [
+            elsewhere,
+            run("a", FIFO, 300, 1000),
+            run("b", FIFO, 1, 1),
+            run("a", FR_FCFS, 100, 500),
+        ];
+        let pairs = pairs(&runs);
+        assert_eq!(pairs.len(), 1);
+        assert_eq!(pairs[0].fifo.trace, "a");
+        assert_eq!((pairs[0].ratio.ours, pairs[0].ratio.reference), (Some(3.0), Some(2.0)));
+        assert_eq!(pairs[0].ratio.error, Some(0.5));
+    }
+
+    #[test]
+    fn speed_is_the_geometric_mean_of_the_quotients_of_times() {
+        let timed = |trace: &str, ours, reference| {
+            let mut run = run(trace, FR_FCFS, 1, 1);
+            (run.ours.seconds, run.reference.seconds) = (Some(ours), reference);
+            run
+        };
+        let runs = [
+            timed("a", 0.5, Some(200.0)),
+            timed("b", 2.0, Some(200.0)),
+            timed("c", 1.0, None),
+            timed("d", 0.0, Some(1.0)),
+        ];
+        let speed = speed(&runs.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!((speed.runs, speed.least.0.trace.as_str(), speed.least.1), (2, "b", 100.0));
+        assert!(close(speed.mean / 200.0, 1.0));
+    }
+}
