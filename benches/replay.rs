@@ -91,6 +91,7 @@ fn requests(result: &RunResult) -> f64 {
             + c.read_pending_hits
             + c.write_hits
             + c.write_misses
+            + c.write_sector_misses
     };
     counts.map(|c| of(c) as f64).sum()
 }

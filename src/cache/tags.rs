@@ -180,6 +180,13 @@ impl Tags {
         valid & bytes == bytes
     }
 
+    /// Sectors of which something is valid or on its way, one bit each.
+    #[inline]
+    pub fn present(&self, slot: Slot) -> u8 {
+        let line = &self.lines[slot.0 as usize];
+        line.whole | line.partial | line.pending
+    }
+
     fn part(&self, slot: Slot, sector: u32) -> usize {
         slot.0 as usize * self.sectors + sector as usize
     }

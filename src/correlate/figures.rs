@@ -100,12 +100,13 @@ impl Figures {
 }
 
 /// Columns that sum up to accesses, those of misses first.
-type CacheColumns = [&'static str; 6];
+type CacheColumns = [&'static str; 7];
 
 const L1_COLUMNS: CacheColumns = [
     "l1_read_misses",
     "l1_read_sector_misses",
     "l1_write_misses",
+    "l1_write_sector_misses",
     "l1_read_hits",
     "l1_read_pending_hits",
     "l1_write_hits",
@@ -114,11 +115,12 @@ const L2_COLUMNS: CacheColumns = [
     "l2_read_misses",
     "l2_read_sector_misses",
     "l2_write_misses",
+    "l2_write_sector_misses",
     "l2_read_hits",
     "l2_read_pending_hits",
     "l2_write_hits",
 ];
-const MISS_COLUMNS: usize = 3;
+const MISS_COLUMNS: usize = 4;
 
 impl CacheFigures {
     fn of_row(row: &Map<String, Value>, columns: &CacheColumns) -> Result<CacheFigures, NoColumn> {
@@ -198,6 +200,7 @@ mod tests {
             read_pending_hits: 5 * factor,
             write_hits: 7 * factor,
             write_misses: 11 * factor,
+            write_sector_misses: 13 * factor,
             atomics: 1000,
             bypasses: 1000,
             ..CacheCounts::default()
@@ -234,9 +237,9 @@ mod tests {
     #[test]
     fn stores_that_miss_are_misses_and_atomics_are_no_accesses_of_their_own() {
         let figures = Figures::of_row(&row(), Vec::new()).unwrap();
-        assert_eq!(figures.l1, CacheFigures { accesses: Some(29), misses: Some(16) });
-        assert_eq!(figures.l2, CacheFigures { accesses: Some(290), misses: Some(160) });
-        assert_eq!(figures.l1.miss_rate(), Some(16.0 / 29.0));
+        assert_eq!(figures.l1, CacheFigures { accesses: Some(42), misses: Some(29) });
+        assert_eq!(figures.l2, CacheFigures { accesses: Some(420), misses: Some(290) });
+        assert_eq!(figures.l1.miss_rate(), Some(29.0 / 42.0));
     }
 
     #[test]

@@ -209,6 +209,8 @@ impl Slice {
     ) -> Result<(), ReservationFail> {
         let (line, part) = self.place(request.address);
         let slot = self.tags.find(line);
+        let sectors = request.sectors << part;
+        let present = slot.map(|slot| self.tags.present(slot) & sectors == sectors);
         let keeps = self.rules.write == WritePolicy::WriteBack;
         let place = match slot {
             None if !keeps || self.rules.write_allocate == WriteAllocate::None => {
@@ -230,14 +232,14 @@ impl Slice {
             }
         };
         if let Some(place) = place {
-            let sectors = request.sectors << part;
             (0..u8::BITS)
                 .filter(|sector| sectors >> sector & 1 == 1)
                 .for_each(|sector| self.tags.write(place, sector, request.bytes, keeps));
             self.tags.touch(place);
         }
-        match slot {
-            Some(_) => self.result.cache.write_hits += 1,
+        match present {
+            Some(true) => self.result.cache.write_hits += 1,
+            Some(false) => self.result.cache.write_sector_misses += 1,
             None => self.result.cache.write_misses += 1,
         }
         self.acknowledge(id, request, now, ctx);

@@ -113,6 +113,7 @@ fn cache(n: u64) -> CacheCounts {
         read_pending_hits: 20 * n,
         write_hits: 15 * n,
         write_misses: 5 * n,
+        write_sector_misses: 7 * n,
         atomics: 3 * n,
         bypasses: 2 * n,
         writebacks: 4 * n,

@@ -185,7 +185,7 @@ pub(super) fn schedulable_warps<R: 'static>(of: fn(&R) -> &SmResult) -> Column<R
 
 type CacheCount = (&'static str, &'static str, &'static str, fn(&CacheCounts) -> u64);
 
-const CACHE_COUNTS: [CacheCount; 11] = [
+const CACHE_COUNTS: [CacheCount; 12] = [
     ("read_hits", "requests", "Reads that found their data.", |c| c.read_hits),
     ("read_misses", "requests", "Reads whose line was absent.", |c| c.read_misses),
     ("read_sector_misses", "requests", "Reads whose line was present but not their sector.", |c| {
@@ -194,8 +194,14 @@ const CACHE_COUNTS: [CacheCount; 11] = [
     ("read_pending_hits", "requests", "Reads merged into an outstanding miss.", |c| {
         c.read_pending_hits
     }),
-    ("write_hits", "requests", "Writes that found their line.", |c| c.write_hits),
-    ("write_misses", "requests", "Writes that did not.", |c| c.write_misses),
+    ("write_hits", "requests", "Writes whose sector was there or on its way.", |c| c.write_hits),
+    ("write_misses", "requests", "Writes whose line was absent.", |c| c.write_misses),
+    (
+        "write_sector_misses",
+        "requests",
+        "Writes whose line was present but not their sector.",
+        |c| c.write_sector_misses,
+    ),
     ("atomics", "requests", "Atomics and reductions.", |c| c.atomics),
     ("bypasses", "requests", "Requests that passed by the cache.", |c| c.bypasses),
     ("evictions", "lines", "Lines evicted.", |c| c.evictions),
@@ -221,11 +227,12 @@ pub(super) fn cache<R: 'static>(
         ratio(
             "miss_rate",
             "fraction",
-            "Read misses, sector misses and write misses over reads and writes; atomics and bypasses \
+            "Misses and sector misses of reads and writes over reads and writes; atomics and bypasses \
              are left out.",
             move |row| {
                 let c = of(row);
-                quotient(read_misses(c) + c.write_misses, reads(c) + c.write_hits + c.write_misses)
+                let write_misses = c.write_misses + c.write_sector_misses;
+                quotient(read_misses(c) + write_misses, reads(c) + c.write_hits + write_misses)
             },
         ),
         count(

@@ -105,7 +105,10 @@ pub struct CacheCounts {
     /// Merged into an outstanding miss.
     pub read_pending_hits: u64,
     pub write_hits: u64,
+    /// The line is absent.
     pub write_misses: u64,
+    /// The line is present, the sector is neither there nor on its way.
+    pub write_sector_misses: u64,
     pub atomics: u64,
     pub bypasses: u64,
     /// Lines evicted that had dirty data.

@@ -155,14 +155,15 @@ fn caches() {
         ("l1_read_pending_hits", 600.0),
         ("l1_write_hits", 450.0),
         ("l1_write_misses", 150.0),
+        ("l1_write_sector_misses", 210.0),
         ("l1_atomics", 90.0),
         ("l1_bypasses", 60.0),
         ("l1_evictions", 330.0),
         ("l1_writebacks", 120.0),
         ("l1_write_fetches", 180.0),
-        // 900 of 3000 reads; 1050 of 3600 reads and writes.
+        // 900 of 3000 reads; 1260 of 3810 reads and writes.
         ("l1_read_miss_rate", 0.3),
-        ("l1_miss_rate", 1050.0 / 3600.0),
+        ("l1_miss_rate", 1260.0 / 3810.0),
         ("l1_reservation_fails", 300.0),
         ("l1_reservation_fails_line_alloc", 30.0),
         ("l1_reservation_fails_miss_queue_full", 60.0),

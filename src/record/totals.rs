@@ -62,6 +62,7 @@ add_fields!(CacheCounts {
     read_pending_hits,
     write_hits,
     write_misses,
+    write_sector_misses,
     atomics,
     bypasses,
     writebacks,

@@ -184,6 +184,7 @@ impl L1 {
     pub fn write(&mut self, sector: &Sector, room: usize) -> Write {
         let (line, part) = self.place(sector.address);
         let slot = self.tags.find(line);
+        let present = slot.map(|slot| self.tags.present(slot) >> part & 1 == 1);
         let outcome = match self.config.cache.write {
             WritePolicy::WriteBack => self.write_back(sector, line, part, slot, room),
             _ if room == 0 => Write::Fail(ReservationFail::MissQueueFull),
@@ -196,8 +197,9 @@ impl L1 {
             }
         };
         if !matches!(outcome, Write::Fail(_)) {
-            match slot {
-                Some(_) => self.counts.write_hits += 1,
+            match present {
+                Some(true) => self.counts.write_hits += 1,
+                Some(false) => self.counts.write_sector_misses += 1,
                 None => self.counts.write_misses += 1,
             }
         }
@@ -392,6 +394,16 @@ mod tests {
             assert_eq!(l1.write(&sector(0, 1), 1), Write::Through, "{policy}");
             assert_eq!(l1.counts.write_misses, 1, "the failure is not counted");
         }
+    }
+
+    #[test]
+    fn a_store_beside_what_is_there_misses_its_sector() {
+        let mut l1 = l1("v100", &[]);
+        for address in [0x1000, 0x1020, 0x1020] {
+            l1.write(&sector(address, 1), 1);
+        }
+        let c = &l1.counts;
+        assert_eq!((c.write_misses, c.write_sector_misses, c.write_hits), (1, 1, 1));
     }
 
     #[test]

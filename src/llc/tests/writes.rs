@@ -19,6 +19,14 @@ fn a_store_is_answered_after_the_hit_latency() {
 }
 
 #[test]
+fn a_store_beside_what_is_there_misses_its_sector() {
+    let machine = sectored(&[]);
+    let asks = [ask(0, READ, 0), ask(1, WRITE, 0), ask(2, WRITE, 32), ask(300, WRITE, 32)];
+    let cache = run(&machine, &asks).result.cache;
+    assert_eq!((cache.write_hits, cache.write_sector_misses, cache.write_misses), (2, 1, 0));
+}
+
+#[test]
 fn lazy_fetch_reads_only_what_a_later_read_needs() {
     let machine = sectored(&[]);
     let covered = Ask { bytes: 0x3, ..ask(100, READ, 0) };
