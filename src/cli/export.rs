@@ -2,6 +2,7 @@
 
 use super::format::{TextFormat, aligned};
 use super::import::Watch;
+use super::interrupt::Interrupt;
 use super::output::print;
 use anyhow::Context;
 use clap::{Subcommand, ValueHint, value_parser};
@@ -47,7 +48,7 @@ Examples:
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let Target::AccelSim(AccelSim { trace: path, output, xz, format }) = &args.target;
     let trace = Trace::open(path)?;
-    let watch = Watch::new("{spinner} {msg} · {elapsed}")?;
+    let watch = Watch::new("{spinner} {msg} · {elapsed}", Interrupt::install()?);
     let summary = export_accel_sim(&trace, output, ExportOptions { xz: *xz }, &watch)
         .with_context(|| format!("failed to export {}", path.display()))?;
     watch.bar.finish_and_clear();

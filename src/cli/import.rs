@@ -95,8 +95,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     options.jobs = jobs.map_or(options.jobs, NonZeroUsize::get);
     options.empty_masks = (*empty_masks).into();
     options.command = format!("warpmem import accel-sim {}", list.display());
-    let watch =
-        Watch::new("{bar:30} {bytes}/{total_bytes} · {bytes_per_sec} · {msg} · {eta} left")?;
+    let template = "{bar:30} {bytes}/{total_bytes} · {bytes_per_sec} · {msg} · {eta} left";
+    let watch = Watch::new(template, Interrupt::install()?);
     let summary = import_accel_sim(list, output, &options, &watch)
         .with_context(|| format!("failed to import {}", list.display()))?;
     watch.bar.finish_and_clear();
@@ -114,8 +114,8 @@ pub struct Watch {
 
 impl Watch {
     /// The template may show bytes of input read, and in its message the kernels done.
-    pub fn new(template: &str) -> anyhow::Result<Watch> {
-        Ok(Watch { bar: bar(template), interrupt: Interrupt::install()? })
+    pub fn new(template: &str, interrupt: Interrupt) -> Watch {
+        Watch { bar: bar(template), interrupt }
     }
 }
 

@@ -6,6 +6,7 @@
 mod baseline;
 mod cells;
 mod compare;
+mod correlate;
 mod dram;
 mod exit;
 mod export;
@@ -55,6 +56,7 @@ Exit status:
 enum Command {
     Run(run::Args),
     Compare(compare::Args),
+    Correlate(Box<correlate::Args>),
     Generate(generate::Args),
     Import(import::Args),
     Export(export::Args),
@@ -69,6 +71,7 @@ impl Cli {
         match self.command {
             Command::Run(args) => run::execute(&args),
             Command::Compare(args) => compare::execute(&args),
+            Command::Correlate(args) => correlate::execute(&args),
             Command::Generate(args) => generate::execute(&args),
             Command::Import(args) => import::execute(&args),
             Command::Export(args) => export::execute(&args),

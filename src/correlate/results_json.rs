@@ -177,7 +177,7 @@ mod tests {
         })
     }
 
-    fn read_runs(runs: Value) -> Result<Vec<ReferenceRun>, String> {
+    fn read_runs(runs: &Value) -> Result<Vec<ReferenceRun>, String> {
         let text = json!({"simulator": "s", "runs": runs}).to_string();
         read(Path::new("r.json"), text.as_bytes()).map_err(|error| error.to_string())
     }
@@ -185,7 +185,7 @@ mod tests {
     fn read_changed(change: impl Fn(&mut Value)) -> Result<ReferenceRun, String> {
         let mut run = run();
         change(&mut run);
-        read_runs(json!([run])).map(|mut runs| runs.remove(0))
+        read_runs(&json!([run])).map(|mut runs| runs.remove(0))
     }
 
     #[test]
@@ -259,7 +259,26 @@ mod tests {
         );
         let no_config = |run: &mut Value| drop(run.as_object_mut().unwrap().remove("config"));
         refuses(&no_config, &["runs[0]", "missing field `config`"]);
-        assert!(read_runs(json!([])).unwrap_err().contains("`runs` is empty"));
+        assert!(read_runs(&json!([])).unwrap_err().contains("`runs` is empty"));
+    }
+
+    #[test]
+    fn the_results_beside_the_repository_are_read_whole() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../shared/reference/accel-sim/results.json");
+        let Ok(file) = std::fs::File::open(&path) else {
+            eprintln!("skipped: no results at {}", path.display());
+            return;
+        };
+        let runs = read(&path, std::io::BufReader::new(file)).unwrap();
+        let run = runs.iter().find(|run| run.trace.as_deref() == Some("vectoradd-sm75")).unwrap();
+        assert_eq!((run.figures.cycles, run.figures.kernels.len()), (37_352, 2));
+        for ReferenceRun { trace, figures, .. } in &runs {
+            let row_locality = figures.row_locality.zip(figures.activations);
+            let known = row_locality.and(figures.l1.miss_rate()).and(figures.l2.miss_rate());
+            let known = known.and(figures.bus_utilization).and(figures.read_latency);
+            assert!(known.and(figures.seconds).is_some(), "{trace:?}: {figures:?}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ fn help() {
         &[][..],
         &["run"],
         &["compare"],
+        &["correlate"],
         &["generate"],
         &["generate", "bfs"],
         &["import"],
@@ -34,6 +35,7 @@ fn every_command_has_examples() {
     for command in [
         &["run"][..],
         &["compare"],
+        &["correlate"],
         &["generate"],
         &["import", "accel-sim"],
         &["dram", "map"],

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod command_logs;
+mod correlate;
 mod documents;
 mod dram;
 mod dram_map;

@@ -1,0 +1,138 @@
+//! `warpmem correlate`: our runs beside those of a reference simulator.
+
+mod ours;
+mod past;
+mod plan;
+mod plot;
+mod rows;
+mod table;
+mod traces;
+
+use self::ours::Outcome;
+use self::past::Past;
+use self::plan::Skipped;
+use super::format::Format;
+use super::machines::Overrides;
+use super::output::print;
+use super::policies::List;
+use clap::ValueHint;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use warpmem::correlate::Reference;
+
+/// Run the traces of a reference simulator's results and print how far ours are from them
+///
+/// Reads what Accel-Sim found, as results in JSON or as the log that it prints, runs the same traces on the
+/// same machines, and prints both sides' cycles, IPC, miss rates, DRAM commands, row locality, bus
+/// utilization and latency with their errors, and what the errors come to over all runs. Cycles are without
+/// the latency of kernel launches.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Results in JSON, or logs of Accel-Sim
+    #[arg(value_name = "REFERENCE", required = true, value_hint = ValueHint::FilePath)]
+    references: Vec<PathBuf>,
+    #[command(flatten)]
+    choice: Choice,
+    #[command(flatten)]
+    places: Places,
+    #[command(flatten)]
+    overrides: Overrides,
+    /// Runs at a time; by default one per processor. The results are the same with any number
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Compare the time that runs take, too: CPU seconds of ours, reading the trace included, against the
+    /// reference's; one run at a time
+    #[arg(long, conflicts_with = "results")]
+    speed: bool,
+    /// Print every kernel, too; in CSV, instead of every run
+    #[arg(long)]
+    kernels: bool,
+    /// Draw both sides' cycles, as SVG or PNG by the name's ending
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot::parse_path)]
+    plot: Option<PathBuf>,
+    /// What to print; in JSON it is an object of `runs`, `kernels` where asked for, and `summary`
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// Which runs of the reference, and which machines they are.
+#[derive(clap::Args, Debug)]
+struct Choice {
+    /// Only runs of these traces
+    #[arg(long, value_name = "TRACE,…", value_parser = List::parse)]
+    only: Option<List>,
+    /// No runs of these traces
+    #[arg(long, value_name = "TRACE,…", value_parser = List::parse)]
+    exclude: Option<List>,
+    /// Only runs on these machines, by our or the reference's name
+    #[arg(long, value_name = "NAME,…", value_parser = List::parse)]
+    machines: Option<List>,
+    /// Only runs with these DRAM schedulers, by the reference's name
+    #[arg(long, value_name = "NAME,…", value_parser = List::parse)]
+    dram_schedulers: Option<List>,
+    /// Which of our machines a configuration of the reference is; may be repeated.
+    /// SM7_QV100=v100 and SM75_RTX2060_S=rtx2060s are known
+    #[arg(long, value_name = "NAME=MACHINE", value_parser = plan::parse_map)]
+    map: Vec<(String, String)>,
+    /// Machine that a log is of: its name (see `warpmem list machines`) or a TOML file
+    #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
+    machine: Option<String>,
+}
+
+/// Where traces, imports and results are.
+#[derive(clap::Args, Debug)]
+struct Places {
+    /// Folder of the traces, instead of the places that the reference names: TRACE.wmt, or a folder with a
+    /// kernel list
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    traces: Option<PathBuf>,
+    /// Trace that a log is of: .wmt, kernel list, or a folder that holds one
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    trace: Option<PathBuf>,
+    /// Folder where imported traces are kept for the next time; created if need be
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    cache: Option<PathBuf>,
+    /// Take ours from these tables, as `run` and `compare` leave them, instead of running
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["traces", "cache"])]
+    results: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+A DRAM scheduler FR-FCFS is the machine's own, FIFO is `fcfs` with a queue of 2 requests, as Accel-Sim has it.
+Runs without a trace or a machine are left out and named.
+
+Examples:
+  warpmem correlate results.json --cache imported/
+  warpmem correlate results.json --only spmv,bfs --kernels --set l1.latency=24
+  warpmem correlate results.json --dram-schedulers FR-FCFS --exclude pointer-chase --speed
+  warpmem correlate results.json --map SM86_RTX3070=mine.toml --plot cycles.svg --format json
+  warpmem correlate run.log --trace traces/kernelslist.g --machine v100";
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    if args.speed && args.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
+        anyhow::bail!("--speed is measured one run at a time, without others beside it: --jobs 1");
+    }
+    let references = args.references.iter().map(|path| Reference::read(path));
+    let references = references.collect::<Result<Vec<_>, _>>()?;
+    let mut skipped = Skipped::default();
+    let planned = plan::choose(args, references, &mut skipped)?;
+    let outcome = match &args.places.results {
+        Some(directory) => Past::open(directory)?.find_all(planned, &mut skipped)?,
+        None => ours::run_all(args, planned, &mut skipped)?,
+    };
+    skipped.tell();
+    let Outcome { comparisons, failure } = outcome;
+    if comparisons.is_empty() {
+        return Err(failure.unwrap_or_else(|| anyhow::anyhow!("no run of the reference is left")));
+    }
+    if let Some(path) = &args.plot {
+        plot::write(path, &comparisons)?;
+    }
+    print(&match args.format {
+        Format::Table => table::text(&comparisons, args.kernels, args.speed),
+        Format::Json => rows::json(&comparisons, args.kernels, args.speed),
+        Format::Csv => rows::csv(&comparisons, args.kernels, args.speed),
+    })?;
+    failure.map_or(Ok(()), Err)
+}

@@ -1,0 +1,120 @@
+//! Our side: the traces of the reference on our machines.
+
+use super::super::cells::Cell;
+use super::super::exit::Interrupted;
+use super::super::interrupt::Interrupt;
+use super::super::output::note;
+use super::super::policies::PolicyOptions;
+use super::super::progress::Board;
+use super::super::report;
+use super::super::traces::NamedTrace;
+use super::Args;
+use super::plan::{Planned, Skipped};
+use super::traces::Traces;
+use anyhow::Context;
+use rayon::prelude::*;
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
+use warpmem::correlate::{Comparison, Figures, KernelFigures};
+use warpmem::engine::RunError;
+use warpmem::record::{NoLoads, run_row_json};
+use warpmem_trace::Trace;
+
+/// What came of the runs.
+pub struct Outcome {
+    /// In the order of the reference.
+    pub comparisons: Vec<Comparison>,
+    /// The first failure among the others.
+    pub failure: Option<anyhow::Error>,
+}
+
+impl Planned {
+    /// The run with our figures beside the reference's.
+    pub fn beside(self, ours: Figures) -> Comparison {
+        Comparison {
+            trace: self.trace,
+            machine: self.machine.name,
+            configuration: self.configuration,
+            dram_scheduler: self.reference.dram_scheduler,
+            ours,
+            reference: self.reference.figures,
+        }
+    }
+}
+
+/// Runs all that can be run; the others are named in `skipped`.
+pub fn run_all(
+    args: &Args,
+    planned: Vec<Planned>,
+    skipped: &mut Skipped,
+) -> anyhow::Result<Outcome> {
+    let interrupt = Interrupt::install()?;
+    let mut traces = Traces::new(args.places.cache.as_deref(), interrupt.clone())?;
+    let mut runs: Vec<(Planned, NamedTrace)> = Vec::new();
+    for run in planned {
+        match traces.open(&run)? {
+            Ok(trace) => runs.push((run, trace)),
+            Err(reason) => skipped.add(run.label(), reason),
+        }
+    }
+    let ctas = runs.iter().map(|(_, trace)| trace.ctas()).sum();
+    let instructions = runs.iter().map(|(_, trace)| trace.warp_instructions()).sum();
+    let board = Board::new(interrupt, runs.len(), ctas, instructions);
+    let jobs = if args.speed { Some(NonZeroUsize::MIN) } else { args.jobs };
+    let jobs = jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.min(runs.len().max(1))).build();
+    let pool = pool.context("failed to start threads")?;
+    let run = |(run, trace): &(Planned, NamedTrace)| run_one(run, trace, &board);
+    let figures: Vec<anyhow::Result<Figures>> =
+        pool.install(|| runs.par_iter().with_max_len(1).map(run).collect());
+    let was_broken_off = board.is_stopped();
+    let summary = board.finish();
+    let all = figures.len();
+    let mut outcome = Outcome { comparisons: Vec::new(), failure: None };
+    for ((run, _), figures) in runs.into_iter().zip(figures) {
+        match figures {
+            Ok(figures) => outcome.comparisons.push(run.beside(figures)),
+            Err(error) => outcome.failure = outcome.failure.or(Some(error)),
+        }
+    }
+    let finished = outcome.comparisons.len();
+    if was_broken_off && finished < all {
+        let kept = format!("{finished} of {all} runs had finished; nothing is kept of them");
+        return Err(Interrupted { kept }.into());
+    }
+    if finished > 0 {
+        note(&summary);
+    }
+    Ok(outcome)
+}
+
+/// Opens the trace anew, so that the time includes all reading of it.
+fn run_one(run: &Planned, trace: &NamedTrace, board: &Board) -> anyhow::Result<Figures> {
+    if board.is_stopped() {
+        return Err(RunError::Interrupted.into());
+    }
+    let begun = cpu_seconds();
+    let path = trace.trace.path();
+    let trace = NamedTrace { name: run.trace.clone(), trace: Trace::open(path)? };
+    let command =
+        report::command(path, &run.machine_name, &PolicyOptions::default(), &run.overrides);
+    let cell = Cell::new(&trace, run.machine.clone(), command)?;
+    let result = cell.simulate(&mut NoLoads, None, board)?;
+    let seconds = cpu_seconds().zip(begun).map(|(end, begun)| end - begun);
+    let kernels = result.kernels.iter().map(KernelFigures::from).collect();
+    let figures = Figures::of_row(&run_row_json(&cell.key, &result), kernels)?;
+    Ok(Figures { seconds, ..figures })
+}
+
+/// CPU time of the process, in which inflating the trace on a helper thread counts.
+#[cfg(unix)]
+fn cpu_seconds() -> Option<f64> {
+    use rustix::time::{ClockId, clock_gettime};
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
+}
+
+#[cfg(not(unix))]
+fn cpu_seconds() -> Option<f64> {
+    None
+}

@@ -1,0 +1,101 @@
+//! Our side from the tables of runs that were made before.
+
+use super::ours::Outcome;
+use super::plan::{Planned, Skipped};
+use anyhow::Context;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use warpmem::correlate::{Figures, KernelFigures};
+use warpmem::record::RunKey;
+use warpmem_analysis::polars::prelude::LazyFrame;
+use warpmem_analysis::{Results, table_to_json};
+
+type Row = Map<String, Value>;
+
+/// Tables that `run` or `compare` has left.
+pub struct Past {
+    directory: PathBuf,
+    runs: Vec<Row>,
+    kernels: Vec<Row>,
+}
+
+impl Past {
+    pub fn open(directory: &Path) -> anyhow::Result<Past> {
+        let results = Results::open(directory)?;
+        let (runs, kernels) = (rows(results.runs()?)?, rows(results.table("kernels")?)?);
+        Ok(Past { directory: directory.to_owned(), runs, kernels })
+    }
+
+    /// Ours of every run that the tables have; the others are named in `skipped`.
+    pub fn find_all(
+        &self,
+        planned: Vec<Planned>,
+        skipped: &mut Skipped,
+    ) -> anyhow::Result<Outcome> {
+        let mut comparisons = Vec::new();
+        for run in planned {
+            match self.find(&run)? {
+                Ok(figures) => comparisons.push(run.beside(figures)),
+                Err(reason) => skipped.add(run.label(), reason),
+            }
+        }
+        Ok(Outcome { comparisons, failure: None })
+    }
+
+    /// The run of the same trace on the very machine, all its parameters considered; or why there is none.
+    fn find(&self, run: &Planned) -> anyhow::Result<Result<Figures, String>> {
+        let is_named = |row: &&Row| {
+            text(row, "trace") == run.trace && text(row, "machine") == run.machine.name
+        };
+        let key = RunKey::new(&run.trace, 0, run.machine.clone(), "", None);
+        let mut named = self.runs.iter().filter(is_named).peekable();
+        let Some(&first) = named.peek() else {
+            let directory = self.directory.display();
+            return Ok(Err(format!("{directory} has no run of this trace and machine")));
+        };
+        let Some(row) = named.find(|row| text(row, "parameters") == key.parameters()) else {
+            let keys = differing(text(first, "parameters"), key.parameters());
+            let directory = self.directory.display();
+            return Ok(Err(format!("its run in {directory} has another {keys}")));
+        };
+        let id = text(row, "run_id");
+        let kernels = self.kernels.iter().filter(|kernel| text(kernel, "run_id") == id);
+        let kernels: Vec<KernelFigures> =
+            kernels.map(KernelFigures::of_row).collect::<Result<_, _>>()?;
+        let (found, wanted) = (kernels.len(), run.reference.figures.kernels.len());
+        if found != wanted {
+            return Ok(Err(format!("our run has {found} kernels, the reference's {wanted}")));
+        }
+        Ok(Ok(Figures::of_row(row, kernels)?))
+    }
+}
+
+fn rows(table: LazyFrame) -> anyhow::Result<Vec<Row>> {
+    let frame = table.collect().map_err(warpmem_analysis::Error::from)?;
+    serde_json::from_str(&table_to_json(&frame)?).context("failed to read a table back")
+}
+
+fn text<'a>(row: &'a Row, column: &str) -> &'a str {
+    row.get(column).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Names of the parameters in which two machines differ.
+fn differing(one: &str, other: &str) -> String {
+    let parse = |text| serde_json::from_str::<Row>(text).unwrap_or_default();
+    let (one, other) = (parse(one), parse(other));
+    let keys = one.keys().chain(other.keys().filter(|key| !one.contains_key(*key)));
+    let keys: Vec<&str> =
+        keys.filter(|key| one.get(*key) != other.get(*key)).map(String::as_str).collect();
+    keys.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_that_differ_are_named() {
+        let keys = differing(r#"{"a":1,"b":2,"c":3}"#, r#"{"a":1,"b":5,"d":3}"#);
+        assert_eq!(keys, "b, c, d");
+    }
+}

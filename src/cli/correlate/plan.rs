@@ -1,0 +1,282 @@
+//! Which runs of the reference are made, and on which of our machines.
+
+use super::super::machines::Overrides;
+use super::super::output::note;
+use super::super::policies::List;
+use super::{Args, Choice};
+use anyhow::bail;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use warpmem::correlate::{FIFO, FR_FCFS, Reference, ReferenceRun};
+use warpmem::machine::Machine;
+use warpmem::registry::nearest;
+
+/// Configurations of Accel-Sim that are transcribed in presets.
+const KNOWN: [(&str, &str); 2] = [("SM7_QV100", "v100"), ("SM75_RTX2060_S", "rtx2060s")];
+
+/// What every run has before the overrides of the user: launches take no time, as the reference's are left out.
+const WITHOUT_LAUNCHES: &str = "run.launch_latency=0";
+/// FIFO of GPGPU-Sim: its queue holds 2 requests of a channel, reads and writes.
+const AS_FIFO: [&str; 2] = ["policy.dram_scheduler=fcfs", "dram.read_queue=2"];
+
+/// A run of the reference that is to be made on one of our machines.
+pub struct Planned {
+    pub trace: String,
+    /// Where the trace may be; the first that is there is meant.
+    pub places: Vec<PathBuf>,
+    /// What of the run's machine readers are told.
+    pub configuration: String,
+    pub machine: Machine,
+    /// Name or file of the machine and its overrides, to run it alone.
+    pub machine_name: String,
+    pub overrides: Overrides,
+    pub reference: ReferenceRun,
+}
+
+impl Planned {
+    /// `vecadd on SM7_QV100 with FIFO`
+    pub fn label(&self) -> String {
+        label(&self.trace, &self.configuration, &self.reference.dram_scheduler)
+    }
+}
+
+fn label(trace: &str, configuration: &str, dram_scheduler: &str) -> String {
+    format!("{trace} on {configuration} with {dram_scheduler}")
+}
+
+/// Runs that are left out, by the reason.
+#[derive(Default)]
+pub struct Skipped(Vec<(String, Vec<String>)>);
+
+impl Skipped {
+    pub fn add(&mut self, label: String, reason: String) {
+        match self.0.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, labels)) => labels.push(label),
+            None => self.0.push((reason, vec![label])),
+        }
+    }
+
+    /// A line on standard error for each reason.
+    pub fn tell(&self) {
+        for (reason, labels) in &self.0 {
+            let others = match labels.len() - 1 {
+                0 => String::new(),
+                others => format!(" and {others} more"),
+            };
+            note(&format!("left out: {}{others}: {reason}", labels[0]));
+        }
+    }
+}
+
+/// `NAME=MACHINE`
+pub fn parse_map(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').map(|(name, machine)| (name.trim(), machine.trim()));
+    match parts {
+        Some((name, machine)) if !name.is_empty() && !machine.is_empty() => {
+            Ok((name.to_owned(), machine.to_owned()))
+        }
+        _ => Err("expected NAME=MACHINE, as in SM7_QV100=v100".to_owned()),
+    }
+}
+
+/// A run of the reference with its names, whatever its file does not say.
+struct Named {
+    trace: String,
+    configuration: String,
+    /// Name or file of our machine, if there is one.
+    machine: Option<String>,
+    places: Vec<PathBuf>,
+    run: ReferenceRun,
+}
+
+/// The runs that pass the filters, in the reference's order.
+pub fn choose(
+    args: &Args,
+    references: Vec<Reference>,
+    skipped: &mut Skipped,
+) -> anyhow::Result<Vec<Planned>> {
+    let mut runs = Vec::new();
+    for Reference { path, runs: of_file } in references {
+        for run in of_file {
+            runs.push(named(args, &path, run)?);
+        }
+    }
+    filter(&args.choice, &mut runs)?;
+    let mut planned = Vec::new();
+    for run in runs {
+        let label = label(&run.trace, &run.configuration, &run.run.dram_scheduler);
+        match plan(args, run)? {
+            Ok(run) => planned.push(run),
+            Err(reason) => skipped.add(label, reason),
+        }
+    }
+    Ok(planned)
+}
+
+fn named(args: &Args, path: &Path, mut run: ReferenceRun) -> anyhow::Result<Named> {
+    let Some((trace, configuration)) = run.trace.take().zip(run.configuration.take()) else {
+        return of_log(args, path, run);
+    };
+    let map = args.choice.map.iter().map(|(name, machine)| (name.as_str(), machine.as_str()));
+    let mut map = map.chain(KNOWN);
+    let machine = map.find(|(name, _)| *name == configuration).map(|(_, m)| m.to_owned());
+    let places = match &args.places.traces {
+        Some(folder) => {
+            let last = run.trace_dir.as_deref().and_then(Path::file_name);
+            let names = [Some(format!("{trace}.wmt").into()), last.map(PathBuf::from)];
+            let names = names.into_iter().flatten().chain([PathBuf::from(&trace)]);
+            names.map(|name| folder.join(name)).collect()
+        }
+        None => {
+            let folder = path.parent().unwrap_or(Path::new(""));
+            run.trace_dir.iter().map(|place| folder.join(place)).collect()
+        }
+    };
+    Ok(Named { trace, configuration, machine, places, run })
+}
+
+/// A log says neither its trace nor its machine.
+fn of_log(args: &Args, path: &Path, run: ReferenceRun) -> anyhow::Result<Named> {
+    let (Some(trace), Some(machine)) = (&args.places.trace, &args.choice.machine) else {
+        bail!(
+            "{} is a log: say which trace and machine it is of, --trace and --machine",
+            path.display()
+        )
+    };
+    if !run.missing.is_empty() {
+        note(&format!("note: {} does not say {}", path.display(), run.missing.join(", ")));
+    }
+    Ok(Named {
+        trace: trace_name(trace),
+        configuration: machine.clone(),
+        machine: Some(machine.clone()),
+        places: vec![trace.clone()],
+        run,
+    })
+}
+
+/// A kernel list is called after its folder, any other file after itself.
+fn trace_name(path: &Path) -> String {
+    let is_list =
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("kernelslist"));
+    let parent = path.parent().filter(|parent| is_list && parent.file_name().is_some());
+    let name = parent.unwrap_or(path).file_stem().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// A list of the user's, and which of a run's names it is about.
+struct Filter<'a> {
+    list: &'a Option<List>,
+    what: &'static str,
+    names: fn(&Named) -> Vec<&str>,
+    /// Whether the list says what stays, or what goes.
+    stays: bool,
+}
+
+fn filter(choice: &Choice, runs: &mut Vec<Named>) -> anyhow::Result<()> {
+    let Choice { only, exclude, machines, dram_schedulers, .. } = choice;
+    let filter = |list, what, names, stays| Filter { list, what, names, stays };
+    let filters = [
+        filter(only, "trace", |run| vec![&run.trace], true),
+        filter(exclude, "trace", |run| vec![&run.trace], false),
+        filter(
+            machines,
+            "machine",
+            |run| run.machine.iter().chain([&run.configuration]).map(String::as_str).collect(),
+            true,
+        ),
+        filter(dram_schedulers, "DRAM scheduler", |run| vec![&run.run.dram_scheduler], true),
+    ];
+    filters.iter().try_for_each(|filter| filter.check(runs))?;
+    runs.retain(|run| filters.iter().all(|filter| filter.passes(run)));
+    if runs.is_empty() {
+        bail!("no run of the reference passes --only, --exclude, --machines and --dram-schedulers");
+    }
+    Ok(())
+}
+
+impl Filter<'_> {
+    fn passes(&self, run: &Named) -> bool {
+        let is_listed = |list: &List| {
+            (self.names)(run).iter().any(|name| list.0.iter().any(|listed| listed == name))
+        };
+        self.list.as_ref().is_none_or(|list| is_listed(list) == self.stays)
+    }
+
+    /// Refuses a name that no run has.
+    fn check(&self, runs: &[Named]) -> anyhow::Result<()> {
+        let known: BTreeSet<&str> = runs.iter().flat_map(self.names).collect();
+        let mut listed = self.list.iter().flat_map(|list| &list.0);
+        let Some(unknown) = listed.find(|name| !known.contains(name.as_str())) else {
+            return Ok(());
+        };
+        let meant = nearest(unknown, known.iter().copied());
+        let meant = meant.map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
+        let known: Vec<&str> = known.into_iter().collect();
+        bail!("the reference has no {} `{unknown}`{meant}; it has {}", self.what, known.join(", "));
+    }
+}
+
+/// The run on our machine, or why there is none.
+fn plan(args: &Args, named: Named) -> anyhow::Result<Result<Planned, String>> {
+    let Named { trace, configuration, machine, places, run } = named;
+    let Some(machine_name) = machine else {
+        return Ok(Err(format!(
+            "no machine is known for {configuration}: --map {configuration}=MACHINE"
+        )));
+    };
+    let as_scheduler: &[&str] = match run.dram_scheduler.as_str() {
+        FR_FCFS => &[],
+        FIFO => &AS_FIFO,
+        other => {
+            let reason =
+                format!("the DRAM scheduler {other} is not known; known are {FR_FCFS} and {FIFO}");
+            return Ok(Err(reason));
+        }
+    };
+    if let Some(overrides) = &run.overrides {
+        let label = label(&trace, &configuration, &run.dram_scheduler);
+        note(&format!("note: {label} was run with options that are ignored here: {overrides}"));
+    }
+    let fixed = [WITHOUT_LAUNCHES].iter().chain(as_scheduler).map(|text| (*text).to_owned());
+    let overrides =
+        Overrides { overrides: fixed.chain(args.overrides.overrides.clone()).collect() };
+    let machine = overrides.apply(&machine_name)?;
+    if let Some(sms) = run.sms.filter(|&sms| sms != u64::from(machine.sm.count)) {
+        note(&format!(
+            "note: the log is of a machine of {sms} SMs, {machine_name} has {}",
+            machine.sm.count
+        ));
+    }
+    Ok(Ok(Planned {
+        trace,
+        places,
+        configuration,
+        machine,
+        machine_name,
+        overrides,
+        reference: run,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_is_a_name_and_a_machine() {
+        assert_eq!(parse_map("A = b.toml"), Ok(("A".to_owned(), "b.toml".to_owned())));
+        for text in ["", "A", "A=", "=b"] {
+            assert!(parse_map(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_called_after_its_folder() {
+        let name = |path| trace_name(Path::new(path));
+        assert_eq!(name("traces/spmv/kernelslist.g"), "spmv");
+        assert_eq!(name("traces/spmv"), "spmv");
+        assert_eq!(name("traces/spmv.wmt"), "spmv");
+        assert_eq!(name("kernelslist.g"), "kernelslist");
+    }
+}

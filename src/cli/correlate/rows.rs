@@ -1,0 +1,154 @@
+//! The comparison for programs.
+
+use super::super::format;
+use serde_json::{Map, Value, json};
+use warpmem::correlate::{
+    Compared, Comparison, KernelFigures, METRICS, MetricSummary, Unit, Worst, cycle_summary,
+    metric_summary, pairs, speed,
+};
+
+type Row = Map<String, Value>;
+
+/// An object of `runs`, with `kernels` and speed where they are asked for, and the `summary`.
+pub fn json(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
+    let mut all = Row::new();
+    let rows: Vec<Row> = runs.iter().map(|run| run_row(run, with_speed)).collect();
+    all.insert("runs".to_owned(), json!(rows));
+    if kernels {
+        all.insert(
+            "kernels".to_owned(),
+            json!(runs.iter().flat_map(kernel_rows).collect::<Vec<Row>>()),
+        );
+    }
+    all.insert("summary".to_owned(), summary(runs, with_speed));
+    format!("{:#}\n", Value::from(all))
+}
+
+/// A line for every run, or for every kernel.
+pub fn csv(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
+    let rows: Vec<Row> = match kernels {
+        true => runs.iter().flat_map(kernel_rows).collect(),
+        false => runs.iter().map(|run| run_row(run, with_speed)).collect(),
+    };
+    format::csv(&rows)
+}
+
+/// What names a run.
+fn key(run: &Comparison) -> Row {
+    [
+        ("trace", &run.trace),
+        ("machine", &run.machine),
+        ("configuration", &run.configuration),
+        ("dram_scheduler", &run.dram_scheduler),
+    ]
+    .map(|(key, value)| (key.to_owned(), json!(value)))
+    .into_iter()
+    .collect()
+}
+
+fn run_row(run: &Comparison, with_speed: bool) -> Row {
+    let mut row = key(run);
+    row.insert("kernels".to_owned(), json!(run.reference.kernels.len()));
+    for metric in &METRICS {
+        compared(&mut row, metric.name, metric.unit, run.of(metric));
+    }
+    if with_speed {
+        row.insert("seconds".to_owned(), json!(run.ours.seconds));
+        row.insert("seconds_reference".to_owned(), json!(run.reference.seconds));
+        row.insert("speedup".to_owned(), json!(run.speedup()));
+    }
+    row
+}
+
+fn kernel_rows(run: &Comparison) -> Vec<Row> {
+    let pairs = run.ours.kernels.iter().zip(&run.reference.kernels);
+    let row = |(index, (ours, reference)): (usize, (&KernelFigures, &KernelFigures))| {
+        let mut row = key(run);
+        row.insert("kernel".to_owned(), json!(index));
+        row.insert("name".to_owned(), json!(ours.name));
+        let cycles = |kernel: &KernelFigures| Some(kernel.cycles as f64);
+        let of = |get: fn(&KernelFigures) -> Option<f64>, unit| {
+            Compared::new(unit, get(ours), get(reference))
+        };
+        compared(&mut row, "cycles", Unit::Count, of(cycles, Unit::Count));
+        compared(&mut row, "ipc_thread", Unit::Ratio, of(KernelFigures::ipc, Unit::Ratio));
+        row
+    };
+    pairs.enumerate().map(row).collect()
+}
+
+/// `NAME`, `NAME_reference`, `NAME_error`
+fn compared(row: &mut Row, name: &str, unit: Unit, compared: Compared) {
+    let number = |value: Option<f64>| match value {
+        Some(value) if unit == Unit::Count => json!(value as u64),
+        value => json!(value),
+    };
+    row.insert(name.to_owned(), number(compared.ours));
+    row.insert(format!("{name}_reference"), number(compared.reference));
+    row.insert(format!("{name}_error"), json!(compared.error));
+}
+
+fn summary(runs: &[Comparison], with_speed: bool) -> Value {
+    let all: Vec<&Comparison> = runs.iter().collect();
+    let cycles: Vec<Value> = groups(runs)
+        .into_iter()
+        .filter_map(|(name, runs)| {
+            let summary = cycle_summary(&runs)?;
+            Some(json!({
+                "dram_scheduler": name,
+                "runs": summary.runs,
+                "mape": summary.mape,
+                "worst": worst(&summary.worst),
+                "log_correlation": summary.log_correlation,
+                "ratio": summary.ratio,
+            }))
+        })
+        .collect();
+    let metrics: Vec<Value> = METRICS
+        .iter()
+        .filter_map(|metric| {
+            let MetricSummary { runs, mean, worst: greatest } = metric_summary(metric, &all)?;
+            let worst = worst(&greatest);
+            Some(json!({"metric": metric.name, "runs": runs, "mean_error": mean, "worst": worst}))
+        })
+        .collect();
+    let pairs: Vec<Row> = pairs(runs)
+        .into_iter()
+        .map(|pair| {
+            let mut row = key(pair.fifo);
+            row.shift_remove("dram_scheduler");
+            compared(&mut row, "ratio", Unit::Ratio, pair.ratio);
+            row
+        })
+        .collect();
+    let mut summary = json!({"cycles": cycles, "metrics": metrics, "fifo_over_fr_fcfs": pairs});
+    if with_speed {
+        summary["speedup"] = speed(&all).map_or(Value::Null, |speed| {
+            let mut least = key(speed.least.0);
+            least.insert("speedup".to_owned(), json!(speed.least.1));
+            json!({"runs": speed.runs, "geometric_mean": speed.mean, "least": least})
+        });
+    }
+    summary
+}
+
+/// The runs by DRAM scheduler, in the order of their first, and all of them where there is more than one.
+pub fn groups(runs: &[Comparison]) -> Vec<(&str, Vec<&Comparison>)> {
+    let mut groups: Vec<(&str, Vec<&Comparison>)> = Vec::new();
+    for run in runs {
+        match groups.iter_mut().find(|(name, _)| *name == run.dram_scheduler) {
+            Some((_, group)) => group.push(run),
+            None => groups.push((&run.dram_scheduler, vec![run])),
+        }
+    }
+    if groups.len() > 1 {
+        groups.push(("all", runs.iter().collect()));
+    }
+    groups
+}
+
+fn worst(worst: &Worst<'_>) -> Row {
+    let mut row = key(worst.run);
+    row.insert("error".to_owned(), json!(worst.error));
+    row
+}

@@ -1,0 +1,133 @@
+//! The traces of the reference: found, imported where need be, opened.
+
+use super::super::import::Watch;
+use super::super::interrupt::Interrupt;
+use super::super::traces::NamedTrace;
+use super::plan::Planned;
+use anyhow::{Context, bail};
+use std::collections::HashMap;
+use std::collections::hash_map::{DefaultHasher, Entry};
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use warpmem::import::{ImportError, ImportOptions, import_accel_sim};
+use warpmem::record::ENGINE_VERSION;
+use warpmem_trace::Trace;
+
+/// Finds traces and imports each once.
+pub struct Traces {
+    folder: PathBuf,
+    /// Kept until the traces are no longer used.
+    _temporary: Option<TempDir>,
+    interrupt: Interrupt,
+    /// What became of the kernels of a file so far.
+    known: HashMap<(PathBuf, usize), Result<PathBuf, String>>,
+}
+
+impl Traces {
+    /// Imports go to the folder `cache`, or to one that is gone afterwards.
+    pub fn new(cache: Option<&Path>, interrupt: Interrupt) -> anyhow::Result<Traces> {
+        let (folder, temporary) = match cache {
+            Some(folder) => {
+                let failure = || format!("failed to create folder {}", folder.display());
+                fs::create_dir_all(folder).with_context(failure)?;
+                (folder.to_owned(), None)
+            }
+            None => {
+                let temporary =
+                    tempfile::tempdir().context("failed to create a temporary folder")?;
+                (temporary.path().to_owned(), Some(temporary))
+            }
+        };
+        Ok(Traces { folder, _temporary: temporary, interrupt, known: HashMap::new() })
+    }
+
+    /// The trace of a run, with as many kernels as the reference ran; or why there is none.
+    ///
+    /// # Errors
+    /// When the user breaks an import off.
+    pub fn open(&mut self, run: &Planned) -> anyhow::Result<Result<NamedTrace, String>> {
+        let kernels = run.reference.figures.kernels.len();
+        let Some(place) = run.places.iter().find(|place| place.exists()) else {
+            let places: Vec<String> = run.places.iter().map(|p| p.display().to_string()).collect();
+            return Ok(Err(match places.as_slice() {
+                [] => "the reference does not say where its trace is: --traces DIR".to_owned(),
+                places => format!("there is no trace at {}; --traces DIR", places.join(", ")),
+            }));
+        };
+        let path = match self.known.entry((place.clone(), kernels)) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(new) => {
+                let path = container(place, &run.trace, kernels, &self.folder, &self.interrupt);
+                if let Err(error) = &path
+                    && matches!(error.downcast_ref(), Some(ImportError::Cancelled))
+                {
+                    return Err(ImportError::Cancelled.into());
+                }
+                new.insert(path.map_err(|error| format!("{error:#}"))).clone()
+            }
+        };
+        Ok(path.and_then(|path| {
+            open(&path, &run.trace, kernels).map_err(|error| format!("{error:#}"))
+        }))
+    }
+}
+
+fn open(path: &Path, name: &str, kernels: usize) -> anyhow::Result<NamedTrace> {
+    let trace = Trace::open(path)?;
+    let found = trace.kernels().len();
+    if found != kernels {
+        bail!("{} has {found} kernels, the reference ran {kernels}", path.display());
+    }
+    Ok(NamedTrace { name: name.to_owned(), trace })
+}
+
+/// The .wmt file of `place`: itself, or its first `kernels` kernels imported.
+fn container(
+    place: &Path,
+    name: &str,
+    kernels: usize,
+    folder: &Path,
+    interrupt: &Interrupt,
+) -> anyhow::Result<PathBuf> {
+    if place.extension().is_some_and(|extension| extension == "wmt") {
+        return Ok(place.to_owned());
+    }
+    let failure = || format!("failed to import {}", place.display());
+    let id = source_id(place, kernels).with_context(failure)?;
+    let output = folder.join(format!("{name}-{kernels}-{id:016x}.wmt"));
+    if output.is_file() {
+        return Ok(output);
+    }
+    let options = ImportOptions {
+        kernels: Some(1..=kernels),
+        command: format!("warpmem import accel-sim {} --kernels 1..{kernels}", place.display()),
+        ..ImportOptions::default()
+    };
+    let template =
+        format!("{{bar:30}} {name} · {{bytes}}/{{total_bytes}} · {{msg}} · {{eta}} left");
+    let watch = Watch::new(&template, interrupt.clone());
+    let imported = import_accel_sim(place, &output, &options, &watch);
+    watch.bar.finish_and_clear();
+    imported.with_context(failure)?;
+    Ok(output)
+}
+
+/// Changes with the files of a trace, what is wanted of them, and this program.
+fn source_id(place: &Path, kernels: usize) -> io::Result<u64> {
+    let mut hash = DefaultHasher::new();
+    (ENGINE_VERSION, kernels, fs::canonicalize(place)?).hash(&mut hash);
+    let folder = if place.is_dir() { place } else { place.parent().unwrap_or(Path::new("")) };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        files.push((entry.file_name(), metadata.len(), metadata.modified()?));
+    }
+    files.sort();
+    files.hash(&mut hash);
+    Ok(hash.finish())
+}

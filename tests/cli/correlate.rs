@@ -1,0 +1,416 @@
+//! Our runs beside those of a reference.
+
+use super::support::{Bench, Ran, names_in};
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::io;
+
+type Row = Map<String, Value>;
+
+/// The row of a run of `trace` on `v100`.
+fn run(bench: &Bench, trace: &str, arguments: &[&str]) -> Row {
+    let arguments = [&["run", trace, "--machine", "v100", "--format", "json"], arguments].concat();
+    let mut rows: Vec<Row> = serde_json::from_str(&bench.output(&arguments)).unwrap();
+    rows.remove(0)
+}
+
+fn sum(row: &Row, level: &str, names: &[&str]) -> u64 {
+    names.iter().map(|name| row[&format!("{level}_{name}")].as_u64().unwrap()).sum()
+}
+
+/// What a reference simulator would print that has found what `row` says, with 5000 cycles for the launch.
+fn reference(trace: &str, row: &Row) -> Value {
+    const MISSES: [&str; 4] =
+        ["read_misses", "read_sector_misses", "write_misses", "write_sector_misses"];
+    const HITS: [&str; 3] = ["read_hits", "read_pending_hits", "write_hits"];
+    let cycles = row["cycles"].as_u64().unwrap();
+    let accesses = |level| sum(row, level, &MISSES) + sum(row, level, &HITS);
+    let busy = row["bandwidth_utilization"].as_f64().unwrap();
+    json!({
+        "trace": trace, "trace_dir": format!("{trace}.wmt"), "config": "SM7_QV100",
+        "dram_scheduler": "FR-FCFS", "launch_latency_cycles_per_kernel": 5000, "n_kernels": 1,
+        "kernels": [{"gpu_sim_cycle": cycles + 5000, "gpu_sim_insn": row["thread_instructions"]}],
+        "totals": {
+            "gpu_tot_sim_cycle": cycles + 5000,
+            "gpu_tot_sim_insn": row["thread_instructions"],
+            "L1D_accesses": accesses("l1"), "L1D_misses": sum(row, "l1", &MISSES),
+            "L2_accesses": accesses("l2"), "L2_misses": sum(row, "l2", &MISSES),
+            "dram_reads": row["reads"], "dram_writes": row["writes"],
+            "dram_activations": row["activations"],
+            "dram_bw_util_mean": busy * cycles as f64 / (cycles + 5000) as f64,
+            "averagemflatency": row["latency_mean"],
+        },
+        "host": {"user_s": 100.0},
+    })
+}
+
+/// A directory with `small.wmt`, and `r.json`, a reference for it that has found what we find.
+fn bench() -> Bench {
+    let bench = Bench::with_trace();
+    let run = reference("small", &run(&bench, "small.wmt", &[]));
+    bench.write("r.json", json!({"runs": [run]}).to_string());
+    bench
+}
+
+/// Changes the reference.
+fn change(bench: &Bench, change: impl Fn(&mut Vec<Value>)) {
+    let text = fs::read_to_string(bench.path("r.json")).unwrap();
+    let mut results: Value = serde_json::from_str(&text).unwrap();
+    change(results["runs"].as_array_mut().unwrap());
+    bench.write("r.json", results.to_string());
+}
+
+fn correlate(bench: &Bench, arguments: &[&str]) -> Value {
+    let arguments = [&["correlate", "r.json", "--format", "json"], arguments].concat();
+    serde_json::from_str(&bench.output(&arguments)).unwrap()
+}
+
+#[test]
+fn beside_themselves_our_runs_have_no_error() {
+    let bench = bench();
+    let all = correlate(&bench, &["--kernels"]);
+    let row = all["runs"][0].as_object().unwrap();
+    let errors: Vec<&str> = row.keys().filter_map(|key| key.strip_suffix("_error")).collect();
+    assert_eq!(errors.len(), 11);
+    for metric in errors {
+        assert!(
+            row[metric].is_number() && row[&format!("{metric}_reference")].is_number(),
+            "{metric}"
+        );
+        let error = row[&format!("{metric}_error")].as_f64().unwrap();
+        assert!(error.abs() < 1e-9, "{metric}: {error}");
+    }
+    assert_eq!(row["cycles"], row["cycles_reference"]);
+    assert_eq!(all["kernels"].as_array().unwrap().len(), 1);
+    let summary = &all["summary"]["cycles"];
+    assert_eq!(summary.as_array().unwrap().len(), 1);
+    assert_eq!((&summary[0]["mape"], &summary[0]["runs"]), (&json!(0.0), &json!(1)));
+}
+
+#[test]
+fn an_error_is_of_ours_against_the_reference() {
+    let bench = bench();
+    change(&bench, |runs| {
+        let cycles = runs[0]["totals"]["gpu_tot_sim_cycle"].as_u64().unwrap() - 5000;
+        runs[0]["totals"]["gpu_tot_sim_cycle"] = json!(2 * cycles + 5000);
+    });
+    let all = correlate(&bench, &[]);
+    assert_eq!(all["runs"][0]["cycles_error"], -0.5);
+    assert_eq!(all["runs"][0]["ipc_thread_error"], 1.0);
+    assert_eq!(all["summary"]["cycles"][0]["worst"]["trace"], "small");
+    let text = bench.output(&["correlate", "r.json"]);
+    assert!(text.contains("v100 (SM7_QV100), FR-FCFS\n") && text.contains("-50.0 %"), "{text}");
+}
+
+#[test]
+fn fifo_is_a_queue_of_two_and_is_paired_with_fr_fcfs() {
+    let bench = bench();
+    let fifo = ["--dram-scheduler", "fcfs", "--set", "dram.read_queue=2"];
+    let fifo = run(&bench, "small.wmt", &fifo)["cycles"].as_u64().unwrap();
+    let own = run(&bench, "small.wmt", &[])["cycles"].as_u64().unwrap();
+    assert!(fifo > own, "{fifo} {own}");
+    change(&bench, |runs| {
+        runs.push(runs[0].clone());
+        runs[1]["dram_scheduler"] = json!("FIFO");
+    });
+    let all = correlate(&bench, &[]);
+    let cycles = |run: usize| all["runs"][run]["cycles"].as_u64();
+    assert_eq!((cycles(0), cycles(1)), (Some(own), Some(fifo)));
+    let pair = &all["summary"]["fifo_over_fr_fcfs"][0];
+    assert_eq!(pair["ratio"], fifo as f64 / own as f64);
+    assert_eq!(pair["ratio_reference"], 1.0);
+    let groups = all["summary"]["cycles"].as_array().unwrap();
+    let groups: Vec<&Value> = groups.iter().map(|group| &group["dram_scheduler"]).collect();
+    assert_eq!(groups, ["FR-FCFS", "FIFO", "all"]);
+}
+
+#[test]
+fn overrides_are_applied() {
+    let bench = bench();
+    let with = correlate(&bench, &["--set", "l1.latency=200"]);
+    let expected = run(&bench, "small.wmt", &["--set", "l1.latency=200"]);
+    assert_eq!(with["runs"][0]["cycles"], expected["cycles"]);
+    assert_ne!(with["runs"][0]["cycles"], with["runs"][0]["cycles_reference"]);
+    let parts = ["`l1.latenc`", "did you mean `l1.latency`?"];
+    bench.refuses(&["correlate", "r.json", "--set", "l1.latenc=1"], &parts);
+}
+
+#[test]
+fn captured_traces_are_imported_once_and_as_far_as_the_reference_ran_them() {
+    let bench = Bench::new();
+    bench.generate("bfs", &[("nodes", "2^8")], "bfs.wmt");
+    bench.output(&["export", "accel-sim", "bfs.wmt", "-o", "bfs"]);
+    let kernel = json!({"gpu_sim_cycle": 7000, "gpu_sim_insn": 100});
+    let run = json!({
+        "trace": "bfs", "trace_dir": "bfs", "config": "SM7_QV100", "dram_scheduler": "FR-FCFS",
+        "launch_latency_cycles_per_kernel": 5000, "kernels": [kernel, kernel], "totals": {},
+    });
+    let mut other = run.clone();
+    other["config"] = json!("SM75_RTX2060_S");
+    bench.write("r.json", json!({"runs": [run, other]}).to_string());
+    let arguments = ["--cache", "imported", "--kernels"];
+    let all = correlate(&bench, &arguments);
+    let kernels = all["kernels"].as_array().unwrap();
+    let numbers: Vec<&Value> = kernels.iter().map(|kernel| &kernel["kernel"]).collect();
+    assert_eq!(numbers, [0, 1, 0, 1]);
+    assert_eq!(kernels[3]["machine"], "rtx2060s");
+    assert_eq!(kernels[3]["cycles_reference"], 2000);
+
+    let imported = names_in(&bench.path("imported"));
+    assert_eq!(imported.len(), 1);
+    assert!(imported[0].starts_with("bfs-2-") && imported[0].ends_with(".wmt"), "{imported:?}");
+    let written =
+        fs::metadata(bench.path("imported").join(&imported[0])).unwrap().modified().unwrap();
+    assert_eq!(correlate(&bench, &arguments), all);
+    let again =
+        fs::metadata(bench.path("imported").join(&imported[0])).unwrap().modified().unwrap();
+    assert_eq!(again, written);
+
+    // Launches of ours take no time either, whatever the machine's own take.
+    bench.write("slow.toml", "base = \"v100\"\n[run]\nlaunch_latency = 5000\n");
+    let slow = correlate(&bench, &["--cache", "imported", "--map", "SM7_QV100=slow.toml"]);
+    assert_eq!(slow["runs"][0]["cycles"], all["runs"][0]["cycles"]);
+
+    // `bfs.wmt` comes before the folder, and has more kernels.
+    let ran = bench.run(&["correlate", "r.json", "--traces", "."]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("kernels, the reference ran 2"), "{ran:?}");
+    fs::remove_file(bench.path("bfs.wmt")).unwrap();
+    assert_eq!(correlate(&bench, &["--traces", ".", "--kernels"]), all);
+}
+
+#[test]
+fn a_log_needs_a_trace_and_a_machine() {
+    let bench = Bench::with_trace();
+    let options = "-gpgpu_n_clusters 34 # clusters\n-gpgpu_n_cores_per_cluster 1 #\n";
+    let log = format!("{options}kernel_name = k \ngpu_sim_cycle = 2000\ngpu_sim_insn = 64\n");
+    bench.write("run.log", &log);
+    bench.refuses(&["correlate", "run.log"], &["run.log is a log", "--trace and --machine"]);
+    let arguments =
+        ["correlate", "run.log", "--trace", "small.wmt", "--machine", "v100", "--format", "json"];
+    let ran = bench.run(&arguments);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("run.log does not say gpu_tot_sim_cycle, "), "{ran:?}");
+    assert!(ran.stderr.contains("machine of 34 SMs, v100 has 80"), "{ran:?}");
+    let all: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(all["runs"][0]["trace"], "small");
+    assert_eq!(all["runs"][0]["cycles_reference"], 2000);
+    assert_eq!(all["runs"][0]["dram_reads_reference"], Value::Null);
+
+    bench.write("none.log", "hello\n");
+    let arguments = ["correlate", "none.log", "--trace", "small.wmt", "--machine", "v100"];
+    bench.refuses(&arguments, &["none.log", "no line `kernel_name = …`"]);
+}
+
+#[test]
+fn runs_without_trace_machine_or_scheduler_are_left_out_and_named() {
+    let bench = bench();
+    change(&bench, |runs| {
+        for (key, value) in [
+            ("trace_dir", json!("elsewhere")),
+            ("trace_dir", Value::Null),
+            ("config", json!("SM86_RTX3070")),
+            ("dram_scheduler", json!("LIFO")),
+        ] {
+            let mut run = runs[0].clone();
+            run[key] = value;
+            runs.push(run);
+        }
+        let mut several = runs[0].clone();
+        several["n_kernels"] = json!(2);
+        several["kernels"] = json!([several["kernels"][0], several["kernels"][0]]);
+        several["totals"]["gpu_tot_sim_cycle"] = json!(100_000);
+        runs.push(several);
+    });
+    let ran = bench.run(&["correlate", "r.json", "--format", "json"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let all: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(all["runs"].as_array().unwrap().len(), 1);
+    let reasons = [
+        "left out: small on SM86_RTX3070 with FR-FCFS: no machine is known for SM86_RTX3070: --map",
+        "small on SM7_QV100 with LIFO: the DRAM scheduler LIFO is not known",
+        "there is no trace at elsewhere; --traces DIR",
+        "the reference does not say where its trace is",
+        "small.wmt has 1 kernels, the reference ran 2",
+    ];
+    for reason in reasons {
+        assert!(ran.stderr.contains(reason), "{reason}\n{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_reference_of_which_nothing_can_be_run_is_an_error() {
+    let bench = bench();
+    change(&bench, |runs| runs[0]["trace_dir"] = json!("elsewhere"));
+    let ran = bench.run(&["correlate", "r.json"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(2), ""));
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert!(lines[0].starts_with("left out: small on SM7_QV100 with FR-FCFS: "), "{ran:?}");
+    assert_eq!(lines[1..], ["error: no run of the reference is left"]);
+}
+
+#[test]
+fn a_trace_that_breaks_off_fails_after_the_others_are_printed() {
+    let bench = bench();
+    let mut bytes = fs::read(bench.path("small.wmt")).unwrap();
+    bytes[40] ^= 1;
+    bench.write("damaged.wmt", &bytes);
+    change(&bench, |runs| {
+        runs.insert(0, runs[0].clone());
+        runs[0]["trace_dir"] = json!("damaged.wmt");
+    });
+    let ran = bench.run(&["correlate", "r.json", "--format", "csv"]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert_eq!(ran.stdout.lines().count(), 2);
+    assert!(ran.stderr.contains("error: failed to run damaged.wmt on v100"), "{ran:?}");
+}
+
+#[test]
+fn filters_choose_runs() {
+    let bench = bench();
+    change(&bench, |runs| {
+        let (mut fifo, mut other) = (runs[0].clone(), runs[0].clone());
+        fifo["dram_scheduler"] = json!("FIFO");
+        other["trace"] = json!("other");
+        other["config"] = json!("SM75_RTX2060_S");
+        runs.extend([fifo, other]);
+    });
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let all = correlate(&bench, arguments);
+        let name = |run: &Value| {
+            ["trace", "machine", "dram_scheduler"].map(|key| run[key].as_str().unwrap()).join(" ")
+        };
+        all["runs"].as_array().unwrap().iter().map(name).collect()
+    };
+    let [own, fifo, other] = ["small v100 FR-FCFS", "small v100 FIFO", "other rtx2060s FR-FCFS"];
+    assert_eq!(names(&[]), [own, fifo, other]);
+    assert_eq!(names(&["--only", "other"]), [other]);
+    assert_eq!(names(&["--exclude", "other"]), [own, fifo]);
+    assert_eq!(names(&["--machines", "SM75_RTX2060_S"]), [other]);
+    assert_eq!(names(&["--machines", "v100"]), [own, fifo]);
+    assert_eq!(names(&["--dram-schedulers", "FR-FCFS", "--only", "small"]), [own]);
+    assert_eq!(names(&["--map", "SM75_RTX2060_S=v100", "--only", "other"]), ["other v100 FR-FCFS"]);
+    let refuses = |arguments: &[&str], parts: &[&str]| {
+        bench.refuses(&[&["correlate", "r.json"], arguments].concat(), parts);
+    };
+    let parts = ["no trace `smal` (did you mean `small`?)", "it has other, small"];
+    refuses(&["--only", "smal"], &parts);
+    refuses(&["--exclude", "smal"], &parts);
+    refuses(&["--machines", "li2015"], &["no machine `li2015`", "SM7_QV100"]);
+    refuses(&["--dram-schedulers", "fifo"], &["no DRAM scheduler `fifo`", "FIFO, FR-FCFS"]);
+    refuses(&["--only", "other", "--machines", "v100"], &["no run of the reference passes"]);
+    refuses(&["--map", "SM7_QV100"], &["NAME=MACHINE"]);
+}
+
+#[test]
+fn results_made_before_are_the_same_as_running() {
+    let bench = bench();
+    bench.output(&["compare", "small.wmt", "--machine", "v100", "-o", "results"]);
+    let past = correlate(&bench, &["--results", "results", "--kernels"]);
+    assert_eq!(past, correlate(&bench, &["--kernels"]));
+
+    let other = ["correlate", "r.json", "--results", "results", "--set", "l1.latency=21"];
+    let ran = bench.run(&other);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("its run in results has another l1.latency\n"), "{ran:?}");
+    let other = ["correlate", "r.json", "--results", "results", "--map", "SM7_QV100=li2015"];
+    let ran = bench.run(&other);
+    assert!(ran.stderr.contains("results has no run of this trace and machine"), "{ran:?}");
+    bench.refuses(&["correlate", "r.json", "--results", "none"], &["none", "No such file"]);
+}
+
+#[test]
+fn csv_has_the_runs_or_the_kernels_of_json() {
+    let bench = bench();
+    let all = correlate(&bench, &["--kernels"]);
+    for (part, arguments) in [("runs", &[][..]), ("kernels", &["--kernels"])] {
+        let text = bench.output(&[&["correlate", "r.json", "--format", "csv"], arguments].concat());
+        let mut csv = csv::Reader::from_reader(text.as_bytes());
+        let heading: Vec<String> = csv.headers().unwrap().iter().map(str::to_owned).collect();
+        let row = all[part][0].as_object().unwrap();
+        assert_eq!(heading, row.keys().cloned().collect::<Vec<_>>());
+        let lines: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+        assert_eq!(lines.len(), 1);
+        for (field, value) in lines[0].iter().zip(row.values()) {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            assert_eq!(field, text);
+        }
+    }
+}
+
+#[test]
+fn speed_is_told_where_it_is_asked_for() {
+    let bench = bench();
+    assert_eq!(correlate(&bench, &[])["runs"][0].get("seconds"), None);
+    let all = correlate(&bench, &["--speed"]);
+    let run = &all["runs"][0];
+    let (ours, ratio) = (run["seconds"].as_f64().unwrap(), run["speedup"].as_f64().unwrap());
+    assert_eq!(run["seconds_reference"], 100.0);
+    assert!((ratio * ours / 100.0 - 1.0).abs() < 1e-9, "{run}");
+    assert_eq!(all["summary"]["speedup"]["runs"], 1);
+    let text = bench.output(&["correlate", "r.json", "--speed"]);
+    assert!(text.contains("times as fast (geometric mean)"), "{text}");
+    assert_eq!(bench.run(&["correlate", "r.json", "--speed", "--jobs", "1"]).status, Some(0));
+    bench.refuses(&["correlate", "r.json", "--speed", "--jobs", "2"], &["--jobs 1"]);
+}
+
+#[test]
+fn a_plot_is_svg_or_png_and_whole() {
+    let bench = bench();
+    bench.output(&["correlate", "r.json", "--plot", "p.svg"]);
+    let svg = fs::read_to_string(bench.path("p.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"), "{svg}");
+    assert!(svg.contains("v100, FR-FCFS") && svg.contains("± 10 %"), "{svg}");
+    bench.output(&["correlate", "r.json", "--plot", "p.PNG"]);
+    assert!(fs::read(bench.path("p.PNG")).unwrap().starts_with(b"\x89PNG\r\n"));
+    assert_eq!(bench.names(), ["p.PNG", "p.svg", "r.json", "small.wmt"]);
+    let refuses = |path, parts: &[&str]| {
+        bench.refuses(&["correlate", "r.json", "--plot", path], parts);
+    };
+    refuses("p.pdf", &["ends in .svg or .png"]);
+    let ran = bench.run(&["correlate", "r.json", "--plot", "none/p.svg"]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("error: failed to write none/p.svg\n  caused by: "), "{ran:?}");
+}
+
+#[test]
+fn the_number_of_jobs_changes_nothing() {
+    let bench = bench();
+    change(&bench, |runs| {
+        for latency in [0, 1, 2] {
+            let mut run = runs[0].clone();
+            run["trace"] = json!(format!("t{latency}"));
+            run["launch_latency_cycles_per_kernel"] = json!(latency);
+            runs.push(run);
+        }
+    });
+    let text = |jobs| bench.output(&["correlate", "r.json", "--jobs", jobs]);
+    assert_eq!(text("1"), text("4"));
+}
+
+#[test]
+fn a_reference_that_is_none_is_refused_by_file_and_field() {
+    let bench = bench();
+    let refuses = |parts: &[&str]| bench.refuses(&["correlate", "r.json"], parts);
+    change(&bench, |runs| runs[0]["totals"]["L2_misses"] = json!("many"));
+    refuses(&["r.json: `runs[0].totals.L2_misses`: invalid type: string \"many\", expected u64"]);
+    bench.write("r.json", "{\"runs\": [");
+    refuses(&["r.json", "EOF"]);
+    bench.write("r.json", "{}");
+    refuses(&["r.json", "missing field `runs`"]);
+    bench.write("r.json", "");
+    bench.refuses(
+        &["correlate", "r.json", "--trace", "small.wmt", "--machine", "v100"],
+        &["r.json: no line `kernel_name"],
+    );
+    bench.refuses(&["correlate", "none.json"], &["failed to read none.json", "No such file"]);
+}
+
+#[test]
+fn a_reader_that_has_gone_away_is_no_error() {
+    let bench = bench();
+    let (reader, writer) = io::pipe().unwrap();
+    drop(reader);
+    let ran = Ran::from(bench.command(&["correlate", "r.json"]).stdout(writer).output().unwrap());
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+}
