@@ -245,6 +245,21 @@ fn declared_sizes_bind() {
 }
 
 #[test]
+fn compressed_data_that_ends_early_is_an_error() {
+    for codec in [Codec::Deflate, Codec::Zstd] {
+        let mut whole = Vec::new();
+        let plain: Vec<u8> =
+            (0..1000u32).flat_map(|n| n.wrapping_mul(0x9e37_79b9).to_le_bytes()).collect();
+        let block = Block::pack(&plain, codec, 6, &mut whole).unwrap();
+        for length in [0, 1, whole.len() / 2, whole.len() - 1] {
+            let crc = crc32fast::hash(&whole[..length]);
+            let stored = Block { crc, ..block };
+            assert!(stored.unpack(&whole[..length]).is_err(), "{codec:?} cut to {length}");
+        }
+    }
+}
+
+#[test]
 fn what_is_no_compressed_data_is_an_error() {
     for codec in [Codec::Deflate, Codec::Zstd] {
         let stored = [0xff; 9];

@@ -114,13 +114,13 @@ const MAX_REGISTERS: u32 = 64;
 /// Parses the static part and returns it with the text it was read from.
 fn parse<'a>(pc: u64, tokens: &mut Tokens<'a>, sm: u32) -> Result<(Code, &'a [u8]), Expected> {
     let line = tokens.rest();
-    let written = parse_registers(tokens, "the number of destination registers")?;
+    let written = parse_registers(tokens, "the number of destination registers", sm)?;
     let opcode = tokens.expect(OPCODE)?;
     if !opcode.first().is_some_and(u8::is_ascii_uppercase) || !opcode.is_ascii() {
         return Err(OPCODE.into());
     }
     let decoded = opcode::decode(opcode, sm);
-    let srcs = parse_registers(tokens, "the number of source registers")?;
+    let srcs = parse_registers(tokens, "the number of source registers", sm)?;
     let addressed = tokens.decimal("the access width in bytes")? != 0;
     let immediate = match decoded.op {
         Op::Barrier | Op::AsyncWait if !addressed => {
@@ -144,7 +144,11 @@ fn parse<'a>(pc: u64, tokens: &mut Tokens<'a>, sm: u32) -> Result<(Code, &'a [u8
 
 const OPCODE: &str = "a SASS opcode in capital letters";
 
-fn parse_registers(tokens: &mut Tokens<'_>, count: &'static str) -> Result<Vec<Reg>, Expected> {
+fn parse_registers(
+    tokens: &mut Tokens<'_>,
+    count: &'static str,
+    sm: u32,
+) -> Result<Vec<Reg>, Expected> {
     let count_is = tokens.decimal(count)?;
     if count_is > MAX_REGISTERS {
         return Err(count.into());
@@ -153,7 +157,7 @@ fn parse_registers(tokens: &mut Tokens<'_>, count: &'static str) -> Result<Vec<R
     for _ in 0..count_is {
         const REGISTER: &str = "a register (R0 to R255, UR0 to UR255, P0 to P7, UP0 to UP7)";
         let token = tokens.expect(REGISTER)?;
-        registers.extend(parse_register(token).ok_or(REGISTER)?);
+        registers.extend(parse_register(token, sm).ok_or(REGISTER)?);
     }
     Ok(registers)
 }
@@ -166,8 +170,8 @@ const UNIFORM_PREDICATE_BASE: u16 = 520;
 pub const FIRST_UNUSED: u16 = 528;
 
 /// The register a token names; the inner `None` for one that is constant and so never a dependence
-/// (R255, UR63, P7 and UP7, which SASS calls RZ, URZ, PT and UPT).
-fn parse_register(token: &[u8]) -> Option<Option<Reg>> {
+/// (R255, UR63 or UR255, P7 and UP7, which SASS calls RZ, URZ, PT and UPT).
+fn parse_register(token: &[u8], sm: u32) -> Option<Option<Reg>> {
     let digits = token.iter().position(u8::is_ascii_digit).unwrap_or(token.len());
     let (file, number) = token.split_at(digits);
     if number.is_empty() {
@@ -175,17 +179,22 @@ fn parse_register(token: &[u8]) -> Option<Option<Reg>> {
     }
     let number = u16::try_from(text::decimal(number)?).ok()?;
     let (base, last, constant) = match file {
-        b"R" => (0, 255, 255..=255),
-        // URZ is UR63 up to Hopper and UR255 after it.
-        b"UR" => (UNIFORM_BASE, 255, if number == 63 { 63..=63 } else { 255..=255 }),
-        b"P" => (PREDICATE_BASE, 7, 7..=7),
-        b"UP" => (UNIFORM_PREDICATE_BASE, 7, 7..=7),
+        b"R" => (0, 255, 255),
+        b"UR" => (UNIFORM_BASE, 255, uniform_zero(sm)),
+        b"P" => (PREDICATE_BASE, 7, 7),
+        b"UP" => (UNIFORM_PREDICATE_BASE, 7, 7),
         _ => return None,
     };
     if number > last {
         return None;
     }
-    Some((!constant.contains(&number)).then_some(Reg(base + number)))
+    Some((number != constant).then_some(Reg(base + number)))
+}
+
+/// The number of URZ: 64 uniform registers up to Hopper, and of an unknown architecture, 256 after it.
+fn uniform_zero(sm: u32) -> u16 {
+    const BLACKWELL: u32 = 100;
+    if sm < BLACKWELL { 63 } else { 255 }
 }
 
 /// Whether it is in the register file proper, which has banks.
@@ -231,6 +240,24 @@ mod tests {
         let code = code("1 R255 IMAD.MOV.U32 5 R255 RZ URZ UR63 R3 0 0").unwrap();
         assert_eq!(*code.dests, []);
         assert_eq!(*code.srcs, regs(&[3]));
+    }
+
+    #[test]
+    fn the_uniform_zero_register_is_the_last_of_its_architecture() {
+        let sources = |sm| {
+            let text = b"0 UIADD3 2 UR63 UR255 0 0";
+            parse(0x10, &mut Tokens::new(text), sm).unwrap().0.srcs
+        };
+        assert_eq!(*sources(90), regs(&[UNIFORM_BASE + 255]));
+        assert_eq!(*sources(100), regs(&[UNIFORM_BASE + 63]));
+    }
+
+    #[test]
+    fn a_wide_load_ends_at_the_last_register() {
+        let dests = |line: &str| code(line).unwrap().dests;
+        assert_eq!(*dests("1 R252 LDG.E.128 1 R2 16 1 0x0 16"), regs(&[252, 253, 254]));
+        assert_eq!(*dests("1 R254 LDG.E.64 1 R2 8 1 0x0 8"), regs(&[254]));
+        assert_eq!(*dests("1 R255 LDG.E.128 1 R2 16 1 0x0 16"), []);
     }
 
     #[test]
