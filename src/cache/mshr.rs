@@ -134,8 +134,7 @@ impl Mshr {
     /// [`RequestTable::next`]) and their number.
     #[inline]
     pub fn close(&mut self, sector: u64) -> Option<(RequestId, u32)> {
-        let entry = self.entry(sector)?;
-        self.index.remove(sector, entry, |entry| self.entries[entry as usize].sector);
+        let entry = self.index.remove(sector, |entry| self.entries[entry as usize].sector)?;
         self.free.push(entry);
         let Entry { first, count, .. } = self.entries[entry as usize];
         Some((first, count))

@@ -235,7 +235,7 @@ impl Tags {
     pub fn replace(&mut self, victim: Victim, line: u64) -> Slot {
         let Victim { slot: Slot(slot), set, line: leaving } = victim;
         if let Some((old, _)) = leaving {
-            self.index.remove(old, slot, |row| self.lines[row as usize].number());
+            self.index.remove(old, |row| self.lines[row as usize].number());
         }
         let entry = &mut self.lines[slot as usize];
         debug_assert!(entry.pending == 0);
