@@ -87,8 +87,7 @@ impl Recording {
         add(Stage::RequestNetwork, stamps.l1_missed, stamps.llc_arrived);
         add(Stage::LlcQueue, stamps.llc_arrived, stamps.llc_served);
         if request.offchip {
-            add(Stage::Llc, stamps.llc_served, stamps.llc_missed);
-            add(Stage::LlcToDram, stamps.llc_missed, stamps.dram_entered);
+            add(Stage::LlcToDram, stamps.llc_served, stamps.dram_entered);
             add(Stage::DramQueue, stamps.dram_entered, stamps.dram_started);
             add(Stage::DramService, stamps.dram_started, stamps.dram_finished);
             add(Stage::Llc, stamps.dram_finished, stamps.replied);

@@ -21,39 +21,58 @@ type Entry = (Ticks, RequestId);
 /// A queue of requests of limited length: what a push or pop needs, in half a line of the host's cache.
 #[repr(align(32))]
 struct Port {
-    /// Its ring among all entries, a power of two that grows to the most that the port has held.
+    /// From when the head may be taken; [`Ticks::NEVER`] if there is none.
+    head_ready: Ticks,
+    /// Its ring among all entries; it grows to the most that the port has held.
     ring: u32,
-    mask: u32,
     head: u32,
     len: u32,
     capacity: u32,
-    reader: PackedUnit,
-    writer: PackedUnit,
+    /// Numbers of its units in their domains.
+    reader: u16,
+    writer: u16,
+    reader_domain: Domain,
+    writer_domain: Domain,
+    /// The ring has two to this many places.
+    ring_bits: u8,
     /// The writer found no room and waits.
     writer_blocked: bool,
 }
 
-/// Places of a ring before it grows.
-const FIRST_PLACES: u32 = 4;
+const _: () = assert!(size_of::<Port>() == 32);
 
-/// A [`UnitId`] in four bytes.
-#[derive(Clone, Copy)]
-struct PackedUnit {
-    domain: Domain,
-    index: u16,
-}
+impl Port {
+    /// Places of the ring, less one.
+    #[inline]
+    fn mask(&self) -> u32 {
+        (1 << self.ring_bits) - 1
+    }
 
-impl PackedUnit {
-    fn new(unit: UnitId) -> PackedUnit {
-        let index = u16::try_from(unit.index).expect("units of a domain are numbered in 16 bits");
-        PackedUnit { domain: unit.domain, index }
+    /// Requests that fit the ring, and the port.
+    #[inline]
+    fn places(&self) -> u32 {
+        self.capacity.min(1 << self.ring_bits)
     }
 
     #[inline]
-    fn unpack(self) -> UnitId {
-        UnitId { domain: self.domain, index: self.index.into() }
+    fn reader(&self) -> UnitId {
+        UnitId { domain: self.reader_domain, index: self.reader.into() }
+    }
+
+    #[inline]
+    fn writer(&self) -> UnitId {
+        UnitId { domain: self.writer_domain, index: self.writer.into() }
+    }
+
+    /// Where the head lies among all entries.
+    #[inline]
+    fn head_at(&self) -> usize {
+        (self.ring + self.head) as usize
     }
 }
+
+/// Places of a ring before it grows, as a power of two.
+const FIRST_RING_BITS: u8 = 2;
 
 /// What a port is called: its name, and which of several like ports it is.
 type Name = (&'static str, u32);
@@ -91,39 +110,48 @@ impl Fabric {
         writer: UnitId,
         reader: UnitId,
     ) -> PortId {
+        let number = |unit: UnitId| {
+            u16::try_from(unit.index).expect("the units of a domain have numbers of 16 bits")
+        };
+        let ring = self.add_ring(FIRST_RING_BITS);
         self.names.push((name, index as u32));
-        let ring = self.add_ring(FIRST_PLACES);
         self.ports.push(Port {
+            head_ready: Ticks::NEVER,
             ring,
-            mask: FIRST_PLACES - 1,
             head: 0,
             len: 0,
             capacity: capacity.max(1) as u32,
-            reader: PackedUnit::new(reader),
-            writer: PackedUnit::new(writer),
+            reader: number(reader),
+            writer: number(writer),
+            reader_domain: reader.domain,
+            writer_domain: writer.domain,
+            ring_bits: FIRST_RING_BITS,
             writer_blocked: false,
         });
         PortId(self.ports.len() as u32 - 1)
     }
 
-    /// The start of a new ring of so many places.
-    fn add_ring(&mut self, places: u32) -> u32 {
+    /// The start of a new ring of two to so many places.
+    fn add_ring(&mut self, bits: u8) -> u32 {
         let ring = self.entries.len();
-        self.entries.resize(ring + places as usize, (Ticks(0), RequestId::NONE));
+        self.entries.resize(ring + (1 << bits), (Ticks(0), RequestId::NONE));
         ring as u32
     }
 
-    /// Gives a port whose ring is full one of twice the size.
+    /// Gives a port whose ring is full one of twice the size, if it may hold more.
     #[cold]
     fn grow(&mut self, port: PortId) {
-        let Port { ring, mask, head, len, .. } = self.ports[port.0 as usize];
-        let grown = self.add_ring(2 * (mask + 1));
-        for at in 0..len {
-            self.entries[(grown + at) as usize] =
-                self.entries[(ring + ((head + at) & mask)) as usize];
+        if self.room(port) == 0 {
+            self.broken(port, "overflows");
         }
-        let port = &mut self.ports[port.0 as usize];
-        (port.ring, port.mask, port.head) = (grown, 2 * mask + 1, 0);
+        let grown = self.add_ring(self.port(port).ring_bits + 1);
+        let p = &mut self.ports[port.0 as usize];
+        for at in 0..p.len {
+            let from = p.ring + ((p.head + at) & p.mask());
+            self.entries[(grown + at) as usize] = self.entries[from as usize];
+        }
+        (p.ring, p.head) = (grown, 0);
+        p.ring_bits += 1;
     }
 
     #[inline]
@@ -142,52 +170,75 @@ impl Fabric {
     /// must be room.
     #[inline]
     pub fn push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
-        if self.port(port).len > self.port(port).mask {
+        if self.port(port).len >= self.port(port).places() {
             self.grow(port);
         }
         let p = &mut self.ports[port.0 as usize];
-        let (name, index) = &self.names[port.0 as usize];
-        assert!(p.len < p.capacity, "port `{name}` {index} overflows");
-        let at = p.ring + ((p.head + p.len) & p.mask);
+        let at = p.ring + ((p.head + p.len) & p.mask());
         self.entries[at as usize] = (ready, request);
         p.len += 1;
         // Later entries are found by the reader when it takes the ones before them.
         if p.len == 1 {
-            let reader = p.reader.unpack();
-            self.wake(reader, ready);
+            p.head_ready = ready;
+            self.wake_reader(port, ready);
         }
+    }
+
+    /// Time from which the request at the head may be taken; [`Ticks::NEVER`] if there is none.
+    #[inline]
+    pub fn head_ready(&self, port: PortId) -> Ticks {
+        self.port(port).head_ready
     }
 
     /// The request at the head and the time from which it may be taken.
     #[inline]
     pub fn head(&self, port: PortId) -> Option<(Ticks, RequestId)> {
         let p = self.port(port);
-        (p.len > 0).then(|| self.entries[(p.ring + p.head) as usize])
+        (p.len > 0).then(|| self.entries[p.head_at()])
     }
 
     /// The request at the head, if it may be taken now.
     #[inline]
     pub fn ready(&self, port: PortId, now: Ticks) -> Option<RequestId> {
-        self.head(port).filter(|&(ready, _)| ready <= now).map(|(_, request)| request)
+        let p = self.port(port);
+        (p.head_ready <= now).then(|| self.entries[p.head_at()].1)
     }
 
     /// Takes the request at the head and wakes a writer that waits for room.
     #[inline]
     pub fn pop(&mut self, port: PortId, now: Ticks) -> RequestId {
         let p = &mut self.ports[port.0 as usize];
-        let (name, index) = &self.names[port.0 as usize];
-        assert!(p.len > 0, "port `{name}` {index} is empty");
-        let (ready, request) = self.entries[(p.ring + p.head) as usize];
-        debug_assert!(ready <= now);
+        if p.len == 0 {
+            self.broken(port, "is empty");
+        }
+        debug_assert!(p.head_ready <= now);
+        let (_, request) = self.entries[p.head_at()];
         p.len -= 1;
         // An empty ring starts again at its first places, which are in the host's cache.
-        p.head = if p.len == 0 { 0 } else { (p.head + 1) & p.mask };
+        p.head = if p.len == 0 { 0 } else { (p.head + 1) & p.mask() };
+        p.head_ready = if p.len == 0 { Ticks::NEVER } else { self.entries[p.head_at()].0 };
         if p.writer_blocked {
             p.writer_blocked = false;
-            let writer = p.writer.unpack();
-            self.wake(writer, now);
+            self.wake_blocked(port, now);
         }
         request
+    }
+
+    // The rare half of a push and of a pop, apart so that the other is short.
+    #[inline(never)]
+    fn wake_reader(&mut self, port: PortId, time: Ticks) {
+        self.wake(self.port(port).reader(), time);
+    }
+
+    #[inline(never)]
+    fn wake_blocked(&mut self, port: PortId, time: Ticks) {
+        self.wake(self.port(port).writer(), time);
+    }
+
+    #[cold]
+    fn broken(&self, port: PortId, what: &str) -> ! {
+        let (name, index) = self.names[port.0 as usize];
+        panic!("port `{name}` {index} {what}");
     }
 
     /// Whether there is room; if not, the writer is woken when the reader next takes something.
@@ -258,7 +309,7 @@ impl Fabric {
     pub fn occupied(&self) -> impl Iterator<Item = String> {
         let named = self.ports.iter().zip(&self.names);
         named.filter(|(p, _)| p.len > 0).map(|(p, (name, index))| {
-            let (ready, request) = self.entries[(p.ring + p.head) as usize];
+            let (ready, request) = self.entries[p.head_at()];
             format!(
                 "port {name} {index}: {} of {}, head request {} ready at tick {}{}",
                 p.len,

@@ -113,17 +113,15 @@ impl Request {
     }
 }
 
-/// Times at which a request passed the boundaries of the machine. The first are those that a slice's input
-/// writes when it reads nothing but the [`Request`] before them: see [`Row`].
+/// Times at which a request passed the boundaries of the machine. First those that a slice writes when it reads
+/// the [`Request`], which lies before them: see [`Row`].
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Stamps {
     /// Arrived at the slice's queue.
     pub llc_arrived: Ticks,
-    /// Had its turn at the slice's tags.
+    /// Had its turn at the slice's tags; if it missed, left for DRAM or joined one that had.
     pub llc_served: Ticks,
-    /// Left the slice for DRAM; for a merged request, joined the one that did.
-    pub llc_missed: Ticks,
     /// Coalesced.
     pub created: Ticks,
     /// Left L1 for the network.
@@ -222,7 +220,6 @@ impl Stamps {
             l1_missed: self.l1_missed.max(joined),
             llc_arrived: self.llc_arrived.max(joined),
             llc_served: self.llc_served.max(joined),
-            llc_missed: self.llc_missed.max(joined),
             dram_entered: self.dram_entered.max(joined),
             dram_started: self.dram_started.max(joined),
             dram_finished: self.dram_finished.max(joined),
@@ -243,7 +240,7 @@ impl RequestTable {
     pub fn share_fill(&mut self, joined: RequestId, first: RequestId) {
         let stamps = *self.stamps(first);
         let own = self.stamps_mut(joined);
-        let shared = stamps.shared_from(own.llc_missed);
+        let shared = stamps.shared_from(own.llc_served);
         own.dram_entered = shared.dram_entered;
         own.dram_started = shared.dram_started;
         own.dram_finished = shared.dram_finished;
@@ -260,17 +257,15 @@ pub fn test_request(requests: &mut RequestTable, address: u64) -> RequestId {
 mod tests {
     use super::*;
 
-    /// Stamps 10, 20, … 90 in the order of the way.
+    /// Stamps 10, 20, … 80 in the order of the way.
     fn way() -> Stamps {
-        let [created, l1_missed, llc_arrived, llc_served, llc_missed] =
-            [10, 20, 30, 40, 50].map(Ticks);
-        let [dram_entered, dram_started, dram_finished, replied] = [60, 70, 80, 90].map(Ticks);
+        let [created, l1_missed, llc_arrived, llc_served] = [10, 20, 30, 40].map(Ticks);
+        let [dram_entered, dram_started, dram_finished, replied] = [50, 60, 70, 80].map(Ticks);
         Stamps {
             created,
             l1_missed,
             llc_arrived,
             llc_served,
-            llc_missed,
             dram_entered,
             dram_started,
             dram_finished,
@@ -278,13 +273,12 @@ mod tests {
         }
     }
 
-    fn in_order(s: &Stamps) -> [u64; 9] {
+    fn in_order(s: &Stamps) -> [u64; 8] {
         [
             s.created,
             s.l1_missed,
             s.llc_arrived,
             s.llc_served,
-            s.llc_missed,
             s.dram_entered,
             s.dram_started,
             s.dram_finished,
@@ -312,9 +306,9 @@ mod tests {
         let mut requests = RequestTable::default();
         let mut first = Request::of_slice(0, RequestKind::Read, 0);
         first.offchip = true;
-        let joined = requests.add(Request { offchip: false, ..first }, Ticks(45));
+        let joined = requests.add(Request { offchip: false, ..first }, Ticks(35));
         requests.share_reply(joined, &first, &way());
-        assert_eq!(in_order(requests.stamps(joined)), [45, 45, 45, 45, 50, 60, 70, 80, 90]);
+        assert_eq!(in_order(requests.stamps(joined)), [35, 35, 35, 40, 50, 60, 70, 80]);
         assert!(requests.get(joined).offchip);
     }
 
@@ -322,19 +316,13 @@ mod tests {
     fn a_request_that_joined_in_the_llc_keeps_its_own_way_there() {
         let mut requests = RequestTable::default();
         let joined = test_request(&mut requests, 0);
-        let own = [41, 51, 61, 63, 75].map(Ticks);
+        let own = [41, 51, 61, 65].map(Ticks);
         let stamps = requests.stamps_mut(joined);
-        [
-            stamps.created,
-            stamps.l1_missed,
-            stamps.llc_arrived,
-            stamps.llc_served,
-            stamps.llc_missed,
-        ] = own;
+        [stamps.created, stamps.l1_missed, stamps.llc_arrived, stamps.llc_served] = own;
         let first = test_request(&mut requests, 0);
         *requests.stamps_mut(first) = way();
         requests.share_fill(joined, first);
-        assert_eq!(in_order(requests.stamps(joined))[..5], own.map(|at| at.0));
-        assert_eq!(in_order(requests.stamps(joined))[5..8], [75, 75, 80], "joined in service");
+        assert_eq!(in_order(requests.stamps(joined))[..4], own.map(|at| at.0));
+        assert_eq!(in_order(requests.stamps(joined))[4..7], [65, 65, 70], "joined in service");
     }
 }

@@ -5,6 +5,9 @@
 pub struct Ticks(pub u64);
 
 impl Ticks {
+    /// Later than anything.
+    pub const NEVER: Ticks = Ticks(u64::MAX);
+
     /// Ticks since `earlier`, which must not lie after this point.
     #[inline]
     pub fn since(self, earlier: Ticks) -> u64 {

@@ -20,6 +20,9 @@ pub struct Wheel {
     cycle: u64,
     /// Units below this number have had their turn in `cycle`.
     next_unit: usize,
+    /// First word of `cycle`'s slot, and the word of the next unit in it.
+    slot: usize,
+    word: usize,
     far: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
@@ -32,6 +35,8 @@ impl Wheel {
             occupied: [0; SLOT_WORDS],
             cycle: 0,
             next_unit: 0,
+            slot: 0,
+            word: 0,
             far: BinaryHeap::new(),
         }
     }
@@ -91,8 +96,7 @@ impl Wheel {
     pub fn begin(&mut self, cycle: u64) {
         debug_assert!(cycle >= self.cycle);
         debug_assert!(self.next_cycle().is_none_or(|next| next >= cycle));
-        self.cycle = cycle;
-        self.next_unit = 0;
+        self.start(cycle);
         while let Some(&Reverse((far, unit))) = self.far.peek() {
             if far - cycle >= SLOTS {
                 break;
@@ -102,20 +106,26 @@ impl Wheel {
         }
     }
 
+    fn start(&mut self, cycle: u64) {
+        self.cycle = cycle;
+        self.next_unit = 0;
+        self.slot = (cycle % SLOTS) as usize * self.words_per_slot;
+        self.word = 0;
+    }
+
     /// Takes the next unit of the current cycle; units woken meanwhile have their turn too, if it has
     /// not passed.
     #[inline]
     pub fn take(&mut self) -> Option<usize> {
-        let slot = (self.cycle % SLOTS) as usize;
-        let base = slot * self.words_per_slot;
-        for word in self.next_unit / 64..self.words_per_slot {
-            let bits = &mut self.bits[base + word];
+        while self.word < self.words_per_slot {
+            let bits = &mut self.bits[self.slot + self.word];
             if *bits != 0 {
-                let unit = word * 64 + bits.trailing_zeros() as usize;
+                let unit = self.word * 64 + bits.trailing_zeros() as usize;
                 *bits &= *bits - 1;
                 self.next_unit = unit + 1;
                 return Some(unit);
             }
+            self.word += 1;
         }
         None
     }
@@ -124,8 +134,7 @@ impl Wheel {
     pub fn end(&mut self) {
         let slot = (self.cycle % SLOTS) as usize;
         self.occupied[slot / 64] &= !(1 << (slot % 64));
-        self.cycle += 1;
-        self.next_unit = 0;
+        self.start(self.cycle + 1);
     }
 }
 

@@ -65,7 +65,6 @@ impl Slice {
                 self.sample(request, false, now, ctx);
                 self.tell_merge(id, request, now, ctx);
                 ctx.requests.get_mut(id).offchip = true;
-                ctx.requests.stamps_mut(id).llc_missed = now;
                 return Ok(());
             }
             Merge::Absent => {}
@@ -150,7 +149,9 @@ impl Slice {
     fn miss(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         let sector = self.geometry.sector(ctx.requests.get(id).address);
         self.mshr.open(sector, id, ctx.requests);
-        if let (Some(path), Some(entry)) = (&mut self.path, self.mshr.find(sector)) {
+        if let Some(path) = &mut self.path
+            && let Some(entry) = self.mshr.find(sector)
+        {
             path.opened(entry, id, ctx.requests.stamps(id).created);
         }
         ctx.requests.get_mut(id).offchip = true;
@@ -158,7 +159,6 @@ impl Slice {
     }
 
     fn send(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        ctx.requests.stamps_mut(id).llc_missed = now;
         if let Some(path) = &mut self.path {
             path.push(id);
             return;
@@ -291,7 +291,7 @@ impl Slice {
 
     fn hit(&mut self, id: RequestId, now: Ticks) {
         let due = now.0 + u64::from(self.rules.latency) * self.clock.period();
-        self.hits.push_back((Ticks(due), id));
+        self.hits.push(Ticks(due), id);
     }
 
     fn place(&self, address: u64) -> (u64, u32) {

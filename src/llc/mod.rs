@@ -1,6 +1,7 @@
 //! Last-level cache slices.
 
 mod access;
+mod delay;
 mod path;
 pub mod prefetch;
 pub mod queue;

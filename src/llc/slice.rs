@@ -1,5 +1,6 @@
 //! One slice of the last-level cache: queue, tags, MSHRs, replies.
 
+use super::delay::DelayLine;
 use super::path::{Item, MergePath};
 use super::queue::{LLC_QUEUES, LlcQueue};
 use super::set_key::SetKey;
@@ -13,7 +14,6 @@ use crate::engine::{
 use crate::machine::{Machine, ReadAllocate, WriteAllocate, WritePolicy};
 use crate::record::{ReservationFail, SliceResult};
 use crate::registry::PolicyError;
-use std::collections::VecDeque;
 
 /// Where a slice's ports lead.
 #[derive(Clone, Copy, Debug)]
@@ -27,12 +27,6 @@ pub struct SlicePorts {
     /// From the DRAM channel.
     pub fills: PortId,
 }
-
-/// Requests on their way to somewhere within the slice, with the time at which they are there.
-type DelayLine = VecDeque<(Ticks, RequestId)>;
-
-/// Later than anything.
-const NEVER: Ticks = Ticks(u64::MAX);
 
 /// A slice. What every step needs comes first: a machine has too many slices for the host's first cache.
 #[repr(C)]
@@ -148,20 +142,20 @@ impl Slice {
             && let Some(request) = ctx.fabric.ready(self.ports.requests, now)
         {
             ctx.fabric.pop(self.ports.requests, now);
-            self.arriving.push_back((Ticks(now.0 + self.input_ticks), request));
+            let due = Ticks(now.0 + self.input_ticks);
+            // Known before, and written while the network's look at the request is recent.
+            ctx.requests.stamps_mut(request).llc_arrived = due;
+            self.arriving.push(due, request);
         }
-        while let Some(&(due, id)) = self.arriving.front()
-            && due <= now
-        {
+        while let Some(id) = self.arriving.ready(now) {
             let request = ctx.requests.get(id);
             if !self.queue.accepts(request) {
                 break;
             }
             self.queue.push(id, request);
             self.queued += 1;
-            ctx.requests.stamps_mut(id).llc_arrived = due;
             self.mark(id, now, ctx);
-            self.arriving.pop_front();
+            self.arriving.pop();
         }
     }
 
@@ -224,8 +218,11 @@ impl Slice {
 
     /// Hands at most one reply to the network: a hit whose latency is over, else an answer of the last fill.
     fn reply(&mut self, now: Ticks, ctx: &mut Context) {
+        if self.answering == RequestId::NONE && self.hits.due() > now {
+            return;
+        }
         self.skip_own_fetches(ctx);
-        let hit = self.hits.front().filter(|&&(due, _)| due <= now).map(|&(_, id)| id);
+        let hit = self.hits.ready(now);
         let id = match hit {
             Some(id) => id,
             None if self.answering != RequestId::NONE => self.answering,
@@ -235,9 +232,7 @@ impl Slice {
             return;
         }
         match hit {
-            Some(_) => {
-                self.hits.pop_front();
-            }
+            Some(_) => self.hits.pop(),
             None => {
                 self.answering = ctx.requests.next(id, CacheLevel::Llc);
                 self.skip_own_fetches(ctx);
@@ -322,7 +317,9 @@ impl Slice {
 
     /// The data of a sector are back.
     fn forget_merges(&mut self, sector: u64, now: Ticks) {
-        if let (Some(path), Some(entry)) = (&mut self.path, self.mshr.find(sector)) {
+        if let Some(path) = &mut self.path
+            && let Some(entry) = self.mshr.find(sector)
+        {
             path.closed(entry, self.clock.cycle_of(now));
         }
     }
@@ -345,7 +342,7 @@ impl Slice {
         {
             next = now;
         }
-        if next == NEVER {
+        if next == Ticks::NEVER {
             return;
         }
         let soon = next <= self.clock.at(cycle + 1);
@@ -355,37 +352,32 @@ impl Slice {
 
     /// When something comes in, from the network, the delay line or DRAM, that need not wait for the slice itself.
     fn next_input(&self, now: Ticks, ctx: &Context) -> Ticks {
-        let mut next = NEVER;
-        if self.has_input_room()
-            && let Some((ready, _)) = ctx.fabric.head(self.ports.requests)
-        {
-            next = ready;
+        let mut next = Ticks::NEVER;
+        if self.has_input_room() {
+            next = ctx.fabric.head_ready(self.ports.requests);
         }
-        // What is due and finds the queue full waits until a request is served.
-        if let Some(&(due, id)) = self.arriving.front()
-            && (due > now || self.queue.accepts(ctx.requests.get(id)))
-        {
-            next = next.min(due);
+        // What is there and finds the queue full waits until a request is served.
+        let arrived = self.arriving.ready(now);
+        if arrived.is_none_or(|id| self.queue.accepts(ctx.requests.get(id))) {
+            next = next.min(self.arriving.due());
         }
         // A fill that is there waits for the answers of the last one.
-        if let Some((ready, _)) = ctx.fabric.head(self.ports.fills)
-            && (ready > now || self.answering == RequestId::NONE)
-        {
-            next = next.min(ready);
+        let fill = ctx.fabric.head_ready(self.ports.fills);
+        if fill > now || self.answering == RequestId::NONE {
+            next = next.min(fill);
         }
         next
     }
 
     /// When a reply can leave. One that waits for room is woken by it.
     fn next_reply(&self, now: Ticks, ctx: &mut Context) -> Ticks {
-        let hit = self.hits.front().map_or(NEVER, |&(due, _)| due);
+        let hit = self.hits.due();
         let is_answering = self.answering != RequestId::NONE;
         let due = if is_answering { now } else { hit };
-        match due <= now && !ctx.fabric.room_or_wake(self.ports.replies) {
-            true if hit > now => hit,
-            true => NEVER,
-            false => due,
+        if due > now || ctx.fabric.room_or_wake(self.ports.replies) {
+            return due;
         }
+        if hit > now { hit } else { Ticks::NEVER }
     }
 
     /// What was counted for the DRAM schedulers.
