@@ -62,6 +62,10 @@ pub struct Dispatcher {
     /// CTAs resident on each SM, and the last kernel that each worked on.
     resident: Vec<u32>,
     last_kernel: Vec<Option<usize>>,
+    /// CTAs started on each SM in the present cycle.
+    started: Vec<u32>,
+    /// The kernels before this one are over.
+    first_open: usize,
     launches_per_cycle: u32,
     concurrent: bool,
     flush: bool,
@@ -100,6 +104,8 @@ impl Dispatcher {
             rooms: vec![SmRoom::of(&machine.sm); sms],
             resident: vec![0; sms],
             last_kernel: vec![None; sms],
+            started: vec![0; sms],
+            first_open: 0,
             launches_per_cycle: machine.sm.cta_launches_per_cycle,
             concurrent: machine.run.concurrent_kernels,
             flush: machine.l1.flush_between_kernels,
@@ -136,15 +142,18 @@ impl Dispatcher {
         launches: &mut VecDeque<Launch>,
     ) -> Result<Option<u64>, TraceError> {
         self.start_kernels(cycle, source)?;
-        let mut started = vec![0; self.rooms.len()];
+        self.started.fill(0);
         for at in 0..self.running.len() {
-            while self.start_cta(at, cycle, &mut started, source, launches)? {}
+            while self.start_cta(at, cycle, source, launches)? {}
         }
         if !launches.is_empty() {
             return Ok(Some(cycle + 1));
         }
-        let waiting = self.kernels.iter().any(|k| k.state == State::Waiting);
-        Ok((waiting && self.next_start > cycle).then_some(self.next_start))
+        if self.next_start <= cycle {
+            return Ok(None);
+        }
+        let waiting = self.kernels[self.first_open..].iter().any(|k| k.state == State::Waiting);
+        Ok(waiting.then_some(self.next_start))
     }
 
     fn start_kernels(
@@ -176,15 +185,18 @@ impl Dispatcher {
     }
 
     /// The first kernel that may start beside those that run: none of its stream before it may be unfinished.
-    fn next_kernel(&self) -> Option<usize> {
+    fn next_kernel(&mut self) -> Option<usize> {
+        let over = self.kernels[self.first_open..].iter().take_while(|k| k.state == State::Done);
+        self.first_open += over.count();
+        let first = self.first_open;
         if !self.concurrent {
-            let next = self.kernels.iter().position(|k| k.state != State::Done)?;
-            return (self.kernels[next].state == State::Waiting).then_some(next);
+            let next = self.kernels.get(first)?;
+            return (next.state == State::Waiting).then_some(first);
         }
-        (0..self.kernels.len()).find(|&k| {
+        (first..self.kernels.len()).find(|&k| {
             let stream = self.kernels[k].info.stream;
             self.kernels[k].state == State::Waiting
-                && self.kernels[..k]
+                && self.kernels[first..k]
                     .iter()
                     .all(|other| other.state == State::Done || other.info.stream != stream)
         })
@@ -195,7 +207,6 @@ impl Dispatcher {
         &mut self,
         at: usize,
         cycle: u64,
-        started: &mut [u32],
         source: &mut dyn KernelSource,
         launches: &mut VecDeque<Launch>,
     ) -> Result<bool, TraceError> {
@@ -205,10 +216,10 @@ impl Dispatcher {
             return Ok(false);
         }
         let has_room = |sm: usize| {
-            started[sm] < self.launches_per_cycle && self.rooms[sm].holds(&kernel.needs)
+            self.started[sm] < self.launches_per_cycle && self.rooms[sm].holds(&kernel.needs)
         };
         let Some(sm) = self.scheduler.pick(&has_room) else { return Ok(false) };
-        started[sm] += 1;
+        self.started[sm] += 1;
         self.rooms[sm].take(&kernel.needs);
         let chunk = running.next_in_chunk(kernel.chunks, source)?;
         let flush = self.flush
@@ -238,7 +249,8 @@ impl Dispatcher {
 
     /// Whether every kernel is over.
     pub fn is_done(&self) -> bool {
-        self.running.is_empty() && self.kernels.iter().all(|k| k.state == State::Done)
+        self.running.is_empty()
+            && self.kernels[self.first_open..].iter().all(|k| k.state == State::Done)
     }
 
     /// CTAs that have ended, of all kernels.
