@@ -53,6 +53,7 @@ struct Spec {
     /// The constant answers of the scheduler.
     in_order: bool,
     ranks_banks: bool,
+    steps_banks: bool,
     is_volatile: bool,
     follows_timing: bool,
 }
@@ -199,6 +200,7 @@ impl Channel {
             scheduled: [asks, asks && scheduler.orders_writes()],
             in_order: scheduler.strictly_in_order(),
             ranks_banks: scheduler.ranks_banks(),
+            steps_banks: scheduler.steps_banks(),
             is_volatile: scheduler.is_volatile(),
             follows_timing: scheduler.follows_timing(),
         };
@@ -537,7 +539,11 @@ impl Channel {
                 self.unassigned &= !one(index);
                 continue;
             };
-            self.turn[ASSIGNMENTS] = index as u32 + 1;
+            if self.spec.steps_banks {
+                self.turn = [(self.turn[ASSIGNMENTS] + 1) % self.banks.len() as u32; 3];
+            } else {
+                self.turn[ASSIGNMENTS] = index as u32 + 1;
+            }
             self.banks[index].candidate = Some(slot);
             self.assigned |= one(index);
             self.decide(index, now);

@@ -9,6 +9,7 @@ use super::{Channel, ChannelStatistics, Command, Request};
 use crate::engine::{Clock, Context, Domain, PortId, RequestId, RequestKind, Sent, Ticks, UnitId};
 use crate::machine::Machine;
 use perfect::Perfect;
+use std::collections::VecDeque;
 
 /// What waits at the head of a slice's port.
 #[derive(Clone, Copy)]
@@ -29,6 +30,13 @@ enum Item {
     },
 }
 
+/// An item that a slice has handed over and that enters the queues in `cycle`, if they have room.
+struct Coming {
+    cycle: u64,
+    id: RequestId,
+    item: Item,
+}
+
 /// The way from a slice and back.
 struct Door {
     misses: PortId,
@@ -47,6 +55,9 @@ pub struct Controller {
     /// Slice that has its turn first: the one after that which was last served.
     first: usize,
     bursts_per_sector: u16,
+    /// On their way from the slices to the queues, which takes this time.
+    coming: VecDeque<Coming>,
+    way_ticks: u64,
     /// What went through, where DRAM is perfect.
     perfect: Option<Perfect>,
 }
@@ -71,6 +82,8 @@ impl Controller {
             first: 0,
             bursts_per_sector: (machine.llc.cache.sector_bytes / dram.burst_bytes()) as u16,
             perfect: None,
+            coming: VecDeque::new(),
+            way_ticks: u64::from(machine.llc.to_dram_latency) * machine.clocks.periods().core,
         }
     }
 
@@ -104,38 +117,55 @@ impl Controller {
         }
     }
 
-    /// Takes at most one request of each slice into the queues.
+    /// Takes at most one item of the slices, and lets what has come all the way enter the queues.
+    ///
+    /// Only while the queues have room does anything start on its way, but what is on its way may find that others
+    /// have filled them: it then waits in front (GPGPU-Sim, memory_partition_unit::dram_cycle).
     fn admit(&mut self, cycle: u64, ctx: &mut Context) {
+        self.take_in_turn(cycle, ctx);
+        while let Some(coming) = self.coming.front()
+            && coming.cycle <= cycle
+            && self.may_enter(&coming.item)
+        {
+            let Coming { id, item, .. } = *coming;
+            self.coming.pop_front();
+            if self.enter(id, item, cycle, ctx) {
+                break;
+            }
+        }
+    }
+
+    /// Starts an item of the next slice in turn that has one that may come in.
+    fn take_in_turn(&mut self, cycle: u64, ctx: &mut Context) {
         let mut slice = self.first;
         for _ in 0..self.doors.len() {
             let next = if slice + 1 < self.doors.len() { slice + 1 } else { 0 };
-            if self.admit_from(slice, cycle, ctx) {
+            self.look(slice, ctx);
+            let head = self.doors[slice].head.as_ref();
+            if let Some(&Head { id, item, .. }) =
+                head.filter(|head| head.cycle <= cycle && self.may_enter(&head.item))
+            {
+                self.take_head(slice, id, cycle, ctx);
+                let cycle = self.clock.cycle_from(Ticks(self.clock.at(cycle).0 + self.way_ticks));
+                self.coming.push_back(Coming { cycle, id, item });
                 self.first = next;
+                return;
             }
             slice = next;
         }
     }
 
-    /// Takes what waits at the head of a slice's port, if it may come in. True if that was a request for the queue.
-    fn admit_from(&mut self, slice: usize, cycle: u64, ctx: &mut Context) -> bool {
-        self.look(slice, ctx);
-        let Some(head) = self.doors[slice].head.filter(|head| head.cycle <= cycle) else {
-            return false;
-        };
-        match head.item {
+    /// An item enters the channel; true if it is a request for the queue.
+    fn enter(&mut self, id: RequestId, item: Item, cycle: u64, ctx: &mut Context) -> bool {
+        match item {
             Item::News { sent, bank } => {
                 // A dummy request enters no queue: the scheduler has its news, and it is gone.
                 let (merges, age) = (sent.merges.into(), sent.age.into());
                 self.channel.merge(cycle, bank, sent.about.0, merges, age);
-                self.take_head(slice, head.id, cycle, ctx);
-                ctx.requests.remove(head.id);
+                ctx.requests.remove(id);
                 false
             }
             Item::Request(request) => {
-                if !self.channel.accepts(&request) {
-                    return false;
-                }
-                self.take_head(slice, head.id, cycle, ctx);
                 self.channel.push(cycle, request);
                 self.end_load(request.load, cycle, ctx);
                 true
@@ -244,6 +274,11 @@ impl Controller {
 
     fn schedule(&mut self, cycle: u64, next: Option<u64>, ctx: &mut Context) {
         let mut wake = next.unwrap_or(u64::MAX);
+        if let Some(coming) = self.coming.front()
+            && (coming.cycle > cycle || self.may_enter(&coming.item))
+        {
+            wake = wake.min(coming.cycle);
+        }
         for slice in 0..self.doors.len() {
             self.look(slice, ctx);
             let Some(head) = &self.doors[slice].head else { continue };

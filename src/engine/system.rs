@@ -347,10 +347,8 @@ impl Wiring {
     }
 
     fn add_sm_ports(&mut self, machine: &Machine, sms: usize) {
-        // The L1 miss queue and the network's input buffer are one queue; what is still being looked up
-        // in L1 comes on top.
-        let lookups = if machine.l1.enabled { machine.l1.latency * machine.l1.banks } else { 0 };
-        let injection = machine.l1.cache.miss_queue + machine.network.input_buffer + lookups;
+        // The L1 miss queue and the network's input buffer are one queue.
+        let injection = machine.l1.cache.miss_queue + machine.network.input_buffer;
         for index in 0..sms {
             let sm = UnitId { domain: Domain::Core, index: index as u32 };
             let add = &mut self.fabric;
@@ -369,7 +367,7 @@ impl Wiring {
             ticks.div_ceil(self.fabric.clock(Domain::Llc).period()) as u32
         };
         // Delay lines hold what enters at one request a cycle; queues come on top.
-        let path = llc.to_dram_queue + llc_cycles(llc.to_dram_latency);
+        let path = llc.to_dram_queue; let _ = llc_cycles;
         // With merges to tell of, a slice has a miss queue of its own.
         let misses = path + if needs.merges.is_some() { 0 } else { llc.cache.miss_queue };
         let pipeline = (dram.timing.tcl + dram.burst_cycles()).div_ceil(dram.burst_cycles());

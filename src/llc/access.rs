@@ -17,7 +17,7 @@ impl Slice {
         let request = *ctx.requests.get(id);
         match request.kind {
             RequestKind::Read | RequestKind::Fetch => {
-                self.read(id, &request, request.bytes, now, ctx)
+                self.read(id, &request, ALL_BYTES, now, ctx)
             }
             RequestKind::Atomic => {
                 self.read(id, &request, ALL_BYTES, now, ctx)?;
@@ -163,7 +163,7 @@ impl Slice {
             path.push(id);
             return;
         }
-        ctx.fabric.push(self.ports.misses, id, Ticks(now.0 + self.to_dram_ticks));
+        ctx.fabric.push(self.ports.misses, id, Ticks(now.0 + self.clock.period()));
     }
 
     /// Gives the line of `address` a place. A dirty line that leaves needs a place on the way to DRAM, of

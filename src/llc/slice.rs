@@ -51,6 +51,8 @@ pub struct Slice {
     failing: Option<(ReservationFail, u64)>,
     /// The miss queue, where merges are told of; else misses wait in their port.
     pub(super) path: Option<Box<MergePath>>,
+    /// Places of the miss queue in the port to DRAM; 0 where it is apart.
+    miss_queue: u32,
     input_ticks: u64,
     queue: Box<dyn LlcQueue>,
     pub(super) to_dram_ticks: u64,
@@ -108,6 +110,7 @@ impl Slice {
             tags_free: 0,
             failing: None,
             path: MergePath::new(machine, needs).map(Box::new),
+            miss_queue: if needs.merges.is_some() { 0 } else { config.cache.miss_queue },
             input_ticks,
             queue: LLC_QUEUES.build(&machine.policy.llc_queue, config)?,
             to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
@@ -260,6 +263,10 @@ impl Slice {
         if self.queued == 0 || self.tags_free > cycle || !has_hit_room {
             return;
         }
+        if self.waits_for_dram(ctx) {
+            self.fail(ReservationFail::MissQueueFull, cycle, ctx);
+            return;
+        }
         let Some(id) = self.queue.next() else { return };
         ctx.requests.stamps_mut(id).llc_served = now;
         match self.access(id, cycle, now, ctx) {
@@ -268,13 +275,21 @@ impl Slice {
                 self.queued -= 1;
                 self.end_fail(cycle);
             }
-            Err(reason) => {
-                self.end_fail(cycle);
-                self.failing = Some((reason, cycle));
-                if reason == ReservationFail::MissQueueFull {
-                    ctx.fabric.wake_writer(self.ports.misses);
-                }
-            }
+            Err(reason) => self.fail(reason, cycle, ctx),
+        }
+    }
+
+    /// The queue to DRAM is full: nothing has its turn at the tags, be it a hit (GPGPU-Sim,
+    /// memory_sub_partition::cache_cycle).
+    fn waits_for_dram(&self, ctx: &Context) -> bool {
+        ctx.fabric.room(self.ports.misses) <= self.miss_queue as usize
+    }
+
+    fn fail(&mut self, reason: ReservationFail, cycle: u64, ctx: &mut Context) {
+        self.end_fail(cycle);
+        self.failing = Some((reason, cycle));
+        if reason == ReservationFail::MissQueueFull {
+            ctx.fabric.wake_writer(self.ports.misses);
         }
     }
 
@@ -311,7 +326,7 @@ impl Slice {
         if let Some(news) = &mut ctx.side.merges {
             news.push(index, sent);
         }
-        ctx.fabric.push(self.ports.misses, id, Ticks(now.0 + self.to_dram_ticks));
+        ctx.fabric.push(self.ports.misses, id, now);
         true
     }
 

@@ -47,7 +47,13 @@ pub struct Sm {
     pub schedulers: u32,
     /// Core cycles between two issues of one scheduler (4 for a SIMT width of 8).
     pub issue_interval: u32,
-    /// Memory instructions that may wait for the load/store unit.
+    /// Warps that may fetch their next two instructions in a core cycle, once they have none left; 0: fetch is ideal.
+    pub fetch_warps: u32,
+    /// Core cycles from issue until the operands are read and a unit may start: dispatch, operand collection.
+    pub operand_latency: u32,
+    /// Core cycles from a unit's result, or from data that arrive, until an instruction that needs it may issue.
+    pub writeback_latency: u32,
+    /// Memory instructions that have issued and that the load/store unit has not taken.
     pub lsu_queue: u32,
     /// Functional units, one of each class per scheduler.
     pub units: Units,

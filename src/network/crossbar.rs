@@ -94,10 +94,12 @@ impl Crossbar {
     fn grant(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
         let mut next = None;
         for word in 0..self.wanted.len() {
-            let mut bits = self.wanted[word];
-            while bits != 0 {
+            let mut done = 0u64;
+            loop {
+                let bits = self.wanted[word] & !done;
+                if bits == 0 { break; }
                 let output = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
+                done |= u64::MAX >> (63 - bits.trailing_zeros());
                 next = match self.serve(output, cycle, ctx) {
                     Some(at) => earlier(next, at),
                     None => next,
@@ -128,7 +130,23 @@ impl Crossbar {
         let request = ctx.fabric.pop(input.port, now);
         let flits = self.packets.flits(self.direction, ctx.requests.get(request));
         input.wants = None;
-        input.free = cycle + flits;
+        input.free = cycle;
+        let port = input.port;
+        if let Some((ready, next)) = ctx.fabric.head(port) && ready <= now {
+            let row = ctx.requests.get(next);
+            let target = match self.direction {
+                Direction::Request => row.slice,
+                Direction::Reply => row.sm,
+            };
+            if target as usize > index {
+                self.inputs[source].wants = Some(target);
+                let output = &mut self.outputs[target as usize];
+                output.wanted_by[source / 64] |= 1 << (source % 64);
+                output.waiting += 1;
+                self.wanted[target as usize / 64] |= 1 << (target % 64);
+            }
+        }
+        let output = &mut self.outputs[index];
         output.free = cycle + flits;
         let arrival = self.clock.at(cycle + flits + self.latency);
         ctx.fabric.push(output.port, request, arrival);

@@ -41,9 +41,10 @@ impl Coalescer {
     pub fn atomics(&self, addresses: &[u64], out: &mut Sectors) {
         out.clear();
         for (lane, &address) in addresses.iter().enumerate() {
-            let sector = out.add((address >> self.sector_shift) << self.sector_shift, u32::MAX);
+            let sector = (address >> self.sector_shift) << self.sector_shift;
             let same = addresses[..=lane].iter().filter(|&&other| other == address).count();
-            sector.serial = sector.serial.max(same as u8);
+            let have = out.as_slice().iter().filter(|s| s.address == sector).count();
+            if same > have { out.push(Sector { address: sector, bytes: u32::MAX, serial: 1 }); }
         }
     }
 
@@ -65,22 +66,13 @@ impl Coalescer {
     }
 }
 
-/// Passes of a shared-memory instruction: lanes go in groups whose data fit one pass over all banks, and a
-/// group takes as many passes as its busiest bank has different words.
+/// Passes of a shared-memory instruction: as many as its busiest bank has different words.
 pub(super) fn shared_passes(addresses: &[u64], width: u32, banks: u32, bank_bytes: u32) -> u32 {
-    let lanes_per_group = (banks * bank_bytes / width.max(bank_bytes)).max(1) as usize;
-    addresses
-        .chunks(lanes_per_group)
-        .map(|group| group_passes(group, width, banks, bank_bytes))
-        .sum()
-}
-
-fn group_passes(group: &[u64], width: u32, banks: u32, bank_bytes: u32) -> u32 {
-    let words_per_lane = width.div_ceil(bank_bytes).max(1);
-    let mut words: Vec<u64> = Vec::with_capacity(group.len() * words_per_lane as usize);
-    for &address in group {
+    let words_per_lane = u64::from(width.div_ceil(bank_bytes).max(1));
+    let mut words: Vec<u64> = Vec::with_capacity(addresses.len() * words_per_lane as usize);
+    for &address in addresses {
         let first = address / u64::from(bank_bytes);
-        words.extend((0..u64::from(words_per_lane)).map(|k| first.wrapping_add(k)));
+        words.extend((0..words_per_lane).map(|k| first.wrapping_add(k)));
     }
     words.sort_unstable();
     words.dedup();

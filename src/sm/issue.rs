@@ -33,7 +33,10 @@ impl Sm {
     /// Warps whose next instruction finds no room in its unit.
     fn blocked(&self, s: usize, cycle: u64) -> u64 {
         let slot = &self.slots[s];
-        let mut blocked = if self.lsu.is_full() { self.by_class[MEMORY] } else { 0 };
+        let mut blocked = if self.lsu.is_full(s) { self.by_class[MEMORY] } else { 0 };
+        if self.lsu.holds_collectors(s).is_some_and(|from| from <= cycle + 2) {
+            blocked |= !(self.by_class[MEMORY]|self.by_class[1]);
+        }
         for (class, &free) in slot.unit_free.iter().enumerate() {
             if free > cycle {
                 blocked |= self.by_class[class];
@@ -53,9 +56,11 @@ impl Sm {
         let op = warp.code.op(warp.op);
         let class = op.class as usize;
         let unit = self.units[class];
-        warp.set_result(cycle + u64::from(unit.latency));
+        let latency = self.operand_latency + u64::from(unit.latency) + self.writeback_latency;
+        warp.set_result(cycle + latency);
         warp.index += 1;
         warp.op += 1;
+        warp.fetched = warp.fetched.saturating_sub(1);
         let record_done = warp.op == warp.op_end;
         self.slots[s].next_issue = cycle + self.issue_interval;
         self.slots[s].unit_free[class] = cycle + u64::from(unit.interval);
@@ -67,7 +72,7 @@ impl Sm {
             self.result.warp_instructions_by_class[class] += 1;
         }
         if !record_done {
-            self.await_operands(slot, cycle + 1);
+            self.await_instruction(slot, cycle + 1);
             return Ok(());
         }
         self.finish_record(slot, cycle, map)
@@ -98,6 +103,31 @@ impl Sm {
         Ok(())
     }
 
+    /// Has a warp fetch its next instruction, or wait for the operands of the one it has.
+    pub(super) fn await_instruction(&mut self, slot: u32, cycle: u64) {
+        if self.fetch_warps > 0 && self.warp(slot).fetched == 0 {
+            self.unfetched |= 1 << slot;
+        } else {
+            self.await_operands(slot, cycle);
+        }
+    }
+
+    /// Fetches the next instructions of so many warps, in turn; each is decoded in the turn after its own, the last in
+    /// the next cycle.
+    pub(super) fn fetch_instructions(&mut self, cycle: u64) {
+        for left in (0..self.fetch_warps).rev() {
+            if self.unfetched == 0 {
+                return;
+            }
+            let after = self.unfetched & (!1u64 << self.last_fetched);
+            let slot = if after != 0 { after } else { self.unfetched }.trailing_zeros();
+            self.unfetched &= !(1 << slot);
+            self.last_fetched = slot;
+            self.warp_mut(slot).fetched = 2;
+            self.await_operands(slot, cycle + 1 + u64::from(left == 0));
+        }
+    }
+
     /// Puts a warp where it waits for what its next instruction needs, from `cycle` on.
     pub(super) fn await_operands(&mut self, slot: u32, cycle: u64) {
         let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
@@ -105,7 +135,7 @@ impl Sm {
         let waits = warp.waits_for_memory();
         let ready = warp.operands_ready(cycle);
         self.set_class(slot, Some(op.class as usize));
-        if self.at_barrier >> slot & 1 == 1 {
+        if (self.at_barrier | self.unfetched) >> slot & 1 == 1 {
             return;
         }
         if waits {
@@ -176,8 +206,11 @@ impl Sm {
     fn next_issue_of(&self, s: usize, cycle: u64) -> Option<u64> {
         let slot = &self.slots[s];
         let mut ready = self.ready & slot.warps;
-        if self.lsu.is_full() {
+        if self.lsu.is_full(s) {
             ready &= !self.by_class[MEMORY];
+        }
+        if self.lsu.holds_collectors(s).is_some_and(|from| from <= cycle + 3) {
+            ready &= self.by_class[MEMORY] | self.by_class[1];
         }
         if ready == 0 {
             return None;

@@ -79,7 +79,7 @@ impl L1 {
         let (line, part) = self.place(sector.address);
         let slot = self.tags.find(line);
         if let Some(slot) = slot
-            && self.tags.holds(slot, part, sector.bytes)
+            && self.tags.holds(slot, part, ALL_BYTES)
         {
             self.tags.touch(slot);
             self.counts.read_hits += 1;
@@ -280,6 +280,11 @@ impl L1 {
     /// A read passes by (cache operator).
     pub fn pass_read(&mut self) {
         self.counts.bypasses += 1;
+    }
+
+    /// Whether no miss more can be outstanding.
+    pub fn is_full(&self) -> bool {
+        self.mshr.is_full()
     }
 
     /// Misses outstanding.

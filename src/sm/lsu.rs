@@ -13,6 +13,10 @@ pub(super) struct Sector {
     pub serial: u8,
 }
 
+impl Sector {
+    pub const BLANK: Sector = Sector { address: 0, bytes: 0, serial: 0 };
+}
+
 /// The distinct sectors of a memory instruction, in the order in which lanes touch them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sectors {
@@ -36,6 +40,10 @@ impl Sectors {
 
     pub fn as_slice(&self) -> &[Sector] {
         &self.items
+    }
+
+    pub fn sort_descending(&mut self) {
+        self.items.sort_unstable_by_key(|s| std::cmp::Reverse(s.address));
     }
 
     pub fn at_mut(&mut self, at: usize) -> &mut Sector {
@@ -64,6 +72,10 @@ pub(super) struct Entry {
     pub sectors: Sectors,
     /// Sectors sent so far.
     pub sent: usize,
+    /// Cycle from which the unit may work on it.
+    pub from: u64,
+    /// Scheduler that issued it.
+    pub scheduler: u32,
 }
 
 impl Entry {
@@ -75,26 +87,42 @@ impl Entry {
             cache_op: CacheOp::Default,
             sectors: Sectors::default(),
             sent: 0,
+            from: 0,
+            scheduler: 0,
         }
     }
 }
 
-/// A queue of memory instructions; the first is being worked on.
+/// Memory instructions in the order in which they issued; the first is being worked on. Each scheduler has its own
+/// places.
 pub(super) struct Lsu {
     ring: Vec<Entry>,
     head: usize,
     len: usize,
+    /// Places of a scheduler, and how many of each one's are taken.
+    places: u32,
+    taken: Vec<u32>,
+    begun: bool,
+    froms: Vec<std::collections::VecDeque<u64>>,
     /// Until this cycle the unit works on shared-memory passes.
     pub busy_until: u64,
 }
 
 impl Lsu {
-    pub fn new(capacity: u32) -> Lsu {
-        Lsu { ring: vec![Entry::blank(); capacity as usize], head: 0, len: 0, busy_until: 0 }
+    pub fn new(schedulers: u32, places: u32) -> Lsu {
+        let ring = vec![Entry::blank(); (schedulers * places + 1) as usize];
+        let taken = vec![0; schedulers as usize];
+        Lsu { ring, head: 0, len: 0, places, taken, begun: false, froms: vec![Default::default(); schedulers as usize], busy_until: 0 }
     }
 
-    pub fn is_full(&self) -> bool {
-        self.len == self.ring.len()
+    /// Whether a scheduler has no place left.
+    pub fn is_full(&self, scheduler: usize) -> bool {
+        self.taken[scheduler] == self.places
+    }
+
+    /// Whether instructions that wait for the unit hold all operand collectors of a scheduler in `cycle`.
+    pub fn holds_collectors(&self, scheduler: usize) -> Option<u64> {
+        self.froms[scheduler].get(2).copied()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -105,21 +133,44 @@ impl Lsu {
         self.len
     }
 
-    /// A place at the end of the queue, to be filled in; its sectors are those of an old entry. There must be room.
-    pub fn push(&mut self) -> &mut Entry {
-        assert!(!self.is_full(), "the load/store queue overflows");
+    /// A place for an instruction of `scheduler`, to be filled in; its sectors are those of an old entry. There must
+    /// be room.
+    pub fn push(&mut self, scheduler: usize, from: u64) -> &mut Entry {
+        self.froms[scheduler].push_back(from);
+        assert!(!self.is_full(scheduler), "the load/store queue overflows");
+        self.taken[scheduler] += 1;
         let at = (self.head + self.len) % self.ring.len();
         self.len += 1;
-        &mut self.ring[at]
+        let entry = &mut self.ring[at];
+        entry.scheduler = scheduler as u32;
+        entry.from = from;
+        entry
     }
 
     /// The instruction being worked on.
-    pub fn head(&mut self) -> Option<&mut Entry> {
+    pub fn head(&self) -> Option<&Entry> {
+        (self.len > 0).then(|| &self.ring[self.head])
+    }
+
+    /// The instruction being worked on, to be changed.
+    pub fn head_mut(&mut self) -> Option<&mut Entry> {
         (self.len > 0).then(|| &mut self.ring[self.head])
+    }
+
+    /// The unit begins with the first instruction, whose place is free from now on.
+    pub fn begin(&mut self) {
+        if std::mem::replace(&mut self.begun, true) {
+            return;
+        }
+        let scheduler = self.ring[self.head].scheduler as usize;
+        self.taken[scheduler] -= 1;
+        self.froms[scheduler].pop_front();
     }
 
     pub fn pop(&mut self) {
         debug_assert!(self.len > 0);
+        self.begin();
+        self.begun = false;
         self.head = (self.head + 1) % self.ring.len();
         self.len -= 1;
     }

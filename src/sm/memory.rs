@@ -2,6 +2,7 @@
 
 use super::Sm;
 use super::access::{Access, AccessId};
+use super::banks::Lookup;
 use super::coalescer::shared_passes;
 use super::code::Static;
 use super::l1::{Dirty, Read, Write};
@@ -76,11 +77,11 @@ impl Sm {
         };
         let access = self.accesses.add(Access::new(slot, returns, row));
         if instruction.space == Space::Constant {
-            self.accesses.get_mut(access).ready_cycle = cycle + self.constant_latency;
-            self.completions.push(Reverse((cycle + self.constant_latency, access)));
+            self.accesses.get_mut(access).ready_cycle = cycle + self.operand_latency + self.constant_latency;
+            self.completions.push(Reverse((cycle + self.operand_latency + self.constant_latency, access)));
         } else {
             let width = u32::from(instruction.width);
-            let entry = self.lsu.push();
+            let entry = self.lsu.push(slot as usize % self.slots.len(), cycle + self.operand_latency);
             entry.access = access;
             entry.cache_op = instruction.cache_op;
             entry.sent = 0;
@@ -129,10 +130,11 @@ impl Sm {
         if self.lsu.busy_until > cycle {
             return;
         }
-        let Some(entry) = self.lsu.head() else { return };
-        match entry.work {
+        let Some(entry) = self.lsu.head().filter(|entry| entry.from <= cycle) else { return };
+        let (work, access) = (entry.work, entry.access);
+        self.lsu.begin();
+        match work {
             Work::Shared { passes } => {
-                let access = entry.access;
                 self.pass_shared(access, passes, cycle);
             }
             _ => self.send_sectors(cycle, ctx),
@@ -147,38 +149,78 @@ impl Sm {
         self.lsu.busy_until = end;
         self.lsu.pop();
         // One pass is part of the latency.
-        let ready = end - 1 + u64::from(self.shared.latency);
+        let ready = end - 1 + u64::from(self.shared.latency) + self.writeback_latency;
+        let ready = ready.max(self.written_back + 1);
+        self.written_back = ready;
         self.completions.push(Reverse((ready, access)));
     }
 
-    /// Sends sectors of the head instruction in order, at most one per L1 bank.
+    /// Sends sectors of the head instruction in order, at most one to each L1 bank, or one past L1.
     fn send_sectors(&mut self, cycle: u64, ctx: &mut Context) {
-        let Some(entry) = self.lsu.head() else { return };
+        let Some(entry) = self.lsu.head_mut() else { return };
         let mut entry = std::mem::replace(entry, Entry::blank());
         if ctx.side.loads.is_some() {
             self.begin_load(&entry, ctx);
         }
-        let total = entry.sectors.as_slice().len();
-        let mut banks = 0u64;
-        while entry.sent < total {
-            let sector = entry.sectors.as_slice()[entry.sent];
-            let bank = 1 << (self.l1.bank(sector.address) % 64);
-            if banks & bank != 0 {
-                break;
-            }
-            banks |= bank;
-            if let Err(reason) = self.send(&entry, &sector, ctx) {
-                self.fail(reason, cycle, ctx);
-                break;
-            }
-            self.end_fail(cycle);
-            entry.sent += 1;
+        if self.passes_l1(&entry) {
+            self.send_one_past(&mut entry, cycle, ctx);
+        } else {
+            self.enter_banks(&mut entry, cycle);
         }
-        let done = entry.sent == total;
-        *self.lsu.head().expect("the instruction is at the head") = entry;
+        let done = entry.sent == entry.sectors.as_slice().len();
+        *self.lsu.head_mut().expect("the instruction is at the head") = entry;
         if done {
             self.lsu.pop();
         }
+    }
+
+    /// Whether the unit sends an instruction's requests straight to the network.
+    fn passes_l1(&self, entry: &Entry) -> bool {
+        match entry.work {
+            Work::Atomic => true,
+            Work::Store => !self.l1_enabled,
+            _ => !self.l1_enabled || passes_l1(entry.cache_op),
+        }
+    }
+
+    fn enter_banks(&mut self, entry: &mut Entry, cycle: u64) {
+        let mut taken = 0u64;
+        for &sector in &entry.sectors.as_slice()[entry.sent..] {
+            let bank = self.l1.bank(sector.address) as usize;
+            if taken >> bank & 1 == 1 || !self.banks.has_room(bank) {
+                break;
+            }
+            taken |= 1 << bank;
+            let (access, store) = (entry.access, entry.work == Work::Store);
+            self.banks.push(bank, Lookup { sector, access, store, entered: cycle });
+            entry.sent += 1;
+        }
+    }
+
+    fn send_one_past(&mut self, entry: &mut Entry, cycle: u64, ctx: &mut Context) {
+        let sector = entry.sectors.as_slice()[entry.sent];
+        self.end_fail(cycle);
+        if ctx.fabric.room(self.request_port) == 0 {
+            self.failing = Some((ReservationFail::MissQueueFull, cycle));
+            ctx.fabric.wake_writer(self.request_port);
+            return;
+        }
+        let kind = match entry.work {
+            Work::Atomic => RequestKind::Atomic,
+            Work::Store => RequestKind::Write,
+            _ => RequestKind::Read,
+        };
+        match kind {
+            RequestKind::Atomic => self.l1.pass_atomic(sector.address),
+            RequestKind::Read => self.l1.pass_read(),
+            _ => {}
+        }
+        let request = self.request(entry.access, &sector, kind, cycle, ctx);
+        ctx.requests.get_mut(request).bypass = true;
+        let leaves = self.clock.at(cycle);
+        ctx.requests.stamps_mut(request).l1_missed = leaves;
+        ctx.fabric.push(self.request_port, request, leaves);
+        entry.sent += 1;
     }
 
     /// Numbers a load before its first request is sent.
@@ -189,43 +231,63 @@ impl Sm {
         }
     }
 
-    /// One sector's access to L1, or past it. Nothing happens on a failure.
-    fn send(
-        &mut self,
-        entry: &Entry,
-        sector: &Sector,
-        ctx: &mut Context,
-    ) -> Result<(), ReservationFail> {
-        let access = entry.access;
-        match entry.work {
-            Work::Atomic => self.send_past(access, sector, RequestKind::Atomic, ctx),
-            Work::Store if self.l1_enabled => self.store(access, sector, ctx),
-            Work::Store => self.send_past(access, sector, RequestKind::Write, ctx),
-            _ if self.l1_enabled && !passes_l1(entry.cache_op) => self.load(access, sector, ctx),
-            _ => self.send_past(access, sector, RequestKind::Read, ctx),
+    /// The tags of every bank serve what is there; nothing happens to what fails.
+    pub(super) fn look_up(&mut self, cycle: u64, ctx: &mut Context) {
+        if self.banks.is_empty() {
+            return;
+        }
+        for bank in 0..self.banks.count() {
+            let Some(&lookup) = self.banks.at_tags(bank, cycle) else { continue };
+            if self.still_fails(bank, ctx) {
+                continue;
+            }
+            if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
+                self.l1.counts.reservation_fails[reason as usize] += cycles;
+            }
+            let outcome = if lookup.store { self.store(&lookup, ctx) } else { self.load(&lookup, ctx) };
+            match outcome {
+                Ok(()) => self.banks.pop(bank),
+                Err(reason) => {
+                    self.banks.fail(bank, reason, cycle);
+                    if reason == ReservationFail::MissQueueFull && ctx.fabric.room(self.request_port) == 0 {
+                        ctx.fabric.wake_writer(self.request_port);
+                    }
+                }
+            }
         }
     }
 
-    fn load(
-        &mut self,
-        access: AccessId,
-        sector: &Sector,
-        ctx: &mut Context,
-    ) -> Result<(), ReservationFail> {
-        match self.l1.read(sector, ctx.fabric.room(self.request_port)) {
+    /// What failed for want of a place fails again while there is none: what it asks for can only have been asked
+    /// for by its own bank.
+    fn still_fails(&self, bank: usize, ctx: &Context) -> bool {
+        match self.banks.failing(bank) {
+            Some(ReservationFail::MissQueueFull) => self.room(ctx) == 0,
+            Some(ReservationFail::MshrEntry) => self.l1.is_full(),
+            _ => false,
+        }
+    }
+
+    /// Free places for requests that leave L1.
+    fn room(&self, ctx: &Context) -> usize {
+        self.miss_queue.room(self.cycle).min(ctx.fabric.room(self.request_port))
+    }
+
+    fn load(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
+        let Lookup { access, sector, entered, .. } = *lookup;
+        match self.l1.read(&sector, self.room(ctx)) {
             Read::Fail(reason) => return Err(reason),
             Read::Hit => {
                 self.hit(access);
-                self.answered_in_l1(access, sector, ctx);
+                self.answered_in_l1(access, &sector, ctx);
             }
             Read::Pending => {
-                let request = self.request(access, sector, RequestKind::Read, ctx);
+                let request = self.request(access, &sector, RequestKind::Read, entered, ctx);
                 self.l1.join(sector.address, request, ctx.requests);
-                self.answered_in_l1(access, sector, ctx);
+                self.answered_in_l1(access, &sector, ctx);
             }
             Read::Miss { writeback } => {
                 self.write_back(writeback, ctx);
-                self.fetch(access, sector, RequestKind::Read, ctx);
+                self.fetch(lookup, RequestKind::Read, ctx);
             }
         }
         Ok(())
@@ -236,16 +298,12 @@ impl Sm {
         ctx.answered_in_l1(load, sector.address, self.clock.at(self.cycle));
     }
 
-    fn store(
-        &mut self,
-        access: AccessId,
-        sector: &Sector,
-        ctx: &mut Context,
-    ) -> Result<(), ReservationFail> {
-        match self.l1.write(sector, ctx.fabric.room(self.request_port)) {
+    fn store(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
+        let Lookup { access, sector, entered, .. } = *lookup;
+        match self.l1.write(&sector, self.room(ctx)) {
             Write::Fail(reason) => return Err(reason),
             Write::Through => {
-                let request = self.request(access, sector, RequestKind::Write, ctx);
+                let request = self.request(access, &sector, RequestKind::Write, entered, ctx);
                 self.push(request, ctx);
             }
             Write::Absorbed { writeback } => {
@@ -254,39 +312,18 @@ impl Sm {
             }
             Write::Fetch { writeback } => {
                 self.write_back(writeback, ctx);
-                self.fetch(access, sector, RequestKind::Fetch, ctx);
+                self.fetch(lookup, RequestKind::Fetch, ctx);
             }
         }
         Ok(())
     }
 
     /// Asks for a sector that L1 then waits for.
-    fn fetch(&mut self, access: AccessId, sector: &Sector, kind: RequestKind, ctx: &mut Context) {
-        let request = self.request(access, sector, kind, ctx);
+    fn fetch(&mut self, lookup: &Lookup, kind: RequestKind, ctx: &mut Context) {
+        let Lookup { access, sector, entered, .. } = *lookup;
+        let request = self.request(access, &sector, kind, entered, ctx);
         self.l1.open(sector.address, request, ctx.requests);
         self.push(request, ctx);
-    }
-
-    /// A request that L1 has no part in.
-    fn send_past(
-        &mut self,
-        access: AccessId,
-        sector: &Sector,
-        kind: RequestKind,
-        ctx: &mut Context,
-    ) -> Result<(), ReservationFail> {
-        if ctx.fabric.room(self.request_port) == 0 {
-            return Err(ReservationFail::MissQueueFull);
-        }
-        match kind {
-            RequestKind::Atomic => self.l1.pass_atomic(sector.address),
-            RequestKind::Read => self.l1.pass_read(),
-            _ => {}
-        }
-        let request = self.request(access, sector, kind, ctx);
-        ctx.requests.get_mut(request).bypass = true;
-        self.push(request, ctx);
-        Ok(())
     }
 
     fn write_back(&mut self, dirty: Option<Dirty>, ctx: &mut Context) {
@@ -305,6 +342,7 @@ impl Sm {
         access: AccessId,
         sector: &Sector,
         kind: RequestKind,
+        created: u64,
         ctx: &mut Context,
     ) -> RequestId {
         let row = self.accesses.get(access);
@@ -318,7 +356,7 @@ impl Sm {
             critical: self.is_critical(ctx),
             ..self.blank_request(sector.address, kind, ctx)
         };
-        ctx.requests.add(request, self.clock.at(self.cycle))
+        ctx.requests.add(request, self.clock.at(created))
     }
 
     /// Whether so many warps wait for memory that what the SM asks for now is critical.
@@ -332,29 +370,19 @@ impl Sm {
         Request { sm: self.id, ..Request::of_slice(address, kind, slice) }
     }
 
-    /// A request leaves for the network once L1 has been looked up.
+    /// A request leaves L1 through its miss queue.
     fn push(&mut self, request: RequestId, ctx: &mut Context) {
-        let leaves = self.clock.at(self.cycle + self.l1_latency);
+        let leaves = self.clock.at(self.miss_queue.push(self.cycle));
         ctx.requests.stamps_mut(request).l1_missed = leaves;
         ctx.fabric.push(self.request_port, request, leaves);
     }
 
     fn hit(&mut self, access: AccessId) {
-        let ready = self.cycle + self.l1_latency;
         let row = self.accesses.get_mut(access);
         row.waiting -= 1;
-        row.ready_cycle = row.ready_cycle.max(ready);
+        row.ready_cycle = row.ready_cycle.max(self.cycle);
         if row.waiting == 0 {
             self.completions.push(Reverse((row.ready_cycle, access)));
-        }
-    }
-
-    /// The head instruction cannot go on: what is missing is counted until it can.
-    fn fail(&mut self, reason: ReservationFail, cycle: u64, ctx: &mut Context) {
-        self.end_fail(cycle);
-        self.failing = Some((reason, cycle));
-        if reason == ReservationFail::MissQueueFull {
-            ctx.fabric.wake_writer(self.request_port);
         }
     }
 
@@ -366,10 +394,28 @@ impl Sm {
 
     /// When the unit can next do something of its own accord.
     pub(super) fn next_lsu_cycle(&self, cycle: u64) -> Option<u64> {
-        if self.lsu.is_empty() || self.failing.is_some() {
+        if self.failing.is_some() {
             return None;
         }
-        Some(self.lsu.busy_until.max(cycle + 1))
+        let busy_until = self.lsu.busy_until;
+        let entry = self.lsu.head()?;
+        let next = entry.from.max(busy_until).max(cycle + 1);
+        let sector = entry.sectors.as_slice().get(entry.sent).copied();
+        let entry_passes = matches!(entry.work, Work::Shared { .. }) || self.passes_l1(entry);
+        let blocked = !entry_passes && sector.is_some_and(|sector| !self.banks.has_room(self.l1.bank(sector.address) as usize));
+        (!blocked).then_some(next)
+    }
+
+    /// When the tags can next serve something of their own accord: a place in the miss queue is free in the next cycle.
+    pub(super) fn next_lookup_cycle(&self, cycle: u64) -> Option<u64> {
+        if self.banks.is_empty() {
+            return None;
+        }
+        let queued = (0..self.banks.count())
+            .any(|bank| self.banks.failing(bank) == Some(ReservationFail::MissQueueFull));
+        let retry = queued.then_some(cycle + 1);
+        let moving = self.banks.next().map(|at| at.max(cycle + 1));
+        retry.into_iter().chain(moving).min()
     }
 
     /// Takes at most one reply from the network.
@@ -383,7 +429,7 @@ impl Sm {
             self.request_back(request, cycle, ctx);
             return;
         }
-        let room = ctx.fabric.room(self.request_port);
+        let room = self.room(ctx);
         let (mut next, writeback) = self.l1.fill(row.address, room);
         self.write_back(writeback, ctx);
         let stamps = *ctx.requests.stamps(request);
@@ -409,8 +455,15 @@ impl Sm {
         let access = AccessId(request.access);
         let row = self.accesses.get_mut(access);
         row.request_back(&request, &stamps, now.since(stamps.created));
+        if row.returns {
+            // A datum that arrives is filled in or buffered, then written to its register, one a cycle.
+            self.written_back = (cycle + 2 * self.writeback_latency).max(self.written_back + 1);
+            row.ready_cycle = row.ready_cycle.max(self.written_back);
+        } else {
+            row.ready_cycle = row.ready_cycle.max(cycle);
+        }
         if row.waiting == 0 {
-            self.completions.push(Reverse((row.ready_cycle.max(cycle), access)));
+            self.completions.push(Reverse((row.ready_cycle, access)));
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod access;
 mod account;
+mod banks;
 mod calendar;
 mod coalescer;
 mod code;
@@ -21,6 +22,7 @@ use crate::machine::{Machine, Unit, Units};
 use crate::record::{ReservationFail, SmResult};
 use access::{AccessId, AccessTable};
 use account::Account;
+use banks::{Banks, MissQueue};
 use calendar::Calendar;
 use coalescer::Coalescer;
 use code::CLASSES;
@@ -65,6 +67,8 @@ struct Cta {
     live: u32,
     /// Warps that wait at a barrier, by slot.
     waiting: u64,
+    /// Its warp slots.
+    slots: u64,
 }
 
 /// One scheduler of an SM with its functional units.
@@ -86,7 +90,10 @@ pub struct Sm {
     constant_latency: u64,
     shared: crate::machine::SharedMemory,
     l1_enabled: bool,
-    l1_latency: u64,
+    operand_latency: u64,
+    writeback_latency: u64,
+    /// Warps that fetch instructions in a cycle; 0: fetch is ideal.
+    fetch_warps: u32,
     request_port: PortId,
     reply_port: PortId,
 
@@ -99,21 +106,32 @@ pub struct Sm {
     launches: VecDeque<CtaLaunch>,
     ended: Vec<CtaEnd>,
 
+    /// Warp slots of resident CTAs, and those of warps that have not ended.
+    taken: u64,
     present: u64,
     ready: u64,
     by_class: [u64; CLASSES],
     classes: [u8; 64],
     calendar: Calendar,
     at_barrier: u64,
+    /// Warps with no instruction fetched, and the last that was given some.
+    unfetched: u64,
+    last_fetched: u32,
+    /// Warps at the end of their trace whose last instructions are still in the pipeline.
+    draining: u64,
     waiting_for_memory: u64,
     slots: Vec<IssueSlot>,
 
     coalescer: Coalescer,
     lsu: Lsu,
     l1: L1,
+    banks: Banks,
+    miss_queue: MissQueue,
     accesses: AccessTable,
     completions: BinaryHeap<Reverse<(u64, AccessId)>>,
-    /// What the head instruction of the load/store unit lacks, and since when.
+    /// Cycle in which the last datum from the memory below or shared memory is written to its register.
+    written_back: u64,
+    /// What an instruction that passes L1 by lacks, and since when.
     failing: Option<(ReservationFail, u64)>,
     places: memory::Places,
 
@@ -153,7 +171,9 @@ impl Sm {
             constant_latency: u64::from(config.constant_latency),
             shared: config.shared.clone(),
             l1_enabled: machine.l1.enabled,
-            l1_latency: u64::from(machine.l1.latency),
+            operand_latency: u64::from(config.operand_latency),
+            writeback_latency: u64::from(config.writeback_latency),
+            fetch_warps: config.fetch_warps,
             request_port,
             reply_port,
             cycle: 0,
@@ -163,19 +183,26 @@ impl Sm {
             ctas: (0..config.max_ctas).map(|_| None).collect(),
             launches: VecDeque::new(),
             ended: Vec::new(),
+            taken: 0,
             present: 0,
             ready: 0,
             by_class: [0; CLASSES],
             classes: [0; 64],
             calendar: Calendar::new(),
             at_barrier: 0,
+            unfetched: 0,
+            last_fetched: 63,
+            draining: 0,
             waiting_for_memory: 0,
             slots,
             coalescer: Coalescer::new(machine.l1.cache.sector_bytes),
-            lsu: Lsu::new(config.lsu_queue),
+            lsu: Lsu::new(config.schedulers, config.lsu_queue),
             l1: L1::new(&machine.l1),
+            banks: Banks::new(machine.l1.latency, machine.l1.banks),
+            miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
             accesses: AccessTable::default(),
             completions: BinaryHeap::new(),
+            written_back: 0,
             failing: None,
             places: memory::Places::new(&machine.dram),
             account: Account::default(),
@@ -204,10 +231,14 @@ impl Sm {
         self.account_until(cycle);
         self.start_ctas(cycle)?;
         self.take_reply(cycle, ctx);
+        self.look_up(cycle, ctx);
         self.complete_accesses(cycle, ctx);
-        self.ready |= self.calendar.take(cycle);
+        let due = self.calendar.take(cycle);
+        self.ready |= due & !self.draining;
+        self.end_drained(due & self.draining);
         let ready = self.ready.count_ones();
         let issued = self.issue(cycle, ctx.map)?;
+        self.fetch_instructions(cycle);
         self.work_lsu(cycle, ctx);
         self.account_step(cycle, issued, ready);
         self.schedule(cycle, ctx);
@@ -229,14 +260,17 @@ impl Sm {
         let slot =
             self.ctas.iter().position(Option::is_none).expect("a free CTA slot was promised");
         let live = entry.warps.len() as u32;
-        self.ctas[slot] = Some(Cta { kernel: launch.kernel, index: launch.cta, live, waiting: 0 });
+        let slots = self.free_slots(live);
+        self.taken |= slots;
+        self.ctas[slot] =
+            Some(Cta { kernel: launch.kernel, index: launch.cta, live, waiting: 0, slots });
+        let mut free = slots;
         self.result.ctas += 1;
         for (index, warp) in entry.warps.iter().enumerate() {
             let cursor = launch.chunk.warp(launch.cta_in_chunk, index);
-            self.start_warp(
-                Warp::new(Arc::clone(&launch.code), cursor, slot as u32, warp.warp_in_cta),
-                cycle,
-            )?;
+            let warp = Warp::new(Arc::clone(&launch.code), cursor, slot as u32, warp.warp_in_cta);
+            self.start_warp(free.trailing_zeros(), warp, cycle)?;
+            free &= free - 1;
         }
         if live == 0 {
             self.end_cta(slot);
@@ -244,9 +278,20 @@ impl Sm {
         Ok(())
     }
 
-    fn start_warp(&mut self, warp: Warp, cycle: u64) -> Result<(), TraceError> {
-        let slot = (!self.present).trailing_zeros();
-        assert!((slot as usize) < self.warps.len(), "a free warp slot was promised");
+    /// The lowest free warp slots in a row for a CTA of `warps`, or any where none are in a row.
+    fn free_slots(&self, warps: u32) -> u64 {
+        let all = |n: usize| u64::MAX.checked_shr(64 - n as u32).unwrap_or(0);
+        let free = all(self.warps.len()) & !self.taken;
+        let row = all(warps as usize);
+        let places = 0..=(self.warps.len() - warps as usize);
+        if let Some(at) = places.into_iter().find(|&at| free >> at & row == row) {
+            return row << at;
+        }
+        assert!(free.count_ones() >= warps, "free warp slots were promised");
+        (0..warps).fold((0u64, free), |(slots, free), _| (slots | free & free.wrapping_neg(), free & (free - 1))).0
+    }
+
+    fn start_warp(&mut self, slot: u32, warp: Warp, cycle: u64) -> Result<(), TraceError> {
         self.present |= 1 << slot;
         self.ages[slot as usize] = self.next_age;
         self.next_age += 1;
@@ -259,13 +304,26 @@ impl Sm {
         let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
         if warp.next_record()? {
             self.count_record(slot);
-            self.await_operands(slot, cycle);
+            self.await_instruction(slot, cycle);
         } else {
+            let drained = warp.drained.max(cycle);
             self.set_class(slot, None);
+            self.draining |= 1 << slot;
+            self.calendar.add(slot, drained);
+        }
+        Ok(())
+    }
+
+    /// Ends warps whose last instructions have left the pipeline, if nothing of them is in flight in memory.
+    fn end_drained(&mut self, warps: u64) {
+        self.draining &= !warps;
+        let mut rest = warps;
+        while rest != 0 {
+            let slot = rest.trailing_zeros();
+            rest &= rest - 1;
             self.waiting_for_memory |= 1 << slot;
             self.end_warp_if_done(slot);
         }
-        Ok(())
     }
 
     /// Counts the threads of a record's instructions.
@@ -319,6 +377,7 @@ impl Sm {
 
     fn end_cta(&mut self, slot: usize) {
         let cta = self.ctas[slot].take().expect("the CTA is present");
+        self.taken &= !cta.slots;
         self.ended.push(CtaEnd {
             kernel: cta.kernel,
             cta: cta.index,
@@ -335,6 +394,12 @@ impl Sm {
         }
         if let Some(at) = self.next_lsu_cycle(cycle) {
             next = next.min(at);
+        }
+        if let Some(at) = self.next_lookup_cycle(cycle) {
+            next = next.min(at);
+        }
+        if self.unfetched != 0 {
+            next = cycle + 1;
         }
         if let Some(at) = self.calendar.next() {
             next = next.min(at);
@@ -363,6 +428,7 @@ impl Sm {
         self.present == 0
             && self.launches.is_empty()
             && self.lsu.is_empty()
+            && self.banks.is_empty()
             && self.accesses.len() == 0
             && self.l1.outstanding() == 0
     }
@@ -376,7 +442,7 @@ impl Sm {
     pub fn describe(&self) -> String {
         format!(
             "SM {}: {} warps present, {} ready, {} at a barrier, {} wait for memory; {} memory instructions in \
-             flight, {} in the load/store queue, {} L1 misses outstanding",
+             flight, {} in the load/store queue, {} on the way to L1, {} L1 misses outstanding",
             self.id,
             self.present.count_ones(),
             self.ready.count_ones(),
@@ -384,6 +450,7 @@ impl Sm {
             self.waiting_for_memory.count_ones(),
             self.accesses.len(),
             self.lsu.len(),
+            self.banks.len(),
             self.l1.outstanding(),
         )
     }

@@ -28,6 +28,10 @@ pub(super) struct Warp {
     pub index: u64,
     /// When the last compute results are there, by instruction index; cycles, low 32 bits.
     results: [u32; WINDOW],
+    /// When the last of all results is there.
+    pub drained: u64,
+    /// Instructions fetched and not issued.
+    pub fetched: u32,
     outstanding: Vec<Outstanding>,
     /// Index of the first instruction that must wait for a load.
     pub use_limit: u64,
@@ -50,6 +54,8 @@ impl Warp {
             op_end: 0,
             index: 0,
             results: [0; WINDOW],
+            drained: 0,
+            fetched: 0,
             outstanding: Vec::new(),
             use_limit: u64::MAX,
             loads: 0,
@@ -76,6 +82,7 @@ impl Warp {
     #[inline]
     pub fn set_result(&mut self, cycle: u64) {
         self.results[self.index as usize % WINDOW] = cycle as u32;
+        self.drained = self.drained.max(cycle);
     }
 
     /// The first cycle from `cycle` on at which the compute results that the next instruction needs are

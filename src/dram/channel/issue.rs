@@ -92,7 +92,11 @@ impl Channel {
         if first_from(due, self.turn[bus]) != Some(index) {
             self.scheduler.on_overtaking();
         }
-        self.turn[bus] = index as u32 + 1;
+        if !self.spec.steps_banks {
+            self.turn[bus] = index as u32 + 1;
+        } else if !kind.is_column() {
+            self.turn = [(index as u32 + 1) % self.banks.len() as u32; 3];
+        }
         if self.banks[index].active.is_none()
             && let Some(candidate) = self.banks[index].candidate.take()
         {

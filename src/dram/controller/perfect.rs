@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 pub(super) struct Perfect {
     reads: u64,
     writes: u64,
-    /// By slice. Without bounds, so that a fill that waits until dirty data have left waits for nothing here.
-    done: Vec<VecDeque<RequestId>>,
+    /// By slice, with the times at which they are done. Without bounds, so that a fill that waits until dirty data have left waits for nothing here.
+    done: Vec<VecDeque<(Ticks, RequestId)>>,
 }
 
 impl Perfect {
@@ -21,7 +21,7 @@ impl Perfect {
 }
 
 impl Controller {
-    /// The same controller over perfect DRAM: reads are done in the cycle in which they arrive and go back as their
+    /// The same controller over perfect DRAM: reads are done when they have come all the way and go back as their
     /// slice's port has room, writes are gone. The channel does nothing.
     pub fn perfect(mut self) -> Controller {
         let done = vec![VecDeque::new(); self.doors.len()];
@@ -40,7 +40,7 @@ impl Controller {
             if let Some((ready, _)) = ctx.fabric.head(misses) {
                 ctx.fabric.wake(self.unit, ready);
             }
-            self.send_back(slice, now, ctx);
+            self.send_back(slice, ctx);
         }
     }
 
@@ -58,19 +58,20 @@ impl Controller {
             return;
         }
         perfect.reads += 1;
-        perfect.done[slice].push_back(id);
+        let due = Ticks(now.0 + self.way_ticks);
+        perfect.done[slice].push_back((due, id));
         let stamps = ctx.requests.stamps_mut(id);
-        (stamps.dram_entered, stamps.dram_started, stamps.dram_finished) = (now, now, now);
+        (stamps.dram_entered, stamps.dram_started, stamps.dram_finished) = (due, due, due);
     }
 
-    fn send_back(&mut self, slice: usize, now: Ticks, ctx: &mut Context) {
+    fn send_back(&mut self, slice: usize, ctx: &mut Context) {
         let fills = self.doors[slice].fills;
         let Some(perfect) = &mut self.perfect else { return };
-        while let Some(&id) = perfect.done[slice].front()
+        while let Some(&(due, id)) = perfect.done[slice].front()
             && ctx.fabric.room_or_wake(fills)
         {
             perfect.done[slice].pop_front();
-            ctx.fabric.push(fills, id, now);
+            ctx.fabric.push(fills, id, due);
         }
     }
 }

@@ -113,6 +113,7 @@ enum BankOrder {
     #[default]
     RoundRobin,
     Oldest,
+    Stepping,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -186,6 +187,10 @@ impl Scheduler for FrFcfs {
 
     fn follows_timing(&self) -> bool {
         self.options.ready == Readiness::FirstReady
+    }
+
+    fn steps_banks(&self) -> bool {
+        self.options.banks == BankOrder::Stepping
     }
 
     fn ranks_banks(&self) -> bool {

@@ -311,6 +311,10 @@ pub trait Scheduler {
     }
 
     /// Whether [`rank`](Scheduler::rank) orders the banks. Constant.
+    fn steps_banks(&self) -> bool {
+        false
+    }
+
     fn ranks_banks(&self) -> bool {
         false
     }
