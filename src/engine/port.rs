@@ -41,6 +41,9 @@ struct Port {
 
 const _: () = assert!(size_of::<Port>() == 32);
 
+/// Ports by the numbers of their writers, one bit each.
+pub type PortSet = [u64; 4];
+
 impl Port {
     /// Places of the ring, less one.
     #[inline]
@@ -82,6 +85,7 @@ pub struct Fabric {
     ports: Vec<Port>,
     entries: Vec<Entry>,
     names: Vec<Name>,
+    arrivals: Vec<PortSet>,
     wheels: [Wheel; Domain::COUNT],
     clocks: [Clock; Domain::COUNT],
     /// The point in time that is being carried out, and the domain that has its turn.
@@ -95,6 +99,7 @@ impl Fabric {
             ports: Vec::new(),
             entries: Vec::new(),
             names: Vec::new(),
+            arrivals: vec![PortSet::default(); units[Domain::Network as usize]],
             wheels: units.map(Wheel::new),
             clocks,
             turn: (Ticks(0), Domain::ALL[0]),
@@ -129,6 +134,12 @@ impl Fabric {
             writer_blocked: false,
         });
         PortId(self.ports.len() as u32 - 1)
+    }
+
+    /// The ports to a network that have come to hold something since the last call, by the numbers of their writers.
+    #[inline]
+    pub fn take_arrivals(&mut self, network: usize) -> PortSet {
+        std::mem::take(&mut self.arrivals[network])
     }
 
     /// The start of a new ring of two to so many places.
@@ -179,6 +190,10 @@ impl Fabric {
         p.len += 1;
         // Later entries are found by the reader when it takes the ones before them.
         if p.len == 1 {
+            if p.reader_domain == Domain::Network {
+                let (network, writer) = (usize::from(p.reader), usize::from(p.writer));
+                self.arrivals[network][writer / 64] |= 1 << (writer % 64);
+            }
             p.head_ready = ready;
             self.wake_reader(port, ready);
         }

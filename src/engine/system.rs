@@ -362,14 +362,10 @@ impl Wiring {
 
     fn add_slice_ports(&mut self, machine: &Machine, slices: usize, needs: &Needs) {
         let (llc, dram) = (&machine.llc, &machine.dram);
-        let llc_cycles = |core_cycles: u32| {
-            let ticks = u64::from(core_cycles) * self.fabric.clock(Domain::Core).period();
-            ticks.div_ceil(self.fabric.clock(Domain::Llc).period()) as u32
-        };
-        // Delay lines hold what enters at one request a cycle; queues come on top.
-        let path = llc.to_dram_queue; let _ = llc_cycles;
         // With merges to tell of, a slice has a miss queue of its own.
-        let misses = path + if needs.merges.is_some() { 0 } else { llc.cache.miss_queue };
+        let miss_queue = if needs.merges.is_some() { 0 } else { llc.cache.miss_queue };
+        let misses = llc.to_dram_queue + miss_queue;
+        // A delay line holds what enters at one request a cycle.
         let pipeline = (dram.timing.tcl + dram.burst_cycles()).div_ceil(dram.burst_cycles());
         let fills = dram.return_queue + pipeline;
         for index in 0..slices {

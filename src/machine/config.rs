@@ -53,13 +53,28 @@ pub struct Sm {
     pub operand_latency: u32,
     /// Core cycles from a unit's result, or from data that arrive, until an instruction that needs it may issue.
     pub writeback_latency: u32,
-    /// Memory instructions that have issued and that the load/store unit has not taken.
+    /// Operand collectors of a scheduler, which instructions that wait for the load/store unit hold beyond the first; 0:
+    /// no limit.
+    pub collectors: u32,
+    /// Memory instructions of a scheduler that have issued and with which the load/store unit has not begun.
     pub lsu_queue: u32,
+    /// What atomics of several lanes become.
+    pub atomic_requests: AtomicRequests,
     /// Functional units, one of each class per scheduler.
     pub units: Units,
     pub shared: SharedMemory,
     /// Core cycles from issue of a constant-cache load to its result.
     pub constant_latency: u32,
+}
+
+/// Requests of an atomic whose lanes hit one sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtomicRequests {
+    /// One, which takes the slice longer the more lanes hit one address.
+    PerSector,
+    /// As many as lanes hit one address, at most.
+    PerConflict,
 }
 
 /// Latency and initiation interval of each class of functional unit.
@@ -81,9 +96,9 @@ pub struct Units {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unit {
-    /// Issue of an instruction to issue of one that needs its result.
+    /// From the operands to the result.
     pub latency: u32,
-    /// Issue of an instruction to issue of the next on the same unit.
+    /// From an instruction to the next on the same unit.
     pub interval: u32,
 }
 
@@ -203,6 +218,8 @@ pub struct Network {
     pub header_bytes: u32,
     /// Network cycles from grant to arrival, beside serialisation.
     pub latency: u32,
+    /// Packets that an input port may send in a network cycle, to different outputs in the order of their numbers.
+    pub input_speedup: u32,
     /// Packets that an input port holds.
     pub input_buffer: u32,
     /// Packets that an output port holds.

@@ -2,7 +2,7 @@
 
 use super::arbiter::{Arbiter, Inputs};
 use super::{Direction, NetworkContext, PacketSizes, Topology, TopologyEntry};
-use crate::engine::{Clock, Context, PortId};
+use crate::engine::{Clock, Context, PortId, RequestId};
 use crate::registry::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -22,10 +22,11 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
 
 struct Input {
     port: PortId,
-    /// Output that the head packet wants, once it has been looked at.
-    wants: Option<u16>,
     /// Cycle from which it may send the next packet.
     free: u64,
+    /// Cycle in which it last sent, and how many packets in it.
+    cycle: u64,
+    sent: u32,
 }
 
 struct Output {
@@ -40,131 +41,151 @@ struct Crossbar {
     clock: Clock,
     packets: PacketSizes,
     latency: u64,
+    input_speedup: u32,
     arbiter: Box<dyn Arbiter>,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
+    /// Inputs whose head packet is not known to any output.
+    unknown: Inputs,
     /// Outputs that some input wants.
     wanted: Inputs,
 }
 
 impl Crossbar {
     fn new(context: &NetworkContext) -> Result<Crossbar, crate::registry::PolicyError> {
-        let input = |&port: &PortId| Input { port, wants: None, free: 0 };
+        let input = |&port: &PortId| Input { port, free: 0, cycle: 0, sent: 0 };
         let output = |&port: &PortId| Output { port, wanted_by: [0; 4], waiting: 0, free: 0 };
         Ok(Crossbar {
             direction: context.direction,
             clock: context.clock,
             packets: context.packets,
             latency: context.latency,
+            input_speedup: context.input_speedup,
             arbiter: context.arbiter()?,
             inputs: context.inputs.iter().map(input).collect(),
             outputs: context.outputs.iter().map(output).collect(),
+            unknown: [0; 4],
             wanted: [0; 4],
         })
     }
 
-    /// Looks at the head packets of inputs that have none registered.
-    fn register_heads(&mut self, cycle: u64, ctx: &Context) -> Option<u64> {
-        let now = self.clock.at(cycle);
-        let mut next = None;
-        for (index, input) in self.inputs.iter_mut().enumerate() {
-            if input.wants.is_some() {
-                continue;
+    /// Looks at the head packets of inputs that no output knows; when to look again.
+    fn register_heads(&mut self, cycle: u64, ctx: &mut Context) -> u64 {
+        let news = ctx.fabric.take_arrivals(self.direction as usize);
+        let mut next = u64::MAX;
+        for (word, news) in news.into_iter().enumerate() {
+            let mut bits = self.unknown[word] | news;
+            self.unknown[word] = bits;
+            while bits != 0 {
+                let input = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                next = next.min(self.look_at(input, cycle, ctx));
             }
-            let Some((ready, request)) = ctx.fabric.head(input.port) else { continue };
-            if ready > now || input.free > cycle {
-                next = earlier(next, self.clock.cycle_from(ready).max(input.free));
-                continue;
-            }
-            let request = ctx.requests.get(request);
-            let target = match self.direction {
-                Direction::Request => request.slice,
-                Direction::Reply => request.sm,
-            };
-            input.wants = Some(target);
-            let output = &mut self.outputs[target as usize];
-            output.wanted_by[index / 64] |= 1 << (index % 64);
-            output.waiting += 1;
-            self.wanted[target as usize / 64] |= 1 << (target % 64);
         }
         next
     }
 
-    /// Serves every output that is wanted and free.
-    fn grant(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
-        let mut next = None;
+    /// Tells the output that the head packet of an input wants, if there is one and it may be sent; when to look
+    /// again.
+    fn look_at(&mut self, index: usize, cycle: u64, ctx: &Context) -> u64 {
+        let input = &self.inputs[index];
+        let Some((ready, request)) = ctx.fabric.head(input.port) else {
+            remove(&mut self.unknown, index);
+            return u64::MAX;
+        };
+        if ready > self.clock.at(cycle) || input.free > cycle {
+            return self.clock.cycle_from(ready).max(input.free);
+        }
+        self.register(index, self.target(request, ctx));
+        u64::MAX
+    }
+
+    fn target(&self, request: RequestId, ctx: &Context) -> usize {
+        let request = ctx.requests.get(request);
+        usize::from(match self.direction {
+            Direction::Request => request.slice,
+            Direction::Reply => request.sm,
+        })
+    }
+
+    fn register(&mut self, input: usize, target: usize) {
+        remove(&mut self.unknown, input);
+        let output = &mut self.outputs[target];
+        insert(&mut output.wanted_by, input);
+        output.waiting += 1;
+        insert(&mut self.wanted, target);
+    }
+
+    /// Serves every output that is wanted and free, in the order of their numbers; when to do so again.
+    fn grant(&mut self, cycle: u64, ctx: &mut Context) -> u64 {
+        let mut next = u64::MAX;
         for word in 0..self.wanted.len() {
-            let mut done = 0u64;
-            loop {
-                let bits = self.wanted[word] & !done;
-                if bits == 0 { break; }
-                let output = word * 64 + bits.trailing_zeros() as usize;
-                done |= u64::MAX >> (63 - bits.trailing_zeros());
-                next = match self.serve(output, cycle, ctx) {
-                    Some(at) => earlier(next, at),
-                    None => next,
-                };
+            let mut passed = 0u64;
+            // Outputs may come to be wanted behind the one that is served.
+            while self.wanted[word] & !passed != 0 {
+                let output = (self.wanted[word] & !passed).trailing_zeros();
+                passed |= u64::MAX >> (63 - output);
+                next = next.min(self.serve(word * 64 + output as usize, cycle, ctx));
             }
         }
         next
     }
 
     /// Lets an output take a packet; when to look at it again.
-    fn serve(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> Option<u64> {
+    fn serve(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> u64 {
         let output = &mut self.outputs[index];
         if output.free > cycle {
-            return Some(output.free);
+            return output.free;
         }
         if !ctx.fabric.room_or_wake(output.port) {
-            return None;
+            return u64::MAX;
         }
         let source = self.arbiter.pick(index, &output.wanted_by);
         debug_assert!(output.wanted_by[source / 64] >> (source % 64) & 1 == 1);
-        output.wanted_by[source / 64] &= !(1 << (source % 64));
+        remove(&mut output.wanted_by, source);
         output.waiting -= 1;
         if output.waiting == 0 {
-            self.wanted[index / 64] &= !(1 << (index % 64));
+            remove(&mut self.wanted, index);
         }
-        let input = &mut self.inputs[source];
-        let now = self.clock.at(cycle);
-        let request = ctx.fabric.pop(input.port, now);
+        let request = ctx.fabric.pop(self.inputs[source].port, self.clock.at(cycle));
         let flits = self.packets.flits(self.direction, ctx.requests.get(request));
-        input.wants = None;
-        input.free = cycle;
-        let port = input.port;
-        if let Some((ready, next)) = ctx.fabric.head(port) && ready <= now {
-            let row = ctx.requests.get(next);
-            let target = match self.direction {
-                Direction::Request => row.slice,
-                Direction::Reply => row.sm,
-            };
-            if target as usize > index {
-                self.inputs[source].wants = Some(target);
-                let output = &mut self.outputs[target as usize];
-                output.wanted_by[source / 64] |= 1 << (source % 64);
-                output.waiting += 1;
-                self.wanted[target as usize / 64] |= 1 << (target % 64);
-            }
-        }
-        let output = &mut self.outputs[index];
         output.free = cycle + flits;
-        let arrival = self.clock.at(cycle + flits + self.latency);
-        ctx.fabric.push(output.port, request, arrival);
-        Some(cycle + flits)
+        ctx.fabric.push(output.port, request, self.clock.at(cycle + flits + self.latency));
+        self.sent(source, index, flits, cycle, ctx);
+        cycle + flits
+    }
+
+    /// An input has sent a packet to `output`. Its next one may go in the same cycle, to an output whose turn is to come
+    /// (GPGPU-Sim grants every output on its own: xbar_router::iSLIP_Advance).
+    fn sent(&mut self, index: usize, output: usize, flits: u64, cycle: u64, ctx: &Context) {
+        insert(&mut self.unknown, index);
+        let input = &mut self.inputs[index];
+        input.sent = if input.cycle == cycle { input.sent + 1 } else { 1 };
+        input.cycle = cycle;
+        if input.sent >= self.input_speedup {
+            input.free = cycle + flits;
+            return;
+        }
+        let Some(next) = ctx.fabric.ready(input.port, self.clock.at(cycle)) else { return };
+        let target = self.target(next, ctx);
+        if target > output {
+            self.register(index, target);
+        }
     }
 }
 
 impl Topology for Crossbar {
     fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
         let heads = self.register_heads(cycle, ctx);
-        let outputs = self.grant(cycle, ctx);
-        match (heads, outputs) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        let next = self.grant(cycle, ctx).min(heads);
+        (next < u64::MAX).then_some(next)
     }
 }
 
-fn earlier(a: Option<u64>, b: u64) -> Option<u64> {
-    Some(a.map_or(b, |a| a.min(b)))
+fn insert(set: &mut Inputs, index: usize) {
+    set[index / 64] |= 1 << (index % 64);
+}
+
+fn remove(set: &mut Inputs, index: usize) {
+    set[index / 64] &= !(1 << (index % 64));
 }

@@ -31,6 +31,8 @@ pub struct NetworkContext {
     pub outputs: Vec<PortId>,
     pub packets: PacketSizes,
     pub latency: u64,
+    /// Packets that an input may send in a cycle.
+    pub input_speedup: u32,
     /// Name of the arbitration rule.
     pub arbiter: String,
 }
@@ -64,6 +66,7 @@ pub fn build(
         outputs,
         packets: PacketSizes::new(machine),
         latency: u64::from(machine.network.latency),
+        input_speedup: machine.network.input_speedup,
         arbiter: machine.policy.arbiter.clone(),
     };
     TOPOLOGIES.build(&machine.policy.topology, &context)

@@ -1,6 +1,7 @@
 //! From the lanes' addresses to requests.
 
 use super::lsu::{Sector, Sectors};
+use crate::machine::AtomicRequests;
 
 /// Parts that a sector's byte masks distinguish.
 const PARTS: u32 = 32;
@@ -11,12 +12,14 @@ pub(super) struct Coalescer {
     sector_shift: u32,
     /// Bytes of one bit of a byte mask.
     part_shift: u32,
+    atomic_requests: AtomicRequests,
 }
 
 impl Coalescer {
-    pub fn new(sector_bytes: u32) -> Coalescer {
+    pub fn new(sector_bytes: u32, atomic_requests: AtomicRequests) -> Coalescer {
         let sector_shift = sector_bytes.trailing_zeros();
-        Coalescer { sector_shift, part_shift: sector_shift.saturating_sub(PARTS.trailing_zeros()) }
+        let part_shift = sector_shift.saturating_sub(PARTS.trailing_zeros());
+        Coalescer { sector_shift, part_shift, atomic_requests }
     }
 
     /// The distinct sectors that lanes at `addresses`, `width` bytes each, touch. A load needs every part
@@ -37,14 +40,25 @@ impl Coalescer {
         }
     }
 
-    /// The distinct sectors of atomics, each with the largest number of lanes at one address.
+    /// The requests of atomics: one for each distinct sector, with the largest number of lanes at one address, or as
+    /// many as that for one lane each.
     pub fn atomics(&self, addresses: &[u64], out: &mut Sectors) {
         out.clear();
         for (lane, &address) in addresses.iter().enumerate() {
             let sector = (address >> self.sector_shift) << self.sector_shift;
             let same = addresses[..=lane].iter().filter(|&&other| other == address).count();
-            let have = out.as_slice().iter().filter(|s| s.address == sector).count();
-            if same > have { out.push(Sector { address: sector, bytes: u32::MAX, serial: 1 }); }
+            match self.atomic_requests {
+                AtomicRequests::PerSector => {
+                    let found = out.add(sector, u32::MAX);
+                    found.serial = found.serial.max(same as u8);
+                }
+                AtomicRequests::PerConflict => {
+                    let have = out.as_slice().iter().filter(|s| s.address == sector).count();
+                    if same > have {
+                        out.push(Sector { address: sector, bytes: u32::MAX, serial: 1 });
+                    }
+                }
+            }
         }
     }
 
@@ -104,7 +118,7 @@ mod tests {
 
     fn sectors(addresses: &[u64], width: u32, store: bool, sector_bytes: u32) -> Vec<Sector> {
         let mut out = Sectors::new();
-        Coalescer::new(sector_bytes).sectors(addresses, width, store, &mut out);
+        Coalescer::new(sector_bytes, AtomicRequests::PerSector).sectors(addresses, width, store, &mut out);
         out.as_slice().to_vec()
     }
 
@@ -135,12 +149,22 @@ mod tests {
         assert_eq!(sectors(&[0x1004], 4, true, 128)[0].bytes, 2);
     }
 
-    #[test]
-    fn atomics_count_lanes_at_one_address() {
+    fn atomics(atomic_requests: AtomicRequests) -> Vec<(u64, u8)> {
         let mut out = Sectors::new();
-        Coalescer::new(32).atomics(&[0x1000, 0x1004, 0x1000, 0x1000, 0x2000], &mut out);
-        let got: Vec<(u64, u8)> = out.as_slice().iter().map(|s| (s.address, s.serial)).collect();
-        assert_eq!(got, [(0x1000, 3), (0x2000, 1)]);
+        let addresses = [0x1000, 0x1004, 0x1000, 0x1000, 0x2000, 0x1004];
+        Coalescer::new(32, atomic_requests).atomics(&addresses, &mut out);
+        out.as_slice().iter().map(|s| (s.address, s.serial)).collect()
+    }
+
+    #[test]
+    fn atomics_of_a_sector_are_one_request_that_counts_the_lanes_at_one_address() {
+        assert_eq!(atomics(AtomicRequests::PerSector), [(0x1000, 3), (0x2000, 1)]);
+    }
+
+    #[test]
+    fn atomics_of_a_sector_are_as_many_requests_as_lanes_at_one_address() {
+        let three = [(0x1000, 1); 3];
+        assert_eq!(atomics(AtomicRequests::PerConflict), [&three[..], &[(0x2000, 1)]].concat());
     }
 
     #[test]
@@ -153,7 +177,8 @@ mod tests {
         assert_eq!(passes(&|_| 64, 4), 1, "broadcast");
         assert_eq!(passes(&|lane| lane * 8, 4), 2, "stride of two words");
         assert_eq!(passes(&|lane| lane * 128, 4), 32, "one bank");
-        assert_eq!(passes(&|lane| lane * 8, 8), 2, "two halves of a wide access");
-        assert_eq!(passes(&|lane| lane * 16, 16), 4, "four quarters");
+        assert_eq!(passes(&|lane| lane * 8, 8), 2, "twice what the banks give at once");
+        assert_eq!(passes(&|lane| lane * 16, 16), 4, "four times");
+        assert_eq!(passes(&|lane| lane / 16 * 64, 16), 1, "two broadcasts side by side");
     }
 }

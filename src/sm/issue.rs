@@ -34,8 +34,8 @@ impl Sm {
     fn blocked(&self, s: usize, cycle: u64) -> u64 {
         let slot = &self.slots[s];
         let mut blocked = if self.lsu.is_full(s) { self.by_class[MEMORY] } else { 0 };
-        if self.lsu.holds_collectors(s).is_some_and(|from| from <= cycle + 2) {
-            blocked |= !(self.by_class[MEMORY]|self.by_class[1]);
+        if self.lsu.holds_collectors_from(s) <= cycle {
+            blocked |= !self.by_class[MEMORY];
         }
         for (class, &free) in slot.unit_free.iter().enumerate() {
             if free > cycle {
@@ -209,8 +209,8 @@ impl Sm {
         if self.lsu.is_full(s) {
             ready &= !self.by_class[MEMORY];
         }
-        if self.lsu.holds_collectors(s).is_some_and(|from| from <= cycle + 3) {
-            ready &= self.by_class[MEMORY] | self.by_class[1];
+        if self.lsu.holds_collectors_from(s) <= cycle + 1 {
+            ready &= self.by_class[MEMORY];
         }
         if ready == 0 {
             return None;

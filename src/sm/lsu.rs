@@ -1,6 +1,8 @@
 //! The queue of the load/store unit.
 
 use super::access::AccessId;
+use crate::machine;
+use std::collections::VecDeque;
 use warpmem_trace::CacheOp;
 
 /// One sector that a memory instruction touches.
@@ -40,10 +42,6 @@ impl Sectors {
 
     pub fn as_slice(&self) -> &[Sector] {
         &self.items
-    }
-
-    pub fn sort_descending(&mut self) {
-        self.items.sort_unstable_by_key(|s| std::cmp::Reverse(s.address));
     }
 
     pub fn at_mut(&mut self, at: usize) -> &mut Sector {
@@ -93,36 +91,49 @@ impl Entry {
     }
 }
 
-/// Memory instructions in the order in which they issued; the first is being worked on. Each scheduler has its own
-/// places.
+/// Memory instructions in the order in which they issued; the first is being worked on. Those that the unit has not
+/// begun with have their places by scheduler.
 pub(super) struct Lsu {
     ring: Vec<Entry>,
     head: usize,
     len: usize,
-    /// Places of a scheduler, and how many of each one's are taken.
-    places: u32,
-    taken: Vec<u32>,
+    /// By scheduler, the cycles from which the unit may begin with those that wait.
+    waiting: Vec<VecDeque<u64>>,
+    places: usize,
+    collectors: usize,
+    /// The unit has begun with the first.
     begun: bool,
-    froms: Vec<std::collections::VecDeque<u64>>,
     /// Until this cycle the unit works on shared-memory passes.
     pub busy_until: u64,
 }
 
 impl Lsu {
-    pub fn new(schedulers: u32, places: u32) -> Lsu {
-        let ring = vec![Entry::blank(); (schedulers * places + 1) as usize];
-        let taken = vec![0; schedulers as usize];
-        Lsu { ring, head: 0, len: 0, places, taken, begun: false, froms: vec![Default::default(); schedulers as usize], busy_until: 0 }
+    pub fn new(config: &machine::Sm) -> Lsu {
+        let (schedulers, places) = (config.schedulers as usize, config.lsu_queue as usize);
+        Lsu {
+            ring: vec![Entry::blank(); schedulers * places + 1],
+            head: 0,
+            len: 0,
+            waiting: vec![VecDeque::with_capacity(places); schedulers],
+            places,
+            collectors: config.collectors as usize,
+            begun: false,
+            busy_until: 0,
+        }
     }
 
     /// Whether a scheduler has no place left.
     pub fn is_full(&self, scheduler: usize) -> bool {
-        self.taken[scheduler] == self.places
+        self.waiting[scheduler].len() == self.places
     }
 
-    /// Whether instructions that wait for the unit hold all operand collectors of a scheduler in `cycle`.
-    pub fn holds_collectors(&self, scheduler: usize) -> Option<u64> {
-        self.froms[scheduler].get(2).copied()
+    /// The cycle from which instructions that wait for the unit hold all operand collectors of a scheduler; the first
+    /// of them has left its own for the unit's register.
+    pub fn holds_collectors_from(&self, scheduler: usize) -> u64 {
+        match self.collectors {
+            0 => u64::MAX,
+            collectors => self.waiting[scheduler].get(collectors).copied().unwrap_or(u64::MAX),
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -133,13 +144,12 @@ impl Lsu {
         self.len
     }
 
-    /// A place for an instruction of `scheduler`, to be filled in; its sectors are those of an old entry. There must
-    /// be room.
+    /// A place for an instruction of `scheduler` on which the unit may work from cycle `from` on, to be filled in; its
+    /// sectors are those of an old entry. There must be room.
     pub fn push(&mut self, scheduler: usize, from: u64) -> &mut Entry {
-        self.froms[scheduler].push_back(from);
         assert!(!self.is_full(scheduler), "the load/store queue overflows");
-        self.taken[scheduler] += 1;
-        let at = (self.head + self.len) % self.ring.len();
+        self.waiting[scheduler].push_back(from);
+        let at = self.wrapped(self.head + self.len);
         self.len += 1;
         let entry = &mut self.ring[at];
         entry.scheduler = scheduler as u32;
@@ -147,31 +157,32 @@ impl Lsu {
         entry
     }
 
-    /// The instruction being worked on.
+    fn wrapped(&self, at: usize) -> usize {
+        if at < self.ring.len() { at } else { at - self.ring.len() }
+    }
+
+    /// The first instruction.
     pub fn head(&self) -> Option<&Entry> {
         (self.len > 0).then(|| &self.ring[self.head])
     }
 
-    /// The instruction being worked on, to be changed.
+    /// The first instruction, to be changed.
     pub fn head_mut(&mut self) -> Option<&mut Entry> {
         (self.len > 0).then(|| &mut self.ring[self.head])
     }
 
-    /// The unit begins with the first instruction, whose place is free from now on.
+    /// The unit begins with the first instruction, if it has not: its place is free from now on.
     pub fn begin(&mut self) {
-        if std::mem::replace(&mut self.begun, true) {
-            return;
+        if !std::mem::replace(&mut self.begun, true) {
+            self.waiting[self.ring[self.head].scheduler as usize].pop_front();
         }
-        let scheduler = self.ring[self.head].scheduler as usize;
-        self.taken[scheduler] -= 1;
-        self.froms[scheduler].pop_front();
     }
 
+    /// The unit is done with the first instruction.
     pub fn pop(&mut self) {
-        debug_assert!(self.len > 0);
-        self.begin();
+        debug_assert!(self.len > 0 && self.begun);
         self.begun = false;
-        self.head = (self.head + 1) % self.ring.len();
+        self.head = self.wrapped(self.head + 1);
         self.len -= 1;
     }
 }

@@ -1,54 +1,17 @@
-//! The load/store unit at work: memory instructions become requests, and replies finish them.
+//! Memory instructions in the load/store unit: lanes' addresses become sectors, and these go to the banks of L1, or
+//! past it.
 
 use super::Sm;
 use super::access::{Access, AccessId};
 use super::banks::Lookup;
 use super::coalescer::shared_passes;
 use super::code::Static;
-use super::l1::{Dirty, Read, Write};
 use super::lsu::{Entry, Sector, Work};
 use crate::dram::AddressMap;
-use crate::engine::{CacheLevel, Context, Request, RequestId, RequestKind};
-use crate::machine::Dram;
+use crate::engine::{Context, Request, RequestId, RequestKind};
 use crate::record::{LoadRow, ReservationFail};
 use std::cmp::Reverse;
 use warpmem_trace::{CacheOp, Kind, Space};
-
-/// Counts the different channels and banks among a few requests.
-pub(super) struct Places {
-    banks: usize,
-    seen: Vec<u64>,
-    touched: Vec<u32>,
-}
-
-impl Places {
-    pub fn new(dram: &Dram) -> Places {
-        let total = (dram.channels * dram.banks) as usize;
-        Places {
-            banks: dram.banks as usize,
-            seen: vec![0; total.div_ceil(64)],
-            touched: Vec::new(),
-        }
-    }
-
-    /// Different channels and different (channel, bank) pairs.
-    fn count(&mut self, places: impl Iterator<Item = (u16, u16)>) -> (u32, u32) {
-        self.touched.clear();
-        let mut channels = 0u128;
-        for (channel, bank) in places {
-            channels |= 1 << channel;
-            let place = channel as usize * self.banks + bank as usize;
-            if self.seen[place / 64] >> (place % 64) & 1 == 0 {
-                self.seen[place / 64] |= 1 << (place % 64);
-                self.touched.push(place as u32);
-            }
-        }
-        for &place in &self.touched {
-            self.seen[place as usize / 64] = 0;
-        }
-        (channels.count_ones(), self.touched.len() as u32)
-    }
-}
 
 impl Sm {
     /// A memory instruction has issued: it gets a row, and a place in the load/store queue.
@@ -231,113 +194,7 @@ impl Sm {
         }
     }
 
-    /// The tags of every bank serve what is there; nothing happens to what fails.
-    pub(super) fn look_up(&mut self, cycle: u64, ctx: &mut Context) {
-        if self.banks.is_empty() {
-            return;
-        }
-        for bank in 0..self.banks.count() {
-            let Some(&lookup) = self.banks.at_tags(bank, cycle) else { continue };
-            if self.still_fails(bank, ctx) {
-                continue;
-            }
-            if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
-                self.l1.counts.reservation_fails[reason as usize] += cycles;
-            }
-            let outcome = if lookup.store { self.store(&lookup, ctx) } else { self.load(&lookup, ctx) };
-            match outcome {
-                Ok(()) => self.banks.pop(bank),
-                Err(reason) => {
-                    self.banks.fail(bank, reason, cycle);
-                    if reason == ReservationFail::MissQueueFull && ctx.fabric.room(self.request_port) == 0 {
-                        ctx.fabric.wake_writer(self.request_port);
-                    }
-                }
-            }
-        }
-    }
-
-    /// What failed for want of a place fails again while there is none: what it asks for can only have been asked
-    /// for by its own bank.
-    fn still_fails(&self, bank: usize, ctx: &Context) -> bool {
-        match self.banks.failing(bank) {
-            Some(ReservationFail::MissQueueFull) => self.room(ctx) == 0,
-            Some(ReservationFail::MshrEntry) => self.l1.is_full(),
-            _ => false,
-        }
-    }
-
-    /// Free places for requests that leave L1.
-    fn room(&self, ctx: &Context) -> usize {
-        self.miss_queue.room(self.cycle).min(ctx.fabric.room(self.request_port))
-    }
-
-    fn load(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
-        let Lookup { access, sector, entered, .. } = *lookup;
-        match self.l1.read(&sector, self.room(ctx)) {
-            Read::Fail(reason) => return Err(reason),
-            Read::Hit => {
-                self.hit(access);
-                self.answered_in_l1(access, &sector, ctx);
-            }
-            Read::Pending => {
-                let request = self.request(access, &sector, RequestKind::Read, entered, ctx);
-                self.l1.join(sector.address, request, ctx.requests);
-                self.answered_in_l1(access, &sector, ctx);
-            }
-            Read::Miss { writeback } => {
-                self.write_back(writeback, ctx);
-                self.fetch(lookup, RequestKind::Read, ctx);
-            }
-        }
-        Ok(())
-    }
-
-    fn answered_in_l1(&self, access: AccessId, sector: &Sector, ctx: &mut Context) {
-        let load = self.accesses.get(access).load;
-        ctx.answered_in_l1(load, sector.address, self.clock.at(self.cycle));
-    }
-
-    fn store(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
-        let Lookup { access, sector, entered, .. } = *lookup;
-        match self.l1.write(&sector, self.room(ctx)) {
-            Write::Fail(reason) => return Err(reason),
-            Write::Through => {
-                let request = self.request(access, &sector, RequestKind::Write, entered, ctx);
-                self.push(request, ctx);
-            }
-            Write::Absorbed { writeback } => {
-                self.write_back(writeback, ctx);
-                self.hit(access);
-            }
-            Write::Fetch { writeback } => {
-                self.write_back(writeback, ctx);
-                self.fetch(lookup, RequestKind::Fetch, ctx);
-            }
-        }
-        Ok(())
-    }
-
-    /// Asks for a sector that L1 then waits for.
-    fn fetch(&mut self, lookup: &Lookup, kind: RequestKind, ctx: &mut Context) {
-        let Lookup { access, sector, entered, .. } = *lookup;
-        let request = self.request(access, &sector, kind, entered, ctx);
-        self.l1.open(sector.address, request, ctx.requests);
-        self.push(request, ctx);
-    }
-
-    fn write_back(&mut self, dirty: Option<Dirty>, ctx: &mut Context) {
-        let Some(dirty) = dirty else { return };
-        let request = Request {
-            sectors: dirty.sectors,
-            bytes: u32::MAX,
-            ..self.blank_request(dirty.address, RequestKind::Writeback, ctx)
-        };
-        let request = ctx.requests.add(request, self.clock.at(self.cycle));
-        self.push(request, ctx);
-    }
-
-    fn request(
+    pub(super) fn request(
         &self,
         access: AccessId,
         sector: &Sector,
@@ -365,25 +222,9 @@ impl Sm {
         ctx.side.critical.is_some_and(|share| share.is_critical(waiting, resident))
     }
 
-    fn blank_request(&self, address: u64, kind: RequestKind, ctx: &Context) -> Request {
+    pub(super) fn blank_request(&self, address: u64, kind: RequestKind, ctx: &Context) -> Request {
         let slice = ctx.map.locate(address).slice;
         Request { sm: self.id, ..Request::of_slice(address, kind, slice) }
-    }
-
-    /// A request leaves L1 through its miss queue.
-    fn push(&mut self, request: RequestId, ctx: &mut Context) {
-        let leaves = self.clock.at(self.miss_queue.push(self.cycle));
-        ctx.requests.stamps_mut(request).l1_missed = leaves;
-        ctx.fabric.push(self.request_port, request, leaves);
-    }
-
-    fn hit(&mut self, access: AccessId) {
-        let row = self.accesses.get_mut(access);
-        row.waiting -= 1;
-        row.ready_cycle = row.ready_cycle.max(self.cycle);
-        if row.waiting == 0 {
-            self.completions.push(Reverse((row.ready_cycle, access)));
-        }
     }
 
     fn end_fail(&mut self, cycle: u64) {
@@ -405,114 +246,9 @@ impl Sm {
         let blocked = !entry_passes && sector.is_some_and(|sector| !self.banks.has_room(self.l1.bank(sector.address) as usize));
         (!blocked).then_some(next)
     }
-
-    /// When the tags can next serve something of their own accord: a place in the miss queue is free in the next cycle.
-    pub(super) fn next_lookup_cycle(&self, cycle: u64) -> Option<u64> {
-        if self.banks.is_empty() {
-            return None;
-        }
-        let queued = (0..self.banks.count())
-            .any(|bank| self.banks.failing(bank) == Some(ReservationFail::MissQueueFull));
-        let retry = queued.then_some(cycle + 1);
-        let moving = self.banks.next().map(|at| at.max(cycle + 1));
-        retry.into_iter().chain(moving).min()
-    }
-
-    /// Takes at most one reply from the network.
-    pub(super) fn take_reply(&mut self, cycle: u64, ctx: &mut Context) {
-        let now = self.clock.at(cycle);
-        let Some(request) = ctx.fabric.ready(self.reply_port, now) else { return };
-        ctx.fabric.pop(self.reply_port, now);
-        let row = *ctx.requests.get(request);
-        let waits_in_l1 = matches!(row.kind, RequestKind::Read | RequestKind::Fetch) && !row.bypass;
-        if !waits_in_l1 {
-            self.request_back(request, cycle, ctx);
-            return;
-        }
-        let room = self.room(ctx);
-        let (mut next, writeback) = self.l1.fill(row.address, room);
-        self.write_back(writeback, ctx);
-        let stamps = *ctx.requests.stamps(request);
-        while next != RequestId::NONE {
-            let waiting = next;
-            next = ctx.requests.next(waiting, CacheLevel::L1);
-            if waiting != request {
-                ctx.requests.share_reply(waiting, &row, &stamps);
-            }
-            self.request_back(waiting, cycle, ctx);
-        }
-    }
-
-    /// A request is back: it leaves the table, and its instruction is one request nearer its end.
-    fn request_back(&mut self, id: RequestId, cycle: u64, ctx: &mut Context) {
-        let now = self.clock.at(cycle);
-        let request = *ctx.requests.get(id);
-        let stamps = *ctx.requests.stamps(id);
-        ctx.requests.remove(id);
-        if request.kind == RequestKind::Read {
-            ctx.record.latency(&request, &stamps, now);
-        }
-        let access = AccessId(request.access);
-        let row = self.accesses.get_mut(access);
-        row.request_back(&request, &stamps, now.since(stamps.created));
-        if row.returns {
-            // A datum that arrives is filled in or buffered, then written to its register, one a cycle.
-            self.written_back = (cycle + 2 * self.writeback_latency).max(self.written_back + 1);
-            row.ready_cycle = row.ready_cycle.max(self.written_back);
-        } else {
-            row.ready_cycle = row.ready_cycle.max(cycle);
-        }
-        if row.waiting == 0 {
-            self.completions.push(Reverse((row.ready_cycle, access)));
-        }
-    }
-
-    /// Finishes the memory instructions whose last datum is there.
-    pub(super) fn complete_accesses(&mut self, cycle: u64, ctx: &mut Context) {
-        while let Some(&Reverse((ready, access))) = self.completions.peek() {
-            if ready > cycle {
-                break;
-            }
-            self.completions.pop();
-            self.complete(access, cycle, ctx);
-        }
-    }
-
-    fn complete(&mut self, id: AccessId, cycle: u64, ctx: &mut Context) {
-        let access = self.accesses.get(id);
-        let (slot, returns, load) = (access.warp, access.returns, access.load);
-        if returns && access.row.requests > 0 {
-            let row = access.finished_row(cycle, self.clock.period());
-            ctx.record.load(&row);
-        }
-        self.accesses.remove(id);
-        ctx.finish_load(load);
-        let warp = self.warp_mut(slot);
-        if returns {
-            warp.finish_load(id);
-        } else {
-            warp.posted -= 1;
-        }
-        self.memory_back(slot, cycle);
-    }
 }
 
 /// Whether reads with this operator are not cached in L1.
 fn passes_l1(op: CacheOp) -> bool {
     matches!(op, CacheOp::Global | CacheOp::Volatile | CacheOp::StrongGpu)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_are_counted_once_each_time() {
-        let dram = crate::machine::load("li2015", &[]).unwrap().dram;
-        let mut places = Places::new(&dram);
-        for _ in 0..2 {
-            let got = places.count([(0, 3), (0, 3), (0, 4), (5, 3)].into_iter());
-            assert_eq!(got, (2, 3));
-        }
-    }
 }

@@ -10,8 +10,11 @@ mod coalescer;
 mod code;
 mod issue;
 mod l1;
+mod lookup;
 mod lsu;
 mod memory;
+mod places;
+mod reply;
 pub mod scheduler;
 #[cfg(test)]
 mod tests;
@@ -29,6 +32,7 @@ use code::CLASSES;
 pub use code::Code;
 use l1::L1;
 use lsu::Lsu;
+use places::Places;
 use scheduler::{WARP_SCHEDULERS, WarpScheduler};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -133,7 +137,7 @@ pub struct Sm {
     written_back: u64,
     /// What an instruction that passes L1 by lacks, and since when.
     failing: Option<(ReservationFail, u64)>,
-    places: memory::Places,
+    places: Places,
 
     account: Account,
     result: SmResult,
@@ -195,8 +199,8 @@ impl Sm {
             draining: 0,
             waiting_for_memory: 0,
             slots,
-            coalescer: Coalescer::new(machine.l1.cache.sector_bytes),
-            lsu: Lsu::new(config.schedulers, config.lsu_queue),
+            coalescer: Coalescer::new(machine.l1.cache.sector_bytes, config.atomic_requests),
+            lsu: Lsu::new(config),
             l1: L1::new(&machine.l1),
             banks: Banks::new(machine.l1.latency, machine.l1.banks),
             miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
@@ -204,7 +208,7 @@ impl Sm {
             completions: BinaryHeap::new(),
             written_back: 0,
             failing: None,
-            places: memory::Places::new(&machine.dram),
+            places: Places::new(&machine.dram),
             account: Account::default(),
             result: SmResult::default(),
         })
@@ -288,7 +292,9 @@ impl Sm {
             return row << at;
         }
         assert!(free.count_ones() >= warps, "free warp slots were promised");
-        (0..warps).fold((0u64, free), |(slots, free), _| (slots | free & free.wrapping_neg(), free & (free - 1))).0
+        let lowest = |free: &u64| Some(free & (free - 1)).filter(|&rest| rest != 0);
+        let rest = std::iter::successors(Some(free), lowest).nth(warps as usize).unwrap_or(0);
+        free & !rest
     }
 
     fn start_warp(&mut self, slot: u32, warp: Warp, cycle: u64) -> Result<(), TraceError> {

@@ -1,0 +1,146 @@
+//! Sectors at the tags of L1: hits, misses and what they send to the network.
+
+use super::Sm;
+use super::access::AccessId;
+use super::banks::Lookup;
+use super::l1::{Dirty, Read, Write};
+use super::lsu::Sector;
+use crate::engine::{Context, Request, RequestId, RequestKind};
+use crate::record::ReservationFail;
+use std::cmp::Reverse;
+
+impl Sm {
+    /// The tags of every bank serve what is there; nothing happens to what fails.
+    pub(super) fn look_up(&mut self, cycle: u64, ctx: &mut Context) {
+        if self.banks.is_empty() {
+            return;
+        }
+        for bank in 0..self.banks.count() {
+            let Some(&lookup) = self.banks.at_tags(bank, cycle) else { continue };
+            if self.still_fails(bank, ctx) {
+                continue;
+            }
+            if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
+                self.l1.counts.reservation_fails[reason as usize] += cycles;
+            }
+            let outcome = if lookup.store { self.store(&lookup, ctx) } else { self.load(&lookup, ctx) };
+            match outcome {
+                Ok(()) => self.banks.pop(bank),
+                Err(reason) => {
+                    self.banks.fail(bank, reason, cycle);
+                    if reason == ReservationFail::MissQueueFull && ctx.fabric.room(self.request_port) == 0 {
+                        ctx.fabric.wake_writer(self.request_port);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What failed for want of a place fails again while there is none: what it asks for can only have been asked
+    /// for by its own bank.
+    fn still_fails(&self, bank: usize, ctx: &Context) -> bool {
+        match self.banks.failing(bank) {
+            Some(ReservationFail::MissQueueFull) => self.room(ctx) == 0,
+            Some(ReservationFail::MshrEntry) => self.l1.is_full(),
+            _ => false,
+        }
+    }
+
+    /// Free places for requests that leave L1.
+    pub(super) fn room(&self, ctx: &Context) -> usize {
+        self.miss_queue.room(self.cycle).min(ctx.fabric.room(self.request_port))
+    }
+
+    fn load(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
+        let Lookup { access, sector, entered, .. } = *lookup;
+        match self.l1.read(&sector, self.room(ctx)) {
+            Read::Fail(reason) => return Err(reason),
+            Read::Hit => {
+                self.hit(access);
+                self.answered_in_l1(access, &sector, ctx);
+            }
+            Read::Pending => {
+                let request = self.request(access, &sector, RequestKind::Read, entered, ctx);
+                self.l1.join(sector.address, request, ctx.requests);
+                self.answered_in_l1(access, &sector, ctx);
+            }
+            Read::Miss { writeback } => {
+                self.write_back(writeback, ctx);
+                self.fetch(lookup, RequestKind::Read, ctx);
+            }
+        }
+        Ok(())
+    }
+
+    fn answered_in_l1(&self, access: AccessId, sector: &Sector, ctx: &mut Context) {
+        let load = self.accesses.get(access).load;
+        ctx.answered_in_l1(load, sector.address, self.clock.at(self.cycle));
+    }
+
+    fn store(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
+        let Lookup { access, sector, entered, .. } = *lookup;
+        match self.l1.write(&sector, self.room(ctx)) {
+            Write::Fail(reason) => return Err(reason),
+            Write::Through => {
+                let request = self.request(access, &sector, RequestKind::Write, entered, ctx);
+                self.push(request, ctx);
+            }
+            Write::Absorbed { writeback } => {
+                self.write_back(writeback, ctx);
+                self.hit(access);
+            }
+            Write::Fetch { writeback } => {
+                self.write_back(writeback, ctx);
+                self.fetch(lookup, RequestKind::Fetch, ctx);
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks for a sector that L1 then waits for.
+    fn fetch(&mut self, lookup: &Lookup, kind: RequestKind, ctx: &mut Context) {
+        let Lookup { access, sector, entered, .. } = *lookup;
+        let request = self.request(access, &sector, kind, entered, ctx);
+        self.l1.open(sector.address, request, ctx.requests);
+        self.push(request, ctx);
+    }
+
+    pub(super) fn write_back(&mut self, dirty: Option<Dirty>, ctx: &mut Context) {
+        let Some(dirty) = dirty else { return };
+        let request = Request {
+            sectors: dirty.sectors,
+            bytes: u32::MAX,
+            ..self.blank_request(dirty.address, RequestKind::Writeback, ctx)
+        };
+        let request = ctx.requests.add(request, self.clock.at(self.cycle));
+        self.push(request, ctx);
+    }
+
+    /// A request leaves L1 through its miss queue.
+    fn push(&mut self, request: RequestId, ctx: &mut Context) {
+        let leaves = self.clock.at(self.miss_queue.push(self.cycle));
+        ctx.requests.stamps_mut(request).l1_missed = leaves;
+        ctx.fabric.push(self.request_port, request, leaves);
+    }
+
+    fn hit(&mut self, access: AccessId) {
+        let row = self.accesses.get_mut(access);
+        row.waiting -= 1;
+        row.ready_cycle = row.ready_cycle.max(self.cycle);
+        if row.waiting == 0 {
+            self.completions.push(Reverse((row.ready_cycle, access)));
+        }
+    }
+
+    /// When the tags can next serve something of their own accord: a place in the miss queue is free in the next cycle.
+    pub(super) fn next_lookup_cycle(&self, cycle: u64) -> Option<u64> {
+        if self.banks.is_empty() {
+            return None;
+        }
+        let queued = (0..self.banks.count())
+            .any(|bank| self.banks.failing(bank) == Some(ReservationFail::MissQueueFull));
+        let retry = queued.then_some(cycle + 1);
+        let moving = self.banks.next().map(|at| at.max(cycle + 1));
+        retry.into_iter().chain(moving).min()
+    }
+}
