@@ -24,5 +24,7 @@ pub enum ReferenceError {
 
 /// A row of a table lacks a column, as the tables of another version may.
 #[derive(Debug, PartialEq, Eq, Error)]
-#[error("the results have no number in column `{0}`: they are not those of this version")]
+#[error(
+    "column `{0}` of the results is not there or not what it should be: they are not those of this version"
+)]
 pub struct NoColumn(pub &'static str);

@@ -31,7 +31,8 @@ pub struct Figures {
 }
 
 /// Accesses of all caches of a level, in sectors. Stores count as loads do: one that does not find its sector is
-/// a miss. A load of a sector that is being fetched already is no miss.
+/// a miss. A load of a sector that is being fetched already is no miss if its line has its place; in a cache that
+/// allocates on fill it is one, as Accel-Sim finds no line for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheFigures {
     pub accesses: Option<u64>,
@@ -62,8 +63,8 @@ impl Figures {
         Ok(Figures {
             cycles: count(row, "cycles")?,
             thread_instructions: Some(count(row, "thread_instructions")?),
-            l1: CacheFigures::of_row(row, &L1_COLUMNS)?,
-            l2: CacheFigures::of_row(row, &L2_COLUMNS)?,
+            l1: CacheFigures::of_row(row, &L1)?,
+            l2: CacheFigures::of_row(row, &L2)?,
             dram_reads: Some(reads),
             dram_writes: Some(writes),
             activations: Some(activations),
@@ -99,37 +100,53 @@ impl Figures {
     }
 }
 
-/// Columns that sum up to accesses, those of misses first.
-type CacheColumns = [&'static str; 7];
+/// Where a row tells of a level.
+struct Level {
+    /// Accesses that are misses whatever the cache.
+    misses: [&'static str; 4],
+    hits: [&'static str; 2],
+    merged: &'static str,
+    /// Parameter that says when a line gets its place.
+    read_allocate: &'static str,
+}
 
-const L1_COLUMNS: CacheColumns = [
-    "l1_read_misses",
-    "l1_read_sector_misses",
-    "l1_write_misses",
-    "l1_write_sector_misses",
-    "l1_read_hits",
-    "l1_read_pending_hits",
-    "l1_write_hits",
-];
-const L2_COLUMNS: CacheColumns = [
-    "l2_read_misses",
-    "l2_read_sector_misses",
-    "l2_write_misses",
-    "l2_write_sector_misses",
-    "l2_read_hits",
-    "l2_read_pending_hits",
-    "l2_write_hits",
-];
-const MISS_COLUMNS: usize = 4;
+const L1: Level = Level {
+    misses: [
+        "l1_read_misses",
+        "l1_read_sector_misses",
+        "l1_write_misses",
+        "l1_write_sector_misses",
+    ],
+    hits: ["l1_read_hits", "l1_write_hits"],
+    merged: "l1_read_pending_hits",
+    read_allocate: "l1.cache.read_allocate",
+};
+const L2: Level = Level {
+    misses: [
+        "l2_read_misses",
+        "l2_read_sector_misses",
+        "l2_write_misses",
+        "l2_write_sector_misses",
+    ],
+    hits: ["l2_read_hits", "l2_write_hits"],
+    merged: "l2_read_pending_hits",
+    read_allocate: "llc.cache.read_allocate",
+};
 
 impl CacheFigures {
-    fn of_row(row: &Map<String, Value>, columns: &CacheColumns) -> Result<CacheFigures, NoColumn> {
+    fn of_row(row: &Map<String, Value>, level: &Level) -> Result<CacheFigures, NoColumn> {
         let sum = |columns: &[&'static str]| {
             columns.iter().try_fold(0, |sum, column| Ok(sum + count(row, column)?))
         };
+        let (misses, hits, merged) =
+            (sum(&level.misses)?, sum(&level.hits)?, count(row, level.merged)?);
+        let misses_with_merged = match allocates_on_fill(row, level.read_allocate)? {
+            true => misses + merged,
+            false => misses,
+        };
         Ok(CacheFigures {
-            accesses: Some(sum(columns)?),
-            misses: Some(sum(&columns[..MISS_COLUMNS])?),
+            accesses: Some(misses + hits + merged),
+            misses: Some(misses_with_merged),
         })
     }
 
@@ -167,6 +184,14 @@ impl From<&KernelResult> for KernelFigures {
             thread_instructions: Some(kernel.thread_instructions),
         }
     }
+}
+
+/// What the machine of a row has for a parameter of its caches.
+fn allocates_on_fill(row: &Map<String, Value>, parameter: &str) -> Result<bool, NoColumn> {
+    let parameters = row.get("parameters").and_then(Value::as_str);
+    let parameters = parameters.and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let parameters = parameters.ok_or(NoColumn("parameters"))?;
+    Ok(parameters.get(parameter).and_then(Value::as_str) == Some("on-fill"))
 }
 
 fn count(row: &Map<String, Value>, column: &'static str) -> Result<u64, NoColumn> {
@@ -231,7 +256,11 @@ mod tests {
     }
 
     fn row() -> Map<String, Value> {
-        run_row_json(&RunKey::new("t", 1, load("v100", &[]).unwrap(), "", None), &run())
+        row_on("v100")
+    }
+
+    fn row_on(machine: &str) -> Map<String, Value> {
+        run_row_json(&RunKey::new("t", 1, load(machine, &[]).unwrap(), "", None), &run())
     }
 
     #[test]
@@ -240,6 +269,13 @@ mod tests {
         assert_eq!(figures.l1, CacheFigures { accesses: Some(42), misses: Some(29) });
         assert_eq!(figures.l2, CacheFigures { accesses: Some(420), misses: Some(290) });
         assert_eq!(figures.l1.miss_rate(), Some(29.0 / 42.0));
+    }
+
+    #[test]
+    fn merged_loads_are_misses_where_lines_get_their_places_on_fill() {
+        let figures = Figures::of_row(&row_on("rtx2060s"), Vec::new()).unwrap();
+        assert_eq!(figures.l1, CacheFigures { accesses: Some(42), misses: Some(34) });
+        assert_eq!(figures.l2, CacheFigures { accesses: Some(420), misses: Some(290) });
     }
 
     #[test]

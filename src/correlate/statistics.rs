@@ -17,7 +17,8 @@ pub(super) fn correlation(pairs: &[(f64, f64)]) -> Option<f64> {
         pairs.iter().map(|&(x, y)| of(x - mean_x, y - mean_y)).sum()
     };
     let variances = sum(&|x, _| x * x) * sum(&|_, y| y * y);
-    (variances > 0.0).then(|| sum(&|x, y| x * y) / variances.sqrt())
+    // Rounding must not carry it beyond 1.
+    (variances > 0.0).then(|| (sum(&|x, y| x * y) / variances.sqrt()).clamp(-1.0, 1.0))
 }
 
 #[cfg(test)]

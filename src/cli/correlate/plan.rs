@@ -125,7 +125,9 @@ fn named(args: &Args, path: &Path, mut run: ReferenceRun) -> anyhow::Result<Name
             let last = run.trace_dir.as_deref().and_then(Path::file_name);
             let names = [Some(format!("{trace}.wmt").into()), last.map(PathBuf::from)];
             let names = names.into_iter().flatten().chain([PathBuf::from(&trace)]);
-            names.map(|name| folder.join(name)).collect()
+            let mut places: Vec<PathBuf> = names.map(|name| folder.join(name)).collect();
+            places.dedup();
+            places
         }
         None => {
             let folder = path.parent().unwrap_or(Path::new(""));
