@@ -4,6 +4,9 @@ use super::*;
 use crate::testing::{barrier, compute, load, machine, store};
 use warpmem_trace::OpClass::Integer;
 
+/// Cycles that an instruction spends in the pipeline: li2015's integer and control units.
+const PIPELINE: u64 = 4;
+
 fn lrr() -> Machine {
     machine(&["policy.warp_scheduler=lrr", "l1.latency=30"])
 }
@@ -43,7 +46,8 @@ fn a_warp_alone_does_not_wait() {
 fn a_warp_that_has_ended_is_not_waited_for() {
     let warps = vec![warp(&[vec![barrier(0)], work(1)]), work(4)];
     let outcome = run(&lrr(), warps);
-    assert_eq!(outcome.issues_of(0)[1], outcome.issues_of(1)[3] + 1);
+    let ended = outcome.issues_of(1)[3] + PIPELINE;
+    assert_eq!(outcome.issues_of(0)[1], ended + 1);
     let empty = run(&lrr(), vec![warp(&[vec![barrier(0)], work(1)]), vec![]]);
     assert_eq!(empty.issues_of(0).len(), 2, "nor one that has no instruction at all");
 }
@@ -52,7 +56,7 @@ fn a_warp_that_has_ended_is_not_waited_for() {
 fn a_warp_with_a_load_in_flight_has_not_ended() {
     let warps = vec![warp(&[vec![barrier(0)], work(1)]), vec![load(&[0])]];
     let outcome = run(&lrr(), warps);
-    let load_done = outcome.issues_of(1)[0] + 30 + BELOW;
+    let load_done = outcome.issues_of(1)[0] + MISS;
     assert_eq!(outcome.issues_of(0)[1], load_done + 1);
 }
 
@@ -61,11 +65,14 @@ fn warps_may_end_at_a_barrier() {
     let ends_there = || warp(&[work(2), vec![barrier(0)]]);
     let outcome = run(&lrr(), vec![ends_there(), ends_there()]);
     assert_eq!(outcome.ended.len(), 1);
-    assert_eq!(outcome.end_cycle(), outcome.issues.last().unwrap().0);
+    assert_eq!(outcome.end_cycle(), outcome.issues.last().unwrap().0 + PIPELINE);
     let one_goes_on = run(&lrr(), vec![ends_there(), warp(&[ends_there(), work(3)])]);
     assert_eq!(one_goes_on.issues_of(1).len(), 6);
+    // The first is out of the pipeline when the second comes.
+    let one_comes_late = run(&lrr(), vec![ends_there(), warp(&[work(9), vec![barrier(0)]])]);
+    assert_eq!(one_comes_late.end_cycle(), one_comes_late.issues.last().unwrap().0 + PIPELINE);
     let with_store = run(&lrr(), vec![vec![store(&[0]), barrier(0)], vec![barrier(0)]]);
-    assert!(with_store.end_cycle() >= START + 30 + BELOW, "the store is not done before");
+    assert_eq!(with_store.end_cycle(), START + MISS, "the store is not done before");
 }
 
 #[test]
@@ -75,8 +82,8 @@ fn a_warp_waits_for_its_load_after_the_barrier() {
         vec![barrier(0), compute(Integer, &[])],
     ];
     let outcome = run(&lrr(), warps);
-    assert_eq!(outcome.issues_of(0)[2], START + 30 + BELOW, "the load's result");
-    assert!(outcome.issues_of(1)[1] < START + 30, "the other goes on at once");
+    assert_eq!(outcome.issues_of(0)[2], START + MISS, "the load's result");
+    assert_eq!(outcome.issues_of(1)[1], outcome.issues_of(0)[1] + 1, "the other goes on at once");
 }
 
 #[test]
@@ -87,7 +94,7 @@ fn a_load_may_come_back_while_its_warp_is_at_the_barrier() {
     ];
     let outcome = run(&lrr(), warps);
     let arrival = outcome.issues_of(1)[300];
-    assert!(arrival > START + 30 + BELOW);
+    assert!(arrival > START + MISS);
     assert!(outcome.issues_of(0)[2] > arrival);
 }
 

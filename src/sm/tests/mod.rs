@@ -1,15 +1,18 @@
 //! One SM on its own, with the test as the memory below.
 
 mod account;
+mod banks;
 mod barriers;
 mod issue;
 mod memory;
+mod pipeline;
 mod side;
+mod slots;
 
 use super::scheduler::{WarpScheduler, WarpView};
 use super::*;
 use crate::engine::testing::Bench;
-use crate::engine::{Request, RequestId, RequestKind};
+use crate::engine::{Request, RequestId, RequestKind, Stamps};
 use crate::machine::Machine;
 use crate::record::LoadRow;
 use crate::testing::{TestKernel, WarpSteps, trace};
@@ -20,12 +23,21 @@ use warpmem_trace::Trace;
 const START: u64 = 1;
 /// Cycles from a request at the memory below to its reply.
 const BELOW: u64 = 100;
+/// Cycles from a sector's entry into a bank of L1 to the tags, on the machines of these tests.
+const L1_LATENCY: u64 = 30;
+/// Cycles from the issue of a load that misses, or of a store that goes through, until it is at the memory below: to the
+/// tags, and one in the miss queue.
+const LEAVES: u64 = L1_LATENCY + 1;
+/// Cycles from there to the issue of what waits for it.
+const MISS: u64 = LEAVES + BELOW;
 
-/// A request that left the SM, and when.
+/// A request that left the SM, and when the memory below had it. The network has had its turn of a cycle before the
+/// SM: what the SM sends at once is there in the next.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     cycle: u64,
     request: Request,
+    stamps: Stamps,
 }
 
 /// What an SM did.
@@ -41,6 +53,11 @@ struct Outcome {
 }
 
 impl Outcome {
+    /// Cycles in which a warp issued, counted from [`START`].
+    fn offsets_of(&self, warp: u32) -> Vec<u64> {
+        self.issues_of(warp).iter().map(|cycle| cycle - START).collect()
+    }
+
     /// Cycles in which a warp issued.
     fn issues_of(&self, warp: u32) -> Vec<u64> {
         self.issues.iter().filter(|&&(_, w)| w == warp).map(|&(cycle, _)| cycle).collect()
@@ -64,6 +81,16 @@ impl Outcome {
 /// Cycles of the issues of a warp that is alone on `machine`.
 fn issues(machine: &Machine, warp: WarpSteps) -> Vec<u64> {
     run(machine, vec![warp]).issues_of(0)
+}
+
+/// Cycles of the issues of a warp that is alone on `machine`, counted from the first that is possible.
+fn offsets(machine: &Machine, warp: WarpSteps) -> Vec<u64> {
+    issues(machine, warp).iter().map(|cycle| cycle - START).collect()
+}
+
+/// The first addresses of `count` lines.
+fn lines(count: u64) -> Vec<u64> {
+    (0..count).map(|n| n * 128).collect()
 }
 
 /// One CTA of `warps` on an SM of `machine`.
@@ -98,8 +125,8 @@ impl Below {
         }
         while let Some(id) = ctx.fabric.ready(out, now) {
             ctx.fabric.pop(out, now);
-            let request = *ctx.requests.get(id);
-            self.sent.push(Sent { cycle, request });
+            let (request, stamps) = (*ctx.requests.get(id), *ctx.requests.stamps(id));
+            self.sent.push(Sent { cycle, request, stamps });
             self.enter(&request, cycle, ctx);
             match request.kind {
                 RequestKind::Writeback => ctx.requests.remove(id),
@@ -182,8 +209,7 @@ impl Rig {
     fn new(machine: &Machine, below: Below) -> Rig {
         let mut bench = Bench::new(machine, [1, 0, 1, 1]);
         let (core, network) = (unit(Domain::Core), unit(Domain::Network));
-        let lookups = machine.l1.latency * machine.l1.banks;
-        let places = (machine.l1.cache.miss_queue + lookups) as usize;
+        let places = (machine.l1.cache.miss_queue + machine.network.input_buffer) as usize;
         let out = bench.fabric.add_port("out", 0, places, core, network);
         let back = bench.fabric.add_port("back", 0, 8, network, core);
         let clock = bench.fabric.clock(Domain::Core);
