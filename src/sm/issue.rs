@@ -181,7 +181,8 @@ impl Sm {
         }
         state.waiting = 0;
         self.at_barrier &= !waiting;
-        let mut rest = waiting;
+        // Those at the end of their trace end in their own time.
+        let mut rest = waiting & !self.draining;
         while rest != 0 {
             let slot = rest.trailing_zeros();
             rest &= rest - 1;
