@@ -362,9 +362,9 @@ impl Wiring {
 
     fn add_slice_ports(&mut self, machine: &Machine, slices: usize, needs: &Needs) {
         let (llc, dram) = (&machine.llc, &machine.dram);
-        // With merges to tell of, a slice has a miss queue of its own.
-        let miss_queue = if needs.merges.is_some() { 0 } else { llc.cache.miss_queue };
-        let misses = llc.to_dram_queue + miss_queue;
+        // With merges to tell of, misses wait in the slice, which chooses what goes next.
+        let queue = llc.to_dram_queue + llc.cache.miss_queue;
+        let misses = if needs.merges.is_some() { 1 } else { queue };
         // A delay line holds what enters at one request a cycle.
         let pipeline = (dram.timing.tcl + dram.burst_cycles()).div_ceil(dram.burst_cycles());
         let fills = dram.return_queue + pipeline;

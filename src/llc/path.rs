@@ -1,4 +1,4 @@
-//! The way from a slice to DRAM where the DRAM scheduler is told of merges: the miss queue, and the Merge Information
+//! The way from a slice to DRAM where the DRAM scheduler is told of merges: the queue of misses, and the Merge Information
 //! Buffer beside it (Li 2015, Section 4.4 and Figure 4.2).
 
 use crate::cache::MshrEntry;
@@ -33,7 +33,7 @@ pub(super) enum Item {
     Dummy(MshrEntry),
 }
 
-/// The miss queue and the Merge Information Buffer of a slice, with an entry for each MSHR entry.
+/// The queue of misses and the Merge Information Buffer of a slice, with an entry for each MSHR entry.
 pub(super) struct MergePath {
     count: CountedMerges,
     oldest_first: bool,
@@ -66,8 +66,7 @@ impl MergePath {
         needs.merges.map(|count| MergePath {
             count,
             oldest_first: needs.oldest_merges_first,
-            // A miss, and the dirty line that it displaces.
-            capacity: (cache.miss_queue as usize).max(2),
+            capacity: (machine.llc.to_dram_queue + cache.miss_queue) as usize,
             queue: VecDeque::new(),
             entries: vec![blank; entries],
             valid: vec![0; entries.div_ceil(64)],
@@ -75,7 +74,7 @@ impl MergePath {
         })
     }
 
-    /// Free places of the miss queue.
+    /// Free places of the queue.
     pub fn room(&self) -> usize {
         self.capacity - self.queue.len()
     }

@@ -49,9 +49,9 @@ pub struct Slice {
     pub(super) tags_free: u64,
     /// What the request at the tags lacks, and since when.
     failing: Option<(ReservationFail, u64)>,
-    /// The miss queue, where merges are told of; else misses wait in their port.
+    /// What waits for the way to DRAM, where merges are told of; else it waits in its port.
     pub(super) path: Option<Box<MergePath>>,
-    /// Places of the miss queue in the port to DRAM; 0 where it is apart.
+    /// Places behind the queue to DRAM, for what one request sends down.
     miss_queue: u32,
     input_ticks: u64,
     queue: Box<dyn LlcQueue>,
@@ -110,7 +110,7 @@ impl Slice {
             tags_free: 0,
             failing: None,
             path: MergePath::new(machine, needs).map(Box::new),
-            miss_queue: if needs.merges.is_some() { 0 } else { config.cache.miss_queue },
+            miss_queue: config.cache.miss_queue,
             input_ticks,
             queue: LLC_QUEUES.build(&machine.policy.llc_queue, config)?,
             to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
@@ -282,7 +282,7 @@ impl Slice {
     /// The queue to DRAM is full: nothing has its turn at the tags, be it a hit (GPGPU-Sim,
     /// memory_sub_partition::cache_cycle).
     fn waits_for_dram(&self, ctx: &Context) -> bool {
-        ctx.fabric.room(self.ports.misses) <= self.miss_queue as usize
+        self.room_below(ctx) <= self.miss_queue as usize
     }
 
     fn fail(&mut self, reason: ReservationFail, cycle: u64, ctx: &mut Context) {

@@ -255,8 +255,8 @@ fn run_for(
         assert_eq!(bench.context().begin_load(requests), 0);
     }
     let [dram, llc, network] = [Domain::Dram, Domain::Llc, Domain::Network].map(unit);
-    let queue = if needs.merges.is_some() { 0 } else { machine.llc.cache.miss_queue };
-    let misses = (queue + machine.llc.to_dram_queue) as usize;
+    let queue = machine.llc.to_dram_queue + machine.llc.cache.miss_queue;
+    let misses = if needs.merges.is_some() { 1 } else { queue as usize };
     let replies = machine.llc.reply_queue as usize;
     let mut port = |name, places, from, to| bench.fabric.add_port(name, 0, places, from, to);
     let ports = SlicePorts {
