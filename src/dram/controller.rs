@@ -388,9 +388,13 @@ mod tests {
         left: usize,
     }
 
+    /// Cycles of the way from a slice to the queue.
+    const WAY: u64 = 20;
+
     /// One channel of two slices; those take no fill before `opens`.
     fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
-        let machine = machine(&[&["dram.channels=1"], overrides].concat());
+        let one = ["dram.channels=1", "llc.to_dram_latency=20"];
+        let machine = machine(&[&one, overrides].concat());
         let mut bench = Bench::new(&machine, [1, 2, 0, 0]);
         let unit = |domain, index| UnitId { domain, index };
         let channel = unit(Domain::Dram, 0);
@@ -446,8 +450,9 @@ mod tests {
     #[test]
     fn a_read_is_stamped_and_comes_back_to_its_slice() {
         let outcome = run(&[], &[read(1, 10, 0)], 0);
-        assert_eq!(outcome.stamps, [[10, 10, 10 + READ]]);
-        assert_eq!(outcome.fills, [(10 + READ, 0)]);
+        let entered = 10 + WAY;
+        assert_eq!(outcome.stamps, [[entered, entered, entered + READ]]);
+        assert_eq!(outcome.fills, [(entered + READ, 0)]);
     }
 
     #[test]
@@ -468,20 +473,46 @@ mod tests {
     }
 
     #[test]
-    fn a_request_with_no_room_in_the_queue_waits_at_the_door() {
-        let misses = [read(0, 0, 0), read(0, 0, 1 << 16)];
-        let outcome = run(&["dram.read_queue=1"], &misses, 0);
-        let [first, second] = outcome.stamps[..] else { panic!("two misses") };
-        assert_eq!(first[0], 0);
-        assert!(second[0] > 0 && second[0] <= first[2], "{second:?}");
-        assert_eq!(outcome.fills.len(), 2);
+    fn the_way_takes_core_cycles_up_to_the_next_cycle_of_dram() {
+        // A core cycle is a tick; DRAM cycles are two, from 10 to 25 on, and cycle 13 is the next.
+        let outcome = run(&["clocks.dram_mhz=500", "llc.to_dram_latency=15"], &[read(0, 5, 0)], 0);
+        assert_eq!(outcome.stamps[0][0], 2 * 13);
+    }
+
+    #[test]
+    fn the_channel_takes_one_request_a_cycle_from_its_slices_in_turn() {
+        let misses: Vec<Miss> = (0..10).map(|n| read(n % 2, 0, u64::from(n) << 16)).collect();
+        let entered = run(&[], &misses, 0).stamps.into_iter().map(|stamps| stamps[0]);
+        assert_eq!(entered.collect::<Vec<_>>(), (WAY..WAY + 10).collect::<Vec<_>>());
+    }
+
+    /// Rows of one bank, in a queue of one request and a long way.
+    fn one_place(misses: &[Miss]) -> Vec<u64> {
+        let outcome = run(&["dram.read_queue=1", "llc.to_dram_latency=100"], misses, 0);
+        outcome.stamps.iter().map(|stamps| stamps[0]).collect()
+    }
+
+    /// The first request enters after its way of 100 cycles and leaves its place with its second column command.
+    const LEFT: u64 = 100 + 12 + 3;
+
+    #[test]
+    fn what_finds_the_queue_full_at_the_end_of_its_way_waits_in_front() {
+        let entered = one_place(&[read(0, 0, 0), read(0, 0, 1 << 16), read(0, 0, 2 << 16)]);
+        // A row cycle after the first ACT, the second has its own.
+        assert_eq!(entered, [100, LEFT + 1, LEFT + 40 + 1]);
+    }
+
+    #[test]
+    fn nothing_starts_on_its_way_while_the_queue_is_full() {
+        let entered = one_place(&[read(0, 0, 0), read(0, 105, 1 << 16)]);
+        assert_eq!(entered, [100, LEFT + 1 + 100]);
     }
 
     #[test]
     fn a_slice_hands_over_one_request_a_cycle() {
         let misses: Vec<Miss> = (0..10).map(|n| read(0, 0, n << 16)).collect();
         let entered = run(&[], &misses, 0).stamps.into_iter().map(|stamps| stamps[0]);
-        assert_eq!(entered.collect::<Vec<_>>(), (0..10).collect::<Vec<_>>());
+        assert_eq!(entered.collect::<Vec<_>>(), (WAY..WAY + 10).collect::<Vec<_>>());
     }
 
     #[test]

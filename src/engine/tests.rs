@@ -87,13 +87,14 @@ fn each_stage_has_its_own_time() {
     };
     let t = &machine.dram.timing;
     let service = u128::from(t.trcd + t.tccdl + t.tcl + machine.dram.burst_cycles());
-    // Down a header flit and 4 cycles, then 20 to the queue; up 5 flits and 4 cycles.
+    // What passes L1 leaves at once, in the cycle after which the network has its turn; then a header flit and 4
+    // cycles, and 20 to the queue. A miss leaves the tags in the LLC's next cycle. Up 5 flits and 4 cycles.
     let first = of(&miss.latency);
-    assert_eq!(first[..2], [30, 1 + 4 + 20]);
-    assert_eq!(first[4..], [10, 0, service, 5 + 4]);
+    assert_eq!(first[..2], [0, 1 + 1 + 4 + 20]);
+    assert_eq!(first[4..], [1 + 10, 0, service, 5 + 4]);
     let (both, _) = run(&machine, vec![vec![past_l1(0), past_l1(0), exit()]]);
     let second: Vec<u128> = of(&both.latency).iter().zip(&first).map(|(b, f)| b - f).collect();
-    assert_eq!(second, [30, 25, 0, 3, 0, 0, 0, 9], "a hit in the LLC never goes below");
+    assert_eq!(second, [0, 26, 0, 3, 0, 0, 0, 9], "a hit in the LLC never goes below");
 }
 
 /// The second line lies in another row of the same bank of the same channel, with two channels in turns of 256

@@ -16,9 +16,7 @@ impl Slice {
     ) -> Result<(), ReservationFail> {
         let request = *ctx.requests.get(id);
         match request.kind {
-            RequestKind::Read | RequestKind::Fetch => {
-                self.read(id, &request, ALL_BYTES, now, ctx)
-            }
+            RequestKind::Read | RequestKind::Fetch => self.read(id, &request, ALL_BYTES, now, ctx),
             RequestKind::Atomic => {
                 self.read(id, &request, ALL_BYTES, now, ctx)?;
                 self.result.cache.atomics += 1;

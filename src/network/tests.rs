@@ -60,8 +60,8 @@ impl<'a> Rig<'a> {
     fn run(&self, packets: &[Packet]) -> Vec<(u64, usize)> {
         let inputs = packets.iter().map(|p| p.input + 1).max().unwrap_or(0);
         let outputs = packets.iter().map(|p| usize::from(p.output) + 1).max().unwrap_or(0);
-        let mut bench = Bench::new(self.machine, [0, outputs, 1, inputs]);
-        let network_unit = unit(Domain::Network, 0);
+        let mut bench = Bench::new(self.machine, [0, outputs, 2, inputs]);
+        let network_unit = unit(Domain::Network, self.direction as usize);
         let fabric = &mut bench.fabric;
         let ins: Vec<_> = (0..inputs)
             .map(|i| fabric.add_port("in", i, 1000, unit(Domain::Core, i), network_unit))

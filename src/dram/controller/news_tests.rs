@@ -62,12 +62,16 @@ struct Rig {
     opens: u64,
 }
 
+/// Cycles of the way from the slice to the queue.
+const WAY: u64 = 20;
+
 /// When a fill came, and its stamps in DRAM.
 type Fill = (u64, RequestId, [u64; 3]);
 
 impl Rig {
     fn new(needs: &Needs) -> Rig {
-        let machine = machine(&["dram.channels=1", "llc.slices_per_channel=1"]);
+        let one = ["dram.channels=1", "llc.slices_per_channel=1", "llc.to_dram_latency=20"];
+        let machine = machine(&one);
         let mut bench = Bench::new(&machine, [1, 1, 0, 0]);
         bench.side = SideChannels::new(&machine, needs);
         let [dram, llc] = [Domain::Dram, Domain::Llc].map(|domain| UnitId { domain, index: 0 });
@@ -161,7 +165,7 @@ fn a_dummy_request_tells_of_the_request_that_it_is_about_and_is_gone() {
     let waiting = rig.send_merged(1, read(1), 2, 50);
     rig.send_dummy(5, waiting, 4, 9);
     let (fills, told) = rig.run();
-    let merged = Told::Merged { merges: 4, age: 9, cycle: 5 };
+    let merged = Told::Merged { merges: 4, age: 9, cycle: 5 + WAY };
     assert_eq!(told, [arrived(first, 1, 30), arrived(waiting, 2, 50), merged]);
     assert_eq!(fills, 2, "a dummy is not answered");
 }
@@ -187,7 +191,8 @@ fn a_dummy_request_takes_no_place_in_the_queue() {
     let ids = fill_queue(&mut rig);
     rig.send_dummy(0, ids[63], 2, 0);
     let (_, told) = rig.run();
-    assert_eq!(told[64], Told::Merged { merges: 2, age: 0, cycle: 64 }, "one item a cycle");
+    let cycle = 64 + WAY;
+    assert_eq!(told[64], Told::Merged { merges: 2, age: 0, cycle }, "one item a cycle");
 }
 
 #[test]
@@ -198,7 +203,8 @@ fn dummy_requests_come_one_a_cycle_though_the_queue_is_full_and_at_rest() {
     let ids: Vec<RequestId> = (0..68).map(|row| rig.send_merged(0, read(row), 1, 0)).collect();
     (0..3).for_each(|n| rig.send_dummy(4000, ids[67], 2 + n, 0));
     let (_, told) = rig.run();
-    let merged = |n: u32| Told::Merged { merges: 2 + n, age: 0, cycle: 4000 + u64::from(n) };
+    let cycle = |n: u32| 4000 + u64::from(n) + WAY;
+    let merged = |n: u32| Told::Merged { merges: 2 + n, age: 0, cycle: cycle(n) };
     assert_eq!(told[68..], [0, 1, 2].map(merged));
 }
 
@@ -238,7 +244,7 @@ fn the_last_request_of_a_load_ends_it() {
     let first = rig.send(0, Row { load, ..read(0) });
     let second = rig.send(9, Row { load, ..read(0) });
     let (_, told) = rig.run();
-    let end = Told::Ended { load, cycle: 9 };
+    let end = Told::Ended { load, cycle: 9 + WAY };
     assert_eq!(told, [arrived(first, 1, 0), arrived(second, 1, 0), end]);
 }
 
@@ -266,7 +272,7 @@ fn what_l1_answers_ends_a_load_at_once_and_wakes_the_channel() {
 }
 
 #[test]
-fn perfect_dram_answers_in_the_cycle_of_arrival() {
+fn perfect_dram_answers_when_a_read_has_come_all_the_way() {
     let mut rig = Rig::new(&Needs::default());
     rig.controller = rig.controller.perfect();
     let reads: Vec<RequestId> = (0..6).map(|row| rig.send(7, read(row))).collect();
@@ -274,10 +280,11 @@ fn perfect_dram_answers_in_the_cycle_of_arrival() {
     let late = rig.send(30, read(0));
     let (filled, told) = rig.run_and(|_, _| {});
     // The port back holds four, and the slice empties it in the cycle after.
-    let at = |read: usize| if read < 4 { 7 } else { 8 };
+    let done = 7 + WAY;
+    let at = |read: usize| if read < 4 { done } else { done + 1 };
     let mut expected: Vec<_> =
-        reads.into_iter().enumerate().map(|(n, id)| (at(n), id, [7; 3])).collect();
-    expected.push((30, late, [30; 3]));
+        reads.into_iter().enumerate().map(|(n, id)| (at(n), id, [done; 3])).collect();
+    expected.push((30 + WAY, late, [30 + WAY; 3]));
     assert_eq!(filled, expected);
     let counter = |name, value| Counter { name, value };
     let counters = [counter("perfect_reads", 7), counter("perfect_writes", 1)];

@@ -13,15 +13,16 @@ fn a_miss_goes_to_dram_and_a_hit_takes_its_latency() {
 }
 
 #[test]
-fn the_ways_in_and_down_take_their_core_cycles() {
+fn the_way_in_takes_its_core_cycles_and_a_miss_leaves_in_the_next_cycle_of_the_slice() {
+    // The way to DRAM is the controller's.
     let delays = ["llc.input_latency=20", "llc.to_dram_latency=10"];
     let outcome = run(&bare(&delays), &[ask(0, READ, 0), ask(200, READ, 0)]);
-    assert_eq!(outcome.down[0].0, ARRIVE + 20 + 10);
+    assert_eq!(outcome.down[0].0, ARRIVE + 20 + 1);
     assert_eq!(outcome.cycle(1), 200 + ARRIVE + 20 + 3);
     // Half the clock: latencies of the slice's own double, those in core cycles stay.
     let slow = [&delays[..], &["clocks.llc_mhz=500"]].concat();
     let outcome = run(&bare(&slow), &[ask(0, READ, 0), ask(200, READ, 0)]);
-    assert_eq!(outcome.down[0].0, 2 + 20 + 10);
+    assert_eq!(outcome.down[0].0, 2 + 20 + 2);
     assert_eq!(outcome.cycle(1), 202 + 20 + 2 * 3);
 }
 
@@ -125,8 +126,8 @@ fn shortages_are_counted_in_cycles_by_reason() {
     let lines = ["llc.cache.size_bytes=256", "llc.cache.ways=2"];
     let lines = run(&bare(&lines), &reads(&[0, 128, 256]));
     assert_eq!(lines.fails(ReservationFail::LineAlloc), wait);
-    let miss_queue = bare(&["llc.cache.miss_queue=1", "llc.to_dram_queue=1"]);
-    let closed = run_closed(&miss_queue, &reads(&[0, 128, 256]), 300, 0);
+    // Two in the queue to DRAM; its reader takes both in cycle 300, in which the slice has its turn after it.
+    let closed = run_closed(&bare(&["llc.to_dram_queue=2"]), &reads(&[0, 128, 256]), 300, 0);
     assert_eq!(closed.fails(ReservationFail::MissQueueFull), 300 - (ARRIVE + 2));
     for outcome in [entries, merges, lines, closed] {
         let total: u64 = outcome.result.cache.reservation_fails.iter().sum();

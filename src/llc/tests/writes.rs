@@ -27,13 +27,15 @@ fn a_store_beside_what_is_there_misses_its_sector() {
 }
 
 #[test]
-fn lazy_fetch_reads_only_what_a_later_read_needs() {
+fn lazy_fetch_reads_a_sector_written_in_part_when_it_is_read() {
     let machine = sectored(&[]);
-    let covered = Ask { bytes: 0x3, ..ask(100, READ, 0) };
-    let outcome = run(&machine, &[partial_write(0, 0, 8), covered, read_of_last_part(200, 0)]);
+    let covered = |cycle| Ask { bytes: 0x3, ..ask(cycle, READ, 0) };
+    let asks = [partial_write(0, 0, 8), covered(100), ask(200, WRITE, 32), ask(300, READ, 32)];
+    let outcome = run(&machine, &asks);
     assert_eq!(outcome.traffic(), [(READ, 0)]);
-    assert_eq!(outcome.cycle(1), 100 + ARRIVE + 3, "the bytes written are there");
-    assert_eq!(outcome.cycle(2), 200 + ARRIVE + 1 + DRAM, "the others are not");
+    let back = 100 + ARRIVE + 1 + DRAM;
+    assert_eq!(outcome.cycle(1), back, "a read asks for its whole sector");
+    assert_eq!(outcome.cycle(3), 300 + ARRIVE + 3, "which a store of all of it leaves");
     assert_eq!(outcome.result.cache.write_fetches, 0);
 }
 
@@ -103,18 +105,30 @@ fn a_write_back_from_l1_puts_each_of_its_sectors_in() {
 }
 
 #[test]
-fn a_miss_that_must_write_back_waits_for_two_places_on_the_way_down() {
+fn there_is_a_place_for_the_dirty_line_behind_the_miss_that_displaces_it() {
     let machine = bare(&[
         "llc.cache.size_bytes=256",
         "llc.cache.ways=1",
         "llc.cache.miss_queue=1",
         "llc.to_dram_queue=1",
     ]);
-    // The first read leaves one place of two while the channel is closed.
-    let asks = [ask(0, READ, 128), ask(1, WRITE, 0), ask(2, READ, 256)];
+    // The first miss takes both places while the channel is closed; the second waits for both to be free.
+    let asks = [ask(0, WRITE, 0), ask(1, READ, 256), ask(2, READ, 128)];
     let outcome = run_closed(&machine, &asks, 300, 0);
-    assert_eq!(outcome.traffic(), [(READ, 128), (WRITEBACK, 0), (READ, 256)]);
-    assert_eq!(outcome.fails(ReservationFail::MissQueueFull), 300 - (ARRIVE + 2));
+    assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (READ, 256), (READ, 128)]);
+    assert_eq!(outcome.fails(ReservationFail::MissQueueFull), 300 - (2 + ARRIVE));
+}
+
+#[test]
+fn a_full_queue_to_dram_holds_up_hits_too() {
+    let machine = bare(&["llc.to_dram_queue=1"]);
+    let asks = [ask(0, READ, 0), ask(100, READ, 128), ask(101, READ, 0)];
+    // The line is there when the channel shuts; the miss that then fills the queue is taken in cycle 200.
+    let outcome = run_for(&machine, &Needs::default(), &asks, 90..200, 0);
+    assert_eq!(outcome.cycle(2), 200 + 3);
+    assert_eq!(outcome.fails(ReservationFail::MissQueueFull), 200 - (101 + ARRIVE));
+    let two = run_for(&bare(&["llc.to_dram_queue=2"]), &Needs::default(), &asks, 90..200, 0);
+    assert_eq!(two.cycle(2), 101 + ARRIVE + 3, "a place is left");
 }
 
 #[test]

@@ -162,6 +162,6 @@ fn flatten_keeps_the_types() {
     let get = |key: &str| values.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
     assert_eq!(get("dram.timing.tcl"), Some(Value::Integer(12)));
     assert_eq!(get("dram.dual_command_bus"), Some(Value::Boolean(true)));
-    assert_eq!(get("policy.dram_scheduler"), Some(Value::String("fr-fcfs".to_owned())));
+    assert_eq!(get("policy.llc_queue"), Some(Value::String("fifo".to_owned())));
     assert_eq!(values.len(), keys().len());
 }
