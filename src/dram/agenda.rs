@@ -58,6 +58,8 @@ struct Wants {
     plan: Plan,
 }
 
+/// What every step looks at comes first.
+#[repr(C)]
 pub(super) struct Agenda {
     plan: Plan,
     /// Banks that the plan leaves out.
@@ -192,15 +194,15 @@ impl Agenda {
         if held != self.held {
             self.unknown = ALL_KINDS;
         }
-        (self.held, self.floor, self.stale) = (held, floor, false);
-        self.plan = NOTHING;
+        (self.held, self.floor) = (held, floor);
+        let mut plan = NOTHING;
         for kind in members(self.wanted.into()) {
             if self.unknown & 1 << kind != 0 || self.wants[kind].plan.cycle < floor {
                 self.wants[kind].plan = self.plan_of(CommandKind::ALL[kind], timing);
             }
-            self.plan.add(self.wants[kind].plan);
+            plan.add(self.wants[kind].plan);
         }
-        self.unknown = 0;
+        (self.plan, self.stale, self.unknown) = (plan, false, 0);
     }
 
     /// The first of the banks that wait to issue a command of this kind.
@@ -208,21 +210,25 @@ impl Agenda {
         let mut plan = NOTHING;
         let banks = self.wanting(kind) & !self.held;
         for bank in members(banks & !self.ripe) {
-            let due = self.due[bank];
+            let (bit, due) = (one(bank), self.due[bank]);
             if due <= self.floor {
-                self.ripe |= one(bank);
+                self.ripe |= bit;
             } else {
                 let cycle = timing.others(kind, bank).max(due);
-                plan.add(Plan { cycle: timing.begin(kind, cycle), banks: one(bank) });
+                plan.add(Plan { cycle: timing.begin(kind, cycle), banks: bit });
             }
         }
         let mut ripe = banks & self.ripe;
+        if !timing.is_shared(kind) && ripe != 0 {
+            plan.add(Plan { cycle: timing.begin(kind, self.floor), banks: ripe });
+            return plan;
+        }
         while ripe != 0 {
             let bank = ripe.trailing_zeros() as usize;
-            let banks = ripe & timing.mates(bank);
-            ripe &= !banks;
+            let group = ripe & timing.mates(bank);
+            ripe &= !group;
             let cycle = timing.others(kind, bank).max(self.floor);
-            plan.add(Plan { cycle: timing.begin(kind, cycle), banks });
+            plan.add(Plan { cycle: timing.begin(kind, cycle), banks: group });
         }
         plan
     }
@@ -231,7 +237,7 @@ impl Agenda {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dram::tests::harness::machines;
+    use crate::dram::tests::harness::shapes;
     use CommandKind::{Act, Pre, Rd, Wr};
     use proptest::prelude::*;
 
@@ -279,7 +285,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_mended_plan_is_that_made_anew(steps in prop::collection::vec(step(), 1..120)) {
-            for dram in machines() {
+            for dram in shapes() {
                 let banks = dram.banks as usize;
                 let (mut agenda, mut timing) = (Agenda::new(), TimingState::new(&dram));
                 let (mut next, mut now, mut held) = (vec![None; banks], 0, 0);

@@ -12,12 +12,13 @@ use super::request::{Command, CommandKind, Completion, Request, RowOutcome};
 use super::scheduler::{
     BankView, ChannelView, Counter, Family, QueueView, SCHEDULERS, Scene, Scheduler, next_command,
 };
-use super::statistics::{BankCounts, ChannelStatistics, Occupancy, Span};
+use super::statistics::{BankCounts, Busy, ChannelStatistics, Occupancy, Span};
 use super::timing::TimingState;
 use crate::machine::{Dram, QueueOrganisation};
 use crate::registry::PolicyError;
 use refresh::Refresh;
 use std::collections::VecDeque;
+use std::rc::Rc;
 use turns::Turns;
 
 /// Index of the read queue, which is also the one queue where there is no other.
@@ -29,10 +30,13 @@ const ROW_BUS: usize = 0;
 const COLUMN_BUS: usize = 1;
 const ASSIGNMENTS: usize = 2;
 
-/// What the channel needs of its configuration and of its policies.
+/// What the channel needs of its configuration and of its policies. The channels of a machine share one.
+#[derive(PartialEq)]
 struct Spec {
     /// Reads and writes have a queue each.
     split: bool,
+    /// 1, or 2 where they do.
+    queues: usize,
     capacity: [u32; 2],
     bank_capacity: [u32; 2],
     data_buses: u64,
@@ -83,9 +87,8 @@ struct Bank {
     last_use: u64,
     /// Requests of each queue in the channel, the one in service included.
     waiting: [u32; 2],
-    pending: Span,
-    service: Span,
     count: BankCounts,
+    busy: Busy,
 }
 
 #[derive(Default)]
@@ -95,16 +98,15 @@ struct Counts {
 }
 
 /// One DRAM channel. Times are cycles of its command clock and never go back.
+///
+/// A machine has many and steps one after the other, so each finds its state where the host's first cache is not: what
+/// every step looks at comes first, then what commands and requests change, then what is rarely used.
+#[repr(C)]
 pub struct Channel {
-    spec: Spec,
-    scheduler: Box<dyn Scheduler>,
-    page: Box<dyn PagePolicy>,
-    timing: TimingState,
-    agenda: Agenda,
-    queues: [Queue; 2],
-    banks: Vec<Bank>,
-    /// By bank: from when on the scheduler's choice may differ though nothing happens to the bank.
-    choice_ends: Vec<u64>,
+    /// When there is something to do beside commands, as far as is known.
+    upkeep: u64,
+    /// Banks at which no request may start, as their refresh is due.
+    refreshing: BankSet,
     open_banks: BankSet,
     /// Banks with a request in service.
     busy: BankSet,
@@ -112,33 +114,39 @@ pub struct Channel {
     read_candidates: BankSet,
     /// Banks that wait to be assigned a request, where only so many are in a cycle.
     unassigned: BankSet,
+    /// Requests in each queue, those in service included.
+    waiting: [u32; 2],
+    /// Reads and writes in service.
+    active: [u32; 2],
+    turns: Turns,
+    /// Round robin: the bank to look at first, for row commands (or all), column commands, and assignments.
+    turn: [u32; 3],
+    agenda: Agenda,
+    spec: Rc<Spec>,
+    banks: Box<[Bank]>,
+    timing: TimingState,
+    queues: [Queue; 2],
+    arrived: u64,
+    count: Counts,
+    occupancy: Occupancy,
+    completions: Vec<Completion>,
+    log: Option<Vec<Command>>,
+    busy_time: Busy,
+    /// Some row is open.
+    open: Span,
+    scheduler: Box<dyn Scheduler>,
+    page: Box<dyn PagePolicy>,
+    refresh: Refresh,
     /// Banks whose candidate stays theirs: it has been assigned.
     assigned: BankSet,
     /// The next cycle in which requests may be assigned.
     next_assignment: u64,
     /// The first of [`Channel::choice_ends`], or earlier.
     choices_end: u64,
-    /// When the last step had the next thing to do beside commands.
-    upkeep: u64,
-    /// Round robin: the bank to look at first, for row commands (or all), column commands, and assignments.
-    turn: [u32; 3],
-    /// Requests in each queue, those in service included.
-    waiting: [u32; 2],
-    /// Reads and writes in service.
-    active: [u32; 2],
-    arrived: u64,
+    /// By bank: from when on the scheduler's choice may differ though nothing happens to the bank.
+    choice_ends: Vec<u64>,
     /// Strictly in-order schedulers: banks of the requests not yet in service, oldest first.
     order: [VecDeque<u16>; 2],
-    turns: Turns,
-    refresh: Refresh,
-    completions: Vec<Completion>,
-    log: Option<Vec<Command>>,
-    count: Counts,
-    occupancy: Occupancy,
-    pending: Span,
-    service: Span,
-    /// Some row is open.
-    open: Span,
 }
 
 impl Channel {
@@ -155,9 +163,17 @@ impl Channel {
     /// # Errors
     /// [`PolicyError`] if the page policy is unknown or cannot be built.
     pub fn all(scene: &Scene, family: &dyn Family) -> Result<Vec<Channel>, PolicyError> {
-        let (dram, timing) = (&scene.dram, TimingState::new(&scene.dram));
-        let channel = |index| Channel::with_timing(dram, timing.clone(), family.scheduler(index));
-        (0..dram.channels as usize).map(channel).collect()
+        let timing = TimingState::new(&scene.dram);
+        let mut channels: Vec<Channel> = Vec::new();
+        for index in 0..scene.dram.channels as usize {
+            let scheduler = family.scheduler(index);
+            let mut channel = Channel::with_timing(&scene.dram, timing.clone(), scheduler)?;
+            if let Some(first) = channels.first().filter(|first| first.spec == channel.spec) {
+                channel.spec = Rc::clone(&first.spec);
+            }
+            channels.push(channel);
+        }
+        Ok(channels)
     }
 
     /// A channel with all banks closed, at cycle 0. `dram` must be valid (see
@@ -179,10 +195,11 @@ impl Channel {
         let [read_latency, write_latency] = timing.latencies();
         let asks = !scheduler.is_plain_fr_fcfs();
         let picks_per_cycle = scheduler.picks_per_cycle().unwrap_or(dram.picks_per_cycle);
-        let banks = dram.banks as usize;
+        let (banks, refresh) = (dram.banks as usize, Refresh::new(dram));
         let capacity = [dram.read_queue, dram.write_queue];
         let spec = Spec {
             split: dram.write_queue > 0,
+            queues: 1 + usize::from(dram.write_queue > 0),
             capacity,
             bank_capacity: match dram.queue_organisation {
                 QueueOrganisation::Channel => capacity,
@@ -214,27 +231,27 @@ impl Channel {
             choice_ends: vec![u64::MAX; banks],
             open_banks: 0,
             busy: 0,
+            refreshing: 0,
             read_candidates: 0,
             unassigned: 0,
             assigned: 0,
             next_assignment: 0,
             choices_end: u64::MAX,
-            upkeep: 0,
             turn: [0; 3],
             waiting: [0; 2],
             active: [0; 2],
             arrived: 0,
             order: Default::default(),
             turns: Turns::new(dram),
-            refresh: Refresh::new(dram),
+            upkeep: refresh.next(),
+            refresh,
             completions: Vec::new(),
             log: None,
             count: Counts::default(),
             occupancy: Occupancy::new(capacity.iter().sum::<u32>() as usize),
-            pending: Span::default(),
-            service: Span::default(),
+            busy_time: Busy::default(),
             open: Span::default(),
-            spec,
+            spec: Rc::new(spec),
         })
     }
 
@@ -242,6 +259,10 @@ impl Channel {
     #[inline]
     pub fn accepts(&self, request: &Request) -> bool {
         let queue = self.queue_of(request.write);
+        // A scheduler may have places of its own, but every request needs one of these.
+        if self.waiting[queue] >= self.spec.capacity[queue] {
+            return false;
+        }
         let view = QueueView {
             waiting: self.waiting[queue],
             bank_waiting: self.banks[usize::from(request.bank)].waiting[queue],
@@ -250,8 +271,7 @@ impl Channel {
             banks: self.banks.len() as u32,
         };
         if self.spec.scheduled[queue] {
-            // A scheduler may have places of its own, but every request needs one of these.
-            view.waiting < view.capacity && self.scheduler.accepts(&view, request)
+            self.scheduler.accepts(&view, request)
         } else {
             view.has_room()
         }
@@ -268,8 +288,8 @@ impl Channel {
         let slot = self.queues[queue].push(queued);
         let bank = &mut self.banks[index];
         bank.waiting[queue] += 1;
-        bank.pending.open(now);
-        self.pending.open(now);
+        bank.busy.pending.open(now);
+        self.busy_time.pending.open(now);
         self.waiting[queue] += 1;
         self.occupancy.set(now, self.pending());
         if self.spec.scheduled[queue] {
@@ -334,6 +354,12 @@ impl Channel {
         room <= self.active[READS] && self.read_candidates != 0
     }
 
+    /// Reads that have claimed their place among what may complete: see [`Channel::step`].
+    #[inline]
+    pub fn reads_in_service(&self) -> u32 {
+        self.active[READS]
+    }
+
     /// The requests that have left since the last call, in order.
     #[inline]
     pub fn take_completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
@@ -354,7 +380,7 @@ impl Channel {
 
     /// Counts up to `now`.
     pub fn statistics(&self, now: u64) -> ChannelStatistics {
-        let bank = |bank: &Bank| bank.count.with_cycles(&bank.pending, &bank.service, now);
+        let bank = |bank: &Bank| bank.count.with_cycles(&bank.busy, now);
         ChannelStatistics {
             cycles: now,
             read_requests: self.count.requests[READS],
@@ -365,8 +391,8 @@ impl Channel {
             write_drains: self.turns.drains,
             data_buses: self.spec.data_buses,
             data_bus_cycles: self.count.columns * self.spec.burst,
-            pending_cycles: self.pending.cycles(now),
-            service_cycles: self.service.cycles(now),
+            pending_cycles: self.busy_time.pending.cycles(now),
+            service_cycles: self.busy_time.service.cycles(now),
             open_cycles: self.open.cycles(now),
             occupancy_cycles: self.occupancy.histogram(now),
             banks: self.banks.iter().map(bank).collect(),
@@ -426,7 +452,7 @@ impl Channel {
         self.unassigned &= !one(index);
         let next = match self.banks[index].active {
             Some(active) => Some(self.command_for(index, &self.served(active).request)),
-            None if self.refresh.wants_bank(index) => self.before_refresh(index),
+            None if self.refreshing & one(index) != 0 => self.before_refresh(index),
             None => self.choose_candidate(index, now),
         };
         self.agenda.set(index, next, &self.timing);
@@ -574,9 +600,9 @@ impl Channel {
     }
 
     fn page_view(&self, index: usize) -> PageView {
-        let (bank, sum) = (&self.banks[index], |of: fn(&Queue, u16) -> u32| {
-            self.queues.iter().map(|queue| of(queue, index as u16)).sum()
-        });
+        let (bank, queues) = (&self.banks[index], &self.queues[..self.spec.queues]);
+        let sum =
+            |of: fn(&Queue, u16) -> u32| queues.iter().map(|queue| of(queue, index as u16)).sum();
         PageView {
             hits: sum(Queue::hits),
             waiting: sum(Queue::waiting),

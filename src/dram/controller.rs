@@ -45,6 +45,9 @@ struct Door {
     head: Option<Head>,
 }
 
+/// Most reads that may start in a cycle: one by each command bus.
+const STARTS: u32 = 2;
+
 /// One channel and where its slices' requests come from and go to.
 pub struct Controller {
     unit: UnitId,
@@ -58,6 +61,8 @@ pub struct Controller {
     /// On their way from the slices to the queues, which takes this time.
     coming: VecDeque<Coming>,
     way_ticks: u64,
+    /// So many reads may finish at least. What there is exactly is looked at when this comes to matter.
+    room: u32,
     /// What went through, where DRAM is perfect.
     perfect: Option<Perfect>,
 }
@@ -81,6 +86,7 @@ impl Controller {
             doors: slices.into_iter().map(door).collect(),
             first: 0,
             bursts_per_sector: (machine.llc.cache.sector_bytes / dram.burst_bytes()) as u16,
+            room: 0,
             perfect: None,
             coming: VecDeque::new(),
             way_ticks: u64::from(machine.llc.to_dram_latency) * machine.clocks.periods().core,
@@ -100,10 +106,12 @@ impl Controller {
         }
         self.end_loads(cycle, ctx);
         self.admit(cycle, ctx);
-        let room = self.room(ctx);
-        let next = self.channel.step(cycle, room);
-        let finished = self.complete(ctx);
-        let next = self.await_room(cycle, next, room - finished, ctx);
+        if self.room <= self.channel.reads_in_service() + STARTS {
+            self.room = self.room(ctx);
+        }
+        let next = self.channel.step(cycle, self.room);
+        self.complete(ctx);
+        let next = self.await_room(cycle, next, ctx);
         self.schedule(cycle, next, ctx);
     }
 
@@ -176,13 +184,15 @@ impl Controller {
     /// Looks at what waits at the head of a slice's port.
     #[inline]
     fn look(&mut self, slice: usize, ctx: &Context) {
-        let door = &self.doors[slice];
-        if door.head.is_none()
-            && let Some((ready, id)) = ctx.fabric.head(door.misses)
-        {
-            let (cycle, item) = (self.clock.cycle_from(ready), self.item(id, ctx));
-            self.doors[slice].head = Some(Head { id, cycle, item });
+        if self.doors[slice].head.is_none() {
+            self.doors[slice].head = self.fetch(slice, ctx);
         }
+    }
+
+    #[inline(never)]
+    fn fetch(&self, slice: usize, ctx: &Context) -> Option<Head> {
+        let (ready, id) = ctx.fabric.head(self.doors[slice].misses)?;
+        Some(Head { id, cycle: self.clock.cycle_from(ready), item: self.item(id, ctx) })
     }
 
     fn take_head(&mut self, slice: usize, id: RequestId, cycle: u64, ctx: &mut Context) {
@@ -223,16 +233,16 @@ impl Controller {
         })
     }
 
-    /// Reads that may finish without overflowing any slice's port.
+    /// Reads that may finish without overflowing any slice's port, as the ports are now.
     fn room(&self, ctx: &Context) -> u32 {
         let rooms = self.doors.iter().map(|door| ctx.fabric.room(door.fills));
         rooms.min().unwrap_or(0) as u32
     }
 
-    /// Hands finished reads to their slices; how many there were.
-    fn complete(&mut self, ctx: &mut Context) -> u32 {
+    /// Hands finished reads to their slices.
+    fn complete(&mut self, ctx: &mut Context) {
         let doors = &self.doors;
-        let mut finished = 0;
+        let first_slice = self.unit.index as usize * doors.len();
         for done in self.channel.take_completions() {
             let id = RequestId(done.id);
             if done.write {
@@ -244,26 +254,18 @@ impl Controller {
             stamps.dram_entered = self.clock.at(done.arrived);
             stamps.dram_started = self.clock.at(done.first_command);
             stamps.dram_finished = data_end;
-            let slice = ctx.requests.get(id).slice as usize % doors.len();
+            let slice = usize::from(ctx.requests.get(id).slice) - first_slice;
             ctx.fabric.push(doors[slice].fills, id, data_end);
-            finished += 1;
+            self.room -= 1;
         }
-        finished
     }
 
-    /// The channel planned with room for `planned` reads: the ports may hold more, or may have to.
-    fn await_room(
-        &self,
-        cycle: u64,
-        next: Option<u64>,
-        planned: u32,
-        ctx: &mut Context,
-    ) -> Option<u64> {
-        if !self.channel.lacks_room(planned) {
+    /// The channel planned with the room that was known: the ports may hold more, or may have to.
+    fn await_room(&self, cycle: u64, next: Option<u64>, ctx: &mut Context) -> Option<u64> {
+        if !self.channel.lacks_room(self.room) {
             return next;
         }
-        let room = self.room(ctx);
-        if !self.channel.lacks_room(room) {
+        if !self.channel.lacks_room(self.room(ctx)) {
             return Some(cycle + 1);
         }
         for door in &self.doors {

@@ -94,14 +94,15 @@ pub struct RowView {
 pub struct Queue {
     /// By slot; a free slot holds what it last held. What lists are walked by lies close together.
     requests: Vec<Queued>,
-    nodes: Vec<Node>,
-    free: Vec<Slot>,
-    rows: Vec<RowNode>,
-    free_rows: Vec<Slot>,
+    nodes: Box<[Node]>,
+    rows: Box<[RowNode]>,
     /// First row of each hash value.
-    hashed: Vec<Slot>,
-    banks: Vec<BankLists>,
-    len: usize,
+    hashed: Box<[Slot]>,
+    banks: Box<[BankLists]>,
+    len: u32,
+    /// The first free slot and the first free place of a row, each with the next behind it.
+    free: Slot,
+    free_row: Slot,
 }
 
 /// Multiplier of Fibonacci hashing: 2^64 over the golden ratio.
@@ -110,25 +111,35 @@ const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
 impl Queue {
     pub(super) fn new(banks: usize, capacity: usize) -> Queue {
         assert!(capacity < usize::from(u16::MAX), "at most {} requests", u16::MAX - 1);
-        let slots = || (0..capacity as u16).rev().map(Slot).collect();
+        // Free places are handed out lowest first.
+        let next =
+            |place: usize| Slot(if place + 1 < capacity { place as u16 + 1 } else { u16::MAX });
+        let links = |place| Links { next: next(place), ..LOOSE };
+        let node = |place| Node { in_bank: links(place), in_row: LOOSE, row: Slot::NONE };
+        let row = |place| RowNode {
+            row: 0,
+            bank: 0,
+            requests: EMPTY,
+            in_bank: links(place),
+            next_hashed: Slot::NONE,
+        };
+        let lists = BankLists { requests: EMPTY, rows: EMPTY, open_row: None, open: Slot::NONE };
+        let first = if capacity > 0 { Slot(0) } else { Slot::NONE };
         Queue {
             requests: Vec::with_capacity(capacity),
-            nodes: Vec::with_capacity(capacity),
-            free: slots(),
-            rows: Vec::with_capacity(capacity),
-            free_rows: slots(),
-            hashed: vec![Slot::NONE; (2 * capacity).next_power_of_two().max(2)],
-            banks: vec![
-                BankLists { requests: EMPTY, rows: EMPTY, open_row: None, open: Slot::NONE };
-                banks
-            ],
+            nodes: (0..capacity).map(node).collect(),
+            rows: (0..capacity).map(row).collect(),
+            hashed: vec![Slot::NONE; (2 * capacity).next_power_of_two().max(2)].into(),
+            banks: vec![lists; banks].into(),
             len: 0,
+            free: first,
+            free_row: first,
         }
     }
 
     /// Requests that wait, of all banks.
     pub fn len(&self) -> usize {
-        self.len
+        self.len as usize
     }
 
     /// Whether no request waits.
@@ -231,10 +242,15 @@ impl Queue {
     pub(super) fn push(&mut self, queued: Queued) -> Slot {
         let Request { bank, row, .. } = queued.request;
         let row = self.find(bank, row).unwrap_or_else(|| self.add_row(bank, row));
-        let slot = self.free.pop().expect("a request enters where there is room");
+        let slot = self.free.some().expect("a request enters where there is room");
         self.len += 1;
-        place(&mut self.requests, slot, queued);
-        place(&mut self.nodes, slot, Node { in_bank: LOOSE, in_row: LOOSE, row });
+        let node = &mut self.nodes[slot.index()];
+        self.free = node.in_bank.next;
+        node.row = row;
+        match self.requests.get_mut(slot.index()) {
+            Some(place) => *place = queued,
+            None => self.requests.push(queued),
+        }
         let nodes = &mut self.nodes;
         append(&mut self.banks[usize::from(bank)].requests, slot, nodes, |node| &mut node.in_bank);
         append(&mut self.rows[row.index()].requests, slot, nodes, |node| &mut node.in_row);
@@ -257,7 +273,8 @@ impl Queue {
 
     /// The slot of a request that was taken may hold another.
     pub(super) fn free(&mut self, slot: Slot) {
-        self.free.push(slot);
+        self.nodes[slot.index()].in_bank.next = self.free;
+        self.free = slot;
     }
 
     /// The row of a bank was opened or closed.
@@ -292,11 +309,12 @@ impl Queue {
     }
 
     fn add_row(&mut self, bank: u16, row: u32) -> Slot {
-        let slot = self.free_rows.pop().expect("no more rows than requests");
+        let slot = self.free_row.some().expect("no more rows than requests");
         let bucket = self.bucket(bank, row);
         let next_hashed = std::mem::replace(&mut self.hashed[bucket], slot);
-        let node = RowNode { row, bank, requests: EMPTY, in_bank: LOOSE, next_hashed };
-        place(&mut self.rows, slot, node);
+        let node = &mut self.rows[slot.index()];
+        self.free_row = node.in_bank.next;
+        *node = RowNode { row, bank, requests: EMPTY, in_bank: LOOSE, next_hashed };
         let lists = &mut self.banks[usize::from(bank)];
         append(&mut lists.rows, slot, &mut self.rows, |node| &mut node.in_bank);
         if lists.open_row == Some(row) {
@@ -322,15 +340,8 @@ impl Queue {
         if lists.open == slot {
             lists.open = Slot::NONE;
         }
-        self.free_rows.push(slot);
-    }
-}
-
-/// Puts a node into its place; free places are handed out lowest first, so the table grows by one at a time.
-fn place<T>(table: &mut Vec<T>, slot: Slot, node: T) {
-    match table.get_mut(slot.index()) {
-        Some(place) => *place = node,
-        None => table.push(node),
+        self.rows[slot.index()].in_bank.next = self.free_row;
+        self.free_row = slot;
     }
 }
 

@@ -40,6 +40,23 @@ impl Span {
     }
 }
 
+/// When a bank or a channel had requests: see [`BankStatistics`].
+#[derive(Default)]
+#[repr(align(64))]
+pub(super) struct Busy {
+    pub pending: Span,
+    pub service: Span,
+}
+
+impl Busy {
+    /// A request in service has its last data at `end`.
+    #[inline]
+    pub fn close(&mut self, end: u64) {
+        self.pending.close(end);
+        self.service.close(end);
+    }
+}
+
 /// How long a number stood at each of its values.
 #[derive(Clone, Debug)]
 pub(super) struct Occupancy {
@@ -67,22 +84,23 @@ impl Occupancy {
     }
 }
 
-/// What is counted of one bank: see [`BankStatistics`].
+/// What is counted of one bank, row hits first: see [`BankStatistics`].
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub(super) struct BankCounts {
     pub reads: u64,
+    pub row_hits: u64,
     pub writes: u64,
     pub activations: u64,
     pub precharges: u64,
     pub auto_precharges: u64,
-    pub row_hits: u64,
     pub row_misses: u64,
     pub row_conflicts: u64,
 }
 
 impl BankCounts {
     /// With the cycles covered up to `now`.
-    pub fn with_cycles(&self, pending: &Span, service: &Span, now: u64) -> BankStatistics {
+    pub fn with_cycles(&self, busy: &Busy, now: u64) -> BankStatistics {
         BankStatistics {
             reads: self.reads,
             writes: self.writes,
@@ -92,8 +110,8 @@ impl BankCounts {
             row_hits: self.row_hits,
             row_misses: self.row_misses,
             row_conflicts: self.row_conflicts,
-            pending_cycles: pending.cycles(now),
-            service_cycles: service.cycles(now),
+            pending_cycles: busy.pending.cycles(now),
+            service_cycles: busy.service.cycles(now),
         }
     }
 }

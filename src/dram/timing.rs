@@ -76,15 +76,16 @@ struct Consequences {
 struct Rules {
     /// Groups of the channel.
     groups: usize,
-    /// Places that each kind of command has in [`TimingState::shared`]: of pseudo channels and then of groups.
+    /// Places that each kind of command has in [`TimingState::shared`].
     places: usize,
-    pseudo_channels: usize,
     /// By the kind of the command and the group that it goes to.
     consequences: Vec<Consequences>,
     windows: Vec<Window>,
     seats: [Seat; MAX_BANKS as usize],
     /// By the kind of a command.
     reach: [Reach; CommandKind::COUNT],
+    /// Kinds of commands that one to another bank delays.
+    shared: KindSet,
     auto_precharge: bool,
     /// RD and WR to first data.
     latencies: [u32; 2],
@@ -100,6 +101,8 @@ struct Seat {
     /// Of the channel, as is its group.
     pseudo_channel: u16,
     group: u16,
+    /// The place of its group within a kind: see [`TimingState::shared`].
+    place: u16,
 }
 
 /// What a command delays beside its own bank.
@@ -175,6 +178,7 @@ impl Shape {
             mates: (0..banks).filter(|&mate| self.group(mate) == group).map(one).sum(),
             pseudo_channel: self.pseudo_channel(bank) as u16,
             group: group as u16,
+            place: (self.pseudo_channels + group) as u16,
         }
     }
 
@@ -229,7 +233,7 @@ pub(super) struct TimingState {
     rules: Rc<Rules>,
     banks: Vec<Earliest>,
     /// Earliest cycles as far as other banks go, by kind, and for each kind of whole pseudo channels and then of
-    /// groups.
+    /// groups: the later of the two holds.
     shared: Vec<u64>,
     /// By window and pseudo channel.
     last: Vec<Vec<Ring>>,
@@ -267,10 +271,10 @@ impl TimingState {
         let rules = Rules {
             groups,
             places: shape.places(),
-            pseudo_channels: shape.pseudo_channels,
             consequences,
             windows,
             seats: std::array::from_fn(|bank| shape.seat(bank, banks)),
+            shared: reach.iter().fold(0, |kinds, reach| kinds | reach.kinds),
             reach,
             auto_precharge: alike(&table, Rd, Rda) && alike(&table, Wr, Wra),
             latencies: standard.latencies(dram),
@@ -306,6 +310,12 @@ impl TimingState {
         self.rules.reach[kind as usize].kinds
     }
 
+    /// Whether other banks ever delay a command of this kind.
+    #[inline]
+    pub fn is_shared(&self, kind: CommandKind) -> bool {
+        self.rules.shared & 1 << kind as u8 != 0
+    }
+
     /// Earliest cycle as far as the bank's own commands go.
     #[inline]
     pub fn of_bank(&self, kind: CommandKind, bank: usize) -> u64 {
@@ -315,10 +325,9 @@ impl TimingState {
     /// Earliest cycle as far as other banks go.
     #[inline]
     pub fn others(&self, kind: CommandKind, bank: usize) -> u64 {
-        let seat = &self.rules.seats[bank];
-        let (rules, first) = (&*self.rules, kind as usize * self.rules.places);
+        let (seat, first) = (&self.rules.seats[bank], kind as usize * self.rules.places);
         let of_pseudo_channel = self.shared[first + usize::from(seat.pseudo_channel)];
-        of_pseudo_channel.max(self.shared[first + rules.pseudo_channels + usize::from(seat.group)])
+        of_pseudo_channel.max(self.shared[first + usize::from(seat.place)])
     }
 
     /// Earliest cycle by all constraints.
@@ -437,19 +446,9 @@ fn raise(earliest: &mut [u64], rules: &[Rule], now: u64) {
 mod tests {
     use super::*;
     use crate::dram::standard::Place;
-    use crate::dram::tests::harness::machines;
+    use crate::dram::tests::harness::shapes;
     use CommandKind::{Act, Pre};
     use proptest::prelude::*;
-
-    /// Channels of several pseudo channels and stacks too.
-    fn shapes() -> Vec<Dram> {
-        let of = |standard: &str, pseudo_channels, stacks| {
-            let dram = machines().remove(0);
-            Dram { standard: standard.to_owned(), pseudo_channels, stacks, banks: 32, ..dram }
-        };
-        let stacked = [of("hbm2", 2, 1), of("hbm3", 2, 2), of("gddr5", 1, 2), of("gddr7", 4, 1)];
-        machines().into_iter().chain(stacked).collect()
-    }
 
     /// The earliest cycle by walking all constraints and all commands so far.
     fn plain(

@@ -118,7 +118,8 @@ mod tests {
 
     fn sectors(addresses: &[u64], width: u32, store: bool, sector_bytes: u32) -> Vec<Sector> {
         let mut out = Sectors::new();
-        Coalescer::new(sector_bytes, AtomicRequests::PerSector).sectors(addresses, width, store, &mut out);
+        Coalescer::new(sector_bytes, AtomicRequests::PerSector)
+            .sectors(addresses, width, store, &mut out);
         out.as_slice().to_vec()
     }
 

@@ -23,12 +23,15 @@ impl Sm {
             if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
                 self.l1.counts.reservation_fails[reason as usize] += cycles;
             }
-            let outcome = if lookup.store { self.store(&lookup, ctx) } else { self.load(&lookup, ctx) };
+            let outcome =
+                if lookup.store { self.store(&lookup, ctx) } else { self.load(&lookup, ctx) };
             match outcome {
                 Ok(()) => self.banks.pop(bank),
                 Err(reason) => {
                     self.banks.fail(bank, reason, cycle);
-                    if reason == ReservationFail::MissQueueFull && ctx.fabric.room(self.request_port) == 0 {
+                    if reason == ReservationFail::MissQueueFull
+                        && ctx.fabric.room(self.request_port) == 0
+                    {
                         ctx.fabric.wake_writer(self.request_port);
                     }
                 }

@@ -40,11 +40,14 @@ impl Sm {
         };
         let access = self.accesses.add(Access::new(slot, returns, row));
         if instruction.space == Space::Constant {
-            self.accesses.get_mut(access).ready_cycle = cycle + self.operand_latency + self.constant_latency;
-            self.completions.push(Reverse((cycle + self.operand_latency + self.constant_latency, access)));
+            self.accesses.get_mut(access).ready_cycle =
+                cycle + self.operand_latency + self.constant_latency;
+            self.completions
+                .push(Reverse((cycle + self.operand_latency + self.constant_latency, access)));
         } else {
             let width = u32::from(instruction.width);
-            let entry = self.lsu.push(slot as usize % self.slots.len(), cycle + self.operand_latency);
+            let entry =
+                self.lsu.push(slot as usize % self.slots.len(), cycle + self.operand_latency);
             entry.access = access;
             entry.cache_op = instruction.cache_op;
             entry.sent = 0;
@@ -243,7 +246,9 @@ impl Sm {
         let next = entry.from.max(busy_until).max(cycle + 1);
         let sector = entry.sectors.as_slice().get(entry.sent).copied();
         let entry_passes = matches!(entry.work, Work::Shared { .. }) || self.passes_l1(entry);
-        let blocked = !entry_passes && sector.is_some_and(|sector| !self.banks.has_room(self.l1.bank(sector.address) as usize));
+        let blocked = !entry_passes
+            && sector
+                .is_some_and(|sector| !self.banks.has_room(self.l1.bank(sector.address) as usize));
         (!blocked).then_some(next)
     }
 }

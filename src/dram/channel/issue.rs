@@ -13,9 +13,11 @@ impl Channel {
     pub(super) fn next_event(&mut self, now: u64) -> Option<u64> {
         let command =
             if self.may_refresh_all() { self.earliest_refresh() } else { self.agenda.plan().cycle };
-        let assignment = if self.unassigned == 0 { u64::MAX } else { self.next_assignment };
-        let policy = self.choices_end.min(self.next_tick()).min(assignment);
-        self.upkeep = self.refresh.next().min(policy);
+        if self.spec.attends {
+            let assignment = if self.unassigned == 0 { u64::MAX } else { self.next_assignment };
+            let policy = self.choices_end.min(self.next_tick()).min(assignment);
+            self.upkeep = self.refresh.next().min(policy);
+        }
         let next = command.min(self.upkeep);
         (next < u64::MAX).then_some(next.max(now + 1))
     }
@@ -34,11 +36,16 @@ impl Channel {
         let completed = self.completions.len();
         if self.spec.dual_command_bus {
             let columns = self.agenda.columns();
-            self.issue_one(COLUMN_BUS, due & columns, now);
+            if due & columns != 0 {
+                self.issue_one(COLUMN_BUS, due & columns, now);
+            }
             // What has just started may have taken the last room; what has ended may have turned the channel from
             // writes to reads. The bank that it was for is due no longer.
-            let held = self.held(self.room_left(room, completed));
-            self.issue_one(ROW_BUS, due & !columns & self.agenda.rows() & !held, now);
+            let rows = due & !columns & self.agenda.rows();
+            if rows != 0 {
+                let held = self.held(self.room_left(room, completed));
+                self.issue_one(ROW_BUS, rows & !held, now);
+            }
         } else {
             self.issue_one(ROW_BUS, due, now);
         }
@@ -177,8 +184,8 @@ impl Channel {
         bank.active = Some(Active { first_command: now, issued: 0, slot, queue, outcome });
         self.busy |= one(index);
         self.assigned &= !one(index);
-        bank.service.open(now);
-        self.service.open(now);
+        bank.busy.service.open(now);
+        self.busy_time.service.open(now);
         self.active[usize::from(write)] += 1;
         if self.spec.in_order {
             self.order[serving].pop_front();
@@ -224,8 +231,8 @@ impl Channel {
         let Some(row) = bank.open_row else { return };
         bank.count.precharges += 1;
         if bank.active.is_none() {
-            bank.service.add(now, now + self.spec.trp);
-            self.service.add(now, now + self.spec.trp);
+            bank.busy.service.add(now, now + self.spec.trp);
+            self.busy_time.service.add(now, now + self.spec.trp);
         }
         let active = bank.active;
         let request = active.map(|active| self.served(active).request.id);
@@ -236,7 +243,8 @@ impl Channel {
 
     fn set_open_row(&mut self, index: usize, row: Option<u32>) {
         self.banks[index].open_row = row;
-        self.queues.iter_mut().for_each(|queue| queue.set_open_row(index as u16, row));
+        let queues = &mut self.queues[..self.spec.queues];
+        queues.iter_mut().for_each(|queue| queue.set_open_row(index as u16, row));
         match row {
             Some(_) => self.open_banks |= one(index),
             None => self.open_banks &= !one(index),
@@ -296,10 +304,8 @@ impl Channel {
         bank.active = None;
         self.busy &= !one(index);
         bank.waiting[queue] -= 1;
-        bank.pending.close(data_end);
-        bank.service.close(data_end);
-        self.pending.close(data_end);
-        self.service.close(data_end);
+        bank.busy.close(data_end);
+        self.busy_time.close(data_end);
         self.waiting[queue] -= 1;
         self.active[kind] -= 1;
         self.count.requests[kind] += 1;

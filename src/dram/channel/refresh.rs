@@ -1,7 +1,7 @@
 //! Refresh, of all banks together or one after the other.
 
 use super::Channel;
-use crate::dram::agenda::one;
+use crate::dram::agenda::{BankSet, one};
 use crate::dram::request::{Command, CommandKind};
 use crate::machine::Dram;
 use std::ops::Range;
@@ -43,9 +43,10 @@ impl Refresh {
         }
     }
 
-    /// No request may start at this bank.
-    pub fn wants_bank(&self, bank: usize) -> bool {
-        self.due || self.bank_due && self.bank == bank
+    /// Banks at which no request may start.
+    fn waited_for(&self) -> BankSet {
+        let single = if self.bank_due { one(self.bank) } else { 0 };
+        if self.due { BankSet::MAX } else { single }
     }
 
     /// The banks of the pseudo channel that is refreshed next.
@@ -73,13 +74,21 @@ impl Channel {
     pub(super) fn begin_refreshes(&mut self, now: u64) {
         if now >= self.refresh.next[ALL] && !self.refresh.due {
             self.refresh.due = true;
+            self.follow_refresh();
             self.decide_all(now);
         }
         if now >= self.refresh.next[SINGLE] && !self.refresh.bank_due {
             self.refresh.bank_due = true;
+            self.follow_refresh();
             self.assigned &= !one(self.refresh.bank);
             self.redecide(self.refresh.bank, now);
         }
+    }
+
+    /// What is due, or when the next will be, has changed.
+    fn follow_refresh(&mut self) {
+        self.refreshing = self.refresh.waited_for();
+        self.upkeep = self.refresh.next();
     }
 
     /// What a bank needs whose refresh is due: its row closed, then its own refresh if it is not that of all.
@@ -100,12 +109,13 @@ impl Channel {
         refresh.bank_due = false;
         refresh.bank = (refresh.bank + 1) % self.banks.len();
         refresh.next[SINGLE] += refresh.interval[SINGLE];
+        self.follow_refresh();
         self.record(idle_command(now, CommandKind::RefPb, index as u16, 0));
     }
 
     /// A refresh is due and every bank is closed and idle.
     pub(super) fn may_refresh_all(&self) -> bool {
-        self.refresh.due && self.open_banks == 0 && self.busy == 0
+        self.refreshing != 0 && self.refresh.due && self.open_banks == 0 && self.busy == 0
     }
 
     pub(super) fn earliest_refresh(&self) -> u64 {
@@ -127,6 +137,7 @@ impl Channel {
             self.refresh.pseudo_channel += 1;
             if self.refresh.banks().start == self.banks.len() {
                 self.refresh.finish_all();
+                self.follow_refresh();
                 self.decide_all(now);
                 self.replan(0, now + 1);
             }

@@ -6,20 +6,21 @@ use crate::machine::Dram;
 
 /// Writes are served from the high watermark down to the low one and when there is no read, and then at least
 /// `write_min_drain` of them as long as there are any.
+#[repr(C)]
 pub(super) struct Turns {
+    /// The queue that is served.
+    pub serving: usize,
+    /// Kind of the last column command, and how many of that kind passed a bank that needs the other.
+    pub direction: Option<CommandKind>,
+    draining: bool,
+    pub passed: u32,
+    /// Column commands that may pass a bank that waits for the data bus to turn.
+    pub limit: u32,
+    /// Writes that have left since writes are served.
+    drained: u32,
     pub high_watermark: u32,
     low_watermark: u32,
     min_drain: u32,
-    /// The queue that is served.
-    pub serving: usize,
-    draining: bool,
-    /// Writes that have left since writes are served.
-    drained: u32,
-    /// Column commands that may pass a bank that waits for the data bus to turn.
-    pub limit: u32,
-    /// Kind of the last column command, and how many of that kind passed a bank that needs the other.
-    pub direction: Option<CommandKind>,
-    pub passed: u32,
     pub turnarounds: u64,
     /// Times that the high watermark was reached.
     pub drains: u64,

@@ -206,6 +206,16 @@ pub fn machines() -> Vec<Dram> {
     vec![gddr5(), gddr3(), hbm2(), sparse(), refreshed]
 }
 
+/// Channels of several pseudo channels and stacks too, and one whose commands begin at whole clocks only.
+pub fn shapes() -> Vec<Dram> {
+    let of = |standard: &str, pseudo_channels, stacks| {
+        let standard = standard.to_owned();
+        Dram { standard, pseudo_channels, stacks, banks: 32, ..gddr5() }
+    };
+    let stacked = [of("hbm2", 2, 1), of("hbm3", 2, 2), of("gddr5", 1, 2), of("gddr7", 4, 1)];
+    machines().into_iter().chain(stacked).collect()
+}
+
 /// One channel, 16 SMs of 32 warps.
 pub fn scene(dram: &Dram) -> Scene {
     Scene { dram: Dram { channels: 1, ..dram.clone() }, sources: 16, warps: 16 * 32 }
