@@ -77,6 +77,9 @@ impl Port {
 /// Places of a ring before it grows, as a power of two.
 const FIRST_RING_BITS: u8 = 2;
 
+/// Entries for which there is room from the start, 2 MB of address space, as rings that grow leave their old places.
+const FIRST_ENTRIES: usize = 1 << 17;
+
 /// What a port is called: its name, and which of several like ports it is.
 type Name = (&'static str, u32);
 
@@ -97,7 +100,7 @@ impl Fabric {
     pub fn new(clocks: [Clock; Domain::COUNT], units: [usize; Domain::COUNT]) -> Fabric {
         Fabric {
             ports: Vec::new(),
-            entries: Vec::new(),
+            entries: Vec::with_capacity(FIRST_ENTRIES),
             names: Vec::new(),
             arrivals: vec![PortSet::default(); units[Domain::Network as usize]],
             wheels: units.map(Wheel::new),

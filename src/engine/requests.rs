@@ -148,10 +148,19 @@ const LINE_BYTES: usize = 64;
 const _: () = assert!(size_of::<Row>() == 2 * LINE_BYTES);
 
 /// All requests in flight.
-#[derive(Default)]
 pub struct RequestTable {
     rows: Vec<Row>,
     free: Vec<RequestId>,
+}
+
+/// Rows for which there is room from the start: 8 MB of address space, of which only what is used becomes memory. A
+/// table that grows is copied.
+const FIRST_ROWS: usize = 1 << 16;
+
+impl Default for RequestTable {
+    fn default() -> RequestTable {
+        RequestTable { rows: Vec::with_capacity(FIRST_ROWS), free: Vec::new() }
+    }
 }
 
 impl RequestTable {
