@@ -1,6 +1,7 @@
 //! Miss-status holding registers: outstanding misses and the requests that wait for them.
 
 use super::index::AddressIndex;
+use super::tags::Slot;
 use crate::engine::{CacheLevel, RequestId, RequestTable};
 
 /// One outstanding miss; its requests are linked through the request table.
@@ -10,6 +11,8 @@ struct Entry {
     first: RequestId,
     last: RequestId,
     count: u32,
+    /// Where its line is, if that is kept for it.
+    place: Option<Slot>,
 }
 
 /// The registers of one cache, by sector address.
@@ -116,12 +119,25 @@ impl Mshr {
         self.entries[entry.index()].first
     }
 
-    /// Opens an entry for `sector`; there must be a free one and none for the sector.
+    /// Where the line of an outstanding miss is, if [`Mshr::open`] was told.
     #[inline]
-    pub fn open(&mut self, sector: u64, request: RequestId, requests: &mut RequestTable) {
+    pub fn place(&self, sector: u64) -> Option<Slot> {
+        self.entry(sector).and_then(|entry| self.entries[entry as usize].place)
+    }
+
+    /// Opens an entry for `sector`; there must be a free one and none for the sector. `place` is where its line is, if
+    /// that is kept until the entry is closed.
+    #[inline]
+    pub fn open(
+        &mut self,
+        sector: u64,
+        place: Option<Slot>,
+        request: RequestId,
+        requests: &mut RequestTable,
+    ) {
         assert!(!self.is_full(), "a free MSHR entry was promised");
         requests.set_next(request, self.level, RequestId::NONE);
-        let opened = Entry { sector, first: request, last: request, count: 1 };
+        let opened = Entry { sector, first: request, last: request, count: 1, place };
         let entry = self.free.pop().unwrap_or(self.entries.len() as u32);
         match self.entries.get_mut(entry as usize) {
             Some(entry) => *entry = opened,
@@ -165,8 +181,8 @@ mod tests {
         let [a, b, c, other] = some_requests(&mut requests);
         let mut mshr = Mshr::new(CacheLevel::L1, 4, 8);
         assert_eq!(mshr.merge(5, a, &mut requests), Merge::Absent);
-        mshr.open(5, a, &mut requests);
-        mshr.open(6, other, &mut requests);
+        mshr.open(5, None, a, &mut requests);
+        mshr.open(6, None, other, &mut requests);
         assert_eq!(mshr.merge(5, b, &mut requests), Merge::Joined { length: 2 });
         assert_eq!(mshr.merge(5, c, &mut requests), Merge::Joined { length: 3 });
         let (first, count) = mshr.close(5).unwrap();
@@ -183,7 +199,7 @@ mod tests {
         let [a, b, c] = some_requests(&mut requests);
         let mut mshr = Mshr::new(CacheLevel::Llc, 4, 2);
         assert_eq!(mshr.probe(5), None);
-        mshr.open(5, a, &mut requests);
+        mshr.open(5, None, a, &mut requests);
         assert_eq!(mshr.probe(5), Some(true));
         assert_eq!(mshr.merge(5, b, &mut requests), Merge::Joined { length: 2 });
         assert_eq!(mshr.probe(5), Some(false));
@@ -203,13 +219,13 @@ mod tests {
         let mut requests = RequestTable::default();
         let ids: [RequestId; 3] = some_requests(&mut requests);
         let mut mshr = Mshr::new(CacheLevel::Llc, 2, 1);
-        mshr.open(0, ids[0], &mut requests);
+        mshr.open(0, None, ids[0], &mut requests);
         assert!(!mshr.is_full());
-        mshr.open(1, ids[1], &mut requests);
+        mshr.open(1, None, ids[1], &mut requests);
         assert!(mshr.is_full());
         mshr.close(0);
         assert_eq!((mshr.is_full(), mshr.len()), (false, 1));
-        mshr.open(2, ids[2], &mut requests);
+        mshr.open(2, None, ids[2], &mut requests);
         assert_eq!((mshr.close(1), mshr.close(2)), (Some((ids[1], 1)), Some((ids[2], 1))));
     }
 
@@ -220,13 +236,25 @@ mod tests {
         let [first, behind_in_l1, behind_in_llc] = some_requests(&mut requests);
         let mut l1 = Mshr::new(CacheLevel::L1, 1, 8);
         let mut llc = Mshr::new(CacheLevel::Llc, 1, 8);
-        l1.open(5, first, &mut requests);
-        llc.open(5, first, &mut requests);
+        l1.open(5, None, first, &mut requests);
+        llc.open(5, None, first, &mut requests);
         l1.merge(5, behind_in_l1, &mut requests);
         llc.merge(5, behind_in_llc, &mut requests);
         let (answered, count) = llc.close(5).unwrap();
         assert_eq!(count, 2);
         assert_eq!(chain(answered, CacheLevel::Llc, &requests), [first, behind_in_llc]);
         assert_eq!(chain(l1.close(5).unwrap().0, CacheLevel::L1, &requests), [first, behind_in_l1]);
+    }
+
+    #[test]
+    fn an_entry_knows_the_place_that_it_was_opened_with_until_it_is_closed() {
+        let mut requests = RequestTable::default();
+        let [a, b] = some_requests(&mut requests);
+        let mut mshr = Mshr::new(CacheLevel::Llc, 2, 2);
+        mshr.open(5, Some(Slot(9)), a, &mut requests);
+        mshr.open(6, None, b, &mut requests);
+        assert_eq!([5, 6, 7].map(|sector| mshr.place(sector)), [Some(Slot(9)), None, None]);
+        mshr.close(5);
+        assert_eq!(mshr.place(5), None);
     }
 }

@@ -12,7 +12,7 @@ const NIL: u32 = u32::MAX;
 
 /// Place of a line in the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot(u32);
+pub struct Slot(pub(super) u32);
 
 /// How addresses divide into lines and sectors.
 #[derive(Clone, Copy, Debug)]

@@ -76,7 +76,7 @@ impl Slice {
             Insertion::Nowhere => ReadAllocate::OnFill,
             _ => self.rules.read_allocate,
         };
-        self.take_miss(request.address, slot, allocate, now, ctx)?;
+        let place = self.take_miss(request.address, slot, allocate, now, ctx)?;
         if insertion == Insertion::Oldest
             && let Some(slot) = self.tags.find(line)
         {
@@ -88,7 +88,7 @@ impl Slice {
             Some(_) => self.result.cache.read_sector_misses += 1,
             None => self.result.cache.read_misses += 1,
         }
-        self.miss(id, now, ctx);
+        self.miss(id, place, now, ctx);
         Ok(())
     }
 
@@ -113,7 +113,7 @@ impl Slice {
     }
 
     /// Reserves what a miss needs beside its request, or says what is missing. Its line has its place at once or
-    /// when it comes.
+    /// when it comes; where the place is, if it is kept till then.
     fn take_miss(
         &mut self,
         address: u64,
@@ -121,7 +121,7 @@ impl Slice {
         allocate: ReadAllocate,
         now: Ticks,
         ctx: &mut Context,
-    ) -> Result<(), ReservationFail> {
+    ) -> Result<Option<Slot>, ReservationFail> {
         if self.mshr.is_full() {
             return Err(ReservationFail::MshrEntry);
         }
@@ -129,24 +129,25 @@ impl Slice {
             return Err(ReservationFail::MissQueueFull);
         }
         if allocate == ReadAllocate::OnFill {
-            return Ok(());
+            return Ok(None);
         }
         let slot = match slot {
             Some(slot) => slot,
             None => self.allocate(address, 1, now, ctx)?,
         };
         // A fill that looks for its place must find one, though all lines wait for fills behind it.
-        if self.rules.read_allocate == ReadAllocate::OnMiss {
+        let keeps = self.rules.read_allocate == ReadAllocate::OnMiss;
+        if keeps {
             self.tags.reserve(slot, self.geometry.sector_in_line(address));
         }
         self.tags.touch(slot);
-        Ok(())
+        Ok(keeps.then_some(slot))
     }
 
     /// Sends a miss to DRAM and opens its MSHR entry.
-    fn miss(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
+    fn miss(&mut self, id: RequestId, place: Option<Slot>, now: Ticks, ctx: &mut Context) {
         let sector = self.geometry.sector(ctx.requests.get(id).address);
-        self.mshr.open(sector, id, ctx.requests);
+        self.mshr.open(sector, place, id, ctx.requests);
         if let Some(path) = &mut self.path
             && let Some(entry) = self.mshr.find(sector)
         {
@@ -217,8 +218,9 @@ impl Slice {
             }
             found if self.must_fetch(request, found, part) => {
                 // The store's data need the place at once.
-                self.take_miss(request.address, found, ReadAllocate::OnMiss, now, ctx)?;
-                self.fetch(request.address, now, ctx);
+                let place =
+                    self.take_miss(request.address, found, ReadAllocate::OnMiss, now, ctx)?;
+                self.fetch(request.address, place, now, ctx);
                 self.tags.find(line)
             }
             None => Some(self.allocate(request.address, 0, now, ctx)?),
@@ -252,11 +254,11 @@ impl Slice {
             && self.mshr.probe(self.geometry.sector(request.address)).is_none()
     }
 
-    fn fetch(&mut self, address: u64, now: Ticks, ctx: &mut Context) {
+    fn fetch(&mut self, address: u64, place: Option<Slot>, now: Ticks, ctx: &mut Context) {
         self.result.cache.write_fetches += 1;
         let fetch = Request::of_slice(address, RequestKind::Fetch, self.index);
         let id = ctx.requests.add(fetch, now);
-        self.miss(id, now, ctx);
+        self.miss(id, place, now, ctx);
     }
 
     /// Sends a store's data on to DRAM.

@@ -204,12 +204,14 @@ impl Slice {
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<Option<Slot>, ReservationFail> {
-        let found = self.tags.find(self.geometry.line(address));
-        let insertion = ctx.requests.get(id).insertion;
+        let sector = self.geometry.sector(address);
+        let kept = self.mshr.place(sector);
+        let found = kept.or_else(|| self.tags.find(self.geometry.line(address)));
         if found.is_some() {
             return Ok(found);
         }
-        if insertion == Insertion::Nowhere && !self.needs_line(self.geometry.sector(address), ctx) {
+        let insertion = ctx.requests.get(id).insertion;
+        if insertion == Insertion::Nowhere && !self.needs_line(sector, ctx) {
             return Ok(None);
         }
         let slot = self.allocate(address, 0, now, ctx)?;

@@ -157,7 +157,7 @@ impl L1 {
 
     /// Opens the MSHR entry of a read that missed.
     pub fn open(&mut self, address: u64, request: RequestId, requests: &mut RequestTable) {
-        self.mshr.open(self.geometry.sector(address), request, requests);
+        self.mshr.open(self.geometry.sector(address), None, request, requests);
     }
 
     /// Lets a request wait for a sector that is on its way.
