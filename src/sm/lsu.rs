@@ -178,6 +178,11 @@ impl Lsu {
         }
     }
 
+    /// Whether the unit has begun with the first instruction.
+    pub fn has_begun(&self) -> bool {
+        self.begun
+    }
+
     /// The unit is done with the first instruction.
     pub fn pop(&mut self) {
         debug_assert!(self.len > 0 && self.begun);

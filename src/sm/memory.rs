@@ -241,15 +241,16 @@ impl Sm {
         if self.failing.is_some() {
             return None;
         }
-        let busy_until = self.lsu.busy_until;
         let entry = self.lsu.head()?;
-        let next = entry.from.max(busy_until).max(cycle + 1);
-        let sector = entry.sectors.as_slice().get(entry.sent).copied();
-        let entry_passes = matches!(entry.work, Work::Shared { .. }) || self.passes_l1(entry);
-        let blocked = !entry_passes
-            && sector
-                .is_some_and(|sector| !self.banks.has_room(self.l1.bank(sector.address) as usize));
-        (!blocked).then_some(next)
+        let next = entry.from.max(self.lsu.busy_until).max(cycle + 1);
+        (!self.waits_for_bank(entry)).then_some(next)
+    }
+
+    /// Whether the unit has begun with the first instruction, whose next sector finds its bank full: the tags make room.
+    fn waits_for_bank(&self, first: &Entry) -> bool {
+        let full = |sector: &Sector| !self.banks.has_room(self.l1.bank(sector.address) as usize);
+        let sector = first.sectors.as_slice().get(first.sent);
+        self.lsu.has_begun() && !self.passes_l1(first) && sector.is_some_and(full)
     }
 }
 
