@@ -8,6 +8,7 @@ mod memory;
 mod pipeline;
 mod side;
 mod slots;
+mod wakeups;
 
 use super::scheduler::{WarpScheduler, WarpView};
 use super::*;
@@ -203,6 +204,8 @@ struct Rig {
     picks: Arc<Mutex<Vec<u32>>>,
     /// CTAs to come, by cycle.
     launches: VecDeque<(u64, CtaLaunch)>,
+    /// The SM has a turn in every cycle, asked for or not.
+    restless: bool,
 }
 
 impl Rig {
@@ -222,7 +225,7 @@ impl Rig {
         sm.start_account(START);
         let l1_bytes = machine.l1.cache.size_bytes;
         let launches = VecDeque::new();
-        Rig { bench, sm, below, ports: (out, back), l1_bytes, picks, launches }
+        Rig { bench, sm, below, ports: (out, back), l1_bytes, picks, launches, restless: false }
     }
 
     /// Has all CTAs of the first kernel of `trace` start at `cycle`.
@@ -252,7 +255,7 @@ impl Rig {
     /// Until nothing more happens; nothing may be left then.
     fn run(mut self) -> Outcome {
         let (mut issues, mut ended) = (Vec::new(), Vec::new());
-        let Rig { bench, sm, below, ports: (out, back), picks, launches, .. } = &mut self;
+        let Rig { bench, sm, below, ports: (out, back), picks, launches, restless, .. } = &mut self;
         bench.run(|unit, cycle, ctx| match unit.domain {
             Domain::Core => {
                 while launches.front().is_some_and(|&(start, _)| start <= cycle) {
@@ -261,6 +264,9 @@ impl Rig {
                 sm.step(cycle, ctx).unwrap();
                 issues.extend(picks.lock().unwrap().drain(..).map(|warp| (cycle, warp)));
                 ended.extend(sm.take_ended());
+                if *restless && !sm.is_idle() {
+                    ctx.fabric.wake_cycle(unit, cycle + 1);
+                }
             }
             Domain::Dram => below.step_dram(cycle, ctx),
             _ => below.step(cycle, unit, *out, *back, ctx),
