@@ -4,7 +4,9 @@
 use std::fmt::Display;
 
 use super::limits::LIMITS;
-use super::{Cache, Dram, IndexHash, L1, Machine, MachineError, QueueOrganisation, Sm, flatten};
+use super::{
+    Cache, Dram, IndexHash, L1, Machine, MachineError, QueueOrganisation, Sm, WritePolicy, flatten,
+};
 use crate::dram::standard::Standard;
 
 impl Machine {
@@ -19,6 +21,7 @@ impl Machine {
         check_cache("l1.cache", &self.l1.cache)?;
         check_cache("llc.cache", &self.llc.cache)?;
         check_shared_lines(&self.l1.cache, &self.llc.cache)?;
+        check_miss_queue(&self.l1.cache)?;
         check_unified(&self.l1, &self.sm)?;
         check_channels(&self.dram)?;
         check_bursts(&self.dram, &self.llc.cache)?;
@@ -119,6 +122,13 @@ fn check_shared_lines(l1: &Cache, llc: &Cache) -> Check {
     rule(l1.line_bytes == llc.line_bytes, "l1.cache.line_bytes", l1.line_bytes, line)?;
     let sector = format!("that of LLC: `llc.cache.sector_bytes` = {}", llc.sector_bytes);
     rule(l1.sector_bytes == llc.sector_bytes, "l1.cache.sector_bytes", l1.sector_bytes, sector)
+}
+
+/// In a write-back L1 a miss takes its place together with that of the dirty line that makes room for it.
+fn check_miss_queue(l1: &Cache) -> Check {
+    let holds = l1.write != WritePolicy::WriteBack || l1.miss_queue >= 2;
+    let valid = "at least 2, a miss and the dirty line that it replaces, with `l1.cache.write` = \"write-back\"";
+    rule(holds, "l1.cache.miss_queue", l1.miss_queue, valid)
 }
 
 fn check_unified(l1: &L1, sm: &Sm) -> Check {
