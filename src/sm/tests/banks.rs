@@ -107,6 +107,18 @@ fn a_bank_holds_as_many_sectors_as_its_pipeline_has_cycles() {
     assert_eq!(times(&[8, 12, 16, 20, 1])[4], (first_back - 4) + 1 + latency);
 }
 
+#[test]
+fn the_unit_begins_with_an_instruction_whose_bank_is_full() {
+    let four_words_of_a_bank: Vec<u64> = (0..4).map(|word| word * 128).collect();
+    let mut warp: WarpSteps = [8, 12, 16].map(|number| load(&sectors(&[number]))).to_vec();
+    warp.push(memory(Kind::Load, Space::Shared, &four_words_of_a_bank));
+    warp.extend([20, 24].map(|number| load(&sectors(&[number]))));
+    let overrides = ["l1.latency=2", "l1.cache.mshr_entries=1", "sm.lsu_queue=1"];
+    // The first misses, the next two fill bank 0. After four passes, from cycle 3 on, the unit begins with the fourth,
+    // whose place the fifth takes in the cycle after.
+    assert_eq!(offsets(&sectored(&overrides), warp), [0, 1, 2, 3, 4, 3 + 4 + 1]);
+}
+
 /// Offsets of the uses of a line that four warps ask for, warp 1 with `other` in its place.
 fn uses_of_a_line(overrides: &[&str], other: WarpSteps) -> [u64; 4] {
     let reader = || vec![load(&[0]).used_after(0), exit()];
