@@ -50,10 +50,10 @@ struct Spec {
     picks_per_cycle: u32,
     /// Rows are closed by column commands too.
     auto_precharge: bool,
+    /// Rows of idle banks are closed.
+    closes_idle_rows: bool,
     /// The scheduler is asked and told of each queue; others are FR-FCFS.
     scheduled: [bool; 2],
-    /// Between two steps the scheduler or requests may bring forward what there is to do beside commands.
-    attends: bool,
     /// The constant answers of the scheduler.
     in_order: bool,
     ranks_banks: bool,
@@ -213,8 +213,8 @@ impl Channel {
             dual_command_bus: dram.dual_command_bus,
             picks_per_cycle,
             auto_precharge: timing.auto_precharge() && page.precharges_automatically(),
-            attends: asks || picks_per_cycle > 0,
             scheduled: [asks, asks && scheduler.orders_writes()],
+            closes_idle_rows: page.closes_idle_rows(),
             in_order: scheduler.strictly_in_order(),
             ranks_banks: scheduler.ranks_banks(),
             steps_banks: scheduler.steps_banks(),
@@ -303,17 +303,20 @@ impl Channel {
         }
     }
 
-    /// Whether a request that has just entered may change what its bank does next. While FR-FCFS has a choice, only a
-    /// first row hit does.
+    /// Whether a request that has just entered may change what its bank does next. FR-FCFS changes its choice for a
+    /// first row hit only, and a bank that waits to be assigned a request goes on waiting unless its row may be closed.
     fn changes_choice(&self, index: usize, queue: usize, slot: Slot) -> bool {
         let bank = &self.banks[index];
         if bank.active.is_some() {
             return false;
         }
-        self.spec.scheduled[self.turns.serving]
-            || bank.candidate.is_none()
-            || queue == self.turns.serving
-                && self.queues[queue].oldest_hit(index as u16) == Some(slot)
+        if self.spec.scheduled[self.turns.serving] {
+            return true;
+        }
+        if bank.candidate.is_none() {
+            return self.spec.closes_idle_rows || self.unassigned & one(index) == 0;
+        }
+        queue == self.turns.serving && self.queues[queue].oldest_hit(index as u16) == Some(slot)
     }
 
     /// More requests wait for the data of request `id`, which goes to `bank`: see [`Scheduler::on_merge`]. Nothing
@@ -337,11 +340,13 @@ impl Channel {
     /// nothing arrives and no room is made; none: never.
     pub fn step(&mut self, now: u64, room: u32) -> Option<u64> {
         debug_assert!(room >= self.active[READS], "room taken from reads in service");
-        if self.spec.attends || now >= self.upkeep {
+        // Between two steps a scheduler may come to want its turn sooner than it said.
+        if self.spec.scheduled[READS] || now >= self.upkeep {
             self.begin_refreshes(now);
             self.tick(now);
             self.end_choices(now);
             self.assign(now);
+            self.plan_upkeep();
         }
         if !self.refreshes_all(now) {
             self.issue_due(now, room);
@@ -478,6 +483,7 @@ impl Channel {
         }
         if self.queues[self.turns.serving].waiting(index as u16) > 0 {
             self.unassigned |= one(index);
+            self.upkeep = self.upkeep.min(self.next_assignment);
         }
         None
     }
@@ -592,6 +598,9 @@ impl Channel {
 
     /// Closing a row of an idle bank, as the page policy has it.
     fn close_idle(&self, index: usize) -> Option<(CommandKind, u64)> {
+        if !self.spec.closes_idle_rows {
+            return None;
+        }
         let row = self.page_view(index);
         if row.hits > 0 {
             return None;

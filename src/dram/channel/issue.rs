@@ -13,13 +13,18 @@ impl Channel {
     pub(super) fn next_event(&mut self, now: u64) -> Option<u64> {
         let command =
             if self.may_refresh_all() { self.earliest_refresh() } else { self.agenda.plan().cycle };
-        if self.spec.attends {
-            let assignment = if self.unassigned == 0 { u64::MAX } else { self.next_assignment };
-            let policy = self.choices_end.min(self.next_tick()).min(assignment);
-            self.upkeep = self.refresh.next().min(policy);
+        if self.spec.scheduled[READS] {
+            self.plan_upkeep();
         }
         let next = command.min(self.upkeep);
         (next < u64::MAX).then_some(next.max(now + 1))
+    }
+
+    /// Notes when there is something to do beside commands.
+    pub(super) fn plan_upkeep(&mut self) {
+        let assignment = if self.unassigned == 0 { u64::MAX } else { self.next_assignment };
+        let policy = self.choices_end.min(self.next_tick()).min(assignment);
+        self.upkeep = self.refresh.next().min(policy);
     }
 
     /// Issues the commands whose cycle has come, one per bus, and plans the next.

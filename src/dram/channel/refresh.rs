@@ -88,7 +88,7 @@ impl Channel {
     /// What is due, or when the next will be, has changed.
     fn follow_refresh(&mut self) {
         self.refreshing = self.refresh.waited_for();
-        self.upkeep = self.refresh.next();
+        self.plan_upkeep();
     }
 
     /// What a bank needs whose refresh is due: its row closed, then its own refresh if it is not that of all.

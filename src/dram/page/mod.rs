@@ -54,6 +54,11 @@ pub trait PagePolicy {
         false
     }
 
+    /// Whether [`closes_at`](PagePolicy::closes_at) ever names a cycle. Constant.
+    fn closes_idle_rows(&self) -> bool {
+        true
+    }
+
     /// From which cycle on the row is closed while its bank has nothing to serve and no request waits for the row;
     /// none: it stays open.
     fn closes_at(&self, row: &PageView) -> Option<u64> {

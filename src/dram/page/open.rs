@@ -15,4 +15,8 @@ pub(super) const ENTRY: PageEntry =
 
 struct Open;
 
-impl PagePolicy for Open {}
+impl PagePolicy for Open {
+    fn closes_idle_rows(&self) -> bool {
+        false
+    }
+}

@@ -310,11 +310,14 @@ pub trait Scheduler {
         false
     }
 
-    /// Whether [`rank`](Scheduler::rank) orders the banks. Constant.
+    /// Whether the round robin moves on by one bank with each assignment, begins anew behind the bank of each row
+    /// command, and is left alone by column commands (GPGPU-Sim), rather than beginning behind the bank that was last
+    /// served by the same bus. Constant.
     fn steps_banks(&self) -> bool {
         false
     }
 
+    /// Whether [`rank`](Scheduler::rank) orders the banks. Constant.
     fn ranks_banks(&self) -> bool {
         false
     }

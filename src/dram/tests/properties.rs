@@ -46,11 +46,22 @@ fn fit(dram: &Dram, requests: &[(u64, Request)]) -> Vec<(u64, Request)> {
 }
 
 /// FR-FCFS that the channel asks about every choice.
-struct Asked;
+struct Asked {
+    page: &'static str,
+    picks: u32,
+}
 
 impl Scheduler for Asked {
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         Some(bank.fr_fcfs())
+    }
+
+    fn page(&self) -> Option<&str> {
+        Some(self.page)
+    }
+
+    fn picks_per_cycle(&self) -> Option<u32> {
+        Some(self.picks)
     }
 }
 
@@ -86,13 +97,18 @@ proptest! {
 
     /// What the channel does without asking is what asking leads to.
     #[test]
-    fn plain_fr_fcfs_is_fr_fcfs(requests in stream()) {
+    fn plain_fr_fcfs_is_fr_fcfs(
+        requests in stream(),
+        page in prop::sample::select(vec!["open", "open-adaptive", "closed", "timeout"]),
+        picks in 0u32..3,
+    ) {
         for dram in machines() {
             let requests = fit(&dram, &requests);
-            let mut asked = Channel::new(&dram, Box::new(Asked)).unwrap();
+            let mut asked = Channel::new(&dram, Box::new(Asked { page, picks })).unwrap();
             asked.enable_log();
             let asked = drive(&mut asked, &requests, Stepping::Events, |_| u32::MAX);
-            let plain = run_with(&dram, "fr-fcfs", &requests, Stepping::Events, |_| u32::MAX);
+            let plain = format!("fr-fcfs(page={page},picks_per_cycle={picks})");
+            let plain = run_with(&dram, &plain, &requests, Stepping::Events, |_| u32::MAX);
             prop_assert_eq!(asked, plain);
         }
     }
