@@ -151,26 +151,30 @@ impl Crossbar {
         let flits = self.packets.flits(self.direction, ctx.requests.get(request));
         output.free = cycle + flits;
         ctx.fabric.push(output.port, request, self.clock.at(cycle + flits + self.latency));
-        self.sent(source, index, flits, cycle, ctx);
-        cycle + flits
+        self.sent(source, index, flits, cycle, ctx).min(cycle + flits)
     }
 
-    /// An input has sent a packet to `output`. Its next one may go in the same cycle, to an output whose turn is to come
-    /// (GPGPU-Sim grants every output on its own: xbar_router::iSLIP_Advance).
-    fn sent(&mut self, index: usize, output: usize, flits: u64, cycle: u64, ctx: &Context) {
+    /// An input has sent a packet to `output`; when to look at it again. Its next one may go in the same cycle, to an
+    /// output whose turn is to come (GPGPU-Sim grants every output on its own: xbar_router::iSLIP_Advance).
+    fn sent(&mut self, index: usize, output: usize, flits: u64, cycle: u64, ctx: &Context) -> u64 {
         insert(&mut self.unknown, index);
         let input = &mut self.inputs[index];
         input.sent = if input.cycle == cycle { input.sent + 1 } else { 1 };
         input.cycle = cycle;
         if input.sent >= self.input_speedup {
             input.free = cycle + flits;
-            return;
+            return input.free;
         }
-        let Some(next) = ctx.fabric.ready(input.port, self.clock.at(cycle)) else { return };
+        let Some((ready, next)) = ctx.fabric.head(input.port) else { return u64::MAX };
+        if ready > self.clock.at(cycle) {
+            return self.clock.cycle_from(ready);
+        }
         let target = self.target(next, ctx);
-        if target > output {
-            self.register(index, target);
+        if target <= output {
+            return cycle + 1;
         }
+        self.register(index, target);
+        u64::MAX
     }
 }
 

@@ -174,6 +174,41 @@ fn an_input_sends_one_packet_at_a_time() {
     assert_eq!(got[..3], [DATA, 2 * DATA, 2 * DATA + HEADER].map(|flits| flits + LATENCY));
 }
 
+/// Arrivals of packets of one input that may send `speedup` of them in a cycle.
+fn sped_up(speedup: u32, packets: &[Packet]) -> Vec<u64> {
+    let machine = crossbar(&[&format!("network.input_speedup={speedup}")]);
+    let alone = Rig::new(&machine, Down).arrivals(packets);
+    let beside: Vec<Packet> = packets.iter().copied().chain(bystanders()).collect();
+    let beside = Rig::new(&machine, Down).arrivals(&beside);
+    assert_eq!(alone, beside[..packets.len()], "the network asks for every turn that it needs");
+    alone.into_iter().map(|cycle| cycle - LATENCY).collect()
+}
+
+#[test]
+fn an_input_sends_as_many_packets_in_a_cycle_as_its_speedup_allows() {
+    let packets = [read(0, 0, 0), read(0, 0, 1), read(0, 0, 2), read(0, 0, 3)];
+    let header = |cycles: [u64; 4]| cycles.map(|cycle| cycle + HEADER);
+    assert_eq!(sped_up(1, &packets), header([0, 1, 2, 3]));
+    assert_eq!(sped_up(2, &packets), header([0, 0, 1, 1]));
+    assert_eq!(sped_up(4, &packets), header([0; 4]));
+}
+
+#[test]
+fn outputs_that_have_had_their_turn_take_an_inputs_next_packet_in_the_next_cycle() {
+    assert_eq!(sped_up(4, &[read(0, 0, 2), read(0, 0, 1)]), [HEADER, 1 + HEADER]);
+    assert_eq!(sped_up(4, &[read(0, 0, 1), read(0, 0, 1)]), [HEADER, 1 + HEADER]);
+    // Whether or not the output before is still taken up by its packet.
+    assert_eq!(sped_up(4, &[write(0, 0, 2), read(0, 0, 1)]), [DATA, 1 + HEADER]);
+    assert_eq!(sped_up(4, &[write(0, 0, 2), read(0, 3, 1)]), [DATA, 3 + HEADER]);
+}
+
+#[test]
+fn an_input_is_held_for_the_last_packet_that_its_speedup_allows() {
+    let packets = [read(0, 0, 0), write(0, 0, 1), read(0, 0, 2)];
+    assert_eq!(sped_up(2, &packets), [HEADER, DATA, DATA + HEADER]);
+    assert_eq!(sped_up(3, &packets), [HEADER, DATA, HEADER]);
+}
+
 #[test]
 fn different_inputs_and_outputs_work_at_once() {
     let machine = crossbar(&[]);
