@@ -295,6 +295,18 @@ fn perfect_dram_answers_when_a_read_has_come_all_the_way() {
 }
 
 #[test]
+fn what_is_on_its_way_to_perfect_dram_takes_no_place_on_the_way_back() {
+    let mut rig = Rig::new(&Needs::default());
+    rig.controller = rig.controller.perfect();
+    for cycle in 0..3 * WAY {
+        rig.send(cycle, read(cycle));
+    }
+    let (filled, _) = rig.run_and(|_, _| {});
+    let cycles: Vec<u64> = filled.iter().map(|fill| fill.0).collect();
+    assert_eq!(cycles, (WAY..4 * WAY).collect::<Vec<_>>());
+}
+
+#[test]
 fn perfect_dram_drops_news() {
     let mut rig = Rig::new(&Needs { load_ends: true, ..merges() });
     rig.controller = rig.controller.perfect();

@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 pub(super) struct Perfect {
     reads: u64,
     writes: u64,
-    /// By slice, with the times at which they are done. Without bounds, so that a fill that waits until dirty data have left waits for nothing here.
+    /// By slice, with the times at which they are done. Without bounds, so that a fill that waits until dirty data have
+    /// left waits for nothing here.
     done: Vec<VecDeque<(Ticks, RequestId)>>,
 }
 
@@ -40,7 +41,7 @@ impl Controller {
             if let Some((ready, _)) = ctx.fabric.head(misses) {
                 ctx.fabric.wake(self.unit, ready);
             }
-            self.send_back(slice, ctx);
+            self.send_back(slice, now, ctx);
         }
     }
 
@@ -64,12 +65,17 @@ impl Controller {
         (stamps.dram_entered, stamps.dram_started, stamps.dram_finished) = (due, due, due);
     }
 
-    fn send_back(&mut self, slice: usize, ctx: &mut Context) {
+    fn send_back(&mut self, slice: usize, now: Ticks, ctx: &mut Context) {
         let fills = self.doors[slice].fills;
         let Some(perfect) = &mut self.perfect else { return };
-        while let Some(&(due, id)) = perfect.done[slice].front()
-            && ctx.fabric.room_or_wake(fills)
-        {
+        while let Some(&(due, id)) = perfect.done[slice].front() {
+            if due > now {
+                ctx.fabric.wake(self.unit, due);
+                return;
+            }
+            if !ctx.fabric.room_or_wake(fills) {
+                return;
+            }
             perfect.done[slice].pop_front();
             ctx.fabric.push(fills, id, due);
         }
