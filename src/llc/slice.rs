@@ -328,7 +328,7 @@ impl Slice {
         if let Some(news) = &mut ctx.side.merges {
             news.push(index, sent);
         }
-        ctx.fabric.push(self.ports.misses, id, now);
+        ctx.fabric.push(self.ports.misses, id, Ticks(now.0 + self.clock.period()));
         true
     }
 

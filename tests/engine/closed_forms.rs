@@ -46,34 +46,44 @@ fn edge(time: u64, period: u64) -> u64 {
     time.div_ceil(period) * period
 }
 
+/// The first edge of a clock after a time.
+fn edge_after(time: u64, period: u64) -> u64 {
+    edge(time + 1, period)
+}
+
 /// Core cycles of a load of one sector that issues in core cycle `issue` and is alone in the machine.
-fn load_time(machine: &Machine, place: Place, issue: u64) -> u64 {
+fn load_time(machine: &Machine, place: Place, cache_op: CacheOp, issue: u64) -> u64 {
     let p = Periods::of(machine);
     let (network, llc) = (&machine.network, &machine.llc);
     let header = u64::from(network.header_bytes.div_ceil(network.flit_bytes).max(1));
     let packet = network.header_bytes + llc.cache.sector_bytes;
     let data = u64::from(packet.div_ceil(network.flit_bytes));
-    let crossing = |time: u64, flits: u64| {
-        edge(time, p.network) + (flits + u64::from(network.latency)) * p.network
-    };
-    let looked_up = (issue + u64::from(machine.l1.latency)) * p.core;
+    let crossing = |flits: u64| (flits + u64::from(network.latency)) * p.network;
+    let begun = issue + u64::from(machine.sm.operand_latency);
+    let at_l1_tags = begun + u64::from(machine.l1.latency);
     if place == Place::L1 {
-        return looked_up / p.core - issue;
+        return at_l1_tags - issue;
     }
-    let arrived = edge(crossing(looked_up, header), p.llc);
+    let sent = match cache_op {
+        // Sent in a turn of the SM, which comes after the network's at the same time.
+        CacheOp::Global => edge_after(begun * p.core, p.network),
+        _ => edge((at_l1_tags + 1) * p.core, p.network),
+    };
+    let arrived = edge(sent + crossing(header), p.llc);
     let at_tags = edge(arrived + u64::from(llc.input_latency) * p.core, p.llc);
     let found = match place {
         Place::Llc => at_tags + u64::from(llc.latency) * p.llc,
         _ => edge(dram_end(machine, place, at_tags, &p), p.llc),
     };
-    let back = edge(crossing(found, data), p.core);
-    back / p.core - issue
+    let back = edge(edge(found, p.network) + crossing(data), p.core) / p.core;
+    back + 2 * u64::from(machine.sm.writeback_latency) - issue
 }
 
 /// When the last datum of a sector is on the DRAM bus that the slice missed at `missed`.
 fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
     let (dram, t) = (&machine.dram, &machine.dram.timing);
-    let entered = edge(missed + u64::from(machine.llc.to_dram_latency) * p.core, p.dram);
+    let taken = edge(missed + p.llc, p.dram);
+    let entered = edge(taken + u64::from(machine.llc.to_dram_latency) * p.core, p.dram);
     let burst = dram.burst_length / dram.transfers_per_clock;
     let columns = machine.llc.cache.sector_bytes / (dram.bus_bytes * dram.burst_length);
     let row = match place {
@@ -118,9 +128,14 @@ impl LoadSink for Rows {
     }
 }
 
+/// Where what is in L1 is not to be found there.
+fn cache_op(place: Place) -> CacheOp {
+    if place == Place::Llc { CacheOp::Global } else { CacheOp::Default }
+}
+
 /// One warp, one lane, each load's address out of the load before.
 fn chase(machine: &Machine, place: Place, hops: usize) -> (Vec<LoadRow>, RunResult) {
-    let cache_op = if place == Place::Llc { CacheOp::Global } else { CacheOp::Default };
+    let cache_op = cache_op(place);
     let hop = |address| {
         let load = Access::load(4, vec![address]);
         Step::Memory(Access { cache_op, dest: Some(1), source: Some(1), ..load })
@@ -137,27 +152,24 @@ const HOPS: usize = 8;
 #[test]
 fn a_chase_costs_the_sum_of_the_latencies_on_its_way() {
     for preset in preset_names() {
-        for scheduler in SCHEDULERS.entries {
-            let scheduler = format!("policy.dram_scheduler={}", scheduler.info.name);
-            let machine = machine(preset, &[&scheduler]);
+        let names = SCHEDULERS.entries.iter().map(|scheduler| scheduler.info.name);
+        for scheduler in names.chain(["fr-fcfs(banks=stepping,picks_per_cycle=1)"]) {
+            let machine = machine(preset, &[&format!("policy.dram_scheduler={scheduler}")]);
             for place in [Place::L1, Place::Llc, Place::RowHit, Place::RowMiss, Place::RowConflict]
             {
                 let (rows, result) = chase(&machine, place, HOPS);
+                let expected = |found, row: &LoadRow| {
+                    load_time(&machine, found, cache_op(place), row.issue_cycle)
+                };
                 assert_eq!(rows.len(), HOPS);
                 for (hop, pair) in rows.windows(2).enumerate() {
                     let (last, row) = (pair[0], pair[1]);
                     let context = format!("{preset}, {scheduler}, {place:?}, hop {}", hop + 1);
-                    assert_eq!(
-                        row.load_time,
-                        load_time(&machine, place, row.issue_cycle),
-                        "{context}"
-                    );
+                    assert_eq!(row.load_time, expected(place, &row), "{context}");
                     assert_eq!(row.issue_cycle, last.issue_cycle + last.load_time, "{context}");
                 }
-                assert_eq!(
-                    rows[0].load_time,
-                    load_time(&machine, Place::RowMiss, rows[0].issue_cycle)
-                );
+                let first = expected(Place::RowMiss, &rows[0]);
+                assert_eq!(rows[0].load_time, first, "{preset}, {scheduler}, {place:?}");
                 assert_counts(&result, place);
             }
         }
