@@ -42,8 +42,8 @@ const INFO: PolicyInfo = PolicyInfo {
             name: "banks",
             default: "round-robin",
             unit: "-",
-            range: "round-robin | oldest",
-            summary: "which of the banks that may issue a command does: the next in turn, or that of the oldest request",
+            range: "round-robin | stepping | oldest",
+            summary: "which of the banks that may issue a command does: the next in turn, or that of the oldest request; stepping: turns as GPGPU-Sim counts them",
         },
         ParamInfo {
             name: "page",

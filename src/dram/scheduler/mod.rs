@@ -310,9 +310,9 @@ pub trait Scheduler {
         false
     }
 
-    /// Whether the round robin moves on by one bank with each assignment, begins anew behind the bank of each row
-    /// command, and is left alone by column commands (GPGPU-Sim), rather than beginning behind the bank that was last
-    /// served by the same bus. Constant.
+    /// Whether one pointer says which bank is the next in turn: for assignments, each of which moves it on by one bank, and
+    /// for commands, of which ACT and PRE move it behind their bank. Else each has its own, which moves behind
+    /// the bank. Constant.
     fn steps_banks(&self) -> bool {
         false
     }

@@ -11,6 +11,7 @@ pub const POLICIES: &[&str] = &[
     "fr-fcfs(row_hit_cap=4)",
     "fr-fcfs(page=closed)",
     "fr-fcfs(starvation_limit=300)",
+    "fr-fcfs(banks=stepping,picks_per_cycle=1)",
     "most-pending",
     "mshr-m",
     "mshr-s",
