@@ -59,7 +59,7 @@ impl Controller {
             return;
         }
         perfect.reads += 1;
-        let due = Ticks(now.0 + self.way_ticks);
+        let due = self.clock.at(self.clock.cycle_from(Ticks(now.0 + self.way_ticks)));
         perfect.done[slice].push_back((due, id));
         let stamps = ctx.requests.stamps_mut(id);
         (stamps.dram_entered, stamps.dram_started, stamps.dram_finished) = (due, due, due);
@@ -77,7 +77,7 @@ impl Controller {
                 return;
             }
             perfect.done[slice].pop_front();
-            ctx.fabric.push(fills, id, due);
+            ctx.fabric.push(fills, id, now);
         }
     }
 }
