@@ -65,7 +65,7 @@ const CHANGES: &[Change] = &[
     change("sm.fetch_warps=1"),
     change("sm.operand_latency=9"),
     change("sm.writeback_latency=9"),
-    within("sm.lsu_queue=8 l1.enabled=false network.input_buffer=1", "sm.collectors=1"),
+    within("sm.lsu_queue=8", "sm.collectors=1"),
     within("l1.enabled=false network.input_buffer=1", "sm.lsu_queue=4"),
     change("sm.atomic_requests=per-conflict"),
     change("sm.constant_latency=50"),
@@ -145,7 +145,10 @@ const CHANGES: &[Change] = &[
     within("llc.cache.size_bytes=4096 llc.cache.ways=2", "llc.cache.index=xor"),
     change("llc.cache.mshr_entries=1"),
     change("llc.cache.mshr_merges=1"),
-    within("dram.read_queue=1", "llc.cache.miss_queue=1"),
+    within(
+        "dram.read_queue=1 llc.to_dram_queue=1 llc.cache.size_bytes=2048 llc.cache.read_allocate=on-fill",
+        "llc.cache.miss_queue=1",
+    ),
     change("dram.channels=5"),
     change("dram.banks=8 dram.address.map=row:13+bank:2+column:4+bank:1+column:2+burst:6"),
     change("dram.bank_groups=1"),
@@ -218,7 +221,8 @@ const CHANGES: &[Change] = &[
     change("run.launch_latency=100"),
 ];
 
-/// Compute of every class, constant and shared loads, a barrier: what [`mixed`] does not have.
+/// Compute of every class, constant and shared loads, lanes that reduce to one address, a barrier: what [`mixed`] does
+/// not have.
 fn on_chip() -> Kernel {
     let access = |kind, space, stride: u64| {
         let load = Access::load(4, (0..32).map(|lane| lane * stride).collect());
@@ -240,9 +244,11 @@ fn on_chip() -> Kernel {
     warp.push(access(Kind::Load, Space::Constant, 0));
     warp.push(Step::Compute { class: OpClass::Integer, dest: 1, source: 2 });
     warp.push(access(Kind::Load, Space::Shared, 32));
+    warp.extend(vec![Step::Compute { class: OpClass::Integer, dest: 3, source: 8 }; 2]);
     warp.push(Step::Compute { class: OpClass::Integer, dest: 1, source: 2 });
     warp.push(Step::Barrier(0));
     warp.push(access(Kind::Store, Space::Shared, 4));
+    warp.push(access(Kind::Reduction, Space::Global, 0));
     let compute = Step::Compute { class: OpClass::Control, dest: 1, source: 1 };
     warp.extend([compute.clone(), compute, Step::Fence]);
     let cta = vec![warp; 2];
