@@ -56,6 +56,8 @@ struct Spec {
     scheduled: [bool; 2],
     /// The constant answers of the scheduler.
     in_order: bool,
+    /// In order as far as requests are handed to their banks, which then work at once.
+    hands_out: bool,
     ranks_banks: bool,
     steps_banks: bool,
     is_volatile: bool,
@@ -216,6 +218,7 @@ impl Channel {
             scheduled: [asks, asks && scheduler.orders_writes()],
             closes_idle_rows: page.closes_idle_rows(),
             in_order: scheduler.strictly_in_order(),
+            hands_out: scheduler.hands_out(),
             ranks_banks: scheduler.ranks_banks(),
             steps_banks: scheduler.steps_banks(),
             is_volatile: scheduler.is_volatile(),
@@ -226,7 +229,7 @@ impl Channel {
             timing,
             scheduler,
             page,
-            queues: capacity.map(|places| Queue::new(banks, places as usize)),
+            queues: capacity.map(|places| Queue::new(banks, places as usize + banks)),
             banks: (0..banks).map(|_| Bank::default()).collect(),
             choice_ends: vec![u64::MAX; banks],
             open_banks: 0,
@@ -248,7 +251,7 @@ impl Channel {
             completions: Vec::new(),
             log: None,
             count: Counts::default(),
-            occupancy: Occupancy::new(capacity.iter().sum::<u32>() as usize),
+            occupancy: Occupancy::new(capacity.iter().sum::<u32>() as usize + banks),
             busy_time: Busy::default(),
             open: Span::default(),
             spec: Rc::new(spec),
@@ -260,11 +263,12 @@ impl Channel {
     pub fn accepts(&self, request: &Request) -> bool {
         let queue = self.queue_of(request.write);
         // A scheduler may have places of its own, but every request needs one of these.
-        if self.waiting[queue] >= self.spec.capacity[queue] {
+        let waiting = self.waiting[queue] - self.at_banks(queue);
+        if waiting >= self.spec.capacity[queue] {
             return false;
         }
         let view = QueueView {
-            waiting: self.waiting[queue],
+            waiting,
             bank_waiting: self.banks[usize::from(request.bank)].waiting[queue],
             capacity: self.spec.capacity[queue],
             bank_capacity: self.spec.bank_capacity[queue],
@@ -274,6 +278,20 @@ impl Channel {
             self.scheduler.accepts(&view, request)
         } else {
             view.has_room()
+        }
+    }
+
+    /// Requests that have left a queue's places for their banks: where they are assigned, that is when they are; else
+    /// they keep their places while they are served.
+    fn at_banks(&self, queue: usize) -> u32 {
+        if self.spec.picks_per_cycle == 0 {
+            return 0;
+        }
+        let assigned = self.assigned.count_ones();
+        match self.spec.split {
+            true if queue == self.turns.serving => self.active[queue] + assigned,
+            true => self.active[queue],
+            false => self.active[READS] + self.active[WRITES] + assigned,
         }
     }
 
@@ -515,8 +533,17 @@ impl Channel {
     /// The bank holds the oldest request that may be served, and none is in service.
     fn holds_oldest(&self, index: usize) -> bool {
         self.spec.in_order
-            && self.active == [0; 2]
+            && (self.spec.hands_out || self.active == [0; 2])
             && self.order[self.turns.serving].front() == Some(&(index as u16))
+    }
+
+    /// The oldest request has left the order of arrival: the bank of the next may be handed it.
+    fn leave_order(&mut self, now: u64) {
+        let order = &mut self.order[self.turns.serving];
+        order.pop_front();
+        if let Some(&bank) = order.front() {
+            self.decide(usize::from(bank), now);
+        }
     }
 
     /// When the scheduler wants a turn.
@@ -579,6 +606,9 @@ impl Channel {
             self.banks[index].candidate = Some(slot);
             self.assigned |= one(index);
             self.decide(index, now);
+            if self.spec.hands_out {
+                self.leave_order(now);
+            }
             left -= 1;
         }
         self.next_assignment = now + 1;

@@ -33,25 +33,24 @@ impl Calendar {
         }
     }
 
-    /// The next cycle with a warp.
+    /// The next cycle with a warp; `u64::MAX`: none.
     #[inline]
-    pub fn next(&self) -> Option<u64> {
-        let near = (self.occupied != 0).then(|| {
+    pub fn next(&self) -> u64 {
+        let near = if self.occupied == 0 {
+            u64::MAX
+        } else {
             let ahead = self.occupied.rotate_right((self.cycle % SLOTS) as u32).trailing_zeros();
             self.cycle + u64::from(ahead)
-        });
-        let far = self.far.peek().map(|Reverse((cycle, _))| *cycle);
-        match (near, far) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        }
+        };
+        self.far.peek().map_or(near, |&Reverse((far, _))| near.min(far))
     }
 
     /// Takes the warps that are ready by `cycle`.
     #[inline]
     pub fn take(&mut self, cycle: u64) -> u64 {
         let mut warps = 0;
-        while let Some(next) = self.next() {
+        loop {
+            let next = self.next();
             if next > cycle {
                 break;
             }
@@ -87,7 +86,8 @@ mod tests {
                 calendar.add(slot as u32, cycle);
             }
             let mut seen = vec![None; adds.len()];
-            while let Some(cycle) = calendar.next() {
+            while calendar.next() != u64::MAX {
+                let cycle = calendar.next();
                 let warps = calendar.take(cycle);
                 prop_assert!(warps != 0);
                 for slot in (0..adds.len()).filter(|slot| warps >> slot & 1 == 1) {
@@ -104,7 +104,7 @@ mod tests {
             for delay in steps {
                 calendar.take(now);
                 calendar.add(5, now + delay);
-                prop_assert_eq!(calendar.next(), Some(now + delay));
+                prop_assert_eq!(calendar.next(), now + delay);
                 now += delay;
             }
         }

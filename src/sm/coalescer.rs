@@ -55,7 +55,8 @@ impl Coalescer {
                 AtomicRequests::PerConflict => {
                     let have = out.as_slice().iter().filter(|s| s.address == sector).count();
                     if same > have {
-                        out.push(Sector { address: sector, bytes: u32::MAX, serial: 1 });
+                        let (address, bytes) = (sector, u32::MAX);
+                        out.push(Sector { address, bytes, serial: 1, ..Sector::BLANK });
                     }
                 }
             }
@@ -104,7 +105,7 @@ impl Sectors {
         let found = self.as_slice().iter().rposition(|s| s.address == address);
         let at = match found {
             Some(at) => at,
-            None => self.push(Sector { address, bytes: 0, serial: 0 }),
+            None => self.push(Sector { address, ..Sector::BLANK }),
         };
         let sector = self.at_mut(at);
         sector.bytes |= bytes;

@@ -14,7 +14,11 @@ impl Sm {
             if self.slots[s].next_issue > cycle {
                 continue;
             }
-            let candidates = self.ready & self.slots[s].warps & !self.blocked(s, cycle);
+            let ready = self.ready & self.slots[s].warps;
+            if ready == 0 {
+                continue;
+            }
+            let candidates = ready & !self.blocked(s, cycle);
             if candidates == 0 {
                 continue;
             }
@@ -37,9 +41,11 @@ impl Sm {
         if self.lsu.holds_collectors_from(s) <= cycle {
             blocked |= !self.by_class[MEMORY];
         }
-        for (class, &free) in slot.unit_free.iter().enumerate() {
-            if free > cycle {
-                blocked |= self.by_class[class];
+        if slot.units_free > cycle {
+            for (class, &free) in slot.unit_free.iter().enumerate() {
+                if free > cycle {
+                    blocked |= self.by_class[class];
+                }
             }
         }
         blocked
@@ -62,8 +68,10 @@ impl Sm {
         warp.op += 1;
         warp.fetched = warp.fetched.saturating_sub(1);
         let record_done = warp.op == warp.op_end;
-        self.slots[s].next_issue = cycle + self.issue_interval;
-        self.slots[s].unit_free[class] = cycle + u64::from(unit.interval);
+        let scheduler = &mut self.slots[s];
+        scheduler.next_issue = cycle + self.issue_interval;
+        scheduler.unit_free[class] = cycle + u64::from(unit.interval);
+        scheduler.units_free = scheduler.units_free.max(scheduler.unit_free[class]);
         self.ready &= !(1 << slot);
         self.result.warp_instructions += 1;
         if class == MEMORY {
@@ -195,31 +203,35 @@ impl Sm {
         }
     }
 
-    /// When a ready warp may issue next, if one is ready.
-    pub(super) fn next_issue_cycle(&self, cycle: u64) -> Option<u64> {
+    /// When a ready warp may issue next; never, if none is ready.
+    pub(super) fn next_issue_cycle(&self, cycle: u64) -> u64 {
         if self.ready == 0 {
-            return None;
+            return u64::MAX;
         }
-        (0..self.slots.len()).filter_map(|s| self.next_issue_of(s, cycle)).min()
+        let schedulers = 0..self.slots.len();
+        schedulers.map(|s| self.next_issue_of(s, cycle + 1)).min().unwrap_or(u64::MAX)
     }
 
-    /// When scheduler `s` may issue one of its ready warps; a full load/store queue wakes the SM itself.
-    fn next_issue_of(&self, s: usize, cycle: u64) -> Option<u64> {
+    /// When scheduler `s` may issue one of its ready warps, from `soon` on; what waits for the load/store unit is woken
+    /// by that.
+    fn next_issue_of(&self, s: usize, soon: u64) -> u64 {
         let slot = &self.slots[s];
         let mut ready = self.ready & slot.warps;
         if self.lsu.is_full(s) {
             ready &= !self.by_class[MEMORY];
         }
-        if self.lsu.holds_collectors_from(s) <= cycle + 1 {
+        if self.lsu.holds_collectors_from(s) <= soon {
             ready &= self.by_class[MEMORY];
         }
         if ready == 0 {
-            return None;
+            return u64::MAX;
         }
-        let unit = (0..slot.unit_free.len())
-            .filter(|&class| ready & self.by_class[class] != 0)
-            .map(|class| slot.unit_free[class])
-            .min()?;
-        Some(unit.max(slot.next_issue).max(cycle + 1))
+        let soon = soon.max(slot.next_issue);
+        if slot.units_free <= soon {
+            return soon;
+        }
+        let classes = slot.unit_free.iter().zip(&self.by_class);
+        let free = classes.filter(|&(_, class)| ready & class != 0).map(|(&free, _)| free).min();
+        free.map_or(u64::MAX, |free| free.max(soon))
     }
 }

@@ -303,7 +303,7 @@ mod tests {
     use crate::machine::load;
 
     fn sector(address: u64, bytes: u32) -> Sector {
-        Sector { address, bytes, serial: 0 }
+        Sector { address, bytes, ..Sector::BLANK }
     }
 
     fn read(l1: &mut L1, requests: &mut RequestTable, address: u64) -> Read {

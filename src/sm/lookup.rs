@@ -12,9 +12,6 @@ use std::cmp::Reverse;
 impl Sm {
     /// The tags of every bank serve what is there; nothing happens to what fails.
     pub(super) fn look_up(&mut self, cycle: u64, ctx: &mut Context) {
-        if self.banks.is_empty() {
-            return;
-        }
         for bank in 0..self.banks.count() {
             let Some(&lookup) = self.banks.at_tags(bank, cycle) else { continue };
             if self.still_fails(bank, ctx) {
@@ -23,18 +20,14 @@ impl Sm {
             if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
                 self.l1.counts.reservation_fails[reason as usize] += cycles;
             }
-            let outcome =
-                if lookup.store { self.store(&lookup, ctx) } else { self.load(&lookup, ctx) };
-            match outcome {
+            let served = if lookup.store {
+                self.store(&lookup, ctx)
+            } else {
+                self.load(&lookup, ctx)
+            };
+            match served {
                 Ok(()) => self.banks.pop(bank),
-                Err(reason) => {
-                    self.banks.fail(bank, reason, cycle);
-                    if reason == ReservationFail::MissQueueFull
-                        && ctx.fabric.room(self.request_port) == 0
-                    {
-                        ctx.fabric.wake_writer(self.request_port);
-                    }
-                }
+                Err(reason) => self.banks.fail(bank, reason, cycle),
             }
         }
     }
@@ -110,10 +103,11 @@ impl Sm {
 
     pub(super) fn write_back(&mut self, dirty: Option<Dirty>, ctx: &mut Context) {
         let Some(dirty) = dirty else { return };
+        let slice = ctx.map.locate(dirty.address).slice;
         let request = Request {
             sectors: dirty.sectors,
             bytes: u32::MAX,
-            ..self.blank_request(dirty.address, RequestKind::Writeback, ctx)
+            ..self.blank_request(dirty.address, RequestKind::Writeback, slice)
         };
         let request = ctx.requests.add(request, self.clock.at(self.cycle));
         self.push(request, ctx);
@@ -133,17 +127,5 @@ impl Sm {
         if row.waiting == 0 {
             self.completions.push(Reverse((row.ready_cycle, access)));
         }
-    }
-
-    /// When the tags can next serve something of their own accord: a place in the miss queue is free in the next cycle.
-    pub(super) fn next_lookup_cycle(&self, cycle: u64) -> Option<u64> {
-        if self.banks.is_empty() {
-            return None;
-        }
-        let queued = (0..self.banks.count())
-            .any(|bank| self.banks.failing(bank) == Some(ReservationFail::MissQueueFull));
-        let retry = queued.then_some(cycle + 1);
-        let moving = self.banks.next().map(|at| at.max(cycle + 1));
-        retry.into_iter().chain(moving).min()
     }
 }

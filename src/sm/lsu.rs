@@ -13,10 +13,12 @@ pub(super) struct Sector {
     pub bytes: u32,
     /// Largest number of lanes of an atomic at one address.
     pub serial: u8,
+    /// The LLC slice that has it.
+    pub slice: u16,
 }
 
 impl Sector {
-    pub const BLANK: Sector = Sector { address: 0, bytes: 0, serial: 0 };
+    pub const BLANK: Sector = Sector { address: 0, bytes: 0, serial: 0, slice: 0 };
 }
 
 /// The distinct sectors of a memory instruction, in the order in which lanes touch them.
@@ -42,6 +44,10 @@ impl Sectors {
 
     pub fn as_slice(&self) -> &[Sector] {
         &self.items
+    }
+
+    pub fn as_mut_slice(&mut self) -> &mut [Sector] {
+        &mut self.items
     }
 
     pub fn at_mut(&mut self, at: usize) -> &mut Sector {

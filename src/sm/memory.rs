@@ -74,9 +74,10 @@ impl Sm {
                     &mut entry.sectors,
                 ),
             }
-            let sectors = entry.sectors.as_slice();
-            let (channels, banks) = self.places.count(sectors.iter().map(|s| {
-                let place = map.locate(s.address);
+            let sectors = entry.sectors.as_mut_slice();
+            let (channels, banks) = self.places.count(sectors.iter_mut().map(|sector| {
+                let place = map.locate(sector.address);
+                sector.slice = place.slice;
                 (place.channel, place.bank)
             }));
             let access = self.accesses.get_mut(access);
@@ -214,7 +215,7 @@ impl Sm {
             load: row.load,
             serial: sector.serial,
             critical: self.is_critical(ctx),
-            ..self.blank_request(sector.address, kind, ctx)
+            ..self.blank_request(sector.address, kind, sector.slice)
         };
         ctx.requests.add(request, self.clock.at(created))
     }
@@ -225,8 +226,7 @@ impl Sm {
         ctx.side.critical.is_some_and(|share| share.is_critical(waiting, resident))
     }
 
-    pub(super) fn blank_request(&self, address: u64, kind: RequestKind, ctx: &Context) -> Request {
-        let slice = ctx.map.locate(address).slice;
+    pub(super) fn blank_request(&self, address: u64, kind: RequestKind, slice: u16) -> Request {
         Request { sm: self.id, ..Request::of_slice(address, kind, slice) }
     }
 
@@ -237,13 +237,12 @@ impl Sm {
     }
 
     /// When the unit can next do something of its own accord.
-    pub(super) fn next_lsu_cycle(&self, cycle: u64) -> Option<u64> {
-        if self.failing.is_some() {
-            return None;
+    pub(super) fn next_lsu_cycle(&self, cycle: u64) -> u64 {
+        let first = self.lsu.head().filter(|_| self.failing.is_none());
+        match first.filter(|first| !self.waits_for_bank(first)) {
+            Some(first) => first.from.max(self.lsu.busy_until).max(cycle + 1),
+            None => u64::MAX,
         }
-        let entry = self.lsu.head()?;
-        let next = entry.from.max(self.lsu.busy_until).max(cycle + 1);
-        (!self.waits_for_bank(entry)).then_some(next)
     }
 
     /// Whether the unit has begun with the first instruction, whose next sector finds its bank full: the tags make room.

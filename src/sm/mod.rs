@@ -20,7 +20,7 @@ pub mod scheduler;
 mod tests;
 mod warp;
 
-use crate::engine::{Clock, Context, Domain, PortId, UnitId};
+use crate::engine::{Clock, Context, Domain, PortId, Ticks, UnitId};
 use crate::machine::{Machine, Unit, Units};
 use crate::record::{ReservationFail, SmResult};
 use access::{AccessId, AccessTable};
@@ -80,8 +80,9 @@ struct IssueSlot {
     policy: Box<dyn WarpScheduler>,
     warps: u64,
     next_issue: u64,
-    /// When each class's unit takes the next instruction.
+    /// When each class's unit takes the next instruction, and when all do.
     unit_free: [u64; CLASSES],
+    units_free: u64,
 }
 
 /// One SM.
@@ -162,6 +163,7 @@ impl Sm {
                         .fold(0, |m, w| m | 1 << w),
                     next_issue: 0,
                     unit_free: [0; CLASSES],
+                    units_free: 0,
                 })
             })
             .collect::<Result<Vec<_>, _>>()?;
@@ -394,30 +396,23 @@ impl Sm {
 
     /// Asks for the next turn.
     fn schedule(&mut self, cycle: u64, ctx: &mut Context) {
-        let mut next = u64::MAX;
-        if let Some(at) = self.next_issue_cycle(cycle) {
-            next = next.min(at);
-        }
-        if let Some(at) = self.next_lsu_cycle(cycle) {
-            next = next.min(at);
-        }
-        if let Some(at) = self.next_lookup_cycle(cycle) {
-            next = next.min(at);
-        }
-        if self.unfetched != 0 {
-            next = cycle + 1;
-        }
-        if let Some(at) = self.calendar.next() {
-            next = next.min(at);
-        }
+        let soon = cycle + 1;
+        let mut next = self.banks.next(soon).min(self.calendar.next());
         if let Some(&Reverse((at, _))) = self.completions.peek() {
             next = next.min(at);
         }
-        if let Some((ready, _)) = ctx.fabric.head(self.reply_port) {
-            next = next.min(self.clock.cycle_from(ready));
+        let reply = ctx.fabric.head_ready(self.reply_port);
+        if reply != Ticks::NEVER {
+            next = next.min(self.clock.cycle_from(reply));
+        }
+        if next > soon {
+            next = next.min(self.next_lsu_cycle(cycle)).min(self.next_issue_cycle(cycle));
+        }
+        if self.unfetched != 0 {
+            next = soon;
         }
         if next != u64::MAX {
-            ctx.fabric.wake_cycle(self.unit, next.max(cycle + 1));
+            ctx.fabric.wake_cycle(self.unit, next.max(soon));
         }
     }
 

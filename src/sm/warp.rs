@@ -16,32 +16,34 @@ struct Outstanding {
     used_at: u64,
 }
 
-/// A warp: where it is in its trace and what it waits for.
+/// A warp: where it is in its trace and what it waits for. What every issue reads lies together, ahead of what only
+/// memory instructions need.
+#[repr(C)]
 pub(super) struct Warp {
     pub code: Arc<Code>,
-    cursor: WarpCursor,
-    pub record: Record,
+    /// Instructions issued so far.
+    pub index: u64,
+    /// Index of the first instruction that must wait for a load.
+    pub use_limit: u64,
+    /// When the last of all results is there.
+    pub drained: u64,
     /// Next instruction, and the end of those of the current record.
     pub op: u32,
     pub op_end: u32,
-    /// Instructions issued so far.
-    pub index: u64,
-    /// When the last compute results are there, by instruction index; cycles, low 32 bits.
-    results: [u32; WINDOW],
-    /// When the last of all results is there.
-    pub drained: u64,
     /// Instructions fetched and not issued.
     pub fetched: u32,
-    outstanding: Vec<Outstanding>,
-    /// Index of the first instruction that must wait for a load.
-    pub use_limit: u64,
+    pub cta: u32,
     /// Instructions in flight that return data, and those that do not (stores, reductions, prefetches).
     pub loads: u32,
     pub posted: u32,
     /// The next instruction waits for all that were posted (fence).
     pub fence: bool,
-    pub cta: u32,
+    /// When the last compute results are there, by instruction index; cycles, low 32 bits.
+    results: [u32; WINDOW],
+    outstanding: Vec<Outstanding>,
     pub warp_in_cta: u32,
+    cursor: WarpCursor,
+    pub record: Record,
 }
 
 impl Warp {

@@ -17,7 +17,7 @@ const KNOWN: [(&str, &str); 2] = [("SM7_QV100", "v100"), ("SM75_RTX2060_S", "rtx
 /// What every run has before the overrides of the user: launches take no time, as the reference's are left out.
 const WITHOUT_LAUNCHES: &str = "run.launch_latency=0";
 /// FIFO of GPGPU-Sim: its queue holds 2 requests of a channel, reads and writes.
-const AS_FIFO: [&str; 2] = ["policy.dram_scheduler=fcfs", "dram.read_queue=2"];
+const AS_FIFO: [&str; 2] = ["policy.dram_scheduler=fcfs(banks=overlap)", "dram.read_queue=2"];
 
 /// A run of the reference that is to be made on one of our machines.
 pub struct Planned {

@@ -192,7 +192,7 @@ impl Channel {
         bank.busy.service.open(now);
         self.busy_time.service.open(now);
         self.active[usize::from(write)] += 1;
-        if self.spec.in_order {
+        if self.spec.in_order && !self.spec.hands_out {
             self.order[serving].pop_front();
         }
     }

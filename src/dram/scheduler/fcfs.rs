@@ -1,24 +1,47 @@
 //! `fcfs`: strictly the oldest request of the channel; nothing passes it.
 
 use super::{BankView, Family, Scene, Scheduler, Slot};
-use crate::registry::{Entry, PolicyInfo};
+use crate::registry::{Entry, ParamInfo, PolicyInfo};
+use serde::Deserialize;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "fcfs",
     summary: "strictly the oldest request of the channel; nothing passes it",
     source: "Yuan et al., MICRO 2009 (naive FIFO)",
-    params: &[],
+    params: &[ParamInfo {
+        name: "banks",
+        default: "one-at-a-time",
+        unit: "-",
+        range: "one-at-a-time | overlap",
+        summary: "overlap: requests go to their banks in order, one a cycle, each once its bank is idle, and banks work at once",
+    }],
 };
 
 pub const ENTRY: Entry<dyn Family, Scene> = Entry {
     info: INFO,
     build: |_, params| {
-        params.none(&INFO)?;
-        Ok(Box::new(|_| Box::new(Fcfs) as _))
+        let Options { banks } = params.parse(&INFO)?;
+        Ok(Box::new(move |_| Box::new(Fcfs { banks }) as _))
     },
 };
 
-struct Fcfs;
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    banks: Banks,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Banks {
+    #[default]
+    OneAtATime,
+    Overlap,
+}
+
+struct Fcfs {
+    banks: Banks,
+}
 
 impl Scheduler for Fcfs {
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
@@ -27,6 +50,14 @@ impl Scheduler for Fcfs {
 
     fn strictly_in_order(&self) -> bool {
         true
+    }
+
+    fn hands_out(&self) -> bool {
+        self.banks == Banks::Overlap
+    }
+
+    fn picks_per_cycle(&self) -> Option<u32> {
+        self.hands_out().then_some(1)
     }
 
     /// An in-order controller has no logic to reorder writes either.

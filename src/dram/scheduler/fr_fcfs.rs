@@ -70,7 +70,7 @@ pub const ENTRY: Entry<dyn Family, Scene> = Entry {
             PAGE_POLICIES.build(page, &scene.dram)?;
         }
         let banks = vec![BankCounts::default(); scene.dram.banks as usize];
-        let slots = vec![0; scene.dram.read_queue as usize];
+        let slots = vec![0; scene.slots()];
         Ok(Box::new(move |_| {
             let (banks, first_bypass) = (banks.clone(), slots.clone());
             Box::new(FrFcfs { options: options.clone(), banks, first_bypass }) as _

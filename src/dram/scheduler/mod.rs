@@ -80,6 +80,11 @@ impl Scene {
         let (sources, warps) = (machine.sm.count, machine.sm.max_warps);
         Scene { dram: machine.dram.clone(), sources, warps: sources * warps }
     }
+
+    /// [`Slot::index`] in the read queue is below it: its places, and one request of each bank that has left them.
+    pub fn slots(&self) -> usize {
+        (self.dram.read_queue + self.dram.banks) as usize
+    }
 }
 
 /// The schedulers of one machine. What they share across channels belongs to the family.
@@ -341,6 +346,12 @@ pub trait Scheduler {
 
     /// Whether only the channel's oldest request is ever picked, and only when no other is in service. Constant.
     fn strictly_in_order(&self) -> bool {
+        false
+    }
+
+    /// Whether what is [`strictly_in_order`](Scheduler::strictly_in_order) is only the handing of requests to their
+    /// banks. Needs [`picks_per_cycle`](Scheduler::picks_per_cycle) above 0. Constant.
+    fn hands_out(&self) -> bool {
         false
     }
 

@@ -80,7 +80,7 @@ fn family(
     info: &PolicyInfo,
 ) -> Result<Box<dyn Family>, PolicyError> {
     let Options { count } = params.parse(info)?;
-    Ok(Box::new(Mshr { score, count, slots: scene.dram.read_queue as usize }))
+    Ok(Box::new(Mshr { score, count, slots: scene.slots() }))
 }
 
 impl Family for Mshr {

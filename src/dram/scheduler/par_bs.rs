@@ -26,7 +26,7 @@ pub const ENTRY: Entry<dyn Family, Scene> = Entry {
         let options: Options = params.parse(&INFO)?;
         let sources = Sources::of(scene);
         let dram = &scene.dram;
-        let (slots, banks) = (dram.read_queue as usize, dram.banks as usize);
+        let (slots, banks) = (scene.slots(), dram.banks as usize);
         Ok(Box::new(move |_| {
             Box::new(ParBs {
                 cap: if options.marking_cap == 0 { u32::MAX } else { options.marking_cap },

@@ -23,7 +23,7 @@ pub const ENTRY: Entry<dyn Family, Scene> = Entry {
         let options: Options = params.parse(&INFO)?;
         options.check(&INFO)?;
         let tables = WarpTables::new(scene, &options, true);
-        let (banks, slots) = (scene.dram.banks as usize, scene.dram.read_queue as usize);
+        let (banks, slots) = (scene.dram.banks as usize, scene.slots());
         let one_queue = scene.dram.write_queue == 0;
         Ok(Box::new(move |_| {
             Box::new(WarpedMc {
