@@ -20,11 +20,8 @@ impl Sm {
             if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
                 self.l1.counts.reservation_fails[reason as usize] += cycles;
             }
-            let served = if lookup.store {
-                self.store(&lookup, ctx)
-            } else {
-                self.load(&lookup, ctx)
-            };
+            let served =
+                if lookup.store { self.store(&lookup, ctx) } else { self.load(&lookup, ctx) };
             match served {
                 Ok(()) => self.banks.pop(bank),
                 Err(reason) => self.banks.fail(bank, reason, cycle),
