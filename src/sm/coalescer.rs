@@ -84,18 +84,45 @@ impl Coalescer {
 /// Passes of a shared-memory instruction: as many as its busiest bank has different words.
 pub(super) fn shared_passes(addresses: &[u64], width: u32, banks: u32, bank_bytes: u32) -> u32 {
     let words_per_lane = u64::from(width.div_ceil(bank_bytes).max(1));
-    let mut words: Vec<u64> = Vec::with_capacity(addresses.len() * words_per_lane as usize);
-    for &address in addresses {
-        let first = address / u64::from(bank_bytes);
-        words.extend((0..words_per_lane).map(|k| first.wrapping_add(k)));
+    let lanes = addresses.iter().map(|address| address / u64::from(bank_bytes));
+    let words = lanes.flat_map(|first| (0..words_per_lane).map(move |k| first.wrapping_add(k)));
+    let mut seen = BankWords::new();
+    words.map(|word| seen.add((word % u64::from(banks)) as usize % BANKS, word)).max().unwrap_or(1)
+}
+
+/// Most banks of a shared memory, and most words of an instruction: 32 lanes of 16 bytes in banks of one.
+const BANKS: usize = 64;
+const WORDS: usize = 512;
+
+/// The different words of each bank, as lists in one array.
+struct BankWords {
+    words: [(u64, u16); WORDS],
+    len: u16,
+    last: [u16; BANKS],
+    counts: [u32; BANKS],
+}
+
+impl BankWords {
+    fn new() -> BankWords {
+        BankWords { words: [(0, 0); WORDS], len: 0, last: [u16::MAX; BANKS], counts: [0; BANKS] }
     }
-    words.sort_unstable();
-    words.dedup();
-    let mut per_bank = [0u32; 64];
-    for word in words {
-        per_bank[(word % u64::from(banks)) as usize & 63] += 1;
+
+    /// Adds a word to a bank; how many different ones that has now.
+    fn add(&mut self, bank: usize, word: u64) -> u32 {
+        let mut at = self.last[bank];
+        while at != u16::MAX {
+            let (other, next) = self.words[usize::from(at)];
+            if other == word {
+                return self.counts[bank];
+            }
+            at = next;
+        }
+        self.words[usize::from(self.len)] = (word, self.last[bank]);
+        self.last[bank] = self.len;
+        self.len += 1;
+        self.counts[bank] += 1;
+        self.counts[bank]
     }
-    per_bank.iter().copied().max().unwrap_or(1).max(1)
 }
 
 impl Sectors {

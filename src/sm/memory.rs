@@ -117,8 +117,7 @@ impl Sm {
         self.lsu.pop();
         // One pass is part of the latency.
         let ready = end - 1 + u64::from(self.shared.latency) + self.writeback_latency;
-        let ready = ready.max(self.written_back + 1);
-        self.written_back = ready;
+        let ready = self.writeback.take(cycle, ready);
         self.completions.push(Reverse((ready, access)));
     }
 

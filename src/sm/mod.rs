@@ -19,6 +19,7 @@ pub mod scheduler;
 #[cfg(test)]
 mod tests;
 mod warp;
+mod writeback;
 
 use crate::engine::{Clock, Context, Domain, PortId, Ticks, UnitId};
 use crate::machine::{Machine, Unit, Units};
@@ -39,6 +40,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 use warp::Warp;
 use warpmem_trace::{Chunk, TraceError};
+use writeback::WritebackPort;
 
 /// A CTA on its way to an SM.
 pub struct CtaLaunch {
@@ -134,8 +136,7 @@ pub struct Sm {
     miss_queue: MissQueue,
     accesses: AccessTable,
     completions: BinaryHeap<Reverse<(u64, AccessId)>>,
-    /// Cycle in which the last datum from the memory below or shared memory is written to its register.
-    written_back: u64,
+    writeback: WritebackPort,
     /// What an instruction that passes L1 by lacks, and since when.
     failing: Option<(ReservationFail, u64)>,
     places: Places,
@@ -208,7 +209,7 @@ impl Sm {
             miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
             accesses: AccessTable::default(),
             completions: BinaryHeap::new(),
-            written_back: 0,
+            writeback: WritebackPort::new(),
             failing: None,
             places: Places::new(&machine.dram),
             account: Account::default(),

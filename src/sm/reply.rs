@@ -45,8 +45,8 @@ impl Sm {
         row.request_back(&request, &stamps, now.since(stamps.created));
         if row.returns {
             // A datum that arrives is filled in or buffered, then written to its register, one a cycle.
-            self.written_back = (cycle + 2 * self.writeback_latency).max(self.written_back + 1);
-            row.ready_cycle = row.ready_cycle.max(self.written_back);
+            let written = self.writeback.take(cycle, cycle + 2 * self.writeback_latency);
+            row.ready_cycle = row.ready_cycle.max(written);
         } else {
             row.ready_cycle = row.ready_cycle.max(cycle);
         }
