@@ -140,7 +140,12 @@ const SHAPES: &[&[&str]] = &[
         "l1.shared_options_bytes=[] l1.unified_bytes=0 l1.cache.size_bytes=512 l1.cache.ways=2",
         "l1.shared_options_bytes=[] l1.unified_bytes=0 l1.cache.size_bytes=128 l1.cache.ways=1",
     ],
-    &["l1.cache.write=write-through", "l1.cache.write=write-evict", "l1.cache.write=write-back"],
+    &[
+        "l1.cache.write=write-through",
+        "l1.cache.write=write-evict",
+        // A miss may bring a dirty line along: the least that is valid, whatever was chosen above.
+        "l1.cache.write=write-back l1.cache.miss_queue=2",
+    ],
     &[
         "l1.cache.write_allocate=none",
         "l1.cache.write_allocate=fetch-on-write",
