@@ -133,6 +133,8 @@ pub struct Sm {
     lsu: Lsu,
     l1: L1,
     banks: Banks,
+    /// Cycle in which L1 was last filled.
+    last_fill: u64,
     miss_queue: MissQueue,
     accesses: AccessTable,
     completions: BinaryHeap<Reverse<(u64, AccessId)>>,
@@ -206,6 +208,7 @@ impl Sm {
             lsu: Lsu::new(config),
             l1: L1::new(&machine.l1),
             banks: Banks::new(machine.l1.latency, machine.l1.banks),
+            last_fill: u64::MAX,
             miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
             accesses: AccessTable::default(),
             completions: BinaryHeap::new(),
@@ -326,12 +329,13 @@ impl Sm {
     /// Ends warps whose last instructions have left the pipeline, if nothing of them is in flight in memory.
     fn end_drained(&mut self, warps: u64) {
         self.draining &= !warps;
+        self.waiting_for_memory |= warps;
         let mut rest = warps;
         while rest != 0 {
             let slot = rest.trailing_zeros();
-            rest &= rest - 1;
-            self.waiting_for_memory |= 1 << slot;
             self.end_warp_if_done(slot);
+            // Those that waited at a barrier for this one to end may have ended with it.
+            rest &= (rest - 1) & self.present;
         }
     }
 

@@ -75,6 +75,16 @@ fn warps_may_end_at_a_barrier() {
     assert_eq!(with_store.end_cycle(), START + MISS, "the store is not done before");
 }
 
+/// Two schedulers: the last instructions of both warps leave the pipeline in the same cycle.
+#[test]
+fn a_warp_may_end_with_the_one_that_ends_at_a_barrier() {
+    let two = machine(&["sm.schedulers=2", "policy.warp_scheduler=lrr"]);
+    for warps in [[work(1), vec![barrier(0)]], [vec![barrier(0)], work(1)]] {
+        let outcome = run(&two, warps.to_vec());
+        assert_eq!((outcome.ended.len(), outcome.end_cycle()), (1, START + PIPELINE));
+    }
+}
+
 #[test]
 fn a_warp_waits_for_its_load_after_the_barrier() {
     let warps = vec![
