@@ -282,11 +282,6 @@ impl L1 {
         self.counts.bypasses += 1;
     }
 
-    /// Whether no miss more can be outstanding.
-    pub fn is_full(&self) -> bool {
-        self.mshr.is_full()
-    }
-
     /// Misses outstanding.
     pub fn outstanding(&self) -> usize {
         self.mshr.len()

@@ -29,13 +29,13 @@ impl Sm {
         }
     }
 
-    /// What failed for want of a place fails again while there is none: what it asks for can only have been asked
-    /// for by its own bank.
+    /// What failed for want of a place below fails again while there is none, for want of anything else until a sector is
+    /// filled: what it asks for can only have been asked for by its own bank.
     fn still_fails(&self, bank: usize, ctx: &Context) -> bool {
         match self.banks.failing(bank) {
             Some(ReservationFail::MissQueueFull) => self.room(ctx) == 0,
-            Some(ReservationFail::MshrEntry) => self.l1.is_full(),
-            _ => false,
+            Some(_) => self.last_fill != self.cycle,
+            None => false,
         }
     }
 

@@ -19,6 +19,7 @@ impl Sm {
         }
         let room = self.room(ctx);
         let (mut next, writeback) = self.l1.fill(row.address, room);
+        self.last_fill = cycle;
         self.write_back(writeback, ctx);
         let stamps = *ctx.requests.stamps(request);
         while next != RequestId::NONE {
