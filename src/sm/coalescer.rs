@@ -1,7 +1,7 @@
 //! From the lanes' addresses to requests.
 
 use super::lsu::{Sector, Sectors};
-use crate::machine::AtomicRequests;
+use crate::machine::{self, AtomicRequests};
 
 /// Parts that a sector's byte masks distinguish.
 const PARTS: u32 = 32;
@@ -81,45 +81,57 @@ impl Coalescer {
     }
 }
 
-/// Passes of a shared-memory instruction: as many as its busiest bank has different words.
-pub(super) fn shared_passes(addresses: &[u64], width: u32, banks: u32, bank_bytes: u32) -> u32 {
-    let words_per_lane = u64::from(width.div_ceil(bank_bytes).max(1));
-    let lanes = addresses.iter().map(|address| address / u64::from(bank_bytes));
-    let words = lanes.flat_map(|first| (0..words_per_lane).map(move |k| first.wrapping_add(k)));
-    let mut seen = BankWords::new();
-    words.map(|word| seen.add((word % u64::from(banks)) as usize % BANKS, word)).max().unwrap_or(1)
+/// Counts the passes of shared-memory instructions: the different words of each bank, as lists in one array.
+pub(super) struct SharedPasses {
+    banks: u64,
+    bank_bytes: u32,
+    words: Vec<(u64, u16)>,
+    last: [u16; MAX_BANKS],
+    counts: [u16; MAX_BANKS],
 }
 
-/// Most banks of a shared memory, and most words of an instruction: 32 lanes of 16 bytes in banks of one.
-const BANKS: usize = 64;
-const WORDS: usize = 512;
+const MAX_BANKS: usize = 64;
+const NONE: u16 = u16::MAX;
 
-/// The different words of each bank, as lists in one array.
-struct BankWords {
-    words: [(u64, u16); WORDS],
-    len: u16,
-    last: [u16; BANKS],
-    counts: [u32; BANKS],
-}
+impl SharedPasses {
+    pub fn new(shared: &machine::SharedMemory) -> SharedPasses {
+        SharedPasses {
+            banks: shared.banks.into(),
+            bank_bytes: shared.bank_bytes,
+            words: Vec::new(),
+            last: [NONE; MAX_BANKS],
+            counts: [0; MAX_BANKS],
+        }
+    }
 
-impl BankWords {
-    fn new() -> BankWords {
-        BankWords { words: [(0, 0); WORDS], len: 0, last: [u16::MAX; BANKS], counts: [0; BANKS] }
+    /// Passes of an instruction: as many as its busiest bank has different words.
+    pub fn of(&mut self, addresses: &[u64], width: u32) -> u32 {
+        self.words.clear();
+        self.last = [NONE; MAX_BANKS];
+        self.counts = [0; MAX_BANKS];
+        let words_per_lane = u64::from(width.div_ceil(self.bank_bytes).max(1));
+        let mut passes = 1;
+        for address in addresses {
+            let first = address / u64::from(self.bank_bytes);
+            for word in (0..words_per_lane).map(|k| first.wrapping_add(k)) {
+                passes = passes.max(self.add((word % self.banks) as usize % MAX_BANKS, word));
+            }
+        }
+        passes.into()
     }
 
     /// Adds a word to a bank; how many different ones that has now.
-    fn add(&mut self, bank: usize, word: u64) -> u32 {
+    fn add(&mut self, bank: usize, word: u64) -> u16 {
         let mut at = self.last[bank];
-        while at != u16::MAX {
+        while at != NONE {
             let (other, next) = self.words[usize::from(at)];
             if other == word {
                 return self.counts[bank];
             }
             at = next;
         }
-        self.words[usize::from(self.len)] = (word, self.last[bank]);
-        self.last[bank] = self.len;
-        self.len += 1;
+        let place = self.words.len() as u16;
+        self.words.push((word, std::mem::replace(&mut self.last[bank], place)));
         self.counts[bank] += 1;
         self.counts[bank]
     }
@@ -198,9 +210,11 @@ mod tests {
 
     #[test]
     fn shared_memory_conflicts_take_passes() {
-        let passes = |f: &dyn Fn(u64) -> u64, width| {
+        let shared = machine::SharedMemory { latency: 20, banks: 32, bank_bytes: 4 };
+        let mut shared = SharedPasses::new(&shared);
+        let mut passes = |f: &dyn Fn(u64) -> u64, width| {
             let addresses: Vec<u64> = (0..32).map(f).collect();
-            shared_passes(&addresses, width, 32, 4)
+            shared.of(&addresses, width)
         };
         assert_eq!(passes(&|lane| lane * 4, 4), 1);
         assert_eq!(passes(&|_| 64, 4), 1, "broadcast");

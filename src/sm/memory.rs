@@ -4,7 +4,6 @@
 use super::Sm;
 use super::access::{Access, AccessId};
 use super::banks::Lookup;
-use super::coalescer::shared_passes;
 use super::code::Static;
 use super::lsu::{Entry, Sector, Work};
 use crate::dram::AddressMap;
@@ -52,14 +51,9 @@ impl Sm {
             entry.cache_op = instruction.cache_op;
             entry.sent = 0;
             entry.work = match (instruction.space, instruction.kind) {
-                (Space::Shared, _) => Work::Shared {
-                    passes: shared_passes(
-                        addresses,
-                        width,
-                        self.shared.banks,
-                        self.shared.bank_bytes,
-                    ),
-                },
+                (Space::Shared, _) => {
+                    Work::Shared { passes: self.shared_passes.of(addresses, width) }
+                }
                 (_, Kind::Store) => Work::Store,
                 (_, Kind::Atomic | Kind::Reduction) => Work::Atomic,
                 _ => Work::Load,
@@ -116,7 +110,7 @@ impl Sm {
         self.lsu.busy_until = end;
         self.lsu.pop();
         // One pass is part of the latency.
-        let ready = end - 1 + u64::from(self.shared.latency) + self.writeback_latency;
+        let ready = end - 1 + self.shared_latency + self.writeback_latency;
         let ready = self.writeback.take(cycle, ready);
         self.completions.push(Reverse((ready, access)));
     }

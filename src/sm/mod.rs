@@ -28,7 +28,7 @@ use access::{AccessId, AccessTable};
 use account::Account;
 use banks::{Banks, MissQueue};
 use calendar::Calendar;
-use coalescer::Coalescer;
+use coalescer::{Coalescer, SharedPasses};
 use code::CLASSES;
 pub use code::Code;
 use l1::L1;
@@ -95,7 +95,7 @@ pub struct Sm {
     units: [Unit; CLASSES],
     issue_interval: u64,
     constant_latency: u64,
-    shared: crate::machine::SharedMemory,
+    shared_latency: u64,
     l1_enabled: bool,
     operand_latency: u64,
     writeback_latency: u64,
@@ -130,6 +130,7 @@ pub struct Sm {
     slots: Vec<IssueSlot>,
 
     coalescer: Coalescer,
+    shared_passes: SharedPasses,
     lsu: Lsu,
     l1: L1,
     banks: Banks,
@@ -178,7 +179,7 @@ impl Sm {
             units: unit_table(&config.units),
             issue_interval: u64::from(config.issue_interval),
             constant_latency: u64::from(config.constant_latency),
-            shared: config.shared.clone(),
+            shared_latency: u64::from(config.shared.latency),
             l1_enabled: machine.l1.enabled,
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
@@ -205,6 +206,7 @@ impl Sm {
             waiting_for_memory: 0,
             slots,
             coalescer: Coalescer::new(machine.l1.cache.sector_bytes, config.atomic_requests),
+            shared_passes: SharedPasses::new(&config.shared),
             lsu: Lsu::new(config),
             l1: L1::new(&machine.l1),
             banks: Banks::new(machine.l1.latency, machine.l1.banks),
