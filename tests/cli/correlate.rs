@@ -105,7 +105,7 @@ fn an_error_is_of_ours_against_the_reference() {
 #[test]
 fn fifo_is_a_queue_of_two_and_is_paired_with_fr_fcfs() {
     let bench = bench();
-    let fifo = ["--dram-scheduler", "fcfs", "--set", "dram.read_queue=2"];
+    let fifo = ["--dram-scheduler", "fcfs(banks=overlap)", "--set", "dram.read_queue=2"];
     let fifo = run(&bench, "small.wmt", &fifo)["cycles"].as_u64().unwrap();
     let own = run(&bench, "small.wmt", &[])["cycles"].as_u64().unwrap();
     assert!(fifo > own, "{fifo} {own}");
