@@ -20,16 +20,20 @@ fn divergent() -> Kernel {
     })
 }
 
-/// As [`divergent`]; warps need what they load at once.
+/// As [`divergent`]; warps need what they load at once, and half of them have something to compute first, while
+/// the others wait.
 fn waiting() -> Kernel {
     let mut kernel = divergent();
-    for warp in kernel.ctas.iter_mut().flatten() {
+    let compute = |dest, source| Step::Compute { class: OpClass::Integer, dest, source };
+    for (index, warp) in kernel.ctas.iter_mut().flatten().enumerate() {
         let needed = |mut step| {
             let Step::Memory(access) = &mut step else { panic!("a load") };
             access.dest = Some(1);
-            [step, Step::Compute { class: OpClass::Integer, dest: 2, source: 1 }]
+            [step, compute(2, 1)]
         };
-        *warp = std::mem::take(warp).into_iter().flat_map(needed).collect();
+        let first = vec![compute(3, 3); index % 2 * 500];
+        let loads = std::mem::take(warp).into_iter().flat_map(needed);
+        *warp = first.into_iter().chain(loads).collect();
     }
     kernel
 }
