@@ -215,7 +215,17 @@ fn put<'r, R: 'r>(
 ) -> Result<(), ParquetError> {
     match &column.value {
         Getter::Text(of) => {
-            let values: Vec<ByteArray> = rows.map(|row| ByteArray::from(of(row))).collect();
+            // Names repeat from row to row: one array of bytes serves a series of equal ones.
+            let mut last = ByteArray::from("");
+            let values: Vec<ByteArray> = rows
+                .map(|row| {
+                    let text = of(row);
+                    if last.data() != text.as_bytes() {
+                        last = ByteArray::from(text);
+                    }
+                    last.clone()
+                })
+                .collect();
             put_all::<ByteArrayType>(writer, &values)
         }
         Getter::Count(of) => put_all::<Int64Type>(writer, &rows.map(of).collect::<Vec<_>>()),
