@@ -518,6 +518,13 @@ mod tests {
     }
 
     #[test]
+    fn of_two_slices_one_starts_an_item_in_a_cycle() {
+        // The first of slice 0 enters in cycle 100, in which slice 1 has its turn; then the queue is full.
+        let entered = one_place(&[read(0, 0, 0), read(0, 100, 128), read(1, 100, 128)]);
+        assert_eq!(entered, [100, LEFT + 1 + 100, 100 + 100]);
+    }
+
+    #[test]
     fn slices_take_turns_at_a_full_queue() {
         // Rows of one bank, lines of one row, lines of several banks.
         for (queue, shift) in [(1, 16), (1, 7), (1, 8), (2, 16), (2, 7), (2, 8), (3, 7), (3, 8)] {
