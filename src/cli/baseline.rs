@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn choose(text: Option<&str>, lists: &[Choice<Vec<String>>]) -> Result<String, String> {
-        let machines = ["li2015", "v100"].map(|name| load(name, &[]).unwrap());
+        let machines = ["li2015", "warpedmc2023"].map(|name| load(name, &[]).unwrap());
         let baseline = Baseline::choose(text, lists, &machines);
         baseline.map(|baseline| baseline.name()).map_err(|error| error.to_string())
     }

@@ -1,7 +1,7 @@
 //! `fcfs`: strictly the oldest request of the channel; nothing passes it.
 
 use super::{BankView, Family, Scene, Scheduler, Slot};
-use crate::registry::{Entry, ParamInfo, PolicyInfo};
+use crate::registry::{Entry, ParamInfo, PolicyError, PolicyInfo};
 use serde::Deserialize;
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -19,8 +19,21 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub const ENTRY: Entry<dyn Family, Scene> = Entry {
     info: INFO,
-    build: |_, params| {
+    build: |scene, params| {
         let Options { banks } = params.parse(&INFO)?;
+        // What sends requests back to the queue would lose their order.
+        let dram = &scene.dram;
+        let sends_back = dram.write_queue > 0 || dram.timing.trefi > 0 || dram.timing.trefipb > 0;
+        if banks == Banks::Overlap && sends_back {
+            return Err(PolicyError::Params {
+                slot: "policy",
+                name: INFO.name.to_owned(),
+                message:
+                    "banks=overlap is for one queue without refresh; valid: dram.write_queue = 0, \
+                          dram.timing.trefi = 0 and dram.timing.trefipb = 0"
+                        .to_owned(),
+            });
+        }
         Ok(Box::new(move |_| Box::new(Fcfs { banks }) as _))
     },
 };

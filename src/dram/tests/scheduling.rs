@@ -49,6 +49,60 @@ fn fcfs_with_two_queues_keeps_one_request_in_service() {
     );
 }
 
+fn one_queue(mut dram: Dram) -> Dram {
+    (dram.write_queue, dram.write_high_watermark, dram.write_low_watermark) = (0, 0, 0);
+    dram
+}
+
+#[test]
+fn fcfs_with_overlap_is_for_one_queue_without_refresh() {
+    let refused = |dram: &Dram| SCHEDULERS.build("fcfs(banks=overlap)", &scene(dram)).is_err();
+    assert!(refused(&gddr5()) && !refused(&one_queue(gddr5())));
+    let mut refreshed = one_queue(gddr5());
+    (refreshed.timing.trefi, refreshed.timing.trfc) = (1000, 100);
+    assert!(refused(&refreshed));
+}
+
+/// The third request waits for its bank, and the fourth, whose bank is idle, for the third.
+#[test]
+fn fcfs_with_overlap_hands_requests_to_idle_banks_in_order() {
+    let requests = [read(0, 0, 1), read(1, 1, 1), read(2, 0, 2), read(3, 2, 1)];
+    assert_eq!(
+        commands(&one_queue(gddr5()), "fcfs(banks=overlap)", &requests),
+        [
+            "Act 0:1 @0",
+            "Act 1:1 @6",
+            "Rd 0:1 @12",
+            "Act 2:1 @14",
+            "Rd 1:1 @18",
+            "Rd 2:1 @26",
+            "Pre 0:1 @28",
+            "Act 0:2 @40",
+            "Rd 0:2 @52"
+        ]
+    );
+}
+
+/// Where requests are assigned to banks, their places are free from then on; else when they are done.
+#[test]
+fn a_request_that_is_assigned_to_its_bank_leaves_its_place() {
+    let mut dram = one_queue(gddr5());
+    dram.read_queue = 1;
+    let policies = [
+        ("fr-fcfs", false),
+        ("fcfs", false),
+        ("fr-fcfs(picks_per_cycle=1)", true),
+        ("fcfs(banks=overlap)", true),
+    ];
+    for (policy, leaves) in policies {
+        let mut channel = channel(&dram, policy);
+        channel.push(0, read(0, 0, 1));
+        assert!(!channel.accepts(&read(1, 1, 1)), "{policy}");
+        channel.step(0, u32::MAX);
+        assert_eq!(channel.accepts(&read(1, 1, 1)), leaves, "{policy}");
+    }
+}
+
 #[test]
 fn banked_fifo_overlaps_banks_but_keeps_their_order() {
     let requests = [read(0, 0, 1), read(1, 1, 1), read(2, 0, 2), read(3, 0, 1)];
