@@ -262,7 +262,7 @@ impl Slice {
     }
 
     /// Sends a store's data on to DRAM.
-    fn pass_on(
+    pub(super) fn pass_on(
         &mut self,
         request: &Request,
         now: Ticks,

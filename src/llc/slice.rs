@@ -214,11 +214,18 @@ impl Slice {
         if insertion == Insertion::Nowhere && !self.needs_line(sector, ctx) {
             return Ok(None);
         }
-        let slot = self.allocate(address, 0, now, ctx)?;
-        if insertion == Insertion::Oldest {
-            self.tags.demote(slot);
+        match self.allocate(address, 0, now, ctx) {
+            // All lines of its set wait for fills behind this one: what its atomics leave goes on to DRAM.
+            Err(ReservationFail::LineAlloc) => {
+                let sector = Request::of_slice(address, RequestKind::Write, self.index);
+                self.pass_on(&sector, now, ctx).map(|()| None)
+            }
+            Ok(slot) if insertion == Insertion::Oldest => {
+                self.tags.demote(slot);
+                Ok(Some(slot))
+            }
+            slot => slot.map(Some),
         }
-        Ok(Some(slot))
     }
 
     /// Hands at most one reply to the network: a hit whose latency is over, else an answer of the last fill.

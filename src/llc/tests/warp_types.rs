@@ -81,6 +81,18 @@ fn an_atomic_that_joins_a_read_that_passes_by_gets_its_line() {
     assert_eq!(outcome.cycle(6), 600 + ARRIVE + 3);
 }
 
+#[test]
+fn what_an_atomic_leaves_of_a_read_that_passes_by_goes_to_dram_while_all_lines_wait() {
+    let machine = bare(&["llc.cache.size_bytes=128", "llc.cache.ways=1"]);
+    let atomic = Ask { warp: 2, ..ask(505, ATOMIC, 0) };
+    // The only line waits for a fill behind the one that the atomic joins.
+    let asks: Vec<Ask> =
+        four_misses(0).chain([read(1, 500, 0), read(2, 501, 128), atomic]).collect();
+    let outcome = run_for(&machine, &needs(TYPES), &asks, 0..0, 0);
+    assert_eq!(outcome.traffic()[4..], [(READ, 0), (READ, 128), (WRITEBACK, 0)]);
+    assert_eq!(outcome.answered.iter().flatten().count(), asks.len());
+}
+
 /// Warp 1 is known to miss; then it brings line 0, and others one more.
 fn insertion(types: WarpTypes, overrides: &[&str]) -> Outcome {
     let machine = bare(&[&["llc.cache.size_bytes=512"], overrides].concat());
