@@ -54,7 +54,8 @@ pub static SLOTS: [Slot; 8] = [
         network::build(m, Direction::Request, Clock::new(1), inputs, outputs).map(drop)
     }),
     slot!(ARBITERS, arbiter, "which input a network's output serves next", |m| {
-        let context = ArbiterContext { inputs: 1, outputs: 1 };
+        let direction = Direction::Request;
+        let context = ArbiterContext { direction, routers: 1, outputs: 1, banks: 1 };
         ARBITERS.build(&m.policy.arbiter, &context).map(drop)
     }),
     slot!(PREFETCHERS, prefetcher, "what an LLC slice fetches unasked", |m| {

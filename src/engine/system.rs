@@ -223,6 +223,8 @@ impl System {
         result.slices = self.slices.iter_mut().map(Slice::finish).collect();
         let channels = self.controllers.iter_mut().map(|c| c.finish(cycle));
         result.channels = channels.map(|statistics| channel_result(&statistics)).collect();
+        let cycle = self.fabric.clock(Domain::Network).cycle_from(now);
+        result.networks = self.networks.iter_mut().map(|network| network.finish(cycle)).collect();
         result.counters = self.counters(machine);
         result.kernels = self.dispatcher.results().to_vec();
         result.steps = self.steps;
@@ -267,7 +269,8 @@ impl System {
         let slices = self.slices.iter().filter(|s| !s.is_idle()).map(Slice::describe);
         let channels =
             self.controllers.iter().filter(|c| !c.channel().is_empty()).map(Controller::describe);
-        sms.chain(slices).chain(channels).chain(self.fabric.occupied()).collect()
+        let networks = self.networks.iter().flat_map(|network| network.describe());
+        sms.chain(networks).chain(slices).chain(channels).chain(self.fabric.occupied()).collect()
     }
 
     /// The state of everything that holds something.

@@ -72,7 +72,7 @@ fn stages_add_up_with_clocks_of_odd_ratios() {
 fn each_stage_has_its_own_time() {
     let machine = machine(&[
         "l1.latency=30",
-        "network.latency=4",
+        "network.router_latency=3",
         "llc.input_latency=20",
         "llc.to_dram_latency=10",
         "llc.latency=3",

@@ -1,6 +1,7 @@
 //! What a machine must satisfy. Ranges of single keys are in `limits`; here stand the rules that tie keys
 //! together.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 use super::limits::LIMITS;
@@ -26,6 +27,7 @@ impl Machine {
         check_channels(&self.dram)?;
         check_bursts(&self.dram, &self.llc.cache)?;
         self.dram.check_slices(self.llc.slices_per_channel)?;
+        check_places(self)?;
         check_address(self)
     }
 
@@ -84,6 +86,18 @@ fn check_sm(sm: &Sm) -> Check {
     let warps = format!("at most one per warp: `sm.max_warps` = {}", sm.max_warps);
     rule(sm.schedulers <= sm.max_warps, "sm.schedulers", sm.schedulers, warps)?;
     power_of_two("sm.shared.bank_bytes", sm.shared.bank_bytes)
+}
+
+/// Every slice has a node of its own among all nodes, or none is given one.
+fn check_places(machine: &Machine) -> Check {
+    let given = &machine.network.memory_nodes;
+    let slices = machine.slices();
+    let nodes = machine.sm.count.div_ceil(machine.network.sms_per_node) + slices;
+    let distinct = given.iter().collect::<BTreeSet<_>>().len() == given.len();
+    let fits = given.len() == slices as usize && given.iter().all(|&node| node < nodes);
+    let valid = format!("[] or {slices} different nodes, one for each LLC slice, below {nodes}");
+    let shown = format!("{given:?}");
+    rule(given.is_empty() || distinct && fits, "network.memory_nodes", &shown, valid)
 }
 
 /// Geometry of the cache at `path`.

@@ -1,9 +1,12 @@
 //! A crossbar: every input reaches every output, one packet at a time on each.
 
-use super::arbiter::{Arbiter, Inputs};
+use super::allocator::first_from;
+use super::arbiter::{ARBITERS, Arbiter, ArbiterContext, Contest, Inputs, Output as Place, Packet};
+use super::tally::{Journey, Tally};
 use super::{Direction, NetworkContext, PacketSizes, Topology, TopologyEntry};
 use crate::engine::{Clock, Context, PortId, RequestId};
-use crate::registry::PolicyInfo;
+use crate::record::{LinkEnd, LinkResult, NetworkResult, NodeResult};
+use crate::registry::{PolicyError, PolicyInfo};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "crossbar",
@@ -34,6 +37,10 @@ struct Output {
     wanted_by: Inputs,
     waiting: u32,
     free: u64,
+    /// Something could have left by it since it is free, but its port was full.
+    blocked: bool,
+    /// Input whose turn it is where no rule has a say.
+    turn: u32,
 }
 
 struct Crossbar {
@@ -42,6 +49,7 @@ struct Crossbar {
     packets: PacketSizes,
     latency: u64,
     input_speedup: u32,
+    banks: usize,
     arbiter: Box<dyn Arbiter>,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
@@ -49,23 +57,45 @@ struct Crossbar {
     unknown: Inputs,
     /// Outputs that some input wants.
     wanted: Inputs,
+    tally: Tally,
 }
 
 impl Crossbar {
-    fn new(context: &NetworkContext) -> Result<Crossbar, crate::registry::PolicyError> {
-        let input = |&port: &PortId| Input { port, free: 0, cycle: 0, sent: 0 };
-        let output = |&port: &PortId| Output { port, wanted_by: [0; 4], waiting: 0, free: 0 };
+    fn new(context: &NetworkContext) -> Result<Crossbar, PolicyError> {
+        let alone = context.inputs.iter().chain(&context.outputs).all(|ports| ports.len() == 1);
+        INFO.require(
+            alone,
+            "SMs share no node (`network.sms_per_node` = 1) in the one-stage form",
+        )?;
+        let input = |ports: &Vec<PortId>| Input { port: ports[0], free: 0, cycle: 0, sent: 0 };
+        let output = |ports: &Vec<PortId>| Output {
+            port: ports[0],
+            wanted_by: [0; 4],
+            waiting: 0,
+            free: 0,
+            blocked: false,
+            turn: 0,
+        };
+        let arbiter = ArbiterContext {
+            direction: context.direction,
+            routers: 1,
+            outputs: context.outputs.len(),
+            banks: context.channels * context.banks,
+        };
+        let network = &context.network;
         Ok(Crossbar {
             direction: context.direction,
             clock: context.clock,
             packets: context.packets,
-            latency: context.latency,
-            input_speedup: context.input_speedup,
-            arbiter: context.arbiter()?,
+            latency: u64::from(network.router_latency) + u64::from(network.link_latency),
+            input_speedup: network.input_speedup,
+            banks: context.banks,
+            arbiter: ARBITERS.build(&context.arbiter, &arbiter)?,
             inputs: context.inputs.iter().map(input).collect(),
             outputs: context.outputs.iter().map(output).collect(),
             unknown: [0; 4],
             wanted: [0; 4],
+            tally: Tally::new(context),
         })
     }
 
@@ -138,20 +168,66 @@ impl Crossbar {
             return output.free;
         }
         if !ctx.fabric.room_or_wake(output.port) {
+            output.blocked = true;
             return u64::MAX;
         }
-        let source = self.arbiter.pick(index, &output.wanted_by);
+        let source = self.choose(index, cycle, ctx);
+        let output = &mut self.outputs[index];
         debug_assert!(output.wanted_by[source / 64] >> (source % 64) & 1 == 1);
         remove(&mut output.wanted_by, source);
         output.waiting -= 1;
         if output.waiting == 0 {
             remove(&mut self.wanted, index);
         }
-        let request = ctx.fabric.pop(self.inputs[source].port, self.clock.at(cycle));
-        let flits = self.packets.flits(self.direction, ctx.requests.get(request));
-        output.free = cycle + flits;
-        ctx.fabric.push(output.port, request, self.clock.at(cycle + flits + self.latency));
+        let flits = self.pass(source, index, cycle, ctx);
         self.sent(source, index, flits, cycle, ctx).min(cycle + flits)
+    }
+
+    /// The input that an output serves: the rule's, or else the next in turn.
+    fn choose(&mut self, index: usize, cycle: u64, ctx: &Context) -> usize {
+        let (inputs, output) = (&self.inputs, &self.outputs[index]);
+        let contest = Contest {
+            output: Place { router: 0, index },
+            wanting: &output.wanted_by,
+            fresh: output.blocked || output.free == cycle,
+            packet: &|input| packet(inputs[input].port, self.clock, self.banks, ctx),
+        };
+        let turn = || first_from(&output.wanted_by, output.turn as usize);
+        let source = self.arbiter.designate(&contest).unwrap_or_else(turn);
+        let packet = packet(inputs[source].port, self.clock, self.banks, ctx);
+        self.arbiter.granted(contest.output, source, packet);
+        let output = &mut self.outputs[index];
+        output.turn = source as u32 + 1;
+        output.blocked = false;
+        source
+    }
+
+    /// The head packet of `source` passes to `target`; its flits.
+    fn pass(&mut self, source: usize, target: usize, cycle: u64, ctx: &mut Context) -> u64 {
+        let port = self.inputs[source].port;
+        let since = self.clock.cycle_from(ctx.fabric.head_ready(port));
+        let request = ctx.fabric.pop(port, self.clock.at(cycle));
+        let row = ctx.requests.get(request);
+        if self.direction == Direction::Request {
+            let place = ctx.map.locate(row.address);
+            self.tally.enter(source, place);
+            self.tally.leave(place);
+        }
+        let flits = self.packets.flits(self.direction, row);
+        let output = &mut self.outputs[target];
+        output.free = cycle + flits;
+        let transit = flits + self.latency;
+        ctx.fabric.push(output.port, request, self.clock.at(cycle + transit));
+        self.tally.pass(&Journey {
+            source,
+            destination: target,
+            flits,
+            wait: cycle - since,
+            transit,
+            hops: 1,
+            pipeline: self.latency,
+        });
+        flits
     }
 
     /// An input has sent a packet to `output`; when to look at it again. Its next one may go in the same cycle, to an
@@ -184,6 +260,37 @@ impl Topology for Crossbar {
         let next = self.grant(cycle, ctx).min(heads);
         (next < u64::MAX).then_some(next)
     }
+
+    fn finish(&mut self, cycles: u64) -> NetworkResult {
+        let mut result = self.tally.finish(cycles);
+        let link = |from, to, node: &NodeResult| LinkResult {
+            from,
+            to,
+            flits: node.flits,
+            buffer_flits: 0,
+            buffer_flit_cycles: 0,
+        };
+        let sources = (0..).zip(&result.sources);
+        let ins = sources.map(|(n, node)| link(LinkEnd::Source(n), LinkEnd::Router(0), node));
+        let destinations = (0..).zip(&result.destinations);
+        let outs =
+            destinations.map(|(n, node)| link(LinkEnd::Router(0), LinkEnd::Destination(n), node));
+        result.links = ins.chain(outs).collect();
+        result
+    }
+
+    /// A packet is in one of the ports at any time.
+    fn describe(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// What an arbitration rule may know of the head packet of a port.
+fn packet(port: PortId, clock: Clock, banks: usize, ctx: &Context) -> Packet {
+    let (ready, request) = ctx.fabric.head(port).expect("the input wants an output");
+    let place = ctx.map.locate(ctx.requests.get(request).address);
+    let bank = usize::from(place.channel) * banks + usize::from(place.bank);
+    Packet { since: clock.cycle_from(ready), bank: bank as u32, row: place.row }
 }
 
 fn insert(set: &mut Inputs, index: usize) {

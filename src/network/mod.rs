@@ -1,14 +1,22 @@
 //! The networks between SMs and LLC slices: one for requests, one for replies.
 
+pub mod allocator;
 pub mod arbiter;
 mod crossbar;
+mod locality;
+mod packet;
+mod placement;
+mod router;
+mod tally;
 #[cfg(test)]
 mod tests;
 
-use crate::engine::{Clock, Context, PortId, Request, RequestKind};
-use crate::machine::Machine;
+use crate::engine::{Clock, Context, PortId};
+use crate::machine::{Machine, Network};
+use crate::record::NetworkResult;
 use crate::registry::{Entry, PolicyError, Registry};
-use arbiter::{ARBITERS, Arbiter, ArbiterContext};
+pub use packet::PacketSizes;
+pub use placement::Placement;
 
 /// Which way a network carries packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,28 +29,31 @@ pub enum Direction {
 pub trait Topology: Send {
     /// One turn at network cycle `cycle`; when the next turn is due if nothing arrives.
     fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64>;
+
+    /// What it counted over `cycles` network cycles, once all packets have left it.
+    fn finish(&mut self, cycles: u64) -> NetworkResult;
+
+    /// What is on its way, for the deadlock report; nothing once all packets have left it.
+    fn describe(&self) -> Vec<String>;
 }
 
 /// What a topology is built for.
 pub struct NetworkContext {
     pub direction: Direction,
     pub clock: Clock,
-    pub inputs: Vec<PortId>,
-    pub outputs: Vec<PortId>,
+    /// Ports of each node that sends. All ports in the order of the nodes are those of writers 0, 1, … in their domain.
+    pub inputs: Vec<Vec<PortId>>,
+    /// Ports of each node that takes, in the order of its SMs or slices.
+    pub outputs: Vec<Vec<PortId>>,
+    pub placement: Placement,
     pub packets: PacketSizes,
-    pub latency: u64,
-    /// Packets that an input may send in a cycle.
-    pub input_speedup: u32,
-    /// Name of the arbitration rule.
+    pub network: Network,
+    /// The arbitration rule.
     pub arbiter: String,
-}
-
-impl NetworkContext {
-    /// An arbiter for all outputs.
-    fn arbiter(&self) -> Result<Box<dyn Arbiter>, PolicyError> {
-        let context = ArbiterContext { inputs: self.inputs.len(), outputs: self.outputs.len() };
-        ARBITERS.build(&self.arbiter, &context)
-    }
+    pub channels: usize,
+    pub slices_per_channel: usize,
+    /// Banks of a channel.
+    pub banks: usize,
 }
 
 /// Every topology.
@@ -51,7 +62,8 @@ pub static TOPOLOGIES: Registry<dyn Topology, NetworkContext> =
 
 type TopologyEntry = Entry<dyn Topology, NetworkContext>;
 
-/// Builds a network between `inputs` and `outputs`.
+/// Builds a network of `machine` between the ports of the units that send, `inputs`, and of those that take, `outputs`,
+/// in the order of their numbers.
 pub fn build(
     machine: &Machine,
     direction: Direction,
@@ -59,56 +71,26 @@ pub fn build(
     inputs: Vec<PortId>,
     outputs: Vec<PortId>,
 ) -> Result<Box<dyn Topology>, PolicyError> {
+    let per_node = machine.network.sms_per_node as usize;
+    let nodes = |ports: Vec<PortId>, per_node: usize| -> Vec<Vec<PortId>> {
+        ports.chunks(per_node).map(<[PortId]>::to_vec).collect()
+    };
+    let (inputs, outputs) = match direction {
+        Direction::Request => (nodes(inputs, per_node), nodes(outputs, 1)),
+        Direction::Reply => (nodes(inputs, 1), nodes(outputs, per_node)),
+    };
     let context = NetworkContext {
         direction,
         clock,
         inputs,
         outputs,
+        placement: Placement::of(machine, direction),
         packets: PacketSizes::new(machine),
-        latency: u64::from(machine.network.latency),
-        input_speedup: machine.network.input_speedup,
+        network: machine.network.clone(),
         arbiter: machine.policy.arbiter.clone(),
+        channels: machine.dram.channels as usize,
+        slices_per_channel: machine.llc.slices_per_channel as usize,
+        banks: machine.dram.banks as usize,
     };
     TOPOLOGIES.build(&machine.policy.topology, &context)
-}
-
-/// Flits of each kind of packet.
-#[derive(Clone, Copy, Debug)]
-pub struct PacketSizes {
-    header: u64,
-    data: u64,
-    sector_bytes: u64,
-    header_bytes: u64,
-    flit_bytes: u64,
-}
-
-impl PacketSizes {
-    pub fn new(machine: &Machine) -> PacketSizes {
-        let sector_bytes = u64::from(machine.llc.cache.sector_bytes);
-        let header_bytes = u64::from(machine.network.header_bytes);
-        let flit_bytes = u64::from(machine.network.flit_bytes);
-        PacketSizes {
-            header: header_bytes.div_ceil(flit_bytes).max(1),
-            data: (header_bytes + sector_bytes).div_ceil(flit_bytes),
-            sector_bytes,
-            header_bytes,
-            flit_bytes,
-        }
-    }
-
-    /// Flits of a packet: data travel down with stores, write-backs and atomics, up with reads and atomics.
-    #[inline]
-    pub fn flits(&self, direction: Direction, request: &Request) -> u64 {
-        match (direction, request.kind) {
-            (_, RequestKind::Atomic) => self.data,
-            (Direction::Request, RequestKind::Writeback) => {
-                let bytes =
-                    self.header_bytes + u64::from(request.sectors.count_ones()) * self.sector_bytes;
-                bytes.div_ceil(self.flit_bytes)
-            }
-            (Direction::Request, RequestKind::Write) => self.data,
-            (Direction::Request, _) | (Direction::Reply, RequestKind::Write) => self.header,
-            (Direction::Reply, _) => self.data,
-        }
-    }
 }

@@ -14,7 +14,7 @@ const HEADER: u64 = 1;
 const DATA: u64 = 5;
 
 fn crossbar(overrides: &[&str]) -> Machine {
-    let wires = ["network.flit_bytes=32", "network.header_bytes=8", "network.latency=4"];
+    let wires = ["network.flit_bytes=32", "network.header_bytes=8", "network.router_latency=3"];
     machine(&[&wires, overrides].concat())
 }
 

@@ -50,6 +50,7 @@ pub(super) fn result() -> RunResult {
             SliceResult { cache: cache(1), mshr_merge_length: histogram([1, 1, 4]) },
             SliceResult { cache: cache(2), mshr_merge_length: histogram([2]) },
         ],
+        networks: Vec::new(),
         channels: vec![channel(1), channel(2)],
         latency: LatencyResult {
             total: histogram(1..=100),

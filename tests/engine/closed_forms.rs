@@ -58,7 +58,8 @@ fn load_time(machine: &Machine, place: Place, cache_op: CacheOp, issue: u64) -> 
     let header = u64::from(network.header_bytes.div_ceil(network.flit_bytes).max(1));
     let packet = network.header_bytes + llc.cache.sector_bytes;
     let data = u64::from(packet.div_ceil(network.flit_bytes));
-    let crossing = |flits: u64| (flits + u64::from(network.latency)) * p.network;
+    let hop = u64::from(network.router_latency) + u64::from(network.link_latency);
+    let crossing = |flits: u64| (flits + hop) * p.network;
     let begun = issue + u64::from(machine.sm.operand_latency);
     let at_l1_tags = begun + u64::from(machine.l1.latency);
     if place == Place::L1 {

@@ -155,7 +155,7 @@ const SHAPES: &[&[&str]] = &[
     &["l1.flush_between_kernels=false"],
     &["network.input_buffer=1", "network.input_buffer=2"],
     &["network.output_buffer=1", "network.output_buffer=2"],
-    &["network.latency=0", "network.latency=9"],
+    &["network.router_latency=1", "network.router_latency=9"],
     &["network.input_speedup=1", "network.input_speedup=2", "network.input_speedup=64"],
     &["network.flit_bytes=16"],
     &["llc.queue=1", "llc.queue=2"],

@@ -1,23 +1,63 @@
-//! Arbitration rules: which of the inputs that want an output get it.
+//! Arbitration rules: who of the inputs that want an output keeps or gets it before the network's own choice, which is
+//! fair. In a network of routers they act in the allocation of virtual channels (Yuan 2009, section 3.2).
 
 mod round_robin;
 
+use super::Direction;
 use crate::registry::{Entry, Registry};
 
 /// A set of input ports, one bit each.
 pub type Inputs = [u64; 4];
 
-/// Chooses among the inputs that want one output of one network.
-pub trait Arbiter: Send {
-    /// The input that `output` serves next, one of `wanting`, which is not empty. Called once per grant.
-    fn pick(&mut self, output: usize, wanting: &Inputs) -> usize;
+/// An output of a router, or one of its virtual channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    pub router: usize,
+    /// Counted over all routers of the network.
+    pub index: usize,
 }
 
-/// What an arbiter is built for.
+/// What a rule may know of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Network cycle in which it could first enter the network.
+    pub since: u64,
+    /// DRAM bank that its address lies in, counted over all channels.
+    pub bank: u32,
+    pub row: u32,
+}
+
+/// Inputs that want an output.
+pub struct Contest<'a> {
+    pub output: Output,
+    /// Not empty.
+    pub wanting: &'a Inputs,
+    /// The output came free in this cycle, or nothing could leave by it since it did: no cycle has passed in which
+    /// its last taker could have gone on and did not.
+    pub fresh: bool,
+    /// The packet of an input that wants the output.
+    pub packet: &'a dyn Fn(usize) -> Packet,
+}
+
+/// An arbitration rule over the outputs of one network.
+pub trait Arbiter: Send {
+    /// The input, one of those that want it, to which the rule gives the output; nothing where it has no say.
+    fn designate(&mut self, contest: &Contest) -> Option<usize>;
+
+    /// `input` has got `output` for `packet`, by the rule or not.
+    fn granted(&mut self, output: Output, input: usize, packet: Packet);
+}
+
+/// What a rule is built for.
 #[derive(Clone, Copy, Debug)]
 pub struct ArbiterContext {
-    pub inputs: usize,
+    /// Rules that hold grants act on requests only: replies have no row to keep (Yuan 2009).
+    pub direction: Direction,
+    pub routers: usize,
+    /// Outputs, or output virtual channels, of all routers together.
     pub outputs: usize,
+    /// DRAM banks of all channels together.
+    pub banks: usize,
 }
 
 /// Every arbitration rule.
@@ -25,3 +65,8 @@ pub static ARBITERS: Registry<dyn Arbiter, ArbiterContext> =
     Registry { slot: "arbiter", entries: &[round_robin::ENTRY] };
 
 type ArbiterEntry = Entry<dyn Arbiter, ArbiterContext>;
+
+/// Whether `input` is one of `set`.
+fn contains(set: &Inputs, input: usize) -> bool {
+    set[input / 64] >> (input % 64) & 1 == 1
+}

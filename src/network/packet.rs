@@ -1,0 +1,46 @@
+//! Sizes of packets.
+
+use super::Direction;
+use crate::engine::{Request, RequestKind};
+use crate::machine::Machine;
+
+/// Flits of each kind of packet.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketSizes {
+    header: u64,
+    data: u64,
+    sector_bytes: u64,
+    header_bytes: u64,
+    flit_bytes: u64,
+}
+
+impl PacketSizes {
+    pub fn new(machine: &Machine) -> PacketSizes {
+        let sector_bytes = u64::from(machine.llc.cache.sector_bytes);
+        let header_bytes = u64::from(machine.network.header_bytes);
+        let flit_bytes = u64::from(machine.network.flit_bytes);
+        PacketSizes {
+            header: header_bytes.div_ceil(flit_bytes).max(1),
+            data: (header_bytes + sector_bytes).div_ceil(flit_bytes),
+            sector_bytes,
+            header_bytes,
+            flit_bytes,
+        }
+    }
+
+    /// Flits of a packet: data travel down with stores, write-backs and atomics, up with reads and atomics.
+    #[inline]
+    pub fn flits(&self, direction: Direction, request: &Request) -> u64 {
+        match (direction, request.kind) {
+            (_, RequestKind::Atomic) => self.data,
+            (Direction::Request, RequestKind::Writeback) => {
+                let bytes =
+                    self.header_bytes + u64::from(request.sectors.count_ones()) * self.sector_bytes;
+                bytes.div_ceil(self.flit_bytes)
+            }
+            (Direction::Request, RequestKind::Write) => self.data,
+            (Direction::Request, _) | (Direction::Reply, RequestKind::Write) => self.header,
+            (Direction::Reply, _) => self.data,
+        }
+    }
+}

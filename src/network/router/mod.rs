@@ -1,0 +1,3 @@
+//! Networks of routers, flit by flit.
+
+pub(super) mod layout;
