@@ -261,15 +261,15 @@ impl Channel {
     /// Whether there is room for the request.
     #[inline]
     pub fn accepts(&self, request: &Request) -> bool {
-        let queue = self.queue_of(request.write);
+        let (index, queue) = (usize::from(request.bank), self.queue_of(request.write));
         // A scheduler may have places of its own, but every request needs one of these.
-        let waiting = self.waiting[queue] - self.at_banks(queue);
+        let waiting = self.places_taken(queue);
         if waiting >= self.spec.capacity[queue] {
             return false;
         }
         let view = QueueView {
             waiting,
-            bank_waiting: self.banks[usize::from(request.bank)].waiting[queue],
+            bank_waiting: self.banks[index].waiting[queue] - self.at_bank(index, queue),
             capacity: self.spec.capacity[queue],
             bank_capacity: self.spec.bank_capacity[queue],
             banks: self.banks.len() as u32,
@@ -281,18 +281,36 @@ impl Channel {
         }
     }
 
+    /// Places of a queue that requests hold.
+    fn places_taken(&self, queue: usize) -> u32 {
+        self.waiting[queue] - self.at_banks(queue)
+    }
+
     /// Requests that have left a queue's places for their banks: where they are assigned, that is when they are; else
     /// they keep their places while they are served.
     fn at_banks(&self, queue: usize) -> u32 {
         if self.spec.picks_per_cycle == 0 {
             return 0;
         }
-        let assigned = self.assigned.count_ones();
-        match self.spec.split {
-            true if queue == self.turns.serving => self.active[queue] + assigned,
-            true => self.active[queue],
-            false => self.active[READS] + self.active[WRITES] + assigned,
+        let assigned = if self.serves(queue) { self.assigned.count_ones() } else { 0 };
+        let active = if self.spec.split { self.active[queue] } else { self.active.iter().sum() };
+        active + assigned
+    }
+
+    /// As [`Channel::at_banks`], of one bank.
+    fn at_bank(&self, index: usize, queue: usize) -> u32 {
+        if self.spec.picks_per_cycle == 0 {
+            return 0;
         }
+        let is_of_queue = |active: Active| usize::from(active.queue) == queue;
+        let active = self.banks[index].active.is_some_and(is_of_queue);
+        let assigned = self.serves(queue) && self.assigned & one(index) != 0;
+        u32::from(active) + u32::from(assigned)
+    }
+
+    /// Whether requests of this queue are now those to start.
+    fn serves(&self, queue: usize) -> bool {
+        !self.spec.split || queue == self.turns.serving
     }
 
     /// Takes a request that the channel [`accepts`](Channel::accepts). Step the channel afterwards.
@@ -559,6 +577,7 @@ impl Channel {
         let asked = self.scheduler.tick(&ChannelView {
             now,
             queue: &self.queues[READS],
+            full: self.places_taken(READS) >= self.spec.capacity[READS],
             writes: self.waiting[WRITES],
             write_high_watermark: self.turns.high_watermark,
             busy: self.busy,

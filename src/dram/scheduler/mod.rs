@@ -226,6 +226,8 @@ pub struct ChannelView<'a> {
     pub now: u64,
     /// Reads, or both kinds where they share a queue.
     pub queue: &'a Queue,
+    /// All places of the queue are taken: nothing comes before one is free.
+    pub full: bool,
     /// Writes that wait or are served, and where a drain begins; 0 where there is one queue.
     pub writes: u32,
     pub write_high_watermark: u32,

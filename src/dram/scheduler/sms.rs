@@ -133,7 +133,6 @@ struct Moving {
 
 struct Sms {
     options: Options,
-    capacity: u32,
     random: ChaCha8Rng,
     /// By SM; what comes from none is one source more.
     sources: Vec<Source>,
@@ -145,6 +144,8 @@ struct Sms {
     /// The third stage.
     banks: Vec<VecDeque<Slot>>,
     in_channel: u32,
+    /// The channel can take no request, as of the last turn.
+    full: bool,
     /// When something may be done in stage two; `u64::MAX`: not before something happens.
     wakes: u64,
     batches: u64,
@@ -156,7 +157,6 @@ impl Sms {
         let sources = scene.sources as usize + 1;
         Sms {
             options,
-            capacity: scene.dram.read_queue,
             random: ChaCha8Rng::seed_from_u64(channel as u64),
             sources: (0..sources).map(|_| Source::default()).collect(),
             last: sources - 1,
@@ -164,6 +164,7 @@ impl Sms {
             next_move: 0,
             banks: vec![VecDeque::new(); scene.dram.banks as usize],
             in_channel: 0,
+            full: false,
             wakes: u64::MAX,
             batches: 0,
             batched: 0,
@@ -176,7 +177,7 @@ impl Sms {
 
     /// No batch need wait to grow, or none can.
     fn all_are_ready(&self) -> bool {
-        self.in_channel < self.options.bypass || self.in_channel == self.capacity
+        self.in_channel < self.options.bypass || self.full
     }
 
     /// The cycle from which the source's first batch is ready; none if it has nothing.
@@ -281,7 +282,7 @@ impl Scheduler for Sms {
     }
 
     fn tick(&mut self, channel: &ChannelView) -> BankSet {
-        self.wakes = u64::MAX;
+        (self.wakes, self.full) = (u64::MAX, channel.full);
         let Some(mut batch) = self.batch(channel.now) else {
             self.wakes = self.next_of_age();
             return 0;

@@ -65,6 +65,24 @@ impl Scheduler for Asked {
     }
 }
 
+/// Where requests are assigned to banks, a queue of four places holds up to eight with those of its four banks.
+#[test]
+fn every_request_is_served_where_requests_leave_their_places() {
+    let dram = Dram { read_queue: 4, picks_per_cycle: 1, ..gddr3() };
+    let requests: Vec<Request> = random(&dram, 300, 2, 5)
+        .into_iter()
+        .map(|request| Request { load: request.id / 3, ..sent_by(request.id as u16, request) })
+        .collect();
+    for policy in POLICIES {
+        let run = run(&dram, policy, &requests);
+        let beyond = run.statistics.occupancy_cycles.iter().skip(5).sum::<u64>();
+        assert!(beyond > 0, "{policy}");
+        let mut served = run.order();
+        served.sort_unstable();
+        assert!(served.into_iter().eq(0..300), "{policy}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

@@ -81,6 +81,21 @@ fn a_batch_is_ready_when_it_cannot_grow_or_is_of_age() {
     assert_eq!(first(&gddr5(), "sms(bypass=0)", &[read(0, 0, 1), read(1, 0, 2)]), 0);
 }
 
+/// Where requests leave their places when they are assigned to a bank, three can be in a channel of two places.
+#[test]
+fn a_channel_is_full_when_its_places_are_taken() {
+    let requests = [(0, read(0, 0, 1)), (0, read(1, 0, 1)), (1, from(1, read(2, 1, 1)))];
+    let first = |read_queue| {
+        let dram = Dram { read_queue, picks_per_cycle: 1, ..gddr5() };
+        let run =
+            run_with(&dram, "sms(bypass=0,fifo=3)", &requests, Stepping::Events, |_| u32::MAX);
+        run.log.iter().find(|command| command.bank == 1).unwrap().cycle
+    };
+    assert!(first(2) < 10);
+    // Both batches wait for their age of 200 cycles, and activations lie 6 apart.
+    assert_eq!(first(4), 200 + 6);
+}
+
 #[test]
 fn under_light_load_every_batch_is_ready() {
     let requests = [from(0, read(0, 0, 1)), from(1, read(1, 1, 1))];

@@ -198,6 +198,7 @@ struct WarpGroups {
     rules: Rules,
     /// By banks with work: column commands that a row serves before a request to another may close it.
     bursts: Vec<u32>,
+    /// Places of the queue, which cannot be full with fewer requests in the channel.
     capacity: u32,
     sorter: Sorter,
     banks: Vec<CommandQueue>,
@@ -223,7 +224,7 @@ impl WarpGroups {
             rules,
             bursts: minimum_efficient_bursts(&scene.dram),
             capacity: scene.dram.read_queue,
-            sorter: Sorter::new(scene.dram.read_queue as usize),
+            sorter: Sorter::new(scene.slots()),
             banks: (0..banks).map(|_| CommandQueue::default()).collect(),
             coordination,
             in_bank: vec![0; banks],
@@ -256,7 +257,7 @@ impl WarpGroups {
             unaided = lower(unaided, key(score));
         }
         if !waits {
-            return self.choose_incomplete();
+            return self.choose_incomplete(channel.full);
         }
         let (_, _, _, _, chosen) = best?;
         let (_, _, _, _, without_messages) = unaided?;
@@ -265,8 +266,8 @@ impl WarpGroups {
     }
 
     /// The oldest incomplete group, if nothing would be done otherwise or no group can grow.
-    fn choose_incomplete(&mut self) -> Option<usize> {
-        if self.selected > 0 && self.in_channel < self.capacity {
+    fn choose_incomplete(&mut self, full: bool) -> Option<usize> {
+        if self.selected > 0 && !full {
             return None;
         }
         let can = self.sorter.groups().filter(|(_, group)| self.has_room(group));
@@ -363,7 +364,7 @@ impl Scheduler for WarpGroups {
         *waiting += 1;
         let first = *waiting == 1;
         self.in_channel += 1;
-        self.selectable |= complete || self.selected == 0 || self.in_channel == self.capacity;
+        self.selectable |= complete || self.selected == 0 || self.in_channel >= self.capacity;
         if first {
             self.set_working(self.working + 1);
         }

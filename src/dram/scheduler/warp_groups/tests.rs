@@ -257,6 +257,19 @@ fn a_full_queue_takes_an_incomplete_group() {
     assert_eq!(first(5), 69);
 }
 
+/// As above, where requests leave their places when they are assigned to a bank: request 0 has left its own.
+#[test]
+fn a_queue_is_full_when_its_places_are_taken() {
+    let script =
+        [whole(0, 9, &[(0, 0, 1), (1, 0, 2), (2, 0, 3)]), part(3, 1, &[(3, 1, 1)])].concat();
+    let first = |read_queue| {
+        let dram = Dram { read_queue, picks_per_cycle: 1, ..gddr5() };
+        play(&dram, "wg", 1, &script, Stepping::Events).first_command(1)
+    };
+    assert_eq!(first(3), 6);
+    assert_eq!(first(4), 69);
+}
+
 /// Two groups of two misses wait for bank 0; a group of one comes later.
 #[test]
 fn depth_is_how_far_ahead_groups_are_selected() {
