@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use std::path::Path;
 use warpmem::machine::Machine;
 use warpmem::record::run_columns;
-use warpmem::registry::nearest;
+use warpmem::registry::{nearest, policy_name};
 use warpmem_analysis::{CompareOptions, Results, compare, table_to_csv, table_to_json};
 
 /// The slots in which runs are told apart, and the policies that the others are compared with.
@@ -19,7 +19,8 @@ pub struct Baseline {
 
 impl Baseline {
     /// `text` names one policy of `lists`, or several of different slots with slashes between. Without it,
-    /// the first machine's own policies where they are in the lists, else the first of each list.
+    /// the first machine's own policies where they are in the lists, by their name alone if with no such parameters,
+    /// else the first of each list.
     pub fn choose(
         text: Option<&str>,
         lists: &[Choice<Vec<String>>],
@@ -81,10 +82,17 @@ fn agreed(machines: &[Machine]) -> Option<Choice<String>> {
 }
 
 fn default(list: &Choice<Vec<String>>, machines: &[Machine]) -> Choice<String> {
-    let own =
-        machines.first().map(|machine| list.slot.policy_of(&mut machine.policy.clone()).clone());
-    let own = own.filter(|own| list.given.contains(own));
-    Choice { slot: list.slot, given: own.unwrap_or_else(|| list.given[0].clone()) }
+    let of = |machine: &Machine| list.slot.policy_of(&mut machine.policy.clone()).clone();
+    let own = machines.first().map(of).and_then(|own| meant(&own, &list.given));
+    Choice { slot: list.slot, given: own.unwrap_or(&list.given[0]).clone() }
+}
+
+/// The policy of `given` that is `own`, or else the only one of its name.
+fn meant<'a>(own: &str, given: &'a [String]) -> Option<&'a String> {
+    let same_name = |other: &&String| policy_name(other) == policy_name(own);
+    let mut of_name = given.iter().filter(same_name);
+    let only = of_name.next().filter(|_| of_name.next().is_none());
+    given.iter().find(|&other| other == own).or(only)
 }
 
 /// The policy of `lists` that `part`, `policy` or `slot=policy`, means.
@@ -125,7 +133,16 @@ mod tests {
     }
 
     fn choose(text: Option<&str>, lists: &[Choice<Vec<String>>]) -> Result<String, String> {
-        let machines = ["li2015", "warpedmc2023"].map(|name| load(name, &[]).unwrap());
+        choose_for("li2015", text, lists)
+    }
+
+    /// For a machine and another.
+    fn choose_for(
+        machine: &str,
+        text: Option<&str>,
+        lists: &[Choice<Vec<String>>],
+    ) -> Result<String, String> {
+        let machines = [machine, "warpedmc2023"].map(|name| load(name, &[]).unwrap());
         let baseline = Baseline::choose(text, lists, &machines);
         baseline.map(|baseline| baseline.name()).map_err(|error| error.to_string())
     }
@@ -160,5 +177,20 @@ mod tests {
         let others = [list("dram_scheduler", &["banked-fifo", "fcfs"])];
         assert_eq!(choose(None, &others).unwrap(), "dram_scheduler=banked-fifo");
         assert_eq!(choose(None, &[]).unwrap(), "dram_scheduler=fr-fcfs");
+    }
+
+    /// The machine says `fr-fcfs(banks=stepping,picks_per_cycle=1)`.
+    #[test]
+    fn the_machines_own_policy_is_known_by_its_name_where_that_is_listed_once() {
+        let default = |given: &[&str]| {
+            let lists = [list("dram_scheduler", given)];
+            choose_for("v100", None, &lists).unwrap().replace("dram_scheduler=", "")
+        };
+        let own = "fr-fcfs(banks=stepping,picks_per_cycle=1)";
+        let capped = "fr-fcfs(row_hit_cap=4)";
+        assert_eq!(default(&["fcfs", "fr-fcfs"]), "fr-fcfs");
+        assert_eq!(default(&["fcfs", capped]), capped);
+        assert_eq!(default(&["fcfs", "fr-fcfs", capped]), "fcfs");
+        assert_eq!(default(&["fcfs", "fr-fcfs", own]), own);
     }
 }
