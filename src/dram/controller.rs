@@ -335,7 +335,8 @@ impl Controller {
 
     /// State for the deadlock report.
     pub fn describe(&self) -> String {
-        format!("channel {}: {} requests pending", self.unit.index, self.channel.pending())
+        let (pending, coming) = (self.channel.pending(), self.coming.len());
+        format!("channel {}: {pending} requests pending, {coming} on their way", self.unit.index)
     }
 }
 
@@ -388,6 +389,8 @@ mod tests {
         stamps: Vec<[u64; 3]>,
         statistics: ChannelStatistics,
         left: usize,
+        /// After each turn of the channel.
+        states: Vec<String>,
     }
 
     /// Cycles of the way from a slice to the queue.
@@ -416,11 +419,12 @@ mod tests {
             let id = bench.requests.add(Row { sectors: miss.sectors, ..row }, clock.at(0));
             bench.fabric.push(ports[usize::from(miss.slice)].0, id, clock.at(miss.cycle));
         }
-        let (mut fills, mut last) = (Vec::new(), 0);
+        let (mut fills, mut states, mut last) = (Vec::new(), Vec::new(), 0);
         bench.run(|unit, cycle, ctx| {
             last = cycle;
             if unit.domain == Domain::Dram {
                 controller.step(cycle, ctx);
+                states.push(controller.describe());
                 return;
             }
             if cycle < opens {
@@ -443,7 +447,8 @@ mod tests {
             [s.dram_entered, s.dram_started, s.dram_finished].map(|at| at.0)
         });
         let left = bench.requests.in_flight() - fills.len();
-        Outcome { fills, stamps: stamps.collect(), statistics: controller.finish(last), left }
+        let statistics = controller.finish(last);
+        Outcome { fills, stamps: stamps.collect(), statistics, left, states }
     }
 
     /// Cycles of a read of 128 bytes in two bursts from a closed bank.
@@ -455,6 +460,14 @@ mod tests {
         let entered = 10 + WAY;
         assert_eq!(outcome.stamps, [[entered, entered, entered + READ]]);
         assert_eq!(outcome.fills, [(entered + READ, 0)]);
+    }
+
+    #[test]
+    fn what_is_on_its_way_is_told_beside_what_is_pending() {
+        let states = run(&[], &[read(1, 10, 0)], 0).states;
+        assert_eq!(states.first().unwrap(), "channel 0: 0 requests pending, 1 on their way");
+        let pending = "channel 0: 1 requests pending, 0 on their way";
+        assert!(states.iter().any(|state| state == pending), "{states:?}");
     }
 
     #[test]

@@ -156,8 +156,9 @@ pub struct BankView<'a> {
     /// The requests that may start, of all banks; of this one, never empty. Reads or writes, as the channel now
     /// serves, or both where they share a queue.
     pub queue: &'a Queue,
-    /// The oldest request of the bank is the oldest that the channel may serve, and no other is in service. Known
-    /// only to schedulers that are [`Scheduler::strictly_in_order`].
+    /// The oldest request of the bank is the oldest that the channel may serve, and no other is in service, which does
+    /// not matter to one that [`Scheduler::hands_out`]. Known only to schedulers that are
+    /// [`Scheduler::strictly_in_order`].
     pub holds_channel_oldest: bool,
     pub(super) timing: &'a TimingState,
 }
@@ -346,7 +347,8 @@ pub trait Scheduler {
         false
     }
 
-    /// Whether only the channel's oldest request is ever picked, and only when no other is in service. Constant.
+    /// Whether only the channel's oldest request is ever picked, and only when no other is in service unless the
+    /// scheduler [`hands_out`](Scheduler::hands_out). Constant.
     fn strictly_in_order(&self) -> bool {
         false
     }
