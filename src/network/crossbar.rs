@@ -2,26 +2,55 @@
 
 use super::allocator::first_from;
 use super::arbiter::{ARBITERS, Arbiter, ArbiterContext, Contest, Inputs, Output as Place, Packet};
+use super::router::{self, layout::Layout};
 use super::tally::{Journey, Tally};
 use super::{Direction, NetworkContext, PacketSizes, Topology, TopologyEntry};
 use crate::engine::{Clock, Context, PortId, RequestId};
 use crate::record::{LinkEnd, LinkResult, NetworkResult, NodeResult};
-use crate::registry::{PolicyError, PolicyInfo};
+use crate::registry::{ParamInfo, PolicyError, PolicyInfo};
+use serde::Deserialize;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "crossbar",
-    summary: "one stage; the head packet of each input competes for its output; a packet holds both for its flits",
+    summary: "every node reaches every other over one router",
     source: "local crossbar of GPGPU-Sim 4; Yuan et al., MICRO 2009",
-    params: &[],
+    params: &[ParamInfo {
+        name: "form",
+        default: "one-stage",
+        unit: "-",
+        range: "one-stage or router",
+        summary: "one-stage: the head packet of each input competes for its output and holds both for its flits; router: flits, \
+                  buffers, virtual channels and an allocator",
+    }],
 };
 
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     info: INFO,
     build: |context, params| {
-        params.none(&INFO)?;
-        Ok(Box::new(Crossbar::new(context)?) as _)
+        let Parameters { form } = params.parse(&INFO)?;
+        match form {
+            Form::OneStage => Ok(Box::new(Crossbar::new(context)?) as _),
+            Form::Router => {
+                let layout = Layout::crossbar(context.inputs.len(), context.outputs.len());
+                router::build(&layout, context, &INFO)
+            }
+        }
     },
 };
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Parameters {
+    form: Form,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Form {
+    #[default]
+    OneStage,
+    Router,
+}
 
 struct Input {
     port: PortId,

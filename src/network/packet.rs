@@ -28,6 +28,13 @@ impl PacketSizes {
         }
     }
 
+    /// Flits of the largest packet that SMs and slices exchange.
+    pub fn largest(&self, direction: Direction) -> u64 {
+        match direction {
+            Direction::Request | Direction::Reply => self.data,
+        }
+    }
+
     /// Flits of a packet: data travel down with stores, write-backs and atomics, up with reads and atomics.
     #[inline]
     pub fn flits(&self, direction: Direction, request: &Request) -> u64 {

@@ -262,3 +262,17 @@ fn the_network_keeps_its_own_clock() {
     let got = Rig::new(&machine, Down).arrivals(&[write(0, 3, 0)]);
     assert_eq!(got, [2 * (3 + DATA + LATENCY)]);
 }
+
+#[test]
+fn a_router_alone_is_as_fast_as_one_stage() {
+    let machine = crossbar(&["policy.topology=crossbar(form=router)"]);
+    let down = Rig::new(&machine, Down).arrivals(&[read(0, 10, 1), write(1, 30, 0)]);
+    assert_eq!(down, [10 + HEADER + LATENCY, 30 + DATA + LATENCY]);
+    let packets: Vec<Packet> = (0..30).map(|n| read(n % 3, 0, 0)).collect();
+    let got = Rig::new(&machine, Down).run(&packets);
+    let inputs: Vec<usize> = got.iter().map(|&(_, packet)| packets[packet].input).collect();
+    assert_eq!(inputs, [0, 1, 2].repeat(10));
+    let cycles: Vec<u64> = got.iter().map(|&(cycle, _)| cycle).collect();
+    let back_to_back: Vec<u64> = (0..30).map(|n| n + HEADER + LATENCY).collect();
+    assert_eq!(cycles, back_to_back);
+}

@@ -1,0 +1,145 @@
+//! Sources: how packets get from the ports of a node into its router, a flit in a cycle.
+
+use super::channel::NONE;
+use super::waiting::Packet;
+use super::wires::Sink;
+use super::{Flit, Routers};
+use crate::dram::Location;
+use crate::engine::{Context, PortId, RequestId};
+use crate::machine::VcAssignment;
+use crate::network::{Direction, arbiter};
+
+/// A node that sends.
+pub(super) struct Source {
+    ports: Vec<PortId>,
+    /// Number of the first port among all writers.
+    first_writer: usize,
+    /// Port whose turn it is, where SMs share the node.
+    turn: usize,
+    /// Packet that is being sent, or [`NONE`]; its flits that have not left, and the virtual channel that it has.
+    packet: u32,
+    left: u32,
+    channel: usize,
+}
+
+impl Source {
+    pub fn new(ports: &[PortId], first_writer: usize) -> Source {
+        Source { ports: ports.to_vec(), first_writer, turn: 0, packet: NONE, left: 0, channel: 0 }
+    }
+}
+
+/// The packet at the head of a port.
+struct Head {
+    port: usize,
+    request: RequestId,
+    since: u64,
+    flits: u32,
+    /// Destination, and its port, counted over all nodes.
+    destination: u16,
+    exit: u16,
+}
+
+impl Routers {
+    /// The turn of a source: a flit goes, if there is one and room for it.
+    pub(super) fn send(&mut self, index: usize, cycle: u64, ctx: &mut Context) {
+        if self.sources[index].packet == NONE && !self.begin(index, cycle, ctx) {
+            return;
+        }
+        let link = self.wires.injection(index);
+        let source = &mut self.sources[index];
+        let output = link * self.rules.channels + source.channel;
+        let credits = &mut self.outputs[output].credits;
+        if *credits == 0 {
+            return;
+        }
+        *credits -= 1;
+        let Sink::Input(input) = self.wires.downstream[link] else {
+            unreachable!("a source sends to a router")
+        };
+        let channel = input as usize * self.rules.channels + source.channel;
+        let at = cycle + self.rules.router_latency;
+        let flit = Flit { channel: channel as u32, packet: source.packet };
+        self.injections.push_back((at, flit));
+        self.wheel.wake(self.wires.router_of[input as usize] as usize, at);
+        self.passed[link] += 1;
+        source.left -= 1;
+        if source.left == 0 {
+            source.packet = NONE;
+        }
+        self.wheel.wake(self.wires.routers + index, cycle + 1);
+    }
+
+    /// Takes the next packet of the node's ports if there is one and a virtual channel for it.
+    fn begin(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> bool {
+        let Some(head) = self.head(index, cycle, ctx) else { return false };
+        let Some(channel) = self.free_channel(index, &head) else { return false };
+        let source = &mut self.sources[index];
+        let writer = source.first_writer + head.port;
+        ctx.fabric.pop(source.ports[head.port], self.rules.clock.at(cycle));
+        source.turn = (head.port + 1) % source.ports.len();
+        let place = match self.rules.direction {
+            Direction::Request => ctx.map.locate(ctx.requests.get(head.request).address),
+            Direction::Reply => Location::default(),
+        };
+        self.tally.enter(writer, place);
+        let bank = usize::from(place.channel) * self.rules.banks + usize::from(place.bank);
+        let packet = Packet {
+            request: head.request,
+            source: index as u16,
+            destination: head.destination,
+            exit: head.exit,
+            hops: 0,
+            flits: head.flits,
+            entered: cycle,
+            place,
+            seen: arbiter::Packet { since: head.since, bank: bank as u32, row: place.row },
+        };
+        let number = self.waiting.add(packet);
+        let source = &mut self.sources[index];
+        (source.packet, source.left, source.channel) = (number, head.flits, channel);
+        true
+    }
+
+    /// The packet that a node sends next: of its ports in turn, the first that has one. If none has, the node has its
+    /// next turn when one will.
+    fn head(&mut self, index: usize, cycle: u64, ctx: &Context) -> Option<Head> {
+        let source = &self.sources[index];
+        let count = source.ports.len();
+        let clock = self.rules.clock;
+        let mut next = u64::MAX;
+        for port in (source.turn..count).chain(0..source.turn) {
+            let Some((ready, request)) = ctx.fabric.head(source.ports[port]) else { continue };
+            let since = clock.cycle_from(ready);
+            if since > cycle {
+                next = next.min(since);
+                continue;
+            }
+            let row = ctx.requests.get(request);
+            let flits = self.rules.packets.flits(self.rules.direction, row) as u32;
+            let to = match self.rules.direction {
+                Direction::Request => row.slice,
+                Direction::Reply => row.sm,
+            };
+            let destination = self.destination_of_exit[usize::from(to)];
+            return Some(Head { port, request, since, flits, destination, exit: to });
+        }
+        if next < u64::MAX {
+            self.wheel.wake(self.wires.routers + index, next);
+        }
+        None
+    }
+
+    /// The virtual channel of a source's link that a packet takes.
+    fn free_channel(&self, index: usize, head: &Head) -> Option<usize> {
+        let channels = self.rules.channels;
+        let first = self.wires.injection(index) * channels;
+        let needed = if self.rules.cut_through { head.flits } else { 1 };
+        let fits = |channel: &usize| self.outputs[first + channel].credits >= needed;
+        match self.rules.assignment {
+            VcAssignment::Dynamic => (0..channels).find(fits),
+            VcAssignment::StaticDestination => {
+                Some(usize::from(head.destination) % channels).filter(fits)
+            }
+        }
+    }
+}

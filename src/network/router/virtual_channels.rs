@@ -1,0 +1,184 @@
+//! VC allocation: which packets get the virtual channels of the next link.
+
+use super::Routers;
+use super::channel::NONE;
+use super::waiting::Packet;
+use super::wires::Sink;
+use crate::engine::Context;
+use crate::machine::VcAssignment;
+use crate::network::allocator::Choice;
+use crate::network::arbiter::{Contest, Inputs, Output};
+
+impl Routers {
+    /// The first packet of an input virtual channel wants to go on.
+    pub(super) fn want(&mut self, channel: usize) {
+        let input = channel / self.rules.channels;
+        let router = self.wires.router_of[input] as usize;
+        let packet = self.waiting.first(channel);
+        let destination = usize::from(packet.destination);
+        let route = self.wires.route(router, destination);
+        let class = usize::from(route.class);
+        let pool = match self.rules.assignment {
+            VcAssignment::Dynamic => class,
+            VcAssignment::StaticDestination => {
+                class * self.rules.class_channels + destination % self.rules.class_channels
+            }
+        };
+        let local = usize::from(route.output) * self.rules.pools + pool;
+        let pool = self.wires.first_output[router] * self.rules.pools + local;
+        self.waiting.inputs[channel].pool = pool as u32;
+        let input = input - self.wires.first_input[router];
+        self.wanting[pool][input / 64] |= 1 << (input % 64);
+        self.wanted[router][local / 64] |= 1 << (local % 64);
+    }
+
+    /// Gives the free virtual channels behind a router to packets that want them.
+    pub(super) fn allocate_channels(&mut self, router: usize, cycle: u64, ctx: &mut Context) {
+        for word in 0..self.wanted[router].len() {
+            let mut bits = self.wanted[router][word];
+            while bits != 0 {
+                let pool = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                self.allocate_pool(router, pool, cycle, ctx);
+            }
+        }
+    }
+
+    /// Gives the free virtual channels of one pool, `local` among those of the router, to packets that want one.
+    fn allocate_pool(&mut self, router: usize, local: usize, cycle: u64, ctx: &mut Context) {
+        let (pools, channels) = (self.rules.pools, self.rules.channels);
+        let link = self.wires.first_output[router] + local / pools;
+        let pool = self.wires.first_output[router] * pools + local;
+        // Pools share the virtual channels of a link equally.
+        let share = channels / pools;
+        let first = link * channels + local % pools * share;
+        for output in first..first + share {
+            if self.outputs[output].holder != NONE {
+                continue;
+            }
+            if self.wanting[pool] == Inputs::default() {
+                return;
+            }
+            let fitting = self.fitting(router, pool, output, link, ctx);
+            if fitting == Inputs::default() {
+                self.outputs[output].blocked = true;
+                continue;
+            }
+            let input = self.choose_input(router, pool, output, &fitting, cycle);
+            let number = self.wires.first_input[router] + input;
+            let channel = self.waiting.oldest(number, pool);
+            self.grant(router, channel, output, link, cycle);
+        }
+    }
+
+    /// Inputs whose packet may have `output`: all that want it, where it leads to a router and flits go one by one.
+    fn fitting(
+        &mut self,
+        router: usize,
+        pool: usize,
+        output: usize,
+        link: usize,
+        ctx: &mut Context,
+    ) -> Inputs {
+        let wanting = self.wanting[pool];
+        let to_node = matches!(self.wires.downstream[link], Sink::Node(_));
+        if !to_node && !self.rules.cut_through {
+            return wanting;
+        }
+        let mut fitting = Inputs::default();
+        for input in members(&wanting) {
+            let number = self.wires.first_input[router] + input;
+            let packet = *self.waiting.first(self.waiting.oldest(number, pool));
+            let fits = match to_node {
+                true => self.has_exit(&packet, router, ctx),
+                false => self.outputs[output].credits >= packet.flits,
+            };
+            if fits {
+                fitting[input / 64] |= 1 << (input % 64);
+            }
+        }
+        fitting
+    }
+
+    /// Whether the port that a packet goes to has room for it; if not, the router has a turn when it may have.
+    fn has_exit(&mut self, packet: &Packet, router: usize, ctx: &mut Context) -> bool {
+        let exit = &self.exits[usize::from(packet.exit)];
+        let room = ctx.fabric.room(exit.port) > exit.reserved;
+        if !room {
+            ctx.fabric.wake_writer(exit.port);
+            if self.blocked.last() != Some(&(router as u32)) {
+                self.blocked.push(router as u32);
+            }
+        }
+        room
+    }
+
+    /// The input whose packet gets `output`: the rule's, or else the allocator's.
+    fn choose_input(
+        &mut self,
+        router: usize,
+        pool: usize,
+        output: usize,
+        fitting: &Inputs,
+        cycle: u64,
+    ) -> usize {
+        let place = Output { router, index: output };
+        let state = &self.outputs[output];
+        let fresh = state.blocked || state.free_since == cycle;
+        let (waiting, first) = (&self.waiting, self.wires.first_input[router]);
+        let packet = |input| waiting.first(waiting.oldest(first + input, pool)).seen;
+        let contest = Contest { output: place, wanting: fitting, fresh, packet: &packet };
+        let choice = Choice { chooser: output, set: fitting, since: &|input| packet(input).since };
+        let designated = self.arbiter.designate(&contest);
+        let input = designated.unwrap_or_else(|| self.allocator.choose(&choice));
+        let winner = packet(input);
+        self.allocator.accepted(output, input, 0);
+        self.arbiter.granted(place, input, winner);
+        input
+    }
+
+    /// Gives the first packet of an input virtual channel an output virtual channel.
+    fn grant(&mut self, router: usize, channel: usize, output: usize, link: usize, cycle: u64) {
+        let packet = self.waiting.first_mut(channel);
+        packet.hops += 1;
+        let packet = *packet;
+        let state = &mut self.waiting.inputs[channel];
+        let pool = std::mem::replace(&mut state.pool, NONE) as usize;
+        (state.output, state.left) = (output as u32, packet.flits);
+        if let Sink::Node(_) = self.wires.downstream[link] {
+            self.exits[usize::from(packet.exit)].reserved += 1;
+        }
+        let output = &mut self.outputs[output];
+        (output.holder, output.blocked) = (channel as u32, false);
+        debug_assert!(output.free_since <= cycle);
+        self.forget(router, channel, pool);
+        self.update_ready(channel);
+    }
+
+    /// Takes an input out of those that want one of `pool`, unless another of its packets does.
+    fn forget(&mut self, router: usize, channel: usize, pool: usize) {
+        let input = channel / self.rules.channels;
+        if self.waiting.wants(input, pool) {
+            return;
+        }
+        let input = input - self.wires.first_input[router];
+        self.wanting[pool][input / 64] &= !(1 << (input % 64));
+        if self.wanting[pool] == Inputs::default() {
+            let local = pool - self.wires.first_output[router] * self.rules.pools;
+            self.wanted[router][local / 64] &= !(1 << (local % 64));
+        }
+    }
+}
+
+/// The members of a set, in order.
+pub(super) fn members(set: &Inputs) -> impl Iterator<Item = usize> + use<> {
+    let set = *set;
+    (0..set.len()).flat_map(move |word| {
+        let mut bits = set[word];
+        std::iter::from_fn(move || {
+            let bit = (bits != 0).then(|| word * 64 + bits.trailing_zeros() as usize);
+            bits &= bits.wrapping_sub(1);
+            bit
+        })
+    })
+}

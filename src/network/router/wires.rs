@@ -1,0 +1,101 @@
+//! Numbers of the ports of all routers, and what each is wired to.
+
+use super::layout::{End, Layout, Route};
+
+/// Where a link ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sink {
+    /// An input, counted over all routers.
+    Input(u32),
+    /// A node that takes packets.
+    Node(u32),
+}
+
+/// Numbers are counted over all routers, one router after the other. Behind the outputs of the routers come those of
+/// the sources.
+pub(super) struct Wires {
+    pub routers: usize,
+    /// First input and first output of each router; one more at the end.
+    pub first_input: Vec<usize>,
+    pub first_output: Vec<usize>,
+    /// Router of each input.
+    pub router_of: Vec<u32>,
+    /// By input the output, of a router or source, whose link ends there.
+    pub upstream: Vec<u32>,
+    /// By output, of a router or source, where its link ends.
+    pub downstream: Vec<Sink>,
+    /// By output, the router or source that it belongs to; sources are counted behind the routers.
+    pub unit_of: Vec<u32>,
+    routes: Vec<Route>,
+    destinations: usize,
+}
+
+impl Wires {
+    pub fn new(layout: &Layout) -> Wires {
+        let inputs = layout.inputs();
+        let outputs: Vec<usize> = layout.outputs.iter().map(Vec::len).collect();
+        let (first_input, first_output) = (running_sum(&inputs), running_sum(&outputs));
+        let at = |router: usize, input: usize| Sink::Input((first_input[router] + input) as u32);
+        let links = layout.outputs.iter().flatten().map(|end| match *end {
+            End::Router { router, input } => at(router, input),
+            End::Node(node) => Sink::Node(node as u32),
+        });
+        let injections = layout.sources.iter().map(|&(router, input)| at(router, input));
+        let downstream: Vec<Sink> = links.chain(injections).collect();
+        let mut upstream = vec![u32::MAX; inputs.iter().sum()];
+        for (output, sink) in downstream.iter().enumerate() {
+            if let Sink::Input(input) = *sink {
+                upstream[input as usize] = output as u32;
+            }
+        }
+        let sources = vec![1; layout.sources.len()];
+        Wires {
+            routers: outputs.len(),
+            router_of: owners(&inputs),
+            unit_of: owners(&[outputs, sources].concat()),
+            first_input,
+            first_output,
+            upstream,
+            downstream,
+            routes: layout.routes.concat(),
+            destinations: layout.destinations,
+        }
+    }
+
+    #[inline]
+    pub fn route(&self, router: usize, destination: usize) -> Route {
+        self.routes[router * self.destinations + destination]
+    }
+
+    /// Inputs of all routers.
+    pub fn inputs(&self) -> usize {
+        self.router_of.len()
+    }
+
+    /// Outputs of all routers.
+    pub fn outputs(&self) -> usize {
+        self.first_output[self.routers]
+    }
+
+    /// Output of a source.
+    #[inline]
+    pub fn injection(&self, source: usize) -> usize {
+        self.outputs() + source
+    }
+}
+
+/// Sums of what comes before each, and of all.
+fn running_sum(counts: &[usize]) -> Vec<usize> {
+    let mut sums = vec![0];
+    sums.extend(counts.iter().scan(0, |sum, count| {
+        *sum += count;
+        Some(*sum)
+    }));
+    sums
+}
+
+/// For each of as many things as `counts` adds up to, which count it belongs to.
+fn owners(counts: &[usize]) -> Vec<u32> {
+    let owners = (0..).zip(counts);
+    owners.flat_map(|(owner, &count)| std::iter::repeat_n(owner, count)).collect()
+}
