@@ -2,10 +2,15 @@
 
 pub mod allocator;
 pub mod arbiter;
+mod butterfly;
 mod crossbar;
+mod direct;
+mod ideal;
 mod locality;
+mod mesh;
 mod packet;
 mod placement;
+mod ring;
 mod router;
 mod tally;
 #[cfg(test)]
@@ -57,8 +62,10 @@ pub struct NetworkContext {
 }
 
 /// Every topology.
-pub static TOPOLOGIES: Registry<dyn Topology, NetworkContext> =
-    Registry { slot: "topology", entries: &[crossbar::ENTRY] };
+pub static TOPOLOGIES: Registry<dyn Topology, NetworkContext> = Registry {
+    slot: "topology",
+    entries: &[crossbar::ENTRY, ideal::ENTRY, mesh::ENTRY, ring::ENTRY, butterfly::ENTRY],
+};
 
 type TopologyEntry = Entry<dyn Topology, NetworkContext>;
 
@@ -71,26 +78,39 @@ pub fn build(
     inputs: Vec<PortId>,
     outputs: Vec<PortId>,
 ) -> Result<Box<dyn Topology>, PolicyError> {
-    let per_node = machine.network.sms_per_node as usize;
-    let nodes = |ports: Vec<PortId>, per_node: usize| -> Vec<Vec<PortId>> {
-        ports.chunks(per_node).map(<[PortId]>::to_vec).collect()
-    };
-    let (inputs, outputs) = match direction {
-        Direction::Request => (nodes(inputs, per_node), nodes(outputs, 1)),
-        Direction::Reply => (nodes(inputs, 1), nodes(outputs, per_node)),
-    };
-    let context = NetworkContext {
-        direction,
-        clock,
-        inputs,
-        outputs,
-        placement: Placement::of(machine, direction),
-        packets: PacketSizes::new(machine),
-        network: machine.network.clone(),
-        arbiter: machine.policy.arbiter.clone(),
-        channels: machine.dram.channels as usize,
-        slices_per_channel: machine.llc.slices_per_channel as usize,
-        banks: machine.dram.banks as usize,
-    };
+    let context = NetworkContext::new(machine, direction, clock, inputs, outputs);
     TOPOLOGIES.build(&machine.policy.topology, &context)
+}
+
+impl NetworkContext {
+    /// A network of `machine` between ports in the order of the units that send and of those that take.
+    fn new(
+        machine: &Machine,
+        direction: Direction,
+        clock: Clock,
+        inputs: Vec<PortId>,
+        outputs: Vec<PortId>,
+    ) -> NetworkContext {
+        let per_node = machine.network.sms_per_node as usize;
+        let nodes = |ports: Vec<PortId>, per_node: usize| -> Vec<Vec<PortId>> {
+            ports.chunks(per_node).map(<[PortId]>::to_vec).collect()
+        };
+        let (inputs, outputs) = match direction {
+            Direction::Request => (nodes(inputs, per_node), nodes(outputs, 1)),
+            Direction::Reply => (nodes(inputs, 1), nodes(outputs, per_node)),
+        };
+        NetworkContext {
+            direction,
+            clock,
+            inputs,
+            outputs,
+            placement: Placement::of(machine, direction),
+            packets: PacketSizes::new(machine),
+            network: machine.network.clone(),
+            arbiter: machine.policy.arbiter.clone(),
+            channels: machine.dram.channels as usize,
+            slices_per_channel: machine.llc.slices_per_channel as usize,
+            banks: machine.dram.banks as usize,
+        }
+    }
 }

@@ -13,7 +13,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("dram.stacks", "no machine with stacks yet"),
     ("dram.timing.tccdr", "no machine with stacks yet"),
     ("policy.llc_queue", "one policy so far"),
-    ("policy.topology", "one policy so far"),
     ("policy.arbiter", "one policy so far"),
     ("policy.cta_scheduler", "one policy so far"),
     ("policy.prefetcher", "one policy so far"),
@@ -218,6 +217,7 @@ const CHANGES: &[Change] = &[
     change("policy.dram_scheduler=fcfs"),
     change("policy.ideal=perfect-dram"),
     change("policy.warp_scheduler=lrr"),
+    change("policy.topology=mesh"),
     change("run.concurrent_kernels=true"),
     change("run.launch_latency=100"),
 ];

@@ -1,11 +1,11 @@
-//! One network on its own, between ports that the test fills and empties.
+//! The crossbar of one stage, and the sizes of packets.
 
-use super::{Direction, PacketSizes, build};
-use crate::engine::testing::Bench;
-use crate::engine::{Domain, Request, RequestId, RequestKind, Ticks, UnitId};
+use super::rig::{Packet, Readers, Rig, read, write};
+use crate::engine::{Request, RequestKind};
 use crate::machine::Machine;
+use crate::network::Direction::{Reply, Request as Down};
+use crate::network::PacketSizes;
 use crate::testing::machine;
-use Direction::{Reply, Request as Down};
 
 /// Network cycles from grant to arrival, beside the flits.
 const LATENCY: u64 = 4;
@@ -16,101 +16,6 @@ const DATA: u64 = 5;
 fn crossbar(overrides: &[&str]) -> Machine {
     let wires = ["network.flit_bytes=32", "network.header_bytes=8", "network.router_latency=3"];
     machine(&[&wires, overrides].concat())
-}
-
-/// A packet that can leave `input` for `output` at `cycle`.
-#[derive(Clone, Copy)]
-struct Packet {
-    input: usize,
-    cycle: u64,
-    kind: RequestKind,
-    output: u16,
-}
-
-fn read(input: usize, cycle: u64, output: u16) -> Packet {
-    Packet { input, cycle, kind: RequestKind::Read, output }
-}
-
-fn write(input: usize, cycle: u64, output: u16) -> Packet {
-    Packet { kind: RequestKind::Write, ..read(input, cycle, output) }
-}
-
-/// A network of as many inputs and outputs as the packets name, with ports of `places` at its outputs.
-struct Rig<'a> {
-    machine: &'a Machine,
-    direction: Direction,
-    places: usize,
-    /// Output whose reader takes nothing before a cycle.
-    closed: Option<(u16, u64)>,
-}
-
-impl<'a> Rig<'a> {
-    fn new(machine: &'a Machine, direction: Direction) -> Rig<'a> {
-        Rig { machine, direction, places: 100, closed: None }
-    }
-
-    /// For each packet the cycle in which its reader can take it, in the order of `packets`.
-    fn arrivals(&self, packets: &[Packet]) -> Vec<u64> {
-        let mut arrivals = vec![0; packets.len()];
-        self.run(packets).into_iter().for_each(|(cycle, packet)| arrivals[packet] = cycle);
-        arrivals
-    }
-
-    /// Arrivals in order: cycle and place in `packets`.
-    fn run(&self, packets: &[Packet]) -> Vec<(u64, usize)> {
-        let inputs = packets.iter().map(|p| p.input + 1).max().unwrap_or(0);
-        let outputs = packets.iter().map(|p| usize::from(p.output) + 1).max().unwrap_or(0);
-        let mut bench = Bench::new(self.machine, [0, outputs, 2, inputs]);
-        let network_unit = unit(Domain::Network, self.direction as usize);
-        let fabric = &mut bench.fabric;
-        let ins: Vec<_> = (0..inputs)
-            .map(|i| fabric.add_port("in", i, 1000, unit(Domain::Core, i), network_unit))
-            .collect();
-        let outs: Vec<_> = (0..outputs)
-            .map(|o| fabric.add_port("out", o, self.places, network_unit, unit(Domain::Llc, o)))
-            .collect();
-        let clock = fabric.clock(Domain::Network);
-        let mut network =
-            build(self.machine, self.direction, clock, ins.clone(), outs.clone()).unwrap();
-        for packet in packets {
-            let mut request = Request::of_slice(0, packet.kind, packet.output);
-            request.sm = packet.output;
-            let id = bench.requests.add(request, Ticks(0));
-            bench.fabric.push(ins[packet.input], id, clock.at(packet.cycle));
-        }
-        let mut arrived = Vec::new();
-        bench.run(|unit, cycle, ctx| {
-            if unit.domain == Domain::Network {
-                if let Some(next) = network.step(cycle, ctx) {
-                    ctx.fabric.wake_cycle(unit, next.max(cycle + 1));
-                }
-                return;
-            }
-            if let Some((output, opens)) = self.closed
-                && unit.index == u32::from(output)
-                && cycle < opens
-            {
-                ctx.fabric.wake_cycle(unit, opens);
-                return;
-            }
-            let port = outs[unit.index as usize];
-            let now = ctx.fabric.clock(unit.domain).at(cycle);
-            while let Some(RequestId(id)) = ctx.fabric.ready(port, now) {
-                ctx.fabric.pop(port, now);
-                assert_eq!(u32::from(packets[id as usize].output), unit.index);
-                arrived.push((cycle, id as usize));
-            }
-            if let Some((ready, _)) = ctx.fabric.head(port) {
-                ctx.fabric.wake(unit, ready);
-            }
-        });
-        assert_eq!(arrived.len(), packets.len(), "every packet arrives once");
-        arrived
-    }
-}
-
-fn unit(domain: Domain, index: usize) -> UnitId {
-    UnitId { domain, index: index as u32 }
 }
 
 #[test]
@@ -227,7 +132,7 @@ fn a_packet_that_waits_for_its_output_holds_up_those_behind_it() {
 fn inputs_that_want_one_output_take_turns() {
     let machine = crossbar(&[]);
     let packets: Vec<Packet> = (0..30).map(|n| read(n % 3, 0, 0)).collect();
-    let got = Rig::new(&machine, Down).run(&packets);
+    let got = Rig::new(&machine, Down).run(&packets).arrived;
     let inputs: Vec<usize> = got.iter().map(|&(_, packet)| packets[packet].input).collect();
     assert_eq!(inputs, [0, 1, 2].repeat(10));
     let cycles: Vec<u64> = got.iter().map(|&(cycle, _)| cycle).collect();
@@ -238,7 +143,8 @@ fn inputs_that_want_one_output_take_turns() {
 #[test]
 fn a_full_output_holds_its_packets_and_no_others() {
     let machine = crossbar(&[]);
-    let rig = Rig { places: 2, closed: Some((0, 100)), ..Rig::new(&machine, Down) };
+    let readers = Readers::ClosedUntil { output: 0, cycle: 100 };
+    let rig = Rig { places: 2, readers, ..Rig::new(&machine, Down) };
     let packets: Vec<Packet> = (0..5).map(|n| read(n, 0, 0)).chain([read(5, 0, 1)]).collect();
     let got = rig.arrivals(&packets);
     assert_eq!(got[5], HEADER + LATENCY, "the other output goes on");
@@ -269,7 +175,7 @@ fn a_router_alone_is_as_fast_as_one_stage() {
     let down = Rig::new(&machine, Down).arrivals(&[read(0, 10, 1), write(1, 30, 0)]);
     assert_eq!(down, [10 + HEADER + LATENCY, 30 + DATA + LATENCY]);
     let packets: Vec<Packet> = (0..30).map(|n| read(n % 3, 0, 0)).collect();
-    let got = Rig::new(&machine, Down).run(&packets);
+    let got = Rig::new(&machine, Down).run(&packets).arrived;
     let inputs: Vec<usize> = got.iter().map(|&(_, packet)| packets[packet].input).collect();
     assert_eq!(inputs, [0, 1, 2].repeat(10));
     let cycles: Vec<u64> = got.iter().map(|&(cycle, _)| cycle).collect();

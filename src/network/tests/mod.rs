@@ -1,0 +1,6 @@
+//! Networks on their own, between ports that a test fills and empties.
+
+mod crossbar;
+mod ideal;
+mod rig;
+mod zero_load;
