@@ -15,17 +15,26 @@ impl Slice {
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
         let request = *ctx.requests.get(id);
+        if !self.rules.cached {
+            self.pass_down(id, &request, cycle, now, ctx);
+            return Ok(());
+        }
         match request.kind {
             RequestKind::Read | RequestKind::Fetch => self.read(id, &request, ALL_BYTES, now, ctx),
             RequestKind::Atomic => {
                 self.read(id, &request, ALL_BYTES, now, ctx)?;
                 self.result.cache.atomics += 1;
-                let busy = u64::from(self.rules.atomic_cycles) * u64::from(request.serial);
-                self.tags_free = cycle + busy.max(1);
+                self.hold_for_atomic(&request, cycle);
                 Ok(())
             }
             RequestKind::Write | RequestKind::Writeback => self.write(id, &request, now, ctx),
         }
+    }
+
+    /// An atomic's lanes at one address have their turns one after the other.
+    pub(super) fn hold_for_atomic(&mut self, request: &Request, cycle: u64) {
+        let busy = u64::from(self.rules.atomic_cycles) * u64::from(request.serial);
+        self.tags_free = cycle + busy.max(1);
     }
 
     fn read(
@@ -157,7 +166,7 @@ impl Slice {
         self.send(id, now, ctx);
     }
 
-    fn send(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
+    pub(super) fn send(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         if let Some(path) = &mut self.path {
             path.push(id);
             return;
@@ -289,7 +298,7 @@ impl Slice {
         }
     }
 
-    fn hit(&mut self, id: RequestId, now: Ticks) {
+    pub(super) fn hit(&mut self, id: RequestId, now: Ticks) {
         let due = now.0 + u64::from(self.rules.latency) * self.clock.period();
         self.hits.push(Ticks(due), id);
     }

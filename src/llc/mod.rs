@@ -2,6 +2,7 @@
 
 mod access;
 mod delay;
+mod direct;
 mod path;
 pub mod prefetch;
 pub mod queue;

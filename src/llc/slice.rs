@@ -14,6 +14,7 @@ use crate::engine::{
 use crate::machine::{Machine, ReadAllocate, WriteAllocate, WritePolicy};
 use crate::record::{ReservationFail, SliceResult};
 use crate::registry::PolicyError;
+use std::collections::VecDeque;
 
 /// Where a slice's ports lead.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +41,7 @@ pub struct Slice {
     /// Requests in the queue.
     queued: u32,
     /// Next of the requests that the last fill answers.
-    answering: RequestId,
+    pub(super) answering: RequestId,
     pub(super) index: u16,
     pub(super) rules: Rules,
     /// From the tags to the reply port.
@@ -51,6 +52,8 @@ pub struct Slice {
     failing: Option<(ReservationFail, u64)>,
     /// What waits for the way to DRAM, where merges are told of; else it waits in its port.
     pub(super) path: Option<Box<MergePath>>,
+    /// Without a cache: what atomics have made and waits for a place on the way to DRAM.
+    pub(super) results: VecDeque<RequestId>,
     /// Places behind the queue to DRAM, for what one request sends down.
     miss_queue: u32,
     input_ticks: u64,
@@ -68,6 +71,8 @@ pub struct Slice {
 /// What of the configuration a request at the tags asks for.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
+    /// There is a cache.
+    pub cached: bool,
     /// LLC cycles from the tags to the reply port, and of an atomic at the tags.
     pub latency: u32,
     pub atomic_cycles: u32,
@@ -100,7 +105,8 @@ impl Slice {
             answering: RequestId::NONE,
             index: index as u16,
             rules: Rules {
-                latency: config.latency,
+                cached: config.enabled,
+                latency: if config.enabled { config.latency } else { 0 },
                 atomic_cycles: config.atomic_cycles,
                 read_allocate: config.cache.read_allocate,
                 write: config.cache.write,
@@ -110,6 +116,7 @@ impl Slice {
             tags_free: 0,
             failing: None,
             path: MergePath::new(machine, needs).map(Box::new),
+            results: VecDeque::new(),
             miss_queue: config.cache.miss_queue,
             input_ticks,
             queue: LLC_QUEUES.build(&machine.policy.llc_queue, config)?,
@@ -136,6 +143,7 @@ impl Slice {
         self.reply(now, ctx);
         self.serve(cycle, now, ctx);
         let sent = self.send_one(cycle, now, ctx);
+        self.send_results(now, ctx);
         self.schedule(cycle, now, sent, ctx);
     }
 
@@ -172,6 +180,15 @@ impl Slice {
             return;
         }
         let Some(id) = ctx.fabric.ready(self.ports.fills, now) else { return };
+        if self.rules.cached {
+            self.fill_line(id, now, ctx);
+        } else {
+            self.pass_back(id, now, ctx);
+        }
+    }
+
+    /// Data from DRAM go into the cache, and to all who wait for them.
+    fn fill_line(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         let address = ctx.requests.get(id).address;
         let Ok(slot) = self.fill_slot(id, address, now, ctx) else { return };
         ctx.fabric.pop(self.ports.fills, now);
@@ -421,6 +438,7 @@ impl Slice {
             && self.queue.is_empty()
             && self.hits.is_empty()
             && self.answering == RequestId::NONE
+            && self.results.is_empty()
             && self.mshr.is_empty()
             && self.path.as_ref().is_none_or(|path| path.is_idle())
     }
@@ -433,7 +451,7 @@ impl Slice {
             self.arriving.len(),
             self.queue.len(),
             self.mshr.len(),
-            self.path.as_ref().map_or(0, |path| path.len()),
+            self.path.as_ref().map_or(0, |path| path.len()) + self.results.len(),
             self.hits.len(),
             self.failing.map(|(reason, _)| format!(", fails for {reason:?}")).unwrap_or_default(),
         )

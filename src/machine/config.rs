@@ -65,6 +65,9 @@ pub struct Sm {
     pub shared: SharedMemory,
     /// Core cycles from issue of a constant-cache load to its result.
     pub constant_latency: u32,
+    /// Requests of one SM that may be in the memory below L1 and not yet answered; 0: no limit.
+    #[serde(default)]
+    pub max_requests: u32,
 }
 
 /// Requests of an atomic whose lanes hit one sector.
@@ -276,6 +279,9 @@ pub struct Network {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Llc {
+    /// Off: requests go straight on to DRAM and replies straight back.
+    #[serde(default = "on")]
+    pub enabled: bool,
     pub slices_per_channel: u32,
     /// One slice.
     pub cache: Cache,
@@ -360,6 +366,10 @@ pub enum QueueOrganisation {
     Channel,
     /// Every bank has an equal share of the places.
     PerBank,
+}
+
+fn on() -> bool {
+    true
 }
 
 fn one() -> u32 {

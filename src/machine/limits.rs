@@ -29,6 +29,7 @@ pub(super) const LIMITS: &[(&str, u32, u32)] = &[
     ("sm.collectors", 0, ENTRIES),
     ("sm.lsu_queue", 1, ENTRIES),
     ("sm.constant_latency", 1, CYCLES),
+    ("sm.max_requests", 0, ENTRIES),
     ("sm.units.integer.latency", 1, CYCLES),
     ("sm.units.integer.interval", 1, CYCLES),
     ("sm.units.fp16.latency", 1, CYCLES),

@@ -33,20 +33,30 @@ impl Sm {
     /// filled: what it asks for can only have been asked for by its own bank.
     fn still_fails(&self, bank: usize, ctx: &Context) -> bool {
         match self.banks.failing(bank) {
-            Some(ReservationFail::MissQueueFull) => self.room(ctx) == 0,
+            Some(ReservationFail::MissQueueFull) => self.room_to_ask(ctx) == 0,
             Some(_) => self.last_fill != self.cycle,
             None => false,
         }
     }
 
-    /// Free places for requests that leave L1.
+    /// Whether one more request may be in the memory below.
+    pub(super) fn may_ask(&self) -> bool {
+        self.in_flight < self.max_requests
+    }
+
+    /// Free places for what leaves L1 on behalf of an instruction.
+    fn room_to_ask(&self, ctx: &Context) -> usize {
+        if self.may_ask() { self.room(ctx) } else { 0 }
+    }
+
+    /// Free places for what leaves L1.
     pub(super) fn room(&self, ctx: &Context) -> usize {
         self.miss_queue.room(self.cycle).min(ctx.fabric.room(self.request_port))
     }
 
     fn load(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
         let Lookup { access, sector, entered, .. } = *lookup;
-        match self.l1.read(&sector, self.room(ctx)) {
+        match self.l1.read(&sector, self.room_to_ask(ctx)) {
             Read::Fail(reason) => return Err(reason),
             Read::Hit => {
                 self.hit(access);
@@ -72,11 +82,11 @@ impl Sm {
 
     fn store(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
         let Lookup { access, sector, entered, .. } = *lookup;
-        match self.l1.write(&sector, self.room(ctx)) {
+        match self.l1.write(&sector, self.room_to_ask(ctx)) {
             Write::Fail(reason) => return Err(reason),
             Write::Through => {
                 let request = self.request(access, &sector, RequestKind::Write, entered, ctx);
-                self.push(request, ctx);
+                self.ask(request, ctx);
             }
             Write::Absorbed { writeback } => {
                 self.write_back(writeback, ctx);
@@ -95,7 +105,7 @@ impl Sm {
         let Lookup { access, sector, entered, .. } = *lookup;
         let request = self.request(access, &sector, kind, entered, ctx);
         self.l1.open(sector.address, request, ctx.requests);
-        self.push(request, ctx);
+        self.ask(request, ctx);
     }
 
     pub(super) fn write_back(&mut self, dirty: Option<Dirty>, ctx: &mut Context) {
@@ -107,6 +117,12 @@ impl Sm {
             ..self.blank_request(dirty.address, RequestKind::Writeback, slice)
         };
         let request = ctx.requests.add(request, self.clock.at(self.cycle));
+        self.push(request, ctx);
+    }
+
+    /// A request that will be answered leaves L1.
+    fn ask(&mut self, request: RequestId, ctx: &mut Context) {
+        self.in_flight += 1;
         self.push(request, ctx);
     }
 

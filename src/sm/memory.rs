@@ -160,9 +160,8 @@ impl Sm {
     fn send_one_past(&mut self, entry: &mut Entry, cycle: u64, ctx: &mut Context) {
         let sector = entry.sectors.as_slice()[entry.sent];
         self.end_fail(cycle);
-        if ctx.fabric.room(self.request_port) == 0 {
+        if !self.may_ask() || !ctx.fabric.room_or_wake(self.request_port) {
             self.failing = Some((ReservationFail::MissQueueFull, cycle));
-            ctx.fabric.wake_writer(self.request_port);
             return;
         }
         let kind = match entry.work {
@@ -180,6 +179,7 @@ impl Sm {
         let leaves = self.clock.at(cycle);
         ctx.requests.stamps_mut(request).l1_missed = leaves;
         ctx.fabric.push(self.request_port, request, leaves);
+        self.in_flight += 1;
         entry.sent += 1;
     }
 

@@ -137,6 +137,9 @@ pub struct Sm {
     /// Cycle in which L1 was last filled.
     last_fill: u64,
     miss_queue: MissQueue,
+    /// Requests that have left L1 and are not answered, and the most that may be.
+    in_flight: u32,
+    max_requests: u32,
     accesses: AccessTable,
     completions: BinaryHeap<Reverse<(u64, AccessId)>>,
     writeback: WritebackPort,
@@ -212,6 +215,11 @@ impl Sm {
             banks: Banks::new(machine.l1.latency, machine.l1.banks),
             last_fill: u64::MAX,
             miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
+            in_flight: 0,
+            max_requests: match config.max_requests {
+                0 => u32::MAX,
+                most => most,
+            },
             accesses: AccessTable::default(),
             completions: BinaryHeap::new(),
             writeback: WritebackPort::new(),
@@ -438,6 +446,7 @@ impl Sm {
             && self.lsu.is_empty()
             && self.banks.is_empty()
             && self.accesses.len() == 0
+            && self.in_flight == 0
             && self.l1.outstanding() == 0
     }
 

@@ -11,6 +11,7 @@ impl Sm {
         let now = self.clock.at(cycle);
         let Some(request) = ctx.fabric.ready(self.reply_port, now) else { return };
         ctx.fabric.pop(self.reply_port, now);
+        self.in_flight -= 1;
         let row = *ctx.requests.get(request);
         let waits_in_l1 = matches!(row.kind, RequestKind::Read | RequestKind::Fetch) && !row.bypass;
         if !waits_in_l1 {

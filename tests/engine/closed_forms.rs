@@ -1,12 +1,12 @@
 //! What a dependent load costs, from the configuration alone: `docs/validation.md` has the formulas.
 
-use crate::trace::{Access, Kernel, Step, machine, write};
+use crate::trace::{Access, Kernel, Step, loads, machine, mixed, run, write};
 use std::collections::BTreeSet;
 use warpmem::dram::AddressMap;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::engine::{NoProgress, simulate};
 use warpmem::machine::{Machine, preset_names};
-use warpmem::record::{LoadRow, LoadSink, RunResult};
+use warpmem::record::{CacheCounts, LoadRow, LoadSink, NetworkResult, RunResult, SliceResult};
 use warpmem_trace::CacheOp;
 
 /// Where a load finds its data.
@@ -65,10 +65,11 @@ fn load_time(machine: &Machine, place: Place, cache_op: CacheOp, issue: u64) -> 
     if place == Place::L1 {
         return at_l1_tags - issue;
     }
-    let sent = match cache_op {
+    let passes_l1 = cache_op == CacheOp::Global || !machine.l1.enabled;
+    let sent = match passes_l1 {
         // Sent in a turn of the SM, which comes after the network's at the same time.
-        CacheOp::Global => edge_after(begun * p.core, p.network),
-        _ => edge((at_l1_tags + 1) * p.core, p.network),
+        true => edge_after(begun * p.core, p.network),
+        false => edge((at_l1_tags + 1) * p.core, p.network),
     };
     let arrived = edge(sent + crossing(header), p.llc);
     let at_tags = edge(arrived + u64::from(llc.input_latency) * p.core, p.llc);
@@ -150,30 +151,90 @@ fn chase(machine: &Machine, place: Place, hops: usize) -> (Vec<LoadRow>, RunResu
 
 const HOPS: usize = 8;
 
+/// Where a machine may have data.
+fn places(machine: &Machine) -> impl Iterator<Item = Place> {
+    let (l1, llc) = (machine.l1.enabled, machine.llc.enabled);
+    [Place::L1, Place::Llc, Place::RowHit, Place::RowMiss, Place::RowConflict].into_iter().filter(
+        move |place| match place {
+            Place::L1 => l1,
+            Place::Llc => llc,
+            _ => true,
+        },
+    )
+}
+
+/// Holds a chase on `machine` to the cycle, wherever the data are.
+fn check_chases(machine: &Machine, name: &str) {
+    for place in places(machine) {
+        let (rows, result) = chase(machine, place, HOPS);
+        let expected =
+            |found, row: &LoadRow| load_time(machine, found, cache_op(place), row.issue_cycle);
+        assert_eq!(rows.len(), HOPS);
+        for (hop, pair) in rows.windows(2).enumerate() {
+            let (last, row) = (pair[0], pair[1]);
+            let context = format!("{name}, {place:?}, hop {}", hop + 1);
+            assert_eq!(row.load_time, expected(place, &row), "{context}");
+            assert_eq!(row.issue_cycle, last.issue_cycle + last.load_time, "{context}");
+        }
+        let first = expected(Place::RowMiss, &rows[0]);
+        assert_eq!(rows[0].load_time, first, "{name}, {place:?}");
+        assert_counts(&result, place);
+    }
+}
+
 #[test]
 fn a_chase_costs_the_sum_of_the_latencies_on_its_way() {
     for preset in preset_names() {
         let names = SCHEDULERS.entries.iter().map(|scheduler| scheduler.info.name);
         for scheduler in names.chain(["fr-fcfs(banks=stepping,picks_per_cycle=1)"]) {
             let machine = machine(preset, &[&format!("policy.dram_scheduler={scheduler}")]);
-            for place in [Place::L1, Place::Llc, Place::RowHit, Place::RowMiss, Place::RowConflict]
-            {
-                let (rows, result) = chase(&machine, place, HOPS);
-                let expected = |found, row: &LoadRow| {
-                    load_time(&machine, found, cache_op(place), row.issue_cycle)
-                };
-                assert_eq!(rows.len(), HOPS);
-                for (hop, pair) in rows.windows(2).enumerate() {
-                    let (last, row) = (pair[0], pair[1]);
-                    let context = format!("{preset}, {scheduler}, {place:?}, hop {}", hop + 1);
-                    assert_eq!(row.load_time, expected(place, &row), "{context}");
-                    assert_eq!(row.issue_cycle, last.issue_cycle + last.load_time, "{context}");
-                }
-                let first = expected(Place::RowMiss, &rows[0]);
-                assert_eq!(rows[0].load_time, first, "{preset}, {scheduler}, {place:?}");
-                assert_counts(&result, place);
-            }
+            check_chases(&machine, &format!("{preset}, {scheduler}"));
         }
+    }
+}
+
+#[test]
+fn without_caches_every_load_costs_the_way_to_dram_and_back() {
+    for preset in preset_names() {
+        for off in [&["llc.enabled=false"][..], &["llc.enabled=false", "l1.enabled=false"]] {
+            check_chases(&machine(preset, off), &format!("{preset}, {off:?}"));
+        }
+    }
+}
+
+/// Loads of one line, each by a lane of its own warp.
+#[test]
+fn without_a_cache_equal_addresses_each_have_a_read_of_dram() {
+    let file = write(&[loads([4, 8, 1], |_, _, _| 0)]);
+    let machine = machine("li2015", &["llc.enabled=false", "l1.enabled=false"]);
+    let result = run(&machine, &file.trace);
+    let columns = machine.llc.cache.sector_bytes / machine.dram.burst_bytes();
+    let reads: u64 = result.channels.iter().flat_map(|c| &c.banks).map(|bank| bank.reads).sum();
+    assert_eq!(reads, 32 * u64::from(columns));
+    assert_eq!(result.loads.offchip_requests, 32);
+    for slice in &result.slices {
+        let waits = slice.cache.reservation_fails;
+        let cache = CacheCounts { reservation_fails: waits, ..CacheCounts::default() };
+        assert_eq!(*slice, SliceResult { cache, ..SliceResult::default() });
+    }
+}
+
+/// Every store and every atomic is a write of DRAM, every load and every atomic a read.
+#[test]
+fn without_a_cache_dram_reads_and_writes_what_the_sms_ask() {
+    let file = write(&[mixed(6, 10, 1 << 18)]);
+    for preset in preset_names() {
+        let machine = machine(preset, &["llc.enabled=false", "l1.enabled=false"]);
+        let result = run(&machine, &file.trace);
+        let columns = u64::from(machine.llc.cache.sector_bytes / machine.dram.burst_bytes());
+        let banks = || result.channels.iter().flat_map(|channel| &channel.banks);
+        let (down, up) = (&result.networks[0], &result.networks[1]);
+        let packets = |network: &NetworkResult| network.latency.count();
+        assert_eq!(packets(down), packets(up), "{preset}: everything is answered");
+        let atomics: u64 = result.sms.iter().map(|sm| sm.l1.atomics).sum();
+        let reads_and_writes: u64 = banks().map(|bank| bank.reads + bank.writes).sum();
+        assert!(atomics > 0);
+        assert_eq!(reads_and_writes, columns * (packets(down) + atomics), "{preset}");
     }
 }
 

@@ -253,3 +253,41 @@ fn a_flush_empties_l1_and_gives_it_its_new_size() {
     assert_eq!(misses(512), 4);
     assert_eq!(misses(256), 8, "four lines in turn do not fit two ways");
 }
+
+/// When five loads of lines and two stores are at the memory below, counted from the first, and the cycles in which
+/// they waited for a place there.
+fn seven_requests(overrides: &[&str]) -> (Vec<u64>, u64) {
+    let machine = simple(&[&["l1.cache.index=linear"], overrides].concat());
+    let outcome = run(&machine, vec![vec![load(&lines(5)), store(&[1 << 20, 1 << 21])]]);
+    let cycles = outcome.sent.iter().map(|s| s.cycle - outcome.sent[0].cycle).collect();
+    let fails = outcome.result.l1.reservation_fails[ReservationFail::MissQueueFull as usize];
+    (cycles, fails)
+}
+
+#[test]
+fn no_more_requests_are_in_the_memory_below_than_an_sm_may_have() {
+    for l1 in ["l1.enabled=false", "l1.enabled=true"] {
+        assert_eq!(seven_requests(&[l1]), (vec![0, 1, 2, 3, 4, 5, 6], 0));
+        // The next is sent in the cycle in which a reply comes, and is below in the one after.
+        let back = BELOW + 1;
+        let expected = [0, 1, back, back + 1, 2 * back, 2 * back + 1, 3 * back];
+        let (cycles, waited) = seven_requests(&[l1, "sm.max_requests=2"]);
+        assert_eq!(cycles, expected, "{l1}");
+        assert!(waited > 0, "{l1}: {waited}");
+    }
+}
+
+#[test]
+fn dirty_lines_that_leave_are_not_waited_for() {
+    let machine = simple(&[
+        "sm.max_requests=1",
+        "l1.cache.write=write-back",
+        "l1.cache.write_allocate=lazy-fetch",
+        "l1.cache.size_bytes=128",
+        "l1.cache.ways=1",
+    ]);
+    let outcome = run(&machine, vec![vec![store(&[1 << 20]), load(&lines(3)), exit()]]);
+    let kinds: Vec<RequestKind> = outcome.sent.iter().map(|s| s.request.kind).collect();
+    assert_eq!(kinds[0], RequestKind::Writeback);
+    assert_eq!(kinds.len(), 1 + 3);
+}

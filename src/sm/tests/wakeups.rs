@@ -67,6 +67,7 @@ fn overrides() -> impl Strategy<Value = Vec<String>> {
         key("sm.collectors", &[0, 1, 2]),
     );
     let l1 = (
+        key("sm.max_requests", &[0, 1, 5]),
         key("l1.latency", &[1, 5, 30]),
         key("l1.banks", &[1, 4]),
         key("l1.cache.mshr_entries", &[1, 2, 8]),
@@ -76,10 +77,10 @@ fn overrides() -> impl Strategy<Value = Vec<String>> {
         prop::sample::select(&["l1.cache.write=write-back", "l1.cache.write=write-through"][..]),
     );
     (pipeline, l1).prop_map(|(p, l)| {
-        let write = [l.6.to_owned(), "l1.cache.write_allocate=fetch-on-write".to_owned()];
+        let write = [l.7.to_owned(), "l1.cache.write_allocate=fetch-on-write".to_owned()];
         [
             [p.0, p.1, p.2, p.3, p.4, p.5, p.6].to_vec(),
-            [l.0, l.1, l.2, l.3, l.4, l.5].to_vec(),
+            [l.0, l.1, l.2, l.3, l.4, l.5, l.6].to_vec(),
             write.to_vec(),
         ]
         .concat()
