@@ -2,8 +2,15 @@
 //! chooses one of the outputs it could use, then every output one of the inputs that chose it (Yuan 2009, Figure 7).
 
 mod islip;
+mod oldest_first;
+mod pim;
+mod round_robin;
+#[cfg(test)]
+mod tests;
 
-use crate::registry::{Entry, Registry};
+use crate::random::Random;
+use crate::registry::{Entry, ParamInfo, Params, PolicyError, PolicyInfo, Registry};
+use serde::Deserialize;
 
 /// One who chooses: an input among its virtual channels, or an output among inputs.
 pub struct Choice<'a> {
@@ -24,7 +31,7 @@ pub trait Allocator: Send {
     fn choose(&mut self, choice: &Choice) -> usize;
 
     /// What `chooser` chose in `iteration`, from 0 on, has come about.
-    fn accepted(&mut self, chooser: usize, chosen: usize, iteration: u32);
+    fn accepted(&mut self, _chooser: usize, _chosen: usize, _iteration: u32) {}
 }
 
 /// What an allocator is built for.
@@ -36,10 +43,40 @@ pub struct AllocatorContext {
 }
 
 /// Every allocator.
-pub static ALLOCATORS: Registry<dyn Allocator, AllocatorContext> =
-    Registry { slot: "allocator", entries: &[islip::ENTRY] };
+pub static ALLOCATORS: Registry<dyn Allocator, AllocatorContext> = Registry {
+    slot: "allocator",
+    entries: &[islip::ENTRY, pim::ENTRY, round_robin::ENTRY, oldest_first::ENTRY],
+};
 
 type AllocatorEntry = Entry<dyn Allocator, AllocatorContext>;
+
+/// The parameter of every allocator.
+const ITERATIONS: ParamInfo = ParamInfo {
+    name: "iterations",
+    default: "1",
+    unit: "iterations",
+    range: "1 to 16",
+    summary: "times that what is still free is matched in a cycle",
+};
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Parameters {
+    iterations: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters { iterations: 1 }
+    }
+}
+
+/// What is given for [`ITERATIONS`].
+fn iterations(info: &PolicyInfo, params: Params) -> Result<u32, PolicyError> {
+    let Parameters { iterations } = params.parse(info)?;
+    info.require((1..=16).contains(&iterations), "`iterations` out of range")?;
+    Ok(iterations)
+}
 
 /// The first member of `set` from `first` on, or else its first.
 pub(super) fn first_from(set: &[u64], first: usize) -> usize {
@@ -51,4 +88,25 @@ pub(super) fn first_from(set: &[u64], first: usize) -> usize {
         })
     };
     from(first).or_else(|| from(0)).expect("there is a candidate")
+}
+
+/// The members of `set`, in order.
+fn members(set: &[u64]) -> impl Iterator<Item = usize> {
+    let of_word = |(word, &bits): (usize, &u64)| {
+        std::iter::successors(Some(bits), |bits| Some(bits & bits.wrapping_sub(1)))
+            .take_while(|&bits| bits != 0)
+            .map(move |bits| word * 64 + bits.trailing_zeros() as usize)
+    };
+    set.iter().enumerate().flat_map(of_word)
+}
+
+/// The member of `set` that has waited longest, the first of equals.
+pub(super) fn oldest(set: &[u64], since: impl Fn(usize) -> u64) -> usize {
+    members(set).min_by_key(|&member| since(member)).expect("there is a candidate")
+}
+
+/// Any member of `set`, all equally likely.
+pub(super) fn any(set: &[u64], random: &mut Random) -> usize {
+    let count = set.iter().map(|word| word.count_ones()).sum();
+    members(set).nth(random.index(count) as usize).expect("there is a candidate")
 }

@@ -1,10 +1,18 @@
 //! Arbitration rules: who of the inputs that want an output keeps or gets it before the network's own choice, which is
 //! fair. In a network of routers they act in the allocation of virtual channels (Yuan 2009, section 3.2).
 
+mod hash_matching_hold_grant;
+mod hold_grant;
+mod oldest_first;
+mod random;
 mod round_robin;
+mod row_matching_hold_grant;
+#[cfg(test)]
+mod tests;
 
 use super::Direction;
 use crate::registry::{Entry, Registry};
+use round_robin::RoundRobin;
 
 /// A set of input ports, one bit each.
 pub type Inputs = [u64; 4];
@@ -61,10 +69,49 @@ pub struct ArbiterContext {
 }
 
 /// Every arbitration rule.
-pub static ARBITERS: Registry<dyn Arbiter, ArbiterContext> =
-    Registry { slot: "arbiter", entries: &[round_robin::ENTRY] };
+pub static ARBITERS: Registry<dyn Arbiter, ArbiterContext> = Registry {
+    slot: "arbiter",
+    entries: &[
+        round_robin::ENTRY,
+        hold_grant::ENTRY,
+        row_matching_hold_grant::ENTRY,
+        hash_matching_hold_grant::ENTRY,
+        oldest_first::ENTRY,
+        random::ENTRY,
+    ],
+};
 
 type ArbiterEntry = Entry<dyn Arbiter, ArbiterContext>;
+
+/// `rule` in the network of requests, none in that of replies.
+fn on_requests<A: Arbiter + 'static>(
+    context: &ArbiterContext,
+    rule: impl FnOnce() -> A,
+) -> Box<dyn Arbiter> {
+    match context.direction {
+        Direction::Request => Box::new(rule()),
+        Direction::Reply => Box::new(RoundRobin),
+    }
+}
+
+/// The input that each output was granted to last.
+struct Takers(Vec<Option<usize>>);
+
+impl Takers {
+    fn new(context: &ArbiterContext) -> Takers {
+        Takers(vec![None; context.outputs])
+    }
+
+    /// The last taker of the output that is contested, if it wants it again and has not let it go.
+    fn holder(&self, contest: &Contest) -> Option<usize> {
+        let taker = self.0[contest.output.index]?;
+        (contest.fresh && contains(contest.wanting, taker)).then_some(taker)
+    }
+
+    fn granted(&mut self, output: Output, input: usize) {
+        self.0[output.index] = Some(input);
+    }
+}
 
 /// Whether `input` is one of `set`.
 fn contains(set: &Inputs, input: usize) -> bool {

@@ -15,7 +15,7 @@ pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
     build: |_, params| params.none(&INFO).map(|()| Box::new(RoundRobin) as _),
 };
 
-struct RoundRobin;
+pub(super) struct RoundRobin;
 
 impl Arbiter for RoundRobin {
     fn designate(&mut self, _: &Contest) -> Option<usize> {
