@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use warpmem::dram::page::PAGE_POLICIES;
 use warpmem::dram::standard::Standard;
 use warpmem::machine::{load, preset_names};
+use warpmem::network::allocator::ALLOCATORS;
 use warpmem::registry::{PolicyInfo, nearest};
 use warpmem::workload::{Generator, generators};
 
@@ -15,8 +16,8 @@ use warpmem::workload::{Generator, generators};
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// `machines`, `dram-standards`, `generators`, `page-policies`, or a slot, as `dram-scheduler`; everything if
-    /// left out
+    /// `machines`, `dram-standards`, `generators`, `page-policies`, `allocators`, or a slot, as `dram-scheduler`;
+    /// everything if left out
     #[arg(value_name = "WHAT", value_parser = Topic::parse)]
     topic: Option<Topic>,
     /// What to print
@@ -63,7 +64,7 @@ impl Topic {
     fn all() -> Vec<Topic> {
         let slots = SLOTS.iter().map(Topic::slot);
         let first = [Topic::machines(), Topic::standards(), Topic::generators()];
-        first.into_iter().chain(slots).chain([Topic::pages()]).collect()
+        first.into_iter().chain(slots).chain([Topic::pages(), Topic::allocators()]).collect()
     }
 
     /// The topic of this name, in the singular or plural, with dashes or underscores.
@@ -113,6 +114,16 @@ impl Topic {
             kind: "page_policy".to_owned(),
             summary: "when a DRAM row is closed: the machine's `dram.page`".to_owned(),
             items: PAGE_POLICIES.infos().map(policy).collect(),
+        }
+    }
+
+    fn allocators() -> Topic {
+        Topic {
+            name: "allocator".to_owned(),
+            kind: "allocator".to_owned(),
+            summary: "how routers match inputs and outputs: the machine's `network.allocator`"
+                .to_owned(),
+            items: ALLOCATORS.infos().map(policy).collect(),
         }
     }
 

@@ -20,6 +20,7 @@ use crate::engine::{Clock, Context, PortId};
 use crate::machine::{Machine, Network};
 use crate::record::NetworkResult;
 use crate::registry::{Entry, PolicyError, Registry};
+use allocator::{ALLOCATORS, AllocatorContext};
 pub use packet::PacketSizes;
 pub use placement::Placement;
 
@@ -79,6 +80,9 @@ pub fn build(
     outputs: Vec<PortId>,
 ) -> Result<Box<dyn Topology>, PolicyError> {
     let context = NetworkContext::new(machine, direction, clock, inputs, outputs);
+    // Refused whether or not the topology has a use for it.
+    let allocator = AllocatorContext { choosers: 0, seed: 0 };
+    ALLOCATORS.build(&machine.network.allocator, &allocator)?;
     TOPOLOGIES.build(&machine.policy.topology, &context)
 }
 

@@ -16,7 +16,8 @@ struct Policy {
 }
 
 /// Of the list, what has no page for itself.
-const WITHOUT_PAGES: [&str; 4] = ["machine", "dram_standard", "generator", "page_policy"];
+const WITHOUT_PAGES: [&str; 5] =
+    ["machine", "dram_standard", "generator", "page_policy", "allocator"];
 
 fn listed() -> Vec<Map<String, Value>> {
     serde_json::from_str(&Bench::new().output(&["list", "--format", "json"])).unwrap()
@@ -50,10 +51,11 @@ fn every_policy_has_a_page_with_its_parameters() {
 }
 
 #[test]
-fn page_policies_and_standards_are_on_pages_of_theirs() {
+fn page_policies_allocators_and_standards_are_on_pages_of_theirs() {
     for row in listed() {
         let page = match row["kind"].as_str().unwrap() {
             "page_policy" => "docs/policies/page-policies.md",
+            "allocator" => "docs/policies/allocators.md",
             "dram_standard" => "docs/dram-standards.md",
             _ => continue,
         };

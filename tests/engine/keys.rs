@@ -13,7 +13,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("dram.stacks", "no machine with stacks yet"),
     ("dram.timing.tccdr", "no machine with stacks yet"),
     ("policy.llc_queue", "one policy so far"),
-    ("policy.arbiter", "one policy so far"),
     ("policy.cta_scheduler", "one policy so far"),
     ("policy.prefetcher", "one policy so far"),
 ];
@@ -217,6 +216,7 @@ const CHANGES: &[Change] = &[
     within("dram.timing.trefi=900 dram.timing.trfc=50", "dram.power.idd5ab=600"),
     within(REFRESHED_BANK_BY_BANK, "dram.power.idd5pb=600"),
     change("policy.dram_scheduler=fcfs"),
+    change("policy.arbiter=hold-grant"),
     change("policy.ideal=perfect-dram"),
     change("policy.warp_scheduler=lrr"),
     change("policy.topology=mesh"),

@@ -2,6 +2,7 @@
 
 mod closed_forms;
 mod determinism;
+mod interconnect;
 mod keys;
 mod memory_bound;
 mod random_programs;

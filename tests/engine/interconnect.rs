@@ -1,0 +1,136 @@
+//! What arbitration in the network does to DRAM rows, through whole machines.
+
+use crate::trace::{Access, Kernel, Step, TraceFile, loads, machine, mixed, run, write};
+use warpmem::dram::{AddressMap, CommandKind};
+use warpmem::engine::{NoProgress, simulate, simulate_with_commands};
+use warpmem::machine::{Machine, preset_names};
+use warpmem::network::arbiter::ARBITERS;
+use warpmem::record::NoLoads;
+
+/// Rules that hold grants.
+const HOLDING: [&str; 3] = ["hold-grant", "row-matching-hold-grant", "hash-matching-hold-grant"];
+
+/// Two SMs and one channel. A request takes two network cycles, so that the next of its SM is there when they end.
+fn two_sms(scheduler: &str, arbiter: &str) -> Machine {
+    let scheduler = format!("policy.dram_scheduler={scheduler}");
+    let arbiter = format!("policy.arbiter={arbiter}");
+    let shape = ["sm.count=2", "dram.channels=1", "llc.slices_per_channel=1", "l1.enabled=false"];
+    let wires = ["network.header_bytes=8", "network.flit_bytes=4"];
+    machine("li2015", &[&shape[..], &wires, &[&scheduler, &arbiter]].concat())
+}
+
+/// For each SM a warp that loads at once two lines of each of its rows, all in one bank.
+fn row_by_row(machine: &Machine, rows: &[&[u32]]) -> TraceFile {
+    let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+    let bank = map.locate(0).bank;
+    let lines = |row: &u32| {
+        let lines = (0..).map(|line| line * 128).filter(|&line| {
+            let place = map.locate(line);
+            (place.bank, place.row) == (bank, *row)
+        });
+        lines.take(2).collect::<Vec<u64>>()
+    };
+    let cta = |rows: &&[u32]| {
+        vec![vec![Step::Memory(Access::load(4, rows.iter().flat_map(lines).collect()))]]
+    };
+    write(&[Kernel { ctas: rows.iter().map(cta).collect(), ..Kernel::default() }])
+}
+
+/// Rows in the order in which they are opened.
+fn opened(machine: &Machine, rows: &[&[u32]]) -> Vec<u32> {
+    let file = row_by_row(machine, rows);
+    let (_, logs) = simulate_with_commands(machine, &file.trace).unwrap();
+    let commands = logs.iter().flatten();
+    let reads = commands.clone().filter(|command| command.kind == CommandKind::Rd);
+    let bursts = 128 / (machine.dram.bus_bytes * machine.dram.burst_length) as usize;
+    assert_eq!(reads.count(), rows.concat().len() * 2 * bursts, "every line is read");
+    let activations = commands.filter(|command| command.kind == CommandKind::Act);
+    activations.map(|command| command.row).collect()
+}
+
+/// Yuan 2009, Figure 4: two cores with two requests each, to a row of its own.
+#[test]
+fn round_robin_pays_the_row_switch_three_times_and_hold_grant_once() {
+    let rows: [&[u32]; 2] = [&[0], &[1]];
+    assert_eq!(opened(&two_sms("fcfs", "round-robin"), &rows), [0, 1, 0, 1]);
+    for rule in HOLDING {
+        assert_eq!(opened(&two_sms("fcfs", rule), &rows), [0, 1], "{rule}");
+    }
+    assert_eq!(opened(&two_sms("fr-fcfs", "round-robin"), &rows), [0, 1], "out of order");
+}
+
+#[test]
+fn grants_are_held_for_as_long_as_rows_match() {
+    // Rows 0 and 3 have a hash of one bit in common.
+    let rows: [&[u32]; 2] = [&[0, 3], &[1]];
+    for rule in ["hold-grant", "hash-matching-hold-grant(bits=1)"] {
+        assert_eq!(opened(&two_sms("fcfs", rule), &rows), [0, 3, 1], "{rule}");
+    }
+    for rule in ["row-matching-hold-grant", "hash-matching-hold-grant"] {
+        assert_eq!(opened(&two_sms("fcfs", rule), &rows), [0, 1, 3], "{rule}");
+    }
+}
+
+/// Requests and the rows that they changed to, as they leave the request network.
+fn after_network(arbiter: &str, file: &TraceFile) -> (u64, u64) {
+    let arbiter = format!("policy.arbiter={arbiter}");
+    let machine = machine("li2015", &["l1.enabled=false", &arbiter]);
+    let result = run(&machine, &file.trace);
+    let streams = &result.networks[0].after;
+    streams
+        .iter()
+        .fold((0, 0), |(requests, rows), stream| (requests + stream.requests, rows + stream.rows))
+}
+
+#[test]
+fn rows_of_streams_stay_together_where_grants_are_held() {
+    // Each warp streams through memory of its own.
+    let streams = loads([30, 2, 16], |warp, step, lane| warp << 20 | step << 9 | lane << 4);
+    let file = write(&[streams]);
+    let (requests, parted) = after_network("round-robin", &file);
+    assert_eq!(requests, 30 * 2 * 16 * 4);
+    for rule in HOLDING {
+        let (same, held) = after_network(rule, &file);
+        assert_eq!(same, requests, "{rule}");
+        assert!(held < parted, "{rule}: {held} rows, {parted} under round-robin");
+    }
+}
+
+#[test]
+fn under_every_rule_all_that_was_asked_for_comes_back() {
+    let file = write(&[mixed(24, 10, 1 << 20)]);
+    for preset in preset_names() {
+        let mut packets = Vec::new();
+        for arbiter in ARBITERS.names() {
+            let arbiter = format!("policy.arbiter={arbiter}");
+            let narrow = ["network.input_buffer=1", "network.output_buffer=1", "l1.enabled=false"];
+            let machine = machine(preset, &[&narrow[..], &[&arbiter]].concat());
+            let result = run(&machine, &file.trace);
+            assert_eq!(run(&machine, &file.trace), result, "{preset}, {arbiter}: the same again");
+            let sent = |network: usize| {
+                let sources = &result.networks[network].sources;
+                sources.iter().map(|node| node.packets).sum::<u64>()
+            };
+            packets.push([sent(0), sent(1)]);
+        }
+        assert!(packets[0][1] > 0);
+        assert!(packets.iter().all(|sent| *sent == packets[0]), "{preset}: {packets:?}");
+    }
+}
+
+#[test]
+fn an_allocator_that_does_not_exist_is_refused_with_those_that_do() {
+    let file = write(&[loads([1, 1, 1], |_, _, lane| lane)]);
+    let error = |allocator: &str| {
+        let machine = machine("li2015", &[&format!("network.allocator={allocator}")]);
+        let result = simulate(&machine, &file.trace, &mut NoLoads, &mut NoProgress);
+        result.map(drop).unwrap_err().to_string()
+    };
+    let unknown = error("islib");
+    for part in ["allocator `islib`", "did you mean `islip`", "pim", "round-robin", "oldest-first"]
+    {
+        assert!(unknown.contains(part), "{unknown}");
+    }
+    let parameter = error("pim(rounds=2)");
+    assert!(parameter.contains("rounds") && parameter.contains("iterations"), "{parameter}");
+}
