@@ -3,20 +3,25 @@
 use crate::trace::{Access, Kernel, Step, TraceFile, loads, machine, mixed, run, write};
 use warpmem::dram::{AddressMap, CommandKind};
 use warpmem::engine::{NoProgress, simulate, simulate_with_commands};
-use warpmem::machine::{Machine, preset_names};
+use warpmem::machine::Machine;
+use warpmem::network::allocator::ALLOCATORS;
 use warpmem::network::arbiter::ARBITERS;
 use warpmem::record::NoLoads;
 
 /// Rules that hold grants.
 const HOLDING: [&str; 3] = ["hold-grant", "row-matching-hold-grant", "hash-matching-hold-grant"];
 
+/// The crossbar in its two forms.
+const ONE_STAGE: &str = "policy.topology=crossbar";
+const ROUTER: &str = "policy.topology=crossbar(form=router)";
+
 /// Two SMs and one channel. A request takes two network cycles, so that the next of its SM is there when they end.
-fn two_sms(scheduler: &str, arbiter: &str) -> Machine {
+fn two_sms(topology: &str, scheduler: &str, arbiter: &str) -> Machine {
     let scheduler = format!("policy.dram_scheduler={scheduler}");
     let arbiter = format!("policy.arbiter={arbiter}");
     let shape = ["sm.count=2", "dram.channels=1", "llc.slices_per_channel=1", "l1.enabled=false"];
     let wires = ["network.header_bytes=8", "network.flit_bytes=4"];
-    machine("li2015", &[&shape[..], &wires, &[&scheduler, &arbiter]].concat())
+    machine("li2015", &[&shape[..], &wires, &[topology, &scheduler, &arbiter]].concat())
 }
 
 /// For each SM a warp that loads at once two lines of each of its rows, all in one bank.
@@ -52,22 +57,28 @@ fn opened(machine: &Machine, rows: &[&[u32]]) -> Vec<u32> {
 #[test]
 fn round_robin_pays_the_row_switch_three_times_and_hold_grant_once() {
     let rows: [&[u32]; 2] = [&[0], &[1]];
-    assert_eq!(opened(&two_sms("fcfs", "round-robin"), &rows), [0, 1, 0, 1]);
-    for rule in HOLDING {
-        assert_eq!(opened(&two_sms("fcfs", rule), &rows), [0, 1], "{rule}");
+    for form in [ONE_STAGE, ROUTER] {
+        let opened = |scheduler, rule| opened(&two_sms(form, scheduler, rule), &rows);
+        assert_eq!(opened("fcfs", "round-robin"), [0, 1, 0, 1], "{form}");
+        for rule in HOLDING {
+            assert_eq!(opened("fcfs", rule), [0, 1], "{form}, {rule}");
+        }
+        assert_eq!(opened("fr-fcfs", "round-robin"), [0, 1], "{form}: out of order");
     }
-    assert_eq!(opened(&two_sms("fr-fcfs", "round-robin"), &rows), [0, 1], "out of order");
 }
 
 #[test]
 fn grants_are_held_for_as_long_as_rows_match() {
     // Rows 0 and 3 have a hash of one bit in common.
     let rows: [&[u32]; 2] = [&[0, 3], &[1]];
-    for rule in ["hold-grant", "hash-matching-hold-grant(bits=1)"] {
-        assert_eq!(opened(&two_sms("fcfs", rule), &rows), [0, 3, 1], "{rule}");
-    }
-    for rule in ["row-matching-hold-grant", "hash-matching-hold-grant"] {
-        assert_eq!(opened(&two_sms("fcfs", rule), &rows), [0, 1, 3], "{rule}");
+    for form in [ONE_STAGE, ROUTER] {
+        let opened = |rule| opened(&two_sms(form, "fcfs", rule), &rows);
+        for rule in ["hold-grant", "hash-matching-hold-grant(bits=1)"] {
+            assert_eq!(opened(rule), [0, 3, 1], "{form}, {rule}");
+        }
+        for rule in ["row-matching-hold-grant", "hash-matching-hold-grant"] {
+            assert_eq!(opened(rule), [0, 1, 3], "{form}, {rule}");
+        }
     }
 }
 
@@ -96,25 +107,28 @@ fn rows_of_streams_stay_together_where_grants_are_held() {
     }
 }
 
+/// Packets of the request and reply networks in a run with ports of one place, which is the same a second time.
+fn packets(policies: &[&str], file: &TraceFile) -> [u64; 2] {
+    let narrow = ["network.input_buffer=1", "network.output_buffer=1", "l1.enabled=false"];
+    let machine = machine("li2015", &[&narrow[..], policies].concat());
+    let result = run(&machine, &file.trace);
+    assert_eq!(run(&machine, &file.trace), result, "{policies:?}");
+    [0, 1].map(|network| result.networks[network].sources.iter().map(|node| node.packets).sum())
+}
+
 #[test]
-fn under_every_rule_all_that_was_asked_for_comes_back() {
-    let file = write(&[mixed(24, 10, 1 << 20)]);
-    for preset in preset_names() {
-        let mut packets = Vec::new();
-        for arbiter in ARBITERS.names() {
-            let arbiter = format!("policy.arbiter={arbiter}");
-            let narrow = ["network.input_buffer=1", "network.output_buffer=1", "l1.enabled=false"];
-            let machine = machine(preset, &[&narrow[..], &[&arbiter]].concat());
-            let result = run(&machine, &file.trace);
-            assert_eq!(run(&machine, &file.trace), result, "{preset}, {arbiter}: the same again");
-            let sent = |network: usize| {
-                let sources = &result.networks[network].sources;
-                sources.iter().map(|node| node.packets).sum::<u64>()
-            };
-            packets.push([sent(0), sent(1)]);
+fn under_every_rule_and_allocator_all_that_was_asked_for_comes_back() {
+    let file = write(&[mixed(16, 8, 1 << 20)]);
+    let expected = packets(&[], &file);
+    assert!(expected[1] > 0);
+    for arbiter in ARBITERS.names() {
+        let arbiter = format!("policy.arbiter={arbiter}");
+        assert_eq!(packets(&[&arbiter], &file), expected, "{arbiter}");
+        for allocator in ALLOCATORS.names() {
+            let allocator = format!("network.allocator={allocator}");
+            let routers = [ROUTER, "network.virtual_channels=2", &allocator, &arbiter];
+            assert_eq!(packets(&routers, &file), expected, "{routers:?}");
         }
-        assert!(packets[0][1] > 0);
-        assert!(packets.iter().all(|sent| *sent == packets[0]), "{preset}: {packets:?}");
     }
 }
 

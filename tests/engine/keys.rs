@@ -124,6 +124,7 @@ const CHANGES: &[Change] = &[
     change("network.input_speedup=4"),
     within("l1.latency=1 l1.cache.miss_queue=1", "network.input_buffer=1"),
     within("llc.queue=1", "network.output_buffer=1"),
+    within("policy.topology=crossbar(form=router)", "network.allocator=pim"),
     change("llc.enabled=false"),
     change("llc.slices_per_channel=1"),
     change("llc.queue=1"),

@@ -78,7 +78,7 @@ pub fn draws(rule: &str, direction: Direction) -> Vec<Option<usize>> {
             *bench.wants(input) = Packet { since, bank: n as u32 % 2, row: n as u32 / 9 };
         }
         let output = n / 3 % (ROUTERS * OUTPUTS);
-        let chosen = bench.contest(output, &inputs, n % 4 != 0);
+        let chosen = bench.contest(output, &inputs, !n.is_multiple_of(4));
         bench.grant(output, chosen.unwrap_or(inputs[0]));
         chosen
     };
