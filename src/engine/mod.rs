@@ -26,4 +26,3 @@ pub use run::{
 pub use side::{LoadEnds, Sent, SideChannels, WarpType};
 pub use system::BuildError;
 pub use time::{Clock, Domain, Ticks};
-pub(crate) use wheel::Wheel;

@@ -21,15 +21,16 @@ pub(super) struct InputChannel {
     pub output: u32,
     pub left: u32,
     pub pool: u32,
-}
-
-impl Default for InputChannel {
-    fn default() -> InputChannel {
-        InputChannel { parts: VecDeque::new(), output: NONE, left: 0, pool: NONE }
-    }
+    /// Input that it belongs to, and which of its virtual channels it is.
+    pub input: u32,
+    pub index: u32,
 }
 
 impl InputChannel {
+    pub fn new(input: u32, index: u32) -> InputChannel {
+        InputChannel { parts: VecDeque::new(), output: NONE, left: 0, pool: NONE, input, index }
+    }
+
     /// A flit of `packet` arrives; whether it is the first of a packet that now is the first to go.
     #[inline]
     pub fn arrive(&mut self, packet: u32) -> bool {
@@ -63,10 +64,13 @@ pub(super) struct OutputChannel {
     pub free_since: u64,
     /// Some packet wanted it since, but none could have gone on.
     pub blocked: bool,
+    /// Link that it belongs to, and which of its virtual channels it is.
+    pub link: u32,
+    pub index: u32,
 }
 
 impl OutputChannel {
-    pub fn new(credits: u32) -> OutputChannel {
-        OutputChannel { holder: NONE, credits, free_since: 0, blocked: false }
+    pub fn new(credits: u32, link: u32, index: u32) -> OutputChannel {
+        OutputChannel { holder: NONE, credits, free_since: 0, blocked: false, link, index }
     }
 }

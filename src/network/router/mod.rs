@@ -13,6 +13,7 @@ mod channel;
 pub(super) mod layout;
 mod source;
 mod switch;
+mod turns;
 mod virtual_channels;
 mod waiting;
 mod wires;
@@ -21,7 +22,7 @@ use super::allocator::{ALLOCATORS, Allocator, AllocatorContext};
 use super::arbiter::{ARBITERS, Arbiter, ArbiterContext, Inputs};
 use super::tally::Tally;
 use super::{Direction, NetworkContext, PacketSizes, Topology};
-use crate::engine::{Clock, Context, PortId, Wheel};
+use crate::engine::{Clock, Context, PortId};
 use crate::machine::{Switching, VcAssignment};
 use crate::record::{LinkEnd, LinkResult, NetworkResult};
 use crate::registry::{PolicyError, PolicyInfo};
@@ -30,6 +31,7 @@ use layout::Layout;
 use source::Source;
 use std::collections::VecDeque;
 use switch::Match;
+use turns::Turns;
 use waiting::Waiting;
 use wires::{Sink, Wires};
 
@@ -82,13 +84,24 @@ struct Exit {
     reserved: usize,
 }
 
+/// Takes the next thing that has arrived by `cycle`.
+#[inline]
+fn due<T: Copy>(queue: &mut Due<T>, cycle: u64) -> Option<T> {
+    let &(at, thing) = queue.front()?;
+    if at > cycle {
+        return None;
+    }
+    queue.pop_front();
+    Some(thing)
+}
+
 struct Routers {
     rules: Rules,
     wires: Wires,
     arbiter: Box<dyn Arbiter>,
     allocator: Box<dyn Allocator>,
-    /// Turns of the routers, and behind them of the sources.
-    wheel: Wheel,
+    turns: Turns,
+    source_turns: Turns,
     links: Due<Flit>,
     injections: Due<Flit>,
     /// Output virtual channels to which a credit comes back.
@@ -98,7 +111,9 @@ struct Routers {
     /// By pool of output virtual channels, the inputs of the router with a packet that wants one; by router, the
     /// pools that are wanted.
     wanting: Vec<Inputs>,
-    wanted: Vec<Vec<u64>>,
+    wanted: Vec<u64>,
+    /// First word of each router in `wanted`; one more at the end.
+    first_wanted: Vec<usize>,
     /// By input, the virtual channels with a flit that could go; by router, the inputs with some.
     ready: Vec<u64>,
     ready_inputs: Vec<Inputs>,
@@ -128,7 +143,7 @@ impl Routers {
         let widest = layout.inputs().into_iter().max().unwrap_or(0);
         info.require(widest <= MOST_INPUTS, "a router has at most 256 inputs")?;
         let most_outputs = layout.outputs.iter().map(Vec::len).max().unwrap_or(0);
-        let (inputs, outputs) = (wires.inputs(), wires.outputs());
+        let (inputs, outputs) = (wires.inputs.len(), wires.outputs());
         let links = wires.downstream.len();
         let arbiter = ArbiterContext {
             direction: context.direction,
@@ -142,12 +157,13 @@ impl Routers {
             Sink::Input(_) => context.network.vc_buffer,
             Sink::Node(_) => u32::MAX,
         };
-        let channels = (0..links).flat_map(|output| {
-            std::iter::repeat_n(OutputChannel::new(credits(output)), rules.channels)
+        let channels = (0..links).flat_map(|link| {
+            let of_link = (0..rules.channels as u32).zip(std::iter::repeat(link));
+            of_link.map(|(index, link)| OutputChannel::new(credits(link), link as u32, index))
         });
-        let pools = |router: usize| {
-            (wires.first_output[router + 1] - wires.first_output[router]) * rules.pools
-        };
+        let words: Vec<usize> =
+            layout.outputs.iter().map(|o| (o.len() * rules.pools).div_ceil(64)).collect();
+        let first_wanted = wires::running_sum(&words);
         let exits = context.outputs.iter().flatten().map(|&port| Exit { port, reserved: 0 });
         let nodes_of_ports = |nodes: &[Vec<PortId>]| -> Vec<u16> {
             let nodes = (0..).zip(nodes);
@@ -161,14 +177,16 @@ impl Routers {
         Ok(Routers {
             arbiter: ARBITERS.build(&context.arbiter, &arbiter)?,
             allocator: ALLOCATORS.build(&context.network.allocator, &allocator)?,
-            wheel: Wheel::new(wires.routers + context.inputs.len()),
+            turns: Turns::new(wires.routers),
+            source_turns: Turns::new(context.inputs.len()),
             links: Due::new(),
             injections: Due::new(),
             credits: Due::new(),
             waiting: Waiting::new(inputs, rules.channels),
             outputs: channels.collect(),
             wanting: vec![Inputs::default(); outputs * rules.pools],
-            wanted: (0..wires.routers).map(|r| vec![0; pools(r).div_ceil(64)]).collect(),
+            wanted: vec![0; first_wanted[wires.routers]],
+            first_wanted,
             ready: vec![0; inputs],
             ready_inputs: vec![Inputs::default(); wires.routers],
             switch: Match::new(widest, most_outputs),
@@ -187,47 +205,52 @@ impl Routers {
 
     /// What has arrived by `cycle`.
     fn receive(&mut self, cycle: u64) {
-        while let Some(&(at, flit)) = self.injections.front().filter(|(at, _)| *at <= cycle) {
-            self.injections.pop_front();
-            self.arrive(flit, at);
+        while let Some(flit) = due(&mut self.injections, cycle) {
+            self.arrive(flit, cycle);
         }
-        while let Some(&(at, flit)) = self.links.front().filter(|(at, _)| *at <= cycle) {
-            self.links.pop_front();
-            self.arrive(flit, at);
+        while let Some(flit) = due(&mut self.links, cycle) {
+            self.arrive(flit, cycle);
         }
-        while let Some(&(at, output)) = self.credits.front().filter(|(at, _)| *at <= cycle) {
-            self.credits.pop_front();
-            self.credit(output as usize, at);
+        while let Some(output) = due(&mut self.credits, cycle) {
+            self.credit(output as usize);
         }
     }
 
     /// A flit can be served from `cycle` on.
     fn arrive(&mut self, flit: Flit, cycle: u64) {
-        let channel = flit.channel as usize;
-        let input = channel / self.rules.channels;
+        let state = &mut self.waiting.inputs[flit.channel as usize];
+        let input = state.input as usize;
+        let first = state.arrive(flit.packet);
         // It arrived before it went through the router's stages.
         let arrived = cycle - (self.rules.router_latency - 1);
         self.waited[input] = self.waited[input].wrapping_sub(arrived);
-        if self.waiting.inputs[channel].arrive(flit.packet) {
-            self.want(channel);
+        if first {
+            self.want(flit.channel as usize);
         } else {
-            self.update_ready(channel);
+            self.update_ready(flit.channel as usize);
         }
-        self.wheel.wake(self.wires.router_of[input] as usize, cycle);
+        self.turns.now(self.wires.inputs[input].router as usize);
     }
 
     /// There is room for one more flit behind an output virtual channel.
-    fn credit(&mut self, output: usize, cycle: u64) {
-        let channel = &mut self.outputs[output];
-        channel.credits += 1;
-        let holder = channel.holder;
-        if holder != NONE && output < self.first_injection() {
-            self.update_ready(holder as usize);
+    fn credit(&mut self, output: usize) {
+        let state = &mut self.outputs[output];
+        state.credits += 1;
+        let unit = self.wires.unit_of[state.link as usize] as usize;
+        let (first, holder) = (state.credits == 1, state.holder);
+        match unit.checked_sub(self.wires.routers) {
+            Some(source) if first || self.rules.cut_through => self.source_turns.now(source),
+            Some(_) => (),
+            None if holder != NONE && first => {
+                self.update_ready(holder as usize);
+                self.turns.now(unit);
+            }
+            None if state.blocked => self.turns.now(unit),
+            None => (),
         }
-        self.wheel.wake(self.wires.unit_of[output / self.rules.channels] as usize, cycle);
     }
 
-    /// First virtual channel of the sources' links.
+    /// First virtual channel of the sources' links; those of the routers' links come before.
     fn first_injection(&self) -> usize {
         self.wires.outputs() * self.rules.channels
     }
@@ -239,39 +262,48 @@ impl Routers {
         let ready = state.output != NONE
             && state.has_flit()
             && self.outputs[state.output as usize].credits > 0;
-        let (input, bit) = (channel / self.rules.channels, 1 << (channel % self.rules.channels));
-        let mask = &mut self.ready[input];
-        *mask = if ready { *mask | bit } else { *mask & !bit };
-        let router = self.wires.router_of[input] as usize;
-        let local = input - self.wires.first_input[router];
-        let (word, bit) = (&mut self.ready_inputs[router][local / 64], 1 << (local % 64));
-        *word = if *mask != 0 { *word | bit } else { *word & !bit };
+        let mask = &mut self.ready[state.input as usize];
+        let before = *mask;
+        *mask = if ready { before | 1 << state.index } else { before & !(1 << state.index) };
+        if (before != 0) == (*mask != 0) {
+            return;
+        }
+        let input = self.wires.inputs[state.input as usize];
+        let word = &mut self.ready_inputs[input.router as usize][input.local as usize / 64];
+        *word ^= 1 << (input.local % 64);
     }
 
     /// The turn of a router.
     fn serve(&mut self, router: usize, cycle: u64, ctx: &mut Context) {
         self.allocate_channels(router, cycle, ctx);
         let freed = self.cross_switch(router, cycle, ctx);
-        let wanted = self.wanted[router].iter().any(|&word| word != 0);
+        let wanted = self.first_wanted[router]..self.first_wanted[router + 1];
+        let wanted = self.wanted[wanted].iter().any(|&word| word != 0);
         if self.ready_inputs[router] != Inputs::default() || freed && wanted {
-            self.wheel.wake(router, cycle + 1);
+            self.turns.next(router);
         }
     }
 
-    /// Wakes the sources that have something new, and the routers whose packets had no room at their ports.
-    fn look_around(&mut self, cycle: u64, ctx: &mut Context) {
+    /// Gives turns to the sources that have something new, and to routers whose packets had no room at their ports.
+    fn look_around(&mut self, ctx: &mut Context) {
         let news = ctx.fabric.take_arrivals(self.rules.direction as usize);
         for (word, mut bits) in news.into_iter().enumerate() {
             while bits != 0 {
                 let writer = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                let source = usize::from(self.source_of_writer[writer]);
-                self.wheel.wake(self.wires.routers + source, cycle);
+                self.source_turns.now(self.source_of_writer[writer].into());
             }
         }
         while let Some(router) = self.blocked.pop() {
-            self.wheel.wake(router as usize, cycle);
+            self.turns.now(router as usize);
         }
+    }
+
+    /// When something next arrives.
+    fn next_arrival(&self) -> u64 {
+        let flits = [&self.injections, &self.links].map(|flits| flits.front().map(|&(at, _)| at));
+        let credits = self.credits.front().map(|&(at, _)| at);
+        flits.into_iter().chain([credits]).flatten().min().unwrap_or(u64::MAX)
     }
 
     /// What each link carried and held.
@@ -286,7 +318,7 @@ impl Routers {
             let (to, buffer_flits, buffer_flit_cycles) = match *sink {
                 Sink::Node(node) => (LinkEnd::Destination(node), 0, 0),
                 Sink::Input(input) => {
-                    let router = wires.router_of[input as usize];
+                    let router = wires.inputs[input as usize].router;
                     (
                         LinkEnd::Router(router),
                         u64::from(self.rules.depth) * self.rules.channels as u64,
@@ -314,39 +346,45 @@ impl Routers {
 
 impl Topology for Routers {
     fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
-        self.look_around(cycle, ctx);
-        self.wheel.begin(cycle);
+        self.look_around(ctx);
         self.receive(cycle);
-        while let Some(unit) = self.wheel.take() {
-            match unit.checked_sub(self.wires.routers) {
-                None => self.serve(unit, cycle, ctx),
-                Some(source) => self.send(source, cycle, ctx),
-            }
+        let mut word = 0;
+        while let Some((found, router)) = self.turns.take(word) {
+            word = found;
+            self.serve(router, cycle, ctx);
         }
-        self.wheel.end();
-        self.wheel.next_cycle()
+        let (mut word, mut heads) = (0, u64::MAX);
+        while let Some((found, source)) = self.source_turns.take(word) {
+            word = found;
+            heads = heads.min(self.send(source, cycle, ctx).unwrap_or(u64::MAX));
+        }
+        let busy = self.turns.advance() | self.source_turns.advance();
+        let next = if busy { cycle + 1 } else { self.next_arrival().min(heads) };
+        (next < u64::MAX).then_some(next)
     }
 
     fn finish(&mut self, cycles: u64) -> NetworkResult {
         // Credits of the last flits may still be on their way.
-        self.receive(u64::MAX);
+        while let Some(output) = due(&mut self.credits, u64::MAX) {
+            self.credit(output as usize);
+        }
         assert!(self.is_conserved(), "packets or credits are lost: {:?}", self.describe());
         let links = self.link_results();
         NetworkResult { links, ..self.tally.finish(cycles) }
     }
 
     fn describe(&self) -> Vec<String> {
-        let channels = self.rules.channels;
         let waiting =
             self.waiting.inputs.iter().enumerate().filter(|(_, state)| !state.parts.is_empty());
         let waiting = waiting.map(|(channel, state)| {
-            let (input, vc) = (channel / channels, channel % channels);
-            let router = self.wires.router_of[input] as usize;
+            let input = self.wires.inputs[state.input as usize];
             let flits: u32 = state.parts.iter().map(|part| part.flits).sum();
             format!(
-                "{:?} network, router {router}, input {}, virtual channel {vc}: {} packets, {flits} flits, first to node {}, {}",
+                "{:?} network, router {}, input {}, virtual channel {}: {} packets, {flits} flits, first to node {}, {}",
                 self.rules.direction,
-                input - self.wires.first_input[router],
+                input.router,
+                input.local,
+                state.index,
                 state.parts.len(),
                 self.waiting.first(channel).destination,
                 if state.output == NONE { "wants a virtual channel" } else { "has one" },

@@ -40,39 +40,45 @@ struct Head {
 }
 
 impl Routers {
-    /// The turn of a source: a flit goes, if there is one and room for it.
-    pub(super) fn send(&mut self, index: usize, cycle: u64, ctx: &mut Context) {
-        if self.sources[index].packet == NONE && !self.begin(index, cycle, ctx) {
-            return;
+    /// The turn of a source: a flit goes, if there is one and room for it. When its next packet can, if there is one but
+    /// not yet.
+    pub(super) fn send(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> Option<u64> {
+        if self.sources[index].packet == NONE {
+            let head = match self.head(index, cycle, ctx)? {
+                Head { since, .. } if since > cycle => {
+                    self.source_turns.later(index);
+                    return Some(since);
+                }
+                head => head,
+            };
+            self.begin(index, &head, cycle, ctx)?;
         }
         let link = self.wires.injection(index);
         let source = &mut self.sources[index];
         let output = link * self.rules.channels + source.channel;
         let credits = &mut self.outputs[output].credits;
         if *credits == 0 {
-            return;
+            return None;
         }
         *credits -= 1;
         let Sink::Input(input) = self.wires.downstream[link] else {
             unreachable!("a source sends to a router")
         };
         let channel = input as usize * self.rules.channels + source.channel;
-        let at = cycle + self.rules.router_latency;
         let flit = Flit { channel: channel as u32, packet: source.packet };
-        self.injections.push_back((at, flit));
-        self.wheel.wake(self.wires.router_of[input as usize] as usize, at);
+        self.injections.push_back((cycle + self.rules.router_latency, flit));
         self.passed[link] += 1;
         source.left -= 1;
         if source.left == 0 {
             source.packet = NONE;
         }
-        self.wheel.wake(self.wires.routers + index, cycle + 1);
+        self.source_turns.next(index);
+        None
     }
 
-    /// Takes the next packet of the node's ports if there is one and a virtual channel for it.
-    fn begin(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> bool {
-        let Some(head) = self.head(index, cycle, ctx) else { return false };
-        let Some(channel) = self.free_channel(index, &head) else { return false };
+    /// Takes the packet from its port, if there is a virtual channel for it.
+    fn begin(&mut self, index: usize, head: &Head, cycle: u64, ctx: &mut Context) -> Option<()> {
+        let channel = self.free_channel(index, head)?;
         let source = &mut self.sources[index];
         let writer = source.first_writer + head.port;
         ctx.fabric.pop(source.ports[head.port], self.rules.clock.at(cycle));
@@ -97,36 +103,32 @@ impl Routers {
         let number = self.waiting.add(packet);
         let source = &mut self.sources[index];
         (source.packet, source.left, source.channel) = (number, head.flits, channel);
-        true
+        Some(())
     }
 
-    /// The packet that a node sends next: of its ports in turn, the first that has one. If none has, the node has its
-    /// next turn when one will.
-    fn head(&mut self, index: usize, cycle: u64, ctx: &Context) -> Option<Head> {
+    /// The packet that a node sends next: of its ports in turn, the first that has one, or else the one that comes
+    /// first.
+    fn head(&self, index: usize, cycle: u64, ctx: &Context) -> Option<Head> {
         let source = &self.sources[index];
-        let count = source.ports.len();
-        let clock = self.rules.clock;
-        let mut next = u64::MAX;
-        for port in (source.turn..count).chain(0..source.turn) {
-            let Some((ready, request)) = ctx.fabric.head(source.ports[port]) else { continue };
-            let since = clock.cycle_from(ready);
-            if since > cycle {
-                next = next.min(since);
-                continue;
-            }
-            let row = ctx.requests.get(request);
-            let flits = self.rules.packets.flits(self.rules.direction, row) as u32;
-            let to = match self.rules.direction {
-                Direction::Request => row.slice,
-                Direction::Reply => row.sm,
-            };
-            let destination = self.destination_of_exit[usize::from(to)];
-            return Some(Head { port, request, since, flits, destination, exit: to });
-        }
-        if next < u64::MAX {
-            self.wheel.wake(self.wires.routers + index, next);
-        }
-        None
+        let turns = (source.turn..source.ports.len()).chain(0..source.turn);
+        let heads = turns.filter_map(|port| {
+            let (ready, request) = ctx.fabric.head(source.ports[port])?;
+            Some((self.rules.clock.cycle_from(ready).max(cycle), port, ready, request))
+        });
+        let (_, port, ready, request) = heads.min_by_key(|&(from, ..)| from)?;
+        let row = ctx.requests.get(request);
+        let to = match self.rules.direction {
+            Direction::Request => row.slice,
+            Direction::Reply => row.sm,
+        };
+        Some(Head {
+            port,
+            request,
+            since: self.rules.clock.cycle_from(ready),
+            flits: self.rules.packets.flits(self.rules.direction, row) as u32,
+            destination: self.destination_of_exit[usize::from(to)],
+            exit: to,
+        })
     }
 
     /// The virtual channel of a source's link that a packet takes.

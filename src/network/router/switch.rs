@@ -38,10 +38,8 @@ impl Routers {
     pub(super) fn cross_switch(&mut self, router: usize, cycle: u64, ctx: &mut Context) -> bool {
         let mut unmatched = self.ready_inputs[router];
         let mut ended = false;
-        for iteration in 0..self.allocator.iterations() {
-            if unmatched == Inputs::default() {
-                break;
-            }
+        let iterations = self.allocator.iterations();
+        for iteration in 0..iterations {
             self.propose(router, &unmatched, iteration);
             if self.switch.proposed.is_empty() {
                 break;
@@ -52,8 +50,9 @@ impl Routers {
                 ended |= self.cross(self.switch.chosen[input] as usize, cycle, ctx);
             }
         }
-        self.switch.taken[..self.wires.first_output[router + 1] - self.wires.first_output[router]]
-            .fill(false);
+        if iterations > 1 {
+            self.switch.taken.fill(false);
+        }
         ended
     }
 
@@ -75,7 +74,7 @@ impl Routers {
             };
             let channel = number * channels + channel;
             self.switch.chosen[input] = channel as u32;
-            let output = self.waiting.inputs[channel].output as usize / channels;
+            let output = self.outputs[self.waiting.inputs[channel].output as usize].link as usize;
             let local = output - self.wires.first_output[router];
             let proposals = &mut self.switch.proposals[local];
             if *proposals == Inputs::default() {
@@ -83,58 +82,47 @@ impl Routers {
             }
             proposals[input / 64] |= 1 << (input % 64);
         }
-        // The last is served first.
-        self.switch.proposed.sort_unstable_by(|a, b| b.cmp(a));
     }
 
     /// Virtual channels of an input whose output is not taken.
     fn open(&self, router: usize, input: usize) -> u64 {
         let channels = self.rules.channels;
         let first = self.wires.first_output[router];
-        let open = |channel: &usize| {
-            let output = self.waiting.inputs[input * channels + channel].output;
-            output != NONE && !self.switch.taken[output as usize / channels - first]
-        };
-        (0..channels).filter(open).fold(0, |mask, channel| mask | 1 << channel)
+        let own = &self.waiting.inputs[input * channels..(input + 1) * channels];
+        let open = own.iter().filter(|channel| {
+            channel.output != NONE
+                && !self.switch.taken[self.outputs[channel.output as usize].link as usize - first]
+        });
+        open.fold(0, |mask, channel| mask | 1 << channel.index)
     }
 
     fn choose_channel(&mut self, input: usize, mask: u64) -> usize {
-        let waiting = &self.waiting;
-        let first = input * self.rules.channels;
+        let (waiting, first) = (&self.waiting, input * self.rules.channels);
         let since = |channel: usize| waiting.first(first + channel).seen.since;
-        let chooser = self.outputs_of_routers() + input;
+        let chooser = self.first_injection() + input;
         self.allocator.choose(&Choice { chooser, set: &[mask], since: &since })
     }
 
     /// An output takes one of the inputs that chose it.
     fn accept(&mut self, router: usize, local: usize, iteration: u32) -> usize {
         let proposals = std::mem::take(&mut self.switch.proposals[local]);
-        self.switch.taken[local] = true;
-        let chooser = self.outputs_of_routers()
-            + self.wires.inputs()
-            + self.wires.first_output[router]
-            + local;
+        self.switch.taken[local] = iteration + 1 < self.allocator.iterations();
+        let inputs = self.first_injection();
+        let chooser = inputs + self.wires.inputs.len() + self.wires.first_output[router] + local;
         let (waiting, chosen) = (&self.waiting, &self.switch.chosen);
         let since = |input: usize| waiting.first(chosen[input] as usize).seen.since;
         let input = self.allocator.choose(&Choice { chooser, set: &proposals, since: &since });
-        let channels = self.rules.channels;
-        let channel = self.switch.chosen[input] as usize;
         self.allocator.accepted(chooser, input, iteration);
-        let own = self.outputs_of_routers() + channel / channels;
-        self.allocator.accepted(own, channel % channels, iteration);
+        let channel = &self.waiting.inputs[self.switch.chosen[input] as usize];
+        self.allocator.accepted(inputs + channel.input as usize, channel.index as usize, iteration);
         input
-    }
-
-    /// Output virtual channels of all routers.
-    fn outputs_of_routers(&self) -> usize {
-        self.wires.outputs() * self.rules.channels
     }
 
     /// A flit leaves an input virtual channel by the output virtual channel that its packet has; whether it is the
     /// packet's last.
     fn cross(&mut self, channel: usize, cycle: u64, ctx: &mut Context) -> bool {
-        let channels = self.rules.channels;
-        let (input, state) = (channel / channels, &mut self.waiting.inputs[channel]);
+        let state = &mut self.waiting.inputs[channel];
+        let (input, index) = (state.input as usize, state.index);
         let output = state.output as usize;
         let part = state.parts.front_mut().expect("a flit is there");
         let packet = part.packet;
@@ -147,10 +135,11 @@ impl Routers {
             let output = &mut self.outputs[output];
             (output.holder, output.free_since) = (NONE, cycle + 1);
         }
+        let more = last && !state.parts.is_empty();
         self.waited[input] = self.waited[input].wrapping_add(cycle + 1);
-        self.give_credit(input, channel % channels, cycle);
+        self.give_credit(input, index, cycle);
         self.pass_on(packet, output, last, cycle, ctx);
-        if last && !self.waiting.inputs[channel].parts.is_empty() {
+        if more {
             self.want(channel);
         }
         self.update_ready(channel);
@@ -158,25 +147,22 @@ impl Routers {
     }
 
     /// The place of a flit that leaves an input can be used again.
-    fn give_credit(&mut self, input: usize, channel: usize, cycle: u64) {
-        let link = self.wires.upstream[input] as usize;
-        let at = cycle + 1 + self.rules.link_latency;
-        self.credits.push_back((at, (link * self.rules.channels + channel) as u32));
-        self.wheel.wake(self.wires.unit_of[link] as usize, at);
+    fn give_credit(&mut self, input: usize, index: u32, cycle: u64) {
+        let channel = self.wires.inputs[input].upstream * self.rules.channels as u32 + index;
+        self.credits.push_back((cycle + 1 + self.rules.link_latency, channel));
     }
 
     /// A flit goes onto the link behind an output virtual channel.
     fn pass_on(&mut self, packet: u32, output: usize, last: bool, cycle: u64, ctx: &mut Context) {
-        let channels = self.rules.channels;
-        let link = output / channels;
+        let state = &mut self.outputs[output];
+        let link = state.link as usize;
         self.passed[link] += 1;
         match self.wires.downstream[link] {
             Sink::Input(input) => {
-                self.outputs[output].credits -= 1;
-                let channel = input as usize * channels + output % channels;
+                state.credits -= 1;
+                let channel = input * self.rules.channels as u32 + state.index;
                 let at = cycle + self.rules.router_latency + self.rules.link_latency;
-                self.links.push_back((at, Flit { channel: channel as u32, packet }));
-                self.wheel.wake(self.wires.router_of[input as usize] as usize, at);
+                self.links.push_back((at, Flit { channel, packet }));
             }
             Sink::Node(_) if last => self.deliver(packet, cycle + 1 + self.rules.link_latency, ctx),
             Sink::Node(_) => (),

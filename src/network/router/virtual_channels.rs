@@ -12,10 +12,9 @@ use crate::network::arbiter::{Contest, Inputs, Output};
 impl Routers {
     /// The first packet of an input virtual channel wants to go on.
     pub(super) fn want(&mut self, channel: usize) {
-        let input = channel / self.rules.channels;
-        let router = self.wires.router_of[input] as usize;
-        let packet = self.waiting.first(channel);
-        let destination = usize::from(packet.destination);
+        let input = self.wires.inputs[self.waiting.inputs[channel].input as usize];
+        let router = input.router as usize;
+        let destination = usize::from(self.waiting.first(channel).destination);
         let route = self.wires.route(router, destination);
         let class = usize::from(route.class);
         let pool = match self.rules.assignment {
@@ -27,17 +26,17 @@ impl Routers {
         let local = usize::from(route.output) * self.rules.pools + pool;
         let pool = self.wires.first_output[router] * self.rules.pools + local;
         self.waiting.inputs[channel].pool = pool as u32;
-        let input = input - self.wires.first_input[router];
-        self.wanting[pool][input / 64] |= 1 << (input % 64);
-        self.wanted[router][local / 64] |= 1 << (local % 64);
+        self.wanting[pool][input.local as usize / 64] |= 1 << (input.local % 64);
+        self.wanted[self.first_wanted[router] + local / 64] |= 1 << (local % 64);
     }
 
     /// Gives the free virtual channels behind a router to packets that want them.
     pub(super) fn allocate_channels(&mut self, router: usize, cycle: u64, ctx: &mut Context) {
-        for word in 0..self.wanted[router].len() {
-            let mut bits = self.wanted[router][word];
+        let first = self.first_wanted[router];
+        for word in first..self.first_wanted[router + 1] {
+            let mut bits = self.wanted[word];
             while bits != 0 {
-                let pool = word * 64 + bits.trailing_zeros() as usize;
+                let pool = (word - first) * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
                 self.allocate_pool(router, pool, cycle, ctx);
             }
@@ -65,9 +64,8 @@ impl Routers {
                 continue;
             }
             let input = self.choose_input(router, pool, output, &fitting, cycle);
-            let number = self.wires.first_input[router] + input;
-            let channel = self.waiting.oldest(number, pool);
-            self.grant(router, channel, output, link, cycle);
+            let channel = self.waiting.oldest(self.wires.first_input[router] + input, pool);
+            self.grant(channel, output, link, cycle);
         }
     }
 
@@ -138,34 +136,34 @@ impl Routers {
     }
 
     /// Gives the first packet of an input virtual channel an output virtual channel.
-    fn grant(&mut self, router: usize, channel: usize, output: usize, link: usize, cycle: u64) {
+    fn grant(&mut self, channel: usize, output: usize, link: usize, cycle: u64) {
         let packet = self.waiting.first_mut(channel);
         packet.hops += 1;
         let packet = *packet;
         let state = &mut self.waiting.inputs[channel];
-        let pool = std::mem::replace(&mut state.pool, NONE) as usize;
+        let pool = std::mem::replace(&mut state.pool, NONE);
         (state.output, state.left) = (output as u32, packet.flits);
+        let input = state.input as usize;
         if let Sink::Node(_) = self.wires.downstream[link] {
             self.exits[usize::from(packet.exit)].reserved += 1;
         }
         let output = &mut self.outputs[output];
         (output.holder, output.blocked) = (channel as u32, false);
         debug_assert!(output.free_since <= cycle);
-        self.forget(router, channel, pool);
+        if !self.waiting.wants(input, pool) {
+            self.forget(input, pool as usize);
+        }
         self.update_ready(channel);
     }
 
-    /// Takes an input out of those that want one of `pool`, unless another of its packets does.
-    fn forget(&mut self, router: usize, channel: usize, pool: usize) {
-        let input = channel / self.rules.channels;
-        if self.waiting.wants(input, pool) {
-            return;
-        }
-        let input = input - self.wires.first_input[router];
-        self.wanting[pool][input / 64] &= !(1 << (input % 64));
+    /// An input has no packet any more that wants a virtual channel of `pool`.
+    fn forget(&mut self, input: usize, pool: usize) {
+        let input = self.wires.inputs[input];
+        let router = input.router as usize;
+        self.wanting[pool][input.local as usize / 64] &= !(1 << (input.local % 64));
         if self.wanting[pool] == Inputs::default() {
             let local = pool - self.wires.first_output[router] * self.rules.pools;
-            self.wanted[router][local / 64] &= !(1 << (local % 64));
+            self.wanted[self.first_wanted[router] + local / 64] &= !(1 << (local % 64));
         }
     }
 }

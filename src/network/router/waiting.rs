@@ -33,8 +33,10 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub fn new(inputs: usize, channels: usize) -> Waiting {
-        let all = (0..inputs * channels).map(|_| InputChannel::default());
-        Waiting { channels, inputs: all.collect(), packets: Vec::new(), free: Vec::new() }
+        let of_input =
+            |input| (0..channels as u32).map(move |index| InputChannel::new(input, index));
+        let inputs = (0..inputs as u32).flat_map(of_input).collect();
+        Waiting { channels, inputs, packets: Vec::new(), free: Vec::new() }
     }
 
     /// Keeps a packet; its number.
@@ -84,8 +86,8 @@ impl Waiting {
 
     /// Whether an input has a packet that wants a virtual channel of `pool`.
     #[inline]
-    pub fn wants(&self, input: usize, pool: usize) -> bool {
+    pub fn wants(&self, input: usize, pool: u32) -> bool {
         let own = &self.inputs[input * self.channels..(input + 1) * self.channels];
-        own.iter().any(|channel| channel.pool == pool as u32)
+        own.iter().any(|channel| channel.pool == pool)
     }
 }

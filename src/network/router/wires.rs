@@ -11,6 +11,16 @@ pub(super) enum Sink {
     Node(u32),
 }
 
+/// An input of a router.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Input {
+    pub router: u32,
+    /// Its number in the router.
+    pub local: u32,
+    /// Output, of a router or source, whose link ends here.
+    pub upstream: u32,
+}
+
 /// Numbers are counted over all routers, one router after the other. Behind the outputs of the routers come those of
 /// the sources.
 pub(super) struct Wires {
@@ -18,10 +28,7 @@ pub(super) struct Wires {
     /// First input and first output of each router; one more at the end.
     pub first_input: Vec<usize>,
     pub first_output: Vec<usize>,
-    /// Router of each input.
-    pub router_of: Vec<u32>,
-    /// By input the output, of a router or source, whose link ends there.
-    pub upstream: Vec<u32>,
+    pub inputs: Vec<Input>,
     /// By output, of a router or source, where its link ends.
     pub downstream: Vec<Sink>,
     /// By output, the router or source that it belongs to; sources are counted behind the routers.
@@ -42,20 +49,23 @@ impl Wires {
         });
         let injections = layout.sources.iter().map(|&(router, input)| at(router, input));
         let downstream: Vec<Sink> = links.chain(injections).collect();
-        let mut upstream = vec![u32::MAX; inputs.iter().sum()];
-        for (output, sink) in downstream.iter().enumerate() {
+        let of_router = |(router, &count): (u32, &usize)| {
+            let input = move |local| Input { router, local, upstream: u32::MAX };
+            (0..count as u32).map(input)
+        };
+        let mut wired: Vec<Input> = (0..).zip(&inputs).flat_map(of_router).collect();
+        for (output, sink) in (0..).zip(&downstream) {
             if let Sink::Input(input) = *sink {
-                upstream[input as usize] = output as u32;
+                wired[input as usize].upstream = output;
             }
         }
         let sources = vec![1; layout.sources.len()];
         Wires {
             routers: outputs.len(),
-            router_of: owners(&inputs),
+            inputs: wired,
             unit_of: owners(&[outputs, sources].concat()),
             first_input,
             first_output,
-            upstream,
             downstream,
             routes: layout.routes.concat(),
             destinations: layout.destinations,
@@ -65,11 +75,6 @@ impl Wires {
     #[inline]
     pub fn route(&self, router: usize, destination: usize) -> Route {
         self.routes[router * self.destinations + destination]
-    }
-
-    /// Inputs of all routers.
-    pub fn inputs(&self) -> usize {
-        self.router_of.len()
     }
 
     /// Outputs of all routers.
@@ -85,7 +90,7 @@ impl Wires {
 }
 
 /// Sums of what comes before each, and of all.
-fn running_sum(counts: &[usize]) -> Vec<usize> {
+pub(super) fn running_sum(counts: &[usize]) -> Vec<usize> {
     let mut sums = vec![0];
     sums.extend(counts.iter().scan(0, |sum, count| {
         *sum += count;
