@@ -1,5 +1,6 @@
 //! The engine: clock domains, the wake wheel, ports, the request table and the run loop.
 
+mod bench;
 mod context;
 mod feeder;
 mod port;
@@ -14,6 +15,7 @@ mod tests;
 mod time;
 mod wheel;
 
+pub use bench::Bench;
 pub use context::{Context, Recording};
 pub use port::{Fabric, PortId, UnitId};
 #[cfg(test)]
