@@ -291,7 +291,12 @@ impl Topology for Crossbar {
     }
 
     fn finish(&mut self, cycles: u64) -> NetworkResult {
-        let mut result = self.tally.finish(cycles);
+        let links = self.links();
+        NetworkResult { links, ..self.tally.finish(cycles) }
+    }
+
+    fn links(&self) -> Vec<LinkResult> {
+        let result = self.tally.counts();
         let link = |from, to, node: &NodeResult| LinkResult {
             from,
             to,
@@ -304,8 +309,7 @@ impl Topology for Crossbar {
         let destinations = (0..).zip(&result.destinations);
         let outs =
             destinations.map(|(n, node)| link(LinkEnd::Router(0), LinkEnd::Destination(n), node));
-        result.links = ins.chain(outs).collect();
-        result
+        ins.chain(outs).collect()
     }
 
     /// A packet is in one of the ports at any time.

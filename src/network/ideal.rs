@@ -3,7 +3,7 @@
 use super::tally::{Journey, Tally};
 use super::{Direction, NetworkContext, PacketSizes, Topology, TopologyEntry};
 use crate::engine::{Clock, Context, PortId, RequestId};
-use crate::record::NetworkResult;
+use crate::record::{LinkResult, NetworkResult};
 use crate::registry::PolicyInfo;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -191,6 +191,11 @@ impl Topology for Ideal {
 
     fn finish(&mut self, cycles: u64) -> NetworkResult {
         self.tally.finish(cycles)
+    }
+
+    /// Packets take no way of their own.
+    fn links(&self) -> Vec<LinkResult> {
+        Vec::new()
     }
 
     fn describe(&self) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! The networks between SMs and LLC slices: one for requests, one for replies.
 
 pub mod allocator;
+pub mod alone;
 pub mod arbiter;
 mod butterfly;
 mod crossbar;
@@ -18,7 +19,7 @@ mod tests;
 
 use crate::engine::{Clock, Context, PortId};
 use crate::machine::{Machine, Network};
-use crate::record::NetworkResult;
+use crate::record::{LinkResult, NetworkResult};
 use crate::registry::{Entry, PolicyError, Registry};
 use allocator::{ALLOCATORS, AllocatorContext};
 pub use packet::PacketSizes;
@@ -38,6 +39,9 @@ pub trait Topology: Send {
 
     /// What it counted over `cycles` network cycles, once all packets have left it.
     fn finish(&mut self, cycles: u64) -> NetworkResult;
+
+    /// What each link has carried so far, and what its buffers have held once all packets have left them.
+    fn links(&self) -> Vec<LinkResult>;
 
     /// What is on its way, for the deadlock report; nothing once all packets have left it.
     fn describe(&self) -> Vec<String>;

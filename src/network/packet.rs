@@ -35,6 +35,17 @@ impl PacketSizes {
         }
     }
 
+    /// All packets of so many flits.
+    pub fn fixed(flits: u64) -> PacketSizes {
+        PacketSizes {
+            header: flits,
+            data: flits,
+            sector_bytes: 0,
+            header_bytes: flits,
+            flit_bytes: 1,
+        }
+    }
+
     /// Flits of a packet: data travel down with stores, write-backs and atomics, up with reads and atomics.
     #[inline]
     pub fn flits(&self, direction: Direction, request: &Request) -> u64 {

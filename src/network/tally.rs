@@ -71,6 +71,11 @@ impl Tally {
         destination.flits += journey.flits;
     }
 
+    /// The counts so far.
+    pub fn counts(&self) -> &NetworkResult {
+        &self.result
+    }
+
     /// The counts over `cycles` cycles, without links.
     pub fn finish(&mut self, cycles: u64) -> NetworkResult {
         let mut result = std::mem::take(&mut self.result);

@@ -306,31 +306,6 @@ impl Routers {
         flits.into_iter().chain([credits]).flatten().min().unwrap_or(u64::MAX)
     }
 
-    /// What each link carried and held.
-    fn link_results(&self) -> Vec<LinkResult> {
-        let wires = &self.wires;
-        let links = wires.downstream.iter().zip(&wires.unit_of).zip(&self.passed);
-        let result = |((sink, &unit), &flits): ((&Sink, &u32), &u64)| {
-            let from = match unit.checked_sub(wires.routers as u32) {
-                None => LinkEnd::Router(unit),
-                Some(source) => LinkEnd::Source(source),
-            };
-            let (to, buffer_flits, buffer_flit_cycles) = match *sink {
-                Sink::Node(node) => (LinkEnd::Destination(node), 0, 0),
-                Sink::Input(input) => {
-                    let router = wires.inputs[input as usize].router;
-                    (
-                        LinkEnd::Router(router),
-                        u64::from(self.rules.depth) * self.rules.channels as u64,
-                        self.waited[input as usize],
-                    )
-                }
-            };
-            LinkResult { from, to, flits, buffer_flits, buffer_flit_cycles }
-        };
-        links.map(result).collect()
-    }
-
     /// No packet is left, no virtual channel taken, and every credit is back.
     fn is_conserved(&self) -> bool {
         let full = |output: usize| match self.wires.downstream[output / self.rules.channels] {
@@ -369,8 +344,32 @@ impl Topology for Routers {
             self.credit(output as usize);
         }
         assert!(self.is_conserved(), "packets or credits are lost: {:?}", self.describe());
-        let links = self.link_results();
+        let links = self.links();
         NetworkResult { links, ..self.tally.finish(cycles) }
+    }
+
+    fn links(&self) -> Vec<LinkResult> {
+        let wires = &self.wires;
+        let links = wires.downstream.iter().zip(&wires.unit_of).zip(&self.passed);
+        let result = |((sink, &unit), &flits): ((&Sink, &u32), &u64)| {
+            let from = match unit.checked_sub(wires.routers as u32) {
+                None => LinkEnd::Router(unit),
+                Some(source) => LinkEnd::Source(source),
+            };
+            let (to, buffer_flits, buffer_flit_cycles) = match *sink {
+                Sink::Node(node) => (LinkEnd::Destination(node), 0, 0),
+                Sink::Input(input) => {
+                    let router = wires.inputs[input as usize].router;
+                    (
+                        LinkEnd::Router(router),
+                        u64::from(self.rules.depth) * self.rules.channels as u64,
+                        self.waited[input as usize],
+                    )
+                }
+            };
+            LinkResult { from, to, flits, buffer_flits, buffer_flit_cycles }
+        };
+        links.map(result).collect()
     }
 
     fn describe(&self) -> Vec<String> {
