@@ -3,4 +3,5 @@
 mod crossbar;
 mod ideal;
 mod rig;
+mod soak;
 mod zero_load;
