@@ -5,6 +5,7 @@ use crate::engine::{Request, RequestKind};
 use crate::machine::Machine;
 use crate::network::Direction::{Reply, Request as Down};
 use crate::network::PacketSizes;
+use crate::random::Random;
 use crate::testing::machine;
 
 /// Network cycles from grant to arrival, beside the flits.
@@ -169,16 +170,46 @@ fn the_network_keeps_its_own_clock() {
     assert_eq!(got, [2 * (3 + DATA + LATENCY)]);
 }
 
+/// Arrivals in both forms of the crossbar.
+fn in_both_forms(packets: &[Packet]) -> [Vec<u64>; 2] {
+    ["one-stage", "router"].map(|form| {
+        let form = format!("policy.topology=crossbar(form={form})");
+        let machine = crossbar(&[&form, "network.vc_buffer=16"]);
+        Rig::new(&machine, Down).arrivals(packets)
+    })
+}
+
 #[test]
-fn a_router_alone_is_as_fast_as_one_stage() {
-    let machine = crossbar(&["policy.topology=crossbar(form=router)"]);
-    let down = Rig::new(&machine, Down).arrivals(&[read(0, 10, 1), write(1, 30, 0)]);
-    assert_eq!(down, [10 + HEADER + LATENCY, 30 + DATA + LATENCY]);
-    let packets: Vec<Packet> = (0..30).map(|n| read(n % 3, 0, 0)).collect();
-    let got = Rig::new(&machine, Down).run(&packets).arrived;
-    let inputs: Vec<usize> = got.iter().map(|&(_, packet)| packets[packet].input).collect();
-    assert_eq!(inputs, [0, 1, 2].repeat(10));
-    let cycles: Vec<u64> = got.iter().map(|&(cycle, _)| cycle).collect();
-    let back_to_back: Vec<u64> = (0..30).map(|n| n + HEADER + LATENCY).collect();
-    assert_eq!(cycles, back_to_back);
+fn both_forms_carry_the_streams_of_a_permutation_at_full_speed() {
+    let mut random = Random::new(5);
+    let mut outputs: Vec<u16> = (0..8).collect();
+    random.shuffle(&mut outputs);
+    let packets: Vec<Packet> = (0..240)
+        .map(|n| {
+            let make = if random.below(2) == 0 { read } else { write };
+            make(n % 8, random.below(20), outputs[n % 8])
+        })
+        .collect();
+    let [one_stage, router] = in_both_forms(&packets);
+    assert_eq!(one_stage, router);
+    let last = packets.iter().rposition(|packet| packet.input == 0).unwrap();
+    let flits = |p: &Packet| if p.kind == RequestKind::Read { HEADER } else { DATA };
+    let carried: u64 = packets.iter().filter(|p| p.input == 0).map(flits).sum();
+    assert!((carried..carried + 20 + LATENCY).contains(&(router[last] - LATENCY)), "no gaps");
+}
+
+#[test]
+fn both_forms_serve_single_flits_for_one_output_in_turn() {
+    let mut random = Random::new(6);
+    for inputs in [2, 3, 16] {
+        let mut cycle = 0;
+        let packets: Vec<Packet> = (0..300)
+            .map(|_| {
+                cycle += random.below(3);
+                read(random.below(inputs) as usize, cycle, 0)
+            })
+            .collect();
+        let [one_stage, router] = in_both_forms(&packets);
+        assert_eq!(one_stage, router, "{inputs} inputs");
+    }
 }

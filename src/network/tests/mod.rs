@@ -1,7 +1,9 @@
 //! Networks on their own, between ports that a test fills and empties.
 
+mod credits;
 mod crossbar;
 mod ideal;
 mod rig;
+mod saturation;
 mod soak;
 mod zero_load;
