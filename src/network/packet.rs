@@ -2,13 +2,15 @@
 
 use super::Direction;
 use crate::engine::{Request, RequestKind};
-use crate::machine::Machine;
+use crate::machine::{Machine, WritePolicy};
 
 /// Flits of each kind of packet.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketSizes {
     header: u64,
     data: u64,
+    /// The largest request: a whole line, where L1 writes lines back.
+    largest_request: u64,
     sector_bytes: u64,
     header_bytes: u64,
     flit_bytes: u64,
@@ -19,9 +21,13 @@ impl PacketSizes {
         let sector_bytes = u64::from(machine.llc.cache.sector_bytes);
         let header_bytes = u64::from(machine.network.header_bytes);
         let flit_bytes = u64::from(machine.network.flit_bytes);
+        let l1 = &machine.l1.cache;
+        let writes_back = machine.l1.enabled && l1.write == WritePolicy::WriteBack;
+        let most_bytes = if writes_back { l1.line_bytes.into() } else { sector_bytes };
         PacketSizes {
             header: header_bytes.div_ceil(flit_bytes).max(1),
             data: (header_bytes + sector_bytes).div_ceil(flit_bytes),
+            largest_request: (header_bytes + most_bytes).div_ceil(flit_bytes),
             sector_bytes,
             header_bytes,
             flit_bytes,
@@ -31,7 +37,8 @@ impl PacketSizes {
     /// Flits of the largest packet that SMs and slices exchange.
     pub fn largest(&self, direction: Direction) -> u64 {
         match direction {
-            Direction::Request | Direction::Reply => self.data,
+            Direction::Request => self.largest_request,
+            Direction::Reply => self.data,
         }
     }
 
@@ -40,6 +47,7 @@ impl PacketSizes {
         PacketSizes {
             header: flits,
             data: flits,
+            largest_request: flits,
             sector_bytes: 0,
             header_bytes: flits,
             flit_bytes: 1,

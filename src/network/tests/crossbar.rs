@@ -48,6 +48,10 @@ fn packets_have_the_flits_of_what_they_carry() {
     let sizes = PacketSizes::new(&crossbar(&narrow));
     let three = Request { sectors: 0b1101, ..Request::of_slice(0, Writeback, 0) };
     assert_eq!(sizes.flits(Down, &three), 1 + 3 * 4, "each sector of a write-back");
+    assert_eq!([Down, Reply].map(|direction| sizes.largest(direction)), [5, 5]);
+    let line = crossbar(&[&narrow[..], &["l1.cache.write=write-back"]].concat());
+    let sizes = PacketSizes::new(&line);
+    assert_eq!([Down, Reply].map(|direction| sizes.largest(direction)), [1 + 4 * 4, 5]);
 }
 
 #[test]
