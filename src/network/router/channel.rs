@@ -21,35 +21,28 @@ pub(super) struct InputChannel {
     pub output: u32,
     pub left: u32,
     pub pool: u32,
-    /// Input that it belongs to, and which of its virtual channels it is.
+    /// Input that it belongs to, counted over all routers; the router, the input's number there, and which of the
+    /// input's virtual channels it is.
     pub input: u32,
-    pub index: u32,
+    pub router: u16,
+    pub local: u8,
+    pub index: u8,
+    /// Output virtual channel of the router or source before, which gets its credits.
+    pub upstream: u32,
 }
 
 impl InputChannel {
-    pub fn new(input: u32, index: u32) -> InputChannel {
-        InputChannel { parts: VecDeque::new(), output: NONE, left: 0, pool: NONE, input, index }
-    }
-
-    /// A flit of `packet` arrives; whether it is the first of a packet that now is the first to go.
+    /// A flit of `packet` arrives; how many there are of the packet, if it is the first to go.
     #[inline]
-    pub fn arrive(&mut self, packet: u32) -> bool {
+    pub fn arrive(&mut self, packet: u32) -> Option<u32> {
         match self.parts.back_mut() {
-            Some(part) if part.packet == packet => {
-                part.flits += 1;
-                false
-            }
-            _ => {
-                self.parts.push_back(Part { packet, flits: 1 });
-                self.parts.len() == 1
-            }
+            Some(part) if part.packet == packet => part.flits += 1,
+            _ => self.parts.push_back(Part { packet, flits: 1 }),
         }
-    }
-
-    /// A flit of the first packet is there.
-    #[inline]
-    pub fn has_flit(&self) -> bool {
-        self.parts.front().is_some_and(|part| part.flits > 0)
+        match self.parts.len() {
+            1 => Some(self.parts[0].flits),
+            _ => None,
+        }
     }
 }
 
@@ -64,13 +57,9 @@ pub(super) struct OutputChannel {
     pub free_since: u64,
     /// Some packet wanted it since, but none could have gone on.
     pub blocked: bool,
-    /// Link that it belongs to, and which of its virtual channels it is.
+    /// Output that it belongs to, counted over all routers and behind them the sources; the router or source.
     pub link: u32,
-    pub index: u32,
-}
-
-impl OutputChannel {
-    pub fn new(credits: u32, link: u32, index: u32) -> OutputChannel {
-        OutputChannel { holder: NONE, credits, free_since: 0, blocked: false, link, index }
-    }
+    pub unit: u32,
+    /// Input virtual channel at the other end; [`NONE`] where the link leads to a node.
+    pub downstream: u32,
 }

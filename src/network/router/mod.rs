@@ -153,14 +153,6 @@ impl Routers {
         };
         let choosers = outputs * rules.channels + inputs + outputs;
         let allocator = AllocatorContext { choosers, seed: context.direction as u64 };
-        let credits = |output: usize| match wires.downstream[output] {
-            Sink::Input(_) => context.network.vc_buffer,
-            Sink::Node(_) => u32::MAX,
-        };
-        let channels = (0..links).flat_map(|link| {
-            let of_link = (0..rules.channels as u32).zip(std::iter::repeat(link));
-            of_link.map(|(index, link)| OutputChannel::new(credits(link), link as u32, index))
-        });
         let words: Vec<usize> =
             layout.outputs.iter().map(|o| (o.len() * rules.pools).div_ceil(64)).collect();
         let first_wanted = wires::running_sum(&words);
@@ -182,8 +174,8 @@ impl Routers {
             links: Due::new(),
             injections: Due::new(),
             credits: Due::new(),
-            waiting: Waiting::new(inputs, rules.channels),
-            outputs: channels.collect(),
+            waiting: Waiting::new(wires.input_channels(rules.channels), rules.channels),
+            outputs: wires.output_channels(rules.channels, rules.depth),
             wanting: vec![Inputs::default(); outputs * rules.pools],
             wanted: vec![0; first_wanted[wires.routers]],
             first_wanted,
@@ -218,35 +210,40 @@ impl Routers {
 
     /// A flit can be served from `cycle` on.
     fn arrive(&mut self, flit: Flit, cycle: u64) {
-        let state = &mut self.waiting.inputs[flit.channel as usize];
-        let input = state.input as usize;
-        let first = state.arrive(flit.packet);
+        let channel = flit.channel as usize;
+        let state = &mut self.waiting.inputs[channel];
         // It arrived before it went through the router's stages.
         let arrived = cycle - (self.rules.router_latency - 1);
-        self.waited[input] = self.waited[input].wrapping_sub(arrived);
-        if first {
-            self.want(flit.channel as usize);
-        } else {
-            self.update_ready(flit.channel as usize);
+        let waited = &mut self.waited[state.input as usize];
+        *waited = waited.wrapping_sub(arrived);
+        if state.arrive(flit.packet) != Some(1) {
+            return;
         }
-        self.turns.now(self.wires.inputs[input].router as usize);
+        self.turns.now(state.router.into());
+        let output = state.output;
+        if output == NONE {
+            self.want(channel);
+        } else if self.outputs[output as usize].credits > 0 {
+            self.set_ready(channel);
+        }
     }
 
     /// There is room for one more flit behind an output virtual channel.
     fn credit(&mut self, output: usize) {
         let state = &mut self.outputs[output];
         state.credits += 1;
-        let unit = self.wires.unit_of[state.link as usize] as usize;
-        let (first, holder) = (state.credits == 1, state.holder);
-        match unit.checked_sub(self.wires.routers) {
-            Some(source) if first || self.rules.cut_through => self.source_turns.now(source),
-            Some(_) => (),
-            None if holder != NONE && first => {
-                self.update_ready(holder as usize);
+        let (first, holder, unit) = (state.credits == 1, state.holder, state.unit as usize);
+        if unit >= self.wires.routers {
+            if first || self.rules.cut_through {
+                self.source_turns.now(unit - self.wires.routers);
+            }
+        } else if holder != NONE && first {
+            if self.waiting.inputs[holder as usize].parts[0].flits > 0 {
+                self.set_ready(holder as usize);
                 self.turns.now(unit);
             }
-            None if state.blocked => self.turns.now(unit),
-            None => (),
+        } else if state.blocked {
+            self.turns.now(unit);
         }
     }
 
@@ -255,22 +252,25 @@ impl Routers {
         self.wires.outputs() * self.rules.channels
     }
 
-    /// Puts an input virtual channel among those with a flit that could go, or takes it out.
+    /// A flit of an input virtual channel could go.
     #[inline]
-    fn update_ready(&mut self, channel: usize) {
+    fn set_ready(&mut self, channel: usize) {
         let state = &self.waiting.inputs[channel];
-        let ready = state.output != NONE
-            && state.has_flit()
-            && self.outputs[state.output as usize].credits > 0;
-        let mask = &mut self.ready[state.input as usize];
-        let before = *mask;
-        *mask = if ready { before | 1 << state.index } else { before & !(1 << state.index) };
-        if (before != 0) == (*mask != 0) {
-            return;
+        self.ready[state.input as usize] |= 1 << state.index;
+        let inputs = &mut self.ready_inputs[usize::from(state.router)];
+        inputs[usize::from(state.local / 64)] |= 1 << (state.local % 64);
+    }
+
+    /// No flit of an input virtual channel could go.
+    #[inline]
+    fn clear_ready(&mut self, channel: usize) {
+        let state = &self.waiting.inputs[channel];
+        let ready = &mut self.ready[state.input as usize];
+        *ready &= !(1 << state.index);
+        if *ready == 0 {
+            let inputs = &mut self.ready_inputs[usize::from(state.router)];
+            inputs[usize::from(state.local / 64)] &= !(1 << (state.local % 64));
         }
-        let input = self.wires.inputs[state.input as usize];
-        let word = &mut self.ready_inputs[input.router as usize][input.local as usize / 64];
-        *word ^= 1 << (input.local % 64);
     }
 
     /// The turn of a router.
@@ -308,14 +308,10 @@ impl Routers {
 
     /// No packet is left, no virtual channel taken, and every credit is back.
     fn is_conserved(&self) -> bool {
-        let full = |output: usize| match self.wires.downstream[output / self.rules.channels] {
-            Sink::Input(_) => self.rules.depth,
-            Sink::Node(_) => u32::MAX,
-        };
-        let mut outputs = self.outputs.iter().enumerate();
+        let full = |downstream| if downstream == NONE { u32::MAX } else { self.rules.depth };
         self.waiting.is_empty()
             && self.exits.iter().all(|exit| exit.reserved == 0)
-            && outputs.all(|(output, state)| state.holder == NONE && state.credits == full(output))
+            && self.outputs.iter().all(|o| o.holder == NONE && o.credits == full(o.downstream))
     }
 }
 
@@ -376,13 +372,12 @@ impl Topology for Routers {
         let waiting =
             self.waiting.inputs.iter().enumerate().filter(|(_, state)| !state.parts.is_empty());
         let waiting = waiting.map(|(channel, state)| {
-            let input = self.wires.inputs[state.input as usize];
             let flits: u32 = state.parts.iter().map(|part| part.flits).sum();
             format!(
                 "{:?} network, router {}, input {}, virtual channel {}: {} packets, {flits} flits, first to node {}, {}",
                 self.rules.direction,
-                input.router,
-                input.local,
+                state.router,
+                state.local,
                 state.index,
                 state.parts.len(),
                 self.waiting.first(channel).destination,

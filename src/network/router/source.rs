@@ -2,7 +2,6 @@
 
 use super::channel::NONE;
 use super::waiting::Packet;
-use super::wires::Sink;
 use super::{Flit, Routers};
 use crate::dram::Location;
 use crate::engine::{Context, PortId, RequestId};
@@ -56,16 +55,12 @@ impl Routers {
         let link = self.wires.injection(index);
         let source = &mut self.sources[index];
         let output = link * self.rules.channels + source.channel;
-        let credits = &mut self.outputs[output].credits;
-        if *credits == 0 {
+        let state = &mut self.outputs[output];
+        if state.credits == 0 {
             return None;
         }
-        *credits -= 1;
-        let Sink::Input(input) = self.wires.downstream[link] else {
-            unreachable!("a source sends to a router")
-        };
-        let channel = input as usize * self.rules.channels + source.channel;
-        let flit = Flit { channel: channel as u32, packet: source.packet };
+        state.credits -= 1;
+        let flit = Flit { channel: state.downstream, packet: source.packet };
         self.injections.push_back((cycle + self.rules.router_latency, flit));
         self.passed[link] += 1;
         source.left -= 1;

@@ -1,8 +1,7 @@
 //! Switch allocation: which flits cross a router in a cycle.
 
 use super::channel::NONE;
-use super::virtual_channels::members;
-use super::wires::Sink;
+use super::virtual_channels::only;
 use super::{Flit, Routers};
 use crate::engine::Context;
 use crate::network::allocator::Choice;
@@ -37,6 +36,13 @@ impl Routers {
     /// has.
     pub(super) fn cross_switch(&mut self, router: usize, cycle: u64, ctx: &mut Context) -> bool {
         let mut unmatched = self.ready_inputs[router];
+        if let Some(input) = only(&unmatched) {
+            let number = self.wires.first_input[router] + input;
+            let channel = self.choose_channel(number, self.ready[number]);
+            let output = self.outputs[self.waiting.inputs[channel].output as usize].link as usize;
+            self.matched(channel, input, output, 0);
+            return self.cross(channel, cycle, ctx);
+        }
         let mut ended = false;
         let iterations = self.allocator.iterations();
         for iteration in 0..iterations {
@@ -44,10 +50,14 @@ impl Routers {
             if self.switch.proposed.is_empty() {
                 break;
             }
-            while let Some(local) = self.switch.proposed.pop() {
-                let input = self.accept(router, local as usize, iteration);
+            while let Some(output) = self.switch.proposed.pop() {
+                let output = output as usize;
+                self.switch.taken[output] = iterations > 1;
+                let input = self.accept(router, output);
+                let channel = self.switch.chosen[input] as usize;
+                self.matched(channel, input, self.wires.first_output[router] + output, iteration);
                 unmatched[input / 64] &= !(1 << (input % 64));
-                ended |= self.cross(self.switch.chosen[input] as usize, cycle, ctx);
+                ended |= self.cross(channel, cycle, ctx);
             }
         }
         if iterations > 1 {
@@ -58,30 +68,34 @@ impl Routers {
 
     /// Each unmatched input chooses one of its flits whose output is not taken.
     fn propose(&mut self, router: usize, unmatched: &Inputs, iteration: u32) {
-        let channels = self.rules.channels;
-        for input in members(unmatched) {
-            let number = self.wires.first_input[router] + input;
-            let mut mask = self.ready[number];
-            if iteration > 0 {
-                mask &= self.open(router, number);
+        for word in 0..unmatched.len() {
+            let mut bits = unmatched[word];
+            while bits != 0 {
+                let input = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                self.propose_one(router, input, iteration);
             }
-            if mask == 0 {
-                continue;
-            }
-            let channel = match mask.is_power_of_two() {
-                true => mask.trailing_zeros() as usize,
-                false => self.choose_channel(number, mask),
-            };
-            let channel = number * channels + channel;
-            self.switch.chosen[input] = channel as u32;
-            let output = self.outputs[self.waiting.inputs[channel].output as usize].link as usize;
-            let local = output - self.wires.first_output[router];
-            let proposals = &mut self.switch.proposals[local];
-            if *proposals == Inputs::default() {
-                self.switch.proposed.push(local as u32);
-            }
-            proposals[input / 64] |= 1 << (input % 64);
         }
+    }
+
+    fn propose_one(&mut self, router: usize, input: usize, iteration: u32) {
+        let number = self.wires.first_input[router] + input;
+        let mut mask = self.ready[number];
+        if iteration > 0 {
+            mask &= self.open(router, number);
+        }
+        if mask == 0 {
+            return;
+        }
+        let channel = self.choose_channel(number, mask);
+        self.switch.chosen[input] = channel as u32;
+        let output = self.outputs[self.waiting.inputs[channel].output as usize].link as usize;
+        let local = output - self.wires.first_output[router];
+        let proposals = &mut self.switch.proposals[local];
+        if *proposals == Inputs::default() {
+            self.switch.proposed.push(local as u32);
+        }
+        proposals[input / 64] |= 1 << (input % 64);
     }
 
     /// Virtual channels of an input whose output is not taken.
@@ -96,77 +110,84 @@ impl Routers {
         open.fold(0, |mask, channel| mask | 1 << channel.index)
     }
 
+    /// The virtual channel of an input, one of `mask`, that has its turn.
+    #[inline]
     fn choose_channel(&mut self, input: usize, mask: u64) -> usize {
-        let (waiting, first) = (&self.waiting, input * self.rules.channels);
+        let first = input * self.rules.channels;
+        if mask.is_power_of_two() {
+            return first + mask.trailing_zeros() as usize;
+        }
+        let waiting = &self.waiting;
         let since = |channel: usize| waiting.first(first + channel).seen.since;
         let chooser = self.first_injection() + input;
-        self.allocator.choose(&Choice { chooser, set: &[mask], since: &since })
+        first + self.allocator.choose(&Choice { chooser, set: &[mask], since: &since })
     }
 
-    /// An output takes one of the inputs that chose it.
-    fn accept(&mut self, router: usize, local: usize, iteration: u32) -> usize {
-        let proposals = std::mem::take(&mut self.switch.proposals[local]);
-        self.switch.taken[local] = iteration + 1 < self.allocator.iterations();
-        let inputs = self.first_injection();
-        let chooser = inputs + self.wires.inputs.len() + self.wires.first_output[router] + local;
+    /// An output, `output` among those of the router, takes one of the inputs that chose it.
+    fn accept(&mut self, router: usize, output: usize) -> usize {
+        let proposals = std::mem::take(&mut self.switch.proposals[output]);
+        if let Some(input) = only(&proposals) {
+            return input;
+        }
+        let chooser = self.output_chooser(self.wires.first_output[router] + output);
         let (waiting, chosen) = (&self.waiting, &self.switch.chosen);
         let since = |input: usize| waiting.first(chosen[input] as usize).seen.since;
-        let input = self.allocator.choose(&Choice { chooser, set: &proposals, since: &since });
-        self.allocator.accepted(chooser, input, iteration);
-        let channel = &self.waiting.inputs[self.switch.chosen[input] as usize];
-        self.allocator.accepted(inputs + channel.input as usize, channel.index as usize, iteration);
-        input
+        self.allocator.choose(&Choice { chooser, set: &proposals, since: &since })
+    }
+
+    /// Number of an output among those who choose: behind all virtual channels and inputs.
+    fn output_chooser(&self, output: usize) -> usize {
+        self.first_injection() + self.wires.inputs.len() + output
+    }
+
+    /// A virtual channel of `input` of a router and an output have chosen each other.
+    fn matched(&mut self, channel: usize, input: usize, output: usize, iteration: u32) {
+        let state = &self.waiting.inputs[channel];
+        let chooser = self.first_injection() + state.input as usize;
+        self.allocator.accepted(chooser, state.index.into(), iteration);
+        self.allocator.accepted(self.output_chooser(output), input, iteration);
     }
 
     /// A flit leaves an input virtual channel by the output virtual channel that its packet has; whether it is the
     /// packet's last.
     fn cross(&mut self, channel: usize, cycle: u64, ctx: &mut Context) -> bool {
         let state = &mut self.waiting.inputs[channel];
-        let (input, index) = (state.input as usize, state.index);
-        let output = state.output as usize;
-        let part = state.parts.front_mut().expect("a flit is there");
+        let part = &mut state.parts[0];
         let packet = part.packet;
         part.flits -= 1;
         state.left -= 1;
         let last = state.left == 0;
+        let mut ready = part.flits > 0 && !last;
+        // Its place can be used again.
+        self.credits.push_back((cycle + 1 + self.rules.link_latency, state.upstream));
+        let waited = &mut self.waited[state.input as usize];
+        *waited = waited.wrapping_add(cycle + 1);
+        let output = &mut self.outputs[state.output as usize];
+        self.passed[output.link as usize] += 1;
+        if output.downstream != NONE {
+            output.credits -= 1;
+            ready &= output.credits > 0;
+            let at = cycle + self.rules.router_latency + self.rules.link_latency;
+            self.links.push_back((at, Flit { channel: output.downstream, packet }));
+        }
+        let delivered = last && output.downstream == NONE;
+        let mut more = false;
         if last {
+            (output.holder, output.free_since) = (NONE, cycle + 1);
             state.output = NONE;
             state.parts.pop_front();
-            let output = &mut self.outputs[output];
-            (output.holder, output.free_since) = (NONE, cycle + 1);
+            more = !state.parts.is_empty();
         }
-        let more = last && !state.parts.is_empty();
-        self.waited[input] = self.waited[input].wrapping_add(cycle + 1);
-        self.give_credit(input, index, cycle);
-        self.pass_on(packet, output, last, cycle, ctx);
+        if !ready {
+            self.clear_ready(channel);
+        }
         if more {
             self.want(channel);
         }
-        self.update_ready(channel);
-        last
-    }
-
-    /// The place of a flit that leaves an input can be used again.
-    fn give_credit(&mut self, input: usize, index: u32, cycle: u64) {
-        let channel = self.wires.inputs[input].upstream * self.rules.channels as u32 + index;
-        self.credits.push_back((cycle + 1 + self.rules.link_latency, channel));
-    }
-
-    /// A flit goes onto the link behind an output virtual channel.
-    fn pass_on(&mut self, packet: u32, output: usize, last: bool, cycle: u64, ctx: &mut Context) {
-        let state = &mut self.outputs[output];
-        let link = state.link as usize;
-        self.passed[link] += 1;
-        match self.wires.downstream[link] {
-            Sink::Input(input) => {
-                state.credits -= 1;
-                let channel = input * self.rules.channels as u32 + state.index;
-                let at = cycle + self.rules.router_latency + self.rules.link_latency;
-                self.links.push_back((at, Flit { channel, packet }));
-            }
-            Sink::Node(_) if last => self.deliver(packet, cycle + 1 + self.rules.link_latency, ctx),
-            Sink::Node(_) => (),
+        if delivered {
+            self.deliver(packet, cycle + 1 + self.rules.link_latency, ctx);
         }
+        last
     }
 
     /// The reader of a packet can take it from `cycle` on.

@@ -3,7 +3,6 @@
 use super::Routers;
 use super::channel::NONE;
 use super::waiting::Packet;
-use super::wires::Sink;
 use crate::engine::Context;
 use crate::machine::VcAssignment;
 use crate::network::allocator::Choice;
@@ -12,8 +11,8 @@ use crate::network::arbiter::{Contest, Inputs, Output};
 impl Routers {
     /// The first packet of an input virtual channel wants to go on.
     pub(super) fn want(&mut self, channel: usize) {
-        let input = self.wires.inputs[self.waiting.inputs[channel].input as usize];
-        let router = input.router as usize;
+        let state = &self.waiting.inputs[channel];
+        let (router, input) = (usize::from(state.router), state.local);
         let destination = usize::from(self.waiting.first(channel).destination);
         let route = self.wires.route(router, destination);
         let class = usize::from(route.class);
@@ -26,7 +25,7 @@ impl Routers {
         let local = usize::from(route.output) * self.rules.pools + pool;
         let pool = self.wires.first_output[router] * self.rules.pools + local;
         self.waiting.inputs[channel].pool = pool as u32;
-        self.wanting[pool][input.local as usize / 64] |= 1 << (input.local % 64);
+        self.wanting[pool][usize::from(input / 64)] |= 1 << (input % 64);
         self.wanted[self.first_wanted[router] + local / 64] |= 1 << (local % 64);
     }
 
@@ -58,28 +57,21 @@ impl Routers {
             if self.wanting[pool] == Inputs::default() {
                 return;
             }
-            let fitting = self.fitting(router, pool, output, link, ctx);
+            let fitting = self.fitting(router, pool, output, ctx);
             if fitting == Inputs::default() {
                 self.outputs[output].blocked = true;
                 continue;
             }
             let input = self.choose_input(router, pool, output, &fitting, cycle);
             let channel = self.waiting.oldest(self.wires.first_input[router] + input, pool);
-            self.grant(channel, output, link, cycle);
+            self.grant(channel, output, cycle);
         }
     }
 
     /// Inputs whose packet may have `output`: all that want it, where it leads to a router and flits go one by one.
-    fn fitting(
-        &mut self,
-        router: usize,
-        pool: usize,
-        output: usize,
-        link: usize,
-        ctx: &mut Context,
-    ) -> Inputs {
+    fn fitting(&mut self, router: usize, pool: usize, output: usize, ctx: &mut Context) -> Inputs {
         let wanting = self.wanting[pool];
-        let to_node = matches!(self.wires.downstream[link], Sink::Node(_));
+        let to_node = self.outputs[output].downstream == NONE;
         if !to_node && !self.rules.cut_through {
             return wanting;
         }
@@ -127,8 +119,9 @@ impl Routers {
         let packet = |input| waiting.first(waiting.oldest(first + input, pool)).seen;
         let contest = Contest { output: place, wanting: fitting, fresh, packet: &packet };
         let choice = Choice { chooser: output, set: fitting, since: &|input| packet(input).since };
-        let designated = self.arbiter.designate(&contest);
-        let input = designated.unwrap_or_else(|| self.allocator.choose(&choice));
+        let input = only(fitting)
+            .or_else(|| self.arbiter.designate(&contest))
+            .unwrap_or_else(|| self.allocator.choose(&choice));
         let winner = packet(input);
         self.allocator.accepted(output, input, 0);
         self.arbiter.granted(place, input, winner);
@@ -136,7 +129,7 @@ impl Routers {
     }
 
     /// Gives the first packet of an input virtual channel an output virtual channel.
-    fn grant(&mut self, channel: usize, output: usize, link: usize, cycle: u64) {
+    fn grant(&mut self, channel: usize, output: usize, cycle: u64) {
         let packet = self.waiting.first_mut(channel);
         packet.hops += 1;
         let packet = *packet;
@@ -144,23 +137,26 @@ impl Routers {
         let pool = std::mem::replace(&mut state.pool, NONE);
         (state.output, state.left) = (output as u32, packet.flits);
         let input = state.input as usize;
-        if let Sink::Node(_) = self.wires.downstream[link] {
+        let output = &mut self.outputs[output];
+        debug_assert!(output.holder == NONE && output.free_since <= cycle);
+        (output.holder, output.blocked) = (channel as u32, false);
+        let ready = output.credits > 0;
+        if output.downstream == NONE {
             self.exits[usize::from(packet.exit)].reserved += 1;
         }
-        let output = &mut self.outputs[output];
-        (output.holder, output.blocked) = (channel as u32, false);
-        debug_assert!(output.free_since <= cycle);
         if !self.waiting.wants(input, pool) {
-            self.forget(input, pool as usize);
+            self.forget(channel, pool as usize);
         }
-        self.update_ready(channel);
+        if ready {
+            self.set_ready(channel);
+        }
     }
 
-    /// An input has no packet any more that wants a virtual channel of `pool`.
-    fn forget(&mut self, input: usize, pool: usize) {
-        let input = self.wires.inputs[input];
-        let router = input.router as usize;
-        self.wanting[pool][input.local as usize / 64] &= !(1 << (input.local % 64));
+    /// The input of a virtual channel has no packet any more that wants a virtual channel of `pool`.
+    fn forget(&mut self, channel: usize, pool: usize) {
+        let state = &self.waiting.inputs[channel];
+        let (router, input) = (usize::from(state.router), state.local);
+        self.wanting[pool][usize::from(input / 64)] &= !(1 << (input % 64));
         if self.wanting[pool] == Inputs::default() {
             let local = pool - self.wires.first_output[router] * self.rules.pools;
             self.wanted[self.first_wanted[router] + local / 64] &= !(1 << (local % 64));
@@ -168,8 +164,16 @@ impl Routers {
     }
 }
 
+/// The member of a set that has only one.
+#[inline]
+pub(super) fn only(set: &Inputs) -> Option<usize> {
+    let word = set.iter().position(|&word| word != 0)?;
+    let alone = set[word].is_power_of_two() && set[word + 1..].iter().all(|&word| word == 0);
+    alone.then(|| word * 64 + set[word].trailing_zeros() as usize)
+}
+
 /// The members of a set, in order.
-pub(super) fn members(set: &Inputs) -> impl Iterator<Item = usize> + use<> {
+fn members(set: &Inputs) -> impl Iterator<Item = usize> + use<> {
     let set = *set;
     (0..set.len()).flat_map(move |word| {
         let mut bits = set[word];

@@ -32,10 +32,8 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub fn new(inputs: usize, channels: usize) -> Waiting {
-        let of_input =
-            |input| (0..channels as u32).map(move |index| InputChannel::new(input, index));
-        let inputs = (0..inputs as u32).flat_map(of_input).collect();
+    /// `channels` of each input, all in `inputs`.
+    pub fn new(inputs: Vec<InputChannel>, channels: usize) -> Waiting {
         Waiting { channels, inputs, packets: Vec::new(), free: Vec::new() }
     }
 

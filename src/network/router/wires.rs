@@ -1,6 +1,8 @@
 //! Numbers of the ports of all routers, and what each is wired to.
 
+use super::channel::{InputChannel, NONE, OutputChannel};
 use super::layout::{End, Layout, Route};
+use std::collections::VecDeque;
 
 /// Where a link ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +72,44 @@ impl Wires {
             routes: layout.routes.concat(),
             destinations: layout.destinations,
         }
+    }
+
+    /// Virtual channels of all inputs, `channels` each.
+    pub fn input_channels(&self, channels: usize) -> Vec<InputChannel> {
+        let count = channels as u32;
+        let of_input = |(number, input): (u32, &Input)| {
+            let (router, local, upstream) =
+                (input.router as u16, input.local as u8, input.upstream);
+            (0..count).map(move |index| InputChannel {
+                parts: VecDeque::new(),
+                output: NONE,
+                left: 0,
+                pool: NONE,
+                input: number,
+                router,
+                local,
+                index: index as u8,
+                upstream: upstream * count + index,
+            })
+        };
+        (0..).zip(&self.inputs).flat_map(of_input).collect()
+    }
+
+    /// Virtual channels of all links, `channels` each, with room for `depth` flits at the inputs of routers.
+    pub fn output_channels(&self, channels: usize, depth: u32) -> Vec<OutputChannel> {
+        let count = channels as u32;
+        let of_link = |((link, sink), &unit): ((u32, &Sink), &u32)| {
+            let sink = *sink;
+            (0..count).map(move |index| {
+                let (credits, downstream) = match sink {
+                    Sink::Input(input) => (depth, input * count + index),
+                    Sink::Node(_) => (u32::MAX, NONE),
+                };
+                let (free_since, blocked) = (0, false);
+                OutputChannel { holder: NONE, credits, free_since, blocked, link, unit, downstream }
+            })
+        };
+        (0..).zip(&self.downstream).zip(&self.unit_of).flat_map(of_link).collect()
     }
 
     #[inline]
