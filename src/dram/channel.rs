@@ -1,22 +1,23 @@
 //! The channel: queues, banks, command scheduling, refresh.
 
+mod choice;
 mod issue;
 mod refresh;
+mod spec;
 mod turns;
 
 use super::MAX_BANKS;
-use super::agenda::{Agenda, BankSet, first_from, members, one};
-use super::page::{PAGE_POLICIES, PagePolicy, PageView};
+use super::agenda::{Agenda, BankSet, one};
+use super::page::{PAGE_POLICIES, PagePolicy};
 use super::queue::{Queue, Queued, Slot};
-use super::request::{Command, CommandKind, Completion, Request, RowOutcome};
-use super::scheduler::{
-    BankView, ChannelView, Counter, Family, QueueView, SCHEDULERS, Scene, Scheduler, next_command,
-};
+use super::request::{Command, Completion, Request, RowOutcome};
+use super::scheduler::{Counter, Family, QueueView, SCHEDULERS, Scene, Scheduler};
 use super::statistics::{BankCounts, Busy, ChannelStatistics, Occupancy, Span};
 use super::timing::TimingState;
-use crate::machine::{Dram, QueueOrganisation};
+use crate::machine::Dram;
 use crate::registry::PolicyError;
 use refresh::Refresh;
+use spec::Spec;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use turns::Turns;
@@ -29,40 +30,6 @@ const WRITES: usize = 1;
 const ROW_BUS: usize = 0;
 const COLUMN_BUS: usize = 1;
 const ASSIGNMENTS: usize = 2;
-
-/// What the channel needs of its configuration and of its policies. The channels of a machine share one.
-#[derive(PartialEq)]
-struct Spec {
-    /// Reads and writes have a queue each.
-    split: bool,
-    /// 1, or 2 where they do.
-    queues: usize,
-    capacity: [u32; 2],
-    bank_capacity: [u32; 2],
-    data_buses: u64,
-    /// Data cycles of a column command.
-    burst: u64,
-    /// RD and WR to first data.
-    read_latency: u64,
-    write_latency: u64,
-    trp: u64,
-    dual_command_bus: bool,
-    picks_per_cycle: u32,
-    /// Rows are closed by column commands too.
-    auto_precharge: bool,
-    /// Rows of idle banks are closed.
-    closes_idle_rows: bool,
-    /// The scheduler is asked and told of each queue; others are FR-FCFS.
-    scheduled: [bool; 2],
-    /// The constant answers of the scheduler.
-    in_order: bool,
-    /// In order as far as requests are handed to their banks, which then work at once.
-    hands_out: bool,
-    ranks_banks: bool,
-    steps_banks: bool,
-    is_volatile: bool,
-    follows_timing: bool,
-}
 
 /// A request in service.
 #[derive(Clone, Copy)]
@@ -194,42 +161,14 @@ impl Channel {
     ) -> Result<Channel, PolicyError> {
         assert!((1..=MAX_BANKS).contains(&dram.banks), "1 to {MAX_BANKS} banks");
         let page = PAGE_POLICIES.build(scheduler.page().unwrap_or(&dram.page), dram)?;
-        let [read_latency, write_latency] = timing.latencies();
-        let asks = !scheduler.is_plain_fr_fcfs();
-        let picks_per_cycle = scheduler.picks_per_cycle().unwrap_or(dram.picks_per_cycle);
         let (banks, refresh) = (dram.banks as usize, Refresh::new(dram));
-        let capacity = [dram.read_queue, dram.write_queue];
-        let spec = Spec {
-            split: dram.write_queue > 0,
-            queues: 1 + usize::from(dram.write_queue > 0),
-            capacity,
-            bank_capacity: match dram.queue_organisation {
-                QueueOrganisation::Channel => capacity,
-                QueueOrganisation::PerBank => capacity.map(|places| places / dram.banks),
-            },
-            data_buses: dram.pseudo_channels.into(),
-            burst: dram.burst_cycles().into(),
-            read_latency,
-            write_latency,
-            trp: dram.timing.trp.into(),
-            dual_command_bus: dram.dual_command_bus,
-            picks_per_cycle,
-            auto_precharge: timing.auto_precharge() && page.precharges_automatically(),
-            scheduled: [asks, asks && scheduler.orders_writes()],
-            closes_idle_rows: page.closes_idle_rows(),
-            in_order: scheduler.strictly_in_order(),
-            hands_out: scheduler.hands_out(),
-            ranks_banks: scheduler.ranks_banks(),
-            steps_banks: scheduler.steps_banks(),
-            is_volatile: scheduler.is_volatile(),
-            follows_timing: scheduler.follows_timing(),
-        };
+        let spec = Spec::new(dram, &timing, &*scheduler, &*page);
         Ok(Channel {
             agenda: Agenda::new(),
             timing,
             scheduler,
             page,
-            queues: capacity.map(|places| Queue::new(banks, places as usize + banks)),
+            queues: spec.capacity.map(|places| Queue::new(banks, places as usize + banks)),
             banks: (0..banks).map(|_| Bank::default()).collect(),
             choice_ends: vec![u64::MAX; banks],
             open_banks: 0,
@@ -251,7 +190,7 @@ impl Channel {
             completions: Vec::new(),
             log: None,
             count: Counts::default(),
-            occupancy: Occupancy::new(capacity.iter().sum::<u32>() as usize + banks),
+            occupancy: Occupancy::new(spec.capacity.iter().sum::<u32>() as usize + banks),
             busy_time: Busy::default(),
             open: Span::default(),
             spec: Rc::new(spec),
@@ -464,215 +403,9 @@ impl Channel {
         if write && self.spec.split { WRITES } else { READS }
     }
 
-    /// Reads or writes: see [`Turns`]. True if that changed, and every bank's choice with it.
-    fn choose_served_queue(&mut self, now: u64) -> bool {
-        let changed = self.spec.split && self.turns.choose(self.waiting);
-        if changed {
-            self.decide_all(now);
-        }
-        changed
-    }
-
-    fn decide_all(&mut self, now: u64) {
-        self.assigned = 0;
-        for bank in 0..self.banks.len() {
-            self.decide(bank, now);
-        }
-    }
-
-    /// Asks anew for a bank that has nothing in service.
-    fn redecide(&mut self, index: usize, now: u64) {
-        if self.banks[index].active.is_none() {
-            self.decide(index, now);
-        }
-    }
-
-    /// Settles which command the bank needs next.
-    fn decide(&mut self, index: usize, now: u64) {
-        self.read_candidates &= !one(index);
-        self.unassigned &= !one(index);
-        let next = match self.banks[index].active {
-            Some(active) => Some(self.command_for(index, &self.served(active).request)),
-            None if self.refreshing & one(index) != 0 => self.before_refresh(index),
-            None => self.choose_candidate(index, now),
-        };
-        self.agenda.set(index, next, &self.timing);
-    }
-
-    /// What the bank needs for its scheduler's choice, or to close a row that nothing waits for.
-    fn choose_candidate(&mut self, index: usize, now: u64) -> Option<(CommandKind, u64)> {
-        let candidate = self.candidate(index, now);
-        let bank = &mut self.banks[index];
-        bank.candidate = candidate;
-        let Some(candidate) = candidate else { return self.close_idle(index) };
-        let request = &self.queues[self.turns.serving].get(candidate).request;
-        self.read_candidates |= if request.write { 0 } else { one(index) };
-        Some(self.command_for(index, request))
-    }
-
-    fn candidate(&mut self, index: usize, now: u64) -> Option<Slot> {
-        if self.spec.picks_per_cycle == 0 {
-            return self.pick(index, now);
-        }
-        if self.assigned & one(index) != 0 {
-            return self.banks[index].candidate;
-        }
-        if self.queues[self.turns.serving].waiting(index as u16) > 0 {
-            self.unassigned |= one(index);
-            self.upkeep = self.upkeep.min(self.next_assignment);
-        }
-        None
-    }
-
-    fn pick(&mut self, index: usize, now: u64) -> Option<Slot> {
-        let serving = self.turns.serving;
-        if self.queues[serving].waiting(index as u16) == 0 {
-            return None;
-        }
-        let holds_channel_oldest = self.holds_oldest(index);
-        let view = BankView {
-            now,
-            bank: index as u16,
-            queue: &self.queues[serving],
-            holds_channel_oldest,
-            timing: &self.timing,
-        };
-        if !self.spec.scheduled[serving] {
-            return Some(view.fr_fcfs());
-        }
-        let pick = self.scheduler.pick(&view);
-        if let Some(ends) = self.scheduler.changes_at(&view) {
-            self.choice_ends[index] = ends;
-            self.choices_end = self.choices_end.min(ends);
-        }
-        pick
-    }
-
-    /// The bank holds the oldest request that may be served, and none is in service.
-    fn holds_oldest(&self, index: usize) -> bool {
-        self.spec.in_order
-            && (self.spec.hands_out || self.active == [0; 2])
-            && self.order[self.turns.serving].front() == Some(&(index as u16))
-    }
-
-    /// The oldest request has left the order of arrival: the bank of the next may be handed it.
-    fn leave_order(&mut self, now: u64) {
-        let order = &mut self.order[self.turns.serving];
-        order.pop_front();
-        if let Some(&bank) = order.front() {
-            self.decide(usize::from(bank), now);
-        }
-    }
-
-    /// When the scheduler wants a turn.
-    fn next_tick(&self) -> u64 {
-        if self.spec.scheduled[READS] { self.scheduler.next_tick() } else { u64::MAX }
-    }
-
-    /// Gives the scheduler its turn.
-    fn tick(&mut self, now: u64) {
-        if self.next_tick() > now {
-            return;
-        }
-        let asked = self.scheduler.tick(&ChannelView {
-            now,
-            queue: &self.queues[READS],
-            full: self.places_taken(READS) >= self.spec.capacity[READS],
-            writes: self.waiting[WRITES],
-            write_high_watermark: self.turns.high_watermark,
-            busy: self.busy,
-        });
-        members(asked).for_each(|bank| self.redecide(bank, now));
-    }
-
-    /// Asks again for the banks whose choice may have changed with time.
-    fn end_choices(&mut self, now: u64) {
-        if self.choices_end > now {
-            return;
-        }
-        self.choices_end = u64::MAX;
-        for bank in 0..self.banks.len() {
-            let ends = self.choice_ends[bank];
-            if ends > now {
-                self.choices_end = self.choices_end.min(ends);
-                continue;
-            }
-            self.choice_ends[bank] = u64::MAX;
-            self.redecide(bank, now);
-        }
-    }
-
-    /// Assigns requests to the next banks in the round, where only so many are in a cycle.
-    fn assign(&mut self, now: u64) {
-        if self.unassigned == 0 || now < self.next_assignment {
-            return;
-        }
-        let mut left = self.spec.picks_per_cycle;
-        let mut banks = self.unassigned;
-        while left > 0
-            && let Some(index) = first_from(banks, self.turn[ASSIGNMENTS])
-        {
-            banks &= !one(index);
-            let Some(slot) = self.pick(index, now) else {
-                self.unassigned &= !one(index);
-                continue;
-            };
-            if self.spec.steps_banks {
-                self.turn = [(self.turn[ASSIGNMENTS] + 1) % self.banks.len() as u32; 3];
-            } else {
-                self.turn[ASSIGNMENTS] = index as u32 + 1;
-            }
-            self.banks[index].candidate = Some(slot);
-            self.assigned |= one(index);
-            self.decide(index, now);
-            if self.spec.hands_out {
-                self.leave_order(now);
-            }
-            left -= 1;
-        }
-        self.next_assignment = now + 1;
-    }
-
     /// The request in service.
     #[inline]
     fn served(&self, active: Active) -> &Queued {
         self.queues[usize::from(active.queue)].get(active.slot)
-    }
-
-    /// The next command of a request, and its earliest cycle as far as the bank goes.
-    fn command_for(&self, index: usize, request: &Request) -> (CommandKind, u64) {
-        let kind = next_command(self.banks[index].open_row, request);
-        (kind, self.timing.of_bank(kind, index))
-    }
-
-    /// Closing a row of an idle bank, as the page policy has it.
-    fn close_idle(&self, index: usize) -> Option<(CommandKind, u64)> {
-        if !self.spec.closes_idle_rows {
-            return None;
-        }
-        let row = self.page_view(index);
-        if row.hits > 0 {
-            return None;
-        }
-        self.close(index, self.page.closes_at(&row)?)
-    }
-
-    fn page_view(&self, index: usize) -> PageView {
-        let (bank, queues) = (&self.banks[index], &self.queues[..self.spec.queues]);
-        let sum =
-            |of: fn(&Queue, u16) -> u32| queues.iter().map(|queue| of(queue, index as u16)).sum();
-        PageView {
-            hits: sum(Queue::hits),
-            waiting: sum(Queue::waiting),
-            columns: bank.columns,
-            last_use: bank.last_use,
-        }
-    }
-
-    /// Closing the bank's row, if one is open, no earlier than `from`.
-    fn close(&self, index: usize, from: u64) -> Option<(CommandKind, u64)> {
-        self.banks[index].open_row?;
-        let kind = CommandKind::Pre;
-        Some((kind, self.timing.of_bank(kind, index).max(from)))
     }
 }
