@@ -4,6 +4,7 @@ mod choice;
 mod issue;
 mod refresh;
 mod spec;
+mod streak;
 mod turns;
 
 use super::MAX_BANKS;
@@ -20,6 +21,7 @@ use refresh::Refresh;
 use spec::Spec;
 use std::collections::VecDeque;
 use std::rc::Rc;
+use streak::Streak;
 use turns::Turns;
 
 /// Index of the read queue, which is also the one queue where there is no other.
@@ -114,6 +116,8 @@ pub struct Channel {
     choices_end: u64,
     /// By bank: from when on the scheduler's choice may differ though nothing happens to the bank.
     choice_ends: Vec<u64>,
+    /// By bank.
+    streaks: Vec<Streak>,
     /// Strictly in-order schedulers: banks of the requests not yet in service, oldest first.
     order: [VecDeque<u16>; 2],
 }
@@ -183,6 +187,7 @@ impl Channel {
             waiting: [0; 2],
             active: [0; 2],
             arrived: 0,
+            streaks: vec![Streak::default(); banks],
             order: Default::default(),
             turns: Turns::new(dram),
             upkeep: refresh.next(),
@@ -360,7 +365,9 @@ impl Channel {
 
     /// Counts up to `now`.
     pub fn statistics(&self, now: u64) -> ChannelStatistics {
-        let bank = |bank: &Bank| bank.count.with_cycles(&bank.busy, now);
+        let banks = self.banks.iter().zip(&self.streaks);
+        let bank =
+            |(bank, streak): (&Bank, &Streak)| bank.count.with(streak.count, &bank.busy, now);
         ChannelStatistics {
             cycles: now,
             read_requests: self.count.requests[READS],
@@ -375,7 +382,7 @@ impl Channel {
             service_cycles: self.busy_time.service.cycles(now),
             open_cycles: self.open.cycles(now),
             occupancy_cycles: self.occupancy.histogram(now),
-            banks: self.banks.iter().map(bank).collect(),
+            banks: banks.map(bank).collect(),
         }
     }
 

@@ -224,6 +224,7 @@ impl Controller {
             bursts: row.sectors.count_ones() as u16 * self.bursts_per_sector,
             sm: row.sm,
             warp: row.warp,
+            cta: row.cta,
             pc: row.pc,
             load: row.load,
             critical: row.critical,

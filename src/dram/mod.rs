@@ -32,7 +32,7 @@ pub use channel::Channel;
 pub use controller::Controller;
 pub use energy::{Activity, Energy};
 pub use request::{Command, CommandKind, Completion, Request, RowOutcome};
-pub use statistics::{BankStatistics, ChannelStatistics};
+pub use statistics::{BankStatistics, ChannelStatistics, StreakStatistics};
 pub use timing::{Constraint, Scope, constraints};
 
 /// Banks that one channel may have: the channel keeps them in 64-bit masks.

@@ -198,6 +198,11 @@ impl Queue {
         self.walk(first, |node| node.in_bank.next)
     }
 
+    /// Requests of a bank from that in `slot` on, oldest first.
+    pub fn since(&self, slot: Slot) -> impl Iterator<Item = (Slot, &Queued)> {
+        self.walk(slot, |node| node.in_bank.next)
+    }
+
     /// Requests to a row of `bank`, oldest first.
     pub fn requests_to(&self, bank: u16, row: u32) -> impl Iterator<Item = (Slot, &Queued)> {
         let found = self.find(bank, row);
@@ -426,6 +431,9 @@ mod tests {
         for bank in 0..BANKS {
             let all = plain.of(bank, None);
             assert_eq!(owned(queue.requests(bank)), all);
+            for (place, &(slot, _)) in all.iter().enumerate() {
+                assert_eq!(owned(queue.since(slot)), all[place..]);
+            }
             assert_eq!(queue.waiting(bank) as usize, all.len());
             assert_eq!(queue.oldest(bank), all.first().map(|&(slot, _)| slot));
             let open = plain.open[usize::from(bank)];

@@ -17,6 +17,8 @@ pub struct Request {
     pub sm: u16,
     /// Warp that it comes from, numbered over the whole machine; `u32::MAX` = none.
     pub warp: u32,
+    /// CTA that it comes from, by its index in the trace; `u32::MAX` = none.
+    pub cta: u32,
     /// Address of the instruction that it comes from.
     pub pc: u32,
     /// Memory instruction that it comes from, of those in flight in the whole machine; `u32::MAX` = none.

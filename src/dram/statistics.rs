@@ -1,5 +1,7 @@
 //! What a channel counts. Nothing here works per cycle: durations are unions of intervals.
 
+use crate::record::Breaker;
+
 /// The length of a union of intervals whose starts come in order, some still open.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
@@ -99,8 +101,8 @@ pub(super) struct BankCounts {
 }
 
 impl BankCounts {
-    /// With the cycles covered up to `now`.
-    pub fn with_cycles(&self, busy: &Busy, now: u64) -> BankStatistics {
+    /// With the row streaks and the cycles covered up to `now`.
+    pub fn with(&self, streaks: StreakStatistics, busy: &Busy, now: u64) -> BankStatistics {
         BankStatistics {
             reads: self.reads,
             writes: self.writes,
@@ -110,9 +112,31 @@ impl BankCounts {
             row_hits: self.row_hits,
             row_misses: self.row_misses,
             row_conflicts: self.row_conflicts,
+            streaks,
             pending_cycles: busy.pending.cycles(now),
             service_cycles: busy.service.cycles(now),
         }
+    }
+}
+
+/// Row streaks of one bank: requests to one row, served one after the other (Yuan 2009, section 5.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreakStatistics {
+    /// Requests served whose row was not that of the request served before.
+    pub switches: u64,
+    /// Switches that left a request to the old row stranded: it waited in the same queue as the request to the new
+    /// row, which had arrived before it.
+    pub stranded: u64,
+    /// By [`Breaker`], the switches with such a request among the breakers: those that arrived from the request to the
+    /// new row on until the stranded one.
+    pub breakers: [u64; Breaker::COUNT],
+}
+
+impl StreakStatistics {
+    fn add(&mut self, other: &StreakStatistics) {
+        self.switches += other.switches;
+        self.stranded += other.stranded;
+        self.breakers.iter_mut().zip(other.breakers).for_each(|(mine, theirs)| *mine += theirs);
     }
 }
 
@@ -135,6 +159,7 @@ pub struct BankStatistics {
     pub row_misses: u64,
     /// Requests whose bank held another row at their first command.
     pub row_conflicts: u64,
+    pub streaks: StreakStatistics,
     /// Cycles with at least one outstanding request: from arrival to the end of its data.
     pub pending_cycles: u64,
     /// Cycles in which the bank is served: from a request's first command to the end of its data,
@@ -152,6 +177,7 @@ impl BankStatistics {
         self.row_hits += other.row_hits;
         self.row_misses += other.row_misses;
         self.row_conflicts += other.row_conflicts;
+        self.streaks.add(&other.streaks);
         self.pending_cycles += other.pending_cycles;
         self.service_cycles += other.service_cycles;
     }

@@ -61,6 +61,8 @@ pub struct Request {
     pub access: u32,
     /// Slot of the warp, counted over all SMs.
     pub warp: u32,
+    /// CTA that it comes from, by its index in the trace; `u32::MAX` where no SM made it.
+    pub cta: u32,
     /// The load it belongs to, where somebody asked for the ends of loads; else `u32::MAX`.
     pub load: u32,
     /// Next request in the same MSHR entry, of each [`CacheLevel`]: one that waits in L1 may be the first of those
@@ -97,6 +99,7 @@ impl Request {
             bytes: u32::MAX,
             access: u32::MAX,
             warp: u32::MAX,
+            cta: u32::MAX,
             load: u32::MAX,
             next: [RequestId::NONE; CacheLevel::COUNT],
             sm: Request::NO_SM,
@@ -113,8 +116,8 @@ impl Request {
     }
 }
 
-/// Times at which a request passed the boundaries of the machine. First those that a slice writes when it reads
-/// the [`Request`], which lies before them: see [`Row`].
+/// Times at which a request passed the boundaries of the machine. First what a slice writes when it reads the
+/// [`Request`], which lies before it: see [`Row`].
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Stamps {

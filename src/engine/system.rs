@@ -323,6 +323,9 @@ fn channel_result(statistics: &ChannelStatistics) -> ChannelResult {
                 row_hits: bank.row_hits,
                 row_misses: bank.row_misses,
                 row_conflicts: bank.row_conflicts,
+                row_switches: bank.streaks.switches,
+                stranded_switches: bank.streaks.stranded,
+                streak_breakers: bank.streaks.breakers,
             })
             .collect(),
     }

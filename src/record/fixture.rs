@@ -152,6 +152,9 @@ fn bank(n: u64) -> BankResult {
         row_hits: 4 * n,
         row_misses: n,
         row_conflicts: 3 * n,
+        row_switches: 10 * n,
+        stranded_switches: 8 * n,
+        streak_breakers: [6 * n, 3 * n, n],
     }
 }
 

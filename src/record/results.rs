@@ -94,6 +94,23 @@ impl ReservationFail {
         ["line_alloc", "miss_queue_full", "mshr_entry", "mshr_merge"];
 }
 
+/// From whom a request comes that keeps one to the same row from being served with those before: a row streak breaker
+/// [Yuan 5.2], compared with the request that it keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Breaker {
+    /// Another SM; or no SM waits for one of the two.
+    OtherCore,
+    SameCoreOtherCta,
+    SameCta,
+}
+
+impl Breaker {
+    pub const COUNT: usize = 3;
+    pub const NAMES: [&'static str; Breaker::COUNT] =
+        ["other_core", "same_core_other_cta", "same_cta"];
+}
+
 /// Accesses of one cache, in requests (sectors on sectored caches).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CacheCounts {
@@ -166,6 +183,12 @@ pub struct BankResult {
     pub row_hits: u64,
     pub row_misses: u64,
     pub row_conflicts: u64,
+    /// Requests served whose row was not that of the request served before: row streaks that ended.
+    pub row_switches: u64,
+    /// Switches that left a request to the old row stranded [Yuan 5.2].
+    pub stranded_switches: u64,
+    /// Switches with such a row streak breaker, by [`Breaker`].
+    pub streak_breakers: [u64; Breaker::COUNT],
 }
 
 /// One DRAM channel over the run. Cycles are DRAM command clock cycles.

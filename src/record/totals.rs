@@ -99,6 +99,9 @@ add_fields!(BankResult {
     row_hits,
     row_misses,
     row_conflicts,
+    row_switches,
+    stranded_switches,
+    streak_breakers,
 });
 
 add_fields!(ChannelResult {

@@ -205,6 +205,7 @@ impl Sm {
             bytes: sector.bytes,
             access: access.0,
             warp: u32::from(self.id) * self.warps.len() as u32 + row.warp,
+            cta: row.row.cta,
             load: row.load,
             serial: sector.serial,
             critical: self.is_critical(ctx),

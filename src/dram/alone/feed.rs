@@ -101,6 +101,7 @@ const NOTHING: Request = Request {
     bursts: 1,
     sm: Request::NO_SOURCE,
     warp: u32::MAX,
+    cta: u32::MAX,
     pc: 0,
     load: u32::MAX,
     critical: false,

@@ -172,6 +172,9 @@ impl Channel {
             };
             self.scheduler.on_service(&view, candidate);
         }
+        if !kind.is_column() {
+            self.streaks[index].serve(&self.queues[serving], candidate);
+        }
         self.queues[serving].take(candidate);
         let write = self.queues[serving].get(candidate).request.write;
         let bank = &mut self.banks[index];

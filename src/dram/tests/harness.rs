@@ -260,6 +260,7 @@ pub fn read(id: u32, bank: u16, row: u32) -> Request {
         bursts: 1,
         sm: 0,
         warp: 0,
+        cta: 0,
         pc: 0,
         load: u32::MAX,
         critical: false,

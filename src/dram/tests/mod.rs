@@ -14,4 +14,5 @@ mod reference;
 mod scheduling;
 mod shape;
 mod smoke;
+mod streaks;
 mod timings;
