@@ -13,8 +13,19 @@ use polars_io::prelude::{ParquetReader, SerReader};
 use crate::error::{Error, Result};
 
 /// Names of the tables that a run leaves.
-pub const TABLES: [&str; 8] =
-    ["runs", "kernels", "sms", "slices", "channels", "banks", "policy_counters", "loads"];
+pub const TABLES: [&str; 11] = [
+    "runs",
+    "kernels",
+    "sms",
+    "slices",
+    "channels",
+    "banks",
+    "networks",
+    "network_nodes",
+    "network_links",
+    "policy_counters",
+    "loads",
+];
 
 /// Columns that name the policy of each slot of the machine.
 pub const SLOTS: [&str; 8] = [

@@ -3,7 +3,7 @@
 use super::testing::Rows;
 use super::{NoProgress, simulate};
 use crate::machine::Machine;
-use crate::record::{LatencyResult, LoadRow, RunResult, Stage};
+use crate::record::{LatencyResult, LoadRow, NodeResult, RunResult, Stage};
 use crate::testing::{Step, TestKernel, exit, load, machine, trace};
 use warpmem_trace::CacheOp;
 
@@ -139,4 +139,58 @@ fn one_off_chip_request_does_not_diverge() {
     assert_eq!((rows[1].requests, rows[1].offchip_requests), (2, 1));
     assert_eq!((rows[1].divergence, rows[1].in_mc_divergence), (None, None));
     assert_eq!(result.loads.divergence.count(), 0);
+}
+
+#[test]
+fn what_the_networks_and_the_banks_count_of_rows_adds_up() {
+    let machine = machine(&["sm.count=3", "policy.dram_scheduler=fcfs", "l1.enabled=false"]);
+    // Each CTA goes down rows of its own, lines of a few channels at a time.
+    let warp = |seed: u64| -> Vec<Step> {
+        let address = |n: u64| seed * (1 << 20) + n * 2048;
+        (0..40)
+            .map(|n| load(&[address(n), address(n + 1), address(n) + 128]))
+            .chain([exit()])
+            .collect()
+    };
+    let (result, _) = run(&machine, (0..9).map(warp).collect());
+    let [request, reply] = &result.networks[..] else { panic!("one network each way") };
+    let packets = request.latency.count();
+    for network in [request, reply] {
+        let sum = |nodes: &[NodeResult]| nodes.iter().map(|node| node.packets).sum::<u64>();
+        assert_eq!(network.latency.count(), packets, "every request is a read");
+        assert_eq!((sum(&network.sources), sum(&network.destinations)), (packets, packets));
+    }
+    for streams in [&request.before, &request.after] {
+        assert_eq!(streams.iter().map(|stream| stream.requests).sum::<u64>(), packets);
+        assert!(streams.iter().all(|stream| stream.rows <= stream.requests));
+    }
+    assert_eq!((request.before.len(), request.after.len()), (3, result.channels.len()));
+    assert!(reply.before.is_empty() && reply.after.is_empty());
+    let banks = || result.channels.iter().flat_map(|channel| &channel.banks);
+    for bank in banks() {
+        assert!(bank.stranded_switches <= bank.row_switches);
+        assert!(bank.row_switches < bank.activations.max(1), "rows stay open: {bank:?}");
+        assert!(bank.streak_breakers.iter().all(|&count| count <= bank.stranded_switches));
+        assert!(bank.streak_breakers.iter().sum::<u64>() >= bank.stranded_switches);
+    }
+    assert!(banks().any(|bank| bank.stranded_switches > 0));
+}
+
+#[test]
+fn row_streak_breakers_come_from_where_their_requests_were_made() {
+    // One channel: 64 KB from row to row of a bank, every second 256 bytes of which are another bank's.
+    let warp = |rows: &[u64]| -> Vec<Step> {
+        let of = |block: u64| rows.iter().map(move |row| load(&[row * (64 << 10) + block * 512]));
+        (0..12).flat_map(of).chain([exit()]).collect()
+    };
+    let breakers = |sms: &str, warps: Vec<Vec<Step>>| {
+        let policies = ["policy.dram_scheduler=fcfs", "policy.warp_scheduler=lrr"];
+        let machine = machine(&[&[sms, "dram.channels=1"], &policies[..]].concat());
+        run(&machine, warps).0.channels[0].banks[0].streak_breakers
+    };
+    let two = || vec![warp(&[0]), warp(&[1])];
+    // Twelve requests to each row in turns: all switches but the last strand one.
+    assert_eq!(breakers("sm.count=2", two()), [22, 0, 0]);
+    assert_eq!(breakers("sm.count=1", two()), [0, 22, 0]);
+    assert_eq!(breakers("sm.count=1", vec![warp(&[0, 1])]), [0, 0, 22]);
 }

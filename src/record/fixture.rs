@@ -23,7 +23,7 @@ pub(super) fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram {
     histogram
 }
 
-/// Two SMs, two slices, two channels of two banks, two kernels.
+/// Two SMs, two slices, two channels of two banks, two kernels, two networks.
 pub(super) fn result() -> RunResult {
     RunResult {
         core_cycles: 1000,
@@ -50,7 +50,7 @@ pub(super) fn result() -> RunResult {
             SliceResult { cache: cache(1), mshr_merge_length: histogram([1, 1, 4]) },
             SliceResult { cache: cache(2), mshr_merge_length: histogram([2]) },
         ],
-        networks: Vec::new(),
+        networks: vec![request_network(), reply_network()],
         channels: vec![channel(1), channel(2)],
         latency: LatencyResult {
             total: histogram(1..=100),
@@ -76,6 +76,64 @@ fn counter(channel: u32, counter: &'static str, value: u64) -> CounterResult {
     CounterResult { channel, policy: "fr-fcfs".to_owned(), counter, value }
 }
 
+/// Two routers with buffers; the latencies sum to 155.
+fn request_network() -> NetworkResult {
+    use LinkEnd::{Destination, Router, Source};
+    NetworkResult {
+        cycles: 500,
+        latency: histogram(11..=20),
+        wait_cycles: 40,
+        pipeline_cycles: 60,
+        serialisation_cycles: 20,
+        contention_cycles: 35,
+        hops: 15,
+        sources: vec![node(8, 16, 24), node(2, 4, 16)],
+        destinations: vec![node(5, 12, 0), node(5, 8, 0)],
+        links: vec![
+            link(Source(0), Router(0), 16, 8, 400),
+            link(Source(1), Router(0), 4, 8, 0),
+            link(Router(0), Router(1), 12, 4, 500),
+            link(Router(1), Destination(0), 12, 0, 0),
+            link(Router(0), Destination(1), 8, 0, 0),
+        ],
+        before: vec![stream(12, 3), stream(8, 5)],
+        after: vec![stream(12, 4), stream(8, 6)],
+    }
+}
+
+/// A router without buffers; one slice sends nothing.
+fn reply_network() -> NetworkResult {
+    use LinkEnd::{Destination, Router, Source};
+    NetworkResult {
+        cycles: 500,
+        latency: histogram([9; 10]),
+        pipeline_cycles: 40,
+        serialisation_cycles: 50,
+        hops: 10,
+        sources: vec![node(10, 50, 0), node(0, 0, 0)],
+        destinations: vec![node(4, 20, 0), node(6, 30, 0)],
+        links: vec![
+            link(Source(0), Router(0), 50, 0, 0),
+            link(Source(1), Router(0), 0, 0, 0),
+            link(Router(0), Destination(0), 20, 0, 0),
+            link(Router(0), Destination(1), 30, 0, 0),
+        ],
+        ..NetworkResult::default()
+    }
+}
+
+fn node(packets: u64, flits: u64, wait_cycles: u64) -> NodeResult {
+    NodeResult { packets, flits, wait_cycles }
+}
+
+fn link(from: LinkEnd, to: LinkEnd, flits: u64, room: u64, waited: u64) -> LinkResult {
+    LinkResult { from, to, flits, buffer_flits: room, buffer_flit_cycles: waited }
+}
+
+fn stream(requests: u64, rows: u64) -> StreamResult {
+    StreamResult { requests, rows }
+}
+
 fn sm(n: u64) -> SmResult {
     SmResult {
         warp_instructions: 200 * n,
@@ -92,6 +150,9 @@ fn sm(n: u64) -> SmResult {
             90 * n,
         ],
         memory_instructions: 60 * n,
+        requesting_instructions: 40 * n,
+        requested_channels: 50 * n,
+        requested_banks: 70 * n,
         active_cycles: 300,
         no_warp_cycles: 100 * n,
         memory_block_cycles: 200,

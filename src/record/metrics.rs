@@ -6,13 +6,33 @@
 use super::column::{Column, count, maybe_count, ratio, text};
 use super::rows::FinishedRun;
 use super::{
-    BankResult, CacheCounts, ChannelResult, ReservationFail, RunKey, SliceResult, SmResult,
+    BankResult, Breaker, CacheCounts, ChannelResult, Histogram, ReservationFail, RunKey,
+    SliceResult, SmResult,
 };
 use warpmem_trace::OpClass;
 
 /// `above / below`, or nothing where there is nothing below.
 pub(super) fn quotient(above: u64, below: u64) -> Option<f64> {
     (below > 0).then(|| above as f64 / below as f64)
+}
+
+/// Mean, percentiles and maximum of a distribution, named `NAME_mean`, `NAME_p50`.
+pub(super) fn distribution<R: 'static>(
+    name: &str,
+    unit: &'static str,
+    what: &str,
+    percents: &[u8],
+    of: impl Fn(&R) -> &Histogram + Copy + Send + Sync + 'static,
+) -> Vec<Column<R>> {
+    let mean = ratio("mean", unit, &format!("{what}: mean."), move |row| of(row).mean());
+    let percentiles = percents.iter().map(|&percent| {
+        let doc = format!("{what}: percentile {percent}, within 1.6 %.");
+        maybe_count(&format!("p{percent}"), unit, &doc, move |row| {
+            of(row).quantile(f64::from(percent) / 100.0)
+        })
+    });
+    let max = maybe_count("max", unit, &format!("{what}: maximum."), move |row| of(row).max());
+    [mean].into_iter().chain(percentiles).chain([max]).map(|column| column.prefixed(name)).collect()
 }
 
 /// What names a run in every table: its identifier, trace, machine and the policy of every slot.
@@ -107,6 +127,25 @@ pub(super) fn work<R: 'static>(of: fn(&R) -> &SmResult) -> Vec<Column<R>> {
         )
     }));
     columns.extend([
+        count(
+            "requesting_instructions",
+            "warp instructions",
+            "Memory instructions that make requests: loads, stores and atomics of global and local memory.",
+            move |row| of(row).requesting_instructions,
+        ),
+        ratio(
+            "channels_per_instruction",
+            "channels",
+            "Mean number of different channels among the requests of such an instruction.",
+            move |row| quotient(of(row).requested_channels, of(row).requesting_instructions),
+        ),
+        ratio(
+            "banks_per_instruction",
+            "banks",
+            "Mean number of different banks of all channels among the requests of such an instruction \
+             [Yuan Fig 14].",
+            move |row| quotient(of(row).requested_banks, of(row).requesting_instructions),
+        ),
         count(
             "shared_accesses",
             "warp instructions",
@@ -290,7 +329,7 @@ pub(super) fn llc<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
 
 /// Requests and commands of a bank, or of many.
 pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
-    vec![
+    let mut columns = vec![
         count("reads", "commands", "Column reads.", move |row| of(row).reads),
         count("writes", "commands", "Column writes.", move |row| of(row).writes),
         count("activations", "commands", "Row activations.", move |row| of(row).activations),
@@ -325,8 +364,58 @@ pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
             "Requests served per row activation [Li, Yuan].",
             move |row| quotient(requests(&of(row)), of(row).activations),
         ),
-    ]
+    ];
+    columns.extend(streaks(of));
+    columns
 }
+
+/// Row streaks and what breaks them.
+fn streaks<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
+    let mut columns = vec![
+        count(
+            "row_switches",
+            "switches",
+            "Requests served whose row was not that of the request that the bank served before: row \
+             streaks that ended [Yuan 5.2].",
+            move |row| of(row).row_switches,
+        ),
+        count(
+            "stranded_switches",
+            "switches",
+            "Switches that left a request to the old row stranded: it waited and had arrived behind the \
+             request to the new row [Yuan 5.2].",
+            move |row| of(row).stranded_switches,
+        ),
+    ];
+    for (breaker, whose) in BREAKERS {
+        let (name, kind) = (Breaker::NAMES[breaker as usize], breaker as usize);
+        let doc = format!(
+            "Switches with a breaker {whose} (from the request to the new row up to the first \
+             stranded one, in the order of arrival) [Yuan 5.2]."
+        );
+        columns.push(count(&format!("streak_breakers_{name}"), "switches", &doc, move |row| {
+            of(row).streak_breakers[kind]
+        }));
+    }
+    for (breaker, _) in BREAKERS {
+        let (name, kind) = (Breaker::NAMES[breaker as usize], breaker as usize);
+        let doc = format!("streak_breakers_{name} over row_switches [Yuan Fig 10].");
+        let name = format!("streak_breaker_rate_{name}");
+        columns.push(ratio(&name, "fraction", &doc, move |row| {
+            quotient(of(row).streak_breakers[kind], of(row).row_switches)
+        }));
+    }
+    columns
+}
+
+const BREAKERS: [(Breaker, &str); Breaker::COUNT] = [
+    (
+        Breaker::OtherCore,
+        "of another SM than the stranded request, or where no SM waits for one of them",
+    ),
+    (Breaker::SameCoreOtherCta, "of the same SM but another CTA"),
+    (Breaker::SameCta, "of the same CTA"),
+];
 
 fn requests(bank: &BankResult) -> u64 {
     bank.row_hits + bank.row_misses + bank.row_conflicts

@@ -11,6 +11,7 @@ mod histogram;
 mod key;
 mod loads;
 mod metrics;
+mod network;
 mod results;
 mod rows;
 mod schema;

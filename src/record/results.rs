@@ -144,6 +144,11 @@ pub struct SmResult {
     pub thread_instructions: u64,
     pub warp_instructions_by_class: [u64; OpClass::COUNT],
     pub memory_instructions: u64,
+    /// Memory instructions that make requests, and the sums over them of the different channels and (channel, bank)
+    /// pairs among these [Yuan Fig 14].
+    pub requesting_instructions: u64,
+    pub requested_channels: u64,
+    pub requested_banks: u64,
     pub active_cycles: u64,
     /// No warp on the SM while the application runs.
     pub no_warp_cycles: u64,

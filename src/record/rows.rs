@@ -2,8 +2,8 @@
 
 use super::totals::total;
 use super::{
-    BankResult, ChannelResult, CounterResult, KernelResult, RunKey, RunResult, SliceResult,
-    SmResult,
+    BankResult, ChannelResult, CounterResult, KernelResult, LinkResult, NetworkResult, NodeResult,
+    RunKey, RunResult, SliceResult, SmResult,
 };
 use crate::dram::{Activity, Energy};
 use std::sync::Arc;
@@ -80,6 +80,10 @@ impl UnitRow {
         UnitRow::all(run, run.result.channels.len())
     }
 
+    pub(super) fn networks(run: &Arc<FinishedRun>) -> impl Iterator<Item = UnitRow> {
+        UnitRow::all(run, run.result.networks.len())
+    }
+
     fn all(run: &Arc<FinishedRun>, count: usize) -> impl Iterator<Item = UnitRow> {
         (0..count).map(move |unit| UnitRow { run: Arc::clone(run), unit })
     }
@@ -98,6 +102,10 @@ impl UnitRow {
 
     pub(super) fn channel(&self) -> &ChannelResult {
         &self.run.result.channels[self.unit]
+    }
+
+    pub(super) fn network(&self) -> &NetworkResult {
+        &self.run.result.networks[self.unit]
     }
 }
 
@@ -136,5 +144,68 @@ impl BankRow {
 
     pub(super) fn counts(&self) -> &BankResult {
         &self.run.result.channels[self.channel].banks[self.bank]
+    }
+}
+
+/// What a node of a network does.
+#[derive(Clone, Copy)]
+pub(super) enum Side {
+    Source,
+    Destination,
+}
+
+/// A row about one node of a network, on one side.
+pub(super) struct NodeRow {
+    pub(super) run: Arc<FinishedRun>,
+    pub(super) network: usize,
+    pub(super) side: Side,
+    pub(super) node: usize,
+}
+
+impl NodeRow {
+    /// One row for each node of the run, network by network, sources first.
+    pub(super) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = NodeRow> {
+        run.result.networks.iter().enumerate().flat_map(move |(network, counts)| {
+            let row = move |side, node| NodeRow { run: Arc::clone(run), network, side, node };
+            let sources = (0..counts.sources.len()).map(move |node| row(Side::Source, node));
+            let destinations =
+                (0..counts.destinations.len()).map(move |node| row(Side::Destination, node));
+            sources.chain(destinations)
+        })
+    }
+
+    pub(super) fn network(&self) -> &NetworkResult {
+        &self.run.result.networks[self.network]
+    }
+
+    pub(super) fn counts(&self) -> &NodeResult {
+        match self.side {
+            Side::Source => &self.network().sources[self.node],
+            Side::Destination => &self.network().destinations[self.node],
+        }
+    }
+}
+
+/// A row about one link of a network.
+pub(super) struct LinkRow {
+    pub(super) run: Arc<FinishedRun>,
+    pub(super) network: usize,
+    link: usize,
+}
+
+impl LinkRow {
+    /// One row for each link of the run, network by network.
+    pub(super) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = LinkRow> {
+        run.result.networks.iter().enumerate().flat_map(move |(network, counts)| {
+            (0..counts.links.len()).map(move |link| LinkRow { run: Arc::clone(run), network, link })
+        })
+    }
+
+    pub(super) fn network(&self) -> &NetworkResult {
+        &self.run.result.networks[self.network]
+    }
+
+    pub(super) fn link(&self) -> &LinkResult {
+        &self.network().links[self.link]
     }
 }

@@ -1,6 +1,7 @@
 //! The tables as documentation: every column with type, unit and definition.
 
 use super::Column;
+use super::network::{link_columns, network_columns, node_columns};
 use super::tables::{
     bank_columns, channel_columns, counter_columns, kernel_columns, load_columns, load_key_columns,
     run_columns, slice_columns, sm_columns,
@@ -41,6 +42,21 @@ pub fn schema() -> Vec<Table> {
         table("slices", "One row per LLC slice.", infos(&slice_columns())),
         table("channels", "One row per DRAM channel.", infos(&channel_columns())),
         table("banks", "One row per DRAM bank.", infos(&bank_columns())),
+        table(
+            "networks",
+            "One row per run and direction: the request network and the reply network.",
+            infos(&network_columns()),
+        ),
+        table(
+            "network_nodes",
+            "One row per node of a network and side: as it sends, or as it takes.",
+            infos(&node_columns()),
+        ),
+        table(
+            "network_links",
+            "One row per link of a network. A network without places, such as `ideal`, has none.",
+            infos(&link_columns()),
+        ),
         table(
             "policy_counters",
             "One row per DRAM channel and number that a policy counts for itself; most count none.",
@@ -105,8 +121,8 @@ Rows of a table stand in the order of the runs, then of the units; equal runs gi
 whole, and `runs.parquet` is named last.
 
 Types: `text` is UTF-8; `int64` is signed, so that differences do not wrap; `float64` is never NaN. *null* marks columns that may be
-null: a ratio with nothing below, a percentile of nothing. Units are numbered from 0. Cycles of the core clock and of the DRAM command
-clock are told apart in the unit. In `runs`, counts are sums over SMs, slices, channels or banks, and ratios are ratios of sums; only
+null: a ratio with nothing below, a percentile of nothing. Units are numbered from 0. Cycles of the core clock, the networks' clock
+and the DRAM command clock are told apart in the unit. In `runs`, counts are sums over SMs, slices, channels or banks, and ratios are ratios of sums; only
 the cycles of SMs are means per SM. The same names are the keys of the JSON of a run.
 
 Definitions follow the literature: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023.

@@ -2,10 +2,11 @@
 
 use super::column::{Column, count, maybe_count, maybe_signed, ratio, text};
 use super::energy::energy;
-use super::metrics::{self, SM_CYCLES, quotient};
+use super::metrics::{self, SM_CYCLES, distribution, quotient};
+use super::network;
 use super::rows::{BankRow, CounterRow, FinishedRun, UnitRow};
 use super::totals::total;
-use super::{ENGINE_VERSION, Histogram, LoadResult, LoadRow, RunKey, RunResult, Stage};
+use super::{ENGINE_VERSION, LoadResult, LoadRow, RunKey, RunResult, Stage};
 use serde_json::{Map, Value};
 
 /// The columns of `runs`: key, provenance, and all scalar metrics.
@@ -35,6 +36,7 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
     columns.push(metrics::schedulable_warps::<FinishedRun>(|run| &run.sms));
     columns.extend(loads());
     columns.extend(latency());
+    columns.extend(network::run_network_columns());
     columns.extend(metrics::cache::<FinishedRun>("l1", |run| &run.sms.l1));
     columns.extend(metrics::llc::<FinishedRun>(|run| &run.slices));
     columns.extend(metrics::bank::<FinishedRun>(|run| run.banks.clone()));
@@ -128,9 +130,10 @@ fn loads() -> Vec<Column<FinishedRun>> {
     ];
     columns.extend(distribution(
         "divergence",
+        "core cycles",
         "Slowest minus fastest turnaround of a load's off-chip requests [WMC Fig 4a]",
         &[50, 90, 99],
-        |run| &run.result.loads.divergence,
+        |run: &FinishedRun| &run.result.loads.divergence,
     ));
     columns.extend([
         ratio(
@@ -146,10 +149,11 @@ fn loads() -> Vec<Column<FinishedRun>> {
     ]);
     columns.extend(distribution(
         "load_time",
+        "core cycles",
         "Issue of a load with two or more off-chip requests until its last datum is back \
          [WMC Fig 4b, 5]",
         &[1, 25, 50, 75, 99],
-        |run| &run.result.loads.load_time,
+        |run: &FinishedRun| &run.result.loads.load_time,
     ));
     columns
 }
@@ -168,9 +172,10 @@ fn latency() -> Vec<Column<FinishedRun>> {
     )];
     columns.extend(distribution(
         "latency",
+        "core cycles",
         "Latency of read requests that left L1 [Li Fig 6.5, 6.6]",
         &[50, 90, 99],
-        |run| &run.result.latency.total,
+        |run: &FinishedRun| &run.result.latency.total,
     ));
     columns.extend(STAGES.into_iter().map(|(stage, doc)| {
         let name = format!("latency_{}", Stage::NAMES[stage as usize]);
@@ -193,25 +198,6 @@ const STAGES: [(Stage, &str); Stage::COUNT] = [
     (Stage::DramService, "Mean time in service by DRAM."),
     (Stage::ReplyNetwork, "Mean time in the reply network."),
 ];
-
-/// Mean, percentiles and maximum of a distribution in core cycles, named `NAME_mean`, `NAME_p50`.
-fn distribution(
-    name: &'static str,
-    what: &str,
-    percents: &[u8],
-    of: fn(&FinishedRun) -> &Histogram,
-) -> Vec<Column<FinishedRun>> {
-    let unit = "core cycles";
-    let mean = ratio("mean", unit, &format!("{what}: mean."), move |run| of(run).mean());
-    let percentiles = percents.iter().map(|&percent| {
-        let doc = format!("{what}: percentile {percent}, within 1.6 %.");
-        maybe_count(&format!("p{percent}"), unit, &doc, move |run| {
-            of(run).quantile(f64::from(percent) / 100.0)
-        })
-    });
-    let max = maybe_count("max", unit, &format!("{what}: maximum."), move |run| of(run).max());
-    [mean].into_iter().chain(percentiles).chain([max]).map(|column| column.prefixed(name)).collect()
-}
 
 /// The columns of `kernels`: one row per kernel launch.
 pub(super) fn kernel_columns() -> Vec<Column<UnitRow>> {
@@ -253,6 +239,7 @@ pub(super) fn sm_columns() -> Vec<Column<UnitRow>> {
     }));
     columns.push(metrics::schedulable_warps::<UnitRow>(UnitRow::sm));
     columns.extend(metrics::cache::<UnitRow>("l1", |row| &row.sm().l1));
+    columns.push(network::row_locality_before());
     columns
 }
 
@@ -275,6 +262,7 @@ pub(super) fn slice_columns() -> Vec<Column<UnitRow>> {
 pub(super) fn channel_columns() -> Vec<Column<UnitRow>> {
     let mut columns = unit_key("channel", "Index of the DRAM channel.");
     columns.extend(metrics::bank::<UnitRow>(|row| total(&row.channel().banks)));
+    columns.push(network::row_locality_after());
     columns.extend(metrics::channel::<UnitRow>(UnitRow::channel));
     columns.extend(metrics::data::<UnitRow>(|row| total(&row.channel().banks), |row| &row.run));
     columns.extend(energy::<UnitRow>(

@@ -77,6 +77,10 @@ fn performance() {
         ("memory_instructions", 180.0),
         ("warp_instructions_integer", 30.0),
         ("warp_instructions_other", 240.0),
+        // 120 that reach 150 channels and 210 banks.
+        ("requesting_instructions", 120.0),
+        ("channels_per_instruction", 1.25),
+        ("banks_per_instruction", 1.75),
         ("shared_accesses", 21.0),
         ("shared_bank_conflict_cycles", 27.0),
     ]);
@@ -210,6 +214,34 @@ fn dram() {
     ]);
 }
 
+#[test]
+fn row_streaks_and_their_breakers() {
+    expect(&[
+        ("row_switches", 330.0),
+        ("stranded_switches", 264.0),
+        ("streak_breakers_other_core", 198.0),
+        ("streak_breakers_same_core_other_cta", 99.0),
+        ("streak_breakers_same_cta", 33.0),
+        ("streak_breaker_rate_other_core", 0.6),
+        ("streak_breaker_rate_same_core_other_cta", 0.3),
+        ("streak_breaker_rate_same_cta", 0.1),
+    ]);
+}
+
+#[test]
+fn what_runs_say_of_networks() {
+    expect(&[
+        // 20 requests: 8 rows before, 10 after.
+        ("row_locality_before", 2.5),
+        ("row_locality_after", 2.0),
+        ("row_locality_preserved", 0.8),
+        ("request_network_latency_mean", 15.5),
+        ("request_network_contention_mean", 3.5),
+        ("reply_network_latency_mean", 9.0),
+        ("reply_network_contention_mean", 0.0),
+    ]);
+}
+
 /// Two devices at 1500 mV and a cycle of 2 ns: 0.006 nJ for each mA and cycle.
 fn with_energy() -> RunKey {
     let mut machine = fixture::machine();
@@ -272,6 +304,9 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
     let row = run_row_json(&fixture::key(), &RunResult::default());
     let nulls: Vec<&str> =
         row.iter().filter(|(_, value)| value.is_null()).map(|(name, _)| name.as_str()).collect();
+    for name in ["row_locality_preserved", "reply_network_latency_mean"] {
+        assert!(nulls.contains(&name), "{name} is {}", row[name]);
+    }
     for name in ["ipc_warp", "in_mc_fraction", "latency_l1", "latency_p99", "row_hit_rate", "blp"] {
         assert!(nulls.contains(&name), "{name} is {}", row[name]);
     }
@@ -284,13 +319,16 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
 fn a_fingerprint_follows_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
-    let changes: [fn(&mut RunResult); 10] = [
+    let changes: [fn(&mut RunResult); 13] = [
         |r| r.steps += 1,
         |r| r.kernels[1].name.push('x'),
         |r| r.sms[1].l1.reservation_fails[3] += 1,
         |r| r.slices[0].mshr_merge_length.record(3),
         |r| r.channels[1].banks[1].precharges += 1,
         |r| r.channels[1].open_cycles += 1,
+        |r| r.channels[1].banks[0].streak_breakers[2] += 1,
+        |r| r.networks[1].links[3].flits += 1,
+        |r| r.networks[0].after[1].rows += 1,
         |r| r.channels[1].bank_refreshes += 1,
         |r| r.latency.stage_ticks[7] += 1,
         |r| r.loads.in_mc_divergence -= 1,

@@ -1,6 +1,8 @@
 //! Sums of raw counts over units of one kind.
 
-use super::{BankResult, CacheCounts, ChannelResult, Histogram, SliceResult, SmResult};
+use super::{
+    BankResult, CacheCounts, ChannelResult, Histogram, SliceResult, SmResult, StreamResult,
+};
 
 /// The sum of `units`, count by count.
 pub(super) fn total<T: Total>(units: &[T]) -> T {
@@ -76,6 +78,9 @@ add_fields!(SmResult {
     thread_instructions,
     warp_instructions_by_class,
     memory_instructions,
+    requesting_instructions,
+    requested_channels,
+    requested_banks,
     active_cycles,
     no_warp_cycles,
     memory_block_cycles,
@@ -103,6 +108,8 @@ add_fields!(BankResult {
     stranded_switches,
     streak_breakers,
 });
+
+add_fields!(StreamResult { requests, rows });
 
 add_fields!(ChannelResult {
     cycles,

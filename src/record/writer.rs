@@ -2,7 +2,8 @@
 
 use super::file::{Field, GROUP_ROWS, TableFile};
 use super::loads::LoadRecorder;
-use super::rows::{BankRow, CounterRow, UnitRow};
+use super::network::{link_columns, network_columns, node_columns};
+use super::rows::{BankRow, CounterRow, LinkRow, NodeRow, UnitRow};
 use super::tables::{
     bank_columns, channel_columns, counter_columns, kernel_columns, run_columns, slice_columns,
     sm_columns,
@@ -18,8 +19,11 @@ use tempfile::TempDir;
 
 /// What a finished results directory holds, in the order in which the names appear: `runs.parquet`
 /// comes last, so that where it is, everything is.
-const CONTENTS: [&str; 8] = [
+const CONTENTS: [&str; 11] = [
     LOADS,
+    "network_links.parquet",
+    "network_nodes.parquet",
+    "networks.parquet",
     "policy_counters.parquet",
     "banks.parquet",
     "channels.parquet",
@@ -135,6 +139,9 @@ impl ResultsWriter {
         write(folder, "slices", &slice_columns(), runs().flat_map(UnitRow::slices))?;
         write(folder, "channels", &channel_columns(), runs().flat_map(UnitRow::channels))?;
         write(folder, "banks", &bank_columns(), runs().flat_map(BankRow::all))?;
+        write(folder, "networks", &network_columns(), runs().flat_map(UnitRow::networks))?;
+        write(folder, "network_nodes", &node_columns(), runs().flat_map(NodeRow::all))?;
+        write(folder, "network_links", &link_columns(), runs().flat_map(LinkRow::all))?;
         let counters = runs().flat_map(CounterRow::all);
         write(folder, "policy_counters", &counter_columns(), counters)?;
         for name in CONTENTS {

@@ -116,17 +116,105 @@ fn units_have_a_row_each_with_the_key_of_their_run() {
     assert_eq!(column(&channels, "bandwidth_utilization"), [0.125, 0.25]);
     assert_eq!(column(&channels, "dram_bytes"), [16 * 11 * 64, 16 * 22 * 64]);
 
+    // Streams: 12 requests over 3 rows and 8 over 5 of the SMs, over 4 and 6 rows of the channels.
+    assert_eq!(column(&sms, "row_locality_before"), [4.0, 1.6]);
+    assert_eq!(column(&channels, "row_locality_after"), [3.0, 8.0 / 6.0]);
+
     let banks = table("banks");
     assert_eq!(column(&banks, "channel"), [0, 0, 1, 1]);
     assert_eq!(column(&banks, "bank"), [0, 1, 0, 1]);
     assert_eq!(column(&banks, "row_conflicts"), [3, 30, 6, 60]);
     assert_eq!(column(&banks, "row_hit_rate"), [0.5, 0.5, 0.5, 0.5]);
+    assert_eq!(column(&banks, "streak_breakers_other_core"), [6, 60, 12, 120]);
 
     let counters = table("policy_counters");
     assert_eq!(column(&counters, "channel"), [0, 0, 1]);
     assert_eq!(column(&counters, "policy"), ["fr-fcfs"; 3]);
     assert_eq!(column(&counters, "counter"), ["hits", "ends", "hits"]);
     assert_eq!(column(&counters, "value"), [7, 8, 9]);
+}
+
+#[test]
+fn networks_have_a_row_for_each_direction() {
+    let dir = tempdir().unwrap();
+    write_two_runs(dir.path());
+    let rows = read(&dir.path().join("networks.parquet"));
+    let expected = json!({
+        "direction": ["request", "reply"],
+        "network_cycles": [500, 500],
+        "packets": [10, 10],
+        "flits": [20, 50],
+        "latency_mean": [15.5, 9.0],
+        "latency_p50": [15, 9],
+        "latency_p90": [19, 9],
+        "latency_p99": [20, 9],
+        "latency_max": [20, 9],
+        "wait_mean": [4.0, 0.0],
+        "pipeline_mean": [6.0, 4.0],
+        "serialisation_mean": [2.0, 5.0],
+        "contention_mean": [3.5, 0.0],
+        "hops_mean": [1.5, 1.0],
+        "throughput": [0.04, 0.1],
+        "throughput_per_source": [0.02, 0.05],
+        // 32 flits of three links; the 16 of a source's link are no part, nor the most.
+        "link_utilization_mean": [32.0 / 1500.0, 0.05],
+        "link_utilization_max": [0.024, 0.06],
+        // 900 flit cycles of 20 places, in the fullest 500 of 4.
+        "buffer_utilization_mean": [0.09, null],
+        "buffer_utilization_max": [0.25, null],
+        // 8 and 2 packets: 10^2 / (2 x 68). One source alone is treated as all that send.
+        "fairness": [100.0 / 136.0, 1.0],
+        // 8 cycles of the second source over 4.
+        "wait_max_over_mean": [2.0, null],
+    });
+    assert_columns(&rows, &expected);
+}
+
+#[test]
+fn nodes_and_links_of_networks_have_a_row_each() {
+    let dir = tempdir().unwrap();
+    write_two_runs(dir.path());
+    let nodes = read(&dir.path().join("network_nodes.parquet"));
+    let (request, reply, source, destination) = ("request", "reply", "source", "destination");
+    let expected = json!({
+        "direction": [request, request, request, request, reply, reply, reply, reply],
+        "side": [source, source, destination, destination, source, source, destination, destination],
+        "node": [0, 1, 0, 1, 0, 1, 0, 1],
+        "packets": [8, 2, 5, 5, 10, 0, 4, 6],
+        "flits": [16, 4, 12, 8, 50, 0, 20, 30],
+        "wait_mean": [3.0, 8.0, null, null, 0.0, null, null, null],
+        "throughput": [0.032, 0.008, 0.024, 0.016, 0.1, 0.0, 0.04, 0.06],
+    });
+    assert_columns(&nodes, &expected);
+
+    let links = read(&dir.path().join("network_links.parquet"));
+    let router = "router";
+    let expected = json!({
+        "direction": [request, request, request, request, request, reply, reply, reply, reply],
+        "from_kind": [source, source, router, router, router, source, source, router, router],
+        "from_index": [0, 1, 0, 1, 0, 0, 1, 0, 0],
+        "to_kind": [router, router, router, destination, destination, router, router, destination, destination],
+        "to_index": [0, 0, 1, 0, 1, 0, 0, 0, 1],
+        "flits": [16, 4, 12, 12, 8, 50, 0, 20, 30],
+        "utilization": [0.032, 0.008, 0.024, 0.024, 0.016, 0.1, 0.0, 0.04, 0.06],
+        "buffer_flits": [8, 8, 4, 0, 0, 0, 0, 0, 0],
+        "buffer_utilization": [0.1, 0.0, 0.25, null, null, null, null, null, null],
+    });
+    assert_columns(&links, &expected);
+}
+
+/// The columns behind the key are those expected, in their order, with their values.
+#[track_caller]
+fn assert_columns(rows: &[Map<String, Value>], expected: &Value) {
+    assert!(rows.iter().all(|row| row["run_id"] == fixture::key().run_id()));
+    let keys = super::tables::load_key_columns().len();
+    let names: Vec<&String> = rows[0].keys().skip(keys).collect();
+    let columns = expected.as_object().unwrap();
+    assert_eq!(names, Vec::from_iter(columns.keys()));
+    for (name, values) in columns {
+        let found: Vec<Value> = rows.iter().map(|row| row[name].clone()).collect();
+        assert_eq!(json!(found), *values, "{name}");
+    }
 }
 
 #[test]
@@ -185,9 +273,8 @@ fn the_order_in_which_runs_finish_does_not_change_a_byte() {
 
     let names: Vec<String> = contents(forth.path()).into_keys().collect();
     let mut expected: Vec<String> =
-        ["banks", "channels", "kernels", "policy_counters", "runs", "slices", "sms"]
-            .map(String::from)
-            .to_vec();
+        crate::record::schema().iter().map(|table| table.name.to_owned()).collect();
+    expected.retain(|name| name != "loads");
     expected.push(format!("loads/{}", fixture::key().run_id()));
     expected.push(format!("loads/{}", fixture::other_key(5).run_id()));
     expected.iter_mut().for_each(|name| name.push_str(".parquet"));
@@ -218,7 +305,7 @@ fn a_run_that_is_not_finished_is_left_out_and_the_others_are_kept() {
     drop(unfinished);
     assert_eq!(read(&dir.path().join("runs.parquet")).len(), 1);
     assert_eq!(fs::read_dir(dir.path().join("loads")).unwrap().count(), 1);
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 8);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), super::schema().len());
 }
 
 #[test]

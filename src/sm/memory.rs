@@ -78,6 +78,9 @@ impl Sm {
             access.waiting = sectors.len() as u32;
             access.row.requests = access.waiting;
             (access.row.channels, access.row.banks) = (channels, banks);
+            self.result.requesting_instructions += u64::from(channels > 0);
+            self.result.requested_channels += u64::from(channels);
+            self.result.requested_banks += u64::from(banks);
         }
         if returns {
             warp.add_load(access, instruction.use_distance);

@@ -317,3 +317,14 @@ fn perfect_dram_drops_news() {
     rig.bench.context().answered_in_llc(load, 0, Ticks(3));
     assert_eq!(rig.run(), (2, Vec::new()));
 }
+
+#[test]
+fn a_request_says_from_whom_it_is() {
+    let mut rig = Rig::new(&Needs::default());
+    let row = Row { sm: 3, warp: 100, cta: 7, ..Row::of_slice(0, RequestKind::Read, 0) };
+    let id = rig.send(0, row);
+    let Item::Request(request) = rig.controller.item(id, &rig.bench.context()) else {
+        panic!("a request is no news")
+    };
+    assert_eq!((request.sm, request.warp, request.cta), (3, 100, 7));
+}

@@ -237,6 +237,26 @@ fn a_row_says_what_a_load_asked_for() {
 }
 
 #[test]
+fn channels_and_banks_are_counted_of_what_makes_requests() {
+    let shared = memory(Kind::Load, Space::Shared, &[0]);
+    // 256 bytes a channel: 1, 2 and 1 channels with as many banks, the last in L1; shared memory and no lanes make none.
+    let warp =
+        vec![load(&[0]).used_after(0), store(&[0, 256]), load(&[0]), shared, load(&[]), exit()];
+    let result = run(&simple(&[]), vec![warp]).result;
+    assert_eq!(result.memory_instructions, 5);
+    assert_eq!(result.requesting_instructions, 3);
+    assert_eq!((result.requested_channels, result.requested_banks), (4, 4));
+}
+
+#[test]
+fn a_request_says_which_cta_it_is_of() {
+    let ctas = vec![vec![vec![load(&[0]), exit()]], vec![vec![store(&[128]), exit()]]];
+    let sent = run_ctas(&simple(&[]), ctas).sent;
+    let from: Vec<_> = sent.iter().map(|s| (s.request.address, s.request.cta)).collect();
+    assert_eq!(from, [(0, 0), (128, 1)]);
+}
+
+#[test]
 fn a_flush_empties_l1_and_gives_it_its_new_size() {
     let machine = simple(&["l1.cache.size_bytes=512", "l1.cache.ways=4"]);
     let twice = trace(&[TestKernel::new([vec![vec![
