@@ -39,6 +39,7 @@ impl Slice {
         Request {
             sectors: request.sectors,
             sm: request.sm,
+            cta: request.cta,
             ..Request::of_slice(request.address, RequestKind::Writeback, self.index)
         }
     }

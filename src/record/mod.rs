@@ -1,6 +1,7 @@
 //! What a run leaves: raw counts from the units, the metrics derived from them, and the tables.
 
 mod column;
+mod dram;
 mod energy;
 mod error;
 pub(crate) mod file;

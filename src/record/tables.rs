@@ -1,6 +1,7 @@
 //! The tables that a run leaves, column by column.
 
 use super::column::{Column, count, maybe_count, maybe_signed, ratio, text};
+use super::dram;
 use super::energy::energy;
 use super::metrics::{self, SM_CYCLES, distribution, quotient};
 use super::network;
@@ -39,9 +40,9 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
     columns.extend(network::run_network_columns());
     columns.extend(metrics::cache::<FinishedRun>("l1", |run| &run.sms.l1));
     columns.extend(metrics::llc::<FinishedRun>(|run| &run.slices));
-    columns.extend(metrics::bank::<FinishedRun>(|run| run.banks.clone()));
-    columns.extend(metrics::channel::<FinishedRun>(|run| &run.channels));
-    columns.extend(metrics::data::<FinishedRun>(|run| run.banks.clone(), |run| run));
+    columns.extend(dram::bank::<FinishedRun>(|run| run.banks.clone()));
+    columns.extend(dram::channel::<FinishedRun>(|run| &run.channels));
+    columns.extend(dram::data::<FinishedRun>(|run| run.banks.clone(), |run| run));
     columns.extend(energy::<FinishedRun>(
         |run| run.energy(&run.channels, &run.banks),
         |run| run.bytes(&run.banks),
@@ -261,10 +262,10 @@ pub(super) fn slice_columns() -> Vec<Column<UnitRow>> {
 /// The columns of `channels`: one row per DRAM channel.
 pub(super) fn channel_columns() -> Vec<Column<UnitRow>> {
     let mut columns = unit_key("channel", "Index of the DRAM channel.");
-    columns.extend(metrics::bank::<UnitRow>(|row| total(&row.channel().banks)));
+    columns.extend(dram::bank::<UnitRow>(|row| total(&row.channel().banks)));
     columns.push(network::row_locality_after());
-    columns.extend(metrics::channel::<UnitRow>(UnitRow::channel));
-    columns.extend(metrics::data::<UnitRow>(|row| total(&row.channel().banks), |row| &row.run));
+    columns.extend(dram::channel::<UnitRow>(UnitRow::channel));
+    columns.extend(dram::data::<UnitRow>(|row| total(&row.channel().banks), |row| &row.run));
     columns.extend(energy::<UnitRow>(
         |row| row.run.energy(row.channel(), &total(&row.channel().banks)),
         |row| row.run.bytes(&total(&row.channel().banks)),
@@ -279,7 +280,7 @@ pub(super) fn bank_columns() -> Vec<Column<BankRow>> {
         count("channel", "", "Index of the DRAM channel.", |row: &BankRow| row.channel as u64),
         count("bank", "", "Index of the bank in its channel.", |row: &BankRow| row.bank as u64),
     ]);
-    columns.extend(metrics::bank::<BankRow>(|row| row.counts().clone()));
+    columns.extend(dram::bank::<BankRow>(|row| row.counts().clone()));
     columns
 }
 
