@@ -32,7 +32,7 @@ fn a_store_is_acknowledged_once_its_whole_sector_is_on_the_way() {
     let store = Ask { sm: 3, ..partial_write(0, 64, 8) };
     let outcome = run(&direct(&[]), &[store, ask(10, READ, 64)]);
     assert_eq!(outcome.down[0], (ARRIVE + 1, WRITEBACK, 64, 1), "nothing is fetched");
-    assert_eq!(outcome.sms[0], 3, "DRAM knows who stores");
+    assert_eq!(outcome.from[0], (3, CTA), "DRAM knows who stores");
     assert_eq!(outcome.cycle(0), ARRIVE + 1);
     assert_eq!(outcome.cycle(1), 10 + ARRIVE + 1 + DRAM, "a read finds nothing here");
 }
@@ -51,7 +51,7 @@ fn an_atomic_is_a_read_and_then_a_write() {
     let outcome = run(&direct(&[]), &[atomic]);
     let back = ARRIVE + 1 + DRAM;
     assert_eq!(outcome.down, [(ARRIVE + 1, ATOMIC, 64, 1), (back + 1, WRITEBACK, 64, 1)]);
-    assert_eq!(outcome.sms, [3, 3]);
+    assert_eq!(outcome.from, [(3, CTA); 2]);
     assert_eq!(outcome.cycle(0), back);
 }
 

@@ -27,6 +27,9 @@ const ATOMIC: RequestKind = RequestKind::Atomic;
 const WRITEBACK: RequestKind = RequestKind::Writeback;
 const FETCH: RequestKind = RequestKind::Fetch;
 
+/// CTA that every request is of, by its index in the trace.
+const CTA: u32 = 9;
+
 /// A request from the network.
 #[derive(Clone, Copy)]
 struct Ask {
@@ -66,8 +69,8 @@ struct Outcome {
     served: Vec<u64>,
     /// Requests that reached the channel: cycle, kind, address, sectors.
     down: Vec<(u64, RequestKind, u64, u8)>,
-    /// The SMs that they are of, in the order of `down`.
-    sms: Vec<u16>,
+    /// The SMs and CTAs that they are of, in the order of `down`.
+    from: Vec<(u16, u32)>,
     /// What went with them and with dummy requests: cycle, address, merges, age; and whether it was a dummy.
     told: Vec<Told>,
     /// Whether they came from warps that hit, in the order of `down`.
@@ -136,7 +139,7 @@ struct World {
     fills: VecDeque<(u64, RequestId)>,
     answers: Vec<(u64, RequestId)>,
     down: Vec<(u64, RequestKind, u64, u8)>,
-    sms: Vec<u16>,
+    from: Vec<(u16, u32)>,
     told: Vec<Told>,
     hit_prone: Vec<bool>,
     load_ends: Vec<(u64, u32)>,
@@ -155,6 +158,7 @@ impl World {
             self.asks.pop_front();
             let request = Request {
                 sm: if ask.kind == WRITEBACK { Request::NO_SM } else { ask.sm },
+                cta: CTA,
                 warp: ask.warp,
                 load: ask.load,
                 bytes: ask.bytes,
@@ -191,7 +195,8 @@ impl World {
         }
         while let Some(id) = ctx.fabric.ready(ports.misses, now).filter(|_| !is_shut) {
             ctx.fabric.pop(ports.misses, now);
-            let Request { kind, address, sectors, sm, hit_prone, load, .. } = *ctx.requests.get(id);
+            let Request { kind, address, sectors, sm, cta, hit_prone, load, .. } =
+                *ctx.requests.get(id);
             if let Some(news) = &mut ctx.side.merges {
                 let Sent { about, merges, age } = news.head(0).expect("every item has its news");
                 news.pop(0);
@@ -207,7 +212,7 @@ impl World {
                 self.load_ends.push((cycle, load));
             }
             self.down.push((cycle, kind, address, sectors));
-            self.sms.push(sm);
+            self.from.push((sm, cta));
             match kind {
                 WRITEBACK => ctx.requests.remove(id),
                 _ => self.fills.push_back((cycle + DRAM, id)),
@@ -279,7 +284,7 @@ fn run_for(
         fills: VecDeque::new(),
         answers: Vec::new(),
         down: Vec::new(),
-        sms: Vec::new(),
+        from: Vec::new(),
         told: Vec::new(),
         hit_prone: Vec::new(),
         load_ends: Vec::new(),
@@ -302,9 +307,9 @@ fn run_for(
         .collect();
     let served = |&(_, id): &(u64, RequestId)| clock.cycle_of(bench.requests.stamps(id).llc_served);
     let served = world.answers.iter().map(served).collect();
-    let World { down, sms, told, hit_prone, load_ends, .. } = world;
+    let World { down, from, told, hit_prone, load_ends, .. } = world;
     let (result, counters) = (slice.finish(), slice.counters());
-    Outcome { answered, order, served, down, sms, told, hit_prone, result, counters, load_ends }
+    Outcome { answered, order, served, down, from, told, hit_prone, result, counters, load_ends }
 }
 
 fn unit(domain: Domain) -> UnitId {
