@@ -99,6 +99,8 @@ fn an_unknown_policy_or_parameter() {
     bench.refuses(&["run", "small.wmt", "--dram-scheduler", "fcfs("], &parts);
     let parts = ["warp_scheduler `ltr`", "did you mean `lrr`?"];
     bench.refuses(&["run", "small.wmt", "--warp-scheduler", "ltr"], &parts);
+    let parts = ["allocator `islib`", "did you mean `islip`?", "pim, round-robin, oldest-first"];
+    bench.refuses(&["run", "small.wmt", "--set", "network.allocator=islib"], &parts);
 }
 
 #[test]
