@@ -1,5 +1,6 @@
 //! Networks on their own, between ports that a test fills and empties.
 
+mod arbitration;
 mod credits;
 mod crossbar;
 mod ideal;
