@@ -4,6 +4,7 @@ mod arbitration;
 mod credits;
 mod crossbar;
 mod ideal;
+mod order;
 mod rig;
 mod saturation;
 mod soak;
