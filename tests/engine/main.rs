@@ -8,4 +8,5 @@ mod memory_bound;
 mod random_programs;
 mod side_channels;
 mod standards;
+mod topologies;
 mod trace;
