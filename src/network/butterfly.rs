@@ -40,7 +40,7 @@ impl Default for Parameters {
 }
 
 /// Source i enters at terminal i, destination d leaves at terminal d.
-fn layout(sources: usize, destinations: usize, radix: usize) -> Layout {
+pub(super) fn layout(sources: usize, destinations: usize, radix: usize) -> Layout {
     let stages = stages(sources.max(destinations), radix);
     let switches = radix.pow(stages as u32 - 1);
     let place = |stage: usize, line: usize| (stage * switches + line / radix, line % radix);

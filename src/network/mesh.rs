@@ -36,7 +36,7 @@ struct Parameters {
 }
 
 /// Places are numbered along the rows. As packets never turn from a column into a row, none waits for itself.
-fn layout(placement: &Placement, columns: usize) -> Layout {
+pub(super) fn layout(placement: &Placement, columns: usize) -> Layout {
     let square = (1..).find(|side| side * side >= placement.nodes).expect("squares grow");
     let columns = if columns == 0 { square } else { columns };
     let places = placement.nodes.div_ceil(columns) * columns;

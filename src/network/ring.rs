@@ -25,7 +25,7 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
 /// Places are numbered clockwise. The dateline lies between the last place and the first: a packet that has yet to
 /// cross it goes on class 0, any other on class 1. So on neither class does a packet go all around, and none of one
 /// class waits for one of the class before.
-fn layout(placement: &Placement) -> Layout {
+pub(super) fn layout(placement: &Placement) -> Layout {
     let places = placement.nodes;
     let neighbours = |place: usize| {
         let both = BTreeSet::from([(place + 1) % places, (place + places - 1) % places]);

@@ -13,6 +13,8 @@ mod channel;
 pub(super) mod layout;
 mod source;
 mod switch;
+#[cfg(test)]
+mod tests;
 mod turns;
 mod virtual_channels;
 mod waiting;

@@ -5,7 +5,7 @@ mod credits;
 mod crossbar;
 mod ideal;
 mod order;
-mod rig;
+pub(super) mod rig;
 mod saturation;
 mod soak;
 mod zero_load;

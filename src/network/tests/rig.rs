@@ -5,7 +5,7 @@ use crate::engine::{
     Clock, Context, Domain, PortId, Request, RequestId, RequestKind, Ticks, UnitId,
 };
 use crate::machine::Machine;
-use crate::network::{Direction, NetworkContext, Placement, TOPOLOGIES};
+use crate::network::{Direction, NetworkContext, Placement, TOPOLOGIES, Topology};
 use crate::random::Random;
 use crate::record::NetworkResult;
 
@@ -77,6 +77,16 @@ impl<'a> Rig<'a> {
 
     /// Sends the packets, those of an input in their order, until all have arrived.
     pub fn run(&self, packets: &[Packet]) -> Outcome {
+        let topology = &self.machine.policy.topology;
+        self.run_over(packets, |context| TOPOLOGIES.build(topology, context).unwrap())
+    }
+
+    /// As [`Rig::run`], over the network that `build` makes.
+    pub fn run_over(
+        &self,
+        packets: &[Packet],
+        build: impl FnOnce(&NetworkContext) -> Box<dyn Topology>,
+    ) -> Outcome {
         let (inputs, outputs) = self.counts(packets);
         let mut bench = Bench::new(self.machine, [0, outputs, 2, inputs]);
         let network_unit = unit(Domain::Network, self.direction as usize);
@@ -89,7 +99,7 @@ impl<'a> Rig<'a> {
             .collect();
         let clock = fabric.clock(Domain::Network);
         let context = self.context(clock, ins.clone(), outs.clone());
-        let mut network = TOPOLOGIES.build(&self.machine.policy.topology, &context).unwrap();
+        let mut network = build(&context);
         for packet in packets {
             let request = Request {
                 sm: packet.output,
