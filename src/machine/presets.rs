@@ -5,6 +5,9 @@ use crate::registry::nearest;
 
 const PRESETS: &[(&str, &str)] = &[
     ("li2015", include_str!("presets/li2015.toml")),
+    ("owl2013", include_str!("presets/owl2013.toml")),
+    ("calrs2015", include_str!("presets/calrs2015.toml")),
+    ("yuan2009", include_str!("presets/yuan2009.toml")),
     ("warpedmc2023", include_str!("presets/warpedmc2023.toml")),
     ("v100", include_str!("presets/v100.toml")),
     ("rtx2060s", include_str!("presets/rtx2060s.toml")),

@@ -51,15 +51,35 @@ fn edge_after(time: u64, period: u64) -> u64 {
     edge(time + 1, period)
 }
 
+/// Routers between SM 0 and a slice, by the shape of the network alone.
+fn routers(machine: &Machine, slice: u16) -> u64 {
+    let columns = 6;
+    let memory = &machine.network.memory_nodes;
+    let sm = (0..).find(|node| !memory.contains(node)).unwrap();
+    match machine.policy.topology.as_str() {
+        "crossbar" | "crossbar(form=router)" => 1,
+        "mesh(columns=6)" => {
+            let slice = memory[usize::from(slice)];
+            let apart =
+                (slice / columns).abs_diff(sm / columns) + (slice % columns).abs_diff(sm % columns);
+            u64::from(apart) + 1
+        }
+        // 15 pairs of SMs: 4 x 4 terminals.
+        "butterfly(radix=4)" => 2,
+        other => panic!("how far is it in {other}?"),
+    }
+}
+
 /// Core cycles of a load of one sector that issues in core cycle `issue` and is alone in the machine.
-fn load_time(machine: &Machine, place: Place, cache_op: CacheOp, issue: u64) -> u64 {
+fn load_time(machine: &Machine, place: Place, cache_op: CacheOp, slice: u16, issue: u64) -> u64 {
     let p = Periods::of(machine);
     let (network, llc) = (&machine.network, &machine.llc);
     let header = u64::from(network.header_bytes.div_ceil(network.flit_bytes).max(1));
     let packet = network.header_bytes + llc.cache.sector_bytes;
     let data = u64::from(packet.div_ceil(network.flit_bytes));
     let hop = u64::from(network.router_latency) + u64::from(network.link_latency);
-    let crossing = |flits: u64| (flits + hop) * p.network;
+    let hops = routers(machine, slice) * hop;
+    let crossing = |flits: u64| (flits + hops) * p.network;
     let begun = issue + u64::from(machine.sm.operand_latency);
     let at_l1_tags = begun + u64::from(machine.l1.latency);
     if place == Place::L1 {
@@ -72,13 +92,19 @@ fn load_time(machine: &Machine, place: Place, cache_op: CacheOp, issue: u64) -> 
         false => edge((at_l1_tags + 1) * p.core, p.network),
     };
     let arrived = edge(sent + crossing(header), p.llc);
-    let at_tags = edge(arrived + u64::from(llc.input_latency) * p.core, p.llc);
-    let found = match place {
-        Place::Llc => at_tags + u64::from(llc.latency) * p.llc,
-        _ => edge(dram_end(machine, place, at_tags, &p), p.llc),
-    };
+    let found = data_at_slice(machine, place, arrived, &p);
     let back = edge(edge(found, p.network) + crossing(data), p.core) / p.core;
     back + 2 * u64::from(machine.sm.writeback_latency) - issue
+}
+
+/// When the slice has the data of a request that came to it at `arrived`.
+fn data_at_slice(machine: &Machine, place: Place, arrived: u64, p: &Periods) -> u64 {
+    let llc = &machine.llc;
+    let at_tags = edge(arrived + u64::from(llc.input_latency) * p.core, p.llc);
+    match place {
+        Place::Llc => at_tags + u64::from(llc.latency) * p.llc,
+        _ => edge(dram_end(machine, place, at_tags, p), p.llc),
+    }
 }
 
 /// When the last datum of a sector is on the DRAM bus that the slice missed at `missed`.
@@ -163,20 +189,29 @@ fn places(machine: &Machine) -> impl Iterator<Item = Place> {
     )
 }
 
+/// The slices that a chase goes to.
+fn slices(machine: &Machine, place: Place) -> Vec<u16> {
+    let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+    let addresses = addresses(machine, place, HOPS).into_iter();
+    addresses.map(|address| map.locate(address).slice).collect()
+}
+
 /// Holds a chase on `machine` to the cycle, wherever the data are.
 fn check_chases(machine: &Machine, name: &str) {
     for place in places(machine) {
         let (rows, result) = chase(machine, place, HOPS);
-        let expected =
-            |found, row: &LoadRow| load_time(machine, found, cache_op(place), row.issue_cycle);
+        let slices = slices(machine, place);
+        let expected = |found, hop: usize, row: &LoadRow| {
+            load_time(machine, found, cache_op(place), slices[hop], row.issue_cycle)
+        };
         assert_eq!(rows.len(), HOPS);
         for (hop, pair) in rows.windows(2).enumerate() {
             let (last, row) = (pair[0], pair[1]);
             let context = format!("{name}, {place:?}, hop {}", hop + 1);
-            assert_eq!(row.load_time, expected(place, &row), "{context}");
+            assert_eq!(row.load_time, expected(place, hop + 1, &row), "{context}");
             assert_eq!(row.issue_cycle, last.issue_cycle + last.load_time, "{context}");
         }
-        let first = expected(Place::RowMiss, &rows[0]);
+        let first = expected(Place::RowMiss, 0, &rows[0]);
         assert_eq!(rows[0].load_time, first, "{name}, {place:?}");
         assert_counts(&result, place);
     }
@@ -250,4 +285,28 @@ fn assert_counts(result: &RunResult, place: Place) {
         Place::RowConflict => banks().map(|bank| bank.row_conflicts).sum(),
     };
     assert_eq!(found, later, "{place:?}");
+}
+
+/// The least that a load may cost that finds its data at `place`, whenever it issues and wherever it goes.
+fn least(machine: &Machine, place: Place) -> u64 {
+    let slices = 0..machine.slices() as u16;
+    let time = |slice| move |issue| load_time(machine, place, CacheOp::Default, slice, issue);
+    slices.flat_map(|slice| (0..machine.clocks.core_mhz.into()).map(time(slice))).min().unwrap()
+}
+
+/// "Min. LLC latency 120 cycles", "Min. DRAM latency 460 cycles".
+#[test]
+fn the_least_latencies_of_calrs2015_are_those_of_table_1() {
+    let machine = machine("calrs2015", &[]);
+    assert_eq!([Place::Llc, Place::RowHit].map(|place| least(&machine, place)), [120, 460]);
+}
+
+/// An LLC miss of at least 120 core cycles: from the slice to DRAM and back.
+#[test]
+fn the_least_latency_of_a_miss_of_owl2013_is_120_core_cycles() {
+    let machine = machine("owl2013", &[]);
+    let p = Periods::of(&machine);
+    let arrivals = (0..u64::from(machine.clocks.llc_mhz)).map(|cycle| cycle * p.llc);
+    let time = |arrived| data_at_slice(&machine, Place::RowHit, arrived, &p) - arrived;
+    assert_eq!(arrivals.map(time).min(), Some(120 * p.core));
 }

@@ -136,7 +136,8 @@ const SHAPES: &[&[&str]] = &[
     &["l1.banks=1", "l1.banks=3"],
     &["l1.cache.mshr_entries=1", "l1.cache.mshr_entries=3"],
     &["l1.cache.mshr_merges=1", "l1.cache.mshr_merges=2"],
-    &["l1.cache.miss_queue=1"],
+    // Too few places for a cache that writes back.
+    &["l1.cache.miss_queue=1 l1.cache.write=write-through"],
     &[
         "l1.shared_options_bytes=[] l1.unified_bytes=0 l1.cache.size_bytes=512 l1.cache.ways=2",
         "l1.shared_options_bytes=[] l1.unified_bytes=0 l1.cache.size_bytes=128 l1.cache.ways=1",
@@ -159,6 +160,17 @@ const SHAPES: &[&[&str]] = &[
     &["network.router_latency=1", "network.router_latency=9"],
     &["network.input_speedup=1", "network.input_speedup=2", "network.input_speedup=64"],
     &["network.flit_bytes=16"],
+    &[
+        "policy.topology=ideal",
+        "policy.topology=crossbar(form=router) network.allocator=pim(iterations=2)",
+        "policy.topology=mesh network.vc_buffer=1 policy.arbiter=hold-grant",
+        "policy.topology=mesh network.switching=cut-through network.vc_buffer=16 network.virtual_channels=2 \
+         network.vc_assignment=static-destination policy.arbiter=row-matching-hold-grant",
+        "policy.topology=ring network.vc_buffer=2 network.virtual_channels=2 policy.arbiter=oldest-first \
+         network.allocator=oldest-first",
+        "policy.topology=butterfly(radix=2) network.sms_per_node=2 network.virtual_channels=4 policy.arbiter=random \
+         network.allocator=round-robin",
+    ],
     &["llc.enabled=false", "llc.enabled=false l1.enabled=false"],
     &["llc.queue=1", "llc.queue=2"],
     &["llc.reply_queue=1"],
@@ -230,7 +242,7 @@ fn small_machine() -> impl Strategy<Value = Small> {
             .iter()
             .zip(choices)
             .filter_map(|(lines, at)| Some(lines[at?.index(lines.len())]));
-        let few_sms = std::iter::once("sm.count=4");
+        let few_sms = std::iter::once("sm.count=4 network.memory_nodes=[]");
         let overrides: Vec<String> =
             few_sms.chain(chosen).flat_map(str::split_whitespace).map(str::to_owned).collect();
         Small { preset, overrides }

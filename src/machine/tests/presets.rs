@@ -91,6 +91,146 @@ fn li2015_has_the_memory_of_a_gtx_480() {
 }
 
 #[test]
+fn owl2013_is_table_1() {
+    assert_values(
+        "owl2013",
+        &[
+            ("sm.count", "28"),
+            ("clocks.core_mhz", "1300"),
+            ("sm.issue_interval", "4"),
+            ("sm.units.integer.latency", "20"),
+            ("sm.max_threads", "1024"),
+            ("sm.shared_bytes", "32768"),
+            ("sm.registers", "32768"),
+            ("policy.warp_scheduler", "lrr"),
+            ("l1.cache.size_bytes", "32768"),
+            ("l1.cache.ways", "8"),
+            ("l1.cache.line_bytes", "64"),
+            ("l1.cache.write", "write-back"),
+            ("l1.cache.mshr_entries", "32"),
+            ("llc.cache.size_bytes", "524288"),
+            ("llc.cache.ways", "16"),
+            ("llc.cache.line_bytes", "64"),
+            ("llc.cache.write", "write-back"),
+            ("llc.slices_per_channel", "1"),
+            ("policy.topology", "mesh(columns=6)"),
+            ("clocks.network_mhz", "650"),
+            ("network.flit_bytes", "32"),
+            ("network.memory_nodes", "[3, 7, 10, 12, 23, 25, 28, 32]"),
+            ("policy.dram_scheduler", "fr-fcfs"),
+            ("dram.standard", "gddr3"),
+            ("dram.read_queue", "128"),
+            ("dram.write_queue", "0"),
+            ("dram.channels", "8"),
+            ("dram.banks", "4"),
+            ("dram.row_bytes", "2048"),
+            ("clocks.dram_mhz", "800"),
+            ("dram.timing.tcl", "10"),
+            ("dram.timing.trp", "10"),
+            ("dram.timing.trc", "35"),
+            ("dram.timing.tras", "25"),
+            ("dram.timing.trcd", "12"),
+            ("dram.timing.trrds", "8"),
+            ("dram.timing.twtrs", "6"),
+            ("dram.timing.twr", "11"),
+        ],
+    );
+    let machine = preset("owl2013");
+    assert_eq!(machine.sm.count + machine.slices(), 36, "6 x 6 nodes");
+}
+
+#[test]
+fn calrs2015_is_table_1() {
+    assert_values(
+        "calrs2015",
+        &[
+            ("sm.count", "30"),
+            ("network.sms_per_node", "2"),
+            ("clocks.core_mhz", "1400"),
+            ("sm.registers", "32768"),
+            ("sm.issue_interval", "2"),
+            ("sm.max_threads", "1536"),
+            ("policy.warp_scheduler", "gto"),
+            ("l1.cache.size_bytes", "16384"),
+            ("sm.shared_bytes", "49152"),
+            ("policy.topology", "butterfly(radix=4)"),
+            ("clocks.network_mhz", "1400"),
+            ("network.flit_bytes", "32"),
+            ("policy.llc_queue", "fifo"),
+            ("llc.queue", "128"),
+            ("llc.cache.line_bytes", "128"),
+            ("llc.cache.ways", "8"),
+            ("policy.dram_scheduler", "fr-fcfs"),
+            ("dram.channels", "6"),
+            ("dram.read_queue", "32"),
+            ("dram.write_queue", "0"),
+            ("dram.timing.tccds", "2"),
+            ("dram.timing.tcl", "12"),
+            ("dram.timing.trp", "12"),
+            ("dram.timing.trc", "40"),
+            ("dram.timing.tras", "28"),
+            ("dram.timing.trcd", "12"),
+            ("dram.timing.trrds", "6"),
+            ("dram.timing.twtrs", "5"),
+            ("dram.timing.twr", "12"),
+        ],
+    );
+    let machine = preset("calrs2015");
+    assert_eq!((machine.slices(), machine.llc.cache.size_bytes * machine.slices()), (6, 768 << 10));
+    assert!(with("calrs2015", &["dram.timing.tccds=12", "dram.timing.tccdl=12"]).is_ok());
+}
+
+#[test]
+fn yuan2009_is_table_2() {
+    assert_values(
+        "yuan2009",
+        &[
+            ("sm.count", "28"),
+            ("sm.max_threads", "1024"),
+            ("sm.issue_interval", "4"),
+            ("sm.max_requests", "64"),
+            ("l1.enabled", "false"),
+            ("llc.enabled", "false"),
+            ("llc.cache.sector_bytes", "64"),
+            ("policy.topology", "crossbar(form=router)"),
+            ("network.flit_bytes", "16"),
+            ("network.virtual_channels", "1"),
+            ("network.allocator", "pim"),
+            ("dram.channels", "8"),
+            ("dram.devices", "2"),
+            ("dram.banks", "4"),
+            ("dram.read_queue", "32"),
+            ("dram.write_queue", "0"),
+            ("policy.dram_scheduler", "fr-fcfs"),
+            ("dram.standard", "gddr3"),
+            ("dram.timing.tcl", "9"),
+            ("dram.timing.trp", "13"),
+            ("dram.timing.trc", "34"),
+            ("dram.timing.tras", "21"),
+            ("dram.timing.trcd", "12"),
+            ("dram.timing.trrds", "8"),
+        ],
+    );
+    let machine = preset("yuan2009");
+    let network = &machine.network;
+    let packet =
+        (network.header_bytes + machine.llc.cache.sector_bytes).div_ceil(network.flit_bytes);
+    assert_eq!(network.vc_buffer, 8 * packet, "8 packets");
+    assert_eq!(machine.dram.channels * machine.dram.devices, 16);
+    let rows = machine.dram.layout().unwrap().groups;
+    assert_eq!(rows.last().map(|g| (g.field, 1 << g.bits)), Some((Field::Row, 4096)));
+}
+
+/// The comment at the head of the file says so.
+#[test]
+fn yuan2009_on_a_ring_buffers_8_packets_too() {
+    let ring = ["network.flit_bytes=64", "network.vc_buffer=16", "network.virtual_channels=2"];
+    let Machine { network, llc, .. } = with("yuan2009", &ring).unwrap();
+    let packet = (network.header_bytes + llc.cache.sector_bytes).div_ceil(network.flit_bytes);
+    assert_eq!(network.vc_buffer, 8 * packet);
+}
+
+#[test]
 fn warpedmc2023_is_table_2() {
     assert_values(
         "warpedmc2023",
@@ -239,6 +379,9 @@ fn activate_to_write_follows_the_simulators_rule() {
 fn peak_bandwidths() {
     let cases = [
         ("li2015", 177_408_000_000, 64, 2),
+        ("owl2013", 102_400_000_000, 32, 2),
+        ("calrs2015", 177_408_000_000, 64, 2),
+        ("yuan2009", 102_400_000_000, 32, 2),
         ("warpedmc2023", 448_000_000_000, 32, 4),
         ("v100", 870_400_000_000, 32, 1),
         ("rtx2060s", 448_000_000_000, 32, 4),

@@ -231,7 +231,7 @@ fn extreme_override() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn extreme_numbers_never_panic(
-        name in proptest::sample::select(vec!["li2015", "warpedmc2023", "v100", "rtx2060s"]),
+        name in proptest::sample::select(preset_names().collect::<Vec<_>>()),
         overrides in prop::collection::vec(extreme_override(), 1..6),
     ) {
         if let Ok(machine) = load(name, &overrides) {
