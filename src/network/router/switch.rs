@@ -68,8 +68,8 @@ impl Routers {
 
     /// Each unmatched input chooses one of its flits whose output is not taken.
     fn propose(&mut self, router: usize, unmatched: &Inputs, iteration: u32) {
-        for word in 0..unmatched.len() {
-            let mut bits = unmatched[word];
+        for (word, &bits) in unmatched.iter().enumerate() {
+            let mut bits = bits;
             while bits != 0 {
                 let input = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
