@@ -15,6 +15,11 @@ pub struct UnitId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortId(u32);
 
+impl PortId {
+    /// No port: for units that are built to be asked what they are, not to run.
+    pub const NONE: PortId = PortId(u32::MAX);
+}
+
 /// A request in a port, and the time from which the reader may take it.
 type Entry = (Ticks, RequestId);
 

@@ -4,7 +4,7 @@ use super::allocator::first_from;
 use super::arbiter::{ARBITERS, Arbiter, ArbiterContext, Contest, Inputs, Output as Place, Packet};
 use super::router::{self, layout::Layout};
 use super::tally::{Journey, Tally};
-use super::{Direction, NetworkContext, PacketSizes, Topology, TopologyEntry};
+use super::{Direction, NetworkContext, PacketSizes, Ports, Topology, TopologyEntry};
 use crate::engine::{Clock, Context, PortId, RequestId};
 use crate::record::{LinkEnd, LinkResult, NetworkResult, NodeResult};
 use crate::registry::{ParamInfo, PolicyError, PolicyInfo};
@@ -315,6 +315,10 @@ impl Topology for Crossbar {
     /// A packet is in one of the ports at any time.
     fn describe(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    fn routers(&self) -> Vec<Ports> {
+        vec![Ports { inputs: self.inputs.len(), outputs: self.outputs.len() }]
     }
 }
 

@@ -32,6 +32,13 @@ pub enum Direction {
     Reply,
 }
 
+/// How many ways lead into a router and out of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ports {
+    pub inputs: usize,
+    pub outputs: usize,
+}
+
 /// A network of some topology.
 pub trait Topology: Send {
     /// One turn at network cycle `cycle`; when the next turn is due if nothing arrives.
@@ -45,6 +52,11 @@ pub trait Topology: Send {
 
     /// What is on its way, for the deadlock report; nothing once all packets have left it.
     fn describe(&self) -> Vec<String>;
+
+    /// Its routers, if it is made of any.
+    fn routers(&self) -> Vec<Ports> {
+        Vec::new()
+    }
 }
 
 /// What a topology is built for.
@@ -88,6 +100,17 @@ pub fn build(
     let allocator = AllocatorContext { choosers: 0, seed: 0 };
     ALLOCATORS.build(&machine.network.allocator, &allocator)?;
     TOPOLOGIES.build(&machine.policy.topology, &context)
+}
+
+/// The routers that requests pass on `machine`.
+///
+/// # Errors
+/// [`PolicyError`] if there is no such topology, or not for this machine.
+pub fn routers(machine: &Machine) -> Result<Vec<Ports>, PolicyError> {
+    let nowhere = |ports: u32| vec![PortId::NONE; ports as usize];
+    let (inputs, outputs) = (nowhere(machine.sm.count), nowhere(machine.slices()));
+    let network = build(machine, Direction::Request, Clock::new(1), inputs, outputs)?;
+    Ok(network.routers())
 }
 
 impl NetworkContext {

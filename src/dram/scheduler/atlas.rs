@@ -2,6 +2,7 @@
 
 use super::sources::{ServiceClock, Sources, ranks_of};
 use super::{BankView, Counter, Family, Queued, Ready, Scene, Scheduler, Slot};
+use crate::complexity::{Complexity, Shape, bits};
 use crate::registry::{Entry, ParamInfo, PolicyInfo};
 use serde::Deserialize;
 use std::cell::RefCell;
@@ -46,17 +47,33 @@ pub const ENTRY: Entry<dyn Family, Scene> = Entry {
         let sources = Sources::of(scene);
         let meta = Rc::new(RefCell::new(Meta::new(options, sources.count())));
         let clock = ServiceClock::new(scene);
-        Ok(Box::new(move |_| {
-            Box::new(Atlas {
-                options,
-                sources,
-                meta: Rc::clone(&meta),
-                clock: clock.clone(),
-                overdue_served: 0,
-            }) as _
-        }))
+        Ok(Box::new(AtlasFamily { options, sources, meta, clock }))
     },
 };
+
+struct AtlasFamily {
+    options: Options,
+    sources: Sources,
+    meta: Rc<RefCell<Meta>>,
+    clock: ServiceClock,
+}
+
+impl Family for AtlasFamily {
+    fn scheduler(&self, _: usize) -> Box<dyn Scheduler> {
+        Box::new(Atlas {
+            options: self.options,
+            sources: self.sources,
+            meta: Rc::clone(&self.meta),
+            clock: self.clock.clone(),
+            overdue_served: 0,
+        })
+    }
+
+    /// The meta controller: of every source the service of all quanta, in 32 bits.
+    fn shared_complexity(&self, shape: &Shape) -> Complexity {
+        Complexity { stored: shape.sms * 32, compared: 0 }
+    }
+}
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -166,6 +183,18 @@ impl Scheduler for Atlas {
             let source = self.sources.index(&queued.request);
             meta.attained[source] += self.clock.end(queued.request.bank, now);
         }
+    }
+
+    /// The paper's table, with the meta controller's 8896 bits for 24 sources, 4 controllers of 128 requests and 4 banks, and
+    /// quanta of 10 million cycles: of every request whether it is overdue, its source and that one's rank; of every source
+    /// its service. Whether requests are overdue and their ranks are compared.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let source = shape.sm_bits();
+        let service = bits(self.options.quantum * shape.banks);
+        Some(Complexity {
+            stored: shape.queue * (1 + 2 * source) + shape.sms * service,
+            compared: shape.row_search() + shape.queue * (1 + source),
+        })
     }
 
     fn counters(&self) -> Vec<Counter> {

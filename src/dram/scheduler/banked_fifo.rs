@@ -1,6 +1,7 @@
 //! `banked-fifo`: one FIFO per bank; banks proceed independently.
 
 use super::{BankView, Family, QueueView, Scene, Scheduler, Slot};
+use crate::complexity::{Complexity, Shape};
 use crate::dram::Request;
 use crate::registry::{Entry, PolicyError, PolicyInfo};
 
@@ -39,5 +40,11 @@ impl Scheduler for BankedFifo {
 
     fn accepts(&self, queue: &QueueView, _: &Request) -> bool {
         queue.bank_waiting < queue.capacity / queue.banks
+    }
+
+    /// None, as Table 1 of the paper has it. Its text compares the row of each bank's head with the open one, and the bank of
+    /// a request that enters.
+    fn complexity(&self, _: &Shape) -> Option<Complexity> {
+        Some(Complexity::NONE)
     }
 }

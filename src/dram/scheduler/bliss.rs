@@ -4,6 +4,7 @@ use super::sources::Sources;
 use super::{
     BankSet, BankView, ChannelView, Counter, Family, Queued, Ready, Scene, Scheduler, Slot,
 };
+use crate::complexity::{Complexity, Shape, bits};
 use crate::registry::{Entry, ParamInfo, PolicyInfo};
 use serde::Deserialize;
 
@@ -128,6 +129,17 @@ impl Scheduler for Bliss {
             self.in_a_row = 0;
             self.blacklist(source, bank.now);
         }
+    }
+
+    /// Of every source whether it is blacklisted, which is compared for every request; the last source, which the next is
+    /// compared with, how often in a row, and when the list is cleared.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let Options { threshold, interval } = self.options;
+        let counters = bits(u64::from(threshold) + 1) + bits(interval);
+        Some(Complexity {
+            stored: shape.sms + shape.sm_bits() + counters,
+            compared: shape.row_search() + shape.queue + shape.sm_bits(),
+        })
     }
 
     fn counters(&self) -> Vec<Counter> {

@@ -3,6 +3,7 @@
 use super::{
     BankSet, BankView, ChannelView, Counter, Family, Needs, Queued, Ready, Scene, Scheduler, Slot,
 };
+use crate::complexity::{Complexity, Shape, bits};
 use crate::registry::{Entry, ParamInfo, PolicyInfo};
 use serde::Deserialize;
 
@@ -95,6 +96,11 @@ impl Family for Options {
     fn needs(&self) -> Needs {
         Needs { critical_share: Some(self.critical_share), ..Needs::default() }
     }
+
+    /// In every SM, how many warps wait for memory.
+    fn shared_complexity(&self, shape: &Shape) -> Complexity {
+        Complexity { stored: shape.sms * bits(shape.warps + 1), compared: 0 }
+    }
 }
 
 /// Critical requests among others.
@@ -185,6 +191,17 @@ impl Scheduler for CoreCriticality {
         self.waiting.critical -= critical;
         self.waiting.all -= 1;
         self.choose_order();
+    }
+
+    /// A bit of every request, compared, and how many requests have it; with a dynamic threshold, sums over the interval.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let dynamic = self.options.threshold == Threshold::Dynamic;
+        let sum = bits(self.options.interval) + shape.queue_bits();
+        let sums = if dynamic { 2 * sum + bits(self.options.interval) } else { 0 };
+        Some(Complexity {
+            stored: shape.queue + 2 * shape.queue_bits() + sums,
+            compared: shape.row_search() + shape.queue,
+        })
     }
 
     fn counters(&self) -> Vec<Counter> {

@@ -1,7 +1,8 @@
 //! `div-first`: the request whose warp has fewest pending requests, whatever row it goes to.
 
-use super::warp_table::{Entry, Options, PARAMS, WarpTable, WarpTables};
+use super::warp_table::{Entry, Options, PARAMS, PENDING_BITS, WarpTable, WarpTables};
 use super::{BankSet, BankView, ChannelView, Counter, Family, Queued, Scene, Scheduler, Slot};
+use crate::complexity::{Complexity, Shape};
 use crate::registry::{self, PolicyInfo};
 use std::collections::VecDeque;
 
@@ -102,6 +103,15 @@ impl Scheduler for DivFirst {
         }
         let at = self.warps.scheduled(slot, queued, entry, bank.now);
         self.changes.push_back((at, entry));
+    }
+
+    /// The warp entry table of [`warped-mc`](super::warped_mc), and the count of every request's warp, in the bank that is
+    /// served.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        Some(Complexity {
+            stored: self.warps.bits(),
+            compared: shape.queue * (PENDING_BITS + shape.bank_bits()),
+        })
     }
 
     fn counters(&self) -> Vec<Counter> {

@@ -1,6 +1,7 @@
 //! `fcfs`: strictly the oldest request of the channel; nothing passes it.
 
 use super::{BankView, Family, Scene, Scheduler, Slot};
+use crate::complexity::{Complexity, Shape};
 use crate::registry::{Entry, ParamInfo, PolicyError, PolicyInfo};
 use serde::Deserialize;
 
@@ -76,5 +77,10 @@ impl Scheduler for Fcfs {
     /// An in-order controller has no logic to reorder writes either.
     fn orders_writes(&self) -> bool {
         true
+    }
+
+    /// The head of a FIFO is served, whatever it is.
+    fn complexity(&self, _: &Shape) -> Option<Complexity> {
+        Some(Complexity::NONE)
     }
 }

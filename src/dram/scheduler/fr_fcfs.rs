@@ -1,6 +1,7 @@
 //! `fr-fcfs`: row hits before others, then the oldest.
 
 use super::{BankView, Family, Queued, Ready, Scene, Scheduler, Slot};
+use crate::complexity::{Complexity, Shape, bits};
 use crate::dram::page::PAGE_POLICIES;
 use crate::registry::{Entry, ParamInfo, PolicyInfo};
 use serde::Deserialize;
@@ -226,5 +227,13 @@ impl Scheduler for FrFcfs {
     fn on_activate(&mut self, bank: u16, _: u32, _: u64) {
         // The request that opens the row was counted before.
         self.banks[usize::from(bank)].since_activate = 1;
+    }
+
+    /// Row and bank of every request against the open rows (Yuan 2009, Table 1). A cap counts in every bank; a limit dates
+    /// every request.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let Options { row_hit_cap, starvation_limit, .. } = self.options;
+        let limits = shape.banks * bits(row_hit_cap + 1) + shape.queue * bits(starvation_limit + 1);
+        Some(Complexity { stored: limits, compared: shape.row_search() + limits })
     }
 }

@@ -1,6 +1,7 @@
 //! `fr-rr-fcfs`: row hits first, then the sources in turn, then the oldest.
 
 use super::{BankSet, BankView, ChannelView, Family, Queued, Scene, Scheduler, Slot};
+use crate::complexity::{Complexity, Shape};
 use crate::registry::{Entry, PolicyInfo};
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -63,6 +64,12 @@ impl Scheduler for FrRrFcfs {
         self.ask = false;
         let may_choose = |bank: &u16| channel.queue.waiting(*bank) > 1;
         (0..channel.queue.banks()).filter(may_choose).fold(0, |banks, bank| banks | 1 << bank)
+    }
+
+    /// The last source, with which that of every request is compared.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let compared = shape.row_search() + shape.queue * shape.sm_bits();
+        Some(Complexity { stored: shape.sm_bits(), compared })
     }
 }
 

@@ -1,6 +1,7 @@
 //! `medic`: requests of warps that hit in the LLC first.
 
 use super::{BankView, Family, Needs, Scene, Scheduler, Slot, WarpTypes};
+use crate::complexity::{Complexity, Shape, bits};
 use crate::registry::{Entry, ParamInfo, PolicyInfo};
 use serde::Deserialize;
 
@@ -86,6 +87,13 @@ impl Family for Options {
         let types = WarpTypes { mostly_hit, mostly_miss, warm_up, resample, bypass };
         Needs { warp_types: Some(types), ..Needs::default() }
     }
+
+    /// For every warp of the machine two counters of a sample, the type, which is one of five, and its age.
+    fn shared_complexity(&self, shape: &Shape) -> Complexity {
+        let sample = 2 * bits(u64::from(self.warm_up) + 1);
+        let warp = sample + bits(5) + bits(self.resample + 1);
+        Complexity { stored: shape.sms * shape.warps * warp, compared: 0 }
+    }
 }
 
 /// Two queues per bank, FR-FCFS in each.
@@ -94,6 +102,11 @@ struct Medic;
 impl Scheduler for Medic {
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         bank.oldest_of_lowest(|_, queued, hit| (!queued.request.hit_prone, !hit))
+    }
+
+    /// A bit of every request says in which of the two queues it stands.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        Some(Complexity { stored: shape.queue, compared: shape.row_search() + shape.queue })
     }
 }
 

@@ -31,6 +31,7 @@ pub use super::agenda::BankSet;
 pub use super::queue::{Queue, Queued, RowView, Slot};
 use super::request::{CommandKind, Request};
 use super::timing::TimingState;
+use crate::complexity::{Complexity, Shape};
 use crate::machine::{Dram, Machine};
 use crate::registry::Registry;
 use std::cmp::Reverse;
@@ -95,6 +96,18 @@ pub trait Family {
     /// What the schedulers must be told that others need not.
     fn needs(&self) -> Needs {
         Needs::default()
+    }
+
+    /// What they share, and what the machine keeps for them elsewhere.
+    fn shared_complexity(&self, shape: &Shape) -> Complexity {
+        let _ = shape;
+        Complexity::NONE
+    }
+
+    /// What they cost together; nothing if it is not said.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let one = self.scheduler(0).complexity(shape)?;
+        Some(one * shape.controllers + self.shared_complexity(shape))
     }
 }
 
@@ -415,6 +428,12 @@ pub trait Scheduler {
     /// No more requests of this load will come to this channel.
     fn on_load_complete(&mut self, load: u32, now: u64) {
         let _ = (load, now);
+    }
+
+    /// What it costs in one controller; nothing if it is not said.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let _ = shape;
+        None
     }
 
     /// What the policy counted, for the tables.

@@ -1,6 +1,7 @@
 //! `most-pending`: row hits first, then the row that most requests wait for.
 
 use super::{BankView, Family, Scene, Scheduler, Slot};
+use crate::complexity::{Complexity, Shape};
 use crate::registry::{Entry, PolicyInfo};
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -23,6 +24,12 @@ struct MostPending;
 impl Scheduler for MostPending {
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         bank.oldest_hit().or_else(|| Some(bank.best_row(|row| row.count.into()).oldest))
+    }
+
+    /// With every request, how many wait for its row.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let counts = shape.queue * shape.queue_bits();
+        Some(Complexity { stored: counts, compared: shape.row_search() + counts })
     }
 }
 

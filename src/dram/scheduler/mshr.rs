@@ -4,6 +4,7 @@
 //! it. The LLC's, and the dummy requests between the two, are the LLC's.
 
 use super::{BankView, CountedMerges, Counter, Family, Needs, Queued, Scene, Scheduler, Slot};
+use crate::complexity::{Complexity, Shape};
 use crate::registry::{Entry, ParamInfo, Params, PolicyError, PolicyInfo};
 use serde::Deserialize;
 
@@ -67,6 +68,31 @@ enum Score {
     Age,
 }
 
+/// Bits of the scores (Li 2015, Section 4.5).
+struct Widths {
+    request: Complexity,
+    row: Complexity,
+}
+
+/// Of the block address of a request.
+const BLOCK_ADDRESS_BITS: u64 = 24;
+
+impl Score {
+    fn widths(self, shape: &Shape) -> Widths {
+        let length = Complexity { stored: 4, compared: 4 };
+        let sum = 4 + shape.queue_bits();
+        // An age grows by the merge length, so that both are kept; the thesis counts both for a row too.
+        let age = Complexity { stored: 4 + 15, compared: 15 };
+        match self {
+            Score::Maximum => Widths { request: length, row: length },
+            Score::Sum => {
+                Widths { request: length, row: Complexity { stored: sum, compared: sum } }
+            }
+            Score::Age => Widths { request: age, row: age },
+        }
+    }
+}
+
 struct Mshr {
     score: Score,
     count: CountedMerges,
@@ -99,6 +125,12 @@ impl Family for Mshr {
             oldest_merges_first: self.score == Score::Age,
             ..Needs::default()
         }
+    }
+
+    /// The LLC's Merge Information Buffer: with every MSHR what is known of its merges, and whether that is news.
+    fn shared_complexity(&self, shape: &Shape) -> Complexity {
+        let entry = self.score.widths(shape).request.stored + 1;
+        Complexity { stored: shape.slices * shape.mshr_entries * entry, compared: 0 }
     }
 }
 
@@ -195,6 +227,19 @@ impl Scheduler for MergeAware {
         self.dummies += 1;
         let grown = self.merged[slot.index()].age(now);
         self.set(slot, merges, grown + age, now);
+    }
+
+    /// Section 4.5 of the thesis: for every request its block address and what is known of its merges, and the score of its
+    /// row; without the adders. Compared are the scores of requests and rows.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let Widths { request, row } = self.score.widths(shape);
+        let row_entry = shape.row_bits + shape.bank_bits() + row.stored;
+        let entries = Complexity {
+            stored: BLOCK_ADDRESS_BITS + request.stored + row_entry,
+            compared: request.compared + row.compared,
+        };
+        let search = Complexity { stored: 0, compared: shape.row_search() };
+        Some(search + entries * shape.queue)
     }
 
     fn counters(&self) -> Vec<Counter> {

@@ -4,6 +4,7 @@ use super::sources::{Sources, ranks_of};
 use super::{
     BankSet, BankView, ChannelView, Counter, Family, Queue, Queued, Ready, Scene, Scheduler, Slot,
 };
+use crate::complexity::{Complexity, Shape};
 use crate::registry::{Entry, ParamInfo, PolicyInfo};
 use serde::Deserialize;
 
@@ -172,6 +173,18 @@ impl Scheduler for ParBs {
                 self.count.cycles += now - self.began;
             }
         }
+    }
+
+    /// The paper's table: of every request a mark, its source and that one's rank; requests of every source, in all and to
+    /// each bank; requests of the batch; the cap in five bits. 1412 bits for 8 sources, 128 requests and 8 banks. Mark and
+    /// rank are compared.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let (sources, source, count) = (shape.sms, shape.sm_bits(), shape.queue_bits());
+        let counters = sources * shape.banks * count + sources * count + count + 5;
+        Some(Complexity {
+            stored: shape.queue * (1 + 2 * source) + counters,
+            compared: shape.row_search() + shape.queue * (1 + source),
+        })
     }
 
     fn counters(&self) -> Vec<Counter> {

@@ -1,6 +1,7 @@
 //! `sjf-potential`: the shortest job, unless closing a row for it would cost more than it gains.
 
 use super::{BankSet, BankView, ChannelView, Family, Queued, Scene, Scheduler, Slot};
+use crate::complexity::{Complexity, Shape};
 use crate::registry::{Entry, ParamInfo, PolicyInfo};
 use serde::Deserialize;
 
@@ -121,6 +122,12 @@ impl Scheduler for SjfPotential {
 
     fn tick(&mut self, _: &ChannelView) -> BankSet {
         std::mem::take(&mut self.ask)
+    }
+
+    /// A count of requests for every warp of the machine; that of each request's warp is compared.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let compared = shape.row_search() + shape.queue * shape.queue_bits();
+        Some(Complexity { stored: shape.sms * shape.warps * shape.queue_bits(), compared })
     }
 }
 

@@ -4,6 +4,7 @@
 use super::{
     BankSet, BankView, ChannelView, Counter, Family, QueueView, Queued, Scene, Scheduler, Slot,
 };
+use crate::complexity::{Complexity, Shape, bits};
 use crate::dram::Request;
 use crate::registry::{Entry, ParamInfo, PolicyInfo};
 use rand_chacha::ChaCha8Rng;
@@ -293,6 +294,17 @@ impl Scheduler for Sms {
         }
         self.moving = (batch.left > 0).then_some(batch);
         moved.map_or(0, |bank| 1 << bank)
+    }
+
+    /// For every source a count of its requests and the age of its first, and whose turn it is. Where batches end shows when
+    /// neighbours in a source's FIFO are compared; then the shortest job is looked for. Banks serve FIFOs.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let ages = bits(u64::from(self.options.age) + 1);
+        let (job, row) = (shape.queue_bits(), shape.row_bits + shape.bank_bits());
+        Some(Complexity {
+            stored: shape.sms * (job + ages) + shape.sm_bits(),
+            compared: shape.sms * (row + ages + job),
+        })
     }
 
     fn counters(&self) -> Vec<Counter> {

@@ -6,6 +6,7 @@ use super::sources::Sources;
 use super::{
     BankSet, BankView, ChannelView, Counter, Family, Queued, Ready, Scene, Scheduler, Slot,
 };
+use crate::complexity::{Complexity, Shape, bits};
 use crate::dram::Request;
 use crate::machine::Timing;
 use crate::registry::{Entry, ParamInfo, PolicyInfo};
@@ -51,9 +52,32 @@ pub const ENTRY: Entry<dyn Family, Scene> = Entry {
         INFO.require(options.gamma > 0.0 && options.gamma.is_finite(), "gamma is not above 0")?;
         INFO.require(options.interval > 0, "interval is 0")?;
         let (scene, slowdowns) = (scene.clone(), options.slowdowns(scene));
-        Ok(Box::new(move |_| Box::new(Stfm::new(options, &scene, &slowdowns)) as _))
+        Ok(Box::new(StfmFamily { options, scene, slowdowns }))
     },
 };
+
+/// Of a slowdown, and of alpha (the paper's table of its state).
+const SLOWDOWN_BITS: u64 = 8;
+
+struct StfmFamily {
+    options: Options,
+    scene: Scene,
+    slowdowns: Rc<RefCell<Slowdowns>>,
+}
+
+impl Family for StfmFamily {
+    fn scheduler(&self, _: usize) -> Box<dyn Scheduler> {
+        Box::new(Stfm::new(self.options, &self.scene, &self.slowdowns))
+    }
+
+    /// Of every source its stall time, delay, slowdown, and how many banks it waits for and is served by; then the interval's
+    /// clock and alpha.
+    fn shared_complexity(&self, shape: &Shape) -> Complexity {
+        let time = bits(self.options.interval);
+        let source = 2 * time + SLOWDOWN_BITS + 2 * shape.bank_bits();
+        Complexity { stored: shape.sms * source + time + SLOWDOWN_BITS, compared: 0 }
+    }
+}
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -285,6 +309,17 @@ impl Scheduler for Stfm {
             self.slowdowns.borrow_mut().end(self.source(&queued.request), now);
             self.compare = true;
         }
+    }
+
+    /// The paper's table, with what is shared 1808 bits for 8 sources, 128 requests, 8 banks of 16384 rows and an interval of
+    /// 2^24 cycles: of every request its source, and of every source in every bank the row that it would have open.
+    /// The source that goes first is compared with every request's, and slowdowns with each other.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let source = shape.sm_bits();
+        Some(Complexity {
+            stored: shape.queue * source + shape.sms * shape.banks * shape.row_bits,
+            compared: shape.row_search() + shape.queue * source + shape.sms * SLOWDOWN_BITS,
+        })
     }
 
     fn counters(&self) -> Vec<Counter> {

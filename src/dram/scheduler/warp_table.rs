@@ -159,6 +159,9 @@ impl Table {
     }
 }
 
+/// Of a count of pending requests: a warp's load makes up to 32 (Jeong et al. 2023, Table 3).
+pub const PENDING_BITS: u64 = 6;
+
 /// A channel's access to the tables.
 pub struct WarpTable {
     table: Rc<RefCell<Table>>,
@@ -197,6 +200,11 @@ impl WarpTable {
     /// Entries of the table.
     pub fn entries(&self) -> usize {
         self.table.borrow().counts.len()
+    }
+
+    /// Bits of the table, which the paper counts with every controller.
+    pub fn bits(&self) -> u64 {
+        self.entries() as u64 * PENDING_BITS
     }
 
     /// The entry of the request's warp; none where no warp waits for it.

@@ -5,6 +5,7 @@
 
 use super::warp_table::{Options, PARAMS, Table, WarpTable, WarpTables};
 use super::{BankView, Counter, Family, Queued, Ready, Request, Scene, Scheduler, Slot};
+use crate::complexity::{Complexity, Shape};
 use crate::registry::{Entry, PolicyInfo};
 
 #[cfg(test)]
@@ -202,6 +203,18 @@ impl Scheduler for WarpedMc {
 
     fn on_overtaking(&mut self) {
         self.counts.banks += 1;
+    }
+
+    /// Table 3 of the paper: the warp entry table, and for each bank scores of four bits for as many rows as can wait and a
+    /// bit for each request that can follow another. Compared are three priorities of requests and of banks, and row scores.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let (priority, score) = (2, 4);
+        Some(Complexity {
+            stored: self.warps.bits() + shape.banks * shape.queue * (score + 1),
+            compared: shape.row_search()
+                + shape.queue * (priority + score)
+                + shape.banks * priority,
+        })
     }
 
     fn counters(&self) -> Vec<Counter> {

@@ -1,6 +1,7 @@
 //! Hash-matching hold grant: who took an output last keeps it as long as a hash of the rows is the same.
 
 use super::{Arbiter, ArbiterEntry, Contest, Output, Packet, Takers, on_requests};
+use crate::complexity::{Complexity, Shape};
 use crate::registry::{ParamInfo, PolicyInfo};
 use serde::Deserialize;
 
@@ -59,6 +60,14 @@ impl Arbiter for HashMatching {
     fn granted(&mut self, output: Output, input: usize, packet: Packet) {
         self.takers.granted(output, input);
         self.hashes[output.index] = folded(packet.row, self.bits);
+    }
+
+    /// Table 1 of the paper: beside what is held, a hash for every output, which is compared.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let routers = shape.routers;
+        let hashes = u64::from(self.bits) * routers.outputs;
+        let hashes = Complexity { stored: hashes, compared: hashes };
+        Some(routers.held_grants() + hashes * routers.count)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Hold grant: who took an output last keeps it as long as it goes on.
 
 use super::{Arbiter, ArbiterEntry, Contest, Output, Packet, Takers, on_requests};
+use crate::complexity::{Complexity, Shape};
 use crate::registry::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -29,6 +30,12 @@ impl Arbiter for HoldGrant {
 
     fn granted(&mut self, output: Output, input: usize, _: Packet) {
         self.takers.granted(output, input);
+    }
+
+    /// Table 1 of the paper: for every pair of an input and an output whether it was matched last, compared with whether it
+    /// is wanted.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        Some(shape.routers.held_grants())
     }
 }
 

@@ -11,6 +11,7 @@ mod row_matching_hold_grant;
 mod tests;
 
 use super::Direction;
+use crate::complexity::{Complexity, Shape};
 use crate::registry::{Entry, Registry};
 use round_robin::RoundRobin;
 
@@ -54,6 +55,12 @@ pub trait Arbiter: Send {
 
     /// `input` has got `output` for `packet`, by the rule or not.
     fn granted(&mut self, output: Output, input: usize, packet: Packet);
+
+    /// What the rule adds to the network of requests; nothing if it is not said.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let _ = shape;
+        None
+    }
 }
 
 /// What a rule is built for.

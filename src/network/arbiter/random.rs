@@ -1,6 +1,7 @@
 //! Random: any of those that want an output.
 
 use super::{Arbiter, ArbiterEntry, Contest, Output, Packet};
+use crate::complexity::{Complexity, Shape};
 use crate::network::allocator::any;
 use crate::random::Random as Stream;
 use crate::registry::PolicyInfo;
@@ -28,6 +29,11 @@ impl Arbiter for Random {
     }
 
     fn granted(&mut self, _: Output, _: usize, _: Packet) {}
+
+    /// Chance is what the paper's allocator chooses by.
+    fn complexity(&self, _: &Shape) -> Option<Complexity> {
+        Some(Complexity::NONE)
+    }
 }
 
 #[cfg(test)]

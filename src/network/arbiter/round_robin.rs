@@ -1,6 +1,7 @@
 //! No rule: the network's own choice stands.
 
 use super::{Arbiter, ArbiterEntry, Contest, Output, Packet};
+use crate::complexity::{Complexity, Shape};
 use crate::registry::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -23,4 +24,9 @@ impl Arbiter for RoundRobin {
     }
 
     fn granted(&mut self, _: Output, _: usize, _: Packet) {}
+
+    /// What an allocator does is in every network.
+    fn complexity(&self, _: &Shape) -> Option<Complexity> {
+        Some(Complexity::NONE)
+    }
 }

@@ -1,6 +1,7 @@
 //! Row-matching hold grant: who took an output last keeps it as long as it asks for the rows that were asked for last.
 
 use super::{Arbiter, ArbiterContext, ArbiterEntry, Contest, Output, Packet, Takers, on_requests};
+use crate::complexity::{Complexity, Shape};
 use crate::registry::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -53,6 +54,17 @@ impl Arbiter for RowMatching {
     fn granted(&mut self, output: Output, input: usize, packet: Packet) {
         self.takers.granted(output, input);
         *self.rows.last(output.router, packet) = Some(packet.row);
+    }
+
+    /// Table 1 of the paper: beside what is held, every router keeps a row for every DRAM bank, and compares one for every
+    /// output.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let (routers, row) = (shape.routers, shape.row_bits);
+        let rows = Complexity {
+            stored: row * shape.banks * shape.controllers,
+            compared: row * routers.outputs,
+        };
+        Some(routers.held_grants() + rows * routers.count)
     }
 }
 

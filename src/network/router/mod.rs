@@ -23,7 +23,7 @@ mod wires;
 use super::allocator::{ALLOCATORS, Allocator, AllocatorContext};
 use super::arbiter::{ARBITERS, Arbiter, ArbiterContext, Inputs};
 use super::tally::Tally;
-use super::{Direction, NetworkContext, PacketSizes, Topology};
+use super::{Direction, NetworkContext, PacketSizes, Ports, Topology};
 use crate::engine::{Clock, Context, PortId};
 use crate::machine::{Switching, VcAssignment};
 use crate::record::{LinkEnd, LinkResult, NetworkResult};
@@ -387,6 +387,16 @@ impl Topology for Routers {
             )
         });
         waiting.collect()
+    }
+
+    fn routers(&self) -> Vec<Ports> {
+        let wires = &self.wires;
+        let count = |first: &[usize], router: usize| first[router + 1] - first[router];
+        let ports = |router| Ports {
+            inputs: count(&wires.first_input, router),
+            outputs: count(&wires.first_output, router),
+        };
+        (0..wires.routers).map(ports).collect()
     }
 }
 

@@ -13,6 +13,7 @@ mod tests;
 use super::{
     BankSet, BankView, ChannelView, Counter, Family, Needs, Queue, Queued, Scene, Scheduler, Slot,
 };
+use crate::complexity::{Complexity, Shape, bits};
 use crate::registry::{Entry, ParamInfo, PolicyError, PolicyInfo};
 use burst::minimum_efficient_bursts;
 use command_queue::CommandQueue;
@@ -429,6 +430,34 @@ impl Scheduler for WarpGroups {
             coordination.set_waiting(!self.sorter.is_empty());
         }
         asked
+    }
+
+    /// The paper gives no bits; these are ours. The sorter has for every request its group and row, and for each of as many
+    /// groups whether it is complete and its score; every bank's command queue the row that it ends with and its work. A
+    /// selection compares all scores, and the rows of all requests with those that will be open. `wg-m` adds the score that
+    /// was told and compares the load of a message with that of every group; `wg-bw` adds a counter of five bits for each
+    /// bank, compared, and the table of bursts; `wg-w` compares whether one request is left.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let queue = shape.queue;
+        let longest = command_queue::cost(queue as usize, queue as usize);
+        let score = bits(u64::from(longest) + 1);
+        let sorter = queue * (shape.queue_bits() + 1 + score);
+        let wg = Complexity {
+            stored: sorter + shape.banks * (shape.row_bits + score),
+            compared: shape.row_search() + queue * score,
+        };
+        let load = bits(shape.sms * shape.warps);
+        let told = Complexity { stored: queue * score, compared: queue * load };
+        let bursts = Complexity { stored: 2 * shape.banks * 5, compared: shape.banks * 5 };
+        let last = Complexity { stored: 0, compared: queue };
+        let Rules { message_latency, write_margin, .. } = self.rules;
+        let additions = [
+            (message_latency.is_some(), told),
+            (self.rules.bursts, bursts),
+            (write_margin.is_some(), last),
+        ];
+        let added = additions.into_iter().filter(|&(has, _)| has).map(|(_, part)| part);
+        Some(wg + added.sum())
     }
 
     fn counters(&self) -> Vec<Counter> {
