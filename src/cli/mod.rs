@@ -18,6 +18,7 @@ mod interrupt;
 mod list;
 mod machines;
 mod output;
+mod picture;
 mod policies;
 mod progress;
 mod report;

@@ -14,6 +14,7 @@ use self::plan::Skipped;
 use super::format::Format;
 use super::machines::Overrides;
 use super::output::print;
+use super::picture;
 use super::policies::List;
 use clap::ValueHint;
 use std::num::NonZeroUsize;
@@ -49,7 +50,7 @@ pub struct Args {
     #[arg(long)]
     kernels: bool,
     /// Draw both sides' cycles, as SVG or PNG by the name's ending
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot::parse_path)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = picture::parse_path)]
     plot: Option<PathBuf>,
     /// What to print; in JSON it is an object of `runs`, `kernels` where asked for, and `summary`
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -127,7 +128,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         return Err(failure.unwrap_or_else(|| anyhow::anyhow!("no run of the reference is left")));
     }
     if let Some(path) = &args.plot {
-        plot::write(path, &comparisons)?;
+        picture::write(path, &plot::Cycles(&comparisons))?;
     }
     print(&match args.format {
         Format::Table => table::text(&comparisons, args.kernels, args.speed),

@@ -1,19 +1,12 @@
 //! Both sides' cycles as a picture: a point for each run, on logarithmic axes.
 
-use anyhow::{Context, anyhow};
-use epaint_default_fonts::UBUNTU_LIGHT;
+use super::super::picture::{COLOURS, FONT, Picture};
 use plotters::coord::Shift;
 use plotters::coord::combinators::LogCoord;
 use plotters::prelude::*;
-use plotters::style::register_font;
-use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use warpmem::correlate::{Comparison, FIFO};
 
-const SIZE: (u32, u32) = (960, 900);
-/// Name under which the font is registered; an SVG asks for it too, and its viewer has one.
-const FONT: &str = "sans-serif";
 /// Heights of text, pixels.
 const TITLE: u32 = 24;
 const TEXT: u32 = 18;
@@ -23,57 +16,28 @@ const RADIUS: i32 = 5;
 const BANDS: [(f64, u8); 3] = [(0.1, 120), (0.2, 165), (0.5, 205)];
 /// Runs further off than this are named.
 const NAMED: f64 = 0.2;
-/// Colours that people with any colour vision tell apart (Okabe and Ito 2008), for machines in turn.
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-];
 
 type Axis = LogCoord<f64>;
 type Chart<'a, D> = ChartContext<'a, D, Cartesian2d<Axis, Axis>>;
 
-/// A file to draw to, its kind said by its name.
-pub fn parse_path(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    let is_drawn = ["svg", "png"].iter().any(|kind| is(&path, kind));
-    is_drawn.then_some(path).ok_or_else(|| "expected a name that ends in .svg or .png".to_owned())
-}
+/// The cycles of these runs, machines in colours of their own.
+pub struct Cycles<'a>(pub &'a [Comparison]);
 
-fn is(path: &Path, kind: &str) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(kind))
-}
+impl Picture for Cycles<'_> {
+    const SIZE: (u32, u32) = (960, 900);
 
-/// Draws to `path`, which has its name only when it is whole.
-pub fn write(path: &Path, runs: &[Comparison]) -> anyhow::Result<()> {
-    write_file(path, runs).with_context(|| format!("failed to write {}", path.display()))
-}
-
-fn write_file(path: &Path, runs: &[Comparison]) -> anyhow::Result<()> {
-    register_font(FONT, FontStyle::Normal, UBUNTU_LIGHT)
-        .map_err(|_| anyhow!("the font is damaged"))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let staging = tempfile::Builder::new()
-        .prefix(".partial-")
-        .tempdir_in(folder.unwrap_or(Path::new(".")))?;
-    if is(path, "png") {
-        let partial = staging.path().join("plot.png");
-        draw(&BitMapBackend::new(&partial, SIZE).into_drawing_area(), runs)?;
-        return Ok(fs::rename(partial, path)?);
+    fn draw<D: DrawingBackend>(&self, area: &DrawingArea<D, Shift>) -> anyhow::Result<()>
+    where
+        D::ErrorType: 'static,
+    {
+        draw(area, self.0)
     }
-    let partial = staging.path().join("plot.svg");
-    draw(&SVGBackend::new(&partial, SIZE).into_drawing_area(), runs)?;
-    Ok(fs::rename(partial, path)?)
 }
 
 fn draw<D: DrawingBackend>(area: &DrawingArea<D, Shift>, runs: &[Comparison]) -> anyhow::Result<()>
 where
     D::ErrorType: 'static,
 {
-    area.fill(&WHITE)?;
     let range = range(runs);
     let mut chart = ChartBuilder::on(area)
         .caption("Cycles: ours and the reference's", (FONT, TITLE))
@@ -103,7 +67,7 @@ where
         .background_style(WHITE.mix(0.9))
         .border_style(RGBColor(200, 200, 200))
         .draw()?;
-    Ok(area.present()?)
+    Ok(())
 }
 
 /// All cycles of both sides, with room around them.
