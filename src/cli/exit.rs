@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use warpmem::dram::alone::AloneError;
 use warpmem::engine::RunError;
 use warpmem::import::ImportError;
+use warpmem::network::alone::AloneError as NetworkError;
 use warpmem::workload::WorkloadError;
 
 /// A failure of the program itself.
@@ -45,10 +46,12 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
     });
     let is_interrupted = matches!(error.downcast_ref(), Some(WorkloadError::Interrupted))
         || matches!(error.downcast_ref(), Some(AloneError::Interrupted))
+        || matches!(error.downcast_ref(), Some(NetworkError::Interrupted))
         || matches!(error.downcast_ref(), Some(ImportError::Cancelled));
     let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)))
         || error.is::<Illegal>()
-        || matches!(error.downcast_ref(), Some(AloneError::Stuck { .. }));
+        || matches!(error.downcast_ref(), Some(AloneError::Stuck { .. }))
+        || matches!(error.downcast_ref(), Some(NetworkError::Stuck { .. }));
     of_run
         .or_else(|| is_interrupted.then_some(INTERRUPTED))
         .or_else(|| is_failure.then_some(FAILURE))
@@ -71,6 +74,9 @@ mod tests {
         assert_eq!(status_of(Interrupted { kept }.into()), Some(INTERRUPTED));
         assert_eq!(status_of(AloneError::Interrupted.into()), Some(INTERRUPTED));
         let stuck = AloneError::Stuck { channel: 0, cycle: 1, pending: 1 };
+        assert_eq!(status_of(stuck.into()), Some(FAILURE));
+        assert_eq!(status_of(NetworkError::Interrupted.into()), Some(INTERRUPTED));
+        let stuck = NetworkError::Stuck { cycle: 1, packets: 1, state: Vec::new() };
         assert_eq!(status_of(stuck.into()), Some(FAILURE));
         assert_eq!(status_of(deadlock.into()), Some(FAILURE));
         assert_eq!(status_of(warpmem_analysis::Error::NoRuns.into()), None);

@@ -17,6 +17,7 @@ mod info;
 mod interrupt;
 mod list;
 mod machines;
+mod network;
 mod output;
 mod picture;
 mod policies;
@@ -62,6 +63,7 @@ enum Command {
     Import(import::Args),
     Export(export::Args),
     Dram(Box<dram::Args>),
+    Network(Box<network::Args>),
     Info(info::Args),
     List(list::Args),
 }
@@ -77,6 +79,7 @@ impl Cli {
             Command::Import(args) => import::execute(&args),
             Command::Export(args) => export::execute(&args),
             Command::Dram(args) => dram::execute(&args),
+            Command::Network(args) => network::execute(&args),
             Command::Info(args) => info::execute(&args),
             Command::List(args) => list::execute(&args),
         }

@@ -95,11 +95,15 @@ pub fn build(
     inputs: Vec<PortId>,
     outputs: Vec<PortId>,
 ) -> Result<Box<dyn Topology>, PolicyError> {
-    let context = NetworkContext::new(machine, direction, clock, inputs, outputs);
+    connect(machine, &NetworkContext::new(machine, direction, clock, inputs, outputs))
+}
+
+/// The network of `machine` between the nodes of `context`.
+fn connect(machine: &Machine, context: &NetworkContext) -> Result<Box<dyn Topology>, PolicyError> {
     // Refused whether or not the topology has a use for it.
     let allocator = AllocatorContext { choosers: 0, seed: 0 };
     ALLOCATORS.build(&machine.network.allocator, &allocator)?;
-    TOPOLOGIES.build(&machine.policy.topology, &context)
+    TOPOLOGIES.build(&machine.policy.topology, context)
 }
 
 /// The routers that requests pass on `machine`.

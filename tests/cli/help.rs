@@ -21,6 +21,7 @@ fn help() {
         &["dram"],
         &["dram", "map"],
         &["dram", "check"],
+        &["network"],
     ];
     for command in commands {
         let arguments = [command, &["--help"]].concat();
@@ -40,6 +41,7 @@ fn every_command_has_examples() {
         &["import", "accel-sim"],
         &["dram", "map"],
         &["dram", "check"],
+        &["network"],
     ] {
         let help = bench.output(&[command, &["--help"]].concat());
         let example = format!("\n  warpmem {} ", command.join(" "));

@@ -10,6 +10,7 @@ mod formats;
 mod help;
 mod import_export;
 mod interrupt;
+mod network;
 mod numbers;
 mod repeatable;
 mod support;

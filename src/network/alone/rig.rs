@@ -4,7 +4,7 @@ use super::{AloneError, Setup};
 use crate::engine::{
     Bench, Context, Domain, PortId, Request, RequestId, RequestKind, Ticks, UnitId,
 };
-use crate::network::{Direction, NetworkContext, PacketSizes, Placement, TOPOLOGIES, Topology};
+use crate::network::{self, Direction, NetworkContext, PacketSizes, Placement, Topology};
 
 /// What sends and takes. Sources have their turns when the network has taken something from them.
 pub(super) trait Terminals {
@@ -89,7 +89,7 @@ impl Rig {
         if let Some(nodes) = pattern.nodes {
             context.placement = Placement::all_to_all(nodes);
         }
-        let network = TOPOLOGIES.build(&machine.policy.topology, &context)?;
+        let network = network::connect(machine, &context)?;
         Ok(Rig { bench, network, direction, inputs, outputs, room, now: 0 })
     }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::machine::{Machine, load};
+use crate::network::TOPOLOGIES;
 use std::ops::ControlFlow;
 
 /// Router and link of the test's machine together.
@@ -149,6 +150,20 @@ fn a_saturated_network_is_given_up_and_has_no_latency() {
     assert_eq!(row("saturated"), "yes");
 }
 
+/// 40,000 packets: by more than 1 %, and by more than 800.
+#[test]
+fn a_network_is_saturated_where_less_arrives_than_chance_explains() {
+    let measured = at("neighbor", 1, 0.5);
+    let saturated = |generated: u64, arrived: u64| {
+        let accepted = vec![arrived / 2, arrived - arrived / 2];
+        let counts = flow::Counts { generated, accepted, ..flow::Counts::default() };
+        Point { counts: counts.into(), ..measured.clone() }.is_saturated()
+    };
+    assert!(!saturated(40_000, 39_200) && saturated(40_000, 39_199));
+    assert!(!saturated(1_000_000, 990_000) && saturated(1_000_000, 989_999));
+    assert!(!saturated(100, 61) && !saturated(100, 150) && !saturated(0, 0));
+}
+
 #[test]
 fn the_parts_of_the_latency_are_all_of_it() {
     for (pattern, flits, load) in [("uniform", 3, 0.4), ("many-to-few", 2, 0.25)] {
@@ -177,6 +192,30 @@ fn links_carry_what_is_accepted() {
         let accepted = point.accepted() * 16.0 * WINDOW.cycles as f64;
         let carried: u64 = point.links.iter().sum();
         near(carried as f64, 2.0 * accepted, 0.001);
+    }
+}
+
+/// Below saturation, whatever the topology: all arrives, in no less than it takes alone, and links carry hops.
+#[test]
+fn every_topology_carries_a_light_load() {
+    let machine = machine(&["network.virtual_channels=2"]);
+    let setup = Setup::new(&machine, "uniform", Some(16), 2, 1, WINDOW).unwrap();
+    for topology in TOPOLOGIES.names() {
+        let point = measure(setup.with(topology, "round-robin"), 0.1);
+        let counts = &point.counts;
+        assert!(!point.is_saturated() && counts.missing == 0, "{topology}");
+        near(point.accepted(), point.generated(), 0.01);
+        let latency = point.latency().unwrap();
+        let least = counts.latency.min().unwrap();
+        assert!(least >= HOP + 2 && latency < 1.5 * point.zero_load_latency(), "{topology}");
+        assert!(counts.latency.sum() as u64 >= counts.wait + counts.alone, "{topology}");
+        // Each hop is a link, and so is the way from the source.
+        let hops = (point.zero_load_latency() - 2.0) / HOP as f64;
+        let flits = point.accepted() * 16.0 * WINDOW.cycles as f64;
+        let carried: u64 = point.links.iter().sum();
+        if topology != "ideal" {
+            near(carried as f64, flits * (hops + 1.0), 0.03);
+        }
     }
 }
 
