@@ -1,5 +1,6 @@
 //! `warpmem list`: what there is to choose from.
 
+use super::complexity;
 use super::format::{self, TextFormat, aligned};
 use super::output::print;
 use super::slots::{SLOTS, Slot};
@@ -23,13 +24,16 @@ pub struct Args {
     /// What to print
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
+    #[command(flatten)]
+    costs: complexity::Costed,
 }
 
 const AFTER_HELP: &str = "\
 Examples:
   warpmem list
   warpmem list dram-schedulers
-  warpmem list machines --format json";
+  warpmem list machines --format json
+  warpmem list --complexity --machine v100 --topology mesh";
 
 /// Machines, standards, generators, or the policies of a slot.
 #[derive(Clone, Debug)]
@@ -238,6 +242,9 @@ pub fn generators_as_text() -> String {
 }
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
+    if args.costs.are_asked_for() {
+        return print(&args.costs.to_text(args.format)?);
+    }
     let topics = args.topic.clone().map_or_else(Topic::all, |topic| vec![topic]);
     print(&match args.format {
         TextFormat::Table => topics.iter().map(Topic::to_text).collect::<Vec<_>>().join("\n"),

@@ -6,6 +6,7 @@
 mod baseline;
 mod cells;
 mod compare;
+mod complexity;
 mod correlate;
 mod dram;
 mod exit;

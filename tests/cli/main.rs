@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod command_logs;
+mod complexity;
 mod correlate;
 mod documents;
 mod dram;
