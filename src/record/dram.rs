@@ -77,7 +77,9 @@ fn streaks<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     }
     for (breaker, _) in BREAKERS {
         let (name, kind) = (Breaker::NAMES[breaker as usize], breaker as usize);
-        let doc = format!("streak_breakers_{name} over row_switches [Yuan Fig 10].");
+        let doc = format!(
+            "streak_breakers_{name} over row_switches; [Yuan Fig 10] divides by those of the baseline."
+        );
         let name = format!("streak_breaker_rate_{name}");
         columns.push(ratio(&name, "fraction", &doc, move |row| {
             quotient(of(row).streak_breakers[kind], of(row).row_switches)
