@@ -3,7 +3,7 @@
 use super::testing::Rows;
 use super::{NoProgress, simulate};
 use crate::machine::Machine;
-use crate::record::{LatencyResult, LoadRow, NodeResult, RunResult, Stage};
+use crate::record::{BankResult, LatencyResult, LoadRow, NodeResult, RunResult, Stage};
 use crate::testing::{Step, TestKernel, exit, load, machine, trace};
 use warpmem_trace::CacheOp;
 
@@ -193,4 +193,30 @@ fn row_streak_breakers_come_from_where_their_requests_were_made() {
     assert_eq!(breakers("sm.count=2", two()), [22, 0, 0]);
     assert_eq!(breakers("sm.count=1", two()), [0, 22, 0]);
     assert_eq!(breakers("sm.count=1", vec![warp(&[0, 1])]), [0, 0, 22]);
+}
+
+/// Without an LLC and with a FIFO for each bank, banks serve rows in the order in which requests leave the network.
+#[test]
+fn the_rows_behind_the_network_are_those_that_banks_in_order_serve() {
+    let machine = machine(&[
+        "sm.count=4",
+        "l1.enabled=false",
+        "llc.enabled=false",
+        "llc.slices_per_channel=1",
+        "policy.dram_scheduler=banked-fifo",
+    ]);
+    let warp = |seed: u64| -> Vec<Step> {
+        let address = |n: u64| (seed % 3 + n * n % 5) * (128 << 10) + n * 128;
+        (0..50).map(|n| load(&[address(n)])).chain([exit()]).collect()
+    };
+    let (result, _) = run(&machine, (0..16).map(warp).collect());
+    let after = &result.networks[0].after;
+    for (stream, channel) in after.iter().zip(&result.channels) {
+        let requests = |bank: &BankResult| bank.row_hits + bank.row_misses + bank.row_conflicts;
+        assert_eq!(stream.requests, channel.banks.iter().map(requests).sum::<u64>());
+        let switches: u64 = channel.banks.iter().map(|bank| bank.row_switches).sum();
+        assert!(switches > 100, "{switches}");
+        let used = channel.banks.iter().filter(|bank| requests(bank) > 0).count() as u64;
+        assert_eq!(stream.rows, switches + used);
+    }
 }
