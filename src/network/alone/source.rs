@@ -91,6 +91,12 @@ mod tests {
     }
 
     #[test]
+    fn a_higher_chance_adds_to_the_cycles_of_a_lower() {
+        let (few, many) = (cycles(0.2, 0, 1000), cycles(0.5, 0, 1000));
+        assert!(few.len() < many.len() && few.iter().all(|cycle| many.contains(cycle)));
+    }
+
+    #[test]
     fn an_end_may_be_put_off() {
         let mut source = Source::new(Random::new(3), Chance::new(0.1), 0);
         let mut parts = Vec::new();

@@ -59,6 +59,26 @@ fn an_empty_network_takes_its_hop_and_the_flits() {
     }
 }
 
+/// By hand, from links between nodes of a mesh of 4 × 4, and a router more.
+#[test]
+fn the_empty_network_is_weighted_as_the_pattern_has_it() {
+    // 12 nodes to the next in their row, 3 to the first of the next row, and the last to the first of all.
+    let neighbor = (12.0 + 3.0 * 4.0 + 6.0) / 16.0;
+    // Node 8 is the first of its row, the third: half of the packets go there, the others anywhere.
+    let (corner, any) = (0.5 * (1.5 + 1.0), 0.5 * (1.25 + 1.25));
+    let cases = [
+        ("bit-complement", 4.0),
+        ("uniform", 2.5),
+        ("neighbor", neighbor),
+        ("hotspot(fraction=0.5)", corner + any),
+    ];
+    for (pattern, links) in cases {
+        let curve = Curve::new(setup(pattern, 1, WINDOW).with("mesh", "round-robin")).unwrap();
+        let point = curve.measure(0.01, &mut |_| ControlFlow::Continue(())).unwrap();
+        near(point.zero_load_latency(), (links + 1.0) * HOP as f64 + 1.0, 1e-9);
+    }
+}
+
 /// A permutation through a crossbar never meets another packet: what queues is at the source. Its slots are so many
 /// flits long, and a packet waits for those of its own source before it: with one flit a packet, for none.
 #[test]
@@ -70,8 +90,8 @@ fn without_others_in_the_way_every_packet_takes_the_latency_of_the_empty_network
     assert!(point.counts.generated > 50_000);
 }
 
-/// Packets of two flits from a Bernoulli process through a server of two cycles each, Geo/D/1 in steps of cycles: with
-/// p packets a cycle the mean wait is p S (S - 1) / (2 (1 - p S)) (Hsu and Burke 1976).
+/// Packets of two flits from a Bernoulli process through a server of S = 2 cycles each: with p packets a cycle the mean wait
+/// is p S (S - 1) / (2 (1 - p S)), M/D/1 in steps of cycles.
 #[test]
 fn a_source_is_a_queue_with_one_server() {
     let (load, service) = (0.6, 2.0);
@@ -162,6 +182,24 @@ fn a_network_is_saturated_where_less_arrives_than_chance_explains() {
     assert!(!saturated(40_000, 39_200) && saturated(40_000, 39_199));
     assert!(!saturated(1_000_000, 990_000) && saturated(1_000_000, 989_999));
     assert!(!saturated(100, 61) && !saturated(100, 150) && !saturated(0, 0));
+}
+
+/// When the window ends, sources still send what they generated before it.
+#[test]
+fn packets_of_the_window_are_waited_for_before_they_have_their_turn() {
+    let window = Window { warmup: 1000, cycles: 100 };
+    let point = measure(setup("hotspot(fraction=1)", 1, window), 0.2);
+    assert!(point.is_saturated());
+    assert_eq!((point.counts.missing, point.counts.latency.count()), (0, point.counts.generated));
+    // 3.2 packets a cycle for an output that takes one.
+    near(point.latency().unwrap(), 1050.0 * 2.2, 0.1);
+}
+
+#[test]
+fn nodes_that_send_and_take_share_no_way_in() {
+    let shared = machine(&["network.sms_per_node=2"]);
+    let setup = Setup::new(&shared, "neighbor", Some(16), 1, 1, WINDOW).unwrap();
+    near(measure(setup, 1.0).accepted(), 1.0, 1e-9);
 }
 
 #[test]
