@@ -1,7 +1,7 @@
 //! A crossbar: every input reaches every output, one packet at a time on each.
 
 use super::allocator::first_from;
-use super::arbiter::{ARBITERS, Arbiter, ArbiterContext, Contest, Inputs, Output as Place, Packet};
+use super::arbiter::{self, Arbiter, ArbiterContext, Contest, Inputs, Output as Place, Packet};
 use super::router::{self, layout::Layout};
 use super::tally::{Journey, Tally};
 use super::{Direction, NetworkContext, PacketSizes, Ports, Topology, TopologyEntry};
@@ -79,7 +79,7 @@ struct Crossbar {
     latency: u64,
     input_speedup: u32,
     banks: usize,
-    arbiter: Box<dyn Arbiter>,
+    rule: Option<Box<dyn Arbiter>>,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     /// Inputs whose head packet is not known to any output.
@@ -105,7 +105,7 @@ impl Crossbar {
             blocked: false,
             turn: 0,
         };
-        let arbiter = ArbiterContext {
+        let outputs = ArbiterContext {
             direction: context.direction,
             routers: 1,
             outputs: context.outputs.len(),
@@ -119,7 +119,7 @@ impl Crossbar {
             latency: u64::from(network.router_latency) + u64::from(network.link_latency),
             input_speedup: network.input_speedup,
             banks: context.banks,
-            arbiter: ARBITERS.build(&context.arbiter, &arbiter)?,
+            rule: arbiter::build(&context.arbiter, &outputs)?,
             inputs: context.inputs.iter().map(input).collect(),
             outputs: context.outputs.iter().map(output).collect(),
             unknown: [0; 4],
@@ -215,16 +215,18 @@ impl Crossbar {
     /// The input that an output serves: the rule's, or else the next in turn.
     fn choose(&mut self, index: usize, cycle: u64, ctx: &Context) -> usize {
         let (inputs, output) = (&self.inputs, &self.outputs[index]);
-        let contest = Contest {
-            output: Place { router: 0, index },
-            wanting: &output.wanted_by,
-            fresh: output.blocked || output.free == cycle,
-            packet: &|input| packet(inputs[input].port, self.clock, self.banks, ctx),
-        };
         let turn = || first_from(&output.wanted_by, output.turn as usize);
-        let source = self.arbiter.designate(&contest).unwrap_or_else(turn);
-        let packet = packet(inputs[source].port, self.clock, self.banks, ctx);
-        self.arbiter.granted(contest.output, source, packet);
+        let (clock, banks) = (self.clock, self.banks);
+        let source = self.rule.as_mut().map_or_else(turn, |rule| {
+            let place = Place { router: 0, index };
+            let packet = |input: usize| packet(inputs[input].port, clock, banks, ctx);
+            let fresh = output.blocked || output.free == cycle;
+            let wanting = &output.wanted_by;
+            let contest = Contest { output: place, wanting, fresh, packet: &packet };
+            let source = rule.designate(&contest).unwrap_or_else(turn);
+            rule.granted(place, source, packet(source));
+            source
+        });
         let output = &mut self.outputs[index];
         output.turn = source as u32 + 1;
         output.blocked = false;

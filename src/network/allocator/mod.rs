@@ -91,7 +91,7 @@ pub(super) fn first_from(set: &[u64], first: usize) -> usize {
 }
 
 /// The members of `set`, in order.
-fn members(set: &[u64]) -> impl Iterator<Item = usize> {
+pub(super) fn members(set: &[u64]) -> impl Iterator<Item = usize> {
     let of_word = |(word, &bits): (usize, &u64)| {
         std::iter::successors(Some(bits), |bits| Some(bits & bits.wrapping_sub(1)))
             .take_while(|&bits| bits != 0)

@@ -12,7 +12,7 @@ mod tests;
 
 use super::Direction;
 use crate::complexity::{Complexity, Shape};
-use crate::registry::{Entry, Registry};
+use crate::registry::{Entry, PolicyError, Registry};
 use round_robin::RoundRobin;
 
 /// A set of input ports, one bit each.
@@ -56,6 +56,11 @@ pub trait Arbiter: Send {
     /// `input` has got `output` for `packet`, by the rule or not.
     fn granted(&mut self, output: Output, input: usize, packet: Packet);
 
+    /// Whether the rule can have a say at all; where it cannot, nobody asks it or tells it anything.
+    fn has_say(&self) -> bool {
+        true
+    }
+
     /// What the rule adds to the network of requests; nothing if it is not said.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let _ = shape;
@@ -87,6 +92,14 @@ pub static ARBITERS: Registry<dyn Arbiter, ArbiterContext> = Registry {
         random::ENTRY,
     ],
 };
+
+/// The rule that `text` names, if it can have a say.
+pub(super) fn build(
+    text: &str,
+    context: &ArbiterContext,
+) -> Result<Option<Box<dyn Arbiter>>, PolicyError> {
+    Ok(Some(ARBITERS.build(text, context)?).filter(|rule| rule.has_say()))
+}
 
 type ArbiterEntry = Entry<dyn Arbiter, ArbiterContext>;
 

@@ -25,6 +25,10 @@ impl Arbiter for RoundRobin {
 
     fn granted(&mut self, _: Output, _: usize, _: Packet) {}
 
+    fn has_say(&self) -> bool {
+        false
+    }
+
     /// What an allocator does is in every network.
     fn complexity(&self, _: &Shape) -> Option<Complexity> {
         Some(Complexity::NONE)

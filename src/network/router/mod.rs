@@ -21,7 +21,7 @@ mod waiting;
 mod wires;
 
 use super::allocator::{ALLOCATORS, Allocator, AllocatorContext};
-use super::arbiter::{ARBITERS, Arbiter, ArbiterContext, Inputs};
+use super::arbiter::{self, Arbiter, ArbiterContext, Inputs};
 use super::tally::Tally;
 use super::{Direction, NetworkContext, PacketSizes, Ports, Topology};
 use crate::engine::{Clock, Context, PortId};
@@ -100,7 +100,7 @@ fn due<T: Copy>(queue: &mut Due<T>, cycle: u64) -> Option<T> {
 struct Routers {
     rules: Rules,
     wires: Wires,
-    arbiter: Box<dyn Arbiter>,
+    rule: Option<Box<dyn Arbiter>>,
     allocator: Box<dyn Allocator>,
     turns: Turns,
     source_turns: Turns,
@@ -147,7 +147,7 @@ impl Routers {
         let most_outputs = layout.outputs.iter().map(Vec::len).max().unwrap_or(0);
         let (inputs, outputs) = (wires.inputs.len(), wires.outputs());
         let links = wires.downstream.len();
-        let arbiter = ArbiterContext {
+        let output_channels = ArbiterContext {
             direction: context.direction,
             routers: wires.routers,
             outputs: outputs * rules.channels,
@@ -169,7 +169,7 @@ impl Routers {
             Source::new(ports, writers - ports.len())
         });
         Ok(Routers {
-            arbiter: ARBITERS.build(&context.arbiter, &arbiter)?,
+            rule: arbiter::build(&context.arbiter, &output_channels)?,
             allocator: ALLOCATORS.build(&context.network.allocator, &allocator)?,
             turns: Turns::new(wires.routers),
             source_turns: Turns::new(context.inputs.len()),

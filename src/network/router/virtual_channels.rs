@@ -5,7 +5,7 @@ use super::channel::NONE;
 use super::waiting::Packet;
 use crate::engine::Context;
 use crate::machine::VcAssignment;
-use crate::network::allocator::Choice;
+use crate::network::allocator::{Choice, members};
 use crate::network::arbiter::{Contest, Inputs, Output};
 
 impl Routers {
@@ -112,19 +112,24 @@ impl Routers {
         fitting: &Inputs,
         cycle: u64,
     ) -> usize {
-        let place = Output { router, index: output };
-        let state = &self.outputs[output];
-        let fresh = state.blocked || state.free_since == cycle;
         let (waiting, first) = (&self.waiting, self.wires.first_input[router]);
         let packet = |input| waiting.first(waiting.oldest(first + input, pool)).seen;
-        let contest = Contest { output: place, wanting: fitting, fresh, packet: &packet };
         let choice = Choice { chooser: output, set: fitting, since: &|input| packet(input).since };
-        let input = only(fitting)
-            .or_else(|| self.arbiter.designate(&contest))
-            .unwrap_or_else(|| self.allocator.choose(&choice));
-        let winner = packet(input);
+        let allocator = &mut self.allocator;
+        let mut turn = || only(fitting).unwrap_or_else(|| allocator.choose(&choice));
+        let input = match &mut self.rule {
+            None => turn(),
+            Some(rule) => {
+                let place = Output { router, index: output };
+                let state = &self.outputs[output];
+                let fresh = state.blocked || state.free_since == cycle;
+                let contest = Contest { output: place, wanting: fitting, fresh, packet: &packet };
+                let input = rule.designate(&contest).unwrap_or_else(turn);
+                rule.granted(place, input, packet(input));
+                input
+            }
+        };
         self.allocator.accepted(output, input, 0);
-        self.arbiter.granted(place, input, winner);
         input
     }
 
@@ -170,17 +175,4 @@ pub(super) fn only(set: &Inputs) -> Option<usize> {
     let word = set.iter().position(|&word| word != 0)?;
     let alone = set[word].is_power_of_two() && set[word + 1..].iter().all(|&word| word == 0);
     alone.then(|| word * 64 + set[word].trailing_zeros() as usize)
-}
-
-/// The members of a set, in order.
-fn members(set: &Inputs) -> impl Iterator<Item = usize> + use<> {
-    let set = *set;
-    (0..set.len()).flat_map(move |word| {
-        let mut bits = set[word];
-        std::iter::from_fn(move || {
-            let bit = (bits != 0).then(|| word * 64 + bits.trailing_zeros() as usize);
-            bits &= bits.wrapping_sub(1);
-            bit
-        })
-    })
 }
