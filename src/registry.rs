@@ -2,6 +2,7 @@
 //! its slot's registry. `list`, `--help`, configuration errors and the documentation read from here.
 
 use serde::de::DeserializeOwned;
+use std::fmt::Display;
 
 /// One parameter of a policy.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +49,10 @@ pub enum PolicyError {
     Malformed { text: String },
     #[error("parameters of {slot} `{name}`: {message}")]
     Params { slot: &'static str, name: String, message: String },
+    #[error(
+        "{slot} `{name}` does not fit the machine: `{key}` = {value} is not valid: expected {valid}"
+    )]
+    Machine { slot: &'static str, name: String, key: &'static str, value: String, valid: String },
 }
 
 fn did_you_mean(nearest: &Option<&'static str>) -> String {
@@ -86,6 +91,21 @@ impl Params {
 }
 
 impl PolicyInfo {
+    /// Refuses a machine that the policy does not fit: `key` has `value`, and what would be valid.
+    pub fn fits(
+        &self,
+        holds: bool,
+        key: &'static str,
+        value: impl Display,
+        valid: impl FnOnce() -> String,
+    ) -> Result<(), PolicyError> {
+        if holds {
+            return Ok(());
+        }
+        let (name, value) = (self.name.to_owned(), value.to_string());
+        Err(PolicyError::Machine { slot: UNPLACED, name, key, value, valid: valid() })
+    }
+
     /// Refuses parameters that were read, but of which something does not hold; `message` says what is wrong.
     pub fn require(&self, holds: bool, message: &str) -> Result<(), PolicyError> {
         if holds {
@@ -170,6 +190,9 @@ impl<T: ?Sized, C: ?Sized> Registry<T, C> {
         match error {
             PolicyError::Params { slot: UNPLACED, name, message } => {
                 PolicyError::Params { slot: self.slot, name, message }
+            }
+            PolicyError::Machine { slot: UNPLACED, name, key, value, valid } => {
+                PolicyError::Machine { slot: self.slot, name, key, value, valid }
             }
             other => other,
         }

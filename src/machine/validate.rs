@@ -27,6 +27,7 @@ impl Machine {
         check_channels(&self.dram)?;
         check_bursts(&self.dram, &self.llc.cache)?;
         self.dram.check_slices(self.llc.slices_per_channel)?;
+        check_ends(self)?;
         check_places(self)?;
         check_address(self)
     }
@@ -86,6 +87,14 @@ fn check_sm(sm: &Sm) -> Check {
     let warps = format!("at most one per warp: `sm.max_warps` = {}", sm.max_warps);
     rule(sm.schedulers <= sm.max_warps, "sm.schedulers", sm.schedulers, warps)?;
     power_of_two("sm.shared.bank_bytes", sm.shared.bank_bytes)
+}
+
+/// Networks keep sets of the units at either end in as many bits as there may be SMs.
+fn check_ends(machine: &Machine) -> Check {
+    let (channels, most) = (machine.dram.channels, 256);
+    let per_channel = machine.llc.slices_per_channel;
+    let valid = format!("at most {most} LLC slices, with `llc.slices_per_channel` = {per_channel}");
+    rule(machine.slices() <= most, "dram.channels", channels, valid)
 }
 
 /// Every slice has a node of its own among all nodes, or none is given one.

@@ -92,10 +92,8 @@ struct Crossbar {
 impl Crossbar {
     fn new(context: &NetworkContext) -> Result<Crossbar, PolicyError> {
         let alone = context.inputs.iter().chain(&context.outputs).all(|ports| ports.len() == 1);
-        INFO.require(
-            alone,
-            "SMs share no node (`network.sms_per_node` = 1) in the one-stage form",
-        )?;
+        let (key, shared) = ("network.sms_per_node", context.network.sms_per_node);
+        INFO.fits(alone, key, shared, || "1, or `crossbar(form=router)`".to_owned())?;
         let input = |ports: &Vec<PortId>| Input { port: ports[0], free: 0, cycle: 0, sent: 0 };
         let output = |ports: &Vec<PortId>| Output {
             port: ports[0],

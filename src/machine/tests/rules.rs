@@ -165,6 +165,7 @@ fn every_rule_refuses() {
         ),
         ("li2015", &["dram.pseudo_channels=2"], "dram.address.map"),
         ("v100", &["dram.channels=16"], "dram.channels"),
+        ("li2015", &["dram.channels=128", "llc.slices_per_channel=4"], "dram.channels"),
         ("v100", &["dram.address.interleave_bytes=256"], "dram.address.interleave_bytes"),
         ("li2015", &["dram.address.interleave_bytes=0"], "dram.address.interleave_bytes"),
         ("li2015", &["dram.address.interleave_bytes=64"], "dram.address.interleave_bytes"),

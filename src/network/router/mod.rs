@@ -143,7 +143,7 @@ impl Routers {
         let rules = Rules::new(layout, context, info)?;
         let wires = Wires::new(layout);
         let widest = layout.inputs().into_iter().max().unwrap_or(0);
-        info.require(widest <= MOST_INPUTS, "a router has at most 256 inputs")?;
+        debug_assert!(widest <= MOST_INPUTS, "no machine has more nodes");
         let most_outputs = layout.outputs.iter().map(Vec::len).max().unwrap_or(0);
         let (inputs, outputs) = (wires.inputs.len(), wires.outputs());
         let links = wires.downstream.len();
@@ -408,14 +408,22 @@ impl Rules {
     ) -> Result<Rules, PolicyError> {
         let network = &context.network;
         let (channels, classes) = (network.virtual_channels, u32::from(layout.classes));
-        let shares =
-            format!("`network.virtual_channels` is a multiple of {classes}, now {channels}");
-        info.require(channels.is_multiple_of(classes), &shares)?;
+        let shares = || format!("a multiple of {classes}");
+        let whole = channels.is_multiple_of(classes);
+        info.fits(whole, "network.virtual_channels", channels, shares)?;
         let (buffer, largest) = (network.vc_buffer, context.packets.largest(context.direction));
         let cut_through = network.switching == Switching::CutThrough;
-        let holds =
-            format!("`network.vc_buffer` holds the largest packet, {largest} flits, now {buffer}");
-        info.require(!cut_through || u64::from(buffer) >= largest, &holds)?;
+        let holds = || {
+            format!(
+                "at least {largest} flits, the largest packet, with `network.switching` = \"cut-through\""
+            )
+        };
+        info.fits(
+            !cut_through || u64::from(buffer) >= largest,
+            "network.vc_buffer",
+            buffer,
+            holds,
+        )?;
         Ok(Rules {
             direction: context.direction,
             clock: context.clock,
