@@ -12,10 +12,16 @@ pub(super) struct Part {
     pub flits: u32,
 }
 
+impl Part {
+    pub const NOTHING: Part = Part { packet: NONE, flits: 0 };
+}
+
 /// A virtual channel of a router's input. Flits of a packet follow each other in it.
 #[derive(Debug)]
 pub(super) struct InputChannel {
-    pub parts: VecDeque<Part>,
+    /// The packet that is first to go, or [`NONE`] and no flits; and those behind it.
+    pub first: Part,
+    pub behind: VecDeque<Part>,
     /// Output virtual channel that the first packet holds, and its flits that have not left; or the pool of virtual
     /// channels of which it wants one.
     pub output: u32,
@@ -35,14 +41,26 @@ impl InputChannel {
     /// A flit of `packet` arrives; how many there are of the packet, if it is the first to go.
     #[inline]
     pub fn arrive(&mut self, packet: u32) -> Option<u32> {
-        match self.parts.back_mut() {
+        if self.first.packet == NONE {
+            self.first = Part { packet, flits: 1 };
+            return Some(1);
+        }
+        if self.first.packet == packet {
+            self.first.flits += 1;
+            return Some(self.first.flits);
+        }
+        match self.behind.back_mut() {
             Some(part) if part.packet == packet => part.flits += 1,
-            _ => self.parts.push_back(Part { packet, flits: 1 }),
+            _ => self.behind.push_back(Part { packet, flits: 1 }),
         }
-        match self.parts.len() {
-            1 => Some(self.parts[0].flits),
-            _ => None,
-        }
+        None
+    }
+
+    /// The first packet has gone; whether there is another.
+    #[inline]
+    pub fn advance(&mut self) -> bool {
+        self.first = self.behind.pop_front().unwrap_or(Part::NOTHING);
+        self.first.packet != NONE
     }
 }
 

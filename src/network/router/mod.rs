@@ -34,6 +34,7 @@ use source::Source;
 use std::collections::VecDeque;
 use switch::Match;
 use turns::Turns;
+use virtual_channels::is_empty;
 use waiting::Waiting;
 use wires::{Sink, Wires};
 
@@ -116,6 +117,8 @@ struct Routers {
     wanted: Vec<u64>,
     /// First word of each router in `wanted`; one more at the end.
     first_wanted: Vec<usize>,
+    /// By router, whether a packet has come to want a virtual channel, or one may be given away that could not before.
+    allocates: Vec<bool>,
     /// By input, the virtual channels with a flit that could go; by router, the inputs with some.
     ready: Vec<u64>,
     ready_inputs: Vec<Inputs>,
@@ -181,6 +184,7 @@ impl Routers {
             wanting: vec![Inputs::default(); outputs * rules.pools],
             wanted: vec![0; first_wanted[wires.routers]],
             first_wanted,
+            allocates: vec![false; wires.routers],
             ready: vec![0; inputs],
             ready_inputs: vec![Inputs::default(); wires.routers],
             switch: Match::new(widest, most_outputs),
@@ -240,11 +244,12 @@ impl Routers {
                 self.source_turns.now(unit - self.wires.routers);
             }
         } else if holder != NONE && first {
-            if self.waiting.inputs[holder as usize].parts[0].flits > 0 {
+            if self.waiting.inputs[holder as usize].first.flits > 0 {
                 self.set_ready(holder as usize);
                 self.turns.now(unit);
             }
         } else if state.blocked {
+            self.allocates[unit] = true;
             self.turns.now(unit);
         }
     }
@@ -277,11 +282,11 @@ impl Routers {
 
     /// The turn of a router.
     fn serve(&mut self, router: usize, cycle: u64, ctx: &mut Context) {
-        self.allocate_channels(router, cycle, ctx);
-        let freed = self.cross_switch(router, cycle, ctx);
-        let wanted = self.first_wanted[router]..self.first_wanted[router + 1];
-        let wanted = self.wanted[wanted].iter().any(|&word| word != 0);
-        if self.ready_inputs[router] != Inputs::default() || freed && wanted {
+        if std::mem::take(&mut self.allocates[router]) {
+            self.allocate_channels(router, cycle, ctx);
+        }
+        self.cross_switch(router, cycle, ctx);
+        if self.allocates[router] || !is_empty(&self.ready_inputs[router]) {
             self.turns.next(router);
         }
     }
@@ -297,6 +302,7 @@ impl Routers {
             }
         }
         while let Some(router) = self.blocked.pop() {
+            self.allocates[router as usize] = true;
             self.turns.now(router as usize);
         }
     }
@@ -372,16 +378,17 @@ impl Topology for Routers {
 
     fn describe(&self) -> Vec<String> {
         let waiting =
-            self.waiting.inputs.iter().enumerate().filter(|(_, state)| !state.parts.is_empty());
+            self.waiting.inputs.iter().enumerate().filter(|(_, state)| state.first.packet != NONE);
         let waiting = waiting.map(|(channel, state)| {
-            let flits: u32 = state.parts.iter().map(|part| part.flits).sum();
+            let parts = || state.behind.iter().chain([&state.first]);
+            let flits: u32 = parts().map(|part| part.flits).sum();
             format!(
                 "{:?} network, router {}, input {}, virtual channel {}: {} packets, {flits} flits, first to node {}, {}",
                 self.rules.direction,
                 state.router,
                 state.local,
                 state.index,
-                state.parts.len(),
+                parts().count(),
                 self.waiting.first(channel).destination,
                 if state.output == NONE { "wants a virtual channel" } else { "has one" },
             )

@@ -1,7 +1,7 @@
 //! Switch allocation: which flits cross a router in a cycle.
 
 use super::channel::NONE;
-use super::virtual_channels::only;
+use super::virtual_channels::{is_empty, only};
 use super::{Flit, Routers};
 use crate::engine::Context;
 use crate::network::allocator::Choice;
@@ -32,18 +32,17 @@ impl Match {
 }
 
 impl Routers {
-    /// Lets flits cross a router, at most one from each input and to each output. Whether the last flit of a packet
-    /// has.
-    pub(super) fn cross_switch(&mut self, router: usize, cycle: u64, ctx: &mut Context) -> bool {
+    /// Lets flits cross a router, at most one from each input and to each output.
+    pub(super) fn cross_switch(&mut self, router: usize, cycle: u64, ctx: &mut Context) {
         let mut unmatched = self.ready_inputs[router];
         if let Some(input) = only(&unmatched) {
             let number = self.wires.first_input[router] + input;
             let channel = self.choose_channel(number, self.ready[number]);
             let output = self.outputs[self.waiting.inputs[channel].output as usize].link as usize;
             self.matched(channel, input, output, 0);
-            return self.cross(channel, cycle, ctx);
+            self.cross(channel, cycle, ctx);
+            return;
         }
-        let mut ended = false;
         let iterations = self.allocator.iterations();
         for iteration in 0..iterations {
             self.propose(router, &unmatched, iteration);
@@ -57,13 +56,12 @@ impl Routers {
                 let channel = self.switch.chosen[input] as usize;
                 self.matched(channel, input, self.wires.first_output[router] + output, iteration);
                 unmatched[input / 64] &= !(1 << (input % 64));
-                ended |= self.cross(channel, cycle, ctx);
+                self.cross(channel, cycle, ctx);
             }
         }
         if iterations > 1 {
             self.switch.taken.fill(false);
         }
-        ended
     }
 
     /// Each unmatched input chooses one of its flits whose output is not taken.
@@ -92,7 +90,7 @@ impl Routers {
         let output = self.outputs[self.waiting.inputs[channel].output as usize].link as usize;
         let local = output - self.wires.first_output[router];
         let proposals = &mut self.switch.proposals[local];
-        if *proposals == Inputs::default() {
+        if is_empty(proposals) {
             self.switch.proposed.push(local as u32);
         }
         proposals[input / 64] |= 1 << (input % 64);
@@ -148,11 +146,10 @@ impl Routers {
         self.allocator.accepted(self.output_chooser(output), input, iteration);
     }
 
-    /// A flit leaves an input virtual channel by the output virtual channel that its packet has; whether it is the
-    /// packet's last.
-    fn cross(&mut self, channel: usize, cycle: u64, ctx: &mut Context) -> bool {
+    /// A flit leaves an input virtual channel by the output virtual channel that its packet has.
+    fn cross(&mut self, channel: usize, cycle: u64, ctx: &mut Context) {
         let state = &mut self.waiting.inputs[channel];
-        let part = &mut state.parts[0];
+        let part = &mut state.first;
         let packet = part.packet;
         part.flits -= 1;
         state.left -= 1;
@@ -173,10 +170,10 @@ impl Routers {
         let delivered = last && output.downstream == NONE;
         let mut more = false;
         if last {
+            self.allocates[usize::from(state.router)] = true;
             (output.holder, output.free_since) = (NONE, cycle + 1);
             state.output = NONE;
-            state.parts.pop_front();
-            more = !state.parts.is_empty();
+            more = state.advance();
         }
         if !ready {
             self.clear_ready(channel);
@@ -187,7 +184,6 @@ impl Routers {
         if delivered {
             self.deliver(packet, cycle + 1 + self.rules.link_latency, ctx);
         }
-        last
     }
 
     /// The reader of a packet can take it from `cycle` on.

@@ -20,6 +20,7 @@ struct Restless(Routers);
 impl Topology for Restless {
     fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
         let Restless(routers) = self;
+        routers.allocates.fill(true);
         (0..routers.wires.routers).for_each(|router| routers.turns.now(router));
         (0..routers.sources.len()).for_each(|source| routers.source_turns.now(source));
         let next = routers.step(cycle, ctx);

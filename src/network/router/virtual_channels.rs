@@ -13,6 +13,7 @@ impl Routers {
     pub(super) fn want(&mut self, channel: usize) {
         let state = &self.waiting.inputs[channel];
         let (router, input) = (usize::from(state.router), state.local);
+        self.allocates[router] = true;
         let destination = usize::from(self.waiting.first(channel).destination);
         let route = self.wires.route(router, destination);
         let class = usize::from(route.class);
@@ -54,11 +55,11 @@ impl Routers {
             if self.outputs[output].holder != NONE {
                 continue;
             }
-            if self.wanting[pool] == Inputs::default() {
+            if is_empty(&self.wanting[pool]) {
                 return;
             }
             let fitting = self.fitting(router, pool, output, ctx);
-            if fitting == Inputs::default() {
+            if is_empty(&fitting) {
                 self.outputs[output].blocked = true;
                 continue;
             }
@@ -141,7 +142,7 @@ impl Routers {
         let state = &mut self.waiting.inputs[channel];
         let pool = std::mem::replace(&mut state.pool, NONE);
         (state.output, state.left) = (output as u32, packet.flits);
-        let input = state.input as usize;
+        let (router, input) = (usize::from(state.router), state.input as usize);
         let output = &mut self.outputs[output];
         debug_assert!(output.holder == NONE && output.free_since <= cycle);
         (output.holder, output.blocked) = (channel as u32, false);
@@ -149,7 +150,10 @@ impl Routers {
         if output.downstream == NONE {
             self.exits[usize::from(packet.exit)].reserved += 1;
         }
-        if !self.waiting.wants(input, pool) {
+        if self.waiting.wants(input, pool) {
+            // The next packet may have one of those that this could not.
+            self.allocates[router] = true;
+        } else {
             self.forget(channel, pool as usize);
         }
         if ready {
@@ -162,11 +166,17 @@ impl Routers {
         let state = &self.waiting.inputs[channel];
         let (router, input) = (usize::from(state.router), state.local);
         self.wanting[pool][usize::from(input / 64)] &= !(1 << (input % 64));
-        if self.wanting[pool] == Inputs::default() {
+        if is_empty(&self.wanting[pool]) {
             let local = pool - self.wires.first_output[router] * self.rules.pools;
             self.wanted[self.first_wanted[router] + local / 64] &= !(1 << (local % 64));
         }
     }
+}
+
+/// Whether a set has no member.
+#[inline]
+pub(super) fn is_empty(set: &Inputs) -> bool {
+    set.iter().fold(0, |all, word| all | word) == 0
 }
 
 /// The member of a set that has only one.

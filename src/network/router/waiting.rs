@@ -61,12 +61,12 @@ impl Waiting {
     /// The packet that is first in an input virtual channel.
     #[inline]
     pub fn first(&self, channel: usize) -> &Packet {
-        &self.packets[self.inputs[channel].parts[0].packet as usize]
+        &self.packets[self.inputs[channel].first.packet as usize]
     }
 
     #[inline]
     pub fn first_mut(&mut self, channel: usize) -> &mut Packet {
-        &mut self.packets[self.inputs[channel].parts[0].packet as usize]
+        &mut self.packets[self.inputs[channel].first.packet as usize]
     }
 
     /// The virtual channel of an input whose packet wants one of `pool` and has been in the network longest.

@@ -1,6 +1,6 @@
 //! Numbers of the ports of all routers, and what each is wired to.
 
-use super::channel::{InputChannel, NONE, OutputChannel};
+use super::channel::{InputChannel, NONE, OutputChannel, Part};
 use super::layout::{End, Layout, Route};
 use std::collections::VecDeque;
 
@@ -81,7 +81,8 @@ impl Wires {
             let (router, local, upstream) =
                 (input.router as u16, input.local as u8, input.upstream);
             (0..count).map(move |index| InputChannel {
-                parts: VecDeque::new(),
+                first: Part::NOTHING,
+                behind: VecDeque::new(),
                 output: NONE,
                 left: 0,
                 pool: NONE,
