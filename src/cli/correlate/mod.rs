@@ -114,6 +114,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     if args.speed && args.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
         anyhow::bail!("--speed is measured one run at a time, without others beside it: --jobs 1");
     }
+    args.plot.as_deref().map_or(Ok(()), picture::check)?;
     let references = args.references.iter().map(|path| Reference::read(path));
     let references = references.collect::<Result<Vec<_>, _>>()?;
     let mut skipped = Skipped::default();

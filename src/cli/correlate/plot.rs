@@ -24,7 +24,9 @@ type Chart<'a, D> = ChartContext<'a, D, Cartesian2d<Axis, Axis>>;
 pub struct Cycles<'a>(pub &'a [Comparison]);
 
 impl Picture for Cycles<'_> {
-    const SIZE: (u32, u32) = (960, 900);
+    fn size(&self) -> (u32, u32) {
+        (960, 900)
+    }
 
     fn draw<D: DrawingBackend>(&self, area: &DrawingArea<D, Shift>) -> anyhow::Result<()>
     where

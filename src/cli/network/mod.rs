@@ -118,6 +118,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let curves = setups.map(Curve::new).collect::<Result<Vec<_>, _>>();
     let curves =
         curves.with_context(|| format!("failed to set up the network of {}", machine.name))?;
+    args.plot.as_deref().map_or(Ok(()), picture::check)?;
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     let pool = pool.context("failed to start threads")?;

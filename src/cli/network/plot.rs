@@ -5,12 +5,18 @@ use super::rows::names;
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 use warpmem::network::alone::Point;
 
 /// Heights of text, pixels: readable when the picture is as wide as a column of print.
 const TEXT: u32 = 22;
 const LABEL: u32 = 20;
 const RADIUS: i32 = 5;
+/// Width and height of the chart; names stand beside it.
+const CHART: (u32, u32) = (800, 600);
+const MARGIN: u32 = 16;
+/// From one name to the next.
+const LINE: u32 = 26;
 /// Kinds of marks.
 const SHAPES: usize = 3;
 /// The picture ends at so many times the latency of the empty network, the slowest one's.
@@ -22,7 +28,10 @@ type Chart<'a, D> = ChartContext<'a, D, Cartesian2d<RangedCoordf64, RangedCoordf
 pub struct Plot<'a>(pub &'a [Vec<Point>]);
 
 impl Picture for Plot<'_> {
-    const SIZE: (u32, u32) = (800, 600);
+    fn size(&self) -> (u32, u32) {
+        let lines = self.0.len() as u32 * LINE;
+        (CHART.0 + self.legend(), CHART.1.max(lines + 2 * MARGIN))
+    }
 
     fn draw<D: DrawingBackend>(&self, area: &DrawingArea<D, Shift>) -> anyhow::Result<()>
     where
@@ -33,7 +42,8 @@ impl Picture for Plot<'_> {
         let slowest = points().map(Point::zero_load_latency).fold(0.0, f64::max);
         let top = TALL * slowest.max(1.0);
         let mut chart = ChartBuilder::on(area)
-            .margin(16)
+            .margin(MARGIN)
+            .margin_right(MARGIN + self.legend())
             .x_label_area_size(56)
             .y_label_area_size(72)
             .build_cartesian_2d(0.0..right.max(f64::MIN_POSITIVE), 0.0..top)?;
@@ -48,17 +58,21 @@ impl Picture for Plot<'_> {
             .y_label_formatter(&|latency| format!("{latency:.0}"))
             .draw()?;
         for (number, (curve, name)) in self.0.iter().zip(names(self.0)).enumerate() {
-            draw_curve(&mut chart, number, curve, name, top)?;
+            draw_curve(&mut chart, number, curve, top)?;
+            let at = ((CHART.0 + MARGIN) as i32, (MARGIN + number as u32 * LINE + LINE / 2) as i32);
+            area.draw(&mark(at, number))?;
+            let style = (FONT, LABEL).into_text_style(area).pos(Pos::new(HPos::Left, VPos::Center));
+            area.draw_text(&name, &style, (at.0 + MARGIN as i32, at.1))?;
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .margin(12)
-            .label_font((FONT, LABEL))
-            .background_style(WHITE.mix(0.9))
-            .border_style(RGBColor(200, 200, 200))
-            .draw()?;
         Ok(())
+    }
+}
+
+impl Plot<'_> {
+    /// Width of the names beside the chart, which would hide curves within it; pixels.
+    fn legend(&self) -> u32 {
+        let longest = names(self.0).iter().map(|name| name.chars().count()).max().unwrap_or(0);
+        4 * MARGIN + longest as u32 * LABEL / 2
     }
 }
 
@@ -67,30 +81,30 @@ fn draw_curve<'a, D: DrawingBackend + 'a>(
     chart: &mut Chart<'a, D>,
     number: usize,
     curve: &[Point],
-    name: String,
     top: f64,
 ) -> anyhow::Result<()>
 where
     D::ErrorType: 'static,
 {
     let Some(first) = curve.first() else { return Ok(()) };
-    let colour = COLOURS[number % COLOURS.len()];
-    let shape = number % SHAPES;
     let place = |point: &Point| Some((point.load, point.latency()?));
     let measured = curve.iter().map_while(place);
     let line = clipped(std::iter::once((0.0, first.zero_load_latency())).chain(measured), top);
-    chart
-        .draw_series(LineSeries::new(line, colour.stroke_width(3)))?
-        .label(name)
-        .legend(move |(x, y)| mark((x + 12, y), shape, colour));
+    chart.draw_series(LineSeries::new(line, look(number).0.stroke_width(3)))?;
     let kept = curve.iter().filter(|point| !point.is_saturated()).filter_map(place);
     let inside = kept.filter(|&(_, latency)| latency <= top);
-    chart.draw_series(inside.map(|at| mark(at, shape, colour)))?;
+    chart.draw_series(inside.map(|at| mark(at, number)))?;
     Ok(())
 }
 
+/// Colour and shape of a curve's marks: both change from one to the next, and no two of the first 18 curves share both.
+fn look(number: usize) -> (RGBColor, usize) {
+    let round = number / COLOURS.len();
+    (COLOURS[number % COLOURS.len()], (number + round) % SHAPES)
+}
+
 /// A disc, a triangle or a cross, so that colours are not all that tells curves apart.
-fn mark<'a, C, D>(at: C, shape: usize, colour: RGBColor) -> DynElement<'a, D, C>
+fn mark<'a, C, D>(at: C, number: usize) -> DynElement<'a, D, C>
 where
     C: Clone,
     D: DrawingBackend,
@@ -98,6 +112,7 @@ where
     TriangleMarker<C, i32>: IntoDynElement<'a, D, C>,
     Cross<C, i32>: IntoDynElement<'a, D, C>,
 {
+    let (colour, shape) = look(number);
     match shape {
         0 => Circle::new(at, RADIUS, colour.filled()).into_dyn(),
         1 => TriangleMarker::new(at, RADIUS + 2, colour.filled()).into_dyn(),
@@ -124,6 +139,13 @@ fn clipped(line: impl Iterator<Item = (f64, f64)>, top: f64) -> Vec<(f64, f64)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn looks_differ() {
+        let looks: Vec<_> = (0..18).map(look).collect();
+        let is_new = |(number, look)| !looks[..number].contains(look);
+        assert!(looks.iter().enumerate().all(is_new));
+    }
 
     #[test]
     fn lines_end_at_the_top() {
