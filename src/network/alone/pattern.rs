@@ -91,7 +91,8 @@ pub static PATTERNS: Registry<Kind, ()> = Registry {
             build: |(), params| {
                 let given: Hotspot = params.parse(&HOTSPOT)?;
                 let is_fraction = (0.0..=1.0).contains(&given.fraction);
-                HOTSPOT.require(is_fraction && given.nodes > 0, "out of range")?;
+                HOTSPOT.require(is_fraction, "`fraction` out of range")?;
+                HOTSPOT.require(given.nodes > 0, "`nodes` out of range")?;
                 Ok(Box::new(Kind::Hotspot(given)))
             },
         },
@@ -205,7 +206,7 @@ impl Pattern {
             Kind::Hotspot(Hotspot { fraction, nodes: hot }) => {
                 let nodes = scene.nodes()?;
                 let hot = usize::try_from(hot).unwrap_or(usize::MAX);
-                valid_nodes(nodes, hot <= nodes, "at least as many as are hot")?;
+                valid_nodes(nodes, hot <= nodes, &format!("at least {hot}, as many as are hot"))?;
                 let hot = (0..hot).map(|n| (2 * n + 1) * nodes / (2 * hot)).collect();
                 between(Rule::Some { hot, fraction, chance: Chance::new(fraction) })
             }
@@ -345,9 +346,17 @@ mod tests {
         refuses("transpose", Some(32), "a square number");
         refuses("bit-complement", Some(36), "a power of two");
         refuses("many-to-few", Some(16), "the machine's SMs and slices");
-        refuses("hotspot(nodes=17)", Some(16), "as are hot");
-        refuses("hotspot(nodes=0)", None, "1 to all");
-        refuses("hotspot(fraction=1.5)", None, "0 to 1");
+        refuses("hotspot(nodes=17)", Some(16), "at least 17, as many as are hot");
+        refuses(
+            "hotspot(nodes=0)",
+            None,
+            "`nodes` out of range; valid: fraction (-, 0 to 1), nodes (nodes, 1 to all)",
+        );
+        refuses(
+            "hotspot(fraction=1.5)",
+            None,
+            "`fraction` out of range; valid: fraction (-, 0 to 1)",
+        );
         refuses("hotspot(fraction=nan)", None, "pattern `hotspot`");
     }
 }
