@@ -141,9 +141,9 @@ impl Slice {
         self.arrive(now, ctx);
         self.fill(now, ctx);
         self.reply(now, ctx);
+        self.send_results(now, ctx);
         self.serve(cycle, now, ctx);
         let sent = self.send_one(cycle, now, ctx);
-        self.send_results(now, ctx);
         self.schedule(cycle, now, sent, ctx);
     }
 

@@ -56,6 +56,14 @@ fn an_atomic_is_a_read_and_then_a_write() {
 }
 
 #[test]
+fn what_an_atomic_made_goes_before_what_comes_from_the_network() {
+    let back = ARRIVE + 1 + DRAM;
+    let outcome = run(&direct(&[]), &[ask(0, ATOMIC, 64), ask(back - ARRIVE, READ, 64)]);
+    let next = back + 1;
+    assert_eq!(outcome.down[1..], [(next, WRITEBACK, 64, 1), (next, READ, 64, 1)]);
+}
+
+#[test]
 fn lanes_at_one_address_hold_the_way_one_after_the_other() {
     let atomic = Ask { serial: 8, ..ask(0, ATOMIC, 0) };
     let outcome = run(&direct(&["llc.atomic_cycles=3"]), &[atomic, ask(0, READ, 128)]);
