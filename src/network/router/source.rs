@@ -43,14 +43,10 @@ impl Routers {
     /// not yet.
     pub(super) fn send(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> Option<u64> {
         if self.sources[index].packet == NONE {
-            let head = match self.head(index, cycle, ctx)? {
-                Head { since, .. } if since > cycle => {
-                    self.source_turns.later(index);
-                    return Some(since);
-                }
-                head => head,
-            };
-            self.begin(index, &head, cycle, ctx)?;
+            let head = self.head(index, cycle, ctx)?;
+            if head.since > cycle || self.begin(index, &head, cycle, ctx).is_none() {
+                return self.wait(index, cycle, ctx);
+            }
         }
         let link = self.wires.injection(index);
         let source = &mut self.sources[index];
@@ -69,6 +65,16 @@ impl Routers {
         }
         self.source_turns.next(index);
         None
+    }
+
+    /// Nothing can go. When the next packet comes to the head of a port: where SMs share the node it may find room that
+    /// one that is there does not find.
+    fn wait(&mut self, index: usize, cycle: u64, ctx: &Context) -> Option<u64> {
+        let ready = |&port: &PortId| Some(self.rules.clock.cycle_from(ctx.fabric.head(port)?.0));
+        let heads = self.sources[index].ports.iter().filter_map(ready);
+        let next = heads.filter(|&from| from > cycle).min()?;
+        self.source_turns.later(index);
+        Some(next)
     }
 
     /// Takes the packet from its port, if there is a virtual channel for it.

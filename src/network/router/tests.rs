@@ -2,9 +2,8 @@
 
 use super::{Layout, Routers};
 use crate::engine::Context;
-use crate::machine::Machine;
 use crate::network::tests::rig::{Outcome, Packet, Readers, Rig, read, write};
-use crate::network::{Placement, Topology, butterfly, mesh, ring};
+use crate::network::{Direction, Placement, Topology, butterfly, mesh, ring};
 use crate::random::Random;
 use crate::record::{LinkResult, NetworkResult};
 use crate::registry::PolicyInfo;
@@ -55,13 +54,20 @@ fn traffic(seed: u64) -> Vec<Packet> {
         .collect()
 }
 
-fn outcome(machine: &Machine, layout: &Layout, seed: u64, restless: bool) -> Outcome {
-    let rig =
-        Rig { places: 2, readers: Readers::Sleepy { seed }, ..Rig::all_to_all(machine, NODES) };
+fn outcome(rig: Rig, layout: &Layout, seed: u64, restless: bool) -> Outcome {
+    let rig = Rig { places: 2, readers: Readers::Sleepy { seed }, ..rig };
     rig.run_over(&traffic(seed), |context| {
         let routers = Routers::new(layout, context, &INFO).unwrap();
         if restless { Box::new(Restless(routers)) } else { Box::new(routers) }
     })
+}
+
+/// A network comes to the same whether or not all have turns that they did not ask for.
+fn check<'a>(rig: impl Fn() -> Rig<'a>, layout: &Layout, seed: u64, what: &str) {
+    let [quiet, restless] = [false, true].map(|restless| outcome(rig(), layout, seed, restless));
+    let result = NetworkResult { cycles: quiet.result.cycles, ..restless.result };
+    assert_eq!(quiet.arrived, restless.arrived, "{what}");
+    assert_eq!(quiet.result, result, "{what}");
 }
 
 #[test]
@@ -101,11 +107,47 @@ fn turns_that_nobody_asked_for_change_nothing() {
                     "network.header_bytes=8",
                 ];
                 let machine = machine(&[&keys[..], &kind].concat());
-                let quiet = outcome(&machine, layout, seed, false);
-                let restless = outcome(&machine, layout, seed, true);
-                let result = NetworkResult { cycles: quiet.result.cycles, ..restless.result };
-                assert_eq!(quiet.arrived, restless.arrived, "{kind:?} {rule}");
-                assert_eq!(quiet.result, result, "{kind:?} {rule}");
+                let rig = || Rig::all_to_all(&machine, NODES);
+                check(rig, layout, seed, &format!("{kind:?} {rule}"));
+            }
+        }
+    }
+}
+
+/// There may be room for what waits at one port of a node and none for what waits at another.
+#[test]
+fn nor_where_sms_share_a_node() {
+    let groups = NODES / 3;
+    let ways = [
+        (Direction::Request, Layout::crossbar(groups, NODES)),
+        (Direction::Reply, Layout::crossbar(NODES, groups)),
+    ];
+    let kinds = [
+        ["network.virtual_channels=1", "network.vc_buffer=1", "network.switching=wormhole"],
+        ["network.virtual_channels=4", "network.vc_buffer=2", "network.switching=wormhole"],
+        ["network.virtual_channels=2", "network.vc_buffer=5", "network.switching=cut-through"],
+        [
+            "network.virtual_channels=4",
+            "network.vc_buffer=2",
+            "network.vc_assignment=static-destination",
+        ],
+    ];
+    let rules = ["round-robin", "hold-grant", "random"];
+    let mut seed = 100;
+    for (direction, layout) in &ways {
+        for kind in kinds {
+            for rule in rules {
+                seed += 1;
+                let keys = [
+                    &format!("policy.arbiter={rule}"),
+                    "network.sms_per_node=3",
+                    "network.router_latency=1",
+                    "network.link_latency=0",
+                    "network.header_bytes=8",
+                ];
+                let machine = machine(&[&keys[..], &kind].concat());
+                let rig = || Rig::new(&machine, *direction);
+                check(rig, layout, seed, &format!("{direction:?} {kind:?} {rule}"));
             }
         }
     }
