@@ -72,9 +72,8 @@ pub struct NetworkContext {
     pub network: Network,
     /// The arbitration rule.
     pub arbiter: String,
+    /// DRAM channels, and banks of each.
     pub channels: usize,
-    pub slices_per_channel: usize,
-    /// Banks of a channel.
     pub banks: usize,
 }
 
@@ -144,7 +143,6 @@ impl NetworkContext {
             network: machine.network.clone(),
             arbiter: machine.policy.arbiter.clone(),
             channels: machine.dram.channels as usize,
-            slices_per_channel: machine.llc.slices_per_channel as usize,
             banks: machine.dram.banks as usize,
         }
     }

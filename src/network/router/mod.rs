@@ -85,6 +85,16 @@ struct Exit {
     port: PortId,
     /// Packets that are on their way to it through the last router.
     reserved: usize,
+    /// A packet waits for room in it.
+    awaited: bool,
+}
+
+impl Exit {
+    /// Whether the port has room for one more packet than are on their way to it.
+    #[inline]
+    fn has_room(&self, ctx: &Context) -> bool {
+        ctx.fabric.room(self.port) > self.reserved
+    }
 }
 
 /// Takes the next thing that has arrived by `cycle`.
@@ -128,8 +138,8 @@ struct Routers {
     source_of_writer: Vec<u16>,
     exits: Vec<Exit>,
     destination_of_exit: Vec<u16>,
-    /// Routers with a packet whose port had no room.
-    blocked: Vec<u32>,
+    /// Ports that had no room for a packet, each with the router that the packet waits in.
+    full: Vec<(u32, u16)>,
     /// By output, the flits that passed.
     passed: Vec<u64>,
     /// By input, cycles that flits waited in its buffers.
@@ -161,7 +171,11 @@ impl Routers {
         let words: Vec<usize> =
             layout.outputs.iter().map(|o| (o.len() * rules.pools).div_ceil(64)).collect();
         let first_wanted = wires::running_sum(&words);
-        let exits = context.outputs.iter().flatten().map(|&port| Exit { port, reserved: 0 });
+        let exits = context.outputs.iter().flatten().map(|&port| Exit {
+            port,
+            reserved: 0,
+            awaited: false,
+        });
         let nodes_of_ports = |nodes: &[Vec<PortId>]| -> Vec<u16> {
             let nodes = (0..).zip(nodes);
             nodes.flat_map(|(node, ports)| std::iter::repeat_n(node, ports.len())).collect()
@@ -192,7 +206,7 @@ impl Routers {
             source_of_writer: nodes_of_ports(&context.inputs),
             exits: exits.collect(),
             destination_of_exit: nodes_of_ports(&context.outputs),
-            blocked: Vec::new(),
+            full: Vec::new(),
             passed: vec![0; links],
             waited: vec![0; inputs],
             tally: Tally::new(context),
@@ -291,7 +305,7 @@ impl Routers {
         }
     }
 
-    /// Gives turns to the sources that have something new, and to routers whose packets had no room at their ports.
+    /// Gives turns to the sources that have something new, and to routers whose packets have room at their ports again.
     fn look_around(&mut self, ctx: &mut Context) {
         let news = ctx.fabric.take_arrivals(self.rules.direction as usize);
         for (word, mut bits) in news.into_iter().enumerate() {
@@ -301,10 +315,16 @@ impl Routers {
                 self.source_turns.now(self.source_of_writer[writer].into());
             }
         }
-        while let Some(router) = self.blocked.pop() {
-            self.allocates[router as usize] = true;
-            self.turns.now(router as usize);
-        }
+        self.full.retain(|&(router, exit)| {
+            let exit = &mut self.exits[usize::from(exit)];
+            let has_room = exit.has_room(ctx);
+            if has_room {
+                exit.awaited = false;
+                self.allocates[router as usize] = true;
+                self.turns.now(router as usize);
+            }
+            !has_room
+        });
     }
 
     /// When something next arrives.

@@ -91,17 +91,18 @@ impl Routers {
         fitting
     }
 
-    /// Whether the port that a packet goes to has room for it; if not, the router has a turn when it may have.
+    /// Whether the port that a packet goes to has room for it; if not, the router has a turn when it has.
     fn has_exit(&mut self, packet: &Packet, router: usize, ctx: &mut Context) -> bool {
-        let exit = &self.exits[usize::from(packet.exit)];
-        let room = ctx.fabric.room(exit.port) > exit.reserved;
-        if !room {
-            ctx.fabric.wake_writer(exit.port);
-            if self.blocked.last() != Some(&(router as u32)) {
-                self.blocked.push(router as u32);
-            }
+        let exit = &mut self.exits[usize::from(packet.exit)];
+        if exit.has_room(ctx) {
+            return true;
         }
-        room
+        ctx.fabric.wake_writer(exit.port);
+        if !exit.awaited {
+            exit.awaited = true;
+            self.full.push((router as u32, packet.exit));
+        }
+        false
     }
 
     /// The input whose packet gets `output`: the rule's, or else the allocator's.
