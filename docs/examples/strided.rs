@@ -31,23 +31,25 @@ impl Default for Params {
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
-    build: |_, params| {
+    build: |scene, params| {
         let Params { stride } = params.parse(&INFO)?;
-        Ok(Box::new(Strided { stride: stride.clamp(1, 63), next: 0 }) as _)
+        let next = vec![0; scene.schedulers()];
+        Ok(Box::new(Strided { stride: stride.clamp(1, 63), next }) as _)
     },
 };
 
 struct Strided {
     stride: u32,
-    /// Slot at which the search begins.
-    next: u32,
+    /// Slot at which the search begins, of each scheduler of the SM.
+    next: Vec<u32>,
 }
 
 impl WarpScheduler for Strided {
-    fn pick(&mut self, candidates: u64, _: &WarpView) -> u32 {
-        let pick = (candidates.rotate_right(self.next).trailing_zeros() + self.next) % 64;
-        self.next = (pick + self.stride) % 64;
-        pick
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+        let next = &mut self.next[view.scheduler];
+        let pick = (candidates.rotate_right(*next).trailing_zeros() + *next) % 64;
+        *next = (pick + self.stride) % 64;
+        Some(pick)
     }
 }
 
@@ -57,9 +59,9 @@ mod tests {
 
     #[test]
     fn goes_on_by_the_stride() {
-        let mut strided = Strided { stride: 2, next: 0 };
-        let view = WarpView { ages: &[] };
-        let order: Vec<u32> = (0..4).map(|_| strided.pick(0b1_1111, &view)).collect();
+        let mut strided = Strided { stride: 2, next: vec![0] };
+        let view = WarpView::default();
+        let order: Vec<_> = (0..4).filter_map(|_| strided.pick(0b1_1111, &view)).collect();
         assert_eq!(order, [0, 2, 4, 0]);
     }
 }

@@ -10,7 +10,7 @@ use warpmem::machine::{Machine, Policies};
 use warpmem::network::arbiter::{ARBITERS, ArbiterContext};
 use warpmem::network::{self, Direction, TOPOLOGIES};
 use warpmem::registry::{PolicyError, PolicyInfo};
-use warpmem::sm::scheduler::WARP_SCHEDULERS;
+use warpmem::sm::scheduler::{SmScene, WARP_SCHEDULERS};
 
 /// A place in the machine that a policy fills.
 pub struct Slot {
@@ -41,7 +41,7 @@ pub static SLOTS: [Slot; 8] = [
         SCHEDULERS.build(&m.policy.dram_scheduler, &Scene::of(m)).map(drop)
     }),
     slot!(WARP_SCHEDULERS, warp_scheduler, "which ready warp issues next", |m| {
-        WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &m.sm).map(drop)
+        WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &SmScene::of(m, 0)).map(drop)
     }),
     slot!(CTA_SCHEDULERS, cta_scheduler, "which SM takes the next CTA", |m| {
         CTA_SCHEDULERS.build(&m.policy.cta_scheduler, m).map(drop)

@@ -12,7 +12,7 @@ use crate::dram::{AddressMap, Channel, ChannelStatistics, Controller};
 use crate::ideal::{IDEALS, Ideal};
 use crate::llc::prefetch::PREFETCHERS;
 use crate::llc::{Slice, SlicePorts};
-use crate::machine::{Machine, MachineError};
+use crate::machine::{Machine, MachineError, Policies};
 use crate::network::{self, Direction, Topology};
 use crate::record::{BankResult, ChannelResult, CounterResult, RunResult};
 use crate::registry::{PolicyError, policy_name};
@@ -230,23 +230,26 @@ impl System {
         result.steps = self.steps;
     }
 
-    /// What policies counted: each channel's, and the sums over its slices.
+    /// What policies counted.
     fn counters(&self, machine: &Machine) -> Vec<CounterResult> {
+        let policy = &machine.policy;
+        let mut counters = self.channel_counters(machine);
+        for (index, sm) in self.sms.iter().enumerate() {
+            counters.extend(named("sm", index, &policy.warp_scheduler, sm.counters()));
+        }
+        counters
+    }
+
+    /// What DRAM schedulers counted in each channel, and for them its slices together.
+    fn channel_counters(&self, machine: &Machine) -> Vec<CounterResult> {
         let slices = self.slices.chunks(machine.llc.slices_per_channel as usize);
-        let scheduler = policy_name(&machine.policy.dram_scheduler);
-        let units = self.controllers.iter().zip(slices).enumerate();
+        let Policies { dram_scheduler: scheduler, ideal, .. } = &machine.policy;
         let mut counters = Vec::new();
-        for (channel, (controller, slices)) in units {
-            let mut add = |policy: &str, Counter { name, value }| {
-                let (channel, policy) = (channel as u32, policy.to_owned());
-                counters.push(CounterResult { channel, policy, counter: name, value });
-            };
-            let ideal = policy_name(&machine.policy.ideal);
+        for (channel, (controller, slices)) in self.controllers.iter().zip(slices).enumerate() {
             let own = if controller.is_perfect() { ideal } else { scheduler };
-            controller.counters().into_iter().for_each(|counter| add(own, counter));
-            sum_by_name(slices.iter().flat_map(Slice::counters))
-                .into_iter()
-                .for_each(|counter| add(scheduler, counter));
+            counters.extend(named("channel", channel, own, controller.counters()));
+            let slices = sum_by_name(slices.iter().flat_map(Slice::counters));
+            counters.extend(named("channel", channel, scheduler, slices));
         }
         counters
     }
@@ -281,6 +284,20 @@ impl System {
 
 fn dispatcher_unit(sms: usize) -> UnitId {
     UnitId { domain: Domain::Core, index: sms as u32 }
+}
+
+/// What a policy counted in a unit, for the tables.
+fn named(
+    unit: &'static str,
+    index: usize,
+    policy: &str,
+    counters: Vec<Counter>,
+) -> impl Iterator<Item = CounterResult> {
+    let (index, policy) = (index as u32, policy_name(policy).to_owned());
+    counters.into_iter().map(move |Counter { name, value }| {
+        let policy = policy.clone();
+        CounterResult { unit, index, policy, counter: name, value }
+    })
 }
 
 /// Adds up counters of one name, in the order of their first.

@@ -72,8 +72,8 @@ pub(super) fn result() -> RunResult {
     }
 }
 
-fn counter(channel: u32, counter: &'static str, value: u64) -> CounterResult {
-    CounterResult { channel, policy: "fr-fcfs".to_owned(), counter, value }
+fn counter(index: u32, counter: &'static str, value: u64) -> CounterResult {
+    CounterResult { unit: "channel", index, policy: "fr-fcfs".to_owned(), counter, value }
 }
 
 /// Two routers with buffers; the latencies sum to 155.

@@ -186,7 +186,7 @@ pub(super) const SM_CYCLES: [CyclePart; 7] = [
     ),
     (
         "structural_stall_cycles",
-        "Nothing issued: a ready warp finds its unit or the load/store queue taken.",
+        "Nothing issued: a ready warp finds its unit or the load/store queue taken, or the warp scheduler holds it back.",
         |sm| sm.structural_stall_cycles,
     ),
     (

@@ -156,7 +156,7 @@ pub struct SmResult {
     pub memory_block_cycles: u64,
     /// Nothing issued; some warp waits for a compute result.
     pub dependency_stall_cycles: u64,
-    /// Nothing issued; a ready warp finds its unit or the load/store queue taken.
+    /// Nothing issued; a ready warp finds its unit or the load/store queue taken, or the scheduler holds it back.
     pub structural_stall_cycles: u64,
     /// Nothing issued; some warp waits at a barrier, the others for memory.
     pub barrier_cycles: u64,
@@ -323,7 +323,9 @@ pub struct NetworkResult {
 /// A number of a policy's own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CounterResult {
-    pub channel: u32,
+    /// What it was counted in: `channel`, `slice`, `sm` or `machine`, and which of them.
+    pub unit: &'static str,
+    pub index: u32,
     /// Name of the policy that it is counted for, without parameters.
     pub policy: String,
     pub counter: &'static str,
@@ -343,7 +345,7 @@ pub struct RunResult {
     pub networks: Vec<NetworkResult>,
     pub latency: LatencyResult,
     pub loads: LoadResult,
-    /// What policies counted, by channel; left out where none did.
+    /// What policies counted; left out where none did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<CounterResult>,
     /// Events carried out by the engine: unit steps.

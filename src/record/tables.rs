@@ -284,13 +284,16 @@ pub(super) fn bank_columns() -> Vec<Column<BankRow>> {
     columns
 }
 
-/// The columns of `policy_counters`: one row per channel and number of a policy's own.
+/// The columns of `policy_counters`: one row per unit and number of a policy's own.
 pub(super) fn counter_columns() -> Vec<Column<CounterRow>> {
     let mut columns = metrics::key::<CounterRow>(|row| &row.run.key);
     columns.extend([
-        count("channel", "", "Index of the DRAM channel.", |row: &CounterRow| {
-            row.counter().channel.into()
-        }),
+        text(
+            "unit",
+            "What it was counted in: channel, slice, sm or machine.",
+            |row: &CounterRow| row.counter().unit,
+        ),
+        count("index", "", "Index of the unit.", |row: &CounterRow| row.counter().index.into()),
         text("policy", "Policy that it is counted for.", |row: &CounterRow| &row.counter().policy),
         text("counter", "Name of the number; the policy's page defines it.", |row: &CounterRow| {
             row.counter().counter

@@ -128,7 +128,7 @@ fn units_have_a_row_each_with_the_key_of_their_run() {
     assert_eq!(column(&banks, "streak_breakers_other_core"), [6, 60, 12, 120]);
 
     let counters = table("policy_counters");
-    assert_eq!(column(&counters, "channel"), [0, 0, 1]);
+    assert_eq!(column(&counters, "index"), [0, 0, 1]);
     assert_eq!(column(&counters, "policy"), ["fr-fcfs"; 3]);
     assert_eq!(column(&counters, "counter"), ["hits", "ends", "hits"]);
     assert_eq!(column(&counters, "value"), [7, 8, 9]);

@@ -11,6 +11,7 @@ impl Sm {
     pub(super) fn issue(&mut self, cycle: u64, map: &AddressMap) -> Result<u32, TraceError> {
         let mut issued = 0;
         for s in 0..self.slots.len() {
+            self.slots[s].held = false;
             if self.slots[s].next_issue > cycle {
                 continue;
             }
@@ -22,8 +23,19 @@ impl Sm {
             if candidates == 0 {
                 continue;
             }
-            let view = WarpView { ages: &self.ages };
-            let warp = self.slots[s].policy.pick(candidates, &view);
+            let view = WarpView {
+                cycle,
+                scheduler: s,
+                own: self.slots[s].warps,
+                ages: &self.ages,
+                present: self.present,
+                waiting: self.waiting_for_memory,
+                at_barrier: self.at_barrier,
+                memory: self.by_class[MEMORY],
+            };
+            let pick = self.policy.pick(candidates, &view);
+            self.slots[s].held = pick.is_none();
+            let Some(warp) = pick else { continue };
             debug_assert!(
                 candidates >> warp & 1 == 1,
                 "a scheduler picked a warp that cannot issue"
@@ -203,19 +215,20 @@ impl Sm {
         }
     }
 
-    /// When a ready warp may issue next; never, if none is ready.
-    pub(super) fn next_issue_cycle(&self, cycle: u64) -> u64 {
+    /// When a ready warp may issue next; never, if none is ready. `issued` instructions have issued in this cycle.
+    pub(super) fn next_issue_cycle(&self, cycle: u64, issued: u32) -> u64 {
         if self.ready == 0 {
             return u64::MAX;
         }
         let schedulers = 0..self.slots.len();
-        schedulers.map(|s| self.next_issue_of(s, cycle + 1)).min().unwrap_or(u64::MAX)
+        schedulers.map(|s| self.next_issue_of(s, cycle + 1, issued)).min().unwrap_or(u64::MAX)
     }
 
     /// When scheduler `s` may issue one of its ready warps, from `soon` on; what waits for the load/store unit is woken
-    /// by that.
-    fn next_issue_of(&self, s: usize, soon: u64) -> u64 {
+    /// by that. What an issue of another scheduler changes, the policy may answer to.
+    fn next_issue_of(&self, s: usize, soon: u64, issued: u32) -> u64 {
         let slot = &self.slots[s];
+        let classes = || slot.unit_free.iter().zip(&self.by_class);
         let mut ready = self.ready & slot.warps;
         if self.lsu.is_full(s) {
             ready &= !self.by_class[MEMORY];
@@ -226,12 +239,17 @@ impl Sm {
         if ready == 0 {
             return u64::MAX;
         }
+        if slot.held && issued == 0 {
+            // A unit that becomes free gives the policy more to choose from.
+            let frees = classes().filter(|&(&free, class)| ready & class != 0 && free >= soon);
+            let free = frees.map(|(&free, _)| free).min().unwrap_or(u64::MAX);
+            return self.policy.changes_at(soon - 1).min(free).max(soon);
+        }
         let soon = soon.max(slot.next_issue);
         if slot.units_free <= soon {
             return soon;
         }
-        let classes = slot.unit_free.iter().zip(&self.by_class);
-        let free = classes.filter(|&(_, class)| ready & class != 0).map(|(&free, _)| free).min();
+        let free = classes().filter(|&(_, class)| ready & class != 0).map(|(&free, _)| free).min();
         free.map_or(u64::MAX, |free| free.max(soon))
     }
 }

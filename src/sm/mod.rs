@@ -21,6 +21,7 @@ mod tests;
 mod warp;
 mod writeback;
 
+use crate::dram::scheduler::Counter;
 use crate::engine::{Clock, Context, Domain, PortId, Ticks, UnitId};
 use crate::machine::{Machine, Unit, Units};
 use crate::record::{ReservationFail, SmResult};
@@ -34,7 +35,7 @@ pub use code::Code;
 use l1::L1;
 use lsu::Lsu;
 use places::Places;
-use scheduler::{WARP_SCHEDULERS, WarpScheduler};
+use scheduler::{ResidentCta, SmScene, WARP_SCHEDULERS, WarpScheduler};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -79,12 +80,13 @@ struct Cta {
 
 /// One scheduler of an SM with its functional units.
 struct IssueSlot {
-    policy: Box<dyn WarpScheduler>,
     warps: u64,
     next_issue: u64,
     /// When each class's unit takes the next instruction, and when all do.
     unit_free: [u64; CLASSES],
     units_free: u64,
+    /// The policy lets none of its ready warps issue.
+    held: bool,
 }
 
 /// One SM.
@@ -128,6 +130,7 @@ pub struct Sm {
     draining: u64,
     waiting_for_memory: u64,
     slots: Vec<IssueSlot>,
+    policy: Box<dyn WarpScheduler>,
 
     coalescer: Coalescer,
     shared_passes: SharedPasses,
@@ -162,18 +165,15 @@ impl Sm {
     ) -> Result<Sm, crate::registry::PolicyError> {
         let config = &machine.sm;
         let slots = (0..config.schedulers)
-            .map(|s| {
-                Ok(IssueSlot {
-                    policy: WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, config)?,
-                    warps: (0..64)
-                        .filter(|w| w % config.schedulers == s)
-                        .fold(0, |m, w| m | 1 << w),
-                    next_issue: 0,
-                    unit_free: [0; CLASSES],
-                    units_free: 0,
-                })
+            .map(|s| IssueSlot {
+                warps: (0..64).filter(|w| w % config.schedulers == s).fold(0, |m, w| m | 1 << w),
+                next_issue: 0,
+                unit_free: [0; CLASSES],
+                units_free: 0,
+                held: false,
             })
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect();
+        let scene = SmScene::of(machine, id as u32);
         let max_warps = config.max_warps as usize;
         Ok(Sm {
             id: id as u16,
@@ -208,6 +208,7 @@ impl Sm {
             draining: 0,
             waiting_for_memory: 0,
             slots,
+            policy: WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &scene)?,
             coalescer: Coalescer::new(machine.l1.cache.sector_bytes, config.atomic_requests),
             shared_passes: SharedPasses::new(&config.shared),
             lsu: Lsu::new(config),
@@ -261,7 +262,7 @@ impl Sm {
         self.fetch_instructions(cycle);
         self.work_lsu(cycle, ctx);
         self.account_step(cycle, issued, ready);
-        self.schedule(cycle, ctx);
+        self.schedule(cycle, issued, ctx);
         Ok(())
     }
 
@@ -284,13 +285,14 @@ impl Sm {
         self.taken |= slots;
         self.ctas[slot] =
             Some(Cta { kernel: launch.kernel, index: launch.cta, live, waiting: 0, slots });
-        let mut free = slots;
         self.result.ctas += 1;
-        for (index, warp) in entry.warps.iter().enumerate() {
+        let places = bits(slots).zip(&entry.warps).map(|(place, warp)| (place, warp.records));
+        let places: Vec<(u32, u32)> = places.collect();
+        self.policy.launched(&ResidentCta { slot: slot as u32, warps: &places });
+        for (index, (warp, (place, _))) in entry.warps.iter().zip(places).enumerate() {
             let cursor = launch.chunk.warp(launch.cta_in_chunk, index);
             let warp = Warp::new(Arc::clone(&launch.code), cursor, slot as u32, warp.warp_in_cta);
-            self.start_warp(free.trailing_zeros(), warp, cycle)?;
-            free &= free - 1;
+            self.start_warp(place, warp, cycle)?;
         }
         if live == 0 {
             self.end_cta(slot);
@@ -387,8 +389,7 @@ impl Sm {
         self.warps[slot as usize] = None;
         self.present &= !(1 << slot);
         self.waiting_for_memory &= !(1 << slot);
-        let scheduler = slot as usize % self.slots.len();
-        self.slots[scheduler].policy.retired(slot);
+        self.policy.retired(slot);
         let state = self.cta_mut(cta);
         state.live -= 1;
         if state.live == 0 {
@@ -409,8 +410,8 @@ impl Sm {
         });
     }
 
-    /// Asks for the next turn.
-    fn schedule(&mut self, cycle: u64, ctx: &mut Context) {
+    /// Asks for the next turn. `issued` instructions have issued in this one.
+    fn schedule(&mut self, cycle: u64, issued: u32, ctx: &mut Context) {
         let soon = cycle + 1;
         let mut next = self.banks.next(soon).min(self.calendar.next());
         if let Some(&Reverse((at, _))) = self.completions.peek() {
@@ -421,7 +422,7 @@ impl Sm {
             next = next.min(self.clock.cycle_from(reply));
         }
         if next > soon {
-            next = next.min(self.next_lsu_cycle(cycle)).min(self.next_issue_cycle(cycle));
+            next = next.min(self.next_lsu_cycle(cycle)).min(self.next_issue_cycle(cycle, issued));
         }
         if self.unfetched != 0 {
             next = soon;
@@ -450,6 +451,11 @@ impl Sm {
             && self.l1.outstanding() == 0
     }
 
+    /// What the policy of its schedulers counted.
+    pub fn counters(&self) -> Vec<Counter> {
+        self.policy.counters()
+    }
+
     /// Warp instructions issued so far.
     pub fn warp_instructions(&self) -> u64 {
         self.result.warp_instructions
@@ -471,6 +477,15 @@ impl Sm {
             self.l1.outstanding(),
         )
     }
+}
+
+/// The slots of a set of warps, lowest first.
+fn bits(mut warps: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let slot = (warps != 0).then(|| warps.trailing_zeros())?;
+        warps &= warps - 1;
+        Some(slot)
+    })
 }
 
 /// Units by class. The load/store unit takes an instruction each cycle while its queue has room.

@@ -12,33 +12,47 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
-    build: |_, params| params.none(&INFO).map(|()| Box::new(Gto { last: None }) as _),
+    build: |scene, params| params.none(&INFO).map(|()| Box::new(Gto::new(scene.schedulers())) as _),
 };
 
-struct Gto {
-    /// The warp to stay with, while it lives.
-    last: Option<u32>,
+/// The order of this policy, for others that build on it.
+pub(super) struct Gto {
+    /// The warp that each scheduler stays with, while it lives.
+    last: Vec<Option<u32>>,
 }
 
-impl WarpScheduler for Gto {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> u32 {
-        let pick = match self.last {
-            Some(last) if candidates >> last & 1 == 1 => last,
-            _ => oldest(candidates, view.ages),
-        };
-        self.last = Some(pick);
+impl Gto {
+    pub(super) fn new(schedulers: usize) -> Gto {
+        Gto { last: vec![None; schedulers] }
+    }
+
+    /// One of `candidates`, which must not be empty.
+    pub(super) fn choose(&mut self, candidates: u64, view: &WarpView) -> u32 {
+        let last = &mut self.last[view.scheduler];
+        let stays = last.filter(|&last| candidates >> last & 1 == 1);
+        let pick = stays.unwrap_or_else(|| oldest(candidates, view.ages));
+        *last = Some(pick);
         pick
     }
 
+    /// No scheduler stays with the warp in `slot` any longer.
+    pub(super) fn forget(&mut self, slot: u32) {
+        self.last.iter_mut().filter(|last| **last == Some(slot)).for_each(|last| *last = None);
+    }
+}
+
+impl WarpScheduler for Gto {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+        Some(self.choose(candidates, view))
+    }
+
     fn retired(&mut self, slot: u32) {
-        if self.last == Some(slot) {
-            self.last = None;
-        }
+        self.forget(slot);
     }
 }
 
 /// The oldest of `candidates`, which must not be empty.
-fn oldest(candidates: u64, ages: &[u64]) -> u32 {
+pub(super) fn oldest(candidates: u64, ages: &[u64]) -> u32 {
     let mut best = candidates.trailing_zeros();
     let mut rest = candidates & (candidates - 1);
     while rest != 0 {
@@ -55,30 +69,41 @@ fn oldest(candidates: u64, ages: &[u64]) -> u32 {
 mod tests {
     use super::*;
 
+    fn view(ages: &[u64]) -> WarpView<'_> {
+        WarpView { ages, ..WarpView::default() }
+    }
+
     #[test]
     fn stays_until_the_warp_stalls_then_takes_the_oldest() {
-        let mut gto = Gto { last: None };
-        let ages = [7, 3, 9, 1];
-        let view = WarpView { ages: &ages };
-        let mut pick = |candidates| gto.pick(candidates, &view);
-        assert_eq!(pick(0b0111), 1, "the oldest of three");
-        assert_eq!(pick(0b1111), 1, "greedy, though slot 3 is older");
-        assert_eq!(pick(0b0101), 0, "stalled: the oldest of the others");
-        assert_eq!(pick(0b1101), 0);
+        let mut gto = Gto::new(1);
+        let mut pick = |candidates| gto.pick(candidates, &view(&[7, 3, 9, 1]));
+        assert_eq!(pick(0b0111), Some(1), "the oldest of three");
+        assert_eq!(pick(0b1111), Some(1), "greedy, though slot 3 is older");
+        assert_eq!(pick(0b0101), Some(0), "stalled: the oldest of the others");
+        assert_eq!(pick(0b1101), Some(0));
+    }
+
+    #[test]
+    fn each_scheduler_stays_with_a_warp_of_its_own() {
+        let mut gto = Gto::new(2);
+        let ages = [4, 3, 2, 1];
+        let mut pick =
+            |scheduler, candidates| gto.pick(candidates, &WarpView { scheduler, ..view(&ages) });
+        assert_eq!([pick(0, 0b0001), pick(1, 0b0010)], [Some(0), Some(1)]);
+        assert_eq!([pick(0, 0b0101), pick(1, 0b1010)], [Some(0), Some(1)]);
     }
 
     #[test]
     fn is_not_greedy_for_the_next_warp_in_the_same_slot() {
-        let mut gto = Gto { last: Some(0) };
+        let mut gto = Gto { last: vec![Some(0)] };
         gto.retired(0);
-        assert_eq!(gto.pick(0b11, &WarpView { ages: &[9, 4] }), 1);
+        assert_eq!(gto.pick(0b11, &view(&[9, 4])), Some(1));
     }
 
     #[test]
     fn the_oldest_warp_is_never_passed_over_for_ever() {
-        let mut gto = Gto { last: Some(2) };
-        let ages = [5, 1, 7];
-        assert_eq!(gto.pick(0b111, &WarpView { ages: &ages }), 2);
-        assert_eq!(gto.pick(0b011, &WarpView { ages: &ages }), 1);
+        let mut gto = Gto { last: vec![Some(2)] };
+        assert_eq!(gto.pick(0b111, &view(&[5, 1, 7])), Some(2));
+        assert_eq!(gto.pick(0b011, &view(&[5, 1, 7])), Some(1));
     }
 }

@@ -7,47 +7,123 @@ mod lrr;
 #[path = "../../../docs/examples/strided.rs"]
 mod strided;
 
-use crate::machine::Sm;
+use crate::dram::scheduler::Counter;
+use crate::machine::{L1, Machine, Sm};
 use crate::registry::{Entry, Registry};
 
-/// What a warp scheduler sees of its SM.
-pub struct WarpView<'a> {
-    /// Launch order of the warp in each slot: smaller is older.
-    pub ages: &'a [u64],
+/// What a warp scheduler may know of the SM that it works in.
+#[derive(Clone, Debug)]
+pub struct SmScene {
+    /// Number of the SM in the machine.
+    pub id: u32,
+    pub sm: Sm,
+    pub l1: L1,
 }
 
-/// Chooses among the warps of one scheduler of one SM.
+impl SmScene {
+    pub fn of(machine: &Machine, id: u32) -> SmScene {
+        SmScene { id, sm: machine.sm.clone(), l1: machine.l1.clone() }
+    }
+
+    /// Schedulers of the SM.
+    pub fn schedulers(&self) -> usize {
+        self.sm.schedulers as usize
+    }
+}
+
+/// What a policy sees of its SM. Sets of warps have a bit for each warp slot.
+#[derive(Clone, Copy, Default)]
+pub struct WarpView<'a> {
+    /// The core cycle.
+    pub cycle: u64,
+    /// Which of the SM's schedulers issues, and the slots that are its own.
+    pub scheduler: usize,
+    pub own: u64,
+    /// Launch order of the warp in each slot: smaller is older.
+    pub ages: &'a [u64],
+    /// Warps that are on the SM, of all its schedulers.
+    pub present: u64,
+    /// Of these, the ones that wait for data from memory, or for what they sent there.
+    pub waiting: u64,
+    /// Of these, the ones that wait at a barrier.
+    pub at_barrier: u64,
+    /// Warps whose next instruction goes to the load/store unit.
+    pub memory: u64,
+}
+
+/// A CTA that has come to an SM.
+#[derive(Clone, Copy, Debug)]
+pub struct ResidentCta<'a> {
+    /// Its place among the resident CTAs, its own until the last of its warps retires.
+    pub slot: u32,
+    /// Its warps: their slots and how many records of the trace each has.
+    pub warps: &'a [(u32, u32)],
+}
+
+/// Chooses among the warps of an SM; one policy rules all of its schedulers.
 pub trait WarpScheduler: Send {
-    /// The warp slot that issues now, one of `candidates`: a bit per slot whose next instruction has its
-    /// operands and finds room in its unit. Never empty. Called once per issue.
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> u32;
+    /// The warp slot that issues now, one of `candidates`: a bit for each slot of the scheduler `view.scheduler` whose next
+    /// instruction has its operands and finds room in its unit, never empty. None to let no warp issue; it is
+    /// asked again when something has happened to the SM, or at [`WarpScheduler::changes_at`].
+    ///
+    /// An answer of none must leave the policy as it was: how often it is asked then is not said.
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32>;
+
+    /// After an answer of none at `cycle`: the first cycle in which another may be given though nothing happens to the SM.
+    fn changes_at(&self, cycle: u64) -> u64 {
+        let _ = cycle;
+        u64::MAX
+    }
+
+    /// A CTA has come, none of whose warps has issued.
+    fn launched(&mut self, cta: &ResidentCta) {
+        let _ = cta;
+    }
 
     /// The warp in `slot` has ended; another may take the slot.
-    fn retired(&mut self, _slot: u32) {}
+    fn retired(&mut self, slot: u32) {
+        let _ = slot;
+    }
+
+    /// What the policy counted, for the tables.
+    fn counters(&self) -> Vec<Counter> {
+        Vec::new()
+    }
 }
 
 /// Every warp scheduler.
-pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, Sm> =
+pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, SmScene> =
     Registry { slot: "warp_scheduler", entries: &[lrr::ENTRY, gto::ENTRY] };
 
-type WarpEntry = Entry<dyn WarpScheduler, Sm>;
+type WarpEntry = Entry<dyn WarpScheduler, SmScene>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn scene() -> SmScene {
+        let overrides = ["sm.schedulers=2".to_owned()];
+        SmScene::of(&crate::machine::load("li2015", &overrides).unwrap(), 0)
+    }
+
     #[test]
-    fn every_scheduler_picks_a_candidate() {
-        let presets = crate::machine::load("li2015", &[]).unwrap();
+    fn every_policy_picks_a_candidate_of_the_scheduler_that_asks() {
+        let scene = scene();
         let ages: Vec<u64> = (0..64).map(|slot| (slot * 37) % 64).collect();
-        let view = WarpView { ages: &ages };
+        let halves = [0x5555_5555_5555_5555u64, 0xaaaa_aaaa_aaaa_aaaa];
         for name in WARP_SCHEDULERS.names() {
-            let mut scheduler = WARP_SCHEDULERS.build(name, &presets.sm).unwrap();
-            let mut candidates = 0x8421_0000_0000_1248u64;
+            let mut policy = WARP_SCHEDULERS.build(name, &scene).unwrap();
+            let mut ready = 0x8421_0000_0000_1248u64;
             for round in 0..1000 {
-                let pick = scheduler.pick(candidates, &view);
-                assert!(candidates >> pick & 1 == 1, "{name}");
-                candidates = candidates.rotate_left(round % 7) | 1 << (round % 64);
+                let scheduler = round % 2;
+                let own = halves[scheduler];
+                let view = WarpView { scheduler, own, ages: &ages, ..WarpView::default() };
+                if ready & own != 0
+                    && let Some(pick) = policy.pick(ready & own, &view)
+                {
+                    assert!(ready & own >> pick & 1 == 1, "{name}");
+                }
+                ready = ready.rotate_left(round as u32 % 7) | 1 << (round % 64);
             }
         }
     }
@@ -55,11 +131,10 @@ mod tests {
     #[test]
     fn the_documented_example_is_built_with_its_parameter() {
         let examples = Registry { slot: "warp_scheduler", entries: &[strided::ENTRY] };
-        let machine = crate::machine::load("li2015", &[]).unwrap();
-        let view = WarpView { ages: &[] };
-        let mut scheduler = examples.build("strided(stride=3)", &machine.sm).unwrap();
-        let order: Vec<u32> = (0..4).map(|_| scheduler.pick(u64::MAX, &view)).collect();
+        let mut policy = examples.build("strided(stride=3)", &scene()).unwrap();
+        let view = WarpView::default();
+        let order: Vec<_> = (0..4).filter_map(|_| policy.pick(u64::MAX, &view)).collect();
         assert_eq!(order, [0, 3, 6, 9]);
-        assert!(examples.build("strided(strides=3)", &machine.sm).is_err());
+        assert!(examples.build("strided(strides=3)", &scene()).is_err());
     }
 }

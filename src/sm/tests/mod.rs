@@ -10,7 +10,7 @@ mod side;
 mod slots;
 mod wakeups;
 
-use super::scheduler::{WarpScheduler, WarpView};
+use super::scheduler::{ResidentCta, WarpScheduler, WarpView};
 use super::*;
 use crate::engine::testing::Bench;
 use crate::engine::{Request, RequestId, RequestKind, Stamps};
@@ -184,10 +184,18 @@ struct Spy {
 }
 
 impl WarpScheduler for Spy {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> u32 {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
         let pick = self.inner.pick(candidates, view);
-        self.picks.lock().unwrap().push(pick);
+        self.picks.lock().unwrap().extend(pick);
         pick
+    }
+
+    fn changes_at(&self, cycle: u64) -> u64 {
+        self.inner.changes_at(cycle)
+    }
+
+    fn launched(&mut self, cta: &ResidentCta) {
+        self.inner.launched(cta);
     }
 
     fn retired(&mut self, slot: u32) {
@@ -218,10 +226,9 @@ impl Rig {
         let clock = bench.fabric.clock(Domain::Core);
         let mut sm = Sm::new(machine, 0, clock, out, back).unwrap();
         let picks = Arc::<Mutex<Vec<u32>>>::default();
-        for slot in &mut sm.slots {
-            let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &machine.sm).unwrap();
-            slot.policy = Box::new(Spy { inner, picks: Arc::clone(&picks) });
-        }
+        let scene = SmScene::of(machine, 0);
+        let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &scene).unwrap();
+        sm.policy = Box::new(Spy { inner, picks: Arc::clone(&picks) });
         sm.start_account(START);
         let l1_bytes = machine.l1.cache.size_bytes;
         let launches = VecDeque::new();
