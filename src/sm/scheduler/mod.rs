@@ -121,7 +121,7 @@ mod tests {
                 if ready & own != 0
                     && let Some(pick) = policy.pick(ready & own, &view)
                 {
-                    assert!(ready & own >> pick & 1 == 1, "{name}");
+                    assert!((ready & own) >> pick & 1 == 1, "{name}");
                 }
                 ready = ready.rotate_left(round as u32 % 7) | 1 << (round % 64);
             }
