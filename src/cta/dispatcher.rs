@@ -30,6 +30,8 @@ struct Kernel {
     info: KernelInfo,
     needs: CtaNeeds,
     ctas: u32,
+    /// Number in the trace of its first CTA.
+    first_number: u32,
     chunks: usize,
     state: State,
     l1_bytes: u32,
@@ -93,9 +95,15 @@ impl Dispatcher {
     ) -> Result<Dispatcher, DispatchError> {
         let sms = machine.sm.count as usize;
         let results = kernels.iter().map(kernel_result).collect();
+        let mut next_number = 0u32;
         let kernels = kernels
             .iter()
-            .map(|kernel| Kernel::new(machine, kernel))
+            .map(|kernel| {
+                let first_number = next_number;
+                // One is left free, so that only CTAs of one kernel are neighbours.
+                next_number = next_number.saturating_add(kernel.ctas).saturating_add(1);
+                Kernel::new(machine, kernel, first_number)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Dispatcher {
             kernels,
@@ -231,6 +239,7 @@ impl Dispatcher {
         let cta = CtaLaunch {
             kernel: running.kernel as u32,
             cta: running.next_cta,
+            number: kernel.first_number.saturating_add(running.next_cta),
             code: Arc::clone(&running.code),
             cta_in_chunk: running.next_in_chunk,
             chunk,
@@ -291,13 +300,18 @@ fn kernel_result(kernel: &warpmem_trace::Kernel) -> KernelResult {
 }
 
 impl Kernel {
-    fn new(machine: &Machine, kernel: &warpmem_trace::Kernel) -> Result<Kernel, ResidencyError> {
+    fn new(
+        machine: &Machine,
+        kernel: &warpmem_trace::Kernel,
+        first_number: u32,
+    ) -> Result<Kernel, ResidencyError> {
         let needs = CtaNeeds::of(&kernel.info, &machine.sm)?;
         let shared = needs.per_sm(&machine.sm) * needs.shared_bytes;
         Ok(Kernel {
             info: kernel.info.clone(),
             needs,
             ctas: kernel.ctas,
+            first_number,
             chunks: kernel.chunks.len(),
             state: State::Waiting,
             l1_bytes: machine.l1.bytes_beside(shared),

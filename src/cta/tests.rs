@@ -111,6 +111,16 @@ fn a_cta_comes_with_its_own_chunk() {
 }
 
 #[test]
+fn ctas_are_numbered_over_the_trace_and_only_those_of_a_kernel_are_neighbours() {
+    let streams = [of_stream(0, kernel(2)), of_stream(1, kernel(0)), of_stream(2, kernel(3))];
+    let machine = two_sms(&["sm.max_ctas=8", "run.concurrent_kernels=true"]);
+    let mut rig = Rig::new(&machine, &streams);
+    let launches = (0..4).flat_map(|cycle| rig.step_launches(cycle));
+    let numbers: Vec<(u32, u32)> = launches.map(|l| (l.cta.kernel, l.cta.number)).collect();
+    assert_eq!(numbers, [(0, 0), (0, 1), (2, 4), (2, 5), (2, 6)]);
+}
+
+#[test]
 fn residency_follows_what_a_cta_needs() {
     let fits = |machine: &Machine, kernel: TestKernel| {
         let mut rig = Rig::new(machine, &[kernel]);

@@ -6,6 +6,7 @@ mod perfect;
 #[cfg(test)]
 mod tests;
 
+use super::row_sharing::RowSharing;
 use super::scheduler::Counter;
 use super::{Channel, ChannelStatistics, Command, Request};
 use crate::engine::{Clock, Context, Domain, PortId, RequestId, RequestKind, Sent, Ticks, UnitId};
@@ -67,6 +68,8 @@ pub struct Controller {
     room: u32,
     /// What went through, where DRAM is perfect.
     perfect: Option<Perfect>,
+    /// Which CTAs use each row, where that is asked for.
+    sharing: Option<RowSharing>,
 }
 
 impl Controller {
@@ -90,6 +93,7 @@ impl Controller {
             bursts_per_sector: (machine.llc.cache.sector_bytes / dram.burst_bytes()) as u16,
             room: 0,
             perfect: None,
+            sharing: machine.run.count_row_sharing.then(RowSharing::default),
             coming: VecDeque::new(),
             way_ticks: u64::from(machine.llc.to_dram_latency) * machine.clocks.periods().core,
         }
@@ -176,6 +180,9 @@ impl Controller {
                 false
             }
             Item::Request(request) => {
+                if let Some(sharing) = &mut self.sharing {
+                    sharing.note(&request);
+                }
                 self.channel.push(cycle, request);
                 self.end_load(request.load, cycle, ctx);
                 true
@@ -306,6 +313,11 @@ impl Controller {
     /// What the channel did until `cycle`.
     pub fn finish(&mut self, cycle: u64) -> ChannelStatistics {
         self.channel.statistics(cycle)
+    }
+
+    /// Which CTAs used each row, where that was asked for.
+    pub fn row_sharing(&self) -> Option<&RowSharing> {
+        self.sharing.as_ref()
     }
 
     /// Keeps a log of the commands, for the checker.

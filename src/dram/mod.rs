@@ -19,6 +19,7 @@ pub mod log;
 pub mod page;
 mod queue;
 mod request;
+mod row_sharing;
 pub mod scheduler;
 pub mod standard;
 mod statistics;

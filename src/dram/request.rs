@@ -17,7 +17,8 @@ pub struct Request {
     pub sm: u16,
     /// Warp that it comes from, numbered over the whole machine; `u32::MAX` = none.
     pub warp: u32,
-    /// CTA that it comes from, by its index in the trace; `u32::MAX` = none.
+    /// CTA that it comes from, numbered over all kernels of the trace with one number left out between two;
+    /// [`Request::NO_CTA`] = none.
     pub cta: u32,
     /// Address of the instruction that it comes from.
     pub pc: u32,
@@ -38,6 +39,9 @@ pub struct Request {
 impl Request {
     /// [`Request::sm`] of what no SM waits for.
     pub const NO_SOURCE: u16 = u16::MAX;
+
+    /// [`Request::cta`] of what comes from no CTA.
+    pub const NO_CTA: u32 = u32::MAX;
 }
 
 /// What a request found in its bank, judged once, when its first command issued.

@@ -61,7 +61,8 @@ pub struct Request {
     pub access: u32,
     /// Slot of the warp, counted over all SMs.
     pub warp: u32,
-    /// CTA that it comes from, by its index in the trace; `u32::MAX` where no SM made it.
+    /// CTA that it comes from, numbered over all kernels of the trace with one number left out between two, so that
+    /// neighbours are of one kernel; `u32::MAX` where no SM made it, and beyond the numbers that there are.
     pub cta: u32,
     /// The load it belongs to, where somebody asked for the ends of loads; else `u32::MAX`.
     pub load: u32,

@@ -223,6 +223,8 @@ impl System {
         result.slices = self.slices.iter_mut().map(Slice::finish).collect();
         let channels = self.controllers.iter_mut().map(|c| c.finish(cycle));
         result.channels = channels.map(|statistics| channel_result(&statistics)).collect();
+        let sharing = self.controllers.iter().filter_map(Controller::row_sharing);
+        sharing.for_each(|sharing| sharing.add_to(&mut result.row_sharing));
         let cycle = self.fabric.clock(Domain::Network).cycle_from(now);
         result.networks = self.networks.iter_mut().map(|network| network.finish(cycle)).collect();
         result.counters = self.counters(machine);

@@ -513,4 +513,6 @@ pub struct Run {
     pub concurrent_kernels: bool,
     /// Core cycles between the end of a kernel and the start of the next.
     pub launch_latency: u32,
+    /// Note which CTAs use each DRAM row: `ctas_per_row` and `consecutive_cta_row_sharing` of the run.
+    pub count_row_sharing: bool,
 }

@@ -3,7 +3,7 @@
 use super::column::{Column, count, ratio};
 use super::metrics::quotient;
 use super::rows::FinishedRun;
-use super::{BankResult, Breaker, ChannelResult};
+use super::{BankResult, Breaker, ChannelResult, SharedRows};
 
 /// Requests and commands of a bank, or of many.
 pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
@@ -45,6 +45,37 @@ pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     ];
     columns.extend(streaks(of));
     columns
+}
+
+/// CTAs that share rows, of a run.
+pub(super) fn row_sharing() -> Vec<Column<FinishedRun>> {
+    vec![
+        ratio(
+            "ctas_per_row",
+            "CTAs",
+            "Mean number of different CTAs whose requests entered the queue for a DRAM row, over the rows that any \
+             had [OWL Table 4]; null unless `run.count_row_sharing`.",
+            |run: &FinishedRun| {
+                let sharing = || run.result.row_sharing.iter();
+                let ctas = sharing().map(|(&ctas, shared)| u64::from(ctas) * shared.rows).sum();
+                quotient(ctas, sharing().map(|(_, shared)| shared.rows).sum())
+            },
+        ),
+        ratio(
+            "consecutive_cta_row_sharing",
+            "fraction",
+            "Of the CTAs of a row those of which a neighbour in the order of their kernel is among them, mean over \
+             rows [OWL Table 4]; null unless `run.count_row_sharing`.",
+            |run: &FinishedRun| {
+                let sharing = || run.result.row_sharing.iter();
+                let share = |(&ctas, shared): (&u32, &SharedRows)| {
+                    shared.consecutive_ctas as f64 / f64::from(ctas)
+                };
+                let rows: u64 = sharing().map(|(_, shared)| shared.rows).sum();
+                (rows > 0).then(|| sharing().map(share).sum::<f64>() / rows as f64)
+            },
+        ),
+    ]
 }
 
 /// Row streaks and what breaks them.

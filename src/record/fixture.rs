@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::machine::{self, Machine};
+use std::collections::BTreeMap;
 
 /// li2015 with a core clock of 1 GHz: 64 bytes per column command.
 pub(super) fn machine() -> Machine {
@@ -67,9 +68,14 @@ pub(super) fn result() -> RunResult {
             in_mc_divergence: 1010,
             load_time: histogram(101..=200),
         },
+        row_sharing: BTreeMap::from([(1, shared_rows(6, 0)), (4, shared_rows(2, 6))]),
         counters: vec![counter(0, "hits", 7), counter(0, "ends", 8), counter(1, "hits", 9)],
         steps: 12_345,
     }
+}
+
+fn shared_rows(rows: u64, consecutive_ctas: u64) -> SharedRows {
+    SharedRows { rows, consecutive_ctas }
 }
 
 fn counter(index: u32, counter: &'static str, value: u64) -> CounterResult {

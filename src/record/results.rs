@@ -4,6 +4,7 @@
 use super::Histogram;
 use super::fnv::Fnv;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use warpmem_trace::OpClass;
 
 /// One finished load warp instruction (loads, atomics and async copies that left the SM's registers
@@ -320,6 +321,14 @@ pub struct NetworkResult {
     pub after: Vec<StreamResult>,
 }
 
+/// DRAM rows that as many CTAs used [OWL Table 4].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SharedRows {
+    pub rows: u64,
+    /// Sum over the rows of those CTAs of which another, a neighbour in the order of their kernel, used the row too.
+    pub consecutive_ctas: u64,
+}
+
 /// A number of a policy's own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CounterResult {
@@ -345,6 +354,9 @@ pub struct RunResult {
     pub networks: Vec<NetworkResult>,
     pub latency: LatencyResult,
     pub loads: LoadResult,
+    /// DRAM rows by the number of CTAs that used each; empty where that was not counted.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub row_sharing: BTreeMap<u32, SharedRows>,
     /// What policies counted; left out where none did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<CounterResult>,

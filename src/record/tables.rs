@@ -41,6 +41,7 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
     columns.extend(metrics::cache::<FinishedRun>("l1", |run| &run.sms.l1));
     columns.extend(metrics::llc::<FinishedRun>(|run| &run.slices));
     columns.extend(dram::bank::<FinishedRun>(|run| run.banks.clone()));
+    columns.extend(dram::row_sharing());
     columns.extend(dram::channel::<FinishedRun>(|run| &run.channels));
     columns.extend(dram::data::<FinishedRun>(|run| run.banks.clone(), |run| run));
     columns.extend(energy::<FinishedRun>(

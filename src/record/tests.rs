@@ -300,14 +300,27 @@ fn unknown_energy_is_null() {
 }
 
 #[test]
+fn row_sharing_is_a_mean_over_rows() {
+    expect(&[
+        // Six rows of one CTA, two of four.
+        ("ctas_per_row", 14.0 / 8.0),
+        // None of the CTAs of six rows, three of four in the mean of two.
+        ("consecutive_cta_row_sharing", 2.0 * 0.75 / 8.0),
+    ]);
+}
+
+#[test]
 fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
     let row = run_row_json(&fixture::key(), &RunResult::default());
     let nulls: Vec<&str> =
         row.iter().filter(|(_, value)| value.is_null()).map(|(name, _)| name.as_str()).collect();
-    for name in ["row_locality_preserved", "reply_network_latency_mean"] {
+    for name in ["row_locality_preserved", "reply_network_latency_mean", "ctas_per_row"] {
         assert!(nulls.contains(&name), "{name} is {}", row[name]);
     }
-    for name in ["ipc_warp", "in_mc_fraction", "latency_l1", "latency_p99", "row_hit_rate", "blp"] {
+    for name in ["consecutive_cta_row_sharing", "ipc_warp", "in_mc_fraction", "latency_l1"] {
+        assert!(nulls.contains(&name), "{name} is {}", row[name]);
+    }
+    for name in ["latency_p99", "row_hit_rate", "blp"] {
         assert!(nulls.contains(&name), "{name} is {}", row[name]);
     }
     for name in ["cycles", "loads", "reads", "l1_read_hits", "dram_bytes"] {
@@ -319,7 +332,7 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
 fn a_fingerprint_follows_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
-    let changes: [fn(&mut RunResult); 13] = [
+    let changes: [fn(&mut RunResult); 14] = [
         |r| r.steps += 1,
         |r| r.kernels[1].name.push('x'),
         |r| r.sms[1].l1.reservation_fails[3] += 1,
@@ -332,6 +345,7 @@ fn a_fingerprint_follows_every_count() {
         |r| r.channels[1].bank_refreshes += 1,
         |r| r.latency.stage_ticks[7] += 1,
         |r| r.loads.in_mc_divergence -= 1,
+        |r| r.row_sharing.get_mut(&4).unwrap().consecutive_ctas += 1,
         |r| r.counters[1].value += 1,
     ];
     for (index, change) in changes.into_iter().enumerate() {

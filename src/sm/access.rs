@@ -18,6 +18,8 @@ struct Turnaround {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Access {
     pub warp: u32,
+    /// Its CTA's number in the trace.
+    pub cta: u32,
     /// A register waits for it: loads, atomics, async copies.
     pub returns: bool,
     /// Requests that are not back, those not sent included.
@@ -32,8 +34,8 @@ pub(super) struct Access {
 }
 
 impl Access {
-    pub fn new(warp: u32, returns: bool, row: LoadRow) -> Access {
-        Access { warp, returns, row, load: u32::MAX, ..Access::default() }
+    pub fn new(warp: u32, cta: u32, returns: bool, row: LoadRow) -> Access {
+        Access { warp, cta, returns, row, load: u32::MAX, ..Access::default() }
     }
 
     /// A request is back, `total` ticks after it was created.
@@ -115,7 +117,8 @@ mod tests {
 
     /// The row of a load whose off-chip requests took (turnaround, time in the controller) ticks.
     fn row(offchip: &[(u64, u64)]) -> LoadRow {
-        let mut access = Access::new(0, true, LoadRow { issue_cycle: 100, ..LoadRow::default() });
+        let mut access =
+            Access::new(0, 0, true, LoadRow { issue_cycle: 100, ..LoadRow::default() });
         access.waiting = offchip.len() as u32 + 1;
         let mut request = Request::of_slice(0, RequestKind::Read, 0);
         // On-chip requests take no part, however slow.

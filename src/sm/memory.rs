@@ -37,7 +37,7 @@ impl Sm {
             issue_cycle: cycle,
             ..LoadRow::default()
         };
-        let access = self.accesses.add(Access::new(slot, returns, row));
+        let access = self.accesses.add(Access::new(slot, cta.number, returns, row));
         if instruction.space == Space::Constant {
             self.accesses.get_mut(access).ready_cycle =
                 cycle + self.operand_latency + self.constant_latency;
@@ -208,7 +208,7 @@ impl Sm {
             bytes: sector.bytes,
             access: access.0,
             warp: u32::from(self.id) * self.warps.len() as u32 + row.warp,
-            cta: row.row.cta,
+            cta: row.cta,
             load: row.load,
             serial: sector.serial,
             critical: self.is_critical(ctx),

@@ -49,6 +49,8 @@ pub struct CtaLaunch {
     pub kernel: u32,
     /// Index of the CTA in the kernel.
     pub cta: u32,
+    /// Number of the CTA in the trace: see [`crate::engine::Request::cta`].
+    pub number: u32,
     pub code: Arc<Code>,
     pub chunk: Arc<Chunk>,
     pub cta_in_chunk: usize,
@@ -70,6 +72,7 @@ pub struct CtaEnd {
 struct Cta {
     kernel: u32,
     index: u32,
+    number: u32,
     /// Warps that have not ended.
     live: u32,
     /// Warps that wait at a barrier, by slot.
@@ -283,8 +286,8 @@ impl Sm {
         let live = entry.warps.len() as u32;
         let slots = self.free_slots(live);
         self.taken |= slots;
-        self.ctas[slot] =
-            Some(Cta { kernel: launch.kernel, index: launch.cta, live, waiting: 0, slots });
+        let CtaLaunch { kernel, cta: index, number, .. } = *launch;
+        self.ctas[slot] = Some(Cta { kernel, index, number, live, waiting: 0, slots });
         self.result.ctas += 1;
         let places = bits(slots).zip(&entry.warps).map(|(place, warp)| (place, warp.records));
         let places: Vec<(u32, u32)> = places.collect();

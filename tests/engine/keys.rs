@@ -232,6 +232,7 @@ const CHANGES: &[Change] = &[
     change("policy.topology=mesh"),
     change("run.concurrent_kernels=true"),
     change("run.launch_latency=100"),
+    change("run.count_row_sharing=true"),
 ];
 
 /// Compute of every class, constant and shared loads, lanes that reduce to one address, a barrier: what [`mixed`] does

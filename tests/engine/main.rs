@@ -6,6 +6,7 @@ mod interconnect;
 mod keys;
 mod memory_bound;
 mod random_programs;
+mod row_sharing;
 mod side_channels;
 mod standards;
 mod topologies;

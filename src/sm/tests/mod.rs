@@ -246,6 +246,7 @@ impl Rig {
                 let launch = CtaLaunch {
                     kernel: 0,
                     cta,
+                    number: cta,
                     code: Arc::clone(&code),
                     chunk: Arc::clone(&chunk),
                     cta_in_chunk,

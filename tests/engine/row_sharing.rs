@@ -1,0 +1,78 @@
+//! CTAs that share DRAM rows, through a whole machine.
+
+use crate::trace::{Access, Kernel, Step, machine, run, write};
+use std::collections::BTreeMap;
+use warpmem::dram::AddressMap;
+use warpmem::machine::Machine;
+use warpmem::record::{RunKey, RunResult, SharedRows, run_row_json};
+
+/// Lines of one DRAM row, of the first bank but `bank`.
+fn lines(machine: &Machine, bank: usize) -> Vec<u64> {
+    let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+    let place = |line: u64| (map.locate(line).channel, map.locate(line).bank, map.locate(line).row);
+    let mut rows: BTreeMap<_, Vec<u64>> = BTreeMap::new();
+    (0..1 << 14).for_each(|line| rows.entry(place(line * 128)).or_default().push(line * 128));
+    rows.into_values().nth(bank).unwrap()
+}
+
+/// A kernel of which each CTA loads its line.
+fn kernel(lines: &[u64]) -> Kernel {
+    let cta = |&line| vec![vec![Step::Memory(Access::load(4, vec![line]))]];
+    Kernel { ctas: lines.iter().map(cta).collect(), ..Kernel::default() }
+}
+
+fn counted(overrides: &[&str]) -> Machine {
+    machine("li2015", &[&["run.count_row_sharing=true"], overrides].concat())
+}
+
+/// Rows of so many CTAs, so many of these consecutive.
+fn rows(ctas: u32, rows: u64, consecutive_ctas: u64) -> BTreeMap<u32, SharedRows> {
+    BTreeMap::from([(ctas, SharedRows { rows, consecutive_ctas })])
+}
+
+#[test]
+fn ctas_in_a_row_share_it() {
+    let machine = counted(&[]);
+    let file = write(&[kernel(&lines(&machine, 0)[..4])]);
+    assert_eq!(run(&machine, &file.trace).row_sharing, rows(4, 1, 4));
+}
+
+#[test]
+fn ctas_that_take_turns_with_two_rows_are_not_consecutive() {
+    let machine = counted(&[]);
+    let (one, other) = (lines(&machine, 0), lines(&machine, 1));
+    let file = write(&[kernel(&[one[0], other[0], one[1], other[1]])]);
+    assert_eq!(run(&machine, &file.trace).row_sharing, rows(2, 2, 0));
+}
+
+#[test]
+fn the_last_cta_of_a_kernel_and_the_first_of_the_next_are_no_neighbours() {
+    let machine = counted(&[]);
+    let lines = lines(&machine, 0);
+    let file = write(&[kernel(&lines[..1]), kernel(&lines[1..2])]);
+    assert_eq!(run(&machine, &file.trace).row_sharing, rows(2, 1, 0));
+}
+
+#[test]
+fn what_caches_answer_is_not_counted() {
+    let lines = lines(&counted(&[]), 0);
+    let file = write(&[kernel(&lines[..1]), kernel(&lines[..1])]);
+    assert_eq!(run(&counted(&[]), &file.trace).row_sharing, rows(1, 1, 0));
+    let without = counted(&["llc.enabled=false"]);
+    assert_eq!(run(&without, &file.trace).row_sharing, rows(2, 1, 0));
+}
+
+#[test]
+fn counting_changes_nothing_else_and_does_not_happen_unasked() {
+    let lines = lines(&counted(&[]), 0);
+    let file = write(&[kernel(&lines[..4])]);
+    let result = run(&counted(&[]), &file.trace);
+    let uncounted = RunResult { row_sharing: BTreeMap::new(), ..result.clone() };
+    assert_eq!(run(&machine("li2015", &[]), &file.trace), uncounted);
+    let row =
+        |machine: Machine, result| run_row_json(&RunKey::new("", 0, machine, "", None), result);
+    assert_eq!(row(counted(&[]), &result)["ctas_per_row"], 4.0);
+    assert_eq!(row(counted(&[]), &result)["consecutive_cta_row_sharing"], 1.0);
+    let perfect = counted(&["policy.ideal=perfect-dram"]);
+    assert!(row(perfect.clone(), &run(&perfect, &file.trace))["ctas_per_row"].is_null());
+}
