@@ -6,6 +6,7 @@ mod atlas;
 mod banked_fifo;
 mod bliss;
 mod core_criticality;
+mod delay;
 mod div_first;
 mod fcfs;
 mod fr_fcfs;
@@ -63,6 +64,7 @@ pub static SCHEDULERS: Registry<dyn Family, Scene> = Registry {
         warp_groups::WG_M_ENTRY,
         warp_groups::WG_BW_ENTRY,
         warp_groups::WG_W_ENTRY,
+        delay::ENTRY,
     ],
 };
 

@@ -41,6 +41,8 @@ pub const POLICIES: &[&str] = &[
     "tcm(quantum=300,shuffle_interval=40,shuffle=random)",
     "stfm",
     "stfm(alpha=1,interval=500)",
+    "delay",
+    "delay(requests=100,cycles=60,first=20)",
 ];
 
 fn address(map: &str) -> Address {
