@@ -6,7 +6,7 @@ use crate::baseline::Baseline;
 use crate::error::{Error, Result};
 use crate::frame::{self, labels, strings};
 use crate::means::mean_rows;
-use crate::metric::COMPARED;
+use crate::metric::{COMPARED, Relation, relative};
 use crate::read::SLOTS;
 
 /// Name of a column, for a while, with the position of a row in the `runs` table.
@@ -25,7 +25,9 @@ pub struct CompareOptions {
     /// Columns in which the runs of a workload differ. Empty: those of [`SLOTS`] that hold more
     /// than one value.
     pub slots: Vec<String>,
-    /// Metric columns to show and average beside the IPC.
+    /// Metric columns to show and average beside the IPC. Beside those of `runs`, `COLUMN_ratio` is
+    /// the value of a column over the baseline's, and `COLUMN_reduction` the fraction of the
+    /// baseline's by which it is below.
     pub metrics: Vec<String>,
 }
 
@@ -99,7 +101,7 @@ pub fn compare(runs: LazyFrame, options: &CompareOptions) -> Result<Comparison> 
     let baseline = Baseline::resolve(&options.baseline, &runs, &slots)?;
     let runs = in_order_of_appearance(runs, &slots)?;
     check_one_run_each(&runs, &slots)?;
-    let rows = with_ratio(&runs, &slots, &baseline)?;
+    let rows = with_ratio(&runs, &slots, &baseline, &options.metrics)?;
     let means = mean_rows(&rows, &slots, &options.metrics)?;
     Ok(Comparison { rows, means, slots, baseline: baseline.label() })
 }
@@ -111,7 +113,7 @@ fn prepare(mut runs: LazyFrame, options: &CompareOptions) -> Result<DataFrame> {
     let slots = options.slots.iter().map(String::as_str);
     let present = SLOTS.into_iter().filter(|slot| schema.contains(slot));
     let keys = distinct(["machine", "trace"].into_iter().chain(slots).chain(present));
-    let metrics = options.metrics.iter().map(String::as_str);
+    let metrics = options.metrics.iter().map(|metric| source(metric, &schema));
     let values = distinct(["ipc_thread"].into_iter().chain(metrics));
     keys.iter().try_for_each(|name| frame::require(&schema, TABLE, name))?;
     values.iter().try_for_each(|name| frame::require_numeric(&schema, TABLE, name))?;
@@ -124,6 +126,14 @@ fn prepare(mut runs: LazyFrame, options: &CompareOptions) -> Result<DataFrame> {
     }
     let runs = runs.select(keys.chain(values).collect::<Vec<_>>()).collect()?;
     if runs.height() == 0 { Err(Error::NoRuns) } else { Ok(runs) }
+}
+
+/// The column that a metric is made of.
+fn source<'a>(metric: &'a str, schema: &Schema) -> &'a str {
+    match relative(metric) {
+        Some((column, _)) if !schema.contains(metric) => column,
+        _ => metric,
+    }
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -189,15 +199,21 @@ fn key_columns(slots: &[String]) -> Vec<Expr> {
     ["machine", "trace"].into_iter().map(col).chain(slots.iter().map(col)).collect()
 }
 
-fn with_ratio(runs: &DataFrame, slots: &[String], baseline: &Baseline) -> Result<DataFrame> {
-    const BASE: &str = "IPC of the baseline";
+fn with_ratio(
+    runs: &DataFrame,
+    slots: &[String],
+    baseline: &Baseline,
+    metrics: &[String],
+) -> Result<DataFrame> {
     const FOUND: &str = "baseline found";
+    let values: Vec<&str> = names_from(runs, "ipc_thread").collect();
     let held: Vec<String> = slots.iter().filter(|slot| !baseline.names(slot)).cloned().collect();
     let keys = key_columns(&held);
     let base = runs.clone().lazy().filter(baseline.predicate()).select(
         keys.iter()
             .cloned()
-            .chain([col("ipc_thread").alias(BASE), lit(true).alias(FOUND)])
+            .chain(values.iter().map(|&value| col(value).alias(of_baseline(value))))
+            .chain([lit(true).alias(FOUND)])
             .collect::<Vec<_>>(),
     );
     let mut join = JoinArgs::new(JoinType::Left);
@@ -205,16 +221,39 @@ fn with_ratio(runs: &DataFrame, slots: &[String], baseline: &Baseline) -> Result
     let joined = runs.clone().lazy().join(base, &keys, &keys, join).collect()?;
     check_baseline_found(&joined, joined.column(FOUND)?, slots, baseline)?;
 
-    let ratio =
-        when(col(BASE).gt(lit(0.0))).then(col("ipc_thread") / col(BASE)).otherwise(lit(NULL));
-    let mut columns: Vec<Expr> = Vec::new();
-    for name in frame::names(runs) {
-        columns.push(col(name));
-        if name == "ipc_thread" {
-            columns.push(ratio.clone().alias("ipc_ratio"));
+    let keys = frame::names(runs).take_while(|name| *name != "ipc_thread").map(col);
+    let ipc = [col("ipc_thread"), ratio("ipc_thread").alias("ipc_ratio")];
+    let metrics = metrics.iter().map(|metric| match relative(metric) {
+        Some((column, relation)) if !values.contains(&metric.as_str()) => {
+            related(column, relation).alias(metric)
         }
-    }
+        _ => col(metric),
+    });
+    let columns: Vec<Expr> = keys.chain(ipc).chain(metrics).collect();
     Ok(joined.lazy().select(columns).collect()?)
+}
+
+/// Names of the columns from `first` on.
+fn names_from<'a>(frame: &'a DataFrame, first: &'a str) -> impl Iterator<Item = &'a str> {
+    frame::names(frame).skip_while(move |name| *name != first)
+}
+
+/// Name of a column, for a while, with the baseline's value of another.
+fn of_baseline(column: &str) -> String {
+    format!("{column} of the baseline")
+}
+
+/// A column over the baseline's; null where that is null or not positive.
+fn ratio(column: &str) -> Expr {
+    let base = col(of_baseline(column));
+    when(base.clone().gt(lit(0.0))).then(col(column) / base).otherwise(lit(NULL))
+}
+
+fn related(column: &str, relation: Relation) -> Expr {
+    match relation {
+        Relation::Ratio => ratio(column),
+        Relation::Reduction => lit(1.0) - ratio(column),
+    }
 }
 
 fn check_baseline_found(

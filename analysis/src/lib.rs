@@ -37,7 +37,7 @@ pub use compare::{CompareOptions, Comparison, compare};
 pub use error::{Error, Result};
 pub use loads::{LOAD_TIME_PERCENTILES, load_distribution};
 pub use means::MEANS;
-pub use metric::{COMPARED, Digits, METRICS, Metric, metric};
+pub use metric::{COMPARED, Digits, METRICS, Metric, Relation, metric, relative};
 pub use read::{Results, SLOTS, TABLES, read_table};
 pub use text::{record_to_string, table_to_string};
 pub use write::{table_to_csv, table_to_json, write_csv, write_json, write_parquet};

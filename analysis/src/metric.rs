@@ -144,6 +144,32 @@ pub const METRICS: &[Metric] = &[
     },
 ];
 
+/// How a value is set against that of the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `COLUMN_ratio`: the value over the baseline's.
+    Ratio,
+    /// `COLUMN_reduction`: by what fraction of the baseline's the value is below it.
+    Reduction,
+}
+
+/// The column that a relative metric is made of, and how: `l1_read_misses_reduction`.
+pub fn relative(name: &str) -> Option<(&str, Relation)> {
+    let ratio = name.strip_suffix("_ratio").map(|column| (column, Relation::Ratio));
+    let reduction = || name.strip_suffix("_reduction").map(|c| (c, Relation::Reduction));
+    ratio.or_else(reduction)
+}
+
+/// How many digits of a column a table shows.
+pub(crate) fn digits(name: &str) -> Option<Digits> {
+    let of_relation = |relation| match relation {
+        Relation::Ratio => Digits::Decimals(3),
+        Relation::Reduction => Digits::Percent(1),
+    };
+    let known = metric(name).map(|metric| metric.digits);
+    known.or_else(|| relative(name).map(|(_, relation)| of_relation(relation)))
+}
+
 /// The metric of this column name.
 pub fn metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|metric| metric.name == name)

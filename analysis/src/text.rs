@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::frame::{labels, names, strings};
 use crate::grid::{Align, Grid, Heading, Row};
 use crate::means::MEANS;
-use crate::metric::metric;
+use crate::metric::{Digits, digits, metric};
 
 /// Headings for [`MEANS`].
 const SHORT_MEANS: [&str; MEANS.len()] = ["arith.", "geom.", "harm."];
@@ -53,7 +53,7 @@ pub fn record_to_string(frame: &DataFrame, width: usize) -> Result<String> {
 }
 
 fn shown(column: &Column) -> Result<Vec<String>> {
-    let digits = metric(column.name()).map(|metric| metric.digits);
+    let digits = digits(column.name());
     Ok(column_cells(column)?.iter().map(|cell| cell.to_display(digits)).collect())
 }
 
@@ -74,7 +74,13 @@ fn title_and_unit(column: &Column) -> Heading {
             lines.push(metric.shown_unit().to_owned());
             Heading { lines, align: Align::Right }
         }
-        None => name_and_unit(column),
+        None => {
+            let mut lines: Vec<String> = column.name().split('_').map(str::to_owned).collect();
+            lines.extend(
+                matches!(digits(column.name()), Some(Digits::Percent(_))).then(|| "%".to_owned()),
+            );
+            Heading { lines, align: align(column) }
+        }
     }
 }
 

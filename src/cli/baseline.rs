@@ -2,14 +2,14 @@
 
 use super::format::Format;
 use super::output::width;
-use super::policies::Choice;
+use super::policies::{Choice, split_list};
 use super::slots::{SLOTS, Slot};
 use anyhow::{Context, bail};
 use std::path::Path;
 use warpmem::machine::Machine;
 use warpmem::record::run_columns;
 use warpmem::registry::{nearest, policy_name};
-use warpmem_analysis::{CompareOptions, Results, compare, table_to_csv, table_to_json};
+use warpmem_analysis::{CompareOptions, Results, compare, relative, table_to_csv, table_to_json};
 
 /// The slots in which runs are told apart, and the policies that the others are compared with.
 pub struct Baseline {
@@ -38,16 +38,26 @@ impl Baseline {
         Ok(Baseline { slots: lists.iter().map(|list| list.slot).collect(), policies: policies? })
     }
 
-    /// Compares the runs whose tables are in `directory`.
-    pub fn compare(&self, directory: &Path, format: Format) -> anyhow::Result<String> {
+    /// Compares the runs whose tables are in `directory` in the metrics `shown`, or in those of the format.
+    pub fn compare(
+        &self,
+        directory: &Path,
+        shown: Option<&[String]>,
+        format: Format,
+    ) -> anyhow::Result<String> {
         let runs = Results::open(directory)?.runs()?;
         let mut options = CompareOptions::new(self.name());
+        if let Some(shown) = shown {
+            options.metrics = shown.to_vec();
+        }
         if format == Format::Table {
             options.slots = names(self.slots.iter().copied());
             return Ok(compare(runs, &options)?.to_text(width())?);
         }
         options.slots = names(SLOTS.iter());
-        options.metrics = metrics();
+        if shown.is_none() {
+            options.metrics = metrics();
+        }
         let table = compare(runs, &options)?.table()?;
         let text =
             if format == Format::Json { table_to_json(&table) } else { table_to_csv(&table) };
@@ -64,6 +74,29 @@ impl Baseline {
 
 fn names<'a>(slots: impl Iterator<Item = &'a Slot>) -> Vec<String> {
     slots.map(|slot| slot.name.to_owned()).collect()
+}
+
+/// The names of a list of metrics: numeric columns of a run, or such with `_ratio` or `_reduction` behind them.
+pub fn parse_metrics(text: &str) -> Result<Vec<String>, String> {
+    let known = metrics();
+    let is_known = |name: &str| known.iter().any(|known| known == name);
+    split_list(text)?
+        .into_iter()
+        .filter(|name| !matches!(name.as_str(), "ipc_thread" | "ipc_ratio"))
+        .map(|name| match relative(&name) {
+            _ if is_known(&name) => Ok(name),
+            Some((column, _)) if is_known(column) => Ok(name),
+            _ => Err(unknown_metric(&name, &known)),
+        })
+        .collect()
+}
+
+fn unknown_metric(name: &str, known: &[String]) -> String {
+    let meant = nearest(name, known.iter().map(String::as_str));
+    let meant = meant.map_or(String::new(), |meant| format!("did you mean `{meant}`? "));
+    format!(
+        "no metric `{name}`: {meant}valid: the numeric columns of `runs` (docs/schema.md), alone or with `_ratio` or `_reduction`"
+    )
 }
 
 /// Every metric of a run but the one that the comparison shows anyway.

@@ -1,6 +1,6 @@
 //! `warpmem compare`: policies beside each other on the same traces and machines.
 
-use super::baseline::Baseline;
+use super::baseline::{Baseline, parse_metrics};
 use super::cells::{Cell, Loads, check_distinct, run_all};
 use super::exit::Interrupted;
 use super::format::Format;
@@ -41,6 +41,10 @@ pub struct Args {
     /// by default the machine's own where it is among those given, else the first
     #[arg(long, value_name = "POLICY")]
     baseline: Option<String>,
+    /// Metrics to show beside the IPC, columns of `runs`; `NAME_ratio` is over the baseline's, `NAME_reduction` the
+    /// fraction below it. By default a choice in the table, every one in JSON and CSV
+    #[arg(long, value_name = "NAME,…", value_parser = Metrics::parse)]
+    metrics: Option<Metrics>,
     /// Directory for the tables of all runs, with a row for every load; created if need be
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
@@ -59,6 +63,7 @@ Examples:
   warpmem compare sample-traces/*.wmt --dram-scheduler fcfs,banked-fifo,fr-fcfs --baseline fr-fcfs
   warpmem compare sample-traces/*.wmt --dram-scheduler all --baseline fr-fcfs
   warpmem compare k.wmt --dram-scheduler 'fr-fcfs,fr-fcfs(row_hit_cap=4)' --warp-scheduler lrr,gto
+  warpmem compare k.wmt --warp-scheduler lrr,gto --metrics l1_miss_rate_reduction,memory_block_cycles_ratio
   warpmem compare a.wmt b.wmt --machine li2015,v100 --dram-scheduler fcfs,fr-fcfs -o results/";
 
 /// Names and files of machines.
@@ -68,6 +73,16 @@ struct Machines(Vec<String>);
 impl Machines {
     fn parse(text: &str) -> Result<Machines, String> {
         split_list(text).map(Machines)
+    }
+}
+
+/// Metrics to show.
+#[derive(Clone, Debug)]
+struct Metrics(Vec<String>);
+
+impl Metrics {
+    fn parse(text: &str) -> Result<Metrics, String> {
+        parse_metrics(text).map(Metrics)
     }
 }
 
@@ -83,7 +98,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         None => args.output.as_deref().unwrap_or(Path::new(".")),
     };
     run(args, &cells, directory)?;
-    print(&baseline.compare(directory, args.format)?)
+    let metrics = args.metrics.as_ref().map(|metrics| metrics.0.as_slice());
+    print(&baseline.compare(directory, metrics, args.format)?)
 }
 
 fn load_machines(args: &Args) -> anyhow::Result<Vec<Machine>> {

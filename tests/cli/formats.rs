@@ -132,6 +132,19 @@ fn a_comparison_in_csv_has_the_keys_of_json() {
 }
 
 #[test]
+fn metrics_are_chosen_and_set_against_those_of_the_baseline() {
+    let bench = Bench::with_trace();
+    let run = ["compare", "small.wmt", "--warp-scheduler", "gto,lrr", "--metrics"];
+    let json =
+        bench.output(&[&run[..], &["l1_evictions,cycles_ratio", "--format", "json"]].concat());
+    let rows = rows(&json);
+    assert_eq!(rows[0]["cycles_ratio"], 1.0);
+    assert!(rows[1]["cycles_ratio"].as_f64().is_some() && rows[1].contains_key("l1_evictions"));
+    assert!(!rows[1].contains_key("blp"));
+    bench.refuses(&[&run[..], &["l1_evictoins"]].concat(), &["did you mean `l1_evictions`"]);
+}
+
+#[test]
 fn machines_and_several_slots_are_compared() {
     let bench = Bench::with_trace();
     let arguments = [

@@ -254,3 +254,31 @@ fn no_runs_are_nothing_to_compare() {
     let none = runs().lazy().filter(lit(false));
     assert!(matches!(compare(none, &CompareOptions::new("fr-fcfs")), Err(Error::NoRuns)));
 }
+
+#[test]
+fn a_metric_is_set_against_that_of_the_baseline() {
+    let metrics = ["latency_mean_ratio", "blp", "latency_p99_reduction"].map(str::to_owned);
+    let options = CompareOptions { metrics: metrics.to_vec(), ..CompareOptions::new("fr-fcfs") };
+    let comparison = compare(runs().lazy(), &options).unwrap();
+    let rows = comparison.rows();
+    let expected = [1.8, 1.4, 1.0, 1.05, 1.025, 1.0].map(Some);
+    assert_eq!(floats(rows, "latency_mean_ratio"), expected);
+    let reduction = floats(rows, "latency_p99_reduction");
+    assert_eq!(reduction[1], Some(1.0 - 4000.0 / 3000.0));
+    assert_eq!(floats(comparison.means(), "latency_mean_ratio")[0], Some(1.425));
+    let names: Vec<&str> = rows.columns().iter().map(|c| c.name().as_str()).collect();
+    assert_eq!(names[names.len() - 3..], metrics);
+    assert!(comparison.to_text(200).unwrap().contains("-33.3"), "in percent");
+}
+
+#[test]
+fn a_ratio_to_nothing_is_null() {
+    let metrics = vec!["row_hit_rate_reduction".to_owned()];
+    let options = CompareOptions { metrics, ..CompareOptions::new("fr-fcfs") };
+    let comparison = compare(runs().lazy(), &options).unwrap();
+    let got = floats(comparison.rows(), "row_hit_rate_reduction");
+    assert_eq!(got[3..], [None; 3], "the baseline has none");
+    let missing = vec!["no_such_ratio".to_owned()];
+    let options = CompareOptions { metrics: missing, ..CompareOptions::new("fr-fcfs") };
+    assert!(compare(runs().lazy(), &options).unwrap_err().to_string().contains("`no_such`"));
+}
