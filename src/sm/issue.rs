@@ -1,8 +1,8 @@
 //! The issue stage: scoreboard, schedulers, functional units, barriers.
 
-use super::Sm;
 use super::code::{MEMORY, Op};
 use super::scheduler::WarpView;
+use super::{Sight, Sm};
 use crate::dram::AddressMap;
 use warpmem_trace::{Kind, TraceError};
 
@@ -11,7 +11,7 @@ impl Sm {
     pub(super) fn issue(&mut self, cycle: u64, map: &AddressMap) -> Result<u32, TraceError> {
         let mut issued = 0;
         for s in 0..self.slots.len() {
-            self.slots[s].held = false;
+            self.slots[s].held = None;
             if self.slots[s].next_issue > cycle {
                 continue;
             }
@@ -31,11 +31,15 @@ impl Sm {
                 present: self.present,
                 waiting: self.waiting_for_memory,
                 at_barrier: self.at_barrier,
+                at_end: self.at_end,
+                awake_since: &self.awake_since,
                 memory: self.by_class[MEMORY],
             };
             let pick = self.policy.pick(candidates, &view);
-            self.slots[s].held = pick.is_none();
-            let Some(warp) = pick else { continue };
+            let Some(warp) = pick else {
+                self.slots[s].held = Some(self.sight(candidates));
+                continue;
+            };
             debug_assert!(
                 candidates >> warp & 1 == 1,
                 "a scheduler picked a warp that cannot issue"
@@ -44,6 +48,15 @@ impl Sm {
             issued += 1;
         }
         Ok(issued)
+    }
+
+    fn sight(&self, candidates: u64) -> Sight {
+        Sight {
+            candidates,
+            waiting: self.waiting_for_memory,
+            at_barrier: self.at_barrier,
+            memory: self.by_class[MEMORY],
+        }
     }
 
     /// Warps whose next instruction finds no room in its unit.
@@ -185,6 +198,7 @@ impl Sm {
             self.end_warp_if_done(slot);
         } else if !self.warp(slot).waits_for_memory() {
             self.waiting_for_memory &= !(1 << slot);
+            self.awake_since[slot as usize] = cycle;
             self.await_operands(slot, cycle);
         }
     }
@@ -210,6 +224,7 @@ impl Sm {
                 self.end_warp_if_done(slot);
             } else {
                 self.waiting_for_memory &= !(1 << slot);
+                self.awake_since[slot as usize] = cycle;
                 self.await_operands(slot, cycle + 1);
             }
         }
@@ -239,9 +254,13 @@ impl Sm {
         if ready == 0 {
             return u64::MAX;
         }
-        if slot.held && issued == 0 {
+        if let Some(held) = slot.held.filter(|_| issued == 0) {
+            let candidates = self.ready & slot.warps & !self.blocked(s, soon);
+            if held != self.sight(candidates) {
+                return soon;
+            }
             // A unit that becomes free gives the policy more to choose from.
-            let frees = classes().filter(|&(&free, class)| ready & class != 0 && free >= soon);
+            let frees = classes().filter(|&(&free, class)| ready & class != 0 && free > soon);
             let free = frees.map(|(&free, _)| free).min().unwrap_or(u64::MAX);
             return self.policy.changes_at(soon - 1).min(free).max(soon);
         }

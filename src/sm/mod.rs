@@ -88,8 +88,17 @@ struct IssueSlot {
     /// When each class's unit takes the next instruction, and when all do.
     unit_free: [u64; CLASSES],
     units_free: u64,
-    /// The policy lets none of its ready warps issue.
-    held: bool,
+    /// In the last step the policy let none of its candidates issue.
+    held: Option<Sight>,
+}
+
+/// What a policy's answer may come from, but for what only a step of the SM changes ahead of the issue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Sight {
+    candidates: u64,
+    waiting: u64,
+    at_barrier: u64,
+    memory: u64,
 }
 
 /// One SM.
@@ -113,6 +122,7 @@ pub struct Sm {
     cycle: u64,
     warps: Vec<Option<Box<Warp>>>,
     ages: Vec<u64>,
+    awake_since: Vec<u64>,
     next_age: u64,
     ctas: Vec<Option<Cta>>,
     launches: VecDeque<CtaLaunch>,
@@ -131,6 +141,8 @@ pub struct Sm {
     last_fetched: u32,
     /// Warps at the end of their trace whose last instructions are still in the pipeline.
     draining: u64,
+    /// Warps at the end of their trace, with instructions perhaps in flight.
+    at_end: u64,
     waiting_for_memory: u64,
     slots: Vec<IssueSlot>,
     policy: Box<dyn WarpScheduler>,
@@ -173,7 +185,7 @@ impl Sm {
                 next_issue: 0,
                 unit_free: [0; CLASSES],
                 units_free: 0,
-                held: false,
+                held: None,
             })
             .collect();
         let scene = SmScene::of(machine, id as u32);
@@ -195,6 +207,7 @@ impl Sm {
             cycle: 0,
             warps: (0..max_warps).map(|_| None).collect(),
             ages: vec![0; 64],
+            awake_since: vec![0; 64],
             next_age: 0,
             ctas: (0..config.max_ctas).map(|_| None).collect(),
             launches: VecDeque::new(),
@@ -209,6 +222,7 @@ impl Sm {
             unfetched: 0,
             last_fetched: 63,
             draining: 0,
+            at_end: 0,
             waiting_for_memory: 0,
             slots,
             policy: WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &scene)?,
@@ -321,6 +335,7 @@ impl Sm {
     fn start_warp(&mut self, slot: u32, warp: Warp, cycle: u64) -> Result<(), TraceError> {
         self.present |= 1 << slot;
         self.ages[slot as usize] = self.next_age;
+        self.awake_since[slot as usize] = cycle;
         self.next_age += 1;
         self.warps[slot as usize] = Some(Box::new(warp));
         self.next_record(slot, cycle)
@@ -336,6 +351,7 @@ impl Sm {
             let drained = warp.drained.max(cycle);
             self.set_class(slot, None);
             self.draining |= 1 << slot;
+            self.at_end |= 1 << slot;
             self.calendar.add(slot, drained);
         }
         Ok(())
@@ -376,10 +392,9 @@ impl Sm {
         self.ctas[cta].as_mut().expect("the CTA is present")
     }
 
-    /// Whether a warp is at the end of its trace, with memory instructions perhaps in flight.
+    /// Whether a warp is at the end of its trace and out of the pipeline, with memory instructions perhaps in flight.
     fn has_ended(&self, slot: u32) -> bool {
-        let warp = self.warp(slot);
-        warp.op == warp.op_end && self.waiting_for_memory >> slot & 1 == 1
+        (self.at_end & self.waiting_for_memory) >> slot & 1 == 1
     }
 
     /// Ends a warp whose trace is at its end when nothing of it is in flight.
@@ -391,6 +406,7 @@ impl Sm {
         let cta = warp.cta as usize;
         self.warps[slot as usize] = None;
         self.present &= !(1 << slot);
+        self.at_end &= !(1 << slot);
         self.waiting_for_memory &= !(1 << slot);
         self.policy.retired(slot);
         let state = self.cta_mut(cta);

@@ -1,11 +1,17 @@
 //! Warp schedulers: which ready warp issues next.
 
+mod cta_aware;
+mod groups;
 mod gto;
 mod lrr;
+mod oldest;
 // The example of docs/adding-a-policy.md.
 #[cfg(test)]
 #[path = "../../../docs/examples/strided.rs"]
 mod strided;
+mod swl;
+mod two_level;
+mod two_level_active;
 
 use crate::dram::scheduler::Counter;
 use crate::machine::{L1, Machine, Sm};
@@ -47,8 +53,20 @@ pub struct WarpView<'a> {
     pub waiting: u64,
     /// Of these, the ones that wait at a barrier.
     pub at_barrier: u64,
+    /// Of these, the ones at the end of their trace: they have nothing more to issue.
+    pub at_end: u64,
+    /// Core cycle in which the warp in each slot came, or last stopped to wait for memory or at a barrier.
+    pub awake_since: &'a [u64],
     /// Warps whose next instruction goes to the load/store unit.
     pub memory: u64,
+}
+
+impl WarpView<'_> {
+    /// Warps of the scheduler that go on by themselves: they wait neither for data from memory nor for other warps, and have
+    /// something to issue.
+    fn awake(&self) -> u64 {
+        self.own & self.present & !(self.waiting | self.at_barrier | self.at_end)
+    }
 }
 
 /// A CTA that has come to an SM.
@@ -92,8 +110,20 @@ pub trait WarpScheduler: Send {
 }
 
 /// Every warp scheduler.
-pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, SmScene> =
-    Registry { slot: "warp_scheduler", entries: &[lrr::ENTRY, gto::ENTRY] };
+pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, SmScene> = Registry {
+    slot: "warp_scheduler",
+    entries: &[
+        lrr::ENTRY,
+        gto::ENTRY,
+        oldest::ENTRY,
+        two_level::ENTRY,
+        two_level_active::ENTRY,
+        cta_aware::CTA_AWARE,
+        cta_aware::CTA_AWARE_LOCALITY,
+        cta_aware::CTA_AWARE_LOCALITY_BLP,
+        swl::ENTRY,
+    ],
+};
 
 type WarpEntry = Entry<dyn WarpScheduler, SmScene>;
 
@@ -113,18 +143,32 @@ mod tests {
         let halves = [0x5555_5555_5555_5555u64, 0xaaaa_aaaa_aaaa_aaaa];
         for name in WARP_SCHEDULERS.names() {
             let mut policy = WARP_SCHEDULERS.build(name, &scene).unwrap();
+            for slot in 0..16 {
+                let warps = [0, 1, 2, 3].map(|warp| (4 * slot + warp, 1));
+                policy.launched(&ResidentCta { slot, warps: &warps });
+            }
+            let mut picks = 0;
             let mut ready = 0x8421_0000_0000_1248u64;
             for round in 0..1000 {
                 let scheduler = round % 2;
                 let own = halves[scheduler];
-                let view = WarpView { scheduler, own, ages: &ages, ..WarpView::default() };
+                let view = WarpView {
+                    scheduler,
+                    own,
+                    present: u64::MAX,
+                    ages: &ages,
+                    awake_since: &ages,
+                    ..WarpView::default()
+                };
                 if ready & own != 0
                     && let Some(pick) = policy.pick(ready & own, &view)
                 {
                     assert!((ready & own) >> pick & 1 == 1, "{name}");
+                    picks += 1;
                 }
                 ready = ready.rotate_left(round as u32 % 7) | 1 << (round % 64);
             }
+            assert!(picks > 500, "{name} holds back nearly all");
         }
     }
 

@@ -87,6 +87,27 @@ fn overrides() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
+/// Every warp scheduler, with so few warps at a time that it holds others back.
+fn policy() -> impl Strategy<Value = String> {
+    let texts = [
+        "lrr",
+        "gto",
+        "oldest",
+        "two-level(warps=2)",
+        "two-level(warps=2,idle=lend)",
+        "two-level-active(warps=1)",
+        "two-level-active(warps=3)",
+        "cta-aware(min_warps=1)",
+        "cta-aware(min_warps=3,idle=lend)",
+        "cta-aware-locality(min_warps=2)",
+        "cta-aware-locality(min_warps=1,idle=lend)",
+        "cta-aware-locality-blp(min_warps=1)",
+        "swl(warps=1)",
+        "swl(warps=2)",
+    ];
+    prop::sample::select(texts.to_vec()).prop_map(|text| format!("policy.warp_scheduler={text}"))
+}
+
 /// A failure that lasts has the reason that it had when L1 last looked, which may change in between: only the sum of all
 /// is the same.
 fn fails_in_all(mut result: SmResult) -> SmResult {
@@ -96,11 +117,12 @@ fn fails_in_all(mut result: SmResult) -> SmResult {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, max_shrink_iters: 300, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, max_shrink_iters: 300, ..ProptestConfig::with_cases(300) })]
 
     #[test]
     fn a_turn_in_every_cycle_changes_nothing(
         overrides in overrides(),
+        policy in policy(),
         ctas in prop::collection::vec(prop::collection::vec(warp(), 1..4), 1..4),
         closed_until in prop::sample::select(&[0u64, 60, 300][..]),
     ) {
@@ -108,7 +130,7 @@ proptest! {
         let dram = ["dram.bus_bytes=4", "dram.address.map=row:12 bank:4 column:7 burst:5"];
         let few = ["network.input_buffer=1", "sm.units.fp64={latency=9,interval=3}"];
         let fixed = sectored.iter().chain(&dram).chain(&few).copied();
-        let all: Vec<&str> = fixed.chain(overrides.iter().map(String::as_str)).collect();
+        let all: Vec<&str> = fixed.chain(overrides.iter().chain([&policy]).map(String::as_str)).collect();
         let machine = machine(&all);
         let trace = trace(&[TestKernel::new(ctas)]);
         let run = |restless| {
