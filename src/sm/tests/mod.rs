@@ -3,6 +3,7 @@
 mod account;
 mod banks;
 mod barriers;
+mod groups;
 mod issue;
 mod memory;
 mod pipeline;
