@@ -13,6 +13,8 @@ struct Entry {
     count: u32,
     /// Where its line is, if that is kept for it.
     place: Option<Slot>,
+    /// Requests of two SMs or more wait for it.
+    shared: bool,
 }
 
 /// The registers of one cache, by sector address.
@@ -24,6 +26,8 @@ pub struct Mshr {
     free: Vec<u32>,
     capacity: usize,
     merges: u32,
+    /// Entries that are shared.
+    shared: u32,
 }
 
 /// Which of a cache's registers.
@@ -63,6 +67,7 @@ impl Mshr {
             free: Vec::with_capacity(capacity),
             capacity,
             merges,
+            shared: 0,
         }
     }
 
@@ -76,6 +81,12 @@ impl Mshr {
     #[inline]
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
+    }
+
+    /// Entries in which requests of two SMs or more wait.
+    #[inline]
+    pub fn shared(&self) -> u32 {
+        self.shared
     }
 
     #[inline]
@@ -95,6 +106,11 @@ impl Mshr {
         let entry = &mut self.entries[entry as usize];
         if entry.count == self.merges {
             return Merge::Full;
+        }
+        // Of more than two, some two that follow each other differ; what no SM made is the first.
+        if !entry.shared && requests.are_of_two_sms(entry.last, request) {
+            entry.shared = true;
+            self.shared += 1;
         }
         requests.set_next(entry.last, self.level, request);
         requests.set_next(request, self.level, RequestId::NONE);
@@ -137,7 +153,8 @@ impl Mshr {
     ) {
         assert!(!self.is_full(), "a free MSHR entry was promised");
         requests.set_next(request, self.level, RequestId::NONE);
-        let opened = Entry { sector, first: request, last: request, count: 1, place };
+        let opened =
+            Entry { sector, first: request, last: request, count: 1, place, shared: false };
         let entry = self.free.pop().unwrap_or(self.entries.len() as u32);
         match self.entries.get_mut(entry as usize) {
             Some(entry) => *entry = opened,
@@ -152,7 +169,8 @@ impl Mshr {
     pub fn close(&mut self, sector: u64) -> Option<(RequestId, u32)> {
         let entry = self.index.remove(sector, |entry| self.entries[entry as usize].sector)?;
         self.free.push(entry);
-        let Entry { first, count, .. } = self.entries[entry as usize];
+        let Entry { first, count, shared, .. } = self.entries[entry as usize];
+        self.shared -= u32::from(shared);
         Some((first, count))
     }
 }

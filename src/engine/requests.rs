@@ -86,6 +86,8 @@ pub struct Request {
     pub hit_prone: bool,
     /// What becomes of its line in the LLC.
     pub insertion: Insertion,
+    /// The Critical Field of its instruction when it arrived at the queue of its slice; 0 until then.
+    pub critical_field: u8,
 }
 
 impl Request {
@@ -113,6 +115,7 @@ impl Request {
             critical: false,
             hit_prone: false,
             insertion: Insertion::Newest,
+            critical_field: 0,
         }
     }
 }
@@ -207,6 +210,13 @@ impl RequestTable {
     #[inline]
     pub fn set_next(&mut self, id: RequestId, level: CacheLevel, next: RequestId) {
         self.get_mut(id).next[level as usize] = next;
+    }
+
+    /// Whether two requests come from different SMs; what no SM made comes from none.
+    #[inline]
+    pub fn are_of_two_sms(&self, one: RequestId, other: RequestId) -> bool {
+        let (one, other) = (self.get(one).sm, self.get(other).sm);
+        one != other && one != Request::NO_SM && other != Request::NO_SM
     }
 
     #[inline]

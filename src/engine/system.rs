@@ -220,7 +220,8 @@ impl System {
     /// The results of everything but the SMs, when all requests are done, at time `now`.
     pub fn finish_memory(&mut self, now: Ticks, machine: &Machine, result: &mut RunResult) {
         let cycle = self.fabric.clock(Domain::Dram).cycle_from(now);
-        result.slices = self.slices.iter_mut().map(Slice::finish).collect();
+        let llc_cycle = self.fabric.clock(Domain::Llc).cycle_from(now);
+        result.slices = self.slices.iter_mut().map(|slice| slice.finish(llc_cycle)).collect();
         let channels = self.controllers.iter_mut().map(|c| c.finish(cycle));
         result.channels = channels.map(|statistics| channel_result(&statistics)).collect();
         let sharing = self.controllers.iter().filter_map(Controller::row_sharing);

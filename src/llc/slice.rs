@@ -2,7 +2,7 @@
 
 use super::delay::DelayLine;
 use super::path::{Item, MergePath};
-use super::queue::{LLC_QUEUES, LlcQueue};
+use super::queue::{LLC_QUEUES, LlcQueue, QueueAccount};
 use super::set_key::SetKey;
 use super::warp_types::WarpCounts;
 use crate::cache::{ALL_BYTES, Geometry, Mshr, Slot, Tags};
@@ -12,7 +12,7 @@ use crate::engine::{
     Ticks, UnitId,
 };
 use crate::machine::{Machine, ReadAllocate, WriteAllocate, WritePolicy};
-use crate::record::{ReservationFail, SliceResult};
+use crate::record::{MshrState, ReservationFail, SliceResult};
 use crate::registry::PolicyError;
 use std::collections::VecDeque;
 
@@ -40,6 +40,8 @@ pub struct Slice {
     input_capacity: u32,
     /// Requests in the queue.
     queued: u32,
+    /// The queue lets nothing be taken from the network.
+    blocked: bool,
     /// Next of the requests that the last fill answers.
     pub(super) answering: RequestId,
     pub(super) index: u16,
@@ -58,8 +60,11 @@ pub struct Slice {
     miss_queue: u32,
     input_ticks: u64,
     queue: Box<dyn LlcQueue>,
+    account: QueueAccount,
     pub(super) to_dram_ticks: u64,
     pub(super) mshr: Mshr,
+    /// What the MSHRs hold, and from which cycle on.
+    mshr_state: (MshrState, u64),
     pub(super) tags: Tags,
     pub(super) geometry: Geometry,
     /// Where warps are told apart by their hits here.
@@ -94,14 +99,17 @@ impl Slice {
     ) -> Result<Slice, PolicyError> {
         let config = &machine.llc;
         let input_ticks = u64::from(config.input_latency) * core.period();
+        let queue = LLC_QUEUES.build(&machine.policy.llc_queue, config)?;
         Ok(Slice {
             ports,
             clock,
             unit: UnitId { domain: Domain::Llc, index: index as u32 },
             arriving: DelayLine::new(),
             // The delay line holds what arrives at one request a cycle during the delay.
-            input_capacity: config.queue + input_ticks.div_ceil(clock.period()) as u32,
+            input_capacity: (queue.capacity())
+                .saturating_add(input_ticks.div_ceil(clock.period()) as u32),
             queued: 0,
+            blocked: false,
             answering: RequestId::NONE,
             index: index as u16,
             rules: Rules {
@@ -119,9 +127,11 @@ impl Slice {
             results: VecDeque::new(),
             miss_queue: config.cache.miss_queue,
             input_ticks,
-            queue: LLC_QUEUES.build(&machine.policy.llc_queue, config)?,
+            queue,
+            account: QueueAccount::default(),
             to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
             mshr: Mshr::new(CacheLevel::Llc, config.cache.mshr_entries, config.cache.mshr_merges),
+            mshr_state: (MshrState::Idle, 0),
             tags: Tags::new(&config.cache, config.cache.size_bytes),
             geometry: Geometry::new(&config.cache),
             warps: needs.warp_types.map(|_| Box::default()),
@@ -138,17 +148,18 @@ impl Slice {
     /// One turn at LLC cycle `cycle`: arrivals, a fill, a reply, a request at the tags.
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) {
         let now = self.clock.at(cycle);
-        self.arrive(now, ctx);
+        self.arrive(cycle, now, ctx);
         self.fill(now, ctx);
         self.reply(now, ctx);
         self.send_results(now, ctx);
         self.serve(cycle, now, ctx);
         let sent = self.send_one(cycle, now, ctx);
+        self.follow_mshrs(cycle);
         self.schedule(cycle, now, sent, ctx);
     }
 
     /// Takes at most one request from the network, and lets those whose delay is over enter the queue.
-    fn arrive(&mut self, now: Ticks, ctx: &mut Context) {
+    fn arrive(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
         if self.has_input_room()
             && let Some(request) = ctx.fabric.ready(self.ports.requests, now)
         {
@@ -159,19 +170,36 @@ impl Slice {
             self.arriving.push(due, request);
         }
         while let Some(id) = self.arriving.ready(now) {
+            self.note_arrival(id, now, ctx);
             let request = ctx.requests.get(id);
             if !self.queue.accepts(request) {
+                self.queue.refused();
+                self.blocked = self.queue.is_blocked();
+                self.account.refused(cycle);
                 break;
             }
             self.queue.push(id, request);
+            self.account.entered(cycle, self.queued);
             self.queued += 1;
             self.mark(id, now, ctx);
             self.arriving.pop();
         }
     }
 
+    /// A request stands before the queue. The first time, it is told how critical it is.
+    fn note_arrival(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
+        if ctx.requests.get(id).critical_field > 0 {
+            return;
+        }
+        let field = ctx.side.fields.of(ctx.requests.get(id));
+        ctx.requests.get_mut(id).critical_field = field;
+        // One that was there before this cycle has stood behind another that could not enter.
+        let stood = now.since(ctx.requests.stamps(id).llc_arrived) >= self.clock.period();
+        self.account.arrived(field, stood || self.queued > 0);
+    }
+
     fn has_input_room(&self) -> bool {
-        self.arriving.len() as u32 + self.queued < self.input_capacity
+        self.arriving.len() as u32 + self.queued < self.input_capacity && !self.blocked
     }
 
     /// Takes at most one fill from DRAM, when the last one is answered.
@@ -294,11 +322,16 @@ impl Slice {
             return;
         }
         let Some(id) = self.queue.next() else { return };
-        ctx.requests.stamps_mut(id).llc_served = now;
+        let stamps = ctx.requests.stamps_mut(id);
+        stamps.llc_served = now;
+        let waited = now.since(stamps.llc_arrived);
+        let field = ctx.requests.get(id).critical_field;
         match self.access(id, cycle, now, ctx) {
             Ok(()) => {
                 self.queue.pop();
+                self.account.served(cycle, self.queued, field, waited);
                 self.queued -= 1;
+                self.blocked = self.blocked && self.queue.is_blocked();
                 self.end_fail(cycle);
             }
             Err(reason) => self.fail(reason, cycle, ctx),
@@ -427,9 +460,36 @@ impl Slice {
         merges.chain(self.warps.iter().flat_map(|warps| warps.counters())).collect()
     }
 
-    /// What the slice did.
-    pub fn finish(&mut self) -> SliceResult {
-        std::mem::take(&mut self.result)
+    /// What the queue's policy counted.
+    pub fn queue_counters(&self) -> Vec<Counter> {
+        self.queue.counters()
+    }
+
+    /// Counts the cycles for which the MSHRs held what they no longer do.
+    fn follow_mshrs(&mut self, cycle: u64) {
+        let state = match self.mshr.shared() {
+            0 if self.mshr.is_empty() => MshrState::Idle,
+            0 => MshrState::Unshared,
+            _ => MshrState::Shared,
+        };
+        if state != self.mshr_state.0 {
+            self.count_mshrs(cycle);
+            self.mshr_state = (state, cycle);
+        }
+    }
+
+    fn count_mshrs(&mut self, cycle: u64) {
+        let (state, since) = self.mshr_state;
+        self.result.mshr_cycles[state as usize] += cycle - since;
+    }
+
+    /// What the slice did until LLC cycle `cycle`, where the run ended.
+    pub fn finish(&mut self, cycle: u64) -> SliceResult {
+        if self.rules.cached {
+            self.count_mshrs(cycle);
+        }
+        let queue = self.account.finish(self.queue.rotations(), self.clock.period());
+        SliceResult { queue, ..std::mem::take(&mut self.result) }
     }
 
     /// Whether nothing is queued or in flight.

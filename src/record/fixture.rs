@@ -48,8 +48,18 @@ pub(super) fn result() -> RunResult {
         ],
         sms: vec![sm(1), sm(2)],
         slices: vec![
-            SliceResult { cache: cache(1), mshr_merge_length: histogram([1, 1, 4]) },
-            SliceResult { cache: cache(2), mshr_merge_length: histogram([2]) },
+            SliceResult {
+                cache: cache(1),
+                mshr_merge_length: histogram([1, 1, 4]),
+                mshr_cycles: [500, 200, 100],
+                queue: queue(1),
+            },
+            SliceResult {
+                cache: cache(2),
+                mshr_merge_length: histogram([2]),
+                mshr_cycles: [400, 340, 60],
+                queue: queue(3),
+            },
         ],
         networks: vec![request_network(), reply_network()],
         channels: vec![channel(1), channel(2)],
@@ -188,6 +198,19 @@ fn cache(n: u64) -> CacheCounts {
         write_fetches: 6 * n,
         evictions: 11 * n,
         reservation_fails: [n, 2 * n, 3 * n, 4 * n],
+    }
+}
+
+fn queue(n: u64) -> QueueResult {
+    QueueResult {
+        arrivals: [40 * n, 20 * n, 0, 30 * n, 10 * n],
+        critical_fields: 450 * n,
+        waiting_arrivals: 70 * n,
+        wait_cycles: [80 * n, 60 * n, 0, 240 * n, 130 * n],
+        length_cycles: 600 * n,
+        occupied_cycles: 120 * n,
+        refused_cycles: 15 * n,
+        rotations: 10 * n,
     }
 }
 

@@ -4,7 +4,7 @@
 //! Sources: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023.
 
 use super::column::{Column, count, maybe_count, ratio, text};
-use super::{CacheCounts, Histogram, ReservationFail, RunKey, SliceResult, SmResult};
+use super::{CacheCounts, Histogram, ReservationFail, RunKey, SmResult};
 use warpmem_trace::OpClass;
 
 /// `above / below`, or nothing where there is nothing below.
@@ -301,24 +301,4 @@ fn reads(c: &CacheCounts) -> u64 {
 
 fn read_misses(c: &CacheCounts) -> u64 {
     c.read_misses + c.read_sector_misses
-}
-
-/// An LLC slice, or all of them.
-pub(super) fn llc<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
-    let mut columns = cache("l2", move |row| &of(row).cache);
-    columns.extend([
-        ratio(
-            "mshr_merge_length_mean",
-            "requests",
-            "Mean number of requests in an LLC MSHR entry when it is released [Li].",
-            move |row| of(row).mshr_merge_length.mean(),
-        ),
-        maybe_count(
-            "mshr_merge_length_max",
-            "requests",
-            "Most requests in an LLC MSHR entry.",
-            move |row| of(row).mshr_merge_length.max(),
-        ),
-    ]);
-    columns
 }

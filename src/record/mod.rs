@@ -10,6 +10,7 @@ mod fixture;
 mod fnv;
 mod histogram;
 mod key;
+mod llc;
 mod loads;
 mod metrics;
 mod network;

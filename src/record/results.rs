@@ -170,11 +170,54 @@ pub struct SmResult {
     pub shared_bank_conflict_cycles: u64,
 }
 
+/// Classes of Critical Fields, the most critical first: 1, 2, 3 to 4, 5 to 8, 9 to 32 [CaLRS Table 2].
+pub const CRITICAL_CLASSES: usize = 5;
+
+/// The queue of an LLC slice over the run. Cycles are LLC cycles; a slice takes at most one request from the network in
+/// each, so that as many requests arrive as there are cycles in which one does.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QueueResult {
+    /// Requests that arrived, by the class of their Critical Field then.
+    pub arrivals: [u64; CRITICAL_CLASSES],
+    /// Sum of their Critical Fields.
+    pub critical_fields: u64,
+    /// Requests that found another waiting when they arrived.
+    pub waiting_arrivals: u64,
+    /// Sum over requests, by class, from arrival to their turn at the tags.
+    pub wait_cycles: [u64; CRITICAL_CLASSES],
+    /// Sum over cycles of the requests in the queue, that at the tags included, and cycles with one.
+    pub length_cycles: u64,
+    pub occupied_cycles: u64,
+    /// Cycles in which a request that had arrived could not enter the queue.
+    pub refused_cycles: u64,
+    /// Rotations of priorities.
+    pub rotations: u64,
+}
+
+/// What the MSHRs of a slice hold [Li Fig 5.2].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum MshrState {
+    /// Nothing.
+    Idle,
+    /// No entry with requests of two SMs or more.
+    Unshared,
+    /// An entry with requests of two SMs or more.
+    Shared,
+}
+
+impl MshrState {
+    pub const COUNT: usize = 3;
+}
+
 /// One LLC slice over the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SliceResult {
     pub cache: CacheCounts,
     pub mshr_merge_length: Histogram,
+    /// LLC cycles by [`MshrState`]; none without a cache.
+    pub mshr_cycles: [u64; MshrState::COUNT],
+    pub queue: QueueResult,
 }
 
 /// One bank over the run.

@@ -3,6 +3,7 @@
 use super::column::{Column, count, maybe_count, maybe_signed, ratio, text};
 use super::dram;
 use super::energy::energy;
+use super::llc::llc;
 use super::metrics::{self, SM_CYCLES, distribution, quotient};
 use super::network;
 use super::rows::{BankRow, CounterRow, FinishedRun, UnitRow};
@@ -39,7 +40,7 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
     columns.extend(latency());
     columns.extend(network::run_network_columns());
     columns.extend(metrics::cache::<FinishedRun>("l1", |run| &run.sms.l1));
-    columns.extend(metrics::llc::<FinishedRun>(|run| &run.slices));
+    columns.extend(llc::<FinishedRun>(|run| &run.slices));
     columns.extend(dram::bank::<FinishedRun>(|run| run.banks.clone()));
     columns.extend(dram::row_sharing());
     columns.extend(dram::channel::<FinishedRun>(|run| &run.channels));
@@ -256,7 +257,7 @@ pub(super) fn slice_columns() -> Vec<Column<UnitRow>> {
             row.unit as u64 / u64::from(row.run.key.machine.llc.slices_per_channel.max(1))
         },
     ));
-    columns.extend(metrics::llc::<UnitRow>(UnitRow::slice));
+    columns.extend(llc::<UnitRow>(UnitRow::slice));
     columns
 }
 

@@ -1,7 +1,8 @@
 //! Sums of raw counts over units of one kind.
 
 use super::{
-    BankResult, CacheCounts, ChannelResult, Histogram, SliceResult, SmResult, StreamResult,
+    BankResult, CacheCounts, ChannelResult, Histogram, QueueResult, SliceResult, SmResult,
+    StreamResult,
 };
 
 /// The sum of `units`, count by count.
@@ -94,7 +95,18 @@ add_fields!(SmResult {
     shared_bank_conflict_cycles,
 });
 
-add_fields!(SliceResult { cache, mshr_merge_length });
+add_fields!(SliceResult { cache, mshr_merge_length, mshr_cycles, queue });
+
+add_fields!(QueueResult {
+    arrivals,
+    critical_fields,
+    waiting_arrivals,
+    wait_cycles,
+    length_cycles,
+    occupied_cycles,
+    refused_cycles,
+    rotations,
+});
 
 add_fields!(BankResult {
     reads,

@@ -59,7 +59,7 @@ impl Sm {
         match self.l1.read(&sector, self.room_to_ask(ctx)) {
             Read::Fail(reason) => return Err(reason),
             Read::Hit => {
-                self.hit(access);
+                self.hit(access, ctx);
                 self.answered_in_l1(access, &sector, ctx);
             }
             Read::Pending => {
@@ -90,7 +90,7 @@ impl Sm {
             }
             Write::Absorbed { writeback } => {
                 self.write_back(writeback, ctx);
-                self.hit(access);
+                self.hit(access, ctx);
             }
             Write::Fetch { writeback } => {
                 self.write_back(writeback, ctx);
@@ -133,7 +133,8 @@ impl Sm {
         ctx.fabric.push(self.request_port, request, leaves);
     }
 
-    fn hit(&mut self, access: AccessId) {
+    fn hit(&mut self, access: AccessId, ctx: &mut Context) {
+        ctx.side.fields.hit(self.id, access.0);
         let row = self.accesses.get_mut(access);
         row.waiting -= 1;
         row.ready_cycle = row.ready_cycle.max(self.cycle);

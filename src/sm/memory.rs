@@ -122,6 +122,9 @@ impl Sm {
     fn send_sectors(&mut self, cycle: u64, ctx: &mut Context) {
         let Some(entry) = self.lsu.head_mut() else { return };
         let mut entry = std::mem::replace(entry, Entry::blank());
+        if entry.sent == 0 {
+            ctx.side.fields.begin(self.id, entry.access.0, entry.sectors.as_slice().len());
+        }
         if ctx.side.loads.is_some() {
             self.begin_load(&entry, ctx);
         }

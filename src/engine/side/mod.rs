@@ -1,10 +1,13 @@
 //! What crosses the levels of the machine beside requests and replies, for DRAM schedulers that ask for it
-//! ([`Needs`]). What nobody asked for is not there and costs a look.
+//! ([`Needs`]): what nobody asked for is not there and costs a look. Critical Fields are always there, as metrics are told
+//! by them.
 
+mod fields;
 mod loads;
 mod merges;
 mod warps;
 
+pub use fields::CriticalFields;
 pub use loads::LoadEnds;
 pub use merges::{MergeNews, Sent};
 pub use warps::{WarpTable, WarpType};
@@ -15,6 +18,7 @@ use crate::machine::Machine;
 /// All side channels of a machine.
 #[derive(Default)]
 pub struct SideChannels {
+    pub fields: CriticalFields,
     pub critical: Option<CriticalShare>,
     pub loads: Option<LoadEnds>,
     pub merges: Option<MergeNews>,
@@ -24,6 +28,7 @@ pub struct SideChannels {
 impl SideChannels {
     pub fn new(machine: &Machine, needs: &Needs) -> SideChannels {
         SideChannels {
+            fields: CriticalFields::default(),
             critical: needs.critical_share.map(CriticalShare::new),
             loads: needs.load_ends.then(|| LoadEnds::new(machine.dram.channels as usize)),
             merges: needs.merges.map(|_| MergeNews::new(machine.slices() as usize)),

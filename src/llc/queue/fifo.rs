@@ -27,6 +27,10 @@ struct Fifo {
 }
 
 impl LlcQueue for Fifo {
+    fn capacity(&self) -> u32 {
+        self.capacity as u32
+    }
+
     fn accepts(&self, _: &Request) -> bool {
         self.waiting.len() < self.capacity
     }

@@ -27,6 +27,9 @@ const ATOMIC: RequestKind = RequestKind::Atomic;
 const WRITEBACK: RequestKind = RequestKind::Writeback;
 const FETCH: RequestKind = RequestKind::Fetch;
 
+/// LLC cycles of every run.
+const RUN: u64 = 100_000;
+
 /// CTA that every request is of, by its index in the trace.
 const CTA: u32 = 9;
 
@@ -308,7 +311,7 @@ fn run_for(
     let served = |&(_, id): &(u64, RequestId)| clock.cycle_of(bench.requests.stamps(id).llc_served);
     let served = world.answers.iter().map(served).collect();
     let World { down, from, told, hit_prone, load_ends, .. } = world;
-    let (result, counters) = (slice.finish(), slice.counters());
+    let (result, counters) = (slice.finish(RUN), slice.counters());
     Outcome { answered, order, served, down, from, told, hit_prone, result, counters, load_ends }
 }
 
