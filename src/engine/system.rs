@@ -11,6 +11,7 @@ use crate::dram::scheduler::{Counter, Needs, SCHEDULERS, Scene};
 use crate::dram::{AddressMap, Channel, ChannelStatistics, Controller};
 use crate::ideal::{IDEALS, Ideal};
 use crate::llc::prefetch::PREFETCHERS;
+use crate::llc::queue::LLC_QUEUES;
 use crate::llc::{Slice, SlicePorts};
 use crate::machine::{Machine, MachineError, Policies};
 use crate::network::{self, Direction, Topology};
@@ -61,7 +62,8 @@ impl System {
         let scene = Scene::of(machine);
         let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &scene)?;
         let needs = schedulers.needs();
-        let wiring = Wiring::new(machine, &needs);
+        let queue = LLC_QUEUES.build(&machine.policy.llc_queue, &machine.llc)?;
+        let wiring = Wiring::new(machine, &needs, queue.places_at_clusters());
         let sms = wiring.sms(machine)?;
         let slices = wiring.slices(machine, &needs)?;
         let channels = Channel::all(&scene, &*schedulers)?;
@@ -240,6 +242,9 @@ impl System {
         for (index, sm) in self.sms.iter().enumerate() {
             counters.extend(named("sm", index, &policy.warp_scheduler, sm.counters()));
         }
+        for (index, slice) in self.slices.iter().enumerate() {
+            counters.extend(named("slice", index, &policy.llc_queue, slice.queue_counters()));
+        }
         counters
     }
 
@@ -360,22 +365,27 @@ struct Wiring {
 }
 
 impl Wiring {
-    fn new(machine: &Machine, needs: &Needs) -> Wiring {
+    /// `places` for requests stand at each cluster of SMs beside those of the L1s and the network.
+    fn new(machine: &Machine, needs: &Needs, places: u32) -> Wiring {
         let periods = machine.clocks.periods();
         let clocks = [periods.dram, periods.llc, periods.network, periods.core].map(Clock::new);
         let (sms, slices) = (machine.sm.count as usize, machine.slices() as usize);
         let channels = machine.dram.channels as usize;
         let fabric = Fabric::new(clocks, [channels, slices, 2, sms + 1]);
         let mut wiring = Wiring { fabric, sm_ports: Vec::new(), slice_ports: Vec::new() };
-        wiring.add_sm_ports(machine, sms);
+        wiring.add_sm_ports(machine, sms, places);
         wiring.add_slice_ports(machine, slices, needs);
         wiring
     }
 
-    fn add_sm_ports(&mut self, machine: &Machine, sms: usize) {
+    fn add_sm_ports(&mut self, machine: &Machine, sms: usize, places: u32) {
         // The L1 miss queue and the network's input buffer are one queue.
         let injection = machine.l1.cache.miss_queue + machine.network.input_buffer;
+        let cluster = machine.network.sms_per_node;
         for index in 0..sms {
+            // The first SMs of a cluster have what does not divide evenly.
+            let odd = index as u32 % cluster < places % cluster;
+            let injection = injection + places / cluster + u32::from(odd);
             let sm = UnitId { domain: Domain::Core, index: index as u32 };
             let add = &mut self.fabric;
             let (out, back) = (network_unit(REQUEST_NETWORK), network_unit(REPLY_NETWORK));
@@ -455,4 +465,20 @@ impl Wiring {
 
 fn network_unit(index: usize) -> UnitId {
     UnitId { domain: Domain::Network, index: index as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_at_a_cluster_are_shared_among_its_sms() {
+        let machine = crate::testing::machine(&["sm.count=5", "network.sms_per_node=2"]);
+        let rooms = |places| -> Vec<usize> {
+            let wiring = Wiring::new(&machine, &Needs::default(), places);
+            wiring.sm_ports.iter().map(|&(out, _)| wiring.fabric.room(out)).collect()
+        };
+        let own = rooms(0)[0];
+        assert_eq!(rooms(5), [3, 2, 3, 2, 3].map(|places| own + places));
+    }
 }

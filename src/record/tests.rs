@@ -182,6 +182,37 @@ fn caches() {
 }
 
 #[test]
+fn queues_of_slices() {
+    expect(&[
+        // Of 400 requests, counted four times a slice of 100.
+        ("waiting_ratio", 0.7),
+        ("queue_length_mean", 5.0),
+        ("queue_latency_class_0", 2.0),
+        ("queue_latency_class_1", 3.0),
+        ("queue_latency_class_3", 8.0),
+        ("queue_latency_class_4", 13.0),
+        ("critical_field_1", 0.4),
+        ("critical_field_2", 0.2),
+        ("critical_field_3_4", 0.0),
+        ("critical_field_5_8", 0.3),
+        ("critical_field_9_32", 0.1),
+        ("critical_field_mean", 4.5),
+        ("rotation_interval", 12.0),
+        ("queue_refused_cycles", 60.0),
+    ]);
+    assert_eq!(row()["queue_latency_class_2"], Value::Null, "there were none");
+}
+
+#[test]
+fn inter_core_locality_is_a_mean_over_slices() {
+    expect(&[
+        ("inter_core_locality", (100.0 / 800.0 + 60.0 / 800.0) / 2.0),
+        ("no_inter_core_locality", (200.0 + 340.0) / 1600.0),
+        ("mshr_idle", 900.0 / 1600.0),
+    ]);
+}
+
+#[test]
 fn dram() {
     // The banks' weights sum to 1 + 10 + 2 + 20 = 33, the channels' to 3.
     expect(&[
@@ -320,7 +351,7 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
     for name in ["consecutive_cta_row_sharing", "ipc_warp", "in_mc_fraction", "latency_l1"] {
         assert!(nulls.contains(&name), "{name} is {}", row[name]);
     }
-    for name in ["latency_p99", "row_hit_rate", "blp"] {
+    for name in ["latency_p99", "row_hit_rate", "blp", "inter_core_locality", "rotation_interval"] {
         assert!(nulls.contains(&name), "{name} is {}", row[name]);
     }
     for name in ["cycles", "loads", "reads", "l1_read_hits", "dram_bytes"] {
@@ -332,11 +363,13 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
 fn a_fingerprint_follows_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
-    let changes: [fn(&mut RunResult); 14] = [
+    let changes: [fn(&mut RunResult); 16] = [
         |r| r.steps += 1,
         |r| r.kernels[1].name.push('x'),
         |r| r.sms[1].l1.reservation_fails[3] += 1,
         |r| r.slices[0].mshr_merge_length.record(3),
+        |r| r.slices[1].mshr_cycles[2] += 1,
+        |r| r.slices[1].queue.refused_cycles += 1,
         |r| r.channels[1].banks[1].precharges += 1,
         |r| r.channels[1].open_cycles += 1,
         |r| r.channels[1].banks[0].streak_breakers[2] += 1,

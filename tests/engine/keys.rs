@@ -12,7 +12,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("description", "a text for people"),
     ("dram.stacks", "no machine with stacks yet"),
     ("dram.timing.tccdr", "no machine with stacks yet"),
-    ("policy.llc_queue", "one policy so far"),
     ("policy.cta_scheduler", "one policy so far"),
     ("policy.prefetcher", "one policy so far"),
 ];
@@ -229,6 +228,7 @@ const CHANGES: &[Change] = &[
     change("policy.arbiter=hold-grant"),
     change("policy.ideal=perfect-dram"),
     change("policy.warp_scheduler=lrr"),
+    change("policy.llc_queue=none"),
     change("policy.topology=mesh"),
     change("run.concurrent_kernels=true"),
     change("run.launch_latency=100"),

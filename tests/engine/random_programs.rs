@@ -173,6 +173,14 @@ const SHAPES: &[&[&str]] = &[
     ],
     &["llc.enabled=false", "llc.enabled=false l1.enabled=false"],
     &["llc.queue=1", "llc.queue=2"],
+    &[
+        "policy.llc_queue=calrs-ideal",
+        "policy.llc_queue=none",
+        "policy.llc_queue=none(entries=0)",
+        // The least that is valid, whatever was chosen above.
+        "policy.llc_queue=calrs llc.queue=5",
+        "policy.llc_queue=calrs(emptied=highest) llc.queue=13",
+    ],
     &["llc.reply_queue=1"],
     &["llc.to_dram_queue=1 llc.cache.miss_queue=1"],
     &["llc.to_dram_latency=0"],

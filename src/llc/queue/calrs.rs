@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_most_critical_go_first_and_the_oldest_of_these() {
-        let mut rig = Rig::new("calrs", &[]);
+        let mut rig = Rig::new("calrs", &["llc.queue=128"]);
         offer_all(&mut rig, &[32, 1, 4, 2, 9, 1, 3, 8, 5]);
         let order: Vec<u32> = (0..9).filter_map(|_| rig.serve()).collect();
         let fields: Vec<u8> = order.iter().map(|&id| rig.field(id)).collect();
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn priorities_rotate_when_the_subqueue_served_is_empty() {
-        let mut rig = Rig::new("calrs", &[]);
+        let mut rig = Rig::new("calrs", &["llc.queue=128"]);
         offer_all(&mut rig, &[1, 1, 2, 2, 5]);
         assert_eq!(rig.serve_fields(1), [1]);
         assert_eq!(rig.counter("rotations"), 0, "one more waits there");
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn by_the_text_they_rotate_when_the_subqueue_of_priority_0_is_empty() {
-        let mut rig = Rig::new("calrs(emptied=highest)", &[]);
+        let mut rig = Rig::new("calrs(emptied=highest)", &["llc.queue=128"]);
         offer_all(&mut rig, &[2, 2, 2]);
         assert_eq!(rig.serve_fields(1), [2]);
         assert_eq!(rig.counter("rotations"), 1, "nothing of field 1 waits");
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn nothing_waits_for_ever_where_subqueues_become_empty() {
-        let mut rig = Rig::new("calrs", &[]);
+        let mut rig = Rig::new("calrs", &["llc.queue=128"]);
         offer_all(&mut rig, &[32]);
         // Two of field 1 come whenever both before are served.
         let services = (0..100).find(|turn| {

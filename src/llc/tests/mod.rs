@@ -3,6 +3,7 @@
 mod direct;
 mod load_ends;
 mod merges;
+mod queue;
 mod requests;
 mod warp_types;
 mod writes;
@@ -45,11 +46,16 @@ struct Ask {
     sm: u16,
     warp: u32,
     load: u32,
+    /// Its memory instruction, by its row in the table of the SM.
+    access: u32,
+    /// No request, but a sibling that hits in L1.
+    hit: bool,
 }
 
 fn ask(cycle: u64, kind: RequestKind, address: u64) -> Ask {
-    let (sm, warp, load) = (0, u32::MAX, u32::MAX);
-    Ask { cycle, kind, address, bytes: u32::MAX, serial: 1, sectors: 1, sm, warp, load }
+    let (sm, warp, load, access) = (0, u32::MAX, u32::MAX, u32::MAX);
+    let (bytes, serial, sectors, hit) = (u32::MAX, 1, 1, false);
+    Ask { cycle, kind, address, bytes, serial, sectors, sm, warp, load, access, hit }
 }
 
 /// A store of the first `parts` 32nds of a sector.
@@ -70,6 +76,8 @@ struct Outcome {
     order: Vec<usize>,
     /// Cycle in which each answered ask had its turn at the tags, in the order of the answers.
     served: Vec<u64>,
+    /// Cycle in which each arrived at the slice, in the same order.
+    arrived: Vec<u64>,
     /// Requests that reached the channel: cycle, kind, address, sectors.
     down: Vec<(u64, RequestKind, u64, u8)>,
     /// The SMs and CTAs that they are of, in the order of `down`.
@@ -159,11 +167,17 @@ impl World {
             && ask.cycle <= cycle
         {
             self.asks.pop_front();
+            if ask.hit {
+                ctx.side.fields.hit(ask.sm, ask.access);
+                self.ids.push(RequestId::NONE);
+                continue;
+            }
             let request = Request {
                 sm: if ask.kind == WRITEBACK { Request::NO_SM } else { ask.sm },
                 cta: CTA,
                 warp: ask.warp,
                 load: ask.load,
+                access: ask.access,
                 bytes: ask.bytes,
                 serial: ask.serial,
                 sectors: ask.sectors,
@@ -267,6 +281,10 @@ fn run_for(
         let requests = asks.iter().filter(|ask| ask.load == 0).map(|ask| ask.address);
         assert_eq!(bench.context().begin_load(requests), 0);
     }
+    for &Ask { sm, access, .. } in asks.iter().filter(|ask| ask.access != u32::MAX) {
+        let siblings = asks.iter().filter(|ask| (ask.sm, ask.access) == (sm, access));
+        bench.side.fields.begin(sm, access, siblings.count());
+    }
     let [dram, llc, network] = [Domain::Dram, Domain::Llc, Domain::Network].map(unit);
     let queue = machine.llc.to_dram_queue + machine.llc.cache.miss_queue;
     let misses = if needs.merges.is_some() { 1 } else { queue as usize };
@@ -310,9 +328,24 @@ fn run_for(
         .collect();
     let served = |&(_, id): &(u64, RequestId)| clock.cycle_of(bench.requests.stamps(id).llc_served);
     let served = world.answers.iter().map(served).collect();
+    let arrived =
+        |&(_, id): &(u64, RequestId)| clock.cycle_of(bench.requests.stamps(id).llc_arrived);
+    let arrived = world.answers.iter().map(arrived).collect();
     let World { down, from, told, hit_prone, load_ends, .. } = world;
     let (result, counters) = (slice.finish(RUN), slice.counters());
-    Outcome { answered, order, served, down, from, told, hit_prone, result, counters, load_ends }
+    Outcome {
+        answered,
+        order,
+        served,
+        arrived,
+        down,
+        from,
+        told,
+        hit_prone,
+        result,
+        counters,
+        load_ends,
+    }
 }
 
 fn unit(domain: Domain) -> UnitId {

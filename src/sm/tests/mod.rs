@@ -40,6 +40,8 @@ struct Sent {
     cycle: u64,
     request: Request,
     stamps: Stamps,
+    /// That of its instruction then.
+    critical_field: u8,
 }
 
 /// What an SM did.
@@ -128,7 +130,8 @@ impl Below {
         while let Some(id) = ctx.fabric.ready(out, now) {
             ctx.fabric.pop(out, now);
             let (request, stamps) = (*ctx.requests.get(id), *ctx.requests.stamps(id));
-            self.sent.push(Sent { cycle, request, stamps });
+            let critical_field = ctx.side.fields.of(&request);
+            self.sent.push(Sent { cycle, request, stamps, critical_field });
             self.enter(&request, cycle, ctx);
             match request.kind {
                 RequestKind::Writeback => ctx.requests.remove(id),

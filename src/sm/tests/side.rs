@@ -1,4 +1,4 @@
-//! What requests take along for DRAM schedulers that ask for it.
+//! What requests take along for DRAM schedulers that ask for it, and the Critical Fields of instructions.
 
 use super::*;
 use crate::dram::scheduler::Needs;
@@ -110,4 +110,43 @@ fn numbers_of_loads_that_are_over_are_used_again() {
     let steps = (0..5).map(|n| load(&[n * 128]).used_after(0)).chain([exit()]);
     let outcome = run_for(&load_ends(), vec![steps.collect()]);
     assert_eq!(numbers(&outcome), [0; 5]);
+}
+
+/// Line and Critical Field of what leaves the SM, when it is below.
+fn critical_fields(machine: &Machine, warps: Vec<WarpSteps>) -> Vec<(u64, u8)> {
+    let sent = run(machine, warps).sent;
+    sent.iter().map(|sent| (sent.request.address / 128, sent.critical_field)).collect()
+}
+
+#[test]
+fn hits_lower_the_critical_field_of_the_siblings_that_are_under_way() {
+    let machine = machine(&[]);
+    let warp = vec![load(&[0]).used_after(0), load(&[128, 0, 256, 384]), exit()];
+    // The hit is at the tags one cycle after the request before it has left them, and two before the next is below.
+    assert_eq!(critical_fields(&machine, vec![warp]), [(0, 1), (1, 4), (2, 3), (3, 3)]);
+    let warp = vec![load(&[0]).used_after(0), load(&[0, 4, 8]).used_after(0), load(&[128])];
+    assert_eq!(critical_fields(&machine, vec![warp]), [(0, 1), (1, 1)], "lanes of one line");
+}
+
+#[test]
+fn requests_that_merge_in_l1_lower_no_critical_field() {
+    let warps = vec![vec![load(&[0]), exit()], vec![load(&[0, 128, 256]), exit()]];
+    assert_eq!(critical_fields(&machine(&[]), warps), [(0, 1), (1, 3), (2, 3)]);
+}
+
+#[test]
+fn stores_that_l1_keeps_lower_the_critical_field_and_those_that_pass_do_not() {
+    let warp = vec![load(&[0]).used_after(0), store(&[0, 128]), exit()];
+    let back = machine(&["l1.cache.write=write-back", "l1.cache.write_allocate=none"]);
+    assert_eq!(critical_fields(&back, vec![warp.clone()]), [(0, 1), (1, 1)]);
+    let through = machine(&["l1.cache.write=write-through", "l1.cache.write_allocate=none"]);
+    assert_eq!(critical_fields(&through, vec![warp]), [(0, 1), (0, 2), (1, 2)]);
+}
+
+#[test]
+fn atomics_and_loads_past_l1_have_the_critical_field_of_all_their_requests() {
+    let atomic = memory(Kind::Atomic, Space::Global, &[0, 4, 128, 256]);
+    let past = load(&lines(2)).with(|i| i.cache_op = CacheOp::Global);
+    let sent = critical_fields(&machine(&[]), vec![vec![atomic, past, exit()]]);
+    assert_eq!(sent, [(0, 3), (1, 3), (2, 3), (0, 2), (1, 2)]);
 }
