@@ -76,7 +76,7 @@ impl Calrs {
     }
 
     /// Subqueues from this priority down.
-    fn from_priority(&self, priority: usize) -> impl Iterator<Item = usize> {
+    fn subqueues_from(&self, priority: usize) -> impl Iterator<Item = usize> {
         let first = self.first;
         (priority..SUBQUEUES).map(move |priority| (first + priority) % SUBQUEUES)
     }
@@ -86,7 +86,7 @@ impl Calrs {
         if self.blocked {
             return None;
         }
-        self.from_priority(class_of(request.critical_field)).find(|&at| {
+        self.subqueues_from(class_of(request.critical_field)).find(|&at| {
             let Subqueue { capacity, waiting } = &self.subqueues[at];
             waiting.len() < *capacity
         })
@@ -94,7 +94,7 @@ impl Calrs {
 
     /// The subqueue that is served next.
     fn served_next(&self) -> Option<usize> {
-        self.from_priority(0).find(|&at| !self.subqueues[at].waiting.is_empty())
+        self.subqueues_from(0).find(|&at| !self.subqueues[at].waiting.is_empty())
     }
 }
 
