@@ -4,14 +4,11 @@
 //! published figures, which come from other workloads: direction and order are what compares.
 #![allow(clippy::print_stdout)]
 
-use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{available_parallelism, scope};
-use warpmem::engine::{NoProgress, simulate};
+mod papers;
+
+use papers::{Workload, replay, workloads};
 use warpmem::machine::{Machine, load};
-use warpmem::record::{Breaker, NoLoads, RunResult, StreamResult};
-use warpmem_trace::Trace;
+use warpmem::record::{Breaker, RunResult, StreamResult};
 
 /// A DRAM scheduler and an arbitration rule, under the paper's name.
 #[derive(Clone, Copy)]
@@ -44,12 +41,6 @@ const RING: &[&str] = &[
 ];
 const TOPOLOGIES: [(&str, &[&str]); 3] = [("crossbar", CROSSBAR), ("mesh", MESH), ("ring", RING)];
 
-/// A workload with its name.
-struct Workload {
-    name: String,
-    trace: Trace,
-}
-
 fn main() {
     let workloads = memory_bound(workloads());
     figure_1(&workloads);
@@ -59,44 +50,6 @@ fn main() {
     breakers(&workloads);
     virtual_channels(&workloads);
     queue_sizes(&workloads);
-}
-
-fn workloads() -> Vec<Workload> {
-    let given = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
-    let mut paths: Vec<PathBuf> = given.map(PathBuf::from).collect();
-    if paths.is_empty() {
-        let samples = std::fs::read_dir("sample-traces").expect("run from the repository's root");
-        paths = samples.map(|entry| entry.expect("a readable folder").path()).collect();
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "wmt"));
-        paths.sort();
-    }
-    let open = |path: PathBuf| Workload {
-        name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
-        trace: Trace::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
-    };
-    paths.into_iter().map(open).collect()
-}
-
-/// Replays every workload on every machine; results by machine, then workload.
-fn replay(machines: &[Machine], workloads: &[Workload]) -> Vec<Vec<RunResult>> {
-    let cells = machines.len() * workloads.len();
-    let results: Mutex<Vec<Option<RunResult>>> = Mutex::new(vec![None; cells]);
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while let Some(cell) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&c| c < cells) {
-            let (machine, workload) = (cell / workloads.len(), cell % workloads.len());
-            let trace = &workloads[workload].trace;
-            let result = simulate(&machines[machine], trace, &mut NoLoads, &mut NoProgress)
-                .unwrap_or_else(|error| panic!("{}: {error}", workloads[workload].name));
-            results.lock().expect("no panic")[cell] = Some(result);
-        }
-    };
-    scope(|scope| {
-        (0..available_parallelism().map_or(1, usize::from)).for_each(|_| drop(scope.spawn(work)));
-    });
-    let results: Vec<RunResult> =
-        results.into_inner().expect("no panic").into_iter().flatten().collect();
-    results.chunks(workloads.len()).map(<[RunResult]>::to_vec).collect()
 }
 
 fn machine(overrides: &[&str], scheme: Scheme) -> Machine {
