@@ -1,8 +1,10 @@
 //! Last-level cache slices.
 
 mod access;
+mod arrival;
 mod delay;
 mod direct;
+mod mshr_states;
 mod path;
 pub mod prefetch;
 pub mod queue;

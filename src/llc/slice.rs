@@ -1,6 +1,7 @@
 //! One slice of the last-level cache: queue, tags, MSHRs, replies.
 
 use super::delay::DelayLine;
+use super::mshr_states::MshrStates;
 use super::path::{Item, MergePath};
 use super::queue::{LLC_QUEUES, LlcQueue, QueueAccount};
 use super::set_key::SetKey;
@@ -12,7 +13,7 @@ use crate::engine::{
     Ticks, UnitId,
 };
 use crate::machine::{Machine, ReadAllocate, WriteAllocate, WritePolicy};
-use crate::record::{MshrState, ReservationFail, SliceResult};
+use crate::record::{ReservationFail, SliceResult};
 use crate::registry::PolicyError;
 use std::collections::VecDeque;
 
@@ -36,12 +37,12 @@ pub struct Slice {
     pub(super) clock: Clock,
     unit: UnitId,
     /// From the network to the queue, and at most this many requests in both together.
-    arriving: DelayLine,
-    input_capacity: u32,
+    pub(super) arriving: DelayLine,
+    pub(super) input_capacity: u32,
     /// Requests in the queue.
-    queued: u32,
+    pub(super) queued: u32,
     /// The queue lets nothing be taken from the network.
-    blocked: bool,
+    pub(super) blocked: bool,
     /// Next of the requests that the last fill answers.
     pub(super) answering: RequestId,
     pub(super) index: u16,
@@ -58,13 +59,12 @@ pub struct Slice {
     pub(super) results: VecDeque<RequestId>,
     /// Places behind the queue to DRAM, for what one request sends down.
     miss_queue: u32,
-    input_ticks: u64,
-    queue: Box<dyn LlcQueue>,
-    account: QueueAccount,
+    pub(super) input_ticks: u64,
+    pub(super) queue: Box<dyn LlcQueue>,
+    pub(super) account: QueueAccount,
     pub(super) to_dram_ticks: u64,
     pub(super) mshr: Mshr,
-    /// What the MSHRs hold, and from which cycle on.
-    mshr_state: (MshrState, u64),
+    mshr_states: MshrStates,
     pub(super) tags: Tags,
     pub(super) geometry: Geometry,
     /// Where warps are told apart by their hits here.
@@ -131,7 +131,7 @@ impl Slice {
             account: QueueAccount::default(),
             to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
             mshr: Mshr::new(CacheLevel::Llc, config.cache.mshr_entries, config.cache.mshr_merges),
-            mshr_state: (MshrState::Idle, 0),
+            mshr_states: MshrStates::new(),
             tags: Tags::new(&config.cache, config.cache.size_bytes),
             geometry: Geometry::new(&config.cache),
             warps: needs.warp_types.map(|_| Box::default()),
@@ -154,52 +154,8 @@ impl Slice {
         self.send_results(now, ctx);
         self.serve(cycle, now, ctx);
         let sent = self.send_one(cycle, now, ctx);
-        self.follow_mshrs(cycle);
+        self.mshr_states.follow(&self.mshr, cycle);
         self.schedule(cycle, now, sent, ctx);
-    }
-
-    /// Takes at most one request from the network, and lets those whose delay is over enter the queue.
-    fn arrive(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
-        if self.has_input_room()
-            && let Some(request) = ctx.fabric.ready(self.ports.requests, now)
-        {
-            ctx.fabric.pop(self.ports.requests, now);
-            let due = Ticks(now.0 + self.input_ticks);
-            // Known before, and written while the network's look at the request is recent.
-            ctx.requests.stamps_mut(request).llc_arrived = due;
-            self.arriving.push(due, request);
-        }
-        while let Some(id) = self.arriving.ready(now) {
-            self.note_arrival(id, now, ctx);
-            let request = ctx.requests.get(id);
-            if !self.queue.accepts(request) {
-                self.queue.refused();
-                self.blocked = self.queue.is_blocked();
-                self.account.refused(cycle);
-                break;
-            }
-            self.queue.push(id, request);
-            self.account.entered(cycle, self.queued);
-            self.queued += 1;
-            self.mark(id, now, ctx);
-            self.arriving.pop();
-        }
-    }
-
-    /// A request stands before the queue. The first time, it is told how critical it is.
-    fn note_arrival(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        if ctx.requests.get(id).critical_field > 0 {
-            return;
-        }
-        let field = ctx.side.fields.of(ctx.requests.get(id));
-        ctx.requests.get_mut(id).critical_field = field;
-        // One that was there before this cycle has stood behind another that could not enter.
-        let stood = now.since(ctx.requests.stamps(id).llc_arrived) >= self.clock.period();
-        self.account.arrived(field, stood || self.queued > 0);
-    }
-
-    fn has_input_room(&self) -> bool {
-        self.arriving.len() as u32 + self.queued < self.input_capacity && !self.blocked
     }
 
     /// Takes at most one fill from DRAM, when the last one is answered.
@@ -465,28 +421,10 @@ impl Slice {
         self.queue.counters()
     }
 
-    /// Counts the cycles for which the MSHRs held what they no longer do.
-    fn follow_mshrs(&mut self, cycle: u64) {
-        let state = match self.mshr.shared() {
-            0 if self.mshr.is_empty() => MshrState::Idle,
-            0 => MshrState::Unshared,
-            _ => MshrState::Shared,
-        };
-        if state != self.mshr_state.0 {
-            self.count_mshrs(cycle);
-            self.mshr_state = (state, cycle);
-        }
-    }
-
-    fn count_mshrs(&mut self, cycle: u64) {
-        let (state, since) = self.mshr_state;
-        self.result.mshr_cycles[state as usize] += cycle - since;
-    }
-
     /// What the slice did until LLC cycle `cycle`, where the run ended.
     pub fn finish(&mut self, cycle: u64) -> SliceResult {
         if self.rules.cached {
-            self.count_mshrs(cycle);
+            self.result.mshr_cycles = self.mshr_states.finish(cycle);
         }
         let queue = self.account.finish(self.queue.rotations(), self.clock.period());
         SliceResult { queue, ..std::mem::take(&mut self.result) }

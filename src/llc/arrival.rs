@@ -1,0 +1,50 @@
+//! The way of a request from the network into the queue of a slice.
+
+use super::slice::Slice;
+use crate::engine::{Context, RequestId, Ticks};
+
+impl Slice {
+    /// Takes at most one request from the network, and lets those whose delay is over enter the queue.
+    pub(super) fn arrive(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
+        if self.has_input_room()
+            && let Some(request) = ctx.fabric.ready(self.ports.requests, now)
+        {
+            ctx.fabric.pop(self.ports.requests, now);
+            let due = Ticks(now.0 + self.input_ticks);
+            // Known before, and written while the network's look at the request is recent.
+            ctx.requests.stamps_mut(request).llc_arrived = due;
+            self.arriving.push(due, request);
+        }
+        while let Some(id) = self.arriving.ready(now) {
+            self.note_arrival(id, now, ctx);
+            let request = ctx.requests.get(id);
+            if !self.queue.accepts(request) {
+                self.queue.refused();
+                self.blocked = self.queue.is_blocked();
+                self.account.refused(cycle);
+                break;
+            }
+            self.queue.push(id, request);
+            self.account.entered(cycle, self.queued);
+            self.queued += 1;
+            self.mark(id, now, ctx);
+            self.arriving.pop();
+        }
+    }
+
+    /// A request stands before the queue. The first time, it is told how critical it is.
+    fn note_arrival(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
+        if ctx.requests.get(id).critical_field > 0 {
+            return;
+        }
+        let field = ctx.side.fields.of(ctx.requests.get(id));
+        ctx.requests.get_mut(id).critical_field = field;
+        // One that was there before this cycle has stood behind another that could not enter.
+        let stood = now.since(ctx.requests.stamps(id).llc_arrived) >= self.clock.period();
+        self.account.arrived(field, stood || self.queued > 0);
+    }
+
+    pub(super) fn has_input_room(&self) -> bool {
+        self.arriving.len() as u32 + self.queued < self.input_capacity && !self.blocked
+    }
+}
