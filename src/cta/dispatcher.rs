@@ -1,11 +1,12 @@
 //! The dispatcher: kernels in launch order, their CTAs to SMs.
 
 use super::residency::{CtaNeeds, ResidencyError, SmRoom};
-use super::scheduler::{CTA_SCHEDULERS, CtaScheduler};
+use super::scheduler::{CTA_SCHEDULERS, CtaScheduler, DispatchView, KernelStart};
+use crate::dram::scheduler::Counter;
 use crate::machine::Machine;
 use crate::record::KernelResult;
 use crate::registry::PolicyError;
-use crate::sm::{Code, CtaEnd, CtaLaunch};
+use crate::sm::{Code, CtaEnd, CtaLaunch, IdleCycles};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_trace::{Chunk, KernelInfo, TraceError};
@@ -29,6 +30,8 @@ pub struct Launch {
 struct Kernel {
     info: KernelInfo,
     needs: CtaNeeds,
+    /// CTAs that an empty SM holds.
+    per_sm: u32,
     ctas: u32,
     /// Number in the trace of its first CTA.
     first_number: u32,
@@ -124,8 +127,9 @@ impl Dispatcher {
         })
     }
 
-    /// A CTA has ended on an SM, in core cycle `end.cycle`.
-    pub fn cta_ended(&mut self, end: CtaEnd) {
+    /// A CTA has ended on an SM, in core cycle `end.cycle`. `issued` answers how many warp instructions each CTA of
+    /// its kernel that is still on this SM has issued.
+    pub fn cta_ended(&mut self, end: CtaEnd, issued: &dyn Fn() -> Vec<u64>) {
         let kernel = end.kernel as usize;
         let sm = end.sm as usize;
         self.rooms[sm].give(&self.kernels[kernel].needs);
@@ -134,11 +138,39 @@ impl Dispatcher {
         let at = self.running.iter().position(|r| r.kernel == kernel).expect("the kernel runs");
         self.running[at].ended += 1;
         self.results[kernel].end_cycle = end.cycle + 1;
+        self.scheduler.cta_ended(&end, issued);
         if self.running[at].ended == self.kernels[kernel].ctas {
             self.kernels[kernel].state = State::Done;
             self.running.remove(at);
+            self.scheduler.kernel_ended(end.kernel);
             self.next_start = end.cycle + 1 + self.launch_latency;
         }
+    }
+
+    /// Whether the CTA scheduler is to be told at core cycle `cycle`, before the turn, what SMs have done.
+    pub fn observes(&self, cycle: u64) -> bool {
+        let due = |interval| cycle.is_multiple_of(interval);
+        !self.running.is_empty() && self.scheduler.interval().is_some_and(due)
+    }
+
+    /// What an SM has done since the start of the run.
+    pub fn observe(&mut self, sm: usize, idle: IdleCycles) {
+        self.scheduler.observe(sm, idle);
+    }
+
+    /// Whether the CTA scheduler lets CTAs pause.
+    pub fn pauses(&self) -> bool {
+        self.scheduler.interval().is_some()
+    }
+
+    /// The most CTAs of an SM that may issue.
+    pub fn running_limit(&self, sm: usize) -> u32 {
+        self.scheduler.running_limit(sm)
+    }
+
+    /// What the CTA scheduler counted.
+    pub fn counters(&self) -> Vec<Counter> {
+        self.scheduler.counters()
     }
 
     /// Starts what can start at core cycle `cycle`; the SMs see it in the next. Answers when to be called
@@ -157,11 +189,20 @@ impl Dispatcher {
         if !launches.is_empty() {
             return Ok(Some(cycle + 1));
         }
-        if self.next_start <= cycle {
-            return Ok(None);
-        }
-        let waiting = self.kernels[self.first_open..].iter().any(|k| k.state == State::Waiting);
-        Ok(waiting.then_some(self.next_start))
+        let wants = [self.next_kernel_start(cycle), self.next_observation(cycle)];
+        Ok(wants.into_iter().flatten().min())
+    }
+
+    /// When a kernel may start that nothing else will start.
+    fn next_kernel_start(&self, cycle: u64) -> Option<u64> {
+        let waits = |kernel: &Kernel| kernel.state == State::Waiting;
+        let any_waits = || self.kernels[self.first_open..].iter().any(waits);
+        (self.next_start > cycle && any_waits()).then_some(self.next_start)
+    }
+
+    fn next_observation(&self, cycle: u64) -> Option<u64> {
+        let interval = self.scheduler.interval().filter(|_| !self.running.is_empty())?;
+        Some((cycle / interval + 1) * interval)
     }
 
     fn start_kernels(
@@ -179,6 +220,11 @@ impl Dispatcher {
                 continue;
             }
             self.kernels[kernel].state = State::Running;
+            self.scheduler.kernel_started(&KernelStart {
+                kernel: kernel as u32,
+                per_sm: self.kernels[kernel].per_sm,
+                alone: self.running.is_empty(),
+            });
             self.running.push(Running {
                 kernel,
                 code: source.code(kernel)?,
@@ -223,10 +269,19 @@ impl Dispatcher {
         if running.next_cta == kernel.ctas {
             return Ok(false);
         }
-        let has_room = |sm: usize| {
-            self.started[sm] < self.launches_per_cycle && self.rooms[sm].holds(&kernel.needs)
+        let view = DispatchView {
+            kernel: running.kernel as u32,
+            cta: running.next_cta,
+            ctas: kernel.ctas,
+            per_sm: kernel.per_sm,
+            needs: kernel.needs,
+            launches_per_cycle: self.launches_per_cycle,
+            rooms: &self.rooms,
+            resident: &self.resident,
+            started: &self.started,
         };
-        let Some(sm) = self.scheduler.pick(&has_room) else { return Ok(false) };
+        let Some(sm) = self.scheduler.pick(&view) else { return Ok(false) };
+        debug_assert!(view.may_start(sm), "a CTA scheduler picked an SM that has no room");
         self.started[sm] += 1;
         self.rooms[sm].take(&kernel.needs);
         let chunk = running.next_in_chunk(kernel.chunks, source)?;
@@ -306,15 +361,16 @@ impl Kernel {
         first_number: u32,
     ) -> Result<Kernel, ResidencyError> {
         let needs = CtaNeeds::of(&kernel.info, &machine.sm)?;
-        let shared = needs.per_sm(&machine.sm) * needs.shared_bytes;
+        let per_sm = needs.per_sm(&machine.sm);
         Ok(Kernel {
             info: kernel.info.clone(),
             needs,
+            per_sm,
             ctas: kernel.ctas,
             first_number,
             chunks: kernel.chunks.len(),
             state: State::Waiting,
-            l1_bytes: machine.l1.bytes_beside(shared),
+            l1_bytes: machine.l1.bytes_beside(per_sm * needs.shared_bytes),
         })
     }
 }

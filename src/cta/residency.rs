@@ -66,7 +66,7 @@ impl CtaNeeds {
     pub fn per_sm(&self, sm: &Sm) -> u32 {
         let mut room = SmRoom::of(sm);
         let mut count = 0;
-        while room.holds(self) {
+        while room.holds(self, 1) {
             room.take(self);
             count += 1;
         }
@@ -96,13 +96,14 @@ impl SmRoom {
         }
     }
 
-    /// Whether a CTA finds room.
-    pub fn holds(&self, needs: &CtaNeeds) -> bool {
-        self.ctas > 0
-            && self.threads >= needs.threads
-            && self.warps >= needs.warps
-            && self.registers >= needs.registers
-            && self.shared_bytes >= needs.shared_bytes
+    /// Whether so many CTAs find room.
+    pub fn holds(&self, needs: &CtaNeeds, ctas: u32) -> bool {
+        let holds = |left: u32, needed: u32| u64::from(left) >= u64::from(needed) * u64::from(ctas);
+        holds(self.ctas, 1)
+            && holds(self.threads, needs.threads)
+            && holds(self.warps, needs.warps)
+            && holds(self.registers, needs.registers)
+            && holds(self.shared_bytes, needs.shared_bytes)
     }
 
     /// A CTA comes.

@@ -1,5 +1,7 @@
 //! The dispatcher on its own: the test is the SMs.
 
+mod schedulers;
+
 use super::{Dispatcher, KernelSource, Launch};
 use crate::machine::Machine;
 use crate::record::KernelResult;
@@ -57,7 +59,13 @@ impl Rig {
     }
 
     fn end(&mut self, (sm, kernel, cta): Started, cycle: u64) {
-        self.dispatcher.cta_ended(CtaEnd { kernel, cta, sm: sm as u32, cycle });
+        self.end_after((sm, kernel, cta), cycle, 1, &[]);
+    }
+
+    /// A CTA ends that has issued so many instructions, those of its kernel still on the SM as many as `others`.
+    fn end_after(&mut self, (sm, kernel, cta): Started, cycle: u64, issued: u64, others: &[u64]) {
+        let end = CtaEnd { kernel, cta, sm: sm as u32, cycle, issued };
+        self.dispatcher.cta_ended(end, &|| others.to_vec());
     }
 
     fn result(&self, kernel: usize) -> &KernelResult {

@@ -171,14 +171,23 @@ impl System {
     /// Tells the dispatcher, which has its turn after the SMs, of CTAs that have ended.
     fn collect_ended(&mut self, sm: usize, cycle: u64) {
         let dispatcher = dispatcher_unit(self.sms.len());
-        for end in self.sms[sm].take_ended() {
-            self.dispatcher.cta_ended(end);
+        while let Some(end) = self.sms[sm].take_ended() {
+            let issued = || self.sms[sm].issued_by_ctas(end.kernel);
+            self.dispatcher.cta_ended(end, &issued);
             self.fabric.wake_cycle(dispatcher, cycle);
         }
     }
 
     fn dispatch(&mut self, cycle: u64, source: &mut dyn KernelSource) -> Result<(), TraceError> {
+        if self.dispatcher.observes(cycle) {
+            for (index, sm) in self.sms.iter_mut().enumerate() {
+                self.dispatcher.observe(index, sm.idle_cycles(cycle));
+            }
+        }
         let next = self.dispatcher.step(cycle, source, &mut self.launches)?;
+        if self.dispatcher.pauses() {
+            self.limit_running(cycle);
+        }
         while let Some(launch) = self.launches.pop_front() {
             let sm = &mut self.sms[launch.sm];
             sm.launch(launch.cta);
@@ -188,6 +197,15 @@ impl System {
             self.fabric.wake_cycle(dispatcher_unit(self.sms.len()), next);
         }
         Ok(())
+    }
+
+    /// Tells SMs how many of their CTAs may issue from the next cycle on.
+    fn limit_running(&mut self, cycle: u64) {
+        for (index, sm) in self.sms.iter_mut().enumerate() {
+            if sm.limit_running(self.dispatcher.running_limit(index)) {
+                self.fabric.wake_cycle(sm.unit(), cycle + 1);
+            }
+        }
     }
 
     pub fn dispatcher(&self) -> &Dispatcher {
@@ -245,6 +263,8 @@ impl System {
         for (index, slice) in self.slices.iter().enumerate() {
             counters.extend(named("slice", index, &policy.llc_queue, slice.queue_counters()));
         }
+        let dispatcher = self.dispatcher.counters();
+        counters.extend(named("machine", 0, &policy.cta_scheduler, dispatcher));
         counters
     }
 

@@ -13,6 +13,22 @@ enum Idle {
     Barrier,
 }
 
+/// Core cycles in which an SM issued nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdleCycles {
+    /// It had no warp.
+    pub no_warp: u64,
+    /// All its warps waited for memory, or at a barrier for one that did.
+    pub memory: u64,
+}
+
+impl IdleCycles {
+    /// What came after `before`.
+    pub fn since(self, before: IdleCycles) -> IdleCycles {
+        IdleCycles { no_warp: self.no_warp - before.no_warp, memory: self.memory - before.memory }
+    }
+}
+
 /// Cycles are counted when the state that they were spent in ends.
 #[derive(Default)]
 pub(super) struct Account {
@@ -43,7 +59,7 @@ impl Sm {
     /// Counts the cycle of a step in which `issued` instructions issued out of `ready` ready warps.
     pub(super) fn account_step(&mut self, cycle: u64, issued: u32, ready: u32) {
         self.account.idle = self.idle_reason();
-        self.account.ready = self.ready.count_ones();
+        self.account.ready = (self.ready & !self.paused).count_ones();
         if self.account.next > cycle {
             return;
         }
@@ -64,6 +80,16 @@ impl Sm {
         self.account.next = cycle;
     }
 
+    /// How the SM was idle from the start of the account to the end of `cycle`, in which it has had its turn.
+    pub fn idle_cycles(&mut self, cycle: u64) -> IdleCycles {
+        self.account_until(cycle + 1);
+        let result = &self.result;
+        IdleCycles {
+            no_warp: result.no_warp_cycles,
+            memory: result.memory_block_cycles + result.barrier_cycles,
+        }
+    }
+
     fn idle_counter(&mut self, idle: Idle) -> &mut u64 {
         match idle {
             Idle::NoWarp => &mut self.result.no_warp_cycles,
@@ -74,14 +100,16 @@ impl Sm {
         }
     }
 
+    /// Of the warps that may issue: those of paused CTAs are nobody's reason.
     fn idle_reason(&self) -> Idle {
-        if self.present == 0 {
+        let present = self.present & !self.paused;
+        if present == 0 {
             Idle::NoWarp
-        } else if self.ready != 0 {
+        } else if self.ready & present != 0 {
             Idle::Structural
-        } else if self.present & !(self.waiting_for_memory | self.at_barrier) != 0 {
+        } else if present & !(self.waiting_for_memory | self.at_barrier) != 0 {
             Idle::Dependency
-        } else if self.at_barrier != 0 {
+        } else if self.at_barrier & present != 0 {
             Idle::Barrier
         } else {
             Idle::Memory

@@ -15,7 +15,7 @@ impl Sm {
             if self.slots[s].next_issue > cycle {
                 continue;
             }
-            let ready = self.ready & self.slots[s].warps;
+            let ready = self.ready & !self.paused & self.slots[s].warps;
             if ready == 0 {
                 continue;
             }
@@ -29,7 +29,7 @@ impl Sm {
                 own: self.slots[s].warps,
                 ages: &self.ages,
                 present: self.present,
-                waiting: self.waiting_for_memory,
+                waiting: self.waiting_for_memory | self.paused,
                 at_barrier: self.at_barrier,
                 at_end: self.at_end,
                 awake_since: &self.awake_since,
@@ -244,7 +244,7 @@ impl Sm {
     fn next_issue_of(&self, s: usize, soon: u64, issued: u32) -> u64 {
         let slot = &self.slots[s];
         let classes = || slot.unit_free.iter().zip(&self.by_class);
-        let mut ready = self.ready & slot.warps;
+        let mut ready = self.ready & !self.paused & slot.warps;
         if self.lsu.is_full(s) {
             ready &= !self.by_class[MEMORY];
         }

@@ -27,6 +27,7 @@ use crate::machine::{Machine, Unit, Units};
 use crate::record::{ReservationFail, SmResult};
 use access::{AccessId, AccessTable};
 use account::Account;
+pub use account::IdleCycles;
 use banks::{Banks, MissQueue};
 use calendar::Calendar;
 use coalescer::{Coalescer, SharedPasses};
@@ -66,6 +67,8 @@ pub struct CtaEnd {
     pub cta: u32,
     pub sm: u32,
     pub cycle: u64,
+    /// Warp instructions that it issued.
+    pub issued: u64,
 }
 
 /// A resident CTA.
@@ -73,6 +76,10 @@ struct Cta {
     kernel: u32,
     index: u32,
     number: u32,
+    /// CTAs that came to the SM before it.
+    age: u64,
+    /// Warp instructions of its warps that have ended.
+    issued: u64,
     /// Warps that have not ended.
     live: u32,
     /// Warps that wait at a barrier, by slot.
@@ -126,7 +133,10 @@ pub struct Sm {
     next_age: u64,
     ctas: Vec<Option<Cta>>,
     launches: VecDeque<CtaLaunch>,
-    ended: Vec<CtaEnd>,
+    ended: VecDeque<CtaEnd>,
+    /// The most CTAs that may issue, and the warp slots of those that may not.
+    running_limit: u32,
+    paused: u64,
 
     /// Warp slots of resident CTAs, and those of warps that have not ended.
     taken: u64,
@@ -211,7 +221,9 @@ impl Sm {
             next_age: 0,
             ctas: (0..config.max_ctas).map(|_| None).collect(),
             launches: VecDeque::new(),
-            ended: Vec::new(),
+            ended: VecDeque::new(),
+            running_limit: u32::MAX,
+            paused: 0,
             taken: 0,
             present: 0,
             ready: 0,
@@ -258,9 +270,38 @@ impl Sm {
         self.launches.push_back(launch);
     }
 
-    /// Takes the CTAs that ended since the last call.
-    pub fn take_ended(&mut self) -> impl Iterator<Item = CtaEnd> + '_ {
-        self.ended.drain(..)
+    /// Takes the first of the CTAs that have ended.
+    pub fn take_ended(&mut self) -> Option<CtaEnd> {
+        self.ended.pop_front()
+    }
+
+    /// Warp instructions that each CTA of a kernel on this SM has issued.
+    pub fn issued_by_ctas(&self, kernel: u32) -> Vec<u64> {
+        let issued = |slot: u32| self.warps[slot as usize].as_ref().map_or(0, |warp| warp.index);
+        let of_cta = |cta: &Cta| cta.issued + bits(cta.slots).map(issued).sum::<u64>();
+        self.ctas.iter().flatten().filter(|cta| cta.kernel == kernel).map(of_cta).collect()
+    }
+
+    /// Sets the most CTAs that may issue from the next step on, at least 1; whether that is news.
+    pub fn limit_running(&mut self, ctas: u32) -> bool {
+        if self.running_limit == ctas {
+            return false;
+        }
+        self.running_limit = ctas;
+        self.choose_paused();
+        true
+    }
+
+    /// The CTAs launched last pause, as many as there are beyond the limit.
+    fn choose_paused(&mut self) {
+        if self.running_limit == u32::MAX {
+            return;
+        }
+        let mut ctas: Vec<(u64, u64)> =
+            self.ctas.iter().flatten().map(|cta| (cta.age, cta.slots)).collect();
+        ctas.sort_unstable();
+        let beyond = ctas.iter().skip(self.running_limit as usize);
+        self.paused = beyond.fold(0, |paused, &(_, slots)| paused | slots);
     }
 
     /// One turn at core cycle `cycle`: what has arrived, who is ready, what issues, what is sent.
@@ -274,7 +315,7 @@ impl Sm {
         let due = self.calendar.take(cycle);
         self.ready |= due & !self.draining;
         self.end_drained(due & self.draining);
-        let ready = self.ready.count_ones();
+        let ready = (self.ready & !self.paused).count_ones();
         let issued = self.issue(cycle, ctx.map)?;
         self.fetch_instructions(cycle);
         self.work_lsu(cycle, ctx);
@@ -301,8 +342,18 @@ impl Sm {
         let slots = self.free_slots(live);
         self.taken |= slots;
         let CtaLaunch { kernel, cta: index, number, .. } = *launch;
-        self.ctas[slot] = Some(Cta { kernel, index, number, live, waiting: 0, slots });
+        self.ctas[slot] = Some(Cta {
+            kernel,
+            index,
+            number,
+            age: self.result.ctas,
+            issued: 0,
+            live,
+            waiting: 0,
+            slots,
+        });
         self.result.ctas += 1;
+        self.choose_paused();
         let places = bits(slots).zip(&entry.warps).map(|(place, warp)| (place, warp.records));
         let places: Vec<(u32, u32)> = places.collect();
         self.policy.launched(&ResidentCta { slot: slot as u32, warps: &places });
@@ -403,13 +454,14 @@ impl Sm {
         if warp.loads > 0 || warp.posted > 0 || self.at_barrier >> slot & 1 == 1 {
             return;
         }
-        let cta = warp.cta as usize;
+        let (cta, issued) = (warp.cta as usize, warp.index);
         self.warps[slot as usize] = None;
         self.present &= !(1 << slot);
         self.at_end &= !(1 << slot);
         self.waiting_for_memory &= !(1 << slot);
         self.policy.retired(slot);
         let state = self.cta_mut(cta);
+        state.issued += issued;
         state.live -= 1;
         if state.live == 0 {
             self.end_cta(cta);
@@ -421,11 +473,13 @@ impl Sm {
     fn end_cta(&mut self, slot: usize) {
         let cta = self.ctas[slot].take().expect("the CTA is present");
         self.taken &= !cta.slots;
-        self.ended.push(CtaEnd {
+        self.choose_paused();
+        self.ended.push_back(CtaEnd {
             kernel: cta.kernel,
             cta: cta.index,
             sm: u32::from(self.id),
             cycle: self.cycle,
+            issued: cta.issued,
         });
     }
 

@@ -228,7 +228,12 @@ const SHAPES: &[&[&str]] = &[
         "policy.dram_scheduler=warped-mc",
         "policy.dram_scheduler=warped-mc(wat_bits=2,wet_latency=7,picks_per_cycle=1)",
     ],
-    &["policy.ideal=perfect-dram"],
+    &[
+        "policy.ideal=perfect-dram",
+        "policy.ideal=perfect-l1",
+        "policy.ideal=perfect-l2",
+        "policy.ideal=infinite-bandwidth-noc",
+    ],
     &[
         "policy.warp_scheduler=lrr",
         "policy.warp_scheduler=gto",
@@ -241,6 +246,13 @@ const SHAPES: &[&[&str]] = &[
         "policy.warp_scheduler=cta-aware-locality(min_warps=3)",
         "policy.warp_scheduler=cta-aware-locality-blp(min_warps=1)",
         "policy.warp_scheduler=swl(warps=1)",
+    ],
+    &[
+        "policy.cta_scheduler=depth-first",
+        "policy.cta_scheduler=block-clustered(ctas=3)",
+        "policy.cta_scheduler=lazy-cta",
+        "policy.cta_scheduler=dyncta(period=7,t_idle=3,t_mem_low=0,t_mem_high=2)",
+        "policy.cta_scheduler=dyncta(period=300,t_idle=20,t_mem_low=40,t_mem_high=80)",
     ],
     &["run.concurrent_kernels=true"],
     &["run.launch_latency=40"],

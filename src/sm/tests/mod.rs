@@ -6,6 +6,7 @@ mod barriers;
 mod groups;
 mod issue;
 mod memory;
+mod pausing;
 mod pipeline;
 mod side;
 mod slots;
@@ -216,6 +217,8 @@ struct Rig {
     picks: Arc<Mutex<Vec<u32>>>,
     /// CTAs to come, by cycle.
     launches: VecDeque<(u64, CtaLaunch)>,
+    /// Most CTAs that may issue, told after the SM's turn of a cycle.
+    limits: VecDeque<(u64, u32)>,
     /// The SM has a turn in every cycle, asked for or not.
     restless: bool,
 }
@@ -236,7 +239,8 @@ impl Rig {
         sm.start_account(START);
         let l1_bytes = machine.l1.cache.size_bytes;
         let launches = VecDeque::new();
-        Rig { bench, sm, below, ports: (out, back), l1_bytes, picks, launches, restless: false }
+        let (ports, limits) = ((out, back), VecDeque::new());
+        Rig { bench, sm, below, ports, l1_bytes, picks, launches, limits, restless: false }
     }
 
     /// Has all CTAs of the first kernel of `trace` start at `cycle`.
@@ -264,10 +268,16 @@ impl Rig {
         self.bench.fabric.wake_cycle(self.sm.unit(), cycle);
     }
 
+    /// Tells the SM after its turn of `cycle` how many CTAs may issue.
+    fn limit(&mut self, cycle: u64, ctas: u32) {
+        self.limits.push_back((cycle, ctas));
+        self.bench.fabric.wake_cycle(self.sm.unit(), cycle);
+    }
+
     /// Until nothing more happens; nothing may be left then.
     fn run(mut self) -> Outcome {
         let (mut issues, mut ended) = (Vec::new(), Vec::new());
-        let Rig { bench, sm, below, ports: (out, back), picks, launches, restless, .. } = &mut self;
+        let Rig { bench, sm, below, ports, picks, launches, limits, restless, .. } = &mut self;
         bench.run(|unit, cycle, ctx| match unit.domain {
             Domain::Core => {
                 while launches.front().is_some_and(|&(start, _)| start <= cycle) {
@@ -275,13 +285,15 @@ impl Rig {
                 }
                 sm.step(cycle, ctx).unwrap();
                 issues.extend(picks.lock().unwrap().drain(..).map(|warp| (cycle, warp)));
-                ended.extend(sm.take_ended());
-                if *restless && !sm.is_idle() {
+                ended.extend(std::iter::from_fn(|| sm.take_ended()));
+                let limit = limits.pop_front_if(|&mut (told, _)| told == cycle);
+                let news = limit.is_some_and(|(_, ctas)| sm.limit_running(ctas));
+                if news || *restless && !sm.is_idle() {
                     ctx.fabric.wake_cycle(unit, cycle + 1);
                 }
             }
             Domain::Dram => below.step_dram(cycle, ctx),
-            _ => below.step(cycle, unit, *out, *back, ctx),
+            _ => below.step(cycle, unit, ports.0, ports.1, ctx),
         });
         assert!(sm.is_idle(), "{}", sm.describe());
         assert_eq!(bench.requests.in_flight(), 0);
