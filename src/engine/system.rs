@@ -64,11 +64,11 @@ impl System {
         let needs = schedulers.needs();
         let queue = LLC_QUEUES.build(&machine.policy.llc_queue, &machine.llc)?;
         let wiring = Wiring::new(machine, &needs, queue.places_at_clusters());
-        let sms = wiring.sms(machine)?;
-        let slices = wiring.slices(machine, &needs)?;
+        let sms = wiring.sms(machine, &*ideal)?;
+        let slices = wiring.slices(machine, &needs, &*ideal)?;
         let channels = Channel::all(&scene, &*schedulers)?;
         let controllers = wiring.controllers(machine, channels, &*ideal);
-        let networks = wiring.networks(machine)?;
+        let networks = wiring.networks(machine, &*ideal)?;
         let mut fabric = wiring.fabric;
         fabric.wake(dispatcher_unit(sms.len()), Ticks(0));
         // Channels refresh whether requests come or not.
@@ -441,16 +441,29 @@ impl Wiring {
         }
     }
 
-    fn sms(&self, machine: &Machine) -> Result<Vec<Sm>, PolicyError> {
+    fn sms(&self, machine: &Machine, ideal: &dyn Ideal) -> Result<Vec<Sm>, PolicyError> {
         let clock = self.fabric.clock(Domain::Core);
         let ports = self.sm_ports.iter().enumerate();
-        ports.map(|(id, &(out, back))| Sm::new(machine, id, clock, out, back)).collect()
+        let sm = |(id, &(out, back)): (usize, &(PortId, PortId))| {
+            let sm = Sm::new(machine, id, clock, out, back)?;
+            Ok(if ideal.perfect_l1() { sm.with_perfect_l1() } else { sm })
+        };
+        ports.map(sm).collect()
     }
 
-    fn slices(&self, machine: &Machine, needs: &Needs) -> Result<Vec<Slice>, PolicyError> {
+    fn slices(
+        &self,
+        machine: &Machine,
+        needs: &Needs,
+        ideal: &dyn Ideal,
+    ) -> Result<Vec<Slice>, PolicyError> {
         let (clock, core) = (self.fabric.clock(Domain::Llc), self.fabric.clock(Domain::Core));
         let ports = self.slice_ports.iter().enumerate();
-        ports.map(|(index, &ports)| Slice::new(machine, index, clock, core, ports, needs)).collect()
+        let slice = |(index, &ports): (usize, &SlicePorts)| {
+            let slice = Slice::new(machine, index, clock, core, ports, needs)?;
+            Ok(if ideal.perfect_l2() { slice.perfect(machine.llc.latency) } else { slice })
+        };
+        ports.map(slice).collect()
     }
 
     fn controllers(
@@ -470,12 +483,17 @@ impl Wiring {
         controllers.map(controller).collect()
     }
 
-    fn networks(&self, machine: &Machine) -> Result<[Box<dyn Topology>; 2], PolicyError> {
+    fn networks(
+        &self,
+        machine: &Machine,
+        ideal: &dyn Ideal,
+    ) -> Result<[Box<dyn Topology>; 2], PolicyError> {
         let clock = self.fabric.clock(Domain::Network);
         let sms = |port: fn(&(PortId, PortId)) -> PortId| self.sm_ports.iter().map(port).collect();
         let slices = |port: fn(&SlicePorts) -> PortId| self.slice_ports.iter().map(port).collect();
-        let build =
-            |direction, inputs, outputs| network::build(machine, direction, clock, inputs, outputs);
+        let unlimited = ideal.infinite_bandwidth_noc();
+        let build = if unlimited { network::build_unlimited } else { network::build };
+        let build = |direction, inputs, outputs| build(machine, direction, clock, inputs, outputs);
         Ok([
             build(Direction::Request, sms(|p| p.0), slices(|p| p.requests))?,
             build(Direction::Reply, slices(|p| p.replies), sms(|p| p.1))?,

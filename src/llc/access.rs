@@ -15,6 +15,10 @@ impl Slice {
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
         let request = *ctx.requests.get(id);
+        if self.rules.perfect {
+            self.find(id, &request, cycle, now, ctx);
+            return Ok(());
+        }
         if !self.rules.cached {
             self.pass_down(id, &request, cycle, now, ctx);
             return Ok(());
@@ -28,6 +32,29 @@ impl Slice {
                 Ok(())
             }
             RequestKind::Write | RequestKind::Writeback => self.write(id, &request, now, ctx),
+        }
+    }
+
+    /// A perfect cache has what is asked for.
+    fn find(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        cycle: u64,
+        now: Ticks,
+        ctx: &mut Context,
+    ) {
+        if matches!(request.kind, RequestKind::Write | RequestKind::Writeback) {
+            self.result.cache.write_hits += 1;
+            return self.acknowledge(id, request, now, ctx);
+        }
+        self.result.cache.read_hits += 1;
+        self.answered(request, now, ctx);
+        self.sample(request, true, now, ctx);
+        self.hit(id, now);
+        if request.kind == RequestKind::Atomic {
+            self.result.cache.atomics += 1;
+            self.hold_for_atomic(request, cycle);
         }
     }
 

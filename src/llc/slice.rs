@@ -78,6 +78,8 @@ pub struct Slice {
 pub(super) struct Rules {
     /// There is a cache.
     pub cached: bool,
+    /// It has everything.
+    pub perfect: bool,
     /// LLC cycles from the tags to the reply port, and of an atomic at the tags.
     pub latency: u32,
     pub atomic_cycles: u32,
@@ -114,6 +116,7 @@ impl Slice {
             index: index as u16,
             rules: Rules {
                 cached: config.enabled,
+                perfect: false,
                 latency: if config.enabled { config.latency } else { 0 },
                 atomic_cycles: config.atomic_cycles,
                 read_allocate: config.cache.read_allocate,
@@ -138,6 +141,12 @@ impl Slice {
             set_key: SetKey::new(machine),
             result: SliceResult::default(),
         })
+    }
+
+    /// The same slice with a cache of this latency that has everything, whether or not the machine has one.
+    pub fn perfect(mut self, latency: u32) -> Slice {
+        (self.rules.perfect, self.rules.latency) = (true, latency);
+        self
     }
 
     /// This slice as the fabric knows it.

@@ -1,4 +1,4 @@
-//! A network without contention.
+//! Networks without contention: the topology `ideal`, and any topology with links of infinite bandwidth.
 
 use super::tally::{Journey, Tally};
 use super::{Direction, NetworkContext, PacketSizes, Topology, TopologyEntry};
@@ -19,9 +19,15 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     info: INFO,
     build: |context, params| {
         params.none(&INFO)?;
-        Ok(Box::new(Ideal::new(context)) as _)
+        Ok(Box::new(Ideal::new(context, false, |_, _| 1)) as _)
     },
 };
+
+/// The network of `context` as if its links had infinite bandwidth and no place of it could be full: a packet takes the
+/// routers and links of its way in `topology`, and one cycle.
+pub(super) fn unlimited(context: &NetworkContext, topology: &dyn Topology) -> Box<dyn Topology> {
+    Box::new(Ideal::new(context, true, |source, destination| topology.hops(source, destination)))
+}
 
 /// A port and the number of its node.
 #[derive(Clone, Copy)]
@@ -32,20 +38,37 @@ struct Port {
 
 struct Output {
     port: Port,
-    /// Packets on their way, for each of which a place of the port is kept.
+    /// Packets on their way, for each of which a place of the port is kept where it has limits.
     coming: usize,
+    /// Packets that have come, in this order: more than the port holds only where nothing has limits.
+    landed: VecDeque<Packet>,
     /// Inputs whose head found no place, in the order in which they came.
     waiting: VecDeque<usize>,
 }
 
-/// A packet on its way: network cycle of its arrival, packets that entered before it, output, number of the request.
-type Flight = (u64, u64, usize, u32);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Packet {
+    request: u32,
+    /// Node that it comes from.
+    source: u32,
+    /// Network cycle in which it set out, and how long it had waited at its source.
+    departed: u64,
+    wait: u64,
+}
+
+/// A packet on its way: network cycle of its arrival, packets that entered before it, output.
+type Flight = (u64, u64, usize, Packet);
 
 struct Ideal {
     direction: Direction,
     clock: Clock,
     packets: PacketSizes,
+    /// Of a router and a link.
     latency: u64,
+    /// Routers between each node that sends and each that takes.
+    hops: Vec<Vec<u64>>,
+    /// Nothing has limits: not the links, nor the ports to the readers.
+    unlimited: bool,
     inputs: Vec<Port>,
     outputs: Vec<Output>,
     /// Inputs whose head cannot leave before a later cycle.
@@ -56,14 +79,19 @@ struct Ideal {
 }
 
 impl Ideal {
-    fn new(context: &NetworkContext) -> Ideal {
+    fn new(context: &NetworkContext, unlimited: bool, hops: impl Fn(usize, usize) -> u64) -> Ideal {
         let network = &context.network;
-        let output = |port| Output { port, coming: 0, waiting: VecDeque::new() };
+        let output =
+            |port| Output { port, coming: 0, landed: VecDeque::new(), waiting: VecDeque::new() };
+        let destinations = 0..context.outputs.len();
+        let from = |source| destinations.clone().map(|to| hops(source, to)).collect();
         Ideal {
             direction: context.direction,
             clock: context.clock,
-            packets: context.packets,
+            packets: if unlimited { PacketSizes::fixed(1) } else { context.packets },
             latency: u64::from(network.router_latency) + u64::from(network.link_latency),
+            hops: (0..context.inputs.len()).map(from).collect(),
+            unlimited,
             inputs: ports(&context.inputs).collect(),
             outputs: ports(&context.outputs).map(output).collect(),
             early: Vec::new(),
@@ -122,6 +150,9 @@ impl Ideal {
 
     /// Whether there is room beside what is on its way; if not, the network is woken when the reader takes something.
     fn has_room(&self, output: usize, ctx: &mut Context) -> bool {
+        if self.unlimited {
+            return true;
+        }
         let output = &self.outputs[output];
         let room = ctx.fabric.room(output.port.id) > output.coming;
         if !room {
@@ -140,36 +171,69 @@ impl Ideal {
             self.tally.enter(input, ctx.map.locate(row.address));
         }
         let flits = self.packets.flits(self.direction, row);
-        let transit = flits + self.latency;
-        self.flights.push(Reverse((cycle + transit, self.entered, output, request.0)));
+        let transit = flits + self.pipeline(source.node, output);
+        let packet = Packet {
+            request: request.0,
+            source: source.node as u32,
+            departed: cycle,
+            wait: cycle - since,
+        };
+        self.flights.push(Reverse((cycle + transit, self.entered, output, packet)));
         self.entered += 1;
         self.outputs[output].coming += 1;
-        self.tally.pass(&Journey {
-            source: source.node,
-            destination: self.outputs[output].port.node,
-            flits,
-            wait: cycle - since,
-            transit,
-            hops: 1,
-            pipeline: self.latency,
-        });
     }
 
-    /// Hands over what arrives in the next cycle: all of it is on its way now, and readers of the same time see it.
-    fn land(&mut self, cycle: u64, ctx: &mut Context) {
-        while let Some(&Reverse((arrival, _, output, request))) = self.flights.peek() {
+    fn hops(&self, source: usize, output: usize) -> u64 {
+        self.hops[source][self.outputs[output].port.node]
+    }
+
+    /// Cycles of the routers and links of a way.
+    fn pipeline(&self, source: usize, output: usize) -> u64 {
+        self.hops(source, output) * self.latency
+    }
+
+    /// Takes what arrives in the next cycle: all of it is on its way now, and readers of the same time see it.
+    fn land(&mut self, cycle: u64) {
+        while let Some(&Reverse((arrival, _, output, packet))) = self.flights.peek() {
             if arrival > cycle + 1 {
                 return;
             }
             self.flights.pop();
-            let request = RequestId(request);
-            if self.direction == Direction::Request {
-                self.tally.leave(ctx.map.locate(ctx.requests.get(request).address));
-            }
-            let output = &mut self.outputs[output];
-            output.coming -= 1;
-            ctx.fabric.push(output.port.id, request, self.clock.at(arrival));
+            self.outputs[output].coming -= 1;
+            self.outputs[output].landed.push_back(packet);
         }
+    }
+
+    /// Hands over what has landed, as far as there is room.
+    fn hand_over(&mut self, cycle: u64, ctx: &mut Context) {
+        for output in 0..self.outputs.len() {
+            let port = self.outputs[output].port.id;
+            while let Some(&packet) = self.outputs[output].landed.front()
+                && ctx.fabric.room_or_wake(port)
+            {
+                self.outputs[output].landed.pop_front();
+                self.count(output, packet, cycle + 1, ctx);
+                ctx.fabric.push(port, RequestId(packet.request), self.clock.at(cycle + 1));
+            }
+        }
+    }
+
+    /// A packet is with its reader.
+    fn count(&mut self, output: usize, packet: Packet, cycle: u64, ctx: &Context) {
+        let row = ctx.requests.get(RequestId(packet.request));
+        if self.direction == Direction::Request {
+            self.tally.leave(ctx.map.locate(row.address));
+        }
+        let source = packet.source as usize;
+        self.tally.pass(&Journey {
+            source,
+            destination: self.outputs[output].port.node,
+            flits: self.packets.flits(self.direction, row),
+            wait: packet.wait,
+            transit: cycle - packet.departed,
+            hops: self.hops(source, output),
+            pipeline: self.pipeline(source, output),
+        });
     }
 
     /// When the next turn is due if nothing comes to an input and nothing is taken from an output.
@@ -185,7 +249,8 @@ impl Topology for Ideal {
     fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
         self.serve_waiting(cycle, ctx);
         self.serve_heads(cycle, ctx);
-        self.land(cycle, ctx);
+        self.land(cycle);
+        self.hand_over(cycle, ctx);
         self.next(ctx)
     }
 
@@ -199,11 +264,15 @@ impl Topology for Ideal {
     }
 
     fn describe(&self) -> Vec<String> {
-        let flight = |&Reverse((arrival, _, output, request)): &Reverse<Flight>| {
+        let flight = |&Reverse((arrival, _, output, packet)): &Reverse<Flight>| {
             let node = self.outputs[output].port.node;
-            format!("request {request} reaches node {node} in network cycle {arrival}")
+            format!("request {} reaches node {node} in network cycle {arrival}", packet.request)
         };
-        self.flights.iter().map(flight).collect()
+        let landed = |output: &Output| {
+            let (count, node) = (output.landed.len(), output.port.node);
+            (count > 0).then(|| format!("{count} requests have reached node {node}"))
+        };
+        self.flights.iter().map(flight).chain(self.outputs.iter().filter_map(landed)).collect()
     }
 }
 

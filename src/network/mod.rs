@@ -53,6 +53,11 @@ pub trait Topology: Send {
     /// What is on its way, for the deadlock report; nothing once all packets have left it.
     fn describe(&self) -> Vec<String>;
 
+    /// Routers that a packet passes from a node that sends to one that takes.
+    fn hops(&self, _source: usize, _destination: usize) -> u64 {
+        1
+    }
+
     /// Its routers, if it is made of any.
     fn routers(&self) -> Vec<Ports> {
         Vec::new()
@@ -95,6 +100,22 @@ pub fn build(
     outputs: Vec<PortId>,
 ) -> Result<Box<dyn Topology>, PolicyError> {
     connect(machine, &NetworkContext::new(machine, direction, clock, inputs, outputs))
+}
+
+/// As [`build`], but with links of infinite bandwidth, where no packet waits for another.
+///
+/// # Errors
+/// [`PolicyError`] if [`build`] refuses the machine.
+pub fn build_unlimited(
+    machine: &Machine,
+    direction: Direction,
+    clock: Clock,
+    inputs: Vec<PortId>,
+    outputs: Vec<PortId>,
+) -> Result<Box<dyn Topology>, PolicyError> {
+    let context = NetworkContext::new(machine, direction, clock, inputs, outputs);
+    let limited = connect(machine, &context)?;
+    Ok(ideal::unlimited(&context, &*limited))
 }
 
 /// The network of `machine` between the nodes of `context`.

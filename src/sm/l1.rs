@@ -73,6 +73,12 @@ impl L1 {
         (self.geometry.sector(address) % u64::from(self.config.banks)) as u32
     }
 
+    /// Counts what a perfect cache is asked for, which is there.
+    pub fn find(&mut self, store: bool) {
+        let hits = if store { &mut self.counts.write_hits } else { &mut self.counts.read_hits };
+        *hits += 1;
+    }
+
     /// Looks a read up and, if it misses, takes what it needs but the request itself, for which `room`
     /// places are free below. Nothing changes on a failure.
     pub fn read(&mut self, sector: &Sector, room: usize) -> Read {

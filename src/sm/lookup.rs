@@ -20,8 +20,14 @@ impl Sm {
             if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
                 self.l1.counts.reservation_fails[reason as usize] += cycles;
             }
-            let served =
-                if lookup.store { self.store(&lookup, ctx) } else { self.load(&lookup, ctx) };
+            let served = if self.perfect_l1 {
+                self.find(&lookup, ctx);
+                Ok(())
+            } else if lookup.store {
+                self.store(&lookup, ctx)
+            } else {
+                self.load(&lookup, ctx)
+            };
             match served {
                 Ok(()) => self.banks.pop(bank),
                 Err(reason) => self.banks.fail(bank, reason, cycle),
@@ -52,6 +58,12 @@ impl Sm {
     /// Free places for what leaves L1.
     pub(super) fn room(&self, ctx: &Context) -> usize {
         self.miss_queue.room(self.cycle).min(ctx.fabric.room(self.request_port))
+    }
+
+    /// A perfect L1 has what is asked for.
+    fn find(&mut self, lookup: &Lookup, ctx: &mut Context) {
+        self.l1.find(lookup.store);
+        self.hit(lookup.access, ctx);
     }
 
     fn load(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {

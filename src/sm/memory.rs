@@ -125,7 +125,8 @@ impl Sm {
         if entry.sent == 0 {
             ctx.side.fields.begin(self.id, entry.access.0, entry.sectors.as_slice().len());
         }
-        if ctx.side.loads.is_some() {
+        // Of a load that asks nobody, nobody need know.
+        if ctx.side.loads.is_some() && !self.perfect_l1 {
             self.begin_load(&entry, ctx);
         }
         if self.passes_l1(&entry) {
@@ -143,6 +144,7 @@ impl Sm {
     /// Whether the unit sends an instruction's requests straight to the network.
     fn passes_l1(&self, entry: &Entry) -> bool {
         match entry.work {
+            _ if self.perfect_l1 => false,
             Work::Atomic => true,
             Work::Store => !self.l1_enabled,
             _ => !self.l1_enabled || passes_l1(entry.cache_op),

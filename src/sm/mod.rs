@@ -118,6 +118,8 @@ pub struct Sm {
     constant_latency: u64,
     shared_latency: u64,
     l1_enabled: bool,
+    /// Every access hits in L1.
+    perfect_l1: bool,
     operand_latency: u64,
     writeback_latency: u64,
     /// Warps that fetch instructions in a cycle; 0: fetch is ideal.
@@ -209,6 +211,7 @@ impl Sm {
             constant_latency: u64::from(config.constant_latency),
             shared_latency: u64::from(config.shared.latency),
             l1_enabled: machine.l1.enabled,
+            perfect_l1: false,
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
             fetch_warps: config.fetch_warps,
@@ -258,6 +261,11 @@ impl Sm {
             account: Account::default(),
             result: SmResult::default(),
         })
+    }
+
+    /// The same SM with an L1 that has everything: of what it does in global and local memory nothing leaves it.
+    pub fn with_perfect_l1(self) -> Sm {
+        Sm { perfect_l1: true, ..self }
     }
 
     /// This SM as the fabric knows it.

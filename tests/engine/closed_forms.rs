@@ -11,7 +11,7 @@ use warpmem_trace::CacheOp;
 
 /// Where a load finds its data.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Place {
+pub enum Place {
     L1,
     Llc,
     RowHit,
@@ -71,7 +71,13 @@ fn routers(machine: &Machine, slice: u16) -> u64 {
 }
 
 /// Core cycles of a load of one sector that issues in core cycle `issue` and is alone in the machine.
-fn load_time(machine: &Machine, place: Place, cache_op: CacheOp, slice: u16, issue: u64) -> u64 {
+pub fn load_time(
+    machine: &Machine,
+    place: Place,
+    cache_op: CacheOp,
+    slice: u16,
+    issue: u64,
+) -> u64 {
     let p = Periods::of(machine);
     let (network, llc) = (&machine.network, &machine.llc);
     let header = u64::from(network.header_bytes.div_ceil(network.flit_bytes).max(1));
@@ -79,7 +85,11 @@ fn load_time(machine: &Machine, place: Place, cache_op: CacheOp, slice: u16, iss
     let data = u64::from(packet.div_ceil(network.flit_bytes));
     let hop = u64::from(network.router_latency) + u64::from(network.link_latency);
     let hops = routers(machine, slice) * hop;
-    let crossing = |flits: u64| (flits + hops) * p.network;
+    let flits = |flits: u64| match machine.policy.ideal.as_str() {
+        "infinite-bandwidth-noc" => 1,
+        _ => flits,
+    };
+    let crossing = |packet: u64| (flits(packet) + hops) * p.network;
     let begun = issue + u64::from(machine.sm.operand_latency);
     let at_l1_tags = begun + u64::from(machine.l1.latency);
     if place == Place::L1 {
@@ -102,7 +112,8 @@ fn data_at_slice(machine: &Machine, place: Place, arrived: u64, p: &Periods) -> 
     let llc = &machine.llc;
     let at_tags = edge(arrived + u64::from(llc.input_latency) * p.core, p.llc);
     match place {
-        Place::Llc => at_tags + u64::from(llc.latency) * p.llc,
+        // A slice looks for what it can answer before a request has its turn at the tags.
+        Place::Llc => at_tags + u64::from(llc.latency.max(1)) * p.llc,
         _ => edge(dram_end(machine, place, at_tags, p), p.llc),
     }
 }
@@ -157,12 +168,12 @@ impl LoadSink for Rows {
 }
 
 /// Where what is in L1 is not to be found there.
-fn cache_op(place: Place) -> CacheOp {
+pub fn cache_op(place: Place) -> CacheOp {
     if place == Place::Llc { CacheOp::Global } else { CacheOp::Default }
 }
 
 /// One warp, one lane, each load's address out of the load before.
-fn chase(machine: &Machine, place: Place, hops: usize) -> (Vec<LoadRow>, RunResult) {
+pub fn chase(machine: &Machine, place: Place, hops: usize) -> (Vec<LoadRow>, RunResult) {
     let cache_op = cache_op(place);
     let hop = |address| {
         let load = Access::load(4, vec![address]);
@@ -175,7 +186,7 @@ fn chase(machine: &Machine, place: Place, hops: usize) -> (Vec<LoadRow>, RunResu
     (rows.0, result)
 }
 
-const HOPS: usize = 8;
+pub const HOPS: usize = 8;
 
 /// Where a machine may have data.
 fn places(machine: &Machine) -> impl Iterator<Item = Place> {
@@ -190,14 +201,14 @@ fn places(machine: &Machine) -> impl Iterator<Item = Place> {
 }
 
 /// The slices that a chase goes to.
-fn slices(machine: &Machine, place: Place) -> Vec<u16> {
+pub fn slices(machine: &Machine, place: Place) -> Vec<u16> {
     let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
     let addresses = addresses(machine, place, HOPS).into_iter();
     addresses.map(|address| map.locate(address).slice).collect()
 }
 
 /// Holds a chase on `machine` to the cycle, wherever the data are.
-fn check_chases(machine: &Machine, name: &str) {
+pub fn check_chases(machine: &Machine, name: &str) {
     for place in places(machine) {
         let (rows, result) = chase(machine, place, HOPS);
         let slices = slices(machine, place);

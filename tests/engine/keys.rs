@@ -12,7 +12,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("description", "a text for people"),
     ("dram.stacks", "no machine with stacks yet"),
     ("dram.timing.tccdr", "no machine with stacks yet"),
-    ("policy.cta_scheduler", "one policy so far"),
     ("policy.prefetcher", "one policy so far"),
 ];
 
@@ -226,6 +225,7 @@ const CHANGES: &[Change] = &[
     within(REFRESHED_BANK_BY_BANK, "dram.power.idd5pb=600"),
     change("policy.dram_scheduler=fcfs"),
     change("policy.arbiter=hold-grant"),
+    change("policy.cta_scheduler=depth-first"),
     change("policy.ideal=perfect-dram"),
     change("policy.warp_scheduler=lrr"),
     change("policy.llc_queue=none"),

@@ -2,6 +2,7 @@
 
 mod closed_forms;
 mod determinism;
+mod ideal;
 mod interconnect;
 mod keys;
 mod memory_bound;

@@ -3,6 +3,7 @@
 mod direct;
 mod load_ends;
 mod merges;
+mod perfect;
 mod queue;
 mod requests;
 mod warp_types;
@@ -299,6 +300,9 @@ fn run_for(
     let clock = bench.fabric.clock(Domain::Llc);
     let core: Clock = bench.fabric.clock(Domain::Core);
     let mut slice = Slice::new(machine, 0, clock, core, ports, needs).unwrap();
+    if machine.policy.ideal == "perfect-l2" {
+        slice = slice.perfect(machine.llc.latency);
+    }
     let mut world = World {
         asks: asks.iter().copied().enumerate().collect(),
         ids: Vec::new(),

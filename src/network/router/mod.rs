@@ -416,6 +416,10 @@ impl Topology for Routers {
         waiting.collect()
     }
 
+    fn hops(&self, source: usize, destination: usize) -> u64 {
+        self.wires.hops(source, destination)
+    }
+
     fn routers(&self) -> Vec<Ports> {
         let wires = &self.wires;
         let count = |first: &[usize], router: usize| first[router + 1] - first[router];

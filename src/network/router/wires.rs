@@ -118,6 +118,19 @@ impl Wires {
         self.routes[router * self.destinations + destination]
     }
 
+    /// Routers that a packet passes from one node to another.
+    pub fn hops(&self, source: usize, destination: usize) -> u64 {
+        let mut link = self.outputs() + source;
+        let mut hops = 0;
+        while let Sink::Input(input) = self.downstream[link] {
+            let router = self.inputs[input as usize].router as usize;
+            let output = usize::from(self.route(router, destination).output);
+            link = self.first_output[router] + output;
+            hops += 1;
+        }
+        hops
+    }
+
     /// Outputs of all routers.
     pub fn outputs(&self) -> usize {
         self.first_output[self.routers]

@@ -1,8 +1,9 @@
-//! The network without contention.
+//! Networks without contention.
 
 use super::rig::{Packet, Readers, Rig, read, write};
 use crate::machine::Machine;
 use crate::network::Direction::{Reply, Request};
+use crate::network::{TOPOLOGIES, ideal::unlimited};
 use crate::random::Random;
 use crate::testing::machine;
 
@@ -81,4 +82,81 @@ fn sms_of_a_node_have_ports_of_their_own() {
     let taken: Vec<u64> = outcome.result.destinations.iter().map(|node| node.packets).collect();
     assert_eq!(taken, [2, 1]);
     assert!(outcome.arrived.iter().all(|&(cycle, _)| cycle == LATENCY + DATA));
+}
+
+/// A machine of a topology whose flits hold any packet's header, and few data.
+fn limited(topology: &str) -> Machine {
+    let topology = format!("policy.topology={topology}");
+    let sizes = ["network.flit_bytes=32", "network.header_bytes=8", "network.virtual_channels=2"];
+    let latencies = ["network.router_latency=3", "network.link_latency=2"];
+    machine(&[&[&*topology], &sizes[..], &latencies].concat())
+}
+
+/// The cycles in which the packets arrive over the topology without limits.
+fn unlimited_arrivals(rig: &Rig, packets: &[Packet]) -> Vec<u64> {
+    let mut arrivals = vec![0; packets.len()];
+    let topology = &rig.machine.policy.topology;
+    let outcome = rig.run_over(packets, |context| {
+        unlimited(context, &*TOPOLOGIES.build(topology, context).unwrap())
+    });
+    outcome.arrived.into_iter().for_each(|(cycle, packet)| arrivals[packet] = cycle);
+    arrivals
+}
+
+const EVERY_TOPOLOGY: [&str; 7] = [
+    "ideal",
+    "crossbar",
+    "crossbar(form=router)",
+    "mesh",
+    "mesh(columns=2)",
+    "ring",
+    "butterfly(radix=2)",
+];
+
+#[test]
+fn without_limits_every_packet_takes_the_way_of_one_flit_that_is_alone() {
+    for topology in EVERY_TOPOLOGY {
+        let machine = limited(topology);
+        let rig = Rig::all_to_all(&machine, 9);
+        let pairs = || (0..9).flat_map(|a| (0..9).map(move |b| (a, b)));
+        let apart: Vec<Packet> =
+            (0..).zip(pairs()).map(|(n, (a, b))| read(a, n * 200, b)).collect();
+        let alone: Vec<u64> = rig.arrivals(&apart);
+        // All at once, and the largest packets.
+        let together: Vec<Packet> = pairs().map(|(a, b)| write(a, 7, b)).collect();
+        let arrivals = unlimited_arrivals(&rig, &together);
+        for (n, packet) in apart.iter().enumerate() {
+            assert_eq!(arrivals[n] - 7, alone[n] - packet.cycle, "{topology}: {packet:?}");
+        }
+    }
+}
+
+#[test]
+fn without_limits_a_closed_reader_holds_up_nobody_else() {
+    let machine = limited("mesh");
+    let readers = Readers::ClosedUntil { output: 0, cycle: 100 };
+    let rig = Rig { places: 1, readers, ..Rig::all_to_all(&machine, 2) };
+    let packets = [read(0, 0, 0), read(0, 0, 0), read(0, 0, 1), read(1, 1, 0), read(1, 1, 1)];
+    let (own, other) = (LATENCY + 1, 2 * LATENCY + 1);
+    // One place of the port, which the reader empties in the cycle after it is filled.
+    let expected = [100, 101, other, 102, 1 + own];
+    assert_eq!(unlimited_arrivals(&rig, &packets), expected);
+}
+
+#[test]
+fn without_limits_a_packet_is_one_flit_and_waits_for_its_reader_alone() {
+    let machine = limited("mesh");
+    let readers = Readers::ClosedUntil { output: 1, cycle: 100 };
+    let rig = Rig { places: 1, readers, ..Rig::all_to_all(&machine, 2) };
+    let result = rig
+        .run_over(&[write(0, 0, 1), write(0, 0, 1)], |context| {
+            unlimited(context, &*TOPOLOGIES.build("mesh", context).unwrap())
+        })
+        .result;
+    assert_eq!((result.hops, result.pipeline_cycles), (4, 4 * LATENCY));
+    assert_eq!((result.serialisation_cycles, result.wait_cycles), (2, 0));
+    // The first is in the port at once; the second gets its place when the reader has taken the first, in cycle 100.
+    assert_eq!(result.contention_cycles, 101 - (2 * LATENCY + 1));
+    assert_eq!((result.sources[0].flits, result.destinations[1].flits), (2, 2));
+    assert!(result.links.is_empty());
 }

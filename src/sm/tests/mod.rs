@@ -7,6 +7,7 @@ mod groups;
 mod issue;
 mod memory;
 mod pausing;
+mod perfect;
 mod pipeline;
 mod side;
 mod slots;
@@ -232,6 +233,9 @@ impl Rig {
         let back = bench.fabric.add_port("back", 0, 8, network, core);
         let clock = bench.fabric.clock(Domain::Core);
         let mut sm = Sm::new(machine, 0, clock, out, back).unwrap();
+        if machine.policy.ideal == "perfect-l1" {
+            sm = sm.with_perfect_l1();
+        }
         let picks = Arc::<Mutex<Vec<u32>>>::default();
         let scene = SmScene::of(machine, 0);
         let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &scene).unwrap();

@@ -1,0 +1,128 @@
+//! Ideal machines: what is left when a part is perfect, and that nothing is lost by it.
+
+use crate::closed_forms::{HOPS, Place, cache_op, chase, check_chases, load_time, slices};
+use crate::trace::{Kernel, loads, machine, mixed, run, write};
+use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::machine::preset_names;
+use warpmem::record::{CacheCounts, ChannelResult, RunResult};
+
+fn packets(result: &RunResult) -> u64 {
+    result.networks.iter().map(|network| network.latency.count()).sum()
+}
+
+fn dram_commands(result: &RunResult) -> u64 {
+    let banks = result.channels.iter().flat_map(|channel: &ChannelResult| &channel.banks);
+    banks.map(|bank| bank.reads + bank.writes + bank.activations).sum()
+}
+
+/// Every load of a chase whose data lie in a row of their own each is found at `found`.
+fn check_found(ideal: &str, found: Place) {
+    for preset in preset_names() {
+        for off in ["", "l1.enabled=false", "llc.enabled=false"] {
+            let overrides: Vec<&str> =
+                [ideal].into_iter().chain(off.split_terminator(' ')).collect();
+            let machine = machine(preset, &overrides);
+            let place = Place::RowConflict;
+            let (rows, _) = chase(&machine, place, HOPS);
+            for (row, slice) in rows.iter().zip(slices(&machine, place)) {
+                let expected = load_time(&machine, found, cache_op(place), slice, row.issue_cycle);
+                assert_eq!(row.load_time, expected, "{preset} {overrides:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn with_a_perfect_l1_every_load_costs_the_latency_of_l1() {
+    check_found("policy.ideal=perfect-l1", Place::L1);
+}
+
+#[test]
+fn with_a_perfect_l2_every_load_costs_the_way_to_a_slice_and_back() {
+    check_found("policy.ideal=perfect-l2", Place::Llc);
+}
+
+#[test]
+fn with_infinite_bandwidth_a_packet_costs_its_way_and_one_cycle() {
+    for preset in preset_names() {
+        let machine = machine(preset, &["policy.ideal=infinite-bandwidth-noc"]);
+        check_chases(&machine, preset);
+    }
+}
+
+#[test]
+fn with_a_perfect_l1_nothing_leaves_an_sm() {
+    for preset in preset_names() {
+        for scheduler in ["fr-fcfs", "wg-w", "mshr-s+a"] {
+            let scheduler = format!("policy.dram_scheduler={scheduler}");
+            let machine = machine(preset, &["policy.ideal=perfect-l1", &scheduler]);
+            let result = run(&machine, &write(&[mixed(6, 10, 1 << 20)]).trace);
+            assert_eq!((packets(&result), dram_commands(&result)), (0, 0), "{preset}");
+            assert!(result.slices.iter().all(|slice| slice.cache == CacheCounts::default()));
+        }
+    }
+}
+
+#[test]
+fn with_a_perfect_l2_nothing_goes_to_dram_and_every_packet_hits() {
+    for preset in preset_names() {
+        for scheduler in SCHEDULERS.names() {
+            let scheduler = format!("policy.dram_scheduler={scheduler}");
+            let machine = machine(preset, &["policy.ideal=perfect-l2", &scheduler]);
+            let result = run(&machine, &write(&[mixed(6, 4, 1 << 20)]).trace);
+            assert_eq!(dram_commands(&result), 0, "{preset}, {scheduler}");
+            let hits = result.slices.iter().map(|s| s.cache.read_hits + s.cache.write_hits);
+            assert_eq!(hits.sum::<u64>(), result.networks[0].latency.count());
+        }
+    }
+}
+
+/// Traces that wait for what the modes make perfect, in turn.
+fn traces() -> [(&'static str, Kernel); 4] {
+    let scattered = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20 & ((1 << 24) - 1) & !3;
+    [
+        ("streaming", loads([24, 4, 8], |warp, step, lane| (warp * 8 + step) * 128 + 4 * lane)),
+        (
+            "scattered",
+            loads([24, 2, 4], |warp, step, lane| scattered(warp * 1024 + step * 32 + lane)),
+        ),
+        ("shared", loads([24, 4, 8], |_, step, lane| step * 4096 + 4 * lane)),
+        ("mixed", mixed(24, 10, 1 << 18)),
+    ]
+}
+
+/// Core cycles with each ideal mode, on every preset with every trace: what is told is which, the cycles of the machine as
+/// configured, and of the ideal one.
+fn compare(ideals: &[&str], overrides: &[&str], check: impl Fn(&str, u64, u64)) {
+    for (name, kernel) in traces() {
+        let file = write(&[kernel]);
+        for preset in preset_names() {
+            let cycles = |ideal: &str| {
+                let ideal = format!("policy.ideal={ideal}");
+                run(&machine(preset, &[overrides, &[&ideal]].concat()), &file.trace).core_cycles
+            };
+            let configured = cycles("none");
+            for &ideal in ideals {
+                check(&format!("{ideal}, {preset}, {name}"), configured, cycles(ideal));
+            }
+        }
+    }
+}
+
+/// Where routers do not limit. Where they do, replies that come sooner may meet worse: `docs/policies/perfect-l2.md`.
+#[test]
+fn no_perfect_memory_is_slower_behind_a_network_without_contention() {
+    let ideals = ["perfect-l1", "perfect-l2", "perfect-dram"];
+    compare(&ideals, &["policy.topology=ideal"], |what, configured, perfect| {
+        assert!(perfect < configured, "{what}: {perfect} cycles, {configured} as configured");
+    });
+}
+
+/// What comes sooner comes to DRAM in another order, which may be a little worse.
+#[test]
+fn no_network_without_limits_is_slower_by_more_than_the_order_at_dram() {
+    compare(&["perfect-l1", "infinite-bandwidth-noc"], &[], |what, configured, ideal| {
+        let bound = if what.starts_with("perfect-l1") { configured } else { configured * 21 / 20 };
+        assert!(ideal <= bound, "{what}: {ideal} cycles, {configured} as configured");
+    });
+}
