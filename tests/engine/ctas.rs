@@ -1,0 +1,126 @@
+//! CTA schedulers in whole machines: what they learn of SMs, and what SMs are told.
+
+use crate::trace::{Access, Kernel, Step, Warp, machine, write};
+use warpmem::cta::scheduler::CTA_SCHEDULERS;
+use warpmem::engine::{NoProgress, simulate};
+use warpmem::machine::Machine;
+use warpmem::record::{LoadRow, LoadSink, RunResult};
+use warpmem_trace::OpClass;
+
+#[derive(Default)]
+struct Rows(Vec<LoadRow>);
+
+impl LoadSink for Rows {
+    fn load(&mut self, row: &LoadRow) {
+        self.0.push(*row);
+    }
+}
+
+impl Rows {
+    /// Core cycles of the first and the last issue of a CTA's loads.
+    fn span(&self, cta: u32) -> (u64, u64) {
+        let issues = || self.0.iter().filter(|row| row.cta == cta).map(|row| row.issue_cycle);
+        (issues().min().unwrap(), issues().max().unwrap())
+    }
+}
+
+fn run(machine: &Machine, ctas: Vec<Vec<Warp>>) -> (RunResult, Rows) {
+    let file = write(&[Kernel { ctas, ..Kernel::default() }]);
+    let mut rows = Rows::default();
+    let result = simulate(machine, &file.trace, &mut rows, &mut NoProgress).unwrap();
+    (result, rows)
+}
+
+fn counter(result: &RunResult, policy: &str, name: &str) -> u64 {
+    let mut counters = result.counters.iter().filter(|c| (c.unit, c.index) == ("machine", 0));
+    counters.find(|c| c.policy == policy && c.counter == name).expect("it is counted").value
+}
+
+/// Loads each of which needs the one before, from lines of their own.
+fn chase(cta: u64, loads: u64) -> Warp {
+    let load = |n: u64| Access {
+        dest: Some(1),
+        source: Some(1),
+        ..Access::load(4, vec![(cta * loads + n) * 4096])
+    };
+    (0..loads).map(|n| Step::Memory(load(n))).collect()
+}
+
+/// Instructions that need nothing of each other.
+fn independent(instructions: u16) -> Warp {
+    let compute = |n| Step::Compute { class: OpClass::Integer, dest: 2 + n, source: 1 };
+    (0..instructions).map(|n| compute(n % 200)).collect()
+}
+
+/// Four CTAs fit on the one SM.
+fn one_sm(policy: &str, overrides: &[&str]) -> Machine {
+    let policy = format!("policy.cta_scheduler={policy}");
+    machine(
+        "li2015",
+        &[&["sm.count=1", "sm.max_ctas=4", "sm.schedulers=1", &policy], overrides].concat(),
+    )
+}
+
+#[test]
+fn ctas_that_only_wait_for_memory_pause_but_for_the_oldest() {
+    let policy = "dyncta(period=500,t_idle=100000,t_mem_low=0,t_mem_high=10)";
+    let (result, rows) =
+        run(&one_sm(policy, &[]), (0..4).map(|cta| vec![chase(cta, 12)]).collect());
+    let [first, second, third, _] = [0, 1, 2, 3].map(|cta| rows.span(cta));
+    assert!(second.0 < 500 && first.1 > 1500, "both start, half of what fits, and last: {first:?}");
+    // The decision after the first whole period, and before it one instruction may just have issued.
+    let paused =
+        rows.0.iter().filter(|row| row.cta == 1 && (1001..=first.1).contains(&row.issue_cycle));
+    assert_eq!(paused.count(), 0);
+    assert!(second.1 > first.1 && third.0 > second.1, "one after the other from then on");
+    assert_eq!(counter(&result, "dyncta", "cta_limits_lowered"), 1, "from two to one");
+    assert_eq!(counter(&result, "dyncta", "cta_limits_raised"), 0);
+}
+
+#[test]
+fn ctas_that_compute_get_company() {
+    let policy = "dyncta(period=100,t_idle=100000,t_mem_low=50,t_mem_high=90)";
+    let ctas: Vec<Vec<Warp>> = (0..8).map(|_| vec![independent(400)]).collect();
+    let (result, _) = run(&one_sm(policy, &[]), ctas);
+    assert_eq!(counter(&result, "dyncta", "cta_limits_raised"), 2, "from two to four");
+    assert_eq!(counter(&result, "dyncta", "cta_limits_lowered"), 0);
+}
+
+#[test]
+fn sms_without_a_warp_in_a_kernel_get_more() {
+    // One CTA runs, on the first of two SMs.
+    let policy = "dyncta(period=100,t_idle=50,t_mem_low=0,t_mem_high=100000)";
+    let machine = one_sm(policy, &["sm.count=2"]);
+    let (result, _) = run(&machine, vec![vec![chase(0, 6)]]);
+    assert_eq!(
+        counter(&result, "dyncta", "cta_limits_raised"),
+        2,
+        "of the second, from two to four"
+    );
+}
+
+/// Four CTAs of as many instructions: a greedy scheduler has most of the second left when the first ends, a fair one
+/// nothing of any.
+#[test]
+fn a_limit_follows_what_each_cta_has_issued() {
+    let ctas: Vec<Vec<Warp>> = (0..12).map(|_| vec![independent(200)]).collect();
+    for (scheduler, limit) in [("gto", 2), ("lrr", 4)] {
+        let scheduler = format!("policy.warp_scheduler={scheduler}");
+        let (result, _) = run(&one_sm("lazy-cta", &[&scheduler]), ctas.clone());
+        assert_eq!(counter(&result, "lazy-cta", "cta_limit_decisions"), 1);
+        assert_eq!(counter(&result, "lazy-cta", "cta_limit_sum"), limit, "{scheduler}");
+    }
+}
+
+#[test]
+fn every_cta_runs_under_every_scheduler() {
+    let ctas: Vec<Vec<Warp>> =
+        (0..23).map(|cta| vec![chase(cta, cta % 4 + 1), independent(9)]).collect();
+    for policy in CTA_SCHEDULERS.names() {
+        for sms in ["sm.count=1", "sm.count=3"] {
+            let (result, rows) = run(&one_sm(policy, &[sms]), ctas.clone());
+            assert_eq!(result.kernels[0].ctas, 23, "{policy}");
+            assert!((0..23).all(|cta| rows.0.iter().any(|row| row.cta == cta)), "{policy}");
+        }
+    }
+}
