@@ -1,10 +1,11 @@
 //! CTA schedulers in whole machines: what they learn of SMs, and what SMs are told.
 
-use crate::trace::{Access, Kernel, Step, Warp, machine, write};
+use crate::trace::{Access, Kernel, Step, Warp, machine, mixed, write};
 use warpmem::cta::scheduler::CTA_SCHEDULERS;
-use warpmem::engine::{NoProgress, simulate};
+use warpmem::engine::{NoProgress, simulate, simulate_every_cycle};
 use warpmem::machine::Machine;
-use warpmem::record::{LoadRow, LoadSink, RunResult};
+use warpmem::record::{LoadRow, LoadSink, NoLoads, RunResult};
+use warpmem::sm::scheduler::WARP_SCHEDULERS;
 use warpmem_trace::OpClass;
 
 #[derive(Default)]
@@ -121,6 +122,29 @@ fn every_cta_runs_under_every_scheduler() {
             let (result, rows) = run(&one_sm(policy, &[sms]), ctas.clone());
             assert_eq!(result.kernels[0].ctas, 23, "{policy}");
             assert!((0..23).all(|cta| rows.0.iter().any(|row| row.cta == cta)), "{policy}");
+        }
+    }
+}
+
+/// Whatever a warp scheduler holds back, and for whatever it waits: warps that pause neither block it nor need a turn that
+/// the SM does not ask for.
+#[test]
+fn ctas_pause_and_go_on_under_every_warp_scheduler() {
+    let few = ["two-level(warps=2)", "two-level-active(warps=2)", "swl(warps=1)"];
+    let file = write(&[mixed(16, 10, 1 << 18)]);
+    for scheduler in WARP_SCHEDULERS.names().chain(few) {
+        let scheduler = format!("policy.warp_scheduler={scheduler}");
+        for policy in [
+            "dyncta(period=90,t_mem_low=10,t_mem_high=20)",
+            "dyncta(period=13,t_mem_low=9,t_mem_high=9)",
+        ] {
+            let machine = one_sm(policy, &["sm.count=2", "sm.schedulers=2", &scheduler]);
+            let result = simulate(&machine, &file.trace, &mut NoLoads, &mut NoProgress);
+            let result = result.unwrap_or_else(|error| panic!("{scheduler}, {policy}: {error}"));
+            assert!(counter(&result, "dyncta", "cta_limits_lowered") > 0, "{scheduler}, {policy}");
+            let mut polled = simulate_every_cycle(&machine, &file.trace).unwrap();
+            polled.steps = result.steps;
+            assert!(result == polled, "{scheduler}, {policy}");
         }
     }
 }
