@@ -1,0 +1,212 @@
+//! Policies of different slots together: every two of them meet in some run.
+
+use crate::trace::{Kernel, Step, machine, mixed, run, write};
+use std::collections::BTreeSet;
+use warpmem::cta::scheduler::CTA_SCHEDULERS;
+use warpmem::dram::checker::check;
+use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::engine::{simulate_every_cycle, simulate_with_commands};
+use warpmem::ideal::IDEALS;
+use warpmem::llc::prefetch::PREFETCHERS;
+use warpmem::llc::queue::LLC_QUEUES;
+use warpmem::machine::Machine;
+use warpmem::network::TOPOLOGIES;
+use warpmem::network::arbiter::ARBITERS;
+use warpmem::record::RunResult;
+use warpmem::sm::scheduler::WARP_SCHEDULERS;
+use warpmem_trace::{OpClass, Trace};
+
+/// Two choices, each of a slot and one of its policies, both by number.
+type Pair = [(usize, usize); 2];
+
+/// A choice for every slot.
+type Row = Vec<usize>;
+
+/// Rows in which every two choices of different slots stand together at least once, for slots with so many choices each.
+/// Each row begins with the first pair that is missing, and takes for the other slots, one after the other, the
+/// choice that brings most missing pairs.
+fn covering_array(sizes: &[usize]) -> Vec<Row> {
+    let mut missing = all_pairs(sizes);
+    let mut rows = Vec::new();
+    while let Some(&first) = missing.first() {
+        let mut chosen: Vec<Option<usize>> = vec![None; sizes.len()];
+        first.iter().for_each(|&(slot, choice)| chosen[slot] = Some(choice));
+        for slot in 0..sizes.len() {
+            if chosen[slot].is_none() {
+                let gain = |choice: usize| {
+                    pairs_with((slot, choice), &chosen)
+                        .filter(|pair| missing.contains(pair))
+                        .count()
+                };
+                // The last of several maxima would always be the same choice: take turns.
+                let turns = (0..sizes[slot]).map(|turn| (turn + rows.len()) % sizes[slot]);
+                chosen[slot] = turns.max_by_key(|&choice| gain(choice));
+            }
+        }
+        let row: Row = chosen.into_iter().flatten().collect();
+        for pair in pairs_of(&row) {
+            missing.remove(&pair);
+        }
+        rows.push(row);
+    }
+    rows
+}
+
+fn all_pairs(sizes: &[usize]) -> BTreeSet<Pair> {
+    let choices = |slot: usize| (0..sizes[slot]).map(move |choice| (slot, choice));
+    let slots =
+        (0..sizes.len()).flat_map(|one| (one + 1..sizes.len()).map(move |other| (one, other)));
+    slots
+        .flat_map(|(one, other)| {
+            choices(one).flat_map(move |one| choices(other).map(move |other| [one, other]))
+        })
+        .collect()
+}
+
+/// The pairs that a choice makes with those that are chosen already.
+fn pairs_with(choice: (usize, usize), chosen: &[Option<usize>]) -> impl Iterator<Item = Pair> + '_ {
+    let others = chosen.iter().enumerate().filter_map(|(slot, other)| Some((slot, (*other)?)));
+    others.map(move |other| if other.0 < choice.0 { [other, choice] } else { [choice, other] })
+}
+
+fn pairs_of(row: &[usize]) -> impl Iterator<Item = Pair> + '_ {
+    (0..row.len()).flat_map(move |one| {
+        (one + 1..row.len()).map(move |other| [(one, row[one]), (other, row[other])])
+    })
+}
+
+#[test]
+fn a_covering_array_has_every_pair() {
+    for sizes in [&[1, 1][..], &[3, 2], &[2, 2, 2], &[5, 1, 3, 4], &[24, 12, 6, 4, 5, 6, 3, 5]] {
+        let rows = covering_array(sizes);
+        let mut missing = all_pairs(sizes);
+        for row in &rows {
+            assert!(row.iter().zip(sizes).all(|(choice, size)| choice < size), "{row:?}");
+            missing.retain(|pair| !pairs_of(row).any(|met| met == *pair));
+        }
+        assert!(missing.is_empty(), "{sizes:?}: {missing:?}");
+        let mut largest = sizes.to_vec();
+        largest.sort_unstable_by(|one, other| other.cmp(one));
+        let least = largest[0] * largest[1];
+        assert!(rows.len() <= least + least / 2, "{sizes:?}: {} rows", rows.len());
+    }
+}
+
+#[test]
+fn pairs_are_counted_by_hand() {
+    // 2 x 3 + 2 x 4 + 3 x 4.
+    assert_eq!(all_pairs(&[2, 3, 4]).len(), 26);
+    let row = [1, 0, 3];
+    let expected: [Pair; 3] = [[(0, 1), (1, 0)], [(0, 1), (2, 3)], [(1, 0), (2, 3)]];
+    assert_eq!(pairs_of(&row).collect::<Vec<_>>(), expected);
+    let with: Vec<Pair> = pairs_with((1, 0), &[Some(1), None, Some(3)]).collect();
+    assert_eq!(with, [[(0, 1), (1, 0)], [(1, 0), (2, 3)]]);
+}
+
+/// The slots with the names of their policies, as the registries have them.
+fn slots() -> Vec<(&'static str, Vec<&'static str>)> {
+    macro_rules! slots {
+        ($($registry:ident),* $(,)?) => {
+            vec![$(($registry.slot, $registry.names().collect())),*]
+        };
+    }
+    slots![
+        SCHEDULERS,
+        WARP_SCHEDULERS,
+        CTA_SCHEDULERS,
+        LLC_QUEUES,
+        TOPOLOGIES,
+        ARBITERS,
+        PREFETCHERS,
+        IDEALS,
+    ]
+}
+
+/// So small that everything waits for everything, with what policies ask of a machine: a ring two virtual channels.
+const SMALL: &[&str] = &[
+    "sm.count=3",
+    "sm.max_ctas=2",
+    "l1.cache.size_bytes=2048",
+    "l1.cache.mshr_entries=4",
+    "network.memory_nodes=[]",
+    "network.virtual_channels=2",
+    "llc.cache.size_bytes=4096",
+    "llc.cache.mshr_entries=4",
+    "llc.queue=10",
+    "dram.channels=2",
+    "dram.read_queue=16",
+];
+
+/// The machine with these policies, and what it is called if something is wrong with it.
+fn combination(slots: &[(&str, Vec<&str>)], row: &[usize]) -> (Machine, String) {
+    let policies = slots.iter().zip(row);
+    let policies: Vec<String> = policies
+        .map(|((slot, names), &choice)| format!("policy.{slot}={}", names[choice]))
+        .collect();
+    let overrides: Vec<&str> =
+        SMALL.iter().copied().chain(policies.iter().map(String::as_str)).collect();
+    (machine("li2015", &overrides), policies.join(" "))
+}
+
+/// Loads, stores and atomics near and far, results that are needed at once, and barriers.
+fn kernels() -> [Kernel; 2] {
+    let with_barriers = |mut kernel: Kernel| {
+        for warp in kernel.ctas.iter_mut().flatten() {
+            let needed = Step::Compute { class: OpClass::Fp32, dest: 2, source: 1 };
+            if let Step::Memory(access) = &mut warp[0] {
+                access.dest = Some(1);
+            }
+            warp.insert(1, needed);
+            warp.insert(3, Step::Barrier(0));
+        }
+        kernel
+    };
+    [mixed(7, 5, 1 << 18), mixed(5, 4, 1 << 13)].map(with_barriers)
+}
+
+fn assert_sound(result: &RunResult, trace: &Trace, context: &str) {
+    let of_trace = trace.kernels().iter();
+    let expected: (u64, u64) =
+        of_trace.fold((0, 0), |sum, k| (sum.0 + k.warp_instructions, sum.1 + u64::from(k.ctas)));
+    let sms = result.sms.iter();
+    let issued = sms.fold((0, 0), |sum, sm| (sum.0 + sm.warp_instructions, sum.1 + sm.ctas));
+    assert_eq!(issued, expected, "{context}");
+}
+
+/// Runs in which units have a turn in every cycle are slow: one of so many is.
+const POLLED: usize = 8;
+
+#[test]
+fn every_two_policies_run_together() {
+    let slots = slots();
+    let sizes: Vec<usize> = slots.iter().map(|(_, names)| names.len()).collect();
+    let file = write(&kernels());
+    for (number, row) in covering_array(&sizes).iter().enumerate() {
+        let (machine, context) = combination(&slots, row);
+        let (result, logs) = simulate_with_commands(&machine, &file.trace)
+            .unwrap_or_else(|error| panic!("{context}: {error}"));
+        assert_sound(&result, &file.trace, &context);
+        for log in &logs {
+            assert_eq!(check(&machine.dram, log).first(), None, "{context}");
+        }
+        if number % POLLED == 0 {
+            let polled = simulate_every_cycle(&machine, &file.trace).unwrap();
+            assert!(RunResult { steps: result.steps, ..polled } == result, "{context}");
+        }
+    }
+}
+
+/// What the combinations are for is in their runs.
+#[test]
+fn a_combination_misses_everywhere() {
+    let slots = slots();
+    let file = write(&kernels());
+    let result = run(&combination(&slots, &vec![0; slots.len()]).0, &file.trace);
+    let banks = || result.channels.iter().flat_map(|channel| &channel.banks);
+    assert!(banks().map(|bank| bank.reads).sum::<u64>() > 100);
+    assert!(banks().map(|bank| bank.writes).sum::<u64>() > 20);
+    assert!(banks().map(|bank| bank.row_conflicts).sum::<u64>() > 20);
+    assert!(result.sms.iter().map(|sm| sm.l1.atomics).sum::<u64>() > 20);
+    assert!(result.slices.iter().any(|slice| slice.mshr_merge_length.max() > Some(1)));
+    assert!(result.sms.iter().all(|sm| sm.ctas > 2));
+}
