@@ -1,6 +1,7 @@
 //! Trace-driven, event-driven simulator of GPU memory systems.
 
 pub mod cache;
+pub mod classify;
 pub mod complexity;
 pub mod correlate;
 pub mod cta;

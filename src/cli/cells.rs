@@ -77,9 +77,6 @@ impl<'a> Cell<'a> {
         loads: Loads,
         board: &Board,
     ) -> anyhow::Result<()> {
-        if board.is_stopped() {
-            return Err(RunError::Interrupted.into());
-        }
         let mut recorder = writer.begin_run(index, self.key.clone())?;
         let result = match loads {
             Loads::Kept => self.simulate(&mut recorder, None, board)?,
@@ -126,18 +123,32 @@ pub fn run_all(
     loads: Loads,
     board: &Board,
 ) -> anyhow::Result<Ended> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
-    let pool = pool.context("failed to start threads")?;
-    let run = |(index, cell): (usize, &Cell<'_>)| {
-        cell.record(index, writer, loads, board).inspect_err(|_| board.fail())
-    };
-    let ends: Vec<anyhow::Result<()>> =
-        pool.install(|| cells.par_iter().enumerate().with_max_len(1).map(run).collect());
+    let record = |index, cell: &Cell<'_>| cell.record(index, writer, loads, board);
+    let ends = side_by_side(cells, jobs, board, record)?;
     let finished = ends.iter().filter(|end| end.is_ok()).count();
     let failure = ends.into_iter().filter_map(Result::err).find(|error| !is_interruption(error));
     Ok(Ended { finished, failure })
 }
 
-fn is_interruption(error: &anyhow::Error) -> bool {
+/// Does `work` with every cell and its place among them, on `jobs` threads. After a failure the others are broken off.
+pub fn side_by_side<T: Send>(
+    cells: &[Cell<'_>],
+    jobs: usize,
+    board: &Board,
+    work: impl Fn(usize, &Cell<'_>) -> anyhow::Result<T> + Sync,
+) -> anyhow::Result<Vec<anyhow::Result<T>>> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    let pool = pool.context("failed to start threads")?;
+    let work = |(index, cell): (usize, &Cell<'_>)| {
+        if board.is_stopped() {
+            return Err(RunError::Interrupted.into());
+        }
+        work(index, cell).inspect_err(|_| board.fail())
+    };
+    Ok(pool.install(|| cells.par_iter().enumerate().with_max_len(1).map(work).collect()))
+}
+
+/// Whether a cell was broken off, as the user wished or after the failure of another.
+pub fn is_interruption(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(RunError::Interrupted))
 }

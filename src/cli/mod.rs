@@ -5,6 +5,7 @@
 
 mod baseline;
 mod cells;
+mod classify;
 mod compare;
 mod complexity;
 mod correlate;
@@ -26,6 +27,7 @@ mod progress;
 mod report;
 mod run;
 mod slots;
+mod staged;
 mod traces;
 
 use clap::{Parser, Subcommand};
@@ -59,6 +61,7 @@ Exit status:
 enum Command {
     Run(run::Args),
     Compare(compare::Args),
+    Classify(classify::Args),
     Correlate(Box<correlate::Args>),
     Generate(generate::Args),
     Import(import::Args),
@@ -75,6 +78,7 @@ impl Cli {
         match self.command {
             Command::Run(args) => run::execute(&args),
             Command::Compare(args) => compare::execute(&args),
+            Command::Classify(args) => classify::execute(&args),
             Command::Correlate(args) => correlate::execute(&args),
             Command::Generate(args) => generate::execute(&args),
             Command::Import(args) => import::execute(&args),

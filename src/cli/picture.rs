@@ -1,13 +1,12 @@
 //! Pictures as files: SVG or PNG, by the name's ending.
 
-use anyhow::{Context, anyhow};
+use super::staged;
+use anyhow::anyhow;
 use epaint_default_fonts::UBUNTU_LIGHT;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::register_font;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
-use tempfile::TempDir;
 
 /// Name under which the font is registered; an SVG asks for it too, and its viewer has one.
 pub const FONT: &str = "sans-serif";
@@ -43,40 +42,17 @@ fn is(path: &Path, kind: &str) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(kind))
 }
 
-/// Fails if nothing can be drawn to `path`: better before the work than after.
-pub fn check(path: &Path) -> anyhow::Result<()> {
-    let checked = if path.is_dir() {
-        Err(io::ErrorKind::IsADirectory.into())
-    } else {
-        staging(path).map(drop)
-    };
-    checked.with_context(|| format!("failed to write {}", path.display()))
-}
-
 /// Draws to `path`, which has its name only when it is whole.
 pub fn write<P: Picture>(path: &Path, picture: &P) -> anyhow::Result<()> {
-    write_file(path, picture).with_context(|| format!("failed to write {}", path.display()))
-}
-
-fn write_file<P: Picture>(path: &Path, picture: &P) -> anyhow::Result<()> {
-    register_font(FONT, FontStyle::Normal, UBUNTU_LIGHT)
-        .map_err(|_| anyhow!("the font is damaged"))?;
-    let staging = staging(path)?;
-    if is(path, "png") {
-        let partial = staging.path().join("plot.png");
-        draw(&BitMapBackend::new(&partial, picture.size()).into_drawing_area(), picture)?;
-        return Ok(fs::rename(partial, path)?);
-    }
-    let partial = staging.path().join("plot.svg");
-    draw(&SVGBackend::new(&partial, picture.size()).into_drawing_area(), picture)?;
-    Ok(fs::rename(partial, path)?)
-}
-
-/// A folder beside `path`, gone when it is dropped.
-fn staging(path: &Path) -> io::Result<TempDir> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    tempfile::Builder::new().prefix(".partial-").tempdir_in(folder)
+    staged::write(path, |partial| {
+        register_font(FONT, FontStyle::Normal, UBUNTU_LIGHT)
+            .map_err(|_| anyhow!("the font is damaged"))?;
+        if is(path, "png") {
+            draw(&BitMapBackend::new(partial, picture.size()).into_drawing_area(), picture)
+        } else {
+            draw(&SVGBackend::new(partial, picture.size()).into_drawing_area(), picture)
+        }
+    })
 }
 
 fn draw<D: DrawingBackend>(

@@ -32,7 +32,7 @@ pub(super) fn distribution<R: 'static>(
 }
 
 /// What names a run in every table: its identifier, trace, machine and the policy of every slot.
-pub(super) fn key<R: 'static>(of: fn(&R) -> &RunKey) -> Vec<Column<R>> {
+pub(crate) fn key<R: 'static>(of: fn(&R) -> &RunKey) -> Vec<Column<R>> {
     vec![
         text(
             "run_id",

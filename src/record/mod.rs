@@ -32,6 +32,7 @@ pub(crate) use energy::energy;
 pub use error::ResultsError;
 pub use histogram::Histogram;
 pub use key::{ENGINE_VERSION, RunKey};
+pub(crate) use metrics::key as key_columns;
 pub use results::*;
 pub use rows::FinishedRun;
 pub use schema::{ColumnInfo, Table, schema};

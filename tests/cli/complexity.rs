@@ -69,13 +69,13 @@ fn costs_print_as_text() {
     insta::assert_snapshot!(Bench::new().output(&arguments));
 }
 
-/// The queue is too short to be divided among the banks, and ages have no width.
+/// The queue is too short to be divided among the banks, an instrument costs nothing, and ages have no width.
 #[test]
 fn what_is_not_said_or_not_for_the_machine_has_no_figures() {
     let rows = rows(&Bench::new(), &["--set", "dram.read_queue=8"]);
     let without = rows.iter().filter(|row| row["bits_stored"].is_null());
     let names: Vec<&str> = without.map(|row| row["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["banked-fifo", "oldest-first"]);
+    assert_eq!(names, ["banked-fifo", "delay", "oldest-first"]);
 }
 
 #[test]

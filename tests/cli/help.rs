@@ -9,6 +9,7 @@ fn help() {
         &[][..],
         &["run"],
         &["compare"],
+        &["classify"],
         &["correlate"],
         &["generate"],
         &["generate", "bfs"],
@@ -36,6 +37,7 @@ fn every_command_has_examples() {
     for command in [
         &["run"][..],
         &["compare"],
+        &["classify"],
         &["correlate"],
         &["generate"],
         &["import", "accel-sim"],

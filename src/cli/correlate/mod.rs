@@ -16,6 +16,7 @@ use super::machines::Overrides;
 use super::output::print;
 use super::picture;
 use super::policies::List;
+use super::staged;
 use clap::ValueHint;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -114,7 +115,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     if args.speed && args.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
         anyhow::bail!("--speed is measured one run at a time, without others beside it: --jobs 1");
     }
-    args.plot.as_deref().map_or(Ok(()), picture::check)?;
+    args.plot.as_deref().map_or(Ok(()), staged::check)?;
     let references = args.references.iter().map(|path| Reference::read(path));
     let references = references.collect::<Result<Vec<_>, _>>()?;
     let mut skipped = Skipped::default();

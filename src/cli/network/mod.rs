@@ -11,6 +11,7 @@ use super::output::{note, print};
 use super::picture;
 use super::policies::List;
 use super::slots::Slot;
+use super::staged;
 use anyhow::Context;
 use clap::ValueHint;
 use loads::Loads;
@@ -118,7 +119,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let curves = setups.map(Curve::new).collect::<Result<Vec<_>, _>>();
     let curves =
         curves.with_context(|| format!("failed to set up the network of {}", machine.name))?;
-    args.plot.as_deref().map_or(Ok(()), picture::check)?;
+    args.plot.as_deref().map_or(Ok(()), staged::check)?;
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     let pool = pool.context("failed to start threads")?;

@@ -1,0 +1,165 @@
+//! `warpmem classify`: what kind of workload traces are.
+
+mod table;
+
+use super::cells::{Cell, check_distinct, is_interruption, side_by_side};
+use super::exit::Interrupted;
+use super::format::{self, Format};
+use super::interrupt::Interrupt;
+use super::machines::{MACHINE_HELP, Overrides};
+use super::output::{note, print};
+use super::policies::PolicyOptions;
+use super::progress::Board;
+use super::report;
+use super::staged;
+use super::traces::NamedTrace;
+use anyhow::bail;
+use clap::ValueHint;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread::available_parallelism;
+use warpmem::classify::{Classified, Ideal, Runs, columns};
+use warpmem::machine::Machine;
+use warpmem::record::{NoLoads, RunResult};
+use warpmem::registry::policy_name;
+
+/// Tell what kind of workload traces are, by the classes of the papers
+///
+/// Replays every trace on the machine, and on the same machine with perfect DRAM, a perfect L1 and a perfect LLC,
+/// and prints what its class depends on: speedups, inter-core locality, off-chip accesses, use of DRAM.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Traces to classify
+    #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
+    traces: Vec<PathBuf>,
+    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    machine: String,
+    #[command(flatten)]
+    overrides: Overrides,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Runs at a time; by default one per processor. The results are the same with any number
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    policies: PolicyOptions,
+}
+
+const AFTER_HELP: &str = "\
+The slot `ideal` belongs to this command: the machine as it is has nothing ideal.
+
+Examples:
+  warpmem classify sample-traces/*.wmt
+  warpmem classify a.wmt b.wmt --machine owl2013 --warp-scheduler lrr
+  warpmem classify k.wmt --set dram.channels=4 --format json -o classes.json";
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    let machines = machines(args)?;
+    args.output.as_deref().map_or(Ok(()), staged::check)?;
+    let traces = NamedTrace::open_all(&args.traces)?;
+    let cells = plan(args, &machines, &traces)?;
+    let results = run(args, &cells)?;
+    let classified = sort(&cells, results);
+    let text = match args.format {
+        Format::Table => table::text(&classified),
+        Format::Json => format::json(&rows(&classified)),
+        Format::Csv => format::csv(&rows(&classified)),
+    };
+    match &args.output {
+        None => print(&text),
+        Some(path) => staged::write(path, |partial| Ok(fs::write(partial, &text)?)),
+    }
+}
+
+/// A machine for every run of a trace: as it is, and by [`Ideal`].
+const RUNS: usize = 1 + Ideal::ALL.len();
+
+fn machines(args: &Args) -> anyhow::Result<[Machine; RUNS]> {
+    let mut plain = args.overrides.apply(&args.machine)?;
+    args.policies.apply(&mut plain);
+    let ideal = policy_name(&plain.policy.ideal);
+    if ideal != "none" {
+        bail!(
+            "the machine has the ideal mode `{ideal}`: expected `none`, which this command compares with"
+        );
+    }
+    let with = |mode: Ideal| {
+        let mut machine = plain.clone();
+        mode.policy().clone_into(&mut machine.policy.ideal);
+        machine
+    };
+    let [dram, l1, l2] = Ideal::ALL.map(with);
+    plain.run.count_row_sharing = true;
+    Ok([plain, dram, l1, l2])
+}
+
+/// Every trace on every machine, in this order.
+fn plan<'a>(
+    args: &Args,
+    machines: &[Machine],
+    traces: &'a [NamedTrace],
+) -> anyhow::Result<Vec<Cell<'a>>> {
+    let mut cells = Vec::new();
+    for trace in traces {
+        for machine in machines {
+            let path = trace.trace.path();
+            let command = report::command(path, &args.machine, &args.policies, &args.overrides);
+            cells.push(Cell::new(trace, machine.clone(), command)?);
+        }
+    }
+    check_distinct(&cells)?;
+    Ok(cells)
+}
+
+/// The results of all cells, in their order.
+fn run(args: &Args, cells: &[Cell<'_>]) -> anyhow::Result<Vec<RunResult>> {
+    let ctas = cells.iter().map(|cell| cell.trace.ctas()).sum();
+    let instructions = cells.iter().map(|cell| cell.trace.warp_instructions()).sum();
+    let board = Board::new(Interrupt::install()?, cells.len(), ctas, instructions);
+    let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let simulate = |_, cell: &Cell<'_>| cell.simulate(&mut NoLoads, None, &board);
+    let ends = side_by_side(cells, jobs.min(cells.len()), &board, simulate)?;
+    let summary = board.finish();
+    let mut results = Vec::new();
+    let mut failures = Vec::new();
+    for end in ends {
+        match end {
+            Ok(result) => results.push(result),
+            Err(error) => failures.push(error),
+        }
+    }
+    if failures.is_empty() {
+        note(&summary);
+        return Ok(results);
+    }
+    let kept =
+        format!("{} of {} runs had finished; nothing is kept of them", results.len(), cells.len());
+    let failure = failures.into_iter().find(|error| !is_interruption(error));
+    Err(failure.unwrap_or_else(|| Interrupted { kept }.into()))
+}
+
+/// The results by trace.
+fn sort(cells: &[Cell<'_>], results: Vec<RunResult>) -> Vec<Classified> {
+    let mut results = results.into_iter();
+    let mut classified = Vec::new();
+    for cell in cells.iter().step_by(RUNS) {
+        let [Some(plain), Some(dram), Some(l1), Some(l2)] = [(); RUNS].map(|()| results.next())
+        else {
+            break;
+        };
+        classified.push(Classified::new(cell.key.clone(), &Runs { plain, ideal: [dram, l1, l2] }));
+    }
+    classified
+}
+
+fn rows(classified: &[Classified]) -> Vec<serde_json::Map<String, serde_json::Value>> {
+    let columns = columns();
+    let row = |trace| columns.iter().map(|c| (c.name.clone(), c.json(trace))).collect();
+    classified.iter().map(row).collect()
+}
