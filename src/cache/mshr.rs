@@ -89,6 +89,12 @@ impl Mshr {
         self.shared
     }
 
+    /// Entries not taken.
+    #[inline]
+    pub fn free(&self) -> usize {
+        self.capacity - self.len()
+    }
+
     #[inline]
     fn entry(&self, sector: u64) -> Option<u32> {
         self.index.get(sector, |entry| self.entries[entry as usize].sector)

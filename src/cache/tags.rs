@@ -14,6 +14,13 @@ const NIL: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(pub(super) u32);
 
+impl Slot {
+    /// Number of the place, below [`Tags::places`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// How addresses divide into lines and sectors.
 #[derive(Clone, Copy, Debug)]
 pub struct Geometry {
@@ -160,6 +167,11 @@ impl Tags {
         if !is_new || self.lines.len() != (size_bytes / cache.line_bytes) as usize {
             *self = Tags::new(cache, size_bytes);
         }
+    }
+
+    /// Lines that the array has room for.
+    pub fn places(&self) -> usize {
+        self.lines.len()
     }
 
     /// Where `line` is, if any part of it is present or on its way.

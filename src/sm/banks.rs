@@ -109,6 +109,11 @@ impl Banks {
         self.banks[bank].failing
     }
 
+    /// Whether the first of any bank cannot go on.
+    pub fn any_fails(&self) -> bool {
+        self.banks.iter().any(|bank| bank.failing.is_some())
+    }
+
     /// The first of a bank cannot go on from `cycle` on.
     pub fn fail(&mut self, bank: usize, reason: ReservationFail, cycle: u64) {
         let bank = &mut self.banks[bank];

@@ -11,6 +11,8 @@ pub(super) const MEMORY: usize = OpClass::COUNT;
 #[derive(Clone, Copy)]
 pub(super) struct Op {
     pub class: u8,
+    /// It reads through L1.
+    pub reads_l1: bool,
     deps: u8,
     first_dep: u32,
 }
@@ -50,10 +52,10 @@ impl Code {
     fn add(&mut self, instruction: &Instruction) {
         let first_op = self.ops.len() as u32;
         for compute in &instruction.compute {
-            self.add_op(compute.class as u8, &compute.deps);
+            self.add_op(compute.class as u8, false, &compute.deps);
         }
         if instruction.kind != Kind::End {
-            self.add_op(class_of(instruction), &instruction.deps);
+            self.add_op(class_of(instruction), reads_l1(instruction), &instruction.deps);
         }
         self.statics.push(Static {
             pc: instruction.pc,
@@ -67,10 +69,10 @@ impl Code {
         });
     }
 
-    fn add_op(&mut self, class: u8, deps: &[u8]) {
+    fn add_op(&mut self, class: u8, reads_l1: bool, deps: &[u8]) {
         let first_dep = self.deps.len() as u32;
         self.deps.extend_from_slice(deps);
-        self.ops.push(Op { class, deps: deps.len() as u8, first_dep });
+        self.ops.push(Op { class, reads_l1, deps: deps.len() as u8, first_dep });
     }
 
     #[inline]
@@ -100,4 +102,16 @@ impl Code {
 /// Barriers, fences and exits go through the control unit.
 fn class_of(instruction: &Instruction) -> u8 {
     if instruction.kind.is_memory() { MEMORY as u8 } else { OpClass::Control as u8 }
+}
+
+/// Whether the data of an instruction come through L1, on a machine that has one.
+fn reads_l1(instruction: &Instruction) -> bool {
+    let reads = matches!(instruction.kind, Kind::Load | Kind::AsyncCopy | Kind::Prefetch);
+    let cached = matches!(instruction.space, Space::Global | Space::Local | Space::Texture);
+    reads && cached && !passes_l1(instruction.cache_op)
+}
+
+/// Whether reads with this operator are not cached in L1.
+pub(super) fn passes_l1(op: CacheOp) -> bool {
+    matches!(op, CacheOp::Global | CacheOp::Volatile | CacheOp::StrongGpu)
 }

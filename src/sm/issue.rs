@@ -34,6 +34,9 @@ impl Sm {
                 at_end: self.at_end,
                 awake_since: &self.awake_since,
                 memory: self.by_class[MEMORY],
+                loads: self.loads,
+                records_left: &self.records_left,
+                miss_room: if self.needs.miss_room { self.miss_room() } else { 0 },
             };
             let pick = self.policy.pick(candidates, &view);
             let Some(warp) = pick else {
@@ -57,6 +60,11 @@ impl Sm {
             at_barrier: self.at_barrier,
             memory: self.by_class[MEMORY],
         }
+    }
+
+    /// Misses that L1 has room for; none while one waits at the tags.
+    fn miss_room(&self) -> usize {
+        if self.banks.any_fails() { 0 } else { self.l1.free_misses() }
     }
 
     /// Warps whose next instruction finds no room in its unit.
@@ -140,6 +148,7 @@ impl Sm {
     pub(super) fn await_instruction(&mut self, slot: u32, cycle: u64) {
         if self.fetch_warps > 0 && self.warp(slot).fetched == 0 {
             self.unfetched |= 1 << slot;
+            self.set_class(slot, None);
         } else {
             self.await_operands(slot, cycle);
         }
@@ -167,7 +176,7 @@ impl Sm {
         let op: Op = warp.code.op(warp.op);
         let waits = warp.waits_for_memory();
         let ready = warp.operands_ready(cycle);
-        self.set_class(slot, Some(op.class as usize));
+        self.set_class(slot, Some(op));
         if (self.at_barrier | self.unfetched) >> slot & 1 == 1 {
             return;
         }
@@ -179,13 +188,15 @@ impl Sm {
         }
     }
 
-    /// Notes the class of a warp's next instruction.
-    pub(super) fn set_class(&mut self, slot: u32, class: Option<usize>) {
+    /// Notes of what kind a warp's next instruction is, if that is known.
+    pub(super) fn set_class(&mut self, slot: u32, op: Option<Op>) {
         let old = self.classes[slot as usize] as usize;
         self.by_class[old] &= !(1 << slot);
-        if let Some(class) = class {
-            self.by_class[class] |= 1 << slot;
-            self.classes[slot as usize] = class as u8;
+        self.loads &= !(1 << slot);
+        if let Some(op) = op {
+            self.by_class[op.class as usize] |= 1 << slot;
+            self.loads |= u64::from(op.reads_l1) << slot;
+            self.classes[slot as usize] = op.class;
         }
     }
 

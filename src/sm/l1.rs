@@ -42,12 +42,23 @@ pub(super) struct Dirty {
     pub sectors: u8,
 }
 
+/// The warps that had the lines of an L1 brought, by their slots.
+#[derive(Default)]
+struct Owners {
+    /// By place in the tags.
+    of: Vec<u8>,
+    /// The place that was taken last, while nobody has claimed it, and the line that left it.
+    taken: Option<(Slot, Option<u64>)>,
+}
+
 /// L1 of one SM.
 pub(super) struct L1 {
     config: machine::L1,
     geometry: Geometry,
     tags: Tags,
     mshr: Mshr,
+    /// Kept where somebody asks for evictions.
+    owners: Option<Owners>,
     pub counts: CacheCounts,
 }
 
@@ -57,6 +68,7 @@ impl L1 {
             geometry: Geometry::new(&config.cache),
             tags: Tags::new(&config.cache, config.cache.size_bytes),
             mshr: Mshr::new(CacheLevel::L1, config.cache.mshr_entries, config.cache.mshr_merges),
+            owners: None,
             counts: CacheCounts::default(),
             config: config.clone(),
         }
@@ -66,6 +78,28 @@ impl L1 {
     pub fn reset(&mut self, size_bytes: u32) {
         debug_assert!(self.mshr.is_empty());
         self.tags.reset(&self.config.cache, size_bytes);
+        if self.owners.is_some() {
+            self.keep_owners();
+        }
+    }
+
+    /// Keeps, from now on, who had each line brought.
+    pub fn keep_owners(&mut self) {
+        self.owners = Some(Owners { of: vec![0; self.tags.places()], taken: None });
+    }
+
+    /// The line that the last access gave a place, if it did, is that of the warp in `slot`: the line that it drove out,
+    /// and the warp slot that had that one brought. Only where owners are kept.
+    pub fn claim(&mut self, slot: u32) -> Option<(u32, u64)> {
+        let owners = self.owners.as_mut()?;
+        let (place, line) = owners.taken.take()?;
+        let before = std::mem::replace(&mut owners.of[place.index()], slot as u8);
+        line.map(|line| (u32::from(before), line))
+    }
+
+    /// Number of the line that holds `address`.
+    pub fn line(&self, address: u64) -> u64 {
+        self.geometry.line(address)
     }
 
     /// The bank that serves a sector.
@@ -157,6 +191,9 @@ impl L1 {
         self.counts.evictions += u64::from(victim.line.is_some());
         self.counts.writebacks += u64::from(leaving.is_some());
         let slot = self.tags.replace(victim, line);
+        if let Some(owners) = &mut self.owners {
+            owners.taken = Some((slot, victim.line.map(|(line, _)| line)));
+        }
         let address = |line| self.geometry.line_address(line);
         Ok((slot, leaving.map(|(line, sectors)| Dirty { address: address(line), sectors })))
     }
@@ -291,6 +328,11 @@ impl L1 {
     /// Misses outstanding.
     pub fn outstanding(&self) -> usize {
         self.mshr.len()
+    }
+
+    /// Misses that could be outstanding beside those that are.
+    pub fn free_misses(&self) -> usize {
+        self.mshr.free()
     }
 
     fn place(&self, address: u64) -> (u64, u32) {

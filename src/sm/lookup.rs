@@ -80,6 +80,7 @@ impl Sm {
                 self.answered_in_l1(access, &sector, ctx);
             }
             Read::Miss { writeback } => {
+                self.tell_of_miss(access, &sector);
                 self.write_back(writeback, ctx);
                 self.fetch(lookup, RequestKind::Read, ctx);
             }
@@ -109,7 +110,27 @@ impl Sm {
                 self.fetch(lookup, RequestKind::Fetch, ctx);
             }
         }
+        self.claim_line(access);
         Ok(())
+    }
+
+    /// Tells a policy that asks for it of a read that missed L1.
+    fn tell_of_miss(&mut self, access: AccessId, sector: &Sector) {
+        if self.needs.l1_events {
+            let (slot, line) = (self.accesses.get(access).warp, self.l1.line(sector.address));
+            self.policy.missed(slot, line, self.cycle);
+            self.claim_line(access);
+        }
+    }
+
+    /// The line that L1 has just given a place, if it has, is that of a warp; a policy that asks for it hears which line
+    /// had to leave.
+    pub(super) fn claim_line(&mut self, access: AccessId) {
+        if self.needs.l1_events
+            && let Some((owner, line)) = self.l1.claim(self.accesses.get(access).warp)
+        {
+            self.policy.evicted(owner, line);
+        }
     }
 
     /// Asks for a sector that L1 then waits for.

@@ -4,13 +4,13 @@
 use super::Sm;
 use super::access::{Access, AccessId};
 use super::banks::Lookup;
-use super::code::Static;
+use super::code::{Static, passes_l1};
 use super::lsu::{Entry, Sector, Work};
 use crate::dram::AddressMap;
 use crate::engine::{Context, Request, RequestId, RequestKind};
 use crate::record::{LoadRow, ReservationFail};
 use std::cmp::Reverse;
-use warpmem_trace::{CacheOp, Kind, Space};
+use warpmem_trace::{Kind, Space};
 
 impl Sm {
     /// A memory instruction has issued: it gets a row, and a place in the load/store queue.
@@ -253,9 +253,4 @@ impl Sm {
         let sector = first.sectors.as_slice().get(first.sent);
         self.lsu.has_begun() && !self.passes_l1(first) && sector.is_some_and(full)
     }
-}
-
-/// Whether reads with this operator are not cached in L1.
-fn passes_l1(op: CacheOp) -> bool {
-    matches!(op, CacheOp::Global | CacheOp::Volatile | CacheOp::StrongGpu)
 }

@@ -37,7 +37,7 @@ pub use code::Code;
 use l1::L1;
 use lsu::Lsu;
 use places::Places;
-use scheduler::{ResidentCta, SmScene, WARP_SCHEDULERS, WarpScheduler};
+use scheduler::{Needs, ResidentCta, SmScene, WARP_SCHEDULERS, WarpScheduler};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -147,6 +147,10 @@ pub struct Sm {
     ready: u64,
     by_class: [u64; CLASSES],
     classes: [u8; 64],
+    /// Warps whose next instruction reads through L1.
+    loads: u64,
+    /// Records that each warp has not begun.
+    records_left: Vec<u32>,
     calendar: Calendar,
     at_barrier: u64,
     /// Warps with no instruction fetched, and the last that was given some.
@@ -159,6 +163,7 @@ pub struct Sm {
     waiting_for_memory: u64,
     slots: Vec<IssueSlot>,
     policy: Box<dyn WarpScheduler>,
+    needs: Needs,
 
     coalescer: Coalescer,
     shared_passes: SharedPasses,
@@ -202,6 +207,12 @@ impl Sm {
             })
             .collect();
         let scene = SmScene::of(machine, id as u32);
+        let policy = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &scene)?;
+        let needs = policy.needs();
+        let mut l1 = L1::new(&machine.l1);
+        if needs.l1_events {
+            l1.keep_owners();
+        }
         let max_warps = config.max_warps as usize;
         Ok(Sm {
             id: id as u16,
@@ -233,6 +244,8 @@ impl Sm {
             ready: 0,
             by_class: [0; CLASSES],
             classes: [0; 64],
+            loads: 0,
+            records_left: vec![0; 64],
             calendar: Calendar::new(),
             at_barrier: 0,
             unfetched: 0,
@@ -241,11 +254,12 @@ impl Sm {
             at_end: 0,
             waiting_for_memory: 0,
             slots,
-            policy: WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &scene)?,
+            needs,
+            policy,
             coalescer: Coalescer::new(machine.l1.cache.sector_bytes, config.atomic_requests),
             shared_passes: SharedPasses::new(&config.shared),
             lsu: Lsu::new(config),
-            l1: L1::new(&machine.l1),
+            l1,
             banks: Banks::new(machine.l1.latency, machine.l1.banks),
             last_fill: u64::MAX,
             miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
@@ -376,6 +390,7 @@ impl Sm {
     fn next_record(&mut self, slot: u32, cycle: u64) -> Result<(), TraceError> {
         let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
         if warp.next_record()? {
+            self.records_left[slot as usize] = warp.records_left();
             self.count_record(slot);
             self.await_instruction(slot, cycle);
         } else {

@@ -21,6 +21,7 @@ impl Sm {
         let room = self.room(ctx);
         let (mut next, writeback) = self.l1.fill(row.address, room);
         self.last_fill = cycle;
+        self.claim_line(AccessId(row.access));
         self.write_back(writeback, ctx);
         let stamps = *ctx.requests.stamps(request);
         while next != RequestId::NONE {

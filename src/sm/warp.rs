@@ -80,6 +80,11 @@ impl Warp {
         Ok(false)
     }
 
+    /// Records that the warp has not begun.
+    pub fn records_left(&self) -> u32 {
+        self.cursor.remaining()
+    }
+
     /// Notes when the result of the instruction about to be counted is there.
     #[inline]
     pub fn set_result(&mut self, cycle: u64) {

@@ -59,6 +59,13 @@ pub struct WarpView<'a> {
     pub awake_since: &'a [u64],
     /// Warps whose next instruction goes to the load/store unit.
     pub memory: u64,
+    /// Of these, the ones whose next instruction reads through L1, if the machine has one.
+    pub loads: u64,
+    /// Records of the trace that the warp in each slot has not begun.
+    pub records_left: &'a [u32],
+    /// Misses that L1 has room for: free MSHR entries, none while a sector at the tags cannot go on for want of anything.
+    /// Of [`Needs::miss_room`].
+    pub miss_room: usize,
 }
 
 impl WarpView<'_> {
@@ -76,6 +83,15 @@ pub struct ResidentCta<'a> {
     pub slot: u32,
     /// Its warps: their slots and how many records of the trace each has.
     pub warps: &'a [(u32, u32)],
+}
+
+/// What a policy asks of its SM beyond what costs nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Needs {
+    /// Misses and evictions of L1 ([`WarpScheduler::missed`], [`WarpScheduler::evicted`]).
+    pub l1_events: bool,
+    /// [`WarpView::miss_room`].
+    pub miss_room: bool,
 }
 
 /// Chooses among the warps of an SM; one policy rules all of its schedulers.
@@ -101,6 +117,22 @@ pub trait WarpScheduler: Send {
     /// The warp in `slot` has ended; another may take the slot.
     fn retired(&mut self, slot: u32) {
         let _ = slot;
+    }
+
+    /// What the policy asks for, the same at all times.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// A read of the warp in `slot` has missed L1 at `cycle` and asks for its sector of `line`; the next eviction, if any,
+    /// is of its making.
+    fn missed(&mut self, slot: u32, line: u64, cycle: u64) {
+        let _ = (slot, line, cycle);
+    }
+
+    /// Another line has taken the place of `line`, which the warp in `slot`, or one before it there, had brought into L1.
+    fn evicted(&mut self, slot: u32, line: u64) {
+        let _ = (slot, line);
     }
 
     /// What the policy counted, for the tables.
@@ -153,11 +185,13 @@ mod tests {
                 let scheduler = round % 2;
                 let own = halves[scheduler];
                 let view = WarpView {
+                    cycle: round as u64,
                     scheduler,
                     own,
                     present: u64::MAX,
                     ages: &ages,
                     awake_since: &ages,
+                    records_left: &[0; 64],
                     ..WarpView::default()
                 };
                 if ready & own != 0

@@ -9,6 +9,7 @@ mod memory;
 mod pausing;
 mod perfect;
 mod pipeline;
+mod policy;
 mod side;
 mod slots;
 mod wakeups;
@@ -56,6 +57,8 @@ struct Outcome {
     loads: Vec<LoadRow>,
     /// The account from [`START`] to the end of the last CTA, its cycle included.
     result: SmResult,
+    /// What the scheduler counted.
+    counters: Vec<(&'static str, u64)>,
 }
 
 impl Outcome {
@@ -207,6 +210,33 @@ impl WarpScheduler for Spy {
     fn retired(&mut self, slot: u32) {
         self.inner.retired(slot);
     }
+
+    fn needs(&self) -> Needs {
+        self.inner.needs()
+    }
+
+    fn missed(&mut self, slot: u32, line: u64, cycle: u64) {
+        self.inner.missed(slot, line, cycle);
+    }
+
+    fn evicted(&mut self, slot: u32, line: u64) {
+        self.inner.evicted(slot, line);
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        self.inner.counters()
+    }
+}
+
+impl Sm {
+    /// Puts another policy in place of that of the machine.
+    fn set_policy(&mut self, policy: Box<dyn WarpScheduler>) {
+        self.needs = policy.needs();
+        if self.needs.l1_events {
+            self.l1.keep_owners();
+        }
+        self.policy = policy;
+    }
 }
 
 struct Rig {
@@ -239,7 +269,7 @@ impl Rig {
         let picks = Arc::<Mutex<Vec<u32>>>::default();
         let scene = SmScene::of(machine, 0);
         let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &scene).unwrap();
-        sm.policy = Box::new(Spy { inner, picks: Arc::clone(&picks) });
+        sm.set_policy(Box::new(Spy { inner, picks: Arc::clone(&picks) }));
         sm.start_account(START);
         let l1_bytes = machine.l1.cache.size_bytes;
         let launches = VecDeque::new();
@@ -304,8 +334,9 @@ impl Rig {
         let last = ended.iter().map(|end: &CtaEnd| end.cycle).max().expect("a CTA has ended");
         let result = sm.finish(last + 1);
         let loads = bench.loads();
+        let counters = sm.counters().iter().map(|c| (c.name, c.value)).collect();
         let Below { sent, load_ends, .. } = std::mem::take(below);
-        Outcome { issues, sent, load_ends, ended, loads, result }
+        Outcome { issues, sent, load_ends, ended, loads, result, counters }
     }
 }
 
