@@ -28,11 +28,20 @@ impl Gto {
 
     /// One of `candidates`, which must not be empty.
     pub(super) fn choose(&mut self, candidates: u64, view: &WarpView) -> u32 {
-        let last = &mut self.last[view.scheduler];
-        let stays = last.filter(|&last| candidates >> last & 1 == 1);
+        let stays = self.stays_with(candidates, view.scheduler);
         let pick = stays.unwrap_or_else(|| oldest(candidates, view.ages));
-        *last = Some(pick);
+        self.stay_with(pick, view.scheduler);
         pick
+    }
+
+    /// The warp that a scheduler stays with, if it is one of `candidates`.
+    pub(super) fn stays_with(&self, candidates: u64, scheduler: usize) -> Option<u32> {
+        self.last[scheduler].filter(|&last| candidates >> last & 1 == 1)
+    }
+
+    /// From now on a scheduler stays with the warp in `slot`.
+    pub(super) fn stay_with(&mut self, slot: u32, scheduler: usize) {
+        self.last[scheduler] = Some(slot);
     }
 
     /// No scheduler stays with the warp in `slot` any longer.

@@ -1,9 +1,12 @@
 //! Warp schedulers: which ready warp issues next.
 
+mod caws;
+mod ccws;
 mod cta_aware;
 mod groups;
 mod gto;
 mod lrr;
+mod mascar;
 mod oldest;
 // The example of docs/adding-a-policy.md.
 #[cfg(test)]
@@ -154,6 +157,9 @@ pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, SmScene> = Registry {
         cta_aware::CTA_AWARE_LOCALITY,
         cta_aware::CTA_AWARE_LOCALITY_BLP,
         swl::ENTRY,
+        ccws::ENTRY,
+        caws::ENTRY,
+        mascar::ENTRY,
     ],
 };
 

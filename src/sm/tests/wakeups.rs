@@ -104,6 +104,11 @@ fn policy() -> impl Strategy<Value = String> {
         "cta-aware-locality-blp(min_warps=1)",
         "swl(warps=1)",
         "swl(warps=2)",
+        "ccws",
+        "ccws(base=7,throttle=30,victims=2)",
+        "caws",
+        "mascar",
+        "mascar(headroom=0)",
     ];
     prop::sample::select(texts.to_vec()).prop_map(|text| format!("policy.warp_scheduler={text}"))
 }
@@ -144,6 +149,7 @@ proptest! {
         prop_assert_eq!(asked.traffic(), every.traffic());
         prop_assert_eq!(&asked.ended, &every.ended);
         prop_assert_eq!(&asked.loads, &every.loads);
+        prop_assert_eq!(asked.counters, every.counters);
         prop_assert_eq!(fails_in_all(asked.result), fails_in_all(every.result));
     }
 }

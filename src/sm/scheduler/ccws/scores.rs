@@ -1,0 +1,263 @@
+//! Lost-locality scores, and the warps that may load by them.
+
+/// A warp whose score is above the base.
+#[derive(Clone, Copy)]
+struct Raised {
+    slot: u32,
+    /// Launch order of the warp.
+    age: u64,
+    /// Cycle in which its score, which falls by one a cycle, is the base again.
+    until: u64,
+}
+
+/// The scores of an SM's warps as functions of time. Sorted by score, the highest first and of equals the oldest, the
+/// warps whose scores sum to at most the cutoff may load, and the first in any case.
+pub(super) struct Scores {
+    base: u64,
+    next_age: u64,
+    /// Warps of the SM and their launch order, oldest first.
+    warps: Vec<(u64, u32)>,
+    /// Warps above the base in the order of their scores, some perhaps back at it.
+    raised: Vec<Raised>,
+    /// Warps that may load, if nothing happens before cycle `holds_until`.
+    allowed: u64,
+    holds_until: u64,
+}
+
+impl Scores {
+    pub fn new(base: u64) -> Scores {
+        Scores {
+            base,
+            next_age: 0,
+            warps: Vec::with_capacity(64),
+            raised: Vec::with_capacity(64),
+            allowed: 0,
+            holds_until: 0,
+        }
+    }
+
+    /// What the scores of all warps would sum to at the base.
+    pub fn cutoff(&self) -> u64 {
+        self.base * self.warps.len() as u64
+    }
+
+    /// A warp has come.
+    pub fn add(&mut self, slot: u32) {
+        self.warps.push((self.next_age, slot));
+        self.next_age += 1;
+        self.holds_until = 0;
+    }
+
+    /// A warp has ended.
+    pub fn remove(&mut self, slot: u32) {
+        self.warps.retain(|&(_, other)| other != slot);
+        self.raised.retain(|raised| raised.slot != slot);
+        self.holds_until = 0;
+    }
+
+    /// Raises the score of a warp, which must be present, to `score` at `cycle`, unless it is higher.
+    pub fn raise(&mut self, slot: u32, score: u64, cycle: u64) {
+        self.forget_fallen(cycle);
+        let until = cycle.saturating_add(score.saturating_sub(self.base));
+        let before = self.raised.iter().position(|raised| raised.slot == slot);
+        if until <= before.map_or(cycle, |at| self.raised[at].until) {
+            return;
+        }
+        if let Some(at) = before {
+            self.raised.remove(at);
+        }
+        let warp = self.warps.iter().find(|&&(_, other)| other == slot);
+        let &(age, _) = warp.expect("a warp that reads is present");
+        let goes_after =
+            |raised: &Raised| raised.until > until || (raised.until == until && raised.age < age);
+        let at = self.raised.partition_point(goes_after);
+        self.raised.insert(at, Raised { slot, age, until });
+        self.holds_until = 0;
+    }
+
+    fn forget_fallen(&mut self, cycle: u64) {
+        self.raised.truncate(self.raised.partition_point(|raised| raised.until > cycle));
+    }
+
+    /// Warps that may load in `cycle`, which never is before that of an earlier call.
+    #[inline]
+    pub fn may_load(&mut self, cycle: u64) -> u64 {
+        if cycle >= self.holds_until {
+            self.forget_fallen(cycle);
+            (self.allowed, self.holds_until) = self.sum_up(cycle);
+        }
+        self.allowed
+    }
+
+    /// The first cycle after that of the last [`Scores::may_load`] in which the answer may differ for want of time only.
+    pub fn changes_at(&self) -> u64 {
+        self.holds_until
+    }
+
+    /// The warps that may load, and the cycle until which that holds.
+    fn sum_up(&self, cycle: u64) -> (u64, u64) {
+        let cutoff = self.cutoff();
+        let (mut sum, mut allowed) = (0u64, 0);
+        // The order, and how fast the sums fall, is the same until the next score is back at the base.
+        let order_until = self.raised.last().map_or(u64::MAX, |raised| raised.until);
+        for (falling, raised) in (1..).zip(&self.raised) {
+            sum = sum.saturating_add(self.base + raised.until - cycle);
+            if sum > cutoff && falling > 1 {
+                let fits_at = cycle + (sum - cutoff).div_ceil(falling);
+                return (allowed, fits_at.min(order_until));
+            }
+            allowed |= 1 << raised.slot;
+        }
+        let room = cutoff.saturating_sub(sum) / self.base;
+        let at_base = self.warps.len() - self.raised.len();
+        let is_raised = allowed;
+        let rest = self.warps.iter().filter(|&&(_, slot)| is_raised >> slot & 1 == 0);
+        let allowed = rest.take(room as usize).fold(allowed, |set, &(_, slot)| set | 1 << slot);
+        if room >= at_base as u64 {
+            return (allowed, u64::MAX);
+        }
+        let above = sum + (room + 1) * self.base - cutoff;
+        let fits_at = cycle + above.div_ceil(self.raised.len() as u64);
+        (allowed, fits_at.min(order_until))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Warps in these slots, oldest first, with a base of 10.
+    fn scores(slots: &[u32]) -> Scores {
+        let mut scores = Scores::new(10);
+        slots.iter().for_each(|&slot| scores.add(slot));
+        scores
+    }
+
+    #[test]
+    fn at_the_base_all_warps_may_load() {
+        let mut scores = scores(&[3, 1, 2]);
+        assert_eq!((scores.may_load(5), scores.changes_at()), (0b1110, u64::MAX));
+    }
+
+    #[test]
+    fn a_score_falls_by_one_a_cycle_and_lets_the_oldest_back_first() {
+        let mut scores = scores(&[3, 1, 2, 0]);
+        scores.raise(2, 35, 100);
+        // Of 40, warp 2 takes 35 at cycle 100, 30 at 105, 20 at 115, and 10 at 125.
+        let expected = [
+            (100, 0b0100, 105),
+            (104, 0b0100, 105),
+            (105, 0b1100, 115),
+            (114, 0b1100, 115),
+            (115, 0b1110, 125),
+            (124, 0b1110, 125),
+            (125, 0b1111, u64::MAX),
+        ];
+        for (cycle, allowed, until) in expected {
+            assert_eq!((scores.may_load(cycle), scores.changes_at()), (allowed, until), "{cycle}");
+        }
+    }
+
+    #[test]
+    fn several_scores_fall_together() {
+        let mut scores = scores(&[0, 1, 2, 3]);
+        scores.raise(1, 25, 0);
+        scores.raise(3, 21, 0);
+        // 25 + 21 > 40 by 6, which two scores lose in 3 cycles: 22 + 18 = 40.
+        assert_eq!((scores.may_load(0), scores.changes_at()), (0b0010, 3));
+        // Room for the next at 30: 10 more, in 5 cycles: 17 + 13 = 30.
+        assert_eq!((scores.may_load(3), scores.changes_at()), (0b1010, 8));
+        // Warp 3 is back at the base in cycle 11: 14 + 10, and warps 0 and 2 are older than it.
+        assert_eq!((scores.may_load(8), scores.changes_at()), (0b1011, 11));
+        // 14 + 10 + 10 = 34: warp 3, the youngest at the base, has no room any more.
+        assert_eq!((scores.may_load(11), scores.changes_at()), (0b0111, 15));
+        assert_eq!((scores.may_load(15), scores.changes_at()), (0b1111, u64::MAX));
+    }
+
+    #[test]
+    fn of_equal_scores_the_older_warp_comes_first() {
+        for order in [[2, 3], [3, 2]] {
+            let mut scores = scores(&[0, 3, 2, 1]);
+            order.iter().for_each(|&slot| scores.raise(slot, 21, 0));
+            assert_eq!((scores.may_load(0), scores.changes_at()), (0b1000, 1), "{order:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_may_load_however_high_its_score() {
+        let mut scores = scores(&[0, 1]);
+        scores.raise(1, 1000, 0);
+        assert_eq!((scores.may_load(0), scores.changes_at()), (0b10, 990));
+        assert_eq!((scores.may_load(990), scores.changes_at()), (0b11, u64::MAX));
+    }
+
+    #[test]
+    fn a_loss_never_lowers_a_score() {
+        let mut scores = scores(&[0, 1]);
+        scores.raise(1, 30, 0);
+        scores.raise(1, 15, 1);
+        assert_eq!((scores.may_load(1), scores.changes_at()), (0b10, 20));
+        scores.raise(1, 40, 1);
+        assert_eq!((scores.may_load(1), scores.changes_at()), (0b10, 31));
+    }
+
+    #[test]
+    fn warps_that_come_and_go_move_the_cutoff() {
+        let mut scores = scores(&[0, 1]);
+        scores.raise(0, 20, 0);
+        assert_eq!(scores.may_load(0), 0b01);
+        scores.add(2);
+        assert_eq!(scores.may_load(0), 0b011, "20 + 10 of 30");
+        scores.remove(0);
+        assert_eq!((scores.may_load(0), scores.changes_at()), (0b110, u64::MAX));
+    }
+
+    /// The rule as it stands, from scores counted down.
+    fn by_the_rule(scores: &[(u32, u64)], base: u64) -> u64 {
+        let mut sorted: Vec<_> = scores.to_vec();
+        sorted.sort_by_key(|&(_, score)| std::cmp::Reverse(score));
+        let cutoff = base * scores.len() as u64;
+        let sums = sorted.iter().scan(0, |sum, &(slot, score)| {
+            *sum += score;
+            Some((slot, *sum))
+        });
+        let fit = sums.enumerate().take_while(|&(at, (_, sum))| at == 0 || sum <= cutoff);
+        fit.fold(0, |set, (_, (slot, _))| set | 1 << slot)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+        #[test]
+        fn the_answer_is_that_of_the_rule_and_holds_as_long_as_it_says(
+            warps in 1u32..8,
+            base in 1u64..12,
+            raises in prop::collection::vec((0u32..8, 1u64..60, 0u64..20), 0..12),
+        ) {
+            let mut scores = Scores::new(base);
+            // Slots against the order of launch.
+            let mut counted: Vec<(u32, u64)> = (0..warps).rev().map(|slot| (slot, base)).collect();
+            counted.iter().for_each(|&(slot, _)| scores.add(slot));
+            let (mut cycle, mut asked) = (0, (0, 0));
+            for (slot, score, pause) in raises.into_iter().chain([(0, 0, 80)]) {
+                let slot = slot % warps;
+                scores.raise(slot, score, cycle);
+                let warp = counted.iter_mut().find(|warp| warp.0 == slot).unwrap();
+                warp.1 = warp.1.max(score);
+                asked.1 = cycle;
+                for _ in 0..=pause {
+                    let expected = by_the_rule(&counted, base);
+                    if cycle >= asked.1 {
+                        asked = (scores.may_load(cycle), scores.changes_at());
+                        prop_assert!(asked.1 > cycle);
+                    }
+                    prop_assert_eq!(asked.0, expected);
+                    counted.iter_mut().for_each(|warp| warp.1 = base.max(warp.1 - 1));
+                    cycle += 1;
+                }
+            }
+            prop_assert_eq!(asked.0.count_ones(), warps, "all are back at last");
+        }
+    }
+}
