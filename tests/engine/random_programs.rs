@@ -246,6 +246,11 @@ const SHAPES: &[&[&str]] = &[
         "policy.warp_scheduler=cta-aware-locality(min_warps=3)",
         "policy.warp_scheduler=cta-aware-locality-blp(min_warps=1)",
         "policy.warp_scheduler=swl(warps=1)",
+        "policy.warp_scheduler=ccws(base=7,throttle=30,victims=2)",
+        "policy.warp_scheduler=ccws",
+        "policy.warp_scheduler=caws",
+        "policy.warp_scheduler=mascar",
+        "policy.warp_scheduler=mascar(headroom=0)",
     ],
     &[
         "policy.cta_scheduler=depth-first",

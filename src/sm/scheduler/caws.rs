@@ -75,7 +75,7 @@ impl Caws {
     fn criticality(&self, slot: u32) -> u64 {
         let warp = &self.warps[slot as usize];
         let behind = u64::from(warp.left - self.fewest_left[warp.cta as usize]);
-        (behind * warp.pace >> FRACTION) + warp.stalled
+        ((behind * warp.pace) >> FRACTION) + warp.stalled
     }
 
     fn most_critical(&self, candidates: u64, ages: &[u64]) -> u32 {

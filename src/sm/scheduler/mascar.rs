@@ -63,7 +63,7 @@ impl Mascar {
     /// The warp that has memory to itself: the one that had it, until it waits for data, at a barrier, or has ended; then
     /// the oldest that goes to memory next.
     fn owner(&self, view: &WarpView) -> Option<u32> {
-        let runs = view.present & !(view.waiting | view.at_barrier);
+        let runs = view.present & !(view.waiting | view.at_barrier | view.at_end);
         let next = || Some(view.memory & runs).filter(|&warps| warps != 0);
         self.owner
             .filter(|&owner| runs >> owner & 1 == 1)
@@ -150,9 +150,11 @@ mod tests {
         assert_eq!(mascar.pick(ALL, &saturated()), Some(2));
         let barrier = WarpView { at_barrier: 0b0100, ..saturated() };
         assert_eq!(mascar.pick(0b1011, &barrier), Some(0));
-        mascar.retired(0);
-        let ended = WarpView { present: 0b1010, memory: 0b1010, ..saturated() };
-        assert_eq!(mascar.pick(0b1010, &ended), Some(3));
+        let at_end = WarpView { at_end: 0b0001, waiting: 0b0100, ..saturated() };
+        assert_eq!(mascar.pick(0b1010, &at_end), Some(3));
+        mascar.retired(3);
+        let ended = WarpView { present: 0b0011, memory: 0b0010, ..saturated() };
+        assert_eq!(mascar.pick(0b0010, &ended), Some(1));
     }
 
     #[test]

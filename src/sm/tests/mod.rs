@@ -12,6 +12,7 @@ mod pipeline;
 mod policy;
 mod side;
 mod slots;
+mod throttling;
 mod wakeups;
 
 use super::scheduler::{ResidentCta, WarpScheduler, WarpView};

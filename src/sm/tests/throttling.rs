@@ -1,0 +1,92 @@
+//! Warp schedulers that hold memory instructions back, on an SM.
+
+use super::*;
+use crate::testing::{barrier, compute, load, machine, store};
+use warpmem_trace::OpClass::Integer;
+
+/// The CTA under a policy; the same whether the SM is asked in every cycle or not.
+fn under(policy: &str, overrides: &[&str], warps: Vec<WarpSteps>) -> Outcome {
+    let policy = format!("policy.warp_scheduler={policy}");
+    let machine = machine(&[&["l1.latency=30", &policy], overrides].concat());
+    let trace = trace(&[TestKernel::new([warps])]);
+    let [asked, every] = [false, true].map(|restless| {
+        let mut rig = Rig::new(&machine, Below::default());
+        rig.restless = restless;
+        rig.launch(&trace, START);
+        rig.run()
+    });
+    assert_eq!(asked.issues, every.issues);
+    assert_eq!(asked.counters, every.counters);
+    asked
+}
+
+fn count(outcome: &Outcome, name: &str) -> u64 {
+    outcome.counters.iter().find(|(counter, _)| *counter == name).unwrap().1
+}
+
+const ONE_LINE: [&str; 2] = ["l1.cache.size_bytes=128", "l1.cache.ways=1"];
+
+/// Warp 0 reads line 0 twice, between which warp 1 takes its place in L1 and then has another load to issue. Both go on to
+/// a barrier.
+fn one_loses_its_line() -> Vec<WarpSteps> {
+    let (both, then) = ([0, 128], [load(&[0]).used_after(0), load(&[256])]);
+    let warp =
+        |(line, then)| vec![load(&[line]).used_after(0), then, barrier(0), compute(Integer, &[])];
+    both.into_iter().zip(then).map(warp).collect()
+}
+
+#[test]
+fn a_load_that_is_held_issues_in_the_cycle_in_which_the_scores_have_fallen() {
+    for schedulers in ["sm.schedulers=1", "sm.schedulers=2"] {
+        let overrides = [&ONE_LINE[..], &[schedulers]].concat();
+        let outcome = under("ccws", &overrides, one_loses_its_line());
+        // A read leaves the SM in the cycle after it missed.
+        let again = outcome.sent.iter().filter(|sent| sent.request.address == 0).nth(1).unwrap();
+        let lost = again.cycle - 1;
+        // 1 loss / 3 instructions x 8 x (2 x 100) = 533 points for warp 0: with the 100 of warp 1 they are 200 in 433
+        // cycles, though warp 0 has come to the barrier, where it waits for warp 1, long before.
+        assert_eq!(outcome.issues_of(1)[1], lost + 433);
+        assert!(outcome.issues_of(0)[2] < lost + 200);
+        assert_eq!(count(&outcome, "victim_tag_hits"), 1);
+        let free = under("gto", &overrides, one_loses_its_line());
+        assert!(free.issues_of(1)[1] < lost + 200, "long ready");
+    }
+}
+
+/// With no more MSHR entries than the headroom.
+const SATURATED: &str = "l1.cache.mshr_entries=2";
+
+fn three_warps() -> Vec<WarpSteps> {
+    let [c, dependent] = [compute(Integer, &[]), compute(Integer, &[1])];
+    vec![
+        vec![load(&[0]), c.clone(), dependent, load(&[128]).used_after(0), c.clone()],
+        vec![load(&[256]), load(&[384]).used_after(0), c.clone()],
+        vec![c.clone(), c.clone(), c, load(&[512])],
+    ]
+}
+
+#[test]
+fn one_warp_has_the_saturated_memory_to_itself_until_it_waits() {
+    let outcome = under("mascar", &[SATURATED], three_warps());
+    // While the owner waits for its operands, warp 2 computes; the loads of the others wait.
+    assert_eq!(outcome.offsets_of(0)[..4], [0, 1, 5, 6]);
+    assert_eq!(outcome.offsets_of(2), [2, 3, 4, 9]);
+    assert_eq!(outcome.offsets_of(1)[..2], [7, 8]);
+    assert_eq!((count(&outcome, "owners"), count(&outcome, "saturated_issues")), (3, 12));
+    let free = under("mascar", &["l1.cache.mshr_entries=32"], three_warps());
+    assert_eq!(free.issues, under("gto", &[], three_warps()).issues);
+    assert_eq!(free.offsets_of(1)[..2], [2, 3], "as soon as the first waits for its operands");
+}
+
+#[test]
+fn nobody_waits_for_ever_for_an_owner_at_a_barrier() {
+    let warp = |line: u64| {
+        let [before, after] = [line, line + 1].map(|line| load(&[line * 128]).used_after(0));
+        vec![load(&[line * 128]), barrier(0), before, store(&[line * 128]), barrier(0), after]
+    };
+    for schedulers in ["sm.schedulers=1", "sm.schedulers=2"] {
+        let warps = (0..5).map(|n| warp(4 * n)).collect();
+        let outcome = under("mascar", &[SATURATED, schedulers], warps);
+        assert_eq!(outcome.issues.len(), 30);
+    }
+}
