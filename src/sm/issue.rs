@@ -266,7 +266,7 @@ impl Sm {
             return u64::MAX;
         }
         if let Some(held) = slot.held.filter(|_| issued == 0) {
-            let candidates = self.ready & slot.warps & !self.blocked(s, soon);
+            let candidates = self.ready & !self.paused & slot.warps & !self.blocked(s, soon);
             if held != self.sight(candidates) {
                 return soon;
             }
