@@ -16,7 +16,7 @@ impl Slice {
             self.arriving.push(due, request);
         }
         while let Some(id) = self.arriving.ready(now) {
-            self.note_arrival(id, now, ctx);
+            self.note_arrival(id, ctx);
             let request = ctx.requests.get(id);
             if !self.queue.accepts(request) {
                 self.queue.refused();
@@ -33,15 +33,14 @@ impl Slice {
     }
 
     /// A request stands before the queue. The first time, it is told how critical it is.
-    fn note_arrival(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
+    fn note_arrival(&mut self, id: RequestId, ctx: &mut Context) {
         if ctx.requests.get(id).critical_field > 0 {
             return;
         }
         let field = ctx.side.fields.of(ctx.requests.get(id));
         ctx.requests.get_mut(id).critical_field = field;
-        // One that was there before this cycle has stood behind another that could not enter.
-        let stood = now.since(ctx.requests.stamps(id).llc_arrived) >= self.clock.period();
-        self.account.arrived(field, stood || self.queued > 0);
+        // One that stood behind another finds it in the queue now.
+        self.account.arrived(field, self.queued > 0);
     }
 
     pub(super) fn has_input_room(&self) -> bool {
