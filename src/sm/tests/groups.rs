@@ -1,8 +1,9 @@
 //! Warp schedulers that hold warps back.
 
 use super::*;
-use crate::testing::{barrier, compute, load, machine};
+use crate::testing::{barrier, compute, load, machine, memory};
 use warpmem_trace::OpClass::Integer;
+use warpmem_trace::{Kind, Space};
 
 /// Integer results after 6 cycles.
 fn with(policy: &str) -> Machine {
@@ -77,15 +78,43 @@ fn a_group_keeps_the_issue_slots_that_it_cannot_use_unless_it_lends() {
     assert_eq!(offsets("swl(warps=1)"), (first, vec![13, 14, 15]));
 }
 
-/// The place is free once the unit has begun with the load before, which is after the issue of its cycle.
+/// The unit begins with the second load, and is done with it, in the cycle after the four lines of the first, behind the issue
+/// of that cycle: nothing but the room for the third says that the scheduler is to be asked again.
 #[test]
 fn a_scheduler_that_holds_is_asked_again_when_the_load_store_unit_has_room() {
-    let loads = vec![load(&lines(4)); 3];
+    let loads = vec![load(&lines(4)), load(&lines(1)), load(&lines(1))];
     let policy = "policy.warp_scheduler=cta-aware(min_warps=1)";
     let machine = machine(&["l1.latency=30", "sm.lsu_queue=1", policy]);
     let outcome = run_ctas(&machine, vec![vec![loads], vec![work(2)]]);
     assert_eq!(outcome.offsets_of(0), [0, 1, 5]);
     assert_eq!(outcome.offsets_of(1), [6, 7]);
+}
+
+/// Places go to warps in the order in which they stopped waiting.
+#[test]
+fn the_queue_of_two_level_active_is_in_the_order_of_the_data() {
+    let load_of = |space| memory(Kind::Load, space, &[0]).used_after(0);
+    let waits = |space| vec![load_of(space), compute(Integer, &[])];
+    let ctas = vec![vec![waits(Space::Global), waits(Space::Shared), work(300)]];
+    let outcome = run_ctas(&with("two-level-active(warps=1)"), ctas);
+    let mut order = outcome.order();
+    order.dedup();
+    assert_eq!(
+        order,
+        [0, 1, 2, 1, 0],
+        "shared memory is the faster, global memory's data are back too"
+    );
+}
+
+#[test]
+fn the_queue_of_two_level_active_is_in_the_order_of_leaving_barriers() {
+    let early = [vec![barrier(0)], work(1)].concat();
+    let late = [work(5), vec![barrier(0)], work(1)].concat();
+    let outcome =
+        run_ctas(&with("two-level-active(warps=1)"), vec![vec![early, late], vec![work(2)]]);
+    let mut order = outcome.order();
+    order.dedup();
+    assert_eq!(order, [0, 1, 2, 0], "warp 2 has been awake since it came");
 }
 
 #[test]
@@ -124,7 +153,11 @@ fn nobody_waits_for_ever_at_a_barrier() {
         "swl(warps=1)",
         "swl(warps=3)",
     ] {
-        let outcome = run_ctas(&with(policy), ctas.clone());
-        assert_eq!(outcome.ended.len(), 3, "{policy}");
+        let mut rig = Rig::new(&with(policy), Below::default());
+        let kernel = trace(&[TestKernel::new(ctas.clone())]);
+        rig.launch(&kernel, START);
+        // The next come to the slots of the first.
+        rig.launch(&kernel, START + 10_000);
+        assert_eq!(rig.run().ended.len(), 6, "{policy}");
     }
 }

@@ -119,10 +119,8 @@ impl WarpScheduler for CtaAware {
 
     fn launched(&mut self, cta: &ResidentCta) {
         let slots = cta.warps.iter().fold(0, |slots, &(slot, _)| slots | 1 << slot);
-        if slots != 0 {
-            self.ctas.push(Resident { slots, live: slots });
-            self.form_groups();
-        }
+        self.ctas.push(Resident { slots, live: slots });
+        self.form_groups();
     }
 
     fn retired(&mut self, slot: u32) {
