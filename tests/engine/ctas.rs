@@ -136,7 +136,7 @@ fn ctas_pause_and_go_on_under_every_warp_scheduler() {
         let scheduler = format!("policy.warp_scheduler={scheduler}");
         for policy in [
             "dyncta(period=90,t_mem_low=10,t_mem_high=20)",
-            "dyncta(period=13,t_mem_low=9,t_mem_high=9)",
+            "dyncta(period=13,t_idle=1000,t_mem_low=0,t_mem_high=9)",
         ] {
             let machine = one_sm(policy, &["sm.count=2", "sm.schedulers=2", &scheduler]);
             let result = simulate(&machine, &file.trace, &mut NoLoads, &mut NoProgress);

@@ -43,6 +43,22 @@ fn the_cta_launched_last_issues_nothing_until_an_older_one_has_ended() {
     assert_eq!(limited.ended[0].cycle, end);
 }
 
+/// The last CTA takes the place of the first among the CTAs of the SM.
+#[test]
+fn the_order_is_that_of_launches_whatever_place_a_cta_has() {
+    let mut rig = Rig::new(&lrr(), Below::default());
+    let ctas = vec![one_warp(1), one_warp(40), one_warp(2)];
+    rig.launch(&trace(&[TestKernel::new(ctas)]), START);
+    let (late, limited) = (START + 20, START + 20);
+    rig.launches[2].0 = late;
+    rig.bench.fabric.wake_cycle(rig.sm.unit(), late);
+    rig.limit(limited, 1);
+    let outcome = rig.run();
+    let (first, second): (Vec<_>, Vec<_>) = (outcome.issues_of(0), outcome.issues_of(1));
+    assert_eq!(first.len(), 3, "of two CTAs");
+    assert!(first[2] > second[39], "{first:?} {second:?}");
+}
+
 #[test]
 fn it_goes_on_when_more_may_issue() {
     let ctas = vec![one_warp(8), one_warp(3)];
