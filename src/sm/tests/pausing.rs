@@ -107,6 +107,27 @@ fn a_cta_ends_with_what_it_has_issued() {
     assert_eq!(issued, [(0, 5), (1, 32)]);
 }
 
+/// While the first CTA waits for its data, the second has its turn; then it pauses, ready as it is, and the first goes on.
+#[test]
+fn no_warp_scheduler_waits_for_a_warp_that_pauses() {
+    let few = ["two-level(warps=1)", "two-level-active(warps=1)", "cta-aware(min_warps=1)"];
+    for scheduler in WARP_SCHEDULERS.names().chain(few) {
+        let scheduler = format!("policy.warp_scheduler={scheduler}");
+        let machine = machine(&[&scheduler, "l1.latency=30"]);
+        let waits = vec![load(&[0]).used_after(0), compute(Integer, &[]), load(&[4096])];
+        let long = [vec![load(&[8192])], vec![compute(Integer, &[]); 400]].concat();
+        let outcome =
+            run_limited(&machine, vec![vec![waits], vec![long]], &[(START + 20, 1)], false);
+        let ended: Vec<u32> = outcome.ended.iter().map(|end| end.cta).collect();
+        assert_eq!(ended, [0, 1], "{scheduler}");
+        let back = START + MISS;
+        let paused =
+            outcome.issues_of(1).into_iter().filter(|cycle| (START + 21..=back).contains(cycle));
+        assert_eq!(paused.count(), 0, "{scheduler}");
+        assert!(outcome.issues_of(0)[1] <= back + 1, "{scheduler}");
+    }
+}
+
 #[test]
 fn pausing_needs_no_turn_that_the_sm_does_not_ask_for() {
     let mixed = || {
