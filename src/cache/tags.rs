@@ -16,6 +16,7 @@ pub struct Slot(pub(super) u32);
 
 impl Slot {
     /// Number of the place, below [`Tags::places`].
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }

@@ -1,10 +1,10 @@
 //! The slots of a machine, whatever the types of their policies.
 
 use warpmem::cta::scheduler::CTA_SCHEDULERS;
+use warpmem::dram::prefetch::PREFETCHERS;
 use warpmem::dram::scheduler::{SCHEDULERS, Scene};
 use warpmem::engine::Clock;
 use warpmem::ideal::IDEALS;
-use warpmem::llc::prefetch::PREFETCHERS;
 use warpmem::llc::queue::LLC_QUEUES;
 use warpmem::machine::{Machine, Policies};
 use warpmem::network::arbiter::{ARBITERS, ArbiterContext};
@@ -58,8 +58,8 @@ pub static SLOTS: [Slot; 8] = [
         let context = ArbiterContext { direction, routers: 1, outputs: 1, banks: 1 };
         ARBITERS.build(&m.policy.arbiter, &context).map(drop)
     }),
-    slot!(PREFETCHERS, prefetcher, "what an LLC slice fetches unasked", |m| {
-        PREFETCHERS.build(&m.policy.prefetcher, &m.llc).map(drop)
+    slot!(PREFETCHERS, prefetcher, "what a DRAM channel reads unasked for the LLC", |m| {
+        PREFETCHERS.build(&m.policy.prefetcher, m).map(drop)
     }),
     slot!(IDEALS, ideal, "what part of the machine is made perfect", |m| {
         IDEALS.build(&m.policy.ideal, m).map(drop)

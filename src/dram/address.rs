@@ -222,8 +222,26 @@ impl AddressMap {
     /// The first byte of a column command, and the least such address: the inverse of
     /// [`AddressMap::locate`]. Of the location, its slice is not needed; bits that its fields do not have are ignored.
     pub fn address(&self, place: &Location) -> u64 {
+        self.join(place, 0)
+    }
+
+    /// The first byte of another column command of the row in which `address` lies, with the bits of `address` above the
+    /// layout's; none beyond the last address.
+    pub fn beside(&self, address: u64, column: u32) -> Option<u64> {
+        let (_, inner) = self.within_channel(address);
+        let above = inner >> self.layout.bits() << self.layout.bits();
+        let place = Location { column, ..self.locate(address) };
+        let beside = self.join(&place, above);
+        // What is beyond the last address comes out as a low one.
+        let found = self.locate(beside);
+        (found == Location { slice: found.slice, ..place }).then_some(beside)
+    }
+
+    /// The first byte of a column command, with these bits above the layout's.
+    fn join(&self, place: &Location, above: u64) -> u64 {
         let row_hash = self.bank_hash.as_ref().map_or(0, |hash| hash.of(place.row.into()));
-        let inner = self.bits(&Location { channel: 0, bank: place.bank ^ row_hash, ..*place });
+        let place = Location { bank: place.bank ^ row_hash, ..*place };
+        let inner = above | self.bits(&Location { channel: 0, ..place });
         if let Some(turns) = self.turns {
             return turns.join(place.channel.into(), inner);
         }

@@ -2,6 +2,7 @@
 
 mod choice;
 mod issue;
+mod prefetch;
 mod refresh;
 mod spec;
 mod streak;
@@ -17,6 +18,7 @@ use super::statistics::{BankCounts, Busy, ChannelStatistics, Occupancy, Span};
 use super::timing::TimingState;
 use crate::machine::Dram;
 use crate::registry::PolicyError;
+use prefetch::Prefetch;
 use refresh::Refresh;
 use spec::Spec;
 use std::collections::VecDeque;
@@ -27,6 +29,8 @@ use turns::Turns;
 /// Index of the read queue, which is also the one queue where there is no other.
 const READS: usize = 0;
 const WRITES: usize = 1;
+/// Not of requests: holds what is read unasked, from its first command on.
+const PREFETCHES: usize = 2;
 
 /// Indices of [`Channel::turn`].
 const ROW_BUS: usize = 0;
@@ -79,8 +83,11 @@ pub struct Channel {
     /// Banks at which no request may start, as their refresh is due.
     refreshing: BankSet,
     open_banks: BankSet,
-    /// Banks with a request in service.
+    /// Banks with a request or a prefetch in service.
     busy: BankSet,
+    /// Banks that go on with a prefetch, and those with one in service.
+    offered: BankSet,
+    prefetching: BankSet,
     /// Banks whose candidate is a read.
     read_candidates: BankSet,
     /// Banks that wait to be assigned a request, where only so many are in a cycle.
@@ -96,7 +103,7 @@ pub struct Channel {
     spec: Rc<Spec>,
     banks: Box<[Bank]>,
     timing: TimingState,
-    queues: [Queue; 2],
+    queues: [Queue; 3],
     arrived: u64,
     count: Counts,
     occupancy: Occupancy,
@@ -107,6 +114,7 @@ pub struct Channel {
     open: Span,
     scheduler: Box<dyn Scheduler>,
     page: Box<dyn PagePolicy>,
+    prefetch: Option<Box<Prefetch>>,
     refresh: Refresh,
     /// Banks whose candidate stays theirs: it has been assigned.
     assigned: BankSet,
@@ -167,16 +175,21 @@ impl Channel {
         let page = PAGE_POLICIES.build(scheduler.page().unwrap_or(&dram.page), dram)?;
         let (banks, refresh) = (dram.banks as usize, Refresh::new(dram));
         let spec = Spec::new(dram, &timing, &*scheduler, &*page);
+        let [reads, writes] =
+            spec.capacity.map(|places| Queue::new(banks, places as usize + banks));
         Ok(Channel {
             agenda: Agenda::new(),
             timing,
             scheduler,
             page,
-            queues: spec.capacity.map(|places| Queue::new(banks, places as usize + banks)),
+            queues: [reads, writes, Queue::new(banks, 0)],
+            prefetch: None,
             banks: (0..banks).map(|_| Bank::default()).collect(),
             choice_ends: vec![u64::MAX; banks],
             open_banks: 0,
             busy: 0,
+            offered: 0,
+            prefetching: 0,
             refreshing: 0,
             read_candidates: 0,
             unassigned: 0,
@@ -278,6 +291,9 @@ impl Channel {
         if self.spec.in_order {
             self.order[queue].push_back(request.bank);
         }
+        if let Some(prefetch) = &mut self.prefetch {
+            prefetch.arrived(self.waiting.iter().sum());
+        }
         if !self.choose_served_queue(now) && self.changes_choice(index, queue, slot) {
             self.decide(index, now);
         }
@@ -290,7 +306,7 @@ impl Channel {
         if bank.active.is_some() {
             return false;
         }
-        if self.spec.scheduled[self.turns.serving] {
+        if self.spec.scheduled[self.turns.serving] || self.offered & one(index) != 0 {
             return true;
         }
         if bank.candidate.is_none() {
@@ -319,7 +335,7 @@ impl Channel {
     /// `room` may shrink by completions only. Returns the next cycle at which a command could issue if
     /// nothing arrives and no room is made; none: never.
     pub fn step(&mut self, now: u64, room: u32) -> Option<u64> {
-        debug_assert!(room >= self.active[READS], "room taken from reads in service");
+        debug_assert!(room >= self.reads_in_service(), "room taken from reads in service");
         // Between two steps a scheduler may come to want its turn sooner than it said.
         if self.spec.scheduled[READS] || now >= self.upkeep {
             self.begin_refreshes(now);
@@ -336,16 +352,16 @@ impl Channel {
 
     /// Whether a read may not start because reads in service will take the `room`.
     pub fn lacks_room(&self, room: u32) -> bool {
-        room <= self.active[READS] && self.read_candidates != 0
+        room <= self.reads_in_service() && self.read_candidates != 0
     }
 
     /// Reads that have claimed their place among what may complete: see [`Channel::step`].
     #[inline]
     pub fn reads_in_service(&self) -> u32 {
-        self.active[READS]
+        self.active[READS] + self.prefetching.count_ones()
     }
 
-    /// The requests that have left since the last call, in order.
+    /// The requests and prefetches that have left since the last call, in order.
     #[inline]
     pub fn take_completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
         self.completions.drain(..)

@@ -3,15 +3,19 @@
 #[cfg(test)]
 mod news_tests;
 mod perfect;
+mod prefetched;
 #[cfg(test)]
 mod tests;
 
+use super::prefetch::PREFETCHERS;
 use super::row_sharing::RowSharing;
 use super::scheduler::Counter;
 use super::{Channel, ChannelStatistics, Command, Request};
 use crate::engine::{Clock, Context, Domain, PortId, RequestId, RequestKind, Sent, Ticks, UnitId};
 use crate::machine::Machine;
+use crate::registry::PolicyError;
 use perfect::Perfect;
+use prefetched::OpenRows;
 use std::collections::VecDeque;
 
 /// What waits at the head of a slice's port.
@@ -61,6 +65,9 @@ pub struct Controller {
     /// Slice that has its turn first: the one after that which was last served.
     first: usize,
     bursts_per_sector: u16,
+    bursts_per_line: u32,
+    /// Of a channel with a prefetcher.
+    rows: Option<OpenRows>,
     /// On their way from the slices to the queues, which takes this time.
     coming: VecDeque<Coming>,
     way_ticks: u64,
@@ -73,30 +80,40 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Channel `index` of the machine. `slices` has for each of its slices the port of misses in and that of fills
-    /// out.
+    /// Channel `index` of the machine, with its prefetcher. `slices` has for each of its slices the port of misses in and that
+    /// of fills out.
+    ///
+    /// # Errors
+    /// [`PolicyError`] if the prefetcher is unknown or cannot be built.
     pub fn new(
         machine: &Machine,
         index: usize,
         clock: Clock,
         channel: Channel,
         slices: Vec<(PortId, PortId)>,
-    ) -> Controller {
-        let dram = &machine.dram;
+    ) -> Result<Controller, PolicyError> {
+        let (dram, cache) = (&machine.dram, &machine.llc.cache);
+        let line_bursts = cache.line_bytes / dram.burst_bytes();
+        let prefetcher = PREFETCHERS.build(&machine.policy.prefetcher, machine)?;
+        let rows = prefetcher.prefetches().then(|| OpenRows::new(machine));
+        let lines = dram.row_bytes / cache.line_bytes;
+        let channel = channel.with_prefetcher(prefetcher, lines, line_bursts as u16);
         let door = |(misses, fills)| Door { misses, fills, head: None };
-        Controller {
+        Ok(Controller {
             unit: UnitId { domain: Domain::Dram, index: index as u32 },
             clock,
             channel,
             doors: slices.into_iter().map(door).collect(),
             first: 0,
-            bursts_per_sector: (machine.llc.cache.sector_bytes / dram.burst_bytes()) as u16,
+            bursts_per_sector: (cache.sector_bytes / dram.burst_bytes()) as u16,
+            bursts_per_line: line_bursts,
+            rows,
             room: 0,
             perfect: None,
             sharing: machine.run.count_row_sharing.then(RowSharing::default),
             coming: VecDeque::new(),
             way_ticks: u64::from(machine.llc.to_dram_latency) * machine.clocks.periods().core,
-        }
+        })
     }
 
     /// This channel as the fabric knows it.
@@ -231,6 +248,7 @@ impl Controller {
             row: place.row,
             write: row.kind == RequestKind::Writeback,
             bursts: row.sectors.count_ones() as u16 * self.bursts_per_sector,
+            line: (place.column / self.bursts_per_line) as u16,
             sm: row.sm,
             warp: row.warp,
             cta: row.cta,
@@ -251,10 +269,13 @@ impl Controller {
 
     /// Hands finished reads to their slices.
     fn complete(&mut self, ctx: &mut Context) {
-        let doors = &self.doors;
+        let (doors, rows, clock) = (&self.doors, &mut self.rows, self.clock);
         let first_slice = self.unit.index as usize * doors.len();
         for done in self.channel.take_completions() {
-            let id = RequestId(done.id);
+            let id = match rows {
+                Some(rows) => rows.request(&done, clock, ctx),
+                None => RequestId(done.id),
+            };
             if done.write {
                 ctx.requests.remove(id);
                 continue;
@@ -341,6 +362,16 @@ impl Controller {
     /// Whether DRAM is perfect: see [`Controller::perfect`].
     pub fn is_perfect(&self) -> bool {
         self.perfect.is_some()
+    }
+
+    /// Reads nothing unasked any more, from `cycle` on. Step the controller then.
+    pub fn end_prefetching(&mut self, cycle: u64) {
+        self.channel.end_prefetching(cycle);
+    }
+
+    /// Whether something that was not asked for has not yet left the channel.
+    pub fn is_prefetching(&self) -> bool {
+        self.channel.is_prefetching()
     }
 
     /// The channel itself.

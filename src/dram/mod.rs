@@ -17,6 +17,7 @@ mod controller;
 mod energy;
 pub mod log;
 pub mod page;
+pub mod prefetch;
 mod queue;
 mod request;
 mod row_sharing;

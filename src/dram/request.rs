@@ -13,6 +13,8 @@ pub struct Request {
     pub write: bool,
     /// Column commands that carry its data, at least one.
     pub bursts: u16,
+    /// Line of the row that its data are of, where a prefetcher asks.
+    pub line: u16,
     /// SM that it comes from; [`Request::NO_SOURCE`] where no SM waits for it.
     pub sm: u16,
     /// Warp that it comes from, numbered over the whole machine; `u32::MAX` = none.
@@ -37,6 +39,9 @@ pub struct Request {
 }
 
 impl Request {
+    /// [`Request::id`] of a line that the channel reads unasked.
+    pub const PREFETCH: u32 = u32::MAX;
+
     /// [`Request::sm`] of what no SM waits for.
     pub const NO_SOURCE: u16 = u16::MAX;
 
@@ -58,15 +63,26 @@ pub enum RowOutcome {
 /// A request that has left the channel: its last column command has issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
+    /// The caller's handle, or [`Request::PREFETCH`].
     pub id: u32,
+    pub bank: u16,
+    pub line: u16,
     pub write: bool,
-    /// Cycle in which it entered the channel.
+    /// Cycle in which it entered the channel; of a prefetch that of its first command.
     pub arrived: u64,
     /// Cycle of its first command.
     pub first_command: u64,
     /// Cycle after its last data transfer; may lie ahead of the cycle that reports it.
     pub data_end: u64,
     pub row_outcome: RowOutcome,
+}
+
+impl Completion {
+    /// Whether it was read unasked.
+    #[inline]
+    pub fn is_prefetch(&self) -> bool {
+        self.id == Request::PREFETCH
+    }
 }
 
 /// Commands on the command bus.
@@ -154,6 +170,6 @@ pub struct Command {
     pub row: u32,
     /// Column commands: which burst of its request this is, from 0. Others: 0.
     pub burst: u16,
-    /// The request that it serves; none for refreshes and for rows closed while idle.
+    /// The request that it serves; none for refreshes, rows closed while idle, and what is read unasked.
     pub request: Option<u32>,
 }

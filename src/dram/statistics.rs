@@ -98,6 +98,8 @@ pub(super) struct BankCounts {
     pub auto_precharges: u64,
     pub row_misses: u64,
     pub row_conflicts: u64,
+    pub prefetches: u64,
+    pub prefetch_reads: u64,
 }
 
 impl BankCounts {
@@ -112,6 +114,8 @@ impl BankCounts {
             row_hits: self.row_hits,
             row_misses: self.row_misses,
             row_conflicts: self.row_conflicts,
+            prefetches: self.prefetches,
+            prefetch_reads: self.prefetch_reads,
             streaks,
             pending_cycles: busy.pending.cycles(now),
             service_cycles: busy.service.cycles(now),
@@ -143,7 +147,7 @@ impl StreakStatistics {
 /// Counts of one bank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BankStatistics {
-    /// Read column commands.
+    /// Read column commands, those of prefetches included.
     pub reads: u64,
     /// Write column commands.
     pub writes: u64,
@@ -159,10 +163,15 @@ pub struct BankStatistics {
     pub row_misses: u64,
     /// Requests whose bank held another row at their first command.
     pub row_conflicts: u64,
+    /// Lines read unasked, which are no requests.
+    pub prefetches: u64,
+    /// Read column commands for them.
+    pub prefetch_reads: u64,
     pub streaks: StreakStatistics,
-    /// Cycles with at least one outstanding request: from arrival to the end of its data.
+    /// Cycles with at least one outstanding request: from arrival to the end of its data; or with a prefetch in
+    /// service.
     pub pending_cycles: u64,
-    /// Cycles in which the bank is served: from a request's first command to the end of its data,
+    /// Cycles in which the bank is served: from the first command of a request or a prefetch to the end of its data,
     /// and tRP for each row closed while idle.
     pub service_cycles: u64,
 }
@@ -177,6 +186,8 @@ impl BankStatistics {
         self.row_hits += other.row_hits;
         self.row_misses += other.row_misses;
         self.row_conflicts += other.row_conflicts;
+        self.prefetches += other.prefetches;
+        self.prefetch_reads += other.prefetch_reads;
         self.streaks.add(&other.streaks);
         self.pending_cycles += other.pending_cycles;
         self.service_cycles += other.service_cycles;

@@ -46,6 +46,8 @@ pub enum RequestKind {
     Writeback,
     /// Read by a slice on its own account: the rest of a line that a store allocated.
     Fetch,
+    /// A line that a channel has read unasked, on its way to its slice.
+    Prefetch,
 }
 
 /// What the units read together on the way of a request.

@@ -159,6 +159,7 @@ fn run(
         let end = system.dispatcher().results().iter().map(|k| k.end_cycle).max().unwrap_or(1);
         result.core_cycles = end - 1;
         system.finish_sms(end, &mut result);
+        system.end_prefetching(now);
         while !system.is_drained() {
             now = watch.next(&system, progress)?;
             system.step(now, &mut record, &mut feeder)?;

@@ -10,7 +10,6 @@ use crate::dram::log::CommandSink;
 use crate::dram::scheduler::{Counter, Needs, SCHEDULERS, Scene};
 use crate::dram::{AddressMap, Channel, ChannelStatistics, Controller};
 use crate::ideal::{IDEALS, Ideal};
-use crate::llc::prefetch::PREFETCHERS;
 use crate::llc::queue::LLC_QUEUES;
 use crate::llc::{Slice, SlicePorts};
 use crate::machine::{Machine, MachineError, Policies};
@@ -57,7 +56,6 @@ impl System {
     pub fn new(machine: &Machine, trace: &Trace) -> Result<System, BuildError> {
         let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel)?;
         let dispatcher = Dispatcher::new(machine, trace.kernels())?;
-        PREFETCHERS.build(&machine.policy.prefetcher, &machine.llc)?;
         let ideal = IDEALS.build(&machine.policy.ideal, machine)?;
         let scene = Scene::of(machine);
         let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &scene)?;
@@ -67,7 +65,7 @@ impl System {
         let sms = wiring.sms(machine, &*ideal)?;
         let slices = wiring.slices(machine, &needs, &*ideal)?;
         let channels = Channel::all(&scene, &*schedulers)?;
-        let controllers = wiring.controllers(machine, channels, &*ideal);
+        let controllers = wiring.controllers(machine, channels, &*ideal)?;
         let networks = wiring.networks(machine, &*ideal)?;
         let mut fabric = wiring.fabric;
         fabric.wake(dispatcher_unit(sms.len()), Ticks(0));
@@ -224,7 +222,16 @@ impl System {
 
     /// Whether no request is in flight anywhere.
     pub fn is_drained(&self) -> bool {
-        self.requests.in_flight() == 0
+        self.requests.in_flight() == 0 && !self.controllers.iter().any(Controller::is_prefetching)
+    }
+
+    /// Lets the channels read nothing unasked any more, from the DRAM cycle after `now` on.
+    pub fn end_prefetching(&mut self, now: Ticks) {
+        let cycle = self.fabric.clock(Domain::Dram).cycle_of(now) + 1;
+        for controller in &mut self.controllers {
+            controller.end_prefetching(cycle);
+            self.fabric.wake_cycle(controller.unit(), cycle);
+        }
     }
 
     /// Starts the SMs' account of cycles at core cycle `cycle`.
@@ -268,14 +275,16 @@ impl System {
         counters
     }
 
-    /// What DRAM schedulers counted in each channel, and for them its slices together.
+    /// What DRAM schedulers and prefetchers counted in each channel, and for the former its slices together.
     fn channel_counters(&self, machine: &Machine) -> Vec<CounterResult> {
         let slices = self.slices.chunks(machine.llc.slices_per_channel as usize);
-        let Policies { dram_scheduler: scheduler, ideal, .. } = &machine.policy;
+        let Policies { dram_scheduler: scheduler, prefetcher, ideal, .. } = &machine.policy;
         let mut counters = Vec::new();
         for (channel, (controller, slices)) in self.controllers.iter().zip(slices).enumerate() {
             let own = if controller.is_perfect() { ideal } else { scheduler };
             counters.extend(named("channel", channel, own, controller.counters()));
+            let prefetches = controller.channel().prefetch_counters();
+            counters.extend(named("channel", channel, prefetcher, prefetches));
             let slices = sum_by_name(slices.iter().flat_map(Slice::counters));
             counters.extend(named("channel", channel, scheduler, slices));
         }
@@ -368,6 +377,8 @@ fn channel_result(statistics: &ChannelStatistics) -> ChannelResult {
                 row_hits: bank.row_hits,
                 row_misses: bank.row_misses,
                 row_conflicts: bank.row_conflicts,
+                prefetched_lines: bank.prefetches,
+                prefetch_reads: bank.prefetch_reads,
                 row_switches: bank.streaks.switches,
                 stranded_switches: bank.streaks.stranded,
                 streak_breakers: bank.streaks.breakers,
@@ -471,14 +482,14 @@ impl Wiring {
         machine: &Machine,
         channels: Vec<Channel>,
         ideal: &dyn Ideal,
-    ) -> Vec<Controller> {
+    ) -> Result<Vec<Controller>, PolicyError> {
         let clock = self.fabric.clock(Domain::Dram);
         let slices = self.slice_ports.chunks(machine.llc.slices_per_channel as usize);
         let controllers = channels.into_iter().zip(slices).enumerate();
         let controller = |(index, (channel, slices)): (usize, (Channel, &[SlicePorts]))| {
             let ports = slices.iter().map(|s| (s.misses, s.fills)).collect();
-            let controller = Controller::new(machine, index, clock, channel, ports);
-            if ideal.perfect_dram() { controller.perfect() } else { controller }
+            let controller = Controller::new(machine, index, clock, channel, ports)?;
+            Ok(if ideal.perfect_dram() { controller.perfect() } else { controller })
         };
         controllers.map(controller).collect()
     }

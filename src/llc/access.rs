@@ -24,7 +24,9 @@ impl Slice {
             return Ok(());
         }
         match request.kind {
-            RequestKind::Read | RequestKind::Fetch => self.read(id, &request, ALL_BYTES, now, ctx),
+            RequestKind::Read | RequestKind::Fetch | RequestKind::Prefetch => {
+                self.read(id, &request, ALL_BYTES, now, ctx)
+            }
             RequestKind::Atomic => {
                 self.read(id, &request, ALL_BYTES, now, ctx)?;
                 self.result.cache.atomics += 1;
@@ -79,6 +81,7 @@ impl Slice {
             && self.tags.holds(slot, part, bytes)
         {
             self.tags.touch(slot);
+            self.use_line(slot);
             if request.kind == RequestKind::Atomic {
                 self.tags.write(slot, part, ALL_BYTES, true);
             }
@@ -222,7 +225,9 @@ impl Slice {
             }
             self.result.cache.evictions += 1;
         }
-        Ok(self.tags.replace(victim, self.geometry.line(address)))
+        let slot = self.tags.replace(victim, self.geometry.line(address));
+        self.evict_line(slot);
+        Ok(slot)
     }
 
     fn write_back(&mut self, address: u64, dirty: u8, now: Ticks, ctx: &mut Context) {
@@ -272,6 +277,7 @@ impl Slice {
                 .filter(|sector| sectors >> sector & 1 == 1)
                 .for_each(|sector| self.tags.write(place, sector, request.bytes, keeps));
             self.tags.touch(place);
+            self.use_line(place);
         }
         match present {
             Some(true) => self.result.cache.write_hits += 1,

@@ -24,7 +24,10 @@ impl Slice {
                 self.send(data, now, ctx);
                 self.hit(id, now);
             }
-            RequestKind::Read | RequestKind::Fetch | RequestKind::Atomic => {
+            RequestKind::Read
+            | RequestKind::Fetch
+            | RequestKind::Prefetch
+            | RequestKind::Atomic => {
                 ctx.requests.get_mut(id).offchip = true;
                 self.send(id, now, ctx);
             }

@@ -6,7 +6,7 @@ mod delay;
 mod direct;
 mod mshr_states;
 mod path;
-pub mod prefetch;
+mod prefetched;
 pub mod queue;
 mod set_key;
 mod slice;

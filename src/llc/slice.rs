@@ -3,6 +3,7 @@
 use super::delay::DelayLine;
 use super::mshr_states::MshrStates;
 use super::path::{Item, MergePath};
+use super::prefetched::Unused;
 use super::queue::{LLC_QUEUES, LlcQueue, QueueAccount};
 use super::set_key::SetKey;
 use super::warp_types::WarpCounts;
@@ -67,6 +68,7 @@ pub struct Slice {
     mshr_states: MshrStates,
     pub(super) tags: Tags,
     pub(super) geometry: Geometry,
+    pub(super) unused: Unused,
     /// Where warps are told apart by their hits here.
     pub(super) warps: Option<Box<WarpCounts>>,
     pub(super) set_key: SetKey,
@@ -137,6 +139,7 @@ impl Slice {
             mshr_states: MshrStates::new(),
             tags: Tags::new(&config.cache, config.cache.size_bytes),
             geometry: Geometry::new(&config.cache),
+            unused: Unused::default(),
             warps: needs.warp_types.map(|_| Box::default()),
             set_key: SetKey::new(machine),
             result: SliceResult::default(),
@@ -173,7 +176,9 @@ impl Slice {
             return;
         }
         let Some(id) = ctx.fabric.ready(self.ports.fills, now) else { return };
-        if self.rules.cached {
+        if ctx.requests.get(id).kind == RequestKind::Prefetch {
+            self.fill_prefetch(id, now, ctx);
+        } else if self.rules.cached {
             self.fill_line(id, now, ctx);
         } else {
             self.pass_back(id, now, ctx);
@@ -306,7 +311,12 @@ impl Slice {
     /// The queue to DRAM is full: nothing has its turn at the tags, be it a hit (GPGPU-Sim,
     /// memory_sub_partition::cache_cycle).
     fn waits_for_dram(&self, ctx: &Context) -> bool {
-        self.room_below(ctx) <= self.miss_queue as usize
+        self.room_below(ctx) <= self.places_kept()
+    }
+
+    /// Places on the way to DRAM that are kept for what a request at the tags or a fill sends down.
+    pub(super) fn places_kept(&self) -> usize {
+        self.miss_queue as usize
     }
 
     fn fail(&mut self, reason: ReservationFail, cycle: u64, ctx: &mut Context) {
@@ -432,6 +442,7 @@ impl Slice {
 
     /// What the slice did until LLC cycle `cycle`, where the run ended.
     pub fn finish(&mut self, cycle: u64) -> SliceResult {
+        self.finish_prefetches();
         if self.rules.cached {
             self.result.mshr_cycles = self.mshr_states.finish(cycle);
         }

@@ -8,7 +8,9 @@ use super::{BankResult, Breaker, ChannelResult, SharedRows};
 /// Requests and commands of a bank, or of many.
 pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     let mut columns = vec![
-        count("reads", "commands", "Column reads.", move |row| of(row).reads),
+        count("reads", "commands", "Column reads, those of prefetches included.", move |row| {
+            of(row).reads
+        }),
         count("writes", "commands", "Column writes.", move |row| of(row).writes),
         count("activations", "commands", "Row activations.", move |row| of(row).activations),
         count("precharges", "commands", "Row precharges.", move |row| of(row).precharges),
@@ -43,8 +45,42 @@ pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
             move |row| quotient(requests(&of(row)), of(row).activations),
         ),
     ];
+    columns.extend(prefetches(of));
     columns.extend(streaks(of));
     columns
+}
+
+/// What is read unasked, and the rows with it.
+fn prefetches<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
+    vec![
+        count("prefetch_reads", "commands", "Column reads of prefetches.", move |row| {
+            of(row).prefetch_reads
+        }),
+        count(
+            "prefetched_lines",
+            "lines",
+            "Lines prefetched, which are no requests.",
+            move |row| of(row).prefetched_lines,
+        ),
+        ratio(
+            "row_hit_rate_with_prefetches",
+            "fraction",
+            "Row hits and prefetched lines over requests and prefetched lines.",
+            move |row| {
+                let (bank, lines) = (of(row), of(row).prefetched_lines);
+                quotient(bank.row_hits + lines, requests(&bank) + lines)
+            },
+        ),
+        ratio(
+            "row_locality_with_prefetches",
+            "requests / activation",
+            "Requests served and lines prefetched per row activation.",
+            move |row| {
+                let bank = of(row);
+                quotient(requests(&bank) + bank.prefetched_lines, bank.activations)
+            },
+        ),
+    ]
 }
 
 /// CTAs that share rows, of a run.
@@ -156,9 +192,12 @@ pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
             "Cycles with data on the bus, a mean over pseudo channels.",
             |c| c.data_bus_busy_cycles,
         ),
-        counted("pending_cycles", cycles, "Cycles with a request waiting or in service.", |c| {
-            c.pending_cycles
-        }),
+        counted(
+            "pending_cycles",
+            cycles,
+            "Cycles with a request waiting or in service, or a prefetch in service.",
+            |c| c.pending_cycles,
+        ),
         counted("open_cycles", cycles, "Cycles with a row open in some bank.", |c| c.open_cycles),
         rate(
             "bandwidth_utilization",

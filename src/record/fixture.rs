@@ -53,12 +53,14 @@ pub(super) fn result() -> RunResult {
                 mshr_merge_length: histogram([1, 1, 4]),
                 mshr_cycles: [500, 200, 100],
                 queue: queue(1),
+                prefetches: prefetches(1),
             },
             SliceResult {
                 cache: cache(2),
                 mshr_merge_length: histogram([2]),
                 mshr_cycles: [400, 340, 60],
                 queue: queue(3),
+                prefetches: prefetches(10),
             },
         ],
         networks: vec![request_network(), reply_network()],
@@ -214,6 +216,18 @@ fn queue(n: u64) -> QueueResult {
     }
 }
 
+fn prefetches(n: u64) -> PrefetchCounts {
+    PrefetchCounts {
+        lines: 27 * n,
+        used: 2 * n,
+        late: 3 * n,
+        redundant: 4 * n,
+        dropped: 5 * n,
+        evicted_unused: 6 * n,
+        unused: 7 * n,
+    }
+}
+
 fn channel(n: u64) -> ChannelResult {
     ChannelResult {
         cycles: 800,
@@ -242,6 +256,8 @@ fn bank(n: u64) -> BankResult {
         row_hits: 4 * n,
         row_misses: n,
         row_conflicts: 3 * n,
+        prefetched_lines: 2 * n,
+        prefetch_reads: 5 * n,
         row_switches: 10 * n,
         stranded_switches: 8 * n,
         streak_breakers: [6 * n, 3 * n, n],

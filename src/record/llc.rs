@@ -2,7 +2,7 @@
 
 use super::column::{Column, count, maybe_count, ratio};
 use super::metrics::{cache, quotient};
-use super::{CRITICAL_CLASSES, MshrState, QueueResult, SliceResult};
+use super::{CRITICAL_CLASSES, MshrState, PrefetchCounts, QueueResult, SliceResult};
 
 /// An LLC slice, or all of them.
 pub(super) fn llc<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
@@ -29,7 +29,35 @@ pub(super) fn llc<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
     }));
     columns.extend(queue(move |row| &of(row).queue));
     columns
+        .extend(PREFETCHES.map(|(name, doc, get)| {
+            count(name, "lines", doc, move |row| get(&of(row).prefetches))
+        }));
+    columns
 }
+
+type PrefetchCount = (&'static str, &'static str, fn(&PrefetchCounts) -> u64);
+
+const PREFETCHES: [PrefetchCount; 7] = [
+    ("prefetches", "Lines that came from DRAM unasked; sum of the next six [OWL 4.4].", |p| {
+        p.lines
+    }),
+    ("prefetches_used", "Prefetched lines that a request hit.", |p| p.used),
+    ("prefetches_late", "Prefetched lines dropped as a request for them had missed before.", |p| {
+        p.late
+    }),
+    ("prefetches_redundant", "Prefetched lines dropped as they were there.", |p| p.redundant),
+    (
+        "prefetches_dropped",
+        "Prefetched lines dropped as they would have had to wait for a place.",
+        |p| p.dropped,
+    ),
+    ("prefetches_evicted_unused", "Prefetched lines evicted before a request hit them.", |p| {
+        p.evicted_unused
+    }),
+    ("prefetches_unused", "Prefetched lines that no request had hit at the end of the run.", |p| {
+        p.unused
+    }),
+];
 
 const MSHR_STATES: [(MshrState, &str, &str); MshrState::COUNT] = [
     (

@@ -210,6 +210,24 @@ impl MshrState {
     pub const COUNT: usize = 3;
 }
 
+/// Lines that the channel of an LLC slice has read unasked for it, and what became of each of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PrefetchCounts {
+    /// All: sum of the others.
+    pub lines: u64,
+    /// Found by a request.
+    pub used: u64,
+    /// Came when a request for them had missed.
+    pub late: u64,
+    /// Came when they were there.
+    pub redundant: u64,
+    /// Would have had to wait for a place.
+    pub dropped: u64,
+    pub evicted_unused: u64,
+    /// There at the end of the run, and nothing has found them.
+    pub unused: u64,
+}
+
 /// One LLC slice over the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SliceResult {
@@ -218,6 +236,7 @@ pub struct SliceResult {
     /// LLC cycles by [`MshrState`]; none without a cache.
     pub mshr_cycles: [u64; MshrState::COUNT],
     pub queue: QueueResult,
+    pub prefetches: PrefetchCounts,
 }
 
 /// One bank over the run.
@@ -232,6 +251,9 @@ pub struct BankResult {
     pub row_hits: u64,
     pub row_misses: u64,
     pub row_conflicts: u64,
+    /// Lines read unasked, which are no requests, and the column commands for them, which are among `reads`.
+    pub prefetched_lines: u64,
+    pub prefetch_reads: u64,
     /// Requests served whose row was not that of the request served before: row streaks that ended.
     pub row_switches: u64,
     /// Switches that left a request to the old row stranded [Yuan 5.2].

@@ -178,6 +178,13 @@ fn caches() {
         ("l2_reservation_fails_mshr_merge", 12.0),
         ("mshr_merge_length_mean", 2.0),
         ("mshr_merge_length_max", 4.0),
+        ("prefetches", 297.0),
+        ("prefetches_used", 22.0),
+        ("prefetches_late", 33.0),
+        ("prefetches_redundant", 44.0),
+        ("prefetches_dropped", 55.0),
+        ("prefetches_evicted_unused", 66.0),
+        ("prefetches_unused", 77.0),
     ]);
 }
 
@@ -226,6 +233,11 @@ fn dram() {
         // By request, not by column command: a request here takes two.
         ("row_hit_rate", 0.5),
         ("row_locality", 2.0),
+        ("prefetch_reads", 165.0),
+        ("prefetched_lines", 66.0),
+        // 132 hits of 264 requests, and 66 lines.
+        ("row_hit_rate_with_prefetches", 0.6),
+        ("row_locality_with_prefetches", 2.5),
         ("refreshes", 3.0),
         ("bank_refreshes", 48.0),
         ("open_cycles", 900.0),
@@ -363,14 +375,16 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
 fn a_fingerprint_follows_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
-    let changes: [fn(&mut RunResult); 16] = [
+    let changes: [fn(&mut RunResult); 18] = [
         |r| r.steps += 1,
         |r| r.kernels[1].name.push('x'),
         |r| r.sms[1].l1.reservation_fails[3] += 1,
         |r| r.slices[0].mshr_merge_length.record(3),
         |r| r.slices[1].mshr_cycles[2] += 1,
         |r| r.slices[1].queue.refused_cycles += 1,
+        |r| r.slices[1].prefetches.evicted_unused += 1,
         |r| r.channels[1].banks[1].precharges += 1,
+        |r| r.channels[1].banks[1].prefetch_reads += 1,
         |r| r.channels[1].open_cycles += 1,
         |r| r.channels[1].banks[0].streak_breakers[2] += 1,
         |r| r.networks[1].links[3].flits += 1,

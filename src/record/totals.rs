@@ -1,8 +1,8 @@
 //! Sums of raw counts over units of one kind.
 
 use super::{
-    BankResult, CacheCounts, ChannelResult, Histogram, QueueResult, SliceResult, SmResult,
-    StreamResult,
+    BankResult, CacheCounts, ChannelResult, Histogram, PrefetchCounts, QueueResult, SliceResult,
+    SmResult, StreamResult,
 };
 
 /// The sum of `units`, count by count.
@@ -95,7 +95,7 @@ add_fields!(SmResult {
     shared_bank_conflict_cycles,
 });
 
-add_fields!(SliceResult { cache, mshr_merge_length, mshr_cycles, queue });
+add_fields!(SliceResult { cache, mshr_merge_length, mshr_cycles, queue, prefetches });
 
 add_fields!(QueueResult {
     arrivals,
@@ -108,6 +108,8 @@ add_fields!(QueueResult {
     rotations,
 });
 
+add_fields!(PrefetchCounts { lines, used, late, redundant, dropped, evicted_unused, unused });
+
 add_fields!(BankResult {
     reads,
     writes,
@@ -116,6 +118,8 @@ add_fields!(BankResult {
     row_hits,
     row_misses,
     row_conflicts,
+    prefetched_lines,
+    prefetch_reads,
     row_switches,
     stranded_switches,
     streak_breakers,

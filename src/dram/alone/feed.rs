@@ -99,6 +99,7 @@ const NOTHING: Request = Request {
     row: 0,
     write: false,
     bursts: 1,
+    line: 0,
     sm: Request::NO_SOURCE,
     warp: u32::MAX,
     cta: u32::MAX,

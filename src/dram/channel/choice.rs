@@ -35,10 +35,11 @@ impl Channel {
     pub(super) fn decide(&mut self, index: usize, now: u64) {
         self.read_candidates &= !one(index);
         self.unassigned &= !one(index);
+        self.offered &= !one(index);
         let next = match self.banks[index].active {
             Some(active) => Some(self.command_for(index, &self.served(active).request)),
             None if self.refreshing & one(index) != 0 => self.before_refresh(index),
-            None => self.choose_candidate(index, now),
+            None => self.offer_prefetch(index).or_else(|| self.choose_candidate(index, now)),
         };
         self.agenda.set(index, next, &self.timing);
     }
@@ -124,7 +125,7 @@ impl Channel {
             full: self.places_taken(READS) >= self.spec.capacity[READS],
             writes: self.waiting[WRITES],
             write_high_watermark: self.turns.high_watermark,
-            busy: self.busy,
+            busy: self.busy & !self.prefetching,
         });
         members(asked).for_each(|bank| self.redecide(bank, now));
     }

@@ -1,7 +1,7 @@
 //! Issuing commands: which banks may, which one does, and what follows from it.
 
 use super::refresh::idle_command;
-use super::{Active, COLUMN_BUS, Channel, READS, ROW_BUS, WRITES};
+use super::{Active, COLUMN_BUS, Channel, PREFETCHES, READS, ROW_BUS, WRITES};
 use crate::dram::agenda::{BankSet, first_from, members, one};
 use crate::dram::queue::{Queued, Slot};
 use crate::dram::request::CommandKind::{self, Act, Pre, Rd, Rda, RefPb, Wr, Wra};
@@ -30,6 +30,7 @@ impl Channel {
     /// Issues the commands whose cycle has come, one per bus, and plans the next.
     pub(super) fn issue_due(&mut self, now: u64, room: u32) {
         self.follow_timing(now);
+        self.withdraw_offers(room, now);
         let held = self.held(room);
         if !self.agenda.is_current(held, now) {
             self.replan(held, now);
@@ -55,7 +56,9 @@ impl Channel {
             self.issue_one(ROW_BUS, due, now);
         }
         self.follow_timing(now);
-        self.replan(self.held(self.room_left(room, completed)), now + 1);
+        let room = self.room_left(room, completed);
+        self.withdraw_offers(room, now);
+        self.replan(self.held(room), now + 1);
     }
 
     /// What reads among the completions from the one numbered `from` on leave of the `room`.
@@ -77,7 +80,7 @@ impl Channel {
 
     /// Banks that may not issue their command whatever timing says.
     fn held(&self, room: u32) -> BankSet {
-        let no_room = if room <= self.active[READS] { self.read_candidates } else { 0 };
+        let no_room = if room <= self.reads_in_service() { self.read_candidates } else { 0 };
         no_room | self.held_by_turn(no_room)
     }
 
@@ -109,7 +112,9 @@ impl Channel {
         } else if !kind.is_column() {
             self.turn = [(index as u32 + 1) % self.banks.len() as u32; 3];
         }
-        if self.banks[index].active.is_none()
+        if self.offered & one(index) != 0 {
+            self.begin_prefetch(index, now);
+        } else if self.banks[index].active.is_none()
             && let Some(candidate) = self.banks[index].candidate.take()
         {
             self.start_service(index, candidate, kind, now);
@@ -141,8 +146,10 @@ impl Channel {
     }
 
     fn best_ranked(&self, due: BankSet, now: u64) -> BankSet {
+        // What is read unasked has no rank: it takes its turn among the best.
+        let unranked = due & (self.offered | self.prefetching);
         let (mut best, mut of) = (0, u64::MAX);
-        for index in members(due) {
+        for index in members(due & !unranked) {
             let bank = &self.banks[index];
             let slot = bank.candidate.filter(|_| bank.active.is_none());
             let waiting = slot.map(|slot| self.queues[self.turns.serving].get(slot));
@@ -156,7 +163,7 @@ impl Channel {
                 best |= one(index);
             }
         }
-        best
+        best | unranked
     }
 
     /// Takes the bank's candidate out of the queue; `kind` is its first command.
@@ -222,6 +229,9 @@ impl Channel {
     fn activate(&mut self, index: usize, now: u64) {
         let Some(active) = self.banks[index].active else { return };
         let Request { id, row, .. } = self.served(active).request;
+        if let Some(prefetch) = &mut self.prefetch {
+            prefetch.opened(index);
+        }
         let bank = &mut self.banks[index];
         bank.columns = 0;
         bank.last_use = now;
@@ -283,7 +293,7 @@ impl Channel {
         if self.spec.scheduled[usize::from(active.queue)] {
             self.scheduler.on_column(queued, last, now);
         }
-        let (burst, request) = (active.issued - 1, Some(id));
+        let (burst, request) = (active.issued - 1, (id != Request::PREFETCH).then_some(id));
         self.record(Command { burst, request, ..idle_command(now, kind, index as u16, row) });
         if kind.closes_row() {
             self.close_behind(index, now);
@@ -305,15 +315,33 @@ impl Channel {
     /// The request's last column command has issued.
     fn finish(&mut self, index: usize, active: Active, data_end: u64, now: u64) {
         let queue = usize::from(active.queue);
-        let Queued { request: Request { id, write, .. }, arrived, .. } = *self.served(active);
-        let kind = usize::from(write);
+        let Queued { request: Request { id, bank: number, line, write, .. }, arrived, .. } =
+            *self.served(active);
         self.queues[queue].free(active.slot);
         let bank = &mut self.banks[index];
         bank.active = None;
         self.busy &= !one(index);
-        bank.waiting[queue] -= 1;
         bank.busy.close(data_end);
         self.busy_time.close(data_end);
+        self.completions.push(Completion {
+            id,
+            bank: number,
+            line,
+            write,
+            arrived,
+            first_command: active.first_command,
+            data_end,
+            row_outcome: active.outcome,
+        });
+        if queue == PREFETCHES {
+            self.end_prefetch(index);
+            return;
+        }
+        if let Some(prefetch) = &mut self.prefetch {
+            prefetch.served(index, line);
+        }
+        let kind = usize::from(write);
+        bank.waiting[queue] -= 1;
         self.waiting[queue] -= 1;
         self.active[kind] -= 1;
         self.count.requests[kind] += 1;
@@ -321,14 +349,6 @@ impl Channel {
         if queue == WRITES {
             self.turns.write_left();
         }
-        self.completions.push(Completion {
-            id,
-            write,
-            arrived,
-            first_command: active.first_command,
-            data_end,
-            row_outcome: active.outcome,
-        });
         if self.choose_served_queue(now) {
             return;
         }

@@ -27,8 +27,8 @@ pub(super) struct Spec {
     pub auto_precharge: bool,
     /// Rows of idle banks are closed.
     pub closes_idle_rows: bool,
-    /// The scheduler is asked and told of each queue; others are FR-FCFS.
-    pub scheduled: [bool; 2],
+    /// The scheduler is asked and told of each queue; others are FR-FCFS. It never knows of what is read unasked.
+    pub scheduled: [bool; 3],
     /// The constant answers of the scheduler.
     pub in_order: bool,
     /// In order as far as requests are handed to their banks, which then work at once.
@@ -66,7 +66,7 @@ impl Spec {
             dual_command_bus: dram.dual_command_bus,
             picks_per_cycle,
             auto_precharge: timing.auto_precharge() && page.precharges_automatically(),
-            scheduled: [asks, asks && scheduler.orders_writes()],
+            scheduled: [asks, asks && scheduler.orders_writes(), false],
             closes_idle_rows: page.closes_idle_rows(),
             in_order: scheduler.strictly_in_order(),
             hands_out: scheduler.hands_out(),

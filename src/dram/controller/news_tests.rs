@@ -80,7 +80,7 @@ impl Rig {
         let (told, ports) = (Rc::default(), (misses, fills));
         let channel = Channel::new(&machine.dram, Box::new(Spy(Rc::clone(&told)))).unwrap();
         let clock = bench.fabric.clock(Domain::Dram);
-        let controller = Controller::new(&machine, 0, clock, channel, vec![ports]);
+        let controller = Controller::new(&machine, 0, clock, channel, vec![ports]).unwrap();
         Rig { bench, controller, ports, told, opens: 0 }
     }
 

@@ -51,7 +51,7 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
     let clock = bench.fabric.clock(Domain::Dram);
     let policy = &machine.policy.dram_scheduler;
     let dram = Channel::family(&Scene::of(&machine), policy).unwrap().remove(0);
-    let mut controller = Controller::new(&machine, 0, clock, dram, ports.clone());
+    let mut controller = Controller::new(&machine, 0, clock, dram, ports.clone()).unwrap();
     for miss in misses {
         let row = Row::of_slice(miss.address, miss.kind, miss.slice);
         let id = bench.requests.add(Row { sectors: miss.sectors, ..row }, clock.at(0));

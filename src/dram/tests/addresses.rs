@@ -253,6 +253,25 @@ proptest! {
         }
     }
 
+    /// Columns of a row are found from any address in it, whatever its bits above those of the map.
+    #[test]
+    fn columns_of_a_row_are_beside_each_other(
+        (dram, slices) in any_map(),
+        samples in prop::collection::vec((any::<u64>(), any::<u32>()), 100),
+    ) {
+        let map = AddressMap::new(&dram, slices).unwrap();
+        let columns = dram.row_bytes / dram.burst_bytes();
+        for (address, column) in samples {
+            let (address, column) = (address >> 1, column % columns);
+            let place = map.locate(address);
+            let beside = map.beside(address, column).unwrap();
+            let found = map.locate(beside);
+            prop_assert_eq!(found, Location { column, slice: found.slice, ..place });
+            let burst = address % u64::from(dram.burst_bytes());
+            prop_assert_eq!(map.beside(beside, place.column), Some(address - burst));
+        }
+    }
+
     /// The same with no use of the inverse, over whole maps.
     #[test]
     fn no_two_places_of_a_small_map_are_one((dram, slices) in any_map()) {
@@ -282,6 +301,17 @@ fn any_number_of_channels_by_turns() {
         assert_eq!(u64::from(l.row), field(inner, 15, 12));
         assert_eq!(u64::from(l.slice), block % 6 * 2 + field(inner, 11, 1));
     }
+}
+
+/// Six channels do not divide the addresses: the last row of some ends early.
+#[test]
+fn nothing_is_beside_the_last_address() {
+    let map = AddressMap::new(&gddr5(), 2).unwrap();
+    let place = map.locate(u64::MAX);
+    let columns = (0..32).map(|column| map.beside(u64::MAX, column));
+    let (there, beyond): (Vec<_>, Vec<_>) = columns.partition(Option::is_some);
+    assert!(!there.is_empty() && !beyond.is_empty(), "{there:x?}");
+    assert!(there.into_iter().flatten().all(|a| map.locate(a).row == place.row));
 }
 
 /// Strides that are powers of two fall on one slice without a hash, and evenly on all with it.

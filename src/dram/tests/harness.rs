@@ -260,6 +260,7 @@ pub fn read(id: u32, bank: u16, row: u32) -> Request {
         row,
         write: false,
         bursts: 1,
+        line: 0,
         sm: 0,
         warp: 0,
         cta: 0,
@@ -337,7 +338,7 @@ pub fn drive(
     let mut completions = Vec::new();
     let mut sent = 0;
     let mut now = 0;
-    while sent < requests.len() || !channel.is_empty() {
+    while sent < requests.len() || !channel.is_empty() || channel.is_prefetching() {
         let waits = |channel: &Channel, sent: usize, now: u64| {
             requests.get(sent).is_some_and(|(at, request)| *at <= now && channel.accepts(request))
         };

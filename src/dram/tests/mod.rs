@@ -8,6 +8,7 @@ pub mod harness;
 mod loaded;
 mod mutations;
 mod options;
+mod prefetch;
 mod properties;
 
 mod reference;

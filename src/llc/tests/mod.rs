@@ -4,6 +4,7 @@ mod direct;
 mod load_ends;
 mod merges;
 mod perfect;
+mod prefetched;
 mod queue;
 mod requests;
 mod warp_types;
@@ -186,7 +187,9 @@ impl World {
             };
             let id = ctx.requests.add(request, now);
             self.ids.push(id);
-            ctx.fabric.push(ports.requests, id, now);
+            let comes = ask.kind == RequestKind::Prefetch;
+            let port = if comes { ports.fills } else { ports.requests };
+            ctx.fabric.push(port, id, now);
         }
         if let Some(&(_, ask)) = self.asks.front() {
             ctx.fabric.wake_cycle(unit, ask.cycle);

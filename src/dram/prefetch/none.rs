@@ -1,11 +1,11 @@
 //! No prefetching.
 
-use super::{PrefetchEntry, Prefetcher};
+use super::{OpenRow, PrefetchEntry, Prefetcher};
 use crate::registry::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "none",
-    summary: "nothing is fetched that was not asked for",
+    summary: "nothing is read that was not asked for",
     source: "baseline",
     params: &[],
 };
@@ -17,4 +17,12 @@ pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
 
 struct None;
 
-impl Prefetcher for None {}
+impl Prefetcher for None {
+    fn prefetches(&self) -> bool {
+        false
+    }
+
+    fn goes_on(&self, _: &OpenRow) -> bool {
+        false
+    }
+}

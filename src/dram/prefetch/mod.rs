@@ -1,0 +1,65 @@
+//! Memory-side prefetchers: which lines of an open row a channel reads unasked.
+//!
+//! A channel with a prefetcher reads the lines of an open row that no request has read or written since the row was
+//! opened, in the order of the row, as soon as no request waits for the row: see [`Channel::with_prefetcher`]. The
+//! prefetcher says when to stop. A policy is one file here and one line of [`PREFETCHERS`].
+//!
+//! [`Channel::with_prefetcher`]: super::Channel::with_prefetcher
+
+mod none;
+mod opportunistic;
+mod opportunistic_stop;
+
+use crate::machine::Machine;
+use crate::registry::{Entry, PolicyError, PolicyInfo, Registry};
+
+/// Every prefetcher.
+pub static PREFETCHERS: Registry<dyn Prefetcher, Machine> = Registry {
+    slot: "prefetcher",
+    entries: &[none::ENTRY, opportunistic_stop::ENTRY, opportunistic::ENTRY],
+};
+
+type PrefetchEntry = Entry<dyn Prefetcher, Machine>;
+
+/// Most lines of a row, of which the channel keeps a set.
+const MAX_LINES: u32 = u128::BITS;
+
+/// An open row to which no request waits, and of which lines are left that nobody has asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenRow {
+    /// Requests that wait for other rows of its bank: of those that may be served now, so reads where writes have a
+    /// queue of their own.
+    pub waiting: u32,
+    /// Lines read unasked since it was opened.
+    pub prefetched: u32,
+    /// Requests in the channel, waiting or in service.
+    pub pending: u32,
+}
+
+/// Decides how long a channel goes on reading what nobody has asked for. Each channel has its own.
+pub trait Prefetcher {
+    /// Whether anything is ever prefetched. Constant.
+    fn prefetches(&self) -> bool {
+        true
+    }
+
+    /// Whether the next line of the row is read before a request to another row of the bank is served. Depends on the
+    /// row and on the arrivals so far, not on how often it is asked: the channel asks whenever it chooses what the
+    /// bank does next, at least when a line has been read and when a request arrives for the bank.
+    fn goes_on(&self, row: &OpenRow) -> bool;
+
+    /// A request has entered the channel, in which are `pending` with it.
+    fn on_arrival(&mut self, pending: u32) {
+        let _ = pending;
+    }
+}
+
+/// Refuses machines in which no line can be prefetched.
+fn fits(info: &PolicyInfo, machine: &Machine) -> Result<(), PolicyError> {
+    let llc = &machine.llc;
+    info.fits(llc.enabled, "llc.enabled", llc.enabled, || "true: lines need a cache".to_owned())?;
+    let (row, line) = (machine.dram.row_bytes, llc.cache.line_bytes);
+    info.fits(row / line <= MAX_LINES, "dram.row_bytes", row, || {
+        format!("at most {MAX_LINES} lines: `llc.cache.line_bytes` = {line}")
+    })
+}
