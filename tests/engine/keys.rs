@@ -12,7 +12,6 @@ const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("description", "a text for people"),
     ("dram.stacks", "no machine with stacks yet"),
     ("dram.timing.tccdr", "no machine with stacks yet"),
-    ("policy.prefetcher", "one policy so far"),
 ];
 
 /// Keys that only energy follows.
@@ -227,6 +226,7 @@ const CHANGES: &[Change] = &[
     change("policy.arbiter=hold-grant"),
     change("policy.cta_scheduler=depth-first"),
     change("policy.ideal=perfect-dram"),
+    change("policy.prefetcher=opportunistic"),
     change("policy.warp_scheduler=lrr"),
     change("policy.llc_queue=none"),
     change("policy.topology=mesh"),

@@ -8,6 +8,7 @@ mod ideal;
 mod interconnect;
 mod keys;
 mod memory_bound;
+mod prefetchers;
 mod random_programs;
 mod row_sharing;
 mod side_channels;

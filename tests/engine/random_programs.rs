@@ -171,7 +171,14 @@ const SHAPES: &[&[&str]] = &[
         "policy.topology=butterfly(radix=2) network.sms_per_node=2 network.virtual_channels=4 policy.arbiter=random \
          network.allocator=round-robin",
     ],
-    &["llc.enabled=false", "llc.enabled=false l1.enabled=false"],
+    // Prefetchers need a cache.
+    &[
+        "llc.enabled=false",
+        "llc.enabled=false l1.enabled=false",
+        "llc.enabled=true policy.prefetcher=opportunistic-stop",
+        "llc.enabled=true policy.prefetcher=opportunistic",
+        "llc.enabled=true policy.prefetcher=opportunistic(lower=2,higher=9,threshold=3)",
+    ],
     &["llc.queue=1", "llc.queue=2"],
     &[
         "policy.llc_queue=calrs-ideal",

@@ -1,0 +1,143 @@
+//! Lines read unasked, through whole machines.
+
+use crate::trace::{Kernel, loads, machine, mixed, run, write};
+use warpmem::dram::checker;
+use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::engine::{simulate_every_cycle, simulate_with_commands};
+use warpmem::record::{PrefetchCounts, RunResult};
+
+const PREFETCHERS: [&str; 2] = ["opportunistic-stop", "opportunistic"];
+
+/// Warps that come to each row in two of its lines, one after the other a row further on; every line is read once.
+fn rows_in_pieces() -> Kernel {
+    loads([32, 4, 12], |warp, step, lane| {
+        let line = (step * 128 + warp) * 2 + lane / 16;
+        line.wrapping_mul(37) % 4096 * 128
+    })
+}
+
+fn sum(result: &RunResult, of: fn(&PrefetchCounts) -> u64) -> u64 {
+    result.slices.iter().map(|slice| of(&slice.prefetches)).sum()
+}
+
+fn with(prefetcher: &str, overrides: &[&str], kernel: &Kernel) -> RunResult {
+    let prefetcher = format!("policy.prefetcher={prefetcher}");
+    let overrides = [&[prefetcher.as_str()], overrides].concat();
+    run(&machine("li2015", &overrides), &write(std::slice::from_ref(kernel)).trace)
+}
+
+#[test]
+fn every_line_prefetched_is_accounted_for_once() {
+    for preset in warpmem::machine::preset_names() {
+        for prefetcher in PREFETCHERS {
+            let policy = format!("policy.prefetcher={prefetcher}");
+            let few_sms = ["sm.count=4", "network.memory_nodes=[]", "llc.enabled=true"];
+            let machine = machine(preset, &[&few_sms[..], &[&policy]].concat());
+            let result = run(&machine, &write(&[rows_in_pieces()]).trace);
+            for (slice, result) in result.slices.iter().enumerate() {
+                let PrefetchCounts {
+                    lines,
+                    used,
+                    late,
+                    redundant,
+                    dropped,
+                    evicted_unused,
+                    unused,
+                } = result.prefetches;
+                let parts = used + late + redundant + dropped + evicted_unused + unused;
+                assert_eq!(lines, parts, "{preset}, {prefetcher}, slice {slice}");
+            }
+            let banks = result.channels.iter().flat_map(|channel| &channel.banks);
+            let [lines, reads] = banks.fold([0, 0], |[lines, reads], bank| {
+                [lines + bank.prefetched_lines, reads + bank.prefetch_reads]
+            });
+            assert_eq!(sum(&result, |p| p.lines), lines, "{preset}, {prefetcher}");
+            let bursts = machine.llc.cache.line_bytes / machine.dram.burst_bytes();
+            assert_eq!(lines * u64::from(bursts), reads);
+            assert!(sum(&result, |p| p.used) > 0, "{preset}, {prefetcher}: {lines} lines");
+        }
+    }
+}
+
+/// What is used was not asked of DRAM.
+#[test]
+fn lines_prefetched_are_found_by_those_who_come_later() {
+    let kernel = rows_in_pieces();
+    let none = with("none", &[], &kernel);
+    let misses = |result: &RunResult| -> u64 {
+        result.slices.iter().map(|s| s.cache.read_misses + s.cache.read_pending_hits).sum()
+    };
+    let activations = |result: &RunResult| -> u64 {
+        result.channels.iter().flat_map(|c| &c.banks).map(|bank| bank.activations).sum()
+    };
+    assert_eq!(sum(&none, |p| p.lines), 0);
+    for prefetcher in PREFETCHERS {
+        let result = with(prefetcher, &[], &kernel);
+        let used = sum(&result, |p| p.used);
+        assert!(used > 0);
+        assert_eq!(misses(&result) + used, misses(&none), "each line is asked for once");
+        assert!(activations(&result) < activations(&none), "{prefetcher}");
+    }
+}
+
+/// Rows are far longer than what is asked for of each: of two neighbours the second is read before it is asked for.
+#[test]
+fn the_lines_prefetched_are_those_of_the_row() {
+    // One warp reads line after line of two rows, each when the one before is back.
+    let kernel = loads([1, 1, 32], |_, step, _| step * 128);
+    let overrides = ["dram.channels=1", "sm.count=1", "sm.lsu_queue=1", "l1.cache.mshr_entries=1"];
+    let result = with("opportunistic", &overrides, &kernel);
+    let banks = result.channels.iter().flat_map(|channel| &channel.banks);
+    let [asked, unasked] = banks.fold([0, 0], |[asked, unasked], bank| {
+        let requests = bank.row_hits + bank.row_misses + bank.row_conflicts;
+        [asked + requests, unasked + bank.prefetched_lines]
+    });
+    let hits: u64 = result.slices.iter().map(|slice| slice.cache.read_hits).sum();
+    assert_eq!(asked + hits, 32);
+    assert_eq!(sum(&result, |p| p.used), hits, "what hit had been prefetched");
+    assert!(hits > 16 && unasked >= hits, "{hits} of {unasked}");
+}
+
+#[test]
+fn under_every_scheduler_commands_are_legal_and_events_say_all() {
+    let file = write(&[mixed(4, 6, 1 << 18)]);
+    for scheduler in SCHEDULERS.names() {
+        for prefetcher in PREFETCHERS {
+            let policies = [
+                format!("policy.dram_scheduler={scheduler}"),
+                format!("policy.prefetcher={prefetcher}"),
+            ];
+            let overrides = ["sm.count=3", &policies[0], &policies[1], "llc.cache.size_bytes=8192"];
+            let machine = machine("li2015", &overrides);
+            let (result, logs) = simulate_with_commands(&machine, &file.trace).unwrap();
+            for log in &logs {
+                assert_eq!(checker::check(&machine.dram, log), [], "{scheduler}, {prefetcher}");
+            }
+            assert!(sum(&result, |p| p.lines) > 0, "{scheduler}, {prefetcher}");
+            let polled = simulate_every_cycle(&machine, &file.trace).unwrap();
+            let polled = RunResult { steps: result.steps, ..polled };
+            assert!(result == polled, "{scheduler}, {prefetcher}");
+        }
+    }
+}
+
+#[test]
+fn the_counter_of_the_policy_is_in_the_table() {
+    let counted = |prefetcher: &str| -> u64 {
+        let result = with(prefetcher, &[], &rows_in_pieces());
+        let named = result.counters.iter().filter(|c| c.counter == "lines_despite_requests");
+        let of_policy: Vec<u64> =
+            named.filter(|c| c.policy == "opportunistic").map(|c| c.value).collect();
+        assert_eq!(of_policy.len(), result.channels.len());
+        of_policy.into_iter().sum()
+    };
+    assert!(counted("opportunistic") > 0);
+    assert_eq!(counted("opportunistic(lower=0,higher=0)"), 0);
+}
+
+/// DRAM that needs no rows opens none.
+#[test]
+fn perfect_dram_prefetches_nothing() {
+    let result = with("opportunistic", &["policy.ideal=perfect-dram"], &rows_in_pieces());
+    assert_eq!(sum(&result, |p| p.lines), 0);
+}
