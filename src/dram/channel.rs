@@ -97,6 +97,7 @@ pub struct Channel {
     /// Reads and writes in service.
     active: [u32; 2],
     turns: Turns,
+    prefetch: Option<Box<Prefetch>>,
     /// Round robin: the bank to look at first, for row commands (or all), column commands, and assignments.
     turn: [u32; 3],
     agenda: Agenda,
@@ -114,7 +115,6 @@ pub struct Channel {
     open: Span,
     scheduler: Box<dyn Scheduler>,
     page: Box<dyn PagePolicy>,
-    prefetch: Option<Box<Prefetch>>,
     refresh: Refresh,
     /// Banks whose candidate stays theirs: it has been assigned.
     assigned: BankSet,

@@ -364,6 +364,11 @@ impl Controller {
         self.perfect.is_some()
     }
 
+    /// Whether anything is ever read unasked.
+    pub fn has_prefetcher(&self) -> bool {
+        self.rows.is_some()
+    }
+
     /// Reads nothing unasked any more, from `cycle` on. Step the controller then.
     pub fn end_prefetching(&mut self, cycle: u64) {
         self.channel.end_prefetching(cycle);

@@ -228,7 +228,7 @@ impl System {
     /// Lets the channels read nothing unasked any more, from the DRAM cycle after `now` on.
     pub fn end_prefetching(&mut self, now: Ticks) {
         let cycle = self.fabric.clock(Domain::Dram).cycle_of(now) + 1;
-        for controller in &mut self.controllers {
+        for controller in self.controllers.iter_mut().filter(|c| c.has_prefetcher()) {
             controller.end_prefetching(cycle);
             self.fabric.wake_cycle(controller.unit(), cycle);
         }

@@ -81,7 +81,8 @@ impl Channel {
     pub fn end_prefetching(&mut self, now: u64) {
         let Some(prefetch) = &mut self.prefetch else { return };
         prefetch.all = 0;
-        self.forget_lines(now);
+        prefetch.rows.fill(OpenLines::default());
+        members(self.offered).for_each(|index| self.decide(index, now));
     }
 
     /// Whether something is read unasked.
@@ -139,13 +140,9 @@ impl Channel {
     /// Ends what is offered where there is no room for it: requests behind it must not wait for room.
     #[inline]
     pub(super) fn withdraw_offers(&mut self, room: u32, now: u64) {
-        if self.offered != 0 && room <= self.reads_in_service() {
-            self.forget_lines(now);
+        if self.offered == 0 || room > self.reads_in_service() {
+            return;
         }
-    }
-
-    /// Nothing more is prefetched from the rows of banks that would go on.
-    fn forget_lines(&mut self, now: u64) {
         for index in members(self.offered) {
             if let Some(prefetch) = &mut self.prefetch {
                 prefetch.rows[index].left = 0;
