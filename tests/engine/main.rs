@@ -15,3 +15,4 @@ mod side_channels;
 mod standards;
 mod topologies;
 mod trace;
+mod warp_order;
