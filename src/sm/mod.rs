@@ -37,57 +37,14 @@ pub use code::Code;
 use l1::L1;
 use lsu::Lsu;
 use places::Places;
-use scheduler::{Needs, ResidentCta, SmScene, WARP_SCHEDULERS, WarpScheduler};
+use residents::Cta;
+pub use residents::{CtaEnd, CtaLaunch};
+use scheduler::{Needs, SmScene, WARP_SCHEDULERS, WarpScheduler};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::sync::Arc;
 use warp::Warp;
-use warpmem_trace::{Chunk, TraceError};
+use warpmem_trace::TraceError;
 use writeback::WritebackPort;
-
-/// A CTA on its way to an SM.
-pub struct CtaLaunch {
-    /// Index of the kernel in the trace.
-    pub kernel: u32,
-    /// Index of the CTA in the kernel.
-    pub cta: u32,
-    /// Number of the CTA in the trace: see [`crate::engine::Request::cta`].
-    pub number: u32,
-    pub code: Arc<Code>,
-    pub chunk: Arc<Chunk>,
-    pub cta_in_chunk: usize,
-    /// L1 bytes while this kernel runs; the cache is emptied if `flush` is set.
-    pub l1_bytes: u32,
-    pub flush: bool,
-}
-
-/// A CTA that has ended on an SM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CtaEnd {
-    pub kernel: u32,
-    pub cta: u32,
-    pub sm: u32,
-    pub cycle: u64,
-    /// Warp instructions that it issued.
-    pub issued: u64,
-}
-
-/// A resident CTA.
-struct Cta {
-    kernel: u32,
-    index: u32,
-    number: u32,
-    /// CTAs that came to the SM before it.
-    age: u64,
-    /// Warp instructions of its warps that have ended.
-    issued: u64,
-    /// Warps that have not ended.
-    live: u32,
-    /// Warps that wait at a barrier, by slot.
-    waiting: u64,
-    /// Its warp slots.
-    slots: u64,
-}
 
 /// One scheduler of an SM with its functional units.
 struct IssueSlot {
@@ -288,16 +245,6 @@ impl Sm {
         self.unit
     }
 
-    /// Hands the SM a CTA; it starts at the SM's next step.
-    pub fn launch(&mut self, launch: CtaLaunch) {
-        self.launches.push_back(launch);
-    }
-
-    /// Takes the first of the CTAs that have ended.
-    pub fn take_ended(&mut self) -> Option<CtaEnd> {
-        self.ended.pop_front()
-    }
-
     /// One turn at core cycle `cycle`: what has arrived, who is ready, what issues, what is sent.
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) -> Result<(), TraceError> {
         self.cycle = cycle;
@@ -316,65 +263,6 @@ impl Sm {
         self.account_step(cycle, issued, ready);
         self.schedule(cycle, issued, ctx);
         Ok(())
-    }
-
-    fn start_ctas(&mut self, cycle: u64) -> Result<(), TraceError> {
-        while let Some(launch) = self.launches.pop_front() {
-            self.start_cta(&launch, cycle)?;
-        }
-        Ok(())
-    }
-
-    fn start_cta(&mut self, launch: &CtaLaunch, cycle: u64) -> Result<(), TraceError> {
-        if launch.flush {
-            self.l1.reset(launch.l1_bytes);
-        }
-        let entry = &launch.chunk.ctas()[launch.cta_in_chunk];
-        let slot =
-            self.ctas.iter().position(Option::is_none).expect("a free CTA slot was promised");
-        let live = entry.warps.len() as u32;
-        let slots = self.free_slots(live);
-        self.taken |= slots;
-        let CtaLaunch { kernel, cta: index, number, .. } = *launch;
-        self.ctas[slot] = Some(Cta {
-            kernel,
-            index,
-            number,
-            age: self.result.ctas,
-            issued: 0,
-            live,
-            waiting: 0,
-            slots,
-        });
-        self.result.ctas += 1;
-        self.choose_paused();
-        let places = bits(slots).zip(&entry.warps).map(|(place, warp)| (place, warp.records));
-        let places: Vec<(u32, u32)> = places.collect();
-        self.policy.launched(&ResidentCta { slot: slot as u32, warps: &places });
-        for (index, (warp, (place, _))) in entry.warps.iter().zip(places).enumerate() {
-            let cursor = launch.chunk.warp(launch.cta_in_chunk, index);
-            let warp = Warp::new(Arc::clone(&launch.code), cursor, slot as u32, warp.warp_in_cta);
-            self.start_warp(place, warp, cycle)?;
-        }
-        if live == 0 {
-            self.end_cta(slot);
-        }
-        Ok(())
-    }
-
-    /// The lowest free warp slots in a row for a CTA of `warps`, or any where none are in a row.
-    fn free_slots(&self, warps: u32) -> u64 {
-        let all = |n: usize| u64::MAX.checked_shr(64 - n as u32).unwrap_or(0);
-        let free = all(self.warps.len()) & !self.taken;
-        let row = all(warps as usize);
-        let places = 0..=(self.warps.len() - warps as usize);
-        if let Some(at) = places.into_iter().find(|&at| free >> at & row == row) {
-            return row << at;
-        }
-        assert!(free.count_ones() >= warps, "free warp slots were promised");
-        let lowest = |free: &u64| Some(free & (free - 1)).filter(|&rest| rest != 0);
-        let rest = std::iter::successors(Some(free), lowest).nth(warps as usize).unwrap_or(0);
-        free & !rest
     }
 
     fn start_warp(&mut self, slot: u32, warp: Warp, cycle: u64) -> Result<(), TraceError> {
@@ -463,19 +351,6 @@ impl Sm {
         } else {
             self.release_if_complete(cta);
         }
-    }
-
-    fn end_cta(&mut self, slot: usize) {
-        let cta = self.ctas[slot].take().expect("the CTA is present");
-        self.taken &= !cta.slots;
-        self.choose_paused();
-        self.ended.push_back(CtaEnd {
-            kernel: cta.kernel,
-            cta: cta.index,
-            sm: u32::from(self.id),
-            cycle: self.cycle,
-            issued: cta.issued,
-        });
     }
 
     /// Asks for the next turn. `issued` instructions have issued in this one.

@@ -22,7 +22,7 @@ use crate::engine::{Request, RequestId, RequestKind, Stamps};
 use crate::machine::Machine;
 use crate::record::LoadRow;
 use crate::testing::{TestKernel, WarpSteps, trace};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use warpmem_trace::Trace;
 
 /// Cycle in which CTAs start, and the first in which something can issue.
