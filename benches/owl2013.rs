@@ -64,6 +64,7 @@ fn main() {
     let bound = memory_bound(&rows[0], &rows[SCHEMES.len()], &workloads);
     figure_7(&rows, &bound, &workloads);
     what_moved(&rows, &bound);
+    by_workload(&rows, &workloads);
     prefetches(&rows, &workloads);
     group_sizes(&rows[0], &bound, &workloads);
     banks(&bound, &workloads);
@@ -116,6 +117,11 @@ fn gmean(values: &[f64]) -> f64 {
 
 fn percent(ratio: f64) -> f64 {
     100.0 * (ratio - 1.0)
+}
+
+/// The arithmetic mean of some ratios as a change, %.
+fn change(ratios: &[f64]) -> String {
+    if ratios.is_empty() { "-".to_owned() } else { format!("{:+.1}", percent(amean(ratios))) }
 }
 
 /// Which workloads are memory-bound.
@@ -190,8 +196,8 @@ fn what_moved(rows: &[Vec<Row>], bound: &[bool]) {
     for (at, scheme) in SCHEMES.iter().enumerate().skip(1) {
         let before = before(at);
         let cell = |name| {
-            let over = |base: usize| percent(amean(&ratios(&chosen[at], &chosen[base], name)));
-            format!("{:>+8.1}{:>+8.1}", over(0), over(before))
+            let over = |base: usize| change(&ratios(&chosen[at], &chosen[base], name));
+            format!("{:>8}{:>8}", over(0), over(before))
         };
         let cells: String = metrics.iter().map(|&(name, _)| cell(name)).collect();
         let less = blocked(&chosen[at], &chosen[0]) - blocked(&chosen[before], &chosen[0]);
@@ -221,27 +227,73 @@ fn gain(rows: &[Row], rr: &[Row], bound: &[bool]) -> f64 {
     percent(amean(&ratios(&only(rows, bound), &only(rr, bound), "ipc_thread")))
 }
 
+/// What each scheme is to move, workload by workload: metric, its title, and the schemes that it is shown of.
+const MOVES: [(&str, &str, &[usize]); 6] = [
+    ("l1_miss_rate", "L1 misses", &[0, 2, 3]),
+    ("memory_block_cycles", "blocked", &[0, 2, 3, 4]),
+    ("structural_stall_cycles", "structural", &[0, 3]),
+    ("blp", "BLP", &[3, 4]),
+    ("row_hit_rate", "row hits", &[3, 4]),
+    ("latency_mean", "latency", &[3, 4]),
+];
+
+fn by_workload(rows: &[Vec<Row>], workloads: &[Workload]) {
+    println!(
+        "\nBy workload: what the schemes are to move (L1 misses and row hits as rates; cycles of an SM as shares of the run)\n"
+    );
+    let title = |&(_, title, schemes): &(&str, &str, &[usize])| {
+        format!(" |{title:>width$}", width = 8 * schemes.len())
+    };
+    println!("{:<20}{}", "", MOVES.iter().map(title).collect::<String>());
+    let short = ["RR", "2-level", "CTA", "+Loc", "+BLP"];
+    let names = |&(_, _, schemes): &(&str, &str, &[usize])| {
+        let names: String = schemes.iter().map(|&at| format!("{:>8}", short[at])).collect();
+        format!(" |{names}")
+    };
+    println!("{:<20}{}", "trace", MOVES.iter().map(names).collect::<String>());
+    for (at, workload) in workloads.iter().enumerate() {
+        let cells = MOVES.iter().map(|&(name, _, schemes)| {
+            let cell = |&scheme: &usize| format!("{:>8}", moved(&rows[scheme][at], name));
+            format!(" |{}", schemes.iter().map(cell).collect::<String>())
+        });
+        println!("{:<20}{}", workload.name, cells.collect::<String>());
+    }
+}
+
+/// A metric of a run, cycles as a share of the run's.
+fn moved(row: &Row, name: &str) -> String {
+    let value = metric(row, name).unwrap_or(f64::NAN);
+    match name {
+        "latency_mean" => format!("{value:.0}"),
+        _ if name.ends_with("_cycles") => {
+            format!("{:.3}", value / metric(row, "cycles").unwrap_or(f64::NAN))
+        }
+        _ => format!("{value:.3}"),
+    }
+}
+
+/// What became of prefetched lines.
+const FATES: [(&str, &str); 5] = [
+    ("prefetches_used", "used"),
+    ("prefetches_late", "late"),
+    ("prefetches_redundant", "redundant"),
+    ("prefetches_evicted_unused", "evicted"),
+    ("prefetches_unused", "unused"),
+];
+
 fn prefetches(rows: &[Vec<Row>], workloads: &[Workload]) {
     println!(
-        "\nOpportunistic prefetching: lines prefetched, and of these used, late and evicted unused\n"
+        "\nOpportunistic prefetching (OWL): lines, what became of them, and row locality of requests over +BLP\n"
     );
-    println!(
-        "{:<20} {:>12} {:>9} {:>9} {:>9} {:>14}",
-        "trace", "prefetches", "used", "late", "evicted", "row local. +%"
-    );
-    let (blp, owl) = (&rows[4], &rows[6]);
-    for ((workload, owl), blp) in workloads.iter().zip(owl).zip(blp) {
+    let titles: String = FATES.iter().map(|(_, title)| format!("{title:>12}")).collect();
+    println!("{:<20} {:>12}{titles}{:>12}", "trace", "lines", "row local.");
+    for ((workload, owl), blp) in workloads.iter().zip(&rows[6]).zip(&rows[4]) {
         let all = metric(owl, "prefetches").unwrap_or(0.0);
         let share = |name| 100.0 * metric(owl, name).unwrap_or(0.0) / all.max(1.0);
+        let shares: String =
+            FATES.iter().map(|(name, _)| format!("{:>10.1} %", share(name))).collect();
         let locality = ratios(std::slice::from_ref(owl), std::slice::from_ref(blp), "row_locality");
-        println!(
-            "{:<20} {all:>12.0} {:>7.1} % {:>7.1} % {:>7.1} % {:>+14.1}",
-            workload.name,
-            share("prefetches_used"),
-            share("prefetches_late"),
-            share("prefetches_evicted_unused"),
-            locality.first().map_or(0.0, |&ratio| percent(ratio)),
-        );
+        println!("{:<20} {all:>12.0}{shares}{:>10} %", workload.name, change(&locality));
     }
 }
 
