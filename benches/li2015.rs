@@ -69,95 +69,95 @@ fn counted(result: &RunResult, name: &str) -> u64 {
     result.counters.iter().filter(|counter| counter.counter == name).map(|c| c.value).sum()
 }
 
-/// With so many requests held back for so long, from the `first` of the kind on.
-fn delay(base: &Machine, kind: &str, [requests, cycles, first]: [u64; 3]) -> Machine {
+/// With so many requests held back for so long, one of every so many of the kind.
+fn delay(base: &Machine, kind: &str, [requests, cycles, every]: [u64; 3]) -> Machine {
     let scheduler =
-        format!("delay(requests={requests},locality={kind},cycles={cycles},first={first})");
+        format!("delay(requests={requests},locality={kind},cycles={cycles},every={every})");
     with_scheduler(base, &scheduler)
 }
 
-/// What it cost to hold back requests of each kind.
-struct Delays {
-    cycles: u64,
-    /// Held back, with and without locality.
-    held: [u64; 2],
-    /// Of those without, joined by another SM before they were served.
-    joined: u64,
-    /// Fractions.
-    slowdowns: [f64; 2],
+/// Where in a run those are that are held back.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    First,
+    Spread,
 }
 
 fn figure_1_1b(base: &Machine, workloads: &[Workload]) {
     println!(
-        "\nFigure 1.1b on {}: IPC lost where {DELAYED} reads, or as many as there are of both kinds, wait longer in",
+        "\nFigure 1.1b on {}: slowdown where {DELAYED} reads, or as many as there are of both kinds, wait longer in DRAM,",
         base.name
     );
     println!(
-        "DRAM, with against without inter-core locality; published: 1 to 39 %, with 2 to 10 times without\n"
+        "those with against those without inter-core locality; published: 1 to 39 %, with 2 to 10 times without\n"
     );
-    let plain = replay(&[delay(base, "with", [0, 1, 0])], workloads).remove(0);
-    for (from_the_middle, text) in [(false, "the first"), (true, "those in the middle")] {
-        println!("{text} of their kind");
+    let plain = replay(&[delay(base, "with", [0, 1, 1])], workloads).remove(0);
+    let places =
+        [(Place::First, "the first of each kind"), (Place::Spread, "spread over each kind")];
+    for (place, text) in places {
+        println!("{text}");
         println!(
-            "{:<20} {:>9} {:>9} {:>7} {:>8} {:>7} {:>9} {:>9} {:>7} {:>7}",
+            "{:<20} {:>9} {:>9} {:>7} {:>7} {:>8} {:>9} {:>9} {:>7} {:>7}",
             "trace",
             "with",
             "without",
+            "cycles",
             "held",
             "of reads",
-            "cycles",
             "with",
             "without",
             "ratio",
             "joined"
         );
         for (workload, plain) in workloads.iter().zip(&plain) {
-            compare_delays(base, workload, plain, from_the_middle);
+            compare_delays(base, workload, plain, place);
         }
         println!();
     }
 }
 
-fn compare_delays(base: &Machine, workload: &Workload, plain: &RunResult, from_the_middle: bool) {
+/// Holds back requests with locality, and then as many without.
+fn compare_delays(base: &Machine, workload: &Workload, plain: &RunResult, place: Place) {
     const NAMES: [&str; 2] = ["requests_with_locality", "requests_without_locality"];
     let kinds = NAMES.map(|name| counted(plain, name));
-    let requests = DELAYED.min(kinds[0]).min(kinds[1]);
-    let reads: u64 = kinds.iter().sum();
-    let head = format!("{:<20} {:>9} {:>9} {requests:>7}", workload.name, kinds[0], kinds[1]);
-    if requests == 0 {
+    let head = format!("{:<20} {:>9} {:>9}", workload.name, kinds[0], kinds[1]);
+    let most = DELAYED.min(kinds[0]).min(kinds[1]);
+    if most == 0 {
         println!("{head}  nothing to compare");
         return;
     }
-    let machine = |cycles, kind: usize, name| {
-        let first = if from_the_middle { (kinds[kind] - requests) / 2 } else { 0 };
-        delay(base, name, [requests, cycles, first])
+    let run = |kind: usize, cells: [[u64; 2]; DELAYS.len()]| {
+        let machines = cells.map(|[requests, cycles]| {
+            let spread = place == Place::Spread && requests > 0;
+            let every = if spread { (kinds[kind] / requests).max(1) } else { 1 };
+            delay(base, ["with", "without"][kind], [requests, cycles, every])
+        });
+        replay(&machines, slice::from_ref(workload)).concat()
     };
-    let machines = DELAYS.map(|cycles| [machine(cycles, 0, "with"), machine(cycles, 1, "without")]);
-    let results = replay(&machines.concat(), slice::from_ref(workload)).concat();
-    for (runs, cycles) in results.chunks(2).zip(DELAYS) {
-        let of = [0, 1].map(|kind: usize| &runs[kind]);
+    let held = |result: &RunResult| counted(result, "delayed_requests");
+    let with = run(0, DELAYS.map(|cycles| [most, cycles]));
+    let without = run(1, [0, 1, 2].map(|at: usize| [held(&with[at]), DELAYS[at]]));
+    let reads = kinds.iter().sum::<u64>() as f64;
+    for ((with, without), cycles) in with.iter().zip(&without).zip(DELAYS) {
         let slowdown = |run: &RunResult| run.core_cycles as f64 / plain.core_cycles as f64 - 1.0;
-        let delays = Delays {
-            cycles,
-            held: of.map(|run| counted(run, "delayed_requests")),
-            joined: counted(&runs[1], "merged_while_delayed"),
-            slowdowns: of.map(slowdown),
+        let slowdowns = [with, without].map(slowdown);
+        let [percent_with, percent_without] = slowdowns.map(|slowdown| 100.0 * slowdown);
+        let ratio = slowdowns[0] / slowdowns[1];
+        let ratio = if slowdowns.iter().all(|&slowdown| slowdown > 0.0) {
+            format!("{ratio:.2}")
+        } else {
+            "-".to_owned()
         };
-        println!("{head} {}", line(reads, requests, &delays));
+        let held = [with, without].map(held);
+        let fewer =
+            if held[1] < held[0] { format!("  only {} without", held[1]) } else { String::new() };
+        println!(
+            "{head} {cycles:>7} {:>7} {:>6.1} % {percent_with:>+7.2} % {percent_without:>+7.2} % {ratio:>7} {:>7}{fewer}",
+            held[0],
+            100.0 * held[0] as f64 / reads,
+            counted(without, "merged_while_delayed"),
+        );
     }
-}
-
-fn line(reads: u64, requests: u64, delays: &Delays) -> String {
-    let Delays { cycles, held, joined, slowdowns: [with, without] } = delays;
-    let share = 100.0 * requests as f64 / reads as f64;
-    let ratio = if *without > 0.0 { format!("{:.2}", with / without) } else { "-".to_owned() };
-    let fewer = held.iter().any(|&held| held < requests);
-    let fewer = if fewer { format!("  only {held:?} held") } else { String::new() };
-    format!(
-        "{share:>6.1} % {cycles:>7} {:>+7.2} % {:>+7.2} % {ratio:>7} {joined:>7}{fewer}",
-        100.0 * with,
-        100.0 * without
-    )
 }
 
 /// Harmonic mean, the thesis'.
@@ -190,55 +190,88 @@ fn stalls(result: &RunResult) -> f64 {
     result.sms.iter().map(of).sum::<u64>() as f64
 }
 
-type Metric = (&'static str, &'static str, fn(&RunResult) -> f64);
+/// How a class is summed up.
+#[derive(Clone, Copy, PartialEq)]
+enum Mean {
+    /// Of the ratios; the thesis'.
+    Harmonic,
+    Arithmetic,
+    /// The ratio of the sums: of what some workloads have next to nothing of.
+    OfSums,
+}
+
+struct Metric {
+    name: &'static str,
+    published: &'static str,
+    mean: Mean,
+    of: fn(&RunResult) -> f64,
+}
+
+const fn metric(
+    name: &'static str,
+    published: &'static str,
+    mean: Mean,
+    of: fn(&RunResult) -> f64,
+) -> Metric {
+    Metric { name, published, mean, of }
+}
 
 const METRICS: [Metric; 5] = [
-    ("IPC", "S+A: HIL +10.9 %, LIL +2.6 %, insensitive +0.7 %", ipc),
-    ("LLC reservation fails", "S+A: HIL -35 %, LIL -10.5 %", reservation_fails),
-    ("mean latency", "S+A: HIL -28 %", latency_mean),
-    ("maximum latency", "rises with all three, least with S+A", latency_max),
-    ("dependency stalls", "HIL -18 % (S largest), LIL -2 %", stalls),
+    metric("IPC", "S+A: HIL +10.9 %, LIL +2.6 %, insensitive +0.7 %", Mean::Harmonic, ipc),
+    metric("LLC reservation fails", "S+A: HIL -35 %, LIL -10.5 %", Mean::OfSums, reservation_fails),
+    metric("mean latency", "S+A: HIL -28 %", Mean::Arithmetic, latency_mean),
+    metric("maximum latency", "rises with all, least with S+A", Mean::Arithmetic, latency_max),
+    metric("dependency stalls", "HIL -18 % (S largest), LIL -2 %", Mean::OfSums, stalls),
 ];
 
 const SCHEDULERS: [&str; 4] = ["fr-fcfs", "mshr-m", "mshr-s", "mshr-s+a"];
 
+/// A metric under each of [`SCHEDULERS`].
+type Values = [f64; SCHEDULERS.len()];
+
 fn schedulers(base: &Machine, workloads: &[Workload], classes: &[Sensitivity]) {
     println!(
-        "chapter 6 on {}: against FR-FCFS; means by class, harmonic of IPC, arithmetic of the others",
+        "chapter 6 on {}: against FR-FCFS; by class the harmonic mean of IPC, the arithmetic of latencies, and ratios of\n\
+         sums of fails and stalls",
         base.name
     );
-    let machines = SCHEDULERS.map(|scheduler| with_scheduler(base, scheduler));
-    let results = replay(&machines, workloads);
-    for (name, published, metric) in METRICS {
-        println!("\n{name}; published: {published}");
+    let results = replay(&SCHEDULERS.map(|scheduler| with_scheduler(base, scheduler)), workloads);
+    for metric in METRICS {
+        println!("\n{}; published: {}", metric.name, metric.published);
         let [_, m, s, age] = SCHEDULERS;
         println!("{:<20} {:<12} {m:>9} {s:>9} {age:>9}", "trace", "class");
-        let change = |at: usize| {
-            [1, 2, 3].map(|own: usize| metric(&results[own][at]) / metric(&results[0][at]))
-        };
-        let changes: Vec<[f64; 3]> = (0..workloads.len()).map(change).collect();
-        for ((workload, class), change) in workloads.iter().zip(classes).zip(&changes) {
-            println!("{:<20} {:<12} {}", workload.name, class.name(), percents(*change));
+        let values = |at: usize| [0, 1, 2, 3].map(|own: usize| (metric.of)(&results[own][at]));
+        let values: Vec<Values> = (0..workloads.len()).map(values).collect();
+        for ((workload, class), values) in workloads.iter().zip(classes).zip(&values) {
+            println!("{:<20} {:<12} {}", workload.name, class.name(), percents(ratios(values)));
         }
         for class in [Sensitivity::High, Sensitivity::Low, Sensitivity::Insensitive] {
-            let of_class = classes.iter().zip(&changes).filter(|(own, _)| **own == class);
-            print_mean(class, name == "IPC", of_class.map(|(_, change)| *change).collect());
+            let of_class = classes.iter().zip(&values).filter(|(own, _)| **own == class);
+            let of_class: Vec<Values> = of_class.map(|(_, values)| *values).collect();
+            if !of_class.is_empty() {
+                let name = format!("all {}", of_class.len());
+                let all = percents(summed_up(metric.mean, &of_class));
+                println!("{name:<20} {:<12} {all}", class.name());
+            }
         }
     }
 }
 
-/// The mean over the workloads of a class that had anything of the metric.
-fn print_mean(class: Sensitivity, harmonic: bool, mut changes: Vec<[f64; 3]>) {
-    changes.retain(|change| change.iter().all(|ratio| ratio.is_finite()));
-    if changes.is_empty() {
-        return;
+/// Of the last three schedulers over the first.
+fn ratios(values: &Values) -> [f64; 3] {
+    let [base, own @ ..] = *values;
+    own.map(|own| own / base)
+}
+
+fn summed_up(kind: Mean, values: &[Values]) -> [f64; 3] {
+    if kind == Mean::OfSums {
+        return ratios(&[0, 1, 2, 3].map(|at: usize| values.iter().map(|values| values[at]).sum()));
     }
-    let count = changes.len() as f64;
-    let means = [0, 1, 2].map(|at: usize| {
-        let values = changes.iter().map(|change| change[at]);
-        if harmonic { mean(values) } else { values.sum::<f64>() / count }
-    });
-    println!("{:<20} {:<12} {}", format!("mean of {count}"), class.name(), percents(means));
+    [0, 1, 2].map(|at: usize| {
+        let each = values.iter().map(|values| ratios(values)[at]);
+        let count = values.len() as f64;
+        if kind == Mean::Harmonic { mean(each) } else { each.sum::<f64>() / count }
+    })
 }
 
 fn percents(ratios: [f64; 3]) -> String {

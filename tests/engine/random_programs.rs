@@ -231,7 +231,7 @@ const SHAPES: &[&[&str]] = &[
         "policy.dram_scheduler=mshr-s+a",
         "policy.dram_scheduler=div-first(wet_latency=7)",
         "policy.dram_scheduler=delay(requests=20,cycles=300,first=3)",
-        "policy.dram_scheduler=delay(requests=50,cycles=40,locality=without)",
+        "policy.dram_scheduler=delay(requests=50,cycles=40,every=2,locality=without)",
         "policy.dram_scheduler=warped-mc",
         "policy.dram_scheduler=warped-mc(wat_bits=2,wet_latency=7,picks_per_cycle=1)",
     ],

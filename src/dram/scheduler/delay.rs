@@ -43,6 +43,13 @@ const INFO: PolicyInfo = PolicyInfo {
             range: "from 0",
             summary: "requests of that kind that are served as ever before any is held back",
         },
+        ParamInfo {
+            name: "every",
+            default: "1",
+            unit: "requests",
+            range: "from 1",
+            summary: "of so many of that kind one is held back, the others are served as ever",
+        },
     ],
 };
 
@@ -51,6 +58,7 @@ pub const ENTRY: Entry<dyn Family, Scene> = Entry {
     build: |scene, params| {
         let options: Options = params.parse(&INFO)?;
         INFO.require(options.cycles > 0, "`cycles` is 0")?;
+        INFO.require(options.every > 0, "`every` is 0")?;
         let assigns = scene.dram.picks_per_cycle > 0;
         Ok(Box::new(Delays { options, assigns, slots: scene.slots(), chosen: Rc::default() }))
     },
@@ -63,11 +71,19 @@ struct Options {
     locality: Locality,
     cycles: u64,
     first: u64,
+    every: u64,
+}
+
+impl Options {
+    /// Requests of the kind that are served as ever before the one behind `held` others is held back.
+    fn passed_before(&self, held: u64) -> u64 {
+        held.saturating_mul(self.every - 1).saturating_add(self.first)
+    }
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { requests: 1000, locality: Locality::With, cycles: 1000, first: 0 }
+        Options { requests: 1000, locality: Locality::With, cycles: 1000, first: 0, every: 1 }
     }
 }
 
@@ -150,15 +166,16 @@ impl Delay {
         if until > 0 {
             return until > bank.now;
         }
-        let Options { requests, locality, cycles, first } = self.options;
+        let Options { requests, locality, cycles, .. } = self.options;
+        let held = self.chosen.held.get();
         let begins = is_waited_for(request)
             && self.locality(slot) == locality
-            && self.chosen.passed.get() >= first
-            && self.chosen.held.get() < requests
+            && held < requests
+            && self.chosen.passed.get() >= self.options.passed_before(held)
             && (self.assigns || bank.next_command(slot).1 <= bank.now);
         if begins {
             self.waiting[slot.index()].until = bank.now + cycles;
-            self.chosen.held.set(self.chosen.held.get() + 1);
+            self.chosen.held.set(held + 1);
             self.count.held += 1;
         }
         begins

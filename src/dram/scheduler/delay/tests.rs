@@ -63,16 +63,18 @@ fn others_go_first_while_a_row_hit_is_held_back() {
 #[test]
 fn only_so_many_are_held_back_and_each_once() {
     // In banks of their own, so that they do not wait for each other.
-    let requests: Vec<_> = (0..4).map(|n| (u64::from(n) * 1000, of(n, n as u16, 1, 2))).collect();
+    let requests: Vec<_> = (0..6).map(|n| (u64::from(n) * 1000, of(n, n as u16, 1, 2))).collect();
     let waits = |policy| -> Vec<u64> {
         let run = timed(policy, &requests);
-        let starts = starts(&run, 4);
+        let starts = starts(&run, 6);
         starts.iter().zip(&requests).map(|(start, (arrived, _))| start - arrived).collect()
     };
-    assert_eq!(waits("delay(requests=2,cycles=100)"), [100, 100, 0, 0]);
-    assert_eq!(waits("delay(requests=2,cycles=100,first=1)"), [0, 100, 100, 0]);
-    assert_eq!(waits("delay(requests=9,cycles=100,first=3)"), [0, 0, 0, 100]);
-    assert_eq!(waits("delay(requests=2,cycles=100,locality=without)"), [0; 4]);
+    assert_eq!(waits("delay(requests=2,cycles=100)"), [100, 100, 0, 0, 0, 0]);
+    assert_eq!(waits("delay(requests=2,cycles=100,first=1)"), [0, 100, 100, 0, 0, 0]);
+    assert_eq!(waits("delay(requests=9,cycles=100,first=3)"), [0, 0, 0, 100, 100, 100]);
+    assert_eq!(waits("delay(requests=2,cycles=100,locality=without)"), [0; 6]);
+    assert_eq!(waits("delay(requests=2,cycles=100,every=3)"), [100, 0, 0, 100, 0, 0]);
+    assert_eq!(waits("delay(requests=9,cycles=100,every=2,first=1)"), [0, 100, 0, 100, 0, 100]);
 }
 
 /// Another channel has one waiting, which is held back first.
@@ -206,6 +208,7 @@ fn no_delay_at_all_is_refused() {
         Ok(_) => panic!("{policy} is built"),
     };
     assert!(error("delay(cycles=0)").contains("`cycles` is 0"));
+    assert!(error("delay(every=0)").contains("`every` is 0"));
     assert!(error("delay(locality=some)").contains("with"));
     assert!(error("delay(requests=-1)").contains("requests"));
 }
