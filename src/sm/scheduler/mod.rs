@@ -127,8 +127,8 @@ pub trait WarpScheduler: Send {
         Needs::default()
     }
 
-    /// A read of the warp in `slot` has missed L1 at `cycle` and asks for its sector of `line`; the next eviction, if any,
-    /// is of its making.
+    /// A read of the warp in `slot` has missed L1 at `cycle` and asks for its sector of `line`. If that takes the place of
+    /// another line at once, [`WarpScheduler::evicted`] follows.
     fn missed(&mut self, slot: u32, line: u64, cycle: u64) {
         let _ = (slot, line, cycle);
     }

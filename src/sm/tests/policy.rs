@@ -159,6 +159,19 @@ fn loads_are_reads_through_l1() {
     assert_eq!(told.seen[1].loads, 0b1110, "the first has no more");
 }
 
+/// The second scheduler has its turn when the first has issued the last load that its warp had fetched.
+#[test]
+fn what_is_not_fetched_is_no_load() {
+    let fetching = ["sm.schedulers=2", "sm.fetch_warps=2"];
+    let warps =
+        vec![vec![load(&[0]), load(&[0]), compute(Integer, &[])], vec![compute(Integer, &[]); 6]];
+    let told = told(&fetching, Needs::default(), warps);
+    let (before, after): (Vec<Seen>, Vec<Seen>) =
+        told.seen.iter().copied().partition(|seen| seen.left > 0);
+    assert!(before.iter().all(|seen| seen.loads == 0b01) && !before.is_empty());
+    assert!(after.iter().all(|seen| seen.loads == 0) && after.len() > 2);
+}
+
 #[test]
 fn a_warp_has_the_records_left_that_it_has_not_begun() {
     let warp = vec![compute(Integer, &[]), load(&[0]), load(&[0]), exit()];
