@@ -94,8 +94,9 @@ pub struct Channel {
     unassigned: BankSet,
     /// Requests in each queue, those in service included.
     waiting: [u32; 2],
-    /// Reads and writes in service.
+    /// Reads and writes in service, and prefetches, which are neither.
     active: [u32; 2],
+    active_prefetches: u32,
     turns: Turns,
     prefetch: Option<Box<Prefetch>>,
     /// Round robin: the bank to look at first, for row commands (or all), column commands, and assignments.
@@ -199,6 +200,7 @@ impl Channel {
             turn: [0; 3],
             waiting: [0; 2],
             active: [0; 2],
+            active_prefetches: 0,
             arrived: 0,
             streaks: vec![Streak::default(); banks],
             order: Default::default(),
@@ -355,10 +357,10 @@ impl Channel {
         room <= self.reads_in_service() && self.read_candidates != 0
     }
 
-    /// Reads that have claimed their place among what may complete: see [`Channel::step`].
+    /// Reads and prefetches that have claimed their place among what may complete: see [`Channel::step`].
     #[inline]
     pub fn reads_in_service(&self) -> u32 {
-        self.active[READS] + self.prefetching.count_ones()
+        self.active[READS] + self.active_prefetches
     }
 
     /// The requests and prefetches that have left since the last call, in order.

@@ -83,10 +83,17 @@ fn lines_prefetched_are_found_by_those_who_come_later() {
 /// Rows are far longer than what is asked for of each: of two neighbours the second is read before it is asked for.
 #[test]
 fn the_lines_prefetched_are_those_of_the_row() {
-    // One warp reads line after line of two rows, each when the one before is back.
-    let kernel = loads([1, 1, 32], |_, step, _| step * 128);
     let overrides = ["dram.channels=1", "sm.count=1", "sm.lsu_queue=1", "l1.cache.mshr_entries=1"];
-    let result = with("opportunistic", &overrides, &kernel);
+    // The map has no bits as high as those of the second.
+    for from in [0, 0x7f12_3400_0000] {
+        // One warp reads line after line of two rows, each when the one before is back.
+        let kernel = loads([1, 1, 32], |_, step, _| from + step * 128);
+        assert_prefetched_in_time(&with("opportunistic", &overrides, &kernel));
+    }
+}
+
+/// Of 32 reads of a line each, most find theirs prefetched.
+fn assert_prefetched_in_time(result: &RunResult) {
     let banks = result.channels.iter().flat_map(|channel| &channel.banks);
     let [asked, unasked] = banks.fold([0, 0], |[asked, unasked], bank| {
         let requests = bank.row_hits + bank.row_misses + bank.row_conflicts;
@@ -94,7 +101,7 @@ fn the_lines_prefetched_are_those_of_the_row() {
     });
     let hits: u64 = result.slices.iter().map(|slice| slice.cache.read_hits).sum();
     assert_eq!(asked + hits, 32);
-    assert_eq!(sum(&result, |p| p.used), hits, "what hit had been prefetched");
+    assert_eq!(sum(result, |p| p.used), hits, "what hit had been prefetched");
     assert!(hits > 16 && unasked >= hits, "{hits} of {unasked}");
 }
 
@@ -133,6 +140,27 @@ fn the_counter_of_the_policy_is_in_the_table() {
     };
     assert!(counted("opportunistic") > 0);
     assert_eq!(counted("opportunistic(lower=0,higher=0)"), 0);
+}
+
+/// Lines of many rows of all banks are read all at once, and then the run ends.
+#[test]
+fn nothing_begins_when_the_last_cta_has_ended() {
+    let kernel = loads([1, 8, 1], |warp, _, lane| {
+        (warp * 32 + lane).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 36 << 7
+    });
+    let file = write(&[kernel]);
+    let machine = machine("li2015", &["sm.count=1", "policy.prefetcher=opportunistic"]);
+    let result = run(&machine, &file.trace);
+    let banks = result.channels.iter().flat_map(|channel| &channel.banks);
+    let opened = banks.filter(|bank| bank.activations > 0).count() as u64;
+    let prefetched = sum(&result, |p| p.lines);
+    assert!(opened > 20 && prefetched > 0, "{opened} banks, {prefetched} lines");
+    // In DRAM cycles: a line and its way back, not what is left of the rows.
+    let (core, dram) = (u64::from(machine.clocks.core_mhz), u64::from(machine.clocks.dram_mhz));
+    for channel in &result.channels {
+        let after = channel.cycles - result.core_cycles * dram / core;
+        assert!(after < 100, "{after} cycles");
+    }
 }
 
 /// DRAM that needs no rows opens none.

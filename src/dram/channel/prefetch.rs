@@ -88,7 +88,7 @@ impl Channel {
     /// Whether something is read unasked.
     #[inline]
     pub fn is_prefetching(&self) -> bool {
-        self.prefetching != 0
+        self.active_prefetches != 0
     }
 
     /// What the prefetcher did, beside what is in [`Channel::statistics`].
@@ -170,6 +170,7 @@ impl Channel {
         bank.active = Some(active);
         self.busy |= one(index);
         self.prefetching |= one(index);
+        self.active_prefetches += 1;
         for time in [&mut bank.busy, &mut self.busy_time] {
             time.pending.open(now);
             time.service.open(now);
@@ -180,6 +181,7 @@ impl Channel {
     pub(super) fn end_prefetch(&mut self, index: usize) {
         let Some(prefetch) = &self.prefetch else { return };
         self.prefetching &= !one(index);
+        self.active_prefetches -= 1;
         let count = &mut self.banks[index].count;
         count.prefetches += 1;
         count.prefetch_reads += u64::from(prefetch.bursts);
