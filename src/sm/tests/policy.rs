@@ -147,6 +147,7 @@ fn loads_are_reads_through_l1() {
         of(Kind::Load, Space::Local),
         of(Kind::AsyncCopy, Space::Global),
         of(Kind::Load, Space::Texture),
+        of(Kind::Prefetch, Space::Global),
         store(&[0]),
         of(Kind::Load, Space::Shared),
         of(Kind::Load, Space::Constant),
@@ -155,8 +156,8 @@ fn loads_are_reads_through_l1() {
         compute(Integer, &[]),
     ];
     let told = told(&[], Needs::default(), steps.map(|step| vec![step]).to_vec());
-    assert_eq!(told.seen[0].loads, 0b1111);
-    assert_eq!(told.seen[1].loads, 0b1110, "the first has no more");
+    assert_eq!(told.seen[0].loads, 0b1_1111);
+    assert_eq!(told.seen[1].loads, 0b1_1110, "the first has no more");
 }
 
 /// The second scheduler has its turn when the first has issued the last load that its warp had fetched.

@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn view(cycle: u64, loads: u64) -> WarpView<'static> {
-        WarpView { cycle, loads, memory: loads, ages: &[0, 1, 2, 3], ..WarpView::default() }
+        WarpView { cycle, loads, memory: ALL, ages: &[0, 1, 2, 3], ..WarpView::default() }
     }
 
     /// Issues `count` instructions that load nothing.
@@ -220,7 +220,7 @@ mod tests {
         // 1 / 16 x 8 x 400 = 200: warps 3, 0, 1 may load, 2 must wait until warp 3 is back at 100.
         let mut pick = |cycle, candidates, loads| ccws.pick(candidates, &view(cycle, loads));
         assert_eq!(pick(100, 0b0100, ALL), None);
-        assert_eq!(pick(150, 0b0100, 0b1011), Some(2), "what is not a load");
+        assert_eq!(pick(150, 0b0100, 0b1011), Some(2), "a store");
         assert_eq!(pick(150, 0b1100, ALL), Some(3), "the warp that lost its line, though younger");
         assert_eq!(pick(199, 0b0100, ALL), None);
         assert_eq!(ccws.changes_at(199), 200);
