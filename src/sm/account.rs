@@ -18,6 +18,8 @@ enum Idle {
 pub struct IdleCycles {
     /// It had no warp.
     pub no_warp: u64,
+    /// Some warp waited for a computed value.
+    pub dependency: u64,
     /// All its warps waited for memory, or at a barrier for one that did.
     pub memory: u64,
 }
@@ -25,7 +27,11 @@ pub struct IdleCycles {
 impl IdleCycles {
     /// What came after `before`.
     pub fn since(self, before: IdleCycles) -> IdleCycles {
-        IdleCycles { no_warp: self.no_warp - before.no_warp, memory: self.memory - before.memory }
+        IdleCycles {
+            no_warp: self.no_warp - before.no_warp,
+            dependency: self.dependency - before.dependency,
+            memory: self.memory - before.memory,
+        }
     }
 }
 
@@ -86,6 +92,7 @@ impl Sm {
         let result = &self.result;
         IdleCycles {
             no_warp: result.no_warp_cycles,
+            dependency: result.dependency_stall_cycles,
             memory: result.memory_block_cycles + result.barrier_cycles,
         }
     }

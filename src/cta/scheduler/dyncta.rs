@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "dyncta",
-    summary: "an SM's number of CTAs follows the cycles in which it had no warp, or waited for memory, one up or down a period",
+    summary: "an SM's number of CTAs follows the cycles in which it had nothing to do or waited for memory, one up or down a period",
     source: "Kayiran et al., PACT 2013",
     params: &[
         ParamInfo {
@@ -23,7 +23,7 @@ const INFO: PolicyInfo = PolicyInfo {
             default: "16",
             unit: "core cycles",
             range: "from 0",
-            summary: "more cycles without a warp in a period: one CTA more",
+            summary: "more idle cycles in a period: one CTA more",
         },
         ParamInfo {
             name: "t_mem_low",
@@ -38,6 +38,13 @@ const INFO: PolicyInfo = PolicyInfo {
             unit: "core cycles",
             range: "from t_mem_low",
             summary: "more cycles of waiting for memory in a period: one CTA fewer",
+        },
+        ParamInfo {
+            name: "idle",
+            default: "no-issue",
+            unit: "-",
+            range: "no-issue or no-warp",
+            summary: "idle cycles: those that wait for no memory and no unit, or only those without any warp",
         },
     ],
 };
@@ -65,18 +72,31 @@ struct Options {
     t_idle: u64,
     t_mem_low: u64,
     t_mem_high: u64,
+    idle: Idle,
+}
+
+/// Which cycles are idle.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Idle {
+    NoIssue,
+    NoWarp,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { period: 2048, t_idle: 16, t_mem_low: 128, t_mem_high: 384 }
+        Options { period: 2048, t_idle: 16, t_mem_low: 128, t_mem_high: 384, idle: Idle::NoIssue }
     }
 }
 
 impl Options {
     /// The limit after a period that was spent so.
     fn next_limit(&self, limit: u32, most: u32, spent: IdleCycles) -> u32 {
-        if spent.no_warp > self.t_idle || spent.memory < self.t_mem_low {
+        let idle = match self.idle {
+            Idle::NoIssue => spent.no_warp + spent.dependency,
+            Idle::NoWarp => spent.no_warp,
+        };
+        if idle > self.t_idle || spent.memory < self.t_mem_low {
             most.min(limit + 1)
         } else if spent.memory > self.t_mem_high {
             (limit - 1).max(1)
@@ -171,17 +191,22 @@ mod tests {
     #[test]
     fn a_period_moves_the_limit_by_one_within_its_bounds() {
         let options = Options::default();
-        let next =
-            |limit, no_warp, memory| options.next_limit(limit, 6, IdleCycles { no_warp, memory });
+        let next = |limit, no_warp, memory| {
+            options.next_limit(limit, 6, IdleCycles { no_warp, memory, dependency: 0 })
+        };
         assert_eq!(next(3, 0, 127), 4, "little waiting");
         assert_eq!([next(3, 0, 128), next(3, 16, 384)], [3, 3], "between the thresholds");
         assert_eq!(next(3, 0, 385), 2, "much waiting");
-        assert_eq!(
-            next(3, 17, 2000),
-            4,
-            "an SM that has no warp gets more whatever the others wait for"
-        );
+        assert_eq!(next(3, 17, 2000), 4, "an idle SM gets more, however much it waits for memory");
         assert_eq!([next(6, 0, 0), next(6, 17, 0)], [6, 6], "what fits");
         assert_eq!(next(1, 0, 2048), 1, "one CTA always runs");
+    }
+
+    #[test]
+    fn waiting_for_computed_values_is_idle_unless_only_having_no_warp_is() {
+        let spent = |no_warp, dependency| IdleCycles { no_warp, dependency, memory: 1000 };
+        let next = |idle, spent| Options { idle, ..Options::default() }.next_limit(3, 6, spent);
+        assert_eq!([spent(8, 9), spent(8, 8)].map(|spent| next(Idle::NoIssue, spent)), [4, 2]);
+        assert_eq!([spent(17, 0), spent(16, 99)].map(|spent| next(Idle::NoWarp, spent)), [4, 2]);
     }
 }

@@ -236,7 +236,7 @@ fn no_cta_waits_for_ever() {
         for cycle in 0..2000u64 {
             if rig.dispatcher.observes(cycle) {
                 // Nothing but waiting for memory.
-                let idle = IdleCycles { no_warp: 0, memory: cycle };
+                let idle = IdleCycles { memory: cycle, ..IdleCycles::default() };
                 (0..3).for_each(|sm| rig.dispatcher.observe(sm, idle));
             }
             resident.extend(rig.step(cycle));
