@@ -261,7 +261,8 @@ fn without_a_cache_equal_addresses_each_have_a_read_of_dram() {
     for slice in &result.slices {
         let waits = slice.cache.reservation_fails;
         let cache = CacheCounts { reservation_fails: waits, ..CacheCounts::default() };
-        assert_eq!(*slice, SliceResult { cache, ..SliceResult::default() });
+        let queue = slice.queue.clone();
+        assert_eq!(*slice, SliceResult { cache, queue, ..SliceResult::default() });
     }
 }
 
