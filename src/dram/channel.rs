@@ -308,9 +308,10 @@ impl Channel {
         if bank.active.is_some() {
             return false;
         }
-        if self.spec.scheduled[self.turns.serving] || self.offered & one(index) != 0 {
+        if self.spec.scheduled[self.turns.serving] {
             return true;
         }
+        // A bank that goes on with a prefetch has no candidate.
         if bank.candidate.is_none() {
             return self.spec.closes_idle_rows || self.unassigned & one(index) == 0;
         }

@@ -227,9 +227,11 @@ fn rows_that_the_page_policy_closes_are_not_prefetched_from() {
         let second = run.completions.iter().find(|done| done.id == 1).unwrap().first_command;
         begun.by_ref().take_while(|s| s.2 < second).count()
     };
-    for page in ["closed", "closed-cap", "closed-adaptive", "timeout(n=2)"] {
+    for page in ["closed", "closed-cap", "closed-adaptive", "timeout(n=3)"] {
         assert_eq!([prefetched(page, 0), prefetched(page, 400)], [0, 0], "{page}");
     }
+    // The line could be read three cycles after the last column command.
+    assert_eq!([prefetched("timeout(n=4)", 0), prefetched("timeout(n=4)", 400)], [4, 7]);
     assert_eq!([prefetched("timeout", 0), prefetched("timeout", 400)], [4, 7]);
     assert_eq!([prefetched("open-adaptive", 0), prefetched("open-adaptive", 400)], [0, 7]);
     assert_eq!([prefetched("open", 0), prefetched("open", 400)], [4, 7]);
@@ -264,6 +266,38 @@ fn without_room_nothing_is_prefetched_and_nothing_waits() {
         0,
         "what has ended does not begin again"
     );
+}
+
+/// A read that comes gives reads their turn again while there is no room for them.
+#[test]
+fn without_room_nothing_is_prefetched_when_reads_have_their_turn_again() {
+    // The write has its ACT only, so that the data bus would be free.
+    let written = Request { write: true, ..line(1, 1, 5, 0) };
+    let requests = [(0, line(0, 0, 5, 0)), (20, written), (26, line(2, 2, 5, 0)), later(60)];
+    let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
+    let room = |now| if (25..60).contains(&now) { 0 } else { 9 };
+    let run = drive(&mut channel, &requests, Stepping::Events, room);
+    let begun = run.served(true).into_iter().filter(|s| s.0 == 0).map(|s| s.2);
+    assert_eq!(begun.collect::<Vec<_>>(), [18]);
+}
+
+/// Reads and prefetches that have begun and not ended are no more than there is room for.
+#[test]
+fn prefetches_take_room_as_reads_do() {
+    let requests: Vec<_> = random(&gddr5(), 300, 2, 5)
+        .into_iter()
+        .map(|r| (u64::from(r.id) * 9, Request { bursts: BURSTS, ..r }))
+        .collect();
+    let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
+    let run = drive(&mut channel, &requests, Stepping::Events, |_| 3);
+    let column = |data_end: u64| data_end - 12 - 2;
+    let served = run.completions.iter().map(|done| (done.first_command, column(done.data_end)));
+    let served: Vec<(u64, u64)> = served.collect();
+    let at =
+        |now: u64| served.iter().filter(|(first, last)| (*first..*last).contains(&now)).count();
+    let most = (0..column(run.completions.last().unwrap().data_end)).map(at).max();
+    assert_eq!(most, Some(3));
+    assert!(run.prefetched().len() > 100);
 }
 
 #[test]

@@ -98,9 +98,9 @@ fn a_line_that_would_have_to_wait_for_its_place_is_dropped() {
     let narrow = ["llc.to_dram_queue=1", "llc.cache.miss_queue=1"];
     let two_lines = ["llc.cache.size_bytes=256", "llc.cache.ways=2"];
     let machine = bare(&[narrow, two_lines].concat());
-    let asks = [ask(0, WRITE, 0), ask(1, WRITE, 128), ask(2, READ, 256), comes(20, 384)];
+    let asks = [ask(0, WRITE, 0), ask(1, READ, 256), comes(20, 384)];
     let shut = run_closed(&machine, &asks, 300, 0);
-    assert_eq!(counts(&shut), dropped);
+    assert_eq!(counts(&shut), dropped, "one place is free, and kept");
     assert_eq!(run_closed(&machine, &asks, 0, 0).result.prefetches.dropped, 0);
 }
 
