@@ -14,6 +14,7 @@ pub mod testing;
 mod tests;
 mod time;
 mod wheel;
+mod wiring;
 
 pub use bench::Bench;
 pub use context::{Context, Recording};
