@@ -122,9 +122,9 @@ fn ctas_that_end_in_one_cycle_share_one_decision() {
     rig.end_after((0, 0, 0), 10, 0, &[50, 100, 50]);
     assert_eq!(rig.step(10).len(), 1, "a CTA without instructions decides nothing");
     rig.end_after((0, 0, 1), 20, 50, &[50, 0]);
-    rig.end_after((0, 0, 2), 20, 100, &[50, 0]);
-    // 50 + 100 + 50 of 100: two, of which two are left.
-    assert_eq!(rig.step(20), []);
+    rig.end_after((0, 0, 2), 20, 30, &[50, 0]);
+    // 50 + 50 + 30 of 50: 2.6, so three, of which two are left.
+    assert_eq!(rig.step(20).len(), 1);
 }
 
 #[test]
