@@ -7,7 +7,7 @@ mod prefetched;
 #[cfg(test)]
 mod tests;
 
-use super::prefetch::PREFETCHERS;
+use super::prefetch::{CachedLines, PREFETCHERS};
 use super::row_sharing::RowSharing;
 use super::scheduler::Counter;
 use super::{Channel, ChannelStatistics, Command, Request};
@@ -68,6 +68,8 @@ pub struct Controller {
     bursts_per_line: u32,
     /// Of a channel with a prefetcher.
     rows: Option<OpenRows>,
+    /// Of a channel whose prefetcher leaves out what the LLC has.
+    cached: Option<CachedLines>,
     /// On their way from the slices to the queues, which takes this time.
     coming: VecDeque<Coming>,
     way_ticks: u64,
@@ -95,9 +97,15 @@ impl Controller {
         let (dram, cache) = (&machine.dram, &machine.llc.cache);
         let line_bursts = cache.line_bytes / dram.burst_bytes();
         let prefetcher = PREFETCHERS.build(&machine.policy.prefetcher, machine)?;
+        let cached = prefetcher.skips_cached().then(CachedLines::default);
         let rows = prefetcher.prefetches().then(|| OpenRows::new(machine));
         let lines = dram.row_bytes / cache.line_bytes;
-        let channel = channel.with_prefetcher(prefetcher, lines, line_bursts as u16);
+        let channel = channel.with_prefetcher(
+            prefetcher,
+            lines,
+            line_bursts as u16,
+            cached.clone().unwrap_or_default(),
+        );
         let door = |(misses, fills)| Door { misses, fills, head: None };
         Ok(Controller {
             unit: UnitId { domain: Domain::Dram, index: index as u32 },
@@ -108,12 +116,18 @@ impl Controller {
             bursts_per_sector: (cache.sector_bytes / dram.burst_bytes()) as u16,
             bursts_per_line: line_bursts,
             rows,
+            cached,
             room: 0,
             perfect: None,
             sharing: machine.run.count_row_sharing.then(RowSharing::default),
             coming: VecDeque::new(),
             way_ticks: u64::from(machine.llc.to_dram_latency) * machine.clocks.periods().core,
         })
+    }
+
+    /// Where the slices are to note their lines, if the prefetcher leaves these out.
+    pub fn cached_lines(&self) -> Option<&CachedLines> {
+        self.cached.as_ref()
     }
 
     /// This channel as the fabric knows it.

@@ -60,9 +60,14 @@ impl System {
         let queue = LLC_QUEUES.build(&machine.policy.llc_queue, &machine.llc)?;
         let wiring = Wiring::new(machine, &needs, queue.places_at_clusters());
         let sms = wiring.sms(machine, &*ideal)?;
-        let slices = wiring.slices(machine, &needs, &*ideal)?;
+        let mut slices = wiring.slices(machine, &needs, &*ideal)?;
         let channels = Channel::all(&scene, &*schedulers)?;
         let controllers = wiring.controllers(machine, channels, &*ideal)?;
+        let of_channels = slices.chunks_mut(machine.llc.slices_per_channel as usize);
+        for (controller, slices) in controllers.iter().zip(of_channels) {
+            let Some(lines) = controller.cached_lines() else { continue };
+            slices.iter_mut().for_each(|slice| slice.note_lines(lines.clone(), machine));
+        }
         let networks = wiring.networks(machine, &*ideal)?;
         let mut fabric = wiring.fabric;
         fabric.wake(dispatcher_unit(sms.len()), Ticks(0));

@@ -225,6 +225,11 @@ impl Slice {
             }
             self.result.cache.evictions += 1;
         }
+        self.note_places(
+            victim.line.map(|(line, _)| self.geometry.line_address(line)),
+            address,
+            ctx,
+        );
         let slot = self.tags.replace(victim, self.geometry.line(address));
         self.evict_line(slot);
         Ok(slot)

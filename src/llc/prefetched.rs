@@ -2,6 +2,8 @@
 
 use super::slice::Slice;
 use crate::cache::Slot;
+use crate::dram::AddressMap;
+use crate::dram::prefetch::{CachedLines, Row};
 use crate::engine::{Context, RequestId, Ticks};
 
 /// Places of lines that nobody has asked for since they came unasked, one bit each.
@@ -29,7 +31,32 @@ impl Unused {
     }
 }
 
+/// Where the channel is told which lines have places.
+pub(super) struct Noted {
+    pub lines: CachedLines,
+    pub columns_per_line: u32,
+}
+
+impl Noted {
+    fn place(&self, map: &AddressMap, address: u64) -> (Row, u32) {
+        let place = map.locate(address);
+        (Row { bank: place.bank, row: place.row }, place.column / self.columns_per_line)
+    }
+}
+
 impl Slice {
+    /// The line of `address` takes the place of the one at `leaving`.
+    #[inline]
+    pub(super) fn note_places(&self, leaving: Option<u64>, address: u64, ctx: &Context) {
+        let Some(noted) = &self.noted else { return };
+        if let Some(leaving) = leaving {
+            let (row, line) = noted.place(ctx.map, leaving);
+            noted.lines.remove(row, line);
+        }
+        let (row, line) = noted.place(ctx.map, address);
+        noted.lines.add(row, line);
+    }
+
     /// A line has come unasked. It takes the place of another as any line does, unless it is there, on its way, or would
     /// have to wait for its place.
     pub(super) fn fill_prefetch(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {

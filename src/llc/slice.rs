@@ -3,11 +3,12 @@
 use super::delay::DelayLine;
 use super::mshr_states::MshrStates;
 use super::path::{Item, MergePath};
-use super::prefetched::Unused;
+use super::prefetched::{Noted, Unused};
 use super::queue::{LLC_QUEUES, LlcQueue, QueueAccount};
 use super::set_key::SetKey;
 use super::warp_types::WarpCounts;
 use crate::cache::{ALL_BYTES, Geometry, Mshr, Slot, Tags};
+use crate::dram::prefetch::CachedLines;
 use crate::dram::scheduler::{Counter, Needs};
 use crate::engine::{
     CacheLevel, Clock, Context, Domain, Insertion, PortId, Request, RequestId, RequestKind, Sent,
@@ -69,6 +70,8 @@ pub struct Slice {
     pub(super) tags: Tags,
     pub(super) geometry: Geometry,
     pub(super) unused: Unused,
+    /// Where the channel leaves out what has a place here.
+    pub(super) noted: Option<Noted>,
     /// Where warps are told apart by their hits here.
     pub(super) warps: Option<Box<WarpCounts>>,
     pub(super) set_key: SetKey,
@@ -140,6 +143,7 @@ impl Slice {
             tags: Tags::new(&config.cache, config.cache.size_bytes),
             geometry: Geometry::new(&config.cache),
             unused: Unused::default(),
+            noted: None,
             warps: needs.warp_types.map(|_| Box::default()),
             set_key: SetKey::new(machine),
             result: SliceResult::default(),
@@ -150,6 +154,12 @@ impl Slice {
     pub fn perfect(mut self, latency: u32) -> Slice {
         (self.rules.perfect, self.rules.latency) = (true, latency);
         self
+    }
+
+    /// Notes in `lines` which lines of the channel have places here.
+    pub fn note_lines(&mut self, lines: CachedLines, machine: &Machine) {
+        let columns_per_line = machine.llc.cache.line_bytes / machine.dram.burst_bytes();
+        self.noted = Some(Noted { lines, columns_per_line });
     }
 
     /// This slice as the fabric knows it.

@@ -178,6 +178,7 @@ const SHAPES: &[&[&str]] = &[
         "llc.enabled=true policy.prefetcher=opportunistic-stop",
         "llc.enabled=true policy.prefetcher=opportunistic",
         "llc.enabled=true policy.prefetcher=opportunistic(lower=2,higher=9,threshold=3)",
+        "llc.enabled=true policy.prefetcher=opportunistic(cached=skip)",
     ],
     &["llc.queue=1", "llc.queue=2"],
     &[

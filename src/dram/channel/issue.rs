@@ -230,7 +230,7 @@ impl Channel {
         let Some(active) = self.banks[index].active else { return };
         let Request { id, row, .. } = self.served(active).request;
         if let Some(prefetch) = &mut self.prefetch {
-            prefetch.opened(index);
+            prefetch.opened(index, row);
         }
         let bank = &mut self.banks[index];
         bank.columns = 0;

@@ -5,13 +5,10 @@
 
 use super::{Active, Channel, PREFETCHES, READS};
 use crate::dram::agenda::{members, one};
-use crate::dram::prefetch::{OpenRow, Prefetcher};
+use crate::dram::prefetch::{CachedLines, LineSet, OpenRow, Prefetcher, Row};
 use crate::dram::queue::{Queue, Queued};
 use crate::dram::request::{CommandKind, Request, RowOutcome};
 use crate::dram::scheduler::Counter;
-
-/// Lines of a row, one bit each.
-type LineSet = u128;
 
 /// A channel's prefetcher and what it knows of the rows.
 pub(super) struct Prefetch {
@@ -20,6 +17,8 @@ pub(super) struct Prefetch {
     bursts: u16,
     /// All lines of a row.
     all: LineSet,
+    /// Lines that the LLC has, if those are left out; else none.
+    cached: CachedLines,
     /// By bank.
     rows: Box<[OpenLines]>,
     /// Lines read while a request waited for another row of the bank.
@@ -29,7 +28,7 @@ pub(super) struct Prefetch {
 /// The lines of the row that a bank last opened.
 #[derive(Clone, Copy, Default)]
 struct OpenLines {
-    /// Neither served nor prefetched since.
+    /// Neither left out nor served nor prefetched since.
     left: LineSet,
     prefetched: u32,
 }
@@ -41,8 +40,9 @@ impl Prefetch {
     }
 
     /// The bank has opened a row.
-    pub fn opened(&mut self, bank: usize) {
-        self.rows[bank] = OpenLines { left: self.all, prefetched: 0 };
+    pub fn opened(&mut self, bank: usize, row: u32) {
+        let cached = self.cached.of(Row { bank: bank as u16, row });
+        self.rows[bank] = OpenLines { left: self.all & !cached, prefetched: 0 };
     }
 
     /// A request for a line of the bank's open row has been served.
@@ -53,7 +53,7 @@ impl Prefetch {
 
 impl Channel {
     /// The same channel with a prefetcher, where rows have `lines` lines, at most 128, of `bursts` column commands each. Then
-    /// [`Request::line`] must be below `lines`.
+    /// [`Request::line`] must be below `lines`. Lines of `cached` when their row is opened are left out.
     ///
     /// As long as no request that may be served now waits for the open row of a bank, the lines of the row that nothing
     /// has read or written since it was opened are read, first line first, until the prefetcher stops or there is no
@@ -65,12 +65,13 @@ impl Channel {
         policy: Box<dyn Prefetcher>,
         lines: u32,
         bursts: u16,
+        cached: CachedLines,
     ) -> Channel {
         if policy.prefetches() {
             let banks = self.banks.len();
             let (all, rows) = (LineSet::MAX >> (LineSet::BITS - lines), Default::default());
             let rows = vec![rows; banks].into();
-            let prefetch = Prefetch { policy, bursts, all, rows, despite_requests: 0 };
+            let prefetch = Prefetch { policy, bursts, all, cached, rows, despite_requests: 0 };
             self.prefetch = Some(Box::new(prefetch));
             self.queues[PREFETCHES] = Queue::new(banks, banks);
         }

@@ -6,12 +6,15 @@
 //!
 //! [`Channel::with_prefetcher`]: super::Channel::with_prefetcher
 
+mod cached;
 mod none;
 mod opportunistic;
 mod opportunistic_stop;
 
 use crate::machine::Machine;
-use crate::registry::{Entry, PolicyError, PolicyInfo, Registry};
+use crate::registry::{Entry, ParamInfo, PolicyError, PolicyInfo, Registry};
+pub use cached::{CachedLines, LineSet, Row};
+use serde::Deserialize;
 
 /// Every prefetcher.
 pub static PREFETCHERS: Registry<dyn Prefetcher, Machine> = Registry {
@@ -22,7 +25,26 @@ pub static PREFETCHERS: Registry<dyn Prefetcher, Machine> = Registry {
 type PrefetchEntry = Entry<dyn Prefetcher, Machine>;
 
 /// Most lines of a row, of which the channel keeps a set.
-const MAX_LINES: u32 = u128::BITS;
+const MAX_LINES: u32 = LineSet::BITS;
+
+/// What becomes of lines that the LLC has: a parameter of the prefetchers.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Cached {
+    /// They are read as others: the channel knows of the open row alone.
+    #[default]
+    Read,
+    /// Those that have their places when the row is opened are left out.
+    Skip,
+}
+
+const CACHED_PARAM: ParamInfo = ParamInfo {
+    name: "cached",
+    default: "read",
+    unit: "-",
+    range: "read | skip",
+    summary: "lines that the LLC has when their row is opened: read as others, or left out",
+};
 
 /// An open row to which no request waits, and of which lines are left that nobody has asked for.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +63,11 @@ pub trait Prefetcher {
     /// Whether anything is ever prefetched. Constant.
     fn prefetches(&self) -> bool {
         true
+    }
+
+    /// Whether lines that the LLC has when their row is opened are left out. Constant.
+    fn skips_cached(&self) -> bool {
+        false
     }
 
     /// Whether the next line of the row is read before a request to another row of the bank is served. Depends on the

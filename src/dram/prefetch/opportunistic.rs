@@ -1,6 +1,6 @@
 //! `opportunistic`: so many lines of an open row whatever waits, and then until a request waits for another row.
 
-use super::{OpenRow, PrefetchEntry, Prefetcher, fits};
+use super::{CACHED_PARAM, Cached, OpenRow, PrefetchEntry, Prefetcher, fits};
 use crate::registry::{ParamInfo, PolicyInfo};
 use serde::Deserialize;
 
@@ -30,6 +30,7 @@ const INFO: PolicyInfo = PolicyInfo {
             range: "adaptive, or from 0",
             summary: "adaptive: the running average of the requests in the channel, taken at each arrival",
         },
+        CACHED_PARAM,
     ],
 };
 
@@ -49,12 +50,13 @@ struct Options {
     lower: u32,
     higher: u32,
     threshold: Threshold,
+    cached: Cached,
 }
 
 impl Default for Options {
     fn default() -> Options {
         let threshold = Threshold::Named(Adaptive::Adaptive);
-        Options { lower: 8, higher: 16, threshold }
+        Options { lower: 8, higher: 16, threshold, cached: Cached::Read }
     }
 }
 
@@ -108,6 +110,10 @@ impl Opportunistic {
 }
 
 impl Prefetcher for Opportunistic {
+    fn skips_cached(&self) -> bool {
+        self.options.cached == Cached::Skip
+    }
+
     fn goes_on(&self, row: &OpenRow) -> bool {
         row.waiting == 0 || row.prefetched < self.least(row.pending)
     }
@@ -174,6 +180,7 @@ mod tests {
             "opportunistic(threshold=-1)",
             "opportunistic(least=3)",
             "opportunistic-stop(lower=3)",
+            "opportunistic-stop(cached=maybe)",
         ] {
             assert!(PREFETCHERS.build(text, &machine(&[])).is_err(), "{text}");
         }

@@ -1,27 +1,40 @@
 //! `opportunistic-stop`: lines of an open row until a request waits for another row of its bank.
 
-use super::{OpenRow, PrefetchEntry, Prefetcher, fits};
+use super::{CACHED_PARAM, Cached, OpenRow, PrefetchEntry, Prefetcher, fits};
 use crate::registry::PolicyInfo;
+use serde::Deserialize;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "opportunistic-stop",
     summary: "lines of an open row that nothing waits for, until a request comes for another row of the bank",
     source: "OWL 2013, Section 4.4, first scheme",
-    params: &[],
+    params: &[CACHED_PARAM],
 };
 
 pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
     info: INFO,
     build: |machine, params| {
-        params.none(&INFO)?;
+        let Options { cached } = params.parse(&INFO)?;
         fits(&INFO, machine)?;
-        Ok(Box::new(OpportunisticStop))
+        Ok(Box::new(OpportunisticStop { cached }))
     },
 };
 
-struct OpportunisticStop;
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    cached: Cached,
+}
+
+struct OpportunisticStop {
+    cached: Cached,
+}
 
 impl Prefetcher for OpportunisticStop {
+    fn skips_cached(&self) -> bool {
+        self.cached == Cached::Skip
+    }
+
     fn goes_on(&self, row: &OpenRow) -> bool {
         row.waiting == 0
     }
@@ -34,7 +47,8 @@ mod tests {
     #[test]
     fn one_request_to_another_row_is_enough_to_stop() {
         let row = OpenRow { waiting: 0, prefetched: 3, pending: 40 };
-        assert!(OpportunisticStop.goes_on(&row));
-        assert!(!OpportunisticStop.goes_on(&OpenRow { waiting: 1, pending: 1, ..row }));
+        let stop = OpportunisticStop { cached: Cached::Read };
+        assert!(stop.goes_on(&row));
+        assert!(!stop.goes_on(&OpenRow { waiting: 1, pending: 1, ..row }));
     }
 }

@@ -1,7 +1,7 @@
 //! What is read unasked: when, in which order, and how it stops.
 
 use super::harness::*;
-use crate::dram::prefetch::PREFETCHERS;
+use crate::dram::prefetch::{CachedLines, PREFETCHERS, Row};
 use crate::dram::scheduler::{BankView, ChannelView, Queued, Ready, Scheduler, Slot};
 use crate::dram::{Channel, Command, CommandKind, Request, checker};
 use crate::machine::Dram;
@@ -18,7 +18,7 @@ fn line(id: u32, bank: u16, row: u32, line: u16) -> Request {
 
 fn equipped(channel: Channel, prefetcher: &str) -> Channel {
     let prefetcher = PREFETCHERS.build(prefetcher, &machine(&[])).unwrap();
-    channel.with_prefetcher(prefetcher, LINES, BURSTS)
+    channel.with_prefetcher(prefetcher, LINES, BURSTS, CachedLines::default())
 }
 
 fn with(dram: &Dram, policy: &str, prefetcher: &str, requests: &[(u64, Request)]) -> Run {
@@ -68,6 +68,20 @@ fn lines_nobody_asked_for_follow_the_last_hit_in_the_order_of_the_row() {
     let none = with(&gddr5(), "fr-fcfs", "none", &requests);
     assert_eq!(none.prefetched(), [0u16; 0]);
     assert_eq!(none, run_with(&gddr5(), "fr-fcfs", &requests, Stepping::Events, |_| u32::MAX));
+}
+
+#[test]
+fn lines_that_the_cache_has_when_the_row_is_opened_are_left_out() {
+    let cached = CachedLines::default();
+    let row = Row { bank: 0, row: 5 };
+    [0, 4, 7].into_iter().for_each(|line| cached.add(row, line));
+    cached.add(Row { row: 6, ..row }, 2);
+    let prefetcher = PREFETCHERS.build("opportunistic-stop", &machine(&[])).unwrap();
+    let mut channel =
+        channel(&gddr5(), "fr-fcfs").with_prefetcher(prefetcher, LINES, BURSTS, cached);
+    let requests = [(0, line(0, 0, 5, 3)), (0, line(1, 0, 5, 1)), later(500)];
+    let run = drive(&mut channel, &requests, Stepping::Events, |_| u32::MAX);
+    assert_eq!(run.prefetched(), [2, 5, 6]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod warp_types;
 mod writes;
 
 use super::{Slice, SlicePorts};
+use crate::dram::prefetch::CachedLines;
 use crate::dram::scheduler::{Counter, Needs};
 use crate::engine::testing::Bench;
 use crate::engine::{
@@ -92,6 +93,8 @@ struct Outcome {
     counters: Vec<Counter>,
     /// Loads of which the channel learned that no more requests come, and when.
     load_ends: Vec<(u64, u32)>,
+    /// Lines with a place at the end.
+    noted: CachedLines,
 }
 
 /// See [`Outcome::told`].
@@ -306,6 +309,8 @@ fn run_for(
     if machine.policy.ideal == "perfect-l2" {
         slice = slice.perfect(machine.llc.latency);
     }
+    let noted = CachedLines::default();
+    slice.note_lines(noted.clone(), machine);
     let mut world = World {
         asks: asks.iter().copied().enumerate().collect(),
         ids: Vec::new(),
@@ -352,6 +357,7 @@ fn run_for(
         result,
         counters,
         load_ends,
+        noted,
     }
 }
 

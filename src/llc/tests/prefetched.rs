@@ -1,6 +1,7 @@
 //! Lines that come unasked.
 
 use super::*;
+use crate::dram::prefetch::Row;
 use crate::record::PrefetchCounts;
 
 /// A line of one sector that comes from the channel.
@@ -110,4 +111,14 @@ fn a_line_waits_until_the_fill_before_it_is_answered() {
     let asks = [ask(0, READ, 0), ask(1, READ, 0), comes(ARRIVE + DRAM, 256), ask(60, READ, 256)];
     let outcome = run(&bare(&[]), &asks);
     assert_eq!((outcome.traffic().len(), counts(&outcome).used), (1, 1));
+}
+
+#[test]
+fn lines_are_noted_from_their_miss_until_they_leave() {
+    let row = Row { bank: 0, row: 0 };
+    let noted = |asks: &[Ask]| run(&one_line(&["l1.cache.line_bytes=128"]), asks).noted.of(row);
+    // Lines of 128 B, one after the other in their row.
+    assert_eq!(noted(&[ask(0, READ, 0)]), 0b1);
+    assert_eq!(noted(&[ask(0, READ, 0), ask(100, WRITE, 128)]), 0b10, "one place");
+    assert_eq!(noted(&[ask(0, READ, 0), comes(100, 128)]), 0b10);
 }

@@ -1,0 +1,63 @@
+//! Which lines of each row of a channel the LLC has, for prefetchers that leave them out.
+
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Lines of a row, one bit each.
+pub type LineSet = u128;
+
+/// A row of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Row {
+    pub bank: u16,
+    pub row: u32,
+}
+
+/// The lines of a channel that its slices hold a place for. The slices note them, the channel looks them up when it opens a
+/// row: all have the same.
+#[derive(Clone, Debug, Default)]
+pub struct CachedLines(Rc<RefCell<FxHashMap<Row, LineSet>>>);
+
+impl CachedLines {
+    /// A line of the row has been given a place.
+    pub fn add(&self, row: Row, line: u32) {
+        *self.0.borrow_mut().entry(row).or_default() |= 1 << line;
+    }
+
+    /// A line of the row has lost its place.
+    pub fn remove(&self, row: Row, line: u32) {
+        let mut rows = self.0.borrow_mut();
+        let Some(lines) = rows.get_mut(&row) else { return };
+        *lines &= !(1 << line);
+        if *lines == 0 {
+            rows.remove(&row);
+        }
+    }
+
+    /// Lines of the row that have places.
+    pub fn of(&self, row: Row) -> LineSet {
+        self.0.borrow().get(&row).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_known_by_their_row_while_they_have_places() {
+        let cached = CachedLines::default();
+        let row = |bank, row| Row { bank, row };
+        let told = cached.clone();
+        told.add(row(0, 7), 3);
+        told.add(row(0, 7), 5);
+        told.add(row(1, 7), 0);
+        assert_eq!([row(0, 7), row(1, 7), row(0, 8)].map(|r| cached.of(r)), [0b10_1000, 1, 0]);
+        told.remove(row(0, 7), 3);
+        told.remove(row(0, 8), 3);
+        assert_eq!(cached.of(row(0, 7)), 0b10_0000);
+        told.remove(row(0, 7), 5);
+        assert_eq!(cached.of(row(0, 7)), 0);
+    }
+}
