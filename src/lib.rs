@@ -5,6 +5,7 @@ pub mod classify;
 pub mod complexity;
 pub mod correlate;
 pub mod cta;
+pub mod destination;
 pub mod dram;
 pub mod engine;
 pub mod ideal;

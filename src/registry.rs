@@ -134,7 +134,20 @@ fn split(text: &str) -> Result<(&str, Params), PolicyError> {
     let mut table = toml::Table::new();
     for pair in inner.split(',').filter(|p| !p.trim().is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(malformed)?;
-        table.insert(key.trim().to_owned(), parse_value(value.trim()));
+        let (name, key, value) = (text[..open].trim_end(), key.trim(), value.trim());
+        let refuse = |message: String| PolicyError::Params {
+            slot: UNPLACED,
+            name: name.to_owned(),
+            message,
+        };
+        if is_too_large(value) {
+            return Err(refuse(format!(
+                "`{key}` = {value} is too large: expected at most {LARGEST}"
+            )));
+        }
+        if table.insert(key.to_owned(), parse_value(value)).is_some() {
+            return Err(refuse(format!("`{key}` is given twice")));
+        }
     }
     Ok((text[..open].trim_end(), Params(table)))
 }
@@ -142,6 +155,17 @@ fn split(text: &str) -> Result<(&str, Params), PolicyError> {
 /// The name of the policy that `text` (`name` or `name(key=value,...)`) asks for.
 pub fn policy_name(text: &str) -> &str {
     text.split('(').next().unwrap_or(text).trim()
+}
+
+/// The largest whole number that a parameter takes, 2^40: more cycles than any run has, and few enough to be reckoned with in
+/// finer units of time.
+const LARGEST: i64 = 1 << 40;
+
+/// Whether a value is a whole number whose size is above [`LARGEST`].
+fn is_too_large(value: &str) -> bool {
+    let digits = value.trim_start_matches(['-', '+']);
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    is_number && digits.parse::<i64>().map_or(true, |number| number > LARGEST)
 }
 
 fn parse_value(text: &str) -> toml::Value {
@@ -161,7 +185,7 @@ fn parse_value(text: &str) -> toml::Value {
 impl<T: ?Sized, C: ?Sized> Registry<T, C> {
     /// Builds the policy that `text` (`name` or `name(key=value,...)`) asks for.
     pub fn build(&self, text: &str, context: &C) -> Result<Box<T>, PolicyError> {
-        let (name, params) = split(text)?;
+        let (name, params) = split(text).map_err(|e| self.in_slot(e))?;
         let entry = self.find(name)?;
         (entry.build)(context, params).map_err(|e| self.in_slot(e))
     }

@@ -6,6 +6,11 @@ use crate::record::{Column, count, key_columns, ratio, text};
 /// The columns of a row, in the order of the tables. A class that cannot be told is empty.
 pub fn columns() -> Vec<Column<Classified>> {
     let mut columns = key_columns::<Classified>(|trace| &trace.key);
+    columns.push(text(
+        "parameters",
+        "Every machine parameter after overrides, as in `runs`.",
+        |trace: &Classified| trace.key.parameters(),
+    ));
     columns.extend(speed());
     columns.extend(ideal(Ideal::Dram));
     columns.extend(li2015());

@@ -4,20 +4,18 @@ use anyhow::Context;
 use std::path::Path;
 use std::{fs, io};
 use tempfile::TempDir;
+use warpmem::destination::destination;
 
 /// Fails if nothing can be written to `path`: better before the work than after.
 pub fn check(path: &Path) -> anyhow::Result<()> {
-    let checked = if path.is_dir() {
-        Err(io::ErrorKind::IsADirectory.into())
-    } else {
-        staging(path).map(drop)
-    };
+    let checked = destination(path).and_then(|path| staging(&path).map(drop));
     checked.with_context(|| format!("failed to write {}", path.display()))
 }
 
 /// Has `fill` write a file, whose name ends as that of `path`, and gives it its name.
 pub fn write(path: &Path, fill: impl FnOnce(&Path) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let write = || {
+        let path = &destination(path)?;
         let staging = staging(path)?;
         let partial =
             staging.path().join("partial").with_extension(path.extension().unwrap_or_default());

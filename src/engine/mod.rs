@@ -26,6 +26,6 @@ pub use run::{
     NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
     simulate_with_commands, simulate_with_log,
 };
-pub use side::{CriticalFields, LoadEnds, Sent, SideChannels, WarpType};
+pub use side::{CriticalFields, LoadEnds, Sent, SharedMshrs, SideChannels, WarpType};
 pub use system::BuildError;
 pub use time::{Clock, Domain, Ticks};

@@ -251,6 +251,9 @@ impl System {
         let cycle = self.fabric.clock(Domain::Dram).cycle_from(now);
         let llc_cycle = self.fabric.clock(Domain::Llc).cycle_from(now);
         result.slices = self.slices.iter_mut().map(|slice| slice.finish(llc_cycle)).collect();
+        if machine.llc.enabled {
+            result.mshr_cycles = self.side.mshrs.finish(llc_cycle);
+        }
         let channels = self.controllers.iter_mut().map(|c| c.finish(cycle));
         result.channels = channels.map(|statistics| channel_result(&statistics)).collect();
         let sharing = self.controllers.iter().filter_map(Controller::row_sharing);

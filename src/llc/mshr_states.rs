@@ -1,6 +1,7 @@
 //! For how long the MSHRs of a slice hold nothing, misses of single SMs, or one that SMs share (Li 2015, Figure 5.2).
 
 use crate::cache::Mshr;
+use crate::engine::SharedMshrs;
 use crate::record::MshrState;
 
 /// Cycles are counted when the state that they were spent in ends.
@@ -16,9 +17,9 @@ impl MshrStates {
         MshrStates { state: MshrState::Idle, since: 0, cycles: [0; MshrState::COUNT] }
     }
 
-    /// Looks at the MSHRs at the end of a turn at LLC cycle `cycle`.
+    /// Looks at the MSHRs at the end of a turn at LLC cycle `cycle`, and tells `all`, which are those of all slices.
     #[inline]
-    pub fn follow(&mut self, mshr: &Mshr, cycle: u64) {
+    pub fn follow(&mut self, mshr: &Mshr, cycle: u64, all: &mut SharedMshrs) {
         let state = match mshr.shared() {
             0 if mshr.is_empty() => MshrState::Idle,
             0 => MshrState::Unshared,
@@ -26,6 +27,7 @@ impl MshrStates {
         };
         if state != self.state {
             self.count_until(cycle);
+            all.change(self.state, state, cycle);
             self.state = state;
         }
     }

@@ -176,7 +176,7 @@ impl Slice {
         self.send_results(now, ctx);
         self.serve(cycle, now, ctx);
         let sent = self.send_one(cycle, now, ctx);
-        self.mshr_states.follow(&self.mshr, cycle);
+        self.mshr_states.follow(&self.mshr, cycle, &mut ctx.side.mshrs);
         self.schedule(cycle, now, sent, ctx);
     }
 

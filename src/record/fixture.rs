@@ -63,6 +63,7 @@ pub(super) fn result() -> RunResult {
                 prefetches: prefetches(10),
             },
         ],
+        mshr_cycles: [320, 340, 140],
         networks: vec![request_network(), reply_network()],
         channels: vec![channel(1), channel(2)],
         latency: LatencyResult {

@@ -63,19 +63,19 @@ const MSHR_STATES: [(MshrState, &str, &str); MshrState::COUNT] = [
     (
         MshrState::Shared,
         "inter_core_locality",
-        "LLC cycles in which requests of two SMs or more wait in some MSHR entry of a slice, over all; of several \
-         slices the mean [Li Fig 5.2].",
+        "LLC cycles in which requests of two SMs or more wait in some MSHR entry, of the slice or, of a run, of any \
+         slice, over all [Li Fig 5.2].",
     ),
     (
         MshrState::Unshared,
         "no_inter_core_locality",
-        "LLC cycles in which requests wait in MSHR entries of a slice, but of one SM in each, over all; of several \
-         slices the mean [Li Fig 5.2].",
+        "LLC cycles in which requests wait in MSHR entries, of the slice or, of a run, of any slice, but of one SM in \
+         each, over all [Li Fig 5.2].",
     ),
     (
         MshrState::Idle,
         "mshr_idle",
-        "LLC cycles in which no miss of a slice is outstanding, over all; of several slices the mean [Li Fig 5.2].",
+        "LLC cycles in which no miss is outstanding, of the slice or, of a run, of any slice, over all [Li Fig 5.2].",
     ),
 ];
 
@@ -90,15 +90,14 @@ fn queue<R: 'static>(
         ratio(
             "waiting_ratio",
             "fraction",
-            "LLC cycles in which a request arrives at a slice's queue and finds another waiting, over those in which \
-             one arrives [CaLRS].",
+            "Requests that arrive at a slice's queue and find another waiting, over all that arrive [CaLRS; our reading].",
             move |row| quotient(of(row).waiting_arrivals, arrivals(of(row))),
         ),
         ratio(
             "queue_length_mean",
             "requests",
-            "Mean number of requests in a slice's queue, that at the tags included, over LLC cycles in which there is \
-             one [CaLRS AQL].",
+            "Mean number of requests in a slice's queue over LLC cycles in which there is one; one that the tags retry \
+             waits there [CaLRS AQL].",
             move |row| quotient(of(row).length_cycles, of(row).occupied_cycles),
         ),
     ];

@@ -414,6 +414,8 @@ pub struct RunResult {
     pub kernels: Vec<KernelResult>,
     pub sms: Vec<SmResult>,
     pub slices: Vec<SliceResult>,
+    /// LLC cycles by [`MshrState`] of all slices together; none without a cache.
+    pub mshr_cycles: [u64; MshrState::COUNT],
     pub channels: Vec<ChannelResult>,
     /// The request network and the reply network.
     pub networks: Vec<NetworkResult>,

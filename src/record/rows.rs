@@ -21,9 +21,11 @@ pub struct FinishedRun {
 impl FinishedRun {
     pub fn new(key: RunKey, result: RunResult) -> FinishedRun {
         let channels = total(&result.channels);
+        // One slice in a state is enough for the whole.
+        let mshr_cycles = result.mshr_cycles;
         FinishedRun {
             sms: total(&result.sms),
-            slices: total(&result.slices),
+            slices: SliceResult { mshr_cycles, ..total(&result.slices) },
             banks: total(&channels.banks),
             channels,
             key,

@@ -59,7 +59,7 @@ pub fn schema() -> Vec<Table> {
         ),
         table(
             "policy_counters",
-            "One row per DRAM channel and number that a policy counts for itself; most count none.",
+            "One row per unit (channel, slice, SM or the machine) and number that a policy counts for itself; most count none.",
             infos(&counter_columns()),
         ),
         table(

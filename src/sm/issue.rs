@@ -29,6 +29,7 @@ impl Sm {
                 own: self.slots[s].warps,
                 ages: &self.ages,
                 present: self.present,
+                paused: self.paused,
                 waiting: self.waiting_for_memory | self.paused,
                 at_barrier: self.at_barrier,
                 at_end: self.at_end,
@@ -58,6 +59,8 @@ impl Sm {
             candidates,
             waiting: self.waiting_for_memory,
             at_barrier: self.at_barrier,
+            at_end: self.at_end,
+            paused: self.paused,
             memory: self.by_class[MEMORY],
         }
     }

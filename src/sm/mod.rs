@@ -63,6 +63,8 @@ struct Sight {
     candidates: u64,
     waiting: u64,
     at_barrier: u64,
+    at_end: u64,
+    paused: u64,
     memory: u64,
 }
 

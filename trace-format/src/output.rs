@@ -11,6 +11,8 @@ use crate::error::TraceError;
 /// Writes to a temporary file beside the final one; it is removed when dropped before [`Output::finish`].
 pub(crate) struct Output {
     path: PathBuf,
+    /// The file that the path leads to where it is a link.
+    place: PathBuf,
     file: BufWriter<NamedTempFile>,
     written: u64,
 }
@@ -21,20 +23,26 @@ impl Output {
             let reason = "it exists and is not a regular file".to_owned();
             return Err(TraceError::Invalid { path: path.to_owned(), reason });
         }
+        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let mut builder = tempfile::Builder::new();
         let stem = path.file_stem().unwrap_or_default();
         builder.prefix(stem).suffix(".wmt.partial");
         // As any new file, not private as temporary ones are.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        match builder.tempfile_in(directory(path)) {
-            Ok(file) => Ok(Output::over(path, file)),
+        match builder.tempfile_in(directory(&place)) {
+            Ok(file) => Ok(Output::over(path, place, file)),
             Err(source) => Err(TraceError::Io { path: path.to_owned(), action: "create", source }),
         }
     }
 
-    fn over(path: &Path, file: NamedTempFile) -> Output {
-        Output { path: path.to_owned(), file: BufWriter::with_capacity(1 << 18, file), written: 0 }
+    fn over(path: &Path, place: PathBuf, file: NamedTempFile) -> Output {
+        Output {
+            path: path.to_owned(),
+            place,
+            file: BufWriter::with_capacity(1 << 18, file),
+            written: 0,
+        }
     }
 
     pub fn path(&self) -> &Path {
@@ -54,14 +62,14 @@ impl Output {
 
     /// Puts the bytes on the disk and gives the file its name, in place of one that has it.
     pub fn finish(self) -> Result<(), TraceError> {
-        let path = self.path;
+        let (path, place) = (self.path, self.place);
         let failed = |source| TraceError::Io { path: path.clone(), action: "write", source };
         let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
-        file.persist(&path).map_err(|error| failed(error.error))?;
+        file.persist(&place).map_err(|error| failed(error.error))?;
         // The name too is on the disk only when the directory is.
         #[cfg(unix)]
-        File::open(directory(&path)).and_then(|directory| directory.sync_all()).map_err(failed)?;
+        File::open(directory(&place)).and_then(|directory| directory.sync_all()).map_err(failed)?;
         Ok(())
     }
 
@@ -82,6 +90,20 @@ mod tests {
     use super::*;
     use tempfile::TempPath;
 
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_and_its_file_is_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, link) = (directory.path().join("file.wmt"), directory.path().join("link.wmt"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let mut output = Output::create(&link).unwrap();
+        output.write(b"new").unwrap();
+        output.finish().unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+    }
+
     /// An output that goes to a device which takes no byte.
     #[cfg(target_os = "linux")]
     #[test]
@@ -94,7 +116,7 @@ mod tests {
             let device = File::options().write(true).open("/dev/full").unwrap();
             let file =
                 NamedTempFile::from_parts(device, TempPath::try_from_path(&partial).unwrap());
-            Output::over(&path, file)
+            Output::over(&path, path.clone(), file)
         };
         let expected = format!("failed to write {}", path.display());
 

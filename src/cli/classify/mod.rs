@@ -67,7 +67,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let results = run(args, &cells)?;
     let classified = sort(&cells, results);
     let text = match args.format {
-        Format::Table => table::text(&classified),
+        Format::Table => table::text(&setting(args, &machines[0]), &classified),
         Format::Json => format::json(&rows(&classified)),
         Format::Csv => format::csv(&rows(&classified)),
     };
@@ -75,6 +75,15 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         None => print(&text),
         Some(path) => staged::write(path, |partial| Ok(fs::write(partial, &text)?)),
     }
+}
+
+/// The machine, and what is set of it.
+fn setting(args: &Args, machine: &Machine) -> String {
+    let policies = args.policies.choices().iter();
+    let policies = policies.map(|choice| format!("{}={}", choice.slot.name, choice.given));
+    let set: Vec<String> = args.overrides.overrides.iter().cloned().chain(policies).collect();
+    let with = if set.is_empty() { String::new() } else { format!(" with {}", set.join(", ")) };
+    format!("on {}{with}", machine.name)
 }
 
 /// A machine for every run of a trace: as it is, and by [`Ideal`].

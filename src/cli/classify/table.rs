@@ -35,21 +35,22 @@ const COLUMNS: [Column; 16] = [
 ];
 
 const LEGEND: &str = "
+×     cycles on the machine over those with DRAM, L1 or LLC perfect
 Li    insensitive: less than 1.2 × with perfect DRAM; else HIL (high inter-core locality) above 10 % of
-      cycles with requests of several SMs in an LLC MSHR entry, or LIL
+      cycles with requests of several SMs in an LLC MSHR entry, or LIL; sensitive without an LLC
 OWL   Type-1: at least 1.4 × with a perfect L1; else Type-2
-WMC   off-chip requests per load: LOA below 1, MOA to 8, HOA above (the paper names none between 1 and 2)
-Yuan  bound: below 75 % of peak IPC, DRAM used above 20 % and DRAM efficiency below 90 %
+WMC   off-chip requests per load: LOA below 1, MOA 1 to 8, HOA above (the paper names none between 1 and 2)
+Yuan  bound: IPC below 75 % of its peak, DRAM used above 20 % and DRAM efficiency below 90 %
 CTAs  per DRAM row, and the share of them with a neighbour there (OWL, Table 4)
 ";
 
-/// A line for each trace, and what the classes mean.
-pub fn text(classified: &[Classified]) -> String {
+/// The setting, a line for each trace, and what the classes mean.
+pub fn text(setting: &str, classified: &[Classified]) -> String {
     let heading = |line: usize| COLUMNS.map(|column| column.heading[line].to_owned()).to_vec();
     let row = |trace| COLUMNS.map(|column| (column.cell)(trace)).to_vec();
     let lines: Vec<Vec<String>> = (0..3).map(heading).chain(classified.iter().map(row)).collect();
     let right: Vec<usize> = (1..COLUMNS.len()).filter(|&at| !COLUMNS[at].is_name()).collect();
-    format!("{}{LEGEND}", aligned(&lines, &right))
+    format!("{setting}\n\n{}{LEGEND}", aligned(&lines, &right))
 }
 
 impl Column {

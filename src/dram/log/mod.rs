@@ -12,6 +12,7 @@ mod tests;
 
 use super::request::Command;
 use super::standard::Place;
+use crate::destination::destination;
 use crate::machine::Dram;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -90,9 +91,14 @@ impl CommandLogWriter {
     /// # Errors
     /// If no file can be written beside `path`.
     pub fn create(path: &Path, dram: &Dram) -> Result<CommandLogWriter, LogError> {
+        let path = &destination(path).map_err(LogError::io(path, "create"))?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let partial = tempfile::Builder::new()
-            .prefix(".partial-")
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".partial-");
+        // As any new file, not private as temporary ones are.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let partial = builder
             .tempfile_in(folder.unwrap_or(Path::new(".")))
             .map_err(LogError::io(path, "create"))?;
         let configuration = Configuration::to_toml(dram);

@@ -1,15 +1,17 @@
 //! What crosses the levels of the machine beside requests and replies, for DRAM schedulers that ask for it
-//! ([`Needs`]): what nobody asked for is not there and costs a look. Critical Fields are always there, as metrics are told
-//! by them.
+//! ([`Needs`]): what nobody asked for is not there and costs a look. Critical Fields and the states of the MSHRs are always
+//! there, as metrics are told by them.
 
 mod fields;
 mod loads;
 mod merges;
+mod mshrs;
 mod warps;
 
 pub use fields::CriticalFields;
 pub use loads::LoadEnds;
 pub use merges::{MergeNews, Sent};
+pub use mshrs::SharedMshrs;
 pub use warps::{WarpTable, WarpType};
 
 use crate::dram::scheduler::Needs;
@@ -19,6 +21,7 @@ use crate::machine::Machine;
 #[derive(Default)]
 pub struct SideChannels {
     pub fields: CriticalFields,
+    pub mshrs: SharedMshrs,
     pub critical: Option<CriticalShare>,
     pub loads: Option<LoadEnds>,
     pub merges: Option<MergeNews>,
@@ -29,6 +32,7 @@ impl SideChannels {
     pub fn new(machine: &Machine, needs: &Needs) -> SideChannels {
         SideChannels {
             fields: CriticalFields::default(),
+            mshrs: SharedMshrs::default(),
             critical: needs.critical_share.map(CriticalShare::new),
             loads: needs.load_ends.then(|| LoadEnds::new(machine.dram.channels as usize)),
             merges: needs.merges.map(|_| MergeNews::new(machine.slices() as usize)),

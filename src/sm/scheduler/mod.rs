@@ -52,6 +52,8 @@ pub struct WarpView<'a> {
     pub ages: &'a [u64],
     /// Warps that are on the SM, of all its schedulers.
     pub present: u64,
+    /// Of these, the ones of CTAs that pause, which [`WarpView::waiting`] has too.
+    pub paused: u64,
     /// Of these, the ones that wait for data from memory, or for what they sent there, or whose CTA pauses.
     pub waiting: u64,
     /// Of these, the ones that wait at a barrier.

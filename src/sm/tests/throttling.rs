@@ -1,8 +1,8 @@
 //! Warp schedulers that hold memory instructions back, on an SM.
 
 use super::*;
-use crate::testing::{barrier, compute, load, machine, store};
-use warpmem_trace::OpClass::Integer;
+use crate::testing::{Step, barrier, compute, load, machine, store};
+use warpmem_trace::OpClass::{Integer, Sfu};
 
 /// The CTA under a policy; the same whether the SM is asked in every cycle or not.
 fn under(policy: &str, overrides: &[&str], warps: Vec<WarpSteps>) -> Outcome {
@@ -26,30 +26,44 @@ fn count(outcome: &Outcome, name: &str) -> u64 {
 
 const ONE_LINE: [&str; 2] = ["l1.cache.size_bytes=128", "l1.cache.ways=1"];
 
-/// Warp 0 reads line 0 twice, between which warp 1 takes its place in L1 and then has another load to issue. Both go on to
-/// a barrier.
-fn one_loses_its_line() -> Vec<WarpSteps> {
-    let (both, then) = ([0, 128], [load(&[0]).used_after(0), load(&[256])]);
-    let warp =
-        |(line, then)| vec![load(&[line]).used_after(0), then, barrier(0), compute(Integer, &[])];
-    both.into_iter().zip(then).map(warp).collect()
+/// Warp 0 reads line 0 twice, between which warp 1 takes its place in L1 and then has another load to issue. Warp 0 goes on
+/// to `then`, warp 1 to a barrier.
+fn one_loses_its_line(then: &[Step]) -> Vec<WarpSteps> {
+    let first = [&[load(&[0]).used_after(0), load(&[0]).used_after(0)], then].concat();
+    let second = vec![load(&[128]).used_after(0), load(&[256]), barrier(0), compute(Integer, &[])];
+    vec![first, second]
+}
+
+/// The cycle in which warp 0 misses the line that it lost.
+fn loss(outcome: &Outcome) -> u64 {
+    // A read leaves the SM in the cycle after it missed.
+    outcome.sent.iter().filter(|sent| sent.request.address == 0).nth(1).unwrap().cycle - 1
 }
 
 #[test]
 fn a_load_that_is_held_issues_in_the_cycle_in_which_the_scores_have_fallen() {
+    // So that warp 0 is still there.
+    let chain = [vec![compute(Sfu, &[1]); 100], vec![barrier(0)]].concat();
     for schedulers in ["sm.schedulers=1", "sm.schedulers=2"] {
         let overrides = [&ONE_LINE[..], &[schedulers]].concat();
-        let outcome = under("ccws", &overrides, one_loses_its_line());
-        // A read leaves the SM in the cycle after it missed.
-        let again = outcome.sent.iter().filter(|sent| sent.request.address == 0).nth(1).unwrap();
-        let lost = again.cycle - 1;
+        let outcome = under("ccws", &overrides, one_loses_its_line(&chain));
         // 1 loss / 3 instructions x 8 x (2 x 100) = 533 points for warp 0: with the 100 of warp 1 they are 200 in 433
-        // cycles, though warp 0 has come to the barrier, where it waits for warp 1, long before.
-        assert_eq!(outcome.issues_of(1)[1], lost + 433);
-        assert!(outcome.issues_of(0)[2] < lost + 200);
+        // cycles.
+        assert_eq!(outcome.issues_of(1)[1], loss(&outcome) + 433);
         assert_eq!(count(&outcome, "victim_tag_hits"), 1);
-        let free = under("gto", &overrides, one_loses_its_line());
-        assert!(free.issues_of(1)[1] < lost + 200, "long ready");
+        let free = under("gto", &overrides, one_loses_its_line(&chain));
+        assert!(free.issues_of(1)[1] < loss(&outcome) + 200, "long ready");
+    }
+}
+
+#[test]
+fn a_warp_at_a_barrier_holds_no_load_back_that_it_waits_for() {
+    let warps = || one_loses_its_line(&[barrier(0), compute(Integer, &[])]);
+    for schedulers in ["sm.schedulers=1", "sm.schedulers=2"] {
+        let overrides = [&ONE_LINE[..], &[schedulers]].concat();
+        let outcome = under("ccws(throttle=1000000)", &overrides, warps());
+        assert_eq!(count(&outcome, "victim_tag_hits"), 1);
+        assert!(outcome.end_cycle() < loss(&outcome) + 1000, "{}", outcome.end_cycle());
     }
 }
 

@@ -106,7 +106,8 @@ impl Ccws {
 
 impl WarpScheduler for Ccws {
     fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
-        let held = candidates & view.loads & !self.scores.may_load(view.cycle);
+        let out = view.at_barrier | view.at_end | view.paused;
+        let held = candidates & view.loads & !self.scores.may_load(view.cycle, out);
         let free = candidates & !held;
         if free == 0 {
             return None;
@@ -187,15 +188,15 @@ mod tests {
         ccws.evicted(2, 7);
         ccws.missed(2, 7, 1000);
         // 1 loss / 32 issued x 8 x (4 warps x 100) = 100: no more than the base, nobody is held back.
-        assert_eq!(ccws.scores.may_load(1000), ALL);
+        assert_eq!(ccws.scores.may_load(1000, 0), ALL);
         ccws.evicted(2, 7);
         ccws.missed(2, 7, 1000);
         // 2 / 32 x 8 x 400 = 200, with the others 500: the last, which is the youngest of those at the base, is above 400.
-        assert_eq!(ccws.scores.may_load(1000), 0b0111);
+        assert_eq!(ccws.scores.may_load(1000, 0), 0b0111);
         // A loss of warp 3 gives 3 / 32 x 8 x 400 = 300: 300 + 200 > 400, warp 3 alone may load.
         ccws.evicted(3, 9);
         ccws.missed(3, 9, 1000);
-        assert_eq!(ccws.scores.may_load(1000), 0b1000);
+        assert_eq!(ccws.scores.may_load(1000, 0), 0b1000);
         assert_eq!(ccws.losses, 3);
     }
 
@@ -206,7 +207,7 @@ mod tests {
         ccws.missed(0, 7, 0);
         ccws.evicted(0, 7);
         ccws.missed(1, 7, 0);
-        assert_eq!((ccws.losses, ccws.scores.may_load(0)), (0, ALL));
+        assert_eq!((ccws.losses, ccws.scores.may_load(0, 0)), (0, ALL));
         ccws.missed(0, 7, 0);
         assert_eq!(ccws.losses, 1);
     }
@@ -243,7 +244,7 @@ mod tests {
         issue(&mut ccws, 1);
         ccws.evicted(3, 7);
         ccws.missed(3, 7, 0);
-        assert_eq!((ccws.losses, ccws.scores.may_load(0)), (1, ALL));
+        assert_eq!((ccws.losses, ccws.scores.may_load(0, 0)), (1, ALL));
     }
 
     #[test]

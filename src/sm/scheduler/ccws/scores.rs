@@ -11,7 +11,8 @@ struct Raised {
 }
 
 /// The scores of an SM's warps as functions of time. Sorted by score, the highest first and of equals the oldest, the
-/// warps whose scores sum to at most the cutoff may load, and the first in any case.
+/// warps whose scores sum to at most the cutoff may load, and the first in any case. Warps that cannot go on for another
+/// reason than memory take no part: those that wait at a barrier would hold back the very ones they wait for.
 pub(super) struct Scores {
     base: u64,
     next_age: u64,
@@ -19,7 +20,8 @@ pub(super) struct Scores {
     warps: Vec<(u64, u32)>,
     /// Warps above the base in the order of their scores, some perhaps back at it.
     raised: Vec<Raised>,
-    /// Warps that may load, if nothing happens before cycle `holds_until`.
+    /// Warps that take no part, and those that may load, if nothing happens before cycle `holds_until`.
+    out: u64,
     allowed: u64,
     holds_until: u64,
 }
@@ -31,6 +33,7 @@ impl Scores {
             next_age: 0,
             warps: Vec::with_capacity(64),
             raised: Vec::with_capacity(64),
+            out: 0,
             allowed: 0,
             holds_until: 0,
         }
@@ -79,10 +82,11 @@ impl Scores {
         self.raised.truncate(self.raised.partition_point(|raised| raised.until > cycle));
     }
 
-    /// Warps that may load in `cycle`, which never is before that of an earlier call.
+    /// Warps that may load in `cycle`, which never is before that of an earlier call; those of `out` take no part.
     #[inline]
-    pub fn may_load(&mut self, cycle: u64) -> u64 {
-        if cycle >= self.holds_until {
+    pub fn may_load(&mut self, cycle: u64, out: u64) -> u64 {
+        if cycle >= self.holds_until || out != self.out {
+            self.out = out;
             self.forget_fallen(cycle);
             (self.allowed, self.holds_until) = self.sum_up(cycle);
         }
@@ -96,28 +100,32 @@ impl Scores {
 
     /// The warps that may load, and the cycle until which that holds.
     fn sum_up(&self, cycle: u64) -> (u64, u64) {
-        let cutoff = self.cutoff();
-        let (mut sum, mut allowed) = (0u64, 0);
+        let takes_part = |slot: u32| self.out >> slot & 1 == 0;
+        let count = self.warps.iter().filter(|&&(_, slot)| takes_part(slot)).count() as u64;
+        let raised = self.raised.iter().filter(|raised| takes_part(raised.slot));
+        let cutoff = self.base * count;
+        let (mut sum, mut allowed, mut are_raised) = (0u64, 0, 0);
         // The order, and how fast the sums fall, is the same until the next score is back at the base.
         let order_until = self.raised.last().map_or(u64::MAX, |raised| raised.until);
-        for (falling, raised) in (1..).zip(&self.raised) {
+        for (falling, raised) in (1..).zip(raised) {
             sum = sum.saturating_add(self.base + raised.until - cycle);
             if sum > cutoff && falling > 1 {
                 let fits_at = cycle + (sum - cutoff).div_ceil(falling);
                 return (allowed, fits_at.min(order_until));
             }
             allowed |= 1 << raised.slot;
+            are_raised = falling;
         }
         let room = cutoff.saturating_sub(sum) / self.base;
-        let at_base = self.warps.len() - self.raised.len();
         let is_raised = allowed;
-        let rest = self.warps.iter().filter(|&&(_, slot)| is_raised >> slot & 1 == 0);
+        let is_at_base = |slot: u32| takes_part(slot) && is_raised >> slot & 1 == 0;
+        let rest = self.warps.iter().filter(|&&(_, slot)| is_at_base(slot));
         let allowed = rest.take(room as usize).fold(allowed, |set, &(_, slot)| set | 1 << slot);
-        if room >= at_base as u64 {
+        if room >= count - are_raised {
             return (allowed, u64::MAX);
         }
         let above = sum + (room + 1) * self.base - cutoff;
-        let fits_at = cycle + above.div_ceil(self.raised.len() as u64);
+        let fits_at = cycle + above.div_ceil(are_raised);
         (allowed, fits_at.min(order_until))
     }
 }
@@ -137,7 +145,7 @@ mod tests {
     #[test]
     fn at_the_base_all_warps_may_load() {
         let mut scores = scores(&[3, 1, 2]);
-        assert_eq!((scores.may_load(5), scores.changes_at()), (0b1110, u64::MAX));
+        assert_eq!((scores.may_load(5, 0), scores.changes_at()), (0b1110, u64::MAX));
     }
 
     #[test]
@@ -155,7 +163,11 @@ mod tests {
             (125, 0b1111, u64::MAX),
         ];
         for (cycle, allowed, until) in expected {
-            assert_eq!((scores.may_load(cycle), scores.changes_at()), (allowed, until), "{cycle}");
+            assert_eq!(
+                (scores.may_load(cycle, 0), scores.changes_at()),
+                (allowed, until),
+                "{cycle}"
+            );
         }
     }
 
@@ -165,14 +177,14 @@ mod tests {
         scores.raise(1, 25, 0);
         scores.raise(3, 21, 0);
         // 25 + 21 > 40 by 6, which two scores lose in 3 cycles: 22 + 18 = 40.
-        assert_eq!((scores.may_load(0), scores.changes_at()), (0b0010, 3));
+        assert_eq!((scores.may_load(0, 0), scores.changes_at()), (0b0010, 3));
         // Room for the next at 30: 10 more, in 5 cycles: 17 + 13 = 30.
-        assert_eq!((scores.may_load(3), scores.changes_at()), (0b1010, 8));
+        assert_eq!((scores.may_load(3, 0), scores.changes_at()), (0b1010, 8));
         // Warp 3 is back at the base in cycle 11: 14 + 10, and warps 0 and 2 are older than it.
-        assert_eq!((scores.may_load(8), scores.changes_at()), (0b1011, 11));
+        assert_eq!((scores.may_load(8, 0), scores.changes_at()), (0b1011, 11));
         // 14 + 10 + 10 = 34: warp 3, the youngest at the base, has no room any more.
-        assert_eq!((scores.may_load(11), scores.changes_at()), (0b0111, 15));
-        assert_eq!((scores.may_load(15), scores.changes_at()), (0b1111, u64::MAX));
+        assert_eq!((scores.may_load(11, 0), scores.changes_at()), (0b0111, 15));
+        assert_eq!((scores.may_load(15, 0), scores.changes_at()), (0b1111, u64::MAX));
     }
 
     #[test]
@@ -180,7 +192,7 @@ mod tests {
         for order in [[2, 3], [3, 2]] {
             let mut scores = scores(&[0, 3, 2, 1]);
             order.iter().for_each(|&slot| scores.raise(slot, 21, 0));
-            assert_eq!((scores.may_load(0), scores.changes_at()), (0b1000, 1), "{order:?}");
+            assert_eq!((scores.may_load(0, 0), scores.changes_at()), (0b1000, 1), "{order:?}");
         }
     }
 
@@ -188,8 +200,22 @@ mod tests {
     fn the_first_may_load_however_high_its_score() {
         let mut scores = scores(&[0, 1]);
         scores.raise(1, 1000, 0);
-        assert_eq!((scores.may_load(0), scores.changes_at()), (0b10, 990));
-        assert_eq!((scores.may_load(990), scores.changes_at()), (0b11, u64::MAX));
+        assert_eq!((scores.may_load(0, 0), scores.changes_at()), (0b10, 990));
+        assert_eq!((scores.may_load(990, 0), scores.changes_at()), (0b11, u64::MAX));
+    }
+
+    #[test]
+    fn those_that_take_no_part_hold_nobody_back() {
+        let mut scores = scores(&[0, 1, 2]);
+        scores.raise(0, 1000, 0);
+        assert_eq!(scores.may_load(0, 0), 0b001);
+        assert_eq!(scores.may_load(0, 0b001), 0b110);
+        scores.raise(1, 15, 0);
+        // Of 20: warp 1 has 15, and 5 cycles later 10.
+        assert_eq!((scores.may_load(0, 0b001), scores.changes_at()), (0b010, 5));
+        assert_eq!(scores.may_load(5, 0b001), 0b110);
+        assert_eq!(scores.may_load(5, 0b110), 0b001);
+        assert_eq!(scores.may_load(5, 0), 0b001);
     }
 
     #[test]
@@ -197,20 +223,20 @@ mod tests {
         let mut scores = scores(&[0, 1]);
         scores.raise(1, 30, 0);
         scores.raise(1, 15, 1);
-        assert_eq!((scores.may_load(1), scores.changes_at()), (0b10, 20));
+        assert_eq!((scores.may_load(1, 0), scores.changes_at()), (0b10, 20));
         scores.raise(1, 40, 1);
-        assert_eq!((scores.may_load(1), scores.changes_at()), (0b10, 31));
+        assert_eq!((scores.may_load(1, 0), scores.changes_at()), (0b10, 31));
     }
 
     #[test]
     fn warps_that_come_and_go_move_the_cutoff() {
         let mut scores = scores(&[0, 1]);
         scores.raise(0, 20, 0);
-        assert_eq!(scores.may_load(0), 0b01);
+        assert_eq!(scores.may_load(0, 0), 0b01);
         scores.add(2);
-        assert_eq!(scores.may_load(0), 0b011, "20 + 10 of 30");
+        assert_eq!(scores.may_load(0, 0), 0b011, "20 + 10 of 30");
         scores.remove(0);
-        assert_eq!((scores.may_load(0), scores.changes_at()), (0b110, u64::MAX));
+        assert_eq!((scores.may_load(0, 0), scores.changes_at()), (0b110, u64::MAX));
     }
 
     /// The rule as it stands, from scores counted down.
@@ -249,7 +275,7 @@ mod tests {
                 for _ in 0..=pause {
                     let expected = by_the_rule(&counted, base);
                     if cycle >= asked.1 {
-                        asked = (scores.may_load(cycle), scores.changes_at());
+                        asked = (scores.may_load(cycle, 0), scores.changes_at());
                         prop_assert!(asked.1 > cycle);
                     }
                     prop_assert_eq!(asked.0, expected);

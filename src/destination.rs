@@ -1,0 +1,37 @@
+//! Where a file lies that is to take its name when it is whole.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// The file that `path` leads to, if it is there and a link: what is renamed to that leaves the link.
+///
+/// # Errors
+/// If something is there that is no regular file, as a device or a pipe: a rename would put a file in its place.
+pub fn destination(path: &Path) -> io::Result<PathBuf> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) if !found.is_file() => {
+            Err(io::Error::new(io::ErrorKind::InvalidInput, "it exists and is not a regular file"))
+        }
+        Ok(_) => fs::canonicalize(path),
+        Err(_) => Ok(path.to_owned()),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_link_leads_to_its_file_and_devices_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        symlink(&file, &link).unwrap();
+        assert_eq!(destination(&file).unwrap(), file, "a file to come");
+        fs::write(&file, "").unwrap();
+        assert_eq!(destination(&link).unwrap(), fs::canonicalize(&file).unwrap());
+        assert!(destination(Path::new("/dev/null")).is_err());
+        assert!(destination(folder.path()).is_err());
+    }
+}
