@@ -26,8 +26,12 @@ fn one_warp(instructions: usize) -> Vec<WarpSteps> {
 }
 
 fn lrr() -> Machine {
-    let unit = "sm.units.integer={latency=6,interval=1}";
-    machine(&["policy.warp_scheduler=lrr", unit, "l1.latency=30"])
+    under("lrr")
+}
+
+fn under(scheduler: &str) -> Machine {
+    let policy = format!("policy.warp_scheduler={scheduler}");
+    machine(&[&policy, "sm.units.integer={latency=6,interval=1}", "l1.latency=30"])
 }
 
 #[test]
@@ -136,10 +140,13 @@ fn pausing_needs_no_turn_that_the_sm_does_not_ask_for() {
         vec![[loads.clone(), loads].concat(); 2]
     };
     let ctas = vec![mixed(), one_warp(9), mixed(), one_warp(3)];
-    for limits in [[(1, 1), (9, 2)], [(3, 2), (50, 1)], [(40, 1), (200, 3)], [(5, 3), (7, 1)]] {
-        let asked = run_limited(&lrr(), ctas.clone(), &limits, false);
-        let polled = run_limited(&lrr(), ctas.clone(), &limits, true);
-        assert_eq!(asked.issues, polled.issues, "{limits:?}");
-        assert_eq!(asked.result, polled.result, "{limits:?}");
+    for scheduler in WARP_SCHEDULERS.names() {
+        let machine = under(scheduler);
+        for limits in [[(1, 1), (9, 2)], [(3, 2), (50, 1)], [(40, 1), (200, 3)], [(5, 3), (7, 1)]] {
+            let asked = run_limited(&machine, ctas.clone(), &limits, false);
+            let polled = run_limited(&machine, ctas.clone(), &limits, true);
+            assert_eq!(asked.issues, polled.issues, "{scheduler} {limits:?}");
+            assert_eq!(asked.result, polled.result, "{scheduler} {limits:?}");
+        }
     }
 }
