@@ -1,6 +1,7 @@
 //! Comparing the runs of policies with those of a baseline policy, workload by workload.
 
 use polars::prelude::*;
+use std::collections::BTreeMap;
 
 use crate::baseline::Baseline;
 use crate::error::{Error, Result};
@@ -25,6 +26,9 @@ pub struct CompareOptions {
     /// Columns in which the runs of a workload differ. Empty: those of [`SLOTS`] that hold more
     /// than one value.
     pub slots: Vec<String>,
+    /// Units of metrics that [`METRICS`](crate::METRICS) does not have, by their columns: text shows
+    /// them, and a `fraction` in percent.
+    pub units: BTreeMap<String, String>,
     /// Metric columns to show and average beside the IPC. Beside those of `runs`, `COLUMN_ratio` is
     /// the value of a column over the baseline's, and `COLUMN_reduction` the fraction of the
     /// baseline's by which it is below.
@@ -35,7 +39,8 @@ impl CompareOptions {
     /// Against `baseline`, in the slots that vary, with the metrics of [`COMPARED`].
     pub fn new(baseline: impl Into<String>) -> Self {
         let metrics = COMPARED.map(str::to_owned).to_vec();
-        CompareOptions { baseline: baseline.into(), slots: Vec::new(), metrics }
+        let (slots, units) = Default::default();
+        CompareOptions { baseline: baseline.into(), slots, units, metrics }
     }
 }
 
@@ -46,6 +51,7 @@ pub struct Comparison {
     means: DataFrame,
     slots: Vec<String>,
     baseline: String,
+    pub(crate) units: BTreeMap<String, String>,
 }
 
 impl Comparison {
@@ -103,7 +109,8 @@ pub fn compare(runs: LazyFrame, options: &CompareOptions) -> Result<Comparison> 
     check_one_run_each(&runs, &slots)?;
     let rows = with_ratio(&runs, &slots, &baseline, &options.metrics)?;
     let means = mean_rows(&rows, &slots, &options.metrics)?;
-    Ok(Comparison { rows, means, slots, baseline: baseline.label() })
+    let units = options.units.clone();
+    Ok(Comparison { rows, means, slots, baseline: baseline.label(), units })
 }
 
 /// The columns that a comparison uses: keys as strings, values as finite floats or null.

@@ -67,23 +67,6 @@ fn name_and_unit(column: &Column) -> Heading {
     Heading { lines, align: align(column) }
 }
 
-fn title_and_unit(column: &Column) -> Heading {
-    match metric(column.name()) {
-        Some(metric) => {
-            let mut lines: Vec<String> = metric.title.split(' ').map(str::to_owned).collect();
-            lines.push(metric.shown_unit().to_owned());
-            Heading { lines, align: Align::Right }
-        }
-        None => {
-            let mut lines: Vec<String> = column.name().split('_').map(str::to_owned).collect();
-            lines.extend(
-                matches!(digits(column.name()), Some(Digits::Percent(_))).then(|| "%".to_owned()),
-            );
-            Heading { lines, align: align(column) }
-        }
-    }
-}
-
 impl Comparison {
     /// A block of lines per workload, then one per machine with the means, for a terminal of
     /// `width` columns.
@@ -101,13 +84,47 @@ impl Comparison {
         Ok(format!("{workloads}\n{means}\n{}\n", wrapped(&note, width)))
     }
 
+    /// How a metric stands in a table: the lines of its heading, the unit last, and its digits.
+    fn look(&self, name: &str) -> (Vec<String>, Option<Digits>) {
+        const PERCENT: Digits = Digits::Percent(1);
+        let (title, unit, digits) = match (metric(name), self.units.get(name)) {
+            (Some(metric), _) => (metric.title, metric.shown_unit(), Some(metric.digits)),
+            (None, Some(unit)) if unit == "fraction" => (name, "%", Some(PERCENT)),
+            (None, Some(unit)) => (name, unit.as_str(), None),
+            (None, None) if digits(name) == Some(PERCENT) => (name, "%", Some(PERCENT)),
+            (None, None) => (name, "", digits(name)),
+        };
+        let lines = title.split([' ', '_']).map(str::to_owned).chain([unit.to_owned()]);
+        (lines.collect(), digits)
+    }
+
+    fn headings(&self, values: &[&str]) -> Vec<Heading> {
+        let policy = Heading { lines: vec![self.policy_heading()], align: Align::Left };
+        let value = |name: &&str| Heading { lines: self.look(name).0, align: Align::Right };
+        [policy].into_iter().chain(values.iter().map(value)).collect()
+    }
+
+    /// What the names of policies are of, where that is more than one slot.
+    fn policy_heading(&self) -> String {
+        if self.slots().len() > 1 { self.slots().join("/") } else { "policy".to_owned() }
+    }
+
+    fn shown_columns(&self, frame: &DataFrame, names: &[&str]) -> Result<Vec<Vec<String>>> {
+        let shown = |name: &&str| {
+            let digits = self.look(name).1;
+            let cells = column_cells(frame.column(name)?)?;
+            Ok(cells.iter().map(|cell| cell.to_display(digits)).collect())
+        };
+        names.iter().map(shown).collect()
+    }
+
     fn workload_grid(&self) -> Result<Grid> {
         let frame = self.rows();
         let values: Vec<&str> = names(frame).skip_while(|name| *name != "ipc_thread").collect();
         let (machines, traces) = (strings(frame, "machine")?, strings(frame, "trace")?);
         let policies = labels(frame, self.slots())?;
-        let cells = shown_columns(frame, &values)?;
-        let mut grid = Grid { columns: headings(frame, &values)?, rows: Vec::new() };
+        let cells = self.shown_columns(frame, &values)?;
+        let mut grid = Grid { columns: self.headings(&values), rows: Vec::new() };
         let mut block = None;
         for (row, policy) in policies.iter().enumerate() {
             let workload = (&traces[row], &machines[row]);
@@ -135,8 +152,8 @@ impl Comparison {
         let policies = labels(frame, self.slots())?;
         let workloads: Vec<_> = frame.column("workloads")?.u32()?.iter().flatten().collect();
         let ratios = shown(frame.column("ipc_ratio")?)?;
-        let cells = shown_columns(frame, &values)?;
-        let mut columns = headings(frame, &values)?;
+        let cells = self.shown_columns(frame, &values)?;
+        let mut columns = self.headings(&values);
         columns.splice(1..1, SHORT_MEANS.map(mean_heading));
         let mut grid = Grid { columns, rows: Vec::new() };
         for row in (0..frame.height()).step_by(MEANS.len()) {
@@ -157,19 +174,9 @@ impl Comparison {
     }
 }
 
-fn headings(frame: &DataFrame, values: &[&str]) -> Result<Vec<Heading>> {
-    let policy = Heading { lines: vec!["policy".to_owned()], align: Align::Left };
-    let titles = values.iter().map(|name| Ok(title_and_unit(frame.column(name)?)));
-    [Ok(policy)].into_iter().chain(titles).collect()
-}
-
 fn mean_heading(mean: &str) -> Heading {
     let lines = ["IPC", "ratio", mean].map(str::to_owned).to_vec();
     Heading { lines, align: Align::Right }
-}
-
-fn shown_columns(frame: &DataFrame, names: &[&str]) -> Result<Vec<Vec<String>>> {
-    names.iter().map(|name| shown(frame.column(name)?)).collect()
 }
 
 fn line<'a>(policy: &str, values: impl Iterator<Item = &'a String>) -> Row {

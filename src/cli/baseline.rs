@@ -47,6 +47,7 @@ impl Baseline {
     ) -> anyhow::Result<String> {
         let runs = Results::open(directory)?.runs()?;
         let mut options = CompareOptions::new(self.name());
+        options.units = run_columns().into_iter().map(|c| (c.name, c.unit.to_owned())).collect();
         if let Some(shown) = shown {
             options.metrics = shown.to_vec();
         }
