@@ -273,10 +273,9 @@ fn a_metric_is_set_against_that_of_the_baseline() {
 
 #[test]
 fn units_of_other_columns_are_shown_and_fractions_in_percent() {
-    let frame = runs().lazy().with_columns([
-        lit(0.125).alias("waiting_ratio"),
-        lit(20.0).alias("queue_latency"),
-    ]);
+    let frame = runs()
+        .lazy()
+        .with_columns([lit(0.125).alias("waiting_ratio"), lit(20.0).alias("queue_latency")]);
     let units = [("waiting_ratio", "fraction"), ("queue_latency", "LLC cycles")];
     let units = units.map(|(column, unit)| (column.to_owned(), unit.to_owned()));
     let metrics = ["waiting_ratio", "queue_latency"].map(str::to_owned).to_vec();
