@@ -104,3 +104,23 @@ fn nobody_waits_for_ever_for_an_owner_at_a_barrier() {
         assert_eq!(outcome.issues.len(), 30);
     }
 }
+
+/// Warps that could issue for ever, warps that lose their lines to each other and warps that meet at barriers: whoever is
+/// passed over or held back comes to its end, in any case when the others have come to theirs.
+#[test]
+fn under_every_scheduler_every_warp_comes_to_its_end() {
+    let busy = || vec![compute(Integer, &[]); 60];
+    let losing = |line| vec![load(&[line]).used_after(0), barrier(0), load(&[line]).used_after(0)];
+    let ctas =
+        || vec![vec![busy(), busy()], vec![losing(0), losing(128)], vec![losing(256), busy()]];
+    let instructions: usize = ctas().iter().flatten().map(Vec::len).sum();
+    for scheduler in WARP_SCHEDULERS.names() {
+        for schedulers in ["sm.schedulers=1", "sm.schedulers=2"] {
+            let policy = format!("policy.warp_scheduler={scheduler}");
+            let machine = machine(&[&ONE_LINE[..], &[&policy, schedulers]].concat());
+            let outcome = run_ctas(&machine, ctas());
+            assert_eq!(outcome.issues.len(), instructions, "{scheduler}");
+            assert_eq!(outcome.ended.len(), 3, "{scheduler}");
+        }
+    }
+}
