@@ -18,7 +18,7 @@ const INFO: PolicyInfo = PolicyInfo {
         name: "form",
         default: "one-stage",
         unit: "-",
-        range: "one-stage or router",
+        range: "one-stage | router",
         summary: "one-stage: the head packet of each input competes for its output and holds both for its flits; router: flits, \
                   buffers, virtual channels and an allocator",
     }],

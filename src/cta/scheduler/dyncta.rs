@@ -43,7 +43,7 @@ const INFO: PolicyInfo = PolicyInfo {
             name: "idle",
             default: "no-issue",
             unit: "-",
-            range: "no-issue or no-warp",
+            range: "no-issue | no-warp",
             summary: "idle cycles: those that wait for no memory and no unit, or only those without any warp",
         },
     ],

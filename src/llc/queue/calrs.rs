@@ -16,7 +16,7 @@ const INFO: PolicyInfo = PolicyInfo {
         name: "emptied",
         default: "served",
         unit: "-",
-        range: "served or highest",
+        range: "served | highest",
         summary: "subqueue that must be empty after a service for priorities to rotate: the one served, or that of priority 0",
     }],
 };

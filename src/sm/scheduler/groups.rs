@@ -9,7 +9,7 @@ pub(super) const IDLE_PARAM: ParamInfo = ParamInfo {
     name: "idle",
     default: "wait",
     unit: "-",
-    range: "wait, lend",
+    range: "wait | lend",
     summary: "when no warp of the group can issue, though one needs no data from memory: others wait, or may issue",
 };
 
