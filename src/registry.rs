@@ -231,3 +231,43 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, c)| c)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INFO: PolicyInfo =
+        PolicyInfo { name: "counted", summary: "a number", source: "a test", params: &[] };
+
+    #[derive(Debug, Default, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Options {
+        count: i64,
+    }
+
+    static REGISTRY: Registry<i64, ()> = Registry {
+        slot: "slot",
+        entries: &[Entry {
+            info: INFO,
+            build: |(), params| Ok(Box::new(params.parse::<Options>(&INFO)?.count)),
+        }],
+    };
+
+    #[test]
+    fn numbers_are_taken_up_to_the_largest() {
+        let build = |value: &str| REGISTRY.build(&format!("counted(count={value})"), &());
+        assert_eq!(build("1099511627776").as_deref(), Ok(&LARGEST));
+        assert_eq!(build("-7").as_deref(), Ok(&-7));
+        for value in ["1099511627777", "18446744073709551615", "-1099511627777"] {
+            let error = build(value).unwrap_err().to_string();
+            assert!(error.contains("slot `counted`") && error.contains(value), "{error}");
+            assert!(error.contains("at most 1099511627776"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_is_given_once() {
+        let error = REGISTRY.build("counted(count=1, count=2)", &()).unwrap_err().to_string();
+        assert!(error.contains("`count` is given twice"), "{error}");
+    }
+}

@@ -27,6 +27,14 @@ fn a_table_for_people() {
 }
 
 #[test]
+fn a_table_names_what_was_set_of_the_machine() {
+    let set = ["--set", "dram.channels=2", "--warp-scheduler", "lrr"];
+    let table = bench().output(&with(&set));
+    let first = "on li2015 with dram.channels=2, warp_scheduler=lrr\n";
+    assert!(table.starts_with(first), "{table}");
+}
+
+#[test]
 fn formats_and_jobs_say_the_same() {
     let bench = bench();
     let rows: Vec<Row> = serde_json::from_str(&bench.output(&with(&["--format", "json"]))).unwrap();

@@ -111,3 +111,16 @@ fn no_scheduler_is_faster_than_perfect_dram() {
     let activations = perfect.channels.iter().flat_map(|c| &c.banks).map(|b| b.activations);
     assert_eq!(activations.sum::<u64>(), 0);
 }
+
+/// In every LLC cycle the machine is in the state of its busiest slice.
+#[test]
+fn one_slice_whose_misses_are_shared_is_enough_for_the_machine() {
+    let result = with(&["sm.max_requests=2"], shared_lines());
+    let [idle, unshared, shared] = result.mshr_cycles;
+    let slices = || result.slices.iter().map(|slice| slice.mshr_cycles);
+    assert!(slices().all(|cycles| cycles.iter().sum::<u64>() == idle + unshared + shared));
+    assert!(slices().all(|[of_slice, ..]| idle <= of_slice));
+    assert!(slices().all(|[.., of_slice]| shared > of_slice), "{shared}: some other shares too");
+    assert!(shared <= slices().map(|[.., of_slice]| of_slice).sum());
+    assert_eq!(with(&["llc.enabled=false"], shared_lines()).mshr_cycles, [0; 3]);
+}
