@@ -16,6 +16,7 @@ pub mod network;
 mod random;
 pub mod record;
 pub mod registry;
+pub mod sample;
 pub mod sm;
 #[cfg(test)]
 mod testing;
