@@ -71,10 +71,10 @@ impl FromArgMatches for Kernel {
             Some((parameter.name.to_owned(), text.clone()))
         };
         let unknown = |error| Error::raw(ErrorKind::InvalidSubcommand, format!("{error}\n"));
-        let parameters = workload::find(name).map_err(unknown)?.parameters;
+        let generator = workload::find(name).map_err(unknown)?;
         Ok(Kernel {
             name: name.to_owned(),
-            parameters: parameters.iter().filter_map(value).collect(),
+            parameters: generator.parameters().filter_map(value).collect(),
             seed: matches.get_one(SEED).copied().unwrap_or_default(),
             output: matches.get_one(OUTPUT).cloned().unwrap_or_default(),
         })
@@ -104,7 +104,7 @@ fn subcommand(generator: &Generator) -> Command {
     Command::new(generator.name)
         .about(capitalised(generator.summary))
         .after_help(format!("Source: {}", generator.source))
-        .args(generator.parameters.iter().map(option))
+        .args(generator.parameters().map(option))
         .args([seed, output])
 }
 

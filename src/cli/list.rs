@@ -221,7 +221,7 @@ fn policy(info: &'static PolicyInfo) -> Item {
 }
 
 fn generator(generator: &Generator) -> Item {
-    let parameters = generator.parameters.iter().map(|parameter| Parameter {
+    let parameters = generator.parameters().map(|parameter| Parameter {
         name: parameter.name.to_owned(),
         default: parameter.default(),
         unit: parameter.unit().to_owned(),

@@ -1,17 +1,19 @@
 //! Values of a kernel: one per lane, and the register that holds them.
 
 use std::cell::Cell;
-use std::ops::{Add, BitAnd, Mul, Shr, Sub};
+use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Shl, Shr, Sub};
 
 use warpmem_trace::{OpClass, Reg, WARP_SIZE};
 
 use super::memory::Word;
+use super::numbers::{Integer, Number};
+use super::predicate::Predicate;
 use super::warp::{Warp, lanes_of};
 
 /// A value of each lane. Operators issue the instruction that computes them.
 #[derive(Clone, Copy)]
 pub struct Lanes<'w, T> {
-    pub(super) warp: &'w Warp,
+    warp: &'w Warp,
     values: [T; WARP_SIZE],
     register: Option<Reg>,
 }
@@ -49,58 +51,6 @@ impl<T: Word> Operand<T> for &Var<'_, T> {
     }
 }
 
-/// Numbers a lane can calculate with; integers wrap around.
-pub trait Number: Word + PartialOrd {
-    /// The unit that calculates.
-    const CLASS: OpClass;
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
-    /// `self * factor + addend`, rounded once.
-    fn times_plus(self, factor: Self, addend: Self) -> Self;
-}
-
-/// Numbers with bits to pick at.
-pub trait Integer: Number {
-    fn and(self, other: Self) -> Self;
-    fn shift_right(self, by: u32) -> Self;
-}
-
-macro_rules! integers {
-    ($($t:ty),*) => {$(
-        impl Number for $t {
-            const CLASS: OpClass = OpClass::Integer;
-            fn plus(self, other: $t) -> $t { self.wrapping_add(other) }
-            fn minus(self, other: $t) -> $t { self.wrapping_sub(other) }
-            fn times(self, other: $t) -> $t { self.wrapping_mul(other) }
-            fn times_plus(self, factor: $t, addend: $t) -> $t {
-                self.wrapping_mul(factor).wrapping_add(addend)
-            }
-        }
-        impl Integer for $t {
-            fn and(self, other: $t) -> $t { self & other }
-            fn shift_right(self, by: u32) -> $t { self.wrapping_shr(by) }
-        }
-    )*};
-}
-integers!(u8, u32, u64);
-
-impl Number for f32 {
-    const CLASS: OpClass = OpClass::Fp32;
-    fn plus(self, other: f32) -> f32 {
-        self + other
-    }
-    fn minus(self, other: f32) -> f32 {
-        self - other
-    }
-    fn times(self, other: f32) -> f32 {
-        self * other
-    }
-    fn times_plus(self, factor: f32, addend: f32) -> f32 {
-        self.mul_add(factor, addend)
-    }
-}
-
 impl<'w, T: Word> Lanes<'w, T> {
     pub(super) fn new(
         warp: &'w Warp,
@@ -110,21 +60,19 @@ impl<'w, T: Word> Lanes<'w, T> {
         Lanes { warp, values, register }
     }
 
+    pub(super) fn warp(&self) -> &'w Warp {
+        self.warp
+    }
+
+    /// What an instruction of `class` makes of each lane's value.
+    pub(super) fn converted<U: Word>(self, class: OpClass, to: impl Fn(T) -> U) -> Lanes<'w, U> {
+        let register = self.warp.compute(class, &[self.register]);
+        Lanes::new(self.warp, self.values.map(to), Some(register))
+    }
+
     /// The same registers read as something else: no instruction.
     pub(super) fn view<U: Word>(self, of: impl Fn(T) -> U) -> Lanes<'w, U> {
         Lanes::new(self.warp, std::array::from_fn(|lane| of(self.values[lane])), self.register)
-    }
-
-    /// `SHFL.DOWN`: the value of the lane `distance` above; a lane's own if there is none or it is inactive.
-    pub fn shuffle_down(self, distance: usize) -> Lanes<'w, T> {
-        let active = self.warp.active();
-        let from = |lane: usize| match lane + distance {
-            above if above < WARP_SIZE && active >> above & 1 == 1 => above,
-            _ => lane,
-        };
-        let register = self.warp.compute(OpClass::Integer, &[self.register]);
-        let values = std::array::from_fn(|lane| self.values[from(lane)]);
-        Lanes::new(self.warp, values, Some(register))
     }
 }
 
@@ -142,6 +90,16 @@ impl<'w, T: Number> Lanes<'w, T> {
         Lanes::new(self.warp, values, Some(register))
     }
 
+    /// The lesser of both (`IMNMX`, `FMNMX`).
+    pub fn min(self, other: impl Operand<T>) -> Lanes<'w, T> {
+        self.combine(other, T::lesser)
+    }
+
+    /// The greater of both (`IMNMX`, `FMNMX`).
+    pub fn max(self, other: impl Operand<T>) -> Lanes<'w, T> {
+        self.combine(other, T::greater)
+    }
+
     /// `self * factor + addend` in one instruction (`IMAD`, `FFMA`).
     pub fn mad(self, factor: impl Operand<T>, addend: impl Operand<T>) -> Lanes<'w, T> {
         let sources = [self.register, factor.register(), addend.register()];
@@ -151,25 +109,40 @@ impl<'w, T: Number> Lanes<'w, T> {
         Lanes::new(self.warp, std::array::from_fn(value), Some(register))
     }
 
-    fn compare(self, other: impl Operand<T>, with: impl Fn(&T, &T) -> bool) -> Predicate {
+    fn compare(self, other: impl Operand<T>, with: impl Fn(&T, &T) -> bool) -> Predicate<'w> {
         let register = self.warp.compute(T::CLASS, &[self.register, other.register()]);
         let holds = |&lane: &usize| with(&self.values[lane], &other.lane(lane));
         let bits = (0..WARP_SIZE).filter(holds).fold(0, |bits, lane| bits | 1 << lane);
-        Predicate { bits, register: Some(register) }
+        Predicate::new(self.warp, bits, register)
     }
 
     /// `self < other` (`ISETP.LT`)
-    pub fn lt(self, other: impl Operand<T>) -> Predicate {
+    pub fn lt(self, other: impl Operand<T>) -> Predicate<'w> {
         self.compare(other, T::lt)
     }
 
+    /// `self <= other`
+    pub fn le(self, other: impl Operand<T>) -> Predicate<'w> {
+        self.compare(other, T::le)
+    }
+
+    /// `self > other`
+    pub fn gt(self, other: impl Operand<T>) -> Predicate<'w> {
+        self.compare(other, T::gt)
+    }
+
+    /// `self >= other`
+    pub fn ge(self, other: impl Operand<T>) -> Predicate<'w> {
+        self.compare(other, T::ge)
+    }
+
     /// `self == other`
-    pub fn eq(self, other: impl Operand<T>) -> Predicate {
+    pub fn eq(self, other: impl Operand<T>) -> Predicate<'w> {
         self.compare(other, T::eq)
     }
 
     /// `self != other`
-    pub fn ne(self, other: impl Operand<T>) -> Predicate {
+    pub fn ne(self, other: impl Operand<T>) -> Predicate<'w> {
         self.compare(other, T::ne)
     }
 }
@@ -188,8 +161,17 @@ operators!(
     Add add Number plus,
     Sub sub Number minus,
     Mul mul Number times,
-    BitAnd bitand Integer and
+    BitAnd bitand Integer and,
+    BitOr bitor Integer or,
+    BitXor bitxor Integer xor
 );
+
+impl<'w, T: Integer> Shl<u32> for Lanes<'w, T> {
+    type Output = Lanes<'w, T>;
+    fn shl(self, by: u32) -> Lanes<'w, T> {
+        self.combine(T::ZERO, |value, _| value.shift_left(by))
+    }
+}
 
 impl<'w, T: Integer> Shr<u32> for Lanes<'w, T> {
     type Output = Lanes<'w, T>;
@@ -198,21 +180,24 @@ impl<'w, T: Integer> Shr<u32> for Lanes<'w, T> {
     }
 }
 
-/// A condition of each lane.
-#[derive(Clone, Copy)]
-pub struct Predicate {
-    bits: u32,
-    register: Option<Reg>,
-}
-
-impl Predicate {
-    /// One bit per lane; only those of active lanes mean anything.
-    pub(super) fn bits(self) -> u32 {
-        self.bits
+impl<'w, T: Integer> Lanes<'w, T> {
+    /// `self / divisor`, which the compiler knows: a shift, or the high half of a product and a shift
+    /// (`IMAD.HI.U32`, `SHF`).
+    pub fn quotient(self, divisor: T) -> Lanes<'w, T> {
+        let product = match divisor.is_power_of_two() {
+            true => self,
+            false => self.converted(OpClass::Integer, |value| value),
+        };
+        product.converted(OpClass::Integer, |value| value.divided_by(divisor))
     }
 
-    pub(super) fn register(self) -> Option<Reg> {
-        self.register
+    /// `self % divisor`, which the compiler knows: a mask, or what [`Lanes::quotient`] times `divisor` leaves.
+    pub fn remainder(self, divisor: T) -> Lanes<'w, T> {
+        let rest = |quotient: T, value: T| value.minus(quotient.times(divisor));
+        if divisor.is_power_of_two() {
+            return self.converted(OpClass::Integer, |v| rest(v.divided_by(divisor), v));
+        }
+        self.quotient(divisor).combine(self, rest)
     }
 }
 

@@ -4,6 +4,8 @@
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
+use half::f16;
+
 /// Where the first array lies; CUDA's unified address space puts allocations around here.
 const HEAP_BASE: u64 = 0x7f20_0000_0000;
 /// Alignment of an allocation (cudaMalloc promises 256 bytes).
@@ -35,7 +37,19 @@ macro_rules! number_words {
         }
     )*};
 }
-number_words!(u8, u32, u64, f32);
+number_words!(u8, u32, u64, f32, f64);
+
+/// Half precision.
+impl Word for f16 {
+    const BYTES: usize = 2;
+    const ZERO: f16 = f16::ZERO;
+    fn decode(bytes: &[u8]) -> f16 {
+        f16::from_le_bytes([bytes[0], bytes[1]])
+    }
+    fn encode(self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.to_le_bytes());
+    }
+}
 
 /// CUDA's vector types (`float4`, `int2`) and structures of one element type.
 impl<T: Word, const N: usize> Word for [T; N] {

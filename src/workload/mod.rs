@@ -7,13 +7,17 @@
 //!
 //! The same name, arguments and seed give the same bytes on any platform.
 
+mod atomics;
+mod functions;
 mod gpu;
 mod input;
 mod kernels;
 mod lanes;
 mod memory;
+mod numbers;
 mod parameters;
 mod pointer;
+mod predicate;
 #[cfg(test)]
 mod tests;
 mod warp;
@@ -38,8 +42,16 @@ pub struct Generator {
     pub summary: &'static str,
     /// The program or paper that the kernels are taken from.
     pub source: &'static str,
-    pub parameters: &'static [Parameter],
+    /// Groups of parameters: those that several generators have in common, and its own.
+    parameters: &'static [&'static [Parameter]],
     run: fn(&mut Gpu, &Arguments, &mut Random) -> Result<(), WorkloadError>,
+}
+
+impl Generator {
+    /// All its parameters, in the order in which they are listed.
+    pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
+        self.parameters.iter().copied().flatten()
+    }
 }
 
 /// Why a workload was not generated.

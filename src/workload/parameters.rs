@@ -133,13 +133,14 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Checks `given` (name → text) against `parameters`.
+    /// Checks `given` (name → text) against `groups` of parameters.
     pub fn resolve(
         generator: &'static str,
-        parameters: &[Parameter],
+        groups: &[&[Parameter]],
         given: &BTreeMap<String, String>,
     ) -> Result<Arguments, WorkloadError> {
-        let names = || parameters.iter().map(|p| p.name);
+        let parameters = || groups.iter().copied().flatten();
+        let names = || parameters().map(|p| p.name);
         if let Some(unknown) = given.keys().find(|key| !names().any(|name| name == *key)) {
             return Err(WorkloadError::UnknownParameter {
                 generator,
@@ -152,8 +153,7 @@ impl Arguments {
             Some(text) => parameter.parse(text),
             None => parameter.parse(&parameter.default()),
         };
-        let values =
-            parameters.iter().map(|p| value(p).map(|v| (*p, v))).collect::<Result<_, _>>()?;
+        let values = parameters().map(|p| value(p).map(|v| (*p, v))).collect::<Result<_, _>>()?;
         Ok(Arguments { values })
     }
 
@@ -220,7 +220,7 @@ mod tests {
 
     fn resolve(given: &[(&str, &str)]) -> Result<Arguments, String> {
         let given = given.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
-        Arguments::resolve("paint", PARAMETERS, &given).map_err(|e| e.to_string())
+        Arguments::resolve("paint", &[PARAMETERS], &given).map_err(|e| e.to_string())
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Addresses of each lane, and the loads, stores and atomics that go to them.
+//! Addresses of each lane, and the loads and stores that go to them.
 
 use std::marker::PhantomData;
 
 use warpmem_trace::{CacheOp, Kind, OpClass, Reg, Space, WARP_SIZE};
 
-use super::lanes::{Lanes, Number, Operand};
+use super::lanes::{Lanes, Operand};
 use super::memory::{Array, Word};
 use super::warp::{Access, Warp, lanes_of};
 
@@ -36,7 +36,12 @@ impl<'w, T: Word> Pointer<'w, T> {
 
     /// `*p`
     pub fn load(self) -> Lanes<'w, T> {
-        let register = self.warp.access::<T>(&self.access(Kind::Load, CacheOp::Default), &[]);
+        self.load_as(CacheOp::Default)
+    }
+
+    /// `*p` with a cache operator: `__ldg` is `ReadOnly`, a `volatile` pointer `Volatile`.
+    pub fn load_as(self, cache_op: CacheOp) -> Lanes<'w, T> {
+        let register = self.warp.access::<T>(&self.access(Kind::Load, cache_op), &[]);
         let mut values = [T::ZERO; WARP_SIZE];
         for lane in lanes_of(self.warp.active()) {
             values[lane] = self.warp.read(self.space, self.addresses[lane]);
@@ -53,7 +58,25 @@ impl<'w, T: Word> Pointer<'w, T> {
         }
     }
 
-    fn access(&self, kind: Kind, cache_op: CacheOp) -> Access {
+    /// Changes the words of the active lanes one after the other, lowest first; what they were before.
+    pub(super) fn update(&self, with: impl Fn(usize, T) -> T) -> [T; WARP_SIZE] {
+        let mut before = [T::ZERO; WARP_SIZE];
+        for lane in lanes_of(self.warp.active()) {
+            before[lane] = self.warp.read(self.space, self.addresses[lane]);
+            self.warp.write(self.space, self.addresses[lane], with(lane, before[lane]));
+        }
+        before
+    }
+
+    pub(super) fn warp(&self) -> &'w Warp {
+        self.warp
+    }
+
+    pub(super) fn space(&self) -> Space {
+        self.space
+    }
+
+    pub(super) fn access(&self, kind: Kind, cache_op: CacheOp) -> Access {
         Access {
             kind,
             space: self.space,
@@ -81,25 +104,11 @@ impl<'w, T: Word, const N: usize> Pointer<'w, [T; N]> {
     }
 }
 
-impl<T: Number> Pointer<'_, T> {
-    /// `atomicAdd(p, value)` whose result is not used (`RED.ADD` in global memory, `ATOMS.ADD` in shared):
-    /// lanes one after the other, lowest first.
-    pub fn add(self, value: impl Operand<T>) {
-        let cache_op =
-            if self.space == Space::Shared { CacheOp::Default } else { CacheOp::StrongGpu };
-        self.warp.access::<T>(&self.access(Kind::Reduction, cache_op), &[value.register()]);
-        for lane in lanes_of(self.warp.active()) {
-            let old: T = self.warp.read(self.space, self.addresses[lane]);
-            self.warp.write(self.space, self.addresses[lane], old.plus(value.lane(lane)));
-        }
-    }
-}
-
 impl<'w> Lanes<'w, u64> {
     /// The value as an address, as `*(T *)value` reads it: no instruction.
     pub fn as_pointer<T: Word>(self) -> Pointer<'w, T> {
         Pointer {
-            warp: self.warp,
+            warp: self.warp(),
             space: Space::Global,
             addresses: std::array::from_fn(|lane| self.lane(lane)),
             register: self.register(),
@@ -111,9 +120,9 @@ impl<'w> Lanes<'w, u64> {
 impl<T: Word> Array<T> {
     /// `&array[index]` (`IMAD.WIDE`).
     pub fn at<'w>(&self, index: Lanes<'w, u32>) -> Pointer<'w, T> {
-        let register = index.warp.compute(OpClass::Integer, &[index.register()]);
+        let register = index.warp().compute(OpClass::Integer, &[index.register()]);
         Pointer {
-            warp: index.warp,
+            warp: index.warp(),
             space: Space::Global,
             addresses: std::array::from_fn(|lane| self.address(u64::from(index.lane(lane)))),
             register: Some(register),
@@ -151,14 +160,25 @@ pub struct Shared<T> {
 }
 
 impl<T: Word> Shared<T> {
+    /// `&array[0]`: an immediate, no instruction.
+    pub fn first<'w>(&self, warp: &'w Warp) -> Pointer<'w, T> {
+        Pointer {
+            warp,
+            space: Space::Shared,
+            addresses: [u64::from(self.base); WARP_SIZE],
+            register: None,
+            element: PhantomData,
+        }
+    }
+
     /// `&array[index]`: a shift, as shared addresses have 32 bits.
     pub fn at<'w>(&self, index: Lanes<'w, u32>) -> Pointer<'w, T> {
-        let register = index.warp.compute(OpClass::Integer, &[index.register()]);
+        let register = index.warp().compute(OpClass::Integer, &[index.register()]);
         let address = |lane| {
             u64::from(index.lane(lane).wrapping_mul(T::BYTES as u32).wrapping_add(self.base))
         };
         Pointer {
-            warp: index.warp,
+            warp: index.warp(),
             space: Space::Shared,
             addresses: std::array::from_fn(address),
             register: Some(register),

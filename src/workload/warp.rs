@@ -20,8 +20,9 @@ use warpmem_trace::{
     WarpAssembler,
 };
 
-use super::lanes::{Lanes, Operand, Predicate, Var};
+use super::lanes::{Lanes, Operand, Var};
 use super::memory::{Memory, Word};
+use super::predicate::Predicate;
 
 /// Bytes of a SASS instruction.
 const INSTRUCTION_BYTES: u64 = 16;
@@ -137,14 +138,43 @@ impl Warp {
 
     /// `threadIdx.x`
     pub fn thread_x(&self) -> Lanes<'_, u32> {
-        let width = self.position.get().block[0];
+        let [width, ..] = self.position.get().block;
         self.special(|linear| linear % width)
+    }
+
+    /// `threadIdx.y`
+    pub fn thread_y(&self) -> Lanes<'_, u32> {
+        let [width, height, _] = self.position.get().block;
+        self.special(|linear| linear / width % height)
+    }
+
+    /// `threadIdx.z`
+    pub fn thread_z(&self) -> Lanes<'_, u32> {
+        let [width, height, _] = self.position.get().block;
+        self.special(|linear| linear / width / height)
+    }
+
+    /// Number of the lane in the warp.
+    pub fn lane(&self) -> Lanes<'_, u32> {
+        self.special(|linear| linear % WARP_SIZE as u32)
     }
 
     /// `blockIdx.x`
     pub fn block_x(&self) -> Lanes<'_, u32> {
-        let x = self.position.get().cta[0];
+        let [x, ..] = self.position.get().cta;
         self.special(|_| x)
+    }
+
+    /// `blockIdx.y`
+    pub fn block_y(&self) -> Lanes<'_, u32> {
+        let [_, y, _] = self.position.get().cta;
+        self.special(|_| y)
+    }
+
+    /// `blockIdx.z`
+    pub fn block_z(&self) -> Lanes<'_, u32> {
+        let [_, _, z] = self.position.get().cta;
+        self.special(|_| z)
     }
 
     /// `blockDim.x`, a constant.
@@ -152,15 +182,31 @@ impl Warp {
         self.position.get().block[0]
     }
 
+    /// `blockDim.y`, a constant.
+    pub fn block_height(&self) -> u32 {
+        self.position.get().block[1]
+    }
+
     /// `gridDim.x`, a constant.
     pub fn grid_width(&self) -> u32 {
         self.position.get().grid[0]
+    }
+
+    /// `gridDim.y`, a constant.
+    pub fn grid_height(&self) -> u32 {
+        self.position.get().grid[1]
     }
 
     /// `blockIdx.x * blockDim.x + threadIdx.x`
     pub fn global_x(&self) -> Lanes<'_, u32> {
         let (block, thread) = (self.block_x(), self.thread_x());
         block.mad(self.block_width(), thread)
+    }
+
+    /// `blockIdx.y * blockDim.y + threadIdx.y`
+    pub fn global_y(&self) -> Lanes<'_, u32> {
+        let (block, thread) = (self.block_y(), self.thread_y());
+        block.mad(self.block_height(), thread)
     }
 
     /// Reads a special register (`S2R`), which depends on the thread's linear index in the CTA.
@@ -180,12 +226,40 @@ impl Warp {
 
     /// `if (condition) body`: a branch around the body.
     pub fn when(&self, condition: Predicate, body: impl FnOnce()) {
+        let outer = self.branch(condition);
+        body();
+        self.reconverge(outer);
+    }
+
+    /// As [`Warp::when`], for bodies with barriers in them: the condition must then be the same for the whole CTA.
+    pub async fn when_in_step(&self, condition: Predicate<'_>, body: impl AsyncFnOnce()) {
+        let outer = self.branch(condition);
+        body().await;
+        self.reconverge(outer);
+    }
+
+    /// `if (condition) body else other`: the first ends with a branch around the second.
+    pub fn when_else(&self, condition: Predicate, body: impl FnOnce(), other: impl FnOnce()) {
+        let outer = self.branch(condition);
+        body();
+        self.issue_control(self.active(), &[]);
+        self.update(|flow| flow.active = outer & !condition.bits() & flow.live);
+        other();
+        self.reconverge(outer);
+    }
+
+    /// Sets up the convergence barrier and takes the lanes for which `condition` does not hold around what follows.
+    /// The lanes there were before.
+    fn branch(&self, condition: Predicate) -> u32 {
         self.issue_control(self.active(), &[]);
         let entering = self.active() & condition.bits();
         self.issue_control(self.active() & !entering, &[condition.register()]);
-        let outer = self.replace_active(entering);
-        body();
-        self.reconverge(outer);
+        self.replace_active(entering)
+    }
+
+    /// A branch that no lane takes, as around a slow path.
+    pub(super) fn not_taken(&self) {
+        self.issue_control(0, &[]);
     }
 
     /// `if (!condition) return;`
@@ -204,15 +278,30 @@ impl Warp {
     }
 
     /// `do body while (its value)`: lanes leave one by one, and wait for the last.
-    pub fn do_while(&self, mut body: impl FnMut() -> Predicate) {
+    pub fn do_while<'w>(&'w self, mut body: impl FnMut() -> Predicate<'w>) {
         let entry = self.loop_entry();
         while self.goes_round(&entry, body()) {}
     }
 
     /// As [`Warp::do_while`], for bodies with barriers in them.
-    pub async fn do_while_in_step(&self, mut body: impl AsyncFnMut() -> Predicate) {
+    pub async fn do_while_in_step<'w>(&'w self, mut body: impl AsyncFnMut() -> Predicate<'w>) {
         let entry = self.loop_entry();
         while self.goes_round(&entry, body().await) {}
+    }
+
+    /// `while (condition) body`, compiled as usual: the condition once before the loop, and again at its end.
+    pub fn while_loop<'w>(
+        &'w self,
+        mut condition: impl FnMut() -> Predicate<'w>,
+        mut body: impl FnMut(),
+    ) {
+        let enters = condition();
+        self.when(enters, || {
+            self.do_while(|| {
+                body();
+                condition()
+            });
+        });
     }
 
     /// `for (i = start; i < end; i += step) body(i)`, compiled as usual: a guard, then a loop that tests at
@@ -221,7 +310,7 @@ impl Warp {
         &'w self,
         start: impl Operand<u32>,
         end: impl Operand<u32>,
-        step: u32,
+        step: impl Operand<u32>,
         mut body: impl FnMut(Lanes<'w, u32>),
     ) {
         let i = self.var(start);
@@ -232,6 +321,26 @@ impl Warp {
                 i.get().lt(end)
             });
         });
+    }
+
+    /// As [`Warp::range`], for bodies with barriers in them: all threads of the CTA must then go round as often.
+    pub async fn range_in_step<'w>(
+        &'w self,
+        start: impl Operand<u32>,
+        end: impl Operand<u32>,
+        step: impl Operand<u32>,
+        mut body: impl AsyncFnMut(Lanes<'w, u32>),
+    ) {
+        let i = self.var(start);
+        self.when_in_step(i.get().lt(end), async || {
+            self.do_while_in_step(async || {
+                body(i.get()).await;
+                i.set(i.get() + step);
+                i.get().lt(end)
+            })
+            .await;
+        })
+        .await;
     }
 
     /// `__syncthreads()`: the CTA's other warps run up to here before this one goes on.
@@ -248,6 +357,15 @@ impl Warp {
             true => Poll::Ready(()),
         })
         .await;
+    }
+
+    /// `__threadfence()` (`MEMBAR`).
+    pub fn fence(&self) {
+        let place = self.advance();
+        let mask = self.active();
+        if mask != 0 {
+            self.sync_point(|assembler| assembler.fence(pc(place), mask));
+        }
     }
 
     /// The top of a loop: what was computed before it is not computed again on the next round, so no

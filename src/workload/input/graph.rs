@@ -1,7 +1,9 @@
 //! Undirected graphs.
 
+use super::check_entries;
 use super::{Csr, Random};
-use crate::workload::parameters::Choice;
+use crate::workload::WorkloadError;
+use crate::workload::parameters::{Arguments, Choice, Parameter};
 
 /// How a graph's edges are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +25,36 @@ impl Choice for GraphKind {
         ("grid", GraphKind::Grid),
         ("grid3d", GraphKind::Grid3d),
     ];
+}
+
+/// Parameters of kernels that work on a graph.
+pub const GRAPH: &[Parameter] = &[
+    Parameter::choice::<GraphKind>("graph", "rmat", "Kind of graph"),
+    Parameter::count("nodes", 1 << 16, (1, 1 << 24), "vertices", "Vertices"),
+    Parameter::count(
+        "degree",
+        8,
+        (1, 1 << 10),
+        "edges",
+        "Mean neighbours of a vertex (not for grids)",
+    ),
+];
+
+/// An undirected graph without loops or parallel edges.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    pub structure: Csr,
+    /// Of every entry of `structure`; both directions of an edge have the same.
+    pub weights: Vec<u32>,
+}
+
+/// The graph that the parameters of [`GRAPH`] ask for.
+pub fn graph_of(arguments: &Arguments, random: &mut Random) -> Result<Graph, WorkloadError> {
+    let (nodes, degree) = (arguments.count32("nodes"), arguments.count32("degree"));
+    check_entries("edges", nodes, degree)?;
+    let structure = graph(arguments.choice("graph"), nodes, degree, random);
+    let weights = structure.columns.iter().map(|_| 1).collect();
+    Ok(Graph { structure, weights })
 }
 
 /// An undirected graph of `nodes` vertices (grids: the largest square or cube within) with about `degree`

@@ -1,8 +1,10 @@
 //! Sparse square matrices.
 
+use super::check_entries;
 use super::graph::rmat_pair;
 use super::{Csr, Random};
-use crate::workload::parameters::Choice;
+use crate::workload::WorkloadError;
+use crate::workload::parameters::{Arguments, Choice, Parameter};
 
 /// Where a matrix has its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +33,23 @@ impl Choice for MatrixKind {
 #[derive(Clone, Debug)]
 pub struct Matrix {
     pub structure: Csr,
+    /// Number of columns.
+    pub columns: u32,
     pub values: Vec<f32>,
+}
+
+/// Parameters of kernels that work on a matrix.
+pub const MATRIX: &[Parameter] = &[
+    Parameter::choice::<MatrixKind>("matrix", "uniform", "Where the matrix has its entries"),
+    Parameter::count("rows", 1 << 15, (1, 1 << 24), "rows", "Rows and columns"),
+    Parameter::count("nnz-per-row", 16, (1, 1 << 12), "entries", "Mean entries of a row"),
+];
+
+/// The matrix that the parameters of [`MATRIX`] ask for.
+pub fn matrix_of(arguments: &Arguments, random: &mut Random) -> Result<Matrix, WorkloadError> {
+    let (rows, per_row) = (arguments.count32("rows"), arguments.count32("nnz-per-row"));
+    check_entries("entries", rows, per_row)?;
+    Ok(matrix(arguments.choice("matrix"), rows, per_row, random))
 }
 
 /// A square matrix of `rows` rows with about `per_row` entries each (repeats that were drawn are dropped;
@@ -49,7 +67,7 @@ pub fn matrix(kind: MatrixKind, rows: u32, per_row: u32, random: &mut Random) ->
     };
     let structure = Csr::from_pairs(rows, pairs);
     let values = structure.columns.iter().map(|_| (1 + random.index(7)) as f32).collect();
-    Matrix { structure, values }
+    Matrix { structure, columns: rows, values }
 }
 
 fn banded(rows: u32, width: u32) -> Vec<(u32, u32)> {

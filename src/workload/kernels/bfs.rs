@@ -27,29 +27,21 @@ pub const GENERATOR: Generator = Generator {
     summary: "breadth-first search, topology-driven, two kernels per level",
     source: "Rodinia 3.1, bfs (Che et al., IISWC 2009)",
     parameters: &[
-        Parameter::choice::<GraphKind>("graph", "rmat", "Kind of graph"),
-        Parameter::count("nodes", 1 << 16, (1, 1 << 24), "vertices", "Vertices"),
-        Parameter::count(
-            "degree",
-            8,
-            (1, 1 << 10),
-            "edges",
-            "Mean neighbours of a vertex (not for grids)",
-        ),
-        Parameter::count(
-            "source",
-            0,
-            (0, 1 << 24),
-            "-",
-            "Where the search starts: rank of the vertex by its neighbours, 0 has most",
-        ),
-        Parameter::count("levels", 1 << 20, (1, 1 << 20), "levels", "Stop after this many"),
-        BLOCK,
+        GRAPH,
+        &[
+            Parameter::count(
+                "source",
+                0,
+                (0, 1 << 24),
+                "-",
+                "Where the search starts: rank of the vertex by its neighbours, 0 has most",
+            ),
+            Parameter::count("levels", 1 << 20, (1, 1 << 20), "levels", "Stop after this many"),
+            BLOCK,
+        ],
     ],
     run: |gpu, arguments, random| {
-        let (nodes, degree) = (arguments.count32("nodes"), arguments.count32("degree"));
-        check_entries("edges", nodes, degree)?;
-        let graph = graph(arguments.choice("graph"), nodes, degree, random);
+        let graph = graph_of(arguments, random)?.structure;
         let source = by_rank(&graph, arguments.count32("source"))?;
         bfs(gpu, &graph, source, arguments.count32("levels"), arguments.count32("block")).map(drop)
     },

@@ -13,7 +13,7 @@ pub const GENERATOR: Generator = Generator {
     name: "gather",
     summary: "table look-ups through an index, one per thread",
     source: "Spatter (Lavin et al. 2020), gather kernel",
-    parameters: &[
+    parameters: &[&[
         Parameter::count("n", 1 << 18, (1, 1 << 28), "look-ups", "Number of look-ups"),
         Parameter::count(
             "table",
@@ -24,7 +24,7 @@ pub const GENERATOR: Generator = Generator {
         ),
         Parameter::choice::<IndexPattern>("pattern", "uniform", "In what order the table is read"),
         BLOCK,
-    ],
+    ]],
     run: |gpu, arguments, random| {
         let table = small_floats(arguments.count32("table"), random);
         let n = arguments.count32("n");

@@ -13,7 +13,7 @@ pub const GENERATOR: Generator = Generator {
     name: "histogram",
     summary: "counts in global memory, one atomic per element",
     source: "CUDA samples, histogram (global-memory variant)",
-    parameters: &[
+    parameters: &[&[
         Parameter::count("n", 1 << 18, (1, 1 << 28), "elements", "Elements to count"),
         Parameter::count("bins", 1 << 12, (1, 1 << 24), "counters", "Counters"),
         Parameter::choice::<IndexPattern>(
@@ -23,7 +23,7 @@ pub const GENERATOR: Generator = Generator {
         ),
         Parameter::count("grid", 64, (1, 1 << 20), "CTAs", "Size of the grid"),
         BLOCK,
-    ],
+    ]],
     run: |gpu, arguments, random| {
         let bins = arguments.count32("bins");
         let data = indices(arguments.choice("pattern"), arguments.count32("n"), bins, random);

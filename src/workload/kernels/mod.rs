@@ -32,27 +32,14 @@ pub mod prelude {
     pub use crate::workload::lanes::{Lanes, Var};
     pub use crate::workload::memory::Array;
     pub use crate::workload::parameters::{Choice, Parameter, show_count};
+    pub use crate::workload::pointer::{Pointer, Shared};
+    pub use crate::workload::predicate::Predicate;
     pub use crate::workload::warp::Warp;
     pub use crate::workload::{Generator, WorkloadError};
 
     /// The block size of kernels that work with any.
     pub const BLOCK: Parameter =
         Parameter::count("block", 256, (1, 1024), "threads", "Threads in a CTA");
-
-    /// Most edges of a graph or entries of a matrix.
-    const MAX_ENTRIES: u64 = 1 << 28;
-
-    /// Refuses inputs that would not fit into memory.
-    pub fn check_entries(what: &str, rows: u32, per_row: u32) -> Result<(), WorkloadError> {
-        let entries = u64::from(rows) * u64::from(per_row);
-        if entries <= MAX_ENTRIES {
-            return Ok(());
-        }
-        let (entries, most) = (show_count(entries), show_count(MAX_ENTRIES));
-        Err(WorkloadError::Inconsistent {
-            message: format!("{entries} {what} are more than {most}"),
-        })
-    }
 
     /// Refuses a number that is not a multiple of `factor`.
     pub fn check_multiple(name: &str, value: u64, factor: u64) -> Result<(), WorkloadError> {

@@ -16,7 +16,7 @@ pub const GENERATOR: Generator = Generator {
     name: "pointer-chase",
     summary: "linked lists followed by one lane per warp: dependent loads",
     source: "Wong et al., ISPASS 2010, latency microbenchmark",
-    parameters: &[
+    parameters: &[&[
         Parameter::count("nodes", 1 << 16, (1, 1 << 24), "nodes", "Nodes of the list, one cycle"),
         Parameter::count("node-bytes", 128, (8, 1 << 16), "bytes", "Size of a node, in eights"),
         Parameter::choice::<Order>("order", "random", "Where in memory a node's successor is"),
@@ -28,7 +28,7 @@ pub const GENERATOR: Generator = Generator {
             "warps",
             "Warps, spread over the cycle, one per CTA",
         ),
-    ],
+    ]],
     run: |gpu, arguments, random| {
         let (nodes, node_bytes) = (arguments.count("nodes"), arguments.count("node-bytes"));
         check_multiple("node-bytes", node_bytes, 8)?;

@@ -23,10 +23,10 @@ pub const GENERATOR: Generator = Generator {
     name: "reduction",
     summary: "sum of an array: folds in shared memory with barriers, launched until one is left",
     source: "CUDA samples, reduction (reduce3)",
-    parameters: &[
+    parameters: &[&[
         Parameter::count("n", 1 << 18, (1, 1 << 28), "elements", "Elements to add"),
         Parameter::count("block", 256, (2, 1024), "threads", "Threads in a CTA, a power of two"),
-    ],
+    ]],
     run: |gpu, arguments, random| {
         let block = arguments.count32("block");
         if !block.is_power_of_two() {

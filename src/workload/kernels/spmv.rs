@@ -27,21 +27,17 @@ pub const GENERATOR: Generator = Generator {
     summary: "sparse matrix-vector product, CSR, a thread or a warp per row",
     source: "Bell and Garland, SC 2009",
     parameters: &[
-        Parameter::choice::<Variant>(
+        &[Parameter::choice::<Variant>(
             "variant",
             "scalar",
             "A thread (scalar) or a warp (vector) per row",
-        ),
-        Parameter::choice::<MatrixKind>("matrix", "uniform", "Where the matrix has its entries"),
-        Parameter::count("rows", 1 << 15, (1, 1 << 24), "rows", "Rows and columns"),
-        Parameter::count("nnz-per-row", 16, (1, 1 << 12), "entries", "Mean entries of a row"),
-        BLOCK,
+        )],
+        MATRIX,
+        &[BLOCK],
     ],
     run: |gpu, arguments, random| {
-        let (rows, per_row) = (arguments.count32("rows"), arguments.count32("nnz-per-row"));
-        check_entries("entries", rows, per_row)?;
-        let matrix = matrix(arguments.choice("matrix"), rows, per_row, random);
-        let x = small_floats(rows, random);
+        let matrix = matrix_of(arguments, random)?;
+        let x = small_floats(matrix.columns, random);
         spmv(gpu, arguments.choice("variant"), &matrix, &x, arguments.count32("block")).map(drop)
     },
 };
@@ -138,7 +134,7 @@ mod tests {
     use super::*;
 
     fn product(matrix: &Matrix, x: &[f32]) -> Vec<f32> {
-        let Matrix { structure, values } = matrix;
+        let Matrix { structure, values, .. } = matrix;
         let row = |row: usize| {
             let entries = structure.offsets[row] as usize..structure.offsets[row + 1] as usize;
             entries.map(|i| values[i] * x[structure.columns[i] as usize]).sum()

@@ -13,12 +13,12 @@ pub const GENERATOR: Generator = Generator {
     name: "stream",
     summary: "STREAM copy, scale, add or triad, 16 bytes per thread in a grid-stride loop",
     source: "McCalpin, STREAM (1995)",
-    parameters: &[
+    parameters: &[&[
         Parameter::choice::<Operation>("op", "triad", "Operation"),
         Parameter::count("n", 1 << 20, (4, 1 << 28), "elements", "Length of each vector, in fours"),
         Parameter::count("grid", 128, (1, 1 << 20), "CTAs", "Size of the grid"),
         BLOCK,
-    ],
+    ]],
     run: |gpu, arguments, random| {
         check_multiple("n", arguments.count("n"), 4)?;
         let n = arguments.count32("n") / 4;

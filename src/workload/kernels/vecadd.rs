@@ -13,10 +13,10 @@ pub const GENERATOR: Generator = Generator {
     name: "vecadd",
     summary: "vector addition, one element per thread",
     source: "CUDA samples, vectorAdd",
-    parameters: &[
+    parameters: &[&[
         Parameter::count("n", 1 << 20, (1, 1 << 28), "elements", "Length of each vector"),
         BLOCK,
-    ],
+    ]],
     run: |gpu, arguments, random| {
         let n = arguments.count32("n");
         let (a, b) = (small_floats(n, random), small_floats(n, random));

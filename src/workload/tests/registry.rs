@@ -13,14 +13,14 @@ type Given = BTreeMap<String, String>;
 
 /// Sizes small enough for a test: what is in the thousands by default is cut to 512.
 fn small(generator: &Generator) -> Given {
-    let sizes = generator.parameters.iter().filter(|p| p.default().starts_with("2^"));
+    let sizes = generator.parameters().filter(|p| p.default().starts_with("2^"));
     sizes.map(|p| (p.name.to_owned(), "512".to_owned())).collect()
 }
 
 /// A generator's arguments with every value of every choice, one at a time.
 fn variants(generator: &Generator) -> Vec<Given> {
     let mut all = vec![small(generator)];
-    for parameter in generator.parameters {
+    for parameter in generator.parameters() {
         for choice in parameter.choices() {
             let mut given = small(generator);
             given.insert(parameter.name.to_owned(), choice.to_owned());
@@ -210,7 +210,7 @@ fn section(generator: &Generator) -> String {
     let Generator { name, summary, source, .. } = generator;
     let mut text = format!("### `{name}`: {summary}\n\nSource: {source}.\n\n");
     text += "| parameter | default | valid | unit | |\n| --- | --- | --- | --- | --- |\n";
-    for p in generator.parameters {
+    for p in generator.parameters() {
         let range = p.range().replace('|', ", ");
         text += &format!(
             "| `--{}` | {} | {range} | {} | {} |\n",

@@ -1,0 +1,88 @@
+//! Conversions and functions of lanes' values, with the instructions that compiled code has for them.
+//!
+//! Results are the same on every platform: IEEE arithmetic, and `libm` for what IEEE leaves open.
+
+use half::f16;
+use warpmem_trace::OpClass;
+
+use super::lanes::{Lanes, Operand};
+
+impl<'w> Lanes<'w, u32> {
+    /// `(float)x` (`I2F`)
+    pub fn to_f32(self) -> Lanes<'w, f32> {
+        self.converted(OpClass::Integer, |value| value as f32)
+    }
+
+    /// `(uint64_t)x` (`MOV` of the upper half)
+    pub fn to_u64(self) -> Lanes<'w, u64> {
+        self.converted(OpClass::Integer, u64::from)
+    }
+}
+
+impl<'w> Lanes<'w, u64> {
+    /// `(uint32_t)x`: the lower of two registers, no instruction.
+    pub fn to_u32(self) -> Lanes<'w, u32> {
+        self.view(|value| value as u32)
+    }
+}
+
+impl<'w> Lanes<'w, u8> {
+    /// `(unsigned)x`: a load of a byte has extended it already, no instruction.
+    pub fn to_u32(self) -> Lanes<'w, u32> {
+        self.view(u32::from)
+    }
+}
+
+impl<'w> Lanes<'w, f16> {
+    /// `__half2float` (`HADD2.F32`)
+    pub fn to_f32(self) -> Lanes<'w, f32> {
+        self.converted(OpClass::Fp16, f16::to_f32)
+    }
+}
+
+impl<'w> Lanes<'w, f32> {
+    /// `(unsigned)x` (`F2I.TRUNC`): towards zero, held within what fits.
+    pub fn to_u32(self) -> Lanes<'w, u32> {
+        self.converted(OpClass::Integer, |value| value as u32)
+    }
+
+    /// `__float2half` (`F2F.F16`)
+    pub fn to_f16(self) -> Lanes<'w, f16> {
+        self.converted(OpClass::Integer, f16::from_f32)
+    }
+
+    /// `self / divisor` as the compiler has it where nothing overflows: `MUFU.RCP`, `FCHK`, five `FFMA`, and the branch
+    /// to the slow path, not taken.
+    pub fn divided_by(self, divisor: impl Operand<f32>) -> Lanes<'w, f32> {
+        let warp = self.warp();
+        let reciprocal = warp.compute(OpClass::Sfu, &[divisor.register()]);
+        warp.compute(OpClass::Fp32, &[self.register(), divisor.register()]);
+        let mut refined = reciprocal;
+        for _ in 0..4 {
+            let sources = [Some(refined), self.register(), divisor.register()];
+            refined = warp.compute(OpClass::Fp32, &sources);
+        }
+        warp.not_taken();
+        let register = warp.compute(OpClass::Fp32, &[Some(refined), divisor.register()]);
+        let values = std::array::from_fn(|lane| self.lane(lane) / divisor.lane(lane));
+        Lanes::new(warp, values, Some(register))
+    }
+
+    /// `sqrtf`: `MUFU.RSQ`, the check of its range with a branch not taken, and Newton's step (`FMUL`, two `FFMA`).
+    pub fn sqrt(self) -> Lanes<'w, f32> {
+        let warp = self.warp();
+        let mut refined = warp.compute(OpClass::Sfu, &[self.register()]);
+        warp.compute(OpClass::Integer, &[self.register()]);
+        warp.not_taken();
+        for _ in 0..2 {
+            refined = warp.compute(OpClass::Fp32, &[Some(refined), self.register()]);
+        }
+        let register = warp.compute(OpClass::Fp32, &[Some(refined), self.register()]);
+        Lanes::new(warp, std::array::from_fn(|lane| self.lane(lane).sqrt()), Some(register))
+    }
+
+    /// `__expf`: `FMUL` by log2(e), `MUFU.EX2`.
+    pub fn exp(self) -> Lanes<'w, f32> {
+        self.converted(OpClass::Fp32, |value| value).converted(OpClass::Sfu, libm::expf)
+    }
+}

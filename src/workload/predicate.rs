@@ -1,0 +1,137 @@
+//! Conditions of lanes: what is done with them, and what lanes tell each other.
+
+use std::ops::{BitAnd, BitOr, Not};
+
+use warpmem_trace::{OpClass, Reg, WARP_SIZE};
+
+use super::lanes::{Lanes, Operand};
+use super::memory::Word;
+use super::warp::Warp;
+
+/// A condition of each lane.
+#[derive(Clone, Copy)]
+pub struct Predicate<'w> {
+    warp: &'w Warp,
+    bits: u32,
+    register: Reg,
+}
+
+impl<'w> Predicate<'w> {
+    pub(super) fn new(warp: &'w Warp, bits: u32, register: Reg) -> Predicate<'w> {
+        Predicate { warp, bits, register }
+    }
+
+    /// One bit per lane; only those of active lanes mean anything.
+    pub(super) fn bits(self) -> u32 {
+        self.bits
+    }
+
+    pub(super) fn register(self) -> Option<Reg> {
+        Some(self.register)
+    }
+
+    /// `self ? a : b` (`SEL`, `FSEL`)
+    pub fn select<T: Word>(self, a: impl Operand<T>, b: impl Operand<T>) -> Lanes<'w, T> {
+        let sources = [self.register(), a.register(), b.register()];
+        let register = self.warp.compute(OpClass::Integer, &sources);
+        let value = |lane| if self.bits >> lane & 1 == 1 { a.lane(lane) } else { b.lane(lane) };
+        Lanes::new(self.warp, std::array::from_fn(value), Some(register))
+    }
+
+    fn combine(self, other: Predicate<'w>, bits: u32) -> Predicate<'w> {
+        let sources = [self.register(), other.register()];
+        Predicate { bits, register: self.warp.compute(OpClass::Integer, &sources), ..self }
+    }
+
+    /// `__ballot_sync`: one bit for each active lane for which it holds, to every lane.
+    pub fn ballot(self) -> Lanes<'w, u32> {
+        let register = self.warp.compute(OpClass::Integer, &[self.register()]);
+        let bits = self.bits & self.warp.active();
+        Lanes::new(self.warp, [bits; WARP_SIZE], Some(register))
+    }
+
+    /// `__any_sync`: whether it holds for one active lane at least.
+    pub fn any(self) -> Predicate<'w> {
+        self.vote(self.bits & self.warp.active() != 0)
+    }
+
+    /// `__all_sync`: whether it holds for every active lane.
+    pub fn all(self) -> Predicate<'w> {
+        self.vote(!self.bits & self.warp.active() == 0)
+    }
+
+    fn vote(self, outcome: bool) -> Predicate<'w> {
+        let register = self.warp.compute(OpClass::Integer, &[self.register()]);
+        Predicate { bits: if outcome { u32::MAX } else { 0 }, register, ..self }
+    }
+}
+
+/// Both hold (`PLOP3`).
+impl<'w> BitAnd for Predicate<'w> {
+    type Output = Predicate<'w>;
+    fn bitand(self, other: Predicate<'w>) -> Predicate<'w> {
+        self.combine(other, self.bits & other.bits)
+    }
+}
+
+/// One holds (`PLOP3`).
+impl<'w> BitOr for Predicate<'w> {
+    type Output = Predicate<'w>;
+    fn bitor(self, other: Predicate<'w>) -> Predicate<'w> {
+        self.combine(other, self.bits | other.bits)
+    }
+}
+
+/// It does not hold: a flag of the instruction that reads it, no instruction.
+impl<'w> Not for Predicate<'w> {
+    type Output = Predicate<'w>;
+    fn not(self) -> Predicate<'w> {
+        Predicate { bits: !self.bits, ..self }
+    }
+}
+
+impl<'w, T: Word> Lanes<'w, T> {
+    /// `__shfl_down_sync`: the value of the lane `distance` above; a lane's own if there is none or it is inactive.
+    pub fn shuffle_down(self, distance: usize) -> Lanes<'w, T> {
+        self.shuffled(None, |lane| lane + distance)
+    }
+
+    /// `__shfl_up_sync`: the value of the lane `distance` below, else a lane's own.
+    pub fn shuffle_up(self, distance: usize) -> Lanes<'w, T> {
+        self.shuffled(None, |lane| lane.wrapping_sub(distance))
+    }
+
+    /// `__shfl_xor_sync`: the value of the lane whose number differs in the bits of `mask`, else a lane's own.
+    pub fn shuffle_xor(self, mask: usize) -> Lanes<'w, T> {
+        self.shuffled(None, |lane| lane ^ mask)
+    }
+
+    /// `__shfl_sync`: the value of lane `from` modulo 32; a lane's own if that one is inactive.
+    pub fn shuffle(self, from: impl Operand<u32>) -> Lanes<'w, T> {
+        self.shuffled(from.register(), |lane| from.lane(lane) as usize % WARP_SIZE)
+    }
+
+    fn shuffled(self, index: Option<Reg>, from: impl Fn(usize) -> usize) -> Lanes<'w, T> {
+        let active = self.warp().active();
+        let source = |lane: usize| match from(lane) {
+            other if other < WARP_SIZE && active >> other & 1 == 1 => other,
+            _ => lane,
+        };
+        let register = self.warp().compute(OpClass::Integer, &[self.register(), index]);
+        let values = std::array::from_fn(|lane| self.lane(source(lane)));
+        Lanes::new(self.warp(), values, Some(register))
+    }
+}
+
+impl<'w> Lanes<'w, u32> {
+    /// `__popc`
+    pub fn count_ones(self) -> Lanes<'w, u32> {
+        self.converted(OpClass::Integer, u32::count_ones)
+    }
+
+    /// `__ffs(x) - 1`, for values that are not zero: number of the lowest bit set (`BREV`, `FLO`).
+    pub fn lowest_bit(self) -> Lanes<'w, u32> {
+        self.converted(OpClass::Integer, u32::reverse_bits)
+            .converted(OpClass::Integer, u32::leading_zeros)
+    }
+}
