@@ -1,0 +1,327 @@
+//! What operations compute in every lane, and the instructions they are.
+
+use half::f16;
+use warpmem_trace::{CacheOp, Instruction, Kind, OpClass, Record, Space};
+
+use super::{ALL, count, masks, run_cta};
+use crate::workload::gpu::{Gpu, Launch};
+use crate::workload::kernels::prelude::grid_of;
+use crate::workload::kernels::testing::run;
+use crate::workload::lanes::Lanes;
+use crate::workload::memory::Array;
+use crate::workload::predicate::Predicate;
+use crate::workload::warp::Warp;
+
+/// What `operation` makes of the lanes' numbers, and how many instructions of `class` it is.
+fn unary(
+    class: OpClass,
+    operation: impl for<'w> Fn(Lanes<'w, u32>) -> Lanes<'w, u32>,
+) -> (Vec<u32>, usize) {
+    let with = run_cta(32, async |w, out| out.store(w.thread_x(), operation(w.thread_x())));
+    let without = run_cta(32, async |w, out| out.store(w.thread_x(), w.thread_x()));
+    let instructions = count(&with.warp(0), class) - count(&without.warp(0), class);
+    (with.result, instructions)
+}
+
+fn lanes(of: impl Fn(u32) -> u32) -> Vec<u32> {
+    (0..32).map(of).collect()
+}
+
+#[test]
+fn integers_are_calculated_with_one_instruction_each() {
+    type Operation = for<'w> fn(Lanes<'w, u32>) -> Lanes<'w, u32>;
+    let operations: [(Operation, fn(u32) -> u32); 13] = [
+        (|x| x + 5, |x| x + 5),
+        (|x| x - 5, |x| x.wrapping_sub(5)),
+        (|x| x * 5, |x| x * 5),
+        (|x| x & 5, |x| x & 5),
+        (|x| x | 5, |x| x | 5),
+        (|x| x ^ 5, |x| x ^ 5),
+        (|x| x << 3, |x| x << 3),
+        (|x| x >> 3, |x| x >> 3),
+        (|x| x.min(9), |x| x.min(9)),
+        (|x| x.max(9), |x| x.max(9)),
+        (|x| x.mad(3, 4), |x| 3 * x + 4),
+        (|x| x.quotient(8), |x| x / 8),
+        (|x| x.remainder(8), |x| x % 8),
+    ];
+    for (index, (operation, expected)) in operations.into_iter().enumerate() {
+        assert_eq!(unary(OpClass::Integer, operation), (lanes(expected), 1), "{index}");
+    }
+}
+
+#[test]
+fn division_by_a_constant_is_a_product_and_a_shift() {
+    assert_eq!(unary(OpClass::Integer, |x| x.quotient(7)), (lanes(|x| x / 7), 2));
+    assert_eq!(unary(OpClass::Integer, |x| x.remainder(7)), (lanes(|x| x % 7), 3));
+}
+
+#[test]
+fn bits_are_counted_and_found() {
+    assert_eq!(unary(OpClass::Integer, |x| x.count_ones()), (lanes(u32::count_ones), 1));
+    assert_eq!(
+        unary(OpClass::Integer, |x| (x + 1).lowest_bit()).0,
+        lanes(|x| (x + 1).trailing_zeros())
+    );
+    assert_eq!(unary(OpClass::Integer, |x| x.lowest_bit()).1, 2);
+}
+
+#[test]
+fn conditions_are_of_each_lane() {
+    type Condition = for<'w> fn(Lanes<'w, u32>) -> Predicate<'w>;
+    let conditions: [(Condition, fn(u32) -> bool); 9] = [
+        (|x| x.lt(7), |x| x < 7),
+        (|x| x.le(7), |x| x <= 7),
+        (|x| x.gt(7), |x| x > 7),
+        (|x| x.ge(7), |x| x >= 7),
+        (|x| x.eq(7), |x| x == 7),
+        (|x| x.ne(7), |x| x != 7),
+        (|x| !x.lt(7), |x| x >= 7),
+        (|x| x.gt(3) & x.lt(7), |x| x > 3 && x < 7),
+        (|x| x.lt(3) | x.gt(7), |x| !(3..=7).contains(&x)),
+    ];
+    for (index, (condition, holds)) in conditions.into_iter().enumerate() {
+        let chosen = unary(OpClass::Integer, |x| condition(x).select(x, 1000)).0;
+        assert_eq!(chosen, lanes(|x| if holds(x) { x } else { 1000 }), "{index}");
+    }
+}
+
+#[test]
+fn votes_are_of_active_lanes() {
+    let run = run_cta(32, async |w, out| {
+        let x = w.thread_x();
+        w.when(x.lt(8), || {
+            out.store(x, x.ge(4).ballot());
+            w.when(x.eq(7).any(), || out.at(x).add(1 << 16));
+            w.when(x.eq(9).any(), || out.at(x).add(1 << 17));
+            w.when(x.lt(8).all(), || out.at(x).add(1 << 18));
+            w.when(x.lt(7).all(), || out.at(x).add(1 << 19));
+        });
+    });
+    let voted = 0xf0 + (1 << 16) + (1 << 18);
+    assert_eq!(run.result, lanes(|x| if x < 8 { voted } else { 0 }));
+}
+
+#[test]
+fn shuffles_bring_the_values_of_other_active_lanes() {
+    let shuffled = |with: for<'w> fn(Lanes<'w, u32>) -> Lanes<'w, u32>| {
+        let run = run_cta(32, async |w, out| {
+            let x = w.thread_x();
+            w.when(x.lt(30), || out.store(x, with(x)));
+        });
+        run.result[..30].to_vec()
+    };
+    let below_30 = |of: fn(u32) -> u32| (0..30).map(of).collect::<Vec<_>>();
+    assert_eq!(shuffled(|x| x.shuffle_down(4)), below_30(|x| if x < 26 { x + 4 } else { x }));
+    assert_eq!(shuffled(|x| x.shuffle_up(4)), below_30(|x| if x < 4 { x } else { x - 4 }));
+    assert_eq!(shuffled(|x| x.shuffle_xor(2)), below_30(|x| if x < 28 { x ^ 2 } else { x }));
+    assert_eq!(
+        shuffled(|x| x.shuffle(x * 2 + 1)),
+        below_30(|x| match (2 * x + 1) % 32 {
+            from if from < 30 => from,
+            _ => x,
+        })
+    );
+    assert_eq!(unary(OpClass::Integer, |x| x.shuffle(3)), (vec![3; 32], 1));
+}
+
+/// Runs `kernel` on an array of 32 numbers 0, 1, 2…
+fn floats(
+    kernel: impl for<'w> Fn(Lanes<'w, f32>) -> Lanes<'w, f32>,
+) -> (Vec<f32>, Vec<(Instruction, Record)>) {
+    let run = run(|gpu: &mut Gpu| {
+        let numbers: Array<f32> = gpu.upload(&(0..32).map(|x| x as f32).collect::<Vec<_>>());
+        gpu.launch(&grid_of("test", 1, 32, 8), async |w| {
+            let at = numbers.at(w.thread_x());
+            at.store(kernel(at.load()));
+        })?;
+        Ok(gpu.download(numbers))
+    });
+    let executed = run.warp(0);
+    (run.result, executed)
+}
+
+#[test]
+fn functions_are_exact_and_have_the_instructions_of_compiled_code() {
+    let of = |with: fn(f32) -> f32| (0..32).map(|x| with(x as f32)).collect::<Vec<_>>();
+    let mix = |executed: &Vec<_>| {
+        [OpClass::Fp32, OpClass::Sfu, OpClass::Control].map(|class| count(executed, class))
+    };
+    let (quotients, executed) = floats(|x| x.divided_by(3.0));
+    assert_eq!((quotients, mix(&executed)), (of(|x| x / 3.0), [6, 1, 1]));
+    let (roots, executed) = floats(|x| x.sqrt());
+    assert_eq!((roots, mix(&executed)), (of(f32::sqrt), [3, 1, 1]));
+    let (powers, executed) = floats(|x| (x - 31.0).exp());
+    assert_eq!((powers, mix(&executed)), (of(|x| libm::expf(x - 31.0)), [2, 1, 0]));
+    assert_eq!(floats(|x| x.mad(2.0, 0.5)).0, of(|x| 2.0 * x + 0.5));
+    assert_eq!(floats(|x| x.to_u32().to_f32() * 0.5).0, of(|x| 0.5 * x));
+    assert_eq!(floats(|x| (x * 0.3).to_f16().to_f32()).0, of(|x| f16::from_f32(x * 0.3).to_f32()));
+}
+
+#[test]
+fn atomics_return_what_was_there_and_leave_what_they_make() {
+    let run = run_cta(32, async |w, out| {
+        let x = w.thread_x();
+        w.when(x.lt(4), || out.store(x + 8, out.first(w).fetch_add(x)));
+        w.when(x.lt(4), || out.at(x + 20).store(out.at(x - x + 1).fetch_max(x * 2)));
+        w.when(x.eq(0), || {
+            out.store(x + 16, out.first(w).exchange(70));
+            out.store(x + 17, out.first(w).compare_exchange(70, 71));
+            out.store(x + 18, out.first(w).compare_exchange(70, 72));
+            out.first(w).offset(2).or(5);
+            out.first(w).offset(2).xor(4);
+            out.store(x + 19, out.first(w).offset(2).fetch_or(8));
+            out.first(w).offset(3).max(9);
+            out.first(w).offset(3).min(3);
+            out.store(x + 24, out.first(w).offset(3).fetch_min(1));
+        });
+    });
+    assert_eq!(run.result[..4], [71, 6, 9, 1]);
+    assert_eq!(run.result[8..12], [0, 0, 1, 3], "lanes take their turns lowest first");
+    assert_eq!(run.result[20..24], [0, 0, 2, 4]);
+    assert_eq!(run.result[16..20], [6, 70, 71, 1]);
+    assert_eq!(run.result[24], 3);
+    let executed = run.warp(0);
+    assert_eq!(
+        (masks(&executed, Kind::Atomic).len(), masks(&executed, Kind::Reduction).len()),
+        (7, 4)
+    );
+    let at_llc = |(i, _): &(Instruction, Record)| i.cache_op == CacheOp::StrongGpu;
+    assert!(
+        executed
+            .iter()
+            .filter(|(i, _)| matches!(i.kind, Kind::Atomic | Kind::Reduction))
+            .all(at_llc)
+    );
+}
+
+#[test]
+fn an_atomic_is_waited_for_where_its_result_is_used() {
+    let run = run_cta(32, async |w, out| {
+        let x = w.thread_x();
+        let old = out.first(w).fetch_add(1);
+        out.store(old, x);
+    });
+    let executed = run.warp(0);
+    assert_eq!((executed[0].0.kind, executed[0].0.use_distance), (Kind::Atomic, Some(0)));
+}
+
+#[test]
+fn one_of_two_bodies_is_for_each_lane() {
+    let run = run_cta(32, async |w, out| {
+        let x = w.thread_x();
+        w.when_else(x.lt(10), || out.store(x, 1), || out.store(x, 2));
+        out.at(x).add(10);
+    });
+    assert_eq!(run.result, lanes(|x| if x < 10 { 11 } else { 12 }));
+    let executed = run.warp(0);
+    assert_eq!(masks(&executed, Kind::Store), [0x3ff, !0x3ff]);
+    assert_eq!(masks(&executed, Kind::Reduction), [ALL]);
+    // Convergence barrier, branch to the second body, branch around it, meeting.
+    assert_eq!(count(&executed, OpClass::Control), 4);
+}
+
+#[test]
+fn lanes_that_exit_in_one_body_do_not_enter_the_other() {
+    let run = run_cta(32, async |w, out| {
+        let x = w.thread_x();
+        w.when_else(x.lt(10), || w.exit_unless(x.lt(5)), || out.store(x, 2));
+        out.at(x).add(10);
+    });
+    assert_eq!(run.result, lanes(|x| [10, 0, 12][usize::from(x >= 5) + usize::from(x >= 10)]));
+}
+
+#[test]
+fn a_while_loop_asks_before_every_round() {
+    let run = run_cta(32, async |w, out| {
+        let (x, left) = (w.thread_x(), w.var(w.thread_x() & 3));
+        w.while_loop(
+            || left.get().ne(0),
+            || {
+                out.at(x).add(1);
+                left.set(left.get() - 1);
+            },
+        );
+    });
+    assert_eq!(run.result, lanes(|x| x & 3));
+    assert_eq!(masks(&run.warp(0), Kind::Reduction), [0xeeee_eeee, 0xcccc_cccc, 0x8888_8888]);
+}
+
+#[test]
+fn a_range_may_step_by_a_value() {
+    let run = run_cta(32, async |w, out| {
+        let x = w.thread_x();
+        w.range(0, 12, x + 1, |_| out.at(x).add(1));
+    });
+    assert_eq!(run.result, lanes(|x| 12u32.div_ceil(x + 1)));
+}
+
+#[test]
+fn warps_go_round_a_loop_with_barriers_together() {
+    let run = run_cta(64, async |w, out| {
+        let (x, tile) = (w.thread_x(), w.shared::<u32>(64));
+        w.range_in_step(0, 3, 1, async |_| {
+            tile.at(x).store(out.load(x) + 1);
+            w.barrier().await;
+            out.store(x, tile.at((x + 32) & 63).load());
+            w.barrier().await;
+        })
+        .await;
+        w.when_in_step(x.ge(0), async || w.barrier().await).await;
+    });
+    assert_eq!(run.result, [3; 64]);
+    assert_eq!(masks(&run.warp(1), Kind::Barrier).len(), 7);
+}
+
+#[test]
+fn threads_know_where_they_are() {
+    let run = run(|gpu| {
+        let seen: Array<u32> = gpu.zeros(2 * 3 * 4 * 2 * 2);
+        let launch = Launch { grid: [2, 2, 1], block: [2, 3, 4], ..grid_of("test", 0, 0, 8) };
+        gpu.launch(&launch, async |w: &Warp| {
+            let thread = w.thread_z().mad(3, w.thread_y()).mad(2, w.thread_x());
+            let cta = w.block_y().mad(w.grid_width(), w.block_x()) + w.block_z();
+            let place = w.global_y().mad(100, w.global_x()).mad(100, w.lane());
+            seen.store(cta.mad(24, thread), place);
+        })?;
+        assert_eq!(launch.grid, [2, 2, 1]);
+        Ok(gpu.download(seen))
+    });
+    for (index, &place) in run.result.iter().enumerate() {
+        let (cta, thread) = (index / 24, index % 24);
+        let (x, y) = (cta % 2 * 2 + thread % 2, cta / 2 * 3 + thread / 2 % 3);
+        assert_eq!(place as usize, (y * 100 + x) * 100 + thread, "{index}");
+    }
+}
+
+#[test]
+fn a_fence_is_in_its_place() {
+    let run = run_cta(32, async |w, out| {
+        out.store(w.thread_x(), 1);
+        w.fence();
+        out.store(w.thread_x(), 2);
+    });
+    let kinds: Vec<_> = run.warp(0).iter().map(|(i, _)| i.kind).collect();
+    assert_eq!(kinds, [Kind::Store, Kind::Fence, Kind::Store, Kind::Exit]);
+}
+
+#[test]
+fn loads_carry_their_cache_operator_and_shared_arrays_their_base() {
+    let run = run_cta(32, async |w, out| {
+        let (_first, second) = (w.shared::<u32>(3), w.shared::<u32>(4));
+        second.first(w).offset(1).store(9);
+        let x = w.thread_x();
+        let value = out.at(x).load_as(CacheOp::ReadOnly) + second.at(x - x + 1).load();
+        out.store(x, value);
+    });
+    assert_eq!(run.result, [9; 32]);
+    let executed = run.warp(0);
+    let ops: Vec<_> = executed
+        .iter()
+        .take(3)
+        .map(|(i, r)| (i.space, i.cache_op, r.active_addresses()[0]))
+        .collect();
+    assert_eq!(ops[0], (Space::Shared, CacheOp::Default, 16 + 4));
+    assert_eq!((ops[1].0, ops[1].1), (Space::Global, CacheOp::ReadOnly));
+    assert_eq!(ops[2], (Space::Shared, CacheOp::Default, 16 + 4));
+}
