@@ -13,6 +13,7 @@ use warpmem_trace::{
 use super::WorkloadError;
 use super::memory::{Array, Memory, Word};
 use super::warp::{Position, Warp};
+use crate::sample::Ranges;
 
 /// How far a generator is.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,17 @@ pub struct Launch {
 }
 
 impl Launch {
+    fn info(&self) -> KernelInfo {
+        KernelInfo {
+            name: self.name.to_owned(),
+            grid: self.grid,
+            block: self.block,
+            registers_per_thread: self.registers_per_thread,
+            shared_bytes: self.shared_bytes,
+            ..KernelInfo::default()
+        }
+    }
+
     fn ctas(&self) -> u64 {
         self.grid.iter().map(|&n| u64::from(n)).product()
     }
@@ -54,7 +66,9 @@ impl Launch {
 pub struct Gpu<'a> {
     memory: Rc<RefCell<Memory>>,
     writer: TraceWriter,
-    kernels: u32,
+    /// Launches that go into the trace.
+    recorded: Ranges,
+    launches: u32,
     progress: &'a mut ProgressCallback<'a>,
 }
 
@@ -62,15 +76,22 @@ impl<'a> Gpu<'a> {
     pub fn create(
         output: &Path,
         provenance: Provenance,
+        recorded: Ranges,
         progress: &'a mut ProgressCallback<'a>,
     ) -> Result<Gpu<'a>, WorkloadError> {
         let writer = TraceWriter::create(output, provenance, WriterOptions::default())?;
-        Ok(Gpu { memory: Rc::default(), writer, kernels: 0, progress })
+        Ok(Gpu { memory: Rc::default(), writer, recorded, launches: 0, progress })
     }
 
     /// Puts the trace under its name.
     pub fn finish(self) -> Result<TraceSummary, WorkloadError> {
+        self.recorded.check("kernels", self.launches.into())?;
         Ok(self.writer.finish()?)
+    }
+
+    /// Whether all launches that go into the trace are there.
+    pub fn is_complete(&self) -> bool {
+        self.recorded.end().is_some_and(|end| u64::from(self.launches) >= end)
     }
 
     /// `cudaMalloc` and `cudaMemset(0)`.
@@ -103,20 +124,22 @@ impl<'a> Gpu<'a> {
 
     /// Runs `kernel` once per warp of the grid, CTA after CTA; within one, warp after warp from barrier to
     /// barrier.
+    ///
+    /// # Errors
+    /// [`WorkloadError::Interrupted`] when progress breaks off, or when the trace [is complete](Gpu::is_complete).
     #[expect(clippy::needless_pass_by_value, reason = "a closure is written where it is passed")]
     pub fn launch(
         &mut self,
         launch: &Launch,
         kernel: impl AsyncFn(&Warp),
     ) -> Result<(), WorkloadError> {
-        self.writer.begin_kernel(KernelInfo {
-            name: launch.name.to_owned(),
-            grid: launch.grid,
-            block: launch.block,
-            registers_per_thread: launch.registers_per_thread,
-            shared_bytes: launch.shared_bytes,
-            ..KernelInfo::default()
-        })?;
+        if self.is_complete() {
+            return Err(WorkloadError::Interrupted);
+        }
+        let is_recorded = self.recorded.contains(self.launches.into());
+        if is_recorded {
+            self.writer.begin_kernel(launch.info())?;
+        }
         let shared = Rc::new(RefCell::new(vec![0; launch.shared_bytes as usize]));
         let threads: u32 = launch.block.iter().product();
         let warps: Vec<Warp> = (0..threads.div_ceil(WARP_SIZE as u32))
@@ -127,22 +150,26 @@ impl<'a> Gpu<'a> {
             let position =
                 Position { grid: launch.grid, block: launch.block, cta: launch.cta(index) };
             run_cta(&warps, position, &kernel);
-            cta.begin(position.cta);
-            for warp in &warps {
-                warp.finish(&mut self.writer, &mut cta);
+            if is_recorded {
+                cta.begin(position.cta);
+                warps.iter().for_each(|warp| warp.finish(&mut self.writer, &mut cta));
+                self.writer.cta(&cta)?;
+            } else {
+                warps.iter().for_each(Warp::discard);
             }
-            self.writer.cta(&cta)?;
             self.report(launch, index + 1)?;
         }
-        self.writer.end_kernel()?;
-        self.kernels += 1;
+        if is_recorded {
+            self.writer.end_kernel()?;
+        }
+        self.launches += 1;
         Ok(())
     }
 
     fn report(&mut self, launch: &Launch, ctas_done: u64) -> Result<(), WorkloadError> {
         let progress = Progress {
             kernel: launch.name,
-            kernels_done: self.kernels,
+            kernels_done: self.launches,
             ctas_done,
             ctas: launch.ctas(),
         };

@@ -31,6 +31,7 @@ pub use gpu::{Progress, ProgressCallback};
 pub use parameters::Parameter;
 
 use crate::registry::nearest;
+use crate::sample::{BeyondEnd, Ranges};
 use gpu::Gpu;
 use input::Random;
 use parameters::Arguments;
@@ -75,6 +76,8 @@ pub enum WorkloadError {
     },
     #[error("{message}")]
     Inconsistent { message: String },
+    #[error(transparent)]
+    BeyondEnd(#[from] BeyondEnd),
     #[error("interrupted")]
     Interrupted,
     #[error(transparent)]
@@ -100,9 +103,56 @@ pub fn find(name: &str) -> Result<&'static Generator, WorkloadError> {
     })
 }
 
-/// Runs the generator `name` with `given` parameters (name → text, as after `--name` on the command line; the
-/// rest have their defaults) and leaves its trace at `output`. On an error, or if `progress` breaks off, nothing
-/// is left there.
+/// What is to be generated.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Name of the generator.
+    pub kernel: String,
+    /// Name → text, as after `--name` on the command line; the rest have their defaults.
+    pub parameters: BTreeMap<String, String>,
+    pub seed: u64,
+    /// Launches that go into the trace, numbered from 0. The rest are run, for what they leave in memory.
+    pub launches: Ranges,
+}
+
+impl Request {
+    /// Runs the generator and leaves its trace at `output`. On an error, or if `progress` breaks off, nothing is
+    /// left there.
+    ///
+    /// # Errors
+    /// When the request does not fit the generator, a file it names cannot be read, or the trace not be written.
+    pub fn generate(
+        &self,
+        output: &Path,
+        progress: &mut ProgressCallback<'_>,
+    ) -> Result<TraceSummary, WorkloadError> {
+        let generator = find(&self.kernel)?;
+        let arguments = Arguments::resolve(generator.name, generator.parameters, &self.parameters)?;
+        let provenance = Provenance {
+            tool: "warpmem generate".to_owned(),
+            source: generator.source.to_owned(),
+            command: self.command(&arguments),
+        };
+        let mut gpu = Gpu::create(output, provenance, self.launches.clone(), progress)?;
+        match (generator.run)(&mut gpu, &arguments, &mut Random::new(self.seed)) {
+            Err(WorkloadError::Interrupted) if gpu.is_complete() => gpu.finish(),
+            Err(error) => Err(error),
+            Ok(()) => gpu.finish(),
+        }
+    }
+
+    /// The command that makes the trace again, every parameter spelt out.
+    fn command(&self, arguments: &Arguments) -> String {
+        let options = arguments.as_options();
+        let launches = match &self.launches {
+            all if *all == Ranges::all() => String::new(),
+            some => format!(" --kernels {some}"),
+        };
+        format!("warpmem generate {}{options} --seed {}{launches}", self.kernel, self.seed)
+    }
+}
+
+/// As [`Request::generate`], with all launches.
 pub fn generate(
     name: &str,
     given: &BTreeMap<String, String>,
@@ -110,14 +160,6 @@ pub fn generate(
     output: &Path,
     progress: &mut ProgressCallback<'_>,
 ) -> Result<TraceSummary, WorkloadError> {
-    let generator = find(name)?;
-    let arguments = Arguments::resolve(generator.name, generator.parameters, given)?;
-    let provenance = Provenance {
-        tool: "warpmem generate".to_owned(),
-        source: generator.source.to_owned(),
-        command: format!("warpmem generate {name}{} --seed {seed}", arguments.as_options()),
-    };
-    let mut gpu = Gpu::create(output, provenance, progress)?;
-    (generator.run)(&mut gpu, &arguments, &mut Random::new(seed))?;
-    gpu.finish()
+    let (kernel, parameters) = (name.to_owned(), given.clone());
+    Request { kernel, parameters, seed, launches: Ranges::all() }.generate(output, progress)
 }

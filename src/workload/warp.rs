@@ -134,6 +134,13 @@ impl Warp {
         self.issued.borrow_mut().assembler.finish(writer, cta);
     }
 
+    /// Forgets what the warp issued, which goes into no trace.
+    pub(super) fn discard(&self) {
+        let mut issued = self.issued.borrow_mut();
+        issued.pending = None;
+        issued.assembler.clear();
+    }
+
     // ---- what a thread knows of itself
 
     /// `threadIdx.x`

@@ -185,7 +185,8 @@ impl WarpAssembler {
         self.clear();
     }
 
-    fn clear(&mut self) {
+    /// Forgets the warp begun.
+    pub fn clear(&mut self) {
         for reg in self.written.drain(..) {
             self.writers[usize::from(reg.0)] = None;
         }

@@ -7,6 +7,7 @@ use tempfile::TempDir;
 pub use warpmem_trace::Kind;
 use warpmem_trace::{Instruction, Provenance, Record, Space, Trace};
 
+use crate::sample::Ranges;
 use crate::workload::WorkloadError;
 use crate::workload::gpu::{Gpu, Progress};
 
@@ -25,7 +26,7 @@ pub fn run<R>(host: impl FnOnce(&mut Gpu) -> Result<R, WorkloadError>) -> Run<R>
     let provenance =
         Provenance { tool: String::new(), source: String::new(), command: String::new() };
     let mut progress = |_: &Progress<'_>| ControlFlow::Continue(());
-    let mut gpu = Gpu::create(&path, provenance, &mut progress).unwrap();
+    let mut gpu = Gpu::create(&path, provenance, Ranges::all(), &mut progress).unwrap();
     let result = host(&mut gpu).unwrap();
     gpu.finish().unwrap();
     Run { result, trace: Trace::open(&path).unwrap(), _directory: directory }

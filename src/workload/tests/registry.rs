@@ -7,7 +7,7 @@ use std::path::Path;
 use warpmem_trace::{Kind, Trace, TraceSummary};
 
 use crate::workload::kernels::testing::visit_records;
-use crate::workload::{Generator, Progress, WorkloadError, generate, generators};
+use crate::workload::{Generator, Progress, Request, WorkloadError, generate, generators};
 
 type Given = BTreeMap<String, String>;
 
@@ -193,6 +193,54 @@ fn an_interrupted_generator_leaves_nothing() {
     let error = generate("vecadd", &given, 1, &path, &mut progress).unwrap_err();
     assert!(matches!(error, WorkloadError::Interrupted));
     assert_eq!(seen, [("vecadd".to_owned(), 0, 1, 16), ("vecadd".to_owned(), 0, 2, 16)]);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+fn launches(ranges: &str, output: &Path) -> Result<TraceSummary, WorkloadError> {
+    let parameters = Given::from([("n".to_owned(), "2^16".to_owned())]);
+    let launches = ranges.parse().unwrap();
+    let request = Request { kernel: "reduction".to_owned(), parameters, seed: 1, launches };
+    request.generate(output, &mut |_| ControlFlow::Continue(()))
+}
+
+#[test]
+fn only_the_launches_asked_for_are_recorded_and_those_after_them_not_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let (all, some) = (directory.path().join("all.wmt"), directory.path().join("some.wmt"));
+    launches("..", &all).unwrap();
+    launches("1", &some).unwrap();
+    let (all, some) = (Trace::open(&all).unwrap(), Trace::open(&some).unwrap());
+    assert_eq!((all.kernels().len(), some.kernels().len()), (2, 1));
+    assert_eq!(all.kernels()[1].info, some.kernels()[0].info);
+    let addresses = |trace: &Trace, of| {
+        let mut seen = Vec::new();
+        visit_records(trace, |kernel, _, _, record| {
+            if kernel == of {
+                seen.extend_from_slice(record.active_addresses());
+            }
+        });
+        seen
+    };
+    assert_eq!(addresses(&all, 1), addresses(&some, 0));
+    assert!(some.header().provenance.command.ends_with(" --seed 1 --kernels 1"));
+
+    let mut kernels = Vec::new();
+    let parameters = Given::from([("n".to_owned(), "2^16".to_owned())]);
+    let launches = "0".parse().unwrap();
+    let request = Request { kernel: "reduction".to_owned(), parameters, seed: 1, launches };
+    let mut progress = |p: &Progress| {
+        kernels.push(p.kernels_done);
+        ControlFlow::Continue(())
+    };
+    request.generate(&directory.path().join("first.wmt"), &mut progress).unwrap();
+    assert_eq!(kernels.iter().max(), Some(&0));
+}
+
+#[test]
+fn launches_that_there_are_not_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = launches("1..5", &directory.path().join("t.wmt")).unwrap_err();
+    assert_eq!(error.to_string(), "kernels 1..5 go beyond the end: there are 2, numbered from 0");
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
