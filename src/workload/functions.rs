@@ -41,6 +41,11 @@ impl<'w> Lanes<'w, f16> {
 }
 
 impl<'w> Lanes<'w, f32> {
+    /// `fabsf`: a modifier of the instruction that reads it, no instruction.
+    pub fn abs(self) -> Lanes<'w, f32> {
+        self.view(f32::abs)
+    }
+
     /// `(unsigned)x` (`F2I.TRUNC`): towards zero, held within what fits.
     pub fn to_u32(self) -> Lanes<'w, u32> {
         self.converted(OpClass::Integer, |value| value as u32)

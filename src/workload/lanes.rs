@@ -166,21 +166,27 @@ operators!(
     BitXor bitxor Integer xor
 );
 
-impl<'w, T: Integer> Shl<u32> for Lanes<'w, T> {
+impl<'w, T: Integer, R: Operand<u32>> Shl<R> for Lanes<'w, T> {
     type Output = Lanes<'w, T>;
-    fn shl(self, by: u32) -> Lanes<'w, T> {
-        self.combine(T::ZERO, |value, _| value.shift_left(by))
+    fn shl(self, by: R) -> Lanes<'w, T> {
+        self.shifted(by, T::shift_left)
     }
 }
 
-impl<'w, T: Integer> Shr<u32> for Lanes<'w, T> {
+impl<'w, T: Integer, R: Operand<u32>> Shr<R> for Lanes<'w, T> {
     type Output = Lanes<'w, T>;
-    fn shr(self, by: u32) -> Lanes<'w, T> {
-        self.combine(T::ZERO, |value, _| value.shift_right(by))
+    fn shr(self, by: R) -> Lanes<'w, T> {
+        self.shifted(by, T::shift_right)
     }
 }
 
 impl<'w, T: Integer> Lanes<'w, T> {
+    fn shifted(self, by: impl Operand<u32>, with: impl Fn(T, u32) -> T) -> Lanes<'w, T> {
+        let register = self.warp.compute(OpClass::Integer, &[self.register, by.register()]);
+        let values = std::array::from_fn(|lane| with(self.values[lane], by.lane(lane)));
+        Lanes::new(self.warp, values, Some(register))
+    }
+
     /// `self / divisor`, which the compiler knows: a shift, or the high half of a product and a shift
     /// (`IMAD.HI.U32`, `SHF`).
     pub fn quotient(self, divisor: T) -> Lanes<'w, T> {

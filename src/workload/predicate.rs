@@ -90,6 +90,14 @@ impl<'w> Not for Predicate<'w> {
     }
 }
 
+impl Warp {
+    /// `__activemask()` (`VOTE.ANY`): one bit for each active lane.
+    pub fn active_mask(&self) -> Lanes<'_, u32> {
+        let register = self.compute(OpClass::Integer, &[]);
+        Lanes::new(self, [self.active(); WARP_SIZE], Some(register))
+    }
+}
+
 impl<'w, T: Word> Lanes<'w, T> {
     /// `__shfl_down_sync`: the value of the lane `distance` above; a lane's own if there is none or it is inactive.
     pub fn shuffle_down(self, distance: usize) -> Lanes<'w, T> {

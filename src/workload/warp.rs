@@ -166,6 +166,11 @@ impl Warp {
         self.special(|linear| linear % WARP_SIZE as u32)
     }
 
+    /// One bit for each lane below this one (`SR_LTMASK`).
+    pub fn lanes_below(&self) -> Lanes<'_, u32> {
+        self.special(|linear| (1 << (linear % WARP_SIZE as u32)) - 1)
+    }
+
     /// `blockIdx.x`
     pub fn block_x(&self) -> Lanes<'_, u32> {
         let [x, ..] = self.position.get().cta;

@@ -30,7 +30,7 @@ fn lanes(of: impl Fn(u32) -> u32) -> Vec<u32> {
 #[test]
 fn integers_are_calculated_with_one_instruction_each() {
     type Operation = for<'w> fn(Lanes<'w, u32>) -> Lanes<'w, u32>;
-    let operations: [(Operation, fn(u32) -> u32); 13] = [
+    let operations: [(Operation, fn(u32) -> u32); 15] = [
         (|x| x + 5, |x| x + 5),
         (|x| x - 5, |x| x.wrapping_sub(5)),
         (|x| x * 5, |x| x * 5),
@@ -39,6 +39,8 @@ fn integers_are_calculated_with_one_instruction_each() {
         (|x| x ^ 5, |x| x ^ 5),
         (|x| x << 3, |x| x << 3),
         (|x| x >> 3, |x| x >> 3),
+        (|x| x << x, |x| x << x),
+        (|x| x >> x, |x| x >> x),
         (|x| x.min(9), |x| x.min(9)),
         (|x| x.max(9), |x| x.max(9)),
         (|x| x.mad(3, 4), |x| 3 * x + 4),
@@ -125,6 +127,17 @@ fn shuffles_bring_the_values_of_other_active_lanes() {
     assert_eq!(unary(OpClass::Integer, |x| x.shuffle(3)), (vec![3; 32], 1));
 }
 
+#[test]
+fn lanes_know_which_are_active_and_which_are_below_them() {
+    let run = run_cta(64, async |w, out| {
+        let x = w.thread_x();
+        w.when(x.lt(38), || out.store(x, w.active_mask() & w.lanes_below()));
+    });
+    let below = |x: u32| (1 << (x % 32)) - 1;
+    assert_eq!(run.result[..38], (0..38).map(below).collect::<Vec<_>>());
+    assert_eq!(unary(OpClass::Integer, |x| x & x.warp().active_mask()), (lanes(|x| x), 2));
+}
+
 /// Runs `kernel` on an array of 32 numbers 0, 1, 2…
 fn floats(
     kernel: impl for<'w> Fn(Lanes<'w, f32>) -> Lanes<'w, f32>,
@@ -147,6 +160,9 @@ fn functions_are_exact_and_have_the_instructions_of_compiled_code() {
     let mix = |executed: &Vec<_>| {
         [OpClass::Fp32, OpClass::Sfu, OpClass::Control].map(|class| count(executed, class))
     };
+    let (distances, executed) = floats(|x| (x - 9.0).abs());
+    assert_eq!(distances, of(|x| (x - 9.0).abs()));
+    assert_eq!(mix(&executed), [1, 0, 0]);
     let (quotients, executed) = floats(|x| x.divided_by(3.0));
     assert_eq!((quotients, mix(&executed)), (of(|x| x / 3.0), [6, 1, 1]));
     let (roots, executed) = floats(|x| x.sqrt());
