@@ -18,6 +18,7 @@ pub mod record;
 pub mod registry;
 pub mod sample;
 pub mod sm;
+pub mod suite;
 #[cfg(test)]
 mod testing;
 pub mod workload;

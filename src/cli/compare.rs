@@ -27,7 +27,7 @@ use warpmem::record::ResultsWriter;
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Traces to replay
+    /// Traces to replay, or lists of them (.toml) as `generate suite` writes them
     #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
     traces: Vec<PathBuf>,
     #[arg(

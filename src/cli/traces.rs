@@ -1,7 +1,9 @@
 //! Traces that a command is given.
 
+use anyhow::{Context, bail};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use warpmem::suite::{Listed, Manifest};
 use warpmem_trace::{Kernel, Trace, TraceError};
 
 /// A trace and what it is called in tables.
@@ -16,18 +18,23 @@ impl NamedTrace {
         Ok(NamedTrace { name: stem(path), trace: Trace::open(path)? })
     }
 
-    /// Each called after its file, or by its whole path where two files have the same name.
-    pub fn open_all(paths: &[PathBuf]) -> Result<Vec<NamedTrace>, TraceError> {
+    /// Each called after its file, or by its whole path where two have the same name. A name that ends in
+    /// `.toml` is of a manifest, and stands for the traces it lists, by the names it gives them.
+    pub fn open_all(paths: &[PathBuf]) -> anyhow::Result<Vec<NamedTrace>> {
+        let opened = paths.iter().map(|path| match is_manifest(path) {
+            true => open_manifest(path),
+            false => Ok(vec![NamedTrace::open(path)?]),
+        });
+        let opened = opened.collect::<anyhow::Result<Vec<_>>>()?;
+        let mut traces: Vec<NamedTrace> = opened.into_iter().flatten().collect();
         let mut uses: HashMap<String, usize> = HashMap::new();
-        for path in paths {
-            *uses.entry(stem(path)).or_default() += 1;
+        for trace in &traces {
+            *uses.entry(trace.name.clone()).or_default() += 1;
         }
-        let open = |path: &PathBuf| {
-            let named = NamedTrace::open(path)?;
-            let name = if uses[&named.name] > 1 { path.display().to_string() } else { named.name };
-            Ok(NamedTrace { name, ..named })
-        };
-        paths.iter().map(open).collect()
+        for named in traces.iter_mut().filter(|named| uses[&named.name] > 1) {
+            named.name = named.trace.path().display().to_string();
+        }
+        Ok(traces)
     }
 
     pub fn ctas(&self) -> u64 {
@@ -41,6 +48,33 @@ impl NamedTrace {
     /// Sum over the kernels.
     pub fn sum(&self, of: impl Fn(&Kernel) -> u64) -> u64 {
         self.trace.kernels().iter().map(of).sum()
+    }
+}
+
+fn is_manifest(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
+fn open_manifest(path: &Path) -> anyhow::Result<Vec<NamedTrace>> {
+    let open = |listed: Listed| {
+        let trace = Trace::open(&listed.trace)?;
+        check_hash(&trace, listed.trace_hash.as_deref())?;
+        Ok(NamedTrace { name: listed.name, trace })
+    };
+    let opened = Manifest::load(path)?.workloads.into_iter().map(open);
+    opened
+        .collect::<anyhow::Result<_>>()
+        .with_context(|| format!("failed to open {}", path.display()))
+}
+
+fn check_hash(trace: &Trace, expected: Option<&str>) -> anyhow::Result<()> {
+    let hash = format!("{:016x}", trace.header().content_hash);
+    match expected {
+        Some(expected) if expected != hash => bail!(
+            "{} is another trace than the one listed: its content is {hash}, that of the list {expected}",
+            trace.path().display()
+        ),
+        _ => Ok(()),
     }
 }
 

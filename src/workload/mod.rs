@@ -31,7 +31,7 @@ pub use gpu::{Progress, ProgressCallback};
 pub use parameters::Parameter;
 
 use crate::registry::nearest;
-use crate::sample::{BeyondEnd, Ranges};
+use crate::sample::{BeyondEnd, Ranges, RangesError};
 use gpu::Gpu;
 use input::Random;
 use parameters::Arguments;
@@ -77,6 +77,8 @@ pub enum WorkloadError {
     #[error("{message}")]
     Inconsistent { message: String },
     #[error(transparent)]
+    Ranges(#[from] RangesError),
+    #[error(transparent)]
     BeyondEnd(#[from] BeyondEnd),
     #[error("interrupted")]
     Interrupted,
@@ -116,6 +118,19 @@ pub struct Request {
 }
 
 impl Request {
+    /// Whether the generator takes the parameters, as far as it says before it runs.
+    ///
+    /// # Errors
+    /// When there is no such generator, or it does not.
+    pub fn check(&self) -> Result<(), WorkloadError> {
+        self.arguments().map(drop)
+    }
+
+    fn arguments(&self) -> Result<Arguments, WorkloadError> {
+        let generator = find(&self.kernel)?;
+        Arguments::resolve(generator.name, generator.parameters, &self.parameters)
+    }
+
     /// Runs the generator and leaves its trace at `output`. On an error, or if `progress` breaks off, nothing is
     /// left there.
     ///
@@ -131,7 +146,7 @@ impl Request {
         let provenance = Provenance {
             tool: "warpmem generate".to_owned(),
             source: generator.source.to_owned(),
-            command: self.command(&arguments),
+            command: self.spelt_out(&arguments),
         };
         let mut gpu = Gpu::create(output, provenance, self.launches.clone(), progress)?;
         match (generator.run)(&mut gpu, &arguments, &mut Random::new(self.seed)) {
@@ -142,7 +157,14 @@ impl Request {
     }
 
     /// The command that makes the trace again, every parameter spelt out.
-    fn command(&self, arguments: &Arguments) -> String {
+    ///
+    /// # Errors
+    /// As [`Request::check`].
+    pub fn command(&self) -> Result<String, WorkloadError> {
+        Ok(self.spelt_out(&self.arguments()?))
+    }
+
+    fn spelt_out(&self, arguments: &Arguments) -> String {
         let options = arguments.as_options();
         let launches = match &self.launches {
             all if *all == Ranges::all() => String::new(),

@@ -31,7 +31,7 @@ use warpmem::registry::policy_name;
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Traces to classify
+    /// Traces to classify, or lists of them (.toml) as `generate suite` writes them
     #[arg(value_name = "TRACE", required = true, value_hint = ValueHint::FilePath)]
     traces: Vec<PathBuf>,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]

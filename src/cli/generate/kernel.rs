@@ -1,0 +1,104 @@
+//! One kernel.
+
+use super::super::format::capitalised;
+use super::super::interrupt::Interrupt;
+use super::super::output::note;
+use super::super::progress::bar;
+use anyhow::Context;
+use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
+use indicatif::HumanCount;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use warpmem::sample::Ranges;
+use warpmem::workload::{Generator, Parameter, Progress, Request};
+
+/// A kernel and what it is told.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    request: Request,
+    output: PathBuf,
+}
+
+// No parameter of a generator is called as these are; a test of the command line sees to it.
+const SEED: &str = "seed";
+const KERNELS: &str = "kernels";
+const OUTPUT: &str = "output";
+
+impl Kernel {
+    pub fn from_matches(generator: &Generator, matches: &ArgMatches) -> Kernel {
+        let value = |parameter: &Parameter| {
+            let text = matches.get_one::<String>(parameter.name)?;
+            Some((parameter.name.to_owned(), text.clone()))
+        };
+        let request = Request {
+            kernel: generator.name.to_owned(),
+            parameters: generator.parameters().filter_map(value).collect(),
+            seed: matches.get_one(SEED).copied().unwrap_or_default(),
+            launches: matches.get_one(KERNELS).cloned().unwrap_or_else(Ranges::all),
+        };
+        Kernel { request, output: matches.get_one(OUTPUT).cloned().unwrap_or_default() }
+    }
+}
+
+pub fn command(generator: &Generator) -> Command {
+    let seed = Arg::new(SEED)
+        .long(SEED)
+        .value_name("N")
+        .value_parser(value_parser!(u64))
+        .default_value("1")
+        .help("What chance is drawn from");
+    let kernels = Arg::new(KERNELS)
+        .long(KERNELS)
+        .value_name("A..B,…")
+        .value_parser(str::parse::<Ranges>)
+        .help("Launches that go into the trace, numbered from 0, without B; all by default");
+    let output = Arg::new(OUTPUT)
+        .long(OUTPUT)
+        .short('o')
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .value_hint(ValueHint::FilePath)
+        .required(true)
+        .help("Trace to write (.wmt)");
+    Command::new(generator.name)
+        .about(capitalised(generator.summary))
+        .after_help(format!("Source: {}", generator.source))
+        .args(generator.parameters().map(option))
+        .args([seed, kernels, output])
+}
+
+fn option(parameter: &Parameter) -> Arg {
+    let arg = Arg::new(parameter.name)
+        .long(parameter.name)
+        .default_value(parameter.default())
+        .help(parameter.summary);
+    match parameter.choices() {
+        choices if !choices.is_empty() => arg.value_name("NAME").value_parser(choices),
+        _ => arg.value_name("N").help(format!("{} ({})", parameter.summary, parameter.range())),
+    }
+}
+
+pub fn execute(kernel: &Kernel) -> anyhow::Result<()> {
+    let interrupt = Interrupt::install()?;
+    let bar = bar("{bar:30} {pos}/{len} CTAs of {msg}");
+    let mut progress = |progress: &Progress| {
+        bar.set_length(progress.ctas);
+        bar.set_position(progress.ctas_done);
+        bar.set_message(format!("{}, launch {}", progress.kernel, progress.kernels_done + 1));
+        if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let Kernel { request, output } = kernel;
+    let trace = request
+        .generate(output, &mut progress)
+        .with_context(|| format!("failed to generate {}", output.display()))?;
+    bar.finish_and_clear();
+    note(&format!(
+        "{}: kernels {}, warp instructions {}, records {}, bytes {}",
+        output.display(),
+        trace.kernels,
+        HumanCount(trace.warp_instructions),
+        HumanCount(trace.records),
+        HumanCount(trace.file_bytes)
+    ));
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! A suite's traces as they lie on disk.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::{SuiteError, check_names, parse, read};
+
+/// Traces and what they are called, as a TOML file lists them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    #[serde(default, rename = "workload")]
+    pub workloads: Vec<Listed>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listed {
+    /// In tables.
+    pub name: String,
+    /// From the folder of the manifest.
+    pub trace: PathBuf,
+    /// One line.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub about: String,
+    /// What made the trace.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub command: String,
+    /// Of its content, 16 hexadecimal digits; another trace in its place is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_hash: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<u64>,
+}
+
+impl Manifest {
+    /// Reads a manifest; its traces then lie where they are from the working directory.
+    ///
+    /// # Errors
+    /// When the file cannot be read, says something else than a manifest does, or lists nothing.
+    pub fn load(path: &Path) -> Result<Manifest, SuiteError> {
+        let mut manifest = Manifest::from_text(&read(path)?, path)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for workload in &mut manifest.workloads {
+            workload.trace = folder.join(&workload.trace);
+        }
+        Ok(manifest)
+    }
+
+    fn from_text(text: &str, path: &Path) -> Result<Manifest, SuiteError> {
+        let manifest: Manifest = parse(text, path, "list of traces")?;
+        if manifest.workloads.is_empty() {
+            return Err(SuiteError::Malformed {
+                path: path.to_owned(),
+                what: "list of traces",
+                message: "there is no [[workload]] in it".to_owned(),
+            });
+        }
+        check_names(manifest.workloads.iter().map(|w| w.name.as_str()), path)?;
+        Ok(manifest)
+    }
+
+    /// The file's text.
+    pub fn to_text(&self) -> String {
+        toml::to_string(self).expect("names, paths and numbers can be written as TOML")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again_and_lies_beside_the_manifest() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("suite.toml");
+        let listed = Listed {
+            name: "walk".to_owned(),
+            trace: "sub/walk.wmt".into(),
+            about: "A walk".to_owned(),
+            command: "warpmem generate pointer-chase".to_owned(),
+            trace_hash: Some("00000000000000ff".to_owned()),
+            records: Some(3),
+        };
+        let written = Manifest { name: "mine".to_owned(), workloads: vec![listed.clone()] };
+        std::fs::write(&path, written.to_text()).unwrap();
+        let read = Manifest::load(&path).unwrap();
+        assert_eq!(read.workloads[0].trace, folder.path().join("sub/walk.wmt"));
+        assert_eq!(read.workloads[0].trace_hash, listed.trace_hash);
+    }
+
+    #[test]
+    fn a_name_and_a_trace_are_enough() {
+        let text = "[[workload]]\nname = 'a'\ntrace = 'x/a.wmt'\n";
+        let manifest = Manifest::from_text(text, Path::new("m.toml")).unwrap();
+        assert_eq!(manifest.workloads[0].trace, Path::new("x/a.wmt"));
+    }
+
+    #[test]
+    fn lists_of_nothing_and_strangers_are_refused() {
+        let refusal =
+            |text| Manifest::from_text(text, Path::new("m.toml")).unwrap_err().to_string();
+        assert_eq!(refusal(""), "m.toml is no list of traces: there is no [[workload]] in it");
+        assert!(
+            refusal("[dram]\nchannels = 4")
+                .starts_with("m.toml is no list of traces: TOML parse error")
+        );
+        let twice = "[[workload]]\nname='a'\ntrace='a'\n[[workload]]\nname='a'\ntrace='b'";
+        assert_eq!(refusal(twice), "m.toml: workload `a`: there are two of this name");
+    }
+}
