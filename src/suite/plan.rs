@@ -216,8 +216,8 @@ mod tests {
         let suite = |workload: &str| format!("name = \"s\"\n[[workload]]\n{workload}");
         let cases = [
             (
-                "name = 'a'\nkernel = 'bsf'",
-                "workload `a`: unknown kernel `bsf` (did you mean `bfs`?)",
+                "name = 'a'\nkernel = 'vecad'",
+                "workload `a`: unknown kernel `vecad` (did you mean `vecadd`?)",
             ),
             (
                 "name = 'a'\nkernel = 'vecadd'\nparameters.m = 1",
