@@ -15,5 +15,6 @@ mod interrupt;
 mod network;
 mod numbers;
 mod repeatable;
+mod suite;
 mod support;
 mod unwritable;

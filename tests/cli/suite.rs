@@ -1,0 +1,103 @@
+//! Suites: generated, listed in a manifest, and taken in the place of traces.
+
+use super::support::Bench;
+use std::fs;
+use warpmem_trace::Trace;
+
+const SUITE: &str = "\
+name = 'mine'
+[[workload]]
+name = 'chase'
+about = 'A chase'
+kernel = 'pointer-chase'
+parameters = { nodes = '2^5', hops = 32 }
+sizes.long = { hops = 64 }
+[[workload]]
+name = 'sum'
+kernel = 'reduction'
+kernels = '1..'
+parameters.n = '2^11'
+";
+
+fn with_suite() -> Bench {
+    let bench = Bench::new();
+    bench.write("mine.toml", SUITE);
+    bench
+}
+
+#[test]
+fn a_suite_is_made_and_compared_by_its_manifest() {
+    let bench = with_suite();
+    let made = bench.run(&["generate", "suite", "--from", "mine.toml", "-o", "out"]);
+    assert_eq!((made.status, made.stdout.as_str()), (Some(0), ""), "{}", made.stderr);
+    assert!(made.stderr.starts_with("2 workloads in "), "{}", made.stderr);
+    assert!(made.stderr.trim_end().ends_with("; out/suite.toml"), "{}", made.stderr);
+    insta::assert_snapshot!("manifest", fs::read_to_string(bench.path("out/suite.toml")).unwrap());
+
+    let listed = bench.output(&["compare", "out/suite.toml", "--format", "csv"]);
+    let alone = bench.output(&["compare", "out/chase.wmt", "out/sum.wmt", "--format", "csv"]);
+    assert_eq!(listed, alone);
+    assert!(bench.output(&["classify", "out/suite.toml"]).contains("\nchase "));
+}
+
+#[test]
+fn the_traces_are_the_same_with_any_number_of_jobs_and_as_generated_alone() {
+    let bench = with_suite();
+    for (jobs, folder) in [("1", "one"), ("3", "three")] {
+        bench.output(&["generate", "suite", "--from", "mine.toml", "--jobs", jobs, "-o", folder]);
+    }
+    bench.output(&["generate", "reduction", "--n", "2^11", "--kernels", "1..", "-o", "sum.wmt"]);
+    let bytes = |name: &str| fs::read(bench.path(name)).unwrap();
+    assert_eq!(bytes("one/suite.toml"), bytes("three/suite.toml"));
+    assert_eq!(bytes("one/chase.wmt"), bytes("three/chase.wmt"));
+    assert_eq!(bytes("one/sum.wmt"), bytes("sum.wmt"));
+}
+
+#[test]
+fn sizes_and_names_choose() {
+    let bench = with_suite();
+    let arguments =
+        ["generate", "suite", "--from", "mine.toml", "--size", "long", "--only", "chase"];
+    bench.output(&[arguments.as_slice(), &["-o", "out"]].concat());
+    let trace = Trace::open(&bench.path("out/chase.wmt")).unwrap();
+    assert!(trace.header().provenance.command.contains("--hops 64 "));
+    assert!(!bench.path("out/sum.wmt").exists());
+    let listed = bench.output(&["generate", "suite", "--from", "mine.toml", "--list"]);
+    assert_eq!(listed, "chase  pointer-chase  A chase\nsum    reduction\n");
+}
+
+#[test]
+fn nothing_is_begun_that_cannot_be_finished() {
+    let bench = with_suite();
+    let refusal = |arguments: &[&str]| {
+        let ran = bench.run(&[&["generate", "suite"], arguments].concat());
+        assert_eq!(ran.status, Some(2));
+        ran.stderr
+    };
+    assert!(refusal(&["-o", "out"]).contains("--size <SIZE>"));
+    let from = ["--from", "mine.toml", "-o", "out"];
+    assert!(refusal(&[&from, ["--size", "huge"].as_slice()].concat()).contains("there are long"));
+    bench.write("bad.toml", SUITE.replace("n = ", "m = "));
+    let message = refusal(&["--from", "bad.toml", "-o", "out"]);
+    assert!(
+        message.contains("workload `sum`\n  caused by: reduction has no parameter `m`"),
+        "{message}"
+    );
+    assert!(!bench.path("out").exists());
+}
+
+#[test]
+fn a_trace_that_is_not_the_one_listed_is_refused() {
+    let bench = with_suite();
+    bench.output(&["generate", "suite", "--from", "mine.toml", "-o", "out"]);
+    fs::copy(bench.path("out/sum.wmt"), bench.path("out/chase.wmt")).unwrap();
+    let ran = bench.run(&["compare", "out/suite.toml"]);
+    assert_eq!(ran.status, Some(2));
+    assert!(
+        ran.stderr.contains("out/chase.wmt is another trace than the one listed"),
+        "{}",
+        ran.stderr
+    );
+    fs::remove_file(bench.path("out/chase.wmt")).unwrap();
+    assert_eq!(bench.run(&["compare", "out/suite.toml"]).status, Some(2));
+}
