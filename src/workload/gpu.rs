@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
@@ -109,17 +110,13 @@ impl<'a> Gpu<'a> {
     /// `cudaMemcpy` from the host to the start of `array`.
     pub fn copy_to<T: Word>(&mut self, array: Array<T>, words: &[T]) {
         assert!(words.len() as u64 <= array.len(), "more words than the array holds");
-        let mut memory = self.memory.borrow_mut();
-        for (index, &word) in words.iter().enumerate() {
-            memory.write(array.address(index as u64), word);
-        }
+        self.memory.borrow_mut().fill(array, words);
         self.writer.memcpy(array.address(0), size_of_val(words) as u64);
     }
 
     /// `cudaMemcpy` back to the host.
     pub fn download<T: Word>(&self, array: Array<T>) -> Vec<T> {
-        let memory = self.memory.borrow();
-        (0..array.len()).map(|index| memory.read(array.address(index))).collect()
+        self.memory.borrow().words(array)
     }
 
     /// Runs `kernel` once per warp of the grid, CTA after CTA; within one, warp after warp from barrier to
@@ -140,16 +137,19 @@ impl<'a> Gpu<'a> {
         if is_recorded {
             self.writer.begin_kernel(launch.info())?;
         }
-        let shared = Rc::new(RefCell::new(vec![0; launch.shared_bytes as usize]));
+        let shared = Rc::new(RefCell::new(Memory::shared(launch.shared_bytes)));
         let threads: u32 = launch.block.iter().product();
         let warps: Vec<Warp> = (0..threads.div_ceil(WARP_SIZE as u32))
-            .map(|index| Warp::new(index, self.memory.clone(), shared.clone()))
+            .map(|index| {
+                Warp::new(index, self.memory.clone(), (shared.clone(), launch.shared_bytes))
+            })
             .collect();
+        let mut running: Vec<_> = warps.iter().map(|_| Box::pin(None)).collect();
         let mut cta = CtaBuilder::new();
         for index in 0..launch.ctas() {
             let position =
                 Position { grid: launch.grid, block: launch.block, cta: launch.cta(index) };
-            run_cta(&warps, position, &kernel);
+            run_cta(&warps, &mut running, position, |warp| kernel(warp));
             if is_recorded {
                 cta.begin(position.cta);
                 warps.iter().for_each(|warp| warp.finish(&mut self.writer, &mut cta));
@@ -181,19 +181,23 @@ impl<'a> Gpu<'a> {
 }
 
 /// A warp is a coroutine that stops at barriers: going round all of them takes each to its next barrier,
-/// and when the round is over all have arrived.
-fn run_cta(warps: &[Warp], position: Position, kernel: &impl AsyncFn(&Warp)) {
-    let start = |warp| {
-        Warp::start(warp, position);
-        Some(Box::pin(kernel(warp)))
-    };
-    let mut running: Vec<_> = warps.iter().map(start).collect();
+/// and when the round is over all have arrived. `running` has a place for each, used again CTA after CTA.
+fn run_cta<'w, F: Future<Output = ()>>(
+    warps: &'w [Warp],
+    running: &mut [Pin<Box<Option<F>>>],
+    position: Position,
+    kernel: impl Fn(&'w Warp) -> F,
+) {
+    for (warp, place) in warps.iter().zip(&mut *running) {
+        warp.start(position);
+        place.set(Some(kernel(warp)));
+    }
     let mut context = Context::from_waker(Waker::noop());
-    while running.iter().any(Option::is_some) {
-        for slot in &mut running {
-            let Some(warp) = slot else { continue };
-            if let Poll::Ready(()) = warp.as_mut().poll(&mut context) {
-                *slot = None;
+    while running.iter().any(|place| place.is_some()) {
+        for place in &mut *running {
+            let Some(warp) = place.as_mut().as_pin_mut() else { continue };
+            if let Poll::Ready(()) = warp.poll(&mut context) {
+                place.set(None);
             }
         }
     }

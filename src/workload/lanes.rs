@@ -44,7 +44,7 @@ impl<T: Word> Operand<T> for Lanes<'_, T> {
 
 impl<T: Word> Operand<T> for &Var<'_, T> {
     fn lane(&self, lane: usize) -> T {
-        self.values.get()[lane]
+        self.values[lane].get()
     }
     fn register(&self) -> Option<Reg> {
         Some(self.register)
@@ -211,27 +211,26 @@ impl<'w, T: Integer> Lanes<'w, T> {
 /// active when it is set keep what they had.
 pub struct Var<'w, T> {
     warp: &'w Warp,
-    values: Cell<[T; WARP_SIZE]>,
+    values: [Cell<T>; WARP_SIZE],
     register: Reg,
 }
 
 impl<'w, T: Word> Var<'w, T> {
     pub(super) fn new(warp: &'w Warp, values: [T; WARP_SIZE], register: Reg) -> Var<'w, T> {
-        Var { warp, values: Cell::new(values), register }
+        Var { warp, values: values.map(Cell::new), register }
     }
 
     pub fn get(&self) -> Lanes<'w, T> {
-        Lanes::new(self.warp, self.values.get(), Some(self.register))
+        let values = std::array::from_fn(|lane| self.values[lane].get());
+        Lanes::new(self.warp, values, Some(self.register))
     }
 
     /// Gives the active lanes their new values. A value that the last instruction computed is computed
     /// into the variable; any other is moved. Read the variable afterwards, not the value.
     pub fn set(&self, value: impl Operand<T>) {
         self.warp.assign(self.register, value.register());
-        let mut values = self.values.get();
         for lane in lanes_of(self.warp.active()) {
-            values[lane] = value.lane(lane);
+            self.values[lane].set(value.lane(lane));
         }
-        self.values.set(values);
     }
 }

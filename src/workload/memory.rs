@@ -5,6 +5,9 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use half::f16;
+use warpmem_trace::WARP_SIZE;
+
+use super::warp::lanes_of;
 
 /// Where the first array lies; CUDA's unified address space puts allocations around here.
 const HEAP_BASE: u64 = 0x7f20_0000_0000;
@@ -98,7 +101,7 @@ impl<T: Word> Array<T> {
     }
 }
 
-/// Global memory.
+/// Memory of one address space.
 #[derive(Debug, Default)]
 pub struct Memory {
     /// Ascending and disjoint.
@@ -111,7 +114,19 @@ struct Allocation {
     bytes: Vec<u8>,
 }
 
+/// Where a word lies: in which allocation, and how far into it.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    allocation: usize,
+    at: usize,
+}
+
 impl Memory {
+    /// A CTA's shared memory, from address 0.
+    pub fn shared(bytes: u32) -> Memory {
+        Memory { allocations: vec![Allocation { base: 0, bytes: vec![0; bytes as usize] }] }
+    }
+
     /// A new array of `len` zeros.
     pub fn allocate<T: Word>(&mut self, len: u64) -> Array<T> {
         let bytes = len * T::BYTES as u64;
@@ -122,37 +137,127 @@ impl Memory {
         Array { base, len, element: PhantomData }
     }
 
-    /// # Panics
-    /// If the word is not within one array: the kernel is wrong.
-    pub fn read<T: Word>(&self, address: u64) -> T {
-        let (allocation, at) = self.locate::<T>(address);
-        T::decode(&self.allocations[allocation].bytes[at..at + T::BYTES])
+    /// Writes `words` from the start of `array`, which must hold them.
+    pub fn fill<T: Word>(&mut self, array: Array<T>, words: &[T]) {
+        if words.is_empty() {
+            return;
+        }
+        let Place { allocation, at } = self.search::<T>(array.base);
+        let bytes = &mut self.allocations[allocation].bytes[at..];
+        for (slot, &word) in bytes.chunks_exact_mut(T::BYTES).zip(words) {
+            word.encode(slot);
+        }
     }
 
+    /// The words of `array`.
+    pub fn words<T: Word>(&self, array: Array<T>) -> Vec<T> {
+        if array.len == 0 {
+            return Vec::new();
+        }
+        let Place { allocation, at } = self.search::<T>(array.base);
+        let bytes = &self.allocations[allocation].bytes[at..];
+        bytes.chunks_exact(T::BYTES).take(array.len as usize).map(T::decode).collect()
+    }
+
+    /// The words at the addresses of the lanes of `mask`; zero for the other lanes.
+    ///
+    /// # Panics
+    /// If a word is not within one array: the kernel is wrong.
+    pub fn read<T: Word>(&self, mask: u32, addresses: &[u64; WARP_SIZE]) -> [T; WARP_SIZE] {
+        let mut values = [T::ZERO; WARP_SIZE];
+        let mut place = Place::default();
+        for lane in lanes_of(mask) {
+            place = self.locate::<T>(addresses[lane], place);
+            values[lane] = T::decode(self.bytes::<T>(place));
+        }
+        values
+    }
+
+    /// Writes the lanes' values, lowest lane first.
+    ///
     /// # Panics
     /// As [`Memory::read`].
-    pub fn write<T: Word>(&mut self, address: u64, word: T) {
-        let (allocation, at) = self.locate::<T>(address);
-        word.encode(&mut self.allocations[allocation].bytes[at..at + T::BYTES]);
+    pub fn write<T: Word>(
+        &mut self,
+        mask: u32,
+        addresses: &[u64; WARP_SIZE],
+        value: impl Fn(usize) -> T,
+    ) {
+        let mut place = Place::default();
+        for lane in lanes_of(mask) {
+            place = self.locate::<T>(addresses[lane], place);
+            value(lane).encode(self.bytes_mut::<T>(place));
+        }
     }
 
-    fn locate<T: Word>(&self, address: u64) -> (usize, usize) {
-        let after = self.allocations.partition_point(|a| a.base <= address);
-        let found = after.checked_sub(1).and_then(|i| {
-            let at = (address - self.allocations[i].base) as usize;
-            (at + T::BYTES <= self.allocations[i].bytes.len()).then_some((i, at))
-        });
-        match found {
-            Some(place) if address.is_multiple_of(T::BYTES as u64) => place,
-            Some(_) => panic!("address {address:#x} is not aligned to {} bytes", T::BYTES),
-            None => panic!("address {address:#x} lies in no array"),
+    /// Changes the lanes' words one after the other, lowest lane first; what they were before.
+    ///
+    /// # Panics
+    /// As [`Memory::read`].
+    pub fn update<T: Word>(
+        &mut self,
+        mask: u32,
+        addresses: &[u64; WARP_SIZE],
+        with: impl Fn(usize, T) -> T,
+    ) -> [T; WARP_SIZE] {
+        let mut before = [T::ZERO; WARP_SIZE];
+        let mut place = Place::default();
+        for lane in lanes_of(mask) {
+            place = self.locate::<T>(addresses[lane], place);
+            let bytes = self.bytes_mut::<T>(place);
+            before[lane] = T::decode(bytes);
+            with(lane, before[lane]).encode(bytes);
         }
+        before
+    }
+
+    fn bytes<T: Word>(&self, Place { allocation, at }: Place) -> &[u8] {
+        &self.allocations[allocation].bytes[at..at + T::BYTES]
+    }
+
+    fn bytes_mut<T: Word>(&mut self, Place { allocation, at }: Place) -> &mut [u8] {
+        &mut self.allocations[allocation].bytes[at..at + T::BYTES]
+    }
+
+    /// Where the word at `address` lies. Lanes that follow one another mostly fall into one array: the one of
+    /// `before` is tried first.
+    #[inline]
+    fn locate<T: Word>(&self, address: u64, before: Place) -> Place {
+        self.within::<T>(before.allocation, address).unwrap_or_else(|| self.search::<T>(address))
+    }
+
+    /// Where the word at `address` lies, if that is in this allocation, and aligned.
+    #[inline]
+    fn within<T: Word>(&self, allocation: usize, address: u64) -> Option<Place> {
+        let Allocation { base, bytes } = self.allocations.get(allocation)?;
+        let at = usize::try_from(address.wrapping_sub(*base)).ok()?;
+        let fits = at < bytes.len() && bytes.len() - at >= T::BYTES;
+        (fits && address.is_multiple_of(T::BYTES as u64)).then_some(Place { allocation, at })
+    }
+
+    #[cold]
+    fn search<T: Word>(&self, address: u64) -> Place {
+        let after = self.allocations.partition_point(|a| a.base <= address);
+        let Some(allocation) = after.checked_sub(1) else {
+            panic!("address {address:#x} lies in no array");
+        };
+        self.within::<T>(allocation, address).unwrap_or_else(|| {
+            match address.is_multiple_of(T::BYTES as u64) {
+                true => panic!("address {address:#x} lies in no array"),
+                false => panic!("address {address:#x} is not aligned to {} bytes", T::BYTES),
+            }
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As one lane reads.
+    fn read<T: Word>(memory: &Memory, address: u64) -> T {
+        memory.read(1, &[address; WARP_SIZE])[0]
+    }
 
     #[test]
     fn arrays_are_aligned_and_disjoint() {
@@ -169,11 +274,27 @@ mod tests {
     fn words_keep_their_value_and_lie_little_endian() {
         let mut memory = Memory::default();
         let words = memory.allocate::<u32>(4);
-        memory.write(words.address(0), [1u32, 2, 3, 0x0a0b_0c0d]);
-        assert_eq!(memory.read::<[u32; 4]>(words.address(0)), [1, 2, 3, 0x0a0b_0c0d]);
-        assert_eq!(memory.read::<u8>(words.address(3)), 0x0d);
-        memory.write(words.address(2), 1.5f32);
-        assert_eq!(memory.read::<f32>(words.address(2)), 1.5);
+        memory.fill(words, &[1u32, 2, 3, 0x0a0b_0c0d]);
+        assert_eq!(read::<[u32; 4]>(&memory, words.address(0)), [1, 2, 3, 0x0a0b_0c0d]);
+        assert_eq!(read::<u8>(&memory, words.address(3)), 0x0d);
+        memory.write(1, &[words.address(2); WARP_SIZE], |_| 1.5f32);
+        assert_eq!(read::<f32>(&memory, words.address(2)), 1.5);
+        assert_eq!(memory.words(words), [1, 2, 1.5f32.to_bits(), 0x0a0b_0c0d]);
+    }
+
+    #[test]
+    fn lanes_may_lie_in_any_array() {
+        let mut memory = Memory::default();
+        let (a, b) = (memory.allocate::<u32>(1), memory.allocate::<u32>(1));
+        let c = memory.allocate::<u32>(2);
+        memory.fill(a, &[1]);
+        memory.fill(b, &[2]);
+        memory.fill(c, &[3, 4]);
+        let homes = [c.address(1), a.address(0), b.address(0), c.address(0)];
+        let addresses = std::array::from_fn(|lane| homes[lane % 4]);
+        let before = memory.update(0b1_0111, &addresses, |lane, old: u32| old + lane as u32);
+        assert_eq!(before[..6], [4, 1, 2, 0, 4, 0], "lane 4 sees what lane 0 left");
+        assert_eq!(memory.read::<u32>(0b1111, &addresses)[..5], [8, 2, 4, 3, 0]);
     }
 
     #[test]
@@ -181,7 +302,7 @@ mod tests {
     fn beyond_an_array_is_nothing() {
         let mut memory = Memory::default();
         let words = memory.allocate::<u32>(4);
-        memory.read::<u32>(words.address(4));
+        read::<u32>(&memory, words.address(4));
     }
 
     #[test]
@@ -189,6 +310,6 @@ mod tests {
     fn words_are_aligned() {
         let mut memory = Memory::default();
         let bytes = memory.allocate::<u8>(16);
-        memory.read::<u32>(bytes.address(2));
+        read::<u32>(&memory, bytes.address(2));
     }
 }

@@ -6,7 +6,7 @@ use warpmem_trace::{CacheOp, Kind, OpClass, Reg, Space, WARP_SIZE};
 
 use super::lanes::{Lanes, Operand};
 use super::memory::{Array, Word};
-use super::warp::{Access, Warp, lanes_of};
+use super::warp::{Access, Warp};
 
 /// An address of each lane.
 #[derive(Clone, Copy)]
@@ -42,30 +42,19 @@ impl<'w, T: Word> Pointer<'w, T> {
     /// `*p` with a cache operator: `__ldg` is `ReadOnly`, a `volatile` pointer `Volatile`.
     pub fn load_as(self, cache_op: CacheOp) -> Lanes<'w, T> {
         let register = self.warp.access::<T>(&self.access(Kind::Load, cache_op), &[]);
-        let mut values = [T::ZERO; WARP_SIZE];
-        for lane in lanes_of(self.warp.active()) {
-            values[lane] = self.warp.read(self.space, self.addresses[lane]);
-        }
-        Lanes::new(self.warp, values, register)
+        Lanes::new(self.warp, self.warp.read(self.space, &self.addresses), register)
     }
 
     /// `*p = value`
     pub fn store(self, value: impl Operand<T>) {
         let access = self.access(Kind::Store, CacheOp::Default);
         self.warp.access::<T>(&access, &[value.register()]);
-        for lane in lanes_of(self.warp.active()) {
-            self.warp.write(self.space, self.addresses[lane], value.lane(lane));
-        }
+        self.warp.write(self.space, &self.addresses, |lane| value.lane(lane));
     }
 
     /// Changes the words of the active lanes one after the other, lowest first; what they were before.
     pub(super) fn update(&self, with: impl Fn(usize, T) -> T) -> [T; WARP_SIZE] {
-        let mut before = [T::ZERO; WARP_SIZE];
-        for lane in lanes_of(self.warp.active()) {
-            before[lane] = self.warp.read(self.space, self.addresses[lane]);
-            self.warp.write(self.space, self.addresses[lane], with(lane, before[lane]));
-        }
-        before
+        self.warp.read_and_write(self.space, &self.addresses, with)
     }
 
     pub(super) fn warp(&self) -> &'w Warp {
@@ -76,12 +65,12 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.space
     }
 
-    pub(super) fn access(&self, kind: Kind, cache_op: CacheOp) -> Access {
+    pub(super) fn access(&self, kind: Kind, cache_op: CacheOp) -> Access<'_> {
         Access {
             kind,
             space: self.space,
             cache_op,
-            addresses: self.addresses,
+            addresses: &self.addresses,
             address_register: self.register,
         }
     }
@@ -97,10 +86,8 @@ impl<'w, T: Word, const N: usize> Pointer<'w, [T; N]> {
     pub fn store_parts(self, parts: [Lanes<'w, T>; N]) {
         let access = self.access(Kind::Store, CacheOp::Default);
         self.warp.access::<[T; N]>(&access, &parts.map(|part| part.register()));
-        for lane in lanes_of(self.warp.active()) {
-            let vector = parts.map(|part| part.lane(lane));
-            self.warp.write(self.space, self.addresses[lane], vector);
-        }
+        let vector = |lane| std::array::from_fn(|index| parts[index].lane(lane));
+        self.warp.write::<[T; N]>(self.space, &self.addresses, vector);
     }
 }
 

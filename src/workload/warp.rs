@@ -42,7 +42,9 @@ pub struct Warp {
     index: u32,
     position: Cell<Position>,
     memory: Rc<RefCell<Memory>>,
-    shared: Rc<RefCell<Vec<u8>>>,
+    shared: Rc<RefCell<Memory>>,
+    /// Bytes of shared memory, and how many of them have been given to arrays.
+    shared_declared: u32,
     shared_allocated: Cell<u32>,
     flow: Cell<Flow>,
     issued: RefCell<Issued>,
@@ -64,6 +66,9 @@ struct Flow {
 struct Issued {
     assembler: WarpAssembler,
     pending: Option<Pending>,
+    /// Where the one that waits goes in memory: one address per active lane, lowest first. Apart from it, as
+    /// most instructions have none.
+    addresses: [u64; WARP_SIZE],
 }
 
 #[derive(Clone, Copy)]
@@ -72,9 +77,25 @@ struct Pending {
     operation: Operation,
     mask: u32,
     destination: Option<Reg>,
-    sources: [Option<Reg>; MAX_SOURCES],
-    /// Of all lanes; only those of active lanes mean anything.
-    addresses: [u64; WARP_SIZE],
+    sources: Sources,
+}
+
+/// The registers that an instruction reads.
+#[derive(Clone, Copy)]
+struct Sources {
+    registers: [Reg; MAX_SOURCES],
+    count: usize,
+}
+
+impl Sources {
+    fn of(registers: impl IntoIterator<Item = Option<Reg>>) -> Sources {
+        let mut sources = Sources { registers: [Reg(0); MAX_SOURCES], count: 0 };
+        for register in registers.into_iter().flatten() {
+            sources.registers[sources.count] = register;
+            sources.count += 1;
+        }
+        sources
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -85,11 +106,11 @@ enum Operation {
 
 /// A memory instruction to be issued.
 #[derive(Clone, Copy)]
-pub(super) struct Access {
+pub(super) struct Access<'a> {
     pub kind: Kind,
     pub space: Space,
     pub cache_op: CacheOp,
-    pub addresses: [u64; WARP_SIZE],
+    pub addresses: &'a [u64; WARP_SIZE],
     pub address_register: Option<Reg>,
 }
 
@@ -97,16 +118,21 @@ impl Warp {
     pub(super) fn new(
         index: u32,
         memory: Rc<RefCell<Memory>>,
-        shared: Rc<RefCell<Vec<u8>>>,
+        (shared, shared_declared): (Rc<RefCell<Memory>>, u32),
     ) -> Warp {
         Warp {
             index,
             position: Cell::default(),
             memory,
             shared,
+            shared_declared,
             shared_allocated: Cell::new(0),
             flow: Cell::default(),
-            issued: RefCell::new(Issued { assembler: WarpAssembler::new(), pending: None }),
+            issued: RefCell::new(Issued {
+                assembler: WarpAssembler::new(),
+                pending: None,
+                addresses: [0; WARP_SIZE],
+            }),
         }
     }
 
@@ -129,9 +155,10 @@ impl Warp {
         if flow.live != 0 {
             self.sync_point(|assembler| assembler.exit(pc(place), flow.live));
         }
-        self.flush();
         cta.begin_warp(self.index);
-        self.issued.borrow_mut().assembler.finish(writer, cta);
+        let mut issued = self.issued.borrow_mut();
+        issued.flush();
+        issued.assembler.finish(writer, cta);
     }
 
     /// Forgets what the warp issued, which goes into no trace.
@@ -438,8 +465,15 @@ impl Warp {
     pub(super) fn compute(&self, class: OpClass, sources: &[Option<Reg>]) -> Reg {
         let place = self.advance();
         let register = register_of(place);
-        if self.active() != 0 {
-            self.push(place, Operation::Compute(class), self.active(), Some(register), sources);
+        let mask = self.active();
+        if mask != 0 {
+            self.issued.borrow_mut().push(Pending {
+                place,
+                operation: Operation::Compute(class),
+                mask,
+                destination: Some(register),
+                sources: Sources::of(sources.iter().copied()),
+            });
         }
         register
     }
@@ -449,7 +483,13 @@ impl Warp {
     fn issue_control(&self, mask: u32, sources: &[Option<Reg>]) {
         let place = self.advance();
         if self.active() != 0 {
-            self.push(place, Operation::Compute(OpClass::Control), mask, None, sources);
+            self.issued.borrow_mut().push(Pending {
+                place,
+                operation: Operation::Compute(OpClass::Control),
+                mask,
+                destination: None,
+                sources: Sources::of(sources.iter().copied()),
+            });
         }
     }
 
@@ -458,19 +498,19 @@ impl Warp {
         let place = self.advance();
         let destination =
             matches!(access.kind, Kind::Load | Kind::Atomic).then(|| register_of(place));
-        if self.active() != 0 {
+        let mask = self.active();
+        if mask != 0 {
             let operation = Operation::Memory(MemoryOp {
                 kind: access.kind,
                 space: access.space,
                 width: T::BYTES as u8,
                 cache_op: access.cache_op,
             });
-            let mut sources = [None; MAX_SOURCES];
-            sources[0] = access.address_register;
-            sources[1..=data.len()].copy_from_slice(data);
-            self.push(place, operation, self.active(), destination, &sources);
-            if let Some(pending) = &mut self.issued.borrow_mut().pending {
-                pending.addresses = access.addresses;
+            let sources = Sources::of([access.address_register].iter().chain(data).copied());
+            let mut issued = self.issued.borrow_mut();
+            issued.push(Pending { place, operation, mask, destination, sources });
+            for (slot, lane) in issued.addresses.iter_mut().zip(lanes_of(mask)) {
+                *slot = access.addresses[lane];
             }
         }
         destination
@@ -497,55 +537,11 @@ impl Warp {
         self.update(|flow| flow.claimed = flow.place.checked_sub(1).map(register_of));
     }
 
-    fn push(
-        &self,
-        place: u32,
-        operation: Operation,
-        mask: u32,
-        destination: Option<Reg>,
-        registers: &[Option<Reg>],
-    ) {
-        self.flush();
-        let mut sources = [None; MAX_SOURCES];
-        sources[..registers.len()].copy_from_slice(registers);
-        let addresses = [0; WARP_SIZE];
-        let pending = Pending { place, operation, mask, destination, sources, addresses };
-        self.issued.borrow_mut().pending = Some(pending);
-    }
-
-    /// Hands the waiting instruction to the assembler.
-    fn flush(&self) {
-        let mut issued = self.issued.borrow_mut();
-        let Some(last) = issued.pending.take() else { return };
-        let mut sources = [Reg(0); MAX_SOURCES];
-        let mut count = 0;
-        for register in last.sources.into_iter().flatten() {
-            sources[count] = register;
-            count += 1;
-        }
-        // Their numbers are places in the code, not those that a compiler would choose.
-        let registers = Registers::new(last.destination.as_slice(), &sources[..count]);
-        match last.operation {
-            Operation::Compute(class) => {
-                issued.assembler.compute(class, last.mask, registers);
-            }
-            Operation::Memory(op) => {
-                let mut addresses = [0; WARP_SIZE];
-                let mut active = 0;
-                for lane in lanes_of(last.mask) {
-                    addresses[active] = last.addresses[lane];
-                    active += 1;
-                }
-                let addresses = &addresses[..active];
-                issued.assembler.memory(pc(last.place), op, last.mask, registers, addresses);
-            }
-        }
-    }
-
     /// A barrier or exit: has no registers to wait for.
     fn sync_point(&self, issue: impl FnOnce(&mut WarpAssembler)) {
-        self.flush();
-        issue(&mut self.issued.borrow_mut().assembler);
+        let mut issued = self.issued.borrow_mut();
+        issued.flush();
+        issue(&mut issued.assembler);
     }
 
     // ---- memory
@@ -555,28 +551,68 @@ impl Warp {
         let base = self.shared_allocated.get().next_multiple_of(16);
         let end = base + len * T::BYTES as u32;
         self.shared_allocated.set(end);
-        let declared = self.shared.borrow().len();
-        assert!(end as usize <= declared, "{end} bytes of shared memory, {declared} declared");
+        let declared = self.shared_declared;
+        assert!(end <= declared, "{end} bytes of shared memory, {declared} declared");
         base
     }
 
-    pub(super) fn read<T: Word>(&self, space: Space, address: u64) -> T {
-        match space {
-            Space::Shared => {
-                let at = address as usize;
-                T::decode(&self.shared.borrow()[at..at + T::BYTES])
-            }
-            _ => self.memory.borrow().read(address),
-        }
+    /// What the active lanes find at their addresses.
+    pub(super) fn read<T: Word>(
+        &self,
+        space: Space,
+        addresses: &[u64; WARP_SIZE],
+    ) -> [T; WARP_SIZE] {
+        self.memory_of(space).borrow().read(self.active(), addresses)
     }
 
-    pub(super) fn write<T: Word>(&self, space: Space, address: u64, word: T) {
+    /// Puts the active lanes' values at their addresses, lowest lane first.
+    pub(super) fn write<T: Word>(
+        &self,
+        space: Space,
+        addresses: &[u64; WARP_SIZE],
+        value: impl Fn(usize) -> T,
+    ) {
+        self.memory_of(space).borrow_mut().write(self.active(), addresses, value);
+    }
+
+    /// Changes what the active lanes find at their addresses, one lane after the other, lowest first; what it
+    /// was before.
+    pub(super) fn read_and_write<T: Word>(
+        &self,
+        space: Space,
+        addresses: &[u64; WARP_SIZE],
+        with: impl Fn(usize, T) -> T,
+    ) -> [T; WARP_SIZE] {
+        self.memory_of(space).borrow_mut().update(self.active(), addresses, with)
+    }
+
+    fn memory_of(&self, space: Space) -> &RefCell<Memory> {
         match space {
-            Space::Shared => {
-                let at = address as usize;
-                word.encode(&mut self.shared.borrow_mut()[at..at + T::BYTES]);
+            Space::Shared => &self.shared,
+            _ => &self.memory,
+        }
+    }
+}
+
+impl Issued {
+    /// Has this instruction wait in place of the one before.
+    fn push(&mut self, next: Pending) {
+        self.flush();
+        self.pending = Some(next);
+    }
+
+    /// Hands the waiting instruction to the assembler.
+    fn flush(&mut self) {
+        let Some(last) = self.pending.take() else { return };
+        // Their numbers are places in the code, not those that a compiler would choose.
+        let sources = &last.sources.registers[..last.sources.count];
+        let registers = Registers::new(last.destination.as_slice(), sources);
+        match last.operation {
+            Operation::Compute(class) => self.assembler.compute(class, last.mask, registers),
+            Operation::Memory(op) => {
+                let addresses = &self.addresses[..last.mask.count_ones() as usize];
+                self.assembler.memory(pc(last.place), op, last.mask, registers, addresses);
             }
-            _ => self.memory.borrow_mut().write(address, word),
         }
     }
 }
@@ -590,6 +626,10 @@ fn register_of(place: u32) -> Reg {
 }
 
 /// The lanes of a mask, lowest first.
-pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
-    (0..WARP_SIZE).filter(move |lane| mask >> lane & 1 == 1)
+pub(super) fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = (mask != 0).then(|| mask.trailing_zeros() as usize);
+        mask &= mask.wrapping_sub(1);
+        lane
+    })
 }
