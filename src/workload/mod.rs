@@ -53,7 +53,22 @@ impl Generator {
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         self.parameters.iter().copied().flatten()
     }
+
+    /// What it models and what becomes of it in memory, a line a paragraph: what the documentation says below its
+    /// parameters.
+    pub fn description(&self) -> String {
+        let heading = format!("### `{}`: ", self.name);
+        let (_, section) = DOCUMENTATION.split_once(&heading).unwrap_or_default();
+        let section = section.split("\n## ").next().unwrap_or_default();
+        let section = section.split("\n### ").next().unwrap_or_default();
+        let (_, below) = section.rsplit_once("|\n").unwrap_or_default();
+        let paragraphs = below.trim().split("\n\n");
+        paragraphs.map(|lines| lines.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
+    }
 }
+
+/// The page on generated workloads.
+const DOCUMENTATION: &str = include_str!("../../docs/workloads.md");
 
 /// Why a workload was not generated.
 #[derive(Debug, thiserror::Error)]

@@ -9,6 +9,7 @@ use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use indicatif::HumanCount;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::time::Duration;
 use warpmem::sample::Ranges;
 use warpmem::workload::{Generator, Parameter, Progress, Request};
 
@@ -62,6 +63,7 @@ pub fn command(generator: &Generator) -> Command {
         .help("Trace to write (.wmt)");
     Command::new(generator.name)
         .about(capitalised(generator.summary))
+        .long_about(format!("{}\n\n{}", capitalised(generator.summary), generator.description()))
         .after_help(format!("Source: {}", generator.source))
         .args(generator.parameters().map(option))
         .args([seed, kernels, output])
@@ -80,7 +82,9 @@ fn option(parameter: &Parameter) -> Arg {
 
 pub fn execute(kernel: &Kernel) -> anyhow::Result<()> {
     let interrupt = Interrupt::install()?;
-    let bar = bar("{bar:30} {pos}/{len} CTAs of {msg}");
+    let bar = bar("{bar:30} {pos}/{len} CTAs of {msg} · {per_sec} · {eta} left");
+    bar.set_message("the first kernel, whose input is being made");
+    bar.enable_steady_tick(Duration::from_millis(200));
     let mut progress = |progress: &Progress| {
         bar.set_length(progress.ctas);
         bar.set_position(progress.ctas_done);

@@ -7,7 +7,9 @@ use std::path::Path;
 use warpmem_trace::{Kind, Trace, TraceSummary};
 
 use crate::workload::kernels::testing::visit_records;
-use crate::workload::{Generator, Progress, Request, WorkloadError, generate, generators};
+use crate::workload::{
+    DOCUMENTATION, Generator, Progress, Request, WorkloadError, generate, generators,
+};
 
 type Given = BTreeMap<String, String>;
 
@@ -246,10 +248,12 @@ fn launches_that_there_are_not_are_refused() {
 
 #[test]
 fn the_documentation_describes_every_generator_as_it_is() {
-    let documentation = include_str!("../../../docs/workloads.md");
     for generator in generators() {
         let section = section(generator);
-        assert!(documentation.contains(&section), "docs/workloads.md lacks:\n{section}");
+        assert!(DOCUMENTATION.contains(&section), "docs/workloads.md lacks:\n{section}");
+        let description = generator.description();
+        let says = (80..2000).contains(&description.len()) && !description.contains('|');
+        assert!(says, "docs/workloads.md says of {}: {description}", generator.name);
     }
 }
 
