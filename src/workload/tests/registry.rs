@@ -252,7 +252,7 @@ fn the_documentation_describes_every_generator_as_it_is() {
         let section = section(generator);
         assert!(DOCUMENTATION.contains(&section), "docs/workloads.md lacks:\n{section}");
         let description = generator.description();
-        let says = (80..2000).contains(&description.len()) && !description.contains('|');
+        let says = (60..2500).contains(&description.len()) && !description.contains('|');
         assert!(says, "docs/workloads.md says of {}: {description}", generator.name);
     }
 }
