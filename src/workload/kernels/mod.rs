@@ -2,6 +2,7 @@
 
 mod bfs;
 mod gather;
+mod graph;
 mod histogram;
 mod pointer_chase;
 mod reduction;

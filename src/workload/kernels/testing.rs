@@ -1,7 +1,7 @@
 //! For the kernels' tests: run one, then look at its result and at the trace read back from disk.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use tempfile::TempDir;
 pub use warpmem_trace::Kind;
@@ -74,6 +74,19 @@ impl<R> Run<R> {
     /// The distinct ones of [`Run::accesses`].
     pub fn addresses(&self, kind: Kind) -> BTreeSet<u64> {
         self.accesses(kind).into_iter().collect()
+    }
+
+    /// How many 128-byte lines each access of `kind` to the array at `range` takes, over all kernels.
+    pub fn lines(&self, kind: Kind, range: &Range<u64>) -> Vec<usize> {
+        let mut lines = Vec::new();
+        visit_records(&self.trace, |_, _, instruction, record| {
+            let addresses = record.active_addresses();
+            let is_there = addresses.first().is_some_and(|first| range.contains(first));
+            if instruction.kind == kind && instruction.space == Space::Global && is_there {
+                lines.push(addresses.iter().map(|a| a / 128).collect::<BTreeSet<_>>().len());
+            }
+        });
+        lines
     }
 
     /// What warp `warp` of the first kernel executed, in order.
