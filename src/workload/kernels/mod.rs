@@ -3,9 +3,11 @@
 mod bfs;
 mod gather;
 mod graph;
+mod gups;
 mod histogram;
 mod pointer_chase;
 mod reduction;
+mod scatter;
 mod spmv;
 mod stream;
 #[cfg(test)]
@@ -21,6 +23,8 @@ pub const GENERATORS: &[Generator] = &[
     vecadd::GENERATOR,
     stream::GENERATOR,
     gather::GENERATOR,
+    scatter::GENERATOR,
+    gups::GENERATOR,
     pointer_chase::GENERATOR,
     histogram::GENERATOR,
     reduction::GENERATOR,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 
 use tempfile::TempDir;
-pub use warpmem_trace::Kind;
-use warpmem_trace::{Instruction, Provenance, Record, Space, Trace};
+use warpmem_trace::{Instruction, Provenance, Record, Trace};
+pub use warpmem_trace::{Kind, Space};
 
 use crate::sample::Ranges;
 use crate::workload::WorkloadError;
