@@ -8,6 +8,7 @@
 //! The same name, arguments and seed give the same bytes on any platform.
 
 mod atomics;
+mod constants;
 mod functions;
 mod gpu;
 mod input;

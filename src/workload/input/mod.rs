@@ -23,7 +23,7 @@ use super::parameters::show_count;
 const MAX_ENTRIES: u64 = 1 << 28;
 
 /// Refuses inputs that would not fit into memory.
-fn check_entries(what: &str, rows: u32, per_row: u32) -> Result<(), WorkloadError> {
+pub fn check_entries(what: &str, rows: u32, per_row: u32) -> Result<(), WorkloadError> {
     let entries = u64::from(rows) * u64::from(per_row);
     if entries <= MAX_ENTRIES {
         return Ok(());

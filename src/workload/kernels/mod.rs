@@ -5,6 +5,7 @@ mod gather;
 mod graph;
 mod gups;
 mod histogram;
+mod kmeans;
 mod pointer_chase;
 mod reduction;
 mod scatter;
@@ -28,10 +29,12 @@ pub const GENERATORS: &[Generator] = &[
     pointer_chase::GENERATOR,
     histogram::GENERATOR,
     reduction::GENERATOR,
+    kmeans::GENERATOR,
 ];
 
 /// What a generator's file needs.
 pub mod prelude {
+    pub use crate::workload::constants::Constants;
     pub use crate::workload::gpu::{Gpu, Launch};
     pub use crate::workload::input::*;
     pub use crate::workload::lanes::{Lanes, Var};

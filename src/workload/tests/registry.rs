@@ -121,7 +121,7 @@ fn the_same_arguments_give_the_same_bytes() {
 
 #[test]
 fn another_seed_gives_another_trace_where_addresses_come_from_data() {
-    let regular = ["vecadd", "stream", "reduction", "gups"];
+    let regular = ["vecadd", "stream", "reduction", "gups", "kmeans"];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
     for generator in generators() {
