@@ -24,6 +24,16 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.moved(u64::from(distance) * T::BYTES as u64)
     }
 
+    /// The element `distance` before: an immediate offset, no instruction.
+    pub fn before(self, distance: u32) -> Pointer<'w, T> {
+        self.moved((u64::from(distance) * T::BYTES as u64).wrapping_neg())
+    }
+
+    /// The same address as one of something else (`reinterpret_cast`): no instruction.
+    pub fn cast<U: Word>(self) -> Pointer<'w, U> {
+        self.moved(0)
+    }
+
     fn moved<U>(self, bytes: u64) -> Pointer<'w, U> {
         Pointer {
             warp: self.warp,

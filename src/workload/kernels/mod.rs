@@ -2,6 +2,7 @@
 
 mod bfs;
 mod gather;
+mod gemm;
 mod graph;
 mod gups;
 mod histogram;
@@ -9,10 +10,13 @@ mod kmeans;
 mod pointer_chase;
 mod reduction;
 mod scatter;
+mod spmm;
 mod spmv;
+mod stencil;
 mod stream;
 #[cfg(test)]
 pub mod testing;
+mod transpose;
 mod vecadd;
 
 use super::Generator;
@@ -21,6 +25,11 @@ use super::Generator;
 pub const GENERATORS: &[Generator] = &[
     bfs::GENERATOR,
     spmv::GENERATOR,
+    spmm::GENERATOR,
+    gemm::GENERATOR,
+    transpose::GENERATOR,
+    stencil::plane::GENERATOR,
+    stencil::volume::GENERATOR,
     vecadd::GENERATOR,
     stream::GENERATOR,
     gather::GENERATOR,
@@ -38,7 +47,7 @@ pub mod prelude {
     pub use crate::workload::gpu::{Gpu, Launch};
     pub use crate::workload::input::*;
     pub use crate::workload::lanes::{Lanes, Var};
-    pub use crate::workload::memory::Array;
+    pub use crate::workload::memory::{Array, Word};
     pub use crate::workload::parameters::{Choice, Parameter, show_count};
     pub use crate::workload::pointer::{Pointer, Shared};
     pub use crate::workload::predicate::Predicate;

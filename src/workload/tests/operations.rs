@@ -341,3 +341,20 @@ fn loads_carry_their_cache_operator_and_shared_arrays_their_base() {
     assert_eq!((ops[1].0, ops[1].1), (Space::Global, CacheOp::ReadOnly));
     assert_eq!(ops[2], (Space::Shared, CacheOp::Default, 16 + 4));
 }
+
+#[test]
+fn a_pointer_steps_both_ways_and_points_to_anything_without_instructions() {
+    let run = run_cta(32, async |w, out| {
+        let x = w.thread_x();
+        let own = out.at(x);
+        own.store(x);
+        w.when(x.ge(1), || own.store(own.before(1).load()));
+        w.when(x.lt(8), || own.cast::<f32>().store(1.0));
+    });
+    let expected = |x: u32| if x < 8 { 1f32.to_bits() } else { x - 1 };
+    assert_eq!(run.result, lanes(expected));
+    let executed = run.warp(0);
+    let between = |kind| executed.iter().find(|(i, _)| i.kind == kind).unwrap().0.compute.len();
+    // Compare, convergence barrier, branch; and nothing for the address.
+    assert_eq!(between(Kind::Load), 3);
+}

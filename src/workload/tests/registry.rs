@@ -8,15 +8,19 @@ use warpmem_trace::{Kind, Trace, TraceSummary};
 
 use crate::workload::kernels::testing::visit_records;
 use crate::workload::{
-    DOCUMENTATION, Generator, Progress, Request, WorkloadError, generate, generators,
+    DOCUMENTATION, Generator, Parameter, Progress, Request, WorkloadError, generate, generators,
 };
 
 type Given = BTreeMap<String, String>;
 
-/// Sizes small enough for a test: what is in the thousands by default is cut to 512.
+/// Sizes small enough for a test: what is in the thousands by default is cut to 512, the sides of planes to 48.
 fn small(generator: &Generator) -> Given {
-    let sizes = generator.parameters().filter(|p| p.default().starts_with("2^"));
-    sizes.map(|p| (p.name.to_owned(), "512".to_owned())).collect()
+    let size = |name: &str, default: &str| match (generator.name, name) {
+        ("gemm", "m" | "n" | "k") | (_, "width" | "height") => Some("48"),
+        _ => default.starts_with("2^").then_some("512"),
+    };
+    let cut = |p: &Parameter| Some((p.name.to_owned(), size(p.name, &p.default())?.to_owned()));
+    generator.parameters().filter_map(cut).collect()
 }
 
 /// A generator's arguments with every value of every choice, one at a time.
@@ -121,7 +125,17 @@ fn the_same_arguments_give_the_same_bytes() {
 
 #[test]
 fn another_seed_gives_another_trace_where_addresses_come_from_data() {
-    let regular = ["vecadd", "stream", "reduction", "gups", "kmeans"];
+    let regular = [
+        "vecadd",
+        "stream",
+        "reduction",
+        "gups",
+        "kmeans",
+        "gemm",
+        "transpose",
+        "stencil2d",
+        "stencil3d",
+    ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");
     for generator in generators() {
@@ -173,6 +187,20 @@ fn sizes_that_do_not_go_together_are_refused() {
         ),
         ("bfs", [("nodes", "2^24"), ("degree", "2^10")], "2^34 edges are more than 2^28"),
         ("spmv", [("rows", "2^24"), ("nnz-per-row", "2^10")], "2^34 entries are more than 2^28"),
+        (
+            "spmm",
+            [("rows", "2^20"), ("columns", "2^12")],
+            "2^32 elements of a dense matrix are more than 2^28",
+        ),
+        ("spmm", [("rows", "64"), ("block", "48")], "--block 48 is not a multiple of 32"),
+        ("transpose", [("width", "2^20"), ("height", "2^20")], "2^40 elements are more than 2^28"),
+        ("stencil2d", [("width", "2^15"), ("height", "2^15")], "2^30 cells are more than 2^28"),
+        ("stencil3d", [("height", "2^12"), ("depth", "2^12")], "2^32 cells are more than 2^28"),
+        (
+            "stencil2d",
+            [("block-x", "64"), ("block-y", "32")],
+            "--block-x 64 and --block-y 32 are more than 2^10 threads in a CTA",
+        ),
     ];
     for (name, given, message) in refusals {
         let given = given.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
