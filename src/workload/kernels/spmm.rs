@@ -44,13 +44,17 @@ pub const GENERATOR: Generator = Generator {
         let matrix = matrix_of(arguments, random)?;
         let (columns, block) = (arguments.count32("columns"), arguments.count32("block"));
         check_multiple("block", u64::from(block), 32)?;
-        for rows in [matrix.structure.rows(), matrix.columns] {
-            check_entries("elements of a dense matrix", rows, columns)?;
-        }
+        check_size(&matrix, columns)?;
         let dense = small_floats(matrix.columns * columns, random);
         spmm(gpu, &matrix, &dense, columns, block).map(drop)
     },
 };
+
+/// Refuses dense matrices that would not fit into memory.
+fn check_size(matrix: &Matrix, columns: u32) -> Result<(), WorkloadError> {
+    let largest = matrix.structure.rows().max(matrix.columns);
+    check_entries("elements of a dense matrix", largest, columns)
+}
 
 /// The matrices on the device: `c` = sparse × `b`, rows after rows.
 #[derive(Clone, Copy)]
@@ -181,6 +185,17 @@ mod tests {
             Ok(gpu.download(c))
         });
         assert_eq!(run.result, [0.0, 0.0, 2.0 * 2.0 + 0.5 * 6.0, 2.0 * 3.0 + 0.5 * 7.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn dense_matrices_beyond_memory_are_refused() {
+        let structure = Csr { offsets: vec![0, 0], columns: vec![] };
+        let wide = Matrix { structure, columns: 1 << 24, values: vec![] };
+        check_size(&wide, 16).unwrap();
+        assert_eq!(
+            check_size(&wide, 32).unwrap_err().to_string(),
+            "2^29 elements of a dense matrix are more than 2^28"
+        );
     }
 
     #[test]

@@ -187,11 +187,6 @@ fn sizes_that_do_not_go_together_are_refused() {
         ),
         ("bfs", [("nodes", "2^24"), ("degree", "2^10")], "2^34 edges are more than 2^28"),
         ("spmv", [("rows", "2^24"), ("nnz-per-row", "2^10")], "2^34 entries are more than 2^28"),
-        (
-            "spmm",
-            [("rows", "2^20"), ("columns", "2^12")],
-            "2^32 elements of a dense matrix are more than 2^28",
-        ),
         ("spmm", [("rows", "64"), ("block", "48")], "--block 48 is not a multiple of 32"),
         ("transpose", [("width", "2^20"), ("height", "2^20")], "2^40 elements are more than 2^28"),
         ("stencil2d", [("width", "2^15"), ("height", "2^15")], "2^30 cells are more than 2^28"),
