@@ -162,14 +162,25 @@ impl Trace {
     /// # Errors
     /// When there is no such chunk or it is damaged.
     pub fn chunk(&self, kernel: usize, chunk: usize) -> Result<Arc<Chunk>, TraceError> {
-        let chunks = &self.kernel(kernel)?.chunks;
-        let Some(ChunkPlace { place, ctas }) = chunks.get(chunk) else {
-            return Err(self.missing(format!("chunk {chunk} of kernel {kernel}"), chunks.len()));
-        };
+        let ChunkPlace { place, ctas } = self.chunk_place(kernel, chunk)?;
         let data = self.opening().inflate(*place, "chunk")?;
         let origin =
             Origin { path: Arc::clone(&self.path), offset: place.offset, ctas: ctas.clone() };
         Chunk::parse(data, self.dictionary(kernel)?.sites, origin).map(Arc::new)
+    }
+
+    /// Which CTAs of a kernel a chunk holds, by their number in file order, without inflating it.
+    ///
+    /// # Errors
+    /// When there is no such chunk.
+    pub fn chunk_ctas(&self, kernel: usize, chunk: usize) -> Result<Range<u32>, TraceError> {
+        Ok(self.chunk_place(kernel, chunk)?.ctas.clone())
+    }
+
+    fn chunk_place(&self, kernel: usize, chunk: usize) -> Result<&ChunkPlace, TraceError> {
+        let chunks = &self.kernel(kernel)?.chunks;
+        let missing = || self.missing(format!("chunk {chunk} of kernel {kernel}"), chunks.len());
+        chunks.get(chunk).ok_or_else(missing)
     }
 
     fn dictionary(&self, kernel: usize) -> Result<Dictionary, TraceError> {
