@@ -41,7 +41,7 @@ pub struct BeyondEnd {
 impl Ranges {
     /// Everything there is.
     pub fn all() -> Ranges {
-        Ranges { parts: vec![0..OPEN] }
+        Ranges { parts: vec![Range { start: 0, end: OPEN }] }
     }
 
     pub fn contains(&self, number: u64) -> bool {

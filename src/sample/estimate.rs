@@ -1,0 +1,135 @@
+//! What a sample says about the part that it was drawn from, without simulation: totals and ratios with their errors.
+
+use super::interval::variance;
+use super::{Census, Draw, Estimate, KernelPlan, Measures, Plan};
+
+/// Something of a part that can be estimated from a sample: a total over the CTAs, or the ratio of two.
+pub struct Quantity {
+    pub name: &'static str,
+    pub unit: &'static str,
+    pub doc: &'static str,
+    above: fn(&Measures) -> u64,
+    below: Option<fn(&Measures) -> u64>,
+}
+
+/// The quantities, in the order in which they are shown.
+pub static QUANTITIES: [Quantity; 5] = [
+    Quantity {
+        name: "warp_instructions",
+        unit: "warp instructions",
+        doc: "Warp instructions, compute included.",
+        above: |of| of.warp_instructions,
+        below: None,
+    },
+    Quantity {
+        name: "records",
+        unit: "records",
+        doc: "Records of the trace.",
+        above: |of| of.records,
+        below: None,
+    },
+    Quantity {
+        name: "global_lines",
+        unit: "lines",
+        doc: "Different 128-byte lines of global memory that each record accesses, summed.",
+        above: |of| of.lines,
+        below: None,
+    },
+    Quantity {
+        name: "global_bytes",
+        unit: "bytes",
+        doc: "Bytes of global memory that active lanes access.",
+        above: |of| of.bytes,
+        below: None,
+    },
+    Quantity {
+        name: "lines_per_load",
+        unit: "lines",
+        doc: "Mean number of 128-byte lines that a load of global memory accesses.",
+        above: |of| of.load_lines,
+        below: Some(|of| of.loads),
+    },
+];
+
+/// A quantity as a sample has it and as it is.
+pub struct QuantityEstimate {
+    pub quantity: &'static Quantity,
+    /// None of a ratio with nothing below.
+    pub estimate: Option<Estimate>,
+    pub truth: Option<f64>,
+}
+
+/// Every quantity of the part that `census` and `plan` are of, estimated from `draw`, beside its true value.
+pub fn estimates(plan: &Plan, census: &Census, draw: &Draw) -> Vec<QuantityEstimate> {
+    let sample = Sample { plan, census, draw };
+    let total = census.total();
+    let quantity = |quantity: &'static Quantity| QuantityEstimate {
+        quantity,
+        estimate: quantity.estimate(&sample),
+        truth: quantity.of(&total),
+    };
+    QUANTITIES.iter().map(quantity).collect()
+}
+
+impl Quantity {
+    /// Its value where so much was measured.
+    pub fn of(&self, measures: &Measures) -> Option<f64> {
+        let above = (self.above)(measures) as f64;
+        match self.below.map(|below| below(measures)) {
+            None => Some(above),
+            Some(0) => None,
+            Some(below) => Some(above / below as f64),
+        }
+    }
+
+    fn estimate(&self, sample: &Sample<'_>) -> Option<Estimate> {
+        let above = |of: &Measures| (self.above)(of) as f64;
+        let Some(below) = self.below else { return Some(sample.total(above)) };
+        let below = |of: &Measures| below(of) as f64;
+        let under = sample.total(below).value;
+        if under == 0.0 {
+            return None;
+        }
+        // The combined ratio estimator, its error by that of the residuals' total (Cochran 6.11).
+        let value = sample.total(above).value / under;
+        let residuals = sample.total(|of: &Measures| above(of) - value * below(of));
+        let standard_error = residuals.standard_error.map(|error| error / under);
+        Some(Estimate { value, standard_error, ..residuals })
+    }
+}
+
+/// A part and what was drawn from it.
+struct Sample<'a> {
+    plan: &'a Plan,
+    census: &'a Census,
+    draw: &'a Draw,
+}
+
+impl Sample<'_> {
+    /// The total over all CTAs, each stratum expanded by the share of its runs that were drawn (Cochran 5.3 and 5.6 for runs
+    /// as units), with the degrees of freedom that Satterthwaite gives it (5.16).
+    fn total(&self, of: impl Fn(&Measures) -> f64) -> Estimate {
+        let (mut value, mut squares, mut spread) = (0.0, 0.0, 0.0);
+        for ((plan, ctas), drawn) in
+            self.plan.kernels.iter().zip(&self.census.kernels).zip(&self.draw.kernels)
+        {
+            for (stratum, drawn) in plan.strata.iter().zip(drawn) {
+                let values: Vec<f64> =
+                    drawn.iter().map(|&run| of_run(plan, ctas, run, &of)).collect();
+                let [all, drawn] = [stratum.runs.len(), drawn.len()].map(|count| count as f64);
+                value += all / drawn * values.iter().sum::<f64>();
+                if drawn < all {
+                    let part = all * (all - drawn) / drawn * variance(&values);
+                    squares += part;
+                    spread += part * part / (drawn - 1.0);
+                }
+            }
+        }
+        let degrees = if spread > 0.0 { squares * squares / spread } else { f64::INFINITY };
+        Estimate { value, standard_error: Some(squares.sqrt()), degrees }
+    }
+}
+
+fn of_run(plan: &KernelPlan, ctas: &[Measures], run: usize, of: impl Fn(&Measures) -> f64) -> f64 {
+    ctas[plan.runs[run].clone()].iter().map(of).sum()
+}

@@ -1,0 +1,128 @@
+//! Estimates with how far they may be off.
+
+/// An estimate from a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    pub value: f64,
+    /// Estimated from the sample too; none of a sample of one.
+    pub standard_error: Option<f64>,
+    /// Degrees of freedom of the standard error.
+    pub degrees: f64,
+}
+
+impl Estimate {
+    /// The mean of independent replicates, each an estimate of the same thing. None of none.
+    pub fn of_replicates(values: &[f64]) -> Option<Estimate> {
+        let count = values.len() as f64;
+        let value = values.iter().sum::<f64>() / count;
+        let degrees = count - 1.0;
+        let variance = || variance(values) / count;
+        let standard_error = (values.len() > 1).then(|| variance().sqrt());
+        (!values.is_empty()).then_some(Estimate { value, standard_error, degrees })
+    }
+
+    /// The interval that holds the true value in 95 of 100 samples, as far as the estimate is normally distributed:
+    /// Student's. None without a standard error.
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        let half = match self.standard_error? {
+            0.0 => 0.0,
+            error => student(self.degrees) * error,
+        };
+        Some([self.value - half, self.value + half])
+    }
+
+    /// Whether the interval holds `truth`, which is exact but for the rounding of sums.
+    pub fn covers(&self, truth: f64) -> Option<bool> {
+        let slack = 1e-9 * truth.abs();
+        self.interval().map(|[low, high]| (low - slack..=high + slack).contains(&truth))
+    }
+
+    /// Standard error over value.
+    pub fn relative_error(&self) -> Option<f64> {
+        self.standard_error.filter(|_| self.value != 0.0).map(|error| error / self.value.abs())
+    }
+}
+
+/// Variance of a population, estimated from two values of it or more.
+pub(super) fn variance(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0)
+}
+
+/// Quantile 97.5 % of Student's distribution with so many degrees of freedom, rounded down to whole ones; below one it has
+/// no bound.
+fn student(degrees: f64) -> f64 {
+    /// For 1 to 10 degrees of freedom, from the usual tables.
+    const FEW: [f64; 10] =
+        [12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.306, 2.26216, 2.22814];
+    const NORMAL: f64 = 1.959_963_985;
+    // Sums of shares may fall short of a whole number by rounding.
+    let whole = (degrees + 1e-6).floor();
+    if whole < 1.0 {
+        return f64::INFINITY;
+    }
+    if let Some(&quantile) = FEW.get(whole as usize - 1) {
+        return quantile;
+    }
+    // Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5).
+    let (z, n) = (NORMAL, whole);
+    let [z2, z3] = [z * z, z * z * z];
+    let first = (z3 + z) / 4.0;
+    let second = (5.0 * z3 * z2 + 16.0 * z3 + 3.0 * z) / 96.0;
+    let third = (3.0 * z3 * z2 * z2 + 19.0 * z3 * z2 + 17.0 * z3 - 15.0 * z) / 384.0;
+    z + first / n + second / (n * n) + third / (n * n * n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_tables() {
+        let table = [
+            (1.0, 12.706),
+            (4.0, 2.776),
+            (4.999_999_9, 2.571),
+            (7.9, 2.365),
+            (10.0, 2.228),
+            (11.0, 2.201),
+            (12.0, 2.179),
+            (20.0, 2.086),
+            (30.0, 2.042),
+            (60.0, 2.000),
+            (120.0, 1.980),
+            (1e9, 1.960),
+        ];
+        for (degrees, quantile) in table {
+            assert!((student(degrees) - quantile).abs() < 6e-4, "{degrees}: {}", student(degrees));
+        }
+        assert_eq!(student(0.5), f64::INFINITY);
+    }
+
+    #[test]
+    fn replicates_give_their_mean_and_its_error() {
+        // Mean 3, variance 2.5, standard error 1 / √2 of 5 values.
+        let estimate = Estimate::of_replicates(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        assert_eq!((estimate.value, estimate.degrees), (3.0, 4.0));
+        let error = estimate.standard_error.unwrap();
+        assert!((error - 0.5f64.sqrt()).abs() < 1e-12);
+        let [low, high] = estimate.interval().unwrap();
+        assert!((high - 3.0 - 2.77645 * error).abs() < 1e-12 && (high + low - 6.0).abs() < 1e-12);
+        assert_eq!(
+            [1.1, 4.9, 5.1].map(|truth| estimate.covers(truth)),
+            [true, true, false].map(Some)
+        );
+        assert!((estimate.relative_error().unwrap() - error / 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_replicate_tells_no_error_and_none_tells_nothing() {
+        let one = Estimate::of_replicates(&[7.0]).unwrap();
+        assert_eq!((one.value, one.standard_error, one.interval()), (7.0, None, None));
+        assert_eq!(one.covers(7.0), None);
+        assert_eq!(Estimate::of_replicates(&[]), None);
+        let same = Estimate::of_replicates(&[7.0, 7.0]).unwrap();
+        assert_eq!((same.interval(), same.covers(7.0)), (Some([7.0, 7.0]), Some(true)));
+    }
+}

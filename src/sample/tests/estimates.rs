@@ -1,0 +1,116 @@
+use super::super::{Census, Estimate, Plan, Size, estimates};
+use super::{Sizes, census, part};
+
+const DRAWS: u64 = 800;
+
+/// Every quantity's estimates over many draws, with its true value.
+fn drawn(census: &Census, ctas: &[u32], run: u32) -> Vec<(&'static str, f64, Vec<Estimate>)> {
+    let plan = Plan::new(&part(ctas), census, Size::Fraction(0.1), Some(run));
+    let mut all: Vec<(&str, f64, Vec<Estimate>)> = Vec::new();
+    for seed in 0..DRAWS {
+        for (at, row) in estimates(&plan, census, &plan.draw(seed, 0)).into_iter().enumerate() {
+            if seed == 0 {
+                all.push((row.quantity.name, row.truth.unwrap(), Vec::new()));
+            }
+            all[at].2.push(row.estimate.unwrap());
+        }
+    }
+    all
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
+}
+
+#[test]
+fn totals_are_right_in_the_mean_and_as_uncertain_as_they_say() {
+    let ctas = [700, 90, 3, 1];
+    for (sizes, run) in [(Sizes::Skewed, 1), (Sizes::Skewed, 4), (Sizes::Alike, 1)] {
+        for (name, truth, drawn) in drawn(&census(&ctas, sizes), &ctas, run) {
+            let average = mean(drawn.iter().map(|estimate| estimate.value));
+            let spread = mean(drawn.iter().map(|e| (e.value - average).powi(2))).sqrt();
+            // The mean of so many draws is off by four of its own standard errors once in ten thousand times. A ratio
+            // of two totals is biased by less than its spread over the square root of the runs drawn (Cochran 6.8).
+            let allowance =
+                if name == "lines_per_load" { 0.1 } else { 4.0 / (DRAWS as f64).sqrt() };
+            let off = (average - truth).abs() / spread;
+            assert!(off < allowance, "{name} {sizes:?} {run}: {average} for {truth}, {off}");
+            let said = mean(drawn.iter().map(|e| e.standard_error.unwrap().powi(2))).sqrt();
+            assert!(
+                (said / spread - 1.0).abs() < 0.12,
+                "{name} {sizes:?} {run}: {said} for {spread}"
+            );
+        }
+    }
+}
+
+fn coverage(truth: f64, drawn: &[Estimate]) -> f64 {
+    let covering = drawn.iter().filter(|estimate| estimate.covers(truth) == Some(true));
+    covering.count() as f64 / drawn.len() as f64
+}
+
+#[test]
+fn intervals_hold_the_truth_in_95_of_100_samples() {
+    let ctas = [1000];
+    for (name, truth, drawn) in drawn(&census(&ctas, Sizes::Alike), &ctas, 1) {
+        let share = coverage(truth, &drawn);
+        assert!((0.93..0.975).contains(&share), "{name}: {share}");
+    }
+}
+
+#[test]
+fn of_a_skewed_population_intervals_hold_the_truth_less_often() {
+    let ctas = [1000];
+    for (name, truth, drawn) in drawn(&census(&ctas, Sizes::Skewed), &ctas, 1) {
+        let share = coverage(truth, &drawn);
+        assert!((0.8..0.975).contains(&share), "{name}: {share}");
+    }
+}
+
+#[test]
+fn strata_make_the_estimate_surer_than_drawing_anywhere_would() {
+    let ctas = [1000];
+    let census = census(&ctas, Sizes::Alike);
+    let (_, _, drawn) = drawn(&census, &ctas, 1).swap_remove(1);
+    let stratified = mean(drawn.iter().map(|e| e.standard_error.unwrap().powi(2))).sqrt();
+    let records: Vec<f64> = census.kernels[0].iter().map(|cta| cta.records as f64).collect();
+    let average = mean(records.iter().copied());
+    let variance = mean(records.iter().map(|r| (r - average).powi(2)));
+    // Of 100 of 1000 drawn anywhere (Cochran 2.8).
+    let anywhere = 1000.0 * (variance / 100.0 * 0.9).sqrt();
+    assert!(stratified < 0.5 * anywhere, "{stratified} {anywhere}");
+}
+
+#[test]
+fn everything_is_known_exactly() {
+    let ctas = [40, 1];
+    let census = census(&ctas, Sizes::Skewed);
+    let plan = Plan::new(&part(&ctas), &census, Size::Fraction(1.0), None);
+    for row in estimates(&plan, &census, &plan.draw(1, 0)) {
+        let estimate = row.estimate.unwrap();
+        assert_eq!((Some(estimate.value), estimate.standard_error), (row.truth, Some(0.0)));
+        assert_eq!(estimate.covers(estimate.value), Some(true));
+    }
+}
+
+#[test]
+fn a_total_is_expanded_stratum_by_stratum() {
+    // Two strata of two runs drawn out of four: 40 to 43 and 100 to 103 records.
+    let mut census = census(&[8], Sizes::Alike);
+    for (cta, records) in census.kernels[0].iter_mut().zip([40, 41, 42, 43, 100, 101, 102, 103]) {
+        cta.records = records;
+    }
+    let plan = Plan::new(&part(&[8]), &census, Size::Ctas(4), Some(1));
+    let mut draw = plan.draw(1, 0);
+    draw.kernels[0] = vec![vec![0, 3], vec![4, 5]];
+    let rows = estimates(&plan, &census, &draw);
+    let records = rows.iter().find(|row| row.quantity.name == "records").unwrap();
+    let estimate = records.estimate.unwrap();
+    assert_eq!(estimate.value, 2.0 * (40.0 + 43.0) + 2.0 * (100.0 + 101.0));
+    // 4 (4 - 2) / 2 times the variances 4.5 and 0.5.
+    assert_eq!(estimate.standard_error, Some(20f64.sqrt()));
+    // Satterthwaite: (18 + 2)² / (18² + 2²).
+    assert!((estimate.degrees - 400.0 / 328.0).abs() < 1e-12);
+    assert_eq!(records.truth, Some(572.0));
+}
