@@ -8,6 +8,7 @@ use warpmem::dram::alone::AloneError;
 use warpmem::engine::RunError;
 use warpmem::import::ImportError;
 use warpmem::network::alone::AloneError as NetworkError;
+use warpmem::sample::SampleError;
 use warpmem::workload::WorkloadError;
 
 /// A failure of the program itself.
@@ -47,6 +48,7 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
     let is_interrupted = matches!(error.downcast_ref(), Some(WorkloadError::Interrupted))
         || matches!(error.downcast_ref(), Some(AloneError::Interrupted))
         || matches!(error.downcast_ref(), Some(NetworkError::Interrupted))
+        || matches!(error.downcast_ref(), Some(SampleError::Interrupted))
         || matches!(error.downcast_ref(), Some(ImportError::Cancelled));
     let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)))
         || error.is::<Illegal>()

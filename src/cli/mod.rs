@@ -26,6 +26,7 @@ mod policies;
 mod progress;
 mod report;
 mod run;
+mod sample;
 mod slots;
 mod staged;
 mod traces;
@@ -68,6 +69,7 @@ enum Command {
     Export(export::Args),
     Dram(Box<dram::Args>),
     Network(Box<network::Args>),
+    Sample(Box<sample::Args>),
     Info(info::Args),
     List(list::Args),
 }
@@ -85,6 +87,7 @@ impl Cli {
             Command::Export(args) => export::execute(&args),
             Command::Dram(args) => dram::execute(&args),
             Command::Network(args) => network::execute(&args),
+            Command::Sample(args) => sample::execute(&args),
             Command::Info(args) => info::execute(&args),
             Command::List(args) => list::execute(&args),
         }

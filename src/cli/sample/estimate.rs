@@ -1,0 +1,263 @@
+//! `warpmem sample estimate`: what simulated samples say about a trace, and how far that may be off.
+
+use super::Watch;
+use super::options::{PartOptions, SizeOptions};
+use super::report::{error, interval, number, percent, signed_percent};
+use crate::cli::cells::{Cell, is_interruption, side_by_side};
+use crate::cli::exit::Interrupted;
+use crate::cli::format::{self, Format, aligned};
+use crate::cli::interrupt::Interrupt;
+use crate::cli::machines::{MACHINE_HELP, Overrides};
+use crate::cli::output::{note, print};
+use crate::cli::policies::PolicyOptions;
+use crate::cli::progress::Board;
+use crate::cli::report::command;
+use crate::cli::slots::SLOTS;
+use crate::cli::traces::NamedTrace;
+use anyhow::Context;
+use clap::ValueHint;
+use clap::builder::RangedU64ValueParser;
+use rayon::prelude::*;
+use serde_json::{Map, Value};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+use warpmem::cta::CtaNeeds;
+use warpmem::machine::Machine;
+use warpmem::record::{NoLoads, RunKey, RunResult};
+use warpmem::sample::{
+    Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Replicate, Size, Values,
+    Whole, extrapolated, measured, write,
+};
+use warpmem_trace::{Provenance, Trace, WriterOptions};
+
+/// Simulate independent samples of a trace and estimate what the whole would give
+///
+/// Every replicate is a sample of its own, drawn as `warpmem sample` draws them. Printed are the mean over the replicates,
+/// its standard error, and Student's 95 % interval.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Trace to estimate
+    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
+    trace: PathBuf,
+    #[command(flatten)]
+    part: PartOptions,
+    #[command(flatten)]
+    size: SizeOptions,
+    /// Samples to draw and simulate
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = RangedU64ValueParser::<u32>::new().range(2..=1000))]
+    replicates: u32,
+    /// Simulate everything selected too, and show how far the estimates are off
+    #[arg(long)]
+    full: bool,
+    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    machine: String,
+    #[command(flatten)]
+    overrides: Overrides,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// Runs at a time; by default one per processor. The results are the same with any number
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    policies: PolicyOptions,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  warpmem sample estimate long.wmt --fraction 5%
+  warpmem sample estimate long.wmt --fraction 10% --machine v100 --dram-scheduler fcfs --full";
+
+/// Share of the CTAs where none is given.
+const FRACTION: Size = Size::Fraction(0.1);
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    let mut machine = args.overrides.apply(&args.machine)?;
+    args.policies.apply(&mut machine);
+    let command = command(&args.trace, &args.machine, &args.policies, &args.overrides);
+    let trace = NamedTrace::open(&args.trace)?;
+    let selected = args.part.selection().of(&trace.trace)?;
+    // What cannot run on the machine is refused before any work.
+    let original = Cell::new(&trace, machine.clone(), command.clone())?;
+    let interrupt = Interrupt::install()?;
+    let watch = Watch::new(interrupt.clone());
+    let census =
+        watch.over("CTAs measured", |progress| Census::of(&trace.trace, &selected, progress))?;
+    let size = args.size.size().unwrap_or(FRACTION);
+    let plan = Plan::new(&selected, &census, size, args.size.run());
+    warn_of_small_samples(&trace.trace, &plan, &machine);
+
+    let parts = parts(args, &plan, &selected);
+    let folder = tempfile::tempdir().context("failed to create a temporary directory")?;
+    let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let traces = write_all(&trace, &parts, folder.path(), jobs, &interrupt)?;
+    let cell = |trace| Cell::new(trace, machine.clone(), command.clone());
+    let cells = traces.iter().map(cell).collect::<anyhow::Result<Vec<_>>>()?;
+    let results = run(&cells, jobs, interrupt)?;
+
+    let instructions: Vec<u64> =
+        census.kernels.iter().map(|ctas| warp_instructions(ctas)).collect();
+    let whole = Whole { warp_instructions: &instructions, sms: machine.sm.count };
+    let (samples, full) = results.split_at(2 * args.replicates as usize);
+    let values = |pair: &[RunResult; 2]| {
+        let [sample, half] = pair;
+        extrapolated(&Replicate { sample, half }, &whole)
+    };
+    let replicates: Vec<Values> = samples.as_chunks().0.iter().map(values).collect();
+    let full = full.first().map(measured);
+    let rows = rows(&replicates, full.as_ref());
+    print(&match args.format {
+        Format::Table => text(&rows, full.is_some()),
+        Format::Json => format::json(&objects(&rows, &original.key, args)),
+        Format::Csv => format::csv(&objects(&rows, &original.key, args)),
+    })
+}
+
+fn warp_instructions(ctas: &[Measures]) -> u64 {
+    ctas.iter().map(|cta| cta.warp_instructions).sum()
+}
+
+/// Says how many kernels' samples do not fill the machine: what they show is less than its throughput.
+fn warn_of_small_samples(trace: &Trace, plan: &Plan, machine: &Machine) {
+    let is_small = |plan: &&KernelPlan| {
+        let needs = CtaNeeds::of(&trace.kernels()[plan.kernel].info, &machine.sm);
+        let per_sm = needs.map_or(0, |needs| needs.per_sm(&machine.sm));
+        let held = u64::from(per_sm) * u64::from(machine.sm.count);
+        !plan.is_whole() && plan.ctas_drawn() < 2 * held
+    };
+    let small = plan.kernels.iter().filter(is_small).count();
+    if small > 0 {
+        note(&format!(
+            "note: {small} of {} kernels have samples of fewer CTAs than the machine holds twice; larger ones are surer",
+            plan.kernels.len()
+        ));
+    }
+}
+
+/// The sample of every replicate and the half of it, one after the other, and the whole where it is to be run.
+fn parts(args: &Args, plan: &Plan, selected: &Part) -> Vec<Part> {
+    let replicate = |number: u32| {
+        let draw = plan.draw(args.size.seed, number);
+        [draw.clone(), plan.half(&draw)].map(|draw| plan.part(selected, &draw))
+    };
+    let mut parts: Vec<Part> = (0..args.replicates).flat_map(replicate).collect();
+    parts.extend(args.full.then(|| selected.clone()));
+    parts
+}
+
+/// Each part as a trace in `folder`; that of everything is the trace itself.
+fn write_all(
+    trace: &NamedTrace,
+    parts: &[Part],
+    folder: &Path,
+    jobs: usize,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<NamedTrace>> {
+    // They are read once and soon gone.
+    let options = WriterOptions { level: 1, ..WriterOptions::default() };
+    let write_part = |(number, part): (usize, &Part)| {
+        if part.is_whole(&trace.trace) {
+            return Ok(NamedTrace::open(trace.trace.path())?);
+        }
+        let path = folder.join(format!("{number}.wmt"));
+        let go_on = &mut |_| {
+            if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        write(&trace.trace, part, &path, Provenance::default(), options.clone(), go_on)?;
+        Ok(NamedTrace { name: trace.name.clone(), trace: Trace::open(&path)? })
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    let pool = pool.context("failed to start threads")?;
+    pool.install(|| parts.par_iter().enumerate().map(write_part).collect())
+}
+
+fn run(cells: &[Cell<'_>], jobs: usize, interrupt: Interrupt) -> anyhow::Result<Vec<RunResult>> {
+    let ctas = cells.iter().map(|cell| cell.trace.ctas()).sum();
+    let instructions = cells.iter().map(|cell| cell.trace.warp_instructions()).sum();
+    let board = Board::new(interrupt, cells.len(), ctas, instructions);
+    let simulate = |_, cell: &Cell<'_>| cell.simulate(&mut NoLoads, None, &board);
+    let ends = side_by_side(cells, jobs.min(cells.len()), &board, simulate)?;
+    let summary = board.finish();
+    let (finished, failed): (Vec<_>, Vec<_>) = ends.into_iter().partition(Result::is_ok);
+    if failed.is_empty() {
+        note(&summary);
+        return finished.into_iter().collect();
+    }
+    let kept =
+        format!("{} of {} runs had finished; nothing is kept of them", finished.len(), cells.len());
+    let failure = failed.into_iter().filter_map(Result::err).find(|error| !is_interruption(error));
+    Err(failure.unwrap_or_else(|| Interrupted { kept }.into()))
+}
+
+/// A metric's estimate, and its value in the full run.
+struct Row {
+    metric: &'static Metric,
+    estimate: Option<Estimate>,
+    full: Option<f64>,
+}
+
+fn rows(replicates: &[Values], full: Option<&Values>) -> Vec<Row> {
+    let row = |(at, metric): (usize, &'static Metric)| {
+        let values: Option<Vec<f64>> = replicates.iter().map(|values| values[at]).collect();
+        Row {
+            metric,
+            estimate: values.and_then(|values| Estimate::of_replicates(&values)),
+            full: full.and_then(|values| values[at]),
+        }
+    };
+    METRICS.iter().enumerate().map(row).collect()
+}
+
+fn text(rows: &[Row], with_full: bool) -> String {
+    let mut heading = vec!["metric", "estimate", "standard error", "95 % interval"];
+    if with_full {
+        heading.extend(["full run", "off by", "in interval"]);
+    }
+    let line = |Row { metric, estimate, full }: &Row| {
+        let of = estimate.as_ref();
+        let mut line = vec![
+            metric.name.to_owned(),
+            number(of.map(|estimate| estimate.value)),
+            percent(of.and_then(Estimate::relative_error)),
+            interval(of),
+        ];
+        if with_full {
+            let covered = of.zip(*full).and_then(|(estimate, full)| estimate.covers(full));
+            let covered = covered.map_or("–", |covered| if covered { "yes" } else { "no" });
+            line.extend([number(*full), signed_percent(error(of, *full)), covered.to_owned()]);
+        }
+        line
+    };
+    let heading = heading.into_iter().map(str::to_owned).collect();
+    let lines: Vec<Vec<String>> = [heading].into_iter().chain(rows.iter().map(line)).collect();
+    aligned(&lines, &[1, 2, 3, 4, 5])
+}
+
+fn objects(rows: &[Row], key: &RunKey, args: &Args) -> Vec<Map<String, Value>> {
+    let object = |Row { metric, estimate, full }: &Row| {
+        let mut object = Map::new();
+        let mut set = |name: &str, value: Value| drop(object.insert(name.to_owned(), value));
+        set("trace", key.trace.as_str().into());
+        set("machine", key.machine.name.as_str().into());
+        let mut policies = key.machine.policy.clone();
+        for slot in &SLOTS {
+            set(slot.name, slot.policy_of(&mut policies).as_str().into());
+        }
+        let of = estimate.as_ref();
+        let interval = of.and_then(Estimate::interval);
+        set("metric", metric.name.into());
+        set("unit", metric.unit.into());
+        set("replicates", args.replicates.into());
+        set("estimate", of.map(|estimate| estimate.value).into());
+        set("standard_error", of.and_then(|estimate| estimate.standard_error).into());
+        set("interval_low", interval.map(|[low, _]| low).into());
+        set("interval_high", interval.map(|[_, high]| high).into());
+        set("full", (*full).into());
+        set("error", error(of, *full).into());
+        object
+    };
+    rows.iter().map(object).collect()
+}

@@ -1,0 +1,156 @@
+//! `warpmem sample`: a part of a trace that stands for the whole.
+
+mod estimate;
+mod options;
+mod report;
+
+use super::format::TextFormat;
+use super::interrupt::Interrupt;
+use super::output::{note, print};
+use super::progress::bar;
+use super::report::quoted;
+use anyhow::Context;
+use clap::{Subcommand, ValueHint};
+use indicatif::{HumanCount, ProgressBar};
+use options::{PartOptions, SizeOptions};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use warpmem::sample::{Census, Plan, Progress, ProgressCallback, estimates, write};
+use warpmem_trace::{Provenance, Trace, TraceSummary, WriterOptions};
+
+/// Take a part of a trace: kernels and CTAs by number, or a random sample with its error
+///
+/// Without --fraction or --ctas-per-kernel everything selected is taken. With one of them, runs of neighbouring CTAs are
+/// drawn from strata of launch order and size; what the sample says of the trace is printed beside what is true.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Trace to take it from
+    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath, required = true)]
+    trace: Option<PathBuf>,
+    /// Trace to write (.wmt)
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath, required = true)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    part: PartOptions,
+    #[command(flatten)]
+    size: SizeOptions,
+    /// How to print what was taken
+    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
+    format: TextFormat,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Estimate(Box<estimate::Args>),
+}
+
+const AFTER_HELP: &str = "\
+Ranges are those of slices: 2..5 is 2, 3 and 4; 5.. all from 5 on; ..5 all before 5; 7 one; with commas, several.
+The same trace, options and seed give the same file, byte for byte.
+
+Examples:
+  warpmem sample long.wmt -o part.wmt --kernels 2..5,7
+  warpmem sample long.wmt -o part.wmt --kernel-name spmv --ctas ..512
+  warpmem sample long.wmt -o small.wmt --fraction 10% --seed 1
+  warpmem sample estimate long.wmt --fraction 5% --machine li2015";
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    match args {
+        Args { command: Some(Command::Estimate(args)), .. } => estimate::execute(args),
+        Args { trace: Some(trace), output: Some(output), .. } => take(args, trace, output),
+        // The parser asks for both where there is no subcommand.
+        _ => Ok(()),
+    }
+}
+
+fn take(args: &Args, path: &Path, output: &Path) -> anyhow::Result<()> {
+    let trace = Trace::open(path)?;
+    let selected = args.part.selection().of(&trace)?;
+    let watch = Watch::new(Interrupt::install()?);
+    let command = [
+        format!("warpmem sample {}", quoted(&path.to_string_lossy())),
+        args.part.as_text(),
+        args.size.as_text(),
+    ]
+    .concat();
+    let (part, estimates) = match args.size.size() {
+        None => (selected.clone(), Vec::new()),
+        Some(size) => {
+            let census =
+                watch.over("CTAs measured", |progress| Census::of(&trace, &selected, progress))?;
+            let plan = Plan::new(&selected, &census, size, args.size.run());
+            let draw = plan.draw(args.size.seed, 0);
+            (plan.part(&selected, &draw), estimates(&plan, &census, &draw))
+        }
+    };
+    let provenance = provenance(&trace, command);
+    let options = WriterOptions::default();
+    let summary = watch
+        .over("CTAs written", |progress| {
+            write(&trace, &part, output, provenance, options, progress)
+        })
+        .with_context(|| format!("failed to write {}", output.display()))?;
+    note(&line(&summary));
+    let taken =
+        report::Taken { trace: &trace, selected: &selected, part: &part, estimates, summary };
+    print(&match args.format {
+        TextFormat::Table => taken.text(),
+        TextFormat::Json => format!("{:#}\n", taken.object()),
+    })
+}
+
+fn provenance(trace: &Trace, command: String) -> Provenance {
+    let header = trace.header();
+    let Provenance { tool, source, command: made } = &header.provenance;
+    Provenance {
+        tool: format!("warpmem {}", env!("CARGO_PKG_VERSION")),
+        source: format!(
+            "part of {} (content {:016x}), by {tool} from {source} with {made}",
+            trace.path().display(),
+            header.content_hash
+        ),
+        command,
+    }
+}
+
+fn line(summary: &TraceSummary) -> String {
+    format!(
+        "{}: kernels {}, CTAs {}, records {}, bytes {}",
+        summary.path.display(),
+        summary.kernels,
+        HumanCount(summary.ctas),
+        HumanCount(summary.records),
+        HumanCount(summary.file_bytes)
+    )
+}
+
+/// Shows passes over a trace, and ends them when the user asks.
+struct Watch {
+    bar: ProgressBar,
+    interrupt: Interrupt,
+}
+
+impl Watch {
+    fn new(interrupt: Interrupt) -> Watch {
+        Watch { bar: bar("{bar:30} {pos}/{len} {msg}"), interrupt }
+    }
+
+    /// Does `work`, a pass that counts `what`.
+    fn over<T>(&self, what: &'static str, work: impl FnOnce(&mut ProgressCallback<'_>) -> T) -> T {
+        self.bar.set_message(what);
+        let done = work(&mut |progress: Progress| {
+            self.bar.set_length(progress.all);
+            self.bar.set_position(progress.done);
+            if self.interrupt.is_asked() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        self.bar.finish_and_clear();
+        done
+    }
+}

@@ -1,0 +1,110 @@
+//! What part of a trace, and how much of it.
+
+use super::super::report::quoted;
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+use warpmem::sample::{Ranges, Selection, Size};
+
+/// Which kernels and CTAs.
+#[derive(Args, Clone, Debug)]
+pub struct PartOptions {
+    /// Kernels, by their numbers in `warpmem info`; all by default
+    #[arg(long, value_name = "A..B,…")]
+    kernels: Option<Ranges>,
+    /// Of these, kernels with this in their names
+    #[arg(long, value_name = "TEXT")]
+    kernel_name: Option<String>,
+    /// CTAs of each kernel, by their numbers in launch order from 0; all by default. A kernel that has none of them is left
+    /// out
+    #[arg(long, value_name = "A..B,…")]
+    ctas: Option<Ranges>,
+}
+
+impl PartOptions {
+    pub fn selection(&self) -> Selection {
+        Selection {
+            kernels: self.kernels.clone().unwrap_or_else(Ranges::all),
+            kernel_name: self.kernel_name.clone(),
+            ctas: self.ctas.clone().unwrap_or_else(Ranges::all),
+        }
+    }
+
+    /// As on the command line, each with a blank before it.
+    pub fn as_text(&self) -> String {
+        let name = self.kernel_name.as_deref().map(quoted);
+        let options = [
+            ("kernels", self.kernels.as_ref().map(Ranges::to_string)),
+            ("kernel-name", name),
+            ("ctas", self.ctas.as_ref().map(Ranges::to_string)),
+        ];
+        let given = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        given.map(|(name, value)| format!(" --{name} {value}")).collect()
+    }
+}
+
+/// How much of it is drawn at random.
+#[derive(Args, Clone, Debug)]
+pub struct SizeOptions {
+    /// Share of each kernel's CTAs to draw, as in 10% or 0.1; two CTAs at least
+    #[arg(long, value_name = "SHARE", value_parser = parse_fraction, conflicts_with = "ctas_per_kernel")]
+    fraction: Option<f64>,
+    /// CTAs of each kernel to draw, two at least
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..))]
+    ctas_per_kernel: Option<u32>,
+    /// Neighbouring CTAs to draw together; by default an eighth of a kernel's sample, 32 at most
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..))]
+    run: Option<u32>,
+    /// What chance is drawn from
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
+
+impl SizeOptions {
+    /// None: everything.
+    pub fn size(&self) -> Option<Size> {
+        let ctas = self.ctas_per_kernel.map(Size::Ctas);
+        self.fraction.map(Size::Fraction).or(ctas)
+    }
+
+    pub fn run(&self) -> Option<u32> {
+        self.run
+    }
+
+    /// As on the command line, each with a blank before it; nothing where everything is taken.
+    pub fn as_text(&self) -> String {
+        let size = match self.size() {
+            None => return String::new(),
+            Some(Size::Fraction(fraction)) => format!(" --fraction {fraction}"),
+            Some(Size::Ctas(ctas)) => format!(" --ctas-per-kernel {ctas}"),
+        };
+        let run = self.run.map(|run| format!(" --run {run}")).unwrap_or_default();
+        format!("{size}{run} --seed {}", self.seed)
+    }
+}
+
+fn parse_fraction(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(percent) => (percent.trim_end(), 100.0),
+        None => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(number) if number > 0.0 && number <= unit => Ok(number / unit),
+        _ => Err("valid are shares above 0 and at most 1, as in 10% or 0.1".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_as_percentages_or_fractions() {
+        assert_eq!(parse_fraction("10%"), Ok(0.1));
+        assert_eq!(parse_fraction("2.5 %"), Ok(0.025));
+        assert_eq!(parse_fraction("0.1"), Ok(0.1));
+        assert_eq!(parse_fraction("100%"), Ok(1.0));
+        for text in ["0", "0%", "-1", "1.01", "101%", "NaN", "inf", "", "%", "a"] {
+            assert!(parse_fraction(text).is_err(), "{text}");
+        }
+    }
+}
