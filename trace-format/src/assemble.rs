@@ -46,12 +46,12 @@ impl<'a> Registers<'a> {
 /// earlier instruction reads is no dependence.
 #[derive(Default)]
 pub struct WarpAssembler {
-    /// Instructions pushed so far.
+    /// Instructions pushed so far, of all warps: what an earlier warp wrote is told by its position.
     count: u64,
-    /// The last writer of each register.
+    /// Position of the first instruction of this warp.
+    start: u64,
+    /// The last writer of each register, if any warp ever wrote it.
     writers: Vec<Option<Writer>>,
-    /// The registers that have one.
-    written: Vec<Reg>,
     records: Vec<Draft>,
     compute: Vec<FlatCompute>,
     /// Active lanes of the compute since the last record.
@@ -65,7 +65,7 @@ pub struct WarpAssembler {
 
 #[derive(Clone, Copy)]
 struct Writer {
-    /// Which instruction of the warp it is.
+    /// Which instruction it is, counted over all warps.
     position: u64,
     /// Its record, where it is not compute.
     record: Option<usize>,
@@ -187,10 +187,7 @@ impl WarpAssembler {
 
     /// Forgets the warp begun.
     pub fn clear(&mut self) {
-        for reg in self.written.drain(..) {
-            self.writers[usize::from(reg.0)] = None;
-        }
-        self.count = 0;
+        self.start = self.count;
         self.records.clear();
         self.compute.clear();
         self.lanes = [0; OpClass::COUNT];
@@ -203,10 +200,12 @@ impl WarpAssembler {
     fn advance(&mut self) -> u64 {
         let position = self.count;
         self.count += 1;
-        for copy in self.copies.drain(..self.waited) {
-            self.records[copy].used_at(position);
+        if self.waited > 0 {
+            for copy in self.copies.drain(..self.waited) {
+                self.records[copy].used_at(position);
+            }
+            self.waited = 0;
         }
-        self.waited = 0;
         position
     }
 
@@ -229,14 +228,13 @@ impl WarpAssembler {
             if index >= self.writers.len() {
                 self.writers.resize(index + 1, None);
             }
-            if self.writers[index].replace(writer).is_none() {
-                self.written.push(reg);
-            }
+            self.writers[index] = Some(writer);
         }
     }
 
     fn writer(&self, reg: Reg) -> Option<Writer> {
-        self.writers.get(usize::from(reg.0)).copied().flatten()
+        let last = self.writers.get(usize::from(reg.0)).copied().flatten();
+        last.filter(|writer| writer.position >= self.start)
     }
 
     fn record(&mut self, mut draft: Draft) {

@@ -63,7 +63,10 @@ impl Block {
                 encoder.finish()?;
             }
             Codec::Zstd => {
-                zstd::stream::copy_encode(bytes, &mut *stored, level.clamp(1, 22) as i32)?;
+                stored.resize(zstd::zstd_safe::compress_bound(bytes.len()), 0);
+                let length =
+                    zstd::bulk::compress_to_buffer(bytes, stored, level.clamp(1, 22) as i32)?;
+                stored.truncate(length);
             }
         }
         Ok(Block {

@@ -1,5 +1,7 @@
 //! The static part of a kernel's records: interning while writing, and what coding a record needs of it.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use crate::operands::Operands;
@@ -159,19 +161,39 @@ pub(crate) struct FlatCompute {
 }
 
 impl FlatInstruction<'_> {
-    fn write_key(&self, key: &mut Vec<u64>) {
+    /// All that two instructions must have in common to be the same: this, and their compute.
+    fn head(&self) -> [u64; 5] {
         let optional = |value: Option<u32>| value.map_or(0, |value| u64::from(value) + 1);
         let small =
             [self.kind as u8, self.space as u8, self.cache_op as u8, self.width, self.barrier];
-        key.clear();
-        key.push(self.pc);
         let small = small.iter().fold(0, |packed, &byte| packed << 8 | u64::from(byte));
-        key.push(small << 16 | u64::from(u16::from(self.operands)));
-        key.extend([optional(self.use_distance), optional(self.address_from), self.deps.0]);
-        for compute in self.compute {
-            let class = compute.class as u64;
-            key.extend([class << 16 | u64::from(u16::from(compute.operands)), compute.deps.0]);
-        }
+        [
+            self.pc,
+            small << 16 | u64::from(u16::from(self.operands)),
+            optional(self.use_distance),
+            optional(self.address_from),
+            self.deps.0,
+        ]
+    }
+
+    fn write_key(&self, key: &mut Vec<u64>) {
+        key.clear();
+        key.extend(self.head());
+        key.extend(self.compute.iter().flat_map(FlatCompute::words));
+    }
+
+    /// Whether this is its key.
+    fn has_key(&self, key: &[u64]) -> bool {
+        let Some((head, compute)) = key.split_first_chunk() else { return false };
+        let compute = compute.as_chunks().0;
+        let differing =
+            self.head().iter().zip::<&[u64; 5]>(head).fold(0, |bits, (a, b)| bits | (a ^ b));
+        differing == 0
+            && compute.len() == self.compute.len()
+            && compute
+                .iter()
+                .zip(self.compute)
+                .all(|(&[class, deps], compute)| [class, deps] == compute.words())
     }
 
     fn to_instruction(self) -> Instruction {
@@ -200,6 +222,10 @@ impl FlatCompute {
         }
     }
 
+    fn words(&self) -> [u64; 2] {
+        [(self.class as u64) << 16 | u64::from(u16::from(self.operands)), self.deps.0]
+    }
+
     fn to_compute(self) -> Compute {
         Compute { class: self.class, deps: self.deps.to_vec(), operands: self.operands }
     }
@@ -208,8 +234,11 @@ impl FlatCompute {
 /// The dictionary of a kernel that is being written.
 #[derive(Default)]
 pub(crate) struct Dictionary {
-    ids: FxHashMap<Box<[u64]>, InstructionId>,
+    ids: FxHashMap<Arc<[u64]>, InstructionId>,
     instructions: Vec<Instruction>,
+    entries: Vec<Entry>,
+    /// What was interned last.
+    last: Option<InstructionId>,
     sites: Sites,
     /// The first instruction that broke a rule.
     fault: Option<String>,
@@ -217,10 +246,19 @@ pub(crate) struct Dictionary {
     compute: Vec<FlatCompute>,
 }
 
+/// An instruction of the dictionary, as it is looked up.
+struct Entry {
+    key: Arc<[u64]>,
+    /// What was interned after it when it was interned last: as a warp goes, likely what comes next time too.
+    follower: Option<InstructionId>,
+}
+
 impl Dictionary {
     pub fn clear(&mut self) {
         self.ids.clear();
         self.instructions.clear();
+        self.entries.clear();
+        self.last = None;
         self.sites = Sites::default();
         self.fault = None;
     }
@@ -262,10 +300,31 @@ impl Dictionary {
     }
 
     pub fn intern_flat(&mut self, flat: &FlatInstruction) -> InstructionId {
-        flat.write_key(&mut self.key);
-        if let Some(&id) = self.ids.get(self.key.as_slice()) {
-            return id;
+        let id = match self.expected() {
+            Some((id, key)) if flat.has_key(key) => id,
+            _ => self.look_up(flat),
+        };
+        if let Some(last) = self.last.replace(id) {
+            self.entries[last.0 as usize].follower = Some(id);
         }
+        id
+    }
+
+    /// What followed the last instruction before, and its key.
+    fn expected(&self) -> Option<(InstructionId, &[u64])> {
+        let id = self.entries[self.last?.0 as usize].follower?;
+        Some((id, &self.entries[id.0 as usize].key))
+    }
+
+    fn look_up(&mut self, flat: &FlatInstruction) -> InstructionId {
+        flat.write_key(&mut self.key);
+        match self.ids.get(self.key.as_slice()) {
+            Some(&id) => id,
+            None => self.add(flat),
+        }
+    }
+
+    fn add(&mut self, flat: &FlatInstruction) -> InstructionId {
         let id = InstructionId(self.instructions.len() as u32);
         let instruction = flat.to_instruction();
         if let Err(fault) = check(&instruction) {
@@ -273,7 +332,65 @@ impl Dictionary {
         }
         self.sites.push(&instruction);
         self.instructions.push(instruction);
-        self.ids.insert(self.key.as_slice().into(), id);
+        let key: Arc<[u64]> = self.key.as_slice().into();
+        self.entries.push(Entry { key: key.clone(), follower: None });
+        self.ids.insert(key, id);
         id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flat(pc: u64, compute: &[FlatCompute]) -> FlatInstruction<'_> {
+        FlatInstruction {
+            pc,
+            kind: Kind::Load,
+            space: Space::Global,
+            cache_op: CacheOp::Default,
+            width: 4,
+            barrier: 0,
+            deps: Distances::default(),
+            operands: Operands::NONE,
+            use_distance: None,
+            address_from: None,
+            compute,
+        }
+    }
+
+    /// What came next before is only a guess, whatever it differs in.
+    #[test]
+    fn the_same_instruction_has_the_same_id_whatever_came_before() {
+        let add = |deps| FlatCompute {
+            class: OpClass::Integer,
+            operands: Operands::spread(1),
+            deps: Distances(deps),
+        };
+        let (one, two, other) = ([add(0)], [add(0), add(1)], [add(2)]);
+        let instructions = [
+            flat(16, &[]),
+            flat(32, &[]),
+            FlatInstruction { use_distance: Some(0), ..flat(32, &[]) },
+            FlatInstruction { deps: Distances(1), ..flat(32, &[]) },
+            FlatInstruction { width: 8, ..flat(32, &[]) },
+            flat(32, &one),
+            flat(32, &two),
+            flat(32, &other),
+        ];
+        let mut dictionary = Dictionary::default();
+        // Each comes after each.
+        for first in 0..instructions.len() {
+            for second in 0..instructions.len() {
+                for at in [first, second] {
+                    let id = dictionary.intern_flat(&instructions[at]);
+                    assert_eq!(dictionary.instructions[id.0 as usize].pc, instructions[at].pc);
+                    assert_eq!(id.0 as usize, at, "{first} {second}");
+                }
+            }
+        }
+        assert_eq!(dictionary.instructions.len(), instructions.len());
+        dictionary.clear();
+        assert_eq!(dictionary.intern_flat(&instructions[3]), InstructionId(0));
     }
 }

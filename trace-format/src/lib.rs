@@ -17,6 +17,7 @@ mod cursor;
 mod dictionary;
 mod encode;
 mod error;
+mod hash;
 mod header;
 #[cfg(test)]
 mod hostile;

@@ -17,15 +17,14 @@ pub(crate) fn pack(out: &mut Vec<u8>, bits: u32, values: impl Iterator<Item = u6
     for value in values {
         held |= value << filled;
         filled += bits;
-        while filled >= 8 {
-            out.push(held as u8);
-            held >>= 8;
-            filled -= 8;
+        if filled >= u64::BITS {
+            out.extend_from_slice(&held.to_le_bytes());
+            filled -= u64::BITS;
+            // What of the value did not fit: all of it but its low `bits - filled` bits.
+            held = if filled == 0 { 0 } else { value >> (bits - filled) };
         }
     }
-    if filled > 0 {
-        out.push(held as u8);
-    }
+    out.extend_from_slice(&held.to_le_bytes()[..filled.div_ceil(8) as usize]);
 }
 
 /// The value at `index` of those packed at `data[0..]`; needs [`PADDING`] bytes behind.

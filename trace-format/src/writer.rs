@@ -1,17 +1,16 @@
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::Xxh3;
-
 use crate::block::{Block, Codec};
 use crate::cta::{CtaBuilder, PushedRecord};
 use crate::dictionary::{Dictionary, FlatInstruction, Site};
 use crate::encode::ChunkEncoder;
 use crate::error::TraceError;
+use crate::hash::ContentHash;
 use crate::header::{
     ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, KindCount, MAJOR, MINOR, Provenance,
 };
 use crate::output::Output;
-use crate::record::{Instruction, InstructionId, KernelInfo, Kind, Memcpy, OpClass, WARP_SIZE};
+use crate::record::{Instruction, InstructionId, KernelInfo, Kind, Memcpy};
 use crate::serial;
 
 /// How a trace is laid out and compressed. None of it changes what a reader sees.
@@ -55,7 +54,7 @@ pub struct TraceWriter {
     kernel: Option<OpenKernel>,
     dictionary: Dictionary,
     encoder: ChunkEncoder,
-    hash: Xxh3,
+    hash: ContentHash,
     plain: Vec<u8>,
     packed: Vec<u8>,
 }
@@ -83,7 +82,7 @@ impl TraceWriter {
             kernel: None,
             dictionary: Dictionary::default(),
             encoder: ChunkEncoder::default(),
-            hash: Xxh3::new(),
+            hash: ContentHash::default(),
             plain: Vec::new(),
             packed: Vec::new(),
         })
@@ -101,7 +100,7 @@ impl TraceWriter {
         if self.kernel.is_some() {
             return Err(self.invalid(format!("kernel {} begins within another", info.name)));
         }
-        self.hash.update(&serial::encode(&info));
+        self.hash.bytes(&serial::encode(&info));
         self.dictionary.clear();
         let totals = Kernel { info, ..Kernel::default() };
         self.kernel = Some(OpenKernel { totals, ..OpenKernel::default() });
@@ -127,11 +126,11 @@ impl TraceWriter {
         self.check_cta(cta)?;
         let kernel = self.kernel.get_or_insert_default();
         kernel.totals.ctas += 1;
-        hash_words(&mut self.hash, cta.block.iter().copied());
+        self.hash.words(&cta.block);
         self.encoder.begin_cta(cta.block);
         for (warp_in_cta, records) in cta.warps() {
             kernel.totals.warps += 1;
-            hash_words(&mut self.hash, [warp_in_cta, records.len() as u32]);
+            self.hash.words(&[warp_in_cta, records.len() as u32]);
             let mut warp = self.encoder.begin_warp(warp_in_cta);
             for record in records {
                 if let Err(reason) = warp.push(&record, self.dictionary.sites()) {
@@ -139,7 +138,7 @@ impl TraceWriter {
                     let place = format!("CTA ({x}, {y}, {z}), warp {warp_in_cta}: {reason}");
                     return Err(self.invalid(place));
                 }
-                hash_record(&mut self.hash, &record);
+                self.hash.record(&record);
                 if let Some(site) = self.dictionary.sites().get(record.instruction.0) {
                     add(&mut kernel.totals, &record, site);
                 }
@@ -163,7 +162,7 @@ impl TraceWriter {
             return Err(self.invalid("a kernel ends that never began".into()));
         };
         self.plain = serial::encode(self.dictionary.instructions());
-        self.hash.update(&self.plain);
+        self.hash.bytes(&self.plain);
         let dictionary = self.write_block()?;
         self.index.kernels.push(KernelIndex { kernel: totals, chunks, dictionary });
         Ok(())
@@ -178,7 +177,7 @@ impl TraceWriter {
             let reason = format!("kernel {} has not been ended", open.totals.info.name);
             return Err(self.invalid(reason));
         }
-        self.hash.update(&serial::encode(&self.index.memcpys));
+        self.hash.bytes(&serial::encode(&self.index.memcpys));
         self.index.content_hash = self.hash.digest();
         self.plain = serial::encode(&self.index);
         let offset = self.output.written();
@@ -266,23 +265,4 @@ fn add(totals: &mut Kernel, record: &PushedRecord, site: &Site) {
     });
     counts[place].records += 1;
     counts[place].lanes += active;
-}
-
-fn hash_words(hash: &mut Xxh3, words: impl IntoIterator<Item = u32>) {
-    words.into_iter().for_each(|word| hash.update(&word.to_le_bytes()));
-}
-
-/// The content hash covers the records as they were given, not as they are coded.
-fn hash_record(hash: &mut Xxh3, record: &PushedRecord) {
-    const WORDS: usize = 2 + OpClass::COUNT;
-    let mut bytes = [0; 4 * WORDS + 8 * WARP_SIZE];
-    let (words, addresses) = bytes.split_at_mut(4 * WORDS);
-    let small = [record.instruction.0, record.mask].into_iter().chain(*record.lanes);
-    for (place, word) in words.chunks_exact_mut(4).zip(small) {
-        place.copy_from_slice(&word.to_le_bytes());
-    }
-    for (place, address) in addresses.chunks_exact_mut(8).zip(record.addresses) {
-        place.copy_from_slice(&address.to_le_bytes());
-    }
-    hash.update(&bytes[..4 * WORDS + 8 * record.addresses.len()]);
 }
