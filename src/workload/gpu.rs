@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use warpmem_trace::{
-    CtaBuilder, KernelInfo, Provenance, TraceSummary, TraceWriter, WARP_SIZE, WriterOptions,
+    Codec, CtaBuilder, KernelInfo, Provenance, TraceSummary, TraceWriter, WARP_SIZE, WriterOptions,
 };
 
 use super::WorkloadError;
@@ -80,7 +80,9 @@ impl<'a> Gpu<'a> {
         recorded: Ranges,
         progress: &'a mut ProgressCallback<'a>,
     ) -> Result<Gpu<'a>, WorkloadError> {
-        let writer = TraceWriter::create(output, provenance, WriterOptions::default())?;
+        // At random addresses deflate would take longer than all else (docs/trace-format.md, Writing).
+        let options = WriterOptions { codec: Codec::Zstd, level: 1, ..WriterOptions::default() };
+        let writer = TraceWriter::create(output, provenance, options)?;
         Ok(Gpu { memory: Rc::default(), writer, recorded, launches: 0, progress })
     }
 
