@@ -102,14 +102,19 @@ impl Queue {
     }
 }
 
-/// `atomicAdd(total, value)` of every lane, added up in the warp before. All 32 lanes must get here:
+/// Sum over the warp, in lane 0. All 32 lanes must get here:
 ///
 /// ```cuda
 /// for (int d = 16; d > 0; d /= 2) value += __shfl_down_sync(~0, value, d);
-/// if (lane == 0) atomicAdd(total, value);
 /// ```
-pub fn add_up<'w, T: Number>(w: &'w Warp, total: Pointer<'w, T>, value: Lanes<'w, T>) {
-    let sum = [16, 8, 4, 2, 1].into_iter().fold(value, |sum, d| sum.shuffle_down(d) + sum);
+pub fn warp_sum<T: Number>(value: Lanes<'_, T>) -> Lanes<'_, T> {
+    [16, 8, 4, 2, 1].into_iter().fold(value, |sum, distance| sum.shuffle_down(distance) + sum)
+}
+
+/// `warp_add(total, value)`: `atomicAdd(total, value)` of every lane, as one of lane 0 with the sum over the warp. All 32
+/// lanes must get here.
+pub fn warp_add<'w, T: Number>(w: &'w Warp, total: Pointer<'w, T>, value: Lanes<'w, T>) {
+    let sum = warp_sum(value);
     w.when(w.lane().eq(0), || total.add(sum));
 }
 
@@ -158,7 +163,7 @@ mod tests {
         let run = run(|gpu| {
             let total: Array<u32> = gpu.zeros(1);
             gpu.launch(&launch("add", 96, 32, 8), async |w| {
-                add_up(w, total.first(w), w.global_x());
+                warp_add(w, total.first(w), w.global_x());
             })?;
             Ok(gpu.download(total))
         });

@@ -1,19 +1,23 @@
 //! The generators: one file each, and one line in [`GENERATORS`].
 
 mod bfs;
+mod cc;
 mod gather;
 mod gemm;
 mod graph;
 mod gups;
 mod histogram;
 mod kmeans;
+mod pagerank;
 mod pointer_chase;
 mod reduction;
 mod scatter;
 mod spmm;
 mod spmv;
+mod sssp;
 mod stencil;
 mod stream;
+mod tc;
 #[cfg(test)]
 pub mod testing;
 mod transpose;
@@ -24,6 +28,10 @@ use super::Generator;
 /// All generators, in the order in which they are listed.
 pub const GENERATORS: &[Generator] = &[
     bfs::GENERATOR,
+    sssp::GENERATOR,
+    pagerank::GENERATOR,
+    cc::GENERATOR,
+    tc::GENERATOR,
     spmv::GENERATOR,
     spmm::GENERATOR,
     gemm::GENERATOR,

@@ -10,6 +10,8 @@ pub use warpmem_trace::{Kind, Space};
 use crate::sample::Ranges;
 use crate::workload::WorkloadError;
 use crate::workload::gpu::{Gpu, Progress};
+use crate::workload::input::{Csr, GraphKind, Random, graph};
+use crate::workload::parameters::Choice;
 
 /// A finished run.
 pub struct Run<R> {
@@ -30,6 +32,18 @@ pub fn run<R>(host: impl FnOnce(&mut Gpu) -> Result<R, WorkloadError>) -> Run<R>
     let result = host(&mut gpu).unwrap();
     gpu.finish().unwrap();
     Run { result, trace: Trace::open(&path).unwrap(), _directory: directory }
+}
+
+/// A graph of every kind with `nodes` vertices and about `degree` neighbours each, one of a single vertex, and one
+/// without edges.
+pub fn graphs(nodes: u32, degree: u32) -> Vec<(&'static str, Csr)> {
+    let mut random = Random::new(11);
+    let drawn = GraphKind::NAMES.iter();
+    let mut graphs: Vec<_> =
+        drawn.map(|&(name, kind)| (name, graph(kind, nodes, degree, &mut random))).collect();
+    graphs.push(("one vertex", Csr::from_pairs(1, Vec::new())));
+    graphs.push(("no edges", Csr::from_pairs(40, Vec::new())));
+    graphs
 }
 
 /// Calls `visit` with every record of `trace` and its instruction, in the order kernel, CTA, warp; `warp` counts

@@ -172,6 +172,7 @@ fn unknown_kernels_are_refused_with_the_nearest_name() {
 
 #[test]
 fn sizes_that_do_not_go_together_are_refused() {
+    const PART_OF_A_WARP: &str = "--block 48 is not a multiple of 32";
     let refusals = [
         ("stream", [("n", "6"), ("grid", "1")], "--n 6 is not a multiple of 4"),
         ("reduction", [("n", "6"), ("block", "48")], "--block 48 is not a power of two"),
@@ -186,6 +187,10 @@ fn sizes_that_do_not_go_together_are_refused() {
             "2^24 nodes of 2^16 bytes are more than 2^32 bytes",
         ),
         ("bfs", [("nodes", "2^24"), ("degree", "2^10")], "2^34 edges are more than 2^28"),
+        ("bfs", [("variant", "warp-centric"), ("block", "48")], PART_OF_A_WARP),
+        ("bfs", [("variant", "direction-optimising"), ("block", "48")], PART_OF_A_WARP),
+        ("pagerank", [("nodes", "9"), ("block", "48")], PART_OF_A_WARP),
+        ("tc", [("nodes", "9"), ("block", "48")], PART_OF_A_WARP),
         ("spmv", [("rows", "2^24"), ("nnz-per-row", "2^10")], "2^34 entries are more than 2^28"),
         ("spmm", [("rows", "64"), ("block", "48")], "--block 48 is not a multiple of 32"),
         ("transpose", [("width", "2^20"), ("height", "2^20")], "2^40 elements are more than 2^28"),

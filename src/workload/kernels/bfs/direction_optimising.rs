@@ -19,7 +19,7 @@
 //!             }
 //!         }
 //!     }
-//!     warp_add(scout, degrees);
+//!     warp_add(scout, degrees);                // one atomic per warp
 //! }
 //! __global__ void queue_to_bitmap(const int *in, int size, unsigned *front) {
 //!     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -46,7 +46,7 @@
 //! }
 //! ```
 
-use super::super::graph::{DeviceGraph, Queue, add_up, check_full_warps};
+use super::super::graph::{DeviceGraph, Queue, check_full_warps, warp_add};
 use super::super::prelude::*;
 use super::Search;
 
@@ -185,7 +185,7 @@ impl Device {
                 });
             });
         });
-        add_up(w, self.scout.first(w), degrees.get());
+        warp_add(w, self.scout.first(w), degrees.get());
     }
 
     fn queue_to_bitmap(&self, w: &Warp, size: u32) {
