@@ -13,6 +13,12 @@ impl<'w> Lanes<'w, u32> {
         self.converted(OpClass::Integer, |value| value as f32)
     }
 
+    /// `__umulhi`: the upper half of the product (`IMAD.HI.U32`)
+    pub fn mul_high(self, factor: u32) -> Lanes<'w, u32> {
+        let high = |value| (u64::from(value) * u64::from(factor) >> 32) as u32;
+        self.converted(OpClass::Integer, high)
+    }
+
     /// `(uint64_t)x` (`MOV` of the upper half)
     pub fn to_u64(self) -> Lanes<'w, u64> {
         self.converted(OpClass::Integer, u64::from)

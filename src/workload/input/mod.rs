@@ -1,10 +1,11 @@
-//! What the kernels run on: graphs, sparse matrices, index streams. Integer arithmetic only, so that the
-//! same arguments give the same input on every platform.
+//! What the kernels run on: graphs, sparse matrices, index streams. Integer arithmetic, and where that is not
+//! enough IEEE's and `libm`'s, so that the same arguments give the same input on every platform.
 
 mod csr;
 mod graph;
 mod indices;
 mod matrix;
+mod zipf;
 
 pub use crate::random::Random;
 pub use csr::Csr;
@@ -15,6 +16,7 @@ pub use indices::{IndexPattern, indices};
 pub use matrix::{MATRIX, Matrix, matrix_of};
 #[cfg(test)]
 pub use matrix::{MatrixKind, matrix};
+pub use zipf::{SKEW, Zipf};
 
 use super::WorkloadError;
 use super::parameters::show_count;

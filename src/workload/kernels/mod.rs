@@ -2,10 +2,12 @@
 
 mod bfs;
 mod cc;
+mod embedding;
 mod gather;
 mod gemm;
 mod graph;
 mod gups;
+mod hash_join;
 mod histogram;
 mod kmeans;
 mod pagerank;
@@ -47,6 +49,8 @@ pub const GENERATORS: &[Generator] = &[
     histogram::GENERATOR,
     reduction::GENERATOR,
     kmeans::GENERATOR,
+    hash_join::GENERATOR,
+    embedding::GENERATOR,
 ];
 
 /// What a generator's file needs.

@@ -59,6 +59,13 @@ fn division_by_a_constant_is_a_product_and_a_shift() {
 }
 
 #[test]
+fn the_upper_half_of_a_product_is_one_instruction() {
+    let high = |x| unary(OpClass::Integer, |lane| (lane + u32::MAX - 31).mul_high(x));
+    assert_eq!(high(1 << 31).0, lanes(|x| (u32::MAX - 31 + x) >> 1));
+    assert_eq!(unary(OpClass::Integer, |x| x.mul_high(1 << 31)), (lanes(|x| x >> 1), 1));
+}
+
+#[test]
 fn bits_are_counted_and_found() {
     assert_eq!(unary(OpClass::Integer, |x| x.count_ones()), (lanes(u32::count_ones), 1));
     assert_eq!(

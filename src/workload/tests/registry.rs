@@ -186,6 +186,12 @@ fn sizes_that_do_not_go_together_are_refused() {
             [("nodes", "2^24"), ("node-bytes", "2^16")],
             "2^24 nodes of 2^16 bytes are more than 2^32 bytes",
         ),
+        ("gups", [("table", "6"), ("n", "1")], "--table 6 is not a power of two"),
+        (
+            "histogram",
+            [("variant", "shared"), ("bins", "12289")],
+            "--bins 12289 do not fit into 49152 bytes of shared memory",
+        ),
         ("bfs", [("nodes", "2^24"), ("degree", "2^10")], "2^34 edges are more than 2^28"),
         ("bfs", [("variant", "warp-centric"), ("block", "48")], PART_OF_A_WARP),
         ("bfs", [("variant", "direction-optimising"), ("block", "48")], PART_OF_A_WARP),
