@@ -15,7 +15,7 @@ impl<'w> Lanes<'w, u32> {
 
     /// `__umulhi`: the upper half of the product (`IMAD.HI.U32`)
     pub fn mul_high(self, factor: u32) -> Lanes<'w, u32> {
-        let high = |value| (u64::from(value) * u64::from(factor) >> 32) as u32;
+        let high = |value| ((u64::from(value) * u64::from(factor)) >> 32) as u32;
         self.converted(OpClass::Integer, high)
     }
 

@@ -234,10 +234,10 @@ mod tests {
 
     /// Slots from where `key` belongs to where it or a free one is.
     fn walk(table: &[[u32; 2]], key: u32) -> usize {
-        let mut hash = (key ^ key >> 16).wrapping_mul(0x85eb_ca6b);
-        hash = (hash ^ hash >> 13).wrapping_mul(0xc2b2_ae35);
+        let mut hash = (key ^ (key >> 16)).wrapping_mul(0x85eb_ca6b);
+        hash = (hash ^ (hash >> 13)).wrapping_mul(0xc2b2_ae35);
         hash ^= hash >> 16;
-        let home = (u64::from(hash) * table.len() as u64 >> 32) as usize;
+        let home = ((u64::from(hash) * table.len() as u64) >> 32) as usize;
         let mut slots = (home..table.len()).chain(0..home);
         1 + slots.position(|slot| table[slot][0] == key || table[slot][0] == EMPTY).unwrap()
     }
