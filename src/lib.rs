@@ -13,6 +13,7 @@ pub mod import;
 pub mod llc;
 pub mod machine;
 pub mod network;
+pub mod profile;
 mod random;
 pub mod record;
 pub mod registry;

@@ -1,0 +1,285 @@
+//! What one warp instruction asks of memory: distinct lines, the sectors of each, and the pattern of its lanes.
+
+use super::Options;
+use serde::Serialize;
+use warpmem_trace::{AddressForm, Record};
+
+/// How a line is divided for counting: lines, sectors, and the 32 parts of a line that tell which bytes were touched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Geometry {
+    line_shift: u32,
+    part_shift: u32,
+    /// Parts of a sector; a power of two.
+    parts_per_sector: u32,
+}
+
+impl Geometry {
+    pub fn new(options: &Options) -> Geometry {
+        let line_shift = options.line_bytes.trailing_zeros();
+        let part_shift = line_shift - u32::BITS.trailing_zeros();
+        Geometry { line_shift, part_shift, parts_per_sector: options.sector_bytes >> part_shift }
+    }
+
+    /// The first byte of a line.
+    pub fn address(self, line: u64) -> u64 {
+        line << self.line_shift
+    }
+
+    /// Sectors with a touched part.
+    pub fn sectors(self, parts: u32) -> u32 {
+        let (mut any, mut shift) = (parts, 1);
+        while shift < self.parts_per_sector {
+            any |= any >> shift;
+            shift *= 2;
+        }
+        let first_of_sector = (0..u32::BITS).step_by(self.parts_per_sector as usize);
+        (any & first_of_sector.fold(0, |mask, bit| mask | 1 << bit)).count_ones()
+    }
+
+    /// Bytes of the touched parts.
+    pub fn bytes(self, parts: u32) -> u64 {
+        u64::from(parts.count_ones()) << self.part_shift
+    }
+}
+
+/// A line that an instruction touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Touched {
+    /// Address over the line size.
+    pub line: u64,
+    /// Bit k: some lane touches the k-th of the line's 32 parts.
+    pub parts: u32,
+}
+
+/// The distinct lines of one record, in the order in which lanes first touch them. Reused from record to record.
+pub(super) struct Lines {
+    geometry: Geometry,
+    touched: Vec<Touched>,
+    /// Where a line is in `touched`, found by hash; entries of earlier records have other stamps.
+    slots: Box<[(u32, u32); SLOTS]>,
+    stamp: u32,
+}
+
+/// More than twice the lines that 32 lanes of at most 255 bytes touch, 5 lines of 64 bytes each.
+const SLOTS: usize = 512;
+
+impl Lines {
+    pub fn new(geometry: Geometry) -> Lines {
+        Lines { geometry, touched: Vec::new(), slots: Box::new([(0, 0); SLOTS]), stamp: 0 }
+    }
+
+    pub fn as_slice(&self) -> &[Touched] {
+        &self.touched
+    }
+
+    /// Sectors over all lines.
+    pub fn sectors(&self) -> u32 {
+        self.touched.iter().map(|touched| self.geometry.sectors(touched.parts)).sum()
+    }
+
+    /// Takes the lines of a record whose lanes access `width` bytes each.
+    pub fn fill(&mut self, record: &Record, width: u8) {
+        self.touched.clear();
+        let addresses = record.active_addresses();
+        let (Some(&first), Some(&last)) = (addresses.first(), addresses.last()) else { return };
+        let bytes = u64::from(width);
+        match record.form {
+            AddressForm::Stride(0) => self.add_first(first, bytes),
+            // Lanes side by side are as one access of all their bytes.
+            AddressForm::Stride(stride) if stride == bytes as i64 && first <= last => {
+                self.add_first(first, (last - first).saturating_add(bytes));
+            }
+            _ => self.add_lanes(addresses, bytes),
+        }
+    }
+
+    /// The only bytes of the record.
+    fn add_first(&mut self, address: u64, bytes: u64) {
+        let geometry = self.geometry;
+        self.touched.extend(lines_of(geometry, address, bytes));
+    }
+
+    fn add_lanes(&mut self, addresses: &[u64], bytes: u64) {
+        self.stamp = self.stamp.wrapping_add(1);
+        if self.stamp == 0 {
+            self.slots.fill((0, 0));
+            self.stamp = 1;
+        }
+        for &address in addresses {
+            for touched in lines_of(self.geometry, address, bytes) {
+                self.add(touched);
+            }
+        }
+    }
+
+    fn add(&mut self, new: Touched) {
+        let mut slot = (new.line.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize;
+        while self.slots[slot].0 == self.stamp {
+            let known = &mut self.touched[self.slots[slot].1 as usize];
+            if known.line == new.line {
+                known.parts |= new.parts;
+                return;
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+        self.slots[slot] = (self.stamp, self.touched.len() as u32);
+        self.touched.push(new);
+    }
+}
+
+/// The lines that `bytes` from `address` on touch; what would lie beyond the last address does not exist.
+fn lines_of(geometry: Geometry, address: u64, bytes: u64) -> impl Iterator<Item = Touched> {
+    let end = address.saturating_add(bytes.saturating_sub(1));
+    let Geometry { line_shift, part_shift, .. } = geometry;
+    let lines = address >> line_shift..=end >> line_shift;
+    let part = move |at: u64| (at >> part_shift) as u32 % u32::BITS;
+    lines.map(move |line| {
+        let first = if line == address >> line_shift { part(address) } else { 0 };
+        let last = if line == end >> line_shift { part(end) } else { u32::BITS - 1 };
+        Touched { line, parts: u32::MAX << first & u32::MAX >> (u32::BITS - 1 - last) }
+    })
+}
+
+/// How the addresses of an instruction's active lanes lie to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) enum Pattern {
+    /// One active lane.
+    SingleLane,
+    /// All at one address.
+    Uniform,
+    /// Neighbours lie side by side, upwards or downwards.
+    UnitStride,
+    /// A constant distance from lane to lane.
+    Strided,
+    Irregular,
+}
+
+impl Pattern {
+    pub const COUNT: usize = 5;
+
+    /// Of a record with at least one active lane. Distances are between neighbours among the active lanes or, where that
+    /// is not constant, for each step of the lane's number: `a[i]` under a divergent mask is unit-stride too.
+    pub fn of(record: &Record, width: u8) -> Pattern {
+        if record.mask.count_ones() == 1 {
+            return Pattern::SingleLane;
+        }
+        let stride = match record.form {
+            AddressForm::Stride(stride) => Some(stride),
+            _ => stride_by_lane(record),
+        };
+        match stride {
+            Some(0) => Pattern::Uniform,
+            Some(stride) if stride.unsigned_abs() == u64::from(width) => Pattern::UnitStride,
+            Some(_) => Pattern::Strided,
+            None => Pattern::Irregular,
+        }
+    }
+}
+
+/// The distance for each step of the lane's number, if it is constant.
+fn stride_by_lane(record: &Record) -> Option<i64> {
+    let &[first, second, ..] = record.active_addresses() else { return None };
+    let mut lanes = (0..u32::BITS).filter(|lane| record.mask >> lane & 1 == 1).map(i64::from);
+    let (from, next) = (lanes.next()?, lanes.next()?);
+    let (distance, steps) = (second.wrapping_sub(first) as i64, next - from);
+    let stride = (distance % steps == 0).then_some(distance / steps)?;
+    let expected = lanes.map(|lane| first.wrapping_add(stride.wrapping_mul(lane - from) as u64));
+    expected.eq(record.active_addresses()[2..].iter().copied()).then_some(stride)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn record(mask: u32, form: AddressForm, addresses: &[u64]) -> Record {
+        let mut record = Record { mask, form, ..Record::new() };
+        record.addresses[..addresses.len()].copy_from_slice(addresses);
+        record
+    }
+
+    fn list(mask: u32, addresses: &[u64]) -> Record {
+        record(mask, AddressForm::List, addresses)
+    }
+
+    fn lines(record: &Record, width: u8) -> Vec<(u64, u32)> {
+        let mut lines = Lines::new(Geometry::new(&Options::default()));
+        lines.fill(record, width);
+        lines.as_slice().iter().map(|touched| (touched.line, touched.parts)).collect()
+    }
+
+    #[test]
+    fn lines_and_their_parts() {
+        let all = AddressForm::Stride(4);
+        let addresses: Vec<u64> = (0..32).map(|lane| 256 + 4 * lane).collect();
+        assert_eq!(lines(&record(u32::MAX, all, &addresses), 4), [(2, u32::MAX)]);
+        let shifted: Vec<u64> = addresses.iter().map(|address| address + 64).collect();
+        assert_eq!(
+            lines(&record(u32::MAX, all, &shifted), 4),
+            [(2, 0xffff_0000), (3, 0x0000_ffff)]
+        );
+        let uniform = record(3, AddressForm::Stride(0), &[1000, 1000]);
+        assert_eq!(lines(&uniform, 8), [(7, 3 << 26)], "byte 104 of line 7 is in its part 26");
+        assert_eq!(lines(&list(7, &[640, 0, 644]), 4), [(5, 3), (0, 1)], "as lanes touch them");
+        assert_eq!(lines(&list(1, &[126]), 4), [(0, 1 << 31), (1, 1)], "across a border");
+        assert_eq!(lines(&record(0, AddressForm::None, &[]), 4), []);
+        assert_eq!(lines(&list(1, &[u64::MAX - 1]), 16), [(u64::MAX >> 7, 1 << 31)]);
+    }
+
+    #[test]
+    fn sectors_are_those_with_a_touched_part() {
+        let geometry = |line_bytes, sector_bytes| {
+            Geometry::new(&Options { line_bytes, sector_bytes, ..Options::default() })
+        };
+        let of_four = geometry(128, 32);
+        assert_eq!(
+            [0, 1, 0x80, 0x101, 0x8000_0001, u32::MAX].map(|parts| of_four.sectors(parts)),
+            [0, 1, 1, 2, 2, 4]
+        );
+        assert_eq!(geometry(128, 128).sectors(0x8000_0001), 1);
+        assert_eq!(geometry(128, 4).sectors(0x8000_0001), 2);
+        assert_eq!((of_four.bytes(0b101), of_four.address(3)), (8, 384));
+    }
+
+    #[test]
+    fn patterns() {
+        let of = |mask, addresses: &[u64]| Pattern::of(&list(mask, addresses), 4);
+        assert_eq!(of(0b1000, &[4]), Pattern::SingleLane);
+        assert_eq!(of(0b1011, &[8, 8, 8]), Pattern::Uniform);
+        assert_eq!(of(0b0111, &[8, 12, 16]), Pattern::UnitStride);
+        assert_eq!(of(0b0111, &[16, 12, 8]), Pattern::UnitStride, "downwards");
+        assert_eq!(of(0b1011, &[8, 12, 20]), Pattern::UnitStride, "with a lane that is off");
+        assert_eq!(of(0b0111, &[8, 20, 32]), Pattern::Strided);
+        assert_eq!(of(0b0101, &[0, 6]), Pattern::Strided, "3 bytes a lane");
+        assert_eq!(of(0b0101, &[0, 7]), Pattern::Irregular, "no whole bytes a lane");
+        assert_eq!(of(0b0111, &[8, 12, 20]), Pattern::Irregular);
+        let packed = record(0b1011, AddressForm::Stride(4), &[8, 12, 16]);
+        assert_eq!(Pattern::of(&packed, 4), Pattern::UnitStride, "among the active lanes");
+    }
+
+    proptest! {
+        #[test]
+        fn the_ways_to_find_lines_agree(
+            base in 0u64..4096, stride in prop::sample::select(vec![0i64, 1, 2, 4, 8, -4, 100, 128, 129]),
+            count in 1usize..=32, width in 1u8..=255,
+        ) {
+            let base = base + 8192;
+            let addresses: Vec<u64> =
+                (0..count as i64).map(|lane| base.wrapping_add_signed(stride * lane)).collect();
+            let mask = u32::MAX >> (32 - count);
+            let mut compact = lines(&record(mask, AddressForm::Stride(stride), &addresses), width);
+            let mut listed = lines(&list(mask, &addresses), width);
+            compact.sort_unstable();
+            listed.sort_unstable();
+            prop_assert_eq!(&compact, &listed);
+            let bytes = addresses.iter().flat_map(|&a| a..a + u64::from(width));
+            let parts: BTreeSet<u64> = bytes.map(|byte| byte / 4).collect();
+            let found: BTreeSet<u64> = listed
+                .iter()
+                .flat_map(|&(line, mask)| (0..32).filter(move |bit| mask >> bit & 1 == 1).map(move |bit| line * 32 + bit))
+                .collect();
+            prop_assert_eq!(parts, found);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Arithmetic per byte of global memory.
+//!
+//! A trace has classes and lanes of instructions, not opcodes: an FP32 or FP64 instruction is one operation of each active lane, a
+//! fused multiply-add too, and a packed FP16 instruction two. Special functions and tensor instructions are no operations here.
+
+use super::footprint::Footprint;
+use serde::Serialize;
+use warpmem_trace::OpClass;
+
+/// Lane operations, and bytes of global memory that some kernels ask for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Intensity {
+    pub fp_operations: u64,
+    pub integer_operations: u64,
+    /// Bytes that lanes load, store or change, each as often as it is asked for.
+    pub requested_bytes: u64,
+    /// Bytes of the distinct sectors of each warp instruction: what crosses the network if no cache answers.
+    pub sector_bytes: u64,
+    pub fp_per_requested_byte: Option<f64>,
+    pub fp_per_sector_byte: Option<f64>,
+    pub integer_per_requested_byte: Option<f64>,
+    pub integer_per_sector_byte: Option<f64>,
+}
+
+/// The whole trace's operations per byte that must be moved at least once: an infinite cache.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Compulsory {
+    /// Bytes of all distinct lines.
+    pub line_bytes: u64,
+    /// Bytes of all distinct sectors.
+    pub sector_bytes: u64,
+    pub fp_per_line_byte: Option<f64>,
+    pub fp_per_sector_byte: Option<f64>,
+    pub integer_per_line_byte: Option<f64>,
+    pub integer_per_sector_byte: Option<f64>,
+}
+
+/// Operations per byte; none without bytes.
+fn per_byte(operations: u64, bytes: u64) -> Option<f64> {
+    (bytes > 0).then(|| operations as f64 / bytes as f64)
+}
+
+impl Intensity {
+    pub(super) fn new(
+        lanes: &[u64; OpClass::COUNT],
+        requested_bytes: u64,
+        sector_bytes: u64,
+    ) -> Intensity {
+        let of = |class: OpClass| lanes[class as usize];
+        let fp = of(OpClass::Fp32) + of(OpClass::Fp64) + 2 * of(OpClass::Fp16);
+        let integer = of(OpClass::Integer);
+        Intensity {
+            fp_operations: fp,
+            integer_operations: integer,
+            requested_bytes,
+            sector_bytes,
+            fp_per_requested_byte: per_byte(fp, requested_bytes),
+            fp_per_sector_byte: per_byte(fp, sector_bytes),
+            integer_per_requested_byte: per_byte(integer, requested_bytes),
+            integer_per_sector_byte: per_byte(integer, sector_bytes),
+        }
+    }
+}
+
+impl Compulsory {
+    pub(super) fn new(all: &Intensity, global: &Footprint, line: u32, sector: u32) -> Compulsory {
+        let line_bytes = global.lines.value.saturating_mul(line.into());
+        let sector_bytes = global.sectors.value.saturating_mul(sector.into());
+        Compulsory {
+            line_bytes,
+            sector_bytes,
+            fp_per_line_byte: per_byte(all.fp_operations, line_bytes),
+            fp_per_sector_byte: per_byte(all.fp_operations, sector_bytes),
+            integer_per_line_byte: per_byte(all.integer_operations, line_bytes),
+            integer_per_sector_byte: per_byte(all.integer_operations, sector_bytes),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Address spaces that lie in memory beyond the SM.
+
+use serde::Serialize;
+use warpmem_trace::Space;
+
+/// An address space whose lines are counted. Shared memory has none: a CTA has its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemorySpace {
+    Global,
+    Local,
+    Texture,
+    Constant,
+}
+
+impl MemorySpace {
+    pub const ALL: [MemorySpace; 4] =
+        [MemorySpace::Global, MemorySpace::Local, MemorySpace::Texture, MemorySpace::Constant];
+
+    pub(super) fn of(space: Space) -> Option<MemorySpace> {
+        match space {
+            Space::Global => Some(MemorySpace::Global),
+            Space::Local => Some(MemorySpace::Local),
+            Space::Texture => Some(MemorySpace::Texture),
+            Space::Constant => Some(MemorySpace::Constant),
+            Space::Shared | Space::None => None,
+        }
+    }
+}
