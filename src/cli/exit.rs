@@ -8,6 +8,7 @@ use warpmem::dram::alone::AloneError;
 use warpmem::engine::RunError;
 use warpmem::import::ImportError;
 use warpmem::network::alone::AloneError as NetworkError;
+use warpmem::profile::ProfileError;
 use warpmem::sample::SampleError;
 use warpmem::workload::WorkloadError;
 
@@ -48,6 +49,7 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
     let is_interrupted = matches!(error.downcast_ref(), Some(WorkloadError::Interrupted))
         || matches!(error.downcast_ref(), Some(AloneError::Interrupted))
         || matches!(error.downcast_ref(), Some(NetworkError::Interrupted))
+        || matches!(error.downcast_ref(), Some(ProfileError::Interrupted))
         || matches!(error.downcast_ref(), Some(SampleError::Interrupted))
         || matches!(error.downcast_ref(), Some(ImportError::Cancelled));
     let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)))
@@ -78,6 +80,7 @@ mod tests {
         let stuck = AloneError::Stuck { channel: 0, cycle: 1, pending: 1 };
         assert_eq!(status_of(stuck.into()), Some(FAILURE));
         assert_eq!(status_of(NetworkError::Interrupted.into()), Some(INTERRUPTED));
+        assert_eq!(status_of(ProfileError::Interrupted.into()), Some(INTERRUPTED));
         let stuck = NetworkError::Stuck { cycle: 1, packets: 1, state: Vec::new() };
         assert_eq!(status_of(stuck.into()), Some(FAILURE));
         assert_eq!(status_of(deadlock.into()), Some(FAILURE));

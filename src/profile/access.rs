@@ -151,11 +151,16 @@ pub(super) enum Pattern {
     UnitStride,
     /// A constant distance from lane to lane.
     Strided,
+    /// In a few runs of lanes side by side or at one address, as the rows of a two-dimensional block are.
+    Runs,
     Irregular,
 }
 
+/// Lanes of a run, in the mean over an instruction's, for it to be [`Pattern::Runs`].
+const RUN: usize = 4;
+
 impl Pattern {
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 6;
 
     /// Of a record with at least one active lane. Distances are between neighbours among the active lanes or, where that
     /// is not constant, for each step of the lane's number: `a[i]` under a divergent mask is unit-stride too.
@@ -171,9 +176,20 @@ impl Pattern {
             Some(0) => Pattern::Uniform,
             Some(stride) if stride.unsigned_abs() == u64::from(width) => Pattern::UnitStride,
             Some(_) => Pattern::Strided,
+            None if runs(record.active_addresses(), width) * RUN
+                <= record.active_addresses().len() =>
+            {
+                Pattern::Runs
+            }
             None => Pattern::Irregular,
         }
     }
+}
+
+/// Runs of neighbours that are side by side, upwards, or at one address.
+fn runs(addresses: &[u64], width: u8) -> usize {
+    let is_break = |pair: &&[u64]| ![0, u64::from(width)].contains(&pair[1].wrapping_sub(pair[0]));
+    1 + addresses.windows(2).filter(is_break).count()
 }
 
 /// The distance for each step of the lane's number, if it is constant.
@@ -254,6 +270,13 @@ mod tests {
         assert_eq!(of(0b0101, &[0, 6]), Pattern::Strided, "3 bytes a lane");
         assert_eq!(of(0b0101, &[0, 7]), Pattern::Irregular, "no whole bytes a lane");
         assert_eq!(of(0b0111, &[8, 12, 20]), Pattern::Irregular);
+        assert_eq!(of(0xff, &[0, 4, 8, 12, 400, 404, 408, 412]), Pattern::Runs);
+        assert_eq!(of(0xff, &[0, 0, 0, 0, 4, 8, 72, 72]), Pattern::Runs, "at one address, too");
+        assert_eq!(
+            of(0xff, &[0, 4, 8, 12, 400, 404, 408, 416]),
+            Pattern::Irregular,
+            "of eight lanes three runs"
+        );
         let packed = record(0b1011, AddressForm::Stride(4), &[8, 12, 16]);
         assert_eq!(Pattern::of(&packed, 4), Pattern::UnitStride, "among the active lanes");
     }

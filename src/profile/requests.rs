@@ -120,6 +120,8 @@ pub struct Patterns {
     pub unit_stride: u64,
     /// Another constant distance from lane to lane.
     pub strided: u64,
+    /// Runs, of four lanes or more in the mean, side by side or at one address, as the rows of a two-dimensional block.
+    pub runs: u64,
     pub irregular: u64,
 }
 
@@ -158,13 +160,13 @@ impl RequestTally {
     }
 
     pub fn divergence(&self, access: Access) -> Divergence {
-        let [single_lane, uniform, unit_stride, strided, irregular] = self.patterns;
+        let [single_lane, uniform, unit_stride, strided, runs, irregular] = self.patterns;
         Divergence {
             access,
             instructions: self.lines.count(),
             lines: self.lines.distribution(),
             sectors: self.sectors.distribution(),
-            patterns: Patterns { single_lane, uniform, unit_stride, strided, irregular },
+            patterns: Patterns { single_lane, uniform, unit_stride, strided, runs, irregular },
         }
     }
 }

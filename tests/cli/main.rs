@@ -11,6 +11,7 @@ mod dram_map;
 mod formats;
 mod help;
 mod import_export;
+mod info;
 mod interrupt;
 mod network;
 mod numbers;

@@ -1,38 +1,11 @@
-//! `warpmem info`: what a trace holds.
+//! What a trace's index says.
 
-use super::format::{TextFormat, aligned};
-use super::output::print;
-use super::traces::NamedTrace;
-use clap::ValueHint;
+use super::super::format::aligned;
+use super::super::traces::NamedTrace;
+use super::text::{kernel as label, words};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use warpmem_trace::{Header, Kernel, KindCount, OpClass};
-
-/// Describe a trace: where it comes from, its kernels, what they add up to
-#[derive(clap::Args, Debug)]
-#[command(after_help = AFTER_HELP)]
-pub struct Args {
-    /// Trace to describe
-    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
-    trace: PathBuf,
-    /// What to print
-    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
-    format: TextFormat,
-}
-
-const AFTER_HELP: &str = "\
-Examples:
-  warpmem info sample-traces/bfs-rmat.wmt
-  warpmem info k.wmt --format json";
-
-pub fn execute(args: &Args) -> anyhow::Result<()> {
-    let trace = NamedTrace::open(&args.trace)?;
-    print(&match args.format {
-        TextFormat::Table => text(&trace),
-        TextFormat::Json => format!("{:#}\n", object(&trace)),
-    })
-}
+use warpmem_trace::{Header, Kernel, Kind, KindCount, OpClass, Space};
 
 /// Sizes of a trace as a whole.
 struct Totals {
@@ -63,25 +36,68 @@ impl Totals {
     }
 }
 
-fn text(trace: &NamedTrace) -> String {
-    let header = trace.trace.header();
+/// Where a trace comes from and how large it is.
+pub fn head(trace: &NamedTrace) -> String {
     let kernels = trace.trace.kernels();
     [
-        aligned(&about(trace, header), &[]),
+        aligned(&about(trace, trace.trace.header()), &[]),
         "\nKernels\n".to_owned(),
-        aligned(&kernel_rows(kernels), &[0, 4, 5, 6, 7]),
-        "\nRecords with addresses, by kernel\n".to_owned(),
-        aligned(&kind_rows(kernels), &[0, 3, 4]),
-        "\nCompute instructions by class, by kernel\n".to_owned(),
-        aligned(&class_rows(kernels), &[0, 2]),
+        aligned(&kernel_rows(&named(kernels)), &[3, 4, 5, 6]),
         "\nIn all\n".to_owned(),
         aligned(&total_rows(trace), &[1]),
     ]
     .concat()
 }
 
-fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
-    words.map(str::to_owned).to_vec()
+/// All that the index says.
+pub fn brief(trace: &NamedTrace) -> String {
+    let kernels = named(trace.trace.kernels());
+    [
+        head(trace),
+        "\nRecords with addresses, by kernel\n".to_owned(),
+        aligned(&kind_rows(&kernels), &[3, 4]),
+        "\nCompute instructions by class, by kernel\n".to_owned(),
+        aligned(&class_rows(&kernels), &[2]),
+    ]
+    .concat()
+}
+
+/// Launches of one name.
+struct Named<'a> {
+    launches: Vec<&'a Kernel>,
+}
+
+impl Named<'_> {
+    fn label(&self) -> String {
+        label(&self.launches[0].info.name, self.launches.len() as u64)
+    }
+
+    fn sum(&self, of: impl Fn(&Kernel) -> u64) -> u64 {
+        self.launches.iter().map(|kernel| of(kernel)).sum()
+    }
+
+    /// The value of all launches, where it is the same.
+    fn same(&self, of: impl Fn(&Kernel) -> [u32; 3]) -> String {
+        let first = of(self.launches[0]);
+        match self.launches.iter().all(|kernel| of(kernel) == first) {
+            true => dimensions(first),
+            false => "various".to_owned(),
+        }
+    }
+}
+
+/// Launches by name, in the order of their first.
+fn named(kernels: &[Kernel]) -> Vec<Named<'_>> {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut all: Vec<Named> = Vec::new();
+    for kernel in kernels {
+        let at = *places.entry(&kernel.info.name).or_insert(all.len());
+        match all.get_mut(at) {
+            Some(named) => named.launches.push(kernel),
+            None => all.push(Named { launches: vec![kernel] }),
+        }
+    }
+    all
 }
 
 fn about(trace: &NamedTrace, header: &Header) -> Vec<Vec<String>> {
@@ -97,45 +113,49 @@ fn about(trace: &NamedTrace, header: &Header) -> Vec<Vec<String>> {
     ]
 }
 
-fn kernel_rows(kernels: &[Kernel]) -> Vec<Vec<String>> {
+fn kernel_rows(kernels: &[Named]) -> Vec<Vec<String>> {
     let heading =
-        words(["#", "name", "grid", "block", "CTAs", "warps", "instructions", "memory records"]);
-    let row = |(index, kernel): (usize, &Kernel)| {
+        words(["name", "grid", "block", "CTAs", "warps", "instructions", "memory records"]);
+    let row = |kernel: &Named| {
         vec![
-            index.to_string(),
-            kernel.info.name.clone(),
-            dimensions(kernel.info.grid),
-            dimensions(kernel.info.block),
-            kernel.ctas.to_string(),
-            kernel.warps.to_string(),
-            kernel.warp_instructions.to_string(),
-            kernel.memory_records().to_string(),
+            kernel.label(),
+            kernel.same(|kernel| kernel.info.grid),
+            kernel.same(|kernel| kernel.info.block),
+            kernel.sum(|kernel| kernel.ctas.into()).to_string(),
+            kernel.sum(|kernel| kernel.warps).to_string(),
+            kernel.sum(|kernel| kernel.warp_instructions).to_string(),
+            kernel.sum(Kernel::memory_records).to_string(),
         ]
     };
-    [heading].into_iter().chain(kernels.iter().enumerate().map(row)).collect()
+    [heading].into_iter().chain(kernels.iter().map(row)).collect()
 }
 
-fn kind_rows(kernels: &[Kernel]) -> Vec<Vec<String>> {
-    let heading = words(["#", "kind", "space", "records", "lanes"]);
-    let rows = kernels.iter().enumerate().flat_map(|(index, kernel)| {
-        memory_counts(kernel).map(move |count| {
-            vec![
-                index.to_string(),
-                name(count.kind),
-                name(count.space),
-                count.records.to_string(),
-                format!("{:.1}", count.lanes as f64 / count.records as f64),
-            ]
+fn kind_rows(kernels: &[Named]) -> Vec<Vec<String>> {
+    let heading = words(["name", "kind", "space", "records", "lanes"]);
+    let rows = kernels.iter().flat_map(|kernel| {
+        let mut sums: Vec<(Kind, Space, u64, u64)> = Vec::new();
+        for count in kernel.launches.iter().flat_map(|kernel| memory_counts(kernel)) {
+            match sums.iter_mut().find(|sum| (sum.0, sum.1) == (count.kind, count.space)) {
+                Some(sum) => (sum.2, sum.3) = (sum.2 + count.records, sum.3 + count.lanes),
+                None => sums.push((count.kind, count.space, count.records, count.lanes)),
+            }
+        }
+        sums.into_iter().map(|(kind, space, records, lanes)| {
+            let lanes = format!("{:.1}", lanes as f64 / records as f64);
+            vec![kernel.label(), name(kind), name(space), records.to_string(), lanes]
         })
     });
     [heading].into_iter().chain(rows).collect()
 }
 
-fn class_rows(kernels: &[Kernel]) -> Vec<Vec<String>> {
-    let heading = words(["#", "class", "instructions"]);
-    let rows = kernels.iter().enumerate().flat_map(|(index, kernel)| {
-        compute_counts(kernel)
-            .map(move |(class, count)| vec![index.to_string(), class.to_owned(), count.to_string()])
+fn class_rows(kernels: &[Named]) -> Vec<Vec<String>> {
+    let heading = words(["name", "class", "instructions"]);
+    let rows = kernels.iter().flat_map(|kernel| {
+        let of_class = |(at, class): (usize, OpClass)| {
+            let count = kernel.sum(|kernel| kernel.compute_by_class[at]);
+            (count > 0).then(|| vec![kernel.label(), class.name().to_owned(), count.to_string()])
+        };
+        OpClass::ALL.into_iter().enumerate().filter_map(of_class).collect::<Vec<_>>()
     });
     [heading].into_iter().chain(rows).collect()
 }
@@ -177,7 +197,7 @@ fn name(variant: impl std::fmt::Debug) -> String {
     format!("{variant:?}").to_lowercase()
 }
 
-fn object(trace: &NamedTrace) -> Value {
+pub fn object(trace: &NamedTrace) -> Value {
     let header = trace.trace.header();
     let totals = Totals::of(trace);
     json!({

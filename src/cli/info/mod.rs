@@ -1,0 +1,104 @@
+//! `warpmem info`: what a trace holds and what it is like.
+
+mod index;
+mod plot;
+mod profile;
+mod text;
+
+use super::format::TextFormat;
+use super::interrupt::Interrupt;
+use super::machines::{MACHINE_HELP, Overrides};
+use super::output::print;
+use super::progress::bar;
+use super::traces::NamedTrace;
+use super::{picture, staged};
+use clap::ValueHint;
+use serde_json::json;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use warpmem::profile::{Options, Profile, Progress};
+use warpmem_trace::Kernel;
+
+/// Describe a trace: where it comes from, what it holds, and what its accesses are like
+///
+/// The first part is read from the trace's index. For the rest all records are read once, at millions a second: instruction mix,
+/// requests per access, footprint, reuse distances, sharing among CTAs, spread over the machine's channels, operations
+/// per byte, and chains of dependent loads. Nothing is run: what is counted is what the trace asks for, before any cache.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Trace to describe
+    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
+    trace: PathBuf,
+    /// Only what the index says, at once
+    #[arg(long, conflicts_with_all = ["plot", "machine", "overrides", "line", "sector", "top"])]
+    brief: bool,
+    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    machine: String,
+    #[command(flatten)]
+    overrides: Overrides,
+    /// Bytes of a line, in which requests, footprint, reuse and sharing are counted
+    #[arg(long, value_name = "BYTES", default_value_t = Options::default().line_bytes)]
+    line: u32,
+    /// Bytes of a sector of a line
+    #[arg(long, value_name = "BYTES", default_value_t = Options::default().sector_bytes)]
+    sector: u32,
+    /// Print so many kernels and static instructions of each table; JSON has all
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    top: usize,
+    /// Draw the figures, as SVG or PNG by the name's ending
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = picture::parse_path)]
+    plot: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = TextFormat::Table)]
+    format: TextFormat,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  warpmem info sample-traces/bfs-rmat.wmt
+  warpmem info k.wmt --brief
+  warpmem info k.wmt --machine v100 --plot k.svg
+  warpmem info k.wmt --format json";
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    if let Some(path) = &args.plot {
+        staged::check(path)?;
+    }
+    let trace = NamedTrace::open(&args.trace)?;
+    let profile = if args.brief { None } else { Some(read(args, &trace)?) };
+    if let Some((path, profile)) = args.plot.as_ref().zip(profile.as_ref()) {
+        picture::write(path, &plot::Panels { name: &trace.name, profile })?;
+    }
+    print(&match (args.format, &profile) {
+        (TextFormat::Table, None) => index::brief(&trace),
+        (TextFormat::Table, Some(profile)) => {
+            format!("{}{}", index::head(&trace), profile::text(profile, args.top))
+        }
+        (TextFormat::Json, profile) => {
+            let mut object = index::object(&trace);
+            if let Some(profile) = profile {
+                object["profile"] = json!(profile);
+            }
+            format!("{object:#}\n")
+        }
+    })
+}
+
+/// Reads the records, with a bar that shows how far.
+fn read(args: &Args, trace: &NamedTrace) -> anyhow::Result<Profile> {
+    let machine = args.overrides.apply(&args.machine)?;
+    let options =
+        Options { line_bytes: args.line, sector_bytes: args.sector, ..Options::default() };
+    let interrupt = Interrupt::install()?;
+    let bar =
+        bar("{bar:30} {percent:>3} % · records {human_pos}/{human_len} · {per_sec} · {eta} left");
+    bar.set_length(trace.sum(|kernel: &Kernel| kernel.records));
+    let mut progress = |read: &Progress| {
+        bar.set_position(read.records);
+        if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let profile = warpmem::profile::profile(&trace.trace, &machine, &options, &mut progress)?;
+    bar.finish_and_clear();
+    Ok(profile)
+}

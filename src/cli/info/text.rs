@@ -1,0 +1,104 @@
+//! Cells of tables for people.
+
+/// What stands where nothing was counted.
+const NOTHING: &str = "–";
+/// A kernel's name is cut to so many characters, and to fewer at the head of a column.
+const NAME: usize = 28;
+const HEAD: usize = 14;
+
+pub fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
+    words.map(str::to_owned).to_vec()
+}
+
+/// With so many digits behind the point.
+pub fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or(NOTHING.to_owned(), |value| format!("{value:.digits$}"))
+}
+
+pub fn percent(share: Option<f64>) -> String {
+    share.map_or(NOTHING.to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}
+
+/// Of a whole; nothing where there is none.
+pub fn percent_of(part: u64, whole: u64) -> String {
+    percent((whole > 0).then(|| part as f64 / whole as f64))
+}
+
+pub fn count(value: Option<u32>) -> String {
+    value.map_or(NOTHING.to_owned(), |value| value.to_string())
+}
+
+/// `12`, `4.0 KiB`, `1.5 MiB`
+pub fn bytes(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let unit = units.into_iter().find(|(shift, _)| bytes >> shift > 0);
+    unit.map_or(format!("{bytes} B"), |(shift, unit)| {
+        format!("{:.1} {unit}", bytes as f64 / f64::from(1u32 << shift))
+    })
+}
+
+/// `16 KiB`, where it is a whole number of them.
+pub fn size(bytes: u64) -> String {
+    let units = [(20, "MiB"), (10, "KiB")];
+    let unit = units.into_iter().find(|&(shift, _)| bytes > 0 && bytes % (1 << shift) == 0);
+    unit.map_or(format!("{bytes} B"), |(shift, unit)| format!("{} {unit}", bytes >> shift))
+}
+
+/// `bfs_kernel ×12`; a long name is cut.
+pub fn kernel(name: &str, launches: u64) -> String {
+    format!("{}{}", cut(name), times(launches))
+}
+
+/// The same, for the head of a column.
+pub fn column(name: &str, launches: u64) -> String {
+    format!("{}{}", shortened(name, HEAD), times(launches))
+}
+
+fn times(launches: u64) -> String {
+    if launches > 1 { format!(" ×{launches}") } else { String::new() }
+}
+
+pub fn cut(name: &str) -> String {
+    shortened(name, NAME)
+}
+
+/// Without its middle, if longer than `most`: templates begin alike.
+fn shortened(name: &str, most: usize) -> String {
+    let length = name.chars().count();
+    if length <= most {
+        return name.to_owned();
+    }
+    let end = most / 3;
+    name.chars().take(most - 1 - end).chain(['…']).chain(name.chars().skip(length - end)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_what_was_not_counted() {
+        assert_eq!((number(Some(1.25), 1), number(None, 1)), ("1.2".to_owned(), "–".to_owned()));
+        assert_eq!((percent(Some(0.125)), percent(None)), ("12.5 %".to_owned(), "–".to_owned()));
+        assert_eq!((percent_of(1, 8), percent_of(0, 0)), ("12.5 %".to_owned(), "–".to_owned()));
+        assert_eq!((count(Some(3)), count(None)), ("3".to_owned(), "–".to_owned()));
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(
+            [0, 1023, 1536, 3 << 20, 5 << 30].map(bytes),
+            ["0 B", "1023 B", "1.5 KiB", "3.0 MiB", "5.0 GiB"]
+        );
+        assert_eq!([16 << 10, 6 << 20, 1000].map(size), ["16 KiB", "6 MiB", "1000 B"]);
+    }
+
+    #[test]
+    fn names_are_cut_and_launches_counted() {
+        assert_eq!(kernel("bfs", 1), "bfs");
+        assert_eq!(kernel("bfs", 40), "bfs ×40");
+        let long = format!("{}{}", "a".repeat(40), "b".repeat(20));
+        assert_eq!(kernel(&long, 2), format!("{}…{} ×2", "a".repeat(18), "b".repeat(9)));
+        assert_eq!(column(&long, 1), format!("{}…{}", "a".repeat(9), "b".repeat(4)));
+    }
+}

@@ -1,0 +1,100 @@
+//! What a trace is like.
+
+use super::support::{Bench, repository};
+use serde_json::{Map, Value};
+use std::fs;
+
+type Object = Map<String, Value>;
+
+fn json(bench: &Bench, arguments: &[&str]) -> Object {
+    let arguments = [&["info", "small.wmt", "--format", "json"], arguments].concat();
+    serde_json::from_str(&bench.output(&arguments)).unwrap()
+}
+
+#[test]
+fn a_sample_trace_for_people() {
+    let bench = Bench::new();
+    fs::copy(repository().join("sample-traces/bfs-rmat.wmt"), bench.path("bfs-rmat.wmt")).unwrap();
+    let text = bench.output(&["info", "bfs-rmat.wmt"]);
+    assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn only_the_index() {
+    let bench = Bench::with_trace();
+    let text = bench.output(&["info", "small.wmt", "--brief"]);
+    assert!(text.contains("Records with addresses, by kernel") && !text.contains("Footprint"));
+    assert!(!json(&bench, &["--brief"]).contains_key("profile"));
+    bench.refuses(&["info", "small.wmt", "--brief", "--plot", "p.svg"], &["--brief", "--plot"]);
+}
+
+/// Each of 64 warps loads two lines and stores one, 32 lanes of 4 bytes each.
+#[test]
+fn figures_in_json() {
+    let bench = Bench::with_trace();
+    let profile = &json(&bench, &[])["profile"];
+    let loads = &profile["all"]["divergence"][0];
+    assert_eq!((&loads["access"], &loads["instructions"]), (&"load".into(), &128.into()));
+    assert_eq!((&loads["lines"]["mean"], &loads["sectors"]["p95"]), (&1.0.into(), &4.into()));
+    assert_eq!(loads["patterns"]["unit_stride"], 128);
+    assert_eq!(profile["footprint"][0]["lines"]["value"], 3 * 64);
+    assert_eq!(profile["reuse"]["cold_share"], 1.0);
+    assert_eq!(profile["kernels"][0]["name"], "vecadd");
+    // An addition of each lane for 12 bytes.
+    assert_eq!(profile["all"]["intensity"]["fp_per_requested_byte"], 1.0 / 12.0);
+    assert_eq!(profile["spread"]["machine"], "li2015");
+}
+
+#[test]
+fn lines_and_channels_are_those_asked_for() {
+    let bench = Bench::with_trace();
+    let options =
+        ["--line", "64", "--sector", "64", "--machine", "v100", "--set", "dram.channels=8"];
+    let profile = &json(&bench, &options)["profile"];
+    assert_eq!(profile["all"]["divergence"][0]["lines"]["mean"], 2.0);
+    assert_eq!(profile["spread"]["machine"], "v100");
+    assert_eq!(profile["spread"]["lines_per_channel"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn kernels_of_one_name_are_one_row() {
+    let bench = Bench::new();
+    bench.generate("bfs", &[("nodes", "2^10")], "bfs.wmt");
+    let launches = |text: &str| text.lines().filter(|line| line.starts_with("Kernel ×")).count();
+    let brief = bench.output(&["info", "bfs.wmt", "--brief"]);
+    let head = brief.split("\n\n").nth(1).unwrap();
+    assert_eq!(launches(head), 1, "{brief}");
+    let only_one = bench.output(&["info", "bfs.wmt", "--top", "1"]);
+    assert!(only_one.contains("and 1 more: --top 2"), "{only_one}");
+}
+
+#[test]
+fn pictures_are_of_the_kind_that_their_name_says() {
+    let bench = Bench::with_trace();
+    for name in ["figures.svg", "figures.png"] {
+        bench.output(&["info", "small.wmt", "--plot", name]);
+    }
+    assert_eq!(bench.names(), ["figures.png", "figures.svg", "small.wmt"]);
+    let drawing = fs::read_to_string(bench.path("figures.svg")).unwrap();
+    for title in
+        ["Instructions", "Requests of a global access", "Sharing among CTAs", "Channels of li2015"]
+    {
+        assert!(drawing.contains(title), "{title}");
+    }
+    assert!(fs::read(bench.path("figures.png")).unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let bench = Bench::with_trace();
+    let refuses = |arguments: &[&str], parts: &[&str]| {
+        bench.refuses(&[&["info", "small.wmt"], arguments].concat(), parts);
+    };
+    refuses(&["--line", "100"], &["line size of 100 bytes", "a power of two"]);
+    refuses(&["--sector", "256"], &["sector size of 256 bytes", "from 4 to 128"]);
+    refuses(&["--machine", "li2051"], &["did you mean `li2015`?"]);
+    refuses(&["--plot", "p.pdf"], &[".svg or .png"]);
+    refuses(&["--plot", "none/p.svg"], &["failed to write none/p.svg"]);
+    assert_eq!(bench.names(), ["small.wmt"]);
+}
