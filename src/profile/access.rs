@@ -162,8 +162,8 @@ const RUN: usize = 4;
 impl Pattern {
     pub const COUNT: usize = 6;
 
-    /// Of a record with at least one active lane. Distances are between neighbours among the active lanes or, where that
-    /// is not constant, for each step of the lane's number: `a[i]` under a divergent mask is unit-stride too.
+    /// Of a record with at least one active lane. Distances are between neighbours among the active lanes or, where
+    /// that is not constant, for each step of the lane's number: `a[i]` under a divergent mask is unit-stride too.
     pub fn of(record: &Record, width: u8) -> Pattern {
         if record.mask.count_ones() == 1 {
             return Pattern::SingleLane;
@@ -298,10 +298,10 @@ mod tests {
             prop_assert_eq!(&compact, &listed);
             let bytes = addresses.iter().flat_map(|&a| a..a + u64::from(width));
             let parts: BTreeSet<u64> = bytes.map(|byte| byte / 4).collect();
-            let found: BTreeSet<u64> = listed
-                .iter()
-                .flat_map(|&(line, mask)| (0..32).filter(move |bit| mask >> bit & 1 == 1).map(move |bit| line * 32 + bit))
-                .collect();
+            let parts_of = |&(line, mask): &(u64, u32)| {
+                (0..32).filter(move |bit| mask >> bit & 1 == 1).map(move |bit| line * 32 + bit)
+            };
+            let found: BTreeSet<u64> = listed.iter().flat_map(parts_of).collect();
             prop_assert_eq!(parts, found);
         }
     }

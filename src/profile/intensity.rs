@@ -1,7 +1,8 @@
 //! Arithmetic per byte of global memory.
 //!
-//! A trace has classes and lanes of instructions, not opcodes: an FP32 or FP64 instruction is one operation of each active lane, a
-//! fused multiply-add too, and a packed FP16 instruction two. Special functions and tensor instructions are no operations here.
+//! A trace has classes and lanes of instructions, not opcodes: an FP32 or FP64 instruction is one operation of each
+//! active lane, a fused multiply-add too, and a packed FP16 instruction two. Special functions and tensor
+//! instructions are no operations here.
 
 use super::footprint::Footprint;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! Reuse distances of lines, exact or from a sample, and the miss ratios that follow.
 //!
-//! The distance of an access is the number of other lines accessed since the last access to its line (Mattson et al. 1970).
-//! Of more lines than fit, a spatial sample is followed, and distances among its lines are scaled up (Waldspurger et al.,
-//! "Efficient MRC Construction with SHARDS", FAST 2015).
+//! The distance of an access is the number of other lines accessed since the last access to its line (Mattson et al.
+//! 1970). Of more lines than fit, a spatial sample is followed, and distances among its lines are scaled up
+//! (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015).
 
 use super::requests::ratio;
 use super::sampled::{Sampled, hash};
@@ -170,8 +170,8 @@ impl ReuseTally {
         CacheMisses { bytes, miss_ratio, standard_error }
     }
 
-    /// Of a ratio of sums over groups of lines, from how far the groups are from it (Cochran, Sampling Techniques, 1977,
-    /// section 6.4), times the share of the lines that the sample leaves out.
+    /// Of a ratio of sums over groups of lines, from how far the groups are from it (Cochran, Sampling Techniques,
+    /// 1977, section 6.4), times the share of the lines that the sample leaves out.
     fn standard_error(&self, cache: usize, ratio: f64) -> Option<f64> {
         if self.last.is_exact() {
             return Some(0.0);

@@ -14,8 +14,8 @@ pub struct Estimate {
 
 /// Values by key. A key is kept for its hash alone, so that what is kept is a sample of all keys, each as likely as
 /// another, whatever their accesses (spatial sampling: Waldspurger et al., SHARDS, FAST 2015). The rate begins at 1 and
-/// is halved when more than `limit` keys are kept. What is kept of a key is the same as if the rate had been the last one
-/// from the beginning.
+/// is halved when more than `limit` keys are kept. What is kept of a key is the same as if the rate had been the last
+/// one from the beginning.
 pub(super) struct Sampled<T> {
     values: FxHashMap<u64, T>,
     limit: usize,

@@ -40,8 +40,8 @@ pub(super) struct Used {
     pub accesses: u64,
 }
 
-/// How CTAs share lines or rows. CTAs of different kernels are different; what is counted is what the trace touches, whatever
-/// caches would keep from DRAM.
+/// How CTAs share lines or rows. CTAs of different kernels are different; what is counted is what the trace touches,
+/// whatever caches would keep from DRAM.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sharing {
     /// By number of CTAs: 1, 2, 3 to 4, 5 to 8, …; up to the largest that occurs.
@@ -52,8 +52,8 @@ pub struct Sharing {
     pub shared_access_share: Option<f64>,
     /// CTAs, mean over all.
     pub mean_ctas: Option<f64>,
-    /// CTAs of which the one before or behind uses it too, of those that use it: the mean over all, where one that a single
-    /// CTA uses has 0 (Jog et al., ASPLOS 2013, Table 4).
+    /// CTAs of which the one before or behind uses it too, of those that use it: the mean over all, where one that a
+    /// single CTA uses has 0 (Jog et al., ASPLOS 2013, Table 4).
     pub consecutive_share: Option<f64>,
 }
 

@@ -17,7 +17,8 @@ pub struct Evenness {
     pub max: u64,
     /// Standard deviation over mean; null where all are 0.
     pub coefficient_of_variation: Option<f64>,
-    /// Entropy of the shares over that of equal ones: 1 = all alike, 0 = all in one; null where all are 0 or there is one.
+    /// Entropy of the shares over that of equal ones: 1 = all alike, 0 = all in one; null where all are 0 or there is
+    /// one.
     pub entropy_share: Option<f64>,
 }
 
@@ -38,7 +39,8 @@ impl Evenness {
     }
 }
 
-/// Global accesses of some kernels on the machine. An access is a distinct line of a warp instruction, where its first byte is.
+/// Global accesses of some kernels on the machine. An access is a distinct line of a warp instruction, where its
+/// first byte is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChannelSpread {
     pub accesses: u64,
@@ -64,8 +66,8 @@ pub struct Spread {
     pub line_banks: Evenness,
     /// Distinct DRAM rows.
     pub rows: Estimate,
-    /// Accesses to a bank's row before one to another row of the bank, mean, in the order in which the trace was read: without
-    /// caches, and with one CTA at a time.
+    /// Accesses to a bank's row before one to another row of the bank, mean, in the order in which the trace was
+    /// read: without caches, and with one CTA at a time.
     pub accesses_per_row_visit: Option<f64>,
     /// Rows by the CTAs that touch them.
     pub row_sharing: Sharing,

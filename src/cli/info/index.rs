@@ -42,7 +42,7 @@ pub fn head(trace: &NamedTrace) -> String {
     [
         aligned(&about(trace, trace.trace.header()), &[]),
         "\nKernels\n".to_owned(),
-        aligned(&kernel_rows(&named(kernels)), &[3, 4, 5, 6]),
+        aligned(&kernel_rows(&named(kernels)), &[0, 4, 5, 6, 7]),
         "\nIn all\n".to_owned(),
         aligned(&total_rows(trace), &[1]),
     ]
@@ -115,9 +115,10 @@ fn about(trace: &NamedTrace, header: &Header) -> Vec<Vec<String>> {
 
 fn kernel_rows(kernels: &[Named]) -> Vec<Vec<String>> {
     let heading =
-        words(["name", "grid", "block", "CTAs", "warps", "instructions", "memory records"]);
-    let row = |kernel: &Named| {
+        words(["#", "name", "grid", "block", "CTAs", "warps", "instructions", "memory records"]);
+    let row = |(number, kernel): (usize, &Named)| {
         vec![
+            number.to_string(),
             kernel.label(),
             kernel.same(|kernel| kernel.info.grid),
             kernel.same(|kernel| kernel.info.block),
@@ -127,7 +128,7 @@ fn kernel_rows(kernels: &[Named]) -> Vec<Vec<String>> {
             kernel.sum(Kernel::memory_records).to_string(),
         ]
     };
-    [heading].into_iter().chain(kernels.iter().map(row)).collect()
+    [heading].into_iter().chain(kernels.iter().enumerate().map(row)).collect()
 }
 
 fn kind_rows(kernels: &[Named]) -> Vec<Vec<String>> {

@@ -21,9 +21,10 @@ use warpmem_trace::Kernel;
 
 /// Describe a trace: where it comes from, what it holds, and what its accesses are like
 ///
-/// The first part is read from the trace's index. For the rest all records are read once, at millions a second: instruction mix,
-/// requests per access, footprint, reuse distances, sharing among CTAs, spread over the machine's channels, operations
-/// per byte, and chains of dependent loads. Nothing is run: what is counted is what the trace asks for, before any cache.
+/// The first part is read from the trace's index. For the rest all records are read once, at millions a second:
+/// instruction mix, requests per access, footprint, reuse distances, sharing among CTAs, spread over the machine's
+/// channels, operations per byte, and chains of dependent loads. Nothing is run: what is counted is what the trace
+/// asks for, before any cache.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {

@@ -227,7 +227,7 @@ where
         .y_desc(bars.y)
         .label_style((FONT, LABEL))
         .axis_desc_style((FONT, TEXT))
-        .y_label_formatter(&|share| format!("{share}"))
+        .y_label_formatter(&|&share| if share > 100.0 { String::new() } else { format!("{share}") })
         .draw()?;
     let width = 0.8 / bars.series.len().max(1) as f64;
     for (number, (name, values)) in bars.series.iter().enumerate() {
@@ -295,7 +295,7 @@ where
         .x_label_area_size(58)
         .y_label_area_size(70)
         .build_cartesian_2d(
-            (start..end.max(2.0 * start) * 1.5).log_scale().base(2.0),
+            (start..end.max(2.0 * start) * 2.0).log_scale().base(2.0),
             0.0..104.0,
         )?;
     chart

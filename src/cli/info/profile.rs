@@ -1,7 +1,7 @@
 //! A profile as text for people.
 
 use super::super::format::aligned;
-use super::text::{bytes, column, count, cut, kernel, number, percent, percent_of, size, words};
+use super::text::{bytes, column, count, cut, number, percent, percent_of, size, whole, words};
 use std::iter::once;
 use warpmem::profile::{
     Access, Bin, ChannelSpread, Divergence, Estimate, Evenness, Footprint, InstructionKind, Part,
@@ -24,7 +24,8 @@ pub fn text(profile: &Profile, top: usize) -> String {
         ("Instructions, of all warp instructions".to_owned(), mix(profile)),
         (
             format!(
-                "Requests of global accesses: different lines of {line} and sectors of {sector} bytes of a warp instruction"
+                "Requests of global accesses: different lines of {line} and sectors of {sector} bytes of \
+                 a warp instruction"
             ),
             divergence(&parts) + &others,
         ),
@@ -55,27 +56,24 @@ fn parts(profile: &Profile, top: usize) -> Vec<(String, &Part)> {
     if profile.kernels.len() == 1 {
         return all.collect();
     }
-    all.chain(
-        largest(profile, top).into_iter().map(|part| (kernel(&part.name, part.launches), part)),
-    )
-    .collect()
+    all.chain(largest(profile, top)).collect()
 }
 
 /// The kernels with the most instructions, in the order of the trace.
-fn largest(profile: &Profile, most: usize) -> Vec<&Part> {
+fn largest(profile: &Profile, most: usize) -> Vec<(String, &Part)> {
     let mut kernels: Vec<(usize, &Part)> = profile.kernels.iter().enumerate().collect();
     kernels.sort_by_key(|(at, part)| (u64::MAX - part.mix.warp_instructions, *at));
     kernels.truncate(most);
     kernels.sort_by_key(|(at, _)| *at);
-    kernels.into_iter().map(|(_, part)| part).collect()
+    kernels.into_iter().map(|(at, part)| (column(at, &part.name, part.launches), part)).collect()
 }
 
 fn mix(profile: &Profile) -> String {
     let columns = if profile.kernels.len() > 1 { largest(profile, COLUMNS) } else { Vec::new() };
-    let names = columns.iter().map(|part| column(&part.name, part.launches));
+    let names = columns.iter().map(|(label, _)| label.clone());
     let heading = words(["", "all", "lanes"]).into_iter().chain(names).collect();
     let mix = &profile.all.mix;
-    let totals = columns.iter().map(|part| part.mix.warp_instructions.to_string());
+    let totals = columns.iter().map(|(_, part)| part.mix.warp_instructions.to_string());
     let total = [
         "warp instructions".to_owned(),
         mix.warp_instructions.to_string(),
@@ -83,10 +81,10 @@ fn mix(profile: &Profile) -> String {
     ];
     let lanes =
         ["active lanes, of 32".to_owned(), percent(efficiency(&profile.all)), String::new()];
-    let efficiencies = columns.iter().map(|part| percent(efficiency(part)));
+    let efficiencies = columns.iter().map(|(_, part)| percent(efficiency(part)));
     let kinds = mix.kinds.iter().map(|kind| {
         let own = [kind.name.clone(), percent(Some(kind.share)), number(kind.mean_lanes, 1)];
-        own.into_iter().chain(columns.iter().map(|part| share(part, kind))).collect()
+        own.into_iter().chain(columns.iter().map(|(_, part)| share(part, kind))).collect()
     });
     let rows: Vec<Vec<String>> = [
         heading,
@@ -122,7 +120,7 @@ fn divergence(parts: &[(String, &Part)]) -> String {
     let heading = words([
         "kernel",
         "access",
-        "instructions",
+        "accesses",
         "lines",
         "p50",
         "p95",
@@ -144,7 +142,7 @@ fn divergence(parts: &[(String, &Part)]) -> String {
 
 fn divergence_row(label: &str, divergence: &Divergence) -> Vec<String> {
     let Divergence { access, instructions, lines, sectors, patterns } = divergence;
-    let share = |count| percent_of(count, *instructions);
+    let share = |count| whole(count, *instructions);
     vec![
         label.to_owned(),
         name(*access).to_owned(),
@@ -365,7 +363,8 @@ fn spread(profile: &Profile, parts: &[(String, &Part)]) -> String {
         });
     let rows: Vec<Vec<String>> = [heading, lines].into_iter().chain(accesses).collect();
     format!(
-        "{}divergent: channels of an instruction with several lines, mean\n{} DRAM rows, {} accesses to a row before another of its bank\n",
+        "{}divergent: channels of an instruction with several lines, mean\n\
+             {} DRAM rows, {} accesses to a row before another of its bank\n",
         aligned(&rows, &(1..9).collect::<Vec<_>>()),
         estimate(spread.rows),
         number(spread.accesses_per_row_visit, 2),

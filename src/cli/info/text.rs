@@ -2,9 +2,9 @@
 
 /// What stands where nothing was counted.
 const NOTHING: &str = "–";
-/// A kernel's name is cut to so many characters, and to fewer at the head of a column.
+/// A kernel's name is cut to so many characters, and to fewer in wide tables.
 const NAME: usize = 28;
-const HEAD: usize = 14;
+const HEAD: usize = 12;
 
 pub fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
     words.map(str::to_owned).to_vec()
@@ -22,6 +22,14 @@ pub fn percent(share: Option<f64>) -> String {
 /// Of a whole; nothing where there is none.
 pub fn percent_of(part: u64, whole: u64) -> String {
     percent((whole > 0).then(|| part as f64 / whole as f64))
+}
+
+/// The same without digits behind the point.
+pub fn whole(part: u64, whole: u64) -> String {
+    match whole {
+        0 => NOTHING.to_owned(),
+        _ => format!("{:.0} %", 100.0 * part as f64 / whole as f64),
+    }
 }
 
 pub fn count(value: Option<u32>) -> String {
@@ -49,9 +57,9 @@ pub fn kernel(name: &str, launches: u64) -> String {
     format!("{}{}", cut(name), times(launches))
 }
 
-/// The same, for the head of a column.
-pub fn column(name: &str, launches: u64) -> String {
-    format!("{}{}", shortened(name, HEAD), times(launches))
+/// The same shorter, with its number among the kernels: names that begin and end alike differ.
+pub fn column(number: usize, name: &str, launches: u64) -> String {
+    format!("{number} {}{}", shortened(name, HEAD), times(launches))
 }
 
 fn times(launches: u64) -> String {
@@ -81,6 +89,7 @@ mod tests {
         assert_eq!((number(Some(1.25), 1), number(None, 1)), ("1.2".to_owned(), "–".to_owned()));
         assert_eq!((percent(Some(0.125)), percent(None)), ("12.5 %".to_owned(), "–".to_owned()));
         assert_eq!((percent_of(1, 8), percent_of(0, 0)), ("12.5 %".to_owned(), "–".to_owned()));
+        assert_eq!((whole(1, 8), whole(0, 0)), ("12 %".to_owned(), "–".to_owned()));
         assert_eq!((count(Some(3)), count(None)), ("3".to_owned(), "–".to_owned()));
     }
 
@@ -99,6 +108,6 @@ mod tests {
         assert_eq!(kernel("bfs", 40), "bfs ×40");
         let long = format!("{}{}", "a".repeat(40), "b".repeat(20));
         assert_eq!(kernel(&long, 2), format!("{}…{} ×2", "a".repeat(18), "b".repeat(9)));
-        assert_eq!(column(&long, 1), format!("{}…{}", "a".repeat(9), "b".repeat(4)));
+        assert_eq!(column(3, &long, 1), format!("3 {}…{}", "a".repeat(7), "b".repeat(4)));
     }
 }
