@@ -254,7 +254,9 @@ mod tests {
             rows.access(bank, row, cta);
         }
         let mut lines = Sampled::new(10);
-        [0, 1, 2].into_iter().for_each(|line| drop(lines.entry(line, Line::default)));
+        for line in [0, 1, 2] {
+            lines.entry(line, Line::default);
+        }
         let figures = rows.figures(&machine, &places, &lines);
         assert_eq!(figures.rows, Estimate { value: 3, standard_error: 0.0 });
         assert_eq!(figures.accesses_per_row_visit, Some(7.0 / 4.0));
