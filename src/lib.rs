@@ -10,6 +10,7 @@ pub mod dram;
 pub mod engine;
 pub mod ideal;
 pub mod import;
+mod inflate;
 pub mod llc;
 pub mod machine;
 pub mod network;

@@ -1,41 +1,13 @@
 //! Input files, whatever they are compressed with, read and inflated on a thread of their own.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 
 use crate::import::Progress;
 use crate::import::error::ImportError;
-
-/// Compression of a file, told by its first bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Codec {
-    Plain,
-    Xz,
-    Gzip,
-    Zstd,
-}
-
-impl Codec {
-    fn of(head: &[u8]) -> Codec {
-        match head {
-            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Codec::Xz,
-            [0x1f, 0x8b, ..] => Codec::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Codec::Zstd,
-            _ => Codec::Plain,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Codec::Plain => "plain",
-            Codec::Xz => "xz",
-            Codec::Gzip => "gzip",
-            Codec::Zstd => "zstd",
-        }
-    }
-}
+use crate::inflate::{Codec, inflated};
 
 /// A file's text.
 pub struct Input<'a> {
@@ -48,17 +20,8 @@ impl<'a> Input<'a> {
     /// Opens a file; `progress` hears of the bytes read, as they lie on disk.
     pub fn open(path: &Path, progress: &'a dyn Progress) -> Result<Input<'a>, ImportError> {
         let file = File::open(path).map_err(ImportError::io("open", path))?;
-        let mut file = BufReader::with_capacity(64 << 10, Counting { inner: file, progress });
-        let codec = Codec::of(file.fill_buf().map_err(ImportError::io("read", path))?);
-        let reader: Box<dyn Read + Send + 'a> = match codec {
-            Codec::Plain => Box::new(file),
-            Codec::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(file)),
-            Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
-            Codec::Zstd => {
-                let decoder = zstd::stream::read::Decoder::with_buffer(file);
-                Box::new(decoder.map_err(ImportError::io("read", path))?)
-            }
-        };
+        let file = BufReader::with_capacity(64 << 10, Counting { inner: file, progress });
+        let (codec, reader) = inflated(file).map_err(ImportError::io("read", path))?;
         Ok(Input { path: path.to_path_buf(), codec, reader })
     }
 

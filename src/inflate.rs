@@ -1,0 +1,46 @@
+//! Files, whatever they are compressed with.
+
+use std::io::{self, BufRead, Read};
+
+/// Compression of a file, told by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    Plain,
+    Xz,
+    Gzip,
+    Zstd,
+}
+
+impl Codec {
+    fn of(head: &[u8]) -> Codec {
+        match head {
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Codec::Xz,
+            [0x1f, 0x8b, ..] => Codec::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Codec::Zstd,
+            _ => Codec::Plain,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Codec::Plain => "plain",
+            Codec::Xz => "xz",
+            Codec::Gzip => "gzip",
+            Codec::Zstd => "zstd",
+        }
+    }
+}
+
+/// What `file` holds once inflated, and how it is compressed. Several streams one after the other are one text.
+pub fn inflated<'a>(
+    mut file: impl BufRead + Send + 'a,
+) -> io::Result<(Codec, Box<dyn Read + Send + 'a>)> {
+    let codec = Codec::of(file.fill_buf()?);
+    let reader: Box<dyn Read + Send + 'a> = match codec {
+        Codec::Plain => Box::new(file),
+        Codec::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(file)),
+        Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+        Codec::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(file)?),
+    };
+    Ok((codec, reader))
+}
