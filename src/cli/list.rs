@@ -226,7 +226,7 @@ fn generator(generator: &Generator) -> Item {
         default: parameter.default(),
         unit: parameter.unit().to_owned(),
         range: parameter.range(),
-        summary: parameter.summary.to_owned(),
+        summary: parameter.description(),
     });
     Item {
         name: generator.name.to_owned(),

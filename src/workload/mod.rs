@@ -29,6 +29,7 @@ use std::path::Path;
 use warpmem_trace::{Provenance, TraceError, TraceSummary};
 
 pub use gpu::{Progress, ProgressCallback};
+pub use input::InputError;
 pub use parameters::Parameter;
 
 use crate::registry::nearest;
@@ -96,6 +97,8 @@ pub enum WorkloadError {
     Ranges(#[from] RangesError),
     #[error(transparent)]
     BeyondEnd(#[from] BeyondEnd),
+    #[error(transparent)]
+    Input(#[from] InputError),
     #[error("interrupted")]
     Interrupted,
     #[error(transparent)]
@@ -119,6 +122,14 @@ pub fn find(name: &str) -> Result<&'static Generator, WorkloadError> {
         nearest: nearest(name, names()),
         valid: names().collect::<Vec<_>>().join(", "),
     })
+}
+
+/// What was generated.
+#[derive(Debug)]
+pub struct Generated {
+    pub trace: TraceSummary,
+    /// For people: what the input turned out to be, such as what of a file was dropped. One line each.
+    pub notes: Vec<String>,
 }
 
 /// What is to be generated.
@@ -156,7 +167,7 @@ impl Request {
         &self,
         output: &Path,
         progress: &mut ProgressCallback<'_>,
-    ) -> Result<TraceSummary, WorkloadError> {
+    ) -> Result<Generated, WorkloadError> {
         let generator = find(&self.kernel)?;
         let arguments = Arguments::resolve(generator.name, generator.parameters, &self.parameters)?;
         let provenance = Provenance {
@@ -166,10 +177,11 @@ impl Request {
         };
         let mut gpu = Gpu::create(output, provenance, self.launches.clone(), progress)?;
         match (generator.run)(&mut gpu, &arguments, &mut Random::new(self.seed)) {
-            Err(WorkloadError::Interrupted) if gpu.is_complete() => gpu.finish(),
-            Err(error) => Err(error),
-            Ok(()) => gpu.finish(),
+            Err(WorkloadError::Interrupted) if gpu.is_complete() => {}
+            Err(error) => return Err(error),
+            Ok(()) => {}
         }
+        Ok(Generated { trace: gpu.finish()?, notes: arguments.into_notes() })
     }
 
     /// The command that makes the trace again, every parameter spelt out.
@@ -190,7 +202,7 @@ impl Request {
     }
 }
 
-/// As [`Request::generate`], with all launches.
+/// As [`Request::generate`], with all launches and without notes.
 pub fn generate(
     name: &str,
     given: &BTreeMap<String, String>,
@@ -199,5 +211,7 @@ pub fn generate(
     progress: &mut ProgressCallback<'_>,
 ) -> Result<TraceSummary, WorkloadError> {
     let (kernel, parameters) = (name.to_owned(), given.clone());
-    Request { kernel, parameters, seed, launches: Ranges::all() }.generate(output, progress)
+    Request { kernel, parameters, seed, launches: Ranges::all() }
+        .generate(output, progress)
+        .map(|generated| generated.trace)
 }

@@ -5,13 +5,14 @@ use super::super::interrupt::Interrupt;
 use super::super::output::note;
 use super::super::progress::bar;
 use anyhow::Context;
+use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
 use indicatif::HumanCount;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 use warpmem::sample::Ranges;
-use warpmem::workload::{Generator, Parameter, Progress, Request};
+use warpmem::workload::{Generated, Generator, Parameter, Progress, Request};
 
 /// A kernel and what it is told.
 #[derive(Clone, Debug)]
@@ -27,8 +28,10 @@ const OUTPUT: &str = "output";
 
 impl Kernel {
     pub fn from_matches(generator: &Generator, matches: &ArgMatches) -> Kernel {
+        // Only what was typed: some parameters must not be given beside others, not even as by default.
         let value = |parameter: &Parameter| {
-            let text = matches.get_one::<String>(parameter.name)?;
+            let typed = matches.value_source(parameter.name) == Some(ValueSource::CommandLine);
+            let text = matches.get_one::<String>(parameter.name).filter(|_| typed)?;
             Some((parameter.name.to_owned(), text.clone()))
         };
         let request = Request {
@@ -73,10 +76,13 @@ fn option(parameter: &Parameter) -> Arg {
     let arg = Arg::new(parameter.name)
         .long(parameter.name)
         .default_value(parameter.default())
-        .help(parameter.summary);
+        .help(parameter.description());
     match parameter.choices() {
         choices if !choices.is_empty() => arg.value_name("NAME").value_parser(choices),
-        _ => arg.value_name("N").help(format!("{} ({})", parameter.summary, parameter.range())),
+        _ if parameter.is_path() => arg.value_name("FILE").value_hint(ValueHint::FilePath),
+        _ => {
+            arg.value_name("N").help(format!("{} ({})", parameter.description(), parameter.range()))
+        }
     }
 }
 
@@ -92,10 +98,11 @@ pub fn execute(kernel: &Kernel) -> anyhow::Result<()> {
         if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let Kernel { request, output } = kernel;
-    let trace = request
+    let Generated { trace, notes } = request
         .generate(output, &mut progress)
         .with_context(|| format!("failed to generate {}", output.display()))?;
     bar.finish_and_clear();
+    notes.iter().for_each(|line| note(line));
     note(&format!(
         "{}: kernels {}, warp instructions {}, records {}, bytes {}",
         output.display(),

@@ -126,8 +126,10 @@ impl Work<'_> {
                 false => ControlFlow::Continue(()),
             }
         };
-        let summary =
-            request.generate(&path, &mut progress).map_err(|error| self.failure(error, &path))?;
+        let summary = request
+            .generate(&path, &mut progress)
+            .map_err(|error| self.failure(error, &path))?
+            .trace;
         self.bar.inc(1);
         let listed = Listed {
             name: name.clone(),
