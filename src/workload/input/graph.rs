@@ -1,9 +1,22 @@
 //! Undirected graphs.
 
-use super::check_entries;
-use super::{Csr, Random};
+mod grid;
+mod power_law;
+mod rmat;
+mod small_world;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::file::{self, InputError, Listing};
+use super::{
+    Csr, FILE, FILE_FORMAT, MAX_ENTRIES, MAX_NODES, ORDER, Ordering, Random, check_entries,
+};
 use crate::workload::WorkloadError;
-use crate::workload::parameters::{Arguments, Choice, Parameter};
+use crate::workload::parameters::{Arguments, Choice, Parameter, show_count};
+pub use rmat::rmat_pair;
 
 /// How a graph's edges are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +29,12 @@ pub enum GraphKind {
     Grid,
     /// Cubic grid, six neighbours.
     Grid3d,
+    /// Connected part of a square grid with 1.22 edges per vertex.
+    Road,
+    /// Ring with neighbours nearby, some of whose edges lead anywhere (Watts and Strogatz).
+    SmallWorld,
+    /// Degrees that follow a power law of given exponent (Chung and Lu).
+    PowerLaw,
 }
 
 impl Choice for GraphKind {
@@ -24,175 +43,159 @@ impl Choice for GraphKind {
         ("uniform", GraphKind::Uniform),
         ("grid", GraphKind::Grid),
         ("grid3d", GraphKind::Grid3d),
+        ("road", GraphKind::Road),
+        ("small-world", GraphKind::SmallWorld),
+        ("power-law", GraphKind::PowerLaw),
     ];
 }
 
 /// Parameters of kernels that work on a graph.
 pub const GRAPH: &[Parameter] = &[
-    Parameter::choice::<GraphKind>("graph", "rmat", "Kind of graph"),
-    Parameter::count("nodes", 1 << 16, (1, 1 << 24), "vertices", "Vertices"),
-    Parameter::count(
-        "degree",
-        8,
-        (1, 1 << 10),
-        "edges",
-        "Mean neighbours of a vertex (not for grids)",
-    ),
+    Parameter::choice::<GraphKind>("graph", "rmat", "Kind of graph").unless_given("file"),
+    Parameter::count("nodes", 1 << 16, (1, MAX_NODES), "vertices", "Vertices").unless_given("file"),
+    Parameter::count("degree", 8, (1, 1 << 10), "edges", "Mean neighbours of a vertex")
+        .only_with("graph", &["rmat", "uniform", "small-world", "power-law"]),
+    Parameter::decimal(
+        "exponent",
+        250,
+        (210, 500),
+        "-",
+        "Share of vertices with k neighbours: k^-this",
+    )
+    .only_with("graph", &["power-law"]),
+    Parameter::decimal("rewire", 10, (0, 100), "-", "Share of edges that lead anywhere")
+        .only_with("graph", &["small-world"]),
+    FILE,
+    FILE_FORMAT,
+    ORDER,
 ];
 
 /// An undirected graph without loops or parallel edges.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     pub structure: Csr,
-    /// Of every entry of `structure`; both directions of an edge have the same.
+    /// Of every entry of `structure`; both directions of an edge have the same. From the file, or else drawn
+    /// from 1 to 64, all equally likely, as in Gunrock's evaluation (Wang et al., PPoPP 2016).
     pub weights: Vec<u32>,
 }
 
 /// The graph that the parameters of [`GRAPH`] ask for.
 pub fn graph_of(arguments: &Arguments, random: &mut Random) -> Result<Graph, WorkloadError> {
-    let (nodes, degree) = (arguments.count32("nodes"), arguments.count32("degree"));
-    check_entries("edges", nodes, degree)?;
-    let structure = graph(arguments.choice("graph"), nodes, degree, random);
-    let weights = structure.columns.iter().map(|_| 1).collect();
+    let (structure, weights) = match arguments.path("file") {
+        Some(path) => from_file(path, arguments)?,
+        None => (Drawing::of(arguments)?.draw(random), None),
+    };
+    let key = random.bits();
+    let weights = weights.unwrap_or_else(|| {
+        structure.entries().map(|(from, to)| drawn_weight(key, from, to)).collect()
+    });
+    let order: Ordering = arguments.choice("order");
+    let nodes = structure.rows();
+    let (structure, weights) = match order.labels(nodes, || Cow::Borrowed(&structure), random) {
+        Some(labels) => structure.relabelled(&weights, &labels),
+        None => (structure, weights),
+    };
     Ok(Graph { structure, weights })
 }
 
-/// An undirected graph of `nodes` vertices (grids: the largest square or cube within) with about `degree`
-/// neighbours each (grids: as many as the grid gives). No loops, no parallel edges: those that were drawn
-/// are dropped, so the mean degree is a little below `degree`.
-pub fn graph(kind: GraphKind, nodes: u32, degree: u32, random: &mut Random) -> Csr {
-    let drawn = u64::from(nodes) * u64::from(degree) / 2;
-    match kind {
-        GraphKind::Rmat => {
-            let mut label: Vec<u32> = (0..nodes).collect();
-            random.shuffle(&mut label);
-            let edges = (0..drawn).map(|_| {
-                let (from, to) = rmat_pair(nodes, random);
-                (label[from as usize], label[to as usize])
-            });
-            undirected(nodes, edges)
-        }
-        GraphKind::Uniform => {
-            undirected(nodes, (0..drawn).map(|_| (random.index(nodes), random.index(nodes))))
-        }
-        GraphKind::Grid => grid(largest_side(nodes, 2), 2),
-        GraphKind::Grid3d => grid(largest_side(nodes, 3), 3),
+fn from_file(path: &Path, arguments: &Arguments) -> Result<(Csr, Option<Vec<u32>>), WorkloadError> {
+    let listing: Listing<u32> = file::read(path, arguments.choice("file-format"))?;
+    let Listing { rows, columns, valued, .. } = listing;
+    let unfit = |message| InputError::Unfit { path: path.to_path_buf(), message };
+    if rows != columns {
+        let message = format!("{rows} rows and {columns} columns; a graph needs a square matrix");
+        return Err(unfit(message).into());
     }
-}
-
-/// One entry of a recursive matrix (Chakrabarti, Zhan and Faloutsos 2004) with the probabilities of
-/// Graph500: 0.57, 0.19, 0.19, 0.05. The matrix is the smallest power of two that holds `n`; entries
-/// beyond `n` are drawn again.
-pub(super) fn rmat_pair(n: u32, random: &mut Random) -> (u32, u32) {
-    const TOP_LEFT: u64 = 57;
-    const TOP_RIGHT: u64 = TOP_LEFT + 19;
-    const BOTTOM_LEFT: u64 = TOP_RIGHT + 19;
-    let levels = u32::BITS - (n - 1).leading_zeros();
-    loop {
-        let (mut row, mut column) = (0u32, 0u32);
-        for _ in 0..levels {
-            let (down, right) = match random.below(100) {
-                x if x < TOP_LEFT => (0, 0),
-                x if x < TOP_RIGHT => (0, 1),
-                x if x < BOTTOM_LEFT => (1, 0),
-                _ => (1, 1),
-            };
-            row = row << 1 | down;
-            column = column << 1 | right;
-        }
-        if row < n && column < n {
-            return (row, column);
-        }
+    let listed = listing.entries.len();
+    let loops = listing.entries.iter().filter(|(from, to, _)| from == to).count();
+    let (structure, weights) = undirected(rows, listing.entries.iter().copied());
+    drop(listing);
+    let edges = structure.columns.len() / 2;
+    if structure.columns.len() as u64 > MAX_ENTRIES {
+        let most = show_count(MAX_ENTRIES / 2);
+        return Err(unfit(format!("{edges} edges are more than {most}")).into());
     }
+    let repeats = listed - loops - edges;
+    arguments.note(format!(
+        "{}: vertices {rows}, edges {edges}; dropped: loops {loops}, repeats and other directions {repeats}; weights {}",
+        path.display(),
+        if valued { "of the file" } else { "drawn" }
+    ));
+    Ok((structure, valued.then_some(weights)))
 }
 
-fn undirected(nodes: u32, edges: impl Iterator<Item = (u32, u32)>) -> Csr {
-    let pairs = edges.filter(|(from, to)| from != to).flat_map(|(a, b)| [(a, b), (b, a)]);
-    Csr::from_pairs(nodes, pairs.collect())
+/// Both directions of every edge, without loops; of parallel edges the one with the lowest weight.
+pub fn undirected<V: Copy + Default + Ord>(
+    nodes: u32,
+    edges: impl Iterator<Item = (u32, u32, V)> + Clone,
+) -> (Csr, Vec<V>) {
+    let edges = edges.filter(|(from, to, _)| from != to);
+    Csr::from_entries(nodes, edges.flat_map(|(a, b, w)| [(a, b, w), (b, a, w)]), V::min)
 }
 
-/// Largest `side` with `side`^`dimensions` at most `nodes`.
-fn largest_side(nodes: u32, dimensions: u32) -> u32 {
-    let fits = |side: u64| side.pow(dimensions) <= u64::from(nodes);
-    (1..).take_while(|&side| fits(side)).last().unwrap_or(1) as u32
+/// From 1 to 64, the same for both directions; it goes with the edge when vertices are numbered anew.
+fn drawn_weight(key: u64, from: u32, to: u32) -> u32 {
+    let edge = u64::from(from.min(to)) << 32 | u64::from(from.max(to));
+    1 + (mixed(key ^ edge) >> 58) as u32
 }
 
-fn grid(side: u32, dimensions: u32) -> Csr {
-    let nodes = side.pow(dimensions);
-    let edges = (0..dimensions).flat_map(|dimension| {
-        let step = side.pow(dimension);
-        (0..nodes)
-            .filter(move |node| node / step % side + 1 < side)
-            .map(move |node| (node, node + step))
-    });
-    undirected(nodes, edges)
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
+fn mixed(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// A graph to draw.
+struct Drawing {
+    kind: GraphKind,
+    nodes: u32,
+    degree: u32,
+    /// Of a power law, hundredths.
+    exponent: u64,
+    /// Of a small world's edges, hundredths.
+    rewire: u64,
+}
 
-    fn assert_undirected(graph: &Csr) {
-        for from in 0..graph.rows() {
-            for &to in graph.row(from) {
-                assert_ne!(from, to);
-                assert!(graph.row(to).contains(&from), "{from} - {to} has no way back");
-            }
-        }
-    }
-
-    #[test]
-    fn every_kind_is_undirected_and_has_the_degree_asked_for() {
-        for (kind, lowest, highest) in [
-            (GraphKind::Rmat, 4.0, 8.0),
-            (GraphKind::Uniform, 7.5, 8.0),
-            (GraphKind::Grid, 3.5, 4.0),
-        ] {
-            let graph = graph(kind, 1000, 8, &mut Random::new(1));
-            assert_undirected(&graph);
-            let mean = graph.columns.len() as f64 / f64::from(graph.rows());
-            assert!((lowest..=highest).contains(&mean), "{kind:?}: {mean}");
-        }
-    }
-
-    #[test]
-    fn rmat_is_skewed_and_uniform_is_not() {
-        let largest = |kind| {
-            let graph = graph(kind, 4096, 16, &mut Random::new(1));
-            (0..4096).map(|v| graph.degree(v)).max().unwrap()
+impl Drawing {
+    fn of(arguments: &Arguments) -> Result<Drawing, WorkloadError> {
+        let drawing = Drawing {
+            kind: arguments.choice("graph"),
+            nodes: arguments.count32("nodes"),
+            degree: arguments.count32("degree"),
+            exponent: arguments.hundredths("exponent"),
+            rewire: arguments.hundredths("rewire"),
         };
-        assert!(largest(GraphKind::Rmat) > 150);
-        assert!(largest(GraphKind::Uniform) < 50);
+        check_entries("edges", drawing.nodes, drawing.degree)?;
+        Ok(drawing)
     }
 
-    #[test]
-    fn rmat_quadrants_have_the_probabilities_of_graph500() {
-        let mut random = Random::new(5);
-        let mut quadrants = [0u32; 4];
-        for _ in 0..100_000 {
-            let (row, column) = rmat_pair(2, &mut random);
-            quadrants[(row * 2 + column) as usize] += 1;
-        }
-        for (count, percent) in quadrants.iter().zip([57, 19, 19, 5]) {
-            assert!(count.abs_diff(percent * 1000) < 600, "{quadrants:?}");
-        }
+    /// An undirected graph of as many vertices (grids: the largest square or cube within) with about the mean
+    /// degree asked for (grids and roads: their own). No loops, no parallel edges: those that were drawn are
+    /// dropped, so that the mean degree is a little lower.
+    fn draw(&self, random: &mut Random) -> Csr {
+        let &Drawing { kind, nodes, degree, exponent, rewire } = self;
+        let drawn = u64::from(nodes) * u64::from(degree) / 2;
+        let (nodes, edges) = match kind {
+            GraphKind::Rmat => (nodes, rmat::rmat(nodes, drawn, random)),
+            GraphKind::Uniform => {
+                let edge = |_| (random.index(nodes), random.index(nodes));
+                (nodes, (0..drawn).map(edge).collect())
+            }
+            GraphKind::Grid => grid::grid(nodes, 2),
+            GraphKind::Grid3d => grid::grid(nodes, 3),
+            GraphKind::Road => (nodes, grid::road(nodes, random)),
+            GraphKind::SmallWorld => {
+                (nodes, small_world::small_world(nodes, degree, rewire, random))
+            }
+            GraphKind::PowerLaw => (nodes, power_law::power_law(nodes, drawn, exponent, random)),
+        };
+        undirected(nodes, edges.iter().map(|&(from, to)| (from, to, ()))).0
     }
+}
 
-    #[test]
-    fn rmat_reaches_any_number_of_vertices() {
-        let mut random = Random::new(5);
-        assert!((0..2000).map(|_| rmat_pair(5, &mut random)).all(|(r, c)| r < 5 && c < 5));
-        assert_eq!(rmat_pair(1, &mut random), (0, 0));
-    }
-
-    #[test]
-    fn grids_join_neighbours() {
-        let square = graph(GraphKind::Grid, 10, 0, &mut Random::new(0));
-        assert_eq!(square.rows(), 9);
-        assert_eq!(square.row(4), [1, 3, 5, 7]);
-        assert_eq!(square.row(2), [1, 5]);
-        let cube = graph(GraphKind::Grid3d, 27, 0, &mut Random::new(0));
-        assert_eq!(cube.row(13), [4, 10, 12, 14, 16, 22]);
-        assert_eq!(cube.row(0), [1, 3, 9]);
-    }
+/// A graph of this kind, the parameters that only it has at their defaults.
+#[cfg(test)]
+pub fn graph(kind: GraphKind, nodes: u32, degree: u32, random: &mut Random) -> Csr {
+    Drawing { kind, nodes, degree, exponent: 250, rewire: 10 }.draw(random)
 }

@@ -1,10 +1,20 @@
-//! Sparse square matrices.
+//! Sparse matrices.
 
-use super::check_entries;
-use super::graph::rmat_pair;
-use super::{Csr, Random};
+mod stencil;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::file::{self, InputError, Listing, Symmetry};
+use super::graph::{rmat_pair, undirected};
+use super::{
+    Csr, FILE, FILE_FORMAT, MAX_ENTRIES, MAX_NODES, ORDER, Ordering, Random, check_entries,
+};
 use crate::workload::WorkloadError;
-use crate::workload::parameters::{Arguments, Choice, Parameter};
+use crate::workload::parameters::{Arguments, Choice, Parameter, show_count};
+use stencil::Stencil;
 
 /// Where a matrix has its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +25,8 @@ pub enum MatrixKind {
     Uniform,
     /// Recursive matrix: few rows and columns have most entries.
     PowerLaw,
-    /// Five-point Laplacian on a square grid, row after row.
-    Stencil5,
+    /// Discretised operators on a square or cubic grid, row after row.
+    Stencil(Stencil),
 }
 
 impl Choice for MatrixKind {
@@ -24,36 +34,117 @@ impl Choice for MatrixKind {
         ("banded", MatrixKind::Banded),
         ("uniform", MatrixKind::Uniform),
         ("power-law", MatrixKind::PowerLaw),
-        ("stencil5", MatrixKind::Stencil5),
+        ("stencil5", MatrixKind::Stencil(Stencil::Points5)),
+        ("stencil7", MatrixKind::Stencil(Stencil::Points7)),
+        ("stencil9", MatrixKind::Stencil(Stencil::Points9)),
+        ("stencil27", MatrixKind::Stencil(Stencil::Points27)),
     ];
-}
-
-/// A sparse matrix with its values, which are small whole numbers: sums of their products are exact in
-/// single precision, in any order.
-#[derive(Clone, Debug)]
-pub struct Matrix {
-    pub structure: Csr,
-    /// Number of columns.
-    pub columns: u32,
-    pub values: Vec<f32>,
 }
 
 /// Parameters of kernels that work on a matrix.
 pub const MATRIX: &[Parameter] = &[
-    Parameter::choice::<MatrixKind>("matrix", "uniform", "Where the matrix has its entries"),
-    Parameter::count("rows", 1 << 15, (1, 1 << 24), "rows", "Rows and columns"),
-    Parameter::count("nnz-per-row", 16, (1, 1 << 12), "entries", "Mean entries of a row"),
+    Parameter::choice::<MatrixKind>("matrix", "uniform", "Where the matrix has its entries")
+        .unless_given("file"),
+    Parameter::count("rows", 1 << 15, (1, MAX_NODES), "rows", "Rows and columns")
+        .unless_given("file"),
+    Parameter::count("nnz-per-row", 16, (1, 1 << 12), "entries", "Mean entries of a row")
+        .only_with("matrix", &["banded", "uniform", "power-law"]),
+    FILE,
+    FILE_FORMAT,
+    ORDER,
 ];
+
+/// A sparse matrix with its values. Those of matrices that are drawn are small whole numbers, whose products'
+/// sums are exact in single precision, in any order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    pub structure: Csr,
+    /// Number of columns: that of rows, unless the matrix is from a file.
+    pub columns: u32,
+    pub values: Vec<f32>,
+}
 
 /// The matrix that the parameters of [`MATRIX`] ask for.
 pub fn matrix_of(arguments: &Arguments, random: &mut Random) -> Result<Matrix, WorkloadError> {
-    let (rows, per_row) = (arguments.count32("rows"), arguments.count32("nnz-per-row"));
-    check_entries("entries", rows, per_row)?;
-    Ok(matrix(arguments.choice("matrix"), rows, per_row, random))
+    let matrix = match arguments.path("file") {
+        Some(path) => from_file(path, arguments)?,
+        None => {
+            let kind = arguments.choice("matrix");
+            let (rows, per_row) = (arguments.count32("rows"), arguments.count32("nnz-per-row"));
+            check_entries("entries", rows, entries_per_row(kind, per_row))?;
+            matrix(kind, rows, per_row, random)
+        }
+    };
+    matrix.ordered(arguments.choice("order"), random)
+}
+
+impl Matrix {
+    /// Rows and columns numbered anew, by the graph in which an entry joins its row and its column.
+    fn ordered(self, order: Ordering, random: &mut Random) -> Result<Matrix, WorkloadError> {
+        let (rows, columns) = (self.structure.rows(), self.columns);
+        if order != Ordering::AsIs && rows != columns {
+            return Err(WorkloadError::Inconsistent {
+                message: format!(
+                    "{rows} rows and {columns} columns cannot be numbered alike; valid: --order as-is"
+                ),
+            });
+        }
+        let graph = || {
+            let entries = self.structure.entries().map(|(row, column)| (row, column, ()));
+            Cow::Owned(undirected(rows, entries).0)
+        };
+        let Some(labels) = order.labels(rows, graph, random) else { return Ok(self) };
+        let (structure, values) = self.structure.relabelled(&self.values, &labels);
+        Ok(Matrix { structure, columns, values })
+    }
+}
+
+fn from_file(path: &Path, arguments: &Arguments) -> Result<Matrix, WorkloadError> {
+    let listing: Listing<f32> = file::read(path, arguments.choice("file-format"))?;
+    let (rows, columns, valued) = (listing.rows, listing.columns, listing.valued);
+    let entries = entries_of(&listing);
+    let listed = entries.clone().count();
+    let (structure, values) = Csr::from_entries(rows, entries, |a, b| a + b);
+    let kept = values.len();
+    let unfit = |message| Err(InputError::Unfit { path: path.to_path_buf(), message }.into());
+    if kept as u64 > MAX_ENTRIES {
+        return unfit(format!("{kept} entries are more than {}", show_count(MAX_ENTRIES)));
+    }
+    if !values.iter().all(|value| value.is_finite()) {
+        return unfit("the sum of entries in the same place is not finite (32-bit)".to_owned());
+    }
+    arguments.note(format!(
+        "{}: rows {rows}, columns {columns}, entries {kept}; repeats added up {}; values {}",
+        path.display(),
+        listed - kept,
+        if valued { "of the file" } else { "all 1" }
+    ));
+    Ok(Matrix { structure, columns, values })
+}
+
+/// What a file lists, and what it leaves to symmetry.
+fn entries_of(listing: &Listing<f32>) -> impl Iterator<Item = (u32, u32, f32)> + Clone {
+    let symmetry = listing.symmetry;
+    listing.entries.iter().flat_map(move |&(row, column, value)| {
+        let mirrored = match symmetry {
+            Symmetry::Symmetric if row != column => Some((column, row, value)),
+            Symmetry::Skew => Some((column, row, -value)),
+            Symmetry::General | Symmetry::Symmetric => None,
+        };
+        std::iter::once((row, column, value)).chain(mirrored)
+    })
+}
+
+/// Most that [`matrix`] gives a row in the mean.
+fn entries_per_row(kind: MatrixKind, asked: u32) -> u32 {
+    match kind {
+        MatrixKind::Stencil(stencil) => stencil.points(),
+        MatrixKind::Banded | MatrixKind::Uniform | MatrixKind::PowerLaw => asked,
+    }
 }
 
 /// A square matrix of `rows` rows with about `per_row` entries each (repeats that were drawn are dropped;
-/// the stencil has five, fewer at its edges; the band at least one, fewer at the corners).
+/// stencils have their points, fewer at the edges; the band at least one, fewer at the corners).
 pub fn matrix(kind: MatrixKind, rows: u32, per_row: u32, random: &mut Random) -> Matrix {
     let entries = u64::from(rows) * u64::from(per_row);
     let pairs = match kind {
@@ -63,7 +154,7 @@ pub fn matrix(kind: MatrixKind, rows: u32, per_row: u32, random: &mut Random) ->
             .map(|row| (row, random.index(rows)))
             .collect(),
         MatrixKind::PowerLaw => (0..entries).map(|_| rmat_pair(rows, random)).collect(),
-        MatrixKind::Stencil5 => stencil5(rows),
+        MatrixKind::Stencil(stencil) => stencil.entries(rows),
     };
     let structure = Csr::from_pairs(rows, pairs);
     let values = structure.columns.iter().map(|_| (1 + random.index(7)) as f32).collect();
@@ -78,59 +169,4 @@ fn banded(rows: u32, width: u32) -> Vec<(u32, u32)> {
         (first..end).map(move |column| (row, column as u32))
     };
     (0..rows).flat_map(row_of).collect()
-}
-
-/// The grid has isqrt(`rows`) columns; its last row may be short.
-fn stencil5(rows: u32) -> Vec<(u32, u32)> {
-    let side = rows.isqrt();
-    let mut pairs = Vec::with_capacity(5 * rows as usize);
-    for row in 0..rows {
-        pairs.push((row, row));
-        let right = row + 1;
-        if right < rows && right % side != 0 {
-            pairs.extend([(row, right), (right, row)]);
-        }
-        if rows - row > side {
-            pairs.extend([(row, row + side), (row + side, row)]);
-        }
-    }
-    pairs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn structure(kind: MatrixKind, rows: u32, per_row: u32) -> Csr {
-        matrix(kind, rows, per_row, &mut Random::new(1)).structure
-    }
-
-    #[test]
-    fn a_band_lies_along_the_diagonal() {
-        let band = structure(MatrixKind::Banded, 6, 3);
-        assert_eq!(band.row(0), [0, 1]);
-        assert_eq!(band.row(3), [2, 3, 4]);
-        assert_eq!(band.row(5), [4, 5]);
-    }
-
-    #[test]
-    fn a_stencil_row_names_its_grid_neighbours() {
-        let stencil = structure(MatrixKind::Stencil5, 16, 0);
-        assert_eq!(stencil.row(5), [1, 4, 5, 6, 9]);
-        assert_eq!(stencil.row(3), [2, 3, 7]);
-    }
-
-    #[test]
-    fn uniform_rows_are_alike_and_power_law_rows_are_not() {
-        let longest = |m: &Csr| (0..m.rows()).map(|r| m.degree(r)).max().unwrap();
-        assert_eq!(longest(&structure(MatrixKind::Uniform, 2048, 8)), 8);
-        assert!(longest(&structure(MatrixKind::PowerLaw, 2048, 8)) > 80);
-    }
-
-    #[test]
-    fn values_are_small_whole_numbers() {
-        let matrix = matrix(MatrixKind::Uniform, 500, 8, &mut Random::new(1));
-        assert_eq!(matrix.values.len(), matrix.structure.columns.len());
-        assert!(matrix.values.iter().all(|v| (1.0..=7.0).contains(v) && v.fract() == 0.0));
-    }
 }
