@@ -24,7 +24,7 @@ const ROAD_EDGES: u64 = 1224;
 /// edges of the grid at random. Vertices are numbered row after row of the grid, whose last row may be short.
 pub fn road(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
     let side = nodes.isqrt();
-    let right = |v: u32| (v + 1 < nodes && (v + 1) % side != 0).then_some((v, v + 1));
+    let right = |v: u32| (v + 1 < nodes && !(v + 1).is_multiple_of(side)).then_some((v, v + 1));
     let below = |v: u32| (nodes - v > side).then_some((v, v + side));
     let mut edges: Vec<_> = (0..nodes).flat_map(|v| right(v).into_iter().chain(below(v))).collect();
     random.shuffle(&mut edges);
