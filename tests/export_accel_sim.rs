@@ -1,11 +1,13 @@
 //! A trace exported to Accel-Sim text and imported again is the same trace.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use warpmem::import::{
     ExportOptions, ExportSummary, ImportError, ImportOptions, export_accel_sim, import_accel_sim,
 };
+use warpmem::sample::{self, Selection};
 use warpmem_trace::{
     CacheOp, CtaBuilder, Instruction, KernelInfo, Kind, MemoryOp, OpClass, Operands, Provenance,
     Record, Reg, Registers, Space, Trace, TraceWriter, WarpAssembler, WriterOptions,
@@ -120,6 +122,27 @@ fn barriers_wide_shared_loads_and_atomics_come_back() {
         assert_eq!((summary.approximated, summary.over_register_limit), (0, 0));
         assert_same(&trace, &back, true);
     }
+}
+
+/// Accel-Sim would stop at the first CTA of the grid that the file does not have.
+#[test]
+fn a_part_of_a_kernel_has_a_grid_of_its_ctas() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces/reduction.wmt");
+    let trace = Trace::open(&path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("part.wmt");
+    let ctas = "3..5,9".parse().unwrap();
+    let selected = Selection { ctas, ..Selection::all() }.of(&trace).unwrap();
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let options = WriterOptions::default();
+    sample::write(&trace, &selected, &path, Provenance::default(), options, go_on).unwrap();
+    let part = Trace::open(&path).unwrap();
+    let (_, back) = round_trip(&part, None).unwrap();
+    assert_eq!(part.kernels()[0].info.grid, [64, 1, 1]);
+    assert_eq!(back.kernels()[0].info.grid, [3, 1, 1]);
+    assert_same(&part, &back, false);
+    let (_, whole) = round_trip(&trace, None).unwrap();
+    assert_eq!(whole.kernels()[0].info.grid, [64, 1, 1]);
 }
 
 /// Writes a kernel of one CTA whose warps `fill` gives.

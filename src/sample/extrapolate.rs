@@ -73,45 +73,64 @@ pub struct Replicate<'a> {
 
 /// What samples are extrapolated to.
 pub struct Whole<'a> {
-    /// Warp instructions of its kernels, which are those of the samples, in launch order.
-    pub warp_instructions: &'a [u64],
+    /// Its kernels, which are those of the samples, in launch order.
+    pub kernels: &'a [WholeKernel],
     /// SMs of the machine.
     pub sms: u32,
 }
 
-/// By metric; none with nothing below.
-pub type Values = [Option<f64>; METRICS.len()];
+/// A kernel to extrapolate to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeKernel {
+    pub warp_instructions: u64,
+    /// Whether the machine holds all its CTAs at a time.
+    pub fits: bool,
+}
+
+/// What a metric is the ratio of; a count is one over 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    pub above: f64,
+    pub below: f64,
+}
+
+impl Ratio {
+    /// None with nothing below.
+    pub fn value(&self) -> Option<f64> {
+        (self.below != 0.0).then(|| self.above / self.below)
+    }
+}
+
+/// By metric.
+pub type Ratios = [Ratio; METRICS.len()];
 
 /// The metrics of a run as it is.
-pub fn measured(run: &RunResult) -> Values {
-    values(&counts(run))
+pub fn measured(run: &RunResult) -> Ratios {
+    ratios(&counts(run))
 }
 
 /// The metrics of the whole, from one replicate.
 ///
 /// Every count of the run is continued as a straight line through both samples, over warp instructions: what the second half
 /// of the sample added is what more of the same would add. So a constant part does not grow with the whole: the time to fill
-/// and drain the machine, first touches of what CTAs share. Cycles are continued kernel by kernel. A kernel whose half has fewer
-/// CTAs than there are SMs tells no constant part, and its cycles grow as its warp instructions do (a ratio estimator,
-/// Cochran 6.2).
-pub fn extrapolated(replicate: &Replicate<'_>, whole: &Whole<'_>) -> Values {
+/// and drain the machine, first touches of what CTAs share. Cycles are continued kernel by kernel. Where the half has fewer CTAs
+/// than there are SMs, more CTAs take hardly longer, as long as the machine holds them: that line holds for a kernel that fits
+/// on the machine. The cycles of any other grow from such samples as its warp instructions do (a ratio estimator, Cochran
+/// 6.2).
+pub fn extrapolated(replicate: &Replicate<'_>, whole: &Whole<'_>) -> Ratios {
     let [more, less] = [replicate.sample, replicate.half].map(counts);
-    let all = whole.warp_instructions.iter().sum::<u64>() as f64;
+    let all = whole.kernels.iter().map(|kernel| kernel.warp_instructions).sum::<u64>() as f64;
     let at = Count::WarpInstructions as usize;
     let mut counts =
         std::array::from_fn(|count| line([less[at], less[count]], [more[at], more[count]]).at(all));
     counts[Count::Cycles as usize] = cycles(replicate, whole);
-    values(&counts)
+    ratios(&counts)
 }
 
-fn values(counts: &Counts) -> Values {
-    METRICS.each_ref().map(|metric| {
-        let above = counts[metric.above as usize];
-        match metric.below.map(|below| counts[below as usize]) {
-            None => Some(above),
-            Some(0.0) => None,
-            Some(below) => Some(above / below),
-        }
+fn ratios(counts: &Counts) -> Ratios {
+    METRICS.each_ref().map(|metric| Ratio {
+        above: counts[metric.above as usize],
+        below: metric.below.map_or(1.0, |below| counts[below as usize]),
     })
 }
 
@@ -147,16 +166,16 @@ fn counts(run: &RunResult) -> Counts {
 fn cycles(replicate: &Replicate<'_>, whole: &Whole<'_>) -> f64 {
     let [sample, half] = [replicate.sample, replicate.half].map(|run| run.kernels.as_slice());
     let [more, less] = [sample, half].map(Spans::of);
-    let of_kernel = |(kernel, &all): (usize, &u64)| {
+    let of_kernel = |(kernel, all): (usize, &WholeKernel)| {
         let point = |results: &[KernelResult], spans: &Spans| {
             [results[kernel].warp_instructions, spans.kernels[kernel]].map(|count| count as f64)
         };
         let to = point(sample, &more);
         let fills = half[kernel].ctas >= u64::from(whole.sms);
-        let from = if fills { point(half, &less) } else { [0.0; 2] };
-        line(from, to).at(all as f64)
+        let from = if fills || all.fits { point(half, &less) } else { [0.0; 2] };
+        line(from, to).at(all.warp_instructions as f64)
     };
-    more.between as f64 + whole.warp_instructions.iter().enumerate().map(of_kernel).sum::<f64>()
+    more.between as f64 + whole.kernels.iter().enumerate().map(of_kernel).sum::<f64>()
 }
 
 /// A line that does not fall.
@@ -222,7 +241,7 @@ mod tests {
         let machine = load("li2015", &[]).unwrap();
         let run = simulate(&machine, &trace, &mut NoLoads, &mut NoProgress).unwrap();
         let row = run_row_json(&RunKey::new("t", 0, machine, "", None), &run);
-        let values = measured(&run);
+        let values = measured(&run).map(|ratio| ratio.value());
         let mut compared = 0;
         for (metric, value) in METRICS.iter().zip(values) {
             let Some(column) = row.get(metric.name).and_then(Value::as_f64) else { continue };
@@ -256,8 +275,13 @@ mod tests {
         RunResult { core_cycles, kernels, sms: vec![sm], ..RunResult::default() }
     }
 
-    fn value(values: &Values, name: &str) -> Option<f64> {
-        values[METRICS.iter().position(|metric| metric.name == name).unwrap()]
+    /// A kernel of more CTAs than the machine holds.
+    fn large(warp_instructions: u64) -> WholeKernel {
+        WholeKernel { warp_instructions, fits: false }
+    }
+
+    fn value(ratios: &Ratios, name: &str) -> Option<f64> {
+        ratios[METRICS.iter().position(|metric| metric.name == name).unwrap()].value()
     }
 
     #[test]
@@ -265,7 +289,7 @@ mod tests {
         // 50 cycles and one for every two instructions.
         let half = run(vec![kernel(1..151, 10, 200)], 200);
         let sample = run(vec![kernel(1..251, 20, 400)], 400);
-        let whole = Whole { warp_instructions: &[4000], sms: 10 };
+        let whole = Whole { kernels: &[large(4000)], sms: 10 };
         let values = extrapolated(&Replicate { sample: &sample, half: &half }, &whole);
         assert_eq!(value(&values, "cycles"), Some(2050.0));
         assert_eq!(value(&values, "ipc_warp"), Some(4000.0 / 2050.0));
@@ -278,9 +302,13 @@ mod tests {
     fn a_half_that_leaves_sms_idle_tells_nothing_of_the_constant_part() {
         let half = run(vec![kernel(1..201, 9, 200)], 200);
         let sample = run(vec![kernel(1..201, 18, 400)], 400);
-        let whole = Whole { warp_instructions: &[4000], sms: 10 };
+        let whole = Whole { kernels: &[large(4000)], sms: 10 };
         let values = extrapolated(&Replicate { sample: &sample, half: &half }, &whole);
         assert_eq!(value(&values, "cycles"), Some(2000.0));
+        let fits = [WholeKernel { fits: true, ..large(4000) }];
+        let whole = Whole { kernels: &fits, sms: 10 };
+        let values = extrapolated(&Replicate { sample: &sample, half: &half }, &whole);
+        assert_eq!(value(&values, "cycles"), Some(200.0), "all at once take as long as some");
     }
 
     #[test]
@@ -288,7 +316,7 @@ mod tests {
         // The first is in both samples as it is, 20 cycles lie between the two.
         let half = run(vec![kernel(1..101, 30, 50), kernel(121..221, 30, 100)], 150);
         let sample = run(vec![kernel(1..101, 30, 50), kernel(121..321, 60, 200)], 250);
-        let whole = Whole { warp_instructions: &[50, 1000], sms: 10 };
+        let whole = Whole { kernels: &[large(50), large(1000)], sms: 10 };
         let values = extrapolated(&Replicate { sample: &sample, half: &half }, &whole);
         assert_eq!(value(&values, "cycles"), Some(100.0 + 20.0 + 1000.0));
     }
@@ -296,7 +324,7 @@ mod tests {
     #[test]
     fn a_sample_of_everything_is_what_it_measured() {
         let sample = run(vec![kernel(1..101, 4, 50), kernel(111..211, 4, 100)], 200);
-        let whole = Whole { warp_instructions: &[50, 100], sms: 2 };
+        let whole = Whole { kernels: &[large(50), large(100)], sms: 2 };
         let replicate = Replicate { sample: &sample, half: &sample };
         assert_eq!(extrapolated(&replicate, &whole), measured(&sample));
     }

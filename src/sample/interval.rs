@@ -1,5 +1,7 @@
 //! Estimates with how far they may be off.
 
+use super::Ratio;
+
 /// An estimate from a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
@@ -11,14 +13,18 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The mean of independent replicates, each an estimate of the same thing. None of none.
-    pub fn of_replicates(values: &[f64]) -> Option<Estimate> {
-        let count = values.len() as f64;
-        let value = values.iter().sum::<f64>() / count;
-        let degrees = count - 1.0;
-        let variance = || variance(values) / count;
-        let standard_error = (values.len() > 1).then(|| variance().sqrt());
-        (!values.is_empty()).then_some(Estimate { value, standard_error, degrees })
+    /// The ratio of the means of independent replicates of what is above and below, its error by that of the residuals' mean
+    /// (Cochran 6.3). None without replicates or with nothing below.
+    pub fn of_replicates(replicates: &[Ratio]) -> Option<Estimate> {
+        let sum = |of: fn(&Ratio) -> f64| replicates.iter().map(of).sum::<f64>();
+        let (above, below) = (sum(|ratio| ratio.above), sum(|ratio| ratio.below));
+        let value = Ratio { above, below }.value()?;
+        let count = replicates.len() as f64;
+        let residual = |ratio: &Ratio| ratio.above - value * ratio.below;
+        let residuals: Vec<f64> = replicates.iter().map(residual).collect();
+        let error = || (variance(&residuals) / count).sqrt() / (below / count);
+        let standard_error = (replicates.len() > 1).then(error);
+        Some(Estimate { value, standard_error, degrees: count - 1.0 })
     }
 
     /// The interval that holds the true value in 95 of 100 samples, as far as the estimate is normally distributed:
@@ -100,29 +106,43 @@ mod tests {
         assert_eq!(student(0.5), f64::INFINITY);
     }
 
+    fn counts(values: &[f64]) -> Vec<Ratio> {
+        values.iter().map(|&above| Ratio { above, below: 1.0 }).collect()
+    }
+
     #[test]
     fn replicates_give_their_mean_and_its_error() {
         // Mean 3, variance 2.5, standard error 1 / √2 of 5 values.
-        let estimate = Estimate::of_replicates(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let estimate = Estimate::of_replicates(&counts(&[1.0, 2.0, 3.0, 4.0, 5.0])).unwrap();
         assert_eq!((estimate.value, estimate.degrees), (3.0, 4.0));
         let error = estimate.standard_error.unwrap();
         assert!((error - 0.5f64.sqrt()).abs() < 1e-12);
         let [low, high] = estimate.interval().unwrap();
         assert!((high - 3.0 - 2.77645 * error).abs() < 1e-12 && (high + low - 6.0).abs() < 1e-12);
-        assert_eq!(
-            [1.1, 4.9, 5.1].map(|truth| estimate.covers(truth)),
-            [true, true, false].map(Some)
-        );
+        let covered = [1.1, 4.9, 5.1].map(|truth| estimate.covers(truth));
+        assert_eq!(covered, [true, true, false].map(Some));
         assert!((estimate.relative_error().unwrap() - error / 3.0).abs() < 1e-12);
     }
 
     #[test]
+    fn a_ratio_is_that_of_the_means() {
+        let replicates = [(10.0, 1.0), (10.0, 3.0)].map(|(above, below)| Ratio { above, below });
+        let estimate = Estimate::of_replicates(&replicates).unwrap();
+        // Not the mean of 10 and 3.3.
+        assert_eq!(estimate.value, 5.0);
+        // Residuals 5 and -5, their variance 50; the mean below is 2.
+        assert_eq!(estimate.standard_error, Some(2.5));
+        let nothing = [Ratio { above: 0.0, below: 0.0 }; 2];
+        assert_eq!(Estimate::of_replicates(&nothing), None);
+    }
+
+    #[test]
     fn one_replicate_tells_no_error_and_none_tells_nothing() {
-        let one = Estimate::of_replicates(&[7.0]).unwrap();
+        let one = Estimate::of_replicates(&counts(&[7.0])).unwrap();
         assert_eq!((one.value, one.standard_error, one.interval()), (7.0, None, None));
         assert_eq!(one.covers(7.0), None);
         assert_eq!(Estimate::of_replicates(&[]), None);
-        let same = Estimate::of_replicates(&[7.0, 7.0]).unwrap();
+        let same = Estimate::of_replicates(&counts(&[7.0, 7.0])).unwrap();
         assert_eq!((same.interval(), same.covers(7.0)), (Some([7.0, 7.0]), Some(true)));
     }
 }

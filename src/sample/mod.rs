@@ -20,10 +20,12 @@ mod write;
 
 pub use census::{Census, Measures};
 pub use estimate::{QUANTITIES, Quantity, QuantityEstimate, estimates};
-pub use extrapolate::{METRICS, Metric, Replicate, Values, Whole, extrapolated, measured};
+pub use extrapolate::{
+    METRICS, Metric, Ratio, Ratios, Replicate, Whole, WholeKernel, extrapolated, measured,
+};
 pub use interval::Estimate;
 pub use part::{KernelPart, Part, Selection};
-pub use plan::{Draw, KernelPlan, Plan, Size, Stratum};
+pub use plan::{Design, Draw, KernelPlan, Plan, Size, Stratum};
 pub use ranges::{BeyondEnd, Ranges, RangesError};
 pub use write::write;
 

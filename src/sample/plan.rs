@@ -13,6 +13,32 @@ pub enum Size {
     Ctas(u32),
 }
 
+/// What a plan is made from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Design {
+    pub size: Size,
+    /// CTAs of each kernel to sample whatever the size says; a kernel of no more is kept whole.
+    pub at_least: u32,
+    /// Neighbouring CTAs that are drawn together; none: as many as suit the size of the sample.
+    pub run: Option<u32>,
+}
+
+impl Design {
+    /// Of a size, and all else as it suits.
+    pub fn of(size: Size) -> Design {
+        Design { size, at_least: PER_STRATUM, run: None }
+    }
+
+    /// CTAs to sample of so many.
+    fn wanted(&self, count: u32) -> u32 {
+        let wanted = match self.size {
+            Size::Fraction(fraction) => (f64::from(count) * fraction).round() as u32,
+            Size::Ctas(ctas) => ctas,
+        };
+        wanted.max(self.at_least).max(PER_STRATUM).min(count)
+    }
+}
+
 /// CTAs of a run by default, at most.
 const LONGEST_RUN: u32 = 32;
 /// Runs drawn from a kernel by default, at least, where it has the CTAs: fewer would leave too little to tell an error from.
@@ -55,17 +81,14 @@ pub struct Draw {
 }
 
 impl Plan {
-    /// Cuts each kernel of `part` into runs of `run` neighbouring CTAs, or of a length that suits the size of its sample, and
-    /// these into strata.
+    /// Cuts each kernel of `part` into runs of neighbouring CTAs, and these into strata.
     ///
     /// Runs are drawn in proportion to the size of the stratum, so that every CTA has nearly the same chance and a replay,
     /// which cannot weigh CTAs, is not distorted (Cochran 5.3 to 5.5). Strata are as many as leave two runs for each: the
     /// finest that still tell their own variance (5A.12). A kernel of one CTA is kept whole.
-    pub fn new(part: &Part, census: &Census, size: Size, run: Option<u32>) -> Plan {
+    pub fn new(part: &Part, census: &Census, design: &Design) -> Plan {
         let kernels = part.kernels.iter().zip(&census.kernels);
-        Plan {
-            kernels: kernels.map(|(part, ctas)| KernelPlan::new(part, ctas, size, run)).collect(),
-        }
+        Plan { kernels: kernels.map(|(part, ctas)| KernelPlan::new(part, ctas, design)).collect() }
     }
 
     /// Draws a sample; those of other seeds and replicates are independent of it.
@@ -101,10 +124,10 @@ impl Plan {
 }
 
 impl KernelPlan {
-    fn new(part: &KernelPart, ctas: &[Measures], size: Size, run: Option<u32>) -> KernelPlan {
+    fn new(part: &KernelPart, ctas: &[Measures], design: &Design) -> KernelPlan {
         let count = ctas.len() as u32;
-        let wanted = size.of(count);
-        let longest = run.unwrap_or((wanted / LEAST_RUNS).min(LONGEST_RUN));
+        let wanted = design.wanted(count);
+        let longest = design.run.unwrap_or((wanted / LEAST_RUNS).min(LONGEST_RUN));
         let length = longest.clamp(1, (wanted / PER_STRATUM).max(1));
         let all = count.div_ceil(length);
         let start = |index: u32| split(count, all, index) as usize;
@@ -141,17 +164,6 @@ impl KernelPlan {
             runs
         };
         self.strata.iter().map(draw).collect()
-    }
-}
-
-impl Size {
-    /// CTAs to sample of so many.
-    fn of(self, count: u32) -> u32 {
-        let wanted = match self {
-            Size::Fraction(fraction) => (f64::from(count) * fraction).round() as u32,
-            Size::Ctas(ctas) => ctas,
-        };
-        wanted.clamp(PER_STRATUM.min(count), count)
     }
 }
 

@@ -23,6 +23,8 @@ fn help() {
         &["dram", "map"],
         &["dram", "check"],
         &["network"],
+        &["sample"],
+        &["sample", "estimate"],
     ];
     for command in commands {
         let arguments = [command, &["--help"]].concat();
@@ -44,6 +46,8 @@ fn every_command_has_examples() {
         &["dram", "map"],
         &["dram", "check"],
         &["network"],
+        &["sample"],
+        &["sample", "estimate"],
     ] {
         let help = bench.output(&[command, &["--help"]].concat());
         let example = format!("\n  warpmem {} ", command.join(" "));

@@ -16,6 +16,7 @@ mod interrupt;
 mod network;
 mod numbers;
 mod repeatable;
+mod sample;
 mod suite;
 mod support;
 mod unwritable;

@@ -27,8 +27,8 @@ use warpmem::cta::CtaNeeds;
 use warpmem::machine::Machine;
 use warpmem::record::{NoLoads, RunKey, RunResult};
 use warpmem::sample::{
-    Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Replicate, Size, Values,
-    Whole, extrapolated, measured, write,
+    Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Ratio, Ratios, Replicate,
+    Size, Whole, WholeKernel, extrapolated, measured, write,
 };
 use warpmem_trace::{Provenance, Trace, WriterOptions};
 
@@ -86,8 +86,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let watch = Watch::new(interrupt.clone());
     let census =
         watch.over("CTAs measured", |progress| Census::of(&trace.trace, &selected, progress))?;
-    let size = args.size.size().unwrap_or(FRACTION);
-    let plan = Plan::new(&selected, &census, size, args.size.run());
+    let plan = Plan::new(&selected, &census, &args.size.design_or(FRACTION));
     warn_of_small_samples(&trace.trace, &plan, &machine);
 
     let parts = parts(args, &plan, &selected);
@@ -98,15 +97,14 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let cells = traces.iter().map(cell).collect::<anyhow::Result<Vec<_>>>()?;
     let results = run(&cells, jobs, interrupt)?;
 
-    let instructions: Vec<u64> =
-        census.kernels.iter().map(|ctas| warp_instructions(ctas)).collect();
-    let whole = Whole { warp_instructions: &instructions, sms: machine.sm.count };
+    let kernels = whole_kernels(&trace.trace, &plan, &census, &machine);
+    let whole = Whole { kernels: &kernels, sms: machine.sm.count };
     let (samples, full) = results.split_at(2 * args.replicates as usize);
-    let values = |pair: &[RunResult; 2]| {
+    let ratios = |pair: &[RunResult; 2]| {
         let [sample, half] = pair;
         extrapolated(&Replicate { sample, half }, &whole)
     };
-    let replicates: Vec<Values> = samples.as_chunks().0.iter().map(values).collect();
+    let replicates: Vec<Ratios> = samples.as_chunks().0.iter().map(ratios).collect();
     let full = full.first().map(measured);
     let rows = rows(&replicates, full.as_ref());
     print(&match args.format {
@@ -116,22 +114,38 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-fn warp_instructions(ctas: &[Measures]) -> u64 {
-    ctas.iter().map(|cta| cta.warp_instructions).sum()
+fn whole_kernels(
+    trace: &Trace,
+    plan: &Plan,
+    census: &Census,
+    machine: &Machine,
+) -> Vec<WholeKernel> {
+    let kernels = plan.kernels.iter().zip(&census.kernels);
+    let whole = kernels.map(|(plan, ctas)| WholeKernel {
+        warp_instructions: Measures::sum(ctas).warp_instructions,
+        fits: ctas.len() as u64 <= held(trace, plan, machine),
+    });
+    whole.collect()
+}
+
+/// CTAs of a kernel that the machine holds at a time.
+fn held(trace: &Trace, plan: &KernelPlan, machine: &Machine) -> u64 {
+    let needs = CtaNeeds::of(&trace.kernels()[plan.kernel].info, &machine.sm);
+    let per_sm = needs.map_or(0, |needs| needs.per_sm(&machine.sm));
+    u64::from(per_sm) * u64::from(machine.sm.count)
 }
 
 /// Says how many kernels' samples do not fill the machine: what they show is less than its throughput.
 fn warn_of_small_samples(trace: &Trace, plan: &Plan, machine: &Machine) {
-    let is_small = |plan: &&KernelPlan| {
-        let needs = CtaNeeds::of(&trace.kernels()[plan.kernel].info, &machine.sm);
-        let per_sm = needs.map_or(0, |needs| needs.per_sm(&machine.sm));
-        let held = u64::from(per_sm) * u64::from(machine.sm.count);
-        !plan.is_whole() && plan.ctas_drawn() < 2 * held
+    let short_of = |plan: &KernelPlan| {
+        let enough = 2 * held(trace, plan, machine);
+        (!plan.is_whole() && plan.ctas_drawn() < enough).then_some(enough)
     };
-    let small = plan.kernels.iter().filter(is_small).count();
-    if small > 0 {
+    let short: Vec<u64> = plan.kernels.iter().filter_map(short_of).collect();
+    if let Some(enough) = short.iter().max() {
         note(&format!(
-            "note: {small} of {} kernels have samples of fewer CTAs than the machine holds twice; larger ones are surer",
+            "note: {} of {} kernels have samples of fewer CTAs than the machine holds twice; --at-least {enough} is surer",
+            short.len(),
             plan.kernels.len()
         ));
     }
@@ -199,13 +213,13 @@ struct Row {
     full: Option<f64>,
 }
 
-fn rows(replicates: &[Values], full: Option<&Values>) -> Vec<Row> {
+fn rows(replicates: &[Ratios], full: Option<&Ratios>) -> Vec<Row> {
     let row = |(at, metric): (usize, &'static Metric)| {
-        let values: Option<Vec<f64>> = replicates.iter().map(|values| values[at]).collect();
+        let ratios: Vec<Ratio> = replicates.iter().map(|ratios| ratios[at]).collect();
         Row {
             metric,
-            estimate: values.and_then(|values| Estimate::of_replicates(&values)),
-            full: full.and_then(|values| values[at]),
+            estimate: Estimate::of_replicates(&ratios),
+            full: full.and_then(|ratios| ratios[at].value()),
         }
     };
     METRICS.iter().enumerate().map(row).collect()

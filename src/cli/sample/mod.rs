@@ -76,12 +76,12 @@ fn take(args: &Args, path: &Path, output: &Path) -> anyhow::Result<()> {
         args.size.as_text(),
     ]
     .concat();
-    let (part, estimates) = match args.size.size() {
+    let (part, estimates) = match args.size.design()? {
         None => (selected.clone(), Vec::new()),
-        Some(size) => {
+        Some(design) => {
             let census =
                 watch.over("CTAs measured", |progress| Census::of(&trace, &selected, progress))?;
-            let plan = Plan::new(&selected, &census, size, args.size.run());
+            let plan = Plan::new(&selected, &census, &design);
             let draw = plan.draw(args.size.seed, 0);
             (plan.part(&selected, &draw), estimates(&plan, &census, &draw))
         }

@@ -1,9 +1,10 @@
 //! What part of a trace, and how much of it.
 
-use super::super::report::quoted;
+use crate::cli::report::quoted;
+use anyhow::bail;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use warpmem::sample::{Ranges, Selection, Size};
+use warpmem::sample::{Design, Ranges, Selection, Size};
 
 /// Which kernels and CTAs.
 #[derive(Args, Clone, Debug)]
@@ -51,6 +52,9 @@ pub struct SizeOptions {
     /// CTAs of each kernel to draw, two at least
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..))]
     ctas_per_kernel: Option<u32>,
+    /// CTAs of each kernel to draw whatever its share; a kernel of no more is kept whole
+    #[arg(long, value_name = "N")]
+    at_least: Option<u32>,
     /// Neighbouring CTAs to draw together; by default an eighth of a kernel's sample, 32 at most
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..))]
     run: Option<u32>,
@@ -60,25 +64,48 @@ pub struct SizeOptions {
 }
 
 impl SizeOptions {
-    /// None: everything.
-    pub fn size(&self) -> Option<Size> {
+    /// None: everything is taken.
+    pub fn design(&self) -> anyhow::Result<Option<Design>> {
+        if self.size().is_none() && (self.run.is_some() || self.at_least.is_some()) {
+            bail!(
+                "--run and --at-least are of random samples: give --fraction or --ctas-per-kernel too"
+            );
+        }
+        Ok(self.size().map(|size| self.with(size)))
+    }
+
+    /// The design of samples of this size where none is given.
+    pub fn design_or(&self, size: Size) -> Design {
+        self.with(self.size().unwrap_or(size))
+    }
+
+    fn size(&self) -> Option<Size> {
         let ctas = self.ctas_per_kernel.map(Size::Ctas);
         self.fraction.map(Size::Fraction).or(ctas)
     }
 
-    pub fn run(&self) -> Option<u32> {
-        self.run
+    fn with(&self, size: Size) -> Design {
+        let design = Design::of(size);
+        let at_least = self.at_least.unwrap_or(design.at_least);
+        Design { at_least, run: self.run, ..design }
     }
 
     /// As on the command line, each with a blank before it; nothing where everything is taken.
     pub fn as_text(&self) -> String {
-        let size = match self.size() {
-            None => return String::new(),
-            Some(Size::Fraction(fraction)) => format!(" --fraction {fraction}"),
-            Some(Size::Ctas(ctas)) => format!(" --ctas-per-kernel {ctas}"),
+        if self.size().is_none() {
+            return String::new();
+        }
+        let option = |name: &str, value: Option<String>| {
+            value.map(|value| format!(" --{name} {value}")).unwrap_or_default()
         };
-        let run = self.run.map(|run| format!(" --run {run}")).unwrap_or_default();
-        format!("{size}{run} --seed {}", self.seed)
+        [
+            option("fraction", self.fraction.map(|fraction| fraction.to_string())),
+            option("ctas-per-kernel", self.ctas_per_kernel.map(|ctas| ctas.to_string())),
+            option("at-least", self.at_least.map(|ctas| ctas.to_string())),
+            option("run", self.run.map(|run| run.to_string())),
+            format!(" --seed {}", self.seed),
+        ]
+        .concat()
     }
 }
 

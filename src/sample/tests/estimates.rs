@@ -1,11 +1,12 @@
-use super::super::{Census, Estimate, Plan, Size, estimates};
+use super::super::{Census, Design, Estimate, Plan, Size, estimates};
 use super::{Sizes, census, part};
 
 const DRAWS: u64 = 800;
 
 /// Every quantity's estimates over many draws, with its true value.
 fn drawn(census: &Census, ctas: &[u32], run: u32) -> Vec<(&'static str, f64, Vec<Estimate>)> {
-    let plan = Plan::new(&part(ctas), census, Size::Fraction(0.1), Some(run));
+    let design = Design { run: Some(run), ..Design::of(Size::Fraction(0.1)) };
+    let plan = Plan::new(&part(ctas), census, &design);
     let mut all: Vec<(&str, f64, Vec<Estimate>)> = Vec::new();
     for seed in 0..DRAWS {
         for (at, row) in estimates(&plan, census, &plan.draw(seed, 0)).into_iter().enumerate() {
@@ -86,7 +87,7 @@ fn strata_make_the_estimate_surer_than_drawing_anywhere_would() {
 fn everything_is_known_exactly() {
     let ctas = [40, 1];
     let census = census(&ctas, Sizes::Skewed);
-    let plan = Plan::new(&part(&ctas), &census, Size::Fraction(1.0), None);
+    let plan = Plan::new(&part(&ctas), &census, &Design::of(Size::Fraction(1.0)));
     for row in estimates(&plan, &census, &plan.draw(1, 0)) {
         let estimate = row.estimate.unwrap();
         assert_eq!((Some(estimate.value), estimate.standard_error), (row.truth, Some(0.0)));
@@ -101,7 +102,8 @@ fn a_total_is_expanded_stratum_by_stratum() {
     for (cta, records) in census.kernels[0].iter_mut().zip([40, 41, 42, 43, 100, 101, 102, 103]) {
         cta.records = records;
     }
-    let plan = Plan::new(&part(&[8]), &census, Size::Ctas(4), Some(1));
+    let design = Design { run: Some(1), ..Design::of(Size::Ctas(4)) };
+    let plan = Plan::new(&part(&[8]), &census, &design);
     let mut draw = plan.draw(1, 0);
     draw.kernels[0] = vec![vec![0, 3], vec![4, 5]];
     let rows = estimates(&plan, &census, &draw);

@@ -1,8 +1,8 @@
-use super::super::{Draw, KernelPlan, Plan, Size, Stratum};
+use super::super::{Design, Draw, KernelPlan, Plan, Size, Stratum};
 use super::{Sizes, census, part};
 
 fn plan(ctas: &[u32], size: Size, run: Option<u32>) -> Plan {
-    Plan::new(&part(ctas), &census(ctas, Sizes::Skewed), size, run)
+    Plan::new(&part(ctas), &census(ctas, Sizes::Skewed), &Design { run, ..Design::of(size) })
 }
 
 /// Plans of every shape, with the CTAs that they are of and those wanted.
@@ -85,7 +85,8 @@ fn every_stratum_is_drawn_from_in_proportion_to_its_size() {
 fn strata_are_blocks_in_launch_order_and_classes_of_size() {
     let ctas = [1000];
     let census = census(&ctas, Sizes::Skewed);
-    let plan = Plan::new(&part(&ctas), &census, Size::Ctas(32), Some(1));
+    let plan =
+        Plan::new(&part(&ctas), &census, &Design { run: Some(1), ..Design::of(Size::Ctas(32)) });
     let strata = &plan.kernels[0].strata;
     // 16 strata: 4 blocks of 4 classes.
     assert_eq!(strata.len(), 16);
@@ -114,12 +115,18 @@ fn by_default_eight_runs_are_drawn_at_least() {
 fn a_fraction_is_of_each_kernel_and_of_two_ctas_at_least() {
     let kernels = [1, 2, 5, 100, 1000];
     let part = part(&kernels);
-    let plan = Plan::new(&part, &census(&kernels, Sizes::Alike), Size::Fraction(0.1), Some(1));
-    let drawn = plan.part(&part, &plan.draw(1, 0));
-    let counts: Vec<usize> = drawn.kernels.iter().map(|kernel| kernel.ctas.len()).collect();
-    assert_eq!(counts, [1, 2, 2, 10, 100]);
-    let all = Plan::new(&part, &census(&kernels, Sizes::Alike), Size::Fraction(1.0), None);
-    assert_eq!(all.part(&part, &all.draw(1, 0)), part);
+    let census = census(&kernels, Sizes::Alike);
+    let drawn = |design: &Design| {
+        let plan = Plan::new(&part, &census, design);
+        plan.part(&part, &plan.draw(1, 0))
+    };
+    let counts = |design: &Design| -> Vec<usize> {
+        drawn(design).kernels.iter().map(|kernel| kernel.ctas.len()).collect()
+    };
+    let design = Design { run: Some(1), ..Design::of(Size::Fraction(0.1)) };
+    assert_eq!(counts(&design), [1, 2, 2, 10, 100]);
+    assert_eq!(counts(&Design { at_least: 40, ..design }), [1, 2, 5, 40, 100]);
+    assert_eq!(drawn(&Design::of(Size::Fraction(1.0))), part);
 }
 
 #[test]
@@ -137,7 +144,7 @@ fn what_is_drawn_of_a_kernel_does_not_depend_on_others() {
     let kernels = [300, 500];
     let (both, census) = (part(&kernels), census(&kernels, Sizes::Skewed));
     let drawn = |part: &super::super::Part, census: &super::super::Census| {
-        let plan = Plan::new(part, census, Size::Fraction(0.1), None);
+        let plan = Plan::new(part, census, &Design::of(Size::Fraction(0.1)));
         plan.part(part, &plan.draw(7, 0)).kernels.pop().unwrap()
     };
     let second = super::super::Part { kernels: both.kernels[1..].to_vec() };

@@ -1,5 +1,4 @@
 mod control_flow;
-mod files;
 mod operations;
 mod registry;
 

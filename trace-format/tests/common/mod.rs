@@ -168,6 +168,8 @@ pub fn read_kernel(trace: &Trace, kernel: usize) -> Vec<GivenCta> {
     for number in trace.kernels()[kernel].chunks.clone() {
         let chunk = trace.chunk(kernel, number).unwrap();
         assert_eq!(chunk.first_cta() as usize, ctas.len());
+        let end = chunk.first_cta() + chunk.ctas().len() as u32;
+        assert_eq!(trace.chunk_ctas(kernel, number).unwrap(), chunk.first_cta()..end);
         for (index, entry) in chunk.ctas().iter().enumerate() {
             let warps = entry.warps.iter().enumerate().map(|(place, warp)| {
                 let records = read_warp(&chunk, index, place, &dictionary, &all);

@@ -207,7 +207,9 @@ fn header(kernel: &Kernel, number: usize) -> String {
     const DEFAULT_SM: u32 = 75;
     let info = &kernel.info;
     let name = info.name.replace(['\n', '\r'], " ");
-    let grid = if info.grid.contains(&0) { [kernel.ctas, 1, 1] } else { info.grid };
+    // Accel-Sim launches as many CTAs as this says and stops where the file has fewer, as in a part of a trace.
+    let launched = info.grid.iter().fold(1u64, |all, &n| all.saturating_mul(n.into()));
+    let grid = if launched == u64::from(kernel.ctas) { info.grid } else { [kernel.ctas, 1, 1] };
     let dimensions = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
     let sm = if info.sm_version == 0 { DEFAULT_SM } else { info.sm_version };
     format!(
