@@ -113,7 +113,15 @@ impl<'a> Gpu<'a> {
     pub fn copy_to<T: Word>(&mut self, array: Array<T>, words: &[T]) {
         assert!(words.len() as u64 <= array.len(), "more words than the array holds");
         self.memory.borrow_mut().fill(array, words);
+        #[cfg(test)]
+        self.memory.borrow_mut().journal.upload(array.address(0), words);
         self.writer.memcpy(array.address(0), size_of_val(words) as u64);
+    }
+
+    /// The device's memory itself.
+    #[cfg(test)]
+    pub fn memory(&self) -> std::cell::RefMut<'_, Memory> {
+        self.memory.borrow_mut()
     }
 
     /// `cudaMemcpy` back to the host.

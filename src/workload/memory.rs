@@ -7,6 +7,8 @@ use std::marker::PhantomData;
 use half::f16;
 use warpmem_trace::WARP_SIZE;
 
+#[cfg(test)]
+use super::journal::Journal;
 use super::warp::lanes_of;
 
 /// Where the first array lies; CUDA's unified address space puts allocations around here.
@@ -106,6 +108,9 @@ impl<T: Word> Array<T> {
 pub struct Memory {
     /// Ascending and disjoint.
     allocations: Vec<Allocation>,
+    /// Of the device's memory, also what happens in shared memory.
+    #[cfg(test)]
+    pub journal: Journal,
 }
 
 #[derive(Debug)]
@@ -124,7 +129,9 @@ struct Place {
 impl Memory {
     /// A CTA's shared memory, from address 0.
     pub fn shared(bytes: u32) -> Memory {
-        Memory { allocations: vec![Allocation { base: 0, bytes: vec![0; bytes as usize] }] }
+        let mut memory = Memory::default();
+        memory.allocations.push(Allocation { base: 0, bytes: vec![0; bytes as usize] });
+        memory
     }
 
     /// A new array of `len` zeros.
@@ -147,6 +154,12 @@ impl Memory {
         for (slot, &word) in bytes.chunks_exact_mut(T::BYTES).zip(words) {
             word.encode(slot);
         }
+    }
+
+    /// First address and contents of each array.
+    #[cfg(test)]
+    pub fn contents(&self) -> std::collections::BTreeMap<u64, Vec<u8>> {
+        self.allocations.iter().map(|a| (a.base, a.bytes.clone())).collect()
     }
 
     /// The words of `array`.

@@ -12,6 +12,8 @@ mod constants;
 mod functions;
 mod gpu;
 mod input;
+#[cfg(test)]
+mod journal;
 mod kernels;
 mod lanes;
 mod memory;

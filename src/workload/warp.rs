@@ -562,7 +562,10 @@ impl Warp {
         space: Space,
         addresses: &[u64; WARP_SIZE],
     ) -> [T; WARP_SIZE] {
-        self.memory_of(space).borrow().read(self.active(), addresses)
+        let values = self.memory_of(space).borrow().read(self.active(), addresses);
+        #[cfg(test)]
+        self.note(space, addresses, |lane| (Some(values[lane]), None));
+        values
     }
 
     /// Puts the active lanes' values at their addresses, lowest lane first.
@@ -572,7 +575,9 @@ impl Warp {
         addresses: &[u64; WARP_SIZE],
         value: impl Fn(usize) -> T,
     ) {
-        self.memory_of(space).borrow_mut().write(self.active(), addresses, value);
+        self.memory_of(space).borrow_mut().write(self.active(), addresses, &value);
+        #[cfg(test)]
+        self.note(space, addresses, |lane| (None, Some(value(lane))));
     }
 
     /// Changes what the active lanes find at their addresses, one lane after the other, lowest first; what it
@@ -583,7 +588,20 @@ impl Warp {
         addresses: &[u64; WARP_SIZE],
         with: impl Fn(usize, T) -> T,
     ) -> [T; WARP_SIZE] {
-        self.memory_of(space).borrow_mut().update(self.active(), addresses, with)
+        let before = self.memory_of(space).borrow_mut().update(self.active(), addresses, &with);
+        #[cfg(test)]
+        self.note(space, addresses, |lane| (Some(before[lane]), Some(with(lane, before[lane]))));
+        before
+    }
+
+    #[cfg(test)]
+    fn note<T: Word>(
+        &self,
+        space: Space,
+        addresses: &[u64; WARP_SIZE],
+        words: impl Fn(usize) -> (Option<T>, Option<T>),
+    ) {
+        self.memory.borrow_mut().journal.access(space, self.active(), addresses, words);
     }
 
     fn memory_of(&self, space: Space) -> &RefCell<Memory> {

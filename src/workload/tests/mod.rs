@@ -1,6 +1,7 @@
 mod control_flow;
 mod operations;
 mod registry;
+mod replay;
 
 use warpmem_trace::{Instruction, Kind, OpClass, Record};
 

@@ -11,7 +11,7 @@ use crate::workload::{
     DOCUMENTATION, Generator, Parameter, Progress, Request, WorkloadError, generate, generators,
 };
 
-type Given = BTreeMap<String, String>;
+pub(super) type Given = BTreeMap<String, String>;
 
 /// Cannot be given without a file; the tests of inputs give it.
 const FILE_FORMAT: &str = "file-format";
@@ -27,7 +27,7 @@ fn small(generator: &Generator) -> Given {
 }
 
 /// A generator's arguments with every value of every choice, one at a time.
-fn variants(generator: &Generator) -> Vec<Given> {
+pub(super) fn variants(generator: &Generator) -> Vec<Given> {
     let mut all = vec![small(generator)];
     for parameter in generator.parameters().filter(|p| p.name != FILE_FORMAT) {
         for choice in parameter.choices() {
