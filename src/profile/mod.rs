@@ -63,7 +63,7 @@ impl Default for Options {
         Options {
             line_bytes: 128,
             sector_bytes: 32,
-            footprint_limit: 1 << 19,
+            footprint_limit: 1 << 17,
             reuse_limit: 1 << 15,
             caches: vec![16 << 10, 32 << 10, 128 << 10, 1 << 20, 6 << 20],
         }

@@ -48,7 +48,7 @@ pub fn bytes(bytes: u64) -> String {
 /// `16 KiB`, where it is a whole number of them.
 pub fn size(bytes: u64) -> String {
     let units = [(20, "MiB"), (10, "KiB")];
-    let unit = units.into_iter().find(|&(shift, _)| bytes > 0 && bytes % (1 << shift) == 0);
+    let unit = units.into_iter().find(|&(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
     unit.map_or(format!("{bytes} B"), |(shift, unit)| format!("{} {unit}", bytes >> shift))
 }
 
