@@ -37,6 +37,13 @@ impl DeviceGraph {
         DeviceGraph { row: gpu.upload(&graph.offsets), col: gpu.upload(&graph.columns) }
     }
 
+    /// Addresses of the edges, where the graph is the first that is uploaded.
+    #[cfg(test)]
+    pub fn edge_addresses(graph: &Csr) -> std::ops::Range<u64> {
+        use super::testing::run;
+        run(|gpu| Ok(DeviceGraph::upload(gpu, graph).col)).result.range()
+    }
+
     /// `row[v]` and `row[v + 1]`: the edges of `v`, and where they end.
     pub fn edges<'w>(&self, v: Lanes<'w, u32>) -> (Lanes<'w, u32>, Lanes<'w, u32>) {
         let bounds = self.row.at(v);
@@ -92,7 +99,8 @@ impl Queue {
     /// if (rank == 0) first = atomicAdd(tail, __popc(peers));
     /// items[__shfl_sync(peers, first, __ffs(peers) - 1) + rank] = item;
     /// ```
-    pub fn push(&self, w: &Warp, item: Lanes<'_, u32>) {
+    pub fn push(&self, item: Lanes<'_, u32>) {
+        let w = item.warp();
         let peers = w.active_mask();
         let rank = (peers & w.lanes_below()).count_ones();
         let first = w.var(0);
@@ -113,9 +121,10 @@ pub fn warp_sum<T: Number>(value: Lanes<'_, T>) -> Lanes<'_, T> {
 
 /// `warp_add(total, value)`: `atomicAdd(total, value)` of every lane, as one of lane 0 with the sum over the warp. All 32
 /// lanes must get here.
-pub fn warp_add<'w, T: Number>(w: &'w Warp, total: Pointer<'w, T>, value: Lanes<'w, T>) {
+pub fn warp_add<T: Number>(total: Pointer<'_, T>, value: Lanes<'_, T>) {
     let sum = warp_sum(value);
-    w.when(w.lane().eq(0), || total.add(sum));
+    let lane = value.warp().lane();
+    value.warp().when(lane.eq(0), || total.add(sum));
 }
 
 /// Refuses CTAs with warps that are not full, for kernels in which a warp works as one.
@@ -146,7 +155,7 @@ mod tests {
             queue.fill(gpu, &[7]);
             gpu.launch(&launch("push", 70, 35, 8), async |w| {
                 let thread = w.global_x();
-                w.when((thread & 1).eq(0), || queue.push(w, thread));
+                w.when((thread & 1).eq(0), || queue.push(thread));
             })?;
             let len = queue.len(gpu) as usize;
             Ok(gpu.download(queue.items)[..len].to_vec())
@@ -163,7 +172,7 @@ mod tests {
         let run = run(|gpu| {
             let total: Array<u32> = gpu.zeros(1);
             gpu.launch(&launch("add", 96, 32, 8), async |w| {
-                warp_add(w, total.first(w), w.global_x());
+                warp_add(total.first(w), w.global_x());
             })?;
             Ok(gpu.download(total))
         });

@@ -143,7 +143,7 @@ fn pagerank(
                 gpu.launch(&launch("settle", n, block, 16), async |w| device.settle(w))?;
             }
         }
-        let [[_, change]] = gpu.download(device.totals)[..] else { unreachable!("it has one") };
+        let [_, change] = gpu.download(device.totals)[0];
         if change < SETTLED {
             break;
         }
@@ -165,7 +165,7 @@ impl Device {
                 || self.scratch.store(v, rank.divided_by(degree.to_f32())),
             );
         });
-        warp_add(w, self.dangling(w), lost.get());
+        warp_add(self.dangling(w), lost.get());
     }
 
     fn pull(&self, w: &Warp) {
@@ -176,7 +176,7 @@ impl Device {
             self.graph.each_neighbour(v, |u| sum.set(self.scratch.load(u) + &sum));
             self.replace_rank(w, v, sum.get(), &moved);
         });
-        warp_add(w, self.change(w), moved.get());
+        warp_add(self.change(w), moved.get());
     }
 
     fn push(&self, w: &Warp) {
@@ -196,7 +196,7 @@ impl Device {
                 },
             );
         });
-        warp_add(w, self.dangling(w), lost.get());
+        warp_add(self.dangling(w), lost.get());
     }
 
     fn settle(&self, w: &Warp) {
@@ -207,7 +207,7 @@ impl Device {
             self.replace_rank(w, v, sum.load(), &moved);
             sum.store(0.0);
         });
-        warp_add(w, self.change(w), moved.get());
+        warp_add(self.change(w), moved.get());
     }
 
     /// The new rank of `v`, to which neighbours give `sum`; by how much it differs goes to `moved`.

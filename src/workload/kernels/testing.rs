@@ -90,6 +90,11 @@ impl<R> Run<R> {
         self.accesses(kind).into_iter().collect()
     }
 
+    /// How often lanes access the array at `range`, over all kernels.
+    pub fn count(&self, kind: Kind, range: &Range<u64>) -> usize {
+        self.accesses(kind).iter().filter(|address| range.contains(address)).count()
+    }
+
     /// How many 128-byte lines each access of `kind` to the array at `range` takes, over all kernels.
     pub fn lines(&self, kind: Kind, range: &Range<u64>) -> Vec<usize> {
         let mut lines = Vec::new();

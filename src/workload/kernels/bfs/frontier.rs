@@ -58,7 +58,7 @@ impl Device {
             let level = self.level.at(dst);
             w.when(level.load().eq(UNREACHED), || {
                 let seen = level.compare_exchange(UNREACHED, depth);
-                w.when(seen.eq(UNREACHED), || next.push(w, dst));
+                w.when(seen.eq(UNREACHED), || next.push(dst));
             });
         });
     }

@@ -120,8 +120,7 @@ mod tests {
         assert_eq!(kernels.len(), 2 * 19);
         assert!(kernels.iter().all(|kernel| kernel.info.grid == [2, 1, 1]));
         let edges = edges(&graph, &task).range();
-        let read = run.accesses(Kind::Load).into_iter().filter(|address| edges.contains(address));
-        assert_eq!(read.count(), graph.columns.len());
+        assert_eq!(run.count(Kind::Load, &edges), graph.columns.len());
     }
 
     #[test]
@@ -135,5 +134,17 @@ mod tests {
         let lines = run.lines(Kind::Load, &edges(&graph, &task).range());
         let expected = [[1; 32], [32; 32], [31; 32]].concat();
         assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn loads_take_any_number_of_lines() {
+        // A graph like the one that Rodinia comes with, but a sixteenth of its size.
+        let graph = graph(GraphKind::Uniform, 1 << 12, 6, &mut Random::new(1));
+        let task = Search { source: 0, levels: u32::MAX, block: 256 };
+        let lines = search(Variant::Topology, &graph, &task).lines(Kind::Load, &(0..u64::MAX));
+        let of = |number: usize| lines.iter().filter(|&&lines| lines == number).count();
+        assert!((1..=14).all(|number| of(number) > 0));
+        // "A major part of the memory warps generates only a single memory request" (CaLRS 2015, section 3.2).
+        assert!((of(1) as f64 / lines.len() as f64 - 0.5).abs() < 0.1);
     }
 }
