@@ -3,9 +3,9 @@
 //! lists of hubs are short.
 //!
 //! `merge` has a thread per edge, which merges both lists (Polak, IPDPSW 2016). `binary-search` has a warp per edge,
-//! whose lanes look up the shorter list's vertices in the longer (TriCore: Hu, Liu and Huang, SC 2018; without its
-//! copy of the search tree's top in shared memory). The edges are one array, first their ends and then where they
-//! start, so that the word behind the last list can be read.
+//! one after the other, whose lanes look up the shorter list's vertices in the longer (TriCore: Hu, Liu and Huang,
+//! SC 2018; without its copy of the search tree's top in shared memory). The edges are one array, first their ends
+//! and then where they start, so that the word behind the last list can be read.
 //!
 //! ```cuda
 //! __global__ void tc_merge(const int *row, const int *edges, int m, unsigned long long *triangles) {
@@ -24,8 +24,8 @@
 //!     warp_add(triangles, count);                  // one atomic per warp
 //! }
 //! __global__ void tc_binary(const int *row, const int *edges, int m, unsigned long long *triangles) {
-//!     int i = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32, count = 0;
-//!     if (i < m) {
+//!     int warps = blockDim.x / 32, lane = threadIdx.x % 32, count = 0;
+//!     for (int i = blockIdx.x * warps + threadIdx.x / 32; i < m; i += gridDim.x * warps) {
 //!         int v = edges[i], u = edges[m + i];
 //!         int keys = row[u], keys_end = row[u + 1], table = row[v], table_end = row[v + 1];
 //!         if (keys_end - keys > table_end - table) { swap(keys, table); swap(keys_end, table_end); }
@@ -76,6 +76,9 @@ impl Choice for Variant {
         &[("merge", Variant::Merge), ("binary-search", Variant::BinarySearch)];
 }
 
+/// Of `binary-search`, as in TriCore; what is left goes to the same warps.
+const MOST_CTAS: u32 = 1024;
+
 /// The graph on the device, every edge in one direction, and the count.
 #[derive(Clone, Copy)]
 struct Device {
@@ -104,7 +107,8 @@ fn triangles(
             gpu.launch(&launch("tc_merge", m, block, 24), async |w| device.merge(w))?;
         }
         Variant::BinarySearch => {
-            let launch = grid_of("tc_binary", m.div_ceil(block / 32), block, 24);
+            let grid = m.div_ceil(block / 32).min(MOST_CTAS);
+            let launch = grid_of("tc_binary", grid, block, 24);
             gpu.launch(&launch, async |w| device.binary_search(w))?;
         }
     }
@@ -167,9 +171,10 @@ impl Device {
 
     fn binary_search(&self, w: &Warp) {
         let (block, thread, lane) = (w.block_x(), w.thread_x(), w.lane());
-        let i = block.mad(w.block_width() / 32, thread >> 5);
+        let warps = w.block_width() / 32;
+        let first = block.mad(warps, thread >> 5);
         let count = w.var(0);
-        w.when(i.lt(self.m), || {
+        w.range(first, self.m, w.grid_width() * warps, |i| {
             let [(u, u_end), (v, v_end)] = self.lists(i);
             let is_u_longer = (u_end - u).gt(v_end - v);
             let (keys, keys_end) = (is_u_longer.select(v, u), is_u_longer.select(v_end, u_end));
@@ -283,5 +288,9 @@ mod tests {
         let searched = lines(Variant::BinarySearch);
         assert_eq!(searched[..4], [1, 1, 1, 1]);
         assert!(searched.iter().all(|&lines| lines <= 3));
+        // 2080 edges, two warps in each CTA: one edge for every warp, another for 32 of them.
+        let run = count(Variant::BinarySearch, &graph);
+        assert_eq!(run.trace().kernels()[0].info.grid, [1024, 1, 1]);
+        assert_eq!(run.accesses(Kind::Reduction).len(), 2048);
     }
 }
