@@ -188,6 +188,34 @@ fn launches_of_a_name_are_one_kernel() {
 }
 
 #[test]
+fn small_tables_estimate_what_large_ones_count() {
+    let trace = Trace::open(std::path::Path::new("sample-traces/gather.wmt")).unwrap();
+    let machine = crate::machine::load("li2015", &[]).unwrap();
+    let with = |footprint_limit, reuse_limit| {
+        let options = Options { footprint_limit, reuse_limit, ..Options::default() };
+        profile(&trace, &machine, &options, &mut |_| ControlFlow::Continue(())).unwrap()
+    };
+    let (exact, sampled) = (with(1 << 17, 1 << 15), with(1 << 10, 1 << 10));
+    assert_eq!((&exact.all, &exact.sites), (&sampled.all, &sampled.sites), "counts are counts");
+    let near = |exact: Estimate, sampled: Estimate| {
+        let off = exact.value.abs_diff(sampled.value) as f64;
+        exact.standard_error == 0.0 && off <= 3.0 * sampled.standard_error
+    };
+    let (truth, estimate) = (&exact.footprint[0], &sampled.footprint[0]);
+    assert!((truth.lines_per_kept, estimate.lines_per_kept) == (1, 32), "{estimate:?}");
+    assert!(near(truth.lines, estimate.lines), "{truth:?} {estimate:?}");
+    assert!(near(truth.bytes, estimate.bytes), "{truth:?} {estimate:?}");
+    assert!(near(truth.small_pages, estimate.small_pages), "{truth:?} {estimate:?}");
+    assert!(near(exact.spread.rows, sampled.spread.rows));
+    for (truth, estimate) in exact.reuse.caches.iter().zip(&sampled.reuse.caches) {
+        let off = truth.miss_ratio.unwrap() - estimate.miss_ratio.unwrap();
+        assert!(off.abs() <= 3.0 * estimate.standard_error.unwrap(), "{truth:?} {estimate:?}");
+    }
+    let shared = |profile: &Profile| profile.line_sharing.shared_share.unwrap();
+    assert!((shared(&exact) - shared(&sampled)).abs() < 0.06);
+}
+
+#[test]
 fn nothing_that_was_not_counted_has_a_number() {
     let profile = of(&[kernel(vec![vec![vec![fp(OpClass::Fp32)]]])]);
     let text = serde_json::to_string(&profile).unwrap();

@@ -314,7 +314,7 @@ where
     let last = reuse.histogram.last().map_or(reuse.cold_share, |bin| Some(bin.miss_ratio));
     let curve =
         curve.filter(|&(size, _)| size >= start).chain(last.map(|ratio| (end, 100.0 * ratio)));
-    chart.draw_series(LineSeries::new(curve, COLOURS[0].stroke_width(3)))?;
+    chart.draw_series(LineSeries::new(curve, COLOURS[0].stroke_width(2)))?;
     let marked = reuse.caches.iter().filter_map(|cache| {
         Some((cache.bytes as f64, 100.0 * cache.miss_ratio?, size(cache.bytes)))
     });
