@@ -46,7 +46,48 @@ impl<'w> Lanes<'w, f16> {
     }
 }
 
+/// Two halves in one register.
+impl<'w> Lanes<'w, [f16; 2]> {
+    /// `__hmul2`: both products, each rounded to half precision.
+    pub fn hmul2(self, other: Lanes<'w, [f16; 2]>) -> Lanes<'w, [f16; 2]> {
+        self.in_halves(other, |a, b| a * b)
+    }
+
+    /// `__hadd2`: both sums, each rounded to half precision.
+    pub fn hadd2(self, other: Lanes<'w, [f16; 2]>) -> Lanes<'w, [f16; 2]> {
+        self.in_halves(other, |a, b| a + b)
+    }
+
+    /// In single precision the exact result of a product and nearly that of a sum is there; rounding it once more gives the same
+    /// half as rounding the exact one would, as 24 bits are at least twice 11 and two (Figueroa 1995).
+    fn in_halves(
+        self,
+        other: Lanes<'w, [f16; 2]>,
+        with: impl Fn(f32, f32) -> f32,
+    ) -> Lanes<'w, [f16; 2]> {
+        let half = |a: f16, b: f16| f16::from_f32(with(a.to_f32(), b.to_f32()));
+        self.paired(OpClass::Fp16, other, |[a, b], [c, d]| [half(a, c), half(b, d)])
+    }
+}
+
+impl<'w> Lanes<'w, f16> {
+    /// `__halves2half2` (`PRMT`)
+    pub fn pack(self, upper: Lanes<'w, f16>) -> Lanes<'w, [f16; 2]> {
+        self.paired(OpClass::Integer, upper, |lower, upper| [lower, upper])
+    }
+}
+
 impl<'w> Lanes<'w, f32> {
+    /// `__floats2half2_rn` (`F2FP.PACK_AB`)
+    pub fn pack(self, upper: Lanes<'w, f32>) -> Lanes<'w, [f16; 2]> {
+        self.paired(OpClass::Integer, upper, |a, b| [a, b].map(f16::from_f32))
+    }
+
+    /// `__fdividef(1, x)` (`MUFU.RCP`), here the nearest number.
+    pub fn reciprocal(self) -> Lanes<'w, f32> {
+        self.converted(OpClass::Sfu, |value| 1.0 / value)
+    }
+
     /// `fabsf`: a modifier of the instruction that reads it, no instruction.
     pub fn abs(self) -> Lanes<'w, f32> {
         self.view(f32::abs)

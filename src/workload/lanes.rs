@@ -70,6 +70,18 @@ impl<'w, T: Word> Lanes<'w, T> {
         Lanes::new(self.warp, self.values.map(to), Some(register))
     }
 
+    /// What an instruction of `class` makes of each lane's two values.
+    pub(super) fn paired<U: Word>(
+        self,
+        class: OpClass,
+        other: Lanes<'w, T>,
+        with: impl Fn(T, T) -> U,
+    ) -> Lanes<'w, U> {
+        let register = self.warp.compute(class, &[self.register, other.register]);
+        let values = std::array::from_fn(|lane| with(self.values[lane], other.values[lane]));
+        Lanes::new(self.warp, values, Some(register))
+    }
+
     /// The same registers read as something else: no instruction.
     pub(super) fn view<U: Word>(self, of: impl Fn(T) -> U) -> Lanes<'w, U> {
         Lanes::new(self.warp, std::array::from_fn(|lane| of(self.values[lane])), self.register)

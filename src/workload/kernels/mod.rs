@@ -10,6 +10,7 @@ mod gups;
 mod hash_join;
 mod histogram;
 mod kmeans;
+mod paged_attention;
 mod pagerank;
 mod pointer_chase;
 mod reduction;
@@ -51,6 +52,7 @@ pub const GENERATORS: &[Generator] = &[
     kmeans::GENERATOR,
     hash_join::GENERATOR,
     embedding::GENERATOR,
+    paged_attention::GENERATOR,
 ];
 
 /// What a generator's file needs.

@@ -182,6 +182,26 @@ fn functions_are_exact_and_have_the_instructions_of_compiled_code() {
 }
 
 #[test]
+fn halves_are_calculated_two_at_a_time_and_rounded_each_time() {
+    let half = |x: f32| f16::from_f32(x).to_f32();
+    let of = |with: &dyn Fn(f32) -> f32| (0..32).map(|x| with(x as f32)).collect::<Vec<_>>();
+    let mix = |executed: &Vec<_>| [OpClass::Fp16, OpClass::Integer].map(|c| count(executed, c));
+    let (_, bare) = floats(|x| x);
+    let (same, executed) = floats(|x| x.to_f16().pack((x * 0.1).to_f16()).part(1).to_f32());
+    assert_eq!(same, of(&|x| half(x * 0.1)));
+    assert_eq!(mix(&executed), [1, mix(&bare)[1] + 3]);
+    let (products, executed) = floats(|x| {
+        let pair = (x * 0.1).pack(x);
+        pair.hmul2(pair).part(0).to_f32() + pair.hadd2(pair.hmul2(pair)).part(1).to_f32()
+    });
+    let lower = |x: f32| half(half(x * 0.1) * half(x * 0.1));
+    assert_eq!(products, of(&|x| lower(x) + half(x + half(x * x))));
+    assert_eq!(mix(&executed), [5, mix(&bare)[1] + 1]);
+    let (inverses, executed) = floats(|x| (x + 3.0).reciprocal());
+    assert_eq!((inverses, count(&executed, OpClass::Sfu)), (of(&|x| 1.0 / (x + 3.0)), 1));
+}
+
+#[test]
 fn atomics_return_what_was_there_and_leave_what_they_make() {
     let run = run_cta(32, async |w, out| {
         let x = w.thread_x();

@@ -1,0 +1,395 @@
+//! Attention of one new token per sequence to all before it, whose keys and values lie in pages scattered over a pool.
+
+mod kernel;
+
+use half::f16;
+
+use super::prelude::*;
+use kernel::{Attention, THREADS};
+
+pub const GENERATOR: Generator = Generator {
+    name: "paged-attention",
+    summary: "decoding attention over a paged cache of keys and values, a CTA per head and sequence",
+    source: "vLLM 0.2, paged_attention_v1 (Kwon et al., SOSP 2023)",
+    parameters: &[&[
+        Parameter::count("sequences", 8, (1, 1 << 12), "sequences", "Sequences decoded at once"),
+        Parameter::count(
+            "context",
+            1 << 10,
+            (1, 1 << 13),
+            "tokens",
+            "Tokens of the longest context; each sequence has from 1 to this many",
+        ),
+        Parameter::count("heads", 16, (1, 256), "heads", "Heads of the query"),
+        Parameter::count(
+            "kv-heads",
+            2,
+            (1, 256),
+            "heads",
+            "Heads of keys and values, each for several of the query",
+        ),
+        Parameter::count(
+            "head-size",
+            128,
+            (8, 256),
+            "elements",
+            "Length of a head, in eights, half precision",
+        ),
+        Parameter::choice::<Page>("page", "16", "Tokens in a page"),
+    ]],
+    run: |gpu, arguments, random| {
+        let shape = Shape {
+            heads: arguments.count32("heads"),
+            kv_heads: arguments.count32("kv-heads"),
+            head_size: arguments.count32("head-size"),
+            page: arguments.choice("page"),
+        };
+        let (sequences, context) = (arguments.count32("sequences"), arguments.count32("context"));
+        shape.check(sequences, context)?;
+        let context_lens = (0..sequences).map(|_| 1 + random.index(context)).collect();
+        decode(gpu, &Batch::drawn(shape, context_lens, random)).map(drop)
+    },
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Page {
+    Of8,
+    Of16,
+    Of32,
+}
+
+impl Page {
+    fn tokens(self) -> u32 {
+        match self {
+            Page::Of8 => 8,
+            Page::Of16 => 16,
+            Page::Of32 => 32,
+        }
+    }
+}
+
+impl Choice for Page {
+    const NAMES: &'static [(&'static str, Page)] =
+        &[("8", Page::Of8), ("16", Page::Of16), ("32", Page::Of32)];
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    heads: u32,
+    kv_heads: u32,
+    head_size: u32,
+    page: Page,
+}
+
+impl Shape {
+    fn check(&self, sequences: u32, context: u32) -> Result<(), WorkloadError> {
+        check_multiple("heads", u64::from(self.heads), u64::from(self.kv_heads))?;
+        check_multiple("head-size", u64::from(self.head_size), 8)?;
+        let tokens = context.next_multiple_of(self.page.tokens());
+        check_entries("keys", sequences * tokens, self.kv_heads * self.head_size)
+    }
+
+    /// Elements of all heads of a page's keys, or values.
+    fn per_page(&self) -> u32 {
+        self.kv_heads * self.head_size * self.page.tokens()
+    }
+}
+
+/// Sequences with their queries and what the cache has of them.
+struct Batch {
+    shape: Shape,
+    context_lens: Vec<u32>,
+    /// Pages of each sequence, `max_blocks` for each, of which those behind its context mean nothing.
+    block_tables: Vec<u32>,
+    max_blocks: u32,
+    q: Vec<f16>,
+    k: Vec<f16>,
+    v: Vec<f16>,
+}
+
+impl Batch {
+    /// Every page of the pool belongs to some sequence, in any order.
+    fn drawn(shape: Shape, context_lens: Vec<u32>, random: &mut Random) -> Batch {
+        let blocks = |len: &u32| len.div_ceil(shape.page.tokens());
+        let max_blocks = context_lens.iter().map(blocks).max().unwrap_or(0);
+        let mut pool: Vec<u32> = (0..context_lens.iter().map(blocks).sum()).collect();
+        random.shuffle(&mut pool);
+        let mut block_tables = vec![0; context_lens.len() * max_blocks as usize];
+        let mut pages = pool.iter();
+        for (table, len) in block_tables.chunks_exact_mut(max_blocks as usize).zip(&context_lens) {
+            table
+                .iter_mut()
+                .zip(pages.by_ref().take(blocks(len) as usize))
+                .for_each(|(t, &p)| *t = p);
+        }
+        let mut halves = |n: u32| (0..n).map(|_| quarter(random)).collect::<Vec<_>>();
+        let cached = pool.len() as u32 * shape.per_page();
+        let q = halves(context_lens.len() as u32 * shape.heads * shape.head_size);
+        let (k, v) = (halves(cached), halves(cached));
+        Batch { shape, context_lens, block_tables, max_blocks, q, k, v }
+    }
+}
+
+/// A multiple of 1/4 from -2 to 2.
+fn quarter(random: &mut Random) -> f16 {
+    f16::from_f32((random.index(17) as f32 - 8.0) / 4.0)
+}
+
+/// Where the arrays lie whose traffic matters.
+struct Decoded {
+    out: Array<f16>,
+    /// Addresses of the caches.
+    k: u64,
+    v: u64,
+}
+
+fn decode(gpu: &mut Gpu, batch: &Batch) -> Result<Decoded, WorkloadError> {
+    match batch.shape.page {
+        Page::Of8 => decode_in::<1>(gpu, batch),
+        Page::Of16 => decode_in::<2>(gpu, batch),
+        Page::Of32 => decode_in::<4>(gpu, batch),
+    }
+}
+
+/// With pages of `8 * P` tokens.
+fn decode_in<const P: usize>(gpu: &mut Gpu, batch: &Batch) -> Result<Decoded, WorkloadError> {
+    let &Shape { heads, kv_heads, head_size, .. } = &batch.shape;
+    let attention = Attention::<P> {
+        q: gpu.upload(vectors(&batch.q)),
+        k: gpu.upload(vectors(&batch.k)),
+        v: gpu.upload(vectors(&batch.v)),
+        block_tables: gpu.upload(&batch.block_tables),
+        context_lens: gpu.upload(&batch.context_lens),
+        out: gpu.zeros(batch.q.len() as u64),
+        heads,
+        kv_heads,
+        head_size,
+        max_blocks: batch.max_blocks,
+        scale: 1.0 / (head_size as f32).sqrt(),
+    };
+    let launch = Launch {
+        grid: [heads, batch.context_lens.len() as u32, 1],
+        shared_bytes: attention.shared_bytes(),
+        ..grid_of("paged_attention_v1", 0, THREADS, 64)
+    };
+    gpu.launch(&launch, async |w| attention.decode(w).await)?;
+    Ok(Decoded { out: attention.out, k: attention.k.address(0), v: attention.v.address(0) })
+}
+
+fn vectors<const P: usize>(halves: &[f16]) -> &[[[f16; 2]; P]] {
+    halves.as_chunks().0.as_chunks().0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::testing::*;
+    use super::*;
+
+    fn batch(shape: Shape, context_lens: &[u32]) -> Batch {
+        Batch::drawn(shape, context_lens.to_vec(), &mut Random::new(2))
+    }
+
+    fn shape(heads: u32, kv_heads: u32, head_size: u32, page: Page) -> Shape {
+        Shape { heads, kv_heads, head_size, page }
+    }
+
+    /// Place of element `d` of a token's key of head `h` in pages laid out [head][d / 8][slot][d % 8].
+    fn key_at(batch: &Batch, seq: usize, token: usize, h: usize, d: usize) -> usize {
+        let (page, slot, tokens) = paged(batch, seq, token);
+        let head = h * batch.shape.head_size as usize * tokens;
+        page * batch.shape.per_page() as usize + head + d / 8 * tokens * 8 + slot * 8 + d % 8
+    }
+
+    /// The same of a value, in pages laid out [head][d][slot].
+    fn value_at(batch: &Batch, seq: usize, token: usize, h: usize, d: usize) -> usize {
+        let (page, slot, tokens) = paged(batch, seq, token);
+        let head = h * batch.shape.head_size as usize * tokens;
+        page * batch.shape.per_page() as usize + head + d * tokens + slot
+    }
+
+    fn paged(batch: &Batch, seq: usize, token: usize) -> (usize, usize, usize) {
+        let tokens = batch.shape.page.tokens() as usize;
+        let page = batch.block_tables[seq * batch.max_blocks as usize + token / tokens];
+        (page as usize, token % tokens, tokens)
+    }
+
+    /// Attention in double precision.
+    fn plain(batch: &Batch) -> Vec<f64> {
+        let Shape { heads, kv_heads, head_size, .. } = batch.shape;
+        let (size, mut out) = (head_size as usize, Vec::new());
+        for (seq, &len) in batch.context_lens.iter().enumerate() {
+            for head in 0..heads as usize {
+                let kv_head = head / (heads / kv_heads) as usize;
+                let query = &batch.q[(seq * heads as usize + head) * size..][..size];
+                let weight = |token| {
+                    let key = |d| batch.k[key_at(batch, seq, token, kv_head, d)].to_f64();
+                    let dot: f64 = query.iter().enumerate().map(|(d, q)| q.to_f64() * key(d)).sum();
+                    (dot / f64::from(head_size).sqrt()).exp()
+                };
+                let weights: Vec<f64> = (0..len as usize).map(weight).collect();
+                let all: f64 = weights.iter().sum();
+                out.extend((0..size).map(|d| {
+                    let value = |token| batch.v[value_at(batch, seq, token, kv_head, d)].to_f64();
+                    weights
+                        .iter()
+                        .enumerate()
+                        .map(|(t, weight)| weight / all * value(t))
+                        .sum::<f64>()
+                }));
+            }
+        }
+        out
+    }
+
+    /// Weights, products and the first sums are in half precision, of values up to 2: a few times 2 / 2^11.
+    const TOLERANCE: f64 = 1.0 / 256.0;
+
+    /// Puts what is no number into the slots behind each context, which nothing may use.
+    fn poison(batch: &mut Batch) {
+        for (seq, &len) in batch.context_lens.clone().iter().enumerate() {
+            let whole = len.next_multiple_of(batch.shape.page.tokens());
+            for token in len as usize..whole as usize {
+                for (h, d) in (0..batch.shape.kv_heads as usize)
+                    .flat_map(|h| (0..batch.shape.head_size as usize).map(move |d| (h, d)))
+                {
+                    let (key, value) =
+                        (key_at(batch, seq, token, h, d), value_at(batch, seq, token, h, d));
+                    batch.k[key] = f16::NAN;
+                    batch.v[value] = f16::NAN;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn attention_is_that_of_double_precision_within_half_precision() {
+        for (shape, context_lens) in [
+            (shape(1, 1, 8, Page::Of16), vec![1]),
+            (shape(4, 2, 64, Page::Of8), vec![1, 7, 8, 9, 100]),
+            (shape(4, 1, 80, Page::Of16), vec![16, 130, 33]),
+            (shape(2, 2, 128, Page::Of32), vec![64, 65, 200]),
+            (shape(1, 1, 256, Page::Of8), vec![40]),
+            (shape(3, 3, 104, Page::Of32), vec![31]),
+        ] {
+            let mut batch = batch(shape, &context_lens);
+            poison(&mut batch);
+            let run = run(|gpu| {
+                let out = decode(gpu, &batch)?.out;
+                Ok(gpu.download(out))
+            });
+            let expected = plain(&batch);
+            assert_eq!(run.result.len(), expected.len());
+            let error = |(got, expected): (&f16, &f64)| (got.to_f64() - expected).abs();
+            let worst = run.result.iter().zip(&expected).map(error).fold(0.0, f64::max);
+            assert!(worst <= TOLERANCE, "{shape:?} {context_lens:?}: {worst}");
+            assert!(
+                expected.iter().any(|x| x.abs() > 50.0 * TOLERANCE),
+                "there is something to miss"
+            );
+        }
+    }
+
+    /// What is read of a cache at `base`, by element.
+    fn elements(run: &Run<Decoded>, base: u64, len: usize) -> BTreeSet<usize> {
+        let mut elements = BTreeSet::new();
+        visit_records(run.trace(), |_, _, instruction, record| {
+            if instruction.kind == Kind::Load && instruction.space == Space::Global {
+                let halves = usize::from(instruction.width) / 2;
+                for &address in record.active_addresses() {
+                    let first = address.wrapping_sub(base) / 2;
+                    if first < len as u64 {
+                        elements.extend(first as usize..first as usize + halves);
+                    }
+                }
+            }
+        });
+        elements
+    }
+
+    #[test]
+    fn the_pages_of_the_context_are_read_whole_and_no_others() {
+        for &(name, page) in Page::NAMES {
+            let batch = batch(shape(2, 2, 16, page), &[70, 3]);
+            let run = run(|gpu| decode(gpu, &batch));
+            let whole = |len: u32| len.next_multiple_of(page.tokens()) as usize;
+            let mut expected = [BTreeSet::new(), BTreeSet::new()];
+            for (seq, len) in [(0, whole(70)), (1, whole(3))] {
+                for (token, h, d) in
+                    (0..len).flat_map(|t| (0..32).map(move |i| (t, i / 16, i % 16)))
+                {
+                    expected[0].insert(key_at(&batch, seq, token, h, d));
+                    expected[1].insert(value_at(&batch, seq, token, h, d));
+                }
+            }
+            assert_eq!(elements(&run, run.result.k, batch.k.len()), expected[0], "{name}");
+            assert_eq!(elements(&run, run.result.v, batch.v.len()), expected[1], "{name}");
+        }
+    }
+
+    /// Bytes from one end to the other of what each load of the first warp reads of keys and of values.
+    fn spans(page: Page) -> Vec<u64> {
+        let batch = batch(shape(1, 1, 128, page), &[4 * page.tokens()]);
+        let run = run(|gpu| decode(gpu, &batch));
+        let caches = run.result.k..run.result.v + 2 * batch.v.len() as u64;
+        let executed = run.warp(0);
+        let loads = executed.iter().filter(|(i, record)| {
+            i.kind == Kind::Load
+                && i.space == Space::Global
+                && caches.contains(&record.active_addresses()[0])
+        });
+        loads
+            .map(|(i, record)| {
+                let lanes = record.active_addresses();
+                assert_eq!(lanes.len(), 32);
+                assert!(lanes.windows(2).all(|pair| pair[1] == pair[0] + u64::from(i.width)));
+                32 * u64::from(i.width)
+            })
+            .collect()
+    }
+
+    /// A page's keys come in 16 loads, one for each eight elements of a head, its values in loads of 512 bytes.
+    #[test]
+    fn every_load_of_the_cache_is_coalesced() {
+        for (page, key_bytes) in [(Page::Of8, 128), (Page::Of16, 256), (Page::Of32, 512)] {
+            let values = 128 * u64::from(page.tokens()) * 2 / 512;
+            let expected = [vec![key_bytes; 16], vec![512; values as usize]].concat();
+            assert_eq!(spans(page), expected, "{page:?}");
+        }
+    }
+
+    #[test]
+    fn keys_are_loaded_before_the_first_is_used() {
+        let batch = batch(shape(1, 1, 64, Page::Of16), &[16]);
+        let run = run(|gpu| decode(gpu, &batch));
+        let executed = run.warp(0);
+        let wide = |(i, _): &&(warpmem_trace::Instruction, _)| i.kind == Kind::Load && i.width == 8;
+        let keys: Vec<_> = executed
+            .iter()
+            .filter(|pair| wide(pair) && pair.0.space == Space::Global)
+            .map(|(i, _)| i.use_distance)
+            .collect();
+        // One of the query, then eight of keys: behind the first come seven others, a load of the query, and the
+        // conversion of that.
+        assert_eq!(keys.len(), 1 + 8);
+        assert_eq!(keys[1], Some(9), "{keys:?}");
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_are_refused() {
+        let refusal = |shape: Shape, sequences, context| {
+            shape.check(sequences, context).unwrap_err().to_string()
+        };
+        assert_eq!(refusal(shape(6, 4, 64, Page::Of16), 1, 1), "--heads 6 is not a multiple of 4");
+        assert_eq!(
+            refusal(shape(4, 4, 60, Page::Of16), 1, 1),
+            "--head-size 60 is not a multiple of 8"
+        );
+        assert_eq!(
+            refusal(shape(256, 256, 256, Page::Of16), 1 << 12, 1 << 13),
+            "2^41 keys are more than 2^28"
+        );
+        assert!(shape(32, 8, 128, Page::Of16).check(16, 512).is_ok());
+    }
+}
