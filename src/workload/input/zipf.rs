@@ -4,11 +4,11 @@ use super::Random;
 use crate::workload::parameters::Parameter;
 
 /// How unequally things are popular.
-pub const SKEW: Parameter = Parameter::count(
+pub const SKEW: Parameter = Parameter::decimal(
     "skew",
     75,
     (0, 400),
-    "hundredths",
+    "-",
     "Exponent of Zipf's law, by which some are more popular; 0 for equally",
 );
 
@@ -27,8 +27,8 @@ pub struct Zipf {
 
 impl Zipf {
     /// `n` must not be 0; `exponent` is in hundredths.
-    pub fn new(n: u32, hundredths: u32) -> Zipf {
-        let exponent = f64::from(hundredths) / 100.0;
+    pub fn new(n: u32, hundredths: u64) -> Zipf {
+        let exponent = hundredths as f64 / 100.0;
         let mut zipf = Zipf { n, exponent, first: 0.0, last: 0.0, margin: 0.0 };
         zipf.first = zipf.integral(1.5) - 1.0;
         zipf.last = zipf.integral(f64::from(n) + 0.5);
@@ -78,7 +78,7 @@ mod tests {
 
     const DRAWS: u32 = 200_000;
 
-    fn counts(n: u32, hundredths: u32) -> Vec<u32> {
+    fn counts(n: u32, hundredths: u64) -> Vec<u32> {
         let (zipf, mut random) = (Zipf::new(n, hundredths), Random::new(5));
         let mut counts = vec![0; n as usize];
         (0..DRAWS).for_each(|_| counts[zipf.draw(&mut random) as usize] += 1);
@@ -90,7 +90,7 @@ mod tests {
         for (n, hundredths) in
             [(1, 100), (2, 50), (50, 0), (50, 75), (50, 100), (50, 130), (8, 400)]
         {
-            let weight = |rank: u32| f64::from(rank + 1).powf(-f64::from(hundredths) / 100.0);
+            let weight = |rank: u32| f64::from(rank + 1).powf(-(hundredths as f64) / 100.0);
             let all: f64 = (0..n).map(weight).sum();
             for (rank, &count) in counts(n, hundredths).iter().enumerate() {
                 let expected = f64::from(DRAWS) * weight(rank as u32) / all;

@@ -52,7 +52,7 @@ pub const GENERATOR: Generator = Generator {
         let per_bag = arguments.count32("bag");
         shape.check(per_bag)?;
         let weights = small_floats(shape.tables * shape.rows * shape.dim, random);
-        let bags = Bags::drawn(&shape, per_bag, arguments.count32("skew"), random);
+        let bags = Bags::drawn(&shape, per_bag, arguments.hundredths("skew"), random);
         embedding(gpu, &shape, &weights, &bags, arguments.count32("warps")).map(drop)
     },
 };
@@ -87,7 +87,7 @@ struct Bags {
 
 impl Bags {
     /// Bags of `per_bag` indices each. Every table has its own popular rows, anywhere in it.
-    fn drawn(shape: &Shape, per_bag: u32, skew: u32, random: &mut Random) -> Bags {
+    fn drawn(shape: &Shape, per_bag: u32, skew: u64, random: &mut Random) -> Bags {
         let zipf = Zipf::new(shape.rows, skew);
         let mut indices = Vec::with_capacity((shape.bags() * per_bag) as usize);
         for _ in 0..shape.tables {

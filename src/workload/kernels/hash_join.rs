@@ -59,7 +59,7 @@ pub const GENERATOR: Generator = Generator {
     ]],
     run: |gpu, arguments, random| {
         let build = Relation::build(arguments.count32("build"), random);
-        let (share, skew) = (arguments.count32("match"), arguments.count32("skew"));
+        let (share, skew) = (arguments.count32("match"), arguments.hundredths("skew"));
         let probe = Relation::probe(&build, arguments.count32("probe"), share, skew, random);
         join(gpu, &build, &probe, arguments.count32("fill"), arguments.count32("block")).map(drop)
     },
@@ -84,7 +84,7 @@ impl Relation {
 
     /// `n` tuples, `share` in a hundred of which have a partner in `build`, by popularity; the rest have keys that are not
     /// there. Their values number them.
-    fn probe(build: &Relation, n: u32, share: u32, skew: u32, random: &mut Random) -> Relation {
+    fn probe(build: &Relation, n: u32, share: u32, skew: u64, random: &mut Random) -> Relation {
         let partners = build.keys.len() as u32;
         let zipf = Zipf::new(partners, skew);
         let mut key = || match random.index(100) < share {
@@ -192,7 +192,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    fn relations(build: u32, probe: u32, share: u32, skew: u32) -> (Relation, Relation) {
+    fn relations(build: u32, probe: u32, share: u32, skew: u64) -> (Relation, Relation) {
         let mut random = Random::new(9);
         let build = Relation::build(build, &mut random);
         let probe = Relation::probe(&build, probe, share, skew, &mut random);
@@ -206,7 +206,7 @@ mod tests {
         pairs.filter_map(|(key, &value)| table.get(key).map(|&partner| [value, partner])).collect()
     }
 
-    const CASES: [(u32, u32, u32, u32, u32); 6] = [
+    const CASES: [(u32, u32, u32, u64, u32); 6] = [
         (1, 1, 100, 0, 95),
         (1, 40, 0, 0, 10),
         (500, 700, 50, 0, 50),

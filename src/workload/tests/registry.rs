@@ -16,10 +16,13 @@ pub(super) type Given = BTreeMap<String, String>;
 /// Cannot be given without a file; the tests of inputs give it.
 const FILE_FORMAT: &str = "file-format";
 
-/// Sizes small enough for a test: what is in the thousands by default is cut to 512, the sides of planes to 48.
+/// Sizes small enough for a test: what is in the thousands by default is cut to 512, the sides of planes to 48, and what is
+/// costly for each further.
 fn small(generator: &Generator) -> Given {
     let size = |name: &str, default: &str| match (generator.name, name) {
         ("gemm", "m" | "n" | "k") | (_, "width" | "height") => Some("48"),
+        ("embedding", "batch") | ("paged-attention", "context") => Some("40"),
+        ("paged-attention", "sequences") => Some("2"),
         _ => default.starts_with("2^").then_some("512"),
     };
     let cut = |p: &Parameter| Some((p.name.to_owned(), size(p.name, &p.default())?.to_owned()));

@@ -135,24 +135,17 @@ fn quarter(random: &mut Random) -> f16 {
     f16::from_f32((random.index(17) as f32 - 8.0) / 4.0)
 }
 
-/// Where the arrays lie whose traffic matters.
-struct Decoded {
-    out: Array<f16>,
-    /// Addresses of the caches.
-    k: u64,
-    v: u64,
-}
-
-fn decode(gpu: &mut Gpu, batch: &Batch) -> Result<Decoded, WorkloadError> {
-    match batch.shape.page {
-        Page::Of8 => decode_in::<1>(gpu, batch),
-        Page::Of16 => decode_in::<2>(gpu, batch),
-        Page::Of32 => decode_in::<4>(gpu, batch),
-    }
+/// The queries' results.
+fn decode(gpu: &mut Gpu, batch: &Batch) -> Result<Array<f16>, WorkloadError> {
+    Ok(match batch.shape.page {
+        Page::Of8 => decode_in::<1>(gpu, batch)?.out,
+        Page::Of16 => decode_in::<2>(gpu, batch)?.out,
+        Page::Of32 => decode_in::<4>(gpu, batch)?.out,
+    })
 }
 
 /// With pages of `8 * P` tokens.
-fn decode_in<const P: usize>(gpu: &mut Gpu, batch: &Batch) -> Result<Decoded, WorkloadError> {
+fn decode_in<const P: usize>(gpu: &mut Gpu, batch: &Batch) -> Result<Attention<P>, WorkloadError> {
     let &Shape { heads, kv_heads, head_size, .. } = &batch.shape;
     let attention = Attention::<P> {
         q: gpu.upload(vectors(&batch.q)),
@@ -173,7 +166,7 @@ fn decode_in<const P: usize>(gpu: &mut Gpu, batch: &Batch) -> Result<Decoded, Wo
         ..grid_of("paged_attention_v1", 0, THREADS, 64)
     };
     gpu.launch(&launch, async |w| attention.decode(w).await)?;
-    Ok(Decoded { out: attention.out, k: attention.k.address(0), v: attention.v.address(0) })
+    Ok(attention)
 }
 
 fn vectors<const P: usize>(halves: &[f16]) -> &[[[f16; 2]; P]] {
@@ -276,7 +269,7 @@ mod tests {
             let mut batch = batch(shape, &context_lens);
             poison(&mut batch);
             let run = run(|gpu| {
-                let out = decode(gpu, &batch)?.out;
+                let out = decode(gpu, &batch)?;
                 Ok(gpu.download(out))
             });
             let expected = plain(&batch);
@@ -291,8 +284,21 @@ mod tests {
         }
     }
 
+    /// Where the caches of keys and of values lie.
+    fn run_for_caches(batch: &Batch) -> Run<[u64; 2]> {
+        fn caches<const P: usize>(gpu: &mut Gpu, batch: &Batch) -> Result<[u64; 2], WorkloadError> {
+            let attention = decode_in::<P>(gpu, batch)?;
+            Ok([attention.k.address(0), attention.v.address(0)])
+        }
+        run(|gpu| match batch.shape.page {
+            Page::Of8 => caches::<1>(gpu, batch),
+            Page::Of16 => caches::<2>(gpu, batch),
+            Page::Of32 => caches::<4>(gpu, batch),
+        })
+    }
+
     /// What is read of a cache at `base`, by element.
-    fn elements(run: &Run<Decoded>, base: u64, len: usize) -> BTreeSet<usize> {
+    fn elements(run: &Run<[u64; 2]>, base: u64, len: usize) -> BTreeSet<usize> {
         let mut elements = BTreeSet::new();
         visit_records(run.trace(), |_, _, instruction, record| {
             if instruction.kind == Kind::Load && instruction.space == Space::Global {
@@ -312,7 +318,7 @@ mod tests {
     fn the_pages_of_the_context_are_read_whole_and_no_others() {
         for &(name, page) in Page::NAMES {
             let batch = batch(shape(2, 2, 16, page), &[70, 3]);
-            let run = run(|gpu| decode(gpu, &batch));
+            let run = run_for_caches(&batch);
             let whole = |len: u32| len.next_multiple_of(page.tokens()) as usize;
             let mut expected = [BTreeSet::new(), BTreeSet::new()];
             for (seq, len) in [(0, whole(70)), (1, whole(3))] {
@@ -323,16 +329,16 @@ mod tests {
                     expected[1].insert(value_at(&batch, seq, token, h, d));
                 }
             }
-            assert_eq!(elements(&run, run.result.k, batch.k.len()), expected[0], "{name}");
-            assert_eq!(elements(&run, run.result.v, batch.v.len()), expected[1], "{name}");
+            assert_eq!(elements(&run, run.result[0], batch.k.len()), expected[0], "{name}");
+            assert_eq!(elements(&run, run.result[1], batch.v.len()), expected[1], "{name}");
         }
     }
 
     /// Bytes from one end to the other of what each load of the first warp reads of keys and of values.
     fn spans(page: Page) -> Vec<u64> {
         let batch = batch(shape(1, 1, 128, page), &[4 * page.tokens()]);
-        let run = run(|gpu| decode(gpu, &batch));
-        let caches = run.result.k..run.result.v + 2 * batch.v.len() as u64;
+        let run = run_for_caches(&batch);
+        let caches = run.result[0]..run.result[1] + 2 * batch.v.len() as u64;
         let executed = run.warp(0);
         let loads = executed.iter().filter(|(i, record)| {
             i.kind == Kind::Load
