@@ -1,9 +1,9 @@
 //! How loads depend on loads: how soon a result is needed, and chains of loads each of which waits for the one before.
 //!
 //! A trace has of each load its first use, of compute what it needs of other compute, and of a memory instruction the
-//! load that its address comes from directly. A chain is followed through all of these, so through index arithmetic
-//! too; a second use of a loaded value is not known unless it is an address, which makes chains the shortest they can
-//! be.
+//! load that its address comes from directly. A chain is followed through all of these, so through index arithmetic too.
+//! A second use of a loaded value is not known unless it is an address, and a link through it is missed. Overwriting a
+//! result is a use, as it waits for the result.
 
 use super::requests::ratio;
 use serde::Serialize;
