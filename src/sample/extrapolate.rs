@@ -71,20 +71,13 @@ pub struct Replicate<'a> {
     pub half: &'a RunResult,
 }
 
-/// What samples are extrapolated to.
-pub struct Whole<'a> {
-    /// Its kernels, which are those of the samples, in launch order.
-    pub kernels: &'a [WholeKernel],
-    /// SMs of the machine.
-    pub sms: u32,
-}
-
-/// A kernel to extrapolate to.
+/// A kernel of the whole that samples are extrapolated to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WholeKernel {
     pub warp_instructions: u64,
-    /// Whether the machine holds all its CTAs at a time.
-    pub fits: bool,
+    pub ctas: u64,
+    /// CTAs of it that the machine holds at a time.
+    pub held: u64,
 }
 
 /// What a metric is the ratio of; a count is one over 1.
@@ -109,17 +102,16 @@ pub fn measured(run: &RunResult) -> Ratios {
     ratios(&counts(run))
 }
 
-/// The metrics of the whole, from one replicate.
+/// The metrics of the whole, whose kernels, in launch order, are those of the samples, from one replicate.
 ///
 /// Every count of the run is continued as a straight line through both samples, over warp instructions: what the second half
 /// of the sample added is what more of the same would add. So a constant part does not grow with the whole: the time to fill
-/// and drain the machine, first touches of what CTAs share. Cycles are continued kernel by kernel. Where the half has fewer CTAs
-/// than there are SMs, more CTAs take hardly longer, as long as the machine holds them: that line holds for a kernel that fits
-/// on the machine. The cycles of any other grow from such samples as its warp instructions do (a ratio estimator, Cochran
-/// 6.2).
-pub fn extrapolated(replicate: &Replicate<'_>, whole: &Whole<'_>) -> Ratios {
+/// and drain the machine, first touches of what CTAs share. Cycles are continued kernel by kernel. A half that does not fill
+/// the machine would have them grow too little: more CTAs take hardly longer as long as there is room. From such samples the cycles of
+/// a kernel grow as its warp instructions do (a ratio estimator, Cochran 6.2), unless there is room for the whole kernel.
+pub fn extrapolated(replicate: &Replicate<'_>, whole: &[WholeKernel]) -> Ratios {
     let [more, less] = [replicate.sample, replicate.half].map(counts);
-    let all = whole.kernels.iter().map(|kernel| kernel.warp_instructions).sum::<u64>() as f64;
+    let all = whole.iter().map(|kernel| kernel.warp_instructions).sum::<u64>() as f64;
     let at = Count::WarpInstructions as usize;
     let mut counts =
         std::array::from_fn(|count| line([less[at], less[count]], [more[at], more[count]]).at(all));
@@ -163,7 +155,7 @@ fn counts(run: &RunResult) -> Counts {
     counts
 }
 
-fn cycles(replicate: &Replicate<'_>, whole: &Whole<'_>) -> f64 {
+fn cycles(replicate: &Replicate<'_>, whole: &[WholeKernel]) -> f64 {
     let [sample, half] = [replicate.sample, replicate.half].map(|run| run.kernels.as_slice());
     let [more, less] = [sample, half].map(Spans::of);
     let of_kernel = |(kernel, all): (usize, &WholeKernel)| {
@@ -171,11 +163,11 @@ fn cycles(replicate: &Replicate<'_>, whole: &Whole<'_>) -> f64 {
             [results[kernel].warp_instructions, spans.kernels[kernel]].map(|count| count as f64)
         };
         let to = point(sample, &more);
-        let fills = half[kernel].ctas >= u64::from(whole.sms);
-        let from = if fills || all.fits { point(half, &less) } else { [0.0; 2] };
+        let is_full = half[kernel].ctas >= all.held || all.ctas <= all.held;
+        let from = if is_full { point(half, &less) } else { [0.0; 2] };
         line(from, to).at(all.warp_instructions as f64)
     };
-    more.between as f64 + whole.kernels.iter().enumerate().map(of_kernel).sum::<f64>()
+    more.between as f64 + whole.iter().enumerate().map(of_kernel).sum::<f64>()
 }
 
 /// A line that does not fall.
@@ -275,9 +267,9 @@ mod tests {
         RunResult { core_cycles, kernels, sms: vec![sm], ..RunResult::default() }
     }
 
-    /// A kernel of more CTAs than the machine holds.
+    /// A kernel of more CTAs than the ten that the machine holds.
     fn large(warp_instructions: u64) -> WholeKernel {
-        WholeKernel { warp_instructions, fits: false }
+        WholeKernel { warp_instructions, ctas: 200, held: 10 }
     }
 
     fn value(ratios: &Ratios, name: &str) -> Option<f64> {
@@ -289,7 +281,7 @@ mod tests {
         // 50 cycles and one for every two instructions.
         let half = run(vec![kernel(1..151, 10, 200)], 200);
         let sample = run(vec![kernel(1..251, 20, 400)], 400);
-        let whole = Whole { kernels: &[large(4000)], sms: 10 };
+        let whole = [large(4000)];
         let values = extrapolated(&Replicate { sample: &sample, half: &half }, &whole);
         assert_eq!(value(&values, "cycles"), Some(2050.0));
         assert_eq!(value(&values, "ipc_warp"), Some(4000.0 / 2050.0));
@@ -299,14 +291,13 @@ mod tests {
     }
 
     #[test]
-    fn a_half_that_leaves_sms_idle_tells_nothing_of_the_constant_part() {
+    fn a_half_that_does_not_fill_the_machine_tells_nothing_of_its_throughput() {
         let half = run(vec![kernel(1..201, 9, 200)], 200);
         let sample = run(vec![kernel(1..201, 18, 400)], 400);
-        let whole = Whole { kernels: &[large(4000)], sms: 10 };
+        let whole = [large(4000)];
         let values = extrapolated(&Replicate { sample: &sample, half: &half }, &whole);
         assert_eq!(value(&values, "cycles"), Some(2000.0));
-        let fits = [WholeKernel { fits: true, ..large(4000) }];
-        let whole = Whole { kernels: &fits, sms: 10 };
+        let whole = [WholeKernel { ctas: 10, ..large(4000) }];
         let values = extrapolated(&Replicate { sample: &sample, half: &half }, &whole);
         assert_eq!(value(&values, "cycles"), Some(200.0), "all at once take as long as some");
     }
@@ -316,7 +307,7 @@ mod tests {
         // The first is in both samples as it is, 20 cycles lie between the two.
         let half = run(vec![kernel(1..101, 30, 50), kernel(121..221, 30, 100)], 150);
         let sample = run(vec![kernel(1..101, 30, 50), kernel(121..321, 60, 200)], 250);
-        let whole = Whole { kernels: &[large(50), large(1000)], sms: 10 };
+        let whole = [large(50), large(1000)];
         let values = extrapolated(&Replicate { sample: &sample, half: &half }, &whole);
         assert_eq!(value(&values, "cycles"), Some(100.0 + 20.0 + 1000.0));
     }
@@ -324,7 +315,7 @@ mod tests {
     #[test]
     fn a_sample_of_everything_is_what_it_measured() {
         let sample = run(vec![kernel(1..101, 4, 50), kernel(111..211, 4, 100)], 200);
-        let whole = Whole { kernels: &[large(50), large(100)], sms: 2 };
+        let whole = [large(50), large(100)];
         let replicate = Replicate { sample: &sample, half: &sample };
         assert_eq!(extrapolated(&replicate, &whole), measured(&sample));
     }

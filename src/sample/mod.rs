@@ -21,7 +21,7 @@ mod write;
 pub use census::{Census, Measures};
 pub use estimate::{QUANTITIES, Quantity, QuantityEstimate, estimates};
 pub use extrapolate::{
-    METRICS, Metric, Ratio, Ratios, Replicate, Whole, WholeKernel, extrapolated, measured,
+    METRICS, Metric, Ratio, Ratios, Replicate, WholeKernel, extrapolated, measured,
 };
 pub use interval::Estimate;
 pub use part::{KernelPart, Part, Selection};

@@ -28,14 +28,15 @@ use warpmem::machine::Machine;
 use warpmem::record::{NoLoads, RunKey, RunResult};
 use warpmem::sample::{
     Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Ratio, Ratios, Replicate,
-    Size, Whole, WholeKernel, extrapolated, measured, write,
+    Size, WholeKernel, extrapolated, measured, write,
 };
 use warpmem_trace::{Provenance, Trace, WriterOptions};
 
 /// Simulate independent samples of a trace and estimate what the whole would give
 ///
-/// Every replicate is a sample of its own, drawn as `warpmem sample` draws them. Printed are the mean over the replicates,
-/// its standard error, and Student's 95 % interval.
+/// Every replicate is a sample of its own, drawn as `warpmem sample` draws them: a tenth of each kernel's CTAs unless told
+/// otherwise. Printed are the estimate from all of them, its standard error, and Student's 95 % interval. The interval is
+/// about chance alone: see docs/sampling.md for what else a small sample gets wrong.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -97,8 +98,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let cells = traces.iter().map(cell).collect::<anyhow::Result<Vec<_>>>()?;
     let results = run(&cells, jobs, interrupt)?;
 
-    let kernels = whole_kernels(&trace.trace, &plan, &census, &machine);
-    let whole = Whole { kernels: &kernels, sms: machine.sm.count };
+    let whole = whole_kernels(&trace.trace, &plan, &census, &machine);
     let (samples, full) = results.split_at(2 * args.replicates as usize);
     let ratios = |pair: &[RunResult; 2]| {
         let [sample, half] = pair;
@@ -123,7 +123,8 @@ fn whole_kernels(
     let kernels = plan.kernels.iter().zip(&census.kernels);
     let whole = kernels.map(|(plan, ctas)| WholeKernel {
         warp_instructions: Measures::sum(ctas).warp_instructions,
-        fits: ctas.len() as u64 <= held(trace, plan, machine),
+        ctas: ctas.len() as u64,
+        held: held(trace, plan, machine),
     });
     whole.collect()
 }
