@@ -36,7 +36,7 @@ pub const GENERATOR: Generator = Generator {
             "words",
             "Length of the table, 8 bytes each, a power of two",
         ),
-        Parameter::count("n", 1 << 20, (1, 1 << 28), "updates", "Updates"),
+        Parameter::count("n", 1 << 21, (1, 1 << 28), "updates", "Updates"),
         Parameter::count("grid", 128, (1, 1 << 16), "CTAs", "Size of the grid"),
         BLOCK,
     ]],
