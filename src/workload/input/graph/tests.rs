@@ -131,7 +131,7 @@ fn roads_are_connected_sparse_and_long() {
     assert!(largest_degree(&roads) <= 4);
     assert!(distances(&roads, 0).iter().all(Option::is_some));
     let sides = f64::from(about_the_diameter(&roads)) / f64::from(nodes.isqrt());
-    assert!((1.5..4.0).contains(&sides), "{sides}");
+    assert!((1.5..2.5).contains(&sides), "{sides}");
     let grid = graph(GraphKind::Grid, nodes, 0, &mut Random::new(1));
     assert!(roads.entries().all(|(from, to)| grid.row(from).contains(&to)));
 }
