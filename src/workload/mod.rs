@@ -32,6 +32,8 @@ use warpmem_trace::{Provenance, TraceError, TraceSummary};
 
 pub use gpu::{Progress, ProgressCallback};
 pub use input::InputError;
+#[cfg(fuzzing)]
+pub use input::read_as_every_format;
 pub use parameters::Parameter;
 
 use crate::registry::nearest;

@@ -14,6 +14,8 @@ mod zipf;
 pub use crate::random::Random;
 pub use csr::Csr;
 pub use file::InputError;
+#[cfg(fuzzing)]
+pub use file::read_as_every_format;
 pub use graph::{GRAPH, Graph, graph_of};
 #[cfg(test)]
 pub use graph::{GraphKind, graph};

@@ -1,4 +1,5 @@
 mod control_flow;
+mod files;
 mod operations;
 mod registry;
 mod replay;

@@ -22,6 +22,15 @@ const NODES: (u64, u64) = (1, super::MAX_NODES);
 /// Fewest and most entries of a file.
 const ENTRIES: (u64, u64) = (0, super::MAX_ENTRIES);
 
+/// Reads `text` as each kind of file, for the fuzzer.
+#[cfg(any(test, fuzzing))]
+pub fn read_as_every_format(text: &[u8]) {
+    for format in [Format::MatrixMarket, Format::EdgeList, Format::Dimacs, Format::Metis] {
+        let _ = format.read::<u32>(text);
+        let _ = format.read::<f32>(text);
+    }
+}
+
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {

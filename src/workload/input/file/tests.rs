@@ -439,11 +439,8 @@ proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in "[%pac0-9 .,\n-]{0,80}") {
         let banner = "%%MatrixMarket matrix coordinate real general\n";
-        for format in [MatrixMarket, EdgeList, Dimacs, Metis] {
-            let _ = read_text::<u32>(format, &text);
+        for header in ["", banner, "p sp 5 3\n", "5 3 011\n"] {
+            read_as_every_format(format!("{header}{text}").as_bytes());
         }
-        let _ = read_text::<f32>(MatrixMarket, &format!("{banner}{text}"));
-        let _ = read_text::<u32>(Dimacs, &format!("p sp 5 3\n{text}"));
-        let _ = read_text::<u32>(Metis, &format!("5 3 011\n{text}"));
     }
 }
