@@ -19,6 +19,11 @@ impl<'w> Lanes<'w, u32> {
         self.converted(OpClass::Integer, high)
     }
 
+    /// `__uint_as_float(x)`: the same register, no instruction.
+    pub fn as_f32(self) -> Lanes<'w, f32> {
+        self.view(f32::from_bits)
+    }
+
     /// `(uint64_t)x` (`MOV` of the upper half)
     pub fn to_u64(self) -> Lanes<'w, u64> {
         self.converted(OpClass::Integer, u64::from)
@@ -86,6 +91,11 @@ impl<'w> Lanes<'w, f32> {
     /// `__fdividef(1, x)` (`MUFU.RCP`), here the nearest number.
     pub fn reciprocal(self) -> Lanes<'w, f32> {
         self.converted(OpClass::Sfu, |value| 1.0 / value)
+    }
+
+    /// `__float_as_uint(x)`: the same register, no instruction.
+    pub fn as_u32(self) -> Lanes<'w, u32> {
+        self.view(f32::to_bits)
     }
 
     /// `fabsf`: a modifier of the instruction that reads it, no instruction.

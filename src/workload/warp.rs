@@ -270,6 +270,16 @@ impl Warp {
         self.reconverge(outer);
     }
 
+    /// `if (condition) body` without a branch, as short bodies are compiled: its instructions are predicated, and issued
+    /// for those lanes only.
+    pub fn predicated<R>(&self, condition: Predicate, body: impl FnOnce() -> R) -> R {
+        self.claim_last();
+        let outer = self.replace_active(self.active() & condition.bits());
+        let result = body();
+        self.replace_active(outer);
+        result
+    }
+
     /// As [`Warp::when`], for bodies with barriers in them: the condition must then be the same for the whole CTA.
     pub async fn when_in_step(&self, condition: Predicate<'_>, body: impl AsyncFnOnce()) {
         let outer = self.branch(condition);

@@ -18,7 +18,8 @@
 //! }
 //! ```
 //!
-//! As compiled (nvcc 13 for sm_75): the inner loop is unrolled, and reads `As` in fours (`LDS.128`), which lie side by side.
+//! As compiled (nvcc 13 for sm_75): the inner loop is unrolled and reads `As` in fours (`LDS.128`), which lie side by side; the guards
+//! of the loads are predicates.
 
 use super::prelude::*;
 
@@ -100,9 +101,9 @@ impl Product {
         w.range_in_step(0, k, tile, async |t| {
             let (a, b) = (w.var(0.0), w.var(0.0));
             let (across, down) = (t + tx, t + ty);
-            w.when(row_exists & across.lt(k), || a.set(self.a.load(row.mad(k, across))));
+            w.predicated(row_exists & across.lt(k), || a.set(self.a.load(row.mad(k, across))));
             own_a.store(&a);
-            w.when(down.lt(k) & column_exists, || b.set(self.b.load(down.mad(n, column))));
+            w.predicated(down.lt(k) & column_exists, || b.set(self.b.load(down.mad(n, column))));
             own_b.store(&b);
             w.barrier().await;
             for i in (0..tile).step_by(4) {

@@ -60,7 +60,7 @@ pub mod prelude {
     pub use crate::workload::constants::Constants;
     pub use crate::workload::gpu::{Gpu, Launch};
     pub use crate::workload::input::*;
-    pub use crate::workload::lanes::{Lanes, Var};
+    pub use crate::workload::lanes::{Lanes, Operand, Var};
     pub use crate::workload::memory::{Array, Word};
     pub use crate::workload::parameters::{Choice, Parameter, show_count};
     pub use crate::workload::pointer::{Pointer, Shared};

@@ -22,7 +22,7 @@
 //! }
 //! ```
 //!
-//! As compiled (nvcc 13 for sm_75): the 32 loads come before the first use. Where the columns are not a multiple of 32, a
+//! As compiled (nvcc 13 for sm_75): the 32 loads come before the first use; `jj < end` is a predicate. Where the columns are not a multiple of 32, a
 //! guard `lane + (blockIdx.y << 5) < columns` stands around each load and the store, and the loads come one by one.
 
 use warpmem_trace::CacheOp;
@@ -103,7 +103,7 @@ impl Product {
         let (sum, jj) = (w.var(0.0), w.var(start + lane));
         w.range(start, end, 32, |_| {
             let (first, value) = (w.var(0), w.var(0.0));
-            w.when(jj.get().lt(end), || {
+            w.predicated(jj.get().lt(end), || {
                 first.set(read(self.colind.at(jj.get())) * self.columns);
                 value.set(read(self.value.at(jj.get())));
             });

@@ -2,7 +2,7 @@
 //! tile in shared memory (tiled: both sides in lines; a column of padding keeps the tile's columns in different banks).
 //!
 //! ```cuda
-//! // 32 × 8 threads for a tile of 32 × 32; the loops are unrolled. The guards are ours: NVIDIA's sizes are multiples of 32.
+//! // 32 × 8 threads for a tile of 32 × 32. The guards are ours: NVIDIA's sizes are multiples of 32.
 //! __global__ void transposeNaive(float *odata, const float *idata, int width, int height) {
 //!     int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
 //!     for (int j = 0; j < 32; j += 8)
@@ -19,6 +19,8 @@
 //!         if (x < height && y + j < width) odata[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
 //! }
 //! ```
+//!
+//! As compiled (nvcc 13 for sm_75): the loops are unrolled, and the guards are predicates.
 
 use super::prelude::*;
 
@@ -101,7 +103,7 @@ impl Transposition {
         let to = self.output.at(x.mad(self.height, y));
         for j in (0..TILE).step_by(ROWS as usize) {
             let row = y + j;
-            w.when(x.lt(self.width) & row.lt(self.height), || {
+            w.predicated(x.lt(self.width) & row.lt(self.height), || {
                 to.offset(j).store(self.input.load(row.mad(self.width, x)));
             });
         }
@@ -114,7 +116,7 @@ impl Transposition {
         let to = tile.at(line.mad(PITCH, column));
         for j in (0..TILE).step_by(ROWS as usize) {
             let row = y + j;
-            w.when(x.lt(self.width) & row.lt(self.height), || {
+            w.predicated(x.lt(self.width) & row.lt(self.height), || {
                 to.offset(j * PITCH).store(self.input.load(row.mad(self.width, x)));
             });
         }
@@ -123,7 +125,7 @@ impl Transposition {
         let from = tile.at(column.mad(PITCH, line));
         for j in (0..TILE).step_by(ROWS as usize) {
             let row = y + j;
-            w.when(x.lt(self.height) & row.lt(self.width), || {
+            w.predicated(x.lt(self.height) & row.lt(self.width), || {
                 self.output.store(row.mad(self.height, x), from.offset(j).load());
             });
         }

@@ -385,3 +385,29 @@ fn a_pointer_steps_both_ways_and_points_to_anything_without_instructions() {
     // Compare, convergence barrier, branch; and nothing for the address.
     assert_eq!(between(Kind::Load), 3);
 }
+
+#[test]
+fn a_predicated_body_is_for_some_lanes_and_has_no_branch() {
+    let run = run_cta(32, async |w, out| {
+        let x = w.thread_x();
+        let (value, kept) = (w.var(7), x + 1);
+        w.predicated(x.lt(8), || value.set(kept));
+        w.predicated(x.lt(0), || out.store(x, 99));
+        let loaded = w.predicated(x.ge(4), || out.load(x));
+        w.predicated(x.ge(4), || value.set(loaded + &value + 2));
+        out.store(x, &value);
+    });
+    let expected = |x: u32| if x < 8 { x + 1 } else { 7 };
+    assert_eq!(run.result, lanes(|x| expected(x) + 2 * u32::from(x >= 4)));
+    let executed = run.warp(0);
+    assert_eq!(masks(&executed, Kind::Load), [ALL << 4]);
+    assert_eq!(masks(&executed, Kind::Store), [ALL]);
+    assert_eq!(count(&executed, OpClass::Control), 0);
+}
+
+#[test]
+fn bits_of_floats_are_read_without_an_instruction() {
+    for class in [OpClass::Integer, OpClass::Fp32] {
+        assert_eq!(unary(class, |x| x.as_f32().as_u32()), (lanes(|x| x), 0));
+    }
+}
