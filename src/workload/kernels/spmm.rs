@@ -145,11 +145,12 @@ mod tests {
         let Matrix { structure, values, .. } = matrix;
         let mut product = vec![0.0; (structure.rows() * columns) as usize];
         for row in 0..structure.rows() as usize {
-            for entry in structure.offsets[row] as usize..structure.offsets[row + 1] as usize {
-                let from = structure.columns[entry] * columns;
+            let entries = structure.offsets[row] as usize..structure.offsets[row + 1] as usize;
+            let of_row = structure.columns[entries.clone()].iter().zip(&values[entries]);
+            for (&from, value) in of_row {
                 for column in 0..columns as usize {
-                    let element = dense[from as usize + column];
-                    product[row * columns as usize + column] += values[entry] * element;
+                    let element = dense[(from * columns) as usize + column];
+                    product[row * columns as usize + column] += value * element;
                 }
             }
         }
