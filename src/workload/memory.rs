@@ -177,6 +177,12 @@ impl Memory {
     /// # Panics
     /// If a word is not within one array: the kernel is wrong.
     pub fn read<T: Word>(&self, mask: u32, addresses: &[u64; WARP_SIZE]) -> [T; WARP_SIZE] {
+        if let Some(Place { allocation, at }) = self.side_by_side::<T>(mask, addresses) {
+            let bytes = &self.allocations[allocation].bytes[at..at + WARP_SIZE * T::BYTES];
+            return std::array::from_fn(|lane| {
+                T::decode(&bytes[lane * T::BYTES..(lane + 1) * T::BYTES])
+            });
+        }
         let mut values = [T::ZERO; WARP_SIZE];
         let mut place = Place::default();
         for lane in lanes_of(mask) {
@@ -196,6 +202,11 @@ impl Memory {
         addresses: &[u64; WARP_SIZE],
         value: impl Fn(usize) -> T,
     ) {
+        if let Some(Place { allocation, at }) = self.side_by_side::<T>(mask, addresses) {
+            let bytes = &mut self.allocations[allocation].bytes[at..at + WARP_SIZE * T::BYTES];
+            let words = bytes.chunks_exact_mut(T::BYTES).enumerate();
+            return words.for_each(|(lane, word)| value(lane).encode(word));
+        }
         let mut place = Place::default();
         for lane in lanes_of(mask) {
             place = self.locate::<T>(addresses[lane], place);
@@ -237,6 +248,18 @@ impl Memory {
     #[inline]
     fn locate<T: Word>(&self, address: u64, before: Place) -> Place {
         self.within::<T>(before.allocation, address).unwrap_or_else(|| self.search::<T>(address))
+    }
+
+    /// Where the first word lies, if all lanes are active and their words follow one another in one array, as in
+    /// regular code most do: they are moved as one piece.
+    fn side_by_side<T: Word>(&self, mask: u32, addresses: &[u64; WARP_SIZE]) -> Option<Place> {
+        let follows = |pair: &[u64]| pair[1].wrapping_sub(pair[0]) == T::BYTES as u64;
+        if mask != u32::MAX || !addresses.windows(2).all(follows) {
+            return None;
+        }
+        let first = self.search::<T>(addresses[0]);
+        let last = self.within::<T>(first.allocation, addresses[WARP_SIZE - 1]);
+        last.and(Some(first))
     }
 
     /// Where the word at `address` lies, if that is in this allocation, and aligned.
@@ -293,6 +316,31 @@ mod tests {
         memory.write(1, &[words.address(2); WARP_SIZE], |_| 1.5f32);
         assert_eq!(read::<f32>(&memory, words.address(2)), 1.5);
         assert_eq!(memory.words(words), [1, 2, 1.5f32.to_bits(), 0x0a0b_0c0d]);
+    }
+
+    #[test]
+    fn lanes_side_by_side_are_as_lanes_one_by_one() {
+        let mut memory = Memory::default();
+        let array = memory.allocate::<[u32; 2]>(40);
+        let addresses = std::array::from_fn(|lane| array.address(lane as u64 + 3));
+        let value = |lane: usize| [lane as u32, 7];
+        memory.write(u32::MAX, &addresses, value);
+        let one_by_one =
+            [1 << 31, u32::MAX >> 1].map(|mask| memory.read::<[u32; 2]>(mask, &addresses));
+        let together: [[u32; 2]; WARP_SIZE] = memory.read(u32::MAX, &addresses);
+        assert_eq!(together, std::array::from_fn(value));
+        assert_eq!(together[31], one_by_one[0][31]);
+        assert_eq!(together[..31], one_by_one[1][..31]);
+        let words = memory.words(array);
+        assert_eq!((words[2], words[3], words[34], words[35]), ([0; 2], [0, 7], [31, 7], [0; 2]));
+    }
+
+    #[test]
+    #[should_panic(expected = "lies in no array")]
+    fn the_last_of_lanes_side_by_side_must_lie_in_the_array_too() {
+        let mut memory = Memory::default();
+        let words = memory.allocate::<u32>(31);
+        memory.read::<u32>(u32::MAX, &std::array::from_fn(|lane| words.address(lane as u64)));
     }
 
     #[test]

@@ -519,8 +519,12 @@ impl Warp {
             let sources = Sources::of([access.address_register].iter().chain(data).copied());
             let mut issued = self.issued.borrow_mut();
             issued.push(Pending { place, operation, mask, destination, sources });
-            for (slot, lane) in issued.addresses.iter_mut().zip(lanes_of(mask)) {
-                *slot = access.addresses[lane];
+            if mask == u32::MAX {
+                issued.addresses = *access.addresses;
+            } else {
+                for (slot, lane) in issued.addresses.iter_mut().zip(lanes_of(mask)) {
+                    *slot = access.addresses[lane];
+                }
             }
         }
         destination
