@@ -260,4 +260,16 @@ mod tests {
             assert_eq!(workload.sizes.len(), 3, "{}", workload.name);
         }
     }
+
+    #[test]
+    fn the_built_in_suite_has_every_kernel() {
+        let planned = Suite::built_in().plan(Some("small"), &[]).unwrap();
+        for generator in crate::workload::generators() {
+            assert!(
+                planned.iter().any(|p| p.request.kernel == generator.name),
+                "{}",
+                generator.name
+            );
+        }
+    }
 }

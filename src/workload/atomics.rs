@@ -57,16 +57,6 @@ impl<'w, T: Number> Pointer<'w, T> {
         self.reduce(value, T::plus);
     }
 
-    /// `atomicMin(p, value)` whose result is not used.
-    pub fn min(self, value: impl Operand<T>) {
-        self.reduce(value, T::lesser);
-    }
-
-    /// `atomicMax(p, value)` whose result is not used.
-    pub fn max(self, value: impl Operand<T>) {
-        self.reduce(value, T::greater);
-    }
-
     /// `atomicAdd(p, value)`: what was there before.
     pub fn fetch_add(self, value: impl Operand<T>) -> Lanes<'w, T> {
         self.fetch(value, T::plus)
@@ -75,11 +65,6 @@ impl<'w, T: Number> Pointer<'w, T> {
     /// `atomicMin(p, value)`: what was there before.
     pub fn fetch_min(self, value: impl Operand<T>) -> Lanes<'w, T> {
         self.fetch(value, T::lesser)
-    }
-
-    /// `atomicMax(p, value)`: what was there before.
-    pub fn fetch_max(self, value: impl Operand<T>) -> Lanes<'w, T> {
-        self.fetch(value, T::greater)
     }
 }
 
@@ -92,10 +77,5 @@ impl<'w, T: Integer> Pointer<'w, T> {
     /// `atomicXor(p, value)` whose result is not used.
     pub fn xor(self, value: impl Operand<T>) {
         self.reduce(value, T::xor);
-    }
-
-    /// `atomicOr(p, value)`: what was there before.
-    pub fn fetch_or(self, value: impl Operand<T>) -> Lanes<'w, T> {
-        self.fetch(value, T::or)
     }
 }

@@ -37,13 +37,6 @@ impl<'w> Lanes<'w, u64> {
     }
 }
 
-impl<'w> Lanes<'w, u8> {
-    /// `(unsigned)x`: a load of a byte has extended it already, no instruction.
-    pub fn to_u32(self) -> Lanes<'w, u32> {
-        self.view(u32::from)
-    }
-}
-
 impl<'w> Lanes<'w, f16> {
     /// `__half2float` (`HADD2.F32`)
     pub fn to_f32(self) -> Lanes<'w, f32> {
@@ -103,11 +96,6 @@ impl<'w> Lanes<'w, f32> {
         self.view(f32::abs)
     }
 
-    /// `(unsigned)x` (`F2I.TRUNC`): towards zero, held within what fits.
-    pub fn to_u32(self) -> Lanes<'w, u32> {
-        self.converted(OpClass::Integer, |value| value as u32)
-    }
-
     /// `__float2half` (`F2F.F16`)
     pub fn to_f16(self) -> Lanes<'w, f16> {
         self.converted(OpClass::Integer, f16::from_f32)
@@ -128,19 +116,6 @@ impl<'w> Lanes<'w, f32> {
         let register = warp.compute(OpClass::Fp32, &[Some(refined), divisor.register()]);
         let values = std::array::from_fn(|lane| self.lane(lane) / divisor.lane(lane));
         Lanes::new(warp, values, Some(register))
-    }
-
-    /// `sqrtf`: `MUFU.RSQ`, the check of its range with a branch not taken, and Newton's step (`FMUL`, two `FFMA`).
-    pub fn sqrt(self) -> Lanes<'w, f32> {
-        let warp = self.warp();
-        let mut refined = warp.compute(OpClass::Sfu, &[self.register()]);
-        warp.compute(OpClass::Integer, &[self.register()]);
-        warp.not_taken();
-        for _ in 0..2 {
-            refined = warp.compute(OpClass::Fp32, &[Some(refined), self.register()]);
-        }
-        let register = warp.compute(OpClass::Fp32, &[Some(refined), self.register()]);
-        Lanes::new(warp, std::array::from_fn(|lane| self.lane(lane).sqrt()), Some(register))
     }
 
     /// `__expf`: `FMUL` by log2(e), `MUFU.EX2`.

@@ -49,21 +49,6 @@ impl<'w> Predicate<'w> {
         let bits = self.bits & self.warp.active();
         Lanes::new(self.warp, [bits; WARP_SIZE], Some(register))
     }
-
-    /// `__any_sync`: whether it holds for one active lane at least.
-    pub fn any(self) -> Predicate<'w> {
-        self.vote(self.bits & self.warp.active() != 0)
-    }
-
-    /// `__all_sync`: whether it holds for every active lane.
-    pub fn all(self) -> Predicate<'w> {
-        self.vote(!self.bits & self.warp.active() == 0)
-    }
-
-    fn vote(self, outcome: bool) -> Predicate<'w> {
-        let register = self.warp.compute(OpClass::Integer, &[self.register()]);
-        Predicate { bits: if outcome { u32::MAX } else { 0 }, register, ..self }
-    }
 }
 
 /// Both hold (`PLOP3`).

@@ -182,12 +182,6 @@ impl Warp {
         self.special(|linear| linear / width % height)
     }
 
-    /// `threadIdx.z`
-    pub fn thread_z(&self) -> Lanes<'_, u32> {
-        let [width, height, _] = self.position.get().block;
-        self.special(|linear| linear / width / height)
-    }
-
     /// Number of the lane in the warp.
     pub fn lane(&self) -> Lanes<'_, u32> {
         self.special(|linear| linear % WARP_SIZE as u32)
@@ -210,12 +204,6 @@ impl Warp {
         self.special(|_| y)
     }
 
-    /// `blockIdx.z`
-    pub fn block_z(&self) -> Lanes<'_, u32> {
-        let [_, _, z] = self.position.get().cta;
-        self.special(|_| z)
-    }
-
     /// `blockDim.x`, a constant.
     pub fn block_width(&self) -> u32 {
         self.position.get().block[0]
@@ -229,11 +217,6 @@ impl Warp {
     /// `gridDim.x`, a constant.
     pub fn grid_width(&self) -> u32 {
         self.position.get().grid[0]
-    }
-
-    /// `gridDim.y`, a constant.
-    pub fn grid_height(&self) -> u32 {
-        self.position.get().grid[1]
     }
 
     /// `blockIdx.x * blockDim.x + threadIdx.x`
@@ -406,15 +389,6 @@ impl Warp {
             true => Poll::Ready(()),
         })
         .await;
-    }
-
-    /// `__threadfence()` (`MEMBAR`).
-    pub fn fence(&self) {
-        let place = self.advance();
-        let mask = self.active();
-        if mask != 0 {
-            self.sync_point(|assembler| assembler.fence(pc(place), mask));
-        }
     }
 
     /// The top of a loop: what was computed before it is not computed again on the next round, so no
