@@ -30,7 +30,8 @@ fn lanes(of: impl Fn(u32) -> u32) -> Vec<u32> {
 #[test]
 fn integers_are_calculated_with_one_instruction_each() {
     type Operation = for<'w> fn(Lanes<'w, u32>) -> Lanes<'w, u32>;
-    let operations: [(Operation, fn(u32) -> u32); 15] = [
+    type Expected = fn(u32) -> u32;
+    let operations: [(Operation, Expected); 15] = [
         (|x| x + 5, |x| x + 5),
         (|x| x - 5, |x| x.wrapping_sub(5)),
         (|x| x * 5, |x| x * 5),
@@ -78,7 +79,8 @@ fn bits_are_counted_and_found() {
 #[test]
 fn conditions_are_of_each_lane() {
     type Condition = for<'w> fn(Lanes<'w, u32>) -> Predicate<'w>;
-    let conditions: [(Condition, fn(u32) -> bool); 9] = [
+    type Holds = fn(u32) -> bool;
+    let conditions: [(Condition, Holds); 9] = [
         (|x| x.lt(7), |x| x < 7),
         (|x| x.le(7), |x| x <= 7),
         (|x| x.gt(7), |x| x > 7),
