@@ -63,7 +63,8 @@ impl FromArgMatches for Target {
         if name == SUITE {
             return suite::Args::from_arg_matches(matches).map(Target::Suite);
         }
-        let unknown = |error| Error::raw(ErrorKind::InvalidSubcommand, format!("{error}\n"));
+        let unknown =
+            |error| Error::raw(ErrorKind::InvalidSubcommand, format!("{error}; or `{SUITE}`\n"));
         let generator = workload::find(name).map_err(unknown)?;
         Ok(Target::Kernel(kernel::Kernel::from_matches(generator, matches)))
     }
