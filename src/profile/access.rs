@@ -149,7 +149,7 @@ pub(super) enum Pattern {
     Uniform,
     /// Neighbours lie side by side, upwards or downwards.
     UnitStride,
-    /// A constant distance from lane to lane.
+    /// A constant distance for each step of the lane's number, over three lanes or more.
     Strided,
     /// In a few runs of lanes side by side or at one address, as the rows of a two-dimensional block are.
     Runs,
@@ -162,26 +162,22 @@ const RUN: usize = 4;
 impl Pattern {
     pub const COUNT: usize = 6;
 
-    /// Of a record with at least one active lane. Distances are between neighbours among the active lanes or, where
-    /// that is not constant, for each step of the lane's number: `a[i]` under a divergent mask is unit-stride too.
+    /// Of a record with at least one active lane. The distance is the one for each step of the lane's number: `a[i]`
+    /// under a divergent mask is unit-stride. Active lanes side by side, as in a compaction, are so too, whatever lies
+    /// between them. Two lanes always have a distance, which says nothing unless it is one of these.
     pub fn of(record: &Record, width: u8) -> Pattern {
-        if record.mask.count_ones() == 1 {
+        let active = record.mask.count_ones();
+        if active == 1 {
             return Pattern::SingleLane;
         }
-        let stride = match record.form {
-            AddressForm::Stride(stride) => Some(stride),
-            _ => stride_by_lane(record),
-        };
-        match stride {
+        let is_unit = |stride: i64| stride.unsigned_abs() == u64::from(width);
+        match stride_by_lane(record) {
             Some(0) => Pattern::Uniform,
-            Some(stride) if stride.unsigned_abs() == u64::from(width) => Pattern::UnitStride,
-            Some(_) => Pattern::Strided,
-            None if runs(record.active_addresses(), width) * RUN
-                <= record.active_addresses().len() =>
-            {
-                Pattern::Runs
-            }
-            None => Pattern::Irregular,
+            Some(stride) if is_unit(stride) => Pattern::UnitStride,
+            _ if stride_of_active(record).is_some_and(is_unit) => Pattern::UnitStride,
+            Some(_) if active > 2 => Pattern::Strided,
+            _ if runs(record.active_addresses(), width) * RUN <= active as usize => Pattern::Runs,
+            _ => Pattern::Irregular,
         }
     }
 }
@@ -192,8 +188,27 @@ fn runs(addresses: &[u64], width: u8) -> usize {
     1 + addresses.windows(2).filter(is_break).count()
 }
 
+/// The distance from each active lane to the next one, if it is constant.
+fn stride_of_active(record: &Record) -> Option<i64> {
+    if let AddressForm::Stride(stride) = record.form {
+        return Some(stride);
+    }
+    let pairs = record.active_addresses().windows(2);
+    let mut distances = pairs.map(|pair| pair[1].wrapping_sub(pair[0]) as i64);
+    let first = distances.next()?;
+    distances.all(|distance| distance == first).then_some(first)
+}
+
+/// Whether lanes between the first and the last active one are off.
+fn has_gaps(mask: u32) -> bool {
+    mask.count_zeros() > mask.leading_zeros() + mask.trailing_zeros()
+}
+
 /// The distance for each step of the lane's number, if it is constant.
 fn stride_by_lane(record: &Record) -> Option<i64> {
+    if !has_gaps(record.mask) {
+        return stride_of_active(record);
+    }
     let &[first, second, ..] = record.active_addresses() else { return None };
     let mut lanes = (0..u32::BITS).filter(|lane| record.mask >> lane & 1 == 1).map(i64::from);
     let (from, next) = (lanes.next()?, lanes.next()?);
@@ -267,8 +282,11 @@ mod tests {
         assert_eq!(of(0b0111, &[16, 12, 8]), Pattern::UnitStride, "downwards");
         assert_eq!(of(0b1011, &[8, 12, 20]), Pattern::UnitStride, "with a lane that is off");
         assert_eq!(of(0b0111, &[8, 20, 32]), Pattern::Strided);
-        assert_eq!(of(0b0101, &[0, 6]), Pattern::Strided, "3 bytes a lane");
-        assert_eq!(of(0b0101, &[0, 7]), Pattern::Irregular, "no whole bytes a lane");
+        assert_eq!(of(0b1_0101, &[0, 6, 12]), Pattern::Strided, "3 bytes a lane");
+        assert_eq!(of(0b1_0101, &[0, 7, 14]), Pattern::Irregular, "no whole bytes a lane");
+        assert_eq!(of(0b1011, &[0, 8, 16]), Pattern::Irregular, "a lane lies between");
+        assert_eq!(of(0b1011, &[8, 12, 16]), Pattern::UnitStride, "among the active lanes");
+        assert_eq!(of(0b0011, &[0, 128]), Pattern::Irregular, "of two lanes");
         assert_eq!(of(0b0111, &[8, 12, 20]), Pattern::Irregular);
         assert_eq!(of(0xff, &[0, 4, 8, 12, 400, 404, 408, 412]), Pattern::Runs);
         assert_eq!(of(0xff, &[0, 0, 0, 0, 4, 8, 72, 72]), Pattern::Runs, "at one address, too");
@@ -277,8 +295,6 @@ mod tests {
             Pattern::Irregular,
             "of eight lanes three runs"
         );
-        let packed = record(0b1011, AddressForm::Stride(4), &[8, 12, 16]);
-        assert_eq!(Pattern::of(&packed, 4), Pattern::UnitStride, "among the active lanes");
     }
 
     proptest! {

@@ -116,9 +116,9 @@ pub struct Patterns {
     pub single_lane: u64,
     /// All lanes at one address.
     pub uniform: u64,
-    /// Lanes side by side, upwards or downwards.
+    /// Lanes side by side, upwards or downwards, by the lanes' numbers or among the active ones.
     pub unit_stride: u64,
-    /// Another constant distance from lane to lane.
+    /// Another constant distance for each step of the lane's number, over three lanes or more.
     pub strided: u64,
     /// Runs, of four lanes or more in the mean, side by side or at one address, as the rows of a two-dimensional block.
     pub runs: u64,

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::testing::{Step, TestKernel, compute, load, machine, memory, store, trace};
-use warpmem_trace::{Kind, OpClass, Space};
+use warpmem_trace::{
+    CtaBuilder, KernelInfo, Kind, OpClass, Provenance, Space, TraceWriter, WriterOptions,
+};
 
 fn of(kernels: &[TestKernel]) -> Profile {
     let options = Options::default();
@@ -55,6 +57,63 @@ fn divergence_by_hand() {
         "across two lines"
     );
     assert_eq!(atomics.patterns, Patterns { uniform: 1, ..Patterns::default() });
+}
+
+/// The profile of one load of 4 bytes a lane under a mask, after compute instructions of which so many lanes are
+/// active, through the writer and the reader.
+fn of_load(mask: u32, addresses: &[u64], compute: &[(OpClass, u32)]) -> Profile {
+    let Step::Record { mut instruction, .. } = load(addresses) else { panic!("a record") };
+    let mut lanes = [0; OpClass::COUNT];
+    for &(class, active) in compute {
+        let Step::Compute(step) = fp(class) else { panic!("compute") };
+        instruction.compute.push(step);
+        lanes[class as usize] += active;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.wmt");
+    let options = WriterOptions::default();
+    let mut writer = TraceWriter::create(&path, Provenance::default(), options).unwrap();
+    let kernel = KernelInfo { grid: [1; 3], block: [32, 1, 1], ..KernelInfo::default() };
+    writer.begin_kernel(kernel).unwrap();
+    let mut cta = CtaBuilder::new();
+    cta.begin([0; 3]);
+    cta.begin_warp(0);
+    cta.push(writer.intern(&instruction), mask, &lanes, addresses);
+    writer.cta(&cta).unwrap();
+    writer.end_kernel().unwrap();
+    writer.finish().unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let go_on = &mut |_: &Progress| ControlFlow::Continue(());
+    profile(&trace, &machine(&[]), &Options::default(), go_on).unwrap()
+}
+
+/// The reader says that distances are constant where they are so among the active lanes, and two always are.
+#[test]
+fn patterns_of_lanes_with_gaps() {
+    let apart = |bytes: u64| (0..16).map(|index| 4096 + bytes * index).collect::<Vec<u64>>();
+    let (side_by_side, doubled, wide) = (apart(4), apart(8), apart(256));
+    let none = Patterns::default;
+    let [unit, strided, irregular, uniform] = [
+        Patterns { unit_stride: 1, ..none() },
+        Patterns { strided: 1, ..none() },
+        Patterns { irregular: 1, ..none() },
+        Patterns { uniform: 1, ..none() },
+    ];
+    let cases: [(u32, &[u64], Patterns, &str); 9] = [
+        (0x5555_5555, &doubled, unit, "a[i] in every other lane"),
+        (0x5555_5555, &side_by_side, unit, "a compaction"),
+        (0x5555_5555, &wide, strided, "128 bytes a lane"),
+        (0x0000_ffff, &doubled, strided, "8 bytes a lane"),
+        (0x0001_7fff, &doubled, irregular, "but for a lane that is off"),
+        (0x8000_0001, &[4096, 94_208], irregular, "two lanes anywhere"),
+        (0x0000_0003, &[4096, 94_208], irregular, "two neighbours anywhere"),
+        (0x8000_0001, &[4096, 4096 + 4 * 31], unit, "a[i] in two lanes"),
+        (0x8000_0001, &[4096, 4096], uniform, "two lanes at one address"),
+    ];
+    for (mask, addresses, expected, what) in cases {
+        let profile = of_load(mask, addresses, &[]);
+        assert_eq!(profile.all.divergence[0].patterns, expected, "{what}");
+    }
 }
 
 #[test]
