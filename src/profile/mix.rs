@@ -8,7 +8,8 @@ use warpmem_trace::{Kernel, Kind, OpClass, Space};
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Mix {
     pub warp_instructions: u64,
-    /// Active lanes of an instruction, mean: of 32, the SIMT efficiency.
+    /// Active lanes of an instruction, mean over all but those of class `control`: of 32, the SIMT efficiency. Where
+    /// traces are generated, the lanes of a branch are those that take it, which may be none.
     pub mean_lanes: Option<f64>,
     /// Those that occur, the most frequent first.
     pub kinds: Vec<InstructionKind>,
@@ -23,6 +24,7 @@ pub struct InstructionKind {
     pub warp_instructions: u64,
     /// Of all warp instructions.
     pub share: f64,
+    /// Active lanes, mean; of class `control`, where traces are generated, the lanes that branch.
     pub mean_lanes: Option<f64>,
 }
 
@@ -87,8 +89,13 @@ impl MixTally {
         kinds.sort_by(|a, b| {
             b.warp_instructions.cmp(&a.warp_instructions).then_with(|| a.name.cmp(&b.name))
         });
-        let mean_lanes = ratio(self.thread_instructions, self.warp_instructions);
-        Mix { warp_instructions: self.warp_instructions, mean_lanes, kinds }
+        Mix { warp_instructions: self.warp_instructions, mean_lanes: self.mean_lanes(), kinds }
+    }
+
+    fn mean_lanes(&self) -> Option<f64> {
+        let control = OpClass::Control as usize;
+        let lanes = self.thread_instructions.saturating_sub(self.compute_lanes[control]);
+        ratio(lanes, self.warp_instructions.saturating_sub(self.compute[control]))
     }
 }
 

@@ -33,20 +33,35 @@ pub struct ReuseBin {
     pub to: u64,
     /// Of all accesses, cold ones included.
     pub share: f64,
-    /// The misses of a cache of `to` lines, of all accesses: of those further away and cold ones.
-    pub miss_ratio: f64,
+    /// The misses of a cache of `to` lines, of all accesses: of those further away and cold ones; null where the sample
+    /// is too coarse for so few lines.
+    pub miss_ratio: Option<f64>,
 }
 
 /// What a fully associative cache with LRU replacement that allocates on every access would miss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CacheMisses {
     pub bytes: u64,
-    /// Of all accesses; null without any.
+    /// Of all accesses; null without any, and where the sample is too coarse for a cache of so few lines.
     pub miss_ratio: Option<f64>,
-    /// Of the ratio; 0 where it is exact, null where there are too few accesses to tell.
+    /// Of the ratio; 0 where it is exact, null where there is none or too few accesses to tell.
     pub standard_error: Option<f64>,
 }
 
+impl Reuse {
+    /// The fewest lines of a cache whose misses are told. Distances of a sample are multiples of the number of lines
+    /// that a followed one stands for: near it, rounding would decide between hit and miss, which no standard error
+    /// shows.
+    pub fn least_cache_lines(&self) -> u64 {
+        match self.lines_per_followed {
+            1 => 0,
+            lines => lines.saturating_mul(COARSEST),
+        }
+    }
+}
+
+/// A cache has at least so many times the lines that a followed one stands for.
+const COARSEST: u64 = 8;
 /// Groups of lines whose differences say how far a sample may be off.
 const GROUPS: usize = 16;
 /// Bins for each power of two.
@@ -141,33 +156,35 @@ impl ReuseTally {
 
     pub fn figures(&self, line_bytes: u64) -> Reuse {
         let accesses: u64 = self.cold + self.bins.iter().sum::<u64>();
-        let mut nearer = 0;
-        let occupied = self.bins.iter().enumerate().map(|(bin, &count)| {
-            nearer += count;
-            ReuseBin {
-                from: start_of(bin),
-                to: start_of(bin + 1),
-                share: count as f64 / accesses as f64,
-                miss_ratio: (accesses - nearer) as f64 / accesses as f64,
-            }
-        });
-        let histogram = occupied.collect();
-        let caches = self.caches.iter().enumerate();
-        Reuse {
+        let mut reuse = Reuse {
             followed_accesses: self.followed,
             lines_per_followed: self.last.weight(),
             cold_share: ratio(self.cold, accesses),
-            histogram,
-            caches: caches.map(|(cache, lines)| self.misses(cache, lines * line_bytes)).collect(),
-        }
+            histogram: Vec::new(),
+            caches: Vec::new(),
+        };
+        let least = reuse.least_cache_lines();
+        let mut nearer = 0;
+        let occupied = self.bins.iter().enumerate().map(|(bin, &count)| {
+            nearer += count;
+            let (from, to) = (start_of(bin), start_of(bin + 1));
+            let miss_ratio = ratio(accesses - nearer, accesses).filter(|_| to >= least);
+            ReuseBin { from, to, share: count as f64 / accesses as f64, miss_ratio }
+        });
+        reuse.histogram = occupied.collect();
+        let caches = self.caches.iter().enumerate().map(|(cache, &lines)| {
+            let miss_ratio = self.miss_ratio(cache).filter(|_| lines >= least);
+            let standard_error = miss_ratio.and_then(|ratio| self.standard_error(cache, ratio));
+            CacheMisses { bytes: lines * line_bytes, miss_ratio, standard_error }
+        });
+        reuse.caches = caches.collect();
+        reuse
     }
 
-    fn misses(&self, cache: usize, bytes: u64) -> CacheMisses {
+    fn miss_ratio(&self, cache: usize) -> Option<f64> {
         let accesses = self.groups.iter().map(|group| group.accesses).sum();
         let misses = self.groups.iter().map(|group| group.misses[cache]).sum();
-        let miss_ratio = ratio(misses, accesses);
-        let standard_error = miss_ratio.and_then(|ratio| self.standard_error(cache, ratio));
-        CacheMisses { bytes, miss_ratio, standard_error }
+        ratio(misses, accesses)
     }
 
     /// Of a ratio of sums over groups of lines, from how far the groups are from it (Cochran, Sampling Techniques,
@@ -242,8 +259,8 @@ mod tests {
         let bins: Vec<_> =
             reuse.histogram.iter().map(|bin| (bin.from, bin.to, bin.share)).collect();
         assert_eq!(bins, [(0, 1, 1.0 / 6.0), (1, 2, 1.0 / 6.0), (2, 3, 1.0 / 6.0)]);
-        let ratios: Vec<f64> = reuse.histogram.iter().map(|bin| bin.miss_ratio).collect();
-        assert_eq!(ratios, [5.0 / 6.0, 4.0 / 6.0, 0.5]);
+        let ratios: Vec<_> = reuse.histogram.iter().map(|bin| bin.miss_ratio).collect();
+        assert_eq!(ratios, [Some(5.0 / 6.0), Some(4.0 / 6.0), Some(0.5)]);
         let caches: Vec<_> =
             reuse.caches.iter().map(|cache| (cache.bytes, cache.miss_ratio)).collect();
         assert_eq!(caches, [(128, Some(5.0 / 6.0)), (256, Some(4.0 / 6.0)), (384, Some(0.5))]);
@@ -285,6 +302,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_cache_that_is_small_for_the_sample_has_no_ratio() {
+        let accesses: Vec<u64> = (0..3).flat_map(|_| 0..4096).collect();
+        let reuse = followed(&accesses, 600, &[8, 63, 64, 4095]);
+        assert_eq!((reuse.lines_per_followed, reuse.least_cache_lines()), (8, 64));
+        let is_told =
+            |cache: &CacheMisses| (cache.miss_ratio.is_some(), cache.standard_error.is_some());
+        let told: Vec<_> = reuse.caches.iter().map(is_told).collect();
+        assert_eq!(told, [(false, false), (false, false), (true, true), (true, true)]);
+        for bin in &reuse.histogram {
+            assert_eq!(bin.miss_ratio.is_some(), bin.to >= 64, "{bin:?}");
+        }
+        let exact = followed(&accesses, 1 << 20, &[1]);
+        assert_eq!((exact.caches[0].miss_ratio, exact.least_cache_lines()), (Some(1.0), 0));
+    }
+
     /// Skewed accesses to 20,000 lines, of which at most 2000 are followed: within 3 standard errors at every size.
     #[test]
     fn a_sample_is_as_near_as_it_says() {
@@ -295,7 +328,7 @@ mod tests {
                 random.below(range)
             })
             .collect();
-        let caches = [100, 500, 1000, 2000, 5000, 10_000, 19_000];
+        let caches = [128, 500, 1000, 2000, 5000, 10_000, 19_000];
         let exact = followed(&accesses, 1 << 20, &caches);
         let sampled = followed(&accesses, 2000, &caches);
         assert_eq!((exact.lines_per_followed, sampled.lines_per_followed), (1, 16));

@@ -275,6 +275,11 @@ fn lines(label: &str, room: f64) -> Vec<&str> {
     if fits { vec![label] } else { label.split(' ').collect() }
 }
 
+/// Lines of caches and the miss ratios that are known of them.
+fn curve(reuse: &Reuse) -> Vec<(u64, f64)> {
+    reuse.histogram.iter().filter_map(|bin| Some((bin.to, bin.miss_ratio?))).collect()
+}
+
 /// Miss ratios by cache size, with the sizes that are named marked.
 fn draw_misses<D: DrawingBackend>(
     area: &DrawingArea<D, Shift>,
@@ -310,11 +315,11 @@ where
         .x_label_formatter(&|bytes| size(*bytes as u64))
         .y_label_formatter(&|share| format!("{share:.0}"))
         .draw()?;
-    let curve = reuse.histogram.iter().map(|bin| (bytes(bin.to), 100.0 * bin.miss_ratio));
-    let last = reuse.histogram.last().map_or(reuse.cold_share, |bin| Some(bin.miss_ratio));
-    let curve =
-        curve.filter(|&(size, _)| size >= start).chain(last.map(|ratio| (end, 100.0 * ratio)));
-    chart.draw_series(LineSeries::new(curve, COLOURS[0].stroke_width(2)))?;
+    let curve = curve(reuse).into_iter().map(|(lines, ratio)| (bytes(lines), 100.0 * ratio));
+    let curve = curve.filter(|&(size, _)| size >= start);
+    let last = reuse.cold_share.filter(|_| end >= bytes(reuse.least_cache_lines()));
+    let last = last.map(|ratio| (end, 100.0 * ratio));
+    chart.draw_series(LineSeries::new(curve.chain(last), COLOURS[0].stroke_width(2)))?;
     let marked = reuse.caches.iter().filter_map(|cache| {
         Some((cache.bytes as f64, 100.0 * cache.miss_ratio?, size(cache.bytes)))
     });
@@ -331,10 +336,25 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warpmem::profile::ReuseBin;
 
     #[test]
     fn numbers_of_lines_are_short() {
         assert_eq!([1, 512, 1024, 65_536, 1 << 20].map(short), ["1", "512", "1k", "64k", "1M"]);
+    }
+
+    #[test]
+    fn the_curve_begins_where_the_sample_is_fine_enough() {
+        let bin = |from, to, miss_ratio| ReuseBin { from, to, share: 0.25, miss_ratio };
+        let histogram = vec![bin(0, 4, None), bin(4, 8, Some(0.5)), bin(8, 16, Some(0.25))];
+        let reuse = Reuse {
+            followed_accesses: 4,
+            lines_per_followed: 1,
+            cold_share: Some(0.25),
+            histogram,
+            caches: Vec::new(),
+        };
+        assert_eq!(curve(&reuse), [(8, 0.5), (16, 0.25)]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::text::{bytes, column, count, cut, number, percent, percent_of, size, 
 use std::iter::once;
 use warpmem::profile::{
     Access, Bin, ChannelSpread, Divergence, Estimate, Evenness, Footprint, InstructionKind, Part,
-    Profile, Reuse, SharedBin, Sharing,
+    Profile, Reuse, ReuseBin, SharedBin, Sharing,
 };
 
 /// Most kernels that are columns of the instruction mix.
@@ -97,7 +97,7 @@ fn mix(profile: &Profile) -> String {
     aligned(&rows, &(1..columns.len() + 3).collect::<Vec<_>>())
 }
 
-/// SIMT efficiency.
+/// SIMT efficiency, without branches.
 fn efficiency(part: &Part) -> Option<f64> {
     part.mix.mean_lanes.map(|lanes| lanes / 32.0)
 }
@@ -264,25 +264,26 @@ fn reuse(reuse: &Reuse) -> String {
     let misses = once(words(["LRU cache of", "misses"])).chain(misses);
     let misses = aligned(&misses.collect::<Vec<_>>(), &[0, 1]);
     let heading = words(["lines between", "accesses", "nearer"]);
-    let mut nearer = 0.0;
-    let distances = by_powers(reuse).into_iter().map(|(range, share)| {
-        nearer += share;
-        vec![range, percent(Some(share)), percent(Some(nearer))]
-    });
+    let distances = by_powers(reuse)
+        .into_iter()
+        .map(|(range, share, nearer)| vec![range, percent(Some(share)), percent(nearer)]);
     let cold = vec!["first access".to_owned(), percent(reuse.cold_share), String::new()];
     let distances = once(heading).chain(distances).chain(once(cold));
     format!("{misses}\n{}", aligned(&distances.collect::<Vec<_>>(), &[0, 1, 2]))
 }
 
-/// Shares by powers of two: 0, 1, 2–3, 4–7, …
-fn by_powers(reuse: &Reuse) -> Vec<(String, f64)> {
+/// Shares by powers of two, 0, 1, 2–3, 4–7, …, and what is nearer than the end of each.
+fn by_powers(reuse: &Reuse) -> Vec<(String, f64, Option<f64>)> {
     let power = |from: u64| from.checked_ilog2().map_or(0, |log| log + 1);
     let of_power = reuse.histogram.chunk_by(|a, b| power(a.from) == power(b.from));
     let range = |from: u64| match power(from) {
         0 | 1 => from.to_string(),
         log => format!("{}–{}", 1u64 << (log - 1), (1u64 << log) - 1),
     };
-    of_power.map(|bins| (range(bins[0].from), bins.iter().map(|bin| bin.share).sum())).collect()
+    let nearer = |bins: &[ReuseBin]| bins.last()?.miss_ratio.map(|misses| 1.0 - misses);
+    of_power
+        .map(|bins| (range(bins[0].from), bins.iter().map(|bin| bin.share).sum(), nearer(bins)))
+        .collect()
 }
 
 fn sharing(profile: &Profile) -> String {
