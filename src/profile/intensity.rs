@@ -5,6 +5,7 @@
 //! instructions are no operations here.
 
 use super::footprint::Footprint;
+use super::sampled::Estimate;
 use serde::Serialize;
 use warpmem_trace::OpClass;
 
@@ -23,13 +24,14 @@ pub struct Intensity {
     pub integer_per_sector_byte: Option<f64>,
 }
 
-/// The whole trace's operations per byte that must be moved at least once: an infinite cache.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+/// The whole trace's operations per byte that must be moved at least once: an infinite cache. Where the bytes are
+/// estimates, the ratios have their relative standard error.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compulsory {
     /// Bytes of all distinct lines.
-    pub line_bytes: u64,
+    pub line_bytes: Estimate,
     /// Bytes of all distinct sectors.
-    pub sector_bytes: u64,
+    pub sector_bytes: Estimate,
     pub fp_per_line_byte: Option<f64>,
     pub fp_per_sector_byte: Option<f64>,
     pub integer_per_line_byte: Option<f64>,
@@ -65,15 +67,14 @@ impl Intensity {
 
 impl Compulsory {
     pub(super) fn new(all: &Intensity, global: &Footprint, line: u32, sector: u32) -> Compulsory {
-        let line_bytes = global.lines.value.saturating_mul(line.into());
-        let sector_bytes = global.sectors.value.saturating_mul(sector.into());
+        let (line_bytes, sector_bytes) = (global.lines.times(line), global.sectors.times(sector));
         Compulsory {
             line_bytes,
             sector_bytes,
-            fp_per_line_byte: per_byte(all.fp_operations, line_bytes),
-            fp_per_sector_byte: per_byte(all.fp_operations, sector_bytes),
-            integer_per_line_byte: per_byte(all.integer_operations, line_bytes),
-            integer_per_sector_byte: per_byte(all.integer_operations, sector_bytes),
+            fp_per_line_byte: per_byte(all.fp_operations, line_bytes.value),
+            fp_per_sector_byte: per_byte(all.fp_operations, sector_bytes.value),
+            integer_per_line_byte: per_byte(all.integer_operations, line_bytes.value),
+            integer_per_sector_byte: per_byte(all.integer_operations, sector_bytes.value),
         }
     }
 }

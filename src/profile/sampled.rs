@@ -12,6 +12,16 @@ pub struct Estimate {
     pub standard_error: f64,
 }
 
+impl Estimate {
+    /// In another unit: each of what was counted has so many of it.
+    pub(super) fn times(self, unit: u32) -> Estimate {
+        Estimate {
+            value: self.value.saturating_mul(unit.into()),
+            standard_error: self.standard_error * f64::from(unit),
+        }
+    }
+}
+
 /// Values by key. A key is kept for its hash alone, so that what is kept is a sample of all keys, each as likely as
 /// another, whatever their accesses (spatial sampling: Waldspurger et al., SHARDS, FAST 2015). The rate begins at 1 and
 /// is halved when more than `limit` keys are kept. What is kept of a key is the same as if the rate had been the last

@@ -44,6 +44,8 @@ pub(super) struct Used {
 /// whatever caches would keep from DRAM.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sharing {
+    /// Of all lines or rows one in so many was kept, and what is said is of those; 1 = all.
+    pub all_per_kept: u64,
     /// By number of CTAs: 1, 2, 3 to 4, 5 to 8, …; up to the largest that occurs.
     pub by_ctas: Vec<SharedBin>,
     /// Of those that two or more CTAs use, of all; null without any.
@@ -93,6 +95,7 @@ pub(super) fn sharing<T>(table: &Sampled<T>, used: impl Fn(&T) -> Used) -> Shari
         access_share: of(used, accesses),
     };
     Sharing {
+        all_per_kept: table.weight(),
         by_ctas: bins.iter().enumerate().map(shared_bin).collect(),
         shared_share: ratio(all - single.0, all),
         shared_access_share: ratio(accesses - single.1, accesses),
@@ -153,6 +156,19 @@ mod tests {
         );
         assert_eq!(sharing.mean_ctas, Some(11.0 / 4.0));
         assert_eq!(sharing.consecutive_share, Some((0.0 + 1.0 + 2.0 / 3.0 + 0.0) / 4.0));
+    }
+
+    #[test]
+    fn a_sample_says_that_it_is_one() {
+        let mut table = Sampled::new(10);
+        for key in 0..40 {
+            table.entry(key, || used(&[1, 2]));
+        }
+        assert_eq!(sharing(&table, |&used| used).all_per_kept, 1);
+        table.shrink(|_| ());
+        let sharing = sharing(&table, |&used| used);
+        assert!(sharing.all_per_kept >= 4 && sharing.all_per_kept == table.weight());
+        assert_eq!(sharing.shared_share, Some(1.0));
     }
 
     #[test]

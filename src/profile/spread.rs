@@ -9,13 +9,14 @@ use crate::dram::{AddressMap, Location};
 use crate::machine::{Machine, MachineError};
 use serde::Serialize;
 
-/// How evenly something is spread over channels or banks.
+/// How evenly something is spread over channels or banks. What is kept of a sample is counted as often as it stands
+/// for, and all are estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evenness {
     pub min: u64,
     pub mean: f64,
     pub max: u64,
-    /// Standard deviation over mean; null where all are 0.
+    /// Standard deviation over mean, without what the choice of a sample adds to it; null where all are 0.
     pub coefficient_of_variation: Option<f64>,
     /// Entropy of the shares over that of equal ones: 1 = all alike, 0 = all in one; null where all are 0 or there is
     /// one.
@@ -23,18 +24,22 @@ pub struct Evenness {
 }
 
 impl Evenness {
-    fn of(counts: &[u64]) -> Evenness {
+    /// Of counts of what stands for `weight` each. A count of a sample is binomial: its variance is its mean times
+    /// the share that is left out. Over n such counts that adds, about their common mean, (n - 1) / n of it.
+    fn of(counts: &[u64], weight: u64) -> Evenness {
         let (n, sum) = (counts.len() as f64, counts.iter().sum::<u64>() as f64);
         let mean = sum / n.max(1.0);
         let variance = counts.iter().map(|&c| (c as f64 - mean).powi(2)).sum::<f64>() / n.max(1.0);
+        let of_sampling = mean * (1.0 - 1.0 / weight as f64) * (1.0 - 1.0 / n.max(1.0));
+        let variance = (variance - of_sampling).max(0.0);
         let shares = counts.iter().filter(|&&count| count > 0).map(|&count| count as f64 / sum);
-        let entropy: f64 = shares.map(|share| -share * share.ln()).sum();
+        let entropy: f64 = shares.map(|share| -share * libm::log(share)).sum();
         Evenness {
-            min: counts.iter().copied().min().unwrap_or(0),
-            mean,
-            max: counts.iter().copied().max().unwrap_or(0),
+            min: weight * counts.iter().copied().min().unwrap_or(0),
+            mean: weight as f64 * mean,
+            max: weight * counts.iter().copied().max().unwrap_or(0),
             coefficient_of_variation: (sum > 0.0).then(|| variance.sqrt() / mean),
-            entropy_share: (sum > 0.0 && n > 1.0).then(|| (entropy / n.ln()).clamp(0.0, 1.0)),
+            entropy_share: (sum > 0.0 && n > 1.0).then(|| (entropy / libm::log(n)).clamp(0.0, 1.0)),
         }
     }
 }
@@ -58,7 +63,9 @@ pub struct ChannelSpread {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spread {
     pub machine: String,
-    /// Distinct lines by channel; of a sample, those that were kept.
+    /// Of all lines one in so many was kept, and numbers of lines are estimates; 1 = all, and they are exact.
+    pub lines_per_kept: u64,
+    /// Distinct lines by channel.
     pub lines_per_channel: Vec<u64>,
     /// Distinct lines over channels.
     pub line_channels: Evenness,
@@ -136,9 +143,9 @@ impl SpreadTally {
         let per_channel = places.per_channel(&self.by_bank);
         ChannelSpread {
             accesses: self.by_bank.iter().sum(),
-            channels: Evenness::of(&per_channel),
+            channels: Evenness::of(&per_channel, 1),
             accesses_per_channel: per_channel,
-            banks: Evenness::of(&self.by_bank),
+            banks: Evenness::of(&self.by_bank, 1),
             channels_per_divergent_instruction: ratio(self.channels, self.divergent),
         }
     }
@@ -147,8 +154,8 @@ impl SpreadTally {
 /// The rows that are touched, and by which CTAs.
 pub(super) struct RowTally {
     rows: Sampled<Used>,
-    /// The row that each bank was last asked for, and by which CTA.
-    open: Vec<Option<(u32, u64)>>,
+    /// The row that each bank was last asked for.
+    open: Vec<Option<u32>>,
     accesses: u64,
     visits: u64,
 }
@@ -161,8 +168,7 @@ impl RowTally {
 
     pub fn access(&mut self, bank: usize, row: u32, cta: u64) {
         self.accesses += 1;
-        let open = self.open[bank].replace((row, cta));
-        self.visits += u64::from(open.is_none_or(|(open, _)| open != row));
+        self.visits += u64::from(self.open[bank].replace(row) != Some(row));
         let key = (bank as u64) << u32::BITS | u64::from(row);
         if !self.rows.keeps(key) {
             return;
@@ -181,12 +187,13 @@ impl RowTally {
         for (line, _) in lines.iter() {
             by_bank[places.bank(&places.of(line))] += 1;
         }
-        let lines_per_channel = places.per_channel(&by_bank);
+        let (kept, weight) = (places.per_channel(&by_bank), lines.weight());
         Spread {
             machine: machine.name.clone(),
-            line_channels: Evenness::of(&lines_per_channel),
-            lines_per_channel,
-            line_banks: Evenness::of(&by_bank),
+            lines_per_kept: weight,
+            line_channels: Evenness::of(&kept, weight),
+            lines_per_channel: kept.iter().map(|lines| lines * weight).collect(),
+            line_banks: Evenness::of(&by_bank, weight),
             rows: self.rows.sum(|_| 1),
             accesses_per_row_visit: ratio(self.accesses, self.visits),
             row_sharing: sharing(&self.rows, |&used| used),
@@ -202,19 +209,54 @@ mod tests {
 
     #[test]
     fn evenness_by_hand() {
-        let even = Evenness::of(&[5, 5, 5, 5]);
+        let even = Evenness::of(&[5, 5, 5, 5], 1);
         assert_eq!((even.min, even.mean, even.max), (5, 5.0, 5));
         assert_eq!((even.coefficient_of_variation, even.entropy_share), (Some(0.0), Some(1.0)));
-        let one = Evenness::of(&[0, 8]);
+        let one = Evenness::of(&[0, 8], 1);
         assert_eq!((one.min, one.mean, one.max), (0, 4.0, 8));
         assert_eq!((one.coefficient_of_variation, one.entropy_share), (Some(1.0), Some(0.0)));
         // Half, a quarter, a quarter: 1.5 bits of 2.
-        let skewed = Evenness::of(&[4, 2, 2, 0]);
+        let skewed = Evenness::of(&[4, 2, 2, 0], 1);
         assert!((skewed.entropy_share.unwrap() - 0.75).abs() < 1e-12);
         assert!((skewed.coefficient_of_variation.unwrap() - 0.5f64.sqrt()).abs() < 1e-12);
-        let none = Evenness::of(&[0, 0]);
+        let none = Evenness::of(&[0, 0], 1);
         assert_eq!((none.coefficient_of_variation, none.entropy_share), (None, None));
-        assert_eq!(Evenness::of(&[3]).entropy_share, None);
+        assert_eq!(Evenness::of(&[3], 1).entropy_share, None);
+    }
+
+    #[test]
+    fn a_sample_stands_for_more_and_is_less_uneven_than_it_looks() {
+        // Mean 10; variance 16, of which 10 (1 - 1/4) (1 - 1/2) are the sample's.
+        let counts = [6, 14];
+        let sampled = Evenness::of(&counts, 4);
+        assert_eq!((sampled.min, sampled.mean, sampled.max), (24, 40.0, 56));
+        let variance = 16.0 - 10.0 * 0.75 * 0.5;
+        assert_eq!(sampled.coefficient_of_variation, Some(f64::sqrt(variance) / 10.0));
+        assert_eq!(Evenness::of(&counts, 1).coefficient_of_variation, Some(0.4));
+        assert_eq!(Evenness::of(&[9, 11], 4).coefficient_of_variation, Some(0.0));
+    }
+
+    /// 64,000 lines that take turns between channels: the sample's counts differ, the trace's do not.
+    #[test]
+    fn lines_of_a_sample_are_counted_as_often_as_they_stand_for() {
+        let (machine, places) = places();
+        let rows = RowTally::new(&places, 10);
+        let mut lines = Sampled::new(1000);
+        for line in 0..64_000 {
+            if lines.keeps(line) && lines.entry(line, Line::default).1 {
+                lines.shrink(|_| ());
+            }
+        }
+        let figures = rows.figures(&machine, &places, &lines);
+        assert!(figures.lines_per_kept >= 64 && figures.lines_per_kept == lines.weight());
+        let Evenness { mean, min, max, .. } = figures.line_channels;
+        assert!((mean - 32_000.0).abs() < 3000.0, "{figures:?}");
+        assert_eq!(figures.lines_per_channel.iter().min(), Some(&min));
+        assert_eq!(figures.lines_per_channel.iter().max(), Some(&max));
+        let counts: Vec<u64> =
+            figures.lines_per_channel.iter().map(|lines| lines / figures.lines_per_kept).collect();
+        assert_eq!(figures.line_channels, Evenness::of(&counts, figures.lines_per_kept));
+        assert_eq!(counts.iter().sum::<u64>(), lines.len() as u64);
     }
 
     /// Two channels that take turns of 256 bytes; two banks to a channel would do.

@@ -166,7 +166,7 @@ fn the_footprint_is_of_distinct_lines() {
     // All of line 0, half of line 1, a word of each other.
     assert_eq!(global.bytes.value, 128 + 64 + 31 * 4);
     assert_eq!(global.sectors.value, 4 + 2 + 31);
-    assert_eq!(profile.compulsory.line_bytes, 33 * 128);
+    assert_eq!(profile.compulsory.line_bytes, Estimate { value: 33 * 128, standard_error: 0.0 });
     assert_eq!(profile.compulsory.fp_per_sector_byte, Some(96.0 / (37.0 * 32.0)));
     assert_eq!(profile.compulsory.integer_per_line_byte, Some(32.0 / (33.0 * 128.0)));
 }
@@ -285,6 +285,15 @@ fn small_tables_estimate_what_large_ones_count() {
         let off = truth.miss_ratio.unwrap() - ratio;
         assert!(off.abs() <= 3.0 * estimate.standard_error.unwrap(), "{truth:?} {estimate:?}");
     }
+    let moved = sampled.compulsory.line_bytes;
+    assert_eq!(moved.value, 128 * estimate.lines.value);
+    assert_eq!(moved.standard_error, 128.0 * estimate.lines.standard_error);
+    assert!(near(exact.compulsory.sector_bytes, sampled.compulsory.sector_bytes));
+    let weights =
+        |profile: &Profile| (profile.line_sharing.all_per_kept, profile.spread.lines_per_kept);
+    assert_eq!((weights(&exact), weights(&sampled)), ((1, 1), (32, 32)));
+    let mean = |profile: &Profile| profile.spread.line_channels.mean;
+    assert!((mean(&exact) / mean(&sampled) - 1.0).abs() < 0.1, "{:?}", sampled.spread);
     let shared = |profile: &Profile| profile.line_sharing.shared_share.unwrap();
     assert!((shared(&exact) - shared(&sampled)).abs() < 0.06);
 }

@@ -241,17 +241,22 @@ fn footprint(footprints: &[Footprint]) -> String {
         row("pages of 2 MiB", |footprint| estimate(footprint.large_pages)),
     ];
     if footprints.iter().any(|footprint| footprint.lines_per_kept > 1) {
-        rows.push(row("estimated from", |footprint| {
-            format!("1 line of {}", footprint.lines_per_kept)
-        }));
+        rows.push(row(ESTIMATED, |footprint| kept("line", footprint.lines_per_kept)));
     }
     aligned(&rows, &(1..=footprints.len()).collect::<Vec<_>>())
+}
+
+/// The label of what a sample is.
+const ESTIMATED: &str = "estimated from";
+
+fn kept(what: &str, of: u64) -> String {
+    format!("1 {what} of {of}")
 }
 
 fn sample(reuse: &Reuse) -> String {
     match reuse.lines_per_followed {
         1 => String::new(),
-        lines => format!(", estimated from 1 line of {lines}"),
+        lines => format!(", {ESTIMATED} {}", kept("line", lines)),
     }
 }
 
@@ -308,6 +313,12 @@ fn sharing(profile: &Profile) -> String {
     let shared =
         |sharing: &Sharing| [percent(sharing.shared_share), percent(sharing.shared_access_share)];
     let heading = words(["CTAs", "lines", "accesses", "rows", "accesses"]);
+    let is_sample = lines.all_per_kept > 1 || rows.all_per_kept > 1;
+    let sample = is_sample.then(|| {
+        let [lines, rows] =
+            [("line", lines), ("row", rows)].map(|(what, of)| kept(what, of.all_per_kept));
+        vec![ESTIMATED.to_owned(), lines, String::new(), rows, String::new()]
+    });
     let table: Vec<Vec<String>> = once(heading)
         .chain(bins)
         .chain([
@@ -315,6 +326,7 @@ fn sharing(profile: &Profile) -> String {
             row("CTAs, mean", |sharing| number(sharing.mean_ctas, 2)),
             row("consecutive", |sharing| percent(sharing.consecutive_share)),
         ])
+        .chain(sample)
         .collect();
     aligned(&table, &[1, 2, 3, 4])
 }
@@ -363,8 +375,12 @@ fn spread(profile: &Profile, parts: &[(String, &Part)]) -> String {
             )
         });
     let rows: Vec<Vec<String>> = [heading, lines].into_iter().chain(accesses).collect();
+    let sample = match spread.lines_per_kept {
+        1 => String::new(),
+        lines => format!("distinct lines: {ESTIMATED} {}\n", kept("line", lines)),
+    };
     format!(
-        "{}divergent: channels of an instruction with several lines, mean\n\
+        "{}{sample}divergent: channels of an instruction with several lines, mean\n\
              {} DRAM rows, {} accesses to a row before another of its bank\n",
         aligned(&rows, &(1..9).collect::<Vec<_>>()),
         estimate(spread.rows),
@@ -386,26 +402,26 @@ fn intensity(profile: &Profile, parts: &[(String, &Part)]) -> String {
         ]
     });
     let (all, compulsory) = (&profile.all.intensity, &profile.compulsory);
-    let of_all = |label: &str, bytes: u64, fp, integer| {
-        let (bytes, blank) = (bytes.to_string(), String::new);
+    let of_all = |label: &str, bytes: String, fp, integer| {
+        let blank = String::new;
         vec![format!("all, {label}"), blank(), blank(), bytes, number(fp, 3), number(integer, 3)]
     };
     let moved = [
         of_all(
             "sectors of each access",
-            all.sector_bytes,
+            all.sector_bytes.to_string(),
             all.fp_per_sector_byte,
             all.integer_per_sector_byte,
         ),
         of_all(
             "each sector once",
-            compulsory.sector_bytes,
+            estimate(compulsory.sector_bytes),
             compulsory.fp_per_sector_byte,
             compulsory.integer_per_sector_byte,
         ),
         of_all(
             "each line once",
-            compulsory.line_bytes,
+            estimate(compulsory.line_bytes),
             compulsory.fp_per_line_byte,
             compulsory.integer_per_line_byte,
         ),
@@ -440,4 +456,42 @@ fn dependences(parts: &[(String, &Part)]) -> String {
     });
     let rows: Vec<Vec<String>> = once(heading).chain(rows).collect();
     aligned(&rows, &(1..8).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ops::ControlFlow;
+    use std::path::Path;
+    use warpmem::profile::{Options, profile};
+    use warpmem_trace::Trace;
+
+    #[test]
+    fn what_comes_of_a_sample_says_so() {
+        let trace = Trace::open(Path::new("sample-traces/gather.wmt")).unwrap();
+        let machine = warpmem::machine::load("li2015", &[]).unwrap();
+        let with = |limit| {
+            let options =
+                Options { footprint_limit: limit, reuse_limit: limit, ..Options::default() };
+            let profile = profile(&trace, &machine, &options, &mut |_| ControlFlow::Continue(()));
+            text(&profile.unwrap(), 8)
+        };
+        let (exact, sampled) = (with(1 << 17), with(1 << 10));
+        let row = |text: &str, label: &str| {
+            let mut rows = text.lines().filter(|line| line.trim_start().starts_with(label));
+            rows.next().unwrap().trim_end().to_owned()
+        };
+        assert!(!exact.contains("estimated from") && !row(&exact, "16 KiB").ends_with('–'));
+        // Footprint, reuse, sharing and spread.
+        assert_eq!(sampled.matches("estimated from 1 line of 32").count(), 2, "{sampled}");
+        assert_eq!(sampled.matches("estimated from").count(), 4, "{sampled}");
+        for moved in ["all, each sector once", "all, each line once"] {
+            assert!(row(&sampled, moved).contains('±') && !row(&exact, moved).contains('±'));
+        }
+        // A followed line stands for 32, and 16 KiB have 128 of the 256 that it takes.
+        assert!(row(&sampled, "16 KiB").ends_with('–'), "{sampled}");
+        assert!(row(&sampled, "32 KiB").contains('%'), "{sampled}");
+        let (_, distances) = sampled.split_once("lines between").unwrap();
+        assert!(row(distances, "0 ").ends_with('–'), "{sampled}");
+    }
 }
