@@ -19,6 +19,7 @@ mod random;
 pub mod record;
 pub mod registry;
 pub mod sample;
+pub mod shell;
 pub mod sm;
 pub mod suite;
 #[cfg(test)]

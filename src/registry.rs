@@ -43,7 +43,7 @@ pub struct Registry<T: ?Sized + 'static, C: ?Sized + 'static> {
 /// Why a policy could not be chosen.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum PolicyError {
-    #[error("unknown {slot} `{name}`{}; valid: {valid}", did_you_mean(.nearest))]
+    #[error("unknown {slot} `{name}`{}; valid: {valid}", did_you_mean(*.nearest))]
     Unknown { slot: &'static str, name: String, nearest: Option<&'static str>, valid: String },
     #[error("malformed policy `{text}`: expected `name` or `name(key=value,...)`")]
     Malformed { text: String },
@@ -55,7 +55,8 @@ pub enum PolicyError {
     Machine { slot: &'static str, name: String, key: &'static str, value: String, valid: String },
 }
 
-fn did_you_mean(nearest: &Option<&'static str>) -> String {
+/// What goes behind an unknown name in a message.
+pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
 }
 

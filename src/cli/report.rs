@@ -6,6 +6,7 @@ use super::policies::PolicyOptions;
 use serde_json::{Map, Value};
 use std::path::Path;
 use warpmem::record::run_columns;
+use warpmem::shell::quoted;
 
 /// The command that runs one cell alone, as a shell would take it.
 pub fn command(
@@ -23,15 +24,6 @@ pub fn command(
         words.extend([format!("--{}", choice.slot.option()), quoted(&choice.given)]);
     }
     words.join(" ")
-}
-
-/// A word as a shell takes it.
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./=,:+%@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// Titles of the groups of a run's columns, and the column with which each begins.
@@ -116,13 +108,5 @@ mod tests {
         assert_eq!(shown(&1234.56.into(), ""), "1235");
         assert_eq!(shown(&0.012_344.into(), "banks"), "0.01234 banks");
         assert_eq!(shown(&0.0.into(), ""), "0");
-    }
-
-    #[test]
-    fn words_are_quoted_where_a_shell_would_split_or_expand_them() {
-        assert_eq!(quoted("dir/a-b_c.wmt"), "dir/a-b_c.wmt");
-        assert_eq!(quoted("fr-fcfs(row_hit_cap=4)"), "'fr-fcfs(row_hit_cap=4)'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
     }
 }

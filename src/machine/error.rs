@@ -1,5 +1,6 @@
 //! Why a machine could not be loaded.
 
+use crate::registry::did_you_mean;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -48,10 +49,6 @@ impl fmt::Display for Origin {
             Origin::Override(text) => write!(f, "override `{text}`"),
         }
     }
-}
-
-fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
 }
 
 /// The first few of `keys`, and how many more there are.

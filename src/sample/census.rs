@@ -121,11 +121,12 @@ fn measure(chunk: &Arc<Chunk>, place: usize, sites: &[Site]) -> Result<Measures,
 
 /// Different lines among `width` bytes from each address.
 fn lines(addresses: &[u64], width: u64) -> u64 {
-    let mut touched = [0; 2 * WARP_SIZE];
+    // A width is a byte, so that an access is in three lines at most.
+    let mut touched = [0; 3 * WARP_SIZE];
     let mut count = 0;
     for &address in addresses {
-        let ends = [address, address.wrapping_add(width - 1)].map(|byte| byte >> LINE_BITS);
-        for line in ends {
+        let last = address.saturating_add(width.saturating_sub(1)) >> LINE_BITS;
+        for line in address >> LINE_BITS..=last {
             // Neighbouring lanes mostly share a line.
             if count == 0 || touched[count - 1] != line {
                 touched[count] = line;

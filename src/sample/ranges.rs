@@ -89,7 +89,7 @@ impl FromStr for Ranges {
 fn parse_part(part: &str) -> Result<Range<u64>, RangesError> {
     let malformed = || RangesError::Malformed { part: part.to_owned() };
     let number = |text: &str| match text.trim().parse() {
-        Ok(number) if number < OPEN => Ok(number),
+        Ok(number) if number < OPEN - 1 => Ok(number),
         _ => Err(malformed()),
     };
     let or = |text: &str, absent| if text.trim().is_empty() { Ok(absent) } else { number(text) };

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 pub use manifest::{Listed, Manifest};
 pub use plan::{Planned, Suite};
 
+use crate::registry::did_you_mean;
 use crate::workload::WorkloadError;
 
 /// What is wrong with a suite or a manifest.
@@ -24,12 +25,8 @@ pub enum SuiteError {
     Request { workload: String, source: WorkloadError },
     #[error("no workload of `{suite}` has the size `{size}`; there are {valid}")]
     UnknownSize { suite: String, size: String, valid: String },
-    #[error("`{suite}` has no workload `{name}`{}; there are {valid}", did_you_mean(.nearest))]
+    #[error("`{suite}` has no workload `{name}`{}; there are {valid}", did_you_mean(.nearest.as_deref()))]
     UnknownWorkload { suite: String, name: String, nearest: Option<String>, valid: String },
-}
-
-fn did_you_mean(nearest: &Option<String>) -> String {
-    nearest.as_deref().map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
 }
 
 fn read(path: &Path) -> Result<String, SuiteError> {

@@ -36,7 +36,7 @@ pub use input::InputError;
 pub use input::read_as_every_format;
 pub use parameters::Parameter;
 
-use crate::registry::nearest;
+use crate::registry::{did_you_mean, nearest};
 use crate::sample::{BeyondEnd, Ranges, RangesError};
 use gpu::Gpu;
 use input::Random;
@@ -79,16 +79,16 @@ const DOCUMENTATION: &str = include_str!("../../docs/workloads.md");
 /// Why a workload was not generated.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadError {
-    #[error("unknown kernel `{name}`{}; valid: {valid}", did_you_mean(.nearest))]
+    #[error("unknown kernel `{name}`{}; valid: {valid}", did_you_mean(*.nearest))]
     UnknownGenerator { name: String, nearest: Option<&'static str>, valid: String },
-    #[error("{generator} has no parameter `{name}`{}; valid: {valid}", did_you_mean(.nearest))]
+    #[error("{generator} has no parameter `{name}`{}; valid: {valid}", did_you_mean(*.nearest))]
     UnknownParameter {
         generator: &'static str,
         name: String,
         nearest: Option<&'static str>,
         valid: String,
     },
-    #[error("`{value}` is not a value of --{parameter}{}; valid: {valid}", did_you_mean(.nearest))]
+    #[error("`{value}` is not a value of --{parameter}{}; valid: {valid}", did_you_mean(*.nearest))]
     BadValue {
         parameter: &'static str,
         value: String,
@@ -107,10 +107,6 @@ pub enum WorkloadError {
     Interrupted,
     #[error(transparent)]
     Trace(#[from] TraceError),
-}
-
-fn did_you_mean(nearest: &Option<&'static str>) -> String {
-    nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
 }
 
 /// All generators, in the order in which they are listed.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::WorkloadError;
 use crate::registry::nearest;
+use crate::shell::quoted;
 
 /// Values that have names.
 pub trait Choice: Copy + 'static {
@@ -379,7 +380,7 @@ impl Arguments {
         let mut line = String::new();
         for (parameter, value) in &self.values {
             if self.applies(parameter) && *value != Value::Path(None) {
-                let text = quoted(show(parameter, value));
+                let text = quoted(&show(parameter, value));
                 write!(line, " --{} {text}", parameter.name).expect("a string takes any text");
             }
         }
@@ -405,12 +406,6 @@ fn show(parameter: &Parameter, value: &Value) -> String {
         Value::Choice(index) => parameter.choices()[*index].to_owned(),
         Value::Path(path) => path.as_ref().map_or(NONE.to_owned(), |p| p.display().to_string()),
     }
-}
-
-/// `text` as one word to a shell.
-fn quoted(text: String) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./^:+,=@%".contains(c);
-    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 #[cfg(test)]

@@ -34,7 +34,8 @@ pub struct Args {
     /// Workloads to generate; all by default
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     only: Vec<String>,
-    /// Generators at a time; by default one per processor. The traces are the same with any number
+    /// Generators at a time, each with its input in memory (up to some GB in size large); by default one per
+    /// processor. The traces are the same with any number
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// List the workloads

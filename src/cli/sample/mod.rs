@@ -8,7 +8,6 @@ use super::format::TextFormat;
 use super::interrupt::Interrupt;
 use super::output::{note, print};
 use super::progress::bar;
-use super::report::quoted;
 use anyhow::Context;
 use clap::{Subcommand, ValueHint};
 use indicatif::{HumanCount, ProgressBar};
@@ -16,6 +15,7 @@ use options::{PartOptions, SizeOptions};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use warpmem::sample::{Census, Plan, Progress, ProgressCallback, estimates, write};
+use warpmem::shell::quoted;
 use warpmem_trace::{Provenance, Trace, TraceSummary, WriterOptions};
 
 /// Take a part of a trace: kernels and CTAs by number, or a random sample with its error

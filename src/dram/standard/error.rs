@@ -1,6 +1,7 @@
 //! Why a standard, or a configuration of it, was refused.
 
 use crate::machine::MachineError;
+use crate::registry::did_you_mean;
 use std::path::PathBuf;
 
 /// Why a standard could not be used.
@@ -33,8 +34,4 @@ pub enum StandardError {
     /// Banks, groups, bus or row that no channel has.
     #[error(transparent)]
     Organisation(Box<MachineError>),
-}
-
-fn did_you_mean(nearest: Option<&str>) -> String {
-    nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
 }

@@ -22,7 +22,7 @@ use super::prelude::*;
 pub const GENERATOR: Generator = Generator {
     name: "histogram",
     summary: "counts, one atomic per element, in global memory or first in shared",
-    source: "CUDA samples, histogram (counters in global memory, or one set per CTA in shared)",
+    source: "Sanders and Kandrot, CUDA by Example (2010), section 9.4",
     parameters: &[&[
         Parameter::choice::<Variant>("variant", "global", "Where the elements are counted"),
         Parameter::count("n", 1 << 18, (1, 1 << 28), "elements", "Elements to count"),
