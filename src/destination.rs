@@ -18,6 +18,14 @@ pub fn destination(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Whether both lead to one file that is there.
+pub fn is_same(a: &Path, b: &Path) -> bool {
+    match (fs::canonicalize(a), fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
@@ -33,5 +41,7 @@ mod tests {
         assert_eq!(destination(&link).unwrap(), fs::canonicalize(&file).unwrap());
         assert!(destination(Path::new("/dev/null")).is_err());
         assert!(destination(folder.path()).is_err());
+        assert!(is_same(&file, &link) && !is_same(&file, folder.path()));
+        assert!(!is_same(&folder.path().join("none"), &folder.path().join("none")));
     }
 }

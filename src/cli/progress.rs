@@ -1,7 +1,8 @@
 //! Progress of runs on standard error, where that is a terminal, and the line that sums up.
 
 use super::interrupt::Interrupt;
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use warpmem::engine::{Progress, ProgressReport};
@@ -126,7 +127,11 @@ pub fn bar(template: &str) -> ProgressBar {
     bar.with_style(style(template))
 }
 
-fn style(template: &str) -> ProgressStyle {
+/// Besides what indicatif knows, templates may show `rate`: whole steps per second.
+pub fn style(template: &str) -> ProgressStyle {
+    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let _ = write!(out, "{}/s", HumanCount(state.per_sec() as u64));
+    };
     let style = ProgressStyle::with_template(template).expect("templates are constants");
-    style.progress_chars("=> ")
+    style.progress_chars("=> ").with_key("rate", rate)
 }

@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use warpmem::suite::{Listed, Manifest};
-use warpmem_trace::{Kernel, Trace, TraceError};
+use warpmem_trace::{Kernel, Trace};
 
 /// A trace and what it is called in tables.
 pub struct NamedTrace {
@@ -14,7 +14,10 @@ pub struct NamedTrace {
 
 impl NamedTrace {
     /// Called after its file.
-    pub fn open(path: &Path) -> Result<NamedTrace, TraceError> {
+    pub fn open(path: &Path) -> anyhow::Result<NamedTrace> {
+        if is_manifest(path) {
+            bail!("{} is a list of traces: this command takes one of them", path.display());
+        }
         Ok(NamedTrace { name: stem(path), trace: Trace::open(path)? })
     }
 

@@ -41,6 +41,8 @@ pub enum SampleError {
     NoSuchKernel { name: String, kernels: String },
     #[error("no CTA is selected: {reason}")]
     Empty { reason: String },
+    #[error("the part of a trace cannot take its place; valid: another name")]
+    OverItself,
     #[error("interrupted")]
     Interrupted,
     #[error(transparent)]

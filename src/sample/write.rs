@@ -1,6 +1,7 @@
 //! A part of a trace as a trace of its own.
 
 use super::{KernelPart, Part, ProgressCallback, SampleError, Watch};
+use crate::destination::is_same;
 use std::path::Path;
 use std::sync::Arc;
 use warpmem_trace::{
@@ -21,6 +22,9 @@ pub fn write(
     options: WriterOptions,
     progress: &mut ProgressCallback<'_>,
 ) -> Result<TraceSummary, SampleError> {
+    if is_same(trace.path(), output) {
+        return Err(SampleError::OverItself);
+    }
     let mut watch = Watch::new(part, progress);
     let mut writer = TraceWriter::create(output, provenance, options)?;
     let mut copies = trace.header().memcpys.iter().peekable();
@@ -30,7 +34,10 @@ pub fn write(
         }
         write_kernel(trace, kernel, &mut writer, &mut watch)?;
     }
-    copies.for_each(|copy| writer.memcpy(copy.address, copy.bytes));
+    // Those before a kernel that is left out are of no use to the ones that are there.
+    if part.kernels.last().is_some_and(|last| last.kernel + 1 == trace.kernels().len()) {
+        copies.for_each(|copy| writer.memcpy(copy.address, copy.bytes));
+    }
     Ok(writer.finish()?)
 }
 

@@ -1,14 +1,14 @@
 //! What a suite generates.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::{SuiteError, check_names, parse, read};
 use crate::registry::nearest;
 use crate::sample::Ranges;
-use crate::workload::Request;
+use crate::workload::{Request, find};
 
 /// A list of workloads to generate, each in one or several sizes.
 #[derive(Clone, Debug, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Suite {
     pub about: String,
     #[serde(rename = "workload")]
     workloads: Vec<Workload>,
+    /// From which its files are named.
+    #[serde(skip)]
+    folder: PathBuf,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -86,7 +89,8 @@ impl Suite {
     }
 
     fn from_text(text: &str, path: &Path) -> Result<Suite, SuiteError> {
-        let suite: Suite = parse(text, path, "suite")?;
+        let mut suite: Suite = parse(text, path, "suite")?;
+        suite.folder = path.parent().unwrap_or(Path::new("")).to_owned();
         check_names(suite.workloads.iter().map(|w| w.name.as_str()), path)?;
         Ok(suite)
     }
@@ -118,7 +122,7 @@ impl Suite {
         }
         only.iter().try_for_each(|name| self.check_name(name))?;
         let wanted = |workload: &&Workload| only.is_empty() || only.contains(&workload.name);
-        self.workloads.iter().filter(wanted).map(|workload| workload.plan(size)).collect()
+        self.workloads.iter().filter(wanted).map(|w| w.plan(size, &self.folder)).collect()
     }
 
     fn check_name(&self, name: &str) -> Result<(), SuiteError> {
@@ -136,14 +140,21 @@ impl Suite {
 }
 
 impl Workload {
-    fn plan(&self, size: Option<&str>) -> Result<Planned, SuiteError> {
+    fn plan(&self, size: Option<&str>, folder: &Path) -> Result<Planned, SuiteError> {
         let of_size = size.and_then(|size| self.sizes.get(size)).into_iter().flatten();
         let parameters = self.parameters.iter().chain(of_size);
         let failed = |source| SuiteError::Request { workload: self.name.clone(), source };
         let launches = self.kernels.as_deref().map_or(Ok(Ranges::all()), str::parse);
+        let generator = find(&self.kernel).map_err(failed)?;
+        let is_path = |name: &str| generator.parameters().any(|p| p.name == name && p.is_path());
+        let text = |name: &str, value: &Value| match value.text() {
+            path if is_path(name) => folder.join(path).to_string_lossy().into_owned(),
+            text => text,
+        };
+        let parameters = parameters.map(|(name, value)| (name.clone(), text(name, value)));
         let request = Request {
             kernel: self.kernel.clone(),
-            parameters: parameters.map(|(name, value)| (name.clone(), value.text())).collect(),
+            parameters: parameters.collect(),
             seed: self.seed,
             launches: launches.map_err(|error| failed(error.into()))?,
         };
@@ -196,6 +207,16 @@ mod tests {
         assert_eq!(parameters(Some("long")), [walk("64"), BTreeMap::new()]);
         let sum = &suite.plan(None, &["sum".into()]).unwrap()[0];
         assert_eq!((sum.request.seed, sum.request.launches.to_string()), (7, "0".to_owned()));
+    }
+
+    #[test]
+    fn files_are_named_from_the_folder_of_the_suite() {
+        let text =
+            "name = 's'\n[[workload]]\nname = 'a'\nkernel = 'spmv'\nparameters.file = 'm.mtx'";
+        let suite = Suite::from_text(text, Path::new("sub/mine.toml")).unwrap();
+        let planned = suite.plan(None, &[]).unwrap();
+        let file = Path::new(&planned[0].request.parameters["file"]);
+        assert_eq!(file, Path::new("sub").join("m.mtx"));
     }
 
     #[test]

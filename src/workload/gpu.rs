@@ -115,7 +115,9 @@ impl<'a> Gpu<'a> {
         self.memory.borrow_mut().fill(array, words);
         #[cfg(test)]
         self.memory.borrow_mut().journal.upload(array.address(0), words);
-        self.writer.memcpy(array.address(0), size_of_val(words) as u64);
+        if !self.is_complete() {
+            self.writer.memcpy(array.address(0), size_of_val(words) as u64);
+        }
     }
 
     /// The device's memory itself.

@@ -34,7 +34,7 @@ pub use gpu::{Progress, ProgressCallback};
 pub use input::InputError;
 #[cfg(fuzzing)]
 pub use input::read_as_every_format;
-pub use parameters::Parameter;
+pub use parameters::{Parameter, parse_count};
 
 use crate::registry::{did_you_mean, nearest};
 use crate::sample::{BeyondEnd, Ranges, RangesError};
@@ -170,6 +170,10 @@ impl Request {
     ) -> Result<Generated, WorkloadError> {
         let generator = find(&self.kernel)?;
         let arguments = Arguments::resolve(generator.name, generator.parameters, &self.parameters)?;
+        if arguments.names(output) {
+            let message = "the trace cannot take the place of its input; valid: another name";
+            return Err(WorkloadError::Inconsistent { message: message.to_owned() });
+        }
         let provenance = Provenance {
             tool: "warpmem generate".to_owned(),
             source: generator.source.to_owned(),

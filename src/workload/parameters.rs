@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use super::WorkloadError;
+use crate::destination::is_same;
 use crate::registry::nearest;
 use crate::shell::quoted;
 
@@ -226,7 +227,7 @@ pub fn show_count(n: u64) -> String {
 }
 
 /// `4096`, `4_096` or `2^12`.
-fn parse_count(text: &str) -> Option<u64> {
+pub fn parse_count(text: &str) -> Option<u64> {
     match text.split_once('^') {
         Some((base, exponent)) => base.parse::<u64>().ok()?.checked_pow(exponent.parse().ok()?),
         None => text.replace('_', "").parse().ok(),
@@ -362,6 +363,12 @@ impl Arguments {
             Value::Path(path) => path.as_deref(),
             _ => panic!("parameter `{name}` is not a path"),
         }
+    }
+
+    /// Whether `file` is among the paths.
+    pub fn names(&self, file: &Path) -> bool {
+        let is_it = |value: &Value| matches!(value, Value::Path(Some(path)) if is_same(path, file));
+        self.values.iter().any(|entry| is_it(&entry.1))
     }
 
     fn value(&self, name: &str) -> &Value {

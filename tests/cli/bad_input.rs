@@ -177,6 +177,20 @@ fn an_unknown_kernel_parameter_or_value() {
 }
 
 #[test]
+fn an_input_that_would_be_overwritten() {
+    let bench = Bench::with_trace();
+    let matrix = "%%MatrixMarket matrix coordinate pattern general\n1 1 1\n1 1\n";
+    bench.write("m.mtx", matrix);
+    let generate = ["generate", "spmv", "--file", "m.mtx", "-o", "./m.mtx"];
+    bench.refuses(&generate, &["the trace cannot take the place of its input"]);
+    let trace = std::fs::read(bench.path("small.wmt")).unwrap();
+    let sample = ["sample", "small.wmt", "--ctas", "0..2", "-o", "small.wmt"];
+    bench.refuses(&sample, &["cannot take its place"]);
+    assert_eq!(std::fs::read(bench.path("m.mtx")).unwrap(), matrix.as_bytes());
+    assert_eq!(std::fs::read(bench.path("small.wmt")).unwrap(), trace);
+}
+
+#[test]
 fn an_unknown_thing_to_list() {
     Bench::new()
         .refuses(&["list", "dram-schedule"], &["did you mean `dram-scheduler`?", "machine"]);

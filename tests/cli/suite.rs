@@ -67,6 +67,20 @@ fn sizes_and_names_choose() {
 }
 
 #[test]
+fn a_part_made_anew_leaves_the_rest_in_the_manifest() {
+    let bench = with_suite();
+    let from = ["generate", "suite", "--from", "mine.toml", "-o", "out"];
+    bench.output(&from);
+    let whole = fs::read_to_string(bench.path("out/suite.toml")).unwrap();
+    bench.output(&[&from, ["--only", "sum"].as_slice()].concat());
+    assert_eq!(fs::read_to_string(bench.path("out/suite.toml")).unwrap(), whole);
+    bench.output(&[&from, ["--only", "chase", "--size", "long"].as_slice()].concat());
+    let longer = fs::read_to_string(bench.path("out/suite.toml")).unwrap();
+    assert_eq!(longer.matches("[[workload]]").count(), 2);
+    assert!(longer.contains("--hops 64 ") && longer.contains("\"sum.wmt\""), "{longer}");
+}
+
+#[test]
 fn nothing_is_begun_that_cannot_be_finished() {
     let bench = with_suite();
     let refusal = |arguments: &[&str]| {
@@ -98,6 +112,7 @@ fn a_trace_that_is_not_the_one_listed_is_refused() {
         "{}",
         ran.stderr
     );
+    bench.refuses(&["info", "out/suite.toml"], &["out/suite.toml is a list of traces"]);
     fs::remove_file(bench.path("out/chase.wmt")).unwrap();
     assert_eq!(bench.run(&["compare", "out/suite.toml"]).status, Some(2));
 }

@@ -3,7 +3,7 @@
 use super::super::format::capitalised;
 use super::super::interrupt::Interrupt;
 use super::super::output::note;
-use super::super::progress::bar;
+use super::super::progress::{bar, style};
 use anyhow::Context;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, ValueHint, value_parser};
@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 use warpmem::sample::Ranges;
-use warpmem::workload::{Generated, Generator, Parameter, Progress, Request};
+use warpmem::workload::{Generated, Generator, Parameter, Progress, Request, parse_count};
 
 /// A kernel and what it is told.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub fn command(generator: &Generator) -> Command {
     let seed = Arg::new(SEED)
         .long(SEED)
         .value_name("N")
-        .value_parser(value_parser!(u64))
+        .value_parser(|text: &str| parse_count(text).ok_or("valid: a whole number, as 7 or 2^10"))
         .default_value("1")
         .help("What chance is drawn from");
     let kernels = Arg::new(KERNELS)
@@ -70,6 +70,7 @@ pub fn command(generator: &Generator) -> Command {
         .after_help(format!("Source: {}", generator.source))
         .args(generator.parameters().map(option))
         .args([seed, kernels, output])
+        .allow_negative_numbers(true)
 }
 
 fn option(parameter: &Parameter) -> Arg {
@@ -88,13 +89,15 @@ fn option(parameter: &Parameter) -> Arg {
 
 pub fn execute(kernel: &Kernel) -> anyhow::Result<()> {
     let interrupt = Interrupt::install()?;
-    let bar = bar("{bar:30} {pos}/{len} CTAs of {msg} · {per_sec} · {eta} left");
-    bar.set_message("the first kernel, whose input is being made");
+    let bar = bar("{spinner} making the input · {elapsed}");
     bar.enable_steady_tick(Duration::from_millis(200));
     let mut progress = |progress: &Progress| {
+        if bar.length() == Some(0) {
+            bar.set_style(style("{bar:30} {pos}/{len} CTAs of {msg} · {rate} · {eta} left"));
+        }
         bar.set_length(progress.ctas);
         bar.set_position(progress.ctas_done);
-        bar.set_message(format!("{}, launch {}", progress.kernel, progress.kernels_done + 1));
+        bar.set_message(format!("{}, launch {}", progress.kernel, progress.kernels_done));
         if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let Kernel { request, output } = kernel;

@@ -31,7 +31,7 @@ pub struct Args {
     /// Suite of one's own (.toml) in place of the one that comes with the program
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     from: Option<PathBuf>,
-    /// Workloads to generate; all by default
+    /// Workloads to generate; all by default. The manifest keeps what else it lists
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     only: Vec<String>,
     /// Generators at a time, each with its input in memory (up to some GB in size large); by default one per
@@ -64,7 +64,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let suite = args.from.as_deref().map_or_else(|| Ok(Suite::built_in()), Suite::load)?;
     let planned = suite.plan(args.size.as_deref(), &args.only)?;
     match &args.output {
-        Some(output) if !args.list => generate(&suite.name, &planned, output, args.jobs),
+        Some(output) if !args.list => {
+            generate(&suite.name, &planned, output, args.jobs, !args.only.is_empty())
+        }
         _ => print(&listed(&planned)),
     }
 }
@@ -81,6 +83,7 @@ fn generate(
     planned: &[Planned],
     folder: &Path,
     jobs: Option<NonZeroUsize>,
+    is_part: bool,
 ) -> anyhow::Result<()> {
     fs::create_dir_all(folder)
         .with_context(|| format!("failed to create folder {}", folder.display()))?;
@@ -93,11 +96,31 @@ fn generate(
     let made: anyhow::Result<Vec<(Listed, TraceSummary)>> =
         pool.install(|| planned.par_iter().map(|planned| work.generate(planned)).collect());
     work.bar.finish_and_clear();
-    let (workloads, summaries): (Vec<_>, Vec<_>) = made?.into_iter().unzip();
+    let (mut workloads, summaries): (Vec<_>, Vec<_>) = made?.into_iter().unzip();
+    if is_part {
+        workloads = listed_before(&manifest, workloads)?;
+    }
     let text = Manifest { name: name.to_owned(), workloads }.to_text();
     staged::write(&manifest, |partial| Ok(fs::write(partial, text)?))?;
     note(&summary(&summaries, begun.elapsed(), &manifest));
     Ok(())
+}
+
+/// `made` behind the workloads of other names that a manifest lists already.
+fn listed_before(manifest: &Path, made: Vec<Listed>) -> anyhow::Result<Vec<Listed>> {
+    let mut workloads = match manifest.exists() {
+        true => Manifest::load(manifest)?.workloads,
+        false => Vec::new(),
+    };
+    workloads.retain(|listed| !made.iter().any(|made| made.name == listed.name));
+    let folder = manifest.parent().unwrap_or(Path::new(""));
+    for listed in &mut workloads {
+        if let Ok(inside) = listed.trace.strip_prefix(folder) {
+            listed.trace = inside.to_owned();
+        }
+    }
+    workloads.extend(made);
+    Ok(workloads)
 }
 
 fn progress_bar(workloads: usize) -> ProgressBar {
@@ -120,7 +143,7 @@ impl Work<'_> {
         let file = format!("{name}.wmt");
         let path = self.folder.join(&file);
         let mut progress = |progress: &Progress| {
-            let launch = progress.kernels_done + 1;
+            let launch = progress.kernels_done;
             self.bar.set_message(format!("{name}, launch {launch} ({})", progress.kernel));
             match self.interrupt.is_asked() {
                 true => ControlFlow::Break(()),

@@ -1,10 +1,10 @@
 //! What part of a trace, and how much of it.
 
-use crate::cli::report::quoted;
 use anyhow::bail;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use warpmem::sample::{Design, Ranges, Selection, Size};
+use warpmem::shell::quoted;
 
 /// Which kernels and CTAs.
 #[derive(Args, Clone, Debug)]

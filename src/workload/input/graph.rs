@@ -77,13 +77,15 @@ pub struct Graph {
     /// Of every entry of `structure`; both directions of an edge have the same. From the file, or else drawn
     /// from 1 to 64, all equally likely, as in Gunrock's evaluation (Wang et al., PPoPP 2016).
     pub weights: Vec<u32>,
+    /// What a vertex is called that was drawn or read under a number, where `--order` has renamed them.
+    pub labels: Option<Vec<u32>>,
 }
 
 /// The graph that the parameters of [`GRAPH`] ask for.
 pub fn graph_of(arguments: &Arguments, random: &mut Random) -> Result<Graph, WorkloadError> {
     let (structure, weights) = match arguments.path("file") {
         Some(path) => from_file(path, arguments)?,
-        None => (Drawing::of(arguments)?.draw(random), None),
+        None => (drawn(arguments, random)?, None),
     };
     let key = random.bits();
     let weights = weights.unwrap_or_else(|| {
@@ -91,11 +93,23 @@ pub fn graph_of(arguments: &Arguments, random: &mut Random) -> Result<Graph, Wor
     });
     let order: Ordering = arguments.choice("order");
     let nodes = structure.rows();
-    let (structure, weights) = match order.labels(nodes, || Cow::Borrowed(&structure), random) {
-        Some(labels) => structure.relabelled(&weights, &labels),
+    let labels = order.labels(nodes, || Cow::Borrowed(&structure), random);
+    let (structure, weights) = match &labels {
+        Some(labels) => structure.relabelled(&weights, labels),
         None => (structure, weights),
     };
-    Ok(Graph { structure, weights })
+    Ok(Graph { structure, weights, labels })
+}
+
+fn drawn(arguments: &Arguments, random: &mut Random) -> Result<Csr, WorkloadError> {
+    let graph = Drawing::of(arguments)?.draw(random);
+    let (vertices, entries) = (graph.rows(), graph.columns.len());
+    let mean = entries as f64 / f64::from(vertices);
+    arguments.note(format!(
+        "graph: vertices {vertices}, edges {}, {mean:.2} neighbours in the mean",
+        entries / 2
+    ));
+    Ok(graph)
 }
 
 fn from_file(path: &Path, arguments: &Arguments) -> Result<(Csr, Option<Vec<u32>>), WorkloadError> {

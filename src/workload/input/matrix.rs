@@ -72,7 +72,13 @@ pub fn matrix_of(arguments: &Arguments, random: &mut Random) -> Result<Matrix, W
             let kind = arguments.choice("matrix");
             let (rows, per_row) = (arguments.count32("rows"), arguments.count32("nnz-per-row"));
             check_entries("entries", rows, entries_per_row(kind, per_row))?;
-            matrix(kind, rows, per_row, random)
+            let matrix = matrix(kind, rows, per_row, random);
+            let entries = matrix.values.len();
+            let mean = entries as f64 / f64::from(rows);
+            arguments.note(format!(
+                "matrix: rows {rows}, entries {entries}, {mean:.2} in a row in the mean"
+            ));
+            matrix
         }
     };
     matrix.ordered(arguments.choice("order"), random)

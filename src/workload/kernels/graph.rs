@@ -14,11 +14,14 @@ pub const SOURCE: Parameter = Parameter::count(
     "Where the search starts: rank of the vertex by its neighbours, 0 has most",
 );
 
-/// The vertex of which `rank` others have more neighbours (or as many, and a lower number).
-pub fn by_rank(graph: &Csr, rank: u32) -> Result<u32, WorkloadError> {
+/// The vertex of which `rank` others have more neighbours, or as many, and a lower number. That number is the one
+/// before `labels` renamed the vertices: however they are ordered, the search starts at the same one.
+pub fn by_rank(graph: &Csr, labels: Option<&[u32]>, rank: u32) -> Result<u32, WorkloadError> {
+    let label = |vertex: u32| labels.map_or(vertex, |labels| labels[vertex as usize]);
     let mut vertices: Vec<u32> = (0..graph.rows()).collect();
-    vertices.sort_by_key(|&vertex| std::cmp::Reverse(graph.degree(vertex)));
-    vertices.get(rank as usize).copied().ok_or_else(|| WorkloadError::Inconsistent {
+    vertices.sort_by_key(|&vertex| std::cmp::Reverse(graph.degree(label(vertex))));
+    let found = vertices.get(rank as usize).map(|&vertex| label(vertex));
+    found.ok_or_else(|| WorkloadError::Inconsistent {
         message: format!("--source {rank} is not a rank among {} vertices", graph.rows()),
     })
 }
@@ -140,10 +143,18 @@ mod tests {
     #[test]
     fn ranks_count_from_the_busiest_vertex() {
         let star = Csr::from_pairs(4, vec![(2, 0), (2, 1), (2, 3), (0, 2), (1, 2), (3, 2)]);
-        assert_eq!(by_rank(&star, 0).unwrap(), 2);
-        assert_eq!(by_rank(&star, 1).unwrap(), 0);
+        assert_eq!(by_rank(&star, None, 0).unwrap(), 2);
+        assert_eq!(by_rank(&star, None, 1).unwrap(), 0);
+        let labels = [3, 2, 1, 0];
+        let (renamed, _) = star.relabelled(&vec![(); star.columns.len()], &labels);
         assert_eq!(
-            by_rank(&star, 4).unwrap_err().to_string(),
+            by_rank(&renamed, Some(&labels), 0).unwrap(),
+            1,
+            "the same vertex by its new name"
+        );
+        assert_eq!(by_rank(&renamed, Some(&labels), 1).unwrap(), 3);
+        assert_eq!(
+            by_rank(&star, None, 4).unwrap_err().to_string(),
             "--source 4 is not a rank among 4 vertices"
         );
     }

@@ -37,7 +37,11 @@ pub const GENERATOR: Generator = Generator {
     run: |gpu, arguments, random| {
         let graph = graph_of(arguments, random)?;
         let search = Search {
-            source: by_rank(&graph.structure, arguments.count32("source"))?,
+            source: by_rank(
+                &graph.structure,
+                graph.labels.as_deref(),
+                arguments.count32("source"),
+            )?,
             rounds: arguments.count32("rounds"),
             block: arguments.count32("block"),
         };
@@ -144,7 +148,7 @@ mod tests {
 
     fn weighted(structure: Csr, weight: impl FnMut(u32) -> u32) -> Graph {
         let weights = structure.columns.iter().copied().map(weight).collect();
-        Graph { structure, weights }
+        Graph { structure, weights, labels: None }
     }
 
     fn search(graph: &Graph, search: &Search) -> Run<Vec<u32>> {
@@ -155,7 +159,7 @@ mod tests {
     fn distances_are_those_of_dijkstra() {
         let mut random = Random::new(5);
         for (name, structure) in graphs(700, 3) {
-            let source = by_rank(&structure, 0).unwrap();
+            let source = by_rank(&structure, None, 0).unwrap();
             // Small weights, among them zeros; and large ones, with sums beyond 32 bits.
             for bound in [8, 1 << 31] {
                 let graph = weighted(structure.clone(), |_| random.index(bound));

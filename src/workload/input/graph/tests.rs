@@ -25,7 +25,7 @@ fn file_of(text: &str) -> Result<(Graph, Vec<String>), String> {
 
 /// Fails if a graph or its weights have two directions that differ, loops or parallel edges.
 fn assert_undirected(graph: &Graph) {
-    let Graph { structure, weights } = graph;
+    let Graph { structure, weights, .. } = graph;
     assert_eq!(structure.columns.len(), weights.len());
     let weighted = structure.entries().zip(weights).map(|((from, to), &weight)| (from, to, weight));
     let back: std::collections::HashSet<_> = weighted.clone().collect();
@@ -265,7 +265,7 @@ proptest! {
         edges in prop::collection::vec((0u32..12, 0u32..12, 0u32..5), 0..50)
     ) {
         let (structure, weights) = undirected(12, edges.iter().copied());
-        assert_undirected(&Graph { structure: structure.clone(), weights: weights.clone() });
+        assert_undirected(&Graph { structure: structure.clone(), weights: weights.clone(), labels: None });
         for (from, to, weight) in edges {
             if from != to {
                 let place = structure.row(from).binary_search(&to);

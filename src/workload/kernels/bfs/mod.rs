@@ -24,9 +24,9 @@ pub const GENERATOR: Generator = Generator {
         ],
     ],
     run: |gpu, arguments, random| {
-        let graph = graph_of(arguments, random)?.structure;
+        let Graph { structure: graph, labels, .. } = graph_of(arguments, random)?;
         let search = Search {
-            source: by_rank(&graph, arguments.count32("source"))?,
+            source: by_rank(&graph, labels.as_deref(), arguments.count32("source"))?,
             levels: arguments.count32("levels"),
             block: arguments.count32("block"),
         };
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn distances_are_those_of_a_plain_search_and_exactly_what_is_reached_is_written() {
         for (name, graph) in graphs(700, 3) {
-            let source = by_rank(&graph, 0).unwrap();
+            let source = by_rank(&graph, None, 0).unwrap();
             let expected = plain_bfs(&graph, source);
             for &(variant_name, variant) in Variant::NAMES {
                 let run = search(variant, &graph, &Search { source, levels: u32::MAX, block: 128 });
