@@ -125,8 +125,9 @@ fn lines(addresses: &[u64], width: u64) -> u64 {
     let mut touched = [0; 3 * WARP_SIZE];
     let mut count = 0;
     for &address in addresses {
-        let last = address.saturating_add(width.saturating_sub(1)) >> LINE_BITS;
-        for line in address >> LINE_BITS..=last {
+        let within = address & ((1 << LINE_BITS) - 1);
+        for further in 0..=(within + width.saturating_sub(1)) >> LINE_BITS {
+            let line = address.wrapping_add(further << LINE_BITS) >> LINE_BITS;
             // Neighbouring lanes mostly share a line.
             if count == 0 || touched[count - 1] != line {
                 touched[count] = line;
@@ -156,6 +157,7 @@ mod tests {
         assert_eq!(lines(&[0x100, 0x900, 0x104, 0x904, 0x108], 4), 2, "back and forth");
         assert_eq!(lines(&[0x17e], 4), 2, "across the end of a line");
         assert_eq!(lines(&[u64::MAX], 4), 2, "around the end of memory");
+        assert_eq!(lines(&[100], 200), 3, "the line between the ends");
         assert_eq!(lines(&[7], 1), 1);
         assert_eq!(lines(&[], 4), 0);
     }

@@ -175,7 +175,7 @@ fn write_all(
     let options = WriterOptions { level: 1, ..WriterOptions::default() };
     let write_part = |(number, part): (usize, &Part)| {
         if part.is_whole(&trace.trace) {
-            return Ok(NamedTrace::open(trace.trace.path())?);
+            return NamedTrace::open(trace.trace.path());
         }
         let path = folder.join(format!("{number}.wmt"));
         let go_on = &mut |_| {
