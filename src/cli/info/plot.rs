@@ -68,13 +68,19 @@ fn percent(shares: impl Iterator<Item = f64>) -> Vec<f64> {
 }
 
 fn mix(profile: &Profile) -> Bars {
-    let kinds = || profile.all.mix.kinds.iter().take(KINDS);
+    let kinds = &profile.all.mix.kinds;
+    let (drawn, rest) = kinds.split_at(kinds.len().min(KINDS));
+    let mut bars: Vec<(String, f64)> = drawn.iter().map(|k| (k.name.clone(), k.share)).collect();
+    if !rest.is_empty() {
+        bars.push(("the rest".to_owned(), rest.iter().map(|kind| kind.share).sum()));
+    }
+    let (labels, shares): (Vec<_>, Vec<_>) = bars.into_iter().unzip();
     Bars {
         title: "Instructions".to_owned(),
         x: String::new(),
         y: "of warp instructions, %",
-        labels: kinds().map(|kind| kind.name.clone()).collect(),
-        series: vec![(String::new(), percent(kinds().map(|kind| kind.share)))],
+        labels,
+        series: vec![(String::new(), percent(shares.into_iter()))],
         level: None,
     }
 }
@@ -316,10 +322,14 @@ where
         .y_label_formatter(&|share| format!("{share:.0}"))
         .draw()?;
     let curve = curve(reuse).into_iter().map(|(lines, ratio)| (bytes(lines), 100.0 * ratio));
-    let curve = curve.filter(|&(size, _)| size >= start);
+    let (before, behind): (Vec<_>, Vec<_>) = curve.partition(|&(size, _)| size <= start);
+    // A cache that is smaller than every distance misses all.
+    let all = (reuse.least_cache_lines() == 0).then_some((start, 100.0));
+    let first = before.last().map(|&(_, misses)| (start, misses)).or(all);
     let last = reuse.cold_share.filter(|_| end >= bytes(reuse.least_cache_lines()));
     let last = last.map(|ratio| (end, 100.0 * ratio));
-    chart.draw_series(LineSeries::new(curve.chain(last), COLOURS[0].stroke_width(2)))?;
+    let curve = first.into_iter().chain(behind).chain(last);
+    chart.draw_series(LineSeries::new(curve, COLOURS[0].stroke_width(2)))?;
     let marked = reuse.caches.iter().filter_map(|cache| {
         Some((cache.bytes as f64, 100.0 * cache.miss_ratio?, size(cache.bytes)))
     });
@@ -328,7 +338,8 @@ where
     chart.draw_series(marked.map(|(bytes, misses, name)| {
         EmptyElement::at((bytes, misses))
             + Circle::new((0, 0), 5, COLOURS[1].filled())
-            + Text::new(name, (6, -5), style.clone())
+            // Below the dot where there is no room above.
+            + Text::new(name, (6, if misses > 92.0 { 20 } else { -5 }), style.clone())
     }))?;
     Ok(())
 }

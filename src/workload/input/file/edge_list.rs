@@ -19,6 +19,7 @@ pub fn read<V: Value>(reader: impl BufRead) -> Result<Listing<V>, Failure> {
         if entries.len() as u64 == ENTRIES.1 {
             return Err(fields.expect("an edge")?.refusal("more than 2^28 edges"));
         }
+        fields.check_separators()?;
         let (from, to) = (vertex(&mut fields)?, vertex(&mut fields)?);
         nodes = nodes.max(from + 1).max(to + 1);
         let weighted = *valued.get_or_insert(fields.peek().is_some());

@@ -196,6 +196,27 @@ impl<'a> Fields<'a> {
         Ok(self.count(what, (1, u64::from(count)))? as u32 - 1)
     }
 
+    /// Refuses separators with nothing before or behind them, as of columns that are left empty.
+    pub fn check_separators(&self) -> Result<(), Failure> {
+        let (mut is_filled, mut last) = (false, None);
+        for (at, &byte) in self.line.iter().enumerate() {
+            if byte == self.separator {
+                if !std::mem::take(&mut is_filled) {
+                    return Err(self.nothing(at));
+                }
+                last = Some(at);
+            } else if !byte.is_ascii_whitespace() {
+                is_filled = true;
+            }
+        }
+        last.filter(|_| !is_filled).map_or(Ok(()), |at| Err(self.nothing(at + 1)))
+    }
+
+    fn nothing(&self, at: usize) -> Failure {
+        let message = format!("nothing where a value should be beside `{}`", self.separator as char);
+        Failure::Malformed { line: self.number, column: at + 1, message }
+    }
+
     /// Refuses what comes after all that the line should hold.
     pub fn end(&mut self, holds: &str) -> Result<(), Failure> {
         match self.next() {

@@ -177,6 +177,9 @@ fn malformed_edge_lists_are_refused_with_line_and_column() {
             ("# only\n# comments\n", "2:1: the file names no vertex"),
             ("source,target\n", "1:1: `source` is not a vertex; valid: 0 to 16777215"),
             ("0 1\n2\n", "2:2: the line ends where a vertex should be"),
+            ("0,1\n0,,1\n", "2:3: nothing where a value should be beside `,`"),
+            ("0,1, \n", "1:5: nothing where a value should be beside `,`"),
+            (",0,1\n", "1:1: nothing where a value should be beside `,`"),
             ("0 16777216\n", "1:3: `16777216` is not a vertex; valid: 0 to 16777215"),
             ("0 -1\n", "1:3: `-1` is not a vertex; valid: 0 to 16777215"),
             (
