@@ -322,13 +322,12 @@ where
         .y_label_formatter(&|share| format!("{share:.0}"))
         .draw()?;
     let curve = curve(reuse).into_iter().map(|(lines, ratio)| (bytes(lines), 100.0 * ratio));
-    let (before, behind): (Vec<_>, Vec<_>) = curve.partition(|&(size, _)| size <= start);
+    let first = start.max(bytes(reuse.least_cache_lines()));
+    let (before, behind): (Vec<_>, Vec<_>) = curve.partition(|&(size, _)| size <= first);
     // A cache that is smaller than every distance misses all.
-    let all = (reuse.least_cache_lines() == 0).then_some((start, 100.0));
-    let first = before.last().map(|&(_, misses)| (start, misses)).or(all);
-    let last = reuse.cold_share.filter(|_| end >= bytes(reuse.least_cache_lines()));
-    let last = last.map(|ratio| (end, 100.0 * ratio));
-    let curve = first.into_iter().chain(behind).chain(last);
+    let first = (first, before.last().map_or(100.0, |&(_, misses)| misses));
+    let last = reuse.cold_share.map(|ratio| (end, 100.0 * ratio));
+    let curve = once(first).chain(behind).chain(last).filter(|&(size, _)| size <= end);
     chart.draw_series(LineSeries::new(curve, COLOURS[0].stroke_width(2)))?;
     let marked = reuse.caches.iter().filter_map(|cache| {
         Some((cache.bytes as f64, 100.0 * cache.miss_ratio?, size(cache.bytes)))

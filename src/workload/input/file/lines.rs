@@ -213,7 +213,8 @@ impl<'a> Fields<'a> {
     }
 
     fn nothing(&self, at: usize) -> Failure {
-        let message = format!("nothing where a value should be beside `{}`", self.separator as char);
+        let message =
+            format!("nothing where a value should be beside `{}`", self.separator as char);
         Failure::Malformed { line: self.number, column: at + 1, message }
     }
 
