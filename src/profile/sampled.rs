@@ -1,5 +1,6 @@
 //! Tables of bounded size: of more keys than fit, those with a small hash.
 
+use crate::random::mixed;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::hash_map::Entry;
@@ -33,12 +34,9 @@ pub(super) struct Sampled<T> {
     shift: u32,
 }
 
-/// SplitMix64's output function (Steele et al. 2014): a bijection whose high bits depend on all of the key's.
+/// SplitMix64's output function: a bijection whose high bits depend on all of the key's.
 pub(super) fn hash(key: u64) -> u64 {
-    let mut z = key.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
+    mixed(key.wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
 
 impl<T> Sampled<T> {

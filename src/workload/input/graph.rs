@@ -14,6 +14,7 @@ use super::file::{self, InputError, Listing};
 use super::{
     Csr, FILE, FILE_FORMAT, MAX_ENTRIES, MAX_NODES, ORDER, Ordering, Random, check_entries,
 };
+use crate::random::mixed;
 use crate::workload::WorkloadError;
 use crate::workload::parameters::{Arguments, Choice, Parameter, show_count};
 pub use rmat::rmat_pair;
@@ -151,13 +152,6 @@ pub fn undirected<V: Copy + Default + Ord>(
 fn drawn_weight(key: u64, from: u32, to: u32) -> u32 {
     let edge = u64::from(from.min(to)) << 32 | u64::from(from.max(to));
     1 + (mixed(key ^ edge) >> 58) as u32
-}
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-fn mixed(mut x: u64) -> u64 {
-    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 /// A graph to draw.

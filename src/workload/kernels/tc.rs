@@ -121,8 +121,7 @@ fn to_busier(graph: &Csr) -> Csr {
     let mut directed =
         Csr { offsets: vec![0], columns: Vec::with_capacity(graph.columns.len() / 2) };
     for u in 0..graph.rows() {
-        let neighbours = graph.offsets[u as usize] as usize..graph.offsets[u as usize + 1] as usize;
-        let busier = graph.columns[neighbours].iter().filter(|&&v| order(v) > order(u));
+        let busier = graph.row(u).iter().filter(|&&v| order(v) > order(u));
         directed.columns.extend(busier);
         directed.offsets.push(directed.columns.len() as u32);
     }
