@@ -16,7 +16,7 @@ use warpmem::llc::queue::LLC_QUEUES;
 use warpmem::machine::{Machine, Policies, load, preset_names};
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::arbiter::ARBITERS;
-use warpmem::record::{NoLoads, RunResult};
+use warpmem::record::{Discard, RunResult};
 use warpmem::sm::scheduler::WARP_SCHEDULERS;
 use warpmem_trace::Trace;
 
@@ -142,7 +142,7 @@ impl Ratio {
 
 fn timed(machine: &Machine, trace: &Trace) -> (RunResult, Duration) {
     let start = Instant::now();
-    let result = simulate(machine, trace, &mut NoLoads, &mut NoProgress);
+    let result = simulate(machine, trace, &mut Discard, &mut NoProgress);
     let time = start.elapsed();
     (result.unwrap_or_else(|error| panic!("{}: {error}", machine.name)), time)
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use warpmem::engine::{NoProgress, simulate};
 use warpmem::import::{ExportOptions, ImportOptions, export_accel_sim, import_accel_sim};
 use warpmem::machine::{Machine, load};
-use warpmem::record::{LoadSink, NoLoads, ResultsWriter, RunKey, RunResult};
+use warpmem::record::{Discard, Recorded, ResultsWriter, RunKey, RunResult, RunSink};
 use warpmem::workload::generate;
 use warpmem_trace::Trace;
 
@@ -34,6 +34,9 @@ const WORKLOADS: [(&str, &[(&str, &str)]); 7] = [
 /// Targets of the design, per second of one core.
 const WARP_INSTRUCTIONS: f64 = 1.0e6;
 const REQUESTS: f64 = 1.5e6;
+
+/// What the comparison with a recorder records.
+const LOADS: Recorded = Recorded { loads: true, intervals: None, requests: None };
 
 /// First argument of the child process that measures memory.
 const RESIDENT: &str = "resident";
@@ -71,7 +74,7 @@ fn make(folder: &Path, file: &str, name: &str, parameters: &[(&str, &str)]) -> P
 fn time(machine: &Machine, trace: &Trace) -> (RunResult, Duration) {
     let run = || {
         let start = Instant::now();
-        let result = simulate(machine, trace, &mut NoLoads, &mut NoProgress).expect("the run ends");
+        let result = simulate(machine, trace, &mut Discard, &mut NoProgress).expect("the run ends");
         (result, start.elapsed())
     };
     (0..3).map(|_| run()).min_by_key(|&(_, time)| time).expect("three runs")
@@ -160,7 +163,7 @@ fn resident_mib(path: &Path) -> f64 {
 fn replay_and_print_peak(path: &str) {
     let machine = load("li2015", &[]).expect("a preset");
     let trace = Trace::open(Path::new(path)).expect("the trace opens");
-    simulate(&machine, &trace, &mut NoLoads, &mut NoProgress).expect("the run ends");
+    simulate(&machine, &trace, &mut Discard, &mut NoProgress).expect("the run ends");
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM"));
     let kib: Option<f64> = peak.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
@@ -202,9 +205,9 @@ fn recording(folder: &Path, traces: &[(&str, PathBuf)]) {
                 let results = folder.join(format!("results-{workload}-{round}"));
                 let writer = ResultsWriter::create(&results).expect("a results folder");
                 let key = RunKey::new(*workload, 0, machine.clone(), "bench", None);
-                let mut recorder = writer.begin_run(0, key).expect("a recorder");
+                let mut recorder = writer.begin_run(0, key, LOADS).expect("a recorder");
                 let start = Instant::now();
-                let sink: &mut dyn LoadSink = &mut recorder;
+                let sink: &mut dyn RunSink = &mut recorder;
                 let result =
                     simulate(&machine, &trace, sink, &mut NoProgress).expect("the run ends");
                 let time = start.elapsed();

@@ -18,10 +18,13 @@ pub mod profile;
 mod random;
 pub mod record;
 pub mod registry;
+pub mod reproduce;
 pub mod sample;
 pub mod shell;
 pub mod sm;
 pub mod suite;
+pub mod sweep;
 #[cfg(test)]
 mod testing;
+pub mod timeline;
 pub mod workload;

@@ -6,8 +6,5 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match cli::Cli::parse().execute() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => cli::report(&error),
-    }
+    cli::run(|| cli::Cli::parse().execute())
 }

@@ -2,8 +2,9 @@
 
 use polars::prelude::*;
 
+use crate::compare::OVERRIDES;
 use crate::error::{Error, Result};
-use crate::frame::strings;
+use crate::frame::{NONE, labels, strings};
 
 /// Policies of some of the varied slots.
 pub(crate) struct Baseline {
@@ -11,18 +12,30 @@ pub(crate) struct Baseline {
 }
 
 impl Baseline {
-    /// Finds each part of `name` (`value` or `slot=value`, slashes between) among the values of
+    /// Finds `name`, or each part of it (`value` or `slot=value`, slashes between), among the values of
     /// `slots` in `runs`.
     pub(crate) fn resolve(name: &str, runs: &DataFrame, slots: &[String]) -> Result<Baseline> {
         let mut values = Vec::new();
         for slot in slots {
-            let mut present = strings(runs, slot)?;
+            let mut present = labels(runs, std::slice::from_ref(slot))?;
             present.sort();
             present.dedup();
             values.push((slot.as_str(), present));
         }
+        if let Ok(whole) = find(name.trim(), name, &values) {
+            return Ok(Baseline { parts: vec![whole] });
+        }
         let parts = name.split('/').map(|part| find(part.trim(), name, &values));
         Ok(Baseline { parts: parts.collect::<Result<_>>()? })
+    }
+
+    /// Whether `name` names overrides of some run.
+    pub(crate) fn has_overrides(name: &str, runs: &DataFrame) -> Result<bool> {
+        if !runs.schema().contains(OVERRIDES) {
+            return Ok(false);
+        }
+        let mut present = strings(runs, OVERRIDES)?.into_iter().filter(|value| !value.is_empty());
+        Ok(present.any(|value| name == value || name.split('/').any(|part| part.trim() == value)))
     }
 
     pub(crate) fn names(&self, slot: &str) -> bool {
@@ -31,8 +44,17 @@ impl Baseline {
 
     /// Holds for the baseline's runs.
     pub(crate) fn predicate(&self) -> Expr {
-        let equal = self.parts.iter().map(|(slot, value)| col(slot).eq(lit(value.as_str())));
+        let value = |slot: &str, label: &str| match label {
+            NONE if slot == OVERRIDES => lit(""),
+            label => lit(label),
+        };
+        let equal = self.parts.iter().map(|(slot, label)| col(slot).eq(value(slot, label)));
         equal.fold(lit(true), Expr::and)
+    }
+
+    /// The slots that are named, each with its policy.
+    pub(crate) fn into_slots(self) -> Vec<(String, String)> {
+        self.parts
     }
 
     pub(crate) fn label(&self) -> String {
@@ -41,14 +63,16 @@ impl Baseline {
 }
 
 fn find(part: &str, baseline: &str, values: &[(&str, Vec<String>)]) -> Result<(String, String)> {
-    let (wanted, value) = match part.split_once('=') {
-        Some((slot, value)) => (Some(slot), value),
-        None => (None, part),
+    let of_value = |wanted: Option<&str>, value: &str| -> Vec<&str> {
+        let named = values.iter().filter(|(slot, _)| wanted.is_none_or(|wanted| wanted == *slot));
+        let holding = named.filter(|(_, present)| present.iter().any(|name| name == value));
+        holding.map(|(slot, _)| *slot).collect()
     };
-    let matches = values.iter().filter(|(slot, present)| {
-        wanted.is_none_or(|wanted| wanted == *slot) && present.iter().any(|name| name == value)
-    });
-    let matches: Vec<&str> = matches.map(|(slot, _)| *slot).collect();
+    // The `=` may be one of the value: of an override, or of a policy's parameter.
+    let (value, matches) = match (of_value(None, part), part.split_once('=')) {
+        (none, Some((slot, value))) if none.is_empty() => (value, of_value(Some(slot), value)),
+        (matches, _) => (part, matches),
+    };
     match matches.as_slice() {
         [slot] => Ok(((*slot).to_owned(), value.to_owned())),
         [] => Err(Error::UnknownBaseline {

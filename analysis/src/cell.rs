@@ -2,10 +2,10 @@
 
 use polars::prelude::{AnyValue, Column, DataFrame};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::metric::Digits;
 
-/// A value of one of the types that tables hold. There is no "not a number": it is null.
+/// A value of one of the types that tables hold, or that a query makes of these. There is no "not a number": it is null.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
     Null,
@@ -13,39 +13,33 @@ pub(crate) enum Cell {
     Integer(i128),
     Float(f64),
     Text(String),
+    List(Vec<Cell>),
 }
 
 /// The rows of a frame as cells.
 pub(crate) fn rows(frame: &DataFrame) -> impl Iterator<Item = Result<Vec<Cell>>> {
     let columns = frame.columns();
-    (0..frame.height()).map(|row| columns.iter().map(|column| cell(column, row)).collect())
+    (0..frame.height()).map(|row| columns.iter().map(|column| cell(&column.get(row)?)).collect())
 }
 
 /// The cells of one column.
 pub(crate) fn column_cells(column: &Column) -> Result<Vec<Cell>> {
-    (0..column.len()).map(|row| cell(column, row)).collect()
+    (0..column.len()).map(|row| cell(&column.get(row)?)).collect()
 }
 
-fn cell(column: &Column, row: usize) -> Result<Cell> {
+fn cell(value: &AnyValue) -> Result<Cell> {
     let float = |value: f64| if value.is_finite() { Cell::Float(value) } else { Cell::Null };
-    Ok(match column.get(row)? {
+    Ok(match value {
         AnyValue::Null => Cell::Null,
-        AnyValue::Boolean(value) => Cell::Bool(value),
-        AnyValue::Int32(value) => Cell::Integer(value.into()),
-        AnyValue::Int64(value) => Cell::Integer(value.into()),
-        AnyValue::UInt32(value) => Cell::Integer(value.into()),
-        AnyValue::UInt64(value) => Cell::Integer(value.into()),
-        AnyValue::Float32(value) => float(value.into()),
-        AnyValue::Float64(value) => float(value),
-        AnyValue::String(value) => Cell::Text(value.to_owned()),
+        AnyValue::Boolean(value) => Cell::Bool(*value),
+        AnyValue::String(value) => Cell::Text((*value).to_owned()),
         AnyValue::StringOwned(value) => Cell::Text(value.to_string()),
-        _ => {
-            return Err(Error::UnsupportedColumn {
-                table: "the table".to_owned(),
-                column: column.name().to_string(),
-                dtype: column.dtype().to_string(),
-            });
+        AnyValue::List(values) => {
+            Cell::List(values.iter().map(|v| cell(&v)).collect::<Result<_>>()?)
         }
+        value if value.is_integer() => Cell::Integer(value.try_extract()?),
+        value if value.is_float() => float(value.try_extract()?),
+        other => Cell::Text(other.to_string()),
     })
 }
 
@@ -58,6 +52,7 @@ impl Cell {
             Cell::Integer(value) => value.to_string(),
             Cell::Float(value) => format!("{value:?}"),
             Cell::Text(value) => value.clone(),
+            Cell::List(_) => self.to_json().to_string(),
         }
     }
 
@@ -72,6 +67,7 @@ impl Cell {
             },
             Cell::Float(value) => (*value).into(),
             Cell::Text(value) => value.as_str().into(),
+            Cell::List(values) => values.iter().map(Cell::to_json).collect(),
         }
     }
 
@@ -84,6 +80,10 @@ impl Cell {
                 Some(percent @ Digits::Percent(_)) => shown(*value as f64, percent),
                 _ => value.to_string(),
             },
+            Cell::List(values) => {
+                let shown = values.iter().map(|value| value.to_display(digits));
+                format!("[{}]", shown.collect::<Vec<_>>().join(", "))
+            }
             Cell::Bool(_) | Cell::Text(_) => self.to_csv(),
         }
     }
@@ -91,9 +91,20 @@ impl Cell {
 
 fn shown(value: f64, digits: Digits) -> String {
     match digits {
-        Digits::Decimals(decimals) => format!("{value:.*}", usize::from(decimals)),
-        Digits::Percent(decimals) => format!("{:.*}", usize::from(decimals), value * 100.0),
+        Digits::Decimals(decimals) => rounded(value, decimals),
+        Digits::Percent(decimals) => rounded(value * 100.0, decimals),
         Digits::Significant(digits) => significant(value, digits),
+    }
+}
+
+/// What rounds to nothing has no sign.
+fn rounded(value: f64, decimals: u8) -> String {
+    let text = format!("{value:.*}", usize::from(decimals));
+    match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().all(|digit| matches!(digit, b'0' | b'.')) => {
+            digits.to_owned()
+        }
+        _ => text,
     }
 }
 
@@ -130,6 +141,8 @@ mod tests {
         let third = Cell::Float(1.0 / 3.0);
         assert_eq!(third.to_display(Some(Digits::Percent(1))), "33.3");
         assert_eq!(third.to_display(Some(Digits::Decimals(2))), "0.33");
+        assert_eq!(Cell::Float(-0.04).to_display(Some(Digits::Decimals(1))), "0.0");
+        assert_eq!(Cell::Float(-0.06).to_display(Some(Digits::Decimals(1))), "-0.1");
         assert_eq!(third.to_csv().parse(), Ok(1.0 / 3.0));
         assert_eq!(Cell::Integer(1).to_display(Some(Digits::Percent(1))), "100.0");
         assert_eq!(Cell::Integer(1).to_display(Some(Digits::Decimals(2))), "1");

@@ -5,13 +5,18 @@ use std::collections::BTreeMap;
 
 use crate::baseline::Baseline;
 use crate::error::{Error, Result};
-use crate::frame::{self, labels, strings};
+use crate::frame::{self, NONE, labels, strings};
 use crate::means::mean_rows;
 use crate::metric::{COMPARED, Relation, relative};
-use crate::read::SLOTS;
+use crate::mixed;
+use crate::results::SLOTS;
 
 /// Name of a column, for a while, with the position of a row in the `runs` table.
 const ROW: &str = "row of runs";
+/// Name of a column, for a while, that holds where a run has a run of the baseline beside it.
+const FOUND: &str = "baseline found";
+/// The column with the parameters that a run sets beside those of its machine.
+pub(crate) const OVERRIDES: &str = "overrides";
 
 /// What to compare with what.
 #[derive(Clone, Debug)]
@@ -21,10 +26,11 @@ pub struct CompareOptions {
     /// It names a value of one varied slot (`fr-fcfs`), or of several with slashes between
     /// (`fr-fcfs/gto`); `slot=value` says which slot is meant. A varied slot that it does not name
     /// is held equal: with the baseline `fr-fcfs`, a run with `gto` is compared with the run of
-    /// `fr-fcfs` with `gto`.
+    /// `fr-fcfs` with `gto`. Overrides are held equal too, unless the baseline names some, as they stand in their
+    /// column (`dram.read_queue=32`; `none` for no override).
     pub baseline: String,
     /// Columns in which the runs of a workload differ. Empty: those of [`SLOTS`] that hold more
-    /// than one value.
+    /// than one value; `overrides` where only these do.
     pub slots: Vec<String>,
     /// Units of metrics that [`METRICS`](crate::METRICS) does not have, by their columns: text shows
     /// them, and a `fraction` in percent.
@@ -33,6 +39,12 @@ pub struct CompareOptions {
     /// the value of a column over the baseline's, and `COLUMN_reduction` the fraction of the
     /// baseline's by which it is below.
     pub metrics: Vec<String>,
+    /// Compare runs even if traces of one name differ in content, machines of one name and overrides in
+    /// parameters other than policies, or runs in the engine's version. Rows are marked that differ so from
+    /// their baseline.
+    pub allow_mixed: bool,
+    /// Compare runs even if the baseline was not run on some of their workloads: their ratios are null.
+    pub allow_unmatched: bool,
 }
 
 impl CompareOptions {
@@ -40,7 +52,14 @@ impl CompareOptions {
     pub fn new(baseline: impl Into<String>) -> Self {
         let metrics = COMPARED.map(str::to_owned).to_vec();
         let (slots, units) = Default::default();
-        CompareOptions { baseline: baseline.into(), slots, units, metrics }
+        CompareOptions {
+            baseline: baseline.into(),
+            slots,
+            units,
+            metrics,
+            allow_mixed: false,
+            allow_unmatched: false,
+        }
     }
 }
 
@@ -51,17 +70,21 @@ pub struct Comparison {
     means: DataFrame,
     slots: Vec<String>,
     baseline: String,
+    baseline_slots: Vec<(String, String)>,
+    mixed: Vec<String>,
+    unmatched: usize,
     pub(crate) units: BTreeMap<String, String>,
 }
 
 impl Comparison {
-    /// One row per run: `machine`, `trace`, the policy slots, `ipc_thread`, `ipc_ratio` and the
-    /// metrics; machines, traces and policies each in the order of their first appearance.
+    /// One row per run: `machine`, `trace`, `overrides`, the policy slots, `ipc_thread`,
+    /// `ipc_ratio` and the metrics; machines, overrides, traces and policies each in the order of their first appearance. With
+    /// runs that are [mixed](Comparison::mixed) also `mixed`: in what a run differs from its baseline beside the policies.
     pub fn rows(&self) -> &DataFrame {
         &self.rows
     }
 
-    /// Three rows per machine and policy, one for each of [`MEANS`](crate::MEANS) in the column `mean`.
+    /// Three rows per machine, overrides and policy, one for each of [`MEANS`](crate::MEANS) in the column `mean`.
     ///
     /// All three average `ipc_ratio`; the metrics are averaged arithmetically, in the first row
     /// only. A null is left out of a mean. `workloads` counts the workloads with an `ipc_ratio`.
@@ -86,53 +109,101 @@ impl Comparison {
         &self.slots
     }
 
+    /// In what the runs are not alike that should be; empty unless that was
+    /// [allowed](CompareOptions::allow_mixed).
+    pub fn mixed(&self) -> &[String] {
+        &self.mixed
+    }
+
+    /// How many runs have no run of the baseline beside them; none unless that was
+    /// [allowed](CompareOptions::allow_unmatched).
+    pub fn unmatched(&self) -> usize {
+        self.unmatched
+    }
+
+    /// The slots that the baseline names, each with its policy there; runs are compared with one that is equal in all others.
+    pub fn baseline_slots(&self) -> &[(String, String)] {
+        &self.baseline_slots
+    }
+
     /// The baseline, as its policies' names with slashes between.
     pub fn baseline(&self) -> &str {
         &self.baseline
     }
 }
 
-/// Compares the runs of each trace and machine with the run of the baseline policy.
+/// Compares the runs of each trace, machine and overrides with the run of the baseline policy.
 ///
 /// `runs` needs the columns `trace`, `machine`, `ipc_thread`, the slots and the metrics of
 /// `options`. Where it has a `run_id`, rows with the same one count once. Not a number and infinity
 /// count as null. A ratio is null if the baseline's IPC is null or zero.
 ///
+/// Where `runs` has them, `trace_hash`, `parameters` and `engine_version` have to agree: one content to a trace's
+/// name, one set of parameters (policies aside) to a machine and its overrides, one version to all.
+///
+/// ```
+/// use warpmem_analysis::{CompareOptions, compare, polars::{df, prelude::IntoLazy}};
+///
+/// let runs = df!(
+///     "trace" => ["bfs", "bfs"], "machine" => ["li2015", "li2015"],
+///     "dram_scheduler" => ["fcfs", "fr-fcfs"], "ipc_thread" => [2.0, 4.0],
+/// )?;
+/// let options = CompareOptions { metrics: Vec::new(), ..CompareOptions::new("fr-fcfs") };
+/// let comparison = compare(runs.lazy(), &options)?;
+/// assert_eq!(comparison.rows().column("ipc_ratio")?.f64()?.get(0), Some(0.5));
+/// # Ok::<(), warpmem_analysis::Error>(())
+/// ```
+///
 /// # Errors
 /// If a column is missing or not numeric, if the baseline is unknown, ambiguous or missing for a
-/// workload, or if a workload has several runs with the same policies.
+/// workload, if a workload has several runs with the same policies, or if runs are mixed.
 pub fn compare(runs: LazyFrame, options: &CompareOptions) -> Result<Comparison> {
     let runs = prepare(runs, options)?;
+    let mixed = mixed::differences(&runs)?;
+    if !mixed.is_empty() && !options.allow_mixed {
+        return Err(Error::Mixed { differences: mixed });
+    }
     let slots = varied_slots(&runs, options)?;
     let baseline = Baseline::resolve(&options.baseline, &runs, &slots)?;
     let runs = in_order_of_appearance(runs, &slots)?;
     check_one_run_each(&runs, &slots)?;
-    let rows = with_ratio(&runs, &slots, &baseline, &options.metrics)?;
+    let beside = beside_baseline(&runs, &slots, &baseline)?;
+    let unmatched = beside.column(FOUND)?.null_count();
+    if unmatched > 0 && !options.allow_unmatched {
+        return Err(missing_baseline(&beside, &slots, &baseline)?);
+    }
+    let rows = with_ratio(&runs, beside, &options.metrics, !mixed.is_empty(), &baseline)?;
     let means = mean_rows(&rows, &slots, &options.metrics)?;
     let units = options.units.clone();
-    Ok(Comparison { rows, means, slots, baseline: baseline.label(), units })
+    let (baseline, baseline_slots) = (baseline.label(), baseline.into_slots());
+    Ok(Comparison { rows, means, slots, baseline, baseline_slots, mixed, unmatched, units })
 }
 
-/// The columns that a comparison uses: keys as strings, values as finite floats or null.
+/// The columns that a comparison uses: keys as strings, values as finite floats or null, and what has to agree.
 fn prepare(mut runs: LazyFrame, options: &CompareOptions) -> Result<DataFrame> {
     const TABLE: &str = "the `runs` table";
     let schema = runs.collect_schema()?;
     let slots = options.slots.iter().map(String::as_str);
-    let present = SLOTS.into_iter().filter(|slot| schema.contains(slot));
-    let keys = distinct(["machine", "trace"].into_iter().chain(slots).chain(present));
+    let present = [OVERRIDES].into_iter().chain(SLOTS).filter(|slot| schema.contains(slot));
+    let keys = distinct(["machine", "trace"].into_iter().chain(present).chain(slots));
     let metrics = options.metrics.iter().map(|metric| source(metric, &schema));
     let values = distinct(["ipc_thread"].into_iter().chain(metrics));
     keys.iter().try_for_each(|name| frame::require(&schema, TABLE, name))?;
     values.iter().try_for_each(|name| frame::require_numeric(&schema, TABLE, name))?;
 
-    let keys = keys.into_iter().map(|key| col(key).cast(DataType::String).fill_null(lit("none")));
-    let values = values.into_iter().map(|value| finite_or_null(col(value).cast(DataType::Float64)));
+    let keys = keys.into_iter().map(|key| {
+        let none = if key == OVERRIDES { "" } else { NONE };
+        col(key).cast(DataType::String).fill_null(lit(none))
+    });
+    let values =
+        values.into_iter().map(|value| frame::finite_or_null(col(value).cast(DataType::Float64)));
     if schema.contains("run_id") {
         let first = col(ROW).eq(col(ROW).min().over([col("run_id")])?);
         runs = runs.with_row_index(ROW, None).filter(col("run_id").is_null().or(first));
     }
-    let runs = runs.select(keys.chain(values).collect::<Vec<_>>()).collect()?;
-    if runs.height() == 0 { Err(Error::NoRuns) } else { Ok(runs) }
+    let columns = mixed::columns(&schema).into_iter().chain(keys).chain(values);
+    let runs = runs.select(columns.collect::<Vec<_>>()).collect()?;
+    if runs.height() == 0 { Err(Error::NoRuns) } else { mixed::without_policies(runs) }
 }
 
 /// The column that a metric is made of.
@@ -153,30 +224,37 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     seen
 }
 
-fn finite_or_null(value: Expr) -> Expr {
-    when(value.clone().is_finite()).then(value).otherwise(lit(NULL))
+fn varied_slots(runs: &DataFrame, options: &CompareOptions) -> Result<Vec<String>> {
+    let present: Vec<&str> =
+        SLOTS.into_iter().filter(|slot| runs.schema().contains(slot)).collect();
+    let is_varied = |name: &&str| runs.column(name).and_then(Column::n_unique).is_ok_and(|n| n > 1);
+    let varied: Vec<&str> = present.iter().copied().filter(is_varied).collect();
+    let has_overrides = is_varied(&OVERRIDES);
+    let mut slots = match (&options.slots, varied.is_empty()) {
+        (slots, _) if !slots.is_empty() => slots.clone(),
+        (_, true) if has_overrides => Vec::new(),
+        (_, true) => owned(&present),
+        (_, false) => owned(&varied),
+    };
+    let is_compared = slots.is_empty() || Baseline::has_overrides(&options.baseline, runs)?;
+    if has_overrides && is_compared && !slots.iter().any(|slot| slot == OVERRIDES) {
+        slots.push(OVERRIDES.to_owned());
+    }
+    Ok(slots)
 }
 
-fn varied_slots(runs: &DataFrame, options: &CompareOptions) -> Result<Vec<String>> {
-    if !options.slots.is_empty() {
-        return Ok(options.slots.clone());
-    }
-    let mut varied = Vec::new();
-    let mut present = Vec::new();
-    for slot in SLOTS.into_iter().filter(|slot| runs.schema().contains(slot)) {
-        present.push(slot.to_owned());
-        if runs.column(slot)?.n_unique()? > 1 {
-            varied.push(slot.to_owned());
-        }
-    }
-    Ok(if varied.is_empty() { present } else { varied })
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 fn in_order_of_appearance(runs: DataFrame, slots: &[String]) -> Result<DataFrame> {
     let first_of = |keys: Vec<Expr>| col(ROW).min().over(keys);
     let policy = slots.iter().map(col).collect();
-    let order = [vec![col("machine")], vec![col("trace")], policy].map(first_of);
-    let order = order.into_iter().collect::<PolarsResult<Vec<Expr>>>()?;
+    let mut order = vec![vec![col("machine")], vec![col("trace")], policy];
+    if holds_overrides(&runs, slots) {
+        order.insert(1, vec![col(OVERRIDES)]);
+    }
+    let order = order.into_iter().map(first_of).collect::<PolarsResult<Vec<Expr>>>()?;
     let indexed = runs.lazy().with_row_index(ROW, None);
     let sorted =
         indexed.sort_by_exprs(order, SortMultipleOptions::default().with_maintain_order(true));
@@ -184,7 +262,7 @@ fn in_order_of_appearance(runs: DataFrame, slots: &[String]) -> Result<DataFrame
 }
 
 fn check_one_run_each(runs: &DataFrame, slots: &[String]) -> Result<()> {
-    let keys = key_columns(slots);
+    let keys: Vec<Expr> = key_names(runs, slots).into_iter().map(col).collect();
     let groups = runs.clone().lazy().group_by_stable(&keys).agg([len().alias("runs")]);
     let several = groups.filter(col("runs").gt(lit(1))).limit(1).collect()?;
     if several.height() == 0 {
@@ -195,49 +273,72 @@ fn check_one_run_each(runs: &DataFrame, slots: &[String]) -> Result<()> {
     let differs = |slot: &&str| group.column(slot).and_then(Column::n_unique).is_ok_and(|n| n > 1);
     Err(Error::SeveralRuns {
         trace: strings(&group, "trace")?.swap_remove(0),
-        machine: strings(&group, "machine")?.swap_remove(0),
+        machine: places(&group, slots)?.swap_remove(0),
         policy: labels(&group, slots)?.swap_remove(0),
         runs: group.height(),
-        differ: SLOTS.iter().filter(|slot| differs(slot)).map(|slot| (*slot).to_owned()).collect(),
+        differ: owned(&SLOTS.into_iter().chain(mixed::COLUMNS).filter(differs).collect::<Vec<_>>()),
     })
 }
 
-fn key_columns(slots: &[String]) -> Vec<Expr> {
-    ["machine", "trace"].into_iter().map(col).chain(slots.iter().map(col)).collect()
+/// Whether runs are told apart by their overrides, and compared with one that has the same.
+pub(crate) fn holds_overrides(runs: &DataFrame, slots: &[String]) -> bool {
+    runs.schema().contains(OVERRIDES) && !slots.iter().any(|slot| slot == OVERRIDES)
+}
+
+/// The machine of each row, and its overrides if it is not these that are compared.
+pub(crate) fn places(runs: &DataFrame, slots: &[String]) -> Result<Vec<String>> {
+    let machines = strings(runs, "machine")?;
+    if !holds_overrides(runs, slots) {
+        return Ok(machines);
+    }
+    let place = |(machine, overrides): (String, String)| match overrides.as_str() {
+        "" => machine,
+        overrides => format!("{machine} with {overrides}"),
+    };
+    Ok(machines.into_iter().zip(strings(runs, OVERRIDES)?).map(place).collect())
+}
+
+/// Columns that together tell runs apart.
+fn key_names<'a>(runs: &DataFrame, slots: &'a [String]) -> Vec<&'a str> {
+    let overrides = holds_overrides(runs, slots).then_some(OVERRIDES);
+    let workload = ["machine", "trace"].into_iter().chain(overrides);
+    workload.chain(slots.iter().map(String::as_str)).collect()
+}
+
+/// The runs with the columns of their baseline's run, and [`FOUND`] where there is one.
+fn beside_baseline(runs: &DataFrame, slots: &[String], baseline: &Baseline) -> Result<DataFrame> {
+    let held = key_names(runs, slots).into_iter().filter(|name| !baseline.names(name));
+    let keys: Vec<Expr> = held.map(col).collect();
+    let origin = mixed::COLUMNS.into_iter().filter(|column| runs.schema().contains(column));
+    let values = names_from(runs, "ipc_thread").chain(origin);
+    let values = values.map(|name| col(name).alias(of_baseline(name)));
+    let columns = keys.iter().cloned().chain(values).chain([lit(true).alias(FOUND)]);
+    let base = runs.clone().lazy().filter(baseline.predicate()).select(columns.collect::<Vec<_>>());
+    let mut join = JoinArgs::new(JoinType::Left);
+    join.maintain_order = MaintainOrderJoin::Left;
+    Ok(runs.clone().lazy().join(base, &keys, &keys, join).collect()?)
 }
 
 fn with_ratio(
     runs: &DataFrame,
-    slots: &[String],
-    baseline: &Baseline,
+    beside: DataFrame,
     metrics: &[String],
+    is_mixed: bool,
+    baseline: &Baseline,
 ) -> Result<DataFrame> {
-    const FOUND: &str = "baseline found";
-    let values: Vec<&str> = names_from(runs, "ipc_thread").collect();
-    let held: Vec<String> = slots.iter().filter(|slot| !baseline.names(slot)).cloned().collect();
-    let keys = key_columns(&held);
-    let base = runs.clone().lazy().filter(baseline.predicate()).select(
-        keys.iter()
-            .cloned()
-            .chain(values.iter().map(|&value| col(value).alias(of_baseline(value))))
-            .chain([lit(true).alias(FOUND)])
-            .collect::<Vec<_>>(),
-    );
-    let mut join = JoinArgs::new(JoinType::Left);
-    join.maintain_order = MaintainOrderJoin::Left;
-    let joined = runs.clone().lazy().join(base, &keys, &keys, join).collect()?;
-    check_baseline_found(&joined, joined.column(FOUND)?, slots, baseline)?;
-
-    let keys = frame::names(runs).take_while(|name| *name != "ipc_thread").map(col);
+    let keys = frame::names(runs).take_while(|name| *name != "ipc_thread");
+    let keys = keys.filter(|name| !mixed::COLUMNS.contains(name)).map(col);
+    let mark = || mixed::mark(runs.schema(), baseline.names(OVERRIDES), of_baseline);
+    let marks =
+        is_mixed.then(|| when(col(FOUND)).then(mark()).otherwise(lit(NULL)).alias(mixed::MIXED));
     let ipc = [col("ipc_thread"), ratio("ipc_thread").alias("ipc_ratio")];
+    let has = |metric: &str| names_from(runs, "ipc_thread").any(|name| name == metric);
     let metrics = metrics.iter().map(|metric| match relative(metric) {
-        Some((column, relation)) if !values.contains(&metric.as_str()) => {
-            related(column, relation).alias(metric)
-        }
+        Some((column, relation)) if !has(metric) => related(column, relation).alias(metric),
         _ => col(metric),
     });
-    let columns: Vec<Expr> = keys.chain(ipc).chain(metrics).collect();
-    Ok(joined.lazy().select(columns).collect()?)
+    let columns: Vec<Expr> = keys.chain(marks).chain(ipc).chain(metrics).collect();
+    Ok(beside.lazy().select(columns).collect()?)
 }
 
 /// Names of the columns from `first` on.
@@ -263,21 +364,15 @@ fn related(column: &str, relation: Relation) -> Expr {
     }
 }
 
-fn check_baseline_found(
-    joined: &DataFrame,
-    found: &Column,
-    slots: &[String],
-    baseline: &Baseline,
-) -> Result<()> {
-    let Some(row) = found.is_null().first_true_idx() else {
-        return Ok(());
-    };
-    let (traces, machines) = (strings(joined, "trace")?, strings(joined, "machine")?);
-    let policies = labels(joined, slots)?;
+/// Names the first run that has no run of the baseline beside it.
+fn missing_baseline(beside: &DataFrame, slots: &[String], baseline: &Baseline) -> Result<Error> {
+    let row = beside.column(FOUND)?.is_null().first_true_idx().unwrap_or(0);
+    let (traces, machines) = (strings(beside, "trace")?, places(beside, slots)?);
+    let policies = labels(beside, slots)?;
     let same = |other: &usize| traces[*other] == traces[row] && machines[*other] == machines[row];
     let available =
-        (0..joined.height()).filter(same).map(|other| policies[other].clone()).collect();
-    Err(Error::MissingBaseline {
+        (0..beside.height()).filter(same).map(|other| policies[other].clone()).collect();
+    Ok(Error::MissingBaseline {
         trace: traces[row].clone(),
         machine: machines[row].clone(),
         policy: policies[row].clone(),

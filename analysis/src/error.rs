@@ -9,17 +9,20 @@ pub enum Error {
     #[error("failed to read {}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
 
-    /// A results directory without the table asked for.
-    #[error("no table `{table}` in {}: neither {table}.parquet nor {table}/*.parquet is there", directory.display())]
-    NoTable { table: String, directory: PathBuf },
+    /// Results without the table asked for.
+    #[error(
+        "no table `{table}` in {}: neither {table}.parquet nor {table}/*.parquet is there",
+        listed(directories)
+    )]
+    NoTable { table: String, directories: Vec<PathBuf> },
 
     /// A file that is no Parquet table, or a damaged one.
     #[error("{} is not a readable Parquet file", path.display())]
     NotParquet { path: PathBuf, source: PolarsError },
 
-    /// Two files of one table with different columns.
-    #[error("{} does not have the columns of {}: {difference}", path.display(), first.display())]
-    SchemaMismatch { path: PathBuf, first: PathBuf, difference: String },
+    /// Two files of one table with different kinds of values in a column. `elsewhere` says what the other holds.
+    #[error("column `{column}` holds {found} in {}, but {elsewhere}", path.display())]
+    SchemaMismatch { path: PathBuf, column: String, found: String, elsewhere: String },
 
     /// A column of a type that no table of this project uses.
     #[error(
@@ -44,7 +47,7 @@ pub enum Error {
     AmbiguousBaseline { part: String, slots: Vec<String> },
 
     /// A workload that was not run with the baseline.
-    #[error("trace `{trace}` on machine `{machine}` has no run of the baseline `{baseline}` to compare `{policy}` with; it was run with: {}", available.join(", "))]
+    #[error("trace `{trace}` on machine `{machine}` has no run of the baseline `{baseline}` to compare `{policy}` with; it was run with: {}; run it with the baseline too, or choose another", available.join(", "))]
     MissingBaseline {
         trace: String,
         machine: String,
@@ -59,6 +62,33 @@ pub enum Error {
         either(differ)
     )]
     SeveralRuns { trace: String, machine: String, policy: String, runs: usize, differ: Vec<String> },
+
+    /// A query over a table that is not there.
+    #[error("no table `{table}`; there are: {}", available.join(", "))]
+    UnknownTable { table: String, available: Vec<String> },
+
+    /// A query over a column that none of its tables has.
+    #[error("no column `{column}` in the tables of the query")]
+    UnknownColumn { column: String, available: Vec<String> },
+
+    /// A query that is not understood or cannot be evaluated.
+    #[error("the query failed: {0}")]
+    Query(String),
+
+    /// Runs of different traces, machines or engines under one name.
+    #[error(
+        "these runs cannot be compared: {}; compare those that belong together, or allow mixed runs (`--allow-mixed` of a report), which are then marked",
+        differences.join("; ")
+    )]
+    Mixed { differences: Vec<String> },
+
+    /// Parameters of a run that are not as they should be.
+    #[error("`{column}` of a run is not to be understood: {text}")]
+    Parameters { column: String, text: String },
+
+    /// Runs that are no full factorial.
+    #[error("no effects to be told: {0}")]
+    Factorial(String),
 
     /// No rows to compare.
     #[error("the `runs` table has no rows to compare")]
@@ -81,6 +111,11 @@ impl Error {
     pub(crate) fn write(path: &Path, source: std::io::Error) -> Self {
         Error::Write { path: path.to_owned(), source }
     }
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    paths.join(", ")
 }
 
 fn either(slots: &[String]) -> String {

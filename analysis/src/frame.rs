@@ -3,6 +3,7 @@
 use polars::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::results::SLOTS;
 
 pub(crate) fn require(schema: &Schema, table: &str, column: &str) -> Result<()> {
     if schema.contains(column) {
@@ -42,15 +43,37 @@ pub(crate) fn with_columns_of(frame: &DataFrame, schema: &Schema) -> LazyFrame {
     frame.clone().lazy().select(schema.iter().map(column).collect::<Vec<_>>())
 }
 
+/// How a policy or overrides that are not there are called.
+pub(crate) const NONE: &str = "none";
+
 /// The values of a string column, with `none` for null.
 pub(crate) fn strings(frame: &DataFrame, column: &str) -> Result<Vec<String>> {
     let values = frame.column(column)?.str()?;
-    Ok(values.iter().map(|value| value.unwrap_or("none").to_owned()).collect())
+    Ok(values.iter().map(|value| value.unwrap_or(NONE).to_owned()).collect())
 }
 
 /// Each row's values of the string columns `slots`, with slashes between.
 pub(crate) fn labels(frame: &DataFrame, slots: &[String]) -> Result<Vec<String>> {
     let columns = slots.iter().map(|slot| strings(frame, slot)).collect::<Result<Vec<_>>>()?;
-    let row = |row: usize| columns.iter().map(|c| c[row].as_str()).collect::<Vec<_>>().join("/");
+    let label = |text: &str| if text.is_empty() { NONE.to_owned() } else { text.to_owned() };
+    let row = |row: usize| columns.iter().map(|c| label(&c[row])).collect::<Vec<_>>().join("/");
     Ok((0..frame.height()).map(row).collect())
+}
+
+/// The key columns that a table has, in their order.
+pub(crate) fn keys_of(schema: &Schema) -> Vec<Expr> {
+    let keys = ["run_id", "trace", "machine", "overrides"].into_iter().chain(SLOTS);
+    keys.filter(|key| schema.contains(key)).map(col).collect()
+}
+
+/// One value over another as floats; null where nothing is below.
+pub(crate) fn quotient(above: Expr, below: Expr) -> Expr {
+    let below = below.cast(DataType::Float64);
+    when(below.clone().gt(lit(0.0)))
+        .then(above.cast(DataType::Float64) / below)
+        .otherwise(lit(NULL))
+}
+
+pub(crate) fn finite_or_null(value: Expr) -> Expr {
+    when(value.clone().is_finite()).then(value).otherwise(lit(NULL))
 }

@@ -2,8 +2,8 @@
 //!
 //! A run leaves Parquet tables ([`TABLES`]); [`Results`] and [`read_table`] open them as lazy
 //! frames of [`polars`]. [`compare`] sets the runs of several policies beside those of a baseline,
-//! with means over workloads; [`load_distribution`] describes the loads of each run. A frame goes
-//! out as aligned text, CSV, JSON or Parquet. The crate knows nothing of the engine that made the
+//! with means over workloads; [`divergence`], [`load_time`], [`tail`] and others describe the runs and their loads. A frame goes
+//! out as aligned text, CSV, JSON, Parquet or Arrow IPC. The crate knows nothing of the engine that made the
 //! tables.
 //!
 //! ```no_run
@@ -21,23 +21,36 @@
 mod baseline;
 mod cell;
 mod compare;
+mod counts;
+mod effects;
 mod error;
 mod frame;
 mod grid;
 mod loads;
 mod means;
 mod metric;
+mod mixed;
+mod parameters;
 mod read;
+mod results;
+mod runs;
+mod sql;
+mod tail;
 mod text;
 mod write;
 
 pub use polars;
 
 pub use compare::{CompareOptions, Comparison, compare};
+pub use effects::{WORKLOADS, effects};
 pub use error::{Error, Result};
-pub use loads::{LOAD_TIME_PERCENTILES, load_distribution};
-pub use means::MEANS;
-pub use metric::{COMPARED, Digits, METRICS, Metric, Relation, metric, relative};
-pub use read::{Results, SLOTS, TABLES, read_table};
-pub use text::{record_to_string, table_to_string};
-pub use write::{table_to_csv, table_to_json, write_csv, write_json, write_parquet};
+pub use loads::{DIVERGENCE_PERCENTILES, LOAD_TIME_PERCENTILES, divergence, load_time};
+pub use means::{MEANS, Mean, means};
+pub use metric::{COMPARED, Digits, METRICS, Metric, Relation, digits, metric, relative};
+pub use parameters::parameters;
+pub use read::read_table;
+pub use results::{Results, SLOTS, TABLES};
+pub use runs::{STAGES, bank_map, interval_series, latency_breakdown, row_locality_vs_blp};
+pub use tail::tail;
+pub use text::{column_to_strings, record_to_string, table_to_string};
+pub use write::{table_to_csv, table_to_json, write_csv, write_ipc, write_json, write_parquet};

@@ -4,12 +4,78 @@ use std::f64::consts::E;
 
 use polars::prelude::*;
 
+use crate::compare::{OVERRIDES, holds_overrides};
 use crate::error::Result;
-use crate::frame::names;
-use crate::read::SLOTS;
+use crate::frame::{finite_or_null, names, require, require_numeric};
+use crate::mixed::MIXED;
+use crate::results::SLOTS;
+
+/// A mean over workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mean {
+    Arithmetic,
+    Geometric,
+    Harmonic,
+}
+
+impl Mean {
+    /// All of them, in the order in which a comparison gives them.
+    pub const ALL: [Mean; 3] = [Mean::Arithmetic, Mean::Geometric, Mean::Harmonic];
+
+    /// Its name in the column `mean` of a comparison.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mean::Arithmetic => "arithmetic",
+            Mean::Geometric => "geometric",
+            Mean::Harmonic => "harmonic",
+        }
+    }
+
+    /// Nulls are left out; the mean of no values is null, and so is one that does not exist.
+    fn of(self, values: Expr) -> Expr {
+        let values = values.cast(DataType::Float64);
+        finite_or_null(match self {
+            Mean::Arithmetic => values.mean(),
+            Mean::Geometric => values.log(lit(E)).mean().exp(),
+            Mean::Harmonic => lit(1.0) / (lit(1.0) / values).mean(),
+        })
+    }
+}
 
 /// Names of the means that a comparison gives, in their order.
-pub const MEANS: [&str; 3] = ["arithmetic", "geometric", "harmonic"];
+pub const MEANS: [&str; 3] = [Mean::ALL[0].name(), Mean::ALL[1].name(), Mean::ALL[2].name()];
+
+/// The `mean` of each of `columns` over the rows of `frame` that have the same `keys`, in the order in which these
+/// appear, and `rows`, their number. Nulls are left out. The metrics of [Li, Yuan] are harmonic, those of [OWL] all
+/// three, those of [WMC, CaLRS] arithmetic.
+///
+/// ```
+/// use warpmem_analysis::{Mean, means, polars::{df, prelude::IntoLazy}, table_to_csv};
+///
+/// let ratios = df!("policy" => ["a", "a", "b"], "ipc_ratio" => [Some(0.5), Some(2.0), None])?;
+/// let table = means(ratios.lazy(), &["policy"], &["ipc_ratio"], Mean::Harmonic)?.collect()?;
+/// assert_eq!(table_to_csv(&table)?, "policy,rows,ipc_ratio\na,2,0.8\nb,1,\n");
+/// # Ok::<(), warpmem_analysis::Error>(())
+/// ```
+///
+/// # Errors
+/// If a column is missing, or one of those to average holds no numbers.
+pub fn means(
+    mut frame: LazyFrame,
+    keys: &[&str],
+    columns: &[&str],
+    mean: Mean,
+) -> Result<LazyFrame> {
+    const TABLE: &str = "the table";
+    let schema = frame.collect_schema()?;
+    keys.iter().try_for_each(|key| require(&schema, TABLE, key))?;
+    columns.iter().try_for_each(|column| require_numeric(&schema, TABLE, column))?;
+    let keys: Vec<Expr> = keys.iter().map(|key| col(*key)).collect();
+    let means = columns.iter().map(|column| mean.of(col(*column)).alias(*column));
+    Ok(frame
+        .group_by_stable(keys)
+        .agg([len().alias("rows")].into_iter().chain(means).collect::<Vec<_>>()))
+}
 
 /// One row per machine, policy in the varied `slots`, and mean of the IPC ratio; `metrics` are
 /// averaged in the arithmetic row.
@@ -19,35 +85,31 @@ pub(crate) fn mean_rows(
     metrics: &[String],
 ) -> Result<DataFrame> {
     const GROUP: &str = "position of the group";
-    let group: Vec<Expr> = [col("machine")].into_iter().chain(slots.iter().map(col)).collect();
+    let overrides = holds_overrides(rows, slots).then_some(OVERRIDES);
+    let machine = ["machine"].into_iter().chain(overrides).map(col);
+    let group: Vec<Expr> = machine.chain(slots.iter().map(col)).collect();
     let same_slots = SLOTS
         .into_iter()
         .filter(|slot| rows.schema().contains(slot) && !slots.iter().any(|varied| varied == slot));
     let same_slots: Vec<Expr> = same_slots.map(value_if_same).collect();
     let order = columns_of_means(rows);
-    let frames = MEANS.map(|mean| {
+    let frames = Mean::ALL.map(|mean| {
         let mut columns = same_slots.clone();
         columns.push(col("ipc_ratio").count().alias("workloads"));
-        columns.push(mean_of(col("ipc_ratio"), mean).alias("ipc_ratio"));
+        columns.push(mean.of(col("ipc_ratio")).alias("ipc_ratio"));
         columns.extend(metrics.iter().map(|metric| match mean {
-            "arithmetic" => mean_of(col(metric), mean).alias(metric),
+            Mean::Arithmetic => mean.of(col(metric)).alias(metric),
             _ => lit(NULL).cast(DataType::Float64).alias(metric),
         }));
         let means = rows.clone().lazy().group_by_stable(&group).agg(columns);
-        means.with_columns([lit(mean).alias("mean")]).select(&order).with_row_index(GROUP, None)
+        means
+            .with_columns([lit(mean.name()).alias("mean")])
+            .select(&order)
+            .with_row_index(GROUP, None)
     });
     let stable = SortMultipleOptions::default().with_maintain_order(true);
     let means = concat(frames, UnionArgs::default())?.sort([GROUP], stable);
     Ok(means.drop(by_name([GROUP], true, false)).collect()?)
-}
-
-/// Nulls are left out; the mean of no values is null.
-fn mean_of(values: Expr, mean: &str) -> Expr {
-    match mean {
-        "geometric" => values.log(lit(E)).mean().exp(),
-        "harmonic" => lit(1.0) / (lit(1.0) / values).mean(),
-        _ => values.mean(),
-    }
 }
 
 fn value_if_same(slot: &str) -> Expr {
@@ -56,6 +118,7 @@ fn value_if_same(slot: &str) -> Expr {
 }
 
 fn columns_of_means(rows: &DataFrame) -> Vec<Expr> {
-    let of_rows = names(rows).filter(|name| !["machine", "trace", "ipc_thread"].contains(name));
+    let not_averaged = ["machine", "trace", MIXED, "ipc_thread"];
+    let of_rows = names(rows).filter(|name| !not_averaged.contains(name));
     ["machine", "mean", "workloads"].into_iter().chain(of_rows).map(col).collect()
 }

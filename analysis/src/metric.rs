@@ -160,8 +160,8 @@ pub fn relative(name: &str) -> Option<(&str, Relation)> {
     ratio.or_else(reduction)
 }
 
-/// How many digits of a column a table shows.
-pub(crate) fn digits(name: &str) -> Option<Digits> {
+/// How many digits of a column a table shows, where something is known of it.
+pub fn digits(name: &str) -> Option<Digits> {
     let of_relation = |relation| match relation {
         Relation::Ratio => Digits::Decimals(3),
         Relation::Reduction => Digits::Percent(1),

@@ -1,7 +1,7 @@
-//! Reading the tables that runs leave: one Parquet file a table, or a folder of files that
-//! together are one table.
+//! Reading Parquet files: one is a table, or several together are one.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -12,103 +12,48 @@ use polars_io::prelude::{ParquetReader, SerReader};
 
 use crate::error::{Error, Result};
 
-/// Names of the tables that a run leaves.
-pub const TABLES: [&str; 11] = [
-    "runs",
-    "kernels",
-    "sms",
-    "slices",
-    "channels",
-    "banks",
-    "networks",
-    "network_nodes",
-    "network_links",
-    "policy_counters",
-    "loads",
-];
-
-/// Columns that name the policy of each slot of the machine.
-pub const SLOTS: [&str; 8] = [
-    "dram_scheduler",
-    "warp_scheduler",
-    "cta_scheduler",
-    "llc_queue",
-    "topology",
-    "arbiter",
-    "prefetcher",
-    "ideal",
-];
-
-/// A directory of tables.
-#[derive(Clone, Debug)]
-pub struct Results {
-    directory: PathBuf,
-}
-
-impl Results {
-    /// Opens the results under `directory`. No table is read yet.
-    ///
-    /// # Errors
-    /// If `directory` is not a directory that can be read.
-    pub fn open(directory: impl Into<PathBuf>) -> Result<Results> {
-        let directory = directory.into();
-        fs::read_dir(&directory).map_err(|source| Error::read(&directory, source))?;
-        Ok(Results { directory })
-    }
-
-    /// The table `name` (one of [`TABLES`] or any other), from `name.parquet` or, if there is no
-    /// such file, all of `name/*.parquet` in the order of their names.
-    ///
-    /// # Errors
-    /// If there is no such table, or [`read_table`] fails.
-    pub fn table(&self, name: &str) -> Result<LazyFrame> {
-        let file = self.directory.join(format!("{name}.parquet"));
-        if file.is_file() {
-            return read_table(&file);
-        }
-        let folder = self.directory.join(name);
-        if folder.is_dir() {
-            return read_table(&folder);
-        }
-        Err(Error::NoTable { table: name.to_owned(), directory: self.directory.clone() })
-    }
-
-    /// One row per run: configuration, policies, trace, all scalar metrics.
-    ///
-    /// # Errors
-    /// As [`Results::table`].
-    pub fn runs(&self) -> Result<LazyFrame> {
-        self.table("runs")
-    }
-
-    /// One row per load warp instruction.
-    ///
-    /// # Errors
-    /// As [`Results::table`].
-    pub fn loads(&self) -> Result<LazyFrame> {
-        self.table("loads")
-    }
-}
-
-/// The table at `path`: a Parquet file, or a folder whose `*.parquet` files have the same columns.
+/// The table at `path`: a Parquet file, or all `*.parquet` files of a folder. A column that only some of
+/// these have is null in the others.
 ///
 /// Only the footers are read now; collecting the frame reads the columns that it uses.
 ///
 /// # Errors
-/// If a file is missing, is not Parquet, holds a column of a type that is not supported, or if the
-/// files of a folder differ in their columns.
+/// If a file is missing, is not Parquet, holds a column of a type that is not supported, or if a column is
+/// numeric in one file and not in another.
 pub fn read_table(path: impl AsRef<Path>) -> Result<LazyFrame> {
     let path = path.as_ref();
     let files = if path.is_dir() { parquet_files(path)? } else { vec![path.to_owned()] };
-    let scans = files.into_iter().map(TableFile::open).collect::<Result<Vec<_>>>()?;
-    if let Some((first, others)) = scans.split_first() {
-        others.iter().try_for_each(|other| first.check_same_columns(other))?;
+    if files.is_empty() {
+        let nothing = std::io::Error::new(std::io::ErrorKind::NotFound, "no *.parquet file there");
+        return Err(Error::read(path, nothing));
     }
-    let frames = scans.into_iter().map(TableFile::scan_lazily).collect::<Result<Vec<_>>>()?;
-    Ok(concat(frames, UnionArgs::default())?)
+    let scan = |path| {
+        let file = TableFile::open(path)?;
+        Ok((file.clone(), file.scan_lazily()?))
+    };
+    together(files.into_iter().map(scan).collect::<Result<_>>()?)
 }
 
-fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
+/// Files that are one table, each with its rows.
+pub(crate) fn together(scans: Vec<(TableFile, LazyFrame)>) -> Result<LazyFrame> {
+    let mut first: HashMap<&str, &TableFile> = HashMap::new();
+    for (file, _) in &scans {
+        for name in file.schema.iter_names() {
+            first.entry(name).or_insert(file).check_same_kind(file, name)?;
+        }
+    }
+    let frames: Vec<LazyFrame> = scans.into_iter().map(|(_, frame)| frame).collect();
+    let by_name = UnionArgs { diagonal: true, to_supertypes: true, ..Default::default() };
+    Ok(countable(concat(frames, by_name)?))
+}
+
+/// Keeps polars from counting the rows of several frames by a sum of 128 bits, which takes a feature that costs more than it is worth.
+pub(crate) fn countable(frames: LazyFrame) -> LazyFrame {
+    frames.map(Ok, AllowedOptimizations::default(), None, Some("FILES OF A TABLE"))
+}
+
+/// The `*.parquet` files of a folder, by name.
+pub(crate) fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
     let read = |source| Error::read(folder, source);
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(read)? {
@@ -117,22 +62,19 @@ fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
             files.push(path);
         }
     }
-    if files.is_empty() {
-        let nothing = std::io::Error::new(std::io::ErrorKind::NotFound, "no *.parquet file there");
-        return Err(read(nothing));
-    }
     files.sort();
     Ok(files)
 }
 
 /// One Parquet file, read when a query needs it and only in the columns that it needs.
-struct TableFile {
+#[derive(Clone)]
+pub(crate) struct TableFile {
     path: PathBuf,
     schema: SchemaRef,
 }
 
 impl TableFile {
-    fn open(path: PathBuf) -> Result<TableFile> {
+    pub(crate) fn open(path: PathBuf) -> Result<TableFile> {
         let file = File::open(&path).map_err(|source| Error::read(&path, source))?;
         let schema = match guarded(|| ParquetReader::new(file).schema()) {
             Ok(schema) => schema,
@@ -151,25 +93,44 @@ impl TableFile {
         Ok(TableFile { path, schema })
     }
 
-    fn check_same_columns(&self, other: &TableFile) -> Result<()> {
-        let mut pairs = self.schema.iter().zip(other.schema.iter());
-        let difference = match pairs.find(|(mine, its)| mine != its) {
-            Some(((name, dtype), (its_name, its_dtype))) => {
-                format!("{its_name} ({its_dtype}) stands where {name} ({dtype}) is expected")
-            }
-            None if self.schema.len() != other.schema.len() => {
-                format!("{} columns instead of {}", other.schema.len(), self.schema.len())
-            }
-            None => return Ok(()),
-        };
+    /// Refuses a column that is text here and a number in the `other` file, or the like.
+    fn check_same_kind(&self, other: &TableFile, column: &str) -> Result<()> {
+        let types = [self, other].map(|file| file.schema.get(column));
+        let is_number =
+            |dtype: Option<&DataType>| dtype.is_some_and(DataType::is_primitive_numeric);
+        if types[0] == types[1] || types.into_iter().all(is_number) {
+            return Ok(());
+        }
+        let [expected, found] = types.map(|dtype| dtype.map_or(String::new(), DataType::to_string));
         Err(Error::SchemaMismatch {
             path: other.path.clone(),
-            first: self.path.clone(),
-            difference,
+            column: column.to_owned(),
+            found,
+            elsewhere: format!("{expected} in {}", self.path.display()),
         })
     }
 
-    fn scan_lazily(self) -> Result<LazyFrame> {
+    /// The one text that the column has in all rows, if the footer says so; none of a file without rows.
+    pub(crate) fn only_text(&self, column: &str) -> Result<Option<String>> {
+        let file = File::open(&self.path).map_err(|source| Error::read(&self.path, source))?;
+        let find = || -> PolarsResult<Option<String>> {
+            let mut reader = ParquetReader::new(file);
+            let footer = reader.get_metadata()?;
+            let mut texts = footer.row_groups.iter().map(|group| {
+                let chunk = group.columns_under_root_iter(column)?.next()?;
+                let statistics = chunk.statistics(&footer.footer_buf)?.ok()?;
+                let texts = statistics.as_binary()?;
+                let (least, greatest) = (texts.min_value.as_ref()?, texts.max_value.as_ref()?);
+                let is_one = least == greatest && texts.null_count == Some(0);
+                is_one.then(|| String::from_utf8(least.clone()).ok()).flatten()
+            });
+            let only = texts.next().flatten();
+            Ok(only.filter(|only| texts.all(|text| text.as_ref() == Some(only))))
+        };
+        guarded(find).map_err(|source| Error::NotParquet { path: self.path.clone(), source })
+    }
+
+    pub(crate) fn scan_lazily(self) -> Result<LazyFrame> {
         let args = ScanArgsAnonymous {
             schema: Some(self.schema.clone()),
             name: "PARQUET TABLE",

@@ -6,7 +6,7 @@ use polars::prelude::{Column, DataFrame};
 use unicode_width::UnicodeWidthStr;
 
 use crate::cell::column_cells;
-use crate::compare::Comparison;
+use crate::compare::{Comparison, places};
 use crate::error::Result;
 use crate::frame::{labels, names, strings};
 use crate::grid::{Align, Grid, Heading, Row};
@@ -52,9 +52,16 @@ pub fn record_to_string(frame: &DataFrame, width: usize) -> Result<String> {
     Ok(Grid { columns, rows }.render(width))
 }
 
-fn shown(column: &Column) -> Result<Vec<String>> {
-    let digits = digits(column.name());
+/// The values of a column as readers have them: with `digits`, or else four significant ones; a dash for null.
+///
+/// # Errors
+/// As [`table_to_string`].
+pub fn column_to_strings(column: &Column, digits: Option<Digits>) -> Result<Vec<String>> {
     Ok(column_cells(column)?.iter().map(|cell| cell.to_display(digits)).collect())
+}
+
+fn shown(column: &Column) -> Result<Vec<String>> {
+    column_to_strings(column, digits(column.name()))
 }
 
 fn align(column: &Column) -> Align {
@@ -76,8 +83,9 @@ impl Comparison {
     pub fn to_text(&self, width: usize) -> Result<String> {
         let note = format!(
             "IPC ratio: against {} on the same trace and machine. Other means are arithmetic. \
-             A value that does not exist (–) is left out of a mean.",
-            self.baseline()
+             A value that does not exist (–) is left out of a mean.{}",
+            self.baseline(),
+            self.mixed().iter().map(|how| format!(" Mixed: {how}.")).collect::<String>()
         );
         let workloads = self.workload_grid()?.render(width);
         let means = self.mean_grid()?.render(width);
@@ -110,18 +118,14 @@ impl Comparison {
     }
 
     fn shown_columns(&self, frame: &DataFrame, names: &[&str]) -> Result<Vec<Vec<String>>> {
-        let shown = |name: &&str| {
-            let digits = self.look(name).1;
-            let cells = column_cells(frame.column(name)?)?;
-            Ok(cells.iter().map(|cell| cell.to_display(digits)).collect())
-        };
+        let shown = |name: &&str| column_to_strings(frame.column(name)?, self.look(name).1);
         names.iter().map(shown).collect()
     }
 
     fn workload_grid(&self) -> Result<Grid> {
         let frame = self.rows();
         let values: Vec<&str> = names(frame).skip_while(|name| *name != "ipc_thread").collect();
-        let (machines, traces) = (strings(frame, "machine")?, strings(frame, "trace")?);
+        let (machines, traces) = (places(frame, self.slots())?, strings(frame, "trace")?);
         let policies = labels(frame, self.slots())?;
         let cells = self.shown_columns(frame, &values)?;
         let mut grid = Grid { columns: self.headings(&values), rows: Vec::new() };
@@ -137,7 +141,7 @@ impl Comparison {
     }
 
     fn workloads_on(&self, machine: &str) -> Result<usize> {
-        let machines = strings(self.rows(), "machine")?.into_iter();
+        let machines = places(self.rows(), self.slots())?.into_iter();
         let runs = machines.zip(strings(self.rows(), "trace")?);
         let traces = runs.filter(|run| run.0 == machine).map(|run| run.1);
         Ok(traces.collect::<HashSet<_>>().len())
@@ -148,7 +152,7 @@ impl Comparison {
         let frame = self.means();
         let values: Vec<&str> =
             names(frame).skip_while(|name| *name != "ipc_ratio").skip(1).collect();
-        let machines = strings(frame, "machine")?;
+        let machines = places(frame, self.slots())?;
         let policies = labels(frame, self.slots())?;
         let workloads: Vec<_> = frame.column("workloads")?.u32()?.iter().flatten().collect();
         let ratios = shown(frame.column("ipc_ratio")?)?;

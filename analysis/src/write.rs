@@ -1,11 +1,11 @@
-//! Frames as CSV, JSON and Parquet. A file appears under its name only when it is complete.
+//! Frames as CSV, JSON, Parquet and Arrow IPC. A file appears under its name only when it is complete.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use polars::prelude::DataFrame;
-use polars_io::prelude::ParquetWriter;
+use polars::prelude::{CompatLevel, DataFrame};
+use polars_io::prelude::{IpcWriter, ParquetWriter, SerWriter};
 use serde_json::Value;
 
 use crate::cell::rows;
@@ -74,6 +74,19 @@ pub fn write_parquet(frame: &DataFrame, path: impl AsRef<Path>) -> Result<()> {
     write_whole(path.as_ref(), |file| {
         ParquetWriter::new(file).finish(&mut frame).map_err(std::io::Error::other)?;
         Ok(())
+    })
+}
+
+/// Writes a frame as an Arrow IPC file, also called Feather version 2, not compressed.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn write_ipc(frame: &DataFrame, path: impl AsRef<Path>) -> Result<()> {
+    let mut frame = frame.clone();
+    write_whole(path.as_ref(), |file| {
+        // Older readers do not know views of strings.
+        let mut writer = IpcWriter::new(file).with_compat_level(CompatLevel::oldest());
+        writer.finish(&mut frame).map_err(std::io::Error::other)
     })
 }
 

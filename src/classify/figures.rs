@@ -96,7 +96,7 @@ impl Classified {
 }
 
 /// Every scheduler of every SM issues a warp whenever it may.
-fn peak_ipc(machine: &Machine) -> f64 {
+pub fn peak_ipc(machine: &Machine) -> f64 {
     let sm = &machine.sm;
     f64::from(sm.count) * f64::from(sm.schedulers) * LANES / f64::from(sm.issue_interval)
 }
@@ -113,7 +113,7 @@ fn mean_efficiency(channels: &[ChannelResult]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::machine::load;
-    use crate::record::{LoadResult, SmResult};
+    use crate::record::{Histogram, LoadResult, SmResult};
 
     fn machine(name: &str) -> Machine {
         load(name, &[]).unwrap()
@@ -142,8 +142,12 @@ mod tests {
         assert_eq!(mean_efficiency(&channels[2..]), None);
     }
 
-    /// On li2015, twice as fast with perfect DRAM, and five times with a perfect L1.
-    fn classified(offchip_requests: u64) -> Classified {
+    /// On li2015, twice as fast with perfect DRAM, and five times with a perfect L1; so many off-chip requests of a
+    /// hundred loads.
+    fn classified(requests: u64) -> Classified {
+        let mut offchip_requests = Histogram::default();
+        let of_load = |load| requests / 100 + u64::from(load < requests % 100);
+        (0..100).for_each(|load| offchip_requests.record(of_load(load)));
         let run = |core_cycles| RunResult { core_cycles, ..RunResult::default() };
         let plain = RunResult {
             sms: vec![SmResult { thread_instructions: 480_000, ..SmResult::default() }],

@@ -7,7 +7,7 @@ mod columns;
 mod figures;
 
 pub use columns::columns;
-pub use figures::{Classified, Ideal, Runs};
+pub use figures::{Classified, Ideal, Runs, peak_ipc};
 
 /// Li 2015, chapter 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

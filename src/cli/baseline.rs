@@ -9,15 +9,49 @@ use std::path::Path;
 use warpmem::machine::Machine;
 use warpmem::record::run_columns;
 use warpmem::registry::{nearest, policy_name};
-use warpmem_analysis::{CompareOptions, Results, compare, relative, table_to_csv, table_to_json};
+use warpmem_analysis::polars::prelude::{IntoLazy, LazyFrame, UnionArgs, concat};
+use warpmem_analysis::{
+    CompareOptions, Comparison, Results, compare, relative, table_to_csv, table_to_json,
+};
+
+/// Column of the overrides, and what a comparison calls none.
+const OVERRIDES: &str = "overrides";
+const NO_OVERRIDES: &str = "none";
 
 /// The slots in which runs are told apart, and the policies that the others are compared with.
 pub struct Baseline {
     slots: Vec<&'static Slot>,
     policies: Vec<Choice<String>>,
+    /// The overrides that others are compared with; none where they are held equal.
+    overrides: Option<String>,
 }
 
 impl Baseline {
+    /// Runs that differ in their overrides only, and these with which they are compared.
+    pub fn of_overrides(overrides: String) -> Baseline {
+        Baseline { slots: Vec::new(), policies: Vec::new(), overrides: Some(overrides) }
+    }
+
+    /// Of runs that differ in the slots of `policies`, those that have these policies there.
+    pub fn of_policies(policies: Vec<Choice<String>>) -> Baseline {
+        let slots = policies.iter().map(|policy| policy.slot).collect();
+        Baseline { slots, policies, overrides: None }
+    }
+
+    /// With overrides that are compared with, too, instead of held equal.
+    pub fn with_overrides(self, overrides: Option<String>) -> Baseline {
+        Baseline { overrides, ..self }
+    }
+
+    pub fn policies(&self) -> &[Choice<String>] {
+        &self.policies
+    }
+
+    /// As in their column of the tables.
+    pub fn overrides(&self) -> Option<&str> {
+        self.overrides.as_deref()
+    }
+
     /// `text` names one policy of `lists`, or several of different slots with slashes between. Without it,
     /// the first machine's own policies where they are in the lists, by their name alone if with no such parameters,
     /// else the first of each list.
@@ -35,7 +69,8 @@ impl Baseline {
             Some(text) => text.split('/').map(|part| named(part.trim(), lists)).collect(),
             None => Ok(lists.iter().map(|list| default(list, machines)).collect()),
         };
-        Ok(Baseline { slots: lists.iter().map(|list| list.slot).collect(), policies: policies? })
+        let slots = lists.iter().map(|list| list.slot).collect();
+        Ok(Baseline { slots, policies: policies?, overrides: None })
     }
 
     /// Compares the runs whose tables are in `directory` in the metrics `shown`, or in those of the format.
@@ -46,35 +81,61 @@ impl Baseline {
         format: Format,
     ) -> anyhow::Result<String> {
         let runs = Results::open(directory)?.runs()?;
+        text(&[self.comparison(runs, shown, format)?], format)
+    }
+
+    /// Of `runs`, for [`text`] in this format.
+    pub fn comparison(
+        &self,
+        runs: LazyFrame,
+        shown: Option<&[String]>,
+        format: Format,
+    ) -> anyhow::Result<Comparison> {
         let mut options = CompareOptions::new(self.name());
         options.units = run_columns().into_iter().map(|c| (c.name, c.unit.to_owned())).collect();
         if let Some(shown) = shown {
             options.metrics = shown.to_vec();
         }
         if format == Format::Table {
-            options.slots = names(self.slots.iter().copied());
-            return Ok(compare(runs, &options)?.to_text(width())?);
+            options.slots = self.slots(self.slots.iter().copied());
+            return Ok(compare(runs, &options)?);
         }
-        options.slots = names(SLOTS.iter());
+        options.slots = self.slots(SLOTS.iter());
         if shown.is_none() {
             options.metrics = metrics();
         }
-        let table = compare(runs, &options)?.table()?;
-        let text =
-            if format == Format::Json { table_to_json(&table) } else { table_to_csv(&table) };
-        Ok(text?)
+        Ok(compare(runs, &options)?)
     }
 
-    /// As the comparison takes it: `slot=policy` with slashes between.
-    fn name(&self) -> String {
+    /// As the comparison takes it: `slot=policy` and `overrides=…` with slashes between.
+    pub fn name(&self) -> String {
         let parts =
             self.policies.iter().map(|Choice { slot, given }| format!("{}={given}", slot.name));
-        parts.collect::<Vec<_>>().join("/")
+        // Some policies are called `none`, too: the column says which is meant.
+        let overrides = self.overrides.iter().map(|overrides| match overrides.as_str() {
+            "" => format!("{OVERRIDES}={NO_OVERRIDES}"),
+            overrides => format!("{OVERRIDES}={overrides}"),
+        });
+        parts.chain(overrides).collect::<Vec<_>>().join("/")
+    }
+
+    /// The columns in which runs are told apart: those of `slots`, and the overrides where they are compared.
+    fn slots<'a>(&self, slots: impl Iterator<Item = &'a Slot>) -> Vec<String> {
+        let overrides = self.overrides.iter().map(|_| OVERRIDES);
+        slots.map(|slot| slot.name).chain(overrides).map(str::to_owned).collect()
     }
 }
 
-fn names<'a>(slots: impl Iterator<Item = &'a Slot>) -> Vec<String> {
-    slots.map(|slot| slot.name.to_owned()).collect()
+/// Comparisons in the same format, one after the other.
+pub fn text(comparisons: &[Comparison], format: Format) -> anyhow::Result<String> {
+    if format == Format::Table {
+        let texts = comparisons.iter().map(|comparison| comparison.to_text(width()));
+        return Ok(texts.collect::<Result<Vec<String>, _>>()?.join("\n"));
+    }
+    let tables = comparisons.iter().map(|comparison| Ok(comparison.table()?.lazy()));
+    let tables = tables.collect::<anyhow::Result<Vec<LazyFrame>>>()?;
+    let table = concat(tables, UnionArgs::default())?.collect()?;
+    Ok(if format == Format::Json { table_to_json(&table) } else { table_to_csv(&table) }?)
 }
 
 /// The names of a list of metrics: numeric columns of a run, or such with `_ratio` or `_reduction` behind them.

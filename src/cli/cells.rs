@@ -1,5 +1,6 @@
 //! Cells: a trace on a machine each, run side by side.
 
+use super::machines::Overrides;
 use super::progress::Board;
 use super::slots::check_policies;
 use super::traces::NamedTrace;
@@ -8,10 +9,9 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use warpmem::cta::Dispatcher;
 use warpmem::dram::AddressMap;
-use warpmem::dram::log::CommandSink;
-use warpmem::engine::{ProgressReport, RunError, simulate, simulate_with_log};
+use warpmem::engine::{Progress, ProgressReport, RunError, simulate};
 use warpmem::machine::Machine;
-use warpmem::record::{LoadSink, NoLoads, ResultsWriter, RunKey, RunResult};
+use warpmem::record::{Recorded, ResultsWriter, RunKey, RunResult, RunSink};
 
 /// One trace on one machine.
 pub struct Cell<'a> {
@@ -20,14 +20,16 @@ pub struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// Refuses at once what could not run. `command` runs this cell alone.
+    /// Refuses at once what could not run. `machine` has the `overrides`; `command` runs this cell alone.
     pub fn new(
         trace: &'a NamedTrace,
         machine: Machine,
+        overrides: &Overrides,
         command: String,
     ) -> anyhow::Result<Cell<'a>> {
         let hash = trace.trace.header().content_hash;
-        let cell = Cell { trace, key: RunKey::new(&trace.name, hash, machine, command, None) };
+        let key = RunKey::new(&trace.name, hash, machine, command, None);
+        let cell = Cell { trace, key: key.with_overrides(&overrides.overrides) };
         cell.check().with_context(|| cell.failure())?;
         Ok(cell)
     }
@@ -44,23 +46,10 @@ impl<'a> Cell<'a> {
         format!("failed to run {} on {}", self.trace.trace.path().display(), self.key.machine.name)
     }
 
-    /// Runs it on this thread. `commands` takes the DRAM commands.
-    pub fn simulate(
-        &self,
-        loads: &mut dyn LoadSink,
-        commands: Option<&mut dyn CommandSink>,
-        board: &Board,
-    ) -> anyhow::Result<RunResult> {
+    /// Runs it on this thread.
+    pub fn simulate(&self, sink: &mut dyn RunSink, board: &Board) -> anyhow::Result<RunResult> {
         let mut watch = board.watch();
-        let (machine, trace) = (&self.key.machine, &self.trace.trace);
-        let result = match commands {
-            None => simulate(machine, trace, loads, &mut watch),
-            Some(commands) => simulate_with_log(machine, trace, loads, &mut watch, commands),
-        };
-        let result = result.map_err(|error| match error {
-            RunError::Interrupted => error.into(),
-            error => anyhow::Error::new(error).context(self.failure()),
-        })?;
+        let result = self.simulate_watched(sink, &mut watch)?;
         watch.done(&ProgressReport {
             ctas_ended: self.trace.ctas(),
             ctas: self.trace.ctas(),
@@ -70,27 +59,30 @@ impl<'a> Cell<'a> {
         Ok(result)
     }
 
+    /// As [`Cell::simulate`], watched by anyone.
+    pub fn simulate_watched(
+        &self,
+        sink: &mut dyn RunSink,
+        progress: &mut dyn Progress,
+    ) -> anyhow::Result<RunResult> {
+        let result = simulate(&self.key.machine, &self.trace.trace, sink, progress);
+        result.map_err(|error| match error {
+            RunError::Interrupted => error.into(),
+            error => anyhow::Error::new(error).context(self.failure()),
+        })
+    }
+
     fn record(
         &self,
         index: usize,
         writer: &ResultsWriter,
-        loads: Loads,
+        recorded: Recorded,
         board: &Board,
     ) -> anyhow::Result<()> {
-        let mut recorder = writer.begin_run(index, self.key.clone())?;
-        let result = match loads {
-            Loads::Kept => self.simulate(&mut recorder, None, board)?,
-            Loads::Dropped => self.simulate(&mut NoLoads, None, board)?,
-        };
+        let mut recorder = writer.begin_run(index, self.key.clone(), recorded)?;
+        let result = self.simulate(&mut recorder, board)?;
         Ok(writer.finish_run(recorder, &result)?)
     }
-}
-
-/// What becomes of the rows about single loads, by far most of what a run leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loads {
-    Kept,
-    Dropped,
 }
 
 /// Refuses cells that are the same run.
@@ -120,10 +112,10 @@ pub fn run_all(
     cells: &[Cell<'_>],
     jobs: usize,
     writer: &ResultsWriter,
-    loads: Loads,
+    recorded: Recorded,
     board: &Board,
 ) -> anyhow::Result<Ended> {
-    let record = |index, cell: &Cell<'_>| cell.record(index, writer, loads, board);
+    let record = |index, cell: &Cell<'_>| cell.record(index, writer, recorded, board);
     let ends = side_by_side(cells, jobs, board, record)?;
     let finished = ends.iter().filter(|end| end.is_ok()).count();
     let failure = ends.into_iter().filter_map(Result::err).find(|error| !is_interruption(error));

@@ -1,7 +1,7 @@
 //! `warpmem compare`: policies beside each other on the same traces and machines.
 
 use super::baseline::{Baseline, parse_metrics};
-use super::cells::{Cell, Loads, check_distinct, run_all};
+use super::cells::{Cell, check_distinct, run_all};
 use super::exit::Interrupted;
 use super::format::Format;
 use super::interrupt::Interrupt;
@@ -9,7 +9,8 @@ use super::machines::{MACHINE_HELP, Overrides};
 use super::output::{note, print};
 use super::policies::{PolicyLists, split_list};
 use super::progress::Board;
-use super::report;
+use super::recording::RecordingOptions;
+use super::run_row;
 use super::traces::NamedTrace;
 use anyhow::{Context, bail};
 use clap::ValueHint;
@@ -48,6 +49,8 @@ pub struct Args {
     /// Directory for the tables of all runs, with a row for every load; created if need be
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    recording: RecordingOptions,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -129,8 +132,8 @@ fn plan<'a>(
                 let mut machine = machine.clone();
                 policies.apply(&mut machine);
                 let path = trace.trace.path();
-                let command = report::command(path, name, policies, &args.overrides);
-                cells.push(Cell::new(trace, machine, command)?);
+                let command = run_row::command(path, name, policies, &args.overrides);
+                cells.push(Cell::new(trace, machine, &args.overrides, command)?);
             }
         }
     }
@@ -140,13 +143,16 @@ fn plan<'a>(
 
 /// Runs the cells and leaves the tables of those that finished in `directory`.
 fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> {
+    // Before there is anything that an interrupted process would leave behind.
+    let interrupt = Interrupt::install()?;
     let writer = ResultsWriter::create(directory)?;
     let ctas = cells.iter().map(|cell| cell.trace.ctas()).sum();
     let instructions = cells.iter().map(|cell| cell.trace.warp_instructions()).sum();
-    let board = Board::new(Interrupt::install()?, cells.len(), ctas, instructions);
+    let board = Board::new(interrupt, cells.len(), ctas, instructions);
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let loads = if args.output.is_some() { Loads::Kept } else { Loads::Dropped };
-    let ended = run_all(cells, jobs.min(cells.len()), &writer, loads, &board)?;
+    // Without a directory only the metrics of the runs are looked at.
+    let recorded = args.output.as_ref().map(|_| args.recording.recorded()).unwrap_or_default();
+    let ended = run_all(cells, jobs.min(cells.len()), &writer, recorded, &board)?;
     writer.finish()?;
     let summary = board.finish();
     if ended.finished == cells.len() {

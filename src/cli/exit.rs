@@ -3,6 +3,7 @@
 use super::dram::check::Illegal;
 use super::output::note;
 use std::error::Error;
+use std::panic::{UnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use warpmem::dram::alone::AloneError;
 use warpmem::engine::RunError;
@@ -26,8 +27,27 @@ pub struct Interrupted {
     pub kept: String,
 }
 
+/// Does `work` and says how it ended. A panic is a failure of the program itself, and its message is out already.
+pub fn run(work: impl FnOnce() -> anyhow::Result<()> + UnwindSafe) -> ExitCode {
+    match catch_unwind(work) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => report(&error),
+        Err(_) => {
+            note(
+                "error: this is a fault of warpmem: please report it with the command and its input",
+            );
+            ExitCode::from(FAILURE)
+        }
+    }
+}
+
+/// Whether it is a failure of the program itself.
+pub fn is_fault(error: &anyhow::Error) -> bool {
+    error.chain().find_map(status) == Some(FAILURE)
+}
+
 /// Prints the chain of causes and chooses the exit status.
-pub fn report(error: &anyhow::Error) -> ExitCode {
+fn report(error: &anyhow::Error) -> ExitCode {
     note(&format!("error: {error}"));
     for cause in error.chain().skip(1) {
         note(&format!("  caused by: {cause}"));
@@ -70,6 +90,13 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_is_a_failure_of_the_program() {
+        assert_eq!(run(|| panic!("broken")), ExitCode::from(FAILURE));
+        assert_eq!(run(|| anyhow::bail!("bad input")), ExitCode::from(BAD_INPUT));
+        assert_eq!(run(|| Ok(())), ExitCode::SUCCESS);
+    }
+
+    #[test]
     fn an_interruption_a_failure_and_bad_input_differ() {
         let deadlock = RunError::Deadlock { cycle: 1, state: Vec::new() };
         let kept = "1 of 2 runs".to_owned();
@@ -83,7 +110,8 @@ mod tests {
         assert_eq!(status_of(ProfileError::Interrupted.into()), Some(INTERRUPTED));
         let stuck = NetworkError::Stuck { cycle: 1, packets: 1, state: Vec::new() };
         assert_eq!(status_of(stuck.into()), Some(FAILURE));
-        assert_eq!(status_of(deadlock.into()), Some(FAILURE));
+        assert!(is_fault(&anyhow::Error::new(deadlock).context("failed to do it")));
+        assert!(!is_fault(&anyhow::anyhow!("bad input")));
         assert_eq!(status_of(warpmem_analysis::Error::NoRuns.into()), None);
     }
 }

@@ -1,5 +1,6 @@
 //! Ctrl-C: the first asks for a clean end, the second does not wait for it.
 
+use super::exit::Interrupted;
 use super::output::note;
 use anyhow::Context;
 use std::process;
@@ -27,5 +28,10 @@ impl Interrupt {
 
     pub fn is_asked(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Breaks off where the user wants it; `kept` says what is left.
+    pub fn check(&self, kept: &str) -> anyhow::Result<()> {
+        if self.is_asked() { Err(Interrupted { kept: kept.to_owned() }.into()) } else { Ok(()) }
     }
 }

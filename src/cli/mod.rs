@@ -5,6 +5,7 @@
 
 mod baseline;
 mod cells;
+mod chart;
 mod classify;
 mod compare;
 mod complexity;
@@ -21,19 +22,23 @@ mod list;
 mod machines;
 mod network;
 mod output;
-mod picture;
 mod policies;
 mod progress;
+mod query;
+mod recording;
 mod report;
+mod reproduce;
 mod run;
+mod run_row;
 mod sample;
 mod slots;
 mod staged;
+mod sweep;
 mod traces;
 
 use clap::{Parser, Subcommand};
 
-pub use exit::report;
+pub use exit::run;
 
 /// Trace-driven, event-driven simulator of GPU memory systems.
 ///
@@ -62,15 +67,19 @@ Exit status:
 enum Command {
     Run(run::Args),
     Compare(compare::Args),
+    Sweep(sweep::Args),
     Classify(classify::Args),
     Correlate(Box<correlate::Args>),
+    Reproduce(reproduce::Args),
     Generate(generate::Args),
     Import(import::Args),
     Export(export::Args),
     Dram(Box<dram::Args>),
     Network(Box<network::Args>),
     Sample(Box<sample::Args>),
+    Query(query::Args),
     Info(info::Args),
+    Report(report::Args),
     List(list::Args),
 }
 
@@ -80,15 +89,19 @@ impl Cli {
         match self.command {
             Command::Run(args) => run::execute(&args),
             Command::Compare(args) => compare::execute(&args),
+            Command::Sweep(args) => sweep::execute(&args),
             Command::Classify(args) => classify::execute(&args),
             Command::Correlate(args) => correlate::execute(&args),
+            Command::Reproduce(args) => reproduce::execute(&args),
             Command::Generate(args) => generate::execute(&args),
             Command::Import(args) => import::execute(&args),
             Command::Export(args) => export::execute(&args),
             Command::Dram(args) => dram::execute(&args),
             Command::Network(args) => network::execute(&args),
             Command::Sample(args) => sample::execute(&args),
+            Command::Query(args) => query::execute(&args),
             Command::Info(args) => info::execute(&args),
+            Command::Report(args) => report::execute(&args),
             Command::List(args) => list::execute(&args),
         }
     }

@@ -31,6 +31,12 @@ impl<T: std::fmt::Debug> std::fmt::Debug for Choice<T> {
 }
 
 impl PolicyOptions {
+    /// These choices, in the order of the tables' columns whatever theirs.
+    pub fn new(mut choices: Vec<Choice<String>>) -> PolicyOptions {
+        choices.sort_by_key(|choice| SLOTS.iter().position(|slot| slot.name == choice.slot.name));
+        PolicyOptions(choices)
+    }
+
     pub fn apply(&self, machine: &mut Machine) {
         for Choice { slot, given } in &self.0 {
             slot.policy_of(&mut machine.policy).clone_from(given);

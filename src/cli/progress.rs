@@ -26,6 +26,18 @@ impl Board {
     /// For so many runs, which have so many CTAs and warp instructions in all.
     pub fn new(interrupt: Interrupt, runs: usize, ctas: u64, instructions: u64) -> Board {
         let bar = ProgressBar::with_draw_target(Some(instructions), ProgressDrawTarget::stderr());
+        Board::on(bar, interrupt, runs, ctas, instructions)
+    }
+
+    /// As [`Board::new`], drawn on a bar that belongs to others.
+    pub fn on(
+        bar: ProgressBar,
+        interrupt: Interrupt,
+        runs: usize,
+        ctas: u64,
+        instructions: u64,
+    ) -> Board {
+        bar.set_length(instructions);
         bar.set_style(style("{bar:30} {percent:>3} % · {msg} · {eta} left"));
         bar.enable_steady_tick(Duration::from_millis(200));
         let board = Board {

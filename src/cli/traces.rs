@@ -24,20 +24,32 @@ impl NamedTrace {
     /// Each called after its file, or by its whole path where two have the same name. A name that ends in
     /// `.toml` is of a manifest, and stands for the traces it lists, by the names it gives them.
     pub fn open_all(paths: &[PathBuf]) -> anyhow::Result<Vec<NamedTrace>> {
-        let opened = paths.iter().map(|path| match is_manifest(path) {
+        let opened = paths.iter().map(|path| NamedTrace::open_listed(path));
+        let opened = opened.collect::<anyhow::Result<Vec<_>>>()?;
+        Ok(NamedTrace::told_apart(opened.into_iter().flatten().collect(), Path::to_owned))
+    }
+
+    /// The trace, or those that a manifest lists.
+    pub fn open_listed(path: &Path) -> anyhow::Result<Vec<NamedTrace>> {
+        match is_manifest(path) {
             true => open_manifest(path),
             false => Ok(vec![NamedTrace::open(path)?]),
-        });
-        let opened = opened.collect::<anyhow::Result<Vec<_>>>()?;
-        let mut traces: Vec<NamedTrace> = opened.into_iter().flatten().collect();
+        }
+    }
+
+    /// Called by their whole paths, as `shown`, where two have the same name.
+    pub fn told_apart(
+        mut traces: Vec<NamedTrace>,
+        shown: impl Fn(&Path) -> PathBuf,
+    ) -> Vec<NamedTrace> {
         let mut uses: HashMap<String, usize> = HashMap::new();
         for trace in &traces {
             *uses.entry(trace.name.clone()).or_default() += 1;
         }
         for named in traces.iter_mut().filter(|named| uses[&named.name] > 1) {
-            named.name = named.trace.path().display().to_string();
+            named.name = shown(named.trace.path()).display().to_string();
         }
-        Ok(traces)
+        traces
     }
 
     pub fn ctas(&self) -> u64 {

@@ -22,7 +22,7 @@ pub struct Figures {
     pub row_locality: Option<f64>,
     /// Share of the DRAM cycles in which the data bus is in use, 0 to 1.
     pub bus_utilization: Option<f64>,
-    /// Mean latency of reads that left L1, core cycles.
+    /// Mean latency of reads that L1 did not answer, core cycles.
     pub read_latency: Option<f64>,
     /// In the order of their launches.
     pub kernels: Vec<KernelFigures>,

@@ -345,8 +345,8 @@ impl Controller {
         }
     }
 
-    /// What the channel did until `cycle`.
-    pub fn finish(&mut self, cycle: u64) -> ChannelStatistics {
+    /// What the channel did until `cycle`, which may be in the middle of the run.
+    pub fn statistics(&self, cycle: u64) -> ChannelStatistics {
         self.channel.statistics(cycle)
     }
 

@@ -152,6 +152,11 @@ impl CommandKind {
         matches!(self, CommandKind::Wr | CommandKind::Wra)
     }
 
+    /// True for the commands to all banks at once.
+    pub fn is_to_all_banks(self) -> bool {
+        matches!(self, CommandKind::Ref | CommandKind::PreAll)
+    }
+
     /// True for column commands with auto-precharge.
     pub fn closes_row(self) -> bool {
         matches!(self, CommandKind::Rda | CommandKind::Wra)

@@ -3,6 +3,7 @@
 use super::{Clock, Context, Domain, Fabric, Recording, RequestTable, SideChannels, Ticks, UnitId};
 use crate::dram::AddressMap;
 use crate::machine::Machine;
+use crate::record::Wanted;
 
 /// What units need to have their turns.
 pub struct Bench {
@@ -26,7 +27,7 @@ impl Bench {
             fabric: Fabric::new(clocks, units),
             requests: RequestTable::default(),
             map: map.expect("machines are validated when they are loaded"),
-            record: Recording::new(periods.core),
+            record: Recording::new(periods.core, &Wanted::default()),
             side: SideChannels::default(),
         }
     }

@@ -5,7 +5,9 @@ use super::requests::{Request, RequestTable, Stamps};
 use super::side::{LoadEnds, SideChannels};
 use super::time::{Domain, Ticks};
 use crate::dram::AddressMap;
-use crate::record::{LatencyResult, LoadResult, LoadRow, LoadSink, Stage};
+use crate::record::{
+    LatencyResult, LoadResult, LoadRow, RequestRow, RequestSample, RunSink, Stage, Wanted, WarpRow,
+};
 
 /// Ports and wake-ups, the request table, the address map, what is recorded, and what crosses levels for DRAM schedulers.
 pub struct Context<'a> {
@@ -59,21 +61,35 @@ fn channel_unit(channel: u16) -> UnitId {
     UnitId { domain: Domain::Dram, index: channel.into() }
 }
 
-/// Load rows kept before they are handed on.
+/// Rows kept before they are handed on.
 const BATCH: usize = 1024;
 
-/// Aggregates over requests and loads, and the load rows since the last [`Recording::flush`].
+/// Aggregates over requests and loads, and the rows since the last [`Recording::flush`].
 pub struct Recording {
     pub latency: LatencyResult,
     pub loads: LoadResult,
-    rows: Vec<LoadRow>,
+    /// Requests that are back, counted where a sample of them is wanted.
+    requests: u64,
+    sample: Option<RequestSample>,
+    wants_warps: bool,
+    load_rows: Vec<LoadRow>,
+    request_rows: Vec<RequestRow>,
+    warp_rows: Vec<WarpRow>,
 }
 
 impl Recording {
     /// `ticks_per_core_cycle` is the period of the core clock.
-    pub fn new(ticks_per_core_cycle: u64) -> Recording {
-        let latency = LatencyResult { ticks_per_core_cycle, ..LatencyResult::default() };
-        Recording { latency, loads: LoadResult::default(), rows: Vec::with_capacity(BATCH) }
+    pub fn new(ticks_per_core_cycle: u64, wanted: &Wanted) -> Recording {
+        Recording {
+            latency: LatencyResult { ticks_per_core_cycle, ..LatencyResult::default() },
+            loads: LoadResult::default(),
+            requests: 0,
+            sample: wanted.requests,
+            wants_warps: wanted.warps,
+            load_rows: Vec::with_capacity(BATCH),
+            request_rows: Vec::new(),
+            warp_rows: Vec::new(),
+        }
     }
 
     /// A read request is back at its SM.
@@ -101,25 +117,48 @@ impl Recording {
     pub fn load(&mut self, row: &LoadRow) {
         let loads = &mut self.loads;
         loads.loads += 1;
-        loads.requests += u64::from(row.requests);
-        loads.offchip_requests += u64::from(row.offchip_requests);
-        loads.channels += u64::from(row.channels);
-        loads.banks += u64::from(row.banks);
+        loads.requests.record(row.requests.into());
+        loads.offchip_requests.record(row.offchip_requests.into());
+        loads.channels.record(row.channels.into());
+        loads.banks.record(row.banks.into());
         if let (Some(divergence), Some(inside)) = (row.divergence, row.in_mc_divergence) {
             loads.load_time.record(row.load_time);
             loads.divergence.record(divergence);
             loads.in_mc_divergence += i128::from(inside);
         }
-        self.rows.push(*row);
+        self.load_rows.push(*row);
     }
 
-    /// Whether a batch of load rows is full.
+    /// One more request is back at its SM; whether it is in the sample that is wanted.
+    #[inline]
+    pub fn samples_request(&mut self) -> bool {
+        let Some(sample) = self.sample else { return false };
+        self.requests += 1;
+        sample.has(self.requests)
+    }
+
+    /// A request of the sample is back.
+    pub fn request(&mut self, row: RequestRow) {
+        self.request_rows.push(row);
+    }
+
+    /// Warps have ended.
+    pub fn warps(&mut self, rows: &mut Vec<WarpRow>) {
+        if self.wants_warps {
+            self.warp_rows.append(rows);
+        }
+        rows.clear();
+    }
+
+    /// Whether a batch of rows is full.
     pub(super) fn is_full(&self) -> bool {
-        self.rows.len() >= BATCH
+        self.load_rows.len() + self.request_rows.len() + self.warp_rows.len() >= BATCH
     }
 
-    /// Hands the load rows on.
-    pub(super) fn flush(&mut self, sink: &mut dyn LoadSink) {
-        self.rows.drain(..).for_each(|row| sink.load(&row));
+    /// Hands the rows on.
+    pub(super) fn flush(&mut self, sink: &mut dyn RunSink) {
+        self.load_rows.drain(..).for_each(|row| sink.load(&row));
+        self.request_rows.drain(..).for_each(|row| sink.request(&row));
+        self.warp_rows.drain(..).for_each(|row| sink.warp(&row));
     }
 }

@@ -3,6 +3,7 @@
 mod bench;
 mod context;
 mod feeder;
+mod intervals;
 mod port;
 mod requests;
 mod run;
@@ -24,7 +25,7 @@ pub use requests::test_request;
 pub use requests::{CacheLevel, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps};
 pub use run::{
     NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
-    simulate_with_commands, simulate_with_log,
+    simulate_with_commands,
 };
 pub use side::{CriticalFields, LoadEnds, Sent, SharedMshrs, SideChannels, WarpType};
 pub use system::BuildError;

@@ -2,12 +2,13 @@
 
 use super::context::Recording;
 use super::feeder::Feeder;
+use super::intervals::Intervals;
 use super::system::{BuildError, System};
 use super::time::{Clock, Ticks};
 use crate::dram::Command;
 use crate::dram::log::CommandSink;
 use crate::machine::Machine;
-use crate::record::{LoadSink, NoLoads, RunResult};
+use crate::record::{LoadRow, RunResult, RunSink};
 use warpmem_trace::{Trace, TraceError};
 
 /// Unit steps between two reports of progress.
@@ -69,35 +70,23 @@ pub enum RunError {
 pub fn simulate(
     machine: &Machine,
     trace: &Trace,
-    loads: &mut dyn LoadSink,
+    sink: &mut dyn RunSink,
     progress: &mut dyn Progress,
 ) -> Result<RunResult, RunError> {
     let system = System::new(machine, trace)?;
-    Ok(run(system, machine, trace, loads, progress, None)?.0)
+    run(system, machine, trace, sink, progress)
 }
 
 /// As [`simulate`], but every unit has a turn in every cycle instead of when it asked for one. The results are
 /// the same but for [`RunResult::steps`]: tests find with it events that a unit did not ask for. Slow.
-pub fn simulate_every_cycle(machine: &Machine, trace: &Trace) -> Result<RunResult, RunError> {
-    let mut system = System::new(machine, trace)?;
-    system.poll();
-    Ok(run(system, machine, trace, &mut NoLoads, &mut NoProgress, None)?.0)
-}
-
-/// As [`simulate`]; `commands` takes the channels' DRAM commands as the run goes.
-pub fn simulate_with_log(
+pub fn simulate_every_cycle(
     machine: &Machine,
     trace: &Trace,
-    loads: &mut dyn LoadSink,
-    progress: &mut dyn Progress,
-    commands: &mut dyn CommandSink,
+    sink: &mut dyn RunSink,
 ) -> Result<RunResult, RunError> {
     let mut system = System::new(machine, trace)?;
-    system.enable_command_logs();
-    let mut log = CommandLog { sink: commands, next_hand_over: LOG_STEPS };
-    let (result, mut system) = run(system, machine, trace, loads, progress, Some(&mut log))?;
-    system.take_command_logs(log.sink);
-    Ok(result)
+    system.poll();
+    run(system, machine, trace, sink, &mut NoProgress)
 }
 
 /// As [`simulate`], and the log of each channel's DRAM commands, which grows with the run.
@@ -105,25 +94,47 @@ pub fn simulate_with_commands(
     machine: &Machine,
     trace: &Trace,
 ) -> Result<(RunResult, Vec<Vec<Command>>), RunError> {
-    let mut logs = vec![Vec::new(); machine.dram.channels as usize];
-    let result = simulate_with_log(machine, trace, &mut NoLoads, &mut NoProgress, &mut logs)?;
-    Ok((result, logs))
+    let mut logs = CommandLogs(vec![Vec::new(); machine.dram.channels as usize]);
+    let result = simulate(machine, trace, &mut logs, &mut NoProgress)?;
+    Ok((result, logs.0))
 }
 
-/// Where the DRAM commands of a run go, and when next.
-struct CommandLog<'a> {
-    sink: &'a mut dyn CommandSink,
+/// A log for each channel, and nothing else.
+struct CommandLogs(Vec<Vec<Command>>);
+
+impl RunSink for CommandLogs {
+    fn load(&mut self, _: &LoadRow) {}
+
+    fn commands(&mut self) -> Option<&mut dyn CommandSink> {
+        Some(&mut self.0)
+    }
+}
+
+/// Hands logged commands over now and then, so that they do not pile up.
+struct CommandLog {
     /// Unit steps.
     next_hand_over: u64,
 }
 
-impl CommandLog<'_> {
-    /// Hands commands over now and then, so that they do not pile up.
-    fn follow(&mut self, system: &mut System) {
+impl CommandLog {
+    /// Where `sink` takes commands, from the first of the run on.
+    fn start(system: &mut System, sink: &mut dyn RunSink) -> Option<CommandLog> {
+        sink.commands()?;
+        system.enable_command_logs();
+        Some(CommandLog { next_hand_over: LOG_STEPS })
+    }
+
+    fn follow(&mut self, system: &mut System, sink: &mut dyn RunSink) {
         if system.steps() >= self.next_hand_over {
             self.next_hand_over = system.steps() + LOG_STEPS;
-            system.take_command_logs(self.sink);
+            hand_over_commands(system, sink);
         }
+    }
+}
+
+fn hand_over_commands(system: &mut System, sink: &mut dyn RunSink) {
+    if let Some(commands) = sink.commands() {
+        system.take_command_logs(commands);
     }
 }
 
@@ -131,12 +142,14 @@ fn run(
     mut system: System,
     machine: &Machine,
     trace: &Trace,
-    loads: &mut dyn LoadSink,
+    sink: &mut dyn RunSink,
     progress: &mut dyn Progress,
-    mut log: Option<&mut CommandLog>,
-) -> Result<(RunResult, System), RunError> {
+) -> Result<RunResult, RunError> {
+    let mut log = CommandLog::start(&mut system, sink);
     let core = Clock::new(machine.clocks.periods().core);
-    let mut record = Recording::new(core.period());
+    let wanted = sink.wanted();
+    let mut record = Recording::new(core.period(), &wanted);
+    let mut intervals = Intervals::new(&wanted, core);
     let mut result = RunResult::default();
     let end = std::thread::scope(|scope| {
         let mut feeder = Feeder::start(trace, scope);
@@ -147,15 +160,18 @@ fn run(
         system.start_account(1);
         while !system.dispatcher().is_done() {
             now = watch.next(&system, progress)?;
+            if let Some(intervals) = &mut intervals {
+                intervals.follow(now, &mut system, &record, sink);
+            }
             system.step(now, &mut record, &mut feeder)?;
             if record.is_full() {
-                record.flush(loads);
+                record.flush(sink);
             }
             if let Some(log) = &mut log {
-                log.follow(&mut system);
+                log.follow(&mut system, sink);
             }
         }
-        record.flush(loads);
+        record.flush(sink);
         let end = system.dispatcher().results().iter().map(|k| k.end_cycle).max().unwrap_or(1);
         result.core_cycles = end - 1;
         system.finish_sms(end, &mut result);
@@ -169,7 +185,11 @@ fn run(
     system.finish_memory(end, machine, &mut result);
     (result.latency, result.loads) = (record.latency, record.loads);
     check_end(&system, trace, &result)?;
-    Ok((result, system))
+    if let Some(intervals) = intervals {
+        intervals.finish(&result, sink);
+    }
+    hand_over_commands(&mut system, sink);
+    Ok(result)
 }
 
 /// Decides what comes next, and whether the run goes on.

@@ -15,7 +15,7 @@ use crate::llc::Slice;
 use crate::llc::queue::LLC_QUEUES;
 use crate::machine::{Machine, MachineError, Policies};
 use crate::network::Topology;
-use crate::record::{BankResult, ChannelResult, CounterResult, RunResult};
+use crate::record::{BankResult, ChannelResult, CounterResult, IntervalCounts, RunResult, Total};
 use crate::registry::{PolicyError, policy_name};
 use crate::sm::Sm;
 use std::collections::VecDeque;
@@ -227,6 +227,32 @@ impl System {
         self.requests.in_flight() == 0 && !self.controllers.iter().any(Controller::is_prefetching)
     }
 
+    /// What SMs, slices and channels have done before `now`.
+    pub fn so_far(&mut self, now: Ticks) -> IntervalCounts {
+        let [core, llc, dram] = [Domain::Core, Domain::Llc, Domain::Dram]
+            .map(|domain| self.fabric.clock(domain).cycle_from(now));
+        let mut counts = IntervalCounts::default();
+        self.sms.iter_mut().for_each(|sm| counts.sms.add(&sm.so_far(core)));
+        for slice in &self.slices {
+            counts.llc.add(slice.accesses());
+            counts.llc_queues.add(&slice.queue_length(llc));
+        }
+        for controller in &self.controllers {
+            counts.add_channel(channel_result(&controller.statistics(dram)));
+        }
+        counts
+    }
+
+    /// Warps on all SMs.
+    pub fn resident_warps(&self) -> u64 {
+        self.sms.iter().map(|sm| u64::from(sm.resident_warps())).sum()
+    }
+
+    /// Requests between L1s and DRAM.
+    pub fn requests_in_flight(&self) -> u64 {
+        self.requests.in_flight() as u64
+    }
+
     /// Lets the channels read nothing unasked any more, from the DRAM cycle after `now` on.
     pub fn end_prefetching(&mut self, now: Ticks) {
         let cycle = self.fabric.clock(Domain::Dram).cycle_of(now) + 1;
@@ -254,7 +280,7 @@ impl System {
         if machine.llc.enabled {
             result.mshr_cycles = self.side.mshrs.finish(llc_cycle);
         }
-        let channels = self.controllers.iter_mut().map(|c| c.finish(cycle));
+        let channels = self.controllers.iter().map(|c| c.statistics(cycle));
         result.channels = channels.map(|statistics| channel_result(&statistics)).collect();
         let sharing = self.controllers.iter().filter_map(Controller::row_sharing);
         sharing.for_each(|sharing| sharing.add_to(&mut result.row_sharing));
@@ -356,7 +382,6 @@ fn sum_by_name(counters: impl Iterator<Item = Counter>) -> Vec<Counter> {
 
 fn channel_result(statistics: &ChannelStatistics) -> ChannelResult {
     let total = statistics.total();
-    let occupancy = statistics.occupancy_cycles.iter().enumerate();
     ChannelResult {
         cycles: statistics.cycles,
         data_bus_busy_cycles: statistics.data_bus_cycles / statistics.data_buses,
@@ -365,7 +390,7 @@ fn channel_result(statistics: &ChannelStatistics) -> ChannelResult {
         any_bank_outstanding_cycles: statistics.pending_cycles,
         bank_busy_cycles: total.service_cycles,
         any_bank_busy_cycles: statistics.service_cycles,
-        queue_occupancy_cycles: occupancy.map(|(n, cycles)| n as u64 * cycles).sum(),
+        occupancy_cycles: statistics.occupancy_cycles.clone(),
         open_cycles: statistics.open_cycles,
         refreshes: statistics.refreshes,
         bank_refreshes: statistics.bank_refreshes,

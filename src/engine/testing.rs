@@ -2,7 +2,7 @@
 
 pub use super::bench::Bench;
 use super::{Context, UnitId};
-use crate::record::{LoadRow, LoadSink};
+use crate::record::{LoadRow, RunSink};
 
 /// Turns after which a test has gone wrong.
 const TOO_MANY: usize = 1_000_000;
@@ -31,7 +31,7 @@ impl Bench {
 #[derive(Default)]
 pub struct Rows(pub Vec<LoadRow>);
 
-impl LoadSink for Rows {
+impl RunSink for Rows {
     fn load(&mut self, row: &LoadRow) {
         self.0.push(*row);
     }

@@ -56,6 +56,7 @@ impl Slice {
         self.hit(id, now);
         if request.kind == RequestKind::Atomic {
             self.result.cache.atomics += 1;
+            self.result.cache.atomic_hits += 1;
             self.hold_for_atomic(request, cycle);
         }
     }
@@ -77,6 +78,7 @@ impl Slice {
         let (line, part) = self.place(request.address);
         let sector = self.geometry.sector(request.address);
         let slot = self.tags.find(line);
+        let is_atomic = u64::from(request.kind == RequestKind::Atomic);
         if let Some(slot) = slot
             && self.tags.holds(slot, part, bytes)
         {
@@ -86,6 +88,7 @@ impl Slice {
                 self.tags.write(slot, part, ALL_BYTES, true);
             }
             self.result.cache.read_hits += 1;
+            self.result.cache.atomic_hits += is_atomic;
             self.answered(request, now, ctx);
             self.sample(request, true, now, ctx);
             self.hit(id, now);
@@ -98,6 +101,7 @@ impl Slice {
                     self.tags.touch(slot);
                 }
                 self.result.cache.read_pending_hits += 1;
+                self.result.cache.atomic_pending_hits += is_atomic;
                 self.answered(request, now, ctx);
                 self.sample(request, false, now, ctx);
                 self.tell_merge(id, request, now, ctx);
@@ -127,6 +131,7 @@ impl Slice {
             Some(_) => self.result.cache.read_sector_misses += 1,
             None => self.result.cache.read_misses += 1,
         }
+        self.result.cache.atomic_misses += is_atomic;
         self.miss(id, place, now, ctx);
         Ok(())
     }

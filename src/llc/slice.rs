@@ -15,7 +15,7 @@ use crate::engine::{
     Ticks, UnitId,
 };
 use crate::machine::{Machine, ReadAllocate, WriteAllocate, WritePolicy};
-use crate::record::{ReservationFail, SliceResult};
+use crate::record::{CacheCounts, QueueLength, ReservationFail, SliceResult};
 use crate::registry::PolicyError;
 use std::collections::VecDeque;
 
@@ -458,6 +458,16 @@ impl Slice {
         }
         let queue = self.account.finish(self.queue.rotations(), self.clock.period());
         SliceResult { queue, ..std::mem::take(&mut self.result) }
+    }
+
+    /// What accesses have found so far; cycles in which one waits are counted when that has ended.
+    pub fn accesses(&self) -> &CacheCounts {
+        &self.result.cache
+    }
+
+    /// For how long how many requests stood in the queue before LLC cycle `cycle`.
+    pub fn queue_length(&self, cycle: u64) -> QueueLength {
+        self.account.length_until(cycle, self.queued)
     }
 
     /// Whether nothing is queued or in flight.

@@ -22,9 +22,7 @@ use crate::registry::nearest;
 /// # Errors
 /// Any [`MachineError`]; each names the key or place, the value and what would be valid.
 pub fn load(name_or_path: &str, overrides: &[String]) -> Result<Machine, MachineError> {
-    let machine = draft(name_or_path)?.overridden(overrides)?;
-    machine.validate()?;
-    Ok(machine)
+    draft(name_or_path)?.checked_with(overrides)
 }
 
 /// As [`load`], for the DRAM channels of the machine alone: `change` has them before the overrides, and what
@@ -65,6 +63,14 @@ pub fn keys() -> Vec<String> {
 }
 
 impl Machine {
+    /// This machine with `overrides`, which are `key=value` and applied in order.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn with_overrides(self, overrides: &[String]) -> Result<Machine, MachineError> {
+        Draft::new(self).checked_with(overrides)
+    }
+
     /// The machine as a complete TOML file.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("numbers, strings and tables are TOML")
@@ -112,9 +118,16 @@ impl Draft {
         Self { table: to_table(&machine), machine }
     }
 
+    fn checked_with(self, overrides: &[String]) -> Result<Machine, MachineError> {
+        let machine = self.overridden(overrides)?;
+        machine.validate()?;
+        Ok(machine)
+    }
+
     fn overridden(mut self, overrides: &[String]) -> Result<Machine, MachineError> {
         for text in overrides {
-            self.set(parse_override(text, &self.machine)?)?;
+            let given = parse_override(text, &mut self.table)?;
+            self.set(given)?;
         }
         Ok(self.machine)
     }
@@ -182,14 +195,14 @@ fn unknown_key(given: Given) -> MachineError {
     MachineError::UnknownKey { key: given.key, origin: given.origin, nearest }
 }
 
-fn parse_override(text: &str, machine: &Machine) -> Result<Given, MachineError> {
+/// `table` says which values are strings, as these need no quotes.
+fn parse_override(text: &str, table: &mut Table) -> Result<Given, MachineError> {
     let (key, value) = text
         .split_once('=')
         .map(|(key, value)| (key.trim(), value.trim()))
         .filter(|(key, value)| !key.is_empty() && !value.is_empty())
         .ok_or_else(|| MachineError::MalformedOverride { text: text.to_owned() })?;
-    let is_string =
-        find_mut(&mut to_table(machine), key).is_some_and(|old| matches!(old, Value::String(_)));
+    let is_string = find_mut(table, key).is_some_and(|old| old.is_str());
     let bare = || Value::String(value.to_owned());
     let value = match value.parse::<Value>() {
         Ok(parsed) if !is_string || parsed.is_str() => parsed,

@@ -5,9 +5,17 @@ use super::metrics::quotient;
 use super::rows::FinishedRun;
 use super::{BankResult, Breaker, ChannelResult, SharedRows};
 
-/// Requests and commands of a bank, or of many.
+/// A bank, or many.
 pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
-    let mut columns = vec![
+    let mut columns = rows(of);
+    columns.extend(prefetches(of));
+    columns.extend(streaks(of));
+    columns
+}
+
+/// Requests and commands of a bank, or of many.
+pub(super) fn rows<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
+    vec![
         count("reads", "commands", "Column reads, those of prefetches included.", move |row| {
             of(row).reads
         }),
@@ -44,10 +52,7 @@ pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
             "Requests served per row activation [Li, Yuan].",
             move |row| quotient(requests(&of(row)), of(row).activations),
         ),
-    ];
-    columns.extend(prefetches(of));
-    columns.extend(streaks(of));
-    columns
+    ]
 }
 
 /// What is read unasked, and the rows with it.
@@ -183,9 +188,12 @@ pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
         counted("bank_refreshes", "commands", "Refreshes of one bank.", |c| c.bank_refreshes),
         counted("turnarounds", "turns", "Changes of the data bus's direction.", |c| c.turnarounds),
         counted("write_drains", "drains", "Drains of the write queue begun.", |c| c.write_drains),
-        counted("dram_cycles", cycles, "Cycles of the run, counted for each channel.", |c| {
-            c.cycles
-        }),
+        counted(
+            "dram_cycles",
+            cycles,
+            "Cycles from the start of the run until memory is done, after the last CTA; counted for each channel.",
+            |c| c.cycles,
+        ),
         counted(
             "data_bus_busy_cycles",
             cycles,
@@ -233,13 +241,13 @@ pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
             "queue_occupancy_mean",
             "requests",
             "Mean number of requests in a channel's queues, over all DRAM cycles.",
-            |c| c.queue_occupancy_cycles,
+            ChannelResult::queue_occupancy_cycles,
             |c| c.cycles,
         ),
     ]
 }
 
-/// Data that DRAM moved. The time is the run's, so that channels add up to the run.
+/// Data that DRAM moved, over the time in which it moved them: the same for all channels, so that they add up to the run.
 pub(super) fn data<R: 'static>(
     banks: fn(&R) -> BankResult,
     run: fn(&R) -> &FinishedRun,
@@ -250,12 +258,12 @@ pub(super) fn data<R: 'static>(
         ratio(
             "dram_bandwidth",
             "GB/s",
-            "dram_bytes over the time of the run (cycles over the core clock); 1 GB is 10^9 bytes.",
+            "dram_bytes over the time until memory is done (dram_cycles of a channel over the DRAM clock); 1 GB is \
+             10^9 bytes.",
             move |row| {
                 let run = run(row);
                 // bytes / cycle x cycles / us = MB/s
-                let megabytes =
-                    quotient(bytes(row), run.result.core_cycles)? * run.core_mhz() as f64;
+                let megabytes = quotient(bytes(row), run.dram_cycles())? * run.dram_mhz() as f64;
                 Some(megabytes / 1000.0)
             },
         ),

@@ -24,4 +24,19 @@ pub enum ResultsError {
          and equal machines, policies and seeds are one run"
     )]
     DuplicateRun { run_id: String, trace: String },
+
+    #[error(
+        "{} is being written by another process: wait for it, or name another directory",
+        dir.display()
+    )]
+    InUse { dir: PathBuf },
+
+    #[error("failed to read {}; remove its directory, and its run will be made again", path.display())]
+    Unreadable { path: PathBuf, source: parquet::errors::ParquetError },
+
+    #[error(
+        "{} has other columns than the cells before it; remove its directory, and its run will be made again",
+        path.display()
+    )]
+    OtherColumns { path: PathBuf },
 }

@@ -1,6 +1,7 @@
 //! One table as a Parquet file. Equal rows give equal bytes: no times, fixed writer settings.
 
 use super::column::{Column, Getter};
+use super::concatenate::Values;
 use super::{ENGINE_VERSION, ResultsError};
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
@@ -11,10 +12,11 @@ use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Ty
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::reader::FileReader;
 use parquet::file::writer::{
     SerializedFileWriter, SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite,
 };
-use parquet::schema::types::{ColumnPath, Type};
+use parquet::schema::types::{ColumnDescriptor, ColumnPath, Type};
 use std::borrow::Borrow;
 use std::fs::File;
 use std::iter;
@@ -31,6 +33,7 @@ pub(crate) struct TableFile {
 }
 
 /// Name, type and null-ness of a column, whatever its rows.
+#[derive(PartialEq)]
 pub(crate) struct Field {
     name: String,
     physical: Physical,
@@ -51,6 +54,25 @@ impl Field {
                 nullable: column.nullable(),
             })
             .collect()
+    }
+
+    /// The columns of a file that has been written.
+    pub(super) fn of_file(reader: &impl FileReader) -> Vec<Field> {
+        let columns = reader.metadata().file_metadata().schema_descr().columns();
+        let field = |column: &Arc<ColumnDescriptor>| Field {
+            name: column.name().to_owned(),
+            physical: column.physical_type(),
+            nullable: column.max_def_level() > 0,
+        };
+        columns.iter().map(field).collect()
+    }
+
+    pub(super) fn physical(&self) -> Physical {
+        self.physical
+    }
+
+    pub(super) fn is_nullable(&self) -> bool {
+        self.nullable
     }
 }
 
@@ -99,6 +121,21 @@ impl TableFile {
                 group.append_column(&chunk.bytes, chunk.close.clone())?;
             }
             write_columns(group, columns, rows)
+        })
+    }
+
+    /// Writes one row group of these columns.
+    pub(super) fn write_values(
+        &mut self,
+        columns: impl Iterator<Item = Values>,
+    ) -> Result<(), ResultsError> {
+        self.group(|group| {
+            for column in columns {
+                let mut writer = group.next_column()?.expect("the schema has as many columns");
+                column.put(writer.untyped())?;
+                writer.close()?;
+            }
+            Ok(())
         })
     }
 

@@ -24,6 +24,11 @@ pub(super) fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram {
     histogram
 }
 
+/// All these values so often.
+fn repeat<const N: usize>(values: [u64; N], times: u64) -> impl Iterator<Item = u64> {
+    (0..times).flat_map(move |_| values)
+}
+
 /// Two SMs, two slices, two channels of two banks, two kernels, two networks.
 pub(super) fn result() -> RunResult {
     RunResult {
@@ -73,10 +78,11 @@ pub(super) fn result() -> RunResult {
         },
         loads: LoadResult {
             loads: 200,
-            requests: 800,
-            offchip_requests: 500,
-            channels: 300,
-            banks: 400,
+            // 800 requests, 500 of them off-chip, to 300 channels and 400 banks.
+            requests: histogram(repeat([1, 7], 100)),
+            offchip_requests: histogram(repeat([0, 5], 100)),
+            channels: histogram(repeat([1, 2], 100)),
+            banks: histogram(repeat([1, 3], 100)),
             divergence: histogram(1..=100),
             in_mc_divergence: 1010,
             load_time: histogram(101..=200),
@@ -195,7 +201,10 @@ fn cache(n: u64) -> CacheCounts {
         write_hits: 15 * n,
         write_misses: 5 * n,
         write_sector_misses: 7 * n,
-        atomics: 3 * n,
+        atomics: 30 * n,
+        atomic_hits: 12 * n,
+        atomic_misses: 8 * n,
+        atomic_pending_hits: 10 * n,
         bypasses: 2 * n,
         writebacks: 4 * n,
         write_fetches: 6 * n,
@@ -207,11 +216,15 @@ fn cache(n: u64) -> CacheCounts {
 fn queue(n: u64) -> QueueResult {
     QueueResult {
         arrivals: [40 * n, 20 * n, 0, 30 * n, 10 * n],
-        critical_fields: 450 * n,
+        // 450 n in all.
+        critical_fields: histogram(
+            [(40, 1), (20, 2), (30, 7), (10, 16)]
+                .into_iter()
+                .flat_map(|(count, field)| repeat([field], count * n)),
+        ),
         waiting_arrivals: 70 * n,
         wait_cycles: [80 * n, 60 * n, 0, 240 * n, 130 * n],
-        length_cycles: 600 * n,
-        occupied_cycles: 120 * n,
+        length: QueueLength { length_cycles: 600 * n, occupied_cycles: 120 * n },
         refused_cycles: 15 * n,
         rotations: 10 * n,
     }
@@ -238,7 +251,8 @@ fn channel(n: u64) -> ChannelResult {
         any_bank_outstanding_cycles: 200 * n,
         bank_busy_cycles: 250 * n,
         any_bank_busy_cycles: 125 * n,
-        queue_occupancy_cycles: 1600 * n,
+        // 1600 n.
+        occupancy_cycles: vec![800 - 400 * n, 0, 80 * n, 80 * n, 0, 240 * n],
         open_cycles: 300 * n,
         refreshes: n,
         bank_refreshes: 16 * n,
@@ -274,6 +288,7 @@ pub(super) fn load_row(index: u64) -> LoadRow {
         cta: small(1000),
         warp_in_cta: small(32),
         sm: small(15),
+        warp_slot: small(48),
         pc: 16 * (index % 100),
         issue_cycle: 3 * index + index % 7,
         load_time: 100 + index * 7919 % 1000,
@@ -283,5 +298,56 @@ pub(super) fn load_row(index: u64) -> LoadRow {
         banks: small(31),
         divergence: divergent.then_some(index * 104_729 % 500),
         in_mc_divergence: divergent.then(|| (index % 300).cast_signed() - 150),
+    }
+}
+
+/// Requests of one warp, every other on-chip, at 4 ticks per core cycle.
+pub(super) fn request_row(index: u64) -> RequestRow {
+    let at = |ticks: u64| ticks + 4 * index;
+    let dram = DramTimes { entered: at(20), started: at(25), finished: at(30) };
+    let offchip = index.is_multiple_of(2);
+    RequestRow {
+        kernel: 1,
+        cta: 2,
+        warp_in_cta: 3,
+        sm: 4,
+        warp_slot: 5,
+        pc: 64,
+        address: 128 * index,
+        kind: if offchip { AccessKind::Read } else { AccessKind::Write },
+        slice: 1,
+        channel: 0,
+        bank: 7,
+        row: 100 + index as u32,
+        created: at(10),
+        l1_missed: at(12),
+        llc_arrived: at(13),
+        llc_served: at(16),
+        dram: offchip.then_some(dram),
+        replied: at(32),
+        returned: at(40),
+        ticks_per_core_cycle: 4,
+    }
+}
+
+/// Intervals with the counts of an SM, a cache and a channel, the first with reads.
+pub(super) fn interval_row(index: u64) -> IntervalRow {
+    let n = index + 1;
+    let reads = if index == 0 { 20 } else { 0 };
+    let counts = IntervalCounts {
+        sms: sm(n),
+        read_requests: reads,
+        read_latency: 25 * reads,
+        llc: cache(n),
+        llc_queues: QueueLength { length_cycles: 30 * reads, occupied_cycles: 6 * reads },
+        channels: ChannelResult { banks: Vec::new(), ..channel(n) },
+        banks: bank(n),
+    };
+    IntervalRow {
+        start_cycle: 1 + 100 * index,
+        cycles: 100 / n,
+        counts,
+        resident_warps: 48 + index,
+        requests_in_flight: 7 + index,
     }
 }

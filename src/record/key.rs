@@ -20,6 +20,8 @@ pub struct RunKey {
     /// The command that asked for the run.
     pub command: String,
     pub seed: Option<u64>,
+    /// Parameters set beside the machine's own, `key=value` each.
+    overrides: String,
     run_id: String,
     parameters: String,
 }
@@ -41,8 +43,21 @@ impl RunKey {
             machine,
             command: command.into(),
             seed,
+            overrides: String::new(),
             parameters,
         }
+    }
+
+    /// The key of a run whose machine has these parameters, `key=value` each, beside its own: they tell it from
+    /// others of the same machine by name. They are in the machine already.
+    pub fn with_overrides(mut self, overrides: &[String]) -> RunKey {
+        self.overrides = overrides.join("; ");
+        self
+    }
+
+    /// Parameters set beside the machine's own, `key=value` with semicolons between; empty where none is.
+    pub fn overrides(&self) -> &str {
+        &self.overrides
     }
 
     /// 64-bit FNV-1a of trace content, machine parameters, policies, seed, engine version and a DRAM standard of the

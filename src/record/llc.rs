@@ -2,7 +2,7 @@
 
 use super::column::{Column, count, maybe_count, ratio};
 use super::metrics::{cache, quotient};
-use super::{CRITICAL_CLASSES, MshrState, PrefetchCounts, QueueResult, SliceResult};
+use super::{CRITICAL_CLASSES, MshrState, PrefetchCounts, QueueLength, QueueResult, SliceResult};
 
 /// An LLC slice, or all of them.
 pub(super) fn llc<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
@@ -93,13 +93,7 @@ fn queue<R: 'static>(
             "Requests that arrive at a slice's queue and find another waiting, over all that arrive [CaLRS; our reading].",
             move |row| quotient(of(row).waiting_arrivals, arrivals(of(row))),
         ),
-        ratio(
-            "queue_length_mean",
-            "requests",
-            "Mean number of requests in a slice's queue over LLC cycles in which there is one; one that the tags retry \
-             waits there [CaLRS AQL].",
-            move |row| quotient(of(row).length_cycles, of(row).occupied_cycles),
-        ),
+        queue_length_mean(move |row| &of(row).length),
     ];
     columns.extend(CLASSES.into_iter().enumerate().map(|(class, (_, words))| {
         let doc = format!(
@@ -124,14 +118,14 @@ fn queue<R: 'static>(
             "critical_field_mean",
             "requests",
             "Mean Critical Field of requests when they arrive at a slice's queue [CaLRS].",
-            move |row| quotient(of(row).critical_fields, arrivals(of(row))),
+            move |row| of(row).critical_fields.mean(),
         ),
         ratio(
             "rotation_interval",
             "LLC cycles",
             "LLC cycles with a request in a slice's queue, over rotations of its priorities; null where none rotate \
              [CaLRS Fig 11].",
-            move |row| quotient(of(row).occupied_cycles, of(row).rotations),
+            move |row| quotient(of(row).length.occupied_cycles, of(row).rotations),
         ),
         count(
             "queue_refused_cycles",
@@ -142,6 +136,19 @@ fn queue<R: 'static>(
         ),
     ]);
     columns
+}
+
+/// How long a slice's queue is.
+pub(super) fn queue_length_mean<R: 'static>(
+    of: impl Fn(&R) -> &QueueLength + Send + Sync + 'static,
+) -> Column<R> {
+    ratio(
+        "queue_length_mean",
+        "requests",
+        "Mean number of requests in a slice's queue over LLC cycles in which there is one; one that the tags retry \
+         waits there [CaLRS AQL].",
+        move |row| quotient(of(row).length_cycles, of(row).occupied_cycles),
+    )
 }
 
 fn arrivals(queue: &QueueResult) -> u64 {

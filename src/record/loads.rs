@@ -1,115 +1,64 @@
-//! The `loads` table of one run, written on a thread of its own while the run goes on.
+//! The columns of `loads`: one row per load warp instruction.
 
-use super::file::{Chunk, Field, GROUP_ROWS, TableFile};
-use super::tables::{load_columns, load_key_columns};
-use super::{Column, LoadRow, LoadSink, ResultsError, RunKey};
-use std::mem;
-use std::panic;
-use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
-use std::thread::{self, JoinHandle};
+use super::column::{Column, count, maybe_count, maybe_signed};
+use super::file::GROUP_ROWS;
+use super::sink::LoadRow;
+use super::stream::StreamedRow;
 
-/// Row groups that may wait for the writer; with the one being filled and the one being written they
-/// bound the memory of a recorder (6 MB each).
-const WAITING_GROUPS: usize = 1;
+impl StreamedRow for LoadRow {
+    const TABLE: &'static str = "loads";
+    const GROUP_ROWS: usize = GROUP_ROWS;
 
-/// Collects load rows into row groups and hands them to the writer.
-pub(super) struct LoadRecorder {
-    rows: Vec<LoadRow>,
-    groups: SyncSender<Group>,
-    /// Written groups come back emptied, so that a long run allocates no more.
-    emptied: Receiver<Vec<LoadRow>>,
-    writer: JoinHandle<Result<(), ResultsError>>,
-}
-
-enum Group {
-    Full(Vec<LoadRow>),
-    /// The run is over: write this and the footer. A writer that never gets it leaves no footer.
-    Last(Vec<LoadRow>),
-}
-
-impl LoadRecorder {
-    /// Creates the file at `path` and starts its writer.
-    pub(super) fn create(path: &Path, key: &RunKey) -> Result<LoadRecorder, ResultsError> {
-        let (groups, incoming) = sync_channel(WAITING_GROUPS);
-        let (outgoing, emptied) = channel();
-        let mut file = LoadFile::create(path, key.clone())?;
-        let writer = thread::spawn(move || {
-            for group in incoming {
-                match group {
-                    Group::Full(mut rows) => {
-                        file.write(&rows)?;
-                        rows.clear();
-                        // Nobody takes it back once the run is over.
-                        let _ = outgoing.send(rows);
-                    }
-                    Group::Last(rows) => {
-                        file.write(&rows)?;
-                        return file.file.close();
-                    }
-                }
-            }
-            Ok(())
-        });
-        Ok(LoadRecorder { rows: Vec::with_capacity(GROUP_ROWS), groups, emptied, writer })
-    }
-
-    /// Writes what is left and the footer.
-    pub(super) fn finish(self) -> Result<(), ResultsError> {
-        // A writer that failed takes no more groups; its error says why.
-        let _ = self.groups.send(Group::Last(self.rows));
-        drop(self.groups);
-        self.writer.join().unwrap_or_else(|payload| panic::resume_unwind(payload))
-    }
-
-    fn hand_over(&mut self) {
-        let fresh = self.emptied.try_recv().unwrap_or_else(|_| Vec::with_capacity(GROUP_ROWS));
-        // A writer that failed takes no more groups; `finish` returns its error.
-        let _ = self.groups.send(Group::Full(mem::replace(&mut self.rows, fresh)));
-    }
-}
-
-impl LoadSink for LoadRecorder {
-    fn load(&mut self, row: &LoadRow) {
-        self.rows.push(*row);
-        if self.rows.len() == GROUP_ROWS {
-            self.hand_over();
-        }
-    }
-}
-
-/// The file, and what all its row groups begin with.
-struct LoadFile {
-    file: TableFile,
-    key: RunKey,
-    key_columns: Vec<Column<RunKey>>,
-    columns: Vec<Column<LoadRow>>,
-    full_head: Option<Vec<Chunk>>,
-}
-
-impl LoadFile {
-    fn create(path: &Path, key: RunKey) -> Result<LoadFile, ResultsError> {
-        let (key_columns, columns) = (load_key_columns(), load_columns());
-        let mut fields = Field::all(&key_columns);
-        fields.extend(Field::all(&columns));
-        let file = TableFile::create(path, "loads", &fields)?;
-        Ok(LoadFile { file, key, key_columns, columns, full_head: None })
-    }
-
-    fn write(&mut self, rows: &[LoadRow]) -> Result<(), ResultsError> {
-        if rows.is_empty() {
-            return Ok(());
-        }
-        if rows.len() != GROUP_ROWS {
-            let head = self.file.constant(&self.key_columns, &self.key, rows.len())?;
-            return self.file.write_after(&head, &self.columns, rows);
-        }
-        let head = match self.full_head.take() {
-            Some(head) => head,
-            None => self.file.constant(&self.key_columns, &self.key, GROUP_ROWS)?,
-        };
-        self.file.write_after(&head, &self.columns, rows)?;
-        self.full_head = Some(head);
-        Ok(())
+    fn columns() -> Vec<Column<LoadRow>> {
+        let counted = |name, unit, doc, get: fn(&LoadRow) -> u64| count(name, unit, doc, get);
+        vec![
+            counted("kernel", "", "Index of the launch in the trace.", |l| l.kernel.into()),
+            counted("cta", "", "Index of the CTA in its kernel.", |l| l.cta.into()),
+            counted("warp_in_cta", "", "Index of the warp in its CTA.", |l| l.warp_in_cta.into()),
+            counted("sm", "", "Index of the SM.", |l| l.sm.into()),
+            counted("warp_slot", "", "Slot of the warp on its SM.", |l| l.warp_slot.into()),
+            counted("pc", "bytes", "Program counter, from the start of the kernel.", |l| l.pc),
+            counted("issue_cycle", "core cycles", "Issue, from the start of the run.", |l| {
+                l.issue_cycle
+            }),
+            counted(
+                "load_time",
+                "core cycles",
+                "Issue until the last datum is back [WMC Fig 4b].",
+                |l| l.load_time,
+            ),
+            counted("requests", "requests", "Requests after coalescing [CaLRS Fig 4].", |l| {
+                l.requests.into()
+            }),
+            counted(
+                "offchip_requests",
+                "requests",
+                "Requests that the LLC could not answer from its data [WMC Fig 3].",
+                |l| l.offchip_requests.into(),
+            ),
+            counted(
+                "channels",
+                "channels",
+                "Different channels among the requests [Yuan Fig 14].",
+                |l| l.channels.into(),
+            ),
+            counted("banks", "banks", "Different banks among the requests [Yuan Fig 14].", |l| {
+                l.banks.into()
+            }),
+            maybe_count(
+                "divergence",
+                "core cycles",
+                "Slowest minus fastest turnaround of the off-chip requests [WMC Fig 4a]; null with fewer \
+                 than two of them.",
+                |l: &LoadRow| l.divergence,
+            ),
+            maybe_signed(
+                "in_mc_divergence",
+                "core cycles",
+                "Time in the memory controller of the slowest minus of the fastest off-chip request; over \
+                 divergence, the load's in_mc_fraction [WMC Fig 6].",
+                |l: &LoadRow| l.in_mc_divergence,
+            ),
+        ]
     }
 }

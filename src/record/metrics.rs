@@ -42,6 +42,11 @@ pub(crate) fn key<R: 'static>(of: fn(&R) -> &RunKey) -> Vec<Column<R>> {
         ),
         text("trace", "Name of the trace.", move |row| &of(row).trace),
         text("machine", "Name of the machine.", move |row| &of(row).machine.name),
+        text(
+            "overrides",
+            "Parameters set beside the machine's own, `key=value` with semicolons between; empty where none is.",
+            move |row| of(row).overrides(),
+        ),
         text("dram_scheduler", "DRAM scheduler and its parameters.", move |row| {
             &of(row).machine.policy.dram_scheduler
         }),
@@ -220,9 +225,13 @@ pub(super) fn schedulable_warps<R: 'static>(of: fn(&R) -> &SmResult) -> Column<R
 
 type CacheCount = (&'static str, &'static str, &'static str, fn(&CacheCounts) -> u64);
 
-const CACHE_COUNTS: [CacheCount; 12] = [
-    ("read_hits", "requests", "Reads that found their data.", |c| c.read_hits),
-    ("read_misses", "requests", "Reads whose line was absent.", |c| c.read_misses),
+const CACHE_COUNTS: [CacheCount; 15] = [
+    ("read_hits", "requests", "Reads, of the LLC atomics too, that found their data.", |c| {
+        c.read_hits
+    }),
+    ("read_misses", "requests", "Reads, of the LLC atomics too, whose line was absent.", |c| {
+        c.read_misses
+    }),
     ("read_sector_misses", "requests", "Reads whose line was present but not their sector.", |c| {
         c.read_sector_misses
     }),
@@ -238,6 +247,13 @@ const CACHE_COUNTS: [CacheCount; 12] = [
         |c| c.write_sector_misses,
     ),
     ("atomics", "requests", "Atomics and reductions.", |c| c.atomics),
+    ("atomic_hits", "requests", "Atomics among the read hits.", |c| c.atomic_hits),
+    ("atomic_misses", "requests", "Atomics among the read misses and sector misses.", |c| {
+        c.atomic_misses
+    }),
+    ("atomic_pending_hits", "requests", "Atomics among the reads merged.", |c| {
+        c.atomic_pending_hits
+    }),
     ("bypasses", "requests", "Requests that passed by the cache.", |c| c.bypasses),
     ("evictions", "lines", "Lines evicted.", |c| c.evictions),
     ("writebacks", "lines", "Lines evicted with dirty data.", |c| c.writebacks),
@@ -246,6 +262,16 @@ const CACHE_COUNTS: [CacheCount; 12] = [
 
 /// Counts of a cache, their names beginning with `level`.
 pub(super) fn cache<R: 'static>(
+    level: &str,
+    of: impl Fn(&R) -> &CacheCounts + Copy + Send + Sync + 'static,
+) -> Vec<Column<R>> {
+    let mut columns = accesses(level, of);
+    columns.extend(retries(level, of));
+    columns
+}
+
+/// What accesses of a cache found.
+pub(super) fn accesses<R: 'static>(
     level: &str,
     of: impl Fn(&R) -> &CacheCounts + Copy + Send + Sync + 'static,
 ) -> Vec<Column<R>> {
@@ -262,21 +288,28 @@ pub(super) fn cache<R: 'static>(
         ratio(
             "miss_rate",
             "fraction",
-            "Misses and sector misses of reads and writes over reads and writes; atomics and bypasses \
-             are left out.",
+            "Misses and sector misses of reads and writes over reads and writes; bypasses are left out.",
             move |row| {
                 let c = of(row);
                 let write_misses = c.write_misses + c.write_sector_misses;
                 quotient(read_misses(c) + write_misses, reads(c) + c.write_hits + write_misses)
             },
         ),
-        count(
-            "reservation_fails",
-            "cycles",
-            "Cycles in which an access had to be tried again; sum of the next four [Li Fig 6.4].",
-            move |row| of(row).reservation_fails.iter().sum(),
-        ),
     ];
+    counts.chain(rates).map(|column| column.prefixed(level)).collect()
+}
+
+/// Why accesses of a cache had to be tried again.
+fn retries<R: 'static>(
+    level: &str,
+    of: impl Fn(&R) -> &CacheCounts + Copy + Send + Sync + 'static,
+) -> Vec<Column<R>> {
+    let all = count(
+        "reservation_fails",
+        "cycles",
+        "Cycles in which an access had to be tried again; sum of the next four [Li Fig 6.4].",
+        move |row| of(row).reservation_fails.iter().sum(),
+    );
     let reasons = RESERVATION_FAILS.into_iter().map(|(reason, doc)| {
         count(
             &format!("reservation_fails_{}", ReservationFail::NAMES[reason as usize]),
@@ -285,7 +318,7 @@ pub(super) fn cache<R: 'static>(
             move |row| of(row).reservation_fails[reason as usize],
         )
     });
-    counts.chain(rates).chain(reasons).map(|column| column.prefixed(level)).collect()
+    [all].into_iter().chain(reasons).map(|column| column.prefixed(level)).collect()
 }
 
 const RESERVATION_FAILS: [(ReservationFail, &str); ReservationFail::COUNT] = [

@@ -1,6 +1,8 @@
 //! What a run leaves: raw counts from the units, the metrics derived from them, and the tables.
 
+mod cells;
 mod column;
+mod concatenate;
 mod dram;
 mod energy;
 mod error;
@@ -9,23 +11,34 @@ pub(crate) mod file;
 mod fixture;
 mod fnv;
 mod histogram;
+mod histograms;
+mod intervals;
 mod key;
 mod llc;
 mod loads;
 mod metrics;
 mod network;
+mod requests;
 mod results;
 mod rows;
+mod sample;
 mod schema;
+mod sink;
+mod staging;
+mod stream;
+mod streams;
 mod tables;
 mod totals;
 mod writer;
 
 #[cfg(test)]
+mod cells_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod writer_tests;
 
+pub use cells::{CellRecorder, CellStore, FinishedCells};
 pub use column::Column;
 pub(crate) use column::{count, maybe_count, ratio, text};
 pub(crate) use energy::energy;
@@ -35,6 +48,10 @@ pub use key::{ENGINE_VERSION, RunKey};
 pub(crate) use metrics::key as key_columns;
 pub use results::*;
 pub use rows::FinishedRun;
+pub use sample::{ParseSampleError, RequestSample};
 pub use schema::{ColumnInfo, Table, schema};
+pub use sink::*;
+pub use streams::Recorded;
 pub use tables::{run_columns, run_row_json};
+pub(crate) use totals::{Since, Total};
 pub use writer::{ResultsWriter, RunRecorder};

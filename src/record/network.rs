@@ -8,6 +8,8 @@ use super::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
 
 const CYCLES: &str = "network cycles";
 const FLIT_RATE: &str = "flits / network cycle";
+const UNTIL_DONE: &str =
+    "Cycles from the start of the run until memory is done, after the last CTA.";
 
 /// The columns of `networks`: one row per run and direction.
 pub(super) fn network_columns() -> Vec<Column<UnitRow>> {
@@ -20,7 +22,7 @@ pub(super) fn network_columns() -> Vec<Column<UnitRow>> {
 /// Counts and rates of a network.
 fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>> {
     let mut columns = vec![
-        count("network_cycles", CYCLES, "Cycles of the run.", move |row| of(row).cycles),
+        count("network_cycles", CYCLES, UNTIL_DONE, move |row| of(row).cycles),
         count("packets", "packets", "Packets that passed.", move |row| packets(of(row))),
         count("flits", "flits", "Flits of these packets.", move |row| flits(of(row))),
     ];
@@ -35,7 +37,7 @@ fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>> {
         ratio(name, unit, doc, move |row| quotient(get(of(row)), packets(of(row))))
     }));
     columns.extend([
-        ratio("throughput", FLIT_RATE, "Flits over cycles.", move |row| {
+        ratio("throughput", FLIT_RATE, "Flits over network_cycles.", move |row| {
             quotient(flits(of(row)), of(row).cycles)
         }),
         ratio(

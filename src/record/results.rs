@@ -7,52 +7,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use warpmem_trace::OpClass;
 
-/// One finished load warp instruction (loads, atomics and async copies that left the SM's registers
-/// waiting). Times are core cycles from the start of the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LoadRow {
-    pub kernel: u32,
-    /// Index of the CTA in the trace.
-    pub cta: u32,
-    pub warp_in_cta: u32,
-    pub sm: u32,
-    pub pc: u64,
-    /// Issue of the instruction.
-    pub issue_cycle: u64,
-    /// Issue until the last datum is back, core cycles [WMC Fig 4b].
-    pub load_time: u64,
-    /// Requests after coalescing [CaLRS Fig 4].
-    pub requests: u32,
-    /// Requests that the LLC could not answer from its data [WMC Fig 3].
-    pub offchip_requests: u32,
-    /// Different channels and (channel, bank) pairs among the requests [Yuan Fig 14].
-    pub channels: u32,
-    pub banks: u32,
-    /// Slowest minus fastest turnaround of its off-chip requests, core cycles [WMC Fig 4a]; `None` with
-    /// fewer than two of them.
-    pub divergence: Option<u64>,
-    /// (Time inside the memory controller of the slowest − of the fastest), core cycles; the in-controller
-    /// share of divergence is this over `divergence` [WMC Fig 6].
-    pub in_mc_divergence: Option<i64>,
-}
-
-/// Where load rows go while the run goes on.
-pub trait LoadSink {
-    fn load(&mut self, row: &LoadRow);
-}
-
-/// Drops the rows; aggregate counts are kept by the engine all the same.
-pub struct NoLoads;
-
-impl LoadSink for NoLoads {
-    fn load(&mut self, _: &LoadRow) {}
-}
-
 /// A stage of a read request's way; times between stages sum to its latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Stage {
-    /// Coalesced until it leaves L1 for the network.
+    /// Coalesced until it leaves L1 for the network, or the one that it joined has.
     L1,
     RequestNetwork,
     LlcQueue,
@@ -128,6 +87,10 @@ pub struct CacheCounts {
     /// The line is present, the sector is neither there nor on its way.
     pub write_sector_misses: u64,
     pub atomics: u64,
+    /// Atomics among the reads of the LLC: among hits, among misses and sector misses, and among those merged.
+    pub atomic_hits: u64,
+    pub atomic_misses: u64,
+    pub atomic_pending_hits: u64,
     pub bypasses: u64,
     /// Lines evicted that had dirty data.
     pub writebacks: u64,
@@ -173,21 +136,28 @@ pub struct SmResult {
 /// Classes of Critical Fields, the most critical first: 1, 2, 3 to 4, 5 to 8, 9 to 32 [CaLRS Table 2].
 pub const CRITICAL_CLASSES: usize = 5;
 
+/// For how long how many requests stood in the queue of an LLC slice, that at the tags included. Cycles are LLC cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct QueueLength {
+    /// Sum over cycles of the requests.
+    pub length_cycles: u64,
+    /// Cycles with a request.
+    pub occupied_cycles: u64,
+}
+
 /// The queue of an LLC slice over the run. Cycles are LLC cycles; a slice takes at most one request from the network in
 /// each, so that as many requests arrive as there are cycles in which one does.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueueResult {
     /// Requests that arrived, by the class of their Critical Field then.
     pub arrivals: [u64; CRITICAL_CLASSES],
-    /// Sum of their Critical Fields.
-    pub critical_fields: u64,
+    /// Their Critical Fields.
+    pub critical_fields: Histogram,
     /// Requests that found another waiting when they arrived.
     pub waiting_arrivals: u64,
     /// Sum over requests, by class, from arrival to their turn at the tags.
     pub wait_cycles: [u64; CRITICAL_CLASSES],
-    /// Sum over cycles of the requests in the queue, that at the tags included, and cycles with one.
-    pub length_cycles: u64,
-    pub occupied_cycles: u64,
+    pub length: QueueLength,
     /// Cycles in which a request that had arrived could not enter the queue.
     pub refused_cycles: u64,
     /// Rotations of priorities.
@@ -275,8 +245,8 @@ pub struct ChannelResult {
     /// Sum over cycles of the banks being served, and cycles with such a bank.
     pub bank_busy_cycles: u64,
     pub any_bank_busy_cycles: u64,
-    /// Sum over cycles of the requests in the queues.
-    pub queue_occupancy_cycles: u64,
+    /// Cycles for which the queues held n requests, by n.
+    pub occupancy_cycles: Vec<u64>,
     /// Cycles with a row open in some bank.
     pub open_cycles: u64,
     /// REF commands.
@@ -286,6 +256,13 @@ pub struct ChannelResult {
     pub turnarounds: u64,
     pub write_drains: u64,
     pub banks: Vec<BankResult>,
+}
+
+impl ChannelResult {
+    /// Sum over cycles of the requests in the queues.
+    pub fn queue_occupancy_cycles(&self) -> u64 {
+        self.occupancy_cycles.iter().zip(0..).map(|(&cycles, n)| cycles * n).sum()
+    }
 }
 
 /// One kernel launch. Cycles are core cycles from the start of the run.
@@ -299,7 +276,7 @@ pub struct KernelResult {
     pub thread_instructions: u64,
 }
 
-/// Latency of read requests that left L1, core cycles.
+/// Latency of read requests that L1 did not answer, merged ones too, core cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LatencyResult {
     pub total: Histogram,
@@ -313,10 +290,11 @@ pub struct LatencyResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LoadResult {
     pub loads: u64,
-    pub requests: u64,
-    pub offchip_requests: u64,
-    pub channels: u64,
-    pub banks: u64,
+    /// Of all loads, as the three below [CaLRS Fig 4; WMC Fig 3; Yuan Fig 14].
+    pub requests: Histogram,
+    pub offchip_requests: Histogram,
+    pub channels: Histogram,
+    pub banks: Histogram,
     /// Of loads with two or more off-chip requests, as the two below [WMC Fig 4 to 6].
     pub divergence: Histogram,
     pub in_mc_divergence: i128,

@@ -53,9 +53,14 @@ impl FinishedRun {
         Energy::of(&machine.dram, 1000.0 / f64::from(machine.clocks.dram_mhz), &activity)
     }
 
-    /// Core cycles in 10^-6 s.
-    pub(super) fn core_mhz(&self) -> u64 {
-        self.key.machine.clocks.core_mhz.into()
+    /// DRAM cycles in which memory worked, which every channel counts: longer than until the last CTA.
+    pub(super) fn dram_cycles(&self) -> u64 {
+        self.result.channels.first().map_or(0, |channel| channel.cycles)
+    }
+
+    /// DRAM cycles in 10^-6 s.
+    pub(super) fn dram_mhz(&self) -> u64 {
+        self.key.machine.clocks.dram_mhz.into()
     }
 }
 

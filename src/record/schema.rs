@@ -1,10 +1,13 @@
 //! The tables as documentation: every column with type, unit and definition.
 
 use super::Column;
+use super::histograms::histogram_columns;
 use super::network::{link_columns, network_columns, node_columns};
+use super::sink::{IntervalRow, LoadRow, RequestRow};
+use super::stream::StreamedRow;
 use super::tables::{
-    bank_columns, channel_columns, counter_columns, kernel_columns, load_columns, load_key_columns,
-    run_columns, slice_columns, sm_columns,
+    bank_columns, channel_columns, counter_columns, kernel_columns, run_columns, run_key_columns,
+    slice_columns, sm_columns,
 };
 
 /// A table that runs leave.
@@ -28,8 +31,6 @@ pub struct ColumnInfo {
 
 /// Every table, in the order of the documentation.
 pub fn schema() -> Vec<Table> {
-    let mut loads = infos(&load_key_columns());
-    loads.extend(infos(&load_columns()));
     let table = |name, doc, columns| Table { name, doc, columns };
     vec![
         table(
@@ -63,12 +64,29 @@ pub fn schema() -> Vec<Table> {
             infos(&counter_columns()),
         ),
         table(
-            "loads",
+            "histograms",
+            "One row per distribution of a run and bucket of values.",
+            infos(&histogram_columns()),
+        ),
+        streamed::<LoadRow>(
             "One row per load warp instruction (loads, atomics and async copies that return data), \
              in the order of completion; a file per run, `loads/RUN_ID.parquet`.",
-            loads,
+        ),
+        streamed::<RequestRow>(
+            "One row per request of the sample (`--requests`) that L1 did not answer, in the order of return; a file per \
+             run, `requests/RUN_ID.parquet`. [Metrics](metrics.md#a-requests-way) says where the boundaries lie.",
+        ),
+        streamed::<IntervalRow>(
+            "One row per interval (`--intervals`) of the whole machine, in the order of time; a file per run, \
+             `intervals/RUN_ID.parquet`. Sums over all intervals are the run's counts.",
         ),
     ]
+}
+
+fn streamed<R: StreamedRow>(doc: &'static str) -> Table {
+    let mut columns = infos(&run_key_columns());
+    columns.extend(infos(&R::columns()));
+    Table { name: R::TABLE, doc, columns }
 }
 
 fn infos<R>(columns: &[Column<R>]) -> Vec<ColumnInfo> {
@@ -93,7 +111,7 @@ mod tests {
 
     /// The tables as Markdown; the key columns stand once, in front.
     fn markdown() -> String {
-        let keys = infos(&load_key_columns());
+        let keys = infos(&run_key_columns());
         let mut text = String::from(INTRODUCTION);
         section(&mut text, "Key columns", "Every table begins with these.", &keys);
         for table in schema() {
@@ -116,7 +134,7 @@ mod tests {
     const INTRODUCTION: &str = "\
 # Tables that runs leave
 
-A results directory holds one Parquet file per table, and one per run for `loads`. Nothing of Warpmem is needed to read them.
+A results directory holds one Parquet file per table, and one per run for `loads`, `requests` and `intervals`. Nothing of Warpmem is needed to read them.
 Rows of a table stand in the order of the runs, then of the units; equal runs give equal bytes. A file has its name only when it is
 whole, and `runs.parquet` is named last.
 
@@ -139,6 +157,23 @@ The definitions are declared beside the code that computes them, in `src/record/
         }
         let documented = std::fs::read_to_string(&path).unwrap();
         assert!(documented == markdown(), "docs/schema.md is out of date: see its introduction");
+    }
+
+    /// What `docs/metrics.md` calls `table.column` is one.
+    #[test]
+    fn the_figures_of_the_literature_are_in_columns_that_are_there() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/metrics.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        let tables = schema();
+        let mut found = 0;
+        for quoted in text.split('`').skip(1).step_by(2) {
+            let Some((table, column)) = quoted.split_once('.') else { continue };
+            let Some(table) = tables.iter().find(|known| known.name == table) else { continue };
+            let is_there = table.columns.iter().any(|known| known.name == column);
+            assert!(is_there, "docs/metrics.md says {quoted}");
+            found += 1;
+        }
+        assert!(found > 40, "the table of figures");
     }
 
     #[test]

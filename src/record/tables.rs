@@ -1,6 +1,6 @@
 //! The tables that a run leaves, column by column.
 
-use super::column::{Column, count, maybe_count, maybe_signed, ratio, text};
+use super::column::{Column, count, maybe_count, ratio, text};
 use super::dram;
 use super::energy::energy;
 use super::llc::llc;
@@ -8,7 +8,7 @@ use super::metrics::{self, SM_CYCLES, distribution, quotient};
 use super::network;
 use super::rows::{BankRow, CounterRow, FinishedRun, UnitRow};
 use super::totals::total;
-use super::{ENGINE_VERSION, LoadResult, LoadRow, RunKey, RunResult, Stage};
+use super::{ENGINE_VERSION, Histogram, LoadResult, RunKey, RunResult, Stage};
 use serde_json::{Map, Value};
 
 /// The columns of `runs`: key, provenance, and all scalar metrics.
@@ -70,9 +70,11 @@ fn provenance() -> Vec<Column<FinishedRun>> {
             &run.key.trace_hash
         }),
         text("engine_version", "Version of Warpmem.", |_| ENGINE_VERSION),
-        text("command", "Command line that asked for the run.", |run: &FinishedRun| {
-            &run.key.command
-        }),
+        text(
+            "command",
+            "Command that makes the run alone, with its files as they were named; in a sweep, from the folder of the plan.",
+            |run: &FinishedRun| &run.key.command,
+        ),
         maybe_count(
             "seed",
             "",
@@ -88,10 +90,8 @@ fn provenance() -> Vec<Column<FinishedRun>> {
 }
 
 fn loads() -> Vec<Column<FinishedRun>> {
-    let per_load = |name, unit, doc, get: fn(&LoadResult) -> u64| {
-        ratio(name, unit, doc, move |run: &FinishedRun| {
-            quotient(get(&run.result.loads), run.result.loads.loads)
-        })
+    let per_load = |name, unit, doc, get: fn(&LoadResult) -> &Histogram| {
+        ratio(name, unit, doc, move |run: &FinishedRun| get(&run.result.loads).mean())
     };
     let mut columns = vec![
         count(
@@ -104,25 +104,25 @@ fn loads() -> Vec<Column<FinishedRun>> {
             "requests_per_load",
             "requests",
             "Mean number of requests of a load after coalescing [CaLRS Fig 4].",
-            |l| l.requests,
+            |l| &l.requests,
         ),
         per_load(
             "offchip_per_load",
             "requests",
             "Mean number of requests of a load that the LLC could not answer from its data [WMC Fig 3].",
-            |l| l.offchip_requests,
+            |l| &l.offchip_requests,
         ),
         per_load(
             "channels_per_load",
             "channels",
             "Mean number of different channels among the requests of a load [Yuan Fig 14].",
-            |l| l.channels,
+            |l| &l.channels,
         ),
         per_load(
             "banks_per_load",
             "banks",
             "Mean number of different banks among the requests of a load [Yuan Fig 14].",
-            |l| l.banks,
+            |l| &l.banks,
         ),
         count(
             "divergent_loads",
@@ -170,13 +170,13 @@ fn latency() -> Vec<Column<FinishedRun>> {
     let mut columns = vec![count(
         "read_requests",
         "requests",
-        "Read requests that left L1 and came back; latency is about these.",
+        "Read requests that L1 did not answer, those merged into an outstanding miss too; latency is about these.",
         |run: &FinishedRun| run.result.latency.total.count(),
     )];
     columns.extend(distribution(
         "latency",
         "core cycles",
-        "Latency of read requests that left L1 [Li Fig 6.5, 6.6]",
+        "Latency of read requests that L1 did not answer [Li Fig 6.5, 6.6]",
         &[50, 90, 99],
         |run: &FinishedRun| &run.result.latency.total,
     ));
@@ -192,7 +192,10 @@ fn latency() -> Vec<Column<FinishedRun>> {
 }
 
 const STAGES: [(Stage, &str); Stage::COUNT] = [
-    (Stage::L1, "Mean time from coalescing until the request leaves L1."),
+    (
+        Stage::L1,
+        "Mean time from coalescing until the request leaves L1, or the one that it joined has.",
+    ),
     (Stage::RequestNetwork, "Mean time in the request network."),
     (Stage::LlcQueue, "Mean time in the queue of the LLC slice."),
     (Stage::Llc, "Mean time in tags, data and MSHR of the LLC slice."),
@@ -313,60 +316,7 @@ fn unit_key(name: &str, doc: &str) -> Vec<Column<UnitRow>> {
     columns
 }
 
-/// The columns that `loads` begins with, as every table.
-pub(super) fn load_key_columns() -> Vec<Column<RunKey>> {
+/// The columns that tables of single runs begin with, as every table.
+pub(super) fn run_key_columns() -> Vec<Column<RunKey>> {
     metrics::key::<RunKey>(|key| key)
-}
-
-/// The columns of `loads` after the key columns: one row per load warp instruction.
-pub(super) fn load_columns() -> Vec<Column<LoadRow>> {
-    let counted = |name, unit, doc, get: fn(&LoadRow) -> u64| count(name, unit, doc, get);
-    vec![
-        counted("kernel", "", "Index of the launch in the trace.", |l| l.kernel.into()),
-        counted("cta", "", "Index of the CTA in the trace.", |l| l.cta.into()),
-        counted("warp_in_cta", "", "Index of the warp in its CTA.", |l| l.warp_in_cta.into()),
-        counted("sm", "", "Index of the SM.", |l| l.sm.into()),
-        counted("pc", "bytes", "Program counter, from the start of the kernel.", |l| l.pc),
-        counted("issue_cycle", "core cycles", "Issue, from the start of the run.", |l| {
-            l.issue_cycle
-        }),
-        counted(
-            "load_time",
-            "core cycles",
-            "Issue until the last datum is back [WMC Fig 4b].",
-            |l| l.load_time,
-        ),
-        counted("requests", "requests", "Requests after coalescing [CaLRS Fig 4].", |l| {
-            l.requests.into()
-        }),
-        counted(
-            "offchip_requests",
-            "requests",
-            "Requests that the LLC could not answer from its data [WMC Fig 3].",
-            |l| l.offchip_requests.into(),
-        ),
-        counted(
-            "channels",
-            "channels",
-            "Different channels among the requests [Yuan Fig 14].",
-            |l| l.channels.into(),
-        ),
-        counted("banks", "banks", "Different banks among the requests [Yuan Fig 14].", |l| {
-            l.banks.into()
-        }),
-        maybe_count(
-            "divergence",
-            "core cycles",
-            "Slowest minus fastest turnaround of the off-chip requests [WMC Fig 4a]; null with fewer \
-             than two of them.",
-            |l: &LoadRow| l.divergence,
-        ),
-        maybe_signed(
-            "in_mc_divergence",
-            "core cycles",
-            "Time in the memory controller of the slowest minus of the fastest off-chip request; over \
-             divergence, the load's in_mc_fraction [WMC Fig 6].",
-            |l: &LoadRow| l.in_mc_divergence,
-        ),
-    ]
 }

@@ -1,9 +1,19 @@
 //! The metrics of a run whose counts were chosen by hand, against values worked out by hand.
 
-use super::rows::{FinishedRun, UnitRow};
-use super::tables::channel_columns;
-use super::{RunKey, RunResult, fixture, run_row_json};
+use super::column::{Column, Getter};
+use super::network::{link_columns, network_columns, node_columns};
+use super::rows::{BankRow, FinishedRun, LinkRow, NodeRow, UnitRow};
+use super::stream::StreamedRow;
+use super::tables::{
+    bank_columns, channel_columns, kernel_columns, run_columns, slice_columns, sm_columns,
+};
+use super::{
+    BankResult, ChannelResult, IntervalRow, KernelResult, LinkEnd, LinkResult, NetworkResult,
+    NodeResult, RequestRow, RunKey, RunResult, SliceResult, SmResult, StreamResult, fixture,
+    run_row_json,
+};
 use serde_json::{Map, Value, json};
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 fn row() -> Map<String, Value> {
@@ -26,11 +36,12 @@ fn expect(values: &[(&str, f64)]) {
 #[test]
 fn key_and_provenance_come_first_and_in_order() {
     let row = row();
-    let names: Vec<&str> = row.keys().map(String::as_str).take(17).collect();
+    let names: Vec<&str> = row.keys().map(String::as_str).take(18).collect();
     let expected = [
         "run_id",
         "trace",
         "machine",
+        "overrides",
         "dram_scheduler",
         "warp_scheduler",
         "cta_scheduler",
@@ -76,7 +87,14 @@ fn performance() {
         ("ctas", 7.0),
         ("memory_instructions", 180.0),
         ("warp_instructions_integer", 30.0),
+        ("warp_instructions_fp32", 60.0),
+        ("warp_instructions_fp64", 90.0),
+        ("warp_instructions_sfu", 120.0),
+        ("warp_instructions_tensor", 150.0),
+        ("warp_instructions_control", 180.0),
+        ("warp_instructions_uniform", 210.0),
         ("warp_instructions_other", 240.0),
+        ("warp_instructions_fp16", 270.0),
         // 120 that reach 150 channels and 210 banks.
         ("requesting_instructions", 120.0),
         ("channels_per_instruction", 1.25),
@@ -160,7 +178,10 @@ fn caches() {
         ("l1_write_hits", 450.0),
         ("l1_write_misses", 150.0),
         ("l1_write_sector_misses", 210.0),
-        ("l1_atomics", 90.0),
+        ("l1_atomics", 900.0),
+        ("l1_atomic_hits", 360.0),
+        ("l1_atomic_misses", 240.0),
+        ("l1_atomic_pending_hits", 300.0),
         ("l1_bypasses", 60.0),
         ("l1_evictions", 330.0),
         ("l1_writebacks", 120.0),
@@ -174,7 +195,26 @@ fn caches() {
         ("l1_reservation_fails_mshr_entry", 90.0),
         ("l1_reservation_fails_mshr_merge", 120.0),
         ("l2_read_hits", 150.0),
+        ("l2_read_misses", 60.0),
+        ("l2_read_sector_misses", 30.0),
+        ("l2_read_pending_hits", 60.0),
+        ("l2_write_hits", 45.0),
+        ("l2_write_misses", 15.0),
+        ("l2_write_sector_misses", 21.0),
+        ("l2_bypasses", 6.0),
+        ("l2_evictions", 33.0),
+        ("l2_writebacks", 12.0),
+        ("l2_write_fetches", 18.0),
         ("l2_read_miss_rate", 0.3),
+        ("l2_miss_rate", 126.0 / 381.0),
+        ("l2_atomics", 90.0),
+        ("l2_atomic_hits", 36.0),
+        ("l2_atomic_misses", 24.0),
+        ("l2_atomic_pending_hits", 30.0),
+        ("l2_reservation_fails", 30.0),
+        ("l2_reservation_fails_line_alloc", 3.0),
+        ("l2_reservation_fails_miss_queue_full", 6.0),
+        ("l2_reservation_fails_mshr_entry", 9.0),
         ("l2_reservation_fails_mshr_merge", 12.0),
         ("mshr_merge_length_mean", 2.0),
         ("mshr_merge_length_max", 4.0),
@@ -251,9 +291,9 @@ fn dram() {
         ("blp", 3.5),
         ("blp_busy", 2.0),
         ("queue_occupancy_mean", 3.0),
-        // 528 column commands of 64 bytes in 1000 cycles of 1 ns.
+        // 528 column commands of 64 bytes in 800 cycles at 924 MHz.
         ("dram_bytes", 33_792.0),
-        ("dram_bandwidth", 33.792),
+        ("dram_bandwidth", 33.792 * 924.0 / 800.0),
     ]);
 }
 
@@ -371,12 +411,85 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
     }
 }
 
+/// A metric that is added gets its value in this file.
+#[test]
+fn every_metric_of_a_run_has_a_value_worked_out_by_hand() {
+    let here = include_str!("tests.rs");
+    let columns = run_columns();
+    let metrics = columns.iter().map(|column| &column.name).skip_while(|name| *name != "cycles");
+    let without = metrics.filter(|name| !here.contains(&format!("\"{name}\""))).collect::<Vec<_>>();
+    assert!(without.is_empty(), "{without:?}");
+}
+
+/// Units of which each has counted nothing.
+fn idle_result() -> RunResult {
+    let channel = ChannelResult { banks: vec![BankResult::default()], ..ChannelResult::default() };
+    let node = || vec![NodeResult::default()];
+    let link = LinkResult {
+        from: LinkEnd::Source(0),
+        to: LinkEnd::Router(0),
+        flits: 0,
+        buffer_flits: 0,
+        buffer_flit_cycles: 0,
+    };
+    let network = NetworkResult {
+        sources: node(),
+        destinations: node(),
+        links: vec![link],
+        before: vec![StreamResult::default()],
+        after: vec![StreamResult::default()],
+        ..NetworkResult::default()
+    };
+    RunResult {
+        kernels: vec![KernelResult::default()],
+        sms: vec![SmResult::default()],
+        slices: vec![SliceResult::default()],
+        channels: vec![channel],
+        networks: vec![network.clone(), network],
+        ..RunResult::default()
+    }
+}
+
+#[test]
+fn nothing_counted_is_null_in_every_table_and_never_nan() {
+    for result in [RunResult::default(), idle_result(), fixture::result()] {
+        let run = Arc::new(FinishedRun::new(fixture::key(), result));
+        assert_finite(&run_columns(), [&*run]);
+        assert_finite(&kernel_columns(), UnitRow::kernels(&run));
+        assert_finite(&sm_columns(), UnitRow::sms(&run));
+        assert_finite(&slice_columns(), UnitRow::slices(&run));
+        assert_finite(&channel_columns(), UnitRow::channels(&run));
+        assert_finite(&bank_columns(), BankRow::all(&run));
+        assert_finite(&network_columns(), UnitRow::networks(&run));
+        assert_finite(&node_columns(), NodeRow::all(&run));
+        assert_finite(&link_columns(), LinkRow::all(&run));
+    }
+    assert_finite(&IntervalRow::columns(), [IntervalRow::default()]);
+    assert_finite(&RequestRow::columns(), [fixture::request_row(0), fixture::request_row(1)]);
+}
+
+#[track_caller]
+fn assert_finite<R>(columns: &[Column<R>], rows: impl IntoIterator<Item: Borrow<R>>) {
+    for row in rows {
+        for column in columns {
+            // JSON has no NaN and would show it as null.
+            if let Getter::Ratio(of) = &column.value {
+                let value = of(row.borrow());
+                assert!(value.is_none_or(f64::is_finite), "{}: {value:?}", column.name);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_fingerprint_follows_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
-    let changes: [fn(&mut RunResult); 19] = [
+    let changes: [fn(&mut RunResult); 22] = [
         |r| r.steps += 1,
+        |r| r.channels[0].occupancy_cycles[3] += 1,
+        |r| r.loads.offchip_requests.record(1),
+        |r| r.slices[1].cache.atomic_pending_hits += 1,
         |r| r.kernels[1].name.push('x'),
         |r| r.sms[1].l1.reservation_fails[3] += 1,
         |r| r.slices[0].mshr_merge_length.record(3),

@@ -1,8 +1,8 @@
-//! Sums of raw counts over units of one kind.
+//! Sums of raw counts over units of one kind, and differences between two times.
 
 use super::{
-    BankResult, CacheCounts, ChannelResult, Histogram, PrefetchCounts, QueueResult, SliceResult,
-    SmResult, StreamResult,
+    BankResult, CacheCounts, ChannelResult, Histogram, IntervalCounts, PrefetchCounts, QueueLength,
+    QueueResult, SliceResult, SmResult, StreamResult,
 };
 
 /// The sum of `units`, count by count.
@@ -14,8 +14,32 @@ pub(super) fn total<T: Total>(units: &[T]) -> T {
 }
 
 /// Counts that add up over units.
-pub(super) trait Total: Default {
+pub(crate) trait Total: Default {
     fn add(&mut self, other: &Self);
+}
+
+/// Counts that only grow.
+pub(crate) trait Since {
+    /// Leaves what was counted after `before`, which was counted on the way to this.
+    fn subtract(&mut self, before: &Self);
+}
+
+impl Since for u64 {
+    fn subtract(&mut self, before: &u64) {
+        *self -= before;
+    }
+}
+
+impl<const N: usize> Since for [u64; N] {
+    fn subtract(&mut self, before: &[u64; N]) {
+        self.iter_mut().zip(before).for_each(|(mine, theirs)| *mine -= theirs);
+    }
+}
+
+impl<T: Since> Since for Vec<T> {
+    fn subtract(&mut self, before: &Vec<T>) {
+        self.iter_mut().zip(before).for_each(|(mine, theirs)| mine.subtract(theirs));
+    }
 }
 
 impl Total for u64 {
@@ -39,6 +63,14 @@ impl Total for Histogram {
     }
 }
 
+/// By value of something: that of a longer list is 0 in a shorter.
+impl Total for Vec<u64> {
+    fn add(&mut self, other: &Vec<u64>) {
+        self.resize(self.len().max(other.len()), 0);
+        self.iter_mut().zip(other).for_each(|(mine, theirs)| *mine += theirs);
+    }
+}
+
 /// The banks of all channels, one after the other.
 impl Total for Vec<BankResult> {
     fn add(&mut self, other: &Vec<BankResult>) {
@@ -46,7 +78,21 @@ impl Total for Vec<BankResult> {
     }
 }
 
-/// Adds field by field; the pattern names every field, so that a new one cannot be forgotten.
+/// Adds and subtracts field by field; the patterns name every field, so that a new one cannot be forgotten.
+macro_rules! count_fields {
+    ($type:ident { $($field:ident),* $(,)? }) => {
+        add_fields!($type { $($field),* });
+
+        impl Since for $type {
+            fn subtract(&mut self, before: &$type) {
+                let $type { $($field),* } = before;
+                $(self.$field.subtract($field);)*
+            }
+        }
+    };
+}
+
+/// Adds field by field.
 macro_rules! add_fields {
     ($type:ident { $($field:ident),* $(,)? }) => {
         impl Total for $type {
@@ -58,7 +104,7 @@ macro_rules! add_fields {
     };
 }
 
-add_fields!(CacheCounts {
+count_fields!(CacheCounts {
     read_hits,
     read_misses,
     read_sector_misses,
@@ -67,6 +113,9 @@ add_fields!(CacheCounts {
     write_misses,
     write_sector_misses,
     atomics,
+    atomic_hits,
+    atomic_misses,
+    atomic_pending_hits,
     bypasses,
     writebacks,
     write_fetches,
@@ -74,7 +123,7 @@ add_fields!(CacheCounts {
     reservation_fails,
 });
 
-add_fields!(SmResult {
+count_fields!(SmResult {
     warp_instructions,
     thread_instructions,
     warp_instructions_by_class,
@@ -102,15 +151,16 @@ add_fields!(QueueResult {
     critical_fields,
     waiting_arrivals,
     wait_cycles,
-    length_cycles,
-    occupied_cycles,
+    length,
     refused_cycles,
     rotations,
 });
 
+count_fields!(QueueLength { length_cycles, occupied_cycles });
+
 add_fields!(PrefetchCounts { lines, used, late, redundant, dropped, evicted_unused, unused });
 
-add_fields!(BankResult {
+count_fields!(BankResult {
     reads,
     writes,
     activations,
@@ -127,7 +177,7 @@ add_fields!(BankResult {
 
 add_fields!(StreamResult { requests, rows });
 
-add_fields!(ChannelResult {
+count_fields!(ChannelResult {
     cycles,
     data_bus_busy_cycles,
     pending_cycles,
@@ -135,11 +185,21 @@ add_fields!(ChannelResult {
     any_bank_outstanding_cycles,
     bank_busy_cycles,
     any_bank_busy_cycles,
-    queue_occupancy_cycles,
+    occupancy_cycles,
     open_cycles,
     refreshes,
     bank_refreshes,
     turnarounds,
     write_drains,
     banks,
+});
+
+count_fields!(IntervalCounts {
+    sms,
+    read_requests,
+    read_latency,
+    llc,
+    llc_queues,
+    channels,
+    banks
 });

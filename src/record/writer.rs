@@ -1,26 +1,33 @@
-//! A directory of results: one Parquet file per table, `loads/` with one file per run.
+//! A directory of results: one Parquet file per table; `loads/`, `requests/` and `intervals/` with one file per run.
 
+use super::cells::CELLS;
 use super::file::{Field, GROUP_ROWS, TableFile};
-use super::loads::LoadRecorder;
+use super::histograms::{HistogramRow, histogram_columns};
 use super::network::{link_columns, network_columns, node_columns};
 use super::rows::{BankRow, CounterRow, LinkRow, NodeRow, UnitRow};
+use super::sink::{IntervalRow, LoadRow, RequestRow, RunSink, Wanted};
+use super::staging::Staging;
+use super::stream::StreamedRow;
+use super::streams::{Recorded, STREAMED, Streams};
 use super::tables::{
     bank_columns, channel_columns, counter_columns, kernel_columns, run_columns, slice_columns,
     sm_columns,
 };
-use super::{Column, FinishedRun, LoadRow, LoadSink, ResultsError, RunKey, RunResult};
+use super::{Column, FinishedRun, ResultsError, RunKey, RunResult};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tempfile::TempDir;
 
 /// What a finished results directory holds, in the order in which the names appear: `runs.parquet`
 /// comes last, so that where it is, everything is.
-const CONTENTS: [&str; 11] = [
-    LOADS,
+pub(super) const CONTENTS: [&str; 14] = [
+    LoadRow::TABLE,
+    RequestRow::TABLE,
+    IntervalRow::TABLE,
+    "histograms.parquet",
     "network_links.parquet",
     "network_nodes.parquet",
     "networks.parquet",
@@ -33,8 +40,7 @@ const CONTENTS: [&str; 11] = [
     "runs.parquet",
 ];
 
-const LOADS: &str = "loads";
-/// Staging folder of load rows that may not be whole.
+/// Staging folder of files that may not be whole, in a folder for each run.
 const UNFINISHED: &str = "unfinished";
 
 /// Writes the results of several runs into one directory.
@@ -44,8 +50,20 @@ const UNFINISHED: &str = "unfinished";
 /// [`ResultsWriter::finish`]; a writer that is dropped without leaves nothing.
 pub struct ResultsWriter {
     dir: PathBuf,
-    staging: TempDir,
+    staging: Staging,
     runs: Mutex<Runs>,
+    /// Goes after what was staged in it.
+    _made: Option<MadeDirectory>,
+}
+
+/// A directory that did not exist before: it goes again if nothing stays in it.
+struct MadeDirectory(PathBuf);
+
+impl Drop for MadeDirectory {
+    fn drop(&mut self) {
+        // Only an empty directory can be removed so.
+        let _ = fs::remove_dir(&self.0);
+    }
 }
 
 #[derive(Default)]
@@ -55,67 +73,83 @@ struct Runs {
     finished: BTreeMap<usize, Arc<FinishedRun>>,
 }
 
-/// Records one run; the engine gives it the load rows.
+/// Records one run; the engine gives it the rows.
 pub struct RunRecorder {
     index: usize,
     key: RunKey,
-    loads: LoadRecorder,
+    streams: Streams,
 }
 
-impl LoadSink for RunRecorder {
+impl RunSink for RunRecorder {
+    fn wanted(&self) -> Wanted {
+        self.streams.wanted()
+    }
+
     fn load(&mut self, row: &LoadRow) {
-        self.loads.load(row);
+        self.streams.load(row);
+    }
+
+    fn request(&mut self, row: &RequestRow) {
+        self.streams.request(row);
+    }
+
+    fn interval(&mut self, row: &IntervalRow) {
+        self.streams.interval(row);
     }
 }
 
 impl ResultsWriter {
-    /// Creates `dir` where it does not exist.
+    /// Creates `dir` where it does not exist; it goes again if no results come into it.
     ///
     /// # Errors
-    /// If `dir` holds results already, or cannot be created or written.
+    /// If `dir` holds results already, another process writes it, or it cannot be created or written.
     pub fn create(dir: &Path) -> Result<ResultsWriter, ResultsError> {
+        let made = (!dir.exists()).then(|| MadeDirectory(dir.to_owned()));
         fs::create_dir_all(dir).map_err(at(dir, "create directory"))?;
-        if let Some(found) = CONTENTS.into_iter().rev().find(|name| dir.join(name).exists()) {
-            let found = found.to_owned();
-            return Err(ResultsError::AlreadyHoldsResults { dir: dir.to_owned(), found });
-        }
-        let staging = tempfile::Builder::new()
-            .prefix(".partial-")
-            .tempdir_in(dir)
-            .map_err(at(dir, "write in directory"))?;
-        for folder in [LOADS, UNFINISHED] {
-            let folder = staging.path().join(folder);
-            fs::create_dir(&folder).map_err(at(&folder, "create directory"))?;
-        }
-        Ok(ResultsWriter { dir: dir.to_owned(), staging, runs: Mutex::default() })
+        let staging = Staging::open(dir)?;
+        check_empty(dir, CONTENTS.into_iter().chain([CELLS]))?;
+        Ok(ResultsWriter { dir: dir.to_owned(), staging, runs: Mutex::default(), _made: made })
     }
 
-    /// Begins the run whose rows take place `index` in the tables.
+    /// Begins the run whose rows take place `index` in the tables, and of which this is `recorded`.
     ///
     /// # Errors
-    /// If a run of the same [`RunKey::run_id`] has begun before, or its file cannot be created.
-    pub fn begin_run(&self, index: usize, key: RunKey) -> Result<RunRecorder, ResultsError> {
+    /// If a run of the same [`RunKey::run_id`] has begun before, or its files cannot be created.
+    pub fn begin_run(
+        &self,
+        index: usize,
+        key: RunKey,
+        recorded: Recorded,
+    ) -> Result<RunRecorder, ResultsError> {
         if !self.runs().begun.insert(key.run_id().to_owned()) {
             let (run_id, trace) = (key.run_id().to_owned(), key.trace);
             return Err(ResultsError::DuplicateRun { run_id, trace });
         }
-        let loads = LoadRecorder::create(&self.staged(UNFINISHED, &key), &key)?;
-        Ok(RunRecorder { index, key, loads })
+        let unfinished = self.staging.path().join(UNFINISHED).join(key.run_id());
+        fs::create_dir_all(&unfinished).map_err(at(&unfinished, "create directory"))?;
+        let streams = Streams::create(&unfinished, &key, recorded)?;
+        Ok(RunRecorder { index, key, streams })
     }
 
     /// Adds a finished run. A recorder that is dropped instead leaves its run out.
     ///
     /// # Errors
-    /// If its load rows could not be written.
+    /// If its rows could not be written.
     pub fn finish_run(
         &self,
         recorder: RunRecorder,
         result: &RunResult,
     ) -> Result<(), ResultsError> {
-        let RunRecorder { index, key, loads } = recorder;
-        loads.finish()?;
-        let whole = self.staged(LOADS, &key);
-        fs::rename(self.staged(UNFINISHED, &key), &whole).map_err(at(&whole, "create"))?;
+        let RunRecorder { index, key, streams } = recorder;
+        let staging = self.staging.path();
+        let unfinished = staging.join(UNFINISHED).join(key.run_id());
+        for table in streams.finish()? {
+            let folder = staging.join(table);
+            fs::create_dir_all(&folder).map_err(at(&folder, "create directory"))?;
+            let whole = folder.join(format!("{}.parquet", key.run_id()));
+            let written = unfinished.join(format!("{table}.parquet"));
+            fs::rename(written, &whole).map_err(at(&whole, "create"))?;
+        }
         let run = Arc::new(FinishedRun::new(key, result.clone()));
         self.runs().finished.insert(index, run);
         Ok(())
@@ -132,34 +166,49 @@ impl ResultsWriter {
             return Ok(());
         }
         let folder = self.staging.path();
-        let runs = || runs.values();
-        write(folder, "runs", &run_columns(), runs().cloned())?;
-        write(folder, "kernels", &kernel_columns(), runs().flat_map(UnitRow::kernels))?;
-        write(folder, "sms", &sm_columns(), runs().flat_map(UnitRow::sms))?;
-        write(folder, "slices", &slice_columns(), runs().flat_map(UnitRow::slices))?;
-        write(folder, "channels", &channel_columns(), runs().flat_map(UnitRow::channels))?;
-        write(folder, "banks", &bank_columns(), runs().flat_map(BankRow::all))?;
-        write(folder, "networks", &network_columns(), runs().flat_map(UnitRow::networks))?;
-        write(folder, "network_nodes", &node_columns(), runs().flat_map(NodeRow::all))?;
-        write(folder, "network_links", &link_columns(), runs().flat_map(LinkRow::all))?;
-        let counters = runs().flat_map(CounterRow::all);
-        write(folder, "policy_counters", &counter_columns(), counters)?;
-        for name in CONTENTS {
+        write_tables(folder, &runs.into_values().collect::<Vec<_>>())?;
+        let left_out = |name: &&str| STREAMED.contains(name) && !folder.join(name).exists();
+        for name in CONTENTS.into_iter().filter(|name| !left_out(name)) {
             let last = self.dir.join(name);
             fs::rename(folder.join(name), &last).map_err(at(&last, "create"))?;
         }
         Ok(())
     }
 
-    /// Where the load rows of a run wait in one of the staging folders.
-    fn staged(&self, folder: &str, key: &RunKey) -> PathBuf {
-        self.staging.path().join(folder).join(format!("{}.parquet", key.run_id()))
-    }
-
     fn runs(&self) -> MutexGuard<'_, Runs> {
         // Runs are added by single calls: a panic elsewhere leaves them whole.
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Refuses a directory that holds results.
+pub(super) fn check_empty(
+    dir: &Path,
+    contents: impl DoubleEndedIterator<Item = &'static str>,
+) -> Result<(), ResultsError> {
+    match contents.rev().find(|name| dir.join(name).exists()) {
+        Some(found) => {
+            let (dir, found) = (dir.to_owned(), found.to_owned());
+            Err(ResultsError::AlreadyHoldsResults { dir, found })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Writes every table of the runs into `folder`, but those of which each run has a file of its own.
+pub(super) fn write_tables(folder: &Path, runs: &[Arc<FinishedRun>]) -> Result<(), ResultsError> {
+    let runs = || runs.iter();
+    write(folder, "runs", &run_columns(), runs().cloned())?;
+    write(folder, "kernels", &kernel_columns(), runs().flat_map(UnitRow::kernels))?;
+    write(folder, "sms", &sm_columns(), runs().flat_map(UnitRow::sms))?;
+    write(folder, "slices", &slice_columns(), runs().flat_map(UnitRow::slices))?;
+    write(folder, "channels", &channel_columns(), runs().flat_map(UnitRow::channels))?;
+    write(folder, "banks", &bank_columns(), runs().flat_map(BankRow::all))?;
+    write(folder, "networks", &network_columns(), runs().flat_map(UnitRow::networks))?;
+    write(folder, "network_nodes", &node_columns(), runs().flat_map(NodeRow::all))?;
+    write(folder, "network_links", &link_columns(), runs().flat_map(LinkRow::all))?;
+    write(folder, "histograms", &histogram_columns(), runs().flat_map(HistogramRow::all))?;
+    write(folder, "policy_counters", &counter_columns(), runs().flat_map(CounterRow::all))
 }
 
 /// Writes the table `name` into `folder`.
@@ -180,7 +229,7 @@ fn write<R, B: Borrow<R>>(
     }
 }
 
-fn at(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> ResultsError {
+pub(super) fn at(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> ResultsError {
     let path = path.to_owned();
     move |source| ResultsError::Io { path, action, source }
 }

@@ -1,9 +1,11 @@
 //! What is written is what is read, whatever the order of runs, and nothing half-written has a name.
 
 use super::file::GROUP_ROWS;
-use super::loads::LoadRecorder;
+use super::stream::{Stream, StreamedRow};
+use super::streams::STREAMED;
 use super::{
-    Column, LoadSink, ResultsError, ResultsWriter, RunKey, RunResult, fixture, run_row_json,
+    Column, LoadRow, Recorded, RequestSample, ResultsError, ResultsWriter, RunKey, RunResult,
+    RunSink, Wanted, fixture, run_row_json,
 };
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -11,6 +13,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs::{self, File};
+use std::num::NonZeroU64;
 use std::path::Path;
 use tempfile::tempdir;
 
@@ -34,9 +37,17 @@ fn value(field: &Field) -> Value {
     }
 }
 
+const ALL: Recorded =
+    Recorded { loads: true, intervals: Some(NonZeroU64::MIN), requests: Some(RequestSample::ALL) };
+
+const REQUESTS: u64 = 3;
+const INTERVALS: u64 = 2;
+
 fn record(writer: &ResultsWriter, index: usize, key: RunKey, result: &RunResult, loads: u64) {
-    let mut recorder = writer.begin_run(index, key).unwrap();
+    let mut recorder = writer.begin_run(index, key, ALL).unwrap();
     (0..loads).for_each(|load| recorder.load(&fixture::load_row(load)));
+    (0..REQUESTS).for_each(|request| recorder.request(&fixture::request_row(request)));
+    (0..INTERVALS).for_each(|interval| recorder.interval(&fixture::interval_row(interval)));
     writer.finish_run(recorder, result).unwrap();
 }
 
@@ -207,7 +218,7 @@ fn nodes_and_links_of_networks_have_a_row_each() {
 #[track_caller]
 fn assert_columns(rows: &[Map<String, Value>], expected: &Value) {
     assert!(rows.iter().all(|row| row["run_id"] == fixture::key().run_id()));
-    let keys = super::tables::load_key_columns().len();
+    let keys = super::tables::run_key_columns().len();
     let names: Vec<&String> = rows[0].keys().skip(keys).collect();
     let columns = expected.as_object().unwrap();
     assert_eq!(names, Vec::from_iter(columns.keys()));
@@ -231,7 +242,7 @@ fn load_rows_come_back_over_several_row_groups() {
     let full = GROUP_ROWS as i64;
     assert_eq!(groups, [full, full, full, ROWS as i64 - 3 * full]);
 
-    let (key_columns, columns) = (super::tables::load_key_columns(), super::tables::load_columns());
+    let (key_columns, columns) = (super::tables::run_key_columns(), LoadRow::columns());
     let key = fixture::key();
     let head: Vec<Value> = key_columns.iter().map(|column| column.json(&key)).collect();
     let mut seen = 0;
@@ -244,6 +255,125 @@ fn load_rows_come_back_over_several_row_groups() {
         seen += 1;
     }
     assert_eq!(seen, ROWS);
+}
+
+#[test]
+fn distributions_have_a_row_for_each_bucket() {
+    let dir = tempdir().unwrap();
+    write_two_runs(dir.path());
+    let rows = read(&dir.path().join("histograms.parquet"));
+    let of = |name: &str| -> Vec<[u64; 3]> {
+        let rows = rows.iter().filter(|row| row["distribution"] == name);
+        let values = |row: &Map<String, Value>| {
+            ["lowest", "highest", "count"].map(|column| row[column].as_u64().unwrap())
+        };
+        rows.map(values).collect()
+    };
+    assert_eq!(of("requests_per_load"), [[1, 1, 100], [7, 7, 100]]);
+    assert_eq!(of("offchip_per_load"), [[0, 0, 100], [5, 5, 100]]);
+    assert_eq!(of("channels_per_load"), [[1, 1, 100], [2, 2, 100]]);
+    assert_eq!(of("banks_per_load"), [[1, 1, 100], [3, 3, 100]]);
+    // Of both slices.
+    assert_eq!(of("mshr_merge_length"), [[1, 1, 2], [2, 2, 1], [4, 4, 1]]);
+    assert_eq!(of("critical_field"), [[1, 1, 160], [2, 2, 80], [7, 7, 120], [16, 16, 40]]);
+    // Of both channels: 400 and 0 cycles with nothing.
+    assert_eq!(of("queue_occupancy"), [[0, 0, 400], [2, 2, 240], [3, 3, 240], [5, 5, 720]]);
+    assert_eq!(of("ctas_per_row"), [[1, 1, 6], [4, 4, 2]]);
+    assert_eq!(of("reply_network_latency"), [[9, 9, 10]]);
+    assert_eq!(of("request_network_latency").len(), 10);
+    let sum = |name: &str| of(name).iter().map(|[_, _, count]| count).sum::<u64>();
+    assert_eq!(["load_time", "divergence", "latency"].map(sum), [100, 100, 100]);
+    // From 128 on a bucket is two wide.
+    assert_eq!(of("load_time")[26..29], [[127, 127, 1], [128, 129, 2], [130, 131, 2]]);
+    let unit = rows.iter().find(|row| row["distribution"] == "queue_occupancy").unwrap();
+    assert_eq!(unit["unit"], "requests");
+    assert!(rows.iter().all(|row| row["run_id"] == fixture::key().run_id()), "one run has counts");
+}
+
+#[test]
+fn requests_have_a_row_each_with_their_times_in_core_cycles() {
+    let dir = tempdir().unwrap();
+    write_two_runs(dir.path());
+    let path = dir.path().join(format!("requests/{}.parquet", fixture::key().run_id()));
+    let expected = json!({
+        "kernel": [1, 1, 1],
+        "cta": [2, 2, 2],
+        "warp_in_cta": [3, 3, 3],
+        "sm": [4, 4, 4],
+        "warp_slot": [5, 5, 5],
+        "pc": [64, 64, 64],
+        "address": [0, 128, 256],
+        "kind": ["read", "write", "read"],
+        "slice": [1, 1, 1],
+        "channel": [0, 0, 0],
+        "bank": [7, 7, 7],
+        "row": [100, 101, 102],
+        "offchip": [1, 0, 1],
+        // Ticks over 4.
+        "created": [2.5, 3.5, 4.5],
+        "l1_missed": [3.0, 4.0, 5.0],
+        "llc_arrived": [3.25, 4.25, 5.25],
+        "llc_served": [4.0, 5.0, 6.0],
+        "dram_entered": [5.0, null, 7.0],
+        "dram_started": [6.25, null, 8.25],
+        "dram_finished": [7.5, null, 9.5],
+        "replied": [8.0, 9.0, 10.0],
+        "returned": [10.0, 11.0, 12.0],
+    });
+    assert_columns(&read(&path), &expected);
+}
+
+#[test]
+fn intervals_have_a_row_each_with_the_metrics_of_their_counts() {
+    let dir = tempdir().unwrap();
+    write_two_runs(dir.path());
+    let path = dir.path().join(format!("intervals/{}.parquet", fixture::key().run_id()));
+    let rows = read(&path);
+    let column = |name: &str| Value::from_iter(rows.iter().map(|row| row[name].clone()));
+    let expected = json!({
+        "start_cycle": [1, 101],
+        "cycles": [100, 50],
+        // 200 and 400 warp instructions.
+        "ipc_warp": [2.0, 8.0],
+        "active_cycles": [300, 300],
+        "memory_block_cycles": [200, 200],
+        // 850 and 1700 ready warps, over cycles with warps present: see the SMs.
+        "schedulable_warps": [850.0 / 800.0, 1700.0 / 700.0],
+        "resident_warps": [48, 49],
+        "l1_read_hits": [500, 1000],
+        "l2_read_hits": [50, 100],
+        "l2_read_miss_rate": [0.3, 0.3],
+        "queue_length_mean": [5.0, null],
+        "read_requests": [20, 0],
+        "latency_mean": [25.0, null],
+        "requests_in_flight": [7, 8],
+        "reads": [12, 24],
+        "writes": [4, 8],
+        "activations": [4, 8],
+        "row_hits": [4, 8],
+        "row_hit_rate": [0.5, 0.5],
+        "dram_cycles": [800, 800],
+        "bandwidth_utilization": [0.125, 0.25],
+        "queue_occupancy_mean": [2.0, 4.0],
+        "blp": [3.5, 3.5],
+    });
+    for (name, values) in expected.as_object().unwrap() {
+        assert_eq!(column(name), *values, "{name}");
+    }
+    assert!(rows.iter().all(|row| row["run_id"] == fixture::key().run_id()));
+}
+
+#[test]
+fn what_is_not_recorded_has_no_folder() {
+    let dir = tempdir().unwrap();
+    let writer = ResultsWriter::create(dir.path()).unwrap();
+    let mut recorder = writer.begin_run(0, fixture::key(), Recorded::default()).unwrap();
+    recorder.load(&fixture::load_row(0));
+    assert_eq!(recorder.wanted(), Wanted::default());
+    writer.finish_run(recorder, &fixture::result()).unwrap();
+    writer.finish().unwrap();
+    assert!(contents(dir.path()).contains_key("runs.parquet"));
+    assert!(STREAMED.iter().all(|table| !dir.path().join(table).exists()));
 }
 
 #[test]
@@ -260,13 +390,15 @@ fn the_order_in_which_runs_finish_does_not_change_a_byte() {
     write_two_runs(forth.path());
     let writer = ResultsWriter::create(back.path()).unwrap();
     std::thread::scope(|scope| {
-        let late = writer.begin_run(0, fixture::key()).unwrap();
+        let late = writer.begin_run(0, fixture::key(), ALL).unwrap();
         let early = scope
             .spawn(|| record(&writer, 1, fixture::other_key(5), &RunResult::default(), 0))
             .join();
         early.unwrap();
         let mut late = late;
         (0..10).for_each(|load| late.load(&fixture::load_row(load)));
+        (0..REQUESTS).for_each(|request| late.request(&fixture::request_row(request)));
+        (0..INTERVALS).for_each(|interval| late.interval(&fixture::interval_row(interval)));
         writer.finish_run(late, &fixture::result()).unwrap();
     });
     writer.finish().unwrap();
@@ -274,9 +406,11 @@ fn the_order_in_which_runs_finish_does_not_change_a_byte() {
     let names: Vec<String> = contents(forth.path()).into_keys().collect();
     let mut expected: Vec<String> =
         crate::record::schema().iter().map(|table| table.name.to_owned()).collect();
-    expected.retain(|name| name != "loads");
-    expected.push(format!("loads/{}", fixture::key().run_id()));
-    expected.push(format!("loads/{}", fixture::other_key(5).run_id()));
+    expected.retain(|name| !STREAMED.contains(&name.as_str()));
+    for table in STREAMED {
+        expected.push(format!("{table}/{}", fixture::key().run_id()));
+        expected.push(format!("{table}/{}", fixture::other_key(5).run_id()));
+    }
     expected.iter_mut().for_each(|name| name.push_str(".parquet"));
     expected.sort();
     assert_eq!(names, expected);
@@ -288,7 +422,7 @@ fn a_writer_that_is_dropped_leaves_nothing() {
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
     record(&writer, 0, fixture::key(), &fixture::result(), 10);
-    let unfinished = writer.begin_run(1, fixture::other_key(5)).unwrap();
+    let unfinished = writer.begin_run(1, fixture::other_key(5), ALL).unwrap();
     assert!(!contents(dir.path()).is_empty());
     drop(unfinished);
     drop(writer);
@@ -296,11 +430,23 @@ fn a_writer_that_is_dropped_leaves_nothing() {
 }
 
 #[test]
+fn a_directory_that_was_made_for_nothing_goes_again() {
+    let dir = tempdir().unwrap();
+    let made = dir.path().join("results");
+    drop(ResultsWriter::create(&made).unwrap());
+    assert!(!made.exists());
+    ResultsWriter::create(&made).unwrap().finish().unwrap();
+    assert!(!made.exists());
+    write_two_runs(&made);
+    assert!(made.join("runs.parquet").exists());
+}
+
+#[test]
 fn a_run_that_is_not_finished_is_left_out_and_the_others_are_kept() {
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
     record(&writer, 0, fixture::key(), &fixture::result(), 10);
-    let unfinished = writer.begin_run(1, fixture::other_key(5)).unwrap();
+    let unfinished = writer.begin_run(1, fixture::other_key(5), ALL).unwrap();
     writer.finish().unwrap();
     drop(unfinished);
     assert_eq!(read(&dir.path().join("runs.parquet")).len(), 1);
@@ -329,11 +475,25 @@ fn results_are_never_mixed_with_earlier_ones() {
 }
 
 #[test]
+fn two_at_a_time_are_refused_before_the_second_has_worked() {
+    let dir = tempdir().unwrap();
+    let writer = ResultsWriter::create(dir.path()).unwrap();
+    record(&writer, 0, fixture::key(), &fixture::result(), 10);
+    let error = ResultsWriter::create(dir.path()).err().unwrap();
+    assert!(matches!(error, ResultsError::InUse { .. }), "{error}");
+    writer.finish().unwrap();
+    let hidden = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with('.');
+    let mut names = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!names.any(|name| hidden(&name)), "no lock and nothing half stays");
+    assert!(dir.path().join("runs.parquet").exists());
+}
+
+#[test]
 fn a_run_is_recorded_once() {
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
-    let _first = writer.begin_run(0, fixture::key()).unwrap();
-    let error = writer.begin_run(1, fixture::key()).err().unwrap();
+    let _first = writer.begin_run(0, fixture::key(), ALL).unwrap();
+    let error = writer.begin_run(1, fixture::key(), ALL).err().unwrap();
     assert!(matches!(error, ResultsError::DuplicateRun { trace, .. } if trace == "bfs.wmt"));
 }
 
@@ -352,9 +512,9 @@ fn an_output_that_is_a_file_is_named_in_the_error() {
 #[cfg(target_os = "linux")]
 fn a_full_disk_is_reported_when_the_run_ends() {
     let path = Path::new("/dev/full");
-    let mut recorder = LoadRecorder::create(path, &fixture::key()).unwrap();
-    (0..5 * GROUP_ROWS as u64).for_each(|load| recorder.load(&fixture::load_row(load)));
-    let error = recorder.finish().err().unwrap();
+    let mut loads: Stream<LoadRow> = Stream::create(path, &fixture::key()).unwrap();
+    (0..5 * GROUP_ROWS as u64).for_each(|load| loads.push(fixture::load_row(load)));
+    let error = loads.finish().err().unwrap();
     assert_eq!(error.to_string(), "failed to write /dev/full");
     assert!(error.source().unwrap().to_string().contains("No space left"), "{error:?}");
 }

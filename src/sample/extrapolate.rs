@@ -150,7 +150,7 @@ fn counts(run: &RunResult) -> Counts {
     set(Count::RowRequests, row_hits + others);
     set(Count::ReadLatency, run.latency.total.sum() as u64);
     set(Count::ReadsLeavingL1, run.latency.total.count());
-    set(Count::OffChipRequests, run.loads.offchip_requests);
+    set(Count::OffChipRequests, run.loads.offchip_requests.sum() as u64);
     set(Count::Loads, run.loads.loads);
     counts
 }
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
     use crate::engine::{NoProgress, simulate};
     use crate::machine::load;
-    use crate::record::{NoLoads, RunKey, SmResult, run_row_json};
+    use crate::record::{Discard, RunKey, SmResult, run_row_json};
     use serde_json::Value;
     use std::path::Path;
     use warpmem_trace::Trace;
@@ -231,7 +231,7 @@ mod tests {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces/bfs-rmat.wmt");
         let trace = Trace::open(&path).unwrap();
         let machine = load("li2015", &[]).unwrap();
-        let run = simulate(&machine, &trace, &mut NoLoads, &mut NoProgress).unwrap();
+        let run = simulate(&machine, &trace, &mut Discard, &mut NoProgress).unwrap();
         let row = run_row_json(&RunKey::new("t", 0, machine, "", None), &run);
         let values = measured(&run).map(|ratio| ratio.value());
         let mut compared = 0;

@@ -1,7 +1,8 @@
 //! Memory instructions in flight.
 
-use crate::engine::{Request, Stamps};
-use crate::record::LoadRow;
+use crate::dram::AddressMap;
+use crate::engine::{Request, RequestKind, Stamps, Ticks};
+use crate::record::{AccessKind, DramTimes, LoadRow, RequestRow};
 
 /// Row of an [`AccessTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,7 +18,6 @@ struct Turnaround {
 /// One memory instruction from issue until its last request is back.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Access {
-    pub warp: u32,
     /// Its CTA's number in the trace.
     pub cta: u32,
     /// A register waits for it: loads, atomics, async copies.
@@ -34,8 +34,8 @@ pub(super) struct Access {
 }
 
 impl Access {
-    pub fn new(warp: u32, cta: u32, returns: bool, row: LoadRow) -> Access {
-        Access { warp, cta, returns, row, load: u32::MAX, ..Access::default() }
+    pub fn new(cta: u32, returns: bool, row: LoadRow) -> Access {
+        Access { cta, returns, row, load: u32::MAX, ..Access::default() }
     }
 
     /// A request is back, `total` ticks after it was created.
@@ -55,6 +55,45 @@ impl Access {
         self.row.offchip_requests += 1;
     }
 
+    /// The row of one of its requests, which is back `now`. `period` is the number of ticks in a core cycle.
+    pub fn request_row(
+        &self,
+        request: &Request,
+        stamps: &Stamps,
+        now: Ticks,
+        map: &AddressMap,
+        period: u64,
+    ) -> RequestRow {
+        let place = map.locate(request.address);
+        let dram = DramTimes {
+            entered: stamps.dram_entered.0,
+            started: stamps.dram_started.0,
+            finished: stamps.dram_finished.0,
+        };
+        RequestRow {
+            kernel: self.row.kernel,
+            cta: self.row.cta,
+            warp_in_cta: self.row.warp_in_cta,
+            sm: self.row.sm,
+            warp_slot: self.row.warp_slot,
+            pc: self.row.pc,
+            address: request.address,
+            kind: access_kind(request.kind),
+            slice: place.slice.into(),
+            channel: place.channel.into(),
+            bank: place.bank.into(),
+            row: place.row,
+            created: stamps.created.0,
+            l1_missed: stamps.l1_missed.0,
+            llc_arrived: stamps.llc_arrived.0,
+            llc_served: stamps.llc_served.0,
+            dram: request.offchip.then_some(dram),
+            replied: stamps.replied.0,
+            returned: now.0,
+            ticks_per_core_cycle: period,
+        }
+    }
+
     /// The finished row. `period` is the number of ticks in a core cycle.
     pub fn finished_row(&self, cycle: u64, period: u64) -> LoadRow {
         let mut row = self.row;
@@ -66,6 +105,16 @@ impl Access {
             row.in_mc_divergence = Some(inside / period as i64);
         }
         row
+    }
+}
+
+/// What is back at an SM is one of these four.
+fn access_kind(kind: RequestKind) -> AccessKind {
+    match kind {
+        RequestKind::Atomic => AccessKind::Atomic,
+        RequestKind::Fetch => AccessKind::Fetch,
+        RequestKind::Write | RequestKind::Writeback => AccessKind::Write,
+        RequestKind::Read | RequestKind::Prefetch => AccessKind::Read,
     }
 }
 
@@ -113,12 +162,10 @@ impl AccessTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{RequestKind, Ticks};
 
     /// The row of a load whose off-chip requests took (turnaround, time in the controller) ticks.
     fn row(offchip: &[(u64, u64)]) -> LoadRow {
-        let mut access =
-            Access::new(0, 0, true, LoadRow { issue_cycle: 100, ..LoadRow::default() });
+        let mut access = Access::new(0, true, LoadRow { issue_cycle: 100, ..LoadRow::default() });
         access.waiting = offchip.len() as u32 + 1;
         let mut request = Request::of_slice(0, RequestKind::Read, 0);
         // On-chip requests take no part, however slow.

@@ -117,7 +117,8 @@ impl Sm {
     /// Tells a policy that asks for it of a read that missed L1.
     fn tell_of_miss(&mut self, access: AccessId, sector: &Sector) {
         if self.needs.l1_events {
-            let (slot, line) = (self.accesses.get(access).warp, self.l1.line(sector.address));
+            let (slot, line) =
+                (self.accesses.get(access).row.warp_slot, self.l1.line(sector.address));
             self.policy.missed(slot, line, self.cycle);
             self.claim_line(access);
         }
@@ -127,7 +128,7 @@ impl Sm {
     /// had to leave.
     pub(super) fn claim_line(&mut self, access: AccessId) {
         if self.needs.l1_events
-            && let Some((owner, line)) = self.l1.claim(self.accesses.get(access).warp)
+            && let Some((owner, line)) = self.l1.claim(self.accesses.get(access).row.warp_slot)
         {
             self.policy.evicted(owner, line);
         }

@@ -33,11 +33,12 @@ impl Sm {
             cta: cta.index,
             warp_in_cta: warp.warp_in_cta,
             sm: u32::from(self.id),
+            warp_slot: slot,
             pc: instruction.pc,
             issue_cycle: cycle,
             ..LoadRow::default()
         };
-        let access = self.accesses.add(Access::new(slot, cta.number, returns, row));
+        let access = self.accesses.add(Access::new(cta.number, returns, row));
         if instruction.space == Space::Constant {
             self.accesses.get_mut(access).ready_cycle =
                 cycle + self.operand_latency + self.constant_latency;
@@ -212,7 +213,7 @@ impl Sm {
             pc: row.row.pc as u32,
             bytes: sector.bytes,
             access: access.0,
-            warp: u32::from(self.id) * self.warps.len() as u32 + row.warp,
+            warp: u32::from(self.id) * self.warps.len() as u32 + row.row.warp_slot,
             cta: row.cta,
             load: row.load,
             serial: sector.serial,

@@ -25,7 +25,7 @@ mod writeback;
 use crate::dram::scheduler::Counter;
 use crate::engine::{Clock, Context, Domain, PortId, Ticks, UnitId};
 use crate::machine::{Machine, Unit, Units};
-use crate::record::{ReservationFail, SmResult};
+use crate::record::{ReservationFail, SmResult, WarpRow};
 use access::{AccessId, AccessTable};
 use account::Account;
 pub use account::IdleCycles;
@@ -92,10 +92,13 @@ pub struct Sm {
     warps: Vec<Option<Box<Warp>>>,
     ages: Vec<u64>,
     awake_since: Vec<u64>,
+    launched: Vec<u64>,
     next_age: u64,
     ctas: Vec<Option<Cta>>,
     launches: VecDeque<CtaLaunch>,
     ended: VecDeque<CtaEnd>,
+    /// Warps that have ended in this step.
+    ended_warps: Vec<WarpRow>,
     /// The most CTAs that may issue, and the warp slots of those that may not.
     running_limit: u32,
     paused: u64,
@@ -192,10 +195,12 @@ impl Sm {
             warps: (0..max_warps).map(|_| None).collect(),
             ages: vec![0; 64],
             awake_since: vec![0; 64],
+            launched: vec![0; 64],
             next_age: 0,
             ctas: (0..config.max_ctas).map(|_| None).collect(),
             launches: VecDeque::new(),
             ended: VecDeque::new(),
+            ended_warps: Vec::new(),
             running_limit: u32::MAX,
             paused: 0,
             taken: 0,
@@ -263,6 +268,7 @@ impl Sm {
         self.fetch_instructions(cycle);
         self.work_lsu(cycle, ctx);
         self.account_step(cycle, issued, ready);
+        ctx.record.warps(&mut self.ended_warps);
         self.schedule(cycle, issued, ctx);
         Ok(())
     }
@@ -271,6 +277,7 @@ impl Sm {
         self.present |= 1 << slot;
         self.ages[slot as usize] = self.next_age;
         self.awake_since[slot as usize] = cycle;
+        self.launched[slot as usize] = cycle;
         self.next_age += 1;
         self.warps[slot as usize] = Some(Box::new(warp));
         self.next_record(slot, cycle)
@@ -339,7 +346,8 @@ impl Sm {
         if warp.loads > 0 || warp.posted > 0 || self.at_barrier >> slot & 1 == 1 {
             return;
         }
-        let (cta, issued) = (warp.cta as usize, warp.index);
+        let (cta, issued, warp_in_cta) = (warp.cta as usize, warp.index, warp.warp_in_cta);
+        self.note_warp(slot, cta, warp_in_cta);
         self.warps[slot as usize] = None;
         self.present &= !(1 << slot);
         self.at_end &= !(1 << slot);
@@ -353,6 +361,20 @@ impl Sm {
         } else {
             self.release_if_complete(cta);
         }
+    }
+
+    /// A warp of a CTA ends in this step.
+    fn note_warp(&mut self, slot: u32, cta: usize, warp_in_cta: u32) {
+        let cta = self.ctas[cta].as_ref().expect("the CTA is present");
+        self.ended_warps.push(WarpRow {
+            sm: u32::from(self.id),
+            warp_slot: slot,
+            kernel: cta.kernel,
+            cta: cta.index,
+            warp_in_cta,
+            launch_cycle: self.launched[slot as usize],
+            end_cycle: self.cycle,
+        });
     }
 
     /// Asks for the next turn. `issued` instructions have issued in this one.
@@ -383,6 +405,17 @@ impl Sm {
         let mut result = std::mem::take(&mut self.result);
         result.l1 = std::mem::take(&mut self.l1.counts);
         result
+    }
+
+    /// What the SM has done before core cycle `cycle`; cycles in which an access waits when that has ended.
+    pub fn so_far(&mut self, cycle: u64) -> SmResult {
+        self.account_until(cycle);
+        SmResult { l1: self.l1.counts.clone(), ..self.result.clone() }
+    }
+
+    /// Warps on the SM.
+    pub fn resident_warps(&self) -> u32 {
+        self.present.count_ones()
     }
 
     /// Whether nothing is resident, queued or in flight.

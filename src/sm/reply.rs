@@ -44,6 +44,10 @@ impl Sm {
             ctx.record.latency(&request, &stamps, now);
         }
         let access = AccessId(request.access);
+        if ctx.record.samples_request() {
+            let (access, period) = (self.accesses.get(access), self.clock.period());
+            ctx.record.request(access.request_row(&request, &stamps, now, ctx.map, period));
+        }
         let row = self.accesses.get_mut(access);
         row.request_back(&request, &stamps, now.since(stamps.created));
         if row.returns {
@@ -71,7 +75,7 @@ impl Sm {
 
     fn complete(&mut self, id: AccessId, cycle: u64, ctx: &mut Context) {
         let access = self.accesses.get(id);
-        let (slot, returns, load) = (access.warp, access.returns, access.load);
+        let (slot, returns, load) = (access.row.warp_slot, access.returns, access.load);
         if returns && access.row.requests > 0 {
             let row = access.finished_row(cycle, self.clock.period());
             ctx.record.load(&row);

@@ -3,6 +3,10 @@
 use super::support::{Bench, repository};
 use serde_json::{Map, Value};
 use std::fs;
+use std::path::Path;
+use warpmem::reproduce::Paper;
+use warpmem::suite::Suite;
+use warpmem::sweep::Plan;
 
 fn read(path: &str) -> String {
     let path = repository().join(path);
@@ -80,6 +84,38 @@ fn the_examples_of_adding_a_policy_are_those_that_are_tested() {
         let shown = format!("```rust\n{example}```\n");
         assert!(read("docs/adding-a-policy.md").contains(&shown), "{name}");
     }
+}
+
+/// Whether they can be run is another question: they name traces that are nowhere.
+#[test]
+fn plans_of_sweeps_are_plans_and_name_parameters_that_machines_have() {
+    let keys = warpmem::machine::keys();
+    let text = read("docs/sweep.md");
+    let blocks = text.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let mut named = 0;
+    for block in blocks {
+        let traces = if block.contains("traces = ") { "" } else { "traces = ['a.wmt']\n" };
+        let plan =
+            Plan::from_text(&format!("{traces}{block}"), Path::new("docs/sweep.md")).unwrap();
+        for part in &plan.suites {
+            Suite::built_in().plan(part.size.as_deref(), &part.workloads).unwrap();
+        }
+        let of_cases = plan.cases.iter().flat_map(|case| case.parameters.keys());
+        for key in plan.parameters.keys().chain(of_cases) {
+            assert!(keys.contains(key), "{key}");
+            named += 1;
+        }
+    }
+    assert!(named >= 5, "{named}");
+}
+
+#[test]
+fn the_example_of_another_paper_is_one() {
+    let text = read("docs/reproduce.md");
+    let block = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let paper = Paper::from_text("example", block).unwrap();
+    assert!(!paper.claims.is_empty() && !paper.configurations().unwrap().is_empty());
+    assert_eq!(paper.quickly().workloads().unwrap().len(), 2);
 }
 
 #[test]

@@ -19,6 +19,7 @@ fn help() {
         &["export", "accel-sim"],
         &["info"],
         &["list"],
+        &["report"],
         &["dram"],
         &["dram", "map"],
         &["dram", "check"],
@@ -46,6 +47,7 @@ fn every_command_has_examples() {
         &["dram", "map"],
         &["dram", "check"],
         &["network"],
+        &["report"],
         &["sample"],
         &["sample", "estimate"],
     ] {

@@ -61,6 +61,16 @@ impl Bench {
         Ran::from(self.command(arguments).output().unwrap())
     }
 
+    /// Where no file may grow beyond 512 bytes (or 1 KiB, as the shell counts).
+    #[cfg(unix)]
+    pub fn run_with_small_files(&self, arguments: &[&str]) -> Ran {
+        let program = self.command(arguments);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"]);
+        shell.arg(program.get_program()).args(program.get_args()).current_dir(self.path(""));
+        Ran::from(shell.output().unwrap())
+    }
+
     /// Standard output of a run that must succeed.
     pub fn output(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);

@@ -3,7 +3,6 @@
 use super::support::{Bench, Ran, names_in};
 use std::fs::File;
 use std::io;
-use std::process::Command;
 
 #[test]
 fn a_folder_that_is_not_there_or_is_a_file() {
@@ -62,16 +61,6 @@ fn a_full_standard_output() {
     }
 }
 
-/// Runs the program where no file may grow beyond 512 bytes (or 1 KiB, as the shell counts).
-#[cfg(unix)]
-fn with_small_files(bench: &Bench, arguments: &[&str]) -> Ran {
-    let program = bench.command(arguments);
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh"]);
-    shell.arg(program.get_program()).args(program.get_args()).current_dir(bench.path(""));
-    Ran::from(shell.output().unwrap())
-}
-
 #[cfg(unix)]
 #[test]
 fn a_disk_that_is_full_before_the_end() {
@@ -80,7 +69,7 @@ fn a_disk_that_is_full_before_the_end() {
     let run = ["run", "small.wmt", "-o", "results"];
     let compare = ["compare", "small.wmt", "-o", "results", "--dram-scheduler", "fcfs,fr-fcfs"];
     for arguments in [&generate[..], &run, &compare] {
-        let ran = with_small_files(&bench, arguments);
+        let ran = bench.run_with_small_files(arguments);
         assert_eq!(ran.status, Some(2), "{arguments:?}: {ran:?}");
         assert!(
             ran.stderr.contains("caused by: ") && ran.stderr.contains("File too large"),

@@ -6,7 +6,7 @@ use warpmem::dram::AddressMap;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::engine::{NoProgress, simulate};
 use warpmem::machine::{Machine, preset_names};
-use warpmem::record::{CacheCounts, LoadRow, LoadSink, NetworkResult, RunResult, SliceResult};
+use warpmem::record::{CacheCounts, LoadRow, NetworkResult, RunResult, RunSink, SliceResult};
 use warpmem_trace::CacheOp;
 
 /// Where a load finds its data.
@@ -161,7 +161,7 @@ fn addresses(machine: &Machine, place: Place, count: usize) -> Vec<u64> {
 #[derive(Default)]
 struct Rows(Vec<LoadRow>);
 
-impl LoadSink for Rows {
+impl RunSink for Rows {
     fn load(&mut self, row: &LoadRow) {
         self.0.push(*row);
     }
@@ -257,7 +257,7 @@ fn without_a_cache_equal_addresses_each_have_a_read_of_dram() {
     let columns = machine.llc.cache.sector_bytes / machine.dram.burst_bytes();
     let reads: u64 = result.channels.iter().flat_map(|c| &c.banks).map(|bank| bank.reads).sum();
     assert_eq!(reads, 32 * u64::from(columns));
-    assert_eq!(result.loads.offchip_requests, 32);
+    assert_eq!(result.loads.offchip_requests.sum(), 32);
     for slice in &result.slices {
         let waits = slice.cache.reservation_fails;
         let cache = CacheCounts { reservation_fails: waits, ..CacheCounts::default() };

@@ -1,5 +1,6 @@
 //! Policies of different slots together: every two of them meet in some run.
 
+use crate::recording::bandwidth_over_peak;
 use crate::trace::{Kernel, Step, machine, mixed, run, write};
 use std::collections::BTreeSet;
 use warpmem::cta::scheduler::CTA_SCHEDULERS;
@@ -12,7 +13,7 @@ use warpmem::llc::queue::LLC_QUEUES;
 use warpmem::machine::Machine;
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::arbiter::ARBITERS;
-use warpmem::record::RunResult;
+use warpmem::record::{Discard, RunResult};
 use warpmem::sm::scheduler::WARP_SCHEDULERS;
 use warpmem_trace::{OpClass, Trace};
 
@@ -212,6 +213,7 @@ fn every_two_policies_run_together() {
         let (result, logs) = simulate_with_commands(&machine, &file.trace)
             .unwrap_or_else(|error| panic!("{context}: {error}"));
         assert_sound(&result, &file.trace, &context);
+        assert!(bandwidth_over_peak(&machine, &result) <= 1.0, "{context}");
         for (sum, (policy, name)) in acted.iter_mut().zip(ACTS) {
             let counters = result.counters.iter();
             let of = counters.filter(|c| (c.policy.as_str(), c.counter) == (policy, name));
@@ -221,7 +223,7 @@ fn every_two_policies_run_together() {
             assert_eq!(check(&machine.dram, log).first(), None, "{context}");
         }
         if number % POLLED == 0 {
-            let polled = simulate_every_cycle(&machine, &file.trace).unwrap();
+            let polled = simulate_every_cycle(&machine, &file.trace, &mut Discard).unwrap();
             assert!(RunResult { steps: result.steps, ..polled } == result, "{context}");
         }
     }

@@ -4,14 +4,14 @@ use crate::trace::{Access, Kernel, Step, Warp, machine, mixed, write};
 use warpmem::cta::scheduler::CTA_SCHEDULERS;
 use warpmem::engine::{NoProgress, simulate, simulate_every_cycle};
 use warpmem::machine::Machine;
-use warpmem::record::{LoadRow, LoadSink, NoLoads, RunResult};
+use warpmem::record::{Discard, LoadRow, RunResult, RunSink};
 use warpmem::sm::scheduler::WARP_SCHEDULERS;
 use warpmem_trace::OpClass;
 
 #[derive(Default)]
 struct Rows(Vec<LoadRow>);
 
-impl LoadSink for Rows {
+impl RunSink for Rows {
     fn load(&mut self, row: &LoadRow) {
         self.0.push(*row);
     }
@@ -139,10 +139,10 @@ fn ctas_pause_and_go_on_under_every_warp_scheduler() {
             "dyncta(period=13,t_idle=1000,t_mem_low=0,t_mem_high=9)",
         ] {
             let machine = one_sm(policy, &["sm.count=2", "sm.schedulers=2", &scheduler]);
-            let result = simulate(&machine, &file.trace, &mut NoLoads, &mut NoProgress);
+            let result = simulate(&machine, &file.trace, &mut Discard, &mut NoProgress);
             let result = result.unwrap_or_else(|error| panic!("{scheduler}, {policy}: {error}"));
             assert!(counter(&result, "dyncta", "cta_limits_lowered") > 0, "{scheduler}, {policy}");
-            let mut polled = simulate_every_cycle(&machine, &file.trace).unwrap();
+            let mut polled = simulate_every_cycle(&machine, &file.trace, &mut Discard).unwrap();
             polled.steps = result.steps;
             assert!(result == polled, "{scheduler}, {policy}");
         }

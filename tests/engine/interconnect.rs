@@ -7,7 +7,7 @@ use warpmem::machine::Machine;
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::allocator::ALLOCATORS;
 use warpmem::network::arbiter::ARBITERS;
-use warpmem::record::{NoLoads, RunResult};
+use warpmem::record::{Discard, RunResult};
 
 /// Rules that hold grants.
 const HOLDING: [&str; 3] = ["hold-grant", "row-matching-hold-grant", "hash-matching-hold-grant"];
@@ -153,7 +153,7 @@ fn an_allocator_that_does_not_exist_is_refused_with_those_that_do() {
     let file = write(&[loads([1, 1, 1], |_, _, lane| lane)]);
     let error = |allocator: &str| {
         let machine = machine("li2015", &[&format!("network.allocator={allocator}")]);
-        let result = simulate(&machine, &file.trace, &mut NoLoads, &mut NoProgress);
+        let result = simulate(&machine, &file.trace, &mut Discard, &mut NoProgress);
         result.map(drop).unwrap_err().to_string()
     };
     let unknown = error("islib");

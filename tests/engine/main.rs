@@ -10,6 +10,7 @@ mod keys;
 mod memory_bound;
 mod prefetchers;
 mod random_programs;
+mod recording;
 mod row_sharing;
 mod side_channels;
 mod standards;

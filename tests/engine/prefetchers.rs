@@ -4,7 +4,7 @@ use crate::trace::{Kernel, loads, machine, mixed, run, write};
 use warpmem::dram::checker;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::engine::{simulate_every_cycle, simulate_with_commands};
-use warpmem::record::{PrefetchCounts, RunResult};
+use warpmem::record::{Discard, PrefetchCounts, RunResult};
 
 const PREFETCHERS: [&str; 2] = ["opportunistic-stop", "opportunistic"];
 
@@ -136,7 +136,7 @@ fn under_every_scheduler_commands_are_legal_and_events_say_all() {
                 assert_eq!(checker::check(&machine.dram, log), [], "{scheduler}, {prefetcher}");
             }
             assert!(sum(&result, |p| p.lines) > 0, "{scheduler}, {prefetcher}");
-            let polled = simulate_every_cycle(&machine, &file.trace).unwrap();
+            let polled = simulate_every_cycle(&machine, &file.trace, &mut Discard).unwrap();
             let polled = RunResult { steps: result.steps, ..polled };
             assert!(result == polled, "{scheduler}, {prefetcher}");
         }

@@ -1,13 +1,14 @@
 //! Random kernels on machines whose queues, caches and miss registers are as small as they can be: no run
 //! blocks, every invariant holds, and no unit needs a turn that it did not ask for.
 
+use crate::recording::{Everything, bandwidth_over_peak};
 use crate::trace::{ALL, Access, Kernel, Step, Warp, machine as load, mixed, write};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
 use warpmem::engine::{NoProgress, simulate, simulate_every_cycle};
 use warpmem::machine::{self, Machine};
-use warpmem::record::{NoLoads, RunResult};
+use warpmem::record::{Discard, RunResult, RunSink};
 use warpmem_trace::{CacheOp, Kind, OpClass, Space};
 
 /// How the lanes' addresses lie.
@@ -320,16 +321,22 @@ fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Fails if the run blocks, if a second one differs, or if it differs from one in which every unit has a turn
-/// in every cycle.
+/// Fails if the run blocks, if a second one differs, of which everything is recorded, if that does not add up or DRAM
+/// moves more than it can, or if it differs from one in which every unit has a turn in every cycle.
 fn check(machine: &Machine, kernels: &[Kernel]) -> Result<(), TestCaseError> {
     let file = write(kernels);
-    let run = || simulate(machine, &file.trace, &mut NoLoads, &mut NoProgress);
-    let asked = run().map_err(|error| TestCaseError::fail(error.to_string()))?;
-    prop_assert!(asked == run().unwrap(), "the second run differs");
-    let polled = simulate_every_cycle(machine, &file.trace).unwrap();
+    let run = |sink: &mut dyn RunSink| simulate(machine, &file.trace, sink, &mut NoProgress);
+    let asked = run(&mut Discard).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let mut rows = Everything::of(100);
+    prop_assert!(asked == run(&mut rows).unwrap(), "the second run differs");
+    rows.check(&asked, kernels);
+    let share = bandwidth_over_peak(machine, &asked);
+    prop_assert!(share <= 1.0, "{} of the peak bandwidth", share);
+    let mut polled_rows = Everything::of(100);
+    let polled = simulate_every_cycle(machine, &file.trace, &mut polled_rows).unwrap();
     prop_assert!(asked.steps <= polled.steps);
     prop_assert_eq!(differences(&asked, &polled), Vec::<String>::new());
+    prop_assert!(rows.without_retries() == polled_rows.without_retries(), "rows differ");
     Ok(())
 }
 

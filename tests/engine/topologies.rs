@@ -3,7 +3,7 @@
 use crate::trace::{loads, machine, mixed, run, write};
 use warpmem::engine::{NoProgress, simulate};
 use warpmem::network::TOPOLOGIES;
-use warpmem::record::{NetworkResult, NoLoads, NodeResult};
+use warpmem::record::{Discard, NetworkResult, NodeResult};
 
 /// How flits are held, and how SMs lie.
 const KINDS: [&str; 5] = [
@@ -73,7 +73,7 @@ fn what_a_topology_cannot_be_is_refused_with_what_it_can() {
     for (overrides, parts) in cases {
         let overrides: Vec<&str> = overrides.split_whitespace().collect();
         let machine = machine("li2015", &overrides);
-        let result = simulate(&machine, &file.trace, &mut NoLoads, &mut NoProgress);
+        let result = simulate(&machine, &file.trace, &mut Discard, &mut NoProgress);
         let error = result.map(drop).unwrap_err().to_string();
         for part in parts {
             assert!(error.contains(part), "{overrides:?}: {error}");

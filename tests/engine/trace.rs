@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 use warpmem::engine::{NoProgress, simulate};
 use warpmem::machine::Machine;
-use warpmem::record::{NoLoads, RunResult};
+use warpmem::record::{Discard, RunResult};
 use warpmem_trace::{
     CacheOp, CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Provenance, Reg, Registers, Space,
     Trace, TraceWriter, WarpAssembler, WriterOptions,
@@ -162,7 +162,7 @@ pub fn machine(preset: &str, overrides: &[&str]) -> Machine {
 
 /// Replays a trace.
 pub fn run(machine: &Machine, trace: &Trace) -> RunResult {
-    let result = simulate(machine, trace, &mut NoLoads, &mut NoProgress);
+    let result = simulate(machine, trace, &mut Discard, &mut NoProgress);
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -2,14 +2,14 @@
 
 use crate::trace::{Access, Kernel, Step, machine, write};
 use warpmem::engine::{NoProgress, simulate};
-use warpmem::record::{LoadRow, LoadSink};
+use warpmem::record::{LoadRow, RunSink};
 use warpmem_trace::OpClass;
 
 /// The loads of a run: SM, cycle of issue and CTA.
 #[derive(Default)]
 struct Loads(Vec<(u32, u64, u32)>);
 
-impl LoadSink for Loads {
+impl RunSink for Loads {
     fn load(&mut self, row: &LoadRow) {
         self.0.push((row.sm, row.issue_cycle, row.cta));
     }

@@ -195,7 +195,7 @@ fn run(imported: &Imported) -> (u64, u64) {
     let run = warpmem::engine::simulate(
         &machine,
         &imported.trace,
-        &mut warpmem::record::NoLoads,
+        &mut warpmem::record::Discard,
         &mut warpmem::engine::NoProgress,
     );
     let sum = |of: fn(&warpmem::record::SmResult) -> u64, sms: &[_]| sms.iter().map(of).sum();

@@ -1,6 +1,7 @@
 //! Comparisons of hand-made runs with results worked out by hand.
 
 use crate::common::{floats, ipcs, runs, strings};
+use polars::df;
 use polars::prelude::*;
 use warpmem_analysis::{CompareOptions, Comparison, Error, compare};
 
@@ -201,8 +202,24 @@ fn a_workload_without_its_baseline_is_named() {
     let runs = runs().lazy().filter(col("run_id").neq(lit(6)));
     insta::assert_snapshot!(
         message(compare(runs, &CompareOptions::new("fr-fcfs"))),
-        @"trace `stream.wmt` on machine `li2015` has no run of the baseline `fr-fcfs` to compare `fcfs` with; it was run with: fcfs, banked-fifo"
+        @"trace `stream.wmt` on machine `li2015` has no run of the baseline `fr-fcfs` to compare `fcfs` with; it was run with: fcfs, banked-fifo; run it with the baseline too, or choose another"
     );
+}
+
+#[test]
+fn where_that_is_allowed_a_workload_without_its_baseline_has_no_ratio_and_is_in_no_mean_of_it() {
+    let runs = runs().lazy().filter(col("run_id").neq(lit(6)));
+    let options = CompareOptions { allow_unmatched: true, ..CompareOptions::new("fr-fcfs") };
+    let comparison = compare(runs, &options).unwrap();
+    let rows = comparison.rows().clone().lazy();
+    let of_stream = rows.filter(col("trace").eq(lit("stream.wmt"))).collect().unwrap();
+    assert_eq!(comparison.unmatched(), of_stream.height());
+    assert_eq!(of_stream.column("ipc_ratio").unwrap().null_count(), of_stream.height());
+    assert_eq!(of_stream.column("ipc_thread").unwrap().null_count(), 0);
+    let workloads = comparison.means().column("workloads").unwrap().cast(&DataType::Int64).unwrap();
+    assert!(workloads.i64().unwrap().iter().all(|count| count == Some(1)), "{workloads:?}");
+    let whole = compare(self::runs().lazy(), &options).unwrap();
+    assert_eq!(whole.unmatched(), 0);
 }
 
 #[test]
@@ -295,4 +312,158 @@ fn a_ratio_to_nothing_is_null() {
     let missing = vec!["no_such_ratio".to_owned()];
     let options = CompareOptions { metrics: missing, ..CompareOptions::new("fr-fcfs") };
     assert!(compare(runs().lazy(), &options).unwrap_err().to_string().contains("`no_such`"));
+}
+
+/// `fcfs` and `fr-fcfs` with the read queue as it is, of 32 and of 128: IPC 2 over 4, 1 over 2, 3 over 8.
+fn overridden() -> LazyFrame {
+    let frame = df!(
+        "trace" => ["t"; 6],
+        "machine" => ["m"; 6],
+        "overrides" => ["", "", "dram.read_queue=32", "dram.read_queue=32", "dram.read_queue=128", "dram.read_queue=128"],
+        "dram_scheduler" => ["fcfs", "fr-fcfs", "fcfs", "fr-fcfs", "fcfs", "fr-fcfs"],
+        "ipc_thread" => [2.0, 4.0, 1.0, 2.0, 3.0, 8.0],
+    );
+    frame.unwrap().lazy()
+}
+
+#[test]
+fn runs_are_compared_with_the_baseline_of_the_same_overrides() {
+    let comparison = compare(overridden(), &against("fr-fcfs")).unwrap();
+    assert_eq!(ratios(&comparison), [0.5, 1.0, 0.5, 1.0, 0.375, 1.0].map(Some));
+    assert_eq!(comparison.slots(), ["dram_scheduler"]);
+    let overrides = ["", "dram.read_queue=32", "dram.read_queue=128"];
+    let rows: Vec<&str> = overrides.iter().flat_map(|o| [*o; 2]).collect();
+    assert_eq!(strings(comparison.rows(), "overrides"), rows);
+    let means: Vec<&str> = overrides.iter().flat_map(|o| [*o; 6]).collect();
+    assert_eq!(strings(comparison.means(), "overrides"), means);
+    insta::assert_snapshot!(comparison.to_text(100).unwrap());
+}
+
+#[test]
+fn a_baseline_may_name_overrides() {
+    let comparison = compare(overridden(), &against("dram.read_queue=32")).unwrap();
+    assert_eq!(comparison.slots(), ["dram_scheduler", "overrides"]);
+    assert_eq!(ratios(&comparison), [2.0, 2.0, 1.0, 1.0, 3.0, 4.0].map(Some));
+    let both = compare(overridden(), &against("dram.read_queue=32/fr-fcfs")).unwrap();
+    assert_eq!(ratios(&both), [1.0, 2.0, 0.5, 1.0, 1.5, 4.0].map(Some));
+}
+
+#[test]
+fn parameters_of_compared_overrides_are_not_marked() {
+    let parameters = concat_str([lit(r#"{"x":""#), col("overrides"), lit(r#""}"#)], "", true);
+    let versions = when(col("ipc_thread").eq(col("ipc_thread").max()));
+    let versions = versions.then(lit("1.1")).otherwise(lit("1.0")).alias("engine_version");
+    let mixed_runs = overridden().with_columns([parameters.alias("parameters"), versions]);
+    let options = CompareOptions { allow_mixed: true, ..against("dram.read_queue=32") };
+    let comparison = compare(mixed_runs, &options).unwrap();
+    let marks = strings(comparison.rows(), "mixed");
+    assert_eq!(marks.iter().filter(|mark| *mark == "engine").count(), 1);
+    assert_eq!(marks.iter().filter(|mark| *mark == "null").count(), marks.len() - 1);
+}
+
+#[test]
+fn where_only_overrides_vary_they_are_what_is_compared() {
+    let only = || overridden().filter(col("dram_scheduler").eq(lit("fcfs")));
+    let comparison = compare(only(), &against("none")).unwrap();
+    assert_eq!(comparison.slots(), ["overrides"]);
+    assert_eq!(ratios(&comparison), [1.0, 0.5, 1.5].map(Some));
+    insta::assert_snapshot!(
+        message(compare(only(), &against("fcfs"))),
+        @"no run of the baseline `fcfs`; runs vary in overrides (dram.read_queue=128, dram.read_queue=32, none)"
+    );
+}
+
+#[test]
+fn a_baseline_may_hold_an_equals_sign_or_a_slash() {
+    let runs = ipcs(&[
+        ("t", "m", "fr-fcfs(row_hit_cap=4)", "gto", Some(1.0)),
+        ("t", "m", "dram/own", "gto", Some(2.0)),
+    ]);
+    let comparison = compare(runs.clone(), &against("fr-fcfs(row_hit_cap=4)")).unwrap();
+    assert_eq!(ratios(&comparison), [1.0, 2.0].map(Some));
+    let comparison = compare(runs, &against("dram/own")).unwrap();
+    assert_eq!(ratios(&comparison), [0.5, 1.0].map(Some));
+}
+
+fn with(column: &str, values: [&str; 6]) -> LazyFrame {
+    runs().hstack(&[Column::new(column.into(), values)]).unwrap().lazy()
+}
+
+fn mixed() -> CompareOptions {
+    CompareOptions { allow_mixed: true, ..against("fr-fcfs") }
+}
+
+#[test]
+fn other_contents_of_a_trace_are_refused_or_marked() {
+    let hashes = ["aa", "bb", "bb", "cc", "cc", "cc"];
+    insta::assert_snapshot!(
+        message(compare(with("trace_hash", hashes), &against("fr-fcfs"))),
+        @"these runs cannot be compared: trace `bfs.wmt` is of several contents (aa, bb); compare those that belong together, or allow mixed runs (`--allow-mixed` of a report), which are then marked"
+    );
+    let comparison = compare(with("trace_hash", hashes), &mixed()).unwrap();
+    let marks = strings(comparison.rows(), "mixed");
+    assert_eq!(marks, ["trace", "null", "null", "null", "null", "null"]);
+    assert_eq!(ratios(&comparison)[0], Some(0.5));
+    let text = comparison.to_text(1000).unwrap();
+    assert!(text.ends_with("Mixed: trace `bfs.wmt` is of several contents (aa, bb).\n"), "{text}");
+    assert_eq!(strings(&comparison.table().unwrap(), "mixed")[..2], ["trace", "null"]);
+}
+
+#[test]
+fn other_parameters_of_a_machine_are_refused_or_marked_but_policies_may_differ() {
+    let set = |queue: u32, policy: &str| {
+        format!(r#"{{"dram.read_queue":{queue},"l1.ways":4,"policy.dram_scheduler":"{policy}"}}"#)
+    };
+    let (one, other, large) = (set(32, "fcfs"), set(32, "fr-fcfs"), set(64, "fcfs"));
+    let alike = [&one, &other, &other, &one, &other, &other].map(String::as_str);
+    let comparison = compare(with("parameters", alike), &against("fr-fcfs")).unwrap();
+    assert!(comparison.mixed().is_empty() && comparison.rows().column("mixed").is_err());
+    let apart = [&one, &large, &other, &one, &large, &other].map(String::as_str);
+    insta::assert_snapshot!(
+        message(compare(with("parameters", apart), &against("fr-fcfs"))),
+        @"these runs cannot be compared: machine `li2015` is of several parameters (dram.read_queue 32 or 64); compare those that belong together, or allow mixed runs (`--allow-mixed` of a report), which are then marked"
+    );
+    let marks = strings(compare(with("parameters", apart), &mixed()).unwrap().rows(), "mixed");
+    assert_eq!(marks, ["null", "parameters", "null", "null", "parameters", "null"]);
+    let overridden =
+        with("parameters", apart).with_columns([when(col("parameters").eq(lit(large)))
+            .then(lit("dram.read_queue=64"))
+            .otherwise(lit(""))
+            .alias("overrides")]);
+    let error = message(compare(overridden, &against("fr-fcfs")));
+    assert!(error.contains("has no run of the baseline"), "they are other machines: {error}");
+}
+
+#[test]
+fn other_versions_of_the_engine_are_refused_or_marked() {
+    let versions = ["1.0", "1.0", "1.1", "1.1", "1.1", "1.1"];
+    insta::assert_snapshot!(
+        message(compare(with("engine_version", versions), &against("fr-fcfs"))),
+        @"these runs cannot be compared: engine versions are 1.0, 1.1; compare those that belong together, or allow mixed runs (`--allow-mixed` of a report), which are then marked"
+    );
+    let both = with("engine_version", versions).with_columns([lit("x").alias("trace_hash")]);
+    let both = both.with_columns([when(col("run_id").eq(lit(1)))
+        .then(lit("y"))
+        .otherwise(lit("x"))
+        .alias("trace_hash")]);
+    let marks = strings(compare(both, &mixed()).unwrap().rows(), "mixed");
+    assert_eq!(marks, ["trace, engine", "engine", "null", "null", "null", "null"]);
+}
+
+#[test]
+fn no_metric_is_not_a_number() {
+    let wild = runs().lazy().with_columns([
+        lit(f64::NAN).alias("blp"),
+        lit(f64::INFINITY).alias("latency_mean"),
+        (col("row_locality") - lit(1.5)).alias("row_locality"),
+    ]);
+    let metrics = ["blp", "latency_mean_ratio", "row_locality_ratio", "row_locality_reduction"];
+    let metrics = metrics.map(str::to_owned).to_vec();
+    let options = CompareOptions { metrics, ..CompareOptions::new("fcfs") };
+    let table = compare(wild, &options).unwrap().table().unwrap();
+    for column in table.columns().iter().filter(|column| column.dtype().is_float()) {
+        for value in column.f64().unwrap().iter().flatten() {
+            assert!(value.is_finite(), "{}: {value}", column.name());
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 mod common;
 mod compare;
+mod effects;
 mod loads;
 mod output;
+mod parameters;
 mod read;

@@ -6,7 +6,9 @@ use std::path::Path;
 use polars::df;
 use polars::prelude::*;
 use tempfile::TempDir;
-use warpmem_analysis::{CompareOptions, Error, Results, compare, read_table, write_parquet};
+use warpmem_analysis::{
+    CompareOptions, Error, Results, compare, divergence, load_time, read_table, tail, write_parquet,
+};
 
 use crate::common::{floats, runs};
 
@@ -51,6 +53,24 @@ fn a_query_gets_the_columns_and_rows_that_it_asks_for() {
     assert_eq!(floats(&query, "blp"), [Some(1.25), Some(2.5)]);
     let counted = table().group_by_stable([col("trace")]).agg([len()]).collect().unwrap();
     assert_eq!(counted.height(), 2);
+}
+
+#[test]
+fn rows_are_counted() {
+    let shards = shards();
+    let results = Results::open_all(&shards).unwrap();
+    let by_run = |frame: LazyFrame| Ok(frame.group_by_stable([col("run_id")]).agg([len()]));
+    let frames = [
+        (results.runs().unwrap(), 5),
+        (read_table(shards[0].path().join("runs.parquet")).unwrap(), 3),
+        (results.loads().unwrap(), 5),
+        (results.loads().unwrap().filter(col("run_id").gt(lit(1))), 4),
+        (results.by_file("loads", by_run).unwrap(), 5),
+    ];
+    for (frame, rows) in frames {
+        let count = frame.select([len()]).collect().unwrap();
+        assert_eq!(count.column("len").unwrap().u32().unwrap().get(0), Some(rows));
+    }
 }
 
 fn failure(path: &Path) -> Error {
@@ -105,24 +125,147 @@ fn a_file_that_vanishes_before_the_query_is_named() {
 }
 
 #[test]
-fn files_of_one_table_must_have_the_same_columns() {
+fn a_column_that_only_some_files_have_is_null_in_the_others() {
+    let directory = tempfile::tempdir().unwrap();
+    save(&runs().slice(0, 2).drop("blp").unwrap(), directory.path(), "a.parquet");
+    let newer = runs().slice(2, 1).lazy().with_columns([lit(1.5).alias("cycles")]);
+    save(&newer.collect().unwrap(), directory.path(), "b.parquet");
+    let table = read_table(directory.path()).unwrap().collect().unwrap();
+    assert_eq!(floats(&table, "blp"), [None, None, Some(3.0)]);
+    assert_eq!(floats(&table, "cycles"), [2000.0, 1400.0, 1.5].map(Some), "numbers become floats");
+}
+
+#[test]
+fn text_and_numbers_in_one_column_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     save(&runs(), directory.path(), "a.parquet");
-    let difference = |other: &DataFrame| {
-        save(other, directory.path(), "b.parquet");
-        match failure(directory.path()) {
-            Error::SchemaMismatch { path, first, difference } => {
-                assert!(path.ends_with("b.parquet") && first.ends_with("a.parquet"));
-                difference
-            }
-            other => panic!("{other}"),
-        }
-    };
-    assert_eq!(
-        difference(&runs().drop("trace").unwrap()),
-        "machine (str) stands where trace (str) is expected"
+    let other = runs().lazy().with_columns([lit("low").alias("blp")]).collect().unwrap();
+    save(&other, directory.path(), "b.parquet");
+    let error = failure(directory.path()).to_string();
+    let path = |name| directory.path().join(name).display().to_string();
+    let expected = format!(
+        "column `blp` holds str in {}, but f64 in {}",
+        path("b.parquet"),
+        path("a.parquet")
     );
-    assert_eq!(difference(&runs().drop("dram_efficiency").unwrap()), "15 columns instead of 16");
+    assert_eq!(error, expected);
+}
+
+/// Three directories: runs 1 to 3 and 3 to 5, the third without tables.
+fn shards() -> [TempDir; 3] {
+    let directories = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    for (directory, rows) in directories.iter().zip([0..3usize, 2..5]) {
+        let some = runs().slice(rows.start as i64, rows.len());
+        save(&some, directory.path(), "runs.parquet");
+        fs::create_dir(directory.path().join("loads")).unwrap();
+        for row in rows {
+            let run = runs().slice(row as i64, 1).select(["run_id", "trace"]).unwrap();
+            save(&run, &directory.path().join("loads"), &format!("{row}.parquet"));
+        }
+    }
+    directories
+}
+
+fn ids(table: LazyFrame) -> Vec<u64> {
+    let table = table.select([col("run_id")]).collect().unwrap();
+    table.column("run_id").unwrap().u64().unwrap().iter().flatten().collect()
+}
+
+#[test]
+fn several_directories_are_one_with_every_run_once() {
+    let shards = shards();
+    let results = Results::open_all(&shards).unwrap();
+    assert_eq!(ids(results.runs().unwrap()), [1, 2, 3, 4, 5]);
+    assert_eq!(ids(results.loads().unwrap()), [1, 2, 3, 4, 5]);
+    let backwards = Results::open_all(&[&shards[1], &shards[0]]).unwrap();
+    assert_eq!(ids(backwards.loads().unwrap()), [3, 4, 5, 1, 2]);
+    assert_eq!(
+        ids(Results::open_all(&[&shards[0], &shards[0]]).unwrap().loads().unwrap()),
+        [1, 2, 3]
+    );
+}
+
+#[test]
+fn a_table_that_only_some_directories_have_is_what_they_have() {
+    let shards = shards();
+    save(&runs().slice(2, 2), shards[1].path(), "banks.parquet");
+    let results = Results::open_all(&shards).unwrap();
+    assert_eq!(ids(results.table("banks").unwrap()), [4], "run 3 is of the first directory");
+    assert!(results.has("banks").unwrap() && !results.has("slices").unwrap());
+    let error = results.table("slices").err().unwrap().to_string();
+    let all: Vec<String> = shards.iter().map(|shard| shard.path().display().to_string()).collect();
+    assert!(error.contains(&all.join(", ")), "{error}");
+}
+
+#[test]
+fn each_file_of_a_table_by_itself_gives_what_the_table_gives() {
+    let shards = shards();
+    let results = Results::open_all(&shards).unwrap();
+    let count = |frame: LazyFrame| Ok(frame.group_by_stable([col("run_id")]).agg([len()]));
+    assert_eq!(ids(results.by_file("loads", count).unwrap()), [1, 2, 3, 4, 5]);
+}
+
+type OfLoads<'a> = &'a dyn Fn(LazyFrame, &[&str]) -> warpmem_analysis::Result<LazyFrame>;
+
+/// Files of one run (their footers say so), of two, and of a run that an earlier directory has.
+#[test]
+fn functions_by_run_give_what_they_give_of_the_whole_table() {
+    let directories: Vec<_> = (0..2).map(|_| tempfile::tempdir().unwrap()).collect();
+    let loads = |runs: [&str; 4]| {
+        df!("run_id" => runs, "load_time" => [10i64, 20, 30, 40],
+            "divergence" => [Some(4i64), None, Some(6), Some(6)], "in_mc_divergence" => [Some(1i64), None, Some(3), Some(2)])
+        .unwrap()
+    };
+    let (one, other) = (directories[0].path(), directories[1].path());
+    for directory in [one, other] {
+        fs::create_dir(directory.join("loads")).unwrap();
+    }
+    save(&loads(["a"; 4]), one, "loads/a.parquet");
+    save(&loads(["b", "b", "c", "c"]), one, "loads/b.parquet");
+    save(&loads(["a"; 4]), other, "loads/a.parquet");
+    save(
+        &loads(["d"; 4])
+            .filter(&BooleanChunked::new("".into(), [true, true, true, false]))
+            .unwrap(),
+        other,
+        "loads/d.parquet",
+    );
+    for (directory, runs) in [(one, vec!["a", "b", "c"]), (other, vec!["a", "d"])] {
+        save(&df!("run_id" => runs).unwrap(), directory, "runs.parquet");
+    }
+    for results in [Results::open(one).unwrap(), Results::open_all(&[one, other]).unwrap()] {
+        let tails = |loads: LazyFrame, keys: &[&str]| tail(loads, "load_time", keys);
+        let functions: [OfLoads; 3] = [&divergence, &load_time, &tails];
+        for function in functions {
+            let by_run = results.by_run("loads", function).unwrap().collect().unwrap();
+            let whole = function(results.loads().unwrap(), &["run_id"]).unwrap().collect().unwrap();
+            assert!(by_run.equals_missing(&whole), "{by_run:?} {whole:?}");
+        }
+    }
+}
+
+#[test]
+fn a_sweep_under_way_is_read_as_the_cells_of_its_plan_that_have_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("unfinished"), "# words\nb\nbegun\nmissing\na\n").unwrap();
+    let results = || Results::open(directory.path()).unwrap();
+    assert!(!results().has("runs").unwrap());
+    let loads = directory.path().join("loads");
+    fs::create_dir(&loads).unwrap();
+    for (row, name) in [(1, "b"), (0, "a"), (2, "begun"), (3, "older")] {
+        let cell = directory.path().join("cells").join(name);
+        fs::create_dir_all(&cell).unwrap();
+        let run = runs().slice(row, 1);
+        save(&run, &loads, &format!("{name}.parquet"));
+        if name != "begun" {
+            save(&run, &cell, "runs.parquet");
+        }
+    }
+    assert_eq!(ids(results().runs().unwrap()), [2, 1], "as the plan has them");
+    assert_eq!(ids(results().loads().unwrap()), [2, 1]);
+    save(&runs(), directory.path(), "runs.parquet");
+    fs::remove_file(directory.path().join("unfinished")).unwrap();
+    assert_eq!(ids(results().runs().unwrap()), [1, 2, 3, 4, 5, 6]);
 }
 
 #[test]

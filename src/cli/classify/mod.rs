@@ -10,7 +10,7 @@ use super::machines::{MACHINE_HELP, Overrides};
 use super::output::{note, print};
 use super::policies::PolicyOptions;
 use super::progress::Board;
-use super::report;
+use super::run_row;
 use super::staged;
 use super::traces::NamedTrace;
 use anyhow::bail;
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 use warpmem::classify::{Classified, Ideal, Runs, columns};
 use warpmem::machine::Machine;
-use warpmem::record::{NoLoads, RunResult};
+use warpmem::record::{Discard, RunResult};
 use warpmem::registry::policy_name;
 
 /// Tell what kind of workload traces are, by the classes of the papers
@@ -118,8 +118,8 @@ fn plan<'a>(
     for trace in traces {
         for machine in machines {
             let path = trace.trace.path();
-            let command = report::command(path, &args.machine, &args.policies, &args.overrides);
-            cells.push(Cell::new(trace, machine.clone(), command)?);
+            let command = run_row::command(path, &args.machine, &args.policies, &args.overrides);
+            cells.push(Cell::new(trace, machine.clone(), &args.overrides, command)?);
         }
     }
     check_distinct(&cells)?;
@@ -132,7 +132,7 @@ fn run(args: &Args, cells: &[Cell<'_>]) -> anyhow::Result<Vec<RunResult>> {
     let instructions = cells.iter().map(|cell| cell.trace.warp_instructions()).sum();
     let board = Board::new(Interrupt::install()?, cells.len(), ctas, instructions);
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let simulate = |_, cell: &Cell<'_>| cell.simulate(&mut NoLoads, None, &board);
+    let simulate = |_, cell: &Cell<'_>| cell.simulate(&mut Discard, &board);
     let ends = side_by_side(cells, jobs.min(cells.len()), &board, simulate)?;
     let summary = board.finish();
     let mut results = Vec::new();

@@ -1,7 +1,7 @@
 //! Classes for people.
 
 use super::super::format::aligned;
-use super::super::report::shown;
+use super::super::run_row::shown;
 use warpmem::classify::{Classified, Ideal};
 
 /// A column: its heading, in three lines, and what stands in it.

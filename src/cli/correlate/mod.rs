@@ -11,10 +11,10 @@ mod traces;
 use self::ours::Outcome;
 use self::past::Past;
 use self::plan::Skipped;
+use super::chart;
 use super::format::Format;
 use super::machines::Overrides;
 use super::output::print;
-use super::picture;
 use super::policies::List;
 use super::staged;
 use clap::ValueHint;
@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long)]
     kernels: bool,
     /// Draw both sides' cycles, as SVG or PNG by the name's ending
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = picture::parse_path)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = chart::parse_path)]
     plot: Option<PathBuf>,
     /// What to print; in JSON it is an object of `runs`, `kernels` where asked for, and `summary`
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -130,7 +130,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         return Err(failure.unwrap_or_else(|| anyhow::anyhow!("no run of the reference is left")));
     }
     if let Some(path) = &args.plot {
-        picture::write(path, &plot::Cycles(&comparisons))?;
+        chart::write(path, &plot::chart(&comparisons)?.svg()?)?;
     }
     print(&match args.format {
         Format::Table => table::text(&comparisons, args.kernels, args.speed),

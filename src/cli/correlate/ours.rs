@@ -6,7 +6,7 @@ use super::super::interrupt::Interrupt;
 use super::super::output::note;
 use super::super::policies::PolicyOptions;
 use super::super::progress::Board;
-use super::super::report;
+use super::super::run_row;
 use super::super::traces::NamedTrace;
 use super::Args;
 use super::plan::{Planned, Skipped};
@@ -17,7 +17,7 @@ use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use warpmem::correlate::{Comparison, Figures, KernelFigures};
 use warpmem::engine::RunError;
-use warpmem::record::{NoLoads, run_row_json};
+use warpmem::record::{Discard, run_row_json};
 use warpmem_trace::Trace;
 
 /// What came of the runs.
@@ -97,9 +97,9 @@ fn run_one(run: &Planned, trace: &NamedTrace, board: &Board) -> anyhow::Result<F
     let path = trace.trace.path();
     let trace = NamedTrace { name: run.trace.clone(), trace: Trace::open(path)? };
     let command =
-        report::command(path, &run.machine_name, &PolicyOptions::default(), &run.overrides);
-    let cell = Cell::new(&trace, run.machine.clone(), command)?;
-    let result = cell.simulate(&mut NoLoads, None, board)?;
+        run_row::command(path, &run.machine_name, &PolicyOptions::default(), &run.overrides);
+    let cell = Cell::new(&trace, run.machine.clone(), &run.overrides, command)?;
+    let result = cell.simulate(&mut Discard, board)?;
     let seconds = cpu_seconds().zip(begun).map(|(end, begun)| end - begun);
     let kernels = result.kernels.iter().map(KernelFigures::from).collect();
     let figures = Figures::of_row(&run_row_json(&cell.key, &result), kernels)?;

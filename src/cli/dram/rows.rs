@@ -2,7 +2,7 @@
 
 use super::super::format::{self, Format, aligned};
 use super::super::output::width;
-use super::super::report::shown;
+use super::super::run_row::shown;
 use serde_json::{Map, Value};
 use warpmem::dram::alone::{Outcome, Row, columns, rows};
 

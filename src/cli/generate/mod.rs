@@ -1,7 +1,7 @@
 //! `warpmem generate`: one subcommand per generator, from their registry, and one for a whole suite.
 
 mod kernel;
-mod suite;
+pub mod suite;
 
 use super::list;
 use super::output::print;

@@ -54,7 +54,7 @@ Examples:
   warpmem compare suite/suite.toml --dram-scheduler fcfs,fr-fcfs --baseline fr-fcfs";
 
 /// Name of the manifest in its folder.
-const MANIFEST: &str = "suite.toml";
+pub const MANIFEST: &str = "suite.toml";
 
 pub fn command(name: &'static str) -> Command {
     Args::augment_args(Command::new(name))
@@ -65,7 +65,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let planned = suite.plan(args.size.as_deref(), &args.only)?;
     match &args.output {
         Some(output) if !args.list => {
-            generate(&suite.name, &planned, output, args.jobs, !args.only.is_empty())
+            let jobs = args.jobs.map_or(0, NonZeroUsize::get);
+            let part = !args.only.is_empty();
+            generate(&suite.name, &planned, output, jobs, part, &Interrupt::install()?)
         }
         _ => print(&listed(&planned)),
     }
@@ -78,20 +80,23 @@ fn listed(planned: &[Planned]) -> String {
     aligned(&planned.iter().map(row).collect::<Vec<_>>(), &[])
 }
 
-fn generate(
+/// Generates the traces of a suite into a folder, on `jobs` threads or, if 0, one per processor. With
+/// `is_part` the manifest keeps what else it lists.
+pub fn generate(
     name: &str,
     planned: &[Planned],
     folder: &Path,
-    jobs: Option<NonZeroUsize>,
+    jobs: usize,
     is_part: bool,
+    interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
     fs::create_dir_all(folder)
         .with_context(|| format!("failed to create folder {}", folder.display()))?;
     let manifest = folder.join(MANIFEST);
     staged::check(&manifest)?;
-    let work = Work { folder, interrupt: Interrupt::install()?, bar: progress_bar(planned.len()) };
+    let work = Work { folder, interrupt: interrupt.clone(), bar: progress_bar(planned.len()) };
     let begun = Instant::now();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.map_or(0, NonZeroUsize::get));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs);
     let pool = pool.build().context("failed to start threads")?;
     let made: anyhow::Result<Vec<(Listed, TraceSummary)>> =
         pool.install(|| planned.par_iter().map(|planned| work.generate(planned)).collect());

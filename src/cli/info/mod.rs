@@ -11,7 +11,7 @@ use super::machines::{MACHINE_HELP, Overrides};
 use super::output::print;
 use super::progress::bar;
 use super::traces::NamedTrace;
-use super::{picture, staged};
+use super::{chart, staged};
 use clap::ValueHint;
 use serde_json::json;
 use std::ops::ControlFlow;
@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 8)]
     top: usize,
     /// Draw the figures, as SVG or PNG by the name's ending
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = picture::parse_path)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = chart::parse_path)]
     plot: Option<PathBuf>,
     /// What to print
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
@@ -69,7 +69,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let trace = NamedTrace::open(&args.trace)?;
     let profile = if args.brief { None } else { Some(read(args, &trace)?) };
     if let Some((path, profile)) = args.plot.as_ref().zip(profile.as_ref()) {
-        picture::write(path, &plot::Panels { name: &trace.name, profile })?;
+        chart::write(path, &plot::sheet(&trace.name, profile)?.svg()?)?;
     }
     print(&match (args.format, &profile) {
         (TextFormat::Table, None) => index::brief(&trace),

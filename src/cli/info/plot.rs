@@ -1,116 +1,83 @@
-//! A profile as a picture of several panels.
+//! A profile as a picture of several charts.
 
-use super::super::picture::{COLOURS, FONT, Picture};
+use super::super::chart::{Axis, Bars, Chart, Lines, Sheet};
+use super::profile::{in_ranges, name};
 use super::text::{cut, size};
-use plotters::coord::Shift;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::iter::once;
-use warpmem::profile::{Access, Bin, Divergence, Profile, Reuse, SharedBin};
+use warpmem::profile::{InstructionKind, Profile, Reuse, SharedBin};
+use warpmem_analysis::polars::df;
 
-/// Heights of text, pixels.
-const TITLE: u32 = 21;
-const TEXT: u32 = 17;
-const LABEL: u32 = 15;
-/// Width and height of a panel, and of the line above all.
-const PANEL: (u32, u32) = (720, 420);
-const HEADING: u32 = 48;
-const PANELS: (usize, usize) = (3, 2);
 /// Kinds of instructions that are drawn.
 const KINDS: usize = 10;
+/// The smallest cache of which misses are drawn, lines.
+const SMALLEST: u64 = 8;
 
 /// The figures of a trace.
-pub struct Panels<'a> {
-    pub name: &'a str,
-    pub profile: &'a Profile,
+pub fn sheet(name: &str, profile: &Profile) -> anyhow::Result<Sheet> {
+    let charts = vec![
+        mix(profile)?,
+        divergence(profile)?,
+        reuse(profile)?,
+        misses(profile)?,
+        sharing(profile)?,
+        channels(profile)?,
+    ];
+    Ok(Sheet {
+        name: "trace".to_owned(),
+        title: format!("{name}: what the trace asks for"),
+        charts,
+    })
 }
 
-impl Picture for Panels<'_> {
-    fn size(&self) -> (u32, u32) {
-        (PANEL.0 * PANELS.1 as u32, PANEL.1 * PANELS.0 as u32 + HEADING)
+/// Shares of something: a bar for each category and series.
+#[derive(Default)]
+struct Shares {
+    category: Vec<String>,
+    series: Vec<&'static str>,
+    share: Vec<f64>,
+}
+
+impl Shares {
+    fn push(&mut self, category: impl Into<String>, series: &'static str, share: f64) {
+        self.category.push(category.into());
+        self.series.push(series);
+        self.share.push(share);
     }
 
-    fn draw<D: DrawingBackend>(&self, area: &DrawingArea<D, Shift>) -> anyhow::Result<()>
-    where
-        D::ErrorType: 'static,
-    {
-        let (heading, panels) = area.split_vertically(HEADING);
-        let style =
-            (FONT, TITLE + 5).into_text_style(area).pos(Pos::new(HPos::Center, VPos::Center));
-        let title = format!("{}: what the trace asks for", cut(self.name));
-        heading.draw_text(&title, &style, (PANEL.0 as i32, HEADING as i32 / 2))?;
-        let panels = panels.split_evenly(PANELS);
-        let profile = self.profile;
-        bars(&panels[0], &mix(profile))?;
-        bars(&panels[1], &divergence(profile))?;
-        bars(&panels[2], &reuse(profile))?;
-        draw_misses(&panels[3], profile)?;
-        bars(&panels[4], &sharing(profile))?;
-        bars(&panels[5], &channels(profile))
+    fn bars(whole: &str) -> Bars {
+        Bars::new("category", "series", "share", Axis::percent(whole)).whole()
+    }
+
+    fn chart(self, name: &str, title: impl Into<String>, bars: Bars) -> anyhow::Result<Chart> {
+        let Shares { category, series, share } = self;
+        let data = df!("category" => category, "series" => series, "share" => share)?;
+        Ok(Chart::new(name, title, "", data, bars))
     }
 }
 
-/// Groups of bars side by side, all shares in percent.
-struct Bars {
-    title: String,
-    x: String,
-    y: &'static str,
-    /// One for each group; an empty one is not written.
-    labels: Vec<String>,
-    /// Names, empty where there is one series, and a bar for each group.
-    series: Vec<(String, Vec<f64>)>,
-    /// A level that is drawn across.
-    level: Option<f64>,
-}
-
-fn percent(shares: impl Iterator<Item = f64>) -> Vec<f64> {
-    shares.map(|share| 100.0 * share).collect()
-}
-
-fn mix(profile: &Profile) -> Bars {
+fn mix(profile: &Profile) -> anyhow::Result<Chart> {
     let kinds = &profile.all.mix.kinds;
     let (drawn, rest) = kinds.split_at(kinds.len().min(KINDS));
-    let mut bars: Vec<(String, f64)> = drawn.iter().map(|k| (k.name.clone(), k.share)).collect();
+    let share = |kind: &InstructionKind| kind.share;
+    let mut shares = Shares::default();
+    drawn.iter().for_each(|kind| shares.push(&kind.name, "instructions", share(kind)));
     if !rest.is_empty() {
-        bars.push(("the rest".to_owned(), rest.iter().map(|kind| kind.share).sum()));
+        shares.push("the rest", "instructions", rest.iter().map(share).sum());
     }
-    let (labels, shares): (Vec<_>, Vec<_>) = bars.into_iter().unzip();
-    Bars {
-        title: "Instructions".to_owned(),
-        x: String::new(),
-        y: "of warp instructions, %",
-        labels,
-        series: vec![(String::new(), percent(shares.into_iter()))],
-        level: None,
-    }
+    shares.chart("mix", "Instructions", Shares::bars("of warp instructions"))
 }
 
-fn divergence(profile: &Profile) -> Bars {
-    let occurring =
-        || profile.all.divergence.iter().filter(|divergence| divergence.instructions > 0);
-    let most = occurring().filter_map(|divergence| divergence.lines.max).max().unwrap_or(1).max(32);
-    let share = |divergence: &Divergence, lines: u32| {
-        let bin = divergence.lines.histogram.iter().find(|bin| bin.value == lines);
-        bin.map_or(0.0, |&Bin { count, .. }| count as f64 / divergence.instructions as f64)
-    };
-    let is_named = |lines: &u32| *lines < 3 || lines.is_multiple_of(4);
-    let name = |access| match access {
-        Access::Load => "loads",
-        Access::Store => "stores",
-        Access::Atomic => "atomics",
-    };
-    Bars {
-        title: "Requests of a global access".to_owned(),
-        x: format!("different lines of {} bytes of a warp instruction", profile.line_bytes),
-        y: "of these instructions, %",
-        labels: (1..=most)
-            .map(|n| if is_named(&n) { n.to_string() } else { String::new() })
-            .collect(),
-        series: occurring()
-            .map(|d| (name(d.access).to_owned(), percent((1..=most).map(|lines| share(d, lines)))))
-            .collect(),
-        level: None,
+fn divergence(profile: &Profile) -> anyhow::Result<Chart> {
+    let mut shares = Shares::default();
+    for divergence in profile.all.divergence.iter().filter(|d| d.instructions > 0) {
+        for (range, count) in in_ranges(divergence) {
+            let share = count as f64 / divergence.instructions as f64;
+            shares.push(range, name(divergence.access), share);
+        }
     }
+    let across = format!("different lines of {} bytes of a warp instruction", profile.line_bytes);
+    let bars = Shares::bars("of these instructions").across(across);
+    shares.chart("lines", "Requests of a global access", bars)
 }
 
 /// The shares of distances by powers of two, from 0, 1, 2 to 3, 4 to 7 on.
@@ -124,24 +91,18 @@ fn powers(reuse: &Reuse) -> Vec<f64> {
     shares
 }
 
-fn reuse(profile: &Profile) -> Bars {
-    let shares = powers(&profile.reuse);
-    // `4` stands for 4 to 7.
-    let labels = (0..shares.len()).map(|power| match power {
-        0 | 1 => power.to_string(),
-        _ => short(1 << (power - 1)),
-    });
-    Bars {
-        title: "Reuse of global lines".to_owned(),
-        x: "other lines since the last access, from".to_owned(),
-        y: "of accesses, %",
-        labels: labels.chain(once("first".to_owned())).collect(),
-        series: vec![(
-            String::new(),
-            percent(shares.iter().copied().chain(profile.reuse.cold_share)),
-        )],
-        level: None,
+fn reuse(profile: &Profile) -> anyhow::Result<Chart> {
+    let mut shares = Shares::default();
+    for (power, share) in powers(&profile.reuse).into_iter().enumerate() {
+        // `4` stands for 4 to 7.
+        let from = if power < 2 { power as u64 } else { 1 << (power - 1) };
+        shares.push(short(from), "accesses", share);
     }
+    if let Some(share) = profile.reuse.cold_share {
+        shares.push("first", "accesses", share);
+    }
+    let bars = Shares::bars("of accesses").across("other lines since the last access, from");
+    shares.chart("reuse", "Reuse of global lines", bars)
 }
 
 /// `512`, `4k`, `2M`: powers of two, in units of them.
@@ -153,194 +114,81 @@ fn short(number: u64) -> String {
     }
 }
 
-fn sharing(profile: &Profile) -> Bars {
+/// Miss ratios by cache size, with the sizes that are named marked.
+fn misses(profile: &Profile) -> anyhow::Result<Chart> {
+    let reuse = &profile.reuse;
+    let bytes = |lines: u64| lines * u64::from(profile.line_bytes);
+    let largest = reuse.caches.iter().map(|cache| cache.bytes);
+    let end = largest.chain(reuse.histogram.last().map(|bin| bytes(bin.to))).max().unwrap_or(0);
+    let curve = curve(reuse).into_iter().map(|(lines, ratio)| (bytes(lines), Some(ratio), None));
+    let last = (end, reuse.cold_share, None);
+    // A mark with a name.
+    let caches = reuse.caches.iter();
+    let caches = caches.map(|cache| (cache.bytes, cache.miss_ratio, Some(size(cache.bytes))));
+    let points =
+        curve.chain([last]).chain(caches).filter(|point| point.0 <= end && point.1.is_some());
+    let (mut sizes, mut ratios, mut names) = (vec![], vec![], vec![]);
+    for (size, ratio, name) in points {
+        sizes.push(size);
+        ratios.push(ratio);
+        names.push(name);
+    }
+    let series = vec!["LRU"; sizes.len()];
+    let data = df!("size" => sizes, "misses" => ratios, "cache" => names, "series" => series)?;
+    let (x, y) = (Axis::new("cache size", "").log(), Axis::percent("of accesses"));
+    let lines = Lines::new("size", "misses", "series", x, y)
+        .marks("cache")
+        .ticks(sizes_along())
+        .with_zero();
+    Ok(Chart::new("misses", "Misses of a fully associative LRU cache", "", data, lines))
+}
+
+/// Every other power of two.
+fn sizes_along() -> impl Iterator<Item = (f64, String)> {
+    (0..32).map(|power| 1u64 << (2 * power)).map(|bytes| (bytes as f64, size(bytes)))
+}
+
+/// Lines of caches and the miss ratios that are known of them, from the smallest that is drawn on.
+fn curve(reuse: &Reuse) -> Vec<(u64, f64)> {
+    let first = SMALLEST.max(reuse.least_cache_lines());
+    let known = reuse.histogram.iter().filter_map(|bin| Some((bin.to, bin.miss_ratio?)));
+    let (before, behind): (Vec<_>, Vec<_>) = known.partition(|&(lines, _)| lines <= first);
+    // A cache that is smaller than every distance misses all.
+    let start = (first, before.last().map_or(1.0, |&(_, ratio)| ratio));
+    once(start).chain(behind).collect()
+}
+
+fn sharing(profile: &Profile) -> anyhow::Result<Chart> {
     let (lines, rows) = (&profile.line_sharing.by_ctas, &profile.spread.row_sharing.by_ctas);
-    let groups = lines.len().max(rows.len());
-    let longest = if lines.len() == groups { lines } else { rows };
+    let longest = if lines.len() >= rows.len() { lines } else { rows };
     let label = |bin: &SharedBin| match bin.to_ctas - bin.from_ctas {
         0 => bin.from_ctas.to_string(),
         _ => format!("≤ {}", short(bin.to_ctas)),
     };
-    let series = |name: &str, bins: &[SharedBin], of: fn(&SharedBin) -> f64| {
-        (name.to_owned(), percent((0..groups).map(|at| bins.get(at).map_or(0.0, of))))
+    let mut shares = Shares::default();
+    for (at, category) in longest.iter().map(label).enumerate() {
+        let of = |bins: &[SharedBin], of: fn(&SharedBin) -> f64| bins.get(at).map_or(0.0, of);
+        shares.push(&category, "lines", of(lines, |bin| bin.share));
+        shares.push(&category, "accesses to lines", of(lines, |bin| bin.access_share));
+        shares.push(&category, "rows", of(rows, |bin| bin.share));
+    }
+    let bars = Shares::bars("of all").across("CTAs that touch a line or a DRAM row");
+    shares.chart("sharing", "Sharing among CTAs", bars)
+}
+
+fn channels(profile: &Profile) -> anyhow::Result<Chart> {
+    let spread = &profile.spread;
+    let (lines, accesses) = (&spread.lines_per_channel, &profile.all.spread.accesses_per_channel);
+    let share = |counts: &[u64], channel: usize| {
+        counts[channel] as f64 / counts.iter().sum::<u64>().max(1) as f64
     };
-    Bars {
-        title: "Sharing among CTAs".to_owned(),
-        x: "CTAs that touch a line or a DRAM row".to_owned(),
-        y: "of all, %",
-        labels: longest.iter().map(label).collect(),
-        series: vec![
-            series("lines", lines, |bin| bin.share),
-            series("accesses to lines", lines, |bin| bin.access_share),
-            series("rows", rows, |bin| bin.share),
-        ],
-        level: None,
+    let mut shares = Shares::default();
+    for channel in 0..lines.len() {
+        shares.push(channel.to_string(), "distinct lines", share(lines, channel));
+        shares.push(channel.to_string(), "accesses", share(accesses, channel));
     }
-}
-
-fn channels(profile: &Profile) -> Bars {
-    let shares = |counts: &[u64]| {
-        let sum = counts.iter().sum::<u64>().max(1) as f64;
-        percent(counts.iter().map(|&count| count as f64 / sum))
-    };
-    let (lines, accesses) =
-        (&profile.spread.lines_per_channel, &profile.all.spread.accesses_per_channel);
-    let every = lines.len().div_ceil(32);
-    let label = |channel: usize| {
-        if channel.is_multiple_of(every) { channel.to_string() } else { String::new() }
-    };
-    Bars {
-        title: format!("Channels of {}", cut(&profile.spread.machine)),
-        x: "channel".to_owned(),
-        y: "of all, %",
-        labels: (0..lines.len()).map(label).collect(),
-        series: vec![
-            ("distinct lines".to_owned(), shares(lines)),
-            ("accesses".to_owned(), shares(accesses)),
-        ],
-        level: Some(100.0 / lines.len() as f64),
-    }
-}
-
-fn grey(shade: u8) -> RGBColor {
-    RGBColor(shade, shade, shade)
-}
-
-fn bars<D: DrawingBackend>(area: &DrawingArea<D, Shift>, bars: &Bars) -> anyhow::Result<()>
-where
-    D::ErrorType: 'static,
-{
-    let groups = bars.labels.len();
-    let tallest = bars.series.iter().flat_map(|(_, values)| values).copied().fold(0.0, f64::max);
-    let has_legend = bars.series.iter().any(|(name, _)| !name.is_empty());
-    let room = if has_legend { 1.08 + 0.09 * bars.series.len() as f64 } else { 1.08 };
-    let top = tallest.max(bars.level.unwrap_or(0.0)).max(1e-3) * room;
-    let mut chart = ChartBuilder::on(area)
-        .caption(&bars.title, (FONT, TITLE))
-        .margin(12)
-        .margin_right(20)
-        .x_label_area_size(58)
-        .y_label_area_size(70)
-        .build_cartesian_2d(0.0..groups.max(1) as f64, 0.0..top)?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .light_line_style(grey(243))
-        .bold_line_style(grey(225))
-        .x_labels(0)
-        .max_light_lines(1)
-        .x_desc(&bars.x)
-        .y_desc(bars.y)
-        .label_style((FONT, LABEL))
-        .axis_desc_style((FONT, TEXT))
-        .y_label_formatter(&|&share| if share > 100.0 { String::new() } else { format!("{share}") })
-        .draw()?;
-    let width = 0.8 / bars.series.len().max(1) as f64;
-    for (number, (name, values)) in bars.series.iter().enumerate() {
-        let colour = COLOURS[number % COLOURS.len()];
-        let left = move |group: usize| group as f64 + 0.1 + width * number as f64;
-        let drawn = values.iter().enumerate().filter(|(_, value)| **value > 0.0);
-        let rectangles = drawn.map(|(group, &value)| {
-            Rectangle::new([(left(group), 0.0), (left(group) + width, value)], colour.filled())
-        });
-        let series = chart.draw_series(rectangles)?;
-        if !name.is_empty() {
-            let key = move |(x, y)| Rectangle::new([(x, y - 6), (x + 14, y + 6)], colour.filled());
-            series.label(name).legend(key);
-        }
-    }
-    if let Some(level) = bars.level {
-        let line = [(0.0, level), (groups as f64, level)];
-        chart.draw_series(LineSeries::new(line, BLACK.stroke_width(1)))?;
-    }
-    if has_legend {
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .label_font((FONT, LABEL))
-            .background_style(WHITE.mix(0.85))
-            .border_style(grey(200))
-            .draw()?;
-    }
-    let (left, above) = area.get_base_pixel();
-    let style = (FONT, LABEL).into_text_style(area).pos(Pos::new(HPos::Center, VPos::Top));
-    let room = f64::from(PANEL.0 - 120) / groups.max(1) as f64;
-    for (group, label) in bars.labels.iter().enumerate() {
-        let (x, y) = chart.backend_coord(&(group as f64 + 0.5, 0.0));
-        for (line, word) in lines(label, room).into_iter().enumerate() {
-            let at = (x - left, y - above + 6 + line as i32 * (LABEL as i32 + 1));
-            area.draw_text(word, &style, at)?;
-        }
-    }
-    Ok(())
-}
-
-/// A label in one line, or word by word where it would not fit.
-fn lines(label: &str, room: f64) -> Vec<&str> {
-    let fits = label.chars().count() as f64 * f64::from(LABEL) * 0.5 < room;
-    if fits { vec![label] } else { label.split(' ').collect() }
-}
-
-/// Lines of caches and the miss ratios that are known of them.
-fn curve(reuse: &Reuse) -> Vec<(u64, f64)> {
-    reuse.histogram.iter().filter_map(|bin| Some((bin.to, bin.miss_ratio?))).collect()
-}
-
-/// Miss ratios by cache size, with the sizes that are named marked.
-fn draw_misses<D: DrawingBackend>(
-    area: &DrawingArea<D, Shift>,
-    profile: &Profile,
-) -> anyhow::Result<()>
-where
-    D::ErrorType: 'static,
-{
-    let reuse = &profile.reuse;
-    let bytes = |lines: u64| lines as f64 * f64::from(profile.line_bytes);
-    let largest = reuse.caches.iter().map(|cache| cache.bytes as f64);
-    let end = largest.chain(reuse.histogram.last().map(|bin| bytes(bin.to))).fold(1.0, f64::max);
-    let start = bytes(8);
-    let mut chart = ChartBuilder::on(area)
-        .caption("Misses of a fully associative LRU cache", (FONT, TITLE))
-        .margin(12)
-        .margin_right(20)
-        .x_label_area_size(58)
-        .y_label_area_size(70)
-        .build_cartesian_2d(
-            (start..end.max(2.0 * start) * 2.0).log_scale().base(2.0),
-            0.0..104.0,
-        )?;
-    chart
-        .configure_mesh()
-        .light_line_style(grey(243))
-        .bold_line_style(grey(225))
-        .x_desc("cache size")
-        .y_desc("of accesses, %")
-        .label_style((FONT, LABEL))
-        .axis_desc_style((FONT, TEXT))
-        .max_light_lines(1)
-        .x_label_formatter(&|bytes| size(*bytes as u64))
-        .y_label_formatter(&|share| format!("{share:.0}"))
-        .draw()?;
-    let curve = curve(reuse).into_iter().map(|(lines, ratio)| (bytes(lines), 100.0 * ratio));
-    let first = start.max(bytes(reuse.least_cache_lines()));
-    let (before, behind): (Vec<_>, Vec<_>) = curve.partition(|&(size, _)| size <= first);
-    // A cache that is smaller than every distance misses all.
-    let first = (first, before.last().map_or(100.0, |&(_, misses)| misses));
-    let last = reuse.cold_share.map(|ratio| (end, 100.0 * ratio));
-    let curve = once(first).chain(behind).chain(last).filter(|&(size, _)| size <= end);
-    chart.draw_series(LineSeries::new(curve, COLOURS[0].stroke_width(2)))?;
-    let marked = reuse.caches.iter().filter_map(|cache| {
-        Some((cache.bytes as f64, 100.0 * cache.miss_ratio?, size(cache.bytes)))
-    });
-    let right = Pos::new(HPos::Left, VPos::Bottom);
-    let style = (FONT, LABEL).into_text_style(area).pos(right);
-    chart.draw_series(marked.map(|(bytes, misses, name)| {
-        EmptyElement::at((bytes, misses))
-            + Circle::new((0, 0), 5, COLOURS[1].filled())
-            // Below the dot where there is no room above.
-            + Text::new(name, (6, if misses > 92.0 { 20 } else { -5 }), style.clone())
-    }))?;
-    Ok(())
+    let bars = Shares::bars("of all").across("channel").reference(100.0 / lines.len() as f64);
+    shares.chart("channels", format!("Channels of {}", cut(&spread.machine)), bars)
 }
 
 #[cfg(test)]
@@ -365,11 +213,8 @@ mod tests {
             caches: Vec::new(),
         };
         assert_eq!(curve(&reuse), [(8, 0.5), (16, 0.25)]);
-    }
-
-    #[test]
-    fn a_long_label_is_written_word_by_word() {
-        assert_eq!(lines("load global", 200.0), ["load global"]);
-        assert_eq!(lines("load global", 60.0), ["load", "global"]);
+        // Followed one line in two: caches of 16 lines are the smallest that are told.
+        let sampled = Reuse { lines_per_followed: 2, ..reuse };
+        assert_eq!(curve(&sampled), [(16, 0.25)]);
     }
 }

@@ -108,7 +108,7 @@ fn share(part: &Part, kind: &InstructionKind) -> String {
     of_part.map_or(String::new(), |kind| percent(Some(kind.share)))
 }
 
-fn name(access: Access) -> &'static str {
+pub fn name(access: Access) -> &'static str {
     match access {
         Access::Load => "load",
         Access::Store => "store",
@@ -172,16 +172,20 @@ const RANGES: [(&str, u32, u32); 7] = [
     ("more", 33, u32::MAX),
 ];
 
+/// The instructions with so many lines, by the range's name.
+pub fn in_ranges(divergence: &Divergence) -> [(&'static str, u64); RANGES.len()] {
+    RANGES.map(|(name, from, to)| {
+        let inside = |bin: &&Bin| (from..=to).contains(&bin.value);
+        (name, divergence.lines.histogram.iter().filter(inside).map(|bin| bin.count).sum())
+    })
+}
+
 fn histogram(all: &Part) -> String {
     let heading = once(String::new()).chain(RANGES.map(|(name, ..)| name.to_owned())).collect();
     let occurring = all.divergence.iter().filter(|divergence| divergence.instructions > 0);
     let rows = occurring.map(|divergence| {
-        let of_range = |(_, from, to): (&str, u32, u32)| {
-            let inside = |bin: &&Bin| (from..=to).contains(&bin.value);
-            let bins = divergence.lines.histogram.iter().filter(inside);
-            percent_of(bins.map(|bin| bin.count).sum(), divergence.instructions)
-        };
-        once(name(divergence.access).to_owned()).chain(RANGES.map(of_range)).collect()
+        let share = |(_, count)| percent_of(count, divergence.instructions);
+        once(name(divergence.access).to_owned()).chain(in_ranges(divergence).map(share)).collect()
     });
     aligned(&once(heading).chain(rows).collect::<Vec<Vec<_>>>(), &(1..8).collect::<Vec<_>>())
 }

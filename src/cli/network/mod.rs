@@ -5,10 +5,10 @@ mod plot;
 mod rows;
 mod run;
 
+use super::chart;
 use super::format::Format;
 use super::machines::{MACHINE_HELP, Overrides};
 use super::output::{note, print};
-use super::picture;
 use super::policies::List;
 use super::slots::Slot;
 use super::staged;
@@ -34,7 +34,7 @@ pub struct Args {
     #[command(flatten)]
     networks: Networks,
     /// Draw the curves, as SVG or PNG by the name's ending
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = picture::parse_path)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = chart::parse_path)]
     plot: Option<PathBuf>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -125,7 +125,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let pool = pool.context("failed to start threads")?;
     let (curves, told) = pool.install(|| run::measure(&curves, &plan))?;
     if let Some(path) = &args.plot {
-        picture::write(path, &plot::Plot(&curves))?;
+        chart::write(path, &plot::chart(&curves)?.svg()?)?;
     }
     note(&told);
     print(&rows::print(&curves, args.format))

@@ -1,7 +1,7 @@
 //! Curves for people and for programs.
 
 use super::super::format::{self, Format, aligned};
-use super::super::report::shown;
+use super::super::run_row::shown;
 use serde_json::{Map, Value};
 use warpmem::network::alone::{Point, columns, summary};
 

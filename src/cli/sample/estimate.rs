@@ -11,7 +11,7 @@ use crate::cli::machines::{MACHINE_HELP, Overrides};
 use crate::cli::output::{note, print};
 use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
-use crate::cli::report::command;
+use crate::cli::run_row::command;
 use crate::cli::slots::SLOTS;
 use crate::cli::traces::NamedTrace;
 use anyhow::Context;
@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use warpmem::cta::CtaNeeds;
 use warpmem::machine::Machine;
-use warpmem::record::{NoLoads, RunKey, RunResult};
+use warpmem::record::{Discard, RunKey, RunResult};
 use warpmem::sample::{
     Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Ratio, Ratios, Replicate,
     Size, WholeKernel, extrapolated, measured, write,
@@ -82,7 +82,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let trace = NamedTrace::open(&args.trace)?;
     let selected = args.part.selection().of(&trace.trace)?;
     // What cannot run on the machine is refused before any work.
-    let original = Cell::new(&trace, machine.clone(), command.clone())?;
+    let original = Cell::new(&trace, machine.clone(), &args.overrides, command.clone())?;
     let interrupt = Interrupt::install()?;
     let watch = Watch::new(interrupt.clone());
     let census =
@@ -94,7 +94,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let folder = tempfile::tempdir().context("failed to create a temporary directory")?;
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let traces = write_all(&trace, &parts, folder.path(), jobs, &interrupt)?;
-    let cell = |trace| Cell::new(trace, machine.clone(), command.clone());
+    let cell = |trace| Cell::new(trace, machine.clone(), &args.overrides, command.clone());
     let cells = traces.iter().map(cell).collect::<anyhow::Result<Vec<_>>>()?;
     let results = run(&cells, jobs, interrupt)?;
 
@@ -193,7 +193,7 @@ fn run(cells: &[Cell<'_>], jobs: usize, interrupt: Interrupt) -> anyhow::Result<
     let ctas = cells.iter().map(|cell| cell.trace.ctas()).sum();
     let instructions = cells.iter().map(|cell| cell.trace.warp_instructions()).sum();
     let board = Board::new(interrupt, cells.len(), ctas, instructions);
-    let simulate = |_, cell: &Cell<'_>| cell.simulate(&mut NoLoads, None, &board);
+    let simulate = |_, cell: &Cell<'_>| cell.simulate(&mut Discard, &board);
     let ends = side_by_side(cells, jobs.min(cells.len()), &board, simulate)?;
     let summary = board.finish();
     let (finished, failed): (Vec<_>, Vec<_>) = ends.into_iter().partition(Result::is_ok);

@@ -1,7 +1,7 @@
 //! What a sample holds and what it says of its trace, for people and programs.
 
 use crate::cli::format::aligned;
-use crate::cli::report::shown;
+use crate::cli::run_row::shown;
 use serde_json::{Value, json};
 use warpmem::sample::{Estimate, Part, QuantityEstimate};
 use warpmem_trace::{Trace, TraceSummary};

@@ -85,7 +85,7 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
         [s.dram_entered, s.dram_started, s.dram_finished].map(|at| at.0)
     });
     let left = bench.requests.in_flight() - fills.len();
-    let statistics = controller.finish(last);
+    let statistics = controller.statistics(last);
     Outcome { fills, stamps: stamps.collect(), statistics, left, states }
 }
 

@@ -3,7 +3,7 @@
 use super::{BankView, Family, QueueView, Scene, Scheduler, Slot};
 use crate::complexity::{Complexity, Shape};
 use crate::dram::Request;
-use crate::registry::{Entry, PolicyError, PolicyInfo};
+use crate::registry::{Entry, PolicyInfo};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "banked-fifo",
@@ -17,16 +17,9 @@ pub const ENTRY: Entry<dyn Family, Scene> = Entry {
     build: |scene, params| {
         params.none(&INFO)?;
         let dram = &scene.dram;
-        if dram.read_queue < dram.banks {
-            return Err(PolicyError::Params {
-                slot: "policy",
-                name: INFO.name.to_owned(),
-                message: format!(
-                    "a queue of {} requests cannot be divided among {} banks; valid: dram.read_queue >= dram.banks",
-                    dram.read_queue, dram.banks
-                ),
-            });
-        }
+        INFO.fits(dram.read_queue >= dram.banks, "dram.read_queue", dram.read_queue, || {
+            format!("a place for each of the {} banks, or more", dram.banks)
+        })?;
         Ok(Box::new(|_| Box::new(BankedFifo) as _))
     },
 };

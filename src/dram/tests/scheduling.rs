@@ -137,8 +137,8 @@ fn banked_fifo_divides_the_queue() {
     let error = SCHEDULERS.build("banked-fifo", &scene(&small)).err().unwrap();
     assert_eq!(
         error.to_string(),
-        "parameters of dram_scheduler `banked-fifo`: a queue of 3 requests cannot be divided among 4 banks; \
-         valid: dram.read_queue >= dram.banks"
+        "dram_scheduler `banked-fifo` does not fit the machine: `dram.read_queue` = 3 is not valid: \
+         expected a place for each of the 4 banks, or more"
     );
 }
 

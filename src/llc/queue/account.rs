@@ -2,7 +2,7 @@
 //! which nothing does costs nothing.
 
 use super::class_of;
-use crate::record::{CRITICAL_CLASSES, QueueResult};
+use crate::record::{CRITICAL_CLASSES, QueueLength, QueueResult};
 
 /// The counts, and what they are in the middle of.
 #[derive(Default)]
@@ -19,7 +19,7 @@ impl QueueAccount {
     /// A request has come to stand before the queue; `waits`: another waits there or in it.
     pub fn arrived(&mut self, critical_field: u8, waits: bool) {
         self.result.arrivals[class_of(critical_field)] += 1;
-        self.result.critical_fields += u64::from(critical_field);
+        self.result.critical_fields.record(critical_field.into());
         self.result.waiting_arrivals += u64::from(waits);
     }
 
@@ -44,11 +44,18 @@ impl QueueAccount {
     }
 
     fn count_until(&mut self, cycle: u64, length: u32) {
-        if length > 0 {
-            self.result.occupied_cycles += cycle - self.counted;
-            self.result.length_cycles += u64::from(length) * (cycle - self.counted);
-        }
+        self.result.length = self.length_until(cycle, length);
         self.counted = cycle;
+    }
+
+    /// What is counted of the queue's length by LLC cycle `cycle`, where it has this length since something happened.
+    pub fn length_until(&self, cycle: u64, length: u32) -> QueueLength {
+        let mut counted = self.result.length;
+        if length > 0 {
+            counted.occupied_cycles += cycle - self.counted;
+            counted.length_cycles += u64::from(length) * (cycle - self.counted);
+        }
+        counted
     }
 
     /// The counts of a run in which priorities rotated so often. `period` is that of the LLC's clock, in ticks.
@@ -72,8 +79,20 @@ mod tests {
         account.served(9, 1, 1, 0);
         account.entered(20, 0);
         account.served(20, 1, 1, 0);
-        let result = account.finish(0, 1);
-        assert_eq!((result.occupied_cycles, result.length_cycles), (7 + 1, 3 + 5 + 1));
+        let length = account.finish(0, 1).length;
+        assert_eq!((length.occupied_cycles, length.length_cycles), (7 + 1, 3 + 5 + 1));
+    }
+
+    #[test]
+    fn the_length_by_a_cycle_in_between_changes_nothing() {
+        let mut account = QueueAccount::default();
+        account.entered(3, 0);
+        account.entered(5, 1);
+        let by_cycle_8 = account.length_until(8, 2);
+        assert_eq!((by_cycle_8.occupied_cycles, by_cycle_8.length_cycles), (2 + 3, 2 + 2 * 3));
+        account.served(9, 2, 1, 0);
+        let length = account.finish(0, 1).length;
+        assert_eq!((length.occupied_cycles, length.length_cycles), (2 + 5, 2 + 2 * 5));
     }
 
     #[test]
@@ -87,7 +106,7 @@ mod tests {
         let result = account.finish(3, 10);
         assert_eq!(result.arrivals, [2, 0, 1, 0, 1]);
         assert_eq!(result.wait_cycles, [2, 0, 0, 0, 10]);
-        assert_eq!((result.critical_fields, result.waiting_arrivals), (38, 1));
+        assert_eq!((result.critical_fields.sum(), result.waiting_arrivals), (38, 1));
         assert_eq!(result.rotations, 3);
     }
 

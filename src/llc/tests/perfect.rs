@@ -30,8 +30,13 @@ fn everything_hits_and_nothing_goes_to_dram() {
         let hit = |turn: u64| Some(ARRIVE + turn + HIT);
         assert_eq!(cycles, [hit(0), hit(1), hit(2), hit(3), hit(4), None, hit(6)], "{overrides:?}");
         assert!(outcome.down.is_empty(), "{overrides:?}");
-        let hits =
-            CacheCounts { read_hits: 5, write_hits: 2, atomics: 1, ..CacheCounts::default() };
+        let hits = CacheCounts {
+            read_hits: 5,
+            write_hits: 2,
+            atomics: 1,
+            atomic_hits: 1,
+            ..CacheCounts::default()
+        };
         assert_eq!(outcome.result.cache, hits, "{overrides:?}");
     }
 }

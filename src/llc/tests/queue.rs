@@ -37,7 +37,7 @@ fn requests_of_instructions_with_few_have_their_turn_first() {
     assert_eq!(order("calrs-ideal"), [0, 4, 3, 6, 1, 2, 5]);
     let counts = run(&queue("fifo", &[]), &asks).result.queue;
     assert_eq!(counts.arrivals, [1, 2, 3, 0, 1]);
-    assert_eq!(counts.critical_fields, 1 + 2 * 2 + 3 * 3 + 32);
+    assert_eq!(counts.critical_fields.sum(), 1 + 2 * 2 + 3 * 3 + 32);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn hits_of_siblings_count_until_a_request_first_stands_before_the_queue() {
     let outcome = run(&queue("fifo", &["llc.queue=1", "llc.input_latency=20"]), &asks);
     let counts = &outcome.result.queue;
     assert_eq!(counts.arrivals, [0, 1, 0, 1, 2]);
-    assert_eq!(counts.critical_fields, 5 + 2 + 32 + 32);
+    assert_eq!(counts.critical_fields.sum(), 5 + 2 + 32 + 32);
     assert_eq!(counts.waiting_arrivals, 2, "the tags were taken, but nothing waited before");
     let enters = ARRIVE + 20 + HOLD + 1;
     assert_eq!(counts.refused_cycles, enters - (2 + ARRIVE + 20) + 1);
@@ -85,8 +85,8 @@ fn lengths_and_waits_of_a_queue_are_counted() {
     let outcome = run(&queue("fifo", &[]), &[hold(), ask(0, READ, 128), ask(0, READ, 256)]);
     let counts = &outcome.result.queue;
     // One in cycle 1, and in 2 and in the last; two between these.
-    assert_eq!(counts.occupied_cycles, 1 + 1 + (HOLD - 1) + 1);
-    assert_eq!(counts.length_cycles, 1 + 1 + 2 * (HOLD - 1) + 1);
+    assert_eq!(counts.length.occupied_cycles, 1 + 1 + (HOLD - 1) + 1);
+    assert_eq!(counts.length.length_cycles, 1 + 1 + 2 * (HOLD - 1) + 1);
     assert_eq!(counts.wait_cycles, [0, 0, 0, 0, 2 * (HOLD - 1)]);
     assert_eq!(counts.waiting_arrivals, 1, "the third finds the second");
 }

@@ -158,6 +158,17 @@ fn atomics_to_one_address_take_their_turns_at_the_tags() {
 }
 
 #[test]
+fn atomics_are_told_apart_by_what_they_found() {
+    // A miss of an atomic, one that joins it, a read that joins them, a hit of an atomic and one of a read.
+    let cycles = [(0, ATOMIC), (5, ATOMIC), (6, READ), (400, ATOMIC), (500, READ)];
+    let asks: Vec<Ask> = cycles.iter().map(|&(cycle, kind)| ask(cycle, kind, 0)).collect();
+    let cache = run(&bare(&[]), &asks).result.cache;
+    let atomics = [cache.atomic_misses, cache.atomic_pending_hits, cache.atomic_hits];
+    assert_eq!((atomics, cache.atomics), ([1, 1, 1], 3));
+    assert_eq!([cache.read_misses, cache.read_pending_hits, cache.read_hits], [1, 2, 2]);
+}
+
+#[test]
 fn an_atomic_leaves_its_sector_dirty_on_a_hit_and_on_a_miss() {
     let machine = bare(&["llc.cache.size_bytes=128", "llc.cache.ways=1"]);
     for before in [&[ask(0, READ, 0)][..], &[]] {

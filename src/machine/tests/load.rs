@@ -32,6 +32,16 @@ fn overrides_apply_in_order() {
 }
 
 #[test]
+fn a_machine_takes_overrides_as_its_preset_does() {
+    let overrides = ["dram.read_queue=128", "dram.page=5", "l1.enabled=false"].map(str::to_owned);
+    let of_machine = preset("li2015").with_overrides(&overrides).unwrap();
+    assert_eq!(of_machine, load("li2015", &overrides).unwrap());
+    let refused = |text: &str| preset("li2015").with_overrides(&[text.to_owned()]);
+    assert!(refused("dram.read_queue=0").is_err());
+    assert!(refused("dram.read_quue=1").is_err());
+}
+
+#[test]
 fn a_file_gives_what_differs_from_its_base() {
     let machine = load_text(
         "base = \"li2015\"\n[dram]\nread_queue = 128\n[dram.timing]\ntcl = 13\n[sm.units]\nsfu.latency = 9\n[l1]\n",

@@ -1,0 +1,67 @@
+//! How often each value occurs: what percentiles and tails are made of. Cycles repeat, so there are far fewer
+//! values than rows, and none of them needs sorting but these.
+
+use polars::prelude::*;
+
+use crate::frame::quotient;
+
+/// Columns of the counts, beside the keys: a value and the number of its rows.
+pub(crate) const VALUE: &str = "value that is counted";
+pub(crate) const ROWS: &str = "rows of the value";
+/// A column for a while.
+const POSITION: &str = "position of the value";
+
+/// Each `value` among the rows with the same `keys`, with its number of rows and the `sums` over these; values rise and
+/// null comes last, keys stand in the order in which they appear.
+pub(crate) fn counts(
+    frame: LazyFrame,
+    value: Expr,
+    keys: &[&str],
+    sums: &[Expr],
+) -> PolarsResult<LazyFrame> {
+    let by = || keys.iter().map(|key| col(*key));
+    let rows = len().cast(DataType::Int64).alias(ROWS);
+    let counted = frame
+        .group_by_stable(by().chain([value.alias(VALUE)]).collect::<Vec<_>>())
+        .agg([&[rows], sums].concat())
+        .with_row_index(POSITION, None);
+    let mut order = vec![col(VALUE)];
+    if !keys.is_empty() {
+        order.insert(0, col(POSITION).min().over(by().collect::<Vec<_>>())?);
+    }
+    let rising = SortMultipleOptions::default().with_maintain_order(true).with_nulls_last(true);
+    Ok(counted.sort_by_exprs(order, rising))
+}
+
+/// A row for the counts of each of the `keys`, in their order; one row without keys.
+pub(crate) fn by_keys(counts: LazyFrame, keys: &[&str], columns: Vec<Expr>) -> LazyFrame {
+    match keys {
+        [] => counts.select(columns),
+        keys => {
+            let keys = keys.iter().map(|key| col(*key)).collect::<Vec<_>>();
+            counts.group_by_stable(keys).agg(columns)
+        }
+    }
+}
+
+/// Of counts with the same keys: the rows that have a value.
+pub(crate) fn rows() -> Expr {
+    col(ROWS).filter(col(VALUE).is_not_null()).sum()
+}
+
+/// Of counts with the same keys: the sum of the values over rows.
+pub(crate) fn total() -> Expr {
+    (col(VALUE).cast(DataType::Float64) * col(ROWS).cast(DataType::Float64)).sum()
+}
+
+/// Of counts with the same keys: the mean over rows.
+pub(crate) fn mean() -> Expr {
+    quotient(total(), rows())
+}
+
+/// Of counts with the same keys: the value at rank ⌈q n⌉, as the engine's histograms define a percentile.
+pub(crate) fn percentile(percent: u32) -> Expr {
+    let percents = |rows: Expr, factor: u32| rows * lit(i64::from(factor));
+    let is_reached = percents(col(ROWS).cum_sum(false), 100).gt_eq(percents(rows(), percent));
+    col(VALUE).filter(is_reached).first().cast(DataType::Float64)
+}

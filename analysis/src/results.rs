@@ -1,0 +1,274 @@
+//! A results directory, or several as one.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use polars::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::read::{TableFile, countable, parquet_files, together};
+
+/// Names of the tables that a run leaves.
+pub const TABLES: [&str; 14] = [
+    "runs",
+    "kernels",
+    "sms",
+    "slices",
+    "channels",
+    "banks",
+    "networks",
+    "network_nodes",
+    "network_links",
+    "policy_counters",
+    "histograms",
+    "loads",
+    "requests",
+    "intervals",
+];
+
+/// Columns that name the policy of each slot of the machine.
+pub const SLOTS: [&str; 8] = [
+    "dram_scheduler",
+    "warp_scheduler",
+    "cta_scheduler",
+    "llc_queue",
+    "topology",
+    "arbiter",
+    "prefetcher",
+    "ideal",
+];
+
+const RUN_ID: &str = "run_id";
+
+/// A file of this name stands in a directory as long as a sweep has not put its tables together. It has a line for each
+/// run of the plan; one that begins with `#` is for people.
+const UNFINISHED: &str = "unfinished";
+/// Where the finished cells of such a sweep are: a directory of tables for each.
+const CELLS: &str = "cells";
+
+/// The tables of one directory, or of several as one.
+#[derive(Clone, Debug)]
+pub struct Results {
+    directories: Vec<Directory>,
+}
+
+impl Results {
+    /// Opens the results under `directory`. No table is read yet.
+    ///
+    /// # Errors
+    /// If `directory` is not a directory that can be read.
+    pub fn open(directory: impl Into<PathBuf>) -> Result<Results> {
+        Results::open_all(&[directory.into()])
+    }
+
+    /// Opens several results, such as the shards of a sweep, as one: each table is theirs one after
+    /// the other. A run that an earlier directory has is left out of all tables of a later one.
+    ///
+    /// A directory of a sweep that has not ended is read as the cells of its plan that have.
+    ///
+    /// # Errors
+    /// If a directory cannot be read, or the `runs` of one of several.
+    pub fn open_all<P: AsRef<Path>>(directories: &[P]) -> Result<Results> {
+        let mut opened = Results { directories: Vec::new() };
+        for path in directories {
+            let mut directory = Directory::open(path.as_ref())?;
+            directory.repeated = opened.repeated_in(&directory)?;
+            opened.directories.push(directory);
+        }
+        Ok(opened)
+    }
+
+    /// The runs of `directory` that are here already.
+    fn repeated_in(&self, directory: &Directory) -> Result<Option<Series>> {
+        let has_runs = |directory: &Directory| directory.files("runs").map(|f| !f.is_empty());
+        if self.directories.is_empty() || !self.has("runs")? || !has_runs(directory)? {
+            return Ok(None);
+        }
+        let ids = |runs: LazyFrame| Ok::<_, Error>(runs.select([col("run_id")]).collect()?);
+        let mine = ids(self.runs()?)?.column("run_id")?.as_materialized_series().clone();
+        let known = col("run_id").is_in(lit(mine).implode(true), false);
+        let its = ids(together(directory.scans("runs")?)?.filter(known))?;
+        let its = its.column("run_id")?.as_materialized_series().clone();
+        Ok((!its.is_empty()).then_some(its))
+    }
+
+    /// Whether some directory has the table `name`.
+    ///
+    /// # Errors
+    /// If a directory cannot be read.
+    pub fn has(&self, name: &str) -> Result<bool> {
+        for directory in &self.directories {
+            if !directory.files(name)?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The table `name` (one of [`TABLES`] or any other): of each directory `name.parquet` or, if there
+    /// is no such file, all of `name/*.parquet` in the order of their names. A directory without it adds no
+    /// rows, and a column that only some files have is null in the others.
+    ///
+    /// # Errors
+    /// If no directory has the table, or as [`read_table`](crate::read_table).
+    pub fn table(&self, name: &str) -> Result<LazyFrame> {
+        together(self.scans(name)?)
+    }
+
+    /// What `function` makes of each file of the table `name`, one after the other: where a file holds whole runs, only a few files
+    /// are in memory at a time.
+    ///
+    /// # Errors
+    /// As [`Results::table`] and as `function`.
+    pub fn by_file(
+        &self,
+        name: &str,
+        function: impl Fn(LazyFrame) -> Result<LazyFrame>,
+    ) -> Result<LazyFrame> {
+        let scans = self.scans(name)?.into_iter().map(|(_, frame)| function(frame));
+        Ok(countable(concat(scans.collect::<Result<Vec<_>>>()?, UnionArgs::default())?))
+    }
+
+    /// What `function` makes of each run of the table `name`, whose files hold whole runs, as those of `loads` do: it gets
+    /// the rows of a file and the keys that tell its runs apart. These are none where the file says that it holds one run, whose
+    /// `run_id` is then put before the answer: keys of millions of rows cost more than what is asked of them.
+    ///
+    /// ```no_run
+    /// use warpmem_analysis::{Results, divergence};
+    ///
+    /// let results = Results::open("results")?;
+    /// let table = results.by_run("loads", divergence)?.collect()?;
+    /// # Ok::<(), warpmem_analysis::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Results::table`] and as `function`.
+    pub fn by_run(
+        &self,
+        name: &str,
+        function: impl Fn(LazyFrame, &[&str]) -> Result<LazyFrame>,
+    ) -> Result<LazyFrame> {
+        // Of a run that an earlier directory has nothing is left, so that without keys it would have an answer.
+        let are_whole = self.directories.iter().all(|directory| directory.repeated.is_none());
+        let of_file = |(file, frame): (TableFile, LazyFrame)| match file.only_text(RUN_ID)? {
+            Some(run) if are_whole => {
+                let answer = function(frame, &[])?;
+                Ok(answer.select([lit(run).alias(RUN_ID), all().as_expr()]))
+            }
+            _ => function(frame, &[RUN_ID]),
+        };
+        let answers = self.scans(name)?.into_iter().map(of_file).collect::<Result<Vec<_>>>()?;
+        Ok(countable(concat(answers, UnionArgs::default())?))
+    }
+
+    fn scans(&self, name: &str) -> Result<Vec<(TableFile, LazyFrame)>> {
+        let mut scans = Vec::new();
+        for directory in &self.directories {
+            scans.extend(directory.scans(name)?);
+        }
+        if scans.is_empty() {
+            let directories = self.directories.iter().map(|directory| directory.path.clone());
+            return Err(Error::NoTable {
+                table: name.to_owned(),
+                directories: directories.collect(),
+            });
+        }
+        Ok(scans)
+    }
+
+    /// One row per run: configuration, policies, trace, all scalar metrics.
+    ///
+    /// # Errors
+    /// As [`Results::table`].
+    pub fn runs(&self) -> Result<LazyFrame> {
+        self.table("runs")
+    }
+
+    /// One row per load warp instruction.
+    ///
+    /// # Errors
+    /// As [`Results::table`].
+    pub fn loads(&self) -> Result<LazyFrame> {
+        self.table("loads")
+    }
+}
+
+/// One of the directories that results are made of.
+#[derive(Clone, Debug)]
+struct Directory {
+    path: PathBuf,
+    /// Of a sweep under way, the cells of its plan that have ended: a directory of tables each, called by the run.
+    cells: Option<Vec<PathBuf>>,
+    /// Runs that an earlier directory has.
+    repeated: Option<Series>,
+}
+
+impl Directory {
+    fn open(path: &Path) -> Result<Directory> {
+        fs::read_dir(path).map_err(|source| Error::read(path, source))?;
+        Ok(Directory { path: path.to_owned(), cells: finished_cells(path)?, repeated: None })
+    }
+
+    /// The files that are the table `name`; none if it is not there.
+    fn files(&self, name: &str) -> Result<Vec<PathBuf>> {
+        let Some(cells) = &self.cells else {
+            return files_in(&self.path, name);
+        };
+        let mut files = Vec::new();
+        for cell in cells {
+            files.extend(files_in(cell, name)?);
+            files.extend(self.streamed(name, cell));
+        }
+        Ok(files)
+    }
+
+    /// Tables of which a run writes a file of its own stand beside the cells at once.
+    fn streamed(&self, name: &str, cell: &Path) -> Option<PathBuf> {
+        let run = cell.file_name()?.to_str()?;
+        let file = self.path.join(name).join(format!("{run}.parquet"));
+        file.is_file().then_some(file)
+    }
+
+    fn scans(&self, name: &str) -> Result<Vec<(TableFile, LazyFrame)>> {
+        let files = self.files(name)?.into_iter().map(TableFile::open);
+        let scan = |file: Result<TableFile>| {
+            let file = file?;
+            let frame = file.clone().scan_lazily()?;
+            Ok((file, self.without_repeated(frame)))
+        };
+        files.map(scan).collect()
+    }
+
+    fn without_repeated(&self, frame: LazyFrame) -> LazyFrame {
+        match &self.repeated {
+            Some(ids) => {
+                let repeated = col("run_id").is_in(lit(ids.clone()).implode(true), false);
+                frame.filter(repeated.fill_null(lit(false)).not())
+            }
+            None => frame,
+        }
+    }
+}
+
+/// The files that are the table `name` in `directory`.
+fn files_in(directory: &Path, name: &str) -> Result<Vec<PathBuf>> {
+    let (file, folder) = (directory.join(format!("{name}.parquet")), directory.join(name));
+    if file.is_file() {
+        return Ok(vec![file]);
+    }
+    if folder.is_dir() { parquet_files(&folder) } else { Ok(Vec::new()) }
+}
+
+/// Of a sweep under way in `directory`, the directories of the cells that have ended, in the order of its plan: those
+/// that hold `runs`, which is named last. Runs of an older plan are there, too, and none of its tables.
+fn finished_cells(directory: &Path) -> Result<Option<Vec<PathBuf>>> {
+    let file = directory.join(UNFINISHED);
+    let plan = match fs::read_to_string(&file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        plan => plan.map_err(|source| Error::read(&file, source))?,
+    };
+    let runs = plan.lines().filter(|line| !line.starts_with('#'));
+    let cells = runs.map(|run| directory.join(CELLS).join(run));
+    Ok(Some(cells.filter(|cell| cell.join("runs.parquet").is_file()).collect()))
+}

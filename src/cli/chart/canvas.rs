@@ -1,0 +1,355 @@
+//! An SVG being drawn: shapes and text in points, from the left and from the top.
+
+use super::Chart;
+use super::font::{FAMILIES, LABEL, MIDDLE};
+use super::look::{self, HATCHES, Hatch};
+use quick_xml::Writer;
+use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
+use std::borrow::Cow;
+use std::io;
+
+/// Points of an inch.
+const INCH: f64 = 72.0;
+/// Pixels of an inch in an SVG (CSS).
+pub const CSS_INCH: f64 = 96.0;
+
+/// Colours of axes and text, of grid lines, and of marks that stand for no series.
+pub const INK: &str = "#222222";
+pub const GRID: &str = "#dddddd";
+pub const GREY: &str = "#777777";
+
+/// Widths of lines.
+pub const THIN: f64 = 0.5;
+pub const THICK: f64 = 1.1;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rect {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+impl Rect {
+    pub fn right(&self) -> f64 {
+        self.left + self.width
+    }
+
+    pub fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+}
+
+/// How a shape is painted.
+#[derive(Clone, Debug)]
+pub struct Paint {
+    fill: Cow<'static, str>,
+    stroke: Cow<'static, str>,
+    width: f64,
+    dash: &'static str,
+}
+
+impl Paint {
+    pub fn fill(fill: impl Into<Cow<'static, str>>) -> Paint {
+        Paint { fill: fill.into(), stroke: "none".into(), width: 0.0, dash: "" }
+    }
+
+    pub fn stroke(stroke: &'static str, width: f64) -> Paint {
+        Paint::fill("none").edged(stroke, width)
+    }
+
+    pub fn edged(self, stroke: impl Into<Cow<'static, str>>, width: f64) -> Paint {
+        Paint { stroke: stroke.into(), width, ..self }
+    }
+
+    pub fn dashed(self, dash: &'static str) -> Paint {
+        Paint { dash, ..self }
+    }
+}
+
+/// Which point of a text stands where it is put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A text in one line.
+#[derive(Clone, Debug)]
+pub struct Text<'a> {
+    pub text: &'a str,
+    /// Where the anchor stands, at half the height of digits.
+    pub at: (f64, f64),
+    pub anchor: Anchor,
+    pub size: f64,
+    /// Degrees clockwise around `at`.
+    pub turn: f64,
+    pub colour: &'static str,
+}
+
+impl<'a> Text<'a> {
+    pub fn new(text: &'a str, at: (f64, f64), anchor: Anchor) -> Text<'a> {
+        Text { text, at, anchor, size: LABEL, turn: 0.0, colour: INK }
+    }
+
+    pub fn size(self, size: f64) -> Text<'a> {
+        Text { size, ..self }
+    }
+
+    pub fn turned(self, turn: f64) -> Text<'a> {
+        Text { turn, ..self }
+    }
+
+    pub fn coloured(self, colour: &'static str) -> Text<'a> {
+        Text { colour, ..self }
+    }
+}
+
+type Attribute<'a> = (&'a str, String);
+
+/// A whole document, and its size in points.
+pub struct Drawing {
+    pub svg: String,
+    pub size: (f64, f64),
+}
+
+/// The document; ids within it begin with the chart's name.
+pub struct Canvas {
+    writer: Writer<Vec<u8>>,
+    name: String,
+    size: (f64, f64),
+}
+
+impl Canvas {
+    /// A white page of these points, described by the chart's title and caption; `looks` are the fills of
+    /// series that are used.
+    pub fn new(chart: &Chart, size: (f64, f64), looks: usize) -> Canvas {
+        let mut canvas = Canvas::page([&chart.name, &chart.title, &chart.caption], size);
+        canvas.open("defs", &[]);
+        (0..looks).for_each(|number| canvas.hatch(number));
+        canvas.close("defs");
+        canvas
+    }
+
+    /// A white page of these points.
+    pub fn page([name, title, caption]: [&str; 3], (width, height): (f64, f64)) -> Canvas {
+        let (name, size) = (identifier(name), (width, height));
+        let mut canvas = Canvas { writer: Writer::new(Vec::new()), name, size };
+        let root = vec![
+            ("xmlns", "http://www.w3.org/2000/svg".to_owned()),
+            ("width", format!("{}in", number(width / INCH))),
+            ("height", format!("{}in", number(height / INCH))),
+            ("viewBox", format!("0 0 {} {}", number(width), number(height))),
+            ("role", "img".to_owned()),
+            ("aria-label", title.to_owned()),
+            ("font-family", FAMILIES.to_owned()),
+        ];
+        canvas.open("svg", &root);
+        canvas.text_element("desc", &[title, caption].join(". "));
+        let page = Rect { left: 0.0, top: 0.0, width, height };
+        canvas.rect(&page, &Paint::fill("#ffffff"), None);
+        canvas
+    }
+
+    /// The whole document.
+    pub fn finish(mut self) -> anyhow::Result<Drawing> {
+        self.close("svg");
+        let svg = String::from_utf8(self.writer.into_inner())? + "\n";
+        Ok(Drawing { svg, size: self.size })
+    }
+
+    /// Puts a whole document on the page, from this point to the right and down.
+    pub fn embed(&mut self, drawing: &Drawing, (x, y): (f64, f64)) {
+        // The document is as large as its inches say, which within another are pixels.
+        let scale = number(INCH / CSS_INCH);
+        let place = format!("translate({} {}) scale({scale})", number(x), number(y));
+        self.open("g", &[("transform", place)]);
+        in_memory(self.writer.write_event(Event::Text(BytesText::from_escaped(&*drawing.svg))));
+        self.close("g");
+    }
+
+    /// The fill of a series: its colour, hatched.
+    pub fn fill_of(&self, number: usize) -> Paint {
+        match look::hatch(number) {
+            Hatch::None => Paint::fill(look::colour(number)),
+            _ => Paint::fill(format!("url(#{}-hatch-{number})", self.name)),
+        }
+    }
+
+    pub fn rect(&mut self, rect: &Rect, paint: &Paint, tip: Option<&str>) {
+        let mut attributes = vec![
+            ("x", number(rect.left)),
+            ("y", number(rect.top)),
+            ("width", number(rect.width.max(0.0))),
+            ("height", number(rect.height.max(0.0))),
+        ];
+        painted(&mut attributes, paint);
+        self.element("rect", &attributes, tip);
+    }
+
+    pub fn circle(&mut self, (x, y): (f64, f64), radius: f64, paint: &Paint, tip: Option<&str>) {
+        let mut attributes = vec![("cx", number(x)), ("cy", number(y)), ("r", number(radius))];
+        painted(&mut attributes, paint);
+        self.element("circle", &attributes, tip);
+    }
+
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), paint: &Paint) {
+        self.path(&[from, to], false, paint, None);
+    }
+
+    /// A line through points, back to the first where it is closed.
+    pub fn path(
+        &mut self,
+        points: &[(f64, f64)],
+        is_closed: bool,
+        paint: &Paint,
+        tip: Option<&str>,
+    ) {
+        let name = if is_closed { "polygon" } else { "polyline" };
+        let points: Vec<String> =
+            points.iter().map(|&(x, y)| format!("{},{}", number(x), number(y))).collect();
+        let mut attributes = vec![("points", points.join(" "))];
+        painted(&mut attributes, paint);
+        self.element(name, &attributes, tip);
+    }
+
+    /// Writes a text; `tip` is what it stands for where it is short for something.
+    pub fn text(&mut self, text: &Text, tip: Option<&str>) {
+        let (x, y) = text.at;
+        // Below the line through `at`, in the turned direction.
+        let (sine, cosine) = text.turn.to_radians().sin_cos();
+        let drop = MIDDLE * text.size;
+        let (x, y) = (x - sine * drop, y + cosine * drop);
+        let mut attributes = vec![
+            ("x", number(x)),
+            ("y", number(y)),
+            ("font-size", number(text.size)),
+            ("fill", text.colour.to_owned()),
+        ];
+        match text.anchor {
+            Anchor::Start => {}
+            Anchor::Middle => attributes.push(("text-anchor", "middle".to_owned())),
+            Anchor::End => attributes.push(("text-anchor", "end".to_owned())),
+        }
+        if text.turn != 0.0 {
+            let turn = format!("rotate({} {} {})", number(text.turn), number(x), number(y));
+            attributes.push(("transform", turn));
+        }
+        self.open("text", &attributes);
+        self.write_text(text.text);
+        if let Some(tip) = tip {
+            self.text_element("title", tip);
+        }
+        self.close("text");
+    }
+
+    /// A pattern of white lines on a series' colour.
+    fn hatch(&mut self, series: usize) {
+        let hatch = look::hatch(series);
+        let Some(&(_, tile, lines)) = HATCHES.iter().find(|(known, ..)| *known == hatch) else {
+            return;
+        };
+        let attributes = vec![
+            ("id", format!("{}-hatch-{series}", self.name)),
+            ("patternUnits", "userSpaceOnUse".to_owned()),
+            ("width", number(tile)),
+            ("height", number(tile)),
+        ];
+        self.open("pattern", &attributes);
+        let ground = Rect { left: 0.0, top: 0.0, width: tile, height: tile };
+        self.rect(&ground, &Paint::fill(look::colour(series)), None);
+        let white = vec![
+            ("d", lines.to_owned()),
+            ("stroke", "#ffffff".to_owned()),
+            ("stroke-width", "0.7".to_owned()),
+            ("fill", "none".to_owned()),
+        ];
+        self.element("path", &white, None);
+        self.close("pattern");
+    }
+
+    fn element(&mut self, name: &str, attributes: &[Attribute], tip: Option<&str>) {
+        let attributes = attributes.iter().map(|(key, value)| (*key, value.as_str()));
+        let element = self.writer.create_element(name).with_attributes(attributes);
+        let written = match tip {
+            None => element.write_empty().map(drop),
+            Some(tip) => element
+                .write_inner_content(|writer| {
+                    let title = writer.create_element("title");
+                    title.write_text_content(BytesText::new(&printable(tip))).map(drop)
+                })
+                .map(drop),
+        };
+        in_memory(written);
+    }
+
+    fn text_element(&mut self, name: &str, text: &str) {
+        self.open(name, &[]);
+        self.write_text(text);
+        self.close(name);
+    }
+
+    fn write_text(&mut self, text: &str) {
+        let text = printable(text);
+        in_memory(self.writer.write_event(Event::Text(BytesText::new(&text))));
+    }
+
+    fn open(&mut self, name: &str, attributes: &[Attribute]) {
+        let attributes: Vec<Attribute> =
+            attributes.iter().map(|(key, value)| (*key, printable(value))).collect();
+        let attributes = attributes.iter().map(|(key, value)| (*key, value.as_str()));
+        let start = BytesStart::new(name).with_attributes(attributes);
+        in_memory(self.writer.write_event(Event::Start(start)));
+    }
+
+    fn close(&mut self, name: &str) {
+        let end = BytesEnd::new(name);
+        in_memory(self.writer.write_event(Event::End(end)));
+    }
+}
+
+fn in_memory(written: io::Result<()>) {
+    written.expect("memory takes what is written");
+}
+
+fn painted(attributes: &mut Vec<Attribute>, paint: &Paint) {
+    attributes.push(("fill", paint.fill.to_string()));
+    if paint.width > 0.0 {
+        attributes.push(("stroke", paint.stroke.to_string()));
+        attributes.push(("stroke-width", number(paint.width)));
+    }
+    if !paint.dash.is_empty() {
+        attributes.push(("stroke-dasharray", paint.dash.to_owned()));
+    }
+}
+
+/// A coordinate, to a hundredth of a point.
+fn number(value: f64) -> String {
+    let rounded = (value * 100.0).round() / 100.0;
+    // Minus zero is zero.
+    format!("{}", rounded + 0.0)
+}
+
+/// Without the characters that XML has no way to write.
+fn printable(text: &str) -> String {
+    let is_allowed = |c: &char| matches!(c, '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'..);
+    text.chars().filter(is_allowed).collect()
+}
+
+/// A name as the beginning of an id.
+fn identifier(name: &str) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    format!("chart-{}", name.chars().map(keep).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let numbers = [1.0, 0.125, -0.001, 12.345].map(number);
+        assert_eq!(numbers, ["1", "0.13", "0", "12.35"]);
+    }
+}

@@ -1,0 +1,102 @@
+//! The font of PNGs, and how wide its text is.
+//!
+//! An SVG asks for this font, then for ones that are narrower; what fits here fits there.
+
+use notosans::REGULAR_TTF;
+use std::sync::LazyLock;
+use ttf_parser::Face;
+
+/// The families that an SVG asks for, the first that its viewer has.
+pub const FAMILIES: &str = "Noto Sans, Arial, Helvetica, Liberation Sans, sans-serif";
+
+/// Heights of text, points: readable where a chart is printed as wide as it is.
+pub const LABEL: f64 = 7.0;
+pub const TITLE: f64 = 7.5;
+
+/// From one line to the next, by the height of text.
+pub const LINE: f64 = 1.3;
+
+/// Height of the middle of digits above the line on which text stands, by the height of text.
+pub const MIDDLE: f64 = 0.36;
+
+/// Width of a character that the font lacks, by the height of text: a wide one's.
+const UNKNOWN: f64 = 1.0;
+
+static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(REGULAR_TTF, 0).ok());
+
+/// Width of a text in one line, in the unit of `size`.
+pub fn width(text: &str, size: f64) -> f64 {
+    size * text.chars().map(advance).sum::<f64>()
+}
+
+fn advance(character: char) -> f64 {
+    let Some(face) = &*FACE else { return UNKNOWN };
+    let glyph = face.glyph_index(character).and_then(|glyph| face.glyph_hor_advance(glyph));
+    glyph.map_or(UNKNOWN, |advance| f64::from(advance) / f64::from(face.units_per_em()))
+}
+
+/// The text, or as much of its ends as fits in `room` with `…` between.
+pub fn fit(text: &str, size: f64, room: f64) -> String {
+    if width(text, size) <= room {
+        return text.to_owned();
+    }
+    let characters: Vec<char> = text.chars().collect();
+    // One more of the beginning than of the end: names differ at both.
+    let cut = |kept: usize| {
+        let (head, tail) = (kept.div_ceil(2), kept / 2);
+        let ends = [&characters[..head], &['…'], &characters[characters.len() - tail..]];
+        ends.concat().into_iter().collect::<String>()
+    };
+    let fits = |kept: &usize| width(&cut(*kept), size) <= room;
+    cut((0..characters.len()).rev().find(fits).unwrap_or(0))
+}
+
+/// The text in lines of whole words that fit in `room`; a word that does not is cut.
+pub fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(&format!("{line} {word}"), size) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|line| fit(line, size, room)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_font_has_what_charts_write() {
+        for character in "0123456789×·µ−–…≤%()/,.".chars() {
+            let face = FACE.as_ref().expect("the font is sound");
+            assert!(face.glyph_index(character).is_some(), "{character}");
+        }
+        assert!(width("wide", 7.0) > width("in", 7.0));
+    }
+
+    #[test]
+    fn a_long_text_keeps_its_ends() {
+        assert_eq!(fit("short", 7.0, 100.0), "short");
+        let text = fit("a-long-name-of-a-workload-with-an-end", 7.0, 60.0);
+        assert!(
+            text.starts_with("a-long") && text.ends_with("-end") && text.contains('…'),
+            "{text}"
+        );
+        assert!(width(&text, 7.0) <= 60.0);
+        assert_eq!(fit("anything", 7.0, 0.0), "…");
+    }
+
+    #[test]
+    fn lines_have_whole_words() {
+        assert_eq!(wrap("row hits over fr-fcfs", 7.0, 1000.0), ["row hits over fr-fcfs"]);
+        let room = width("hits over", 7.0);
+        assert_eq!(wrap("row hits over fr", 7.0, room), ["row hits", "over fr"]);
+        let cut = wrap("a word-without-an-end", 7.0, room);
+        assert!(cut[0] == "a" && cut[1].contains('…'), "{cut:?}");
+    }
+}

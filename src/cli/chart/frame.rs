@@ -1,0 +1,113 @@
+//! What stands around marks: axes with their titles, grids, notes.
+
+use super::Chart;
+use super::axis::Axis;
+use super::canvas::{Anchor, Canvas, Drawing, GREY, GRID, INK, Paint, Rect, THIN, Text};
+use super::font::{self, LABEL, LINE, TITLE};
+use super::scale::Span;
+
+/// Widths of a column and of a page, points: 3.4 and 7 inches.
+const COLUMN: f64 = 244.8;
+pub const PAGE: f64 = 504.0;
+
+/// Room at the edges of a chart.
+pub const EDGE: f64 = 2.0;
+/// Length of the lines at ticks, and room between them and their labels.
+pub const TICK: f64 = 2.5;
+pub const GAP: f64 = 2.0;
+/// Height of a line of labels, and of a title.
+pub const LABEL_LINE: f64 = LINE * LABEL;
+pub const TITLE_LINE: f64 = LINE * TITLE;
+
+/// The width of a chart; `is_wide` where its marks do not fit in a column.
+pub fn width(is_wide: bool) -> f64 {
+    if is_wide { PAGE } else { COLUMN }
+}
+
+/// A chart of nothing, which says so.
+pub fn nothing(chart: &Chart) -> anyhow::Result<Drawing> {
+    let (width, height) = (width(false), 60.0);
+    let mut canvas = Canvas::new(chart, (width, height), 0);
+    let edge =
+        Rect { left: EDGE, top: EDGE, width: width - 2.0 * EDGE, height: height - 2.0 * EDGE };
+    canvas.rect(&edge, &Paint::fill("none").edged(GRID, THIN), None);
+    let centre = (width / 2.0, height / 2.0);
+    canvas.text(&Text::new("no data", centre, Anchor::Middle).size(TITLE).coloured(GREY), None);
+    canvas.finish()
+}
+
+/// The title of an axis that is `room` long, in lines of whole words where they fit.
+pub fn title_lines(axis: &Axis, room: f64) -> Vec<String> {
+    font::wrap(&axis.title(), TITLE, room)
+}
+
+/// Room that a vertical axis of this height takes to the left of what it measures.
+pub fn y_axis_width(axis: &Axis, span: &Span, height: f64) -> f64 {
+    let widest = span.ticks.iter().map(|tick| font::width(&tick.1, LABEL)).fold(0.0, f64::max);
+    title_lines(axis, height).len() as f64 * TITLE_LINE + GAP + widest + GAP + TICK
+}
+
+/// Lines across at the ticks of a vertical axis.
+pub fn y_grid(canvas: &mut Canvas, span: &Span, plot: &Rect) {
+    for (tick, _) in &span.ticks {
+        let y = y_at(span, plot, *tick);
+        canvas.line((plot.left, y), (plot.right(), y), &Paint::stroke(GRID, THIN));
+    }
+}
+
+/// A vertical axis at the left of `plot`: its line, its ticks and their labels.
+pub fn y_ticks(canvas: &mut Canvas, span: &Span, plot: &Rect) {
+    let ink = Paint::stroke(INK, THIN);
+    canvas.line((plot.left, plot.top), (plot.left, plot.bottom()), &ink);
+    for (tick, label) in span.spaced(plot.height, |_| LABEL) {
+        let y = y_at(span, plot, tick);
+        canvas.line((plot.left - TICK, y), (plot.left, y), &ink);
+        canvas.text(&Text::new(label, (plot.left - TICK - GAP, y), Anchor::End), None);
+    }
+    for tick in &span.minor {
+        let y = y_at(span, plot, *tick);
+        canvas.line((plot.left - TICK / 2.0, y), (plot.left, y), &ink);
+    }
+}
+
+/// The title of a vertical axis, turned, whose lines begin at `left`; centred on `plot`.
+pub fn y_title(canvas: &mut Canvas, axis: &Axis, left: f64, plot: &Rect, room: f64) {
+    let whole = axis.title();
+    for (number, line) in title_lines(axis, room).iter().enumerate() {
+        let at = (left + (number as f64 + 0.5) * TITLE_LINE, plot.top + plot.height / 2.0);
+        let text = Text::new(line, at, Anchor::Middle).size(TITLE).turned(-90.0);
+        canvas.text(&text, line.contains('…').then_some(&*whole));
+    }
+}
+
+/// Where a value stands on the vertical axis of `plot`.
+pub fn y_at(span: &Span, plot: &Rect, value: f64) -> f64 {
+    plot.bottom() - span.place(value) * plot.height
+}
+
+/// Where a value stands on the horizontal axis of `plot`.
+pub fn x_at(span: &Span, plot: &Rect, value: f64) -> f64 {
+    plot.left + span.place(value) * plot.width
+}
+
+/// A dashed line across `plot` at a value that others are read against.
+pub fn reference(canvas: &mut Canvas, span: &Span, plot: &Rect, value: f64) {
+    if (span.low..=span.high).contains(&value) {
+        let y = y_at(span, plot, value);
+        canvas.line((plot.left, y), (plot.right(), y), &Paint::stroke(INK, 0.7).dashed("3 2"));
+    }
+}
+
+/// Height of what stands below all.
+pub fn note_height(note: Option<&str>) -> f64 {
+    if note.is_some() { LABEL_LINE } else { 0.0 }
+}
+
+/// Draws the note in the last line of a page of this size.
+pub fn note(canvas: &mut Canvas, note: Option<&str>, (width, height): (f64, f64)) {
+    if let Some(note) = note {
+        let text = font::fit(note, LABEL, width - 2.0 * EDGE);
+        let at = (width - EDGE, height - EDGE - LABEL_LINE / 2.0);
+        canvas.text(&Text::new(&text, at, Anchor::End).coloured(GREY), None);
+    }
+}

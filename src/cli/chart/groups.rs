@@ -1,0 +1,323 @@
+//! Groups of marks side by side, a group for each category, in as many rows as they need.
+
+use super::axis::Axis;
+use super::canvas::{Anchor, Canvas, Drawing, GREY, INK, Paint, Rect, THIN, Text};
+use super::font::{self, LABEL, TITLE};
+use super::frame::{self, EDGE, GAP, LABEL_LINE, TICK, TITLE_LINE};
+use super::legend::Legend;
+use super::scale::Span;
+use super::{Chart, label};
+use std::f64::consts::FRAC_1_SQRT_2;
+
+/// Height of a row without its labels.
+const HEIGHT: f64 = 112.0;
+/// Room between rows.
+const BETWEEN: f64 = 6.0;
+/// Room between groups, by the width of a mark.
+const APART: f64 = 1.0;
+/// Room before what is set apart, by the width of a group.
+const SET_APART: f64 = 0.35;
+/// The widest mark.
+const WIDEST: f64 = 22.0;
+/// Names of categories are cut to this width where they do not stand side by side.
+const LONGEST: f64 = 80.0;
+/// Names of marks are cut to this width.
+const LONGEST_SLOT: f64 = 52.0;
+/// A name does not lose letters for less than this.
+const ROUNDING: f64 = 0.5;
+/// Between the lines of two turned names.
+const PITCH: f64 = 1.2 * LABEL;
+
+/// What stands along the axis, and what it is measured by.
+pub struct Groups<'a> {
+    /// Categories, in short and in full; the last `set_apart` stand apart.
+    pub categories: Vec<String>,
+    pub full: &'a [String],
+    pub set_apart: usize,
+    /// Names of all marks.
+    pub slots: &'a [String],
+    /// The marks of each category, by their place among the names; they stand without gaps.
+    pub marks: Vec<Vec<usize>>,
+    /// Whether they are written below the marks.
+    pub are_slots_named: bool,
+    /// A mark is at least so wide; the chart gets a page and rows where that needs them.
+    pub least: f64,
+    pub axis: &'a Axis,
+    pub span: Span,
+    pub legend: Legends<'a>,
+    /// Room above the marks.
+    pub headroom: f64,
+    /// What the categories are.
+    pub title: Option<&'a str>,
+    pub note: Option<String>,
+}
+
+/// Names above the chart.
+pub struct Legends<'a> {
+    pub names: &'a [String],
+    pub sample: super::legend::Sample,
+}
+
+/// Where everything stands.
+pub struct Layout<'a> {
+    groups: &'a Groups<'a>,
+    size: (f64, f64),
+    legend: Legend,
+    rows: Vec<Rect>,
+    /// Categories of a row.
+    per_row: usize,
+    /// Width of a group with the room around it.
+    pitch: f64,
+    /// Width of a mark.
+    slot: f64,
+    names: Names,
+    slot_names: Vec<String>,
+    slot_height: f64,
+}
+
+/// The names of categories as they are written.
+struct Names {
+    texts: Vec<String>,
+    turn: f64,
+    height: f64,
+}
+
+/// The place of a mark.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    pub row: usize,
+    pub left: f64,
+    pub width: f64,
+}
+
+impl Slot {
+    pub fn middle(&self) -> f64 {
+        self.left + self.width / 2.0
+    }
+}
+
+impl<'a> Groups<'a> {
+    pub fn layout(&'a self) -> Layout<'a> {
+        let mut left = EDGE + self.left();
+        let width = frame::width(self.rows(frame::width(false) - left - EDGE) > 1);
+        let rows = self.rows(width - left - EDGE);
+        let per_row = self.categories.len().div_ceil(rows);
+        let pitch = |left: f64| (width - left - EDGE) / self.units(per_row);
+        // Room for names at the left makes groups narrower, which then stand further left.
+        for _ in 0..4 {
+            left = left.max(self.overhang(pitch(left), per_row) + EDGE);
+        }
+        let pitch = pitch(left);
+        let slot = (pitch / (self.most_marks() + APART)).min(WIDEST);
+        let slot_names = self.slot_names();
+        let slot_height = if slot_names.is_empty() { 0.0 } else { widest(&slot_names) + GAP };
+        let names = self.names(pitch, per_row, left);
+        let legend = Legend::new(self.legend.names, self.legend.sample, width - 2.0 * EDGE);
+        let below = TICK + GAP + slot_height + names.height;
+        let row_height = self.headroom + HEIGHT + below + BETWEEN;
+        let first = EDGE + legend.height() + LABEL / 2.0 + self.headroom;
+        let row = |row: usize| {
+            let top = first + row as f64 * row_height;
+            Rect { left, top, width: width - left - EDGE, height: HEIGHT }
+        };
+        let note = frame::note_height(self.note.as_deref());
+        let title = if self.title.is_some() { TITLE_LINE } else { 0.0 };
+        let height =
+            first - self.headroom + rows as f64 * row_height - BETWEEN + title + note + EDGE;
+        let rows = (0..rows).map(row).collect();
+        let size = (width, height);
+        Layout {
+            groups: self,
+            size,
+            legend,
+            rows,
+            per_row,
+            pitch,
+            slot,
+            names,
+            slot_names,
+            slot_height,
+        }
+    }
+
+    fn left(&self) -> f64 {
+        frame::y_axis_width(self.axis, &self.span, HEIGHT)
+    }
+
+    /// Marks of the largest group.
+    fn most_marks(&self) -> f64 {
+        self.marks.iter().map(Vec::len).max().unwrap_or(0) as f64
+    }
+
+    /// Groups of a row, with what stands between.
+    fn units(&self, per_row: usize) -> f64 {
+        per_row as f64 + if self.set_apart > 0 { SET_APART } else { 0.0 }
+    }
+
+    /// Rows in which marks and names have the room that they need.
+    fn rows(&self, room: f64) -> usize {
+        let least = (self.most_marks() + APART) * self.least;
+        let most = (room / least.max(PITCH) - SET_APART).floor().max(1.0) as usize;
+        self.categories.len().div_ceil(most)
+    }
+
+    /// How names are turned: not where they fit, else a little, else upright.
+    fn turn(&self, pitch: f64) -> f64 {
+        let fits = self.categories.iter().all(|name| font::width(name, LABEL) <= pitch - GAP);
+        match pitch {
+            _ if fits => 0.0,
+            pitch if pitch >= PITCH / FRAC_1_SQRT_2 => -45.0,
+            _ => -90.0,
+        }
+    }
+
+    fn slot_names(&self) -> Vec<String> {
+        let named = if self.are_slots_named { self.slots } else { &[] };
+        label::short(named).iter().map(|name| font::fit(name, LABEL, LONGEST_SLOT)).collect()
+    }
+
+    /// Room to the left of a row's first group that turned names need.
+    fn overhang(&self, pitch: f64, per_row: usize) -> f64 {
+        if self.turn(pitch) != -45.0 {
+            return 0.0;
+        }
+        let over = |(number, name): (usize, &String)| {
+            let width = font::width(name, LABEL).min(LONGEST);
+            FRAC_1_SQRT_2 * (width + LABEL) - ((number % per_row) as f64 + 0.5) * pitch + ROUNDING
+        };
+        self.categories.iter().enumerate().map(over).fold(0.0, f64::max)
+    }
+
+    fn names(&self, pitch: f64, per_row: usize, left: f64) -> Names {
+        let turn = self.turn(pitch);
+        let room = |number: usize| match turn {
+            -45.0 => {
+                let middle = left - EDGE + ((number % per_row) as f64 + 0.5) * pitch;
+                (middle / FRAC_1_SQRT_2 - LABEL).min(LONGEST)
+            }
+            0.0 => pitch,
+            _ => LONGEST,
+        };
+        let fit = |(number, name): (usize, &String)| font::fit(name, LABEL, room(number));
+        let texts: Vec<String> = self.categories.iter().enumerate().map(fit).collect();
+        let height = match turn {
+            0.0 => LABEL_LINE,
+            -45.0 => FRAC_1_SQRT_2 * (widest(&texts) + LABEL),
+            _ => widest(&texts),
+        };
+        Names { texts, turn, height }
+    }
+}
+
+fn widest(texts: &[String]) -> f64 {
+    texts.iter().map(|text| font::width(text, LABEL)).fold(0.0, f64::max)
+}
+
+impl Layout<'_> {
+    /// A page with axes, names and legend, on which marks are still to be drawn.
+    pub fn canvas(&self, chart: &Chart, looks: usize) -> Canvas {
+        let mut canvas = Canvas::new(chart, self.size, looks);
+        self.legend.draw(&mut canvas, (EDGE, EDGE));
+        for plot in &self.rows {
+            frame::y_grid(&mut canvas, &self.groups.span, plot);
+        }
+        canvas
+    }
+
+    /// The rows of the chart, from the top.
+    pub fn plots(&self) -> &[Rect] {
+        &self.rows
+    }
+
+    /// Where the mark number `slot` of a category stands.
+    pub fn slot(&self, category: usize, slot: usize) -> Slot {
+        let marks = &self.groups.marks[category];
+        let place = marks.iter().position(|mark| *mark == slot).unwrap_or(0) as f64;
+        let left = self.middle(category) + (place - marks.len() as f64 / 2.0) * self.slot;
+        Slot { row: category / self.per_row, left, width: self.slot }
+    }
+
+    /// Where a value stands, from the top of the page.
+    pub fn y(&self, row: usize, value: f64) -> f64 {
+        frame::y_at(&self.groups.span, &self.rows[row], value)
+    }
+
+    /// Where bars begin.
+    pub fn zero(&self, row: usize) -> f64 {
+        self.y(row, self.groups.span.low.max(0.0))
+    }
+
+    /// Draws axes and names over the marks.
+    pub fn finish(&self, mut canvas: Canvas, reference: Option<f64>) -> anyhow::Result<Drawing> {
+        let span = &self.groups.span;
+        for (row, plot) in self.rows.iter().enumerate() {
+            if let Some(reference) = reference {
+                frame::reference(&mut canvas, span, plot, reference);
+            }
+            frame::y_ticks(&mut canvas, span, plot);
+            frame::y_title(&mut canvas, self.groups.axis, EDGE, plot, plot.height);
+            let zero = self.zero(row);
+            canvas.line((plot.left, zero), (plot.right(), zero), &Paint::stroke(INK, THIN));
+        }
+        for category in 0..self.groups.categories.len() {
+            self.name(&mut canvas, category);
+        }
+        self.set_apart(&mut canvas);
+        self.title(&mut canvas);
+        frame::note(&mut canvas, self.groups.note.as_deref(), self.size);
+        canvas.finish()
+    }
+
+    fn middle(&self, category: usize) -> f64 {
+        let apart = self.groups.categories.len() - self.groups.set_apart;
+        let shift = if category >= apart { SET_APART } else { 0.0 };
+        let place = (category % self.per_row) as f64 + 0.5 + shift;
+        self.rows[0].left + place * self.pitch
+    }
+
+    fn name(&self, canvas: &mut Canvas, category: usize) {
+        let bottom = self.rows[category / self.per_row].bottom();
+        let top = bottom + TICK + GAP;
+        for &number in &self.groups.marks[category] {
+            let Some(name) = self.slot_names.get(number) else { break };
+            let full = &self.groups.slots[number];
+            let at = (self.slot(category, number).middle(), top);
+            let text = Text::new(name, at, Anchor::End).turned(-90.0);
+            canvas.text(&text, (name != full).then_some(&**full));
+        }
+        let (name, full) = (&self.names.texts[category], &self.groups.full[category]);
+        let (x, y) = (self.middle(category), top + self.slot_height);
+        let (at, anchor) = match self.names.turn {
+            0.0 => ((x, y + LABEL_LINE / 2.0), Anchor::Middle),
+            -45.0 => ((x + LABEL / 4.0, y + LABEL / 4.0), Anchor::End),
+            _ => ((x, y), Anchor::End),
+        };
+        let text = Text::new(name, at, anchor).turned(self.names.turn);
+        canvas.text(&text, (name != full).then_some(&**full));
+    }
+
+    fn title(&self, canvas: &mut Canvas) {
+        let Some(whole) = self.groups.title else { return };
+        let plot = &self.rows[self.rows.len() - 1];
+        let title = font::fit(whole, TITLE, plot.width);
+        let below = TICK + GAP + self.slot_height + self.names.height + TITLE_LINE / 2.0;
+        let at = (plot.left + plot.width / 2.0, plot.bottom() + below);
+        let text = Text::new(&title, at, Anchor::Middle).size(TITLE);
+        canvas.text(&text, (title != whole).then_some(whole));
+    }
+
+    /// A line before what is set apart.
+    fn set_apart(&self, canvas: &mut Canvas) {
+        let first = self.groups.categories.len() - self.groups.set_apart;
+        if self.groups.set_apart == 0 || first == 0 || first.is_multiple_of(self.per_row) {
+            return;
+        }
+        let plot = &self.rows[first / self.per_row];
+        let x = self.middle(first) - (1.0 + SET_APART) / 2.0 * self.pitch;
+        canvas.line(
+            (x, plot.top),
+            (x, plot.bottom()),
+            &Paint::stroke(GREY, THIN).dashed("1.5 1.5"),
+        );
+    }
+}

@@ -1,0 +1,310 @@
+//! Cells of colour.
+
+use super::axis::Axis;
+use super::canvas::{Anchor, Canvas, Drawing, INK, Paint, Rect, THIN, Text};
+use super::data::{self, Keys};
+use super::font::{self, LABEL, TITLE};
+use super::frame::{self, EDGE, GAP, LABEL_LINE, TICK, TITLE_LINE};
+use super::kinds::HeatMap;
+use super::scale::{Ends, Span, figure};
+use super::{Chart, label};
+use anyhow::bail;
+use colorous::VIRIDIS;
+use std::collections::BTreeMap;
+
+const TICKS: usize = 5;
+/// A map is at least so wide, at least and at most so high; its cells are square where that fits.
+const LEAST: f64 = 84.0;
+const HEIGHTS: (f64, f64) = (44.0, 130.0);
+const BESIDE: usize = 5;
+/// More columns of cells than this are given a page.
+const MANY: usize = 48;
+/// Room between maps, and before the bar of colours.
+const BETWEEN: f64 = 8.0;
+const BEFORE_BAR: f64 = 8.0;
+/// Width of the bar of colours, and how many colours it shows.
+const BAR: f64 = 7.0;
+const SHADES: usize = 64;
+/// Names along the axes are cut to this width.
+const LONGEST: f64 = 64.0;
+/// How far cells reach over their neighbours, points.
+const GROWN: f64 = 0.12;
+/// The colour of cells without a value.
+const NONE: &str = "#e4e4e4";
+
+/// Columns, rows and maps, and the value of each cell.
+struct Cells {
+    columns: Keys,
+    rows: Keys,
+    maps: Keys,
+    values: BTreeMap<(usize, usize, usize), f64>,
+    missing: usize,
+}
+
+pub fn draw(chart: &Chart, kind: &HeatMap) -> anyhow::Result<Drawing> {
+    let cells = Cells::of(chart, kind)?;
+    let span = Span::fit(kind.colours.scale, Ends::Tight, cells.values.values().copied(), TICKS);
+    let Some(span) = span else { return frame::nothing(chart) };
+    let layout = Layout::new(kind, &cells, &span);
+    let mut canvas = Canvas::new(chart, layout.size, 0);
+    for map in 0..cells.maps.names.len() {
+        layout.draw_map(&mut canvas, kind, &cells, &span, map);
+    }
+    layout.draw_bar(&mut canvas, &kind.colours, &span);
+    layout.draw_titles(&mut canvas, kind);
+    frame::note(&mut canvas, layout.note.as_deref(), layout.size);
+    canvas.finish()
+}
+
+impl Cells {
+    fn of(chart: &Chart, kind: &HeatMap) -> anyhow::Result<Cells> {
+        let columns = Keys::sorted(&chart.data, &kind.x)?;
+        let rows = Keys::sorted(&chart.data, &kind.y)?;
+        let maps = Keys::of_any(&chart.data, kind.panel.as_deref())?;
+        let read = data::values(&chart.data, &kind.value, &kind.colours)?;
+        let mut values = BTreeMap::new();
+        for (row, value) in read.iter().enumerate() {
+            let Some(value) = *value else { continue };
+            let cell = (maps.of[row], columns.of[row], rows.of[row]);
+            if values.insert(cell, value).is_some() {
+                bail!(
+                    "there are several values for {} `{}` and {} `{}`",
+                    kind.x,
+                    columns.names[cell.1],
+                    kind.y,
+                    rows.names[cell.2]
+                );
+            }
+        }
+        let missing = read.len() - values.len();
+        Ok(Cells { columns, rows, maps, values, missing })
+    }
+}
+
+/// The names along an axis: every so many are written.
+struct Names {
+    texts: Vec<String>,
+    every: usize,
+    is_upright: bool,
+}
+
+struct Layout {
+    size: (f64, f64),
+    maps: Vec<Rect>,
+    beside: usize,
+    columns: Names,
+    rows: Names,
+    bar: Rect,
+    names: Vec<String>,
+    note: Option<String>,
+}
+
+impl Layout {
+    fn new(kind: &HeatMap, cells: &Cells, span: &Span) -> Layout {
+        let count = cells.maps.names.len();
+        let across = cells.columns.names.len();
+        let width = frame::width(count > 2 || across > MANY);
+        let fit = |names: &[String]| -> Vec<String> {
+            label::short(names).iter().map(|name| font::fit(name, LABEL, LONGEST)).collect()
+        };
+        let (columns, rows) = (fit(&cells.columns.names), fit(&cells.rows.names));
+        let title = frame::title_lines(&kind.y_axis, HEIGHTS.0).len() as f64 * TITLE_LINE;
+        let left = EDGE + title + GAP + widest(&rows) + GAP + TICK;
+        let labels: Vec<String> = span.ticks.iter().map(|tick| tick.1.clone()).collect();
+        let behind = BEFORE_BAR + BAR + TICK + GAP + widest(&labels) + GAP + TITLE_LINE;
+        let room = width - left - behind - EDGE;
+        let beside = (((room + BETWEEN) / (LEAST + BETWEEN)) as usize).clamp(1, BESIDE.min(count));
+        let lines = count.div_ceil(beside);
+        let beside = count.div_ceil(lines);
+        let map = (room + BETWEEN) / beside as f64 - BETWEEN;
+        let up = cells.rows.names.len() as f64;
+        let height = (map / across as f64 * up).clamp(HEIGHTS.0, HEIGHTS.1);
+        let name = if count > 1 { TITLE_LINE } else { LABEL / 2.0 };
+        let step = name + height + BETWEEN;
+        let maps: Vec<Rect> = (0..count)
+            .map(|number| Rect {
+                left: left + (number % beside) as f64 * (map + BETWEEN),
+                top: EDGE + name + (number / beside) as f64 * step,
+                width: map,
+                height,
+            })
+            .collect();
+        let columns = Names::across(columns, map / across as f64);
+        let rows = Names {
+            texts: rows,
+            every: (LABEL_LINE * up / height).ceil().max(1.0) as usize,
+            is_upright: false,
+        };
+        let lacking = cells.missing;
+        let note = data::note(lacking, lacking + cells.values.len(), &[&kind.colours]);
+        let bottom = EDGE + lines as f64 * step - BETWEEN;
+        let bar = Rect {
+            left: width - EDGE - behind + BEFORE_BAR,
+            top: EDGE + name,
+            width: BAR,
+            height: (bottom - EDGE - name).min(HEIGHTS.1),
+        };
+        let below =
+            TICK + GAP + columns.height() + TITLE_LINE + frame::note_height(note.as_deref());
+        Layout {
+            size: (width, bottom + below + EDGE),
+            maps,
+            beside,
+            columns,
+            rows,
+            bar,
+            names: label::short(&cells.maps.names),
+            note,
+        }
+    }
+
+    fn draw_map(
+        &self,
+        canvas: &mut Canvas,
+        kind: &HeatMap,
+        cells: &Cells,
+        span: &Span,
+        map: usize,
+    ) {
+        let area = &self.maps[map];
+        let (across, up) = (cells.columns.names.len(), cells.rows.names.len());
+        let (width, height) = (area.width / across as f64, area.height / up as f64);
+        canvas.rect(area, &Paint::fill(NONE), None);
+        let of_map = cells.values.range((map, 0, 0)..(map + 1, 0, 0));
+        let labels: Vec<String> = of_map.clone().map(|(_, value)| figure(*value)).collect();
+        let are_written = widest(&labels) + GAP <= width && LABEL_LINE <= height;
+        for ((&(_, column, row), &value), label) in of_map.zip(&labels) {
+            let left = area.left + column as f64 * width;
+            let top = area.bottom() - (row + 1) as f64 * height;
+            let cell = Rect { left, top, width, height };
+            let place = span.place(value);
+            let tip = format!(
+                "{} {}, {} {}: {label}{}",
+                kind.x_axis.label,
+                cells.columns.names[column],
+                kind.y_axis.label,
+                cells.rows.names[row],
+                kind.colours.suffix()
+            );
+            canvas.rect(&grown(cell), &Paint::fill(shade(place)), Some(&tip));
+            if are_written {
+                let at = (left + width / 2.0, top + height / 2.0);
+                let colour = if place < 0.6 { "#ffffff" } else { "#000000" };
+                canvas.text(&Text::new(label, at, Anchor::Middle).coloured(colour), None);
+            }
+        }
+        canvas.rect(area, &Paint::fill("none").edged(INK, THIN), None);
+        self.draw_names(canvas, cells, map);
+    }
+
+    fn draw_names(&self, canvas: &mut Canvas, cells: &Cells, map: usize) {
+        let area = &self.maps[map];
+        if cells.maps.names.len() > 1 {
+            let full = &cells.maps.names[map];
+            let name = font::fit(&self.names[map], LABEL, area.width);
+            let at = (area.left, area.top - TITLE_LINE / 2.0);
+            canvas.text(&Text::new(&name, at, Anchor::Start), (name != *full).then_some(&**full));
+        }
+        let ink = Paint::stroke(INK, THIN);
+        if map.is_multiple_of(self.beside) {
+            let step = area.height / self.rows.texts.len() as f64;
+            for (row, name) in self.rows.written() {
+                let y = area.bottom() - (row as f64 + 0.5) * step;
+                canvas.line((area.left - TICK, y), (area.left, y), &ink);
+                canvas.text(
+                    &Text::new(name, (area.left - TICK - GAP, y), Anchor::End),
+                    tip(name, &cells.rows.names[row]),
+                );
+            }
+        }
+        let step = area.width / self.columns.texts.len() as f64;
+        let is_last = map + self.beside >= self.maps.len();
+        for (column, name) in self.columns.written() {
+            let x = area.left + (column as f64 + 0.5) * step;
+            canvas.line((x, area.bottom()), (x, area.bottom() + TICK), &ink);
+            let top = area.bottom() + TICK + GAP;
+            let text = match self.columns.is_upright {
+                true => Text::new(name, (x, top), Anchor::End).turned(-90.0),
+                false => Text::new(name, (x, top + LABEL_LINE / 2.0), Anchor::Middle),
+            };
+            if is_last {
+                canvas.text(&text, tip(name, &cells.columns.names[column]));
+            }
+        }
+    }
+
+    /// What the colours mean.
+    fn draw_bar(&self, canvas: &mut Canvas, axis: &Axis, span: &Span) {
+        let bar = &self.bar;
+        let height = bar.height / SHADES as f64;
+        for number in 0..SHADES {
+            let top = bar.bottom() - (number + 1) as f64 * height;
+            let rect = Rect { left: bar.left, top, width: bar.width, height };
+            let place = (number as f64 + 0.5) / SHADES as f64;
+            canvas.rect(&grown(rect), &Paint::fill(shade(place)), None);
+        }
+        canvas.rect(bar, &Paint::fill("none").edged(INK, THIN), None);
+        for (tick, label) in span.spaced(bar.height, |_| LABEL) {
+            let y = frame::y_at(span, bar, tick);
+            canvas.line((bar.right(), y), (bar.right() + TICK, y), &Paint::stroke(INK, THIN));
+            canvas.text(&Text::new(label, (bar.right() + TICK + GAP, y), Anchor::Start), None);
+        }
+        // A long title may be longer than the bar, but what stands below the maps is not its room.
+        let end = self.maps[self.maps.len() - 1].bottom();
+        let title = font::fit(&axis.title(), TITLE, end - EDGE);
+        let half = font::width(&title, TITLE) / 2.0;
+        let middle = (bar.top + bar.height / 2.0).min(end - half).max(EDGE + half);
+        let at = (self.size.0 - EDGE - TITLE_LINE / 2.0, middle);
+        canvas.text(&Text::new(&title, at, Anchor::Middle).size(TITLE).turned(-90.0), None);
+    }
+
+    fn draw_titles(&self, canvas: &mut Canvas, kind: &HeatMap) {
+        for area in self.maps.iter().step_by(self.beside) {
+            frame::y_title(canvas, &kind.y_axis, EDGE, area, area.height);
+        }
+        let (first, last) = (&self.maps[0], &self.maps[self.maps.len() - 1]);
+        let middle = (first.left + self.maps[self.beside - 1].right()) / 2.0;
+        let y = last.bottom() + TICK + GAP + self.columns.height() + TITLE_LINE / 2.0;
+        let room = 2.0 * (middle.min(self.size.0 - middle) - EDGE);
+        let title = font::fit(&kind.x_axis.title(), TITLE, room);
+        canvas.text(&Text::new(&title, (middle, y), Anchor::Middle).size(TITLE), None);
+    }
+}
+
+impl Names {
+    /// Below cells of this width: level, every so many; names that are no numbers all, upright, where they fit.
+    fn across(texts: Vec<String>, cell: f64) -> Names {
+        let every = ((widest(&texts) + 2.0 * GAP) / cell).ceil().max(1.0) as usize;
+        let are_numbers = texts.iter().all(|text| text.parse::<f64>().is_ok());
+        let is_upright = !are_numbers && every > 1;
+        let every = if is_upright { (LABEL_LINE / cell).ceil() as usize } else { every };
+        Names { texts, every, is_upright }
+    }
+
+    fn height(&self) -> f64 {
+        if self.is_upright { widest(&self.texts) } else { LABEL_LINE }
+    }
+
+    fn written(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.texts.iter().map(String::as_str).enumerate().step_by(self.every)
+    }
+}
+
+fn tip<'a>(name: &str, full: &'a str) -> Option<&'a str> {
+    (name != full).then_some(full)
+}
+
+fn widest(texts: &[String]) -> f64 {
+    texts.iter().map(|text| font::width(text, LABEL)).fold(0.0, f64::max)
+}
+
+/// A little larger: no gaps are seen between cells that touch.
+fn grown(cell: Rect) -> Rect {
+    let Rect { left, top, width, height } = cell;
+    Rect { left, top: top - GROWN, width: width + GROWN, height: height + GROWN }
+}
+
+/// From dark for the least to light for the greatest, in steps that are even to any colour vision and in grey.
+fn shade(place: f64) -> String {
+    format!("#{:x}", VIRIDIS.eval_continuous(place))
+}

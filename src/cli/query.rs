@@ -1,0 +1,209 @@
+//! `warpmem query`: SQL over the tables that runs left.
+
+use super::output::{note, print, width};
+use super::staged;
+use anyhow::{Context, bail};
+use clap::{ValueEnum, ValueHint};
+use std::io::read_to_string;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+use warpmem::registry::nearest;
+use warpmem_analysis::polars::prelude::{DataFrame, col};
+use warpmem_analysis::{
+    Error, Results, table_to_csv, table_to_json, table_to_string, write_csv, write_ipc, write_json,
+    write_parquet,
+};
+
+/// Ask the tables of results by SQL
+///
+/// Every table is there under its name: runs, kernels, sms, slices, channels, banks, loads and so on. docs/schema.md has their
+/// columns, docs/cookbook.md questions and the queries that answer them.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Directories of results, several as one, and then the query; `-` reads it from standard input
+    #[arg(value_name = "DIR… SQL", required = true, value_hint = ValueHint::AnyPath)]
+    words: Vec<String>,
+    /// Read the query from a file; all other arguments are directories
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    file: Option<PathBuf>,
+    /// List the tables that there are, with their rows and columns
+    #[arg(long, conflicts_with = "file")]
+    tables: bool,
+    /// What to print or write; by default a table, or what the name of the output ends in
+    #[arg(long, value_enum)]
+    format: Option<QueryFormat>,
+    /// File to write in place of printing
+    #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  warpmem query results/ --tables
+  warpmem query results/ 'SELECT trace, dram_scheduler, ipc_thread FROM runs ORDER BY ipc_thread DESC'
+  warpmem query shard-*/ 'SELECT pc, avg(divergence) FROM loads GROUP BY pc' -o divergence.csv
+  warpmem query results/ --file query.sql --format json";
+
+/// How the rows of an answer are written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum QueryFormat {
+    /// Aligned text for people
+    Table,
+    /// A heading and a line per row
+    Csv,
+    /// An array with an object per row
+    Json,
+    /// An Apache Parquet file
+    Parquet,
+    /// An Arrow IPC file, also known as Feather
+    Ipc,
+}
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    let format = format(args)?;
+    let (directories, sql) = directories_and_query(args)?;
+    if let Some(output) = &args.output {
+        staged::check(output)?;
+    }
+    let results = Results::open_all(directories)?;
+    match sql {
+        None => print(&tables(&results)?),
+        Some(sql) => answer(&query(&results, &sql)?, format, args.output.as_deref()),
+    }
+}
+
+fn answer(frame: &DataFrame, format: QueryFormat, output: Option<&Path>) -> anyhow::Result<()> {
+    let Some(output) = output else {
+        return print(&text(frame, format)?);
+    };
+    match format {
+        QueryFormat::Table => {
+            staged::write(output, |path| Ok(fs::write(path, text(frame, format)?)?))?;
+        }
+        QueryFormat::Csv => write_csv(frame, output)?,
+        QueryFormat::Json => write_json(frame, output)?,
+        QueryFormat::Parquet => write_parquet(frame, output)?,
+        QueryFormat::Ipc => write_ipc(frame, output)?,
+    }
+    let (rows, columns) = frame.shape();
+    note(&format!("{rows} rows of {columns} columns in {}", output.display()));
+    Ok(())
+}
+
+fn text(frame: &DataFrame, format: QueryFormat) -> anyhow::Result<String> {
+    Ok(match format {
+        QueryFormat::Csv => table_to_csv(frame)?,
+        QueryFormat::Json => table_to_json(frame)?,
+        _ => table_to_string(frame, width())?,
+    })
+}
+
+/// The format asked for, or that of the output's name.
+fn format(args: &Args) -> anyhow::Result<QueryFormat> {
+    let Some(output) = &args.output else {
+        return match args.format {
+            Some(QueryFormat::Parquet | QueryFormat::Ipc) => {
+                bail!("a file of this format is not for a terminal: name one with --output")
+            }
+            format => Ok(format.unwrap_or(QueryFormat::Table)),
+        };
+    };
+    if args.tables {
+        bail!("--tables prints its list: leave out --output");
+    }
+    args.format.map_or_else(|| format_of(output), Ok)
+}
+
+fn format_of(output: &Path) -> anyhow::Result<QueryFormat> {
+    let extension = output.extension().map(|extension| extension.to_string_lossy());
+    Ok(match extension.as_deref().unwrap_or("txt") {
+        "txt" => QueryFormat::Table,
+        "csv" => QueryFormat::Csv,
+        "json" => QueryFormat::Json,
+        "parquet" => QueryFormat::Parquet,
+        "arrow" | "feather" | "ipc" => QueryFormat::Ipc,
+        other => bail!(
+            "{}: no format has names in `.{other}`; those in .txt, .csv, .json, .parquet, .arrow, .feather and .ipc have one, or say --format",
+            output.display()
+        ),
+    })
+}
+
+/// No query where the tables are to be listed.
+fn directories_and_query(args: &Args) -> anyhow::Result<(&[String], Option<String>)> {
+    if args.tables {
+        return Ok((&args.words, None));
+    }
+    if let Some(file) = &args.file {
+        return Ok((&args.words, Some(read(file)?)));
+    }
+    match args.words.split_last() {
+        Some((sql, directories)) if !directories.is_empty() && !Path::new(sql).is_dir() => {
+            let sql = if sql == "-" { read(Path::new("-"))? } else { sql.clone() };
+            Ok((directories, Some(sql)))
+        }
+        _ => bail!("give directories and a query: warpmem query results/ 'SELECT trace FROM runs'"),
+    }
+}
+
+fn read(file: &Path) -> anyhow::Result<String> {
+    let text = match file.to_str() {
+        Some("-") => read_to_string(io::stdin()),
+        _ => fs::read_to_string(file),
+    };
+    text.with_context(|| format!("failed to read the query from {}", file.display()))
+}
+
+fn query(results: &Results, sql: &str) -> anyhow::Result<DataFrame> {
+    results.query(sql).map_err(|error| match hint(&error) {
+        Some(hint) => anyhow::Error::new(error).context(hint),
+        None => error.into(),
+    })
+}
+
+/// What the user may have meant.
+fn hint(error: &Error) -> Option<String> {
+    let (what, name, available) = match error {
+        Error::UnknownTable { table, available } => ("table", table, available),
+        Error::UnknownColumn { column, available } => ("column", column, available),
+        _ => return None,
+    };
+    let meant = nearest(name, available.iter().map(String::as_str))?;
+    Some(format!("there is no {what} `{name}`: did you mean `{meant}`?"))
+}
+
+/// Each table with its rows, and its columns below.
+fn tables(results: &Results) -> anyhow::Result<String> {
+    let mut text = String::new();
+    for name in results.tables()? {
+        let mut table = results.table(name)?;
+        let schema = table.collect_schema().map_err(Error::from)?;
+        let counted = schema.iter_names().next().map(|column| col(column.clone()));
+        let rows = table.select(counted.into_iter().collect::<Vec<_>>()).collect();
+        let rows = rows.map_err(Error::from)?.height();
+        let columns = schema.iter_names().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+        text.push_str(&format!("{name}: {rows} rows of {} columns\n", schema.len()));
+        text.push_str(&format!("{}\n", indented(&columns, width())));
+    }
+    if text.is_empty() {
+        bail!("no tables in these directories: `warpmem run TRACE -o DIR` leaves some");
+    }
+    Ok(text)
+}
+
+/// Lines of words, two blanks in, that end before `width`.
+fn indented(words: &str, width: usize) -> String {
+    let mut lines = vec![String::from(" ")];
+    for word in words.split(' ') {
+        let line = lines.last_mut().map_or(0, |line| line.chars().count());
+        if line + 1 + word.chars().count() > width && line > 1 {
+            lines.push(String::from(" "));
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push(' ');
+            line.push_str(word);
+        }
+    }
+    lines.join("\n")
+}

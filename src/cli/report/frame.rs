@@ -1,0 +1,52 @@
+//! Small questions to frames.
+
+use polars::prelude::*;
+use warpmem_analysis::polars;
+
+pub fn names(frame: &DataFrame) -> impl Iterator<Item = &str> {
+    frame.columns().iter().map(|column| column.name().as_str())
+}
+
+/// The values of a text column, each once, in the order of their first appearance.
+pub fn distinct(frame: &DataFrame, column: &str) -> anyhow::Result<Vec<String>> {
+    let unique = frame.column(column)?.unique_stable()?;
+    Ok(unique.str()?.iter().flatten().map(str::to_owned).collect())
+}
+
+/// Whether some value of the column is there and not zero.
+pub fn has_some(frame: &DataFrame, column: &str) -> bool {
+    let values = frame.column(column).ok().and_then(|column| column.cast(&DataType::Float64).ok());
+    let values = values.as_ref().and_then(|column| column.f64().ok());
+    values.is_some_and(|values| values.iter().flatten().any(|value| value != 0.0))
+}
+
+/// Holds where the text column has one of `values`.
+pub fn is_one_of(column: &str, values: &[String]) -> Expr {
+    let values = Series::new(PlSmallStr::EMPTY, values);
+    col(column).is_in(lit(values).implode(true), false)
+}
+
+/// The columns `parts` under each other: their names in `part`, their values in `value`, beside `keys`.
+/// What each is called is the second of the pair.
+pub fn long(
+    frame: &DataFrame,
+    keys: &[&str],
+    parts: &[(&str, &str)],
+    part: &str,
+    value: &str,
+) -> anyhow::Result<DataFrame> {
+    let frames = parts.iter().map(|(column, called)| {
+        let keys = keys.iter().map(|key| col(*key));
+        let of_part = [lit(*called).alias(part), col(*column).cast(DataType::Float64).alias(value)];
+        frame.clone().lazy().select(keys.chain(of_part).collect::<Vec<_>>())
+    });
+    Ok(concat(frames.collect::<Vec<_>>(), UnionArgs::default())?.collect()?)
+}
+
+/// The rows of `right` beside those of `left` with the same `key`, in the order of `left`; what one of them lacks is left out.
+pub fn joined(left: LazyFrame, right: LazyFrame, key: &str) -> anyhow::Result<DataFrame> {
+    let mut join = JoinArgs::new(JoinType::Inner);
+    join.maintain_order = MaintainOrderJoin::LeftRight;
+    let key = [col(key)];
+    Ok(left.join(right, &key, &key, join).collect()?)
+}

@@ -1,0 +1,176 @@
+//! A report as one HTML file that needs nothing beside it and no network.
+
+use super::document::{Block, Document, Piece, Prose, Section};
+use super::table::{Heading, SHOWN_ROWS, Table};
+use crate::cli::chart::Chart;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Nothing is loaded from anywhere; the page's own style and script are all that acts.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+     img-src data:; base-uri 'none'; form-action 'none'";
+
+/// A table whose CSV is longer stands in the page without it.
+const INLINE_CSV: usize = 256 << 10;
+/// Cells of more characters may break.
+const LONG: usize = 32;
+
+pub fn render(document: &Document) -> anyhow::Result<String> {
+    let sections =
+        document.sections.iter().map(section).collect::<anyhow::Result<Vec<Markup>>>()?;
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (document.title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { (document.title) }
+                    @for paragraph in &document.lead { p { (prose(paragraph)) } }
+                }
+                (contents(document))
+                main { @for section in &sections { (section) } }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+fn contents(document: &Document) -> Markup {
+    html! {
+        nav aria-label="Contents" {
+            h2 { "Contents" }
+            ol {
+                @for section in &document.sections {
+                    li { a href={ "#" (section.anchor) } { (section.title) } }
+                }
+            }
+        }
+    }
+}
+
+fn section(section: &Section) -> anyhow::Result<Markup> {
+    let blocks = section.blocks.iter().map(block).collect::<anyhow::Result<Vec<Markup>>>()?;
+    Ok(html! {
+        section id=(section.anchor) {
+            h2 { (section.title) }
+            @for block in &blocks { (block) }
+        }
+    })
+}
+
+fn block(block: &Block) -> anyhow::Result<Markup> {
+    Ok(match block {
+        Block::Text(text) => html! { p { (prose(text)) } },
+        Block::Note(text) => html! { p.note { (prose(text)) } },
+        Block::Warning(text) => {
+            html! { p.warning role="note" { strong { "Caution: " } (prose(text)) } }
+        }
+        Block::Table(table) => self::table(table)?,
+        Block::Figure(chart) => figure(chart)?,
+    })
+}
+
+fn prose(prose: &Prose) -> Markup {
+    html! {
+        @for piece in &prose.0 {
+            @match piece {
+                Piece::Words(words) => (words),
+                Piece::Code(code) => code { (code) },
+            }
+        }
+    }
+}
+
+fn figure(chart: &Chart) -> anyhow::Result<Markup> {
+    let drawing = chart.svg()?;
+    Ok(html! {
+        figure.chart id={ "figure-" (chart.name) } {
+            div.panel { (PreEscaped(drawing)) }
+            figcaption { strong { (chart.title) ". " } (chart.caption) }
+        }
+    })
+}
+
+fn table(table: &Table) -> anyhow::Result<Markup> {
+    let body = body(table)?;
+    let csv = table.csv()?;
+    let link = (csv.len() <= INLINE_CSV).then(|| download(table, &csv));
+    let inner = html! {
+        div.scroll role="region" aria-label=(table.title) tabindex="0" { (body) }
+        p.under {
+            @if table.rows() > SHOWN_ROWS {
+                "The first " (SHOWN_ROWS) " of " (table.rows()) " rows"
+                @if link.is_none() { "; all are in " code { (table.name) ".csv" } " beside the plots (" code { "--plots" } ")" }
+                ". "
+            }
+            @if let Some(link) = &link { (link) }
+        }
+    };
+    Ok(html! {
+        div.table id={ "table-" (table.name) } {
+            @if table.is_folded {
+                details { summary { (table.title) } (inner) }
+            } @else {
+                p.title { (table.title) }
+                (inner)
+            }
+        }
+    })
+}
+
+/// All rows with every digit, in the page itself.
+fn download(table: &Table, csv: &str) -> Markup {
+    let data = utf8_percent_encode(csv, NON_ALPHANUMERIC);
+    html! {
+        a href={ "data:text/csv;charset=utf-8," (data) } download={ (table.name) ".csv" } { "CSV" }
+        @if table.rows() > SHOWN_ROWS { " with all of them" }
+    }
+}
+
+fn body(table: &Table) -> anyhow::Result<Markup> {
+    let rows = table.shown()?;
+    let class = |heading: &Heading| heading.is_number.then_some("number");
+    Ok(html! {
+        table {
+            thead {
+                tr {
+                    @for heading in &table.headings {
+                        th scope="col" class=[class(heading)] title=[some(&heading.definition)] {
+                            span.name { (heading.title) }
+                            @if let Some(unit) = some(&heading.unit) { span.unit { (unit) } }
+                        }
+                    }
+                }
+            }
+            tbody {
+                @for row in &rows {
+                    tr {
+                        @for (cell, heading) in row.iter().zip(&table.headings) {
+                            td class=[class(heading).or(words(cell))] { (cell) }
+                        }
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// A cell that may stand in several lines: more would be out of sight than would be higher.
+fn words(cell: &str) -> Option<&'static str> {
+    (cell.chars().count() > LONG && cell.contains(' ')).then_some("words")
+}
+
+fn some(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}

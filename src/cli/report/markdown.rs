@@ -1,0 +1,145 @@
+//! A report as Markdown, with tables as GitHub reads them and pictures beside it.
+
+use super::document::{Block, Document, Piece, Prose, Section};
+use super::table::{Heading, SHOWN_ROWS, Table};
+use crate::cli::chart::Chart;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::fmt::Write;
+use std::path::Path;
+
+/// What a path must not have in a link.
+const NOT_IN_LINKS: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
+
+/// A path as the target of a link.
+pub fn link(path: &Path) -> String {
+    let path = path.to_string_lossy().replace('\\', "/");
+    utf8_percent_encode(&path, NOT_IN_LINKS).to_string()
+}
+
+/// `plots` is the folder of the pictures, from where the report lies.
+pub fn render(document: &Document, plots: &str) -> anyhow::Result<String> {
+    let mut text = format!("# {}\n", escaped(&document.title));
+    for paragraph in &document.lead {
+        write!(text, "\n{}\n", prose(paragraph))?;
+    }
+    for section in &document.sections {
+        push_section(&mut text, section, plots)?;
+    }
+    Ok(text)
+}
+
+fn push_section(text: &mut String, section: &Section, plots: &str) -> anyhow::Result<()> {
+    write!(text, "\n## {}\n", section.title)?;
+    for block in &section.blocks {
+        match block {
+            Block::Text(words) => write!(text, "\n{}\n", prose(words))?,
+            Block::Note(words) => write!(text, "\n{}\n", prose(words))?,
+            Block::Warning(words) => write!(text, "\n> **Caution:** {}\n", prose(words))?,
+            Block::Table(table) => push_table(text, table, plots)?,
+            Block::Figure(chart) => push_figure(text, chart, plots)?,
+        }
+    }
+    Ok(())
+}
+
+fn push_figure(text: &mut String, chart: &Chart, plots: &str) -> anyhow::Result<()> {
+    let (title, caption) = (escaped(&chart.title), escaped(&chart.caption));
+    write!(text, "\n![{title}]({plots}/{}.svg)\n\n**{title}.** {caption}\n", chart.name)?;
+    Ok(())
+}
+
+fn push_table(text: &mut String, table: &Table, plots: &str) -> anyhow::Result<()> {
+    let title = escaped(&table.title);
+    match table.is_folded {
+        true => write!(text, "\n<details><summary>{title}</summary>\n\n")?,
+        false => write!(text, "\n**{title}**\n\n")?,
+    }
+    text.push_str(&rows(table)?);
+    if table.rows() > SHOWN_ROWS {
+        let file = format!("{plots}/{}.csv", table.name);
+        write!(
+            text,
+            "\nThe first {SHOWN_ROWS} of {} rows; all are in [{}.csv]({file}).\n",
+            table.rows(),
+            table.name
+        )?;
+    }
+    if table.is_folded {
+        text.push_str("\n</details>\n");
+    }
+    Ok(())
+}
+
+/// The headings and the rows that are shown, without a title.
+pub fn rows(table: &Table) -> anyhow::Result<String> {
+    let mut text = String::new();
+    push_row(&mut text, table.headings.iter().map(heading));
+    let rule = |heading: &Heading| if heading.is_number { "---:" } else { "---" }.to_owned();
+    push_row(&mut text, table.headings.iter().map(rule));
+    for row in table.shown()? {
+        push_row(&mut text, row.iter().map(|cell| escaped(cell)));
+    }
+    Ok(text)
+}
+
+fn push_row(text: &mut String, cells: impl Iterator<Item = String>) {
+    text.push('|');
+    for cell in cells {
+        text.extend([" ", &cell, " |"]);
+    }
+    text.push('\n');
+}
+
+fn heading(heading: &Heading) -> String {
+    match heading.unit.as_str() {
+        "" => escaped(&heading.title),
+        unit => format!("{} ({})", escaped(&heading.title), escaped(unit)),
+    }
+}
+
+fn prose(prose: &Prose) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Words(words) => escaped(words),
+        Piece::Code(code) => code_span(code),
+    };
+    prose.0.iter().map(piece).collect()
+}
+
+/// Between as many backticks as the text does not have in a row.
+fn code_span(code: &str) -> String {
+    let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let code = code.replace(['\n', '\r'], " ");
+    let gap = if longest > 0 { " " } else { "" };
+    format!("{fence}{gap}{code}{gap}{fence}")
+}
+
+/// Text that means itself and nothing in Markdown or HTML.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '$' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\n' | '\r' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_name_is_markup() {
+        assert_eq!(escaped("a|b_c*<i>`&\n"), "a\\|b\\_c\\*&lt;i&gt;\\`&amp; ");
+        assert_eq!(code_span("gto"), "`gto`");
+        assert_eq!(code_span("a``b"), "``` a``b ```");
+        assert_eq!(link(Path::new("my plots/(1)")), "my%20plots/%281%29");
+    }
+}

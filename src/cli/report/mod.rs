@@ -1,0 +1,257 @@
+//! `warpmem report`: what came of runs, as one HTML page or as Markdown with pictures.
+
+pub mod document;
+mod frame;
+pub mod html;
+mod limits;
+pub mod markdown;
+mod sections;
+mod study;
+pub mod table;
+#[cfg(test)]
+mod tests;
+
+use super::baseline::parse_metrics;
+use super::interrupt::Interrupt;
+use super::output::note;
+use super::progress::bar;
+use super::staged;
+use anyhow::Context;
+use clap::ValueHint;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use document::{Document, Prose};
+use indicatif::ProgressBar;
+use limits::Shown;
+use rayon::prelude::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+use study::{Question, Study};
+use table::spelled;
+use warpmem_analysis::{MEANS, Mean};
+
+/// Report on runs: comparisons, distributions and charts as one HTML page, or as Markdown
+///
+/// Reads the tables that `run`, `compare` and `sweep` leave. Without `--html`, `--markdown` and `--plots` the page is
+/// written to `report.html` in the first directory.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Directories of results; several, such as the shards of a sweep, are read as one
+    #[arg(value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
+    directories: Vec<PathBuf>,
+    /// Page to write: one file that needs nothing beside it and no network
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    html: Option<PathBuf>,
+    /// Markdown to write; its pictures go to `--plots`, or to FILE's name with `-plots` behind
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    markdown: Option<PathBuf>,
+    /// Folder for every chart as SVG, PNG and CSV, and every table as CSV; created if need be
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    plots: Option<PathBuf>,
+    /// Policy to compare with: one of the runs', or several of different slots with slashes between;
+    /// by default the machine's own where there are runs of it, else the first
+    #[arg(long, value_name = "POLICY")]
+    baseline: Option<String>,
+    /// Metrics to show beside the IPC, columns of `runs`; `NAME_ratio` is over the baseline's, `NAME_reduction` the
+    /// fraction below it
+    #[arg(long, value_name = "NAME,…", value_parser = Metrics::parse)]
+    metrics: Option<Metrics>,
+    /// Mean of IPC ratios over workloads in charts and in tables per workload
+    #[arg(long, value_parser = parse_mean(), default_value = Mean::Geometric.name())]
+    mean: Mean,
+    /// Compare runs even where traces, machines or engine versions differ that go by one name; they are marked
+    #[arg(long)]
+    allow_mixed: bool,
+    /// Title of the report
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  warpmem report results/
+  warpmem report results/ --baseline fr-fcfs --mean harmonic --markdown report.md
+  warpmem report shard-0/ shard-1/ --html report.html --plots figures/ --title 'DRAM schedulers'";
+
+/// Metrics to show.
+#[derive(Clone, Debug)]
+struct Metrics(Vec<String>);
+
+impl Metrics {
+    fn parse(text: &str) -> Result<Metrics, String> {
+        parse_metrics(text).map(Metrics)
+    }
+}
+
+fn parse_mean() -> impl TypedValueParser<Value = Mean> {
+    let named = |name: String| Mean::ALL.into_iter().find(|mean| mean.name() == name);
+    PossibleValuesParser::new(MEANS).try_map(move |name| named(name).ok_or("no such mean"))
+}
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    let interrupt = Interrupt::install()?;
+    let study = Study::open(&Question {
+        directories: args.directories.clone(),
+        baseline: args.baseline.clone(),
+        metrics: args.metrics.as_ref().map(|metrics| metrics.0.clone()),
+        mean: args.mean,
+        allow_mixed: args.allow_mixed,
+    })?;
+    let outputs = Outputs::of(args);
+    outputs.check()?;
+    let steps = bar("{bar:30} {msg} {pos}/{len}");
+    let document = compose(&study, args.title.as_deref(), &steps, &interrupt)?;
+    let written = outputs.write(&document, &steps, &interrupt)?;
+    steps.finish_and_clear();
+    note(&summary(&study, &document, &written));
+    Ok(())
+}
+
+fn compose(
+    study: &Study,
+    title: Option<&str>,
+    steps: &ProgressBar,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Document> {
+    let shown = Shown::of(study)?;
+    let mut document = Document {
+        title: title.map_or_else(|| usual_title(study), str::to_owned),
+        lead: lead(study, &shown),
+        sections: Vec::new(),
+    };
+    steps.set_message("sections");
+    steps.set_length(sections::SECTIONS.len() as u64);
+    for make in sections::SECTIONS {
+        interrupt.check("no report was written")?;
+        document.sections.push(make(study, &shown)?);
+        steps.inc(1);
+    }
+    let definitions = sections::definitions(&document)?;
+    document.sections.push(definitions);
+    Ok(document)
+}
+
+fn usual_title(study: &Study) -> String {
+    let one_of = |names: &[String], noun: &str| match names {
+        [only] => only.clone(),
+        several => sections::counted(several.len(), noun),
+    };
+    let workloads = one_of(&study.traces, "workload");
+    let settings = one_of(&study.settings, "setting");
+    if study.is_single() {
+        return format!("{workloads} on {settings}");
+    }
+    let slots = study.slots.iter().map(|slot| spelled(slot)).collect::<Vec<_>>().join(", ");
+    format!("{workloads} by {slots} on {settings}")
+}
+
+fn lead(study: &Study, shown: &Shown) -> Vec<Prose> {
+    let mut lead = Vec::new();
+    if study.is_single() {
+        lead.push(Prose::new(
+            "There is one policy only, so nothing is compared: every IPC ratio is 1.",
+        ));
+    }
+    lead.extend(shown.left_out(study));
+    lead
+}
+
+fn summary(study: &Study, document: &Document, written: &[PathBuf]) -> String {
+    let written = written.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
+    format!(
+        "{}, {}, {}: {}",
+        sections::counted(study.runs.height(), "run"),
+        sections::counted(document.charts().count(), "chart"),
+        sections::counted(document.tables().count(), "table"),
+        written.join(", ")
+    )
+}
+
+/// Where a report goes.
+struct Outputs {
+    html: Option<PathBuf>,
+    markdown: Option<PathBuf>,
+    plots: Option<PathBuf>,
+}
+
+impl Outputs {
+    fn of(args: &Args) -> Outputs {
+        let Args { html, markdown, plots, .. } = args;
+        let is_told = html.is_some() || markdown.is_some() || plots.is_some();
+        let usual = args.directories.first().filter(|_| !is_told);
+        Outputs {
+            html: html.clone().or(usual.map(|directory| directory.join("report.html"))),
+            plots: plots.clone().or(markdown.as_deref().map(plots_beside)),
+            markdown: markdown.clone(),
+        }
+    }
+
+    /// Fails if one cannot be written: better before the work than after.
+    fn check(&self) -> anyhow::Result<()> {
+        self.html.iter().chain(&self.markdown).try_for_each(|path| staged::check(path))?;
+        self.plots.iter().try_for_each(|folder| {
+            fs::create_dir_all(folder)
+                .with_context(|| format!("failed to create directory {}", folder.display()))
+        })
+    }
+
+    /// Gives the paths of what was written.
+    fn write(
+        &self,
+        document: &Document,
+        steps: &ProgressBar,
+        interrupt: &Interrupt,
+    ) -> anyhow::Result<Vec<PathBuf>> {
+        if let Some(folder) = &self.plots {
+            write_plots(document, folder, steps, interrupt)?;
+        }
+        if let Some(path) = &self.html {
+            let page = html::render(document)?;
+            staged::write(path, |partial| Ok(fs::write(partial, page)?))?;
+        }
+        if let (Some(path), Some(plots)) = (&self.markdown, &self.plots) {
+            let text = markdown::render(document, &link(path, plots)?)?;
+            staged::write(path, |partial| Ok(fs::write(partial, text)?))?;
+        }
+        Ok([&self.html, &self.markdown, &self.plots].into_iter().flatten().cloned().collect())
+    }
+}
+
+/// `report.md` has its pictures in `report-plots`.
+fn plots_beside(markdown: &Path) -> PathBuf {
+    let mut name = markdown.file_stem().unwrap_or_default().to_owned();
+    name.push("-plots");
+    markdown.with_file_name(name)
+}
+
+/// How the file `from` leads to `folder`, as a link.
+fn link(from: &Path, folder: &Path) -> anyhow::Result<String> {
+    let from = std::path::absolute(from)?;
+    let folder = std::path::absolute(folder)?;
+    let way = from.parent().and_then(|parent| pathdiff::diff_paths(&folder, parent));
+    Ok(markdown::link(&way.unwrap_or(folder)))
+}
+
+fn write_plots(
+    document: &Document,
+    folder: &Path,
+    steps: &ProgressBar,
+    interrupt: &Interrupt,
+) -> anyhow::Result<()> {
+    let charts: Vec<_> = document.charts().collect();
+    steps.set_message("charts");
+    steps.set_length(charts.len() as u64);
+    steps.set_position(0);
+    charts.par_iter().try_for_each(|chart| {
+        interrupt.check("some charts were written")?;
+        chart.write_all(folder)?;
+        steps.inc(1);
+        anyhow::Ok(())
+    })?;
+    document.tables().try_for_each(|table| {
+        let csv = table.csv()?;
+        staged::write(&folder.join(format!("{}.csv", table.name)), |partial| {
+            Ok(fs::write(partial, csv)?)
+        })
+    })
+}

@@ -1,0 +1,81 @@
+//! How requests spread over banks.
+
+use super::super::document::{Prose, Section};
+use super::super::frame::{is_one_of, joined};
+use super::super::limits::{Shown, most_different};
+use super::super::study::{POLICY, RATIO, Study};
+use super::scopes;
+use crate::cli::chart::{Axis, Chart, HeatMap, Kind};
+use polars::prelude::*;
+use warpmem_analysis::{bank_map, polars};
+
+/// Workloads whose banks are drawn.
+const TRACES: usize = 4;
+
+pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
+    let section = Section::new("banks", "Requests by bank");
+    if !study.results.has("banks")? {
+        return Ok(section.note(Prose::new("There is no table ").code("banks").words(".")));
+    }
+    let mut section = section.text(Prose::new(
+        "Each cell is a DRAM bank. Uneven colours are banks that many requests wait for while others stand idle; row hits differ by \
+         policy, the requests themselves hardly.",
+    ));
+    let banks = bank_map(study.results.table("banks")?)?;
+    let mut left_out = 0;
+    for scope in scopes(study, shown)? {
+        let runs = telling(study, &scope.runs)?;
+        left_out += scope.runs.height() - runs.height();
+        let panel = (col("trace") + lit(": ") + col(POLICY)).alias(RUN);
+        let names = runs.lazy().select([col("run_id"), panel]);
+        let values = ["run_id", "channel", "bank", "share", "row_hit_rate"].map(col);
+        let data = joined(names, banks.clone().select(values), "run_id")?;
+        let data = data.drop("run_id")?;
+        let charts = [
+            ("requests", "share", "share of requests", "Requests by bank"),
+            ("row-hits", "row_hit_rate", "row hits", "Row hits by bank"),
+        ];
+        for (name, column, label, title) in charts {
+            let axes = [Axis::new("channel", ""), Axis::new("bank", "")];
+            let [x, y] = axes;
+            let map = HeatMap::new("channel", "bank", column, x, y, Axis::percent(label));
+            let caption = format!(
+                "{title} of each DRAM channel{}: the baseline, the fastest and the slowest policy of a workload.",
+                scope.on
+            );
+            let name = format!("{name}-by-bank{}", scope.file);
+            let data = data.select([RUN, "channel", "bank", column])?;
+            section = section.figure(Chart::new(
+                name,
+                title,
+                caption,
+                data,
+                Kind::HeatMap(map.panels(RUN)),
+            ));
+        }
+    }
+    if left_out > 0 {
+        let why = "Shown are the workloads whose IPC differs most between policies";
+        let count = super::counted(left_out, "run");
+        section = section.note(
+            Prose::new(format!("{why}; {count} are left out. All are in the table "))
+                .code("banks")
+                .words("."),
+        );
+    }
+    Ok(section)
+}
+
+const RUN: &str = "run";
+
+/// Of the workloads whose IPC differs most, the runs of the baseline and of the fastest and the slowest policy.
+fn telling(study: &Study, runs: &DataFrame) -> anyhow::Result<DataFrame> {
+    let traces = most_different(runs, TRACES)?;
+    let of_trace = |value: Expr| value.over([col("trace")]);
+    let is_extreme =
+        col(RATIO).eq(of_trace(col(RATIO).max())?).or(col(RATIO).eq(of_trace(col(RATIO).min())?));
+    let baselines: Vec<String> =
+        study.policies.iter().filter(|policy| study.is_baseline(policy)).cloned().collect();
+    let is_telling = is_one_of(POLICY, &baselines).or(is_extreme);
+    Ok(runs.clone().lazy().filter(is_one_of("trace", &traces).and(is_telling)).collect()?)
+}

@@ -1,0 +1,38 @@
+//! What the caches answer, and what they turn away.
+
+use super::run_table;
+use crate::cli::report::document::{Prose, Section};
+use crate::cli::report::limits::Shown;
+use crate::cli::report::study::Study;
+
+pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {
+    let columns = [
+        "l1_read_miss_rate",
+        "l1_miss_rate",
+        "l1_reservation_fails",
+        "l2_read_miss_rate",
+        "l2_miss_rate",
+        "l2_reservation_fails",
+        "mshr_merge_length_mean",
+        "inter_core_locality",
+        "queue_length_mean",
+        "waiting_ratio",
+    ];
+    let fails = [
+        "l1_reservation_fails_line_alloc",
+        "l1_reservation_fails_miss_queue_full",
+        "l1_reservation_fails_mshr_entry",
+        "l1_reservation_fails_mshr_merge",
+        "l2_reservation_fails_line_alloc",
+        "l2_reservation_fails_miss_queue_full",
+        "l2_reservation_fails_mshr_entry",
+        "l2_reservation_fails_mshr_merge",
+    ];
+    Ok(Section::new("caches", "Caches and their misses")
+        .text(Prose::new(
+            "Miss rates, what waits in MSHRs and queues of LLC slices, and the cycles in which an access had to be tried again as something was \
+             full. L2 is the LLC. Columns that are 0 in every run are left out.",
+        ))
+        .table(run_table(study, "caches", "Caches in each run", &columns)?)
+        .table(run_table(study, "reservation-fails", "Accesses tried again, by reason", &fails)?.folded()))
+}

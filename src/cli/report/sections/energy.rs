@@ -1,0 +1,52 @@
+//! What the DRAM takes.
+
+use super::{run_table, scopes};
+use crate::cli::chart::{Axis, Chart, Kind, StackedBars};
+use crate::cli::report::document::{Prose, Section};
+use crate::cli::report::frame::{has_some, long};
+use crate::cli::report::limits::Shown;
+use crate::cli::report::study::{POLICY, Study};
+use polars::prelude::*;
+use warpmem_analysis::polars;
+
+const ENERGY: &str = "microjoules";
+
+const PARTS: [(&str, &str); 6] = [
+    ("energy_nj_activate", "activate"),
+    ("energy_nj_read", "read"),
+    ("energy_nj_write", "write"),
+    ("energy_nj_refresh", "refresh"),
+    ("energy_nj_active_standby", "active standby"),
+    ("energy_nj_precharge_standby", "precharge standby"),
+];
+
+pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
+    let section = Section::new("energy", "DRAM energy");
+    if !has_some(&study.runs, "energy_nj") {
+        let why = "Not known: some current of the machines' DRAM (";
+        return Ok(section
+            .note(Prose::new(why).code("dram.power").words(") that it depends on is not given.")));
+    }
+    let mut section = section.text(Prose::new(
+        "Energy of the DRAM devices by DRAMsim3's rules, standby included; interface and power-down are not in it.",
+    ));
+    for scope in scopes(study, shown)? {
+        let data = long(&scope.runs, &["trace", POLICY], &PARTS, "part", ENERGY)?;
+        let data = data.lazy().with_columns([col(ENERGY) / lit(1000.0)]).collect()?;
+        let bars = StackedBars::new("trace", "part", ENERGY, Axis::new("DRAM energy", "µJ"));
+        let caption =
+            format!("Energy of the DRAM devices in each run{}, by what takes it.", scope.on);
+        let name = format!("energy{}", scope.file);
+        section = section.figure(Chart::new(
+            name,
+            "DRAM energy",
+            caption,
+            data,
+            Kind::StackedBars(bars.series(POLICY)),
+        ));
+    }
+    let columns =
+        [&["energy_pj_per_bit", "energy_nj"][..], &PARTS.map(|(column, _)| column)].concat();
+    Ok(section
+        .table(run_table(study, "energy-by-run", "DRAM energy of each run", &columns)?.folded()))
+}

@@ -1,0 +1,50 @@
+//! Where the latency of reads arises.
+
+use super::super::table::spelled;
+use super::{run_table, scopes};
+use crate::cli::chart::{Axis, Chart, Kind, StackedBars};
+use crate::cli::report::document::{Prose, Section};
+use crate::cli::report::frame::{has_some, long};
+use crate::cli::report::limits::Shown;
+use crate::cli::report::study::{POLICY, Study};
+use warpmem_analysis::STAGES;
+
+pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
+    let section = Section::new("latency", "Latency by stage");
+    if !has_some(&study.runs, "latency_mean") {
+        return Ok(
+            section.note(Prose::new("No read left an L1, so there is no latency to divide."))
+        );
+    }
+    let mut section = section.text(Prose::new(
+        "Mean latency of the read requests that left an L1, divided among the stages of their way; the stages add up to the mean. \
+         A stage that a request did not pass counts as 0, so reads that hit in the LLC lower the part of DRAM.",
+    ));
+    let columns = STAGES.map(|stage| format!("latency_{stage}"));
+    let called = STAGES.map(spelled);
+    let parts: Vec<(&str, &str)> = columns
+        .iter()
+        .zip(&called)
+        .map(|(column, called)| (column.as_str(), called.as_str()))
+        .collect();
+    for scope in scopes(study, shown)? {
+        let data = long(&scope.runs, &["trace", POLICY], &parts, "stage", "cycles")?;
+        let bars =
+            StackedBars::new("trace", "stage", "cycles", Axis::new("mean latency", "core cycles"));
+        let caption = format!(
+            "Mean latency of reads that L1 did not answer{}, by the stage in which the time passes.",
+            scope.on
+        );
+        let name = format!("latency{}", scope.file);
+        section = section.figure(Chart::new(
+            name,
+            "Latency by stage",
+            caption,
+            data,
+            Kind::StackedBars(bars.series(POLICY)),
+        ));
+    }
+    let whole = ["latency_mean", "latency_p50", "latency_p90", "latency_p99", "latency_max"];
+    let columns: Vec<&str> = whole.into_iter().chain(parts.iter().map(|part| part.0)).collect();
+    Ok(section.table(run_table(study, "latency-by-run", "Latency of each run", &columns)?.folded()))
+}

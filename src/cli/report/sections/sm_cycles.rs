@@ -1,0 +1,44 @@
+//! What the SMs do with their cycles.
+
+use super::{run_table, scopes};
+use crate::cli::chart::{Axis, Chart, Kind, StackedBars};
+use crate::cli::report::document::{Prose, Section};
+use crate::cli::report::frame::long;
+use crate::cli::report::limits::Shown;
+use crate::cli::report::study::{POLICY, Study};
+
+/// Columns of what an SM does in a cycle, and what they are called.
+const PARTS: [(&str, &str); 6] = [
+    ("active_cycles", "active"),
+    ("memory_block_cycles", "memory block"),
+    ("dependency_stall_cycles", "dependency stall"),
+    ("structural_stall_cycles", "structural stall"),
+    ("barrier_cycles", "barrier"),
+    ("no_warp_cycles", "no warp"),
+];
+
+pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
+    let mut section = Section::new("sm-cycles", "Where the cycles of SMs go").text(Prose::new(
+        "Each cycle of an SM is exactly one of these, so they add up to the cycles of the run. In a memory block all warps present wait for memory. In a structural stall a \
+         ready warp finds its unit or the load/store queue taken: memory that falls behind shows there too. Numbers are means over SMs.",
+    ));
+    for scope in scopes(study, shown)? {
+        let data = long(&scope.runs, &["trace", POLICY], &PARTS, "what", "cycles")?;
+        let bars =
+            StackedBars::new("trace", "what", "cycles", Axis::new("cycles", "%")).series(POLICY);
+        let caption = format!("What SMs do{}, as shares of the cycles of the run.", scope.on);
+        let name = format!("sm-cycles{}", scope.file);
+        section = section.figure(Chart::new(
+            name,
+            "Where the cycles of SMs go",
+            caption,
+            data,
+            Kind::StackedBars(bars.shares()),
+        ));
+    }
+    let columns =
+        [&["cycles"][..], &PARTS.map(|(column, _)| column), &["schedulable_warps"]].concat();
+    Ok(section.table(
+        run_table(study, "sm-cycles-by-run", "Cycles of an SM in each run", &columns)?.folded(),
+    ))
+}

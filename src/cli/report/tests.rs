@@ -1,0 +1,200 @@
+//! Reports on more runs than a page can show.
+
+use super::document::{Document, Prose, Section};
+use super::limits::Shown;
+use super::sections::{SECTIONS, definitions};
+use super::study::{Question, Study};
+use super::{html, markdown};
+use polars::prelude::*;
+use tempfile::TempDir;
+use warpmem::record::run_columns;
+use warpmem_analysis::{Mean, polars, read_table, write_parquet};
+
+/// A table of runs: each policy on each workload, the IPC of policy `p` is 1 + p, everything else 1.
+fn runs(policies: usize, traces: usize, overrides: &[&str]) -> TempDir {
+    let mut rows = Vec::new();
+    for overrides in overrides {
+        for trace in 0..traces {
+            rows.extend((0..policies).map(|policy| (*overrides, trace, policy)));
+        }
+    }
+    let text = |name: &str, (overrides, trace, policy): (&str, usize, usize)| match name {
+        "run_id" => format!("{overrides}-{trace}-{policy}"),
+        "trace" | "trace_hash" => format!("trace-{trace:03}"),
+        "overrides" => overrides.to_owned(),
+        "parameters" => match overrides.split_once('=') {
+            Some((key, value)) => format!("{{\"{key}\":{value}}}"),
+            None => "{}".to_owned(),
+        },
+        "dram_scheduler" => format!("policy-{policy}"),
+        name => name.to_owned(),
+    };
+    let column = |column: &warpmem::record::Column<_>| {
+        let name = column.name.as_str();
+        match column.kind() {
+            "text" => Column::new(
+                name.into(),
+                rows.iter().map(|row| text(name, *row)).collect::<Vec<_>>(),
+            ),
+            "int64" => Column::new(name.into(), vec![1i64; rows.len()]),
+            _ if name == "ipc_thread" => Column::new(
+                name.into(),
+                rows.iter().map(|row| 1.0 + row.2 as f64).collect::<Vec<_>>(),
+            ),
+            _ => Column::new(name.into(), vec![1.0f64; rows.len()]),
+        }
+    };
+    let columns: Vec<Column> = run_columns().iter().map(column).collect();
+    let directory = tempfile::tempdir().unwrap();
+    let frame = DataFrame::new(rows.len(), columns).unwrap();
+    write_parquet(&frame, directory.path().join("runs.parquet")).unwrap();
+    directory
+}
+
+fn study(directory: &TempDir, baseline: &str) -> Study {
+    Study::open(&Question {
+        directories: vec![directory.path().to_owned()],
+        baseline: Some(baseline.to_owned()),
+        metrics: None,
+        mean: Mean::Harmonic,
+        allow_mixed: false,
+    })
+    .unwrap()
+}
+
+fn document(study: &Study, shown: &Shown) -> Document {
+    let sections = SECTIONS.map(|make| make(study, shown).unwrap());
+    let (title, lead) = ("Many".to_owned(), shown.left_out(study).into_iter().collect());
+    let mut document = Document { title, lead, sections: sections.into() };
+    let last: Section = definitions(&document).unwrap();
+    document.sections.push(last);
+    document
+}
+
+fn words(prose: &Prose) -> String {
+    format!("{prose:?}")
+}
+
+#[test]
+fn of_many_runs_what_tells_most_is_shown_and_the_rest_is_said_to_be_left_out() {
+    let directory = runs(12, 45, &[""]);
+    let study = study(&directory, "policy-3");
+    let shown = Shown::of(&study).unwrap();
+    assert_eq!(study.runs.height(), 12 * 45);
+    assert_eq!(shown.traces.len(), 40);
+    // Ratios to the baseline's 4: 1/4 is farthest from 1, then 12/4, 2/4, 11/4, 10/4, 9/4, 8/4 as far as 2/4.
+    let kept = [
+        "policy-0",
+        "policy-1",
+        "policy-3",
+        "policy-7",
+        "policy-8",
+        "policy-9",
+        "policy-10",
+        "policy-11",
+    ];
+    assert_eq!(shown.policies, kept);
+    let said = words(&shown.left_out(&study).unwrap());
+    assert!(said.contains("40 of 45 workloads") && said.contains("8 of 12 policies"), "{said}");
+
+    let document = document(&study, &shown);
+    let page = html::render(&document).unwrap();
+    assert!(page.contains("The first 300 of 540 rows"));
+    assert!(page.len() < 8 << 20, "{} bytes", page.len());
+    let text = markdown::render(&document, "plots").unwrap();
+    assert!(text.contains("The first 300 of 540 rows; all are in [runs.csv](plots/runs.csv)"));
+    for table in document.tables() {
+        assert!(document.charts().all(|chart| chart.name != table.name), "{}", table.name);
+    }
+}
+
+/// The value in the row of a policy of the table of means.
+fn mean(study: &Study, policy: &str, mean: &str) -> f64 {
+    let of = col("policy").eq(lit(policy)).and(col("mean").eq(lit(mean)));
+    let rows = study.means.clone().lazy().filter(of).collect().unwrap();
+    assert_eq!(rows.height(), 1);
+    rows.column("ipc_ratio").unwrap().f64().unwrap().get(0).unwrap()
+}
+
+#[test]
+fn ratios_are_to_the_baseline_of_the_same_overrides() {
+    let directory = runs(2, 3, &["dram.read_queue=16", "dram.read_queue=64"]);
+    let study = study(&directory, "policy-0");
+    assert_eq!(study.settings.len(), 2);
+    let of = |setting: &str| {
+        let of = col("setting").eq(lit(setting)).and(col("policy").eq(lit("policy-1")));
+        study.runs.clone().lazy().filter(of).collect().unwrap()
+    };
+    let fast = of("machine: dram.read_queue=16");
+    assert_eq!(fast.height(), 3);
+    assert_eq!(fast.column("ipc_ratio").unwrap().f64().unwrap().get(0), Some(2.0));
+    let text = markdown::render(&document(&study, &Shown::of(&study).unwrap()), "p").unwrap();
+    assert!(text.contains("Sensitivity to dram.read\\_queue"), "{text}");
+    assert!(
+        text.contains("| policy-1 | dram.read\\_queue | 16 | 64 | 2.000 | 2.000 | 0.0 |"),
+        "{text}"
+    );
+}
+
+#[test]
+fn runs_that_differ_in_overrides_alone_are_compared_over_these() {
+    let directory = runs(1, 2, &["dram.read_queue=16", "dram.read_queue=64"]);
+    let study = study(&directory, "dram.read_queue=16");
+    assert_eq!(study.policies, ["dram.read_queue=16", "dram.read_queue=64"]);
+    assert_eq!(mean(&study, "dram.read_queue=64", "harmonic"), 1.0);
+    assert!(!study.is_single());
+    document(&study, &Shown::of(&study).unwrap());
+}
+
+#[test]
+fn runs_of_the_machine_as_it_is_are_the_baseline_called_none() {
+    let directory = runs(1, 2, &["", "dram.read_queue=64"]);
+    let path = directory.path().join("runs.parquet");
+    let with_all = read_table(&path).unwrap().with_columns([when(col("overrides").eq(lit("")))
+        .then(lit("{\"dram.read_queue\":32}"))
+        .otherwise(col("parameters"))
+        .alias("parameters")]);
+    write_parquet(&with_all.collect().unwrap(), &path).unwrap();
+    let study = study(&directory, "none");
+    assert_eq!(study.policies, ["none", "dram.read_queue=64"]);
+    assert!(study.is_baseline("none") && !study.is_baseline("dram.read_queue=64"));
+    let text = markdown::render(&document(&study, &Shown::of(&study).unwrap()), "p").unwrap();
+    assert!(
+        text.contains("| machine | dram.read\\_queue | 32 | 64 | 1.000 | 1.000 | 0.0 |"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_policy_is_the_baseline_in_the_slot_that_this_names() {
+    let directory = runs(2, 2, &[""]);
+    let path = directory.path().join("runs.parquet");
+    let twice = read_table(&path).unwrap();
+    let other = twice.clone().with_columns([
+        lit("policy-0").alias("warp_scheduler"),
+        (lit("other") + col("run_id")).alias("run_id"),
+    ]);
+    let both = concat([twice, other], UnionArgs::default()).unwrap();
+    write_parquet(&both.collect().unwrap(), &path).unwrap();
+    let study = study(&directory, "dram_scheduler=policy-0");
+    assert!(study.is_baseline("policy-0/warp_scheduler"));
+    assert!(!study.is_baseline("policy-1/policy-0"));
+    assert_eq!(study.held_slots().collect::<Vec<_>>(), ["warp_scheduler"]);
+}
+
+#[test]
+fn runs_without_their_baseline_have_no_ratio_and_the_page_says_so() {
+    let directory = runs(2, 3, &[""]);
+    let path = directory.path().join("runs.parquet");
+    let rest = read_table(&path).unwrap().filter(col("run_id").neq(lit("-0-0")));
+    write_parquet(&rest.collect().unwrap(), &path).unwrap();
+    let study = study(&directory, "policy-0");
+    assert_eq!(study.unmatched, 1);
+    assert_eq!(mean(&study, "policy-1", "harmonic"), 2.0);
+    let text = markdown::render(&document(&study, &Shown::of(&study).unwrap()), "p").unwrap();
+    assert!(text.contains("1 of 5 runs have no run of `policy-0` beside them"), "{text}");
+    assert!(text.contains("not every policy was run on every workload"), "{text}");
+
+    let whole = self::study(&runs(2, 3, &[""]), "policy-0");
+    assert!(whole.unmatched == 0 && !whole.is_uneven().unwrap());
+}

@@ -1,0 +1,136 @@
+//! The classes that the papers sort workloads into, from measured runs.
+
+use super::study::Study;
+use std::collections::{BTreeMap, HashMap};
+use warpmem::classify::{Criteria, OffChip, Sensitivity, Type, peak_ipc};
+use warpmem::machine::Machine;
+use warpmem::reproduce::Classified;
+
+/// Classes by workload.
+#[derive(Clone, Debug, Default)]
+pub struct Classes(BTreeMap<String, Vec<&'static str>>);
+
+impl Classes {
+    /// Of the runs that `classified` names; a class that these do not tell is not there.
+    ///
+    /// # Errors
+    /// If a run lacks a number.
+    pub fn of(
+        study: &Study,
+        classified: &Classified,
+        machine: &Machine,
+    ) -> anyhow::Result<Classes> {
+        let plain = |metric: &str| study.metric(&classified.plain, metric);
+        let figures = Figures {
+            cycles: plain("cycles")?,
+            perfect_dram: ideal(study, classified.perfect_dram.as_deref())?,
+            perfect_l1: ideal(study, classified.perfect_l1.as_deref())?,
+            inter_core_locality: plain("inter_core_locality")?,
+            offchip_per_load: plain("offchip_per_load")?,
+            ipc: plain("ipc_thread")?,
+            utilization: plain("bandwidth_utilization")?,
+            efficiency: plain("dram_efficiency_mean")?,
+            peak_ipc: peak_ipc(machine),
+        };
+        let classes = study.workloads().iter().map(|name| (name.clone(), figures.classes(name)));
+        Ok(Classes(classes.collect()))
+    }
+
+    /// Whether the workload is in one of the classes; all are in none.
+    pub fn holds(&self, classes: &[String], workload: &str) -> bool {
+        let is_in =
+            |class: &String| self.0.get(workload).is_some_and(|own| own.contains(&class.as_str()));
+        classes.is_empty() || classes.iter().any(is_in)
+    }
+
+    /// The workloads of a class, in alphabetical order.
+    pub fn members(&self, class: &str) -> Vec<&str> {
+        let own = self.0.iter().filter(|(_, classes)| classes.contains(&class));
+        own.map(|(workload, _)| workload.as_str()).collect()
+    }
+
+    #[cfg(test)]
+    pub fn known(classes: &[(&str, &'static str)]) -> Classes {
+        Classes(classes.iter().map(|(name, class)| ((*name).to_owned(), vec![*class])).collect())
+    }
+}
+
+/// Cycles on an ideal machine, where the paper has runs there.
+fn ideal(
+    study: &Study,
+    configuration: Option<&str>,
+) -> anyhow::Result<Option<HashMap<String, f64>>> {
+    configuration.map(|configuration| study.metric(configuration, "cycles")).transpose()
+}
+
+/// What classes are decided by, each by workload.
+struct Figures {
+    cycles: HashMap<String, f64>,
+    perfect_dram: Option<HashMap<String, f64>>,
+    perfect_l1: Option<HashMap<String, f64>>,
+    inter_core_locality: HashMap<String, f64>,
+    offchip_per_load: HashMap<String, f64>,
+    ipc: HashMap<String, f64>,
+    utilization: HashMap<String, f64>,
+    efficiency: HashMap<String, f64>,
+    peak_ipc: f64,
+}
+
+impl Figures {
+    fn classes(&self, workload: &str) -> Vec<&'static str> {
+        let of = |figures: &HashMap<String, f64>| figures.get(workload).copied();
+        let speedup =
+            |ideal: &Option<HashMap<String, f64>>| Some(of(&self.cycles)? / of(ideal.as_ref()?)?);
+        let sensitivity = speedup(&self.perfect_dram)
+            .map(|speedup| Sensitivity::of(speedup, of(&self.inter_core_locality)).name());
+        let kind = speedup(&self.perfect_l1).map(|speedup| Type::of(speedup).name());
+        let off_chip = of(&self.offchip_per_load).map(|requests| OffChip::of(requests).name());
+        let ipc = of(&self.ipc).unwrap_or(0.0) / self.peak_ipc;
+        let criteria = Criteria::of(ipc, of(&self.utilization), of(&self.efficiency));
+        let bound = criteria.is_memory_bound().then_some("memory-bound");
+        [sensitivity, kind, off_chip, bound].into_iter().flatten().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(value: f64) -> HashMap<String, f64> {
+        HashMap::from([("a".to_owned(), value)])
+    }
+
+    fn figures() -> Figures {
+        Figures {
+            cycles: of(140.0),
+            perfect_dram: Some(of(100.0)),
+            perfect_l1: Some(of(100.0)),
+            inter_core_locality: of(0.2),
+            offchip_per_load: of(9.0),
+            ipc: of(10.0),
+            utilization: of(0.5),
+            efficiency: of(0.5),
+            peak_ipc: 100.0,
+        }
+    }
+
+    #[test]
+    fn classes_come_from_the_rules_of_the_papers() {
+        assert_eq!(figures().classes("a"), ["HIL", "Type-1", "HOA", "memory-bound"]);
+        let slow = Figures { perfect_dram: Some(of(139.0)), perfect_l1: None, ..figures() };
+        assert_eq!(slow.classes("a"), ["insensitive", "HOA", "memory-bound"]);
+        let busy = Figures { ipc: of(80.0), offchip_per_load: of(0.5), ..figures() };
+        assert_eq!(busy.classes("a"), ["HIL", "Type-1", "LOA"]);
+    }
+
+    #[test]
+    fn no_class_at_all_means_all_workloads() {
+        let classes = Classes::known(&[("a", "HIL"), ("b", "LIL")]);
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        assert!(classes.holds(&[], "c"));
+        assert!(classes.holds(&names(&["HIL"]), "a"));
+        assert!(!classes.holds(&names(&["HIL"]), "b"));
+        assert!(classes.holds(&names(&["HIL", "LIL"]), "b"));
+        assert_eq!(classes.members("LIL"), ["b"]);
+    }
+}

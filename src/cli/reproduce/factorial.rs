@@ -1,0 +1,171 @@
+//! Every combination of policies of several slots: what each does, alone and beside others.
+
+use super::super::chart::{Axis, Bars, Chart, Kind};
+use super::super::output::width;
+use super::super::report::document::{Prose, Section};
+use super::super::report::markdown::rows;
+use super::super::report::table::Table;
+use super::{Args, Printed, report};
+use std::path::Path;
+use warpmem::reproduce::{Factorial, Paper};
+use warpmem_analysis::polars::prelude::*;
+use warpmem_analysis::{
+    Results, WORKLOADS, effects, table_to_csv, table_to_json, table_to_string, write_csv,
+};
+
+/// Files of the tables.
+const EFFECTS: &str = "effects.csv";
+const COMBINATIONS: &str = "combinations.csv";
+/// Columns of the tables.
+const MACHINE: &str = "machine";
+const COMBINATION: &str = "combination";
+const RATIO: &str = "ipc_ratio";
+const CHANGE: &str = "change";
+/// Combinations that are printed of each machine.
+const BEST: usize = 5;
+
+/// What the factors do, from the runs of all combinations in `directory`; what is to be printed.
+///
+/// # Errors
+/// If a run is missing, or a file cannot be written.
+pub fn reproduce(
+    args: &Args,
+    paper: &Paper,
+    plan: &Factorial,
+    directory: &Path,
+) -> anyhow::Result<String> {
+    let runs = Results::open(directory)?.runs()?;
+    let factors: Vec<&str> = plan.factors.iter().map(|factor| factor.slot.as_str()).collect();
+    let effects = of_machines(paper, plan, &runs, &factors)?;
+    let combinations = combinations(plan, runs)?;
+    if args.output.is_some() {
+        write_csv(&effects, directory.join(EFFECTS))?;
+        write_csv(&combinations, directory.join(COMBINATIONS))?;
+        let all = Table::new("combinations", "Combinations, the best first", combinations.clone());
+        let sections = vec![
+            Section::new("effects", "Effects on IPC")
+                .text(Prose::new(EFFECT))
+                .table(effects_table(&effects)),
+            Section::new("combinations", "Combinations").table(all),
+        ];
+        report::page(paper, sections, vec![chart(&effects)?], directory)?;
+    }
+    let best = best(&combinations)?;
+    Ok(match args.format {
+        Printed::Table => {
+            let [effects, best] = [effects, best].map(|frame| table_to_string(&frame, width()));
+            format!("{}\n{}", effects?, best?)
+        }
+        Printed::Json => table_to_json(&effects)?,
+        Printed::Csv => table_to_csv(&effects)?,
+        Printed::Markdown => {
+            let best = Table::new("combinations", "", best);
+            format!("{}\n{}", rows(&effects_table(&effects))?, rows(&best)?)
+        }
+    })
+}
+
+/// Main effects and interactions on each machine.
+fn of_machines(
+    paper: &Paper,
+    plan: &Factorial,
+    runs: &LazyFrame,
+    factors: &[&str],
+) -> anyhow::Result<DataFrame> {
+    let machines = [&paper.machine].into_iter().chain(&plan.machines);
+    let of_machine = |machine: &String| -> anyhow::Result<LazyFrame> {
+        let runs = runs.clone().filter(col(MACHINE).eq(lit(machine.as_str())));
+        let key = lit(machine.as_str()).alias(MACHINE);
+        Ok(effects(runs, factors, "ipc_thread")?.select([key, all().as_expr()]))
+    };
+    let each = machines.map(of_machine).collect::<anyhow::Result<Vec<_>>>()?;
+    let shown = second_levels(plan).or(of_workloads());
+    let columns = [MACHINE, "factors", "levels"].map(col).into_iter();
+    let columns = columns.chain([second_over_first(plan).alias(CHANGE)]);
+    let columns = columns.chain(["variation", "runs"].map(col)).collect::<Vec<_>>();
+    Ok(concat(each, UnionArgs::default())?.filter(shown).select(columns).collect()?)
+}
+
+/// The row about what workloads differ in.
+fn of_workloads() -> Expr {
+    col("factors").eq(lit(WORKLOADS))
+}
+
+/// From effects, which are counted from the mean of both levels: with logarithms a, the second level of one factor is 2a above the
+/// first, and the interaction of two is 4a (both second less one second, less the other second, and both first again).
+fn second_over_first(plan: &Factorial) -> Expr {
+    let factors = plan.factors.iter().map(|factor| col("factors").eq(lit(factor.slot.as_str())));
+    let is_single = factors.reduce(Expr::or).unwrap_or(lit(false));
+    let ratio = || col("effect") + lit(1.0);
+    let squared = || ratio() * ratio();
+    when(is_single).then(squared()).otherwise(squared() * squared()) - lit(1.0)
+}
+
+/// Rows about the second level of a factor, or of two: those of the others follow from them, as effects of two levels
+/// are opposite.
+fn second_levels(plan: &Factorial) -> Expr {
+    let singles = plan.factors.iter().map(|factor| factor.levels[1].clone());
+    let pairs = plan.factors.iter().enumerate().flat_map(|(at, one)| {
+        let pair =
+            |other: &warpmem::reproduce::Factor| format!("{} × {}", one.levels[1], other.levels[1]);
+        plan.factors[at + 1..].iter().map(pair).collect::<Vec<_>>()
+    });
+    let is = |levels: String| col("levels").eq(lit(levels));
+    singles.chain(pairs).map(is).reduce(Expr::or).unwrap_or(lit(true))
+}
+
+/// IPC of each combination over that of all first levels, in the geometric mean of the workloads, the best first.
+fn combinations(plan: &Factorial, runs: LazyFrame) -> anyhow::Result<DataFrame> {
+    let slots: Vec<Expr> = plan.factors.iter().map(|factor| col(factor.slot.as_str())).collect();
+    let is_first = |factor: &warpmem::reproduce::Factor| {
+        col(factor.slot.as_str()).eq(lit(factor.levels[0].as_str()))
+    };
+    let is_base = plan.factors.iter().map(is_first).reduce(Expr::and).unwrap_or(lit(true));
+    let key = [col(MACHINE), col("trace")];
+    let base = runs.clone().filter(is_base).select([
+        col(MACHINE),
+        col("trace"),
+        col("ipc_thread").alias("base"),
+    ]);
+    let name = slots.iter().cloned().reduce(|one, other| one + lit(" + ") + other);
+    let ratio = (col("ipc_thread") / col("base")).log(lit(std::f64::consts::E));
+    let joined = runs.join(base, &key, &key, JoinArgs::new(JoinType::Inner));
+    let groups = joined
+        .with_columns([name.unwrap_or(lit("")).alias(COMBINATION), ratio.alias(RATIO)])
+        .group_by_stable([col(MACHINE), col(COMBINATION)])
+        .agg([col(RATIO).mean().exp(), len().alias("workloads")]);
+    let order = SortMultipleOptions::default()
+        .with_order_descending_multi([false, true])
+        .with_maintain_order(true);
+    Ok(groups.sort([MACHINE, RATIO], order).collect()?)
+}
+
+/// The best of each machine.
+fn best(combinations: &DataFrame) -> anyhow::Result<DataFrame> {
+    Ok(combinations.clone().lazy().group_by_stable([col(MACHINE)]).head(Some(BEST)).collect()?)
+}
+
+/// The effects as a table of a report.
+fn effects_table(effects: &DataFrame) -> Table {
+    let mut table = Table::new("effects", "Effects on IPC", effects.clone());
+    table.describe_percent(CHANGE, EFFECT);
+    table.describe_percent(
+        "variation",
+        "Share of the variation within workloads that these factors explain; `workload`: that no combination explains, as workloads differ in what they gain.",
+    );
+    table
+}
+
+const EFFECT: &str = "IPC with the second policy of a slot over that with the first, less 1, in the geometric mean of workloads and of all \
+     combinations of the other slots; of two slots, what both second policies change beyond the product of what each changes.";
+
+/// The effects as bars.
+fn chart(effects: &DataFrame) -> anyhow::Result<Chart> {
+    let data = effects.clone().lazy().filter(of_workloads().not()).select([
+        col("factors"),
+        col(MACHINE),
+        (lit(100.0) * col(CHANGE)).alias(CHANGE),
+    ]);
+    let kind = Bars::new("factors", MACHINE, CHANGE, Axis::new("change of IPC", "%")).lying();
+    Ok(Chart::new("effects", "Effects on IPC", EFFECT, data.collect()?, Kind::Bars(kind)))
+}

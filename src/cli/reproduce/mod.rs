@@ -1,0 +1,166 @@
+//! `warpmem reproduce`: the experiments of papers, published beside ours.
+
+mod claims;
+mod classes;
+mod factorial;
+mod figures;
+mod parts;
+mod report;
+mod runs;
+mod study;
+mod table;
+
+use self::claims::Finding;
+use self::classes::Classes;
+use self::runs::Place;
+use self::study::{Planned, Study};
+use super::format::aligned;
+use super::interrupt::Interrupt;
+use super::output::{note, print};
+use super::report::markdown::rows;
+use super::report::table::Table;
+use super::traces::NamedTrace;
+use anyhow::Context;
+use clap::{ValueEnum, ValueHint};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+use warpmem::machine::load;
+use warpmem::reproduce::{Paper, find, names};
+use warpmem_analysis::{Results, table_to_csv, table_to_json};
+
+/// Run the experiments of a paper and set its published results beside ours
+///
+/// Generates workloads, replays them on the paper's machine under its policies and sweeps, and prints for each published
+/// result what ours is and whether the direction agrees. Workloads are not the papers' own, so that sizes differ; nothing is
+/// fitted.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Whose experiments (see --list)
+    #[arg(value_name = "NAME", required_unless_present = "list")]
+    name: Option<String>,
+    /// Traces to replay in place of the workloads that go with the paper, or lists of them (.toml)
+    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
+    traces: Vec<PathBuf>,
+    /// Fewer and smaller workloads, fewer values of each sweep: minutes
+    #[arg(long)]
+    quick: bool,
+    /// Directory for the tables, figures and a report; gone on with if there. A temporary one by default
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    output: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Printed::Table)]
+    format: Printed,
+    /// Runs at a time; by default one per processor. The results are the same with any number
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// List the papers
+    #[arg(long)]
+    list: bool,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  warpmem reproduce --list
+  warpmem reproduce li2015 --quick
+  warpmem reproduce yuan2009 -o yuan/
+  warpmem reproduce owl2013 captured/*.wmt --format markdown";
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Printed {
+    /// Aligned text for people
+    Table,
+    /// An array with an object per claim
+    Json,
+    /// A heading and a line per claim
+    Csv,
+    /// A table for documents
+    Markdown,
+}
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
+        return print(&list()?);
+    };
+    let paper = find(name)?;
+    let paper = if args.quick { paper.quickly() } else { paper };
+    let temporary = args.output.is_none().then(tempfile::tempdir).transpose();
+    let temporary = temporary.context("failed to create a temporary directory")?;
+    let directory = match &temporary {
+        Some(temporary) => temporary.path(),
+        None => args.output.as_deref().unwrap_or(Path::new(".")),
+    };
+    let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let (is_temporary, interrupt) = (temporary.is_some(), Interrupt::install()?);
+    let place = Place { directory, is_temporary, jobs, interrupt };
+    print(&reproduce(args, &paper, &place)?)?;
+    match &args.output {
+        Some(output) => note(&output.join(report::FILE).display().to_string()),
+        None => note("note: tables and figures are not kept; --output keeps them"),
+    }
+    Ok(())
+}
+
+/// Runs everything and writes it down; what is to be printed.
+fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<String> {
+    let traces = match args.traces.is_empty() {
+        true => place.workloads(paper)?,
+        false => NamedTrace::open_all(&args.traces)?,
+    };
+    if let Some(factorial) = &paper.factorial {
+        place.run_factorial(paper, factorial, &traces)?;
+        return factorial::reproduce(args, paper, factorial, place.directory);
+    }
+    let planned = place.run(paper, &traces)?;
+    let study = study(paper, &Results::open(place.directory)?, &planned)?;
+    let findings = claims::findings(paper, &study)?;
+    if args.output.is_some() {
+        let charts = figures::draw(paper, &study, &findings)?;
+        report::write(paper, &study, &findings, charts, place.directory)?;
+    }
+    note(&table::summary(&findings));
+    Ok(match args.format {
+        Printed::Table => text(&findings),
+        Printed::Json => table_to_json(&table::frame(&findings)?)?,
+        Printed::Csv => table_to_csv(&table::frame(&findings)?)?,
+        Printed::Markdown => rows(&Table::new("claims", "", table::shown(&findings)?))?,
+    })
+}
+
+/// The runs with the classes of their workloads.
+fn study(paper: &Paper, results: &Results, planned: &[Planned]) -> anyhow::Result<Study> {
+    let study = Study::open(results, planned)?;
+    let Some(classified) = &paper.classified else { return Ok(study) };
+    let classes = Classes::of(&study, classified, &load(&paper.machine, &[])?)?;
+    Ok(study.classified(classes))
+}
+
+/// Aligned; notes stand below, by their numbers.
+fn text(findings: &[Finding]) -> String {
+    let mut notes: Vec<String> = Vec::new();
+    let mut rows: Vec<Vec<String>> = vec![Vec::from(table::HEADINGS.map(str::to_owned))];
+    for line in findings.iter().map(table::Line::of) {
+        let mut cells = line.cells().map(str::to_owned);
+        if !line.note.is_empty() {
+            let known = notes.iter().position(|note| *note == line.note);
+            let number = known.unwrap_or(notes.len()) + 1;
+            if known.is_none() {
+                notes.push(line.note.clone());
+            }
+            cells[table::NOTE] = format!("[{number}]");
+        }
+        rows.push(Vec::from(cells));
+    }
+    let notes = notes.iter().enumerate().map(|(at, note)| format!("[{}] {note}\n", at + 1));
+    format!("{}\n{}", aligned(&rows, &[]), notes.collect::<String>())
+}
+
+fn list() -> anyhow::Result<String> {
+    let row = |name: &str| -> anyhow::Result<Vec<String>> {
+        let paper = find(name)?;
+        Ok(vec![name.to_owned(), paper.machine, paper.title])
+    };
+    Ok(aligned(&names().map(row).collect::<anyhow::Result<Vec<_>>>()?, &[]))
+}

@@ -1,0 +1,70 @@
+//! Experiments on single parts of a machine: DRAM channels on their own, and what is compared in hardware.
+
+use anyhow::Context;
+use std::ops::ControlFlow;
+use warpmem::complexity::{Shape, of_arbiter, of_scheduler};
+use warpmem::dram::alone::{Device, Mix, Origin, Pattern, Sources, Stream, run};
+use warpmem::machine::load;
+use warpmem::reproduce::{Bits, Paper, Streamed};
+
+/// Fraction of the cycles with requests pending in which a channel that reads `streamed` moves data.
+///
+/// # Errors
+/// If the machine cannot be driven so.
+pub fn efficiency(paper: &Paper, streamed: &Streamed) -> anyhow::Result<f64> {
+    let Streamed { pattern, locality, requests, bytes, set } = streamed;
+    let device = Device::load(&paper.machine, None, set)?;
+    let pattern = Pattern::named(pattern).with_context(|| format!("no stream `{pattern}`"))?;
+    let mix = Mix { requests: *requests, reads: 1.0, seed: 1 };
+    let stream = Stream {
+        origin: Origin::Pattern { pattern, locality: *locality, channels: 1, mix },
+        bytes: *bytes,
+        rate: None,
+        sources: Sources { sms: 1, warps: 1, group: 1 },
+    };
+    let outcome = run(&device, &device.scheduler, &stream, &mut |_| ControlFlow::Continue(()))?;
+    let channel = outcome.channels.first().context("a stream of one channel")?;
+    channel.statistics.dram_efficiency().context("no request was pending")
+}
+
+/// Bits that a configuration's DRAM scheduler and arbiter compare in a cycle, in the whole machine.
+///
+/// # Errors
+/// If the machine is not valid, or a policy does not say.
+pub fn bits_compared(paper: &Paper, bits: &Bits) -> anyhow::Result<f64> {
+    let machine = load(&paper.machine, &paper.configuration(&bits.of)?.overrides)?;
+    let shape = Shape::of(&machine)?;
+    let scheduler = of_scheduler(&machine.policy.dram_scheduler, &machine, &shape)?;
+    let arbiter = of_arbiter(&machine.policy.arbiter, &shape)?;
+    let cost = scheduler.zip(arbiter).context("a policy does not say what it costs")?;
+    Ok((cost.0 + cost.1).compared as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpmem::reproduce::find;
+
+    /// Table 1 of Yuan 2009; its formula gives 256 where it prints 320.
+    #[test]
+    fn bits_are_those_of_yuans_table() {
+        let paper = find("yuan2009").unwrap();
+        let of = |name: &str| bits_compared(&paper, &Bits { of: name.to_owned() }).unwrap();
+        assert_eq!(["FR-FCFS", "BFIFO+HG", "BFIFO+HMHG4"].map(of), [3584.0, 224.0, 256.0]);
+    }
+
+    /// 8 cycles of data in a row cycle of 34; the first row is opened at once.
+    #[test]
+    fn one_bank_has_its_closed_form() {
+        let paper = find("yuan2009").unwrap();
+        let streamed = |visits: u64| Streamed {
+            pattern: "one-bank".to_owned(),
+            locality: 2,
+            requests: 2 * visits,
+            bytes: 64,
+            set: Vec::new(),
+        };
+        let of = |visits| efficiency(&paper, &streamed(visits)).unwrap();
+        assert_eq!(of(1000), 8000.0 / (29.0 + 34.0 * 999.0));
+    }
+}

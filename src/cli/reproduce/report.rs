@@ -1,0 +1,87 @@
+//! What a reproduction leaves: tables, figures, and a page about them in HTML and in Markdown.
+
+use super::super::chart::Chart;
+use super::super::report::document::{Document, Prose, Section};
+use super::super::report::table::Table;
+use super::super::report::{html, markdown};
+use super::super::staged;
+use super::claims::Finding;
+use super::study::Study;
+use super::table::{frame, shown};
+use anyhow::Context;
+use std::fs;
+use std::path::Path;
+use warpmem::reproduce::{Ours, Paper};
+use warpmem_analysis::polars::df;
+use warpmem_analysis::write_csv;
+
+/// The page.
+pub const FILE: &str = "reproduction.html";
+const MARKDOWN: &str = "reproduction.md";
+const FIGURES: &str = "figures";
+const CLAIMS: &str = "claims.csv";
+
+/// Writes the claims as CSV, the figures, and a page with both.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write(
+    paper: &Paper,
+    study: &Study,
+    findings: &[Finding],
+    charts: Vec<Chart>,
+    directory: &Path,
+) -> anyhow::Result<()> {
+    write_csv(&frame(findings)?, directory.join(CLAIMS))?;
+    let caution =
+        "Workloads are not the paper's own: directions compare, sizes do not. Nothing is fitted.";
+    let sections =
+        vec![
+            Section::new("claims", "Published and ours")
+                .text(Prose::new(caution))
+                .table(Table::new("claims", "Published and ours", shown(findings)?)),
+            workloads(paper, study)?,
+        ];
+    page(paper, sections, charts, directory)
+}
+
+/// Writes the figures and a page of `sections` and figures.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn page(
+    paper: &Paper,
+    mut sections: Vec<Section>,
+    charts: Vec<Chart>,
+    directory: &Path,
+) -> anyhow::Result<()> {
+    let folder = directory.join(FIGURES);
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("failed to create folder {}", folder.display()))?;
+    charts.iter().try_for_each(|chart| chart.write_all(&folder).map(drop))?;
+    let figures = Section::new("figures", "Figures");
+    sections.push(charts.into_iter().fold(figures, Section::figure));
+    let machine = Prose::new("Machine ").code(&paper.machine).words(". ").words(paper.about.trim());
+    let document = Document { title: paper.title.clone(), lead: vec![machine], sections };
+    let pages =
+        [(FILE, html::render(&document)?), (MARKDOWN, markdown::render(&document, FIGURES)?)];
+    pages.iter().try_for_each(|(name, text)| {
+        staged::write(&directory.join(name), |partial| Ok(fs::write(partial, text)?))
+    })
+}
+
+/// Workloads by class; all in a line where the paper has none.
+fn workloads(paper: &Paper, study: &Study) -> anyhow::Result<Section> {
+    let section = Section::new("workloads", "Workloads");
+    let listed = paper.claims.iter().find_map(|claim| match &claim.ours {
+        Ours::Classes(classes) => Some(classes),
+        _ => None,
+    });
+    let Some(classes) = listed else {
+        return Ok(section.text(Prose::default().codes(study.workloads().iter().cloned())));
+    };
+    let members = |class: &String| study.classes().members(class).join(", ");
+    let members: Vec<String> = classes.iter().map(members).collect();
+    let frame = df!("class" => classes.clone(), "workloads" => members)?;
+    Ok(section.table(Table::new("workloads", "Workloads by class", frame)))
+}

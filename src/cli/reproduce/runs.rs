@@ -1,0 +1,121 @@
+//! The runs that a paper's claims and figures need.
+
+use super::super::exit::Interrupted;
+use super::super::interrupt::Interrupt;
+use super::super::sweep::execute::{Options, run_on};
+use super::super::sweep::traces::generated;
+use super::super::traces::NamedTrace;
+use super::study::Planned;
+use std::path::Path;
+use warpmem::machine::{Machine, load};
+use warpmem::record::RunKey;
+use warpmem::reproduce::{Configuration, Factorial, Paper};
+use warpmem::sweep::{Case, Plan, PolicyNames, Scalar, Values};
+
+/// Where and how to run.
+pub struct Place<'a> {
+    pub directory: &'a Path,
+    /// The directory goes when the command ends.
+    pub is_temporary: bool,
+    pub jobs: usize,
+    pub interrupt: Interrupt,
+}
+
+impl Place<'_> {
+    /// The workloads of a paper, those that are not there generated.
+    ///
+    /// # Errors
+    /// If one cannot be generated.
+    pub fn workloads(&self, paper: &Paper) -> anyhow::Result<Vec<NamedTrace>> {
+        let folder = self.directory.join("traces").join(paper.size());
+        generated(&paper.name, &paper.workloads()?, &folder, self.jobs, &self.interrupt)
+    }
+
+    /// Runs every configuration of a paper on every trace, those that are not there yet.
+    ///
+    /// # Errors
+    /// If a run fails, or results cannot be written.
+    pub fn run(&self, paper: &Paper, traces: &[NamedTrace]) -> anyhow::Result<Vec<Planned>> {
+        let mut machines: Vec<Machine> = Vec::new();
+        let mut cases = Vec::new();
+        let mut planned = Vec::new();
+        for configuration in paper.configurations()? {
+            let machine = load(&paper.machine, &configuration.overrides)?;
+            planned.extend(traces.iter().map(|trace| run_of(trace, &machine, &configuration)));
+            // Some are the same machine by another name: the values of a sweep that the machine has anyway.
+            if !machines.contains(&machine) {
+                cases.push(case(&configuration));
+                machines.push(machine);
+            }
+        }
+        let plan = Plan {
+            name: paper.name.clone(),
+            machines: vec![paper.machine.clone()],
+            cases,
+            ..Plan::default()
+        };
+        self.execute(&plan, traces)?;
+        Ok(planned)
+    }
+
+    /// Runs every combination on every machine and trace, those that are not there yet.
+    ///
+    /// # Errors
+    /// If a run fails, or results cannot be written.
+    pub fn run_factorial(
+        &self,
+        paper: &Paper,
+        factorial: &Factorial,
+        traces: &[NamedTrace],
+    ) -> anyhow::Result<()> {
+        let factors = factorial.factors.iter();
+        let policies =
+            factors.map(|factor| (factor.slot.clone(), PolicyNames(factor.levels.to_vec())));
+        let parameter = |text: &String| {
+            let (key, value) = text.split_once('=')?;
+            Some((key.to_owned(), Values::List(vec![Scalar::new(value)])))
+        };
+        let plan = Plan {
+            name: paper.name.clone(),
+            machines: [&paper.machine].into_iter().chain(&factorial.machines).cloned().collect(),
+            policies: policies.collect(),
+            parameters: factorial.set.iter().filter_map(parameter).collect(),
+            ..Plan::default()
+        };
+        self.execute(&plan, traces)
+    }
+
+    fn execute(&self, plan: &Plan, traces: &[NamedTrace]) -> anyhow::Result<()> {
+        let options = Options { jobs: self.jobs, shard: None, cache: None, prune: false };
+        let outcome = run_on(plan, traces, self.directory, &options, &self.interrupt)?;
+        if outcome.interrupted && self.is_temporary {
+            let (finished, cells) = (outcome.finished, outcome.cells);
+            let kept =
+                format!("{finished} of {cells} runs finished; --output would have kept them");
+            return Err(Interrupted { kept }.into());
+        }
+        outcome.complete(self.directory).map(drop)
+    }
+}
+
+fn run_of(trace: &NamedTrace, machine: &Machine, configuration: &Configuration) -> Planned {
+    let hash = trace.trace.header().content_hash;
+    let key = RunKey::new(&trace.name, hash, machine.clone(), "", None);
+    Planned {
+        workload: trace.name.clone(),
+        configuration: configuration.name.clone(),
+        run_id: key.run_id().to_owned(),
+    }
+}
+
+/// As plans have it: policies by slot, and other parameters.
+fn case(configuration: &Configuration) -> Case {
+    let mut case = Case { name: configuration.name.clone(), ..Case::default() };
+    for (key, value) in configuration.overrides.iter().filter_map(|text| text.split_once('=')) {
+        match key.strip_prefix("policy.") {
+            Some(slot) => drop(case.policies.insert(slot.to_owned(), value.to_owned())),
+            None => drop(case.parameters.insert(key.to_owned(), Scalar::new(value))),
+        }
+    }
+    case
+}

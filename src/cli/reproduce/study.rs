@@ -1,0 +1,319 @@
+//! The runs of a paper's experiments, as a dataframe that expressions are asked of.
+
+use super::classes::Classes;
+use anyhow::Context;
+use std::collections::HashMap;
+use warpmem::reproduce::{Mean, Runs};
+use warpmem_analysis::Results;
+use warpmem_analysis::polars::df;
+use warpmem_analysis::polars::prelude::{
+    DataFrame, DataType, Expr, IntoLazy, JoinArgs, JoinType, LazyFrame, MaintainOrderJoin, NULL,
+    PlSmallStr, col, lit, when,
+};
+use warpmem_analysis::polars::sql::sql_expr;
+
+/// Columns that say which run a row is.
+const WORKLOAD: &str = "workload";
+const CONFIGURATION: &str = "configuration";
+
+/// A run of the experiments.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    pub workload: String,
+    pub configuration: String,
+    pub run_id: String,
+}
+
+/// Every run, with its numbers.
+pub struct Study {
+    runs: DataFrame,
+    /// In the order of the plan.
+    workloads: Vec<String>,
+    classes: Classes,
+}
+
+/// What an expression is for one workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    pub workload: String,
+    /// The metric, and that of the configuration it is divided by.
+    pub own: f64,
+    pub base: Option<f64>,
+    pub value: f64,
+}
+
+impl Study {
+    /// The planned runs among `results`.
+    ///
+    /// # Errors
+    /// If a table cannot be read.
+    pub fn open(results: &Results, planned: &[Planned]) -> anyhow::Result<Study> {
+        let of = |text: fn(&Planned) -> &str| planned.iter().map(text).collect::<Vec<_>>();
+        let plan = df!(
+            "run_id" => of(|run| &run.run_id),
+            WORKLOAD => of(|run| &run.workload),
+            CONFIGURATION => of(|run| &run.configuration),
+        )?;
+        let others = [counters(results)?, efficiency(results)?];
+        let runs = numbers(results.runs()?)?;
+        let key = [col("run_id")];
+        let mut join = JoinArgs::new(JoinType::Inner);
+        join.maintain_order = MaintainOrderJoin::Left;
+        let mut runs = plan.lazy().join(runs, &key, &key, join.clone());
+        join.how = JoinType::Left;
+        for other in others {
+            runs = runs.join(other, &key, &key, join.clone());
+        }
+        Study::new(runs.collect()?)
+    }
+
+    /// Of a frame with a row per run: `workload`, `configuration`, and numbers.
+    fn new(runs: DataFrame) -> anyhow::Result<Study> {
+        let mut workloads: Vec<String> = Vec::new();
+        for name in runs.column(WORKLOAD)?.str()?.iter().flatten() {
+            if !workloads.iter().any(|known| known == name) {
+                workloads.push(name.to_owned());
+            }
+        }
+        Ok(Study { runs, workloads, classes: Classes::default() })
+    }
+
+    /// With the classes of its workloads.
+    pub fn classified(self, classes: Classes) -> Study {
+        Study { classes, ..self }
+    }
+
+    pub fn workloads(&self) -> &[String] {
+        &self.workloads
+    }
+
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// What `runs` asks for of each workload of its classes that has it, in the order of the plan.
+    ///
+    /// # Errors
+    /// If an expression cannot be read, or names what is not there.
+    pub fn values(&self, runs: &Runs) -> anyhow::Result<Vec<Value>> {
+        let mut frame = self.own(&runs.of, &runs.metric)?;
+        let base = runs.over.iter().map(|over| ("base", over));
+        let others = base.chain(runs.with.iter().map(|(name, other)| (name.as_str(), other)));
+        for (name, configuration) in others {
+            let other = self.other(name, configuration, &runs.metric)?;
+            let mut join = JoinArgs::new(JoinType::Inner);
+            join.maintain_order = MaintainOrderJoin::Left;
+            frame = frame.join(other, [col(WORKLOAD)], [col(WORKLOAD)], join);
+        }
+        let default = if runs.over.is_some() { "own / base" } else { "own" };
+        let value = expression(runs.value.as_deref().unwrap_or(default))?;
+        let base = if runs.over.is_some() { col("base") } else { lit(NULL) };
+        let frame = frame.select([
+            col(WORKLOAD),
+            col("own"),
+            base.cast(DataType::Float64).alias("base"),
+            value.alias("value"),
+        ]);
+        let frame = frame.collect().with_context(|| format!("`{}`", runs.metric))?;
+        let wanted = |value: &Value| self.classes.holds(&runs.classes, &value.workload);
+        Ok(rows(&frame)?.into_iter().filter(wanted).collect())
+    }
+
+    /// A number of each workload under a configuration; nothing where it has none.
+    pub fn metric(
+        &self,
+        configuration: &str,
+        metric: &str,
+    ) -> anyhow::Result<HashMap<String, f64>> {
+        let frame = self.own(configuration, metric)?.select([
+            col(WORKLOAD),
+            col("own"),
+            lit(NULL).cast(DataType::Float64).alias("base"),
+            col("own").alias("value"),
+        ]);
+        Ok(rows(&frame.collect()?)?.into_iter().map(|row| (row.workload, row.own)).collect())
+    }
+
+    /// The runs of a configuration, with a metric as `own`.
+    fn own(&self, configuration: &str, metric: &str) -> anyhow::Result<LazyFrame> {
+        Ok(self.of(configuration).with_column(expression(metric)?.alias("own")))
+    }
+
+    /// The runs of a configuration, with a metric as `name`, and other columns with that before their names.
+    fn other(&self, name: &str, configuration: &str, metric: &str) -> anyhow::Result<LazyFrame> {
+        let metric = expression(metric)?.alias(name);
+        let is_number =
+            |column: &&PlSmallStr| ![WORKLOAD, CONFIGURATION].contains(&column.as_str());
+        let columns = self.runs.get_column_names().into_iter().filter(is_number);
+        let columns = columns.map(|column| col(column.clone()).alias(format!("{name}_{column}")));
+        let columns: Vec<Expr> = [col(WORKLOAD), metric].into_iter().chain(columns).collect();
+        Ok(self.of(configuration).select(columns))
+    }
+
+    fn of(&self, configuration: &str) -> LazyFrame {
+        self.runs.clone().lazy().filter(col(CONFIGURATION).eq(lit(configuration)))
+    }
+}
+
+fn expression(text: &str) -> anyhow::Result<Expr> {
+    let read = sql_expr(text).with_context(|| format!("`{text}` is no expression"));
+    Ok(read?.cast(DataType::Float64))
+}
+
+/// The run's identifier and all its numbers, as floats.
+fn numbers(mut runs: LazyFrame) -> anyhow::Result<LazyFrame> {
+    let schema = runs.collect_schema()?;
+    let numeric = schema.iter().filter(|(_, dtype)| dtype.is_primitive_numeric());
+    let numeric = numeric.map(|(name, _)| col(name.clone()).cast(DataType::Float64));
+    Ok(runs.select([col("run_id")].into_iter().chain(numeric).collect::<Vec<_>>()))
+}
+
+/// A column `counter_NAME` for each counter of a policy: its sum over the units of the run.
+fn counters(results: &Results) -> anyhow::Result<LazyFrame> {
+    let table = results.table("policy_counters")?.collect()?;
+    let names = table.column("counter")?.unique()?;
+    let names: Vec<&str> = names.str()?.iter().flatten().collect();
+    let sum = |name: &&str| {
+        let is_it = col("counter").eq(lit(*name));
+        let sum = col("value").filter(is_it.clone()).sum().cast(DataType::Float64);
+        when(is_it.any(true)).then(sum).otherwise(lit(NULL)).alias(format!("counter_{name}"))
+    };
+    let sums: Vec<Expr> = names.iter().map(sum).collect();
+    Ok(table.lazy().group_by_stable([col("run_id")]).agg(sums))
+}
+
+/// Yuan's mean over controllers, `dram_efficiency_mean`; the run's own `dram_efficiency` is a ratio of sums.
+fn efficiency(results: &Results) -> anyhow::Result<LazyFrame> {
+    let mean = col("dram_efficiency").mean().alias("dram_efficiency_mean");
+    Ok(results.table("channels")?.group_by_stable([col("run_id")]).agg([mean]))
+}
+
+/// The rows whose value is a number.
+fn rows(frame: &DataFrame) -> anyhow::Result<Vec<Value>> {
+    let number = |name: &str| -> anyhow::Result<Vec<Option<f64>>> {
+        let known = frame.column(name)?.f64()?.iter();
+        Ok(known.map(|value| value.filter(|value| value.is_finite())).collect())
+    };
+    let workloads = frame.column(WORKLOAD)?.str()?;
+    let (own, base, value) = (number("own")?, number("base")?, number("value")?);
+    let row = |(at, workload): (usize, Option<&str>)| {
+        let (workload, base) = (workload?.to_owned(), base[at]);
+        Some(Value { workload, own: own[at]?, base, value: value[at]? })
+    };
+    Ok(workloads.iter().enumerate().filter_map(row).collect())
+}
+
+/// One value of several workloads; none of none.
+pub fn mean(values: &[Value], mean: Mean) -> Option<f64> {
+    let each = || values.iter().map(|value| value.value);
+    let arithmetic = |values: &mut dyn Iterator<Item = f64>| -> Option<f64> {
+        let (count, sum) = values.fold((0.0, 0.0), |(n, sum), value| (n + 1.0, sum + value));
+        (count > 0.0).then(|| sum / count)
+    };
+    let found = match mean {
+        Mean::Arithmetic => arithmetic(&mut each()),
+        Mean::Harmonic => arithmetic(&mut each().map(f64::recip)).map(f64::recip),
+        Mean::Geometric => arithmetic(&mut each().map(f64::ln)).map(f64::exp),
+        Mean::OfSums => {
+            let own: f64 = values.iter().map(|value| value.own).sum();
+            Some(own / values.iter().filter_map(|value| value.base).sum::<f64>())
+        }
+        Mean::Least => each().reduce(f64::min),
+        Mean::Greatest => each().reduce(f64::max),
+    };
+    found.filter(|mean| mean.is_finite())
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// Two workloads under two configurations, and a third that lacks one.
+    pub fn study() -> Study {
+        let runs = df!(
+            WORKLOAD => ["a", "b", "c", "a", "b"],
+            CONFIGURATION => ["X", "X", "X", "Y", "Y"],
+            "ipc_thread" => [2.0, 9.0, 5.0, 1.0, 3.0],
+            "cycles" => [10.0, 20.0, 30.0, 40.0, 50.0],
+            "counter_held" => [Some(4.0), None, None, None, None],
+        );
+        Study::new(runs.unwrap()).unwrap()
+    }
+
+    /// IPC of a workload under X with several values of `n`.
+    pub fn swept(ipc: &[(&str, f64)]) -> Study {
+        let names: Vec<String> = ipc.iter().map(|(value, _)| format!("X @ n={value}")).collect();
+        let ipc: Vec<f64> = ipc.iter().map(|(_, ipc)| *ipc).collect();
+        let runs =
+            df!(WORKLOAD => vec!["a"; ipc.len()], CONFIGURATION => names, "ipc_thread" => ipc);
+        Study::new(runs.unwrap()).unwrap()
+    }
+
+    fn runs(text: &str) -> Runs {
+        toml::from_str(text).unwrap()
+    }
+
+    fn values(text: &str) -> Vec<(String, f64)> {
+        let values = study().values(&runs(text)).unwrap();
+        values.into_iter().map(|value| (value.workload, value.value)).collect()
+    }
+
+    fn named(values: &[(&str, f64)]) -> Vec<(String, f64)> {
+        values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    }
+
+    #[test]
+    fn a_metric_is_of_a_configuration_or_over_anothers() {
+        assert_eq!(values("of = 'X'"), named(&[("a", 2.0), ("b", 9.0), ("c", 5.0)]));
+        assert_eq!(values("of = 'X'\nover = 'Y'"), named(&[("a", 2.0), ("b", 3.0)]));
+        let cycles = "of = 'X'\nover = 'Y'\nmetric = 'cycles'";
+        assert_eq!(values(cycles), named(&[("a", 0.25), ("b", 0.4)]));
+    }
+
+    #[test]
+    fn expressions_know_the_columns_of_every_configuration() {
+        let text = "of = 'X'\nover = 'Y'\nwith = { y = 'Y' }\nmetric = '2 * ipc_thread'\n\
+            value = '(own - base) / y_cycles + cycles - base_cycles + y'";
+        let expected =
+            [("a", (4.0 - 2.0) / 40.0 - 30.0 + 2.0), ("b", (18.0 - 6.0) / 50.0 - 30.0 + 6.0)];
+        assert_eq!(values(text), named(&expected));
+    }
+
+    #[test]
+    fn what_is_no_number_is_left_out() {
+        assert_eq!(values("of = 'X'\nmetric = 'counter_held'"), named(&[("a", 4.0)]));
+        assert_eq!(values("of = 'X'\nmetric = 'cycles / (ipc_thread - 2)'").len(), 2);
+        let case = "CASE WHEN own > 4 THEN own END";
+        assert_eq!(
+            values(&format!("of = 'X'\nvalue = '{case}'")),
+            named(&[("b", 9.0), ("c", 5.0)])
+        );
+    }
+
+    #[test]
+    fn an_expression_that_names_nothing_is_refused() {
+        assert!(study().values(&runs("of = 'X'\nmetric = 'cyclse'")).is_err());
+        assert!(study().values(&runs("of = 'X'\nmetric = 'SELECT FROM'")).is_err());
+    }
+
+    #[test]
+    fn means_are_those_of_the_textbook() {
+        let value = |own: f64, base: f64| Value {
+            workload: String::new(),
+            own,
+            base: Some(base),
+            value: own / base,
+        };
+        let values = [value(2.0, 1.0), value(8.0, 1.0), value(40.0, 10.0)];
+        let of = |kind| mean(&values, kind).unwrap();
+        assert!((of(Mean::Arithmetic) - 14.0 / 3.0).abs() < 1e-12);
+        assert!((of(Mean::Harmonic) - 3.0 / (0.5 + 0.125 + 0.25)).abs() < 1e-12);
+        assert!((of(Mean::Geometric) - 4.0).abs() < 1e-12);
+        assert!((of(Mean::OfSums) - 50.0 / 12.0).abs() < 1e-12);
+        assert_eq!((of(Mean::Least), of(Mean::Greatest)), (2.0, 8.0));
+        for kind in [Mean::Arithmetic, Mean::Harmonic, Mean::Geometric, Mean::OfSums, Mean::Least] {
+            assert_eq!(mean(&[], kind), None, "{kind:?}");
+        }
+        assert_eq!(mean(&[value(1.0, 0.0)], Mean::OfSums), None);
+    }
+}

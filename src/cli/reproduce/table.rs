@@ -1,0 +1,243 @@
+//! Published beside ours, as a table.
+
+use super::claims::{Answer, Finding};
+use warpmem::reproduce::{Claim, Mean, Ours, Shown};
+use warpmem_analysis::polars::df;
+use warpmem_analysis::polars::prelude::{Column, DataFrame};
+
+/// The lines that a reader sees: text, units with the numbers.
+pub struct Line {
+    pub what: String,
+    pub source: String,
+    pub published: String,
+    pub ours: String,
+    /// `yes`, `no`, or a dash.
+    pub agrees: &'static str,
+    pub workloads: String,
+    pub mean: &'static str,
+    pub note: String,
+}
+
+/// Headings of a [`Line`].
+pub const HEADINGS: [&str; 8] =
+    ["what", "paper", "published", "ours", "direction agrees?", "workloads", "mean", "note"];
+
+/// Place of the note among them.
+pub const NOTE: usize = HEADINGS.len() - 1;
+
+const NOTHING: &str = "–";
+
+impl Line {
+    pub fn of(finding: &Finding) -> Line {
+        let claim = &finding.claim;
+        let published = match (&claim.text, claim.published) {
+            (Some(text), _) => text.clone(),
+            (None, Some(number)) => spelt(claim, number),
+            (None, None) => NOTHING.to_owned(),
+        };
+        let (ours, why) = match &finding.ours {
+            Answer::Number { shown: number, .. } => (spelt(claim, *number), None),
+            Answer::Words { text, .. } => (text.clone(), None),
+            Answer::Nothing(why) => (NOTHING.to_owned(), Some(why.clone())),
+        };
+        let workloads = workloads(&finding.ours);
+        let notes: Vec<String> = why.into_iter().chain(claim.note.clone()).collect();
+        Line {
+            what: claim.what.clone(),
+            source: claim.source.clone(),
+            published,
+            ours,
+            agrees: agreement(finding.agrees),
+            workloads: workloads.map_or(NOTHING.to_owned(), |count| count.to_string()),
+            mean: mean(claim).map_or(NOTHING, Mean::name),
+            note: notes.join("; "),
+        }
+    }
+
+    pub fn cells(&self) -> [&str; HEADINGS.len()] {
+        [
+            &self.what,
+            &self.source,
+            &self.published,
+            &self.ours,
+            self.agrees,
+            &self.workloads,
+            self.mean,
+            &self.note,
+        ]
+    }
+}
+
+fn agreement(agrees: Option<bool>) -> &'static str {
+    match agrees {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => NOTHING,
+    }
+}
+
+fn workloads(ours: &Answer) -> Option<usize> {
+    match ours {
+        Answer::Number { workloads, .. } => *workloads,
+        Answer::Words { workloads, .. } => Some(*workloads),
+        Answer::Nothing(_) => None,
+    }
+}
+
+fn mean(claim: &Claim) -> Option<Mean> {
+    match &claim.ours {
+        Ours::Runs(runs) => Some(runs.mean),
+        Ours::Best(best) => Some(best.runs.mean),
+        _ => None,
+    }
+}
+
+/// A number in its unit: three digits of values, a decimal of what is in %.
+fn spelt(claim: &Claim, number: f64) -> String {
+    match claim.shown {
+        Shown::Change => format!("{number:+.1} %").replace("-0.0", "0.0").replace("+0.0", "0.0"),
+        Shown::Percent => format!("{number:.1} %"),
+        Shown::Times => format!("{number:.1} ×"),
+        Shown::Value => format!("{} {}", value(number), claim.unit).trim_end().to_owned(),
+    }
+}
+
+fn value(number: f64) -> String {
+    match number.abs() {
+        0.0 => "0".to_owned(),
+        below if below < 1.0 => format!("{number:.3}"),
+        below if below < 100.0 && number.fract() != 0.0 => format!("{number:.2}"),
+        _ => format!("{number:.0}"),
+    }
+}
+
+/// The lines as a frame of text.
+///
+/// # Errors
+/// If the dataframe engine fails.
+pub fn shown(findings: &[Finding]) -> anyhow::Result<DataFrame> {
+    let lines: Vec<Line> = findings.iter().map(Line::of).collect();
+    let column = |(at, heading): (usize, &str)| {
+        let cells: Vec<&str> = lines.iter().map(|line| line.cells()[at]).collect();
+        Column::new(heading.into(), cells)
+    };
+    let columns: Vec<Column> = HEADINGS.into_iter().enumerate().map(column).collect();
+    Ok(DataFrame::new(lines.len(), columns)?)
+}
+
+/// The same for programs: numbers as numbers, in the unit that stands beside them.
+///
+/// # Errors
+/// If the dataframe engine fails.
+pub fn frame(findings: &[Finding]) -> anyhow::Result<DataFrame> {
+    let texts =
+        |of: &dyn Fn(&Finding) -> Option<String>| findings.iter().map(of).collect::<Vec<_>>();
+    let claim = |of: fn(&Claim) -> Option<String>| texts(&|finding| of(&finding.claim));
+    let numbers = |of: fn(&Finding) -> Option<f64>| findings.iter().map(of).collect::<Vec<_>>();
+    Ok(df!(
+        "what" => claim(|claim| Some(claim.what.clone())),
+        "paper" => claim(|claim| Some(claim.source.clone())),
+        "published" => numbers(|finding| finding.claim.published),
+        "published_text" => claim(|claim| claim.text.clone()),
+        "ours" => numbers(|finding| match finding.ours {
+            Answer::Number { shown, .. } => Some(shown),
+            _ => None,
+        }),
+        "ours_text" => texts(&|finding| match &finding.ours {
+            Answer::Words { text, .. } => Some(text.clone()),
+            _ => None,
+        }),
+        "unit" => claim(|claim| Some(unit(claim))),
+        "agrees" => findings.iter().map(|finding| finding.agrees).collect::<Vec<_>>(),
+        "workloads" => findings
+            .iter()
+            .map(|finding| workloads(&finding.ours).map(|count| count as u64))
+            .collect::<Vec<_>>(),
+        "mean" => claim(|claim| mean(claim).map(|mean| mean.name().to_owned())),
+        "nothing_because" => texts(&|finding| match &finding.ours {
+            Answer::Nothing(why) => Some(why.clone()),
+            _ => None,
+        }),
+        "note" => claim(|claim| claim.note.clone()),
+    )?)
+}
+
+fn unit(claim: &Claim) -> String {
+    match claim.shown {
+        Shown::Change => "% change".to_owned(),
+        Shown::Percent => "%".to_owned(),
+        Shown::Times => "×".to_owned(),
+        Shown::Value => claim.unit.clone(),
+    }
+}
+
+/// `18 of 24 directions agree; 5 are sizes alone, 2 cannot be told`
+pub fn summary(findings: &[Finding]) -> String {
+    let count = |agrees| findings.iter().filter(|finding| finding.agrees == agrees).count();
+    let (yes, no) = (count(Some(true)), count(Some(false)));
+    let is_nothing = |finding: &&Finding| matches!(finding.ours, Answer::Nothing(_));
+    let nothing = findings.iter().filter(is_nothing).count();
+    let others = count(None) - nothing;
+    format!(
+        "{yes} of {} directions agree; {others} are sizes alone, {nothing} cannot be told",
+        yes + no
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(text: &str, ours: Answer, agrees: Option<bool>) -> Finding {
+        let whole = format!("what = 'w'\nsource = 'Fig 1'\nours.runs = {{ of = 'X' }}\n{text}");
+        Finding { claim: toml::from_str(&whole).unwrap(), ours, agrees }
+    }
+
+    fn number(shown: f64) -> Answer {
+        Answer::Number { shown, workloads: Some(3) }
+    }
+
+    #[test]
+    fn numbers_stand_with_their_units() {
+        let line = |text: &str, ours| {
+            let line = Line::of(&finding(text, ours, None));
+            (line.published, line.ours)
+        };
+        let texts = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+        assert_eq!(line("published = 10.9", number(-0.04)), texts("+10.9 %", "0.0 %"));
+        assert_eq!(
+            line("published = 80.8\nshown = 'percent'", number(50.0)),
+            texts("80.8 %", "50.0 %")
+        );
+        let value = "published = 1570\nshown = 'value'\nunit = 'cycles'";
+        assert_eq!(line(value, number(12.345)), texts("1570 cycles", "12.35 cycles"));
+        assert_eq!(
+            line("text = '2 to 10 ×'\nshown = 'times'", number(1.26)),
+            texts("2 to 10 ×", "1.3 ×")
+        );
+    }
+
+    #[test]
+    fn what_there_is_not_is_a_dash_and_a_reason() {
+        let nothing = Answer::Nothing("no workload is HIL".to_owned());
+        let line = Line::of(&finding("published = 1\nnote = 'n'", nothing, None));
+        assert_eq!((line.ours.as_str(), line.agrees, line.workloads.as_str()), ("–", "–", "–"));
+        assert_eq!(line.note, "no workload is HIL; n");
+    }
+
+    #[test]
+    fn the_frame_has_numbers_and_nulls() {
+        let findings = [
+            finding("published = 1", number(2.5), Some(true)),
+            finding("text = 'rises'", Answer::Nothing("why".to_owned()), None),
+        ];
+        let frame = frame(&findings).unwrap();
+        assert_eq!(frame.column("ours").unwrap().f64().unwrap().to_vec(), [Some(2.5), None]);
+        assert_eq!(frame.column("published").unwrap().f64().unwrap().to_vec(), [Some(1.0), None]);
+        assert_eq!(frame.column("agrees").unwrap().null_count(), 1);
+        assert_eq!(
+            summary(&findings),
+            "1 of 1 directions agree; 0 are sizes alone, 1 cannot be told"
+        );
+    }
+}

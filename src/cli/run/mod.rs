@@ -1,0 +1,94 @@
+//! `warpmem run`: one trace on one machine.
+
+mod outputs;
+mod timeline;
+
+use crate::cli::cells::Cell;
+use crate::cli::format::{self, Format};
+use crate::cli::interrupt::Interrupt;
+use crate::cli::machines::{MACHINE_HELP, Overrides};
+use crate::cli::output::{note, print};
+use crate::cli::policies::PolicyOptions;
+use crate::cli::progress::Board;
+use crate::cli::recording::RecordingOptions;
+use crate::cli::run_row;
+use crate::cli::traces::NamedTrace;
+use clap::ValueHint;
+use outputs::Outputs;
+use std::path::PathBuf;
+use timeline::TimelineOptions;
+use warpmem::dram::log::CommandLogWriter;
+use warpmem::record::{ResultsWriter, run_row_json};
+
+/// Replay a trace on a machine and print what came of it
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Trace to replay
+    #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
+    trace: PathBuf,
+    #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
+    machine: String,
+    #[command(flatten)]
+    overrides: Overrides,
+    /// Directory for the tables of the run, with a row for every load; created if need be
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    recording: RecordingOptions,
+    /// Log every DRAM command, for `warpmem dram check`; Parquet if the name ends in .parquet
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    command_log: Option<PathBuf>,
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    #[command(flatten)]
+    timeline: TimelineOptions,
+    #[command(flatten)]
+    policies: PolicyOptions,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  warpmem run sample-traces/bfs-rmat.wmt
+  warpmem run k.wmt --machine v100 --warp-scheduler lrr --format json
+  warpmem run k.wmt --set dram.read_queue=128 --dram-scheduler 'fr-fcfs(row_hit_cap=4)' -o results/
+  warpmem run k.wmt -o results/ --intervals 1000 --requests 1/64
+  warpmem run k.wmt --timeline k.json --timeline-window 2000..4000";
+
+pub fn execute(args: &Args) -> anyhow::Result<()> {
+    let mut machine = args.overrides.apply(&args.machine)?;
+    args.policies.apply(&mut machine);
+    let trace = NamedTrace::open(&args.trace)?;
+    let command = run_row::command(&args.trace, &args.machine, &args.policies, &args.overrides);
+    let cell = Cell::new(&trace, machine, &args.overrides, command)?;
+    // Before there is anything that an interrupted process would leave behind.
+    let interrupt = Interrupt::install()?;
+    let writer = args.output.as_deref().map(ResultsWriter::create).transpose()?;
+    let log = args.command_log.as_ref();
+    let log = log.map(|path| CommandLogWriter::create(path, &cell.key.machine.dram)).transpose()?;
+    let recorded = args.recording.recorded();
+    let timeline = args.timeline.start(&cell.key.machine, &recorded)?;
+    let begin = |writer: &ResultsWriter| writer.begin_run(0, cell.key.clone(), recorded);
+    let recorder = writer.as_ref().map(begin).transpose()?;
+    let mut outputs = Outputs { recorder, log, timeline };
+
+    let board = Board::new(interrupt, 1, trace.ctas(), trace.warp_instructions());
+    let result = cell.simulate(&mut outputs, &board)?;
+    let Outputs { recorder, log, timeline } = outputs;
+    if let (Some(writer), Some(recorder)) = (writer, recorder) {
+        writer.finish_run(recorder, &result)?;
+        writer.finish()?;
+    }
+    log.map(CommandLogWriter::finish).transpose()?;
+    note(&board.finish());
+    if let Some(timeline) = timeline {
+        args.timeline.finish(timeline, result.core_cycles)?;
+    }
+    let row = run_row_json(&cell.key, &result);
+    print(&match args.format {
+        Format::Table => run_row::table(&row),
+        Format::Json => format::json(&[row]),
+        Format::Csv => format::csv(&[row]),
+    })
+}

@@ -1,0 +1,112 @@
+//! A run's row for people, and the command that makes it.
+
+use super::format::aligned;
+use super::machines::Overrides;
+use super::policies::PolicyOptions;
+use serde_json::{Map, Value};
+use std::path::Path;
+use warpmem::record::run_columns;
+use warpmem::shell::quoted;
+
+/// The command that runs one cell alone, as a shell would take it.
+pub fn command(
+    trace: &Path,
+    machine: &str,
+    policies: &PolicyOptions,
+    overrides: &Overrides,
+) -> String {
+    let mut words = vec!["warpmem".to_owned(), "run".to_owned(), quoted(&trace.to_string_lossy())];
+    words.extend(["--machine".to_owned(), quoted(machine)]);
+    for text in &overrides.overrides {
+        words.extend(["--set".to_owned(), quoted(text)]);
+    }
+    for choice in policies.choices() {
+        words.extend([format!("--{}", choice.slot.option()), quoted(&choice.given)]);
+    }
+    words.join(" ")
+}
+
+/// Titles of the groups of a run's columns, and the column with which each begins.
+const GROUPS: [(&str, &str); 8] = [
+    ("Run", "run_id"),
+    ("Performance", "cycles"),
+    ("Cycles of an SM", "active_cycles"),
+    ("Loads and their divergence", "loads"),
+    ("Latency of reads that L1 did not answer", "read_requests"),
+    ("L1", "l1_read_hits"),
+    ("LLC", "l2_read_hits"),
+    ("DRAM", "reads"),
+];
+
+/// The parameters of the machine are too long for a table; they stand in JSON, CSV and Parquet.
+const LEFT_OUT: &str = "parameters";
+
+/// Every metric of a run, a line each, in groups.
+pub fn table(row: &Map<String, Value>) -> String {
+    let mut text = String::new();
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    for column in run_columns().iter().filter(|column| column.name != LEFT_OUT) {
+        if let Some((title, _)) = GROUPS.iter().find(|(_, first)| *first == column.name) {
+            text.push_str(&aligned(&std::mem::take(&mut lines), &[]));
+            text.push_str(&format!("\n{title}\n"));
+        }
+        let value = row.get(&column.name).unwrap_or(&Value::Null);
+        lines.push(vec![format!("  {}", column.name), shown(value, column.unit)]);
+    }
+    text.push_str(&aligned(&lines, &[]));
+    text.trim_start().to_owned()
+}
+
+/// A value as people read it.
+pub fn shown(value: &Value, unit: &str) -> String {
+    let number = match value {
+        Value::Null => return "–".to_owned(),
+        Value::String(text) => return text.clone(),
+        Value::Number(number) => number,
+        other => return other.to_string(),
+    };
+    match (number.as_i64(), number.as_f64()) {
+        (Some(count), _) => with_unit(&count.to_string(), unit),
+        (None, Some(fraction)) if unit == "fraction" => format!("{:.1} %", fraction * 100.0),
+        (None, Some(ratio)) => with_unit(&significant(ratio), unit),
+        (None, None) => number.to_string(),
+    }
+}
+
+fn with_unit(number: &str, unit: &str) -> String {
+    if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
+}
+
+/// Four significant digits, more where the whole part has more.
+fn significant(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let magnitude = value.abs().log10().floor() as i32;
+    format!("{value:.*}", (3 - magnitude).max(0) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_group_begins_at_a_column_in_the_order_of_the_columns() {
+        let columns = run_columns();
+        let at = |name: &str| columns.iter().position(|column| column.name == name);
+        let starts: Vec<Option<usize>> = GROUPS.iter().map(|(_, first)| at(first)).collect();
+        assert!(starts.iter().all(Option::is_some), "{starts:?}");
+        assert!(starts.is_sorted());
+        assert_eq!(starts[0], Some(0));
+    }
+
+    #[test]
+    fn values_are_shown_with_their_units() {
+        assert_eq!(shown(&Value::Null, "cycles"), "–");
+        assert_eq!(shown(&12.into(), "core cycles"), "12 core cycles");
+        assert_eq!(shown(&0.25.into(), "fraction"), "25.0 %");
+        assert_eq!(shown(&1234.56.into(), ""), "1235");
+        assert_eq!(shown(&0.012_344.into(), "banks"), "0.01234 banks");
+        assert_eq!(shown(&0.0.into(), ""), "0");
+    }
+}

@@ -1,0 +1,224 @@
+//! What the cells of a plan are compared with.
+
+use super::super::baseline::{Baseline, text};
+use super::super::format::Format;
+use super::super::policies::Choice;
+use super::super::slots::{SLOTS, Slot};
+use super::expand::{Planned, slot};
+use anyhow::bail;
+use std::collections::HashMap;
+use std::path::Path;
+use warpmem::machine::Machine;
+use warpmem::registry::nearest;
+use warpmem::sweep::{Case, Design, Plan};
+use warpmem_analysis::Results;
+use warpmem_analysis::polars::prelude::{col, lit};
+
+/// The baseline of each machine by its name: a case leaves a slot alone, and has there what the machine has.
+#[derive(Default)]
+pub struct Baselines(Vec<(String, Baseline)>);
+
+impl Baselines {
+    /// The policies and overrides that `plan.baseline` names, or the case. Without it, the policies by the rules of
+    /// [`Baseline::choose`], and the first of the `overrides` where nothing else varies. One at a time, what is not
+    /// named is that of the first point. The design has the policies of `lists`.
+    pub fn choose(
+        plan: &Plan,
+        lists: &[Choice<Vec<String>>],
+        machines: &[Machine],
+        overrides: &[String],
+    ) -> anyhow::Result<Baselines> {
+        let all = with_cases(lists, plan, machines)?;
+        let choosing = Choosing { plan, design: lists, lists: &all, machines, overrides };
+        let chosen = |machine: &Machine| Ok((machine.name.clone(), choosing.of_machine(machine)?));
+        machines.iter().map(chosen).collect::<anyhow::Result<_>>().map(Baselines)
+    }
+
+    fn of(&self, planned: &Planned<'_>) -> Option<&Baseline> {
+        let machine = &planned.cell.key.machine.name;
+        self.0.iter().find_map(|(name, baseline)| (name == machine).then_some(baseline))
+    }
+
+    /// Whether others are compared with this cell.
+    pub fn hold(&self, planned: &Planned<'_>) -> bool {
+        self.of(planned).is_some_and(|baseline| side(planned, baseline).is_baseline)
+    }
+
+    /// For each cell the place of the one that it is compared with, if there is one.
+    pub fn partners(&self, cells: &[Planned<'_>]) -> Vec<Option<usize>> {
+        let sides = cells.iter().map(|planned| Some(side(planned, self.of(planned)?)));
+        let sides: Vec<Option<Side>> = sides.collect();
+        let baselines = sides.iter().enumerate().filter_map(|(at, side)| {
+            side.as_ref().filter(|side| side.is_baseline).map(|side| (&side.equal, at))
+        });
+        let baselines: HashMap<&Vec<String>, usize> = baselines.collect();
+        let partner = |side: &Option<Side>| baselines.get(&side.as_ref()?.equal).copied();
+        sides.iter().map(partner).collect()
+    }
+
+    /// Compares the runs whose tables are in `directory`, those of machines with the same baseline together.
+    pub fn compare(&self, directory: &Path, format: Format) -> anyhow::Result<String> {
+        let results = Results::open(directory)?;
+        let mut groups: Vec<(&Baseline, Vec<&str>)> = Vec::new();
+        for (machine, baseline) in &self.0 {
+            match groups.iter_mut().find(|(other, _)| other.name() == baseline.name()) {
+                Some((_, machines)) => machines.push(machine),
+                None => groups.push((baseline, vec![machine])),
+            }
+        }
+        let comparison = |(baseline, machines): (&Baseline, Vec<&str>)| {
+            let is_one = |any, machine| col("machine").eq(lit(machine)).or(any);
+            let runs = results.runs()?.filter(machines.into_iter().fold(lit(false), is_one));
+            baseline.comparison(runs, None, format)
+        };
+        let comparisons = groups.into_iter().map(comparison).collect::<anyhow::Result<Vec<_>>>()?;
+        text(&comparisons, format)
+    }
+}
+
+/// Of a cell: what the one that it is compared with has, too, and whether the rest is the baseline's.
+struct Side {
+    equal: Vec<String>,
+    is_baseline: bool,
+}
+
+fn side(planned: &Planned<'_>, baseline: &Baseline) -> Side {
+    let key = &planned.cell.key;
+    let mut side =
+        Side { equal: vec![key.trace.clone(), key.machine.name.clone()], is_baseline: true };
+    for (slot, policy) in planned.policies() {
+        match baseline.policies().iter().find(|own| own.slot.name == slot) {
+            Some(own) => side.is_baseline &= own.given == policy,
+            None => side.equal.push(policy),
+        }
+    }
+    match baseline.overrides() {
+        Some(own) => side.is_baseline &= own == key.overrides(),
+        None => side.equal.push(key.overrides().to_owned()),
+    }
+    side
+}
+
+/// What a baseline is chosen from.
+struct Choosing<'a> {
+    plan: &'a Plan,
+    /// Policies of the design, and those and the cases'.
+    design: &'a [Choice<Vec<String>>],
+    lists: &'a [Choice<Vec<String>>],
+    machines: &'a [Machine],
+    overrides: &'a [String],
+}
+
+impl Choosing<'_> {
+    fn of_machine(&self, machine: &Machine) -> anyhow::Result<Baseline> {
+        let Choosing { plan, lists, machines, overrides, .. } = *self;
+        let is_named = |case: &&Case| Some(&case.name) == plan.baseline.as_ref();
+        if let Some(case) = plan.cases.iter().find(is_named) {
+            return Ok(self.of_case(case, machine));
+        }
+        let (policies, named) = parted(plan);
+        if let Some(unknown) = named.as_ref().filter(|named| !overrides.contains(named)) {
+            let meant = nearest(unknown, overrides.iter().map(String::as_str));
+            let meant = meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
+            bail!("the baseline `{unknown}` is not among the overrides of the plan{meant}");
+        }
+        let first = || overrides.iter().find(|first| overrides.iter().any(|other| other != *first));
+        if lists.is_empty() && policies.is_none() {
+            return match named.or_else(|| first().cloned()) {
+                Some(overrides) => Ok(Baseline::of_overrides(overrides)),
+                None => Baseline::choose(None, lists, machines),
+            };
+        }
+        let centre = || first().filter(|_| plan.design == Design::OneAtATime).cloned();
+        let baseline = self.of_policies(policies.as_deref(), machine)?;
+        Ok(baseline.with_overrides(named.or_else(centre)))
+    }
+
+    fn of_case(&self, case: &Case, machine: &Machine) -> Baseline {
+        let policies = self.everywhere(machine, |slot| {
+            let is_of_slot = |name: &str| Slot::find(name).is_some_and(|of| of.name == slot.name);
+            case.policies.iter().find_map(|(name, policy)| is_of_slot(name).then_some(policy))
+        });
+        let overrides = case.parameters.iter().map(|(key, value)| format!("{key}={value}"));
+        let overrides = overrides.collect::<Vec<_>>().join("; ");
+        Baseline::of_policies(policies).with_overrides(Some(overrides))
+    }
+
+    fn of_policies(&self, named: Option<&str>, machine: &Machine) -> anyhow::Result<Baseline> {
+        let Choosing { plan, design, lists, machines, .. } = *self;
+        let chosen = match named {
+            Some(named) => Baseline::choose(Some(named), lists, machines)?,
+            None if design.is_empty() || plan.design == Design::OneAtATime => {
+                Baseline::of_policies(Vec::new())
+            }
+            None => Baseline::choose(None, design, machines)?,
+        };
+        // Slots that are not named are held equal, but where all is compared with one point.
+        if named.is_some() && plan.design != Design::OneAtATime {
+            return Ok(chosen);
+        }
+        let first = |slot: &Slot| design.iter().find(|list| list.slot.name == slot.name);
+        let policies = self.everywhere(machine, |slot| {
+            let chosen = chosen.policies().iter().find(|chosen| chosen.slot.name == slot.name);
+            chosen.map(|chosen| &chosen.given).or_else(|| first(slot).map(|list| &list.given[0]))
+        });
+        Ok(Baseline::of_policies(policies))
+    }
+
+    /// A policy for every slot that varies: the one that is given, else the machine's own.
+    fn everywhere<'s>(
+        &self,
+        machine: &Machine,
+        given: impl Fn(&Slot) -> Option<&'s String>,
+    ) -> Vec<Choice<String>> {
+        let policy = |list: &Choice<Vec<String>>| {
+            let given = given(list.slot).cloned().unwrap_or_else(|| own(list.slot, machine));
+            Choice { slot: list.slot, given }
+        };
+        self.lists.iter().map(policy).collect()
+    }
+}
+
+/// The parts of the plan's baseline that name policies, and those that name overrides.
+fn parted(plan: &Plan) -> (Option<String>, Option<String>) {
+    let parts = plan.baseline.iter().flat_map(|text| text.split('/').map(str::trim));
+    let is_override = |part: &&str| {
+        part.split_once('=').is_some_and(|(key, _)| plan.parameters.contains_key(key.trim()))
+    };
+    let (overrides, policies): (Vec<&str>, Vec<&str>) = parts.partition(is_override);
+    let joined = |parts: Vec<&str>| (!parts.is_empty()).then(|| parts.join("/"));
+    (joined(policies), joined(overrides))
+}
+
+/// The policies of the design and of the cases; a case that leaves a slot alone has the machine's own there.
+fn with_cases(
+    lists: &[Choice<Vec<String>>],
+    plan: &Plan,
+    machines: &[Machine],
+) -> anyhow::Result<Vec<Choice<Vec<String>>>> {
+    let mut lists = lists.to_vec();
+    for (name, policy) in plan.cases.iter().flat_map(|case| &case.policies) {
+        add(&mut lists, slot(name)?, policy);
+    }
+    if !plan.cases.is_empty() {
+        let slots: Vec<&'static Slot> = lists.iter().map(|list| list.slot).collect();
+        for slot in slots {
+            machines.iter().for_each(|machine| add(&mut lists, slot, &own(slot, machine)));
+        }
+    }
+    lists.sort_by_key(|list| SLOTS.iter().position(|slot| slot.name == list.slot.name));
+    Ok(lists)
+}
+
+fn add(lists: &mut Vec<Choice<Vec<String>>>, slot: &'static Slot, policy: &str) {
+    match lists.iter_mut().find(|list| list.slot.name == slot.name) {
+        Some(list) if list.given.iter().any(|given| given == policy) => {}
+        Some(list) => list.given.push(policy.to_owned()),
+        None => lists.push(Choice { slot, given: vec![policy.to_owned()] }),
+    }
+}
+
+/// The policy that the machine has in the slot.
+fn own(slot: &Slot, machine: &Machine) -> String {
+    slot.policy_of(&mut machine.policy.clone()).clone()
+}

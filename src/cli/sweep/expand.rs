@@ -1,0 +1,335 @@
+//! From a plan to cells that can run.
+
+use super::super::cells::Cell;
+use super::super::machines::Overrides;
+use super::super::policies::{Choice, List, PolicyOptions};
+use super::super::run_row;
+use super::super::slots::{SLOTS, Slot};
+use super::super::traces::NamedTrace;
+use super::baseline::Baselines;
+use super::traces::from_folder;
+use anyhow::{Context, bail};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use warpmem::machine::{Machine, MachineError, load, preset_names};
+use warpmem::registry::{PolicyError, nearest};
+use warpmem::sweep::{Case, Plan};
+
+/// Reasons of a refusal that are still read.
+const MOST_REASONS: usize = 10;
+
+/// The cells of a plan.
+pub struct Expansion<'a> {
+    /// In the order of the plan: by machine, trace and point.
+    pub cells: Vec<Planned<'a>>,
+    /// Cells that are the same run as one before.
+    pub repeated: usize,
+    /// Why cells were left out, and how many.
+    pub unfit: Vec<Unfit>,
+    pub baselines: Baselines,
+}
+
+/// A cell and where it comes from.
+pub struct Planned<'a> {
+    pub cell: Cell<'a>,
+    /// Name of the case; none of a point of the design.
+    pub case: Option<String>,
+    /// `vecadd on li2015 with fr-fcfs, dram.read_queue=16`
+    pub label: String,
+}
+
+impl Planned<'_> {
+    /// The policy of every slot.
+    pub fn policies(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let mut policies = self.cell.key.machine.policy.clone();
+        SLOTS.iter().map(move |slot| (slot.name, slot.policy_of(&mut policies).clone()))
+    }
+}
+
+/// Cells that cannot run, for one reason.
+pub struct Unfit {
+    pub label: String,
+    pub others: usize,
+    pub reason: String,
+}
+
+/// What a machine is to be changed by.
+#[derive(Clone)]
+struct Point {
+    policies: PolicyOptions,
+    overrides: Overrides,
+    case: Option<String>,
+}
+
+/// A cell that cannot be.
+struct Problem {
+    label: String,
+    reason: String,
+    /// The machine is not made for it; otherwise it is a slip in the plan.
+    is_unfit: bool,
+}
+
+/// # Errors
+/// Of everything in the plan that cannot run, unless it asks that cells be left out that do not fit a machine.
+pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> anyhow::Result<Expansion<'a>> {
+    let machines = machines(plan)?;
+    let lists = lists(plan)?;
+    let points = points(plan, &lists)?;
+    let setups: Vec<(&(String, Machine), &Point)> = machines
+        .iter()
+        .flat_map(|machine| points.iter().map(move |point| (machine, point)))
+        .collect();
+    let files = traces.iter().map(|named| from_folder(&plan.folder, named.trace.path()));
+    let files: Vec<PathBuf> = files.collect();
+    let made: Vec<Vec<Result<Planned<'a>, Problem>>> = setups
+        .into_par_iter()
+        .map(|(machine, point)| cells(machine, point, traces, &files))
+        .collect();
+    // Of a machine: trace by trace, as `compare` has them.
+    let mut made: Vec<Vec<Option<Result<Planned<'a>, Problem>>>> =
+        made.into_iter().map(|cells| cells.into_iter().map(Some).collect()).collect();
+    let mut ordered = Vec::new();
+    for of_machine in made.chunks_mut(points.len().max(1)) {
+        for trace in 0..traces.len() {
+            ordered.extend(of_machine.iter_mut().filter_map(|cells| cells[trace].take()));
+        }
+    }
+    let (mut cells, mut problems) = (Vec::new(), Vec::new());
+    for cell in ordered {
+        match cell {
+            Ok(cell) => cells.push(cell),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    let unfit = tell(plan, cells.len() + problems.len(), problems)?;
+    if cells.is_empty() {
+        bail!("the plan has no cell that can run");
+    }
+    let machines: Vec<Machine> = machines.into_iter().map(|(_, machine)| machine).collect();
+    let baselines = Baselines::choose(plan, &lists, &machines, &overrides(&points))?;
+    let all = cells.len();
+    let cells = distinct(cells, &baselines);
+    if let Some(baseline) = &plan.baseline {
+        check_partners(baseline, &cells, &baselines, &unfit)?;
+    }
+    Ok(Expansion { repeated: all - cells.len(), cells, unfit, baselines })
+}
+
+/// Each run once: as the cell of the baseline where it is that, too, else as the first.
+fn distinct<'a>(cells: Vec<Planned<'a>>, baselines: &Baselines) -> Vec<Planned<'a>> {
+    let mut kept: Vec<Planned<'a>> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for planned in cells {
+        let run_id = planned.cell.key.run_id().to_owned();
+        let at = *places.entry(run_id).or_insert(kept.len());
+        match kept.get_mut(at) {
+            None => kept.push(planned),
+            Some(other) if baselines.hold(&planned) && !baselines.hold(other) => *other = planned,
+            Some(_) => {}
+        }
+    }
+    kept
+}
+
+/// Refuses a baseline that is not beside every cell: they would all run, and nothing could be compared.
+fn check_partners(
+    baseline: &str,
+    cells: &[Planned<'_>],
+    baselines: &Baselines,
+    unfit: &[Unfit],
+) -> anyhow::Result<()> {
+    let partners = baselines.partners(cells);
+    let alone = || cells.iter().zip(&partners).filter(|(_, partner)| partner.is_none());
+    let Some((first, _)) = alone().next() else {
+        return Ok(());
+    };
+    let is_beside = |other: &&Planned<'_>| {
+        let (own, other) = (&first.cell.key, &other.cell.key);
+        (&own.trace, &own.machine.name) == (&other.trace, &other.machine.name)
+    };
+    let beside = cells.iter().filter(is_beside).take(MOST_REASONS);
+    let beside: String = beside.map(|planned| format!("\n    {}", planned.label)).collect();
+    let left_out = unfit.iter().take(MOST_REASONS).map(|unfit| format!("\n    {unfit}"));
+    let left_out = match left_out.collect::<String>() {
+        none if none.is_empty() => none,
+        left_out => format!("\n  `skip_unfit` leaves these out:{left_out}"),
+    };
+    bail!(
+        "`baseline`: {} of {} cells have none of `{baseline}` to be compared with, the first is {}; nothing was started\n  \
+         name one that stands beside every cell, or none; on this trace and machine there are:{beside}{left_out}",
+        alone().count(),
+        cells.len(),
+        first.label
+    )
+}
+
+/// Machines by the name or path that the plan gives them.
+fn machines(plan: &Plan) -> anyhow::Result<Vec<(String, Machine)>> {
+    let mut machines: Vec<(String, Machine)> = Vec::new();
+    for name in &plan.machines {
+        let is_file = name.ends_with(".toml") && !preset_names().any(|preset| preset == name);
+        let file = is_file.then(|| plan.folder.join(name).to_string_lossy().into_owned());
+        let machine = load(file.as_ref().unwrap_or(name), &[])?;
+        if machines.iter().any(|(_, other)| other.name == machine.name) {
+            bail!("two machines are called `{}`: give one of them another `name`", machine.name);
+        }
+        machines.push((name.clone(), machine));
+    }
+    Ok(machines)
+}
+
+/// The policies of the design by slot, in the order of the tables' columns.
+fn lists(plan: &Plan) -> anyhow::Result<Vec<Choice<Vec<String>>>> {
+    let mut lists = Vec::new();
+    for (name, names) in &plan.policies {
+        let slot = slot(name)?;
+        lists.push(Choice { slot, given: List(names.0.clone()).of(slot) });
+    }
+    lists.sort_by_key(|list| SLOTS.iter().position(|slot| slot.name == list.slot.name));
+    Ok(lists)
+}
+
+pub fn slot(name: &str) -> anyhow::Result<&'static Slot> {
+    Slot::find(name).with_context(|| {
+        let meant = nearest(name, SLOTS.iter().map(|slot| slot.name));
+        let meant = meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
+        let valid = SLOTS.each_ref().map(|slot| slot.name).join(", ");
+        format!("[policies]: there is no slot `{name}`{meant}; there are {valid}")
+    })
+}
+
+/// Those of the design, then the cases.
+fn points(plan: &Plan, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Vec<Point>> {
+    let slots: Vec<(String, Vec<String>)> =
+        lists.iter().map(|list| (list.slot.name.to_owned(), list.given.clone())).collect();
+    let of_design = plan.points(&slots)?.into_iter().map(|levels| {
+        let (policies, values) = levels.split_at(lists.len());
+        let policies = lists.iter().zip(policies);
+        let policies =
+            policies.map(|(list, policy)| Choice { slot: list.slot, given: policy.clone() });
+        let overrides =
+            plan.parameters.keys().zip(values).map(|(key, value)| format!("{key}={value}"));
+        Point {
+            policies: PolicyOptions::new(policies.collect()),
+            overrides: Overrides { overrides: overrides.collect() },
+            case: None,
+        }
+    });
+    let mut points: Vec<Point> = of_design.collect();
+    for case in &plan.cases {
+        points.push(of_case(case)?);
+    }
+    Ok(points)
+}
+
+fn of_case(case: &Case) -> anyhow::Result<Point> {
+    let choice = |(name, policy): (&String, &String)| {
+        Ok(Choice { slot: slot(name)?, given: policy.clone() })
+    };
+    let choices = case.policies.iter().map(choice).collect::<anyhow::Result<Vec<_>>>();
+    let choices = choices.with_context(|| format!("case `{}`", case.name))?;
+    let overrides = case.parameters.iter().map(|(key, value)| format!("{key}={value}"));
+    Ok(Point {
+        policies: PolicyOptions::new(choices),
+        overrides: Overrides { overrides: overrides.collect() },
+        case: Some(case.name.clone()),
+    })
+}
+
+/// The sets of overrides as the tables have them, in the order of the points.
+fn overrides(points: &[Point]) -> Vec<String> {
+    points.iter().map(|point| point.overrides.overrides.join("; ")).collect()
+}
+
+/// A point on a machine, with every trace; the commands have the `files` of these.
+fn cells<'a>(
+    (machine_name, machine): &(String, Machine),
+    point: &Point,
+    traces: &'a [NamedTrace],
+    files: &[PathBuf],
+) -> Vec<Result<Planned<'a>, Problem>> {
+    let machine = machine.clone().with_overrides(&point.overrides.overrides);
+    let machine = machine.map(|mut machine| {
+        point.policies.apply(&mut machine);
+        machine
+    });
+    let cell = |(trace, file): (&'a NamedTrace, &PathBuf)| {
+        let label = label(trace, machine_name, point);
+        let machine = match &machine {
+            Ok(machine) => machine.clone(),
+            Err(error) => {
+                let reason = error.to_string();
+                return Err(Problem { label, reason, is_unfit: does_not_fit(error) });
+            }
+        };
+        let command = run_row::command(file, machine_name, &point.policies, &point.overrides);
+        match Cell::new(trace, machine, &point.overrides, command) {
+            Ok(cell) => Ok(Planned { cell, case: point.case.clone(), label }),
+            Err(error) => {
+                let is_unfit = !matches!(
+                    error.downcast_ref(),
+                    Some(
+                        PolicyError::Unknown { .. }
+                            | PolicyError::Malformed { .. }
+                            | PolicyError::Params { .. }
+                    )
+                );
+                Err(Problem { label, reason: error.root_cause().to_string(), is_unfit })
+            }
+        }
+    };
+    traces.iter().zip(files).map(cell).collect()
+}
+
+/// Whether a value is one that this machine cannot have, and not a slip.
+fn does_not_fit(error: &MachineError) -> bool {
+    matches!(error, MachineError::Invalid { .. } | MachineError::Standard(_))
+}
+
+fn label(trace: &NamedTrace, machine: &str, point: &Point) -> String {
+    let on = format!("{} on {machine}", trace.name);
+    if let Some(case) = &point.case {
+        return format!("{on}, case `{case}`");
+    }
+    let policies = point.policies.choices().iter().map(|choice| choice.given.as_str());
+    let overrides = point.overrides.overrides.iter().map(String::as_str);
+    let parts: Vec<&str> = policies.chain(overrides).collect();
+    if parts.is_empty() { on } else { format!("{on} with {}", parts.join(", ")) }
+}
+
+/// The problems by reason, if they may be left out, else an error that names them.
+fn tell(plan: &Plan, cells: usize, problems: Vec<Problem>) -> anyhow::Result<Vec<Unfit>> {
+    let refused = problems.iter().any(|problem| !problem.is_unfit || !plan.skip_unfit);
+    let only_unfit = problems.iter().all(|problem| problem.is_unfit);
+    let count = problems.len();
+    let mut reasons: BTreeMap<String, Unfit> = BTreeMap::new();
+    for Problem { label, reason, .. } in problems {
+        let known = reasons.entry(reason.clone());
+        known.and_modify(|unfit| unfit.others += 1).or_insert(Unfit { label, others: 0, reason });
+    }
+    if !refused {
+        return Ok(reasons.into_values().collect());
+    }
+    let named = reasons.values().take(MOST_REASONS).map(|unfit| format!("\n  {unfit}"));
+    let named = named.collect::<String>();
+    let more = match reasons.len().saturating_sub(MOST_REASONS) {
+        0 => String::new(),
+        more => format!("\n  and {more} more reasons"),
+    };
+    let way_out = match only_unfit {
+        true => "\n  take these out of the plan, or leave them out with `skip_unfit = true`",
+        false => "",
+    };
+    bail!("{count} of {cells} cells cannot run; nothing was started{named}{more}{way_out}")
+}
+
+impl std::fmt::Display for Unfit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let others = match self.others {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        write!(f, "{}{others}: {}", self.label, self.reason)
+    }
+}

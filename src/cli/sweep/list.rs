@@ -1,0 +1,72 @@
+//! The cells of a plan as a list, for `--dry-run`.
+
+use super::super::format::{Format, aligned, csv, json};
+use super::expand::Planned;
+use indicatif::HumanCount;
+use serde_json::{Map, Value};
+
+/// A cell, and whether the directory has it.
+pub struct Listed<'c, 'a> {
+    pub planned: &'c Planned<'a>,
+    pub is_there: bool,
+}
+
+impl Listed<'_, '_> {
+    fn row(&self) -> Map<String, Value> {
+        let key = &self.planned.cell.key;
+        let mut row = Map::new();
+        for (name, value) in [
+            ("run_id", key.run_id()),
+            ("trace", &key.trace),
+            ("machine", &key.machine.name),
+            ("overrides", key.overrides()),
+        ] {
+            row.insert(name.to_owned(), value.into());
+        }
+        let case = self.planned.case.clone();
+        row.insert("case".to_owned(), case.into());
+        for (slot, policy) in self.planned.policies() {
+            row.insert(slot.to_owned(), policy.into());
+        }
+        let instructions = self.planned.cell.trace.warp_instructions();
+        row.insert("warp_instructions".to_owned(), instructions.into());
+        row.insert("finished".to_owned(), self.is_there.into());
+        row.insert("command".to_owned(), key.command.clone().into());
+        row
+    }
+}
+
+pub fn text(cells: &[Listed<'_, '_>], format: Format) -> String {
+    let rows = || cells.iter().map(Listed::row).collect::<Vec<_>>();
+    match format {
+        Format::Table => table(cells),
+        Format::Json => json(&rows()),
+        Format::Csv => csv(&rows()),
+    }
+}
+
+fn table(cells: &[Listed<'_, '_>]) -> String {
+    let heading = ["run", "warp instructions", "", "cell"].map(str::to_owned).to_vec();
+    let row = |listed: &Listed<'_, '_>| {
+        let instructions = listed.planned.cell.trace.warp_instructions();
+        vec![
+            listed.planned.cell.key.run_id().to_owned(),
+            HumanCount(instructions).to_string(),
+            if listed.is_there { "finished" } else { "missing" }.to_owned(),
+            listed.planned.label.clone(),
+        ]
+    };
+    aligned(&[vec![heading], cells.iter().map(row).collect()].concat(), &[1])
+}
+
+/// `36 cells, 2,940,390 warp instructions; 12 cells are there`
+pub fn summary(cells: &[Listed<'_, '_>]) -> String {
+    let instructions: u64 =
+        cells.iter().map(|listed| listed.planned.cell.trace.warp_instructions()).sum();
+    let there = cells.iter().filter(|listed| listed.is_there).count();
+    format!(
+        "{} cells, {} warp instructions; {there} cells are there",
+        cells.len(),
+        HumanCount(instructions)
+    )
+}

@@ -1,0 +1,132 @@
+//! What of a sweep is under way, on standard error where that is a terminal: the latest results, the running cells,
+//! and how far the whole is.
+
+use super::super::interrupt::Interrupt;
+use super::super::progress::{Board, Watch, style};
+use super::expand::Planned;
+use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressDrawTarget};
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use warpmem::engine::{Progress, ProgressReport};
+use warpmem::record::RunResult;
+
+/// Results that are shown.
+const LATEST: usize = 5;
+
+/// The table.
+pub struct Live {
+    table: MultiProgress,
+    latest: ProgressBar,
+    board: Board,
+    results: Mutex<Results>,
+}
+
+/// What is known of the results so far.
+struct Results {
+    /// IPC of each cell of the plan.
+    ipc: Vec<Option<f64>>,
+    /// The cell that each is compared with.
+    partners: Vec<Option<usize>>,
+    lines: VecDeque<String>,
+}
+
+impl Live {
+    /// For the cells that are to be run, out of a plan whose cells are compared with their `partners`.
+    pub fn new(
+        interrupt: &Interrupt,
+        cells: &[&Planned<'_>],
+        partners: Vec<Option<usize>>,
+    ) -> Live {
+        let table = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let latest = table.add(ProgressBar::no_length());
+        latest.set_style(style("{msg}"));
+        let bar = table.add(ProgressBar::no_length());
+        let ctas = cells.iter().map(|planned| planned.cell.trace.ctas()).sum();
+        let instructions = cells.iter().map(|planned| planned.cell.trace.warp_instructions()).sum();
+        let board = Board::on(bar, interrupt.clone(), cells.len(), ctas, instructions);
+        let ipc = vec![None; partners.len()];
+        let results = Results { ipc, partners, lines: VecDeque::new() };
+        Live { table, latest, board, results: Mutex::new(results) }
+    }
+
+    /// A cell begins; its line is there until it is dropped.
+    pub fn begin(&self, planned: &Planned<'_>) -> Running<'_> {
+        let instructions = planned.cell.trace.warp_instructions();
+        let line = self.table.insert(1, ProgressBar::new(instructions));
+        line.set_style(style("  {percent:>3} %  {prefix}  {msg}"));
+        line.set_prefix(planned.label.clone());
+        Running { watch: Some(self.board.watch()), line, ctas: planned.cell.trace.ctas() }
+    }
+
+    /// The cell in place `at` of the plan has ended.
+    pub fn ended(&self, at: usize, planned: &Planned<'_>, result: &RunResult) {
+        let instructions: u64 = result.sms.iter().map(|sm| sm.thread_instructions).sum();
+        let ipc = instructions as f64 / result.core_cycles.max(1) as f64;
+        let mut results = self.results();
+        results.ipc[at] = Some(ipc);
+        let base = results.partners[at].and_then(|partner| results.ipc[partner]);
+        let ratio = base.filter(|base| *base > 0.0);
+        let ratio = ratio.map_or(String::new(), |base| format!("  ×{:.3}", ipc / base));
+        results.lines.push_back(format!("  IPC {ipc:8.3}{ratio:8}  {}", planned.label));
+        if results.lines.len() > LATEST {
+            results.lines.pop_front();
+        }
+        let lines: Vec<&str> = results.lines.iter().map(String::as_str).collect();
+        self.latest.set_message(lines.join("\n"));
+    }
+
+    /// The cells that are under way are to end, and no others to begin.
+    pub fn stop(&self) {
+        self.board.fail();
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.board.is_stopped()
+    }
+
+    /// Takes the table away; `16 runs in 3.2 s: …`
+    pub fn finish(self) -> String {
+        self.latest.finish_and_clear();
+        self.board.finish()
+    }
+
+    fn results(&self) -> MutexGuard<'_, Results> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A cell under way.
+pub struct Running<'a> {
+    watch: Option<Watch<'a>>,
+    line: ProgressBar,
+    ctas: u64,
+}
+
+impl Running<'_> {
+    /// It is over, with this result.
+    pub fn done(mut self, result: &RunResult) {
+        let end = ProgressReport {
+            ctas_ended: self.ctas,
+            ctas: self.ctas,
+            cycles: result.core_cycles,
+            warp_instructions: self.line.length().unwrap_or_default(),
+        };
+        if let Some(watch) = self.watch.take() {
+            watch.done(&end);
+        }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.line.finish_and_clear();
+    }
+}
+
+impl Progress for Running<'_> {
+    fn report(&mut self, report: &ProgressReport) -> bool {
+        self.line.set_position(report.warp_instructions);
+        self.line.set_message(format!("{} cycles", HumanCount(report.cycles)));
+        self.watch.as_mut().is_none_or(|watch| watch.report(report))
+    }
+}

@@ -1,0 +1,110 @@
+//! The traces of a plan: those that are there, and those that are to be generated first.
+
+use super::super::generate::suite::{MANIFEST, generate};
+use super::super::interrupt::Interrupt;
+use super::super::traces::NamedTrace;
+use anyhow::{Context, bail};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use warpmem::suite::{Manifest, Planned, Suite};
+use warpmem::sweep::{Part, Plan};
+
+/// Opens the traces of a plan, each once, in its order. What its suites lack in `cache` is generated on `jobs` threads.
+pub fn open(
+    plan: &Plan,
+    cache: &Path,
+    jobs: usize,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<NamedTrace>> {
+    let mut traces = Vec::new();
+    for pattern in &plan.traces {
+        for path in files(&plan.folder, pattern)? {
+            traces.extend(NamedTrace::open_listed(&path)?);
+        }
+    }
+    for part in &plan.suites {
+        traces.extend(of_suite(plan, part, cache, jobs, interrupt)?);
+    }
+    let mut seen = HashSet::new();
+    traces.retain(|named| seen.insert(whole(named.trace.path())));
+    Ok(NamedTrace::told_apart(traces, |path| from_folder(&plan.folder, path)))
+}
+
+/// A path that is the same however its file is named.
+fn whole(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// A file as a plan in `folder` would name it, wherever the sweep was started: tables hold it.
+pub fn from_folder(folder: &Path, path: &Path) -> PathBuf {
+    let folder = if folder == Path::new("") { Path::new(".") } else { folder };
+    pathdiff::diff_paths(whole(path), whole(folder)).unwrap_or_else(|| path.to_owned())
+}
+
+/// The files that a path or a glob from `folder` means, in alphabetical order.
+fn files(folder: &Path, pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
+    if !pattern.contains(['*', '?', '[']) {
+        return Ok(vec![folder.join(pattern)]);
+    }
+    let folder = glob::Pattern::escape(&folder.to_string_lossy());
+    let whole = Path::new(&folder).join(pattern);
+    let whole = whole.to_string_lossy();
+    let found = glob::glob(&whole).with_context(|| format!("`{pattern}` is no glob"))?;
+    let found = found.collect::<Result<Vec<PathBuf>, _>>()?;
+    if found.is_empty() {
+        bail!("no file matches `{pattern}` ({whole})");
+    }
+    Ok(found)
+}
+
+fn of_suite(
+    plan: &Plan,
+    part: &Part,
+    cache: &Path,
+    jobs: usize,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<NamedTrace>> {
+    let suite = match &part.from {
+        Some(file) => Suite::load(&plan.folder.join(file))?,
+        None => Suite::built_in(),
+    };
+    let planned = suite.plan(part.size.as_deref(), &part.workloads)?;
+    let folder = cache.join(&suite.name).join(part.size.as_deref().unwrap_or_default());
+    generated(&suite.name, &planned, &folder, jobs, interrupt)
+}
+
+/// Opens the workloads of the suite `name` in `folder`, in their order. What is not there is generated on `jobs` threads.
+pub fn generated(
+    name: &str,
+    planned: &[Planned],
+    folder: &Path,
+    jobs: usize,
+    interrupt: &Interrupt,
+) -> anyhow::Result<Vec<NamedTrace>> {
+    let manifest = folder.join(MANIFEST);
+    let mut missing = planned.to_vec();
+    if manifest.exists() {
+        let listed = Manifest::load(&manifest)?;
+        missing.retain(|planned| !is_there(&listed, planned));
+    }
+    if !missing.is_empty() {
+        generate(name, &missing, folder, jobs, true, interrupt)?;
+    }
+    let is_planned = |trace: &NamedTrace| planned.iter().any(|planned| planned.name == trace.name);
+    let mut traces = NamedTrace::open_listed(&manifest)?;
+    traces.retain(is_planned);
+    // The manifest has them in the order in which they were made.
+    let place = |trace: &NamedTrace| planned.iter().position(|planned| planned.name == trace.name);
+    traces.sort_by_key(place);
+    Ok(traces)
+}
+
+/// Whether a manifest lists the trace that is planned, made in the same way.
+fn is_there(listed: &Manifest, planned: &Planned) -> bool {
+    let command = planned.request.command().ok();
+    listed.workloads.iter().any(|listed| {
+        listed.name == planned.name
+            && Some(&listed.command) == command.as_ref()
+            && listed.trace.exists()
+    })
+}

@@ -1,0 +1,136 @@
+//! A directory of cells: what is there, what is not, and what killed processes leave.
+
+use super::{
+    CellStore, FinishedCells, Recorded, ResultsError, ResultsWriter, RunKey, RunSink, fixture,
+};
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use tempfile::tempdir;
+
+const LOADS: Recorded = Recorded { loads: true, intervals: None, requests: None };
+const NOTHING: Recorded = Recorded { loads: false, intervals: None, requests: None };
+
+fn keep(store: &CellStore, key: RunKey, recorded: Recorded) {
+    let mut recorder = store.begin(key, recorded).unwrap();
+    (0..3).for_each(|load| recorder.load(&fixture::load_row(load)));
+    store.finish(recorder, &fixture::result()).unwrap();
+}
+
+/// Two runs, the second before the first, and their tables.
+fn two_runs(dir: &Path) -> [RunKey; 2] {
+    let keys = [fixture::key(), fixture::other_key(5)];
+    let store = CellStore::open(dir, &keys).unwrap();
+    keep(&store, keys[1].clone(), LOADS);
+    keep(&store, keys[0].clone(), LOADS);
+    assert_eq!(store.assemble(&keys, LOADS).unwrap(), 2);
+    keys
+}
+
+#[test]
+fn the_tables_are_those_of_a_writer() {
+    let (cells, written) = (tempdir().unwrap(), tempdir().unwrap());
+    let keys = two_runs(cells.path());
+    let writer = ResultsWriter::create(written.path()).unwrap();
+    for (index, key) in keys.iter().enumerate() {
+        let mut recorder = writer.begin_run(index, key.clone(), LOADS).unwrap();
+        (0..3).for_each(|load| recorder.load(&fixture::load_row(load)));
+        writer.finish_run(recorder, &fixture::result()).unwrap();
+    }
+    writer.finish().unwrap();
+    for entry in fs::read_dir(written.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let other = cells.path().join(path.file_name().unwrap());
+        if path.is_file() {
+            assert!(fs::read(&path).unwrap() == fs::read(&other).unwrap(), "{}", path.display());
+        } else {
+            assert_eq!(fs::read_dir(&other).unwrap().count(), 2);
+        }
+    }
+}
+
+#[test]
+fn a_run_is_there_only_as_it_was_labelled() {
+    let dir = tempdir().unwrap();
+    let [key, _] = two_runs(dir.path());
+    let finished = FinishedCells::read(dir.path()).unwrap();
+    assert!(finished.holds(&key, LOADS) && finished.holds(&key, NOTHING));
+    let mut renamed = key.clone();
+    renamed.trace = "another name".to_owned();
+    assert!(!finished.holds(&renamed, NOTHING), "its tables have the old name");
+    assert!(!finished.holds(&key.clone().with_overrides(&["a=1".to_owned()]), NOTHING));
+    let every = Recorded { requests: Some(super::RequestSample::ALL), ..LOADS };
+    assert!(!finished.holds(&key, every));
+    assert_eq!(finished.others(&HashSet::from([key.run_id()])).len(), 1);
+}
+
+#[test]
+fn a_run_that_lacks_a_file_is_not_there() {
+    let dir = tempdir().unwrap();
+    let [key, other] = two_runs(dir.path());
+    let is_there = |recorded| FinishedCells::read(dir.path()).unwrap().holds(&key, recorded);
+    fs::remove_file(dir.path().join("loads").join(format!("{}.parquet", key.run_id()))).unwrap();
+    assert!(is_there(NOTHING) && !is_there(LOADS));
+    fs::remove_file(dir.path().join("cells").join(key.run_id()).join("banks.parquet")).unwrap();
+    assert!(!is_there(NOTHING));
+    // What is left of it is in nobody's way.
+    let store = CellStore::open(dir.path(), [&key, &other]).unwrap();
+    assert_eq!(store.assemble([&key, &other], LOADS).unwrap(), 1);
+    let store = CellStore::open(dir.path(), [&key, &other]).unwrap();
+    keep(&store, key.clone(), LOADS);
+    assert_eq!(store.assemble([&key, &other], LOADS).unwrap(), 2);
+    assert!(is_there(LOADS));
+}
+
+#[test]
+fn what_a_killed_process_leaves_goes_at_the_next_opening() {
+    let dir = tempdir().unwrap();
+    let [key, other] = two_runs(dir.path());
+    let stray = dir.path().join(".partial-results-x");
+    fs::create_dir_all(stray.join(key.run_id())).unwrap();
+    fs::write(dir.path().join("loads/0123456789abcdef.parquet"), "half").unwrap();
+    let keys = [key.clone(), other.clone()];
+    let store = CellStore::open(dir.path(), &keys).unwrap();
+    assert!(!stray.exists());
+    assert!(!dir.path().join("loads").exists(), "rows are with their cells meanwhile");
+    let unfinished = fs::read_to_string(dir.path().join("unfinished")).unwrap();
+    let named: Vec<&str> = unfinished.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(named, [key.run_id(), other.run_id()]);
+    let file = |key: &RunKey| dir.path().join("cells").join(key.run_id()).join("loads.parquet");
+    assert!(file(&key).exists() && file(&other).exists());
+    // A process that is killed here leaves it so; the next one goes on.
+    drop(store);
+    let store = CellStore::open(dir.path(), &keys).unwrap();
+    store.assemble(&[key, other], LOADS).unwrap();
+    assert_eq!(fs::read_dir(dir.path().join("loads")).unwrap().count(), 2);
+    assert!(!dir.path().join("unfinished").exists());
+}
+
+#[test]
+fn a_recorder_that_is_dropped_leaves_its_run_out() {
+    let dir = tempdir().unwrap();
+    let store = CellStore::open(dir.path(), []).unwrap();
+    drop(store.begin(fixture::key(), LOADS).unwrap());
+    assert_eq!(store.assemble(&[fixture::key()], LOADS).unwrap(), 0);
+    assert!(!FinishedCells::read(dir.path()).unwrap().holds(&fixture::key(), NOTHING));
+    assert!(!dir.path().join("runs.parquet").exists());
+}
+
+#[test]
+fn one_at_a_time_and_never_over_other_results() {
+    let dir = tempdir().unwrap();
+    let store = CellStore::open(dir.path(), []).unwrap();
+    assert!(matches!(CellStore::open(dir.path(), []), Err(ResultsError::InUse { .. })));
+    assert!(matches!(ResultsWriter::create(dir.path()), Err(ResultsError::InUse { .. })));
+    drop(store);
+    let create = ResultsWriter::create(dir.path());
+    assert!(matches!(create, Err(ResultsError::AlreadyHoldsResults { .. })), "a sweep is in there");
+    let other = tempdir().unwrap();
+    let writer = ResultsWriter::create(other.path()).unwrap();
+    assert!(matches!(CellStore::open(other.path(), []), Err(ResultsError::InUse { .. })));
+    assert!(!other.path().join("cells").exists());
+    drop(writer);
+    fs::create_dir(other.path().join("loads")).unwrap();
+    let open = CellStore::open(other.path(), []);
+    assert!(matches!(open, Err(ResultsError::AlreadyHoldsResults { .. })));
+}

@@ -1,0 +1,169 @@
+//! Figures of a paper, drawn from our runs.
+
+use super::{Paper, Runs};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A figure.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure {
+    /// Stem of its files.
+    pub name: String,
+    pub title: String,
+    /// Which of the paper's it is drawn after.
+    pub source: String,
+    /// Axis of the values, with their unit.
+    pub label: String,
+    pub drawn: Drawn,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drawn {
+    /// A group of bars per workload, a bar per configuration, and their means at the end.
+    Bars(Many),
+    /// A bar per metric: its mean.
+    Metrics(Metrics),
+    /// A line per configuration, over the values of a setting.
+    Lines(Lines),
+    /// A point per workload and configuration.
+    Scatter(Scatter),
+    /// Percentiles of the time of loads per workload and configuration, over the mean of the first configuration.
+    LoadTimes(LoadTimes),
+}
+
+/// The same of several configurations.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Many {
+    pub of: Vec<String>,
+    /// What is drawn of each; its `of` is that of a bar.
+    pub runs: Runs,
+    /// Published means, by configuration, in the unit of the values.
+    #[serde(default)]
+    pub published: BTreeMap<String, f64>,
+    /// Line that values are read against.
+    #[serde(default)]
+    pub reference: Option<f64>,
+}
+
+/// Several metrics of the same configurations.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metrics {
+    /// Name and SQL expression of each.
+    pub metrics: Vec<(String, String)>,
+    /// What is drawn of each; its `metric` is that of a bar.
+    pub runs: Runs,
+    /// Published means, by the metrics' names, in the unit of the values.
+    #[serde(default)]
+    pub published: BTreeMap<String, f64>,
+    /// Line that values are read against.
+    #[serde(default)]
+    pub reference: Option<f64>,
+}
+
+/// A sweep.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lines {
+    /// Setting that is swept; `*` stands for its values in the configurations.
+    pub setting: String,
+    /// A line each, with the classes of workloads that it is the mean of.
+    pub lines: Vec<Line>,
+    pub runs: Runs,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    pub name: String,
+    pub of: String,
+    #[serde(default)]
+    pub over: Option<String>,
+    #[serde(default)]
+    pub classes: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Scatter {
+    pub of: Vec<String>,
+    /// SQL expressions over the columns of `runs`.
+    pub x: String,
+    pub x_label: String,
+    pub y: String,
+    #[serde(default)]
+    pub classes: Vec<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadTimes {
+    pub of: Vec<String>,
+    #[serde(default)]
+    pub classes: Vec<String>,
+}
+
+impl Many {
+    /// What is drawn of each configuration.
+    pub fn each(&self) -> impl Iterator<Item = Runs> {
+        self.of.iter().map(|of| Runs { of: of.clone(), ..self.runs.clone() })
+    }
+}
+
+impl Metrics {
+    /// What is drawn of each metric, with its name.
+    pub fn each(&self) -> impl Iterator<Item = (&str, Runs)> {
+        let runs = |metric: &String| Runs { metric: metric.clone(), ..self.runs.clone() };
+        self.metrics.iter().map(move |(name, metric)| (name.as_str(), runs(metric)))
+    }
+}
+
+impl Line {
+    /// What is drawn along it, `*` in the place of the setting's value.
+    pub fn runs(&self, runs: &Runs) -> Runs {
+        let (of, over, classes) = (self.of.clone(), self.over.clone(), self.classes.clone());
+        Runs { of, over, classes, ..runs.clone() }
+    }
+}
+
+impl Drawn {
+    /// The configurations that it is drawn from.
+    pub fn references(&self, paper: &Paper) -> Vec<String> {
+        let all = |runs: Vec<Runs>| -> Vec<String> {
+            runs.iter().flat_map(Runs::references).map(str::to_owned).collect()
+        };
+        match self {
+            Drawn::Bars(bars) => all(bars.each().collect()),
+            Drawn::Metrics(metrics) => all(vec![metrics.runs.clone()]),
+            Drawn::Lines(Lines { setting, lines, runs }) => {
+                let each = lines.iter().map(|line| line.runs(runs));
+                let swept = |line: Runs| -> Vec<Runs> {
+                    line.swept(paper, setting).map(|(_, runs)| runs).collect()
+                };
+                all(each.flat_map(swept).collect())
+            }
+            Drawn::Scatter(scatter) => scatter.of.clone(),
+            Drawn::LoadTimes(times) => times.of.clone(),
+        }
+    }
+
+    /// Classes whose workloads alone are drawn; none if all are.
+    pub fn classes(&self) -> Vec<String> {
+        match self {
+            Drawn::Bars(bars) => bars.runs.classes.clone(),
+            Drawn::Metrics(metrics) => metrics.runs.classes.clone(),
+            Drawn::Lines(lines) if lines.lines.iter().any(|line| line.classes.is_empty()) => {
+                Vec::new()
+            }
+            Drawn::Lines(Lines { lines, .. }) => {
+                lines.iter().flat_map(|line| line.classes.clone()).collect()
+            }
+            Drawn::Scatter(scatter) => scatter.classes.clone(),
+            Drawn::LoadTimes(times) => times.classes.clone(),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The experiments of papers, described: which machine, workloads, policies and sweeps, and what of the results is set
+//! beside what the paper published. Nothing here runs anything.
+//!
+//! A paper is one TOML file here and one line of [`PAPERS`].
+
+mod claim;
+mod configuration;
+mod figure;
+mod paper;
+
+#[cfg(test)]
+mod tests;
+
+pub use claim::{Best, Bits, Claim, Direction, Mean, Ours, Runs, Shown, Streamed};
+pub use configuration::{Configuration, ConfigurationError};
+pub use figure::{Drawn, Figure, Line, Lines, LoadTimes, Many, Metrics, Scatter};
+pub use paper::{Classified, Factor, Factorial, Paper, PaperError, Setting, Workloads};
+
+/// Every description, by its name.
+const PAPERS: [(&str, &str); 6] = [
+    ("li2015", include_str!("li2015.toml")),
+    ("owl2013", include_str!("owl2013.toml")),
+    ("calrs2015", include_str!("calrs2015.toml")),
+    ("yuan2009", include_str!("yuan2009.toml")),
+    ("warpedmc2023", include_str!("warpedmc2023.toml")),
+    ("combined", include_str!("combined.toml")),
+];
+
+/// The names of all descriptions, in the order in which they are listed.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PAPERS.iter().map(|(name, _)| *name)
+}
+
+/// The description called `name`.
+///
+/// # Errors
+/// [`PaperError::Unknown`] if there is none.
+pub fn find(name: &str) -> Result<Paper, PaperError> {
+    let found = PAPERS.iter().find(|(known, _)| *known == name);
+    let (name, text) = found.ok_or_else(|| PaperError::unknown(name, names()))?;
+    Paper::from_text(name, text)
+}

@@ -1,0 +1,13 @@
+//! Sweeps: what a plan says is to be run, before anyone opens a trace or builds a machine.
+
+mod design;
+mod error;
+mod plan;
+mod shard;
+mod values;
+
+pub use design::{Design, Factor, Levels, points};
+pub use error::PlanError;
+pub use plan::{Case, Part, Plan};
+pub use shard::Shard;
+pub use values::{Interval, PolicyNames, Scalar, Scale, Values};

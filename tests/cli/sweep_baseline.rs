@@ -1,0 +1,142 @@
+//! What the cells of a sweep are compared with, and plans in which nothing could be.
+
+use super::support::{Bench, Ran};
+use super::sweep::bench;
+
+fn sweep(bench: &Bench, plan: &str, options: &[&str]) -> Ran {
+    bench.write("plan.toml", format!("traces = ['small.wmt']\n{plan}"));
+    bench.run(&[&["sweep", "plan.toml", "-o", "results"], options].concat())
+}
+
+/// A case leaves to each machine what it does not name, and these differ in their own warp schedulers.
+#[test]
+fn a_case_is_compared_with_on_each_machine_with_what_that_has() {
+    let bench = bench();
+    let plan = "machines = ['li2015', 'owl2013']
+        baseline = 'plain'
+        [[cases]]
+        name = 'plain'
+        [[cases]]
+        name = 'other'
+        policies = { warp_scheduler = 'ccws' }";
+    let ran = sweep(&bench, plan, &[]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert_eq!(ran.stdout.matches("IPC ratio: against ").count(), 2, "one each: {ran:?}");
+    let ran = sweep(&bench, plan, &["--format", "csv"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let header = ran.stdout.lines().next().unwrap();
+    let ratio = header.split(',').position(|column| column == "ipc_ratio").unwrap();
+    let of = |machine: &str| {
+        let rows = ran.stdout.lines().filter(|line| line.contains(machine));
+        rows.map(|row| row.split(',').nth(ratio).unwrap()).collect::<Vec<_>>()
+    };
+    for machine in ["li2015", "owl2013"] {
+        let ratios = of(machine);
+        assert_eq!(ratios.len(), 2 + 2 * 3, "runs and means: {ran:?}");
+        assert_eq!(ratios[0], "1.0", "{ran:?}");
+        assert!(ratios.iter().all(|ratio| !ratio.is_empty()), "{ran:?}");
+    }
+}
+
+/// 64 entries are what the machine has: both cases are the same run.
+#[test]
+fn of_equal_cells_the_one_of_the_baseline_stays() {
+    let bench = bench();
+    let plan = "baseline = 'w'
+        [[cases]]
+        name = 'plain'
+        [[cases]]
+        name = 'w'
+        parameters = { 'dram.read_queue' = 64 }
+        [[cases]]
+        name = 'small'
+        parameters = { 'dram.read_queue' = 8 }";
+    let ran = sweep(&bench, plan, &[]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("note: 1 cells are the same run as another"), "{ran:?}");
+    assert!(ran.stdout.contains("against dram.read_queue=64 on the same trace"), "{ran:?}");
+}
+
+#[test]
+fn one_at_a_time_all_are_compared_with_one_point() {
+    let bench = bench();
+    let plan = |baseline: &str| {
+        format!(
+            "design = 'one-at-a-time'
+            {baseline}
+            [policies]
+            dram_scheduler = ['fcfs', 'fr-fcfs']
+            warp_scheduler = ['lrr', 'gto']
+            [parameters]
+            'dram.read_queue' = [16, 32]"
+        )
+    };
+    for (baseline, label) in [
+        ("", "fcfs/lrr/dram.read_queue=16"),
+        ("baseline = 'fr-fcfs'", "fr-fcfs/lrr/dram.read_queue=16"),
+        ("baseline = 'dram.read_queue=32'", "fcfs/lrr/dram.read_queue=32"),
+    ] {
+        let ran = sweep(&bench, &plan(baseline), &[]);
+        assert_eq!(ran.status, Some(0), "{baseline}: {ran:?}");
+        assert!(ran.stdout.contains(&format!("against {label} ")), "{baseline}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_comparison_without_overrides_is_told_from_a_policy_called_none() {
+    let bench = bench();
+    let plan = "baseline = 'plain'
+        [[cases]]
+        name = 'plain'
+        [[cases]]
+        name = 'both'
+        policies = { dram_scheduler = 'fcfs' }
+        parameters = { 'dram.read_queue' = 8 }";
+    let ran = sweep(&bench, plan, &["--format", "csv"]);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+}
+
+#[test]
+fn a_plan_in_which_nothing_can_be_compared_with_the_baseline_is_refused_before_it_runs() {
+    let bench = bench();
+    let refuses = |plan: &str, parts: &[&str]| {
+        let ran = sweep(&bench, plan, &[]);
+        assert_eq!(ran.status, Some(2), "{ran:?}");
+        for part in parts {
+            assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+        }
+        assert!(!bench.path("results").exists(), "{plan}");
+    };
+    refuses(
+        "baseline = 'fr-fcfs/gto'
+        design = 'one-at-a-time'
+        [policies]
+        dram_scheduler = ['fcfs', 'fr-fcfs']
+        warp_scheduler = ['lrr', 'gto']",
+        &[
+            "`baseline`: 3 of 3 cells have none of `fr-fcfs/gto` to be compared with",
+            "the first is small on li2015 with fcfs, lrr; nothing was started",
+            "there are:\n    small on li2015 with fcfs, lrr\n",
+        ],
+    );
+    refuses(
+        "baseline = 'ring'
+        skip_unfit = true
+        [policies]
+        topology = ['crossbar', 'ring']",
+        &[
+            "`baseline`: 1 of 1 cells have none of `ring` to be compared with",
+            "`skip_unfit` leaves these out:\n    small on li2015 with ring: ",
+        ],
+    );
+    refuses(
+        "baseline = 'fr-fcfs'
+        [policies]
+        dram_scheduler = ['fr-fcfs', 'fcfs']
+        [[cases]]
+        name = 'other'
+        parameters = { 'dram.read_queue' = 8 }
+        policies = { dram_scheduler = 'fcfs' }",
+        &["`baseline`: 1 of 3 cells", "the first is small on li2015, case `other`"],
+    );
+}

@@ -1,0 +1,153 @@
+//! Sweeps that are killed, interrupted or out of space, and gone on with.
+#![cfg(unix)]
+
+use super::support::{Bench, Ran, names_in};
+use super::sweep::{bench, files, run_ids, tables};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+const ARGUMENTS: [&str; 6] = ["sweep", "plan.toml", "-o", "results", "--jobs", "2"];
+
+/// Twenty-four cells, so that there is something left to do whenever it is killed.
+const PLAN: &str = r#"
+traces = ["*.wmt"]
+loads = true
+[policies]
+dram_scheduler = ["fcfs", "fr-fcfs", "banked-fifo"]
+warp_scheduler = ["lrr", "gto"]
+[parameters]
+"dram.read_queue" = [16, 64]
+"#;
+
+fn start(bench: &Bench, arguments: &[&str]) -> Child {
+    bench.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Names and inodes of the finished cells.
+fn cells(results: &Path) -> BTreeMap<String, u64> {
+    let cells = results.join("cells");
+    if !cells.is_dir() {
+        return BTreeMap::new();
+    }
+    let inode = |name: String| {
+        let inode = fs::metadata(cells.join(&name).join("runs.parquet")).unwrap().ino();
+        (name, inode)
+    };
+    names_in(&cells).into_iter().map(inode).collect()
+}
+
+/// Whatever is going on when the signal comes, running again ends with the tables of a sweep that nothing disturbed, and
+/// no cell that had been finished is run a second time.
+#[test]
+fn killed_at_twenty_moments_it_ends_as_if_it_had_not_been() {
+    let bench = bench();
+    bench.write("plan.toml", PLAN);
+    bench.output(&["sweep", "plan.toml", "-o", "undisturbed"]);
+    let results = bench.path("results");
+    let mut finished = BTreeMap::new();
+    for moment in 0..20u64 {
+        let mut child = start(&bench, &ARGUMENTS);
+        // After so many more cells, which may be all that there are, and a little later.
+        let awaited = finished.len() + (moment % 3) as usize;
+        while cells(&results).len() < awaited && child.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
+        sleep(Duration::from_millis(moment * 37 % 50));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let now = cells(&results);
+        for (run_id, inode) in &finished {
+            assert_eq!(now.get(run_id), Some(inode), "run {run_id} was made again");
+        }
+        finished = now;
+    }
+    let ran = bench.run(&ARGUMENTS);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    let before = format!("; {} of 24 cells had been there", finished.len());
+    assert!(finished.is_empty() || ran.stderr.contains(&before), "{ran:?}");
+    let whole = files(&results);
+    let undisturbed = files(&bench.path("undisturbed"));
+    assert_eq!(whole.keys().collect::<Vec<_>>(), undisturbed.keys().collect::<Vec<_>>());
+    for (path, content) in whole {
+        assert!(undisturbed[&path] == content, "{} is another", path.display());
+    }
+}
+
+/// `results` in a directory of its own, with the cells of a shard.
+fn with_a_shard() -> Bench {
+    let bench = bench();
+    bench.output(&["sweep", "plan.toml", "-o", "undisturbed"]);
+    bench.output(&["sweep", "plan.toml", "-o", "results", "--shard", "1/2"]);
+    bench
+}
+
+#[test]
+fn on_a_full_disk_the_finished_cells_stay() {
+    let bench = with_a_shard();
+    let before = run_ids(&bench, "results");
+    let ran = bench.run_with_small_files(&ARGUMENTS);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    let kept = format!("{} of 8 cells are kept; run it again to go on", before.len());
+    for part in [&kept, "caused by: failed to write ", "/results/", "File too large"] {
+        assert!(ran.stderr.contains(part), "{part}: {ran:?}");
+    }
+    assert_eq!(run_ids(&bench, "results"), before, "from the cells");
+    let ran = bench.run(&ARGUMENTS);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains(&format!("; {} of 8 cells had been there", before.len())));
+    assert!(tables(&bench, "results") == tables(&bench, "undisturbed"));
+}
+
+/// Names of files are of the plan's folder: two traces of one name are told apart by theirs.
+#[test]
+fn gone_on_with_from_another_folder_it_ends_the_same() {
+    let bench = bench();
+    let elsewhere = bench.path("sub/elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    fs::create_dir(bench.path("more")).unwrap();
+    bench.generate("vecadd", &[("n", "2^8")], "more/small.wmt");
+    fs::write(bench.path("sub/mine.toml"), "base = \"li2015\"\nname = \"mine\"\n").unwrap();
+    let plan = PLAN.replace("\"*.wmt\"", "\"../small.wmt\", \"../more/small.wmt\"");
+    fs::write(bench.path("sub/plan.toml"), format!("machines = [\"mine.toml\"]\n{plan}")).unwrap();
+    bench.output(&["sweep", "sub/plan.toml", "-o", "undisturbed"]);
+    bench.output(&["sweep", "sub/plan.toml", "-o", "results", "--shard", "1/2"]);
+    let mut command = bench.command(&["sweep", "../plan.toml", "-o", "../../results"]);
+    let ran = Ran::from(command.current_dir(&elsewhere).output().unwrap());
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("; 12 of 24 cells had been there"), "{ran:?}");
+    assert!(tables(&bench, "results") == tables(&bench, "undisturbed"));
+}
+
+#[test]
+fn ctrl_c_keeps_the_finished_cells_and_says_how_to_go_on() {
+    let bench = with_a_shard();
+    // It keeps the engine busy until it is interrupted.
+    bench.generate("pointer-chase", &[("hops", "2^17"), ("nodes", "2^14")], "long.wmt");
+    let mut command = bench.command(&ARGUMENTS);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let results = bench.path("results");
+    let is_running = || {
+        let partial = names_in(&results).into_iter().find(|name| name.starts_with(".partial-"));
+        partial.is_some_and(|partial| !names_in(&results.join(partial)).is_empty())
+    };
+    while !is_running() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended before it could be interrupted");
+        sleep(Duration::from_millis(2));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.status, Some(130), "{ran:?}");
+    let finished = run_ids(&bench, "results").len();
+    let message =
+        format!("interrupted: {finished} of 12 cells are in results; run it again to go on");
+    assert!(ran.stderr.contains(&message), "{ran:?}");
+    assert!(!results.join("unfinished").exists());
+    assert_eq!(names_in(&results.join("loads")).len(), finished);
+    assert_eq!(ran.stdout, "");
+}

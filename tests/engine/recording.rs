@@ -1,0 +1,270 @@
+//! What a run hands out as it goes: it changes nothing of the run, and adds up to what the run leaves.
+
+use crate::trace::{Kernel, Step, loads, machine, mixed, write};
+use std::num::NonZeroU64;
+use warpmem::engine::{NoProgress, simulate};
+use warpmem::machine::Machine;
+use warpmem::record::{
+    AccessKind, CacheCounts, Discard, IntervalCounts, IntervalRow, LoadRow, RequestRow,
+    RequestSample, RunKey, RunResult, RunSink, Stage, Wanted, WarpRow, run_row_json,
+};
+use warpmem_trace::{Kind, Trace};
+
+/// Keeps every row of what it wants.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Everything {
+    wanted: Wanted,
+    pub loads: Vec<LoadRow>,
+    pub requests: Vec<RequestRow>,
+    pub intervals: Vec<IntervalRow>,
+    pub warps: Vec<WarpRow>,
+}
+
+impl Everything {
+    pub fn with(interval: u64, sample: RequestSample) -> Everything {
+        let intervals = NonZeroU64::new(interval);
+        let wanted = Wanted { intervals, requests: Some(sample), warps: true };
+        Everything { wanted, ..Everything::default() }
+    }
+
+    /// All requests, and intervals of this length.
+    pub fn of(interval: u64) -> Everything {
+        Everything::with(interval, RequestSample::ALL)
+    }
+
+    /// Leaves out what is counted when it ends, however often it is looked at on the way: cycles in which a cache tries an
+    /// access again.
+    pub fn without_retries(mut self) -> Everything {
+        for row in &mut self.intervals {
+            row.counts = without_retries(row.counts.clone());
+        }
+        self
+    }
+
+    /// Fails unless everything adds up to the result of the run.
+    #[track_caller]
+    pub fn check(&self, result: &RunResult, kernels: &[Kernel]) {
+        self.check_intervals(result);
+        self.check_requests(result);
+        self.check_warps(result, kernels);
+        assert_eq!(self.loads.len() as u64, result.loads.loads);
+    }
+
+    #[track_caller]
+    fn check_intervals(&self, result: &RunResult) {
+        let sum: IntervalCounts = self.intervals.iter().map(|row| &row.counts).sum();
+        assert_eq!(sum, IntervalCounts::of(result));
+        let mut next = 1;
+        for row in &self.intervals {
+            assert_eq!(row.start_cycle, next);
+            next += row.cycles;
+        }
+        assert_eq!(next - 1, result.core_cycles);
+        let length = self.wanted.intervals.unwrap().get();
+        let (last, others) = self.intervals.split_last().unwrap();
+        assert!(others.iter().all(|row| row.cycles == length) && last.cycles <= length);
+        let sms = result.sms.len() as u64;
+        for IntervalRow { cycles, counts, .. } in &self.intervals {
+            let sm = &counts.sms;
+            let accounted = sm.active_cycles
+                + sm.no_warp_cycles
+                + sm.memory_block_cycles
+                + sm.dependency_stall_cycles
+                + sm.structural_stall_cycles
+                + sm.barrier_cycles;
+            assert_eq!(accounted, cycles * sms, "each cycle in the interval that has it");
+        }
+    }
+
+    #[track_caller]
+    fn check_requests(&self, result: &RunResult) {
+        let mut stages = [0; Stage::COUNT];
+        let reads = || self.requests.iter().filter(|row| row.kind == AccessKind::Read);
+        for row in reads() {
+            for (stage, ticks) in stages_of(row) {
+                stages[stage as usize] += u128::from(ticks);
+            }
+        }
+        assert_eq!(stages, result.latency.stage_ticks);
+        assert_eq!(reads().count() as u64, result.latency.total.count());
+        let latency = |row: &RequestRow| (row.returned - row.created) / row.ticks_per_core_cycle;
+        let latencies: u64 = reads().map(latency).sum();
+        assert_eq!(u128::from(latencies), result.latency.total.sum());
+    }
+
+    #[track_caller]
+    fn check_warps(&self, result: &RunResult, kernels: &[Kernel]) {
+        let warps: usize = kernels.iter().flat_map(|kernel| &kernel.ctas).map(Vec::len).sum();
+        assert_eq!(self.warps.len(), warps);
+        for warp in &self.warps {
+            let kernel = &result.kernels[warp.kernel as usize];
+            assert!(kernel.start_cycle <= warp.launch_cycle, "{warp:?} in {kernel:?}");
+            assert!(warp.launch_cycle <= warp.end_cycle && warp.end_cycle < kernel.end_cycle);
+        }
+        for load in &self.loads {
+            let of_load = |warp: &&WarpRow| {
+                (warp.kernel, warp.cta, warp.warp_in_cta)
+                    == (load.kernel, load.cta, load.warp_in_cta)
+            };
+            let warp = self.warps.iter().find(of_load).unwrap();
+            assert_eq!((load.sm, load.warp_slot), (warp.sm, warp.warp_slot));
+            assert!(warp.launch_cycle <= load.issue_cycle);
+            assert!(load.issue_cycle + load.load_time <= warp.end_cycle);
+        }
+    }
+}
+
+impl RunSink for Everything {
+    fn wanted(&self) -> Wanted {
+        self.wanted
+    }
+
+    fn load(&mut self, row: &LoadRow) {
+        self.loads.push(*row);
+    }
+
+    fn request(&mut self, row: &RequestRow) {
+        self.requests.push(*row);
+    }
+
+    fn interval(&mut self, row: &IntervalRow) {
+        self.intervals.push(row.clone());
+    }
+
+    fn warp(&mut self, row: &WarpRow) {
+        self.warps.push(*row);
+    }
+}
+
+fn without_retries(mut counts: IntervalCounts) -> IntervalCounts {
+    let none = CacheCounts::default().reservation_fails;
+    counts.llc.reservation_fails = none;
+    counts.sms.l1.reservation_fails = none;
+    counts
+}
+
+/// The stages of a request's way, as the metrics define them. Panics if its times are out of order.
+fn stages_of(row: &RequestRow) -> Vec<(Stage, u64)> {
+    let mut boundaries = vec![
+        (Stage::L1, row.l1_missed),
+        (Stage::RequestNetwork, row.llc_arrived),
+        (Stage::LlcQueue, row.llc_served),
+    ];
+    if let Some(dram) = row.dram {
+        boundaries.extend([
+            (Stage::LlcToDram, dram.entered),
+            (Stage::DramQueue, dram.started),
+            (Stage::DramService, dram.finished),
+        ]);
+    }
+    boundaries.extend([(Stage::Llc, row.replied), (Stage::ReplyNetwork, row.returned)]);
+    let mut from = row.created;
+    let stage = |(stage, to): (Stage, u64)| {
+        assert!(from <= to, "{stage:?} of {row:?}");
+        (stage, to - std::mem::replace(&mut from, to))
+    };
+    boundaries.into_iter().map(stage).collect()
+}
+
+fn run(machine: &Machine, trace: &Trace, sink: &mut dyn RunSink) -> RunResult {
+    simulate(machine, trace, sink, &mut NoProgress).unwrap()
+}
+
+/// `dram_bandwidth` of a run over what the data buses move at most.
+pub fn bandwidth_over_peak(machine: &Machine, result: &RunResult) -> f64 {
+    let key = RunKey::new("trace", 0, machine.clone(), "", None);
+    let gigabytes = run_row_json(&key, result)["dram_bandwidth"].as_f64().unwrap();
+    gigabytes * 1e9 / machine.dram.peak_bytes_per_second(&machine.clocks) as f64
+}
+
+#[test]
+fn recording_changes_nothing_and_adds_up_on_every_preset() {
+    let kernels = [mixed(4, 8, 1 << 20), mixed(2, 4, 1 << 16)];
+    let file = write(&kernels);
+    for preset in warpmem::machine::preset_names() {
+        let machine = machine(preset, &[]);
+        let plain = run(&machine, &file.trace, &mut Discard);
+        for interval in [1, 97, 1000, u64::MAX] {
+            let mut everything = Everything::of(interval);
+            let result = run(&machine, &file.trace, &mut everything);
+            assert_eq!(result.fingerprint(), plain.fingerprint(), "{preset}");
+            everything.check(&result, &kernels);
+        }
+    }
+}
+
+#[test]
+fn no_more_is_written_in_a_time_than_the_data_buses_move_however_late() {
+    let mut kernel = loads([32, 8, 4], |warp, step, lane| (4 * warp + step) * 128 + 4 * lane);
+    for step in kernel.ctas.iter_mut().flatten().flatten() {
+        let Step::Memory(access) = step else { continue };
+        access.kind = Kind::Store;
+    }
+    let file = write(&[kernel]);
+    let overrides = [
+        "dram.write_queue=2048",
+        "dram.write_high_watermark=2048",
+        "dram.write_low_watermark=0",
+        "llc.cache.write=write-through",
+    ];
+    let machine = machine("li2015", &overrides);
+    let mut everything = Everything::of(100);
+    let result = run(&machine, &file.trace, &mut everything);
+    let core_time = result.core_cycles as f64 / f64::from(machine.clocks.core_mhz);
+    let dram_time = result.channels[0].cycles as f64 / f64::from(machine.clocks.dram_mhz);
+    let share = bandwidth_over_peak(&machine, &result);
+    assert!(share <= 1.0, "{share} of the peak");
+    assert!(
+        share * dram_time > core_time,
+        "{share} in {dram_time} us: too little for {core_time} us"
+    );
+    let bytes_per_cycle = u64::from(machine.dram.bytes_per_cycle());
+    for IntervalRow { start_cycle, counts, .. } in &everything.intervals {
+        let columns = counts.banks.reads + counts.banks.writes;
+        let most = counts.channels.cycles * bytes_per_cycle;
+        // A column command in the last cycle moves its data later.
+        let slack = u64::from(machine.dram.channels * machine.dram.burst_bytes());
+        let bytes = columns * u64::from(machine.dram.burst_bytes());
+        assert!(bytes <= most + slack, "{bytes} and {most} bytes from cycle {start_cycle} on");
+    }
+}
+
+#[test]
+fn a_sample_of_the_requests_is_part_of_all() {
+    let file = write(&[mixed(4, 8, 1 << 20)]);
+    let machine = machine("li2015", &[]);
+    let requests = |sample: &str| {
+        let mut everything = Everything::with(1000, sample.parse().unwrap());
+        run(&machine, &file.trace, &mut everything);
+        everything.requests
+    };
+    let (all, quarter) = (requests("all"), requests("1/4"));
+    let expected = all.len() as f64 / 4.0;
+    // Four standard deviations of a binomial.
+    let slack = 4.0 * (expected * 0.75).sqrt();
+    assert!((quarter.len() as f64 - expected).abs() < slack, "{} of {}", quarter.len(), all.len());
+    let mut rest = all.iter();
+    assert!(quarter.iter().all(|row| rest.any(|other| other == row)), "in the same order");
+    assert_eq!(quarter, requests("1/4"), "the same again");
+}
+
+#[test]
+fn a_boundary_is_before_what_happens_at_it() {
+    // Ten instructions of one warp that depend on each other: the first issues in cycle 1 + the time to fetch it.
+    let compute = Step::Compute { class: warpmem_trace::OpClass::Integer, dest: 1, source: 1 };
+    let warp = [vec![compute; 10], vec![Step::Exit]].concat();
+    let kernels = [Kernel { ctas: vec![vec![warp]], ..Kernel::default() }];
+    let file = write(&kernels);
+    let machine = machine("li2015", &[]);
+    let mut each_cycle = Everything::of(1);
+    let result = run(&machine, &file.trace, &mut each_cycle);
+    let issues = |row: &IntervalRow| row.counts.sms.warp_instructions;
+    assert!(each_cycle.intervals.iter().all(|row| issues(row) <= 1), "one warp, one a cycle");
+    let mut in_sevens = Everything::of(7);
+    run(&machine, &file.trace, &mut in_sevens);
+    for (seven, cycles) in in_sevens.intervals.iter().zip(each_cycle.intervals.chunks(7)) {
+        assert_eq!(seven.counts, cycles.iter().map(|row| &row.counts).sum());
+        assert_eq!(seven.resident_warps, cycles.last().unwrap().resident_warps);
+    }
+    each_cycle.check(&result, &kernels);
+}
