@@ -205,13 +205,13 @@ fn recording(folder: &Path, traces: &[(&str, PathBuf)]) {
                 let results = folder.join(format!("results-{workload}-{round}"));
                 let writer = ResultsWriter::create(&results).expect("a results folder");
                 let key = RunKey::new(*workload, 0, machine.clone(), "bench", None);
-                let mut recorder = writer.begin_run(0, key, LOADS).expect("a recorder");
+                let mut recorder = writer.begin_run(key, LOADS).expect("a recorder");
                 let start = Instant::now();
                 let sink: &mut dyn RunSink = &mut recorder;
                 let result =
                     simulate(&machine, &trace, sink, &mut NoProgress).expect("the run ends");
                 let time = start.elapsed();
-                writer.finish_run(recorder, &result).expect("the run is written");
+                writer.finish_run(0, recorder, &result).expect("the run is written");
                 time
             })
             .min()

@@ -1,5 +1,6 @@
 //! A results directory, or several as one.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,8 @@ const RUN_ID: &str = "run_id";
 /// A file of this name stands in a directory as long as a sweep has not put its tables together. It has a line for each
 /// run of the plan; one that begins with `#` is for people.
 const UNFINISHED: &str = "unfinished";
+/// The same, beside tables that lack some of these runs.
+const INCOMPLETE: &str = "incomplete";
 /// Where the finished cells of such a sweep are: a directory of tables for each.
 const CELLS: &str = "cells";
 
@@ -162,6 +165,28 @@ impl Results {
         Ok(countable(concat(answers, UnionArgs::default())?))
     }
 
+    /// The runs that the sweeps of these directories planned, and how many of them no directory has. A sweep that has
+    /// ended with all its runs plans nothing more.
+    ///
+    /// ```no_run
+    /// let results = warpmem_analysis::Results::open("results")?;
+    /// let (planned, missing) = results.planned()?;
+    /// # Ok::<(), warpmem_analysis::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the table `runs` cannot be read.
+    pub fn planned(&self) -> Result<(usize, usize)> {
+        let plans = self.directories.iter().flat_map(|directory| &directory.plan);
+        let planned: HashSet<&str> = plans.map(String::as_str).collect();
+        if planned.is_empty() || !self.has("runs")? {
+            return Ok((planned.len(), planned.len()));
+        }
+        let runs = self.runs()?.select([col(RUN_ID)]).collect()?;
+        let there: HashSet<&str> = runs.column(RUN_ID)?.str()?.iter().flatten().collect();
+        Ok((planned.len(), planned.difference(&there).count()))
+    }
+
     fn scans(&self, name: &str) -> Result<Vec<(TableFile, LazyFrame)>> {
         let mut scans = Vec::new();
         for directory in &self.directories {
@@ -198,6 +223,8 @@ impl Results {
 #[derive(Clone, Debug)]
 struct Directory {
     path: PathBuf,
+    /// The runs of a sweep that lacks some of them.
+    plan: Vec<String>,
     /// Of a sweep under way, the cells of its plan that have ended: a directory of tables each, called by the run.
     cells: Option<Vec<PathBuf>>,
     /// Runs that an earlier directory has.
@@ -207,7 +234,12 @@ struct Directory {
 impl Directory {
     fn open(path: &Path) -> Result<Directory> {
         fs::read_dir(path).map_err(|source| Error::read(path, source))?;
-        Ok(Directory { path: path.to_owned(), cells: finished_cells(path)?, repeated: None })
+        let unfinished = plan(&path.join(UNFINISHED))?;
+        let cells = unfinished.as_ref().map(|plan| finished_cells(path, plan));
+        let plan =
+            unfinished.map_or_else(|| plan(&path.join(INCOMPLETE)), |plan| Ok(Some(plan)))?;
+        let plan = plan.unwrap_or_default();
+        Ok(Directory { path: path.to_owned(), plan, cells, repeated: None })
     }
 
     /// The files that are the table `name`; none if it is not there.
@@ -260,15 +292,19 @@ fn files_in(directory: &Path, name: &str) -> Result<Vec<PathBuf>> {
     if folder.is_dir() { parquet_files(&folder) } else { Ok(Vec::new()) }
 }
 
-/// Of a sweep under way in `directory`, the directories of the cells that have ended, in the order of its plan: those
-/// that hold `runs`, which is named last. Runs of an older plan are there, too, and none of its tables.
-fn finished_cells(directory: &Path) -> Result<Option<Vec<PathBuf>>> {
-    let file = directory.join(UNFINISHED);
-    let plan = match fs::read_to_string(&file) {
+/// The runs that a plan's `file` names; nothing where it does not stand.
+fn plan(file: &Path) -> Result<Option<Vec<String>>> {
+    let plan = match fs::read_to_string(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        plan => plan.map_err(|source| Error::read(&file, source))?,
+        plan => plan.map_err(|source| Error::read(file, source))?,
     };
     let runs = plan.lines().filter(|line| !line.starts_with('#'));
-    let cells = runs.map(|run| directory.join(CELLS).join(run));
-    Ok(Some(cells.filter(|cell| cell.join("runs.parquet").is_file()).collect()))
+    Ok(Some(runs.map(str::to_owned).collect()))
+}
+
+/// Of a sweep under way in `directory`, the directories of the cells that have ended, in the order of its plan: those
+/// that hold `runs`, which is named last. Runs of an older plan are there, too, and none of its tables.
+fn finished_cells(directory: &Path, plan: &[String]) -> Vec<PathBuf> {
+    let cells = plan.iter().map(|run| directory.join(CELLS).join(run));
+    cells.filter(|cell| cell.join("runs.parquet").is_file()).collect()
 }

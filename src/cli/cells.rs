@@ -79,9 +79,9 @@ impl<'a> Cell<'a> {
         recorded: Recorded,
         board: &Board,
     ) -> anyhow::Result<()> {
-        let mut recorder = writer.begin_run(index, self.key.clone(), recorded)?;
+        let mut recorder = writer.begin_run(self.key.clone(), recorded)?;
         let result = self.simulate(&mut recorder, board)?;
-        Ok(writer.finish_run(recorder, &result)?)
+        Ok(writer.finish_run(index, recorder, &result)?)
     }
 }
 

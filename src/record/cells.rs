@@ -4,18 +4,16 @@
 //! rename is what makes a run finished. At the end the tables are put together from the cells. As long as
 //! they are not, a file called `unfinished` says so and names the runs of the plan, and everything of a cell is in its
 //! directory; without that file the
-//! streams (`loads/` and the like) are where other results have them. Whatever is killed at
+//! streams (`loads/` and the like) are where other results have them. Tables that lack a run of the plan have the same
+//! names beside them, in `incomplete`. Whatever is killed at
 //! whatever moment leaves at most files that nobody names, and these go at the next opening.
 
 use super::concatenate::concatenate;
 use super::fnv::Fnv;
+use super::recorder::{Recorded, RunRecorder, STREAMED};
 use super::staging::Staging;
-use super::streams::{Recorded, STREAMED, Streams};
 use super::writer::{CONTENTS, at, check_empty, write_tables};
-use super::{
-    ColumnInfo, FinishedRun, IntervalRow, LoadRow, RequestRow, ResultsError, RunKey, RunResult,
-    RunSink, Wanted, schema,
-};
+use super::{ColumnInfo, FinishedRun, ResultsError, RunKey, RunResult, schema};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -28,6 +26,8 @@ use std::sync::{Arc, LazyLock};
 pub(super) const CELLS: &str = "cells";
 /// Stands as long as the tables of the directory are not those of its cells.
 const UNFINISHED: &str = "unfinished";
+/// The same list, beside tables that lack some of these runs.
+const INCOMPLETE: &str = "incomplete";
 /// What a cell is, beside its tables.
 const LABEL: &str = "cell.json";
 
@@ -55,32 +55,6 @@ struct Label {
     /// Names and types of all columns.
     columns: String,
     recorded: Recorded,
-}
-
-/// Records one run.
-pub struct CellRecorder {
-    key: RunKey,
-    folder: PathBuf,
-    label: Label,
-    streams: Streams,
-}
-
-impl RunSink for CellRecorder {
-    fn wanted(&self) -> Wanted {
-        self.streams.wanted()
-    }
-
-    fn load(&mut self, row: &LoadRow) {
-        self.streams.load(row);
-    }
-
-    fn request(&mut self, row: &RequestRow) {
-        self.streams.request(row);
-    }
-
-    fn interval(&mut self, row: &IntervalRow) {
-        self.streams.interval(row);
-    }
 }
 
 impl CellStore {
@@ -128,21 +102,22 @@ impl CellStore {
     ///
     /// # Errors
     /// If its files cannot be created.
-    pub fn begin(&self, key: RunKey, recorded: Recorded) -> Result<CellRecorder, ResultsError> {
-        let folder = self.staging.path().join(key.run_id());
-        fs::create_dir(&folder).map_err(at(&folder, "create directory"))?;
-        let label = Label::new(&key, recorded);
-        let streams = Streams::create(&folder, &key, recorded)?;
-        Ok(CellRecorder { streams, key, folder, label })
+    pub fn begin(&self, key: RunKey, recorded: Recorded) -> Result<RunRecorder, ResultsError> {
+        RunRecorder::create(self.staging.path().join(key.run_id()), key, recorded)
     }
 
     /// Keeps a finished run. A recorder that is dropped instead leaves its run out.
     ///
     /// # Errors
     /// If its tables cannot be written.
-    pub fn finish(&self, recorder: CellRecorder, result: &RunResult) -> Result<(), ResultsError> {
-        let CellRecorder { key, folder, label, streams } = recorder;
-        streams.finish()?;
+    pub fn finish(
+        &self,
+        mut recorder: RunRecorder,
+        result: &RunResult,
+    ) -> Result<(), ResultsError> {
+        recorder.close()?;
+        let RunRecorder { key, folder, recorded, .. } = recorder;
+        let label = Label::new(&key, recorded);
         let run_id = key.run_id().to_owned();
         write_tables(&folder, &[Arc::new(FinishedRun::new(key, result.clone()))])?;
         write_label(&folder, &label)?;
@@ -162,7 +137,8 @@ impl CellStore {
         asked: Recorded,
     ) -> Result<usize, ResultsError> {
         let finished = FinishedCells::read(&self.dir)?;
-        let runs = runs.into_iter().filter(|key| finished.holds(key, asked));
+        let plan: Vec<&RunKey> = runs.into_iter().collect();
+        let runs = plan.iter().filter(|key| finished.holds(key, asked));
         let cells: Vec<PathBuf> = runs.map(|key| self.cell(key.run_id())).collect();
         for table in TABLES.iter() {
             let name = format!("{table}.parquet");
@@ -181,7 +157,13 @@ impl CellStore {
                 false => fs::rename(&whole, &last).map_err(at(&last, "create"))?,
             }
         }
-        remove_file(&self.dir.join(UNFINISHED))?;
+        let (unfinished, incomplete) = (self.dir.join(UNFINISHED), self.dir.join(INCOMPLETE));
+        if cells.len() < plan.len() {
+            fs::rename(&unfinished, &incomplete).map_err(at(&incomplete, "create"))?;
+        } else {
+            remove_file(&incomplete)?;
+            remove_file(&unfinished)?;
+        }
         Ok(cells.len())
     }
 

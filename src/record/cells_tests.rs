@@ -33,9 +33,9 @@ fn the_tables_are_those_of_a_writer() {
     let keys = two_runs(cells.path());
     let writer = ResultsWriter::create(written.path()).unwrap();
     for (index, key) in keys.iter().enumerate() {
-        let mut recorder = writer.begin_run(index, key.clone(), LOADS).unwrap();
+        let mut recorder = writer.begin_run(key.clone(), LOADS).unwrap();
         (0..3).for_each(|load| recorder.load(&fixture::load_row(load)));
-        writer.finish_run(recorder, &fixture::result()).unwrap();
+        writer.finish_run(index, recorder, &fixture::result()).unwrap();
     }
     writer.finish().unwrap();
     for entry in fs::read_dir(written.path()).unwrap() {
@@ -104,6 +104,23 @@ fn what_a_killed_process_leaves_goes_at_the_next_opening() {
     store.assemble(&[key, other], LOADS).unwrap();
     assert_eq!(fs::read_dir(dir.path().join("loads")).unwrap().count(), 2);
     assert!(!dir.path().join("unfinished").exists());
+}
+
+#[test]
+fn tables_that_lack_a_run_of_the_plan_say_so() {
+    let dir = tempdir().unwrap();
+    let incomplete = dir.path().join("incomplete");
+    let keys = [fixture::key(), fixture::other_key(5)];
+    let store = CellStore::open(dir.path(), &keys).unwrap();
+    keep(&store, keys[0].clone(), LOADS);
+    assert_eq!(store.assemble(&keys, LOADS).unwrap(), 1);
+    let text = fs::read_to_string(&incomplete).unwrap();
+    let named: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(named, keys.each_ref().map(RunKey::run_id));
+    let store = CellStore::open(dir.path(), &keys).unwrap();
+    keep(&store, keys[1].clone(), LOADS);
+    assert_eq!(store.assemble(&keys, LOADS).unwrap(), 2);
+    assert!(!incomplete.exists() && !dir.path().join("unfinished").exists());
 }
 
 #[test]

@@ -4,11 +4,11 @@ use super::cells::CELLS;
 use super::file::{Field, GROUP_ROWS, TableFile};
 use super::histograms::{HistogramRow, histogram_columns};
 use super::network::{link_columns, network_columns, node_columns};
+use super::recorder::{Recorded, RunRecorder, STREAMED};
 use super::rows::{BankRow, CounterRow, LinkRow, NodeRow, UnitRow};
-use super::sink::{IntervalRow, LoadRow, RequestRow, RunSink, Wanted};
+use super::sink::{IntervalRow, LoadRow, RequestRow};
 use super::staging::Staging;
 use super::stream::StreamedRow;
-use super::streams::{Recorded, STREAMED, Streams};
 use super::tables::{
     bank_columns, channel_columns, counter_columns, kernel_columns, run_columns, slice_columns,
     sm_columns,
@@ -73,31 +73,6 @@ struct Runs {
     finished: BTreeMap<usize, Arc<FinishedRun>>,
 }
 
-/// Records one run; the engine gives it the rows.
-pub struct RunRecorder {
-    index: usize,
-    key: RunKey,
-    streams: Streams,
-}
-
-impl RunSink for RunRecorder {
-    fn wanted(&self) -> Wanted {
-        self.streams.wanted()
-    }
-
-    fn load(&mut self, row: &LoadRow) {
-        self.streams.load(row);
-    }
-
-    fn request(&mut self, row: &RequestRow) {
-        self.streams.request(row);
-    }
-
-    fn interval(&mut self, row: &IntervalRow) {
-        self.streams.interval(row);
-    }
-}
-
 impl ResultsWriter {
     /// Creates `dir` where it does not exist; it goes again if no results come into it.
     ///
@@ -111,40 +86,34 @@ impl ResultsWriter {
         Ok(ResultsWriter { dir: dir.to_owned(), staging, runs: Mutex::default(), _made: made })
     }
 
-    /// Begins the run whose rows take place `index` in the tables, and of which this is `recorded`.
+    /// Begins a run of which this is `recorded`.
     ///
     /// # Errors
     /// If a run of the same [`RunKey::run_id`] has begun before, or its files cannot be created.
-    pub fn begin_run(
-        &self,
-        index: usize,
-        key: RunKey,
-        recorded: Recorded,
-    ) -> Result<RunRecorder, ResultsError> {
+    pub fn begin_run(&self, key: RunKey, recorded: Recorded) -> Result<RunRecorder, ResultsError> {
         if !self.runs().begun.insert(key.run_id().to_owned()) {
             let (run_id, trace) = (key.run_id().to_owned(), key.trace);
             return Err(ResultsError::DuplicateRun { run_id, trace });
         }
-        let unfinished = self.staging.path().join(UNFINISHED).join(key.run_id());
-        fs::create_dir_all(&unfinished).map_err(at(&unfinished, "create directory"))?;
-        let streams = Streams::create(&unfinished, &key, recorded)?;
-        Ok(RunRecorder { index, key, streams })
+        let folder = self.staging.path().join(UNFINISHED).join(key.run_id());
+        RunRecorder::create(folder, key, recorded)
     }
 
-    /// Adds a finished run. A recorder that is dropped instead leaves its run out.
+    /// Adds a finished run, whose rows take place `index` in the tables. A recorder that is dropped instead leaves
+    /// its run out.
     ///
     /// # Errors
     /// If its rows could not be written.
     pub fn finish_run(
         &self,
-        recorder: RunRecorder,
+        index: usize,
+        mut recorder: RunRecorder,
         result: &RunResult,
     ) -> Result<(), ResultsError> {
-        let RunRecorder { index, key, streams } = recorder;
-        let staging = self.staging.path();
-        let unfinished = staging.join(UNFINISHED).join(key.run_id());
-        for table in streams.finish()? {
-            let folder = staging.join(table);
+        recorder.close()?;
+        let RunRecorder { key, folder: unfinished, recorded, .. } = recorder;
+        for table in recorded.tables() {
+            let folder = self.staging.path().join(table);
             fs::create_dir_all(&folder).map_err(at(&folder, "create directory"))?;
             let whole = folder.join(format!("{}.parquet", key.run_id()));
             let written = unfinished.join(format!("{table}.parquet"));

@@ -1,8 +1,8 @@
 //! What is written is what is read, whatever the order of runs, and nothing half-written has a name.
 
 use super::file::GROUP_ROWS;
+use super::recorder::STREAMED;
 use super::stream::{Stream, StreamedRow};
-use super::streams::STREAMED;
 use super::{
     Column, LoadRow, Recorded, RequestSample, ResultsError, ResultsWriter, RunKey, RunResult,
     RunSink, Wanted, fixture, run_row_json,
@@ -44,11 +44,11 @@ const REQUESTS: u64 = 3;
 const INTERVALS: u64 = 2;
 
 fn record(writer: &ResultsWriter, index: usize, key: RunKey, result: &RunResult, loads: u64) {
-    let mut recorder = writer.begin_run(index, key, ALL).unwrap();
+    let mut recorder = writer.begin_run(key, ALL).unwrap();
     (0..loads).for_each(|load| recorder.load(&fixture::load_row(load)));
     (0..REQUESTS).for_each(|request| recorder.request(&fixture::request_row(request)));
     (0..INTERVALS).for_each(|interval| recorder.interval(&fixture::interval_row(interval)));
-    writer.finish_run(recorder, result).unwrap();
+    writer.finish_run(index, recorder, result).unwrap();
 }
 
 /// Every file under `dir` and its bytes.
@@ -367,10 +367,10 @@ fn intervals_have_a_row_each_with_the_metrics_of_their_counts() {
 fn what_is_not_recorded_has_no_folder() {
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
-    let mut recorder = writer.begin_run(0, fixture::key(), Recorded::default()).unwrap();
+    let mut recorder = writer.begin_run(fixture::key(), Recorded::default()).unwrap();
     recorder.load(&fixture::load_row(0));
     assert_eq!(recorder.wanted(), Wanted::default());
-    writer.finish_run(recorder, &fixture::result()).unwrap();
+    writer.finish_run(0, recorder, &fixture::result()).unwrap();
     writer.finish().unwrap();
     assert!(contents(dir.path()).contains_key("runs.parquet"));
     assert!(STREAMED.iter().all(|table| !dir.path().join(table).exists()));
@@ -390,7 +390,7 @@ fn the_order_in_which_runs_finish_does_not_change_a_byte() {
     write_two_runs(forth.path());
     let writer = ResultsWriter::create(back.path()).unwrap();
     std::thread::scope(|scope| {
-        let late = writer.begin_run(0, fixture::key(), ALL).unwrap();
+        let late = writer.begin_run(fixture::key(), ALL).unwrap();
         let early = scope
             .spawn(|| record(&writer, 1, fixture::other_key(5), &RunResult::default(), 0))
             .join();
@@ -399,7 +399,7 @@ fn the_order_in_which_runs_finish_does_not_change_a_byte() {
         (0..10).for_each(|load| late.load(&fixture::load_row(load)));
         (0..REQUESTS).for_each(|request| late.request(&fixture::request_row(request)));
         (0..INTERVALS).for_each(|interval| late.interval(&fixture::interval_row(interval)));
-        writer.finish_run(late, &fixture::result()).unwrap();
+        writer.finish_run(0, late, &fixture::result()).unwrap();
     });
     writer.finish().unwrap();
 
@@ -422,7 +422,7 @@ fn a_writer_that_is_dropped_leaves_nothing() {
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
     record(&writer, 0, fixture::key(), &fixture::result(), 10);
-    let unfinished = writer.begin_run(1, fixture::other_key(5), ALL).unwrap();
+    let unfinished = writer.begin_run(fixture::other_key(5), ALL).unwrap();
     assert!(!contents(dir.path()).is_empty());
     drop(unfinished);
     drop(writer);
@@ -446,7 +446,7 @@ fn a_run_that_is_not_finished_is_left_out_and_the_others_are_kept() {
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
     record(&writer, 0, fixture::key(), &fixture::result(), 10);
-    let unfinished = writer.begin_run(1, fixture::other_key(5), ALL).unwrap();
+    let unfinished = writer.begin_run(fixture::other_key(5), ALL).unwrap();
     writer.finish().unwrap();
     drop(unfinished);
     assert_eq!(read(&dir.path().join("runs.parquet")).len(), 1);
@@ -492,8 +492,8 @@ fn two_at_a_time_are_refused_before_the_second_has_worked() {
 fn a_run_is_recorded_once() {
     let dir = tempdir().unwrap();
     let writer = ResultsWriter::create(dir.path()).unwrap();
-    let _first = writer.begin_run(0, fixture::key(), ALL).unwrap();
-    let error = writer.begin_run(1, fixture::key(), ALL).err().unwrap();
+    let _first = writer.begin_run(fixture::key(), ALL).unwrap();
+    let error = writer.begin_run(fixture::key(), ALL).err().unwrap();
     assert!(matches!(error, ResultsError::DuplicateRun { trace, .. } if trace == "bfs.wmt"));
 }
 

@@ -147,7 +147,7 @@ fn ctrl_c_keeps_the_finished_cells_and_says_how_to_go_on() {
     let message =
         format!("interrupted: {finished} of 12 cells are in results; run it again to go on");
     assert!(ran.stderr.contains(&message), "{ran:?}");
-    assert!(!results.join("unfinished").exists());
+    assert!(results.join("incomplete").exists() && !results.join("unfinished").exists());
     assert_eq!(names_in(&results.join("loads")).len(), finished);
     assert_eq!(ran.stdout, "");
 }

@@ -268,6 +268,25 @@ fn a_sweep_under_way_is_read_as_the_cells_of_its_plan_that_have_ended() {
     assert_eq!(ids(results().runs().unwrap()), [1, 2, 3, 4, 5, 6]);
 }
 
+/// Two shards of a plan of four runs, one of which neither has.
+#[test]
+fn runs_that_no_directory_of_a_sweep_has_are_missing() {
+    let shards = [["a", "b"], ["c", "b"]].map(|there| {
+        let directory = tempfile::tempdir().unwrap();
+        save(&df!("run_id" => there).unwrap(), directory.path(), "runs.parquet");
+        fs::write(directory.path().join("incomplete"), "# words\na\nb\nc\nd\n").unwrap();
+        directory
+    });
+    let planned =
+        |directories: &[&Path]| Results::open_all(directories).unwrap().planned().unwrap();
+    assert_eq!(planned(&[shards[0].path()]), (4, 2));
+    assert_eq!(planned(&[shards[0].path(), shards[1].path()]), (4, 1));
+    fs::rename(shards[1].path().join("incomplete"), shards[1].path().join("unfinished")).unwrap();
+    assert_eq!(planned(&[shards[1].path()]), (4, 4), "none has a cell");
+    fs::remove_file(shards[0].path().join("incomplete")).unwrap();
+    assert_eq!(planned(&[shards[0].path()]), (0, 0));
+}
+
 #[test]
 fn a_column_of_a_type_that_tables_do_not_hold_is_named() {
     let directory = tempfile::tempdir().unwrap();

@@ -42,6 +42,8 @@ pub struct Study {
     pub means: DataFrame,
     /// In what runs differ that should not; empty unless that was allowed.
     pub mixed: Vec<String>,
+    /// Runs that a sweep planned, and how many of them are not here.
+    pub planned: (usize, usize),
     /// Runs of which the baseline was not run on the same workload, machine and parameters.
     pub unmatched: usize,
     /// Slots of which [`POLICY`] is made.
@@ -56,6 +58,8 @@ pub struct Study {
     pub settings: Vec<String>,
     pub traces: Vec<String>,
     pub policies: Vec<String>,
+    /// Those that are the baseline in the slots that this names.
+    baselines: Vec<String>,
 }
 
 impl Study {
@@ -79,7 +83,13 @@ impl Study {
             !slots.contains(&OVERRIDES.to_owned()) && all.column(OVERRIDES)?.n_unique()? > 1;
         let named = |frame: LazyFrame| frame.with_columns(names_of_runs(&slots, tells_settings));
         let runs = named(beside(comparison.rows(), &all, &slots)).collect()?;
+        let of_baseline = comparison
+            .baseline_slots()
+            .iter()
+            .map(|(slot, policy)| name_in(slot).eq(lit(policy.as_str())));
+        let of_baseline = runs.clone().lazy().filter(of_baseline.fold(lit(true), Expr::and));
         Ok(Study {
+            baselines: distinct(&of_baseline.collect()?, POLICY)?,
             means: named(comparison.means().clone().lazy()).collect()?,
             settings: distinct(&runs, SETTING)?,
             traces: distinct(&runs, "trace")?,
@@ -87,6 +97,7 @@ impl Study {
             baseline: comparison.baseline().to_owned(),
             baseline_slots: comparison.baseline_slots().to_vec(),
             mixed: comparison.mixed().to_vec(),
+            planned: results.planned()?,
             unmatched: comparison.unmatched(),
             mean: question.mean,
             results,
@@ -98,10 +109,7 @@ impl Study {
 
     /// Whether `policy` is the baseline in the slots that this names.
     pub fn is_baseline(&self, policy: &str) -> bool {
-        let of_slots = self.slots.iter().zip(policy.split('/'));
-        let named = |slot: &String| self.baseline_slots.iter().find(|(named, _)| named == slot);
-        let mut named = of_slots.filter_map(|(slot, of_slot)| Some((&named(slot)?.1, of_slot)));
-        named.all(|(wanted, of_slot)| wanted == of_slot)
+        self.baselines.iter().any(|baseline| baseline == policy)
     }
 
     /// The slots that runs and their baseline have to have in common.
@@ -198,18 +206,26 @@ fn usual_baseline(runs: &DataFrame, slots: &[String]) -> anyhow::Result<String> 
 
 fn names_of_runs(slots: &[String], tells_settings: bool) -> Vec<Expr> {
     let joined = |one: Expr, between: &str, other: Expr| one + lit(between) + other;
-    let has_none = || col(OVERRIDES).eq(lit(""));
-    let name = |slot: &String| match slot.as_str() {
-        OVERRIDES => when(has_none()).then(lit(NO_OVERRIDE)).otherwise(col(OVERRIDES)),
-        slot => col(slot),
-    };
-    let policy = slots.iter().map(name).reduce(|policy, slot| joined(policy, "/", slot));
+    let policy =
+        slots.iter().map(|slot| name_in(slot)).reduce(|policy, slot| joined(policy, "/", slot));
     let with_overrides = joined(col("machine"), ": ", col(OVERRIDES));
     let setting = match tells_settings {
-        true => when(has_none()).then(col("machine")).otherwise(with_overrides),
+        true => when(has_no_overrides()).then(col("machine")).otherwise(with_overrides),
         false => col("machine"),
     };
     vec![policy.unwrap_or(lit("")).alias(POLICY), setting.alias(SETTING)]
+}
+
+/// What a run is called in a slot.
+fn name_in(slot: &str) -> Expr {
+    match slot {
+        OVERRIDES => when(has_no_overrides()).then(lit(NO_OVERRIDE)).otherwise(col(OVERRIDES)),
+        slot => col(slot),
+    }
+}
+
+fn has_no_overrides() -> Expr {
+    col(OVERRIDES).eq(lit(""))
 }
 
 /// The rows of a comparison with all that is known of their runs.

@@ -6,6 +6,7 @@ use super::sections::{SECTIONS, definitions};
 use super::study::{Question, Study};
 use super::{html, markdown};
 use polars::prelude::*;
+use std::fs;
 use tempfile::TempDir;
 use warpmem::record::run_columns;
 use warpmem_analysis::{Mean, polars, read_table, write_parquet};
@@ -23,6 +24,9 @@ fn runs(policies: usize, traces: usize, overrides: &[&str]) -> TempDir {
         "trace" | "trace_hash" => format!("trace-{trace:03}"),
         "overrides" => overrides.to_owned(),
         "parameters" => match overrides.split_once('=') {
+            Some((key, value)) if value.parse::<f64>().is_err() => {
+                format!("{{\"{key}\":\"{value}\"}}")
+            }
             Some((key, value)) => format!("{{\"{key}\":{value}}}"),
             None => "{}".to_owned(),
         },
@@ -166,6 +170,14 @@ fn runs_of_the_machine_as_it_is_are_the_baseline_called_none() {
 }
 
 #[test]
+fn a_slash_in_an_override_does_not_part_its_name() {
+    let directory = runs(1, 2, &["dram.standard=a/x.toml", "dram.standard=a/y.toml"]);
+    let study = study(&directory, "dram.standard=a/x.toml");
+    assert!(study.is_baseline("dram.standard=a/x.toml"));
+    assert!(!study.is_baseline("dram.standard=a/y.toml"));
+}
+
+#[test]
 fn a_policy_is_the_baseline_in_the_slot_that_this_names() {
     let directory = runs(2, 2, &[""]);
     let path = directory.path().join("runs.parquet");
@@ -180,6 +192,19 @@ fn a_policy_is_the_baseline_in_the_slot_that_this_names() {
     assert!(study.is_baseline("policy-0/warp_scheduler"));
     assert!(!study.is_baseline("policy-1/policy-0"));
     assert_eq!(study.held_slots().collect::<Vec<_>>(), ["warp_scheduler"]);
+}
+
+#[test]
+fn a_page_of_an_incomplete_sweep_says_how_many_runs_are_missing() {
+    let directory = runs(1, 2, &[""]);
+    let page = || {
+        let study = study(&directory, "policy-0");
+        markdown::render(&document(&study, &Shown::of(&study).unwrap()), "p").unwrap()
+    };
+    assert!(!page().contains("are missing"));
+    fs::write(directory.path().join("incomplete"), "-0-0\n-1-0\nother\n").unwrap();
+    let text = page();
+    assert!(text.contains("1 of the 3 runs that the sweep planned are missing"), "{text}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let log = log.map(|path| CommandLogWriter::create(path, &cell.key.machine.dram)).transpose()?;
     let recorded = args.recording.recorded();
     let timeline = args.timeline.start(&cell.key.machine, &recorded)?;
-    let begin = |writer: &ResultsWriter| writer.begin_run(0, cell.key.clone(), recorded);
+    let begin = |writer: &ResultsWriter| writer.begin_run(cell.key.clone(), recorded);
     let recorder = writer.as_ref().map(begin).transpose()?;
     let mut outputs = Outputs { recorder, log, timeline };
 
@@ -77,7 +77,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let result = cell.simulate(&mut outputs, &board)?;
     let Outputs { recorder, log, timeline } = outputs;
     if let (Some(writer), Some(recorder)) = (writer, recorder) {
-        writer.finish_run(recorder, &result)?;
+        writer.finish_run(0, recorder, &result)?;
         writer.finish()?;
     }
     log.map(CommandLogWriter::finish).transpose()?;

@@ -20,6 +20,9 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     if !study.mixed.is_empty() {
         section = section.warning(mixed(study));
     }
+    if study.planned.1 > 0 {
+        section = section.warning(missing(study.planned));
+    }
     if study.unmatched > 0 {
         section = section.warning(unmatched(study));
     }
@@ -54,6 +57,11 @@ fn mixed(study: &Study) -> Prose {
         .words(". Ratios of the rows marked in the column ")
         .code("mixed")
         .words(" are not due to policies alone, and means have them too.")
+}
+
+fn missing((planned, missing): (usize, usize)) -> Prose {
+    Prose::new(format!("{missing} of the {} that the sweep planned are missing: ", counted(planned, "run")))
+        .words("they have failed, have not been run yet, or are in the directory of another shard. Means are over those that are there.")
 }
 
 fn unmatched(study: &Study) -> Prose {

@@ -1,12 +1,14 @@
-//! The tables of which a run has files of its own.
+//! What a run leaves while it goes: the tables of which it has files of its own.
 
 use super::sample::RequestSample;
 use super::sink::{IntervalRow, LoadRow, RequestRow, RunSink, Wanted};
 use super::stream::{Stream, StreamedRow};
+use super::writer::at;
 use super::{ResultsError, RunKey};
 use serde::{Deserialize, Serialize};
+use std::fs;
 use std::num::NonZeroU64;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Their names.
 pub(super) const STREAMED: [&str; 3] = [LoadRow::TABLE, RequestRow::TABLE, IntervalRow::TABLE];
@@ -36,38 +38,45 @@ impl Recorded {
     }
 }
 
-/// The files of one run, being written.
-pub(super) struct Streams {
-    recorded: Recorded,
+/// Records one run; the engine gives it the rows.
+pub struct RunRecorder {
+    pub(super) key: RunKey,
+    /// Where its files are, until it is finished.
+    pub(super) folder: PathBuf,
+    pub(super) recorded: Recorded,
     loads: Option<Stream<LoadRow>>,
     requests: Option<Stream<RequestRow>>,
     intervals: Option<Stream<IntervalRow>>,
 }
 
-impl Streams {
-    /// Creates `TABLE.parquet` in `folder` for each table that is recorded.
+impl RunRecorder {
+    /// Creates `folder`, and in it `TABLE.parquet` for each table that is recorded.
     pub(super) fn create(
-        folder: &Path,
-        key: &RunKey,
+        folder: PathBuf,
+        key: RunKey,
         recorded: Recorded,
-    ) -> Result<Streams, ResultsError> {
-        Ok(Streams {
+    ) -> Result<RunRecorder, ResultsError> {
+        fs::create_dir_all(&folder).map_err(at(&folder, "create directory"))?;
+        Ok(RunRecorder {
+            loads: create(&folder, &key, recorded.loads)?,
+            requests: create(&folder, &key, recorded.requests.is_some())?,
+            intervals: create(&folder, &key, recorded.intervals.is_some())?,
+            key,
+            folder,
             recorded,
-            loads: create(folder, key, recorded.loads)?,
-            requests: create(folder, key, recorded.requests.is_some())?,
-            intervals: create(folder, key, recorded.intervals.is_some())?,
         })
     }
 
-    /// Writes what is left; the tables that are there.
-    pub(super) fn finish(self) -> Result<Vec<&'static str>, ResultsError> {
-        let Streams { loads, requests, intervals, .. } = self;
-        let tables = [finish(loads)?, finish(requests)?, finish(intervals)?];
-        Ok(tables.into_iter().flatten().collect())
+    /// Writes what is left of the rows.
+    pub(super) fn close(&mut self) -> Result<(), ResultsError> {
+        self.loads.take().map(Stream::finish).transpose()?;
+        self.requests.take().map(Stream::finish).transpose()?;
+        self.intervals.take().map(Stream::finish).transpose()?;
+        Ok(())
     }
 }
 
-impl RunSink for Streams {
+impl RunSink for RunRecorder {
     fn wanted(&self) -> Wanted {
         let Recorded { intervals, requests, .. } = self.recorded;
         Wanted { intervals, requests, warps: false }
@@ -99,12 +108,6 @@ fn create<R: StreamedRow>(
 ) -> Result<Option<Stream<R>>, ResultsError> {
     let path = folder.join(format!("{}.parquet", R::TABLE));
     recorded.then(|| Stream::create(&path, key)).transpose()
-}
-
-fn finish<R: StreamedRow>(stream: Option<Stream<R>>) -> Result<Option<&'static str>, ResultsError> {
-    let Some(stream) = stream else { return Ok(None) };
-    stream.finish()?;
-    Ok(Some(R::TABLE))
 }
 
 #[cfg(test)]
