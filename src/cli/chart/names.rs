@@ -10,23 +10,24 @@ pub const POINT: f64 = 2.6;
 pub struct Names {
     plot: Rect,
     taken: Vec<Rect>,
+    /// Where a name stands only if there is no other room.
+    avoided: Vec<Rect>,
 }
 
 impl Names {
     /// For names in `plot`, where these points stand.
     pub fn new(plot: Rect, points: impl Iterator<Item = (f64, f64)>) -> Names {
-        Names { plot, taken: points.map(around).collect() }
+        Names { plot, taken: points.map(around).collect(), avoided: Vec::new() }
     }
 
     /// Keeps names off a line through these points.
     pub fn cover_line(&mut self, points: &[(f64, f64)]) {
-        for ends in points.windows(2) {
-            let ((x, y), (dx, dy)) = (ends[0], (ends[1].0 - ends[0].0, ends[1].1 - ends[0].1));
-            let steps = (dx.hypot(dy) / POINT).ceil().max(1.0);
-            let step = |number: usize| number as f64 / steps;
-            let along = (0..=steps as usize).map(|n| (x + step(n) * dx, y + step(n) * dy));
-            self.taken.extend(along.map(|(left, top)| Rect { left, top, width: 0.0, height: 0.0 }));
-        }
+        self.taken.extend(along(points));
+    }
+
+    /// Keeps names off a line through these points where there is other room.
+    pub fn avoid_line(&mut self, points: &[(f64, f64)]) {
+        self.avoided.extend(along(points));
     }
 
     /// Writes a name beside the first of these points that has room for it; nowhere where none has.
@@ -35,16 +36,28 @@ impl Names {
             return;
         }
         let width = font::width(name, LABEL);
-        let is_free = |place: &Rect| {
-            contains(&self.plot, place) && self.taken.iter().all(|other| !overlap(place, other))
-        };
-        let free = points.iter().flat_map(|at| places(*at, width)).find(is_free);
-        if let Some(place) = free {
+        let is_off = |place: &Rect, rects: &[Rect]| !rects.iter().any(|rect| overlap(place, rect));
+        let is_free = |place: &Rect| contains(&self.plot, place) && is_off(place, &self.taken);
+        let places = points.iter().flat_map(|at| places(*at, width));
+        let free: Vec<Rect> = places.filter(is_free).collect();
+        let best = free.iter().find(|place| is_off(place, &self.avoided)).or(free.first());
+        if let Some(&place) = best {
             let at = (place.left, place.top + place.height / 2.0);
             canvas.text(&Text::new(name, at, Anchor::Start), None);
             self.taken.push(place);
         }
     }
+}
+
+/// Spots on a line through these points, close enough that no name fits between them.
+fn along(points: &[(f64, f64)]) -> impl Iterator<Item = Rect> {
+    points.windows(2).flat_map(|ends| {
+        let ((x, y), (dx, dy)) = (ends[0], (ends[1].0 - ends[0].0, ends[1].1 - ends[0].1));
+        let steps = (dx.hypot(dy) / POINT).ceil().max(1.0);
+        let step = move |number: usize| number as f64 / steps;
+        let spots = (0..=steps as usize).map(move |n| (x + step(n) * dx, y + step(n) * dy));
+        spots.map(|(left, top)| Rect { left, top, width: 0.0, height: 0.0 })
+    })
 }
 
 fn around((x, y): (f64, f64)) -> Rect {
@@ -77,4 +90,36 @@ fn contains(outer: &Rect, inner: &Rect) -> bool {
 fn overlap(one: &Rect, other: &Rect) -> bool {
     let is_across = one.left < other.right() && other.left < one.right();
     is_across && one.top < other.bottom() && other.top < one.bottom()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLOT: Rect = Rect { left: 0.0, top: 0.0, width: 100.0, height: 40.0 };
+    const AT: (f64, f64) = (50.0, 20.0);
+
+    /// Where the name `a` of the point in the middle stands.
+    fn place(prepare: impl FnOnce(&mut Names)) -> Option<Rect> {
+        let mut names = Names::new(PLOT, [AT].into_iter());
+        prepare(&mut names);
+        let taken = names.taken.len();
+        let size = (PLOT.width, PLOT.height);
+        names.write(&mut Canvas::page(["name", "title", ""], size), "a", &[AT]);
+        names.taken.get(taken).copied()
+    }
+
+    #[test]
+    fn a_name_stands_off_lines_and_on_an_arrow_only_where_there_is_no_other_room() {
+        let right = [AT, (100.0, 20.0)];
+        let is_right = |place: Rect| place.left > AT.0 && place.top < AT.1 && place.bottom() > AT.1;
+        assert!(is_right(place(|_| {}).unwrap()));
+        assert!(!is_right(place(|names| names.avoid_line(&right)).unwrap()));
+        assert!(!is_right(place(|names| names.cover_line(&right)).unwrap()));
+        let everywhere: Vec<(f64, f64)> = (0..=20)
+            .flat_map(|row| [(0.0, f64::from(2 * row)), (100.0, f64::from(2 * row))])
+            .collect();
+        assert!(is_right(place(|names| names.avoid_line(&everywhere)).unwrap()));
+        assert_eq!(place(|names| names.cover_line(&everywhere)), None);
+    }
 }

@@ -68,14 +68,18 @@ pub fn draw(chart: &Chart, kind: &Scatter) -> anyhow::Result<Drawing> {
     }
     let baseline =
         kind.baseline.as_ref().and_then(|name| series.names.iter().position(|s| s == name));
-    if let Some(baseline) = baseline {
-        arrows(&mut canvas, &points, baseline);
+    let arrows = baseline.map_or_else(Vec::new, |baseline| arrows(&points, baseline));
+    for [from, to] in &arrows {
+        arrow(&mut canvas, *from, *to);
     }
     for point in &points {
         let names = [&series.names[point.series], &groups.names[point.group]];
         marks::point(&mut canvas, point.at, point.series, Some(&tip(kind, names, point)));
     }
     let mut names = Names::new(layout.plots()[0], points.iter().map(|point| point.at));
+    for ends in &arrows {
+        names.avoid_line(ends);
+    }
     match &kind.equal {
         Some(equal) => name_far(&mut canvas, &mut names, &points, &groups.names, equal.named),
         None if kind.group.is_some() => {
@@ -130,15 +134,15 @@ fn tip(kind: &Scatter, [series, group]: [&String; 2], point: &Point) -> String {
     format!("{of}: {}, {}", value(&kind.x_axis, point.x), value(&kind.y_axis, point.y))
 }
 
-/// Arrows from each group's points of series `from` to its others.
-fn arrows(canvas: &mut Canvas, points: &[Point], from: usize) {
-    for start in points.iter().filter(|point| point.series == from) {
-        let others =
-            points.iter().filter(|point| point.group == start.group && point.series != from);
-        for end in others {
-            arrow(canvas, start.at, end.at);
-        }
-    }
+/// Where arrows begin and end: at each group's points of series `from`, and at its others.
+fn arrows(points: &[Point], from: usize) -> Vec<[(f64, f64); 2]> {
+    let of_series = points.iter().filter(|point| point.series == from);
+    let ends = |start: &Point| {
+        let (group, at) = (start.group, start.at);
+        let others = points.iter().filter(move |end| end.group == group && end.series != from);
+        others.map(move |end| [at, end.at])
+    };
+    of_series.flat_map(ends).collect()
 }
 
 fn arrow(canvas: &mut Canvas, from: (f64, f64), to: (f64, f64)) {
