@@ -140,3 +140,18 @@ fn a_plan_in_which_nothing_can_be_compared_with_the_baseline_is_refused_before_i
         &["`baseline`: 1 of 3 cells", "the first is small on li2015, case `other`"],
     );
 }
+
+#[test]
+fn a_misspelt_case_is_told_of() {
+    let bench = bench();
+    let plan = "baseline = 'plan'
+        [[cases]]
+        name = 'plain'
+        [[cases]]
+        name = 'other'
+        policies = { warp_scheduler = 'ccws' }";
+    let ran = sweep(&bench, plan, &[]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    let expected = "the baseline `plan` is no case of the plan (did you mean `plain`?)";
+    assert!(ran.stderr.contains(expected), "{ran:?}");
+}

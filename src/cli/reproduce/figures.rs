@@ -88,7 +88,7 @@ fn of_many(paper: &Paper, study: &Study, figure: &Figure, bars: &Many) -> anyhow
     for runs in bars.each() {
         let values = study.values(&runs)?;
         for Value { workload, value, .. } in &values {
-            rows.push(workload, &runs.of, Some(*value));
+            rows.push(workload, &runs.of, *value);
         }
         for (name, found) in means_of(study, &classes, &values, &runs) {
             means.push(&name, &runs.of, found);

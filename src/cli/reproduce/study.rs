@@ -39,7 +39,8 @@ pub struct Value {
     /// The metric, and that of the configuration it is divided by.
     pub own: f64,
     pub base: Option<f64>,
-    pub value: f64,
+    /// None of a ratio over nothing, which still counts in a ratio of sums.
+    pub value: Option<f64>,
 }
 
 impl Study {
@@ -115,7 +116,12 @@ impl Study {
             value.alias("value"),
         ]);
         let frame = frame.collect().with_context(|| format!("`{}`", runs.metric))?;
-        let wanted = |value: &Value| self.classes.holds(&runs.classes, &value.workload);
+        let is_counted = |value: &Value| match runs.mean {
+            Mean::OfSums => value.base.is_some(),
+            _ => value.value.is_some(),
+        };
+        let wanted =
+            |value: &Value| is_counted(value) && self.classes.holds(&runs.classes, &value.workload);
         Ok(rows(&frame)?.into_iter().filter(wanted).collect())
     }
 
@@ -188,7 +194,7 @@ fn efficiency(results: &Results) -> anyhow::Result<LazyFrame> {
     Ok(results.table("channels")?.group_by_stable([col("run_id")]).agg([mean]))
 }
 
-/// The rows whose value is a number.
+/// The rows whose metric is a number.
 fn rows(frame: &DataFrame) -> anyhow::Result<Vec<Value>> {
     let number = |name: &str| -> anyhow::Result<Vec<Option<f64>>> {
         let known = frame.column(name)?.f64()?.iter();
@@ -198,14 +204,14 @@ fn rows(frame: &DataFrame) -> anyhow::Result<Vec<Value>> {
     let (own, base, value) = (number("own")?, number("base")?, number("value")?);
     let row = |(at, workload): (usize, Option<&str>)| {
         let (workload, base) = (workload?.to_owned(), base[at]);
-        Some(Value { workload, own: own[at]?, base, value: value[at]? })
+        Some(Value { workload, own: own[at]?, base, value: value[at] })
     };
     Ok(workloads.iter().enumerate().filter_map(row).collect())
 }
 
 /// One value of several workloads; none of none.
 pub fn mean(values: &[Value], mean: Mean) -> Option<f64> {
-    let each = || values.iter().map(|value| value.value);
+    let each = || values.iter().filter_map(|value| value.value);
     let arithmetic = |values: &mut dyn Iterator<Item = f64>| -> Option<f64> {
         let (count, sum) = values.fold((0.0, 0.0), |(n, sum), value| (n + 1.0, sum + value));
         (count > 0.0).then(|| sum / count)
@@ -255,7 +261,7 @@ pub mod tests {
 
     fn values(text: &str) -> Vec<(String, f64)> {
         let values = study().values(&runs(text)).unwrap();
-        values.into_iter().map(|value| (value.workload, value.value)).collect()
+        values.into_iter().map(|value| (value.workload, value.value.unwrap())).collect()
     }
 
     fn named(values: &[(&str, f64)]) -> Vec<(String, f64)> {
@@ -290,6 +296,20 @@ pub mod tests {
         );
     }
 
+    /// A workload under Y that counts nothing under X has no ratio, and its part of the sum.
+    #[test]
+    fn a_ratio_over_nothing_counts_in_one_of_sums_only() {
+        let of = |mean: &str| {
+            let text = format!(
+                "of = 'Y'\nover = 'X'\nmetric = 'ipc_thread - 1'\nvalue = 'own / (base - 1)'\nmean = '{mean}'"
+            );
+            let values = study().values(&runs(&text)).unwrap();
+            values.into_iter().map(|value| value.workload).collect::<Vec<_>>()
+        };
+        assert_eq!(of("arithmetic"), ["b"]);
+        assert_eq!(of("of-sums"), ["a", "b"]);
+    }
+
     #[test]
     fn an_expression_that_names_nothing_is_refused() {
         assert!(study().values(&runs("of = 'X'\nmetric = 'cyclse'")).is_err());
@@ -302,7 +322,7 @@ pub mod tests {
             workload: String::new(),
             own,
             base: Some(base),
-            value: own / base,
+            value: Some(own / base).filter(|ratio| ratio.is_finite()),
         };
         let values = [value(2.0, 1.0), value(8.0, 1.0), value(40.0, 10.0)];
         let of = |kind| mean(&values, kind).unwrap();
@@ -315,5 +335,6 @@ pub mod tests {
             assert_eq!(mean(&[], kind), None, "{kind:?}");
         }
         assert_eq!(mean(&[value(1.0, 0.0)], Mean::OfSums), None);
+        assert_eq!(mean(&[value(1.0, 0.0), value(3.0, 2.0)], Mean::OfSums), Some(2.0));
     }
 }

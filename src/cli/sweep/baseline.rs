@@ -5,14 +5,14 @@ use super::super::format::Format;
 use super::super::policies::Choice;
 use super::super::slots::{SLOTS, Slot};
 use super::expand::{Planned, slot};
-use anyhow::bail;
+use anyhow::{Context, bail};
 use std::collections::HashMap;
 use std::path::Path;
 use warpmem::machine::Machine;
 use warpmem::registry::nearest;
 use warpmem::sweep::{Case, Design, Plan};
-use warpmem_analysis::Results;
 use warpmem_analysis::polars::prelude::{col, lit};
+use warpmem_analysis::{Results, baseline_parts};
 
 /// The baseline of each machine by its name: a case leaves a slot alone, and has there what the machine has.
 #[derive(Default)]
@@ -116,7 +116,7 @@ impl Choosing<'_> {
         if let Some(case) = plan.cases.iter().find(is_named) {
             return Ok(self.of_case(case, machine));
         }
-        let (policies, named) = parted(plan);
+        let (policies, named) = parted(plan, overrides);
         if let Some(unknown) = named.as_ref().filter(|named| !overrides.contains(named)) {
             let meant = nearest(unknown, overrides.iter().map(String::as_str));
             let meant = meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
@@ -130,8 +130,12 @@ impl Choosing<'_> {
             };
         }
         let centre = || first().filter(|_| plan.design == Design::OneAtATime).cloned();
-        let baseline = self.of_policies(policies.as_deref(), machine)?;
-        Ok(baseline.with_overrides(named.or_else(centre)))
+        let baseline = self.of_policies(policies.as_deref(), machine);
+        let baseline = match unknown_case(plan) {
+            Some(unknown) => baseline.context(unknown),
+            None => baseline,
+        };
+        Ok(baseline?.with_overrides(named.or_else(centre)))
     }
 
     fn of_case(&self, case: &Case, machine: &Machine) -> Baseline {
@@ -179,9 +183,18 @@ impl Choosing<'_> {
     }
 }
 
+/// That a plan's baseline is none of its cases, where it has some.
+fn unknown_case(plan: &Plan) -> Option<String> {
+    let baseline = plan.baseline.as_ref().filter(|_| !plan.cases.is_empty())?;
+    let meant = nearest(baseline, plan.cases.iter().map(|case| case.name.as_str()));
+    let meant = meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
+    Some(format!("the baseline `{baseline}` is no case of the plan{meant}"))
+}
+
 /// The parts of the plan's baseline that name policies, and those that name overrides.
-fn parted(plan: &Plan) -> (Option<String>, Option<String>) {
-    let parts = plan.baseline.iter().flat_map(|text| text.split('/').map(str::trim));
+fn parted(plan: &Plan, overrides: &[String]) -> (Option<String>, Option<String>) {
+    let is_known = |part: &str| overrides.iter().any(|known| known == part);
+    let parts = plan.baseline.iter().flat_map(|text| baseline_parts(text, is_known));
     let is_override = |part: &&str| {
         part.split_once('=').is_some_and(|(key, _)| plan.parameters.contains_key(key.trim()))
     };
@@ -221,4 +234,20 @@ fn add(lists: &mut Vec<Choice<Vec<String>>>, slot: &'static Slot, policy: &str) 
 /// The policy that the machine has in the slot.
 fn own(slot: &Slot, machine: &Machine) -> String {
     slot.policy_of(&mut machine.policy.clone()).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_an_override_is_not_parted() {
+        let text = "traces = ['t.wmt']\nbaseline = 'fcfs/dram.standard=ddr/a.toml/gto'\n\
+            [parameters]\n'dram.standard' = ['ddr/a.toml', 'ddr/b.toml']";
+        let plan = Plan::from_text(text, Path::new("plan.toml")).unwrap();
+        let overrides = ["a", "b"].map(|name| format!("dram.standard=ddr/{name}.toml"));
+        let (policies, named) = parted(&plan, &overrides);
+        assert_eq!(policies.as_deref(), Some("fcfs/gto"));
+        assert_eq!(named.as_ref(), Some(&overrides[0]));
+    }
 }
