@@ -17,6 +17,8 @@ const FIRST_SM: u32 = 100;
 const FIRST_CHANNEL: u32 = 100_000;
 /// Threads of a warp: itself, then the lanes of its loads.
 const LANES: u32 = 1000;
+/// Values that a point has.
+pub(super) const COUNTERS: usize = 4;
 /// Commands to a whole channel; banks follow.
 const WHOLE_CHANNEL: u32 = 0;
 
@@ -53,8 +55,7 @@ pub(super) fn write(timeline: &Timeline, out: &mut dyn Write) -> io::Result<Writ
         file.slice(slice, *track)?;
     }
     file.queues()?;
-    let start = timeline.begin();
-    for point in timeline.points.iter().filter(|point| point.begin.max(start) < timeline.end) {
+    for point in &timeline.points {
         file.point(point)?;
     }
     write!(file.out, "\n]}}\n")?;
@@ -197,7 +198,7 @@ impl File<'_> {
 
     fn point(&mut self, point: &Point) -> io::Result<()> {
         let cycles = point.cycles as f64;
-        let counters = [
+        let counters: [_; COUNTERS] = [
             ("thread IPC", "instructions / cycle", point.thread_instructions as f64 / cycles),
             ("DRAM bandwidth", "GB/s", self.bandwidth(point)),
             ("resident warps", "warps", point.resident_warps as f64),

@@ -27,7 +27,7 @@ pub use window::{ParseWindowError, Window};
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     pub window: Window,
-    /// Most events to keep: slices, and changes of queues.
+    /// Most events to keep: slices, changes of queues, and values of the machine's counters.
     pub events: NonZeroUsize,
     /// Core cycles between two points of the machine's counters.
     pub interval: NonZeroU64,
@@ -148,7 +148,8 @@ impl Timeline {
 
     fn shorten_if_crowded(&mut self) {
         let crowded = self.options.events.get().saturating_mul(2);
-        if self.slices.len() + self.queues.changes() >= crowded {
+        let of_points = json::COUNTERS * self.points.len();
+        if self.slices.len() + self.queues.changes() + of_points >= crowded {
             self.shorten(self.options.events.get());
         }
     }
@@ -158,12 +159,15 @@ impl Timeline {
         let begin = self.begin();
         let mut begins: Vec<u64> = self.slices.iter().map(|slice| slice.begin.max(begin)).collect();
         begins.extend(self.queues.times().map(|at| at.max(begin)));
+        let of_points = self.points.iter().map(|point| point.begin.max(begin));
+        begins.extend(of_points.flat_map(|at| [at; json::COUNTERS]));
         if begins.len() <= most {
             return;
         }
         let (_, end, _) = begins.select_nth_unstable(most);
         (self.end, self.cut) = (*end, true);
         self.slices.retain(|slice| slice.begin.max(begin) < *end);
+        self.points.retain(|point| point.begin.max(begin) < *end);
         self.queues.end_at(self.end);
     }
 
@@ -216,6 +220,7 @@ impl RunSink for Timeline {
             resident_warps: row.resident_warps,
             requests_in_flight: row.requests_in_flight,
         });
+        self.shorten_if_crowded();
     }
 
     fn warp(&mut self, row: &WarpRow) {

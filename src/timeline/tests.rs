@@ -229,3 +229,15 @@ fn more_events_at_the_beginning_than_wanted_leave_none() {
         assert_eq!(written, Written { events: 0, cut_at: Some(5) });
     }
 }
+
+#[test]
+fn points_of_the_machine_count_as_events() {
+    let mut timeline = timeline("..", 100);
+    for start_cycle in 0..10_000 {
+        timeline.interval(&IntervalRow { start_cycle, cycles: 1, ..IntervalRow::default() });
+        assert!(timeline.points.len() < 2 * 100, "memory is bounded, too");
+    }
+    let (events, written) = written(timeline, 10_000);
+    assert_eq!(events.len(), 100);
+    assert_eq!(written, Written { events: 100, cut_at: Some(25) });
+}
