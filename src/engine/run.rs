@@ -15,8 +15,8 @@ use warpmem_trace::{Trace, TraceError};
 const REPORT_STEPS: u64 = 1 << 17;
 /// Unit steps between two times that logged commands are handed over.
 const LOG_STEPS: u64 = 1 << 17;
-/// Unit steps without an instruction issued, a CTA ended or a request done after which a machine that has
-/// events but gets nowhere is given up.
+/// Unit steps without an instruction issued or a CTA ended after which a machine that has events but gets nowhere
+/// is given up.
 const STALL_STEPS: u64 = 1 << 26;
 
 /// How far a run is.

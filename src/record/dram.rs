@@ -191,7 +191,7 @@ pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
         counted(
             "dram_cycles",
             cycles,
-            "Cycles from the start of the run until memory is done, after the last CTA; counted for each channel.",
+            "Cycles of the run, until memory is done after the last CTA, or of the interval; counted for each channel.",
             |c| c.cycles,
         ),
         counted(

@@ -5,8 +5,9 @@ use crate::dram::standard::Standard;
 use crate::machine::{Machine, flatten};
 use std::collections::BTreeMap;
 
-/// Version of the engine that makes the results.
-pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Version of the engine that makes the results: that of the program, and a hash of the engine's source.
+pub const ENGINE_VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), "+", env!("WARPMEM_ENGINE_SOURCE"));
 
 /// Everything that says how a run was made.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +63,7 @@ impl RunKey {
 
     /// 64-bit FNV-1a of trace content, machine parameters, policies, seed, engine version and a DRAM standard of the
     /// user's own, as 16
-    /// hexadecimal digits: equal for two runs exactly if they must give equal results.
+    /// hexadecimal digits: two runs for which it is equal must give equal results.
     pub fn run_id(&self) -> &str {
         &self.run_id
     }

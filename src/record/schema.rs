@@ -78,7 +78,8 @@ pub fn schema() -> Vec<Table> {
         ),
         streamed::<IntervalRow>(
             "One row per interval (`--intervals`) of the whole machine, in the order of time; a file per run, \
-             `intervals/RUN_ID.parquet`. Sums over all intervals are the run's counts.",
+             `intervals/RUN_ID.parquet`. Sums over all intervals are the run's counts; \
+             of the cycles of SMs a run has the mean over them.",
         ),
     ]
 }

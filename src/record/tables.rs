@@ -69,7 +69,11 @@ fn provenance() -> Vec<Column<FinishedRun>> {
         text("trace_hash", "Hash of the trace's content, in hexadecimal.", |run: &FinishedRun| {
             &run.key.trace_hash
         }),
-        text("engine_version", "Version of Warpmem.", |_| ENGINE_VERSION),
+        text(
+            "engine_version",
+            "Version of Warpmem, and behind `+` a hash of the engine's source.",
+            |_| ENGINE_VERSION,
+        ),
         text(
             "command",
             "Command that makes the run alone, with its files as they were named; in a sweep, from the folder of the plan.",
@@ -78,7 +82,7 @@ fn provenance() -> Vec<Column<FinishedRun>> {
         maybe_count(
             "seed",
             "",
-            "Seed of random policies; null where none is used.",
+            "Seed of the run; null where its policies take none. Those that draw at random have a fixed one: a run is always the same.",
             |run: &FinishedRun| run.key.seed,
         ),
         text(
