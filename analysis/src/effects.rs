@@ -88,7 +88,8 @@ fn by_workload(runs: &LazyFrame, factors: &[&str]) -> LazyFrame {
         (col(RESPONSE) * col(RESPONSE)).sum().alias(TOTAL),
         len().alias(RUNS),
     ]);
-    let share = lit(1.0) - quotient(col(EXPLAINED).sum(), col(TOTAL).sum());
+    let total = beyond_rounding(col(TOTAL).sum(), col(RUNS).sum());
+    let share = lit(1.0) - quotient(col(EXPLAINED).sum(), total);
     means.select([
         lit(WORKLOADS).alias("factors"),
         lit(WORKLOADS).alias("levels"),
@@ -114,7 +115,7 @@ fn effect_of(factor: &str) -> String {
 /// The rows of one factor or of a pair, whose effect is the mean of `response`.
 fn term(runs: &LazyFrame, factors: &[&&str], response: Expr) -> LazyFrame {
     let squares = col(RESPONSE) * col(RESPONSE);
-    let runs = runs.clone().with_columns([squares.sum().alias(TOTAL)]);
+    let runs = runs.clone().with_columns([beyond_rounding(squares.sum(), len()).alias(TOTAL)]);
     let levels: Vec<Expr> = factors.iter().map(|factor| col(**factor)).collect();
     let groups = runs.group_by_stable(&levels).agg([
         response.mean().alias(EFFECT),
@@ -131,6 +132,14 @@ fn term(runs: &LazyFrame, factors: &[&&str], response: Expr) -> LazyFrame {
         quotient(explained, col(TOTAL).first()).alias("variation"),
         col(RUNS),
     ])
+}
+
+/// A sum of squared responses of so many runs, or 0 where it is what rounding leaves of equal ones: a response is the
+/// difference of logarithms, each of which is off by some 1e-16 of itself.
+fn beyond_rounding(squares: Expr, runs: Expr) -> Expr {
+    const OF_ONE: f64 = 1e-24;
+    let least = runs.cast(DataType::Float64) * lit(OF_ONE);
+    when(squares.clone().gt(least)).then(squares).otherwise(lit(0.0))
 }
 
 fn check_values(runs: &DataFrame, metric: &str) -> Result<()> {

@@ -28,6 +28,7 @@ impl Results {
     /// If the query is not understood, names a table or a column that is not there, or cannot be evaluated; or as
     /// [`Results::table`].
     pub fn query(&self, sql: &str) -> Result<DataFrame> {
+        check_reads(sql)?;
         let mut context = SQLContext::new();
         let mut columns = BTreeSet::new();
         for table in self.tables()?.into_iter().filter(|table| mentions(sql, table)) {
@@ -86,6 +87,17 @@ impl Results {
     }
 }
 
+/// Refuses statements that would change tables: polars changes names in memory only, and says nothing.
+fn check_reads(sql: &str) -> Result<()> {
+    const CHANGES: [&str; 7] =
+        ["alter", "create", "delete", "drop", "insert", "truncate", "update"];
+    let first = sql.split_whitespace().next().unwrap_or_default();
+    match CHANGES.iter().any(|change| first.eq_ignore_ascii_case(change)) {
+        true => Err(Error::Query(format!("a query reads tables, and `{first}` would change them"))),
+        false => Ok(()),
+    }
+}
+
 /// Whether `word` stands in the query by itself.
 fn mentions(sql: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -100,6 +112,16 @@ fn between<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_statement_that_changes_tables_is_refused() {
+        for sql in ["DROP TABLE runs", " truncate table runs", "DELETE FROM runs"] {
+            assert!(check_reads(sql).unwrap_err().to_string().contains("would change"), "{sql}");
+        }
+        for sql in ["SELECT 1", "WITH a AS (SELECT 1) SELECT * FROM a", "SHOW TABLES", ""] {
+            assert!(check_reads(sql).is_ok(), "{sql}");
+        }
+    }
 
     #[test]
     fn a_table_is_mentioned_by_a_word_of_its_own() {

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::frame::{labels, names, strings};
 use crate::grid::{Align, Grid, Heading, Row};
 use crate::means::MEANS;
-use crate::metric::{Digits, digits, metric};
+use crate::metric::{Digits, Metric, digits, metric};
 
 /// Headings for [`MEANS`].
 const SHORT_MEANS: [&str; MEANS.len()] = ["arith.", "geom.", "harm."];
@@ -40,11 +40,9 @@ pub fn record_to_string(frame: &DataFrame, width: usize) -> Result<String> {
     let value = || Heading { lines: Vec::new(), align: Align::Right };
     let mut rows = Vec::new();
     for column in frame.columns() {
-        let metric = metric(column.name());
-        let unit = metric.map_or("", |metric| metric.shown_unit());
-        let label = match unit {
-            "" => column.name().to_string(),
-            unit => format!("{} ({unit})", column.name()),
+        let label = match unit(column.name()) {
+            None | Some("") => column.name().to_string(),
+            Some(unit) => format!("{} ({unit})", column.name()),
         };
         rows.push(Row::Cells([label].into_iter().chain(shown(column)?).collect()));
     }
@@ -70,8 +68,14 @@ fn align(column: &Column) -> Align {
 
 fn name_and_unit(column: &Column) -> Heading {
     let mut lines = vec![column.name().to_string()];
-    lines.extend(metric(column.name()).map(|metric| metric.shown_unit().to_owned()));
+    lines.extend(unit(column.name()).map(str::to_owned));
     Heading { lines, align: align(column) }
+}
+
+/// In what a column of this name is shown.
+fn unit(name: &str) -> Option<&'static str> {
+    let of_metric = metric(name).map(Metric::shown_unit);
+    of_metric.or_else(|| matches!(digits(name), Some(Digits::Percent(_))).then_some("%"))
 }
 
 impl Comparison {

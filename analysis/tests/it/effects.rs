@@ -70,6 +70,23 @@ fn where_nothing_varies_effects_are_0_and_shares_null() {
     assert_eq!(floats(&table, "variation"), [None; 9]);
 }
 
+/// The mean of three equal logarithms is not always one of them.
+#[test]
+fn what_rounding_leaves_of_equal_runs_is_no_variation() {
+    for levels in [3, 6, 7, 12] {
+        for ipc in (1..40).map(|hundredths| f64::from(hundredths) / 100.0) {
+            let names: Vec<String> = (0..levels).map(|level| format!("p{level:02}")).collect();
+            let frame = df!(
+                "trace" => vec!["t"; levels], "machine" => vec!["m"; levels],
+                "dram_scheduler" => names, "ipc_thread" => vec![ipc; levels],
+            );
+            let table = effects(frame.unwrap().lazy(), &["dram_scheduler"], "ipc_thread").unwrap();
+            let shares = floats(&table.collect().unwrap(), "variation");
+            assert!(shares.iter().all(Option::is_none), "{levels} runs of {ipc}: {shares:?}");
+        }
+    }
+}
+
 fn refusal(runs: LazyFrame) -> String {
     effects(runs, &FACTORS, "ipc_thread").err().unwrap().to_string()
 }
