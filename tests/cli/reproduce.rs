@@ -31,7 +31,7 @@ fn a_paper_is_run_and_set_beside_ours() {
     assert_eq!(all["agrees"], Value::from((ours * 10.0).round() < 0.0), "{ours}");
     let classes = row("workloads by class");
     assert!(classes["ours_text"].as_str().unwrap().starts_with("LOA "), "{classes}");
-    assert!(classes["agrees"].is_null());
+    assert!(classes["agrees"].is_null() && classes["unit"].is_null());
 
     // What it says is what the tables say.
     let [fcfs, fr_fcfs] = ["fcfs", "fr-fcfs"].map(|scheduler| {
@@ -128,4 +128,26 @@ fn what_there_is_is_listed_and_what_there_is_not_refused() {
         &["no experiments called `li2014`", "did you mean `li2015`?"],
     );
     bench.refuses(&["reproduce", "li2015", "none.wmt"], &["none.wmt"]);
+}
+
+/// An embedding's CTA needs more registers than an SM of that machine has.
+#[test]
+fn what_cannot_run_on_the_machine_is_left_out_and_named() {
+    let bench = bench();
+    bench.generate("embedding", &[], "embedding.wmt");
+    let arguments = ["reproduce", "yuan2009", "add.wmt", "embedding.wmt", "--quick", "-o", "out"];
+    let ran = bench.run(&arguments);
+    assert_eq!(ran.status, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("left out: embedding on yuan2009"), "{ran:?}");
+    let page = std::fs::read_to_string(bench.path("out/reproduction.md")).unwrap();
+    assert!(page.contains("Left out, as the machine cannot run them: `embedding`"), "{page}");
+}
+
+#[test]
+fn a_trace_given_twice_is_refused() {
+    let bench = bench();
+    std::fs::copy(bench.path("add.wmt"), bench.path("copy.wmt")).unwrap();
+    let ran = bench.run(&["reproduce", "warpedmc2023", "add.wmt", "copy.wmt"]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("add.wmt and copy.wmt hold the same trace"), "{ran:?}");
 }

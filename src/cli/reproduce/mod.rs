@@ -20,8 +20,9 @@ use super::output::{note, print};
 use super::report::markdown::rows;
 use super::report::table::Table;
 use super::traces::NamedTrace;
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
@@ -109,6 +110,7 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
         true => place.workloads(paper)?,
         false => NamedTrace::open_all(&args.traces)?,
     };
+    check_different(&traces)?;
     if let Some(factorial) = &paper.factorial {
         place.run_factorial(paper, factorial, &traces)?;
         return factorial::reproduce(args, paper, factorial, place.directory);
@@ -118,7 +120,16 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
     let findings = claims::findings(paper, &study)?;
     if args.output.is_some() {
         let charts = figures::draw(paper, &study, &findings)?;
-        report::write(paper, &study, &findings, charts, place.directory)?;
+        let names = traces.iter().map(|trace| trace.name.as_str());
+        let left_out = names.filter(|name| !study.workloads().iter().any(|known| known == name));
+        report::write(
+            paper,
+            &study,
+            &left_out.collect::<Vec<_>>(),
+            &findings,
+            charts,
+            place.directory,
+        )?;
     }
     note(&table::summary(&findings));
     Ok(match args.format {
@@ -127,6 +138,18 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
         Printed::Csv => table_to_csv(&table::frame(&findings)?)?,
         Printed::Markdown => rows(&Table::new("claims", "", table::shown(&findings)?))?,
     })
+}
+
+/// Refuses a trace that is given twice: means would have it twice.
+fn check_different(traces: &[NamedTrace]) -> anyhow::Result<()> {
+    let mut seen: HashMap<u64, &NamedTrace> = HashMap::new();
+    for named in traces {
+        if let Some(other) = seen.insert(named.trace.header().content_hash, named) {
+            let [one, two] = [other, named].map(|named| named.trace.path().display());
+            bail!("{one} and {two} hold the same trace: give it once");
+        }
+    }
+    Ok(())
 }
 
 /// The runs with the classes of their workloads.

@@ -21,13 +21,14 @@ const MARKDOWN: &str = "reproduction.md";
 const FIGURES: &str = "figures";
 const CLAIMS: &str = "claims.csv";
 
-/// Writes the claims as CSV, the figures, and a page with both.
+/// Writes the claims as CSV, the figures, and a page with both, which names the workloads that cannot run on the machine.
 ///
 /// # Errors
 /// If a file cannot be written.
 pub fn write(
     paper: &Paper,
     study: &Study,
+    left_out: &[&str],
     findings: &[Finding],
     charts: Vec<Chart>,
     directory: &Path,
@@ -40,7 +41,7 @@ pub fn write(
             Section::new("claims", "Published and ours")
                 .text(Prose::new(caution))
                 .table(Table::new("claims", "Published and ours", shown(findings)?)),
-            workloads(paper, study)?,
+            workloads(paper, study, left_out)?,
         ];
     page(paper, sections, charts, directory)
 }
@@ -71,8 +72,13 @@ pub fn page(
 }
 
 /// Workloads by class; all in a line where the paper has none.
-fn workloads(paper: &Paper, study: &Study) -> anyhow::Result<Section> {
-    let section = Section::new("workloads", "Workloads");
+fn workloads(paper: &Paper, study: &Study, left_out: &[&str]) -> anyhow::Result<Section> {
+    let mut section = Section::new("workloads", "Workloads");
+    if !left_out.is_empty() {
+        let names = left_out.iter().map(|&name| name.to_owned());
+        let cannot = Prose::new("Left out, as the machine cannot run them: ");
+        section = section.text(cannot.codes(names));
+    }
     let listed = paper.claims.iter().find_map(|claim| match &claim.ours {
         Ours::Classes(classes) => Some(classes),
         _ => None,

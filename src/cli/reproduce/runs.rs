@@ -31,7 +31,8 @@ impl Place<'_> {
         generated(&paper.name, &paper.workloads()?, &folder, self.jobs, &self.interrupt)
     }
 
-    /// Runs every configuration of a paper on every trace, those that are not there yet.
+    /// Runs every configuration of a paper on every trace, those that are not there yet. A trace that cannot run on the
+    /// paper's machine is left out.
     ///
     /// # Errors
     /// If a run fails, or results cannot be written.
@@ -52,6 +53,7 @@ impl Place<'_> {
             name: paper.name.clone(),
             machines: vec![paper.machine.clone()],
             cases,
+            skip_unfit: true,
             ..Plan::default()
         };
         self.execute(&plan, traces)?;

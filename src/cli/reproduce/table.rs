@@ -147,7 +147,7 @@ pub fn frame(findings: &[Finding]) -> anyhow::Result<DataFrame> {
             Answer::Words { text, .. } => Some(text.clone()),
             _ => None,
         }),
-        "unit" => claim(|claim| Some(unit(claim))),
+        "unit" => claim(unit),
         "agrees" => findings.iter().map(|finding| finding.agrees).collect::<Vec<_>>(),
         "workloads" => findings
             .iter()
@@ -162,13 +162,17 @@ pub fn frame(findings: &[Finding]) -> anyhow::Result<DataFrame> {
     )?)
 }
 
-fn unit(claim: &Claim) -> String {
-    match claim.shown {
+/// None of what are words.
+fn unit(claim: &Claim) -> Option<String> {
+    if matches!(claim.ours, Ours::Classes(_)) {
+        return None;
+    }
+    Some(match claim.shown {
         Shown::Change => "% change".to_owned(),
         Shown::Percent => "%".to_owned(),
         Shown::Times => "×".to_owned(),
         Shown::Value => claim.unit.clone(),
-    }
+    })
 }
 
 /// `18 of 24 directions agree; 5 are sizes alone, 2 cannot be told`
