@@ -283,6 +283,15 @@ fn slips_in_a_plan_are_refused_with_their_place() {
         &["2 of 4 cells cannot run", "unknown dram_scheduler `fcsf` (did you mean `fcfs`?)"],
     );
     refuses(
+        "traces = ['*.wmt']\n[policies]\ndram_scheduler = 'fr-fcfs'\ndram-scheduler = 'fcfs'",
+        &["[policies]: `dram-scheduler` and `dram_scheduler` are the same slot: give one of them"],
+    );
+    refuses(
+        "traces = ['*.wmt']\n[[cases]]\nname = 'x'\n\
+         policies = { llc_queue = 'fifo', llc-queue = 'calrs' }",
+        &["case `x`", "`llc-queue` and `llc_queue` are the same slot: give one of them"],
+    );
+    refuses(
         "traces = ['*.wmt']\n[parameters]\n'dram.read_quue' = [1, 2]",
         &["unknown key `dram.read_quue` (did you mean `dram.read_queue`?)"],
     );

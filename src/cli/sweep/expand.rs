@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use warpmem::machine::{Machine, MachineError, load, preset_names};
 use warpmem::registry::{PolicyError, nearest};
-use warpmem::sweep::{Case, Plan};
+use warpmem::sweep::{Case, Plan, PolicyNames};
 
 /// Reasons of a refusal that are still read.
 const MOST_REASONS: usize = 10;
@@ -181,13 +181,29 @@ fn machines(plan: &Plan) -> anyhow::Result<Vec<(String, Machine)>> {
 
 /// The policies of the design by slot, in the order of the tables' columns.
 fn lists(plan: &Plan) -> anyhow::Result<Vec<Choice<Vec<String>>>> {
-    let mut lists = Vec::new();
-    for (name, names) in &plan.policies {
-        let slot = slot(name)?;
-        lists.push(Choice { slot, given: List(names.0.clone()).of(slot) });
-    }
+    let list = |Choice { slot, given }: Choice<&PolicyNames>| Choice {
+        slot,
+        given: List(given.0.clone()).of(slot),
+    };
+    let mut lists: Vec<Choice<Vec<String>>> =
+        by_slot(&plan.policies)?.into_iter().map(list).collect();
     lists.sort_by_key(|list| SLOTS.iter().position(|slot| slot.name == list.slot.name));
     Ok(lists)
+}
+
+/// What is given for each slot. A name with dashes is that with underscores, and only one of both may be there: the
+/// other would be dropped.
+fn by_slot<T>(given: &BTreeMap<String, T>) -> anyhow::Result<Vec<Choice<&T>>> {
+    let mut choices: Vec<Choice<&T>> = Vec::new();
+    for (name, given) in given {
+        let slot = slot(name)?;
+        if choices.iter().any(|choice| choice.slot.name == slot.name) {
+            let (dashes, name) = (slot.option(), slot.name);
+            bail!("[policies]: `{dashes}` and `{name}` are the same slot: give one of them");
+        }
+        choices.push(Choice { slot, given });
+    }
+    Ok(choices)
 }
 
 pub fn slot(name: &str) -> anyhow::Result<&'static Slot> {
@@ -224,14 +240,12 @@ fn points(plan: &Plan, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Vec<Poin
 }
 
 fn of_case(case: &Case) -> anyhow::Result<Point> {
-    let choice = |(name, policy): (&String, &String)| {
-        Ok(Choice { slot: slot(name)?, given: policy.clone() })
-    };
-    let choices = case.policies.iter().map(choice).collect::<anyhow::Result<Vec<_>>>();
-    let choices = choices.with_context(|| format!("case `{}`", case.name))?;
+    let choices = by_slot(&case.policies).with_context(|| format!("case `{}`", case.name))?;
+    let choices =
+        choices.into_iter().map(|Choice { slot, given }| Choice { slot, given: given.clone() });
     let overrides = case.parameters.iter().map(|(key, value)| format!("{key}={value}"));
     Ok(Point {
-        policies: PolicyOptions::new(choices),
+        policies: PolicyOptions::new(choices.collect()),
         overrides: Overrides { overrides: overrides.collect() },
         case: Some(case.name.clone()),
     })
