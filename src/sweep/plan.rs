@@ -10,6 +10,9 @@ use std::fs;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
+/// Keys of a machine that are for readers: two runs that differ in them alone are the same.
+const WORDS: [&str; 2] = ["name", "description"];
+
 /// What is to be run: every trace on every machine at every point of the design, and in every case besides.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -130,14 +133,34 @@ impl Plan {
         if self.machines.is_empty() {
             return Err(PlanError::invalid("machines", "it names none"));
         }
-        let of_policies = |key: &&String| key.starts_with("policy.");
-        let parameters = self.cases.iter().flat_map(|case| case.parameters.keys());
-        match self.parameters.keys().chain(parameters).find(of_policies) {
-            Some(key) => {
-                let slot = key.trim_start_matches("policy.");
+        self.check_parameters()?;
+        self.check_cases()
+    }
+
+    fn check_parameters(&self) -> Result<(), PlanError> {
+        let of_cases = self.cases.iter().flat_map(|case| case.parameters.keys());
+        for key in self.parameters.keys().chain(of_cases) {
+            if let Some(slot) = key.strip_prefix("policy.") {
                 let message = format!("a policy stands under [policies], as `{slot}`");
-                Err(PlanError::invalid(key, message))
+                return Err(PlanError::invalid(key, message));
             }
+            if WORDS.contains(&key.as_str()) {
+                let message = "it is words about a machine, and nothing that a run depends on";
+                return Err(PlanError::invalid(key, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Messages and the baseline tell cases by their names.
+    fn check_cases(&self) -> Result<(), PlanError> {
+        let names: Vec<&str> = self.cases.iter().map(|case| case.name.trim()).collect();
+        if names.contains(&"") && (names.len() > 1 || self.baseline.is_some()) {
+            let message = "where there are several, or a `baseline`, each has a `name`";
+            return Err(PlanError::invalid("cases", message));
+        }
+        match (1..names.len()).find(|&at| names[..at].contains(&names[at])) {
+            Some(at) => Err(PlanError::invalid("cases", format!("two are called `{}`", names[at]))),
             None => Ok(()),
         }
     }
@@ -231,6 +254,17 @@ mod tests {
     }
 
     #[test]
+    fn cases_are_told_apart_by_their_names() {
+        let cases = |cases: &str| format!("traces = ['a.wmt']\n{cases}");
+        assert!(read(&cases("[[cases]]")).is_ok(), "it is alone");
+        let unnamed = "each has a `name`";
+        assert!(refusal(&cases("[[cases]]\nname = 'x'\n[[cases]]")).contains(unnamed));
+        assert!(refusal(&cases("baseline = 'fcfs'\n[[cases]]")).contains(unnamed));
+        let twice = cases("[[cases]]\nname = 'x'\n[[cases]]\nname = 'x'");
+        assert_eq!(refusal(&twice), "`cases` of the plan: two are called `x`");
+    }
+
+    #[test]
     fn slips_are_refused_with_their_line() {
         assert_eq!(
             refusal("name = 'x'\ntracs = ['a.wmt']").split(';').next().unwrap(),
@@ -248,6 +282,12 @@ mod tests {
         assert!(refusal("traces = ['a']\nmachines = []").contains("names none"));
         let policy = "traces = ['a']\n[parameters]\n'policy.arbiter' = ['x', 'y']";
         assert!(refusal(policy).contains("stands under [policies], as `arbiter`"));
+        for parameters in
+            ["[parameters]\nname = ['x', 'y']", "[[cases]]\nparameters = { description = 'x' }"]
+        {
+            let refused = refusal(&format!("traces = ['a']\n{parameters}"));
+            assert!(refused.contains("it is words about a machine"), "{refused}");
+        }
         assert!(refusal("traces = [").starts_with("sub/mine.toml:1: "));
     }
 }
