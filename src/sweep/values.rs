@@ -5,7 +5,7 @@ use std::fmt;
 use toml::Value;
 
 /// Most values of one range: more is a slip of the pen.
-const MOST_VALUES: u64 = 100_000;
+const MOST_VALUES: u32 = 100_000;
 
 /// A value that a machine parameter is set to.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -176,7 +176,7 @@ fn stepped(interval: &Interval, step: Number) -> Result<Vec<Scalar>, String> {
     }
     // The last step may miss `to` by the rounding of decimals.
     let steps = ((interval.to - interval.from) / size + 1e-9).floor();
-    check_count(steps as u64 + 1)?;
+    check_count(steps + 1.0)?;
     let whole = interval.whole && step.is_whole();
     let value = |step: u64| {
         let number = interval.from + size * step as f64;
@@ -186,7 +186,7 @@ fn stepped(interval: &Interval, step: Number) -> Result<Vec<Scalar>, String> {
 }
 
 fn counted(interval: &Interval, count: u64) -> Result<Vec<Scalar>, String> {
-    check_count(count)?;
+    check_count(count as f64)?;
     if count == 1 && interval.from < interval.to {
         return Err("a `count` of 1 leaves no room for both `from` and `to`".to_owned());
     }
@@ -197,8 +197,9 @@ fn counted(interval: &Interval, count: u64) -> Result<Vec<Scalar>, String> {
     Ok(values)
 }
 
-fn check_count(count: u64) -> Result<(), String> {
-    if (1..=MOST_VALUES).contains(&count) {
+/// The count of a wide range is more than a whole number holds.
+fn check_count(count: f64) -> Result<(), String> {
+    if (1.0..=f64::from(MOST_VALUES)).contains(&count) {
         return Ok(());
     }
     Err(format!("a range has 1 to {MOST_VALUES} values, not {count}"))
@@ -292,6 +293,8 @@ mod tests {
             ("{ from = 0, to = 2, count = 0 }", "1 to 100000"),
             ("{ from = 0, to = 2, count = 1 }", "leaves no room"),
             ("{ from = 0, to = 1000000, step = 1 }", "not 1000001"),
+            ("{ from = 0, to = 1e30, step = 1 }", "values, not 1000000000000000"),
+            ("{ from = -1e308, to = 1e308, step = 1 }", "values, not inf"),
             ("{ from = 0, too = 2 }", "unknown field `too`"),
             ("{ from = 'a', to = 2 }", "expected a number"),
             ("1979-05-27", "not a date"),
