@@ -7,6 +7,9 @@
 //! streams (`loads/` and the like) are where other results have them. Tables that lack a run of the plan have the same
 //! names beside them, in `incomplete`. Whatever is killed at
 //! whatever moment leaves at most files that nobody names, and these go at the next opening.
+//!
+//! A cell of the plan that is not as the plan has it is kept in `aside/` until its run has been made again: what is in
+//! `cells/` can be read as it is, and a finished run is never away.
 
 use super::concatenate::concatenate;
 use super::fnv::Fnv;
@@ -16,7 +19,7 @@ use super::writer::{CONTENTS, at, check_empty, write_tables};
 use super::{ColumnInfo, FinishedRun, ResultsError, RunKey, RunResult, schema};
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -24,6 +27,9 @@ use std::sync::{Arc, LazyLock};
 
 /// Where the finished runs are.
 pub(super) const CELLS: &str = "cells";
+/// Where those are that the plan has otherwise; also rows of runs that have no cell, in a folder for each table.
+const ASIDE: &str = "aside";
+const FOLDERS: [&str; 2] = [CELLS, ASIDE];
 /// Stands as long as the tables of the directory are not those of its cells.
 const UNFINISHED: &str = "unfinished";
 /// The same list, beside tables that lack some of these runs.
@@ -41,8 +47,8 @@ pub struct CellStore {
 /// The finished runs of a directory.
 pub struct FinishedCells {
     dir: PathBuf,
-    /// By their identifiers.
-    labels: HashMap<String, Label>,
+    /// Of each of the folders, by their identifiers.
+    labels: [HashMap<String, Label>; 2],
 }
 
 /// What must be as it was for a cell to be taken instead of running it again: whatever its tables hold that does not
@@ -58,7 +64,8 @@ struct Label {
 }
 
 impl CellStore {
-    /// Opens `dir` for a plan of these runs, creates it where it does not exist, and clears what a killed process has left.
+    /// Opens `dir` for a plan of these runs with all that is `asked` for, creates it where it does not exist, and clears
+    /// what a killed process has left.
     ///
     /// # Errors
     /// If another process writes it, it holds results that were not written in cells, or it cannot be
@@ -66,6 +73,7 @@ impl CellStore {
     pub fn open<'a>(
         dir: &Path,
         plan: impl IntoIterator<Item = &'a RunKey>,
+        asked: Recorded,
     ) -> Result<CellStore, ResultsError> {
         fs::create_dir_all(dir).map_err(at(dir, "create directory"))?;
         let staging = Staging::open(dir)?;
@@ -74,10 +82,32 @@ impl CellStore {
             check_empty(dir, CONTENTS.into_iter())?;
         }
         fs::create_dir_all(&cells).map_err(at(&cells, "create directory"))?;
-        mark(dir, staging.path(), plan)?;
-        gather(dir)?;
         let finished = FinishedCells::read(dir)?;
-        Ok(CellStore { dir: dir.to_owned(), staging, finished })
+        let mut store = CellStore { dir: dir.to_owned(), staging, finished };
+        let plan: Vec<&RunKey> = plan.into_iter().collect();
+        store.sort(&plan, asked)?;
+        store.finished = FinishedCells::read(dir)?;
+        Ok(store)
+    }
+
+    /// Has those of the plan's runs in `cells`, and no others, that are as it has them. Whoever reads while the plan is
+    /// marked, or before, finds no cell that is of another.
+    fn sort(&self, plan: &[&RunKey], asked: Recorded) -> Result<(), ResultsError> {
+        let places = plan.iter().map(|key| (key.run_id(), self.finished.folder(key, asked)));
+        let places: Vec<(&str, Option<&str>)> = places.collect();
+        for &(run_id, place) in &places {
+            match place {
+                Some(CELLS) => self.discard(ASIDE, run_id)?,
+                Some(_) => self.discard(CELLS, run_id)?,
+                None => self.set_aside(run_id)?,
+            }
+        }
+        mark(&self.dir, self.staging.path(), plan)?;
+        for (run_id, _) in places.iter().filter(|(_, place)| *place == Some(ASIDE)) {
+            let (aside, cell) = (self.cell(ASIDE, run_id), self.cell(CELLS, run_id));
+            fs::rename(&aside, &cell).map_err(at(&cell, "create"))?;
+        }
+        gather(&self.dir)
     }
 
     /// The runs that were there when it was opened.
@@ -85,16 +115,19 @@ impl CellStore {
         &self.finished
     }
 
-    /// Removes the runs that are not among `run_ids`.
+    /// Removes the runs that are not among `run_ids`, and all that is set aside.
     ///
     /// # Errors
     /// If a directory cannot be removed.
     pub fn prune(&mut self, run_ids: &HashSet<&str>) -> Result<(), ResultsError> {
-        let others = self.finished.others(run_ids).into_iter().map(str::to_owned);
-        for run_id in others.collect::<Vec<String>>() {
-            self.discard(&run_id)?;
-            self.finished.labels.remove(&run_id);
+        for run_id in self.finished.others(run_ids) {
+            self.discard(CELLS, run_id)?;
         }
+        let aside = self.dir.join(ASIDE);
+        if aside.exists() {
+            fs::remove_dir_all(&aside).map_err(at(&aside, "remove"))?;
+        }
+        self.finished = FinishedCells::read(&self.dir)?;
         Ok(())
     }
 
@@ -121,9 +154,10 @@ impl CellStore {
         let run_id = key.run_id().to_owned();
         write_tables(&folder, &[Arc::new(FinishedRun::new(key, result.clone()))])?;
         write_label(&folder, &label)?;
-        self.discard(&run_id)?;
-        let cell = self.cell(&run_id);
-        fs::rename(&folder, &cell).map_err(at(&cell, "create"))
+        self.set_aside(&run_id)?;
+        let cell = self.cell(CELLS, &run_id);
+        fs::rename(&folder, &cell).map_err(at(&cell, "create"))?;
+        self.discard(ASIDE, &run_id)
     }
 
     /// Puts the tables together from those of `runs` that are there with all that is `asked` for, in their order. How many
@@ -139,7 +173,7 @@ impl CellStore {
         let finished = FinishedCells::read(&self.dir)?;
         let plan: Vec<&RunKey> = runs.into_iter().collect();
         let runs = plan.iter().filter(|key| finished.holds(key, asked));
-        let cells: Vec<PathBuf> = runs.map(|key| self.cell(key.run_id())).collect();
+        let cells: Vec<PathBuf> = runs.map(|key| self.cell(CELLS, key.run_id())).collect();
         for table in TABLES.iter() {
             let name = format!("{table}.parquet");
             let sources: Vec<PathBuf> = cells.iter().map(|cell| cell.join(&name)).collect();
@@ -164,6 +198,8 @@ impl CellStore {
             remove_file(&incomplete)?;
             remove_file(&unfinished)?;
         }
+        // Only an empty one goes.
+        let _ = fs::remove_dir(self.dir.join(ASIDE));
         Ok(cells.len())
     }
 
@@ -180,9 +216,21 @@ impl CellStore {
         Ok(())
     }
 
-    /// Takes a run's directory away whole.
-    fn discard(&self, run_id: &str) -> Result<(), ResultsError> {
-        let cell = self.cell(run_id);
+    /// Keeps a run's directory, if it is there, where nobody reads it.
+    fn set_aside(&self, run_id: &str) -> Result<(), ResultsError> {
+        let (cell, aside) = (self.cell(CELLS, run_id), self.cell(ASIDE, run_id));
+        if !cell.exists() {
+            return Ok(());
+        }
+        self.discard(ASIDE, run_id)?;
+        let folder = self.dir.join(ASIDE);
+        fs::create_dir_all(&folder).map_err(at(&folder, "create directory"))?;
+        fs::rename(&cell, &aside).map_err(at(&aside, "create"))
+    }
+
+    /// Takes a run's directory out of `folder`, whole.
+    fn discard(&self, folder: &str, run_id: &str) -> Result<(), ResultsError> {
+        let cell = self.cell(folder, run_id);
         if !cell.exists() {
             return Ok(());
         }
@@ -191,8 +239,8 @@ impl CellStore {
         fs::remove_dir_all(&gone).map_err(at(&gone, "remove"))
     }
 
-    fn cell(&self, run_id: &str) -> PathBuf {
-        self.dir.join(CELLS).join(run_id)
+    fn cell(&self, folder: &str, run_id: &str) -> PathBuf {
+        self.dir.join(folder).join(run_id)
     }
 }
 
@@ -202,25 +250,30 @@ impl FinishedCells {
     /// # Errors
     /// If the directory cannot be read.
     pub fn read(dir: &Path) -> Result<FinishedCells, ResultsError> {
-        let cells = dir.join(CELLS);
-        let labels = match cells.is_dir() {
-            true => labels(&cells)?,
-            false => HashMap::new(),
-        };
-        Ok(FinishedCells { dir: dir.to_owned(), labels })
+        let [cells, aside] = FOLDERS.map(|folder| labels(&dir.join(folder)));
+        Ok(FinishedCells { dir: dir.to_owned(), labels: [cells?, aside?] })
     }
 
     /// Whether this run is there, with everything that is asked for.
     pub fn holds(&self, key: &RunKey, asked: Recorded) -> bool {
-        let is_labelled = self.labels.get(key.run_id()).is_some_and(|label| {
+        self.folder(key, asked).is_some()
+    }
+
+    /// The folder in which this run is, with everything that is asked for.
+    fn folder(&self, key: &RunKey, asked: Recorded) -> Option<&'static str> {
+        let is_as_asked = |label: &Label| {
             label.recorded.covers(&asked) && *label == Label::new(key, label.recorded)
-        });
-        is_labelled && self.has_files(key.run_id(), asked)
+        };
+        let is_there = |(folder, labels): &(&'static str, &HashMap<String, Label>)| {
+            labels.get(key.run_id()).is_some_and(is_as_asked)
+                && self.has_files(folder, key.run_id(), asked)
+        };
+        FOLDERS.into_iter().zip(&self.labels).find(is_there).map(|(folder, _)| folder)
     }
 
     /// Whether nobody has taken a table of the run away.
-    fn has_files(&self, run_id: &str, asked: Recorded) -> bool {
-        let cell = self.dir.join(CELLS).join(run_id);
+    fn has_files(&self, folder: &str, run_id: &str, asked: Recorded) -> bool {
+        let cell = self.dir.join(folder).join(run_id);
         let in_cell = |table: &str| cell.join(format!("{table}.parquet")).is_file();
         let handed_out = |table| self.dir.join(table).join(format!("{run_id}.parquet")).is_file();
         TABLES.iter().all(|table| in_cell(table))
@@ -228,8 +281,8 @@ impl FinishedCells {
     }
 
     /// Runs that are there and not among `run_ids`.
-    pub fn others(&self, run_ids: &HashSet<&str>) -> Vec<&str> {
-        let finished = self.labels.keys().map(String::as_str);
+    pub fn others(&self, run_ids: &HashSet<&str>) -> HashSet<&str> {
+        let finished = self.labels.iter().flat_map(HashMap::keys).map(String::as_str);
         finished.filter(|run_id| !run_ids.contains(run_id)).collect()
     }
 }
@@ -264,11 +317,7 @@ static COLUMNS: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// Says that the tables are not those of the cells, and of which runs they will be: readers take only these meanwhile.
-fn mark<'a>(
-    dir: &Path,
-    partial: &Path,
-    plan: impl IntoIterator<Item = &'a RunKey>,
-) -> Result<(), ResultsError> {
+fn mark(dir: &Path, partial: &Path, plan: &[&RunKey]) -> Result<(), ResultsError> {
     let mut text = "# A sweep that has not ended: of these runs the finished ones are in `cells`. \
                     Run it again to go on.\n"
         .to_owned();
@@ -281,7 +330,8 @@ fn mark<'a>(
     fs::rename(&whole, &last).map_err(at(&last, "create"))
 }
 
-/// Moves the streams back to their cells, and removes those that have none.
+/// Moves the streams back to their cells. Those of which somebody has taken the cell away go aside: beside the tables
+/// they would be read. What this program has not put there stays.
 fn gather(dir: &Path) -> Result<(), ResultsError> {
     for table in STREAMED {
         let folder = dir.join(table);
@@ -289,23 +339,36 @@ fn gather(dir: &Path) -> Result<(), ResultsError> {
             continue;
         }
         for name in names(&folder)? {
-            let file = folder.join(&name);
-            let cell = dir.join(CELLS).join(Path::new(&name).with_extension(""));
-            match cell.is_dir() {
-                true => {
-                    let back = cell.join(format!("{table}.parquet"));
-                    fs::rename(&file, &back).map_err(at(&back, "create"))?;
+            let Some(run_id) = streamed_run(&name) else { continue };
+            let cells = FOLDERS.map(|folder| dir.join(folder).join(run_id));
+            let back = match cells.into_iter().find(|cell| cell.is_dir()) {
+                Some(cell) => cell.join(format!("{table}.parquet")),
+                None => {
+                    let aside = dir.join(ASIDE).join(table);
+                    fs::create_dir_all(&aside).map_err(at(&aside, "create directory"))?;
+                    aside.join(&name)
                 }
-                false => remove_file(&file)?,
-            }
+            };
+            fs::rename(folder.join(&name), &back).map_err(at(&back, "create"))?;
         }
-        fs::remove_dir(&folder).map_err(at(&folder, "remove"))?;
+        // Only an empty one goes.
+        let _ = fs::remove_dir(&folder);
     }
     Ok(())
 }
 
+/// The run of which a file of this name is a stream.
+fn streamed_run(name: &OsStr) -> Option<&str> {
+    let run_id = name.to_str()?.strip_suffix(".parquet")?;
+    (run_id.len() == 16 && run_id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(run_id)
+}
+
+/// Labels of the cells in a folder; none where it is not there.
 fn labels(cells: &Path) -> Result<HashMap<String, Label>, ResultsError> {
     let mut labels = HashMap::new();
+    if !cells.is_dir() {
+        return Ok(labels);
+    }
     for name in names(cells)? {
         let path = cells.join(&name).join(LABEL);
         // A directory without a label that can be read is no cell of this program's: the run is made again.

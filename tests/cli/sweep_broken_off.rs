@@ -3,13 +3,15 @@
 
 use super::support::{Bench, Ran, names_in};
 use super::sweep::{bench, files, run_ids, tables};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
+use warpmem_analysis::Results;
+use warpmem_analysis::polars::prelude::{LazyFrame, col};
 
 const ARGUMENTS: [&str; 6] = ["sweep", "plan.toml", "-o", "results", "--jobs", "2"];
 
@@ -76,6 +78,48 @@ fn killed_at_twenty_moments_it_ends_as_if_it_had_not_been() {
     for (path, content) in whole {
         assert!(undisturbed[&path] == content, "{} is another", path.display());
     }
+}
+
+/// Each run is made again with its loads, and killed in between: what can be read has the loads of all its runs, and no
+/// run is lost that had been finished.
+#[test]
+fn killed_after_its_plan_changed_it_is_no_mixture_and_loses_nothing() {
+    let bench = bench();
+    let without = PLAN.replace("loads = true", "");
+    bench.write("plan.toml", &without);
+    bench.output(&ARGUMENTS);
+    let results = bench.path("results");
+    for moment in 0..8u64 {
+        bench.write("plan.toml", PLAN);
+        let mut child = start(&bench, &ARGUMENTS);
+        let has_loads =
+            |run_id: &&String| results.join("cells").join(run_id).join("loads.parquet").exists();
+        let made = || names_in(&results.join("cells")).iter().filter(has_loads).count() as u64;
+        while made() <= moment && child.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
+        sleep(Duration::from_millis(moment * 37 % 60));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let read = Results::open(&results).unwrap();
+        let runs_of = |table: &str| match read.has(table).unwrap() {
+            true => run_ids_of(read.table(table).unwrap()),
+            false => BTreeSet::new(),
+        };
+        assert_eq!(runs_of("runs"), runs_of("loads"));
+        bench.write("plan.toml", &without);
+        let listed = bench.run(&[&ARGUMENTS[..], &["--dry-run"]].concat());
+        assert!(listed.stderr.contains("; 24 cells are there"), "{listed:?}");
+    }
+    let ran = bench.run(&ARGUMENTS);
+    assert!(ran.stderr.contains("; 24 of 24 cells had been there"), "{ran:?}");
+    assert!(!results.join("aside").exists());
+}
+
+fn run_ids_of(table: LazyFrame) -> BTreeSet<String> {
+    let table = table.select([col("run_id")]).collect().unwrap();
+    let ids = table.column("run_id").unwrap().str().unwrap();
+    ids.iter().map(|id| id.unwrap().to_owned()).collect()
 }
 
 /// `results` in a directory of its own, with the cells of a shard.

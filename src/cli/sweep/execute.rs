@@ -112,10 +112,10 @@ pub fn run_on(
     tell(&expansion);
     let Expansion { cells, baselines, .. } = expansion;
     let keys = || cells.iter().map(|planned| &planned.cell.key);
-    let mut store = CellStore::open(directory, keys())?;
+    let recorded = plan.recorded();
+    let mut store = CellStore::open(directory, keys(), recorded)?;
     look_over(&mut store, &cells, options.prune, directory)?;
     let mine = mine(&cells, options.shard);
-    let recorded = plan.recorded();
     let is_there = |&at: &usize| store.finished().holds(&cells[at].cell.key, recorded);
     let (there, todo): (Vec<usize>, Vec<usize>) = mine.iter().copied().partition(is_there);
     let running: Vec<&Planned<'_>> = todo.iter().map(|&at| &cells[at]).collect();
@@ -203,8 +203,10 @@ fn look_over(
 ) -> anyhow::Result<()> {
     let run_ids: HashSet<&str> = cells.iter().map(|planned| planned.cell.key.run_id()).collect();
     let others = store.finished().others(&run_ids).len();
-    if others > 0 && prune {
+    if prune {
         store.prune(&run_ids)?;
+    }
+    if others > 0 && prune {
         note(&format!("removed {others} runs that are not of this plan"));
     } else if others > 0 {
         note(&format!(
