@@ -11,10 +11,11 @@
 //! A cell of the plan that is not as the plan has it is kept in `aside/` until its run has been made again: what is in
 //! `cells/` can be read as it is, and a finished run is never away.
 
-use super::concatenate::concatenate;
+use super::concatenate::{Anew, concatenate};
 use super::fnv::Fnv;
 use super::recorder::{Recorded, RunRecorder, STREAMED};
 use super::staging::Staging;
+use super::tables::COMMAND;
 use super::writer::{CONTENTS, at, check_empty, write_tables};
 use super::{ColumnInfo, FinishedRun, ResultsError, RunKey, RunResult, schema};
 use serde::{Deserialize, Serialize};
@@ -52,7 +53,7 @@ pub struct FinishedCells {
 }
 
 /// What must be as it was for a cell to be taken instead of running it again: whatever its tables hold that does not
-/// follow from the run's identifier.
+/// follow from the run's identifier, but for the command, which the tables get anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Label {
     trace: String,
@@ -172,12 +173,17 @@ impl CellStore {
     ) -> Result<usize, ResultsError> {
         let finished = FinishedCells::read(&self.dir)?;
         let plan: Vec<&RunKey> = runs.into_iter().collect();
-        let runs = plan.iter().filter(|key| finished.holds(key, asked));
-        let cells: Vec<PathBuf> = runs.map(|key| self.cell(CELLS, key.run_id())).collect();
+        let is_there = |key: &&&RunKey| finished.folder(key, asked) == Some(CELLS);
+        let runs: Vec<&RunKey> = plan.iter().filter(is_there).copied().collect();
+        let cells: Vec<PathBuf> = runs.iter().map(|key| self.cell(CELLS, key.run_id())).collect();
+        // A cell stays what it is where a file of its run has been moved since.
+        let texts = runs.iter().map(|key| key.command.as_str()).collect();
+        let commands = Anew { column: COMMAND, texts };
         for table in TABLES.iter() {
             let name = format!("{table}.parquet");
             let sources: Vec<PathBuf> = cells.iter().map(|cell| cell.join(&name)).collect();
-            concatenate(&sources, &self.staging.path().join(&name), table)?;
+            let anew = (*table == "runs").then_some(&commands);
+            concatenate(&sources, &self.staging.path().join(&name), table, anew)?;
         }
         for table in asked.tables() {
             self.hand_out(&cells, table)?;

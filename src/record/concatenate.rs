@@ -9,14 +9,24 @@ use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Ty
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use std::fs::File;
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 
+/// A text column of which the rows of each source get another text than they have.
+pub(super) struct Anew<'a> {
+    pub column: &'static str,
+    /// In the order of the sources.
+    pub texts: Vec<&'a str>,
+}
+
 /// Writes the rows of `sources`, which have the same columns, as the table `name` into `target`: the same bytes as if
-/// all rows had been written at once. No more than a few row groups are in memory. Without sources there is no file.
+/// all rows had been written at once, with what is given `anew`. No more than a few row groups are in memory. Without
+/// sources there is no file.
 pub(super) fn concatenate(
     sources: &[PathBuf],
     target: &Path,
     name: &str,
+    anew: Option<&Anew<'_>>,
 ) -> Result<(), ResultsError> {
     let Some(first) = sources.first() else {
         return Ok(());
@@ -25,14 +35,22 @@ pub(super) fn concatenate(
     let mut file = TableFile::create(target, name, &fields)?;
     let mut waiting: Vec<Values> = fields.iter().map(Values::new).collect();
     let mut rows = 0;
-    for path in sources {
+    let is_anew = |field: &Field| anew.is_some_and(|anew| field.name() == anew.column);
+    let place = fields.iter().position(is_anew);
+    let texts =
+        anew.iter().flat_map(|anew| anew.texts.iter().copied().map(Some)).chain(repeat(None));
+    for (path, text) in sources.iter().zip(texts) {
         let reader = open(path)?;
         if Field::of_file(&reader) != fields {
             return Err(ResultsError::OtherColumns { path: path.clone() });
         }
         for group in 0..reader.num_row_groups() {
             let group = reader.get_row_group(group).map_err(unreadable(path))?;
-            rows += append(&mut waiting, group.as_ref()).map_err(unreadable(path))?;
+            let added = append(&mut waiting, group.as_ref()).map_err(unreadable(path))?;
+            if let (Some(place), Some(text)) = (place, text) {
+                waiting[place].rewrite(added, text);
+            }
+            rows += added;
             while rows >= GROUP_ROWS {
                 file.write_values(waiting.iter_mut().map(|column| column.take(GROUP_ROWS)))?;
                 rows -= GROUP_ROWS;
@@ -108,6 +126,14 @@ impl Values {
         }
     }
 
+    /// Has the last `rows`, none of them null, hold this text.
+    fn rewrite(&mut self, rows: usize, text: &str) {
+        if let Values::Text(column) = self {
+            let old = column.values.len().saturating_sub(rows);
+            column.values[old..].fill(ByteArray::from(text));
+        }
+    }
+
     fn take(&mut self, rows: usize) -> Values {
         match self {
             Values::Text(column) => Values::Text(column.take(rows)),
@@ -157,6 +183,7 @@ impl<T> Typed<T> {
 mod tests {
     use super::super::column::{Column, count, maybe_count, ratio, text};
     use super::*;
+    use parquet::record::RowAccessor;
     use std::fs;
     use std::ops::Range;
 
@@ -192,8 +219,26 @@ mod tests {
             write(path, ends[0]..ends[1]);
         }
         write(&at("whole"), 0..ends[ends.len() - 1]);
-        concatenate(&parts, &at("joined"), "numbers").unwrap();
+        concatenate(&parts, &at("joined"), "numbers", None).unwrap();
         assert!(fs::read(at("joined")).unwrap() == fs::read(at("whole")).unwrap());
+    }
+
+    #[test]
+    fn a_column_is_given_anew_source_by_source() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        write(&at("a"), 1..3);
+        write(&at("b"), 4..6);
+        let sources = [at("a"), at("b")];
+        let anew = |texts| Anew { column: "name", texts };
+        concatenate(&sources, &at("empty"), "numbers", Some(&anew(vec!["", ""]))).unwrap();
+        concatenate(&sources, &at("as it was"), "numbers", None).unwrap();
+        assert!(fs::read(at("empty")).unwrap() == fs::read(at("as it was")).unwrap());
+        concatenate(&sources, &at("other"), "numbers", Some(&anew(vec!["x", "y"]))).unwrap();
+        let file = open(&at("other")).unwrap();
+        let rows = file.get_row_iter(None).unwrap();
+        let names = rows.map(|row| row.unwrap().get_string(0).unwrap().clone());
+        assert_eq!(names.collect::<Vec<_>>(), ["x", "x", "y", "y"]);
     }
 
     #[test]
@@ -206,10 +251,10 @@ mod tests {
         other.close().unwrap();
         fs::write(at("bad"), "not Parquet").unwrap();
         for name in ["other", "bad"] {
-            let joined = concatenate(&[at("good"), at(name)], &at("joined"), "numbers");
+            let joined = concatenate(&[at("good"), at(name)], &at("joined"), "numbers", None);
             assert!(joined.unwrap_err().to_string().contains(name));
         }
-        concatenate(&[], &at("none"), "numbers").unwrap();
+        concatenate(&[], &at("none"), "numbers", None).unwrap();
         assert!(!at("none").exists());
     }
 }

@@ -67,6 +67,10 @@ impl Field {
         columns.iter().map(field).collect()
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(super) fn physical(&self) -> Physical {
         self.physical
     }

@@ -11,6 +11,9 @@ use super::totals::total;
 use super::{ENGINE_VERSION, Histogram, LoadResult, RunKey, RunResult, Stage};
 use serde_json::{Map, Value};
 
+/// The column of `runs` that names files.
+pub(super) const COMMAND: &str = "command";
+
 /// The columns of `runs`: key, provenance, and all scalar metrics.
 pub fn run_columns() -> Vec<Column<FinishedRun>> {
     let mut columns = metrics::key::<FinishedRun>(|run| &run.key);
@@ -75,7 +78,7 @@ fn provenance() -> Vec<Column<FinishedRun>> {
             |_| ENGINE_VERSION,
         ),
         text(
-            "command",
+            COMMAND,
             "Command that makes the run alone, with its files as they were named; in a sweep, from the folder of the plan.",
             |run: &FinishedRun| &run.key.command,
         ),

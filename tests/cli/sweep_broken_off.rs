@@ -168,6 +168,23 @@ fn gone_on_with_from_another_folder_it_ends_the_same() {
 }
 
 #[test]
+fn gone_on_with_after_files_have_moved_it_names_them_where_they_are() {
+    let bench = with_a_shard();
+    fs::create_dir(bench.path("moved")).unwrap();
+    for name in ["small.wmt", "gather.wmt"] {
+        fs::rename(bench.path(name), bench.path("moved").join(name)).unwrap();
+    }
+    let plan = fs::read_to_string(bench.path("plan.toml")).unwrap();
+    bench.write("plan.toml", plan.replace("*.wmt", "moved/*.wmt"));
+    bench.output(&["sweep", "plan.toml", "-o", "undisturbed-there"]);
+    let before = run_ids(&bench, "results").len();
+    let ran = bench.run(&ARGUMENTS);
+    assert!(ran.stderr.contains(&format!("; {before} of 8 cells had been there")), "{ran:?}");
+    assert!(tables(&bench, "results") == tables(&bench, "undisturbed-there"));
+    assert!(tables(&bench, "results") != tables(&bench, "undisturbed"));
+}
+
+#[test]
 fn ctrl_c_keeps_the_finished_cells_and_says_how_to_go_on() {
     let bench = with_a_shard();
     // It keeps the engine busy until it is interrupted.
