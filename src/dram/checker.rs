@@ -38,7 +38,7 @@ pub struct Violation {
 /// # Panics
 /// If `dram` names no standard: no valid machine has such a channel.
 pub fn check(dram: &Dram, log: &[Command]) -> Vec<Violation> {
-    let standard = Standard::load(&dram.standard).expect("a checked standard");
+    let standard = Standard::of(dram).expect("a checked standard");
     let mut checker = Checker::new(dram, &standard);
     log.iter().flat_map(|command| checker.take(*command)).collect()
 }

@@ -48,7 +48,7 @@ pub struct Constraint {
 /// # Panics
 /// If there is no standard of that name: no valid machine has such a channel.
 pub fn constraints(dram: &Dram) -> Vec<Constraint> {
-    Standard::load(&dram.standard).expect("a checked standard").constraints(dram)
+    Standard::of(dram).expect("a checked standard").constraints(dram)
 }
 
 /// Earliest cycle of each kind of command that a channel plans, in one line of the host's cache.
@@ -244,7 +244,7 @@ impl TimingState {
     pub fn new(dram: &Dram) -> TimingState {
         let shape = Shape::new(dram);
         let table = constraints(dram);
-        let standard = Standard::load(&dram.standard).expect("a checked standard");
+        let standard = Standard::of(dram).expect("a checked standard");
         let grid = std::array::from_fn(|kind| standard.command_grid(CommandKind::ALL[kind]).into());
         let groups = shape.all_groups();
         let mut consequences = vec![Consequences::default(); CommandKind::COUNT * groups];

@@ -2,6 +2,7 @@
 //! comment; `docs/machines.md` is the user's copy of this page.
 
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// A whole machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -307,6 +308,10 @@ pub struct Llc {
 #[serde(deny_unknown_fields)]
 pub struct Dram {
     pub standard: String,
+    /// From where `standard` is a path: from the current directory where it is empty, as it is for a built-in one. No
+    /// part of what the machine is: runs depend on what the file holds, not on where it lies.
+    #[serde(skip)]
+    pub standard_folder: PathBuf,
     pub channels: u32,
     /// Pseudo channels of one channel: each has a data bus, all share the command buses.
     #[serde(default = "one")]

@@ -13,6 +13,7 @@ use super::error::{MachineError, Origin};
 use super::limits::limits_of;
 use super::presets::preset;
 use super::{Machine, preset_text};
+use crate::dram::standard::is_file;
 use crate::registry::nearest;
 
 /// The machine called `name_or_path`: a preset, or a TOML file. A file may name a preset (`base = "li2015"`)
@@ -22,7 +23,7 @@ use crate::registry::nearest;
 /// # Errors
 /// Any [`MachineError`]; each names the key or place, the value and what would be valid.
 pub fn load(name_or_path: &str, overrides: &[String]) -> Result<Machine, MachineError> {
-    draft(name_or_path)?.checked_with(overrides)
+    draft(name_or_path)?.checked_with(overrides, Path::new(""))
 }
 
 /// As [`load`], for the DRAM channels of the machine alone: `change` has them before the overrides, and what
@@ -37,7 +38,7 @@ pub fn load_channels(
 ) -> Result<Machine, MachineError> {
     let mut machine = draft(name_or_path)?.machine;
     change(&mut machine)?;
-    let machine = Draft::new(machine).overridden(overrides)?;
+    let machine = Draft::new(machine).overridden(overrides, Path::new(""))?;
     machine.validate_channels()?;
     Ok(machine)
 }
@@ -63,12 +64,16 @@ pub fn keys() -> Vec<String> {
 }
 
 impl Machine {
-    /// This machine with `overrides`, which are `key=value` and applied in order.
+    /// This machine with `overrides`, which are `key=value` and applied in order; they name files from `folder`.
     ///
     /// # Errors
     /// As [`load`].
-    pub fn with_overrides(self, overrides: &[String]) -> Result<Machine, MachineError> {
-        Draft::new(self).checked_with(overrides)
+    pub fn with_overrides(
+        self,
+        overrides: &[String],
+        folder: &Path,
+    ) -> Result<Machine, MachineError> {
+        Draft::new(self).checked_with(overrides, folder)
     }
 
     /// The machine as a complete TOML file.
@@ -111,20 +116,23 @@ struct Given {
 struct Draft {
     table: Table,
     machine: Machine,
+    /// From where the values that it takes name files.
+    folder: PathBuf,
 }
 
 impl Draft {
     fn new(machine: Machine) -> Self {
-        Self { table: to_table(&machine), machine }
+        Self { table: to_table(&machine), machine, folder: PathBuf::new() }
     }
 
-    fn checked_with(self, overrides: &[String]) -> Result<Machine, MachineError> {
-        let machine = self.overridden(overrides)?;
+    fn checked_with(self, overrides: &[String], folder: &Path) -> Result<Machine, MachineError> {
+        let machine = self.overridden(overrides, folder)?;
         machine.validate()?;
         Ok(machine)
     }
 
-    fn overridden(mut self, overrides: &[String]) -> Result<Machine, MachineError> {
+    fn overridden(mut self, overrides: &[String], folder: &Path) -> Result<Machine, MachineError> {
+        folder.clone_into(&mut self.folder);
         for text in overrides {
             let given = parse_override(text, &mut self.table)?;
             self.set(given)?;
@@ -145,7 +153,13 @@ impl Draft {
         let old = std::mem::replace(slot, given.value.clone());
         match Machine::deserialize(self.table.clone()) {
             Ok(machine) => {
-                self.machine = machine;
+                let old = std::mem::replace(&mut self.machine, machine);
+                let dram = &mut self.machine.dram;
+                dram.standard_folder = match given.key.as_str() {
+                    "dram.standard" if is_file(&dram.standard) => self.folder.clone(),
+                    "dram.standard" => PathBuf::new(),
+                    _ => old.dram.standard_folder,
+                };
                 Ok(())
             }
             Err(error) => Err(MachineError::WrongType {
@@ -223,6 +237,7 @@ fn read_file(path: &Path) -> Result<Draft, MachineError> {
             Draft::new(preset("li2015")?)
         }
     };
+    path.parent().unwrap_or(Path::new("")).clone_into(&mut draft.folder);
     for value in given {
         draft.set(value)?;
     }

@@ -44,7 +44,7 @@ impl Machine {
 }
 
 fn check_channels(dram: &Dram) -> Check {
-    Standard::load(&dram.standard)?.check(dram)?;
+    Standard::of(dram)?.check(dram)?;
     check_queues(dram)
 }
 

@@ -76,7 +76,7 @@ impl RunKey {
 
 /// Results depend on what is in a user's file, not on its path alone.
 fn standard_file(machine: &Machine) -> String {
-    let standard = Standard::load(&machine.dram.standard);
+    let standard = Standard::of(&machine.dram);
     standard.ok().and_then(|s| s.file_text().map(str::to_owned)).unwrap_or_default()
 }
 

@@ -262,6 +262,32 @@ fn cells_that_do_not_fit_are_refused_all_at_once_or_left_out() {
     assert!(ran.stderr.contains("left out: gather on li2015 with "), "{ran:?}");
 }
 
+/// Where it is started from makes no difference, and a file that cannot be read is never what a machine cannot have.
+#[test]
+fn standards_are_named_from_the_folder_of_the_plan() {
+    let bench = bench();
+    fs::create_dir(bench.path("sub")).unwrap();
+    bench.write("sub/own.toml", "name = 'own'\nsummary = ''\nsource = ''\nbase = 'gddr5'\n");
+    bench.write("sub/mine.toml", "base = 'li2015'\n[dram]\nstandard = 'own.toml'");
+    let plan = "skip_unfit = true
+        traces = ['../small.wmt']
+        machines = ['mine.toml', 'li2015']
+        [parameters]
+        'dram.standard' = ['own.toml', 'gddr5']";
+    bench.write("sub/plan.toml", plan);
+    let arguments = |plan| ["sweep", plan, "-o", "results", "--dry-run"];
+    let from_above = bench.run(&arguments("sub/plan.toml"));
+    assert_eq!(from_above.status, Some(0), "{from_above:?}");
+    assert!(from_above.stderr.starts_with("4 cells, "), "{from_above:?}");
+    let mut command = bench.command(&arguments("plan.toml"));
+    let beside = Ran::from(command.current_dir(bench.path("sub")).output().unwrap());
+    assert_eq!(beside.stdout, from_above.stdout);
+    bench.write("sub/plan.toml", plan.replace("own.toml', 'g", "gone.toml', 'g"));
+    bench.refuses(&arguments("sub/plan.toml"), &["failed to read standard sub/gone.toml"]);
+    bench.write("sub/plan.toml", plan.replace("own.toml', 'g", "gddr55', 'g"));
+    bench.refuses(&arguments("sub/plan.toml"), &["`dram.standard` = \"gddr55\" is not valid"]);
+}
+
 #[test]
 fn slips_in_a_plan_are_refused_with_their_place() {
     let bench = bench();

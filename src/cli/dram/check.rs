@@ -102,7 +102,7 @@ struct Report {
 }
 
 fn check(args: &Args, dram: &Dram, log: CommandLogReader) -> anyhow::Result<Report> {
-    let standard = Standard::load(&dram.standard)?;
+    let standard = Standard::of(dram)?;
     let mut checkers: BTreeMap<u16, Checker> = BTreeMap::new();
     let mut report = Report::default();
     for row in log {

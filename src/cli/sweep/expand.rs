@@ -12,6 +12,7 @@ use anyhow::{Context, bail};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use warpmem::dram::standard::StandardError;
 use warpmem::machine::{Machine, MachineError, load, preset_names};
 use warpmem::registry::{PolicyError, nearest};
 use warpmem::sweep::{Case, Plan, PolicyNames};
@@ -84,7 +85,7 @@ pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> anyhow::Result<Expan
     let files: Vec<PathBuf> = files.collect();
     let made: Vec<Vec<Result<Planned<'a>, Problem>>> = setups
         .into_par_iter()
-        .map(|(machine, point)| cells(machine, point, traces, &files))
+        .map(|(machine, point)| cells(machine, point, plan, traces, &files))
         .collect();
     // Of a machine: trace by trace, as `compare` has them.
     let mut made: Vec<Vec<Option<Result<Planned<'a>, Problem>>>> =
@@ -260,10 +261,11 @@ fn overrides(points: &[Point]) -> Vec<String> {
 fn cells<'a>(
     (machine_name, machine): &(String, Machine),
     point: &Point,
+    plan: &Plan,
     traces: &'a [NamedTrace],
     files: &[PathBuf],
 ) -> Vec<Result<Planned<'a>, Problem>> {
-    let machine = machine.clone().with_overrides(&point.overrides.overrides);
+    let machine = machine.clone().with_overrides(&point.overrides.overrides, &plan.folder);
     let machine = machine.map(|mut machine| {
         point.policies.apply(&mut machine);
         machine
@@ -298,7 +300,13 @@ fn cells<'a>(
 
 /// Whether a value is one that this machine cannot have, and not a slip.
 fn does_not_fit(error: &MachineError) -> bool {
-    matches!(error, MachineError::Invalid { .. } | MachineError::Standard(_))
+    matches!(
+        error,
+        MachineError::Invalid { .. }
+            | MachineError::Standard(
+                StandardError::Invalid { .. } | StandardError::Organisation(_)
+            )
+    )
 }
 
 fn label(trace: &NamedTrace, machine: &str, point: &Point) -> String {

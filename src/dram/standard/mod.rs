@@ -107,6 +107,17 @@ impl Standard {
         Ok(Arc::clone(loaded().entry(name_or_path.to_owned()).or_insert(standard)))
     }
 
+    /// The standard of a channel.
+    ///
+    /// # Errors
+    /// As [`Standard::load`].
+    pub fn of(dram: &Dram) -> Result<Arc<Standard>, StandardError> {
+        match is_file(&dram.standard) {
+            true => Standard::load(&dram.standard_folder.join(&dram.standard).to_string_lossy()),
+            false => Standard::load(&dram.standard),
+        }
+    }
+
     /// Names of the built-in standards.
     pub fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|&(name, _)| name)
@@ -223,7 +234,7 @@ impl Standard {
             return file::parse(name_or_path, Path::new(name_or_path), text, base);
         }
         let path = Path::new(name_or_path);
-        if path.extension().is_none_or(|extension| extension != "toml") {
+        if !is_file(name_or_path) {
             return Err(StandardError::Unknown {
                 name: name_or_path.to_owned(),
                 nearest: nearest(name_or_path, Standard::names()).map(str::to_owned),
@@ -259,6 +270,11 @@ impl Standard {
             speeds: BTreeMap::new(),
         }
     }
+}
+
+/// Whether the name of a standard is that of a file.
+pub(crate) fn is_file(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "toml")
 }
 
 /// Below 0 is 0; what would not fit is as long as can be said.

@@ -104,6 +104,7 @@ impl Standard {
         let preset = self.find("speed", &self.speeds, speed)?;
         let clock = Clock { tck_ps: preset.tck_ps, ticks_per_clock: self.ticks_per_clock };
         dram.standard.clone_from(&self.reference);
+        dram.standard_folder.clear();
         dram.dual_command_bus = self.dual_command_bus;
         self.set_organisation(organisation, place, dram)?;
         dram.timing = scaled(&preset.timing, self.ticks_per_clock);

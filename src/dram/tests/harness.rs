@@ -3,6 +3,7 @@
 use crate::dram::scheduler::{Counter, SCHEDULERS, Scene};
 use crate::dram::{Channel, ChannelStatistics, Command, CommandKind, Completion, Request, checker};
 use crate::machine::{Address, Dram, IndexHash, Power, QueueOrganisation, Timing};
+use std::path::PathBuf;
 
 pub const POLICIES: &[&str] = &[
     "fcfs",
@@ -57,6 +58,7 @@ fn address(map: &str) -> Address {
 /// GDDR5 in the manner of Li 2015: separate queues, four bank groups, two data cycles per burst.
 pub fn gddr5() -> Dram {
     Dram {
+        standard_folder: PathBuf::new(),
         standard: "gddr5".to_owned(),
         channels: 6,
         pseudo_channels: 1,

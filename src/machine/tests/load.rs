@@ -3,6 +3,8 @@
 use toml::Value;
 
 use super::*;
+use crate::dram::standard::Standard;
+use std::path::Path;
 
 #[test]
 fn overrides_apply_in_order() {
@@ -34,11 +36,42 @@ fn overrides_apply_in_order() {
 #[test]
 fn a_machine_takes_overrides_as_its_preset_does() {
     let overrides = ["dram.read_queue=128", "dram.page=5", "l1.enabled=false"].map(str::to_owned);
-    let of_machine = preset("li2015").with_overrides(&overrides).unwrap();
+    let here = Path::new("");
+    let of_machine = preset("li2015").with_overrides(&overrides, here).unwrap();
     assert_eq!(of_machine, load("li2015", &overrides).unwrap());
-    let refused = |text: &str| preset("li2015").with_overrides(&[text.to_owned()]);
+    let refused = |text: &str| preset("li2015").with_overrides(&[text.to_owned()], here);
     assert!(refused("dram.read_queue=0").is_err());
     assert!(refused("dram.read_quue=1").is_err());
+}
+
+/// Each of the three folders has a standard of the same name.
+#[test]
+fn a_standard_is_a_file_from_the_folder_of_what_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    for folder in ["machine", "plan"] {
+        let at = dir.path().join(folder);
+        std::fs::create_dir(&at).unwrap();
+        let text =
+            format!("name = \"{folder}\"\nsummary = \"\"\nsource = \"\"\nbase = \"gddr5\"\n");
+        std::fs::write(at.join("own.toml"), text).unwrap();
+    }
+    let file = dir.path().join("machine/mine.toml");
+    std::fs::write(&file, "base = \"li2015\"\n[dram]\nstandard = \"own.toml\"").unwrap();
+    let file = file.to_str().unwrap();
+    let name = |machine: &Machine| Standard::of(&machine.dram).unwrap().name().to_owned();
+    let machine = load(file, &["dram.read_queue=32".to_owned()]).unwrap();
+    assert_eq!(name(&machine), "machine");
+    assert_eq!(machine.dram.standard, "own.toml", "wherever it lies, the machine is the same");
+    let plan = dir.path().join("plan");
+    let overrides = |text: &str| vec![text.to_owned(), "dram.read_queue=16".to_owned()];
+    let of_plan = machine.clone().with_overrides(&overrides("dram.standard=own.toml"), &plan);
+    assert_eq!(name(&of_plan.unwrap()), "plan");
+    let kept = machine.clone().with_overrides(&overrides("dram.page=5"), &plan).unwrap();
+    assert_eq!(name(&kept), "machine");
+    let built_in = machine.with_overrides(&overrides("dram.standard=gddr5"), &plan).unwrap();
+    assert_eq!(name(&built_in), Standard::load("gddr5").unwrap().name());
+    let refused = load(file, &["dram.standard=own.toml".to_owned()]).unwrap_err().to_string();
+    assert!(refused.starts_with("failed to read standard own.toml"), "{refused}");
 }
 
 #[test]
