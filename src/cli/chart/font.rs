@@ -3,6 +3,7 @@
 //! An SVG asks for this font, then for ones that are narrower; what fits here fits there.
 
 use notosans::REGULAR_TTF;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use ttf_parser::Face;
 
@@ -33,6 +34,13 @@ fn advance(character: char) -> f64 {
     let Some(face) = &*FACE else { return UNKNOWN };
     let glyph = face.glyph_index(character).and_then(|glyph| face.glyph_hor_advance(glyph));
     glyph.map_or(UNKNOWN, |advance| f64::from(advance) / f64::from(face.units_per_em()))
+}
+
+/// The letters of a text that the font lacks, each once: a PNG has boxes for them.
+pub fn lacking(text: &str) -> BTreeSet<char> {
+    let Some(face) = &*FACE else { return BTreeSet::new() };
+    let is_lacking = |c: &char| !c.is_control() && face.glyph_index(*c).is_none();
+    text.chars().filter(is_lacking).collect()
 }
 
 /// The text, or as much of its ends as fits in `room` with `…` between.
@@ -77,6 +85,12 @@ mod tests {
             assert!(face.glyph_index(character).is_some(), "{character}");
         }
         assert!(width("wide", 7.0) > width("in", 7.0));
+    }
+
+    #[test]
+    fn letters_that_the_font_lacks_are_known() {
+        assert!(lacking("<svg>\n\tgraph-é-ж-λ…</svg>").is_empty());
+        assert_eq!(lacking("数-日本 日").into_iter().collect::<String>(), "数日本");
     }
 
     #[test]

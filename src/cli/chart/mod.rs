@@ -31,7 +31,8 @@ mod sheet;
 mod stacked;
 
 pub use axis::Axis;
-pub use file::{parse_path, write};
+pub use file::{note_boxes, parse_path, write};
+pub use font::lacking;
 pub use kinds::{Bars, Boxes, HeatMap, Kind, Lines, Scatter, StackedBars, Tails};
 pub use sheet::Sheet;
 
@@ -97,8 +98,8 @@ impl Chart {
     pub fn write_all(&self, folder: &Path) -> anyhow::Result<String> {
         let path = |ending: &str| folder.join(format!("{}.{ending}", self.name));
         let svg = self.svg()?;
-        write(&path("svg"), &svg)?;
-        write(&path("png"), &svg)?;
+        file::save(&path("svg"), &svg)?;
+        file::save(&path("png"), &svg)?;
         self.csv(&path("csv"))?;
         Ok(svg)
     }

@@ -2,6 +2,10 @@
 
 use super::table::Table;
 use crate::cli::chart::Chart;
+use std::collections::HashSet;
+
+/// Names of files are cut to so many characters: a setting may have many parameters.
+const LONGEST: usize = 96;
 
 /// A report.
 pub struct Document {
@@ -96,6 +100,18 @@ impl Section {
 }
 
 impl Document {
+    /// Gives every chart and table a file name of its own: what tells their names apart may be nothing that files have.
+    pub fn name_apart(&mut self) {
+        let mut taken = HashSet::new();
+        for block in self.sections.iter_mut().flat_map(|section| &mut section.blocks) {
+            match block {
+                Block::Table(table) => table.name = own_name(&table.name, &mut taken),
+                Block::Figure(chart) => chart.name = own_name(&chart.name, &mut taken),
+                Block::Text(_) | Block::Warning(_) | Block::Note(_) => {}
+            }
+        }
+    }
+
     fn blocks(&self) -> impl Iterator<Item = &Block> {
         self.sections.iter().flat_map(|section| &section.blocks)
     }
@@ -113,4 +129,13 @@ impl Document {
             _ => None,
         })
     }
+}
+
+/// The name, cut, with a number behind it if that is `taken`.
+fn own_name(name: &str, taken: &mut HashSet<String>) -> String {
+    let cut: String = name.chars().take(LONGEST).collect();
+    let cut = cut.trim_end_matches('-');
+    let numbered = (2..).map(|number| format!("{cut}-{number}"));
+    let mut names = [cut.to_owned()].into_iter().chain(numbered);
+    names.find(|name| taken.insert(name.clone())).unwrap_or_default()
 }

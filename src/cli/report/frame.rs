@@ -15,9 +15,14 @@ pub fn distinct(frame: &DataFrame, column: &str) -> anyhow::Result<Vec<String>> 
 
 /// Whether some value of the column is there and not zero.
 pub fn has_some(frame: &DataFrame, column: &str) -> bool {
+    values(frame, column).iter().any(|value| *value != 0.0)
+}
+
+/// Those values of a column of numbers that are there.
+pub fn values(frame: &DataFrame, column: &str) -> Vec<f64> {
     let values = frame.column(column).ok().and_then(|column| column.cast(&DataType::Float64).ok());
     let values = values.as_ref().and_then(|column| column.f64().ok());
-    values.is_some_and(|values| values.iter().flatten().any(|value| value != 0.0))
+    values.map_or_else(Vec::new, |values| values.iter().flatten().collect())
 }
 
 /// Holds where the text column has one of `values`.

@@ -108,6 +108,7 @@ fn table(table: &Table) -> anyhow::Result<Markup> {
     let link = (csv.len() <= INLINE_CSV).then(|| download(table, &csv));
     let inner = html! {
         div.scroll role="region" aria-label=(table.title) tabindex="0" { (body) }
+        @if let Some(words) = &table.left_out { p.note { (prose(words)) } }
         p.under {
             @if table.rows() > SHOWN_ROWS {
                 "The first " (SHOWN_ROWS) " of " (table.rows()) " rows"

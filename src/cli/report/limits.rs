@@ -2,7 +2,7 @@
 
 use super::document::Prose;
 use super::frame::{distinct, is_one_of};
-use super::study::{POLICY, RATIO, SETTING, Study};
+use super::study::{BESIDE, POLICY, RATIO, SETTING, Study};
 use polars::prelude::*;
 use warpmem_analysis::{Mean, polars};
 
@@ -19,7 +19,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// All where that is few. Of many policies the baseline, and those that differ most from it.
+    /// All where that is few. Of many policies those that differ most from their baselines, and these.
     pub fn of(study: &Study) -> anyhow::Result<Shown> {
         let first = |names: &[String], most: usize| names[..names.len().min(most)].to_vec();
         Ok(Shown {
@@ -49,8 +49,8 @@ impl Shown {
         if cut.is_empty() {
             return None;
         }
-        let words = "; of settings and workloads the first, of policies the baseline and those whose mean \
-                     IPC ratio is farthest from 1. Tables and means are of all runs.";
+        let words = "; of settings and workloads the first, of policies those whose mean IPC ratio is \
+                     farthest from 1, and their baselines. Tables and means are of all runs.";
         Some(Prose::new(format!("Charts show {}{words}", cut.join(", "))))
     }
 }
@@ -69,27 +69,45 @@ pub fn most_different(runs: &DataFrame, most: usize) -> anyhow::Result<Vec<Strin
     Ok(traces)
 }
 
+/// Those that differ most from their baselines, each with these.
 fn policies(study: &Study) -> anyhow::Result<Vec<String>> {
     if study.policies.len() <= POLICIES {
         return Ok(study.policies.clone());
     }
+    let farthest = farthest(study)?;
+    let beside = study.runs.clone().lazy().select([POLICY, BESIDE].map(col));
+    let beside = beside.unique_stable(None, UniqueKeepStrategy::First).collect()?;
+    let [policies, baselines] = [beside.column(POLICY)?.str()?, beside.column(BESIDE)?.str()?];
+    let pairs: Vec<(&str, &str)> =
+        policies.iter().flatten().zip(baselines.iter().flatten()).collect();
+    let with_baselines = |policy: &str| -> Vec<String> {
+        let baselines = pairs.iter().filter(|(of, _)| *of == policy).map(|(_, baseline)| *baseline);
+        let baselines = baselines.filter(|name| study.policies.iter().any(|run| run == name));
+        [policy]
+            .into_iter()
+            .chain(baselines.filter(|name| *name != policy))
+            .map(str::to_owned)
+            .collect()
+    };
+    let (compared, alone): (Vec<_>, Vec<_>) =
+        farthest.iter().map(|policy| with_baselines(policy)).partition(|names| names.len() > 1);
+    let mut kept: Vec<String> = Vec::new();
+    for names in compared.into_iter().chain(alone) {
+        let new: Vec<String> = names.into_iter().filter(|name| !kept.contains(name)).collect();
+        if kept.len() + new.len() <= POLICIES {
+            kept.extend(new);
+        }
+    }
+    Ok(study.policies.iter().filter(|policy| kept.contains(policy)).cloned().collect())
+}
+
+/// The policies by how far their mean IPC ratio is from 1.
+fn farthest(study: &Study) -> anyhow::Result<Vec<String>> {
     const DISTANCE: &str = "distance";
     let distance = (col(RATIO).log(lit(std::f64::consts::E))).abs().max();
-    let farthest = study
-        .means
-        .clone()
-        .lazy()
-        .filter(col("mean").eq(lit(Mean::Geometric.name())))
-        .group_by_stable([col(POLICY)])
-        .agg([distance.alias(DISTANCE)])
-        .sort(
-            [DISTANCE],
-            SortMultipleOptions::default().with_order_descending(true).with_nulls_last(true),
-        )
-        .collect()?;
-    let farthest = distinct(&farthest, POLICY)?;
-    let (base, others): (Vec<String>, Vec<String>) =
-        farthest.into_iter().partition(|policy| study.is_baseline(policy));
-    let kept: Vec<String> = base.into_iter().chain(others).take(POLICIES).collect();
-    Ok(study.policies.iter().filter(|policy| kept.contains(policy)).cloned().collect())
+    let of_mean = col("mean").eq(lit(Mean::Geometric.name()));
+    let means = study.means.clone().lazy().filter(of_mean);
+    let order = SortMultipleOptions::default().with_order_descending(true).with_nulls_last(true);
+    let farthest = means.group_by_stable([col(POLICY)]).agg([distance.alias(DISTANCE)]);
+    distinct(&farthest.sort([DISTANCE], order).collect()?, POLICY)
 }

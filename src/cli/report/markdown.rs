@@ -65,6 +65,9 @@ fn push_table(text: &mut String, table: &Table, plots: &str) -> anyhow::Result<(
             table.name
         )?;
     }
+    if let Some(words) = &table.left_out {
+        write!(text, "\n{}\n", prose(words))?;
+    }
     if table.is_folded {
         text.push_str("\n</details>\n");
     }

@@ -1,5 +1,6 @@
 //! `warpmem report`: what came of runs, as one HTML page or as Markdown with pictures.
 
+mod baselines;
 pub mod document;
 mod frame;
 pub mod html;
@@ -12,6 +13,7 @@ pub mod table;
 mod tests;
 
 use super::baseline::parse_metrics;
+use super::chart::{lacking, note_boxes};
 use super::interrupt::Interrupt;
 use super::output::note;
 use super::progress::bar;
@@ -126,9 +128,16 @@ fn compose(
         document.sections.push(make(study, &shown)?);
         steps.inc(1);
     }
-    let definitions = sections::definitions(&document)?;
-    document.sections.push(definitions);
+    finish(&mut document)?;
     Ok(document)
+}
+
+/// What is about all other sections.
+fn finish(document: &mut Document) -> anyhow::Result<()> {
+    let definitions = sections::definitions(document)?;
+    document.sections.push(definitions);
+    document.name_apart();
+    Ok(())
 }
 
 fn usual_title(study: &Study) -> String {
@@ -202,9 +211,6 @@ impl Outputs {
         steps: &ProgressBar,
         interrupt: &Interrupt,
     ) -> anyhow::Result<Vec<PathBuf>> {
-        if let Some(folder) = &self.plots {
-            write_plots(document, folder, steps, interrupt)?;
-        }
         if let Some(path) = &self.html {
             let page = html::render(document)?;
             staged::write(path, |partial| Ok(fs::write(partial, page)?))?;
@@ -212,6 +218,10 @@ impl Outputs {
         if let (Some(path), Some(plots)) = (&self.markdown, &self.plots) {
             let text = markdown::render(document, &link(path, plots)?)?;
             staged::write(path, |partial| Ok(fs::write(partial, text)?))?;
+        }
+        // Last: a page is not lost with a picture.
+        if let Some(folder) = &self.plots {
+            write_plots(document, folder, steps, interrupt)?;
         }
         Ok([&self.html, &self.markdown, &self.plots].into_iter().flatten().cloned().collect())
     }
@@ -242,12 +252,14 @@ fn write_plots(
     steps.set_message("charts");
     steps.set_length(charts.len() as u64);
     steps.set_position(0);
-    charts.par_iter().try_for_each(|chart| {
+    let lacking = charts.par_iter().map(|chart| {
         interrupt.check("some charts were written")?;
-        chart.write_all(folder)?;
+        let svg = chart.write_all(folder)?;
         steps.inc(1);
-        anyhow::Ok(())
-    })?;
+        anyhow::Ok(lacking(&svg))
+    });
+    let lacking = lacking.collect::<anyhow::Result<Vec<_>>>()?;
+    note_boxes(&lacking.into_iter().flatten().collect());
     document.tables().try_for_each(|table| {
         let csv = table.csv()?;
         staged::write(&folder.join(format!("{}.csv", table.name)), |partial| {

@@ -1,15 +1,13 @@
 //! The runs that a report is about, how they are told apart, and what they are compared with.
 
-use super::frame::{distinct, names};
-use crate::cli::baseline::Baseline;
-use crate::cli::policies::Choice;
-use crate::cli::slots::SLOTS;
-use anyhow::{Context, bail};
+use super::baselines::{Group, usual, varied};
+use super::frame::{distinct, is_one_of, names};
+use super::table::spelled;
+use anyhow::bail;
 use polars::prelude::*;
 use std::path::PathBuf;
-use warpmem::machine::{Machine, load};
 use warpmem_analysis::polars;
-use warpmem_analysis::{COMPARED, CompareOptions, Error, Mean, Results, compare};
+use warpmem_analysis::{COMPARED, CompareOptions, Comparison, Error, Mean, Results, compare};
 
 /// Column of [`Study::runs`]: the policies of the slots that vary, with slashes between.
 pub const POLICY: &str = "policy";
@@ -18,10 +16,17 @@ pub const SETTING: &str = "setting";
 /// Column of [`Study::runs`]: IPC over that of the baseline.
 pub const RATIO: &str = "ipc_ratio";
 
+/// Column of [`Study::runs`]: whether a run is the baseline in the slots that this names.
+pub const IS_BASELINE: &str = "is the baseline";
+/// Column of [`Study::runs`]: the [`POLICY`] of the run that it is compared with.
+pub const BESIDE: &str = "policy of the baseline";
+
 /// Column of `runs` with the parameters set beside the machine's own.
-const OVERRIDES: &str = "overrides";
+pub const OVERRIDES: &str = "overrides";
 /// As a comparison calls runs without any.
-const NO_OVERRIDE: &str = "none";
+pub const NO_OVERRIDE: &str = "none";
+/// Column in which a comparison says that a run is not like its baseline.
+const MIXED: &str = "mixed";
 
 /// What a report is to be about.
 pub struct Question {
@@ -44,22 +49,22 @@ pub struct Study {
     pub mixed: Vec<String>,
     /// Runs that a sweep planned, and how many of them are not here.
     pub planned: (usize, usize),
-    /// Runs of which the baseline was not run on the same workload, machine and parameters.
+    /// Runs that have no run of the baseline beside them.
     pub unmatched: usize,
     /// Slots of which [`POLICY`] is made.
     pub slots: Vec<String>,
-    /// What the runs are compared with, for readers.
-    pub baseline: String,
-    /// The slots that the baseline names, each with its policy.
-    pub baseline_slots: Vec<(String, String)>,
+    /// What runs are compared with, and on which machines.
+    pub baselines: Vec<(String, Vec<String>)>,
     /// Shown beside the IPC in tables of the comparison.
     pub metrics: Vec<String>,
     pub mean: Mean,
     pub settings: Vec<String>,
     pub traces: Vec<String>,
     pub policies: Vec<String>,
-    /// Those that are the baseline in the slots that this names.
-    baselines: Vec<String>,
+    /// Whether overrides are in the names of settings.
+    tells_overrides: bool,
+    /// The slots that the baseline names.
+    named_slots: Vec<String>,
 }
 
 impl Study {
@@ -67,39 +72,62 @@ impl Study {
         let results = Results::open_all(&question.directories)?;
         let all = read_runs(&results)?;
         let slots = varied(&all)?;
+        let groups = match &question.baseline {
+            Some(name) => {
+                vec![Group { baseline: name.clone(), machines: distinct(&all, "machine")? }]
+            }
+            None => usual(&all, &slots)?,
+        };
         let own = || COMPARED.map(str::to_owned).to_vec();
         let metrics = question.metrics.clone().unwrap_or_else(own);
-        let baseline =
-            question.baseline.clone().map_or_else(|| usual_baseline(&all, &slots), Ok)?;
-        let mut options = CompareOptions::new(baseline);
-        options.slots.clone_from(&slots);
-        options.metrics.clone_from(&metrics);
-        options.allow_mixed = question.allow_mixed;
-        // A shard, or a sweep under way, may lack them.
-        options.allow_unmatched = true;
-        let comparison = compare(all.clone().lazy(), &options)?;
+        let options = |group: &Group| {
+            let mut options = CompareOptions::new(&group.baseline);
+            options.slots.clone_from(&slots);
+            options.metrics.clone_from(&metrics);
+            options.allow_mixed = question.allow_mixed;
+            // A shard, or a sweep under way, may lack them.
+            options.allow_unmatched = true;
+            options
+        };
+        let of_group = |group: &Group| {
+            let runs = all.clone().lazy().filter(is_one_of("machine", &group.machines));
+            Ok(compare(runs, &options(group))?)
+        };
+        let first = compare(all.clone().lazy(), &options(&groups[0]))?;
+        let mixed = first.mixed().to_vec();
+        let comparisons = match groups.as_slice() {
+            [_] => vec![first],
+            several => several.iter().map(of_group).collect::<anyhow::Result<Vec<_>>>()?,
+        };
 
-        let tells_settings =
+        let tells_overrides =
             !slots.contains(&OVERRIDES.to_owned()) && all.column(OVERRIDES)?.n_unique()? > 1;
-        let named = |frame: LazyFrame| frame.with_columns(names_of_runs(&slots, tells_settings));
-        let runs = named(beside(comparison.rows(), &all, &slots)).collect()?;
-        let of_baseline = comparison
-            .baseline_slots()
+        let named = |frame: LazyFrame, comparison: &Comparison| {
+            let names = names_of_runs(&slots, tells_overrides, comparison.baseline_slots());
+            frame.with_columns(names)
+        };
+        let rows = comparisons.iter().map(|comparison| {
+            named(beside(comparison.rows(), &all, &slots, !mixed.is_empty()), comparison)
+        });
+        let means = comparisons
             .iter()
-            .map(|(slot, policy)| name_in(slot).eq(lit(policy.as_str())));
-        let of_baseline = runs.clone().lazy().filter(of_baseline.fold(lit(true), Expr::and));
+            .map(|comparison| named(comparison.means().clone().lazy(), comparison));
+        let runs = under_each_other(rows)?;
+        let label = |comparison: &Comparison| comparison.baseline().to_owned();
+        let machines = groups.into_iter().map(|group| group.machines);
+        let named_slots = comparisons[0].baseline_slots().iter().map(|(slot, _)| slot.clone());
         Ok(Study {
-            baselines: distinct(&of_baseline.collect()?, POLICY)?,
-            means: named(comparison.means().clone().lazy()).collect()?,
+            means: under_each_other(means)?,
             settings: distinct(&runs, SETTING)?,
             traces: distinct(&runs, "trace")?,
             policies: distinct(&runs, POLICY)?,
-            baseline: comparison.baseline().to_owned(),
-            baseline_slots: comparison.baseline_slots().to_vec(),
-            mixed: comparison.mixed().to_vec(),
+            named_slots: named_slots.collect(),
             planned: results.planned()?,
-            unmatched: comparison.unmatched(),
+            unmatched: comparisons.iter().map(Comparison::unmatched).sum(),
+            baselines: comparisons.iter().map(label).zip(machines).collect(),
             mean: question.mean,
+            tells_overrides,
+            mixed,
             results,
             runs,
             slots,
@@ -107,21 +135,54 @@ impl Study {
         })
     }
 
-    /// Whether `policy` is the baseline in the slots that this names.
-    pub fn is_baseline(&self, policy: &str) -> bool {
-        self.baselines.iter().any(|baseline| baseline == policy)
+    /// What the runs are compared with, for readers.
+    pub fn baseline(&self) -> String {
+        self.baselines
+            .iter()
+            .map(|(baseline, _)| baseline.as_str())
+            .collect::<Vec<_>>()
+            .join(" or ")
+    }
+
+    /// The same for runs of this machine.
+    pub fn baseline_on(&self, machine: &str) -> &str {
+        let is_of =
+            |(_, machines): &&(String, Vec<String>)| machines.iter().any(|of| of == machine);
+        self.baselines.iter().find(is_of).map_or("", |(baseline, _)| baseline)
+    }
+
+    /// The name of a setting in the column [`SETTING`].
+    pub fn setting(&self, machine: &str, overrides: &str) -> String {
+        match self.tells_overrides && !overrides.is_empty() {
+            true => format!("{machine}: {overrides}"),
+            false => machine.to_owned(),
+        }
+    }
+
+    /// Whether there are runs of several machines.
+    pub fn has_machines(&self) -> bool {
+        self.baselines.iter().map(|(_, machines)| machines.len()).sum::<usize>() > 1
     }
 
     /// The slots that runs and their baseline have to have in common.
     pub fn held_slots(&self) -> impl Iterator<Item = &str> {
-        let is_named = |slot: &&String| self.baseline_slots.iter().any(|(named, _)| named == *slot);
+        let is_named = |slot: &&String| self.named_slots.contains(slot);
         self.slots.iter().filter(move |slot| !is_named(slot)).map(String::as_str)
     }
 
-    /// The baseline where it is a single policy.
-    pub fn only_baseline(&self) -> Option<&str> {
-        let mut found = self.policies.iter().filter(|policy| self.is_baseline(policy));
-        found.next().filter(|_| found.next().is_none()).map(String::as_str)
+    /// Whether runs are compared with such of other overrides.
+    pub fn compares_overrides(&self) -> bool {
+        self.named_slots.iter().any(|slot| slot == OVERRIDES)
+    }
+
+    /// What runs and their baseline have in common: `workload, machine and parameters`.
+    pub fn held(&self) -> String {
+        let parameters = (!self.compares_overrides()).then_some("parameters");
+        let slots = self.held_slots().filter(|slot| *slot != OVERRIDES).map(spelled);
+        let held = ["workload", "machine"].into_iter().chain(parameters).map(str::to_owned);
+        let mut held: Vec<String> = held.chain(slots).collect();
+        let last = held.pop().unwrap_or_default();
+        format!("{} and {last}", held.join(", "))
     }
 
     /// Whether there is nothing to compare.
@@ -142,7 +203,7 @@ impl Study {
     /// differs from its baseline that it should not.
     pub fn keys(&self) -> Vec<&'static str> {
         let setting = (self.settings.len() > 1).then_some(SETTING);
-        let mixed = (!self.mixed.is_empty()).then_some("mixed");
+        let mixed = (!self.mixed.is_empty()).then_some(MIXED);
         setting.into_iter().chain(["trace", POLICY]).chain(mixed).collect()
     }
 
@@ -172,54 +233,42 @@ fn read_runs(results: &Results) -> anyhow::Result<DataFrame> {
     }
 }
 
-/// The slots with more than one policy; where there is none, the overrides if they vary, else the DRAM scheduler.
-fn varied(runs: &DataFrame) -> anyhow::Result<Vec<String>> {
-    let mut varied = Vec::new();
-    for slot in SLOTS.iter().map(|slot| slot.name) {
-        if runs.column(slot)?.n_unique()? > 1 {
-            varied.push(slot.to_owned());
-        }
-    }
-    if varied.is_empty() {
-        let overrides_vary = runs.column(OVERRIDES)?.n_unique()? > 1;
-        let only = if overrides_vary { OVERRIDES } else { SLOTS[0].name };
-        varied.push(only.to_owned());
-    }
-    Ok(varied)
-}
-
-/// As `compare` chooses it: the machine's own policies where they are among the runs', else the first.
-fn usual_baseline(runs: &DataFrame, slots: &[String]) -> anyhow::Result<String> {
-    if slots.iter().any(|slot| slot == OVERRIDES) {
-        let first = distinct(runs, OVERRIDES)?.swap_remove(0);
-        return Ok(if first.is_empty() { NO_OVERRIDE.to_owned() } else { first });
-    }
-    let list = |slot: &String| {
-        let found = SLOTS.iter().find(|known| known.name == slot).context("slots are known")?;
-        Ok(Choice { slot: found, given: distinct(runs, slot)? })
-    };
-    let lists = slots.iter().map(list).collect::<anyhow::Result<Vec<_>>>()?;
-    let machines = distinct(runs, "machine")?;
-    let machines: Vec<Machine> = machines.iter().filter_map(|name| load(name, &[]).ok()).collect();
-    Ok(Baseline::choose(None, &lists, &machines)?.name())
-}
-
-fn names_of_runs(slots: &[String], tells_settings: bool) -> Vec<Expr> {
+/// `baseline` is the policy in each slot that the baseline names.
+fn names_of_runs(
+    slots: &[String],
+    tells_overrides: bool,
+    baseline: &[(String, String)],
+) -> Vec<Expr> {
     let joined = |one: Expr, between: &str, other: Expr| one + lit(between) + other;
-    let policy =
-        slots.iter().map(|slot| name_in(slot)).reduce(|policy, slot| joined(policy, "/", slot));
+    let policy = |name: &dyn Fn(&String) -> Expr| {
+        let names = slots.iter().map(name);
+        names.reduce(|policy, slot| joined(policy, "/", slot)).unwrap_or(lit(""))
+    };
+    let of_baseline = |slot: &String| {
+        let named = baseline.iter().find(|(named, _)| named == slot);
+        named.map_or_else(|| name_in(slot), |(_, policy)| lit(policy.as_str()))
+    };
+    let is_baseline = baseline.iter().map(|(slot, policy)| name_in(slot).eq(lit(policy.as_str())));
     let with_overrides = joined(col("machine"), ": ", col(OVERRIDES));
-    let setting = match tells_settings {
+    let setting = match tells_overrides {
         true => when(has_no_overrides()).then(col("machine")).otherwise(with_overrides),
         false => col("machine"),
     };
-    vec![policy.unwrap_or(lit("")).alias(POLICY), setting.alias(SETTING)]
+    vec![
+        policy(&|slot| name_in(slot)).alias(POLICY),
+        policy(&of_baseline).alias(BESIDE),
+        is_baseline.fold(lit(true), Expr::and).alias(IS_BASELINE),
+        setting.alias(SETTING),
+    ]
 }
 
 /// What a run is called in a slot.
-fn name_in(slot: &str) -> Expr {
+pub fn name_in(slot: &str) -> Expr {
     match slot {
-        OVERRIDES => when(has_no_overrides()).then(lit(NO_OVERRIDE)).otherwise(col(OVERRIDES)),
+        OVERRIDES => {
+            let name = when(has_no_overrides()).then(lit(NO_OVERRIDE)).otherwise(col(OVERRIDES));
+            name.alias(OVERRIDES)
+        }
         slot => col(slot),
     }
 }
@@ -228,15 +277,29 @@ fn has_no_overrides() -> Expr {
     col(OVERRIDES).eq(lit(""))
 }
 
-/// The rows of a comparison with all that is known of their runs.
-fn beside(rows: &DataFrame, runs: &DataFrame, slots: &[String]) -> LazyFrame {
+/// The rows of a comparison with all that is known of their runs, and a column [`MIXED`] where some comparison has it.
+fn beside(rows: &DataFrame, runs: &DataFrame, slots: &[String], is_mixed: bool) -> LazyFrame {
     let is_key = |name: &&str| {
         ["machine", OVERRIDES, "trace"].contains(name) || slots.iter().any(|slot| slot == name)
     };
     let keys: Vec<Expr> = names(rows).filter(is_key).map(col).collect();
     let is_new = |name: &&str| is_key(name) || !rows.schema().contains(name);
     let of_runs: Vec<Expr> = names(runs).filter(is_new).map(col).collect();
+    let unmarked = is_mixed && !rows.schema().contains(MIXED);
+    let mark = unmarked.then(|| lit(NULL).cast(DataType::String).alias(MIXED));
+    let rows = rows.clone().lazy().with_columns(mark.into_iter().collect::<Vec<_>>());
     let mut join = JoinArgs::new(JoinType::Left);
     join.maintain_order = MaintainOrderJoin::Left;
-    rows.clone().lazy().join(runs.clone().lazy().select(of_runs), &keys, &keys, join)
+    rows.join(runs.clone().lazy().select(of_runs), &keys, &keys, join)
+}
+
+/// Frames with the same columns, in the order of the first one's.
+fn under_each_other(frames: impl Iterator<Item = LazyFrame>) -> anyhow::Result<DataFrame> {
+    let mut frames: Vec<LazyFrame> = frames.collect();
+    let columns = match frames.first_mut() {
+        Some(first) => first.collect_schema()?.iter_names().cloned().map(col).collect(),
+        None => Vec::new(),
+    };
+    let frames: Vec<LazyFrame> = frames.into_iter().map(|frame| frame.select(&columns)).collect();
+    Ok(concat(frames, UnionArgs::default())?.collect()?)
 }

@@ -1,5 +1,6 @@
 //! A table of a report: a frame, and how its columns are called and shown.
 
+use super::document::Prose;
 use polars::prelude::{Column, DataFrame};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -17,6 +18,8 @@ pub struct Table {
     pub headings: Vec<Heading>,
     /// Shown only on demand where that can be done.
     pub is_folded: bool,
+    /// Which columns are not in it, and why; stands below it.
+    pub left_out: Option<Prose>,
     frame: DataFrame,
 }
 
@@ -37,7 +40,7 @@ impl Table {
     pub fn new(name: impl Into<String>, title: impl Into<String>, frame: DataFrame) -> Table {
         let headings = frame.columns().iter().map(Heading::of).collect();
         let (name, title) = (name.into(), title.into());
-        Table { name, title, headings, is_folded: false, frame }
+        Table { name, title, headings, is_folded: false, left_out: None, frame }
     }
 
     pub fn folded(mut self) -> Table {

@@ -1,10 +1,10 @@
 //! Reports on more runs than a page can show.
 
-use super::document::{Document, Prose, Section};
+use super::document::{Document, Prose};
 use super::limits::Shown;
-use super::sections::{SECTIONS, definitions};
-use super::study::{Question, Study};
-use super::{html, markdown};
+use super::sections::SECTIONS;
+use super::study::{IS_BASELINE, POLICY, Question, Study};
+use super::{finish, html, markdown};
 use polars::prelude::*;
 use std::fs;
 use tempfile::TempDir;
@@ -56,22 +56,49 @@ fn runs(policies: usize, traces: usize, overrides: &[&str]) -> TempDir {
 }
 
 fn study(directory: &TempDir, baseline: &str) -> Study {
+    open(directory, Some(baseline), false)
+}
+
+fn open(directory: &TempDir, baseline: Option<&str>, allow_mixed: bool) -> Study {
     Study::open(&Question {
         directories: vec![directory.path().to_owned()],
-        baseline: Some(baseline.to_owned()),
+        baseline: baseline.map(str::to_owned),
         metrics: None,
         mean: Mean::Harmonic,
-        allow_mixed: false,
+        allow_mixed,
     })
     .unwrap()
+}
+
+/// Writes the table of runs anew, as `change` makes it of what it is.
+fn rewrite(directory: &TempDir, change: impl Fn(LazyFrame) -> LazyFrame) {
+    let path = directory.path().join("runs.parquet");
+    let changed = change(read_table(&path).unwrap()).collect().unwrap();
+    write_parquet(&changed, &path).unwrap();
+}
+
+/// The runs and others that are like them but for these columns.
+fn with_others(runs: LazyFrame, others: &[Expr]) -> LazyFrame {
+    let own_id = (lit("other") + col("run_id")).alias("run_id");
+    let others = runs.clone().with_columns([&[own_id], others].concat());
+    concat([runs, others], UnionArgs::default()).unwrap()
+}
+
+/// Whether runs of this name are what others are compared with.
+fn is_baseline(study: &Study, policy: &str) -> bool {
+    let its = study.runs.clone().lazy().filter(col(POLICY).eq(lit(policy)));
+    its.collect().unwrap().column(IS_BASELINE).unwrap().bool().unwrap().all()
+}
+
+fn page(study: &Study) -> String {
+    markdown::render(&document(study, &Shown::of(study).unwrap()), "p").unwrap()
 }
 
 fn document(study: &Study, shown: &Shown) -> Document {
     let sections = SECTIONS.map(|make| make(study, shown).unwrap());
     let (title, lead) = ("Many".to_owned(), shown.left_out(study).into_iter().collect());
     let mut document = Document { title, lead, sections: sections.into() };
-    let last: Section = definitions(&document).unwrap();
-    document.sections.push(last);
+    finish(&mut document).unwrap();
     document
 }
 
@@ -161,7 +188,7 @@ fn runs_of_the_machine_as_it_is_are_the_baseline_called_none() {
     write_parquet(&with_all.collect().unwrap(), &path).unwrap();
     let study = study(&directory, "none");
     assert_eq!(study.policies, ["none", "dram.read_queue=64"]);
-    assert!(study.is_baseline("none") && !study.is_baseline("dram.read_queue=64"));
+    assert!(is_baseline(&study, "none") && !is_baseline(&study, "dram.read_queue=64"));
     let text = markdown::render(&document(&study, &Shown::of(&study).unwrap()), "p").unwrap();
     assert!(
         text.contains("| machine | dram.read\\_queue | 32 | 64 | 1.000 | 1.000 | 0.0 |"),
@@ -173,8 +200,8 @@ fn runs_of_the_machine_as_it_is_are_the_baseline_called_none() {
 fn a_slash_in_an_override_does_not_part_its_name() {
     let directory = runs(1, 2, &["dram.standard=a/x.toml", "dram.standard=a/y.toml"]);
     let study = study(&directory, "dram.standard=a/x.toml");
-    assert!(study.is_baseline("dram.standard=a/x.toml"));
-    assert!(!study.is_baseline("dram.standard=a/y.toml"));
+    assert!(is_baseline(&study, "dram.standard=a/x.toml"));
+    assert!(!is_baseline(&study, "dram.standard=a/y.toml"));
 }
 
 #[test]
@@ -189,8 +216,8 @@ fn a_policy_is_the_baseline_in_the_slot_that_this_names() {
     let both = concat([twice, other], UnionArgs::default()).unwrap();
     write_parquet(&both.collect().unwrap(), &path).unwrap();
     let study = study(&directory, "dram_scheduler=policy-0");
-    assert!(study.is_baseline("policy-0/warp_scheduler"));
-    assert!(!study.is_baseline("policy-1/policy-0"));
+    assert!(is_baseline(&study, "policy-0/warp_scheduler"));
+    assert!(!is_baseline(&study, "policy-1/policy-0"));
     assert_eq!(study.held_slots().collect::<Vec<_>>(), ["warp_scheduler"]);
 }
 
@@ -222,4 +249,114 @@ fn runs_without_their_baseline_have_no_ratio_and_the_page_says_so() {
 
     let whole = self::study(&runs(2, 3, &[""]), "policy-0");
     assert!(whole.unmatched == 0 && !whole.is_uneven().unwrap());
+}
+
+#[test]
+fn a_policy_of_a_machines_own_is_no_difference_between_policies() {
+    let directory = runs(2, 2, &[""]);
+    let other = [lit("other").alias("machine"), lit("lrr").alias("warp_scheduler")];
+    rewrite(&directory, |runs| with_others(runs, &other));
+    let study = open(&directory, None, false);
+    assert_eq!(study.slots, ["dram_scheduler"]);
+    assert_eq!(study.policies, ["policy-0", "policy-1"]);
+    assert_eq!(study.unmatched, 0);
+    let text = page(&study);
+    assert!(
+        text.contains(
+            "By machine, the warp scheduler is `warp_scheduler` on `machine`; `lrr` on `other`"
+        ),
+        "{text}"
+    );
+}
+
+/// The other machine is half as fast, has other values, and is told apart.
+#[test]
+fn parameters_are_those_of_a_machine() {
+    let directory = runs(2, 2, &["dram.read_queue=16", "dram.read_queue=64"]);
+    let other = [
+        lit("other").alias("machine"),
+        (lit(0.5) * col("ipc_thread")).alias("ipc_thread"),
+        col("parameters").str().replace_all(lit("16"), lit("8"), true).alias("parameters"),
+    ];
+    rewrite(&directory, |runs| with_others(runs, &other));
+    let study = study(&directory, "policy-0");
+    let text = page(&study);
+    for row in [
+        "| policy-1 | machine | dram.read\\_queue | 16 | 64 | 2.000 | 2.000 | 0.0 |",
+        "| policy-1 | other | dram.read\\_queue | 8 | 64 | 2.000 | 2.000 | 0.0 |",
+    ] {
+        assert!(text.contains(row), "{row}: {text}");
+    }
+    assert!(text.contains("p/parameter-dram-read-queue-other.svg"), "{text}");
+}
+
+#[test]
+fn runs_without_the_reference_in_the_first_setting_are_in_no_curve() {
+    let directory = runs(2, 2, &["dram.read_queue=16", "dram.read_queue=64"]);
+    let missing = col("run_id").neq(lit("dram.read_queue=16-0-0"));
+    rewrite(&directory, |runs| runs.filter(missing.clone()));
+    let text = page(&study(&directory, "policy-0"));
+    let note = "3 of 7 runs on `machine` are in no mean: there is no run of `policy-0` in the first setting beside them";
+    assert!(text.contains(note), "{text}");
+}
+
+#[test]
+fn of_many_policies_of_two_slots_those_that_differ_stay_with_their_baselines() {
+    let directory = runs(9, 1, &[""]);
+    let slow = [col("dram_scheduler").alias("warp_scheduler"), lit("slow").alias("dram_scheduler")];
+    rewrite(&directory, |runs| runs.with_columns(&slow));
+    let fast = [
+        lit("fast").alias("dram_scheduler"),
+        when(col("warp_scheduler").eq(lit("policy-4")))
+            .then(lit(9.0) * col("ipc_thread"))
+            .otherwise(lit(2.0) * col("ipc_thread"))
+            .alias("ipc_thread"),
+    ];
+    rewrite(&directory, |runs| with_others(runs, &fast));
+    let shown = Shown::of(&study(&directory, "slow")).unwrap();
+    let holds = |name: &str| shown.policies.iter().any(|policy| policy == name);
+    assert!(holds("fast/policy-4") && holds("slow/policy-4"), "{:?}", shown.policies);
+    assert_eq!(shown.policies.iter().filter(|name| name.starts_with("fast/")).count(), 4);
+    assert_eq!(shown.policies.len(), 8);
+}
+
+#[test]
+fn charts_and_tables_have_file_names_of_their_own_that_files_can_have() {
+    let many = (0..40).map(|number| format!("some.parameter_{number}={number}"));
+    let many = many.collect::<Vec<_>>().join("; ");
+    let directory = runs(2, 1, &["x.y=a<b", "x.y=a>b", &many]);
+    let study = study(&directory, "policy-0");
+    let document = document(&study, &Shown::of(&study).unwrap());
+    let charts = document.charts().map(|chart| chart.name.clone());
+    let mut names: Vec<String> =
+        charts.chain(document.tables().map(|table| table.name.clone())).collect();
+    assert!(names.iter().all(|name| name.len() <= 100), "{names:?}");
+    let count = names.len();
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), count, "{names:?}");
+}
+
+#[test]
+fn a_workload_may_be_called_like_the_mean() {
+    let directory = runs(2, 2, &[""]);
+    let is_first = col("trace").eq(lit("trace-000"));
+    let name = when(is_first).then(lit("harmonic mean")).otherwise(col("trace")).alias("trace");
+    rewrite(&directory, |runs| runs.with_columns([name.clone()]));
+    let text = page(&study(&directory, "policy-0"));
+    assert!(text.contains("| the harmonic mean |") && text.contains("| harmonic mean |"), "{text}");
+}
+
+#[test]
+fn machines_of_one_name_are_told_apart_by_their_parameters() {
+    let directory = runs(2, 2, &[""]);
+    let of_first =
+        when(col("trace").eq(lit("trace-000")).and(col("dram_scheduler").eq(lit("policy-0"))));
+    let parameters = of_first
+        .then(lit("{\"dram.read_queue\":16}"))
+        .otherwise(lit("{\"dram.read_queue\":64}"))
+        .alias("parameters");
+    rewrite(&directory, |runs| runs.with_columns([parameters.clone()]));
+    let text = page(&open(&directory, Some("policy-0"), true));
+    assert!(text.contains("| dram.read\\_queue | 16 or 64 |"), "{text}");
 }

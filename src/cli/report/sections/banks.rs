@@ -3,7 +3,7 @@
 use super::super::document::{Prose, Section};
 use super::super::frame::{is_one_of, joined};
 use super::super::limits::{Shown, most_different};
-use super::super::study::{POLICY, RATIO, Study};
+use super::super::study::{IS_BASELINE, POLICY, RATIO, Study};
 use super::scopes;
 use crate::cli::chart::{Axis, Chart, HeatMap, Kind};
 use polars::prelude::*;
@@ -24,7 +24,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let banks = bank_map(study.results.table("banks")?)?;
     let mut left_out = 0;
     for scope in scopes(study, shown)? {
-        let runs = telling(study, &scope.runs)?;
+        let runs = telling(&scope.runs)?;
         left_out += scope.runs.height() - runs.height();
         let panel = (col("trace") + lit(": ") + col(POLICY)).alias(RUN);
         let names = runs.lazy().select([col("run_id"), panel]);
@@ -69,13 +69,11 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
 const RUN: &str = "run";
 
 /// Of the workloads whose IPC differs most, the runs of the baseline and of the fastest and the slowest policy.
-fn telling(study: &Study, runs: &DataFrame) -> anyhow::Result<DataFrame> {
+fn telling(runs: &DataFrame) -> anyhow::Result<DataFrame> {
     let traces = most_different(runs, TRACES)?;
     let of_trace = |value: Expr| value.over([col("trace")]);
     let is_extreme =
         col(RATIO).eq(of_trace(col(RATIO).max())?).or(col(RATIO).eq(of_trace(col(RATIO).min())?));
-    let baselines: Vec<String> =
-        study.policies.iter().filter(|policy| study.is_baseline(policy)).cloned().collect();
-    let is_telling = is_one_of(POLICY, &baselines).or(is_extreme);
+    let is_telling = col(IS_BASELINE).or(is_extreme);
     Ok(runs.clone().lazy().filter(is_one_of("trace", &traces).and(is_telling)).collect()?)
 }

@@ -22,9 +22,9 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
         let (x, y) =
             (Axis::new("BLP", "banks"), Axis::new("row locality", "requests / activation"));
         let scatter = Scatter::new("blp", "row_locality", POLICY, x, y).group("trace");
-        let (scatter, arrows) = match study.only_baseline() {
+        let (scatter, arrows) = match scope.only_baseline()? {
             Some(baseline) => (
-                scatter.arrows_from(baseline),
+                scatter.arrows_from(&baseline),
                 format!(" Arrows lead from {baseline} to the other policies of the workload."),
             ),
             None => (scatter, String::new()),

@@ -16,10 +16,10 @@ mod what_was_run;
 pub use definitions::definitions;
 pub use what_was_run::counted;
 
-use super::document::Section;
-use super::frame::has_some;
+use super::document::{Prose, Section};
+use super::frame::{distinct, has_some, values};
 use super::limits::Shown;
-use super::study::Study;
+use super::study::{IS_BASELINE, POLICY, Study};
 use super::table::Table;
 use polars::prelude::*;
 use warpmem_analysis::polars;
@@ -47,16 +47,30 @@ pub const SECTIONS: [MakeSection; 11] = [
 struct Scope {
     runs: DataFrame,
     setting: String,
+    /// What its runs are compared with, for readers.
+    baseline: String,
     /// ` on li2015`
     on: String,
     file: String,
 }
 
+impl Scope {
+    /// The policy of the baseline where there is one alone.
+    fn only_baseline(&self) -> anyhow::Result<Option<String>> {
+        let of_baseline = self.runs.clone().lazy().filter(col(IS_BASELINE)).collect()?;
+        let mut found = distinct(&of_baseline, POLICY)?;
+        Ok(found.pop().filter(|_| found.is_empty()))
+    }
+}
+
 fn scopes(study: &Study, shown: &Shown) -> anyhow::Result<Vec<Scope>> {
     let scope = |setting: &String| {
         let is_only = study.settings.len() == 1;
+        let runs = shown.runs(study, setting).collect()?;
+        let machine = distinct(&runs, "machine")?.pop().unwrap_or_default();
         Ok(Scope {
-            runs: shown.runs(study, setting).collect()?,
+            runs,
+            baseline: study.baseline_on(&machine).to_owned(),
             on: format!(" on {setting}"),
             file: if is_only { String::new() } else { format!("-{}", file_name(setting)) },
             setting: setting.clone(),
@@ -71,9 +85,31 @@ fn file_name(text: &str) -> String {
     words.collect::<Vec<_>>().join("-").to_ascii_lowercase()
 }
 
-/// A row per run, with these columns of `runs` as far as they are there and say something.
+/// A row per run, with these columns of `runs` as far as they say something; below stands which do not.
 fn run_table(study: &Study, name: &str, title: &str, columns: &[&str]) -> anyhow::Result<Table> {
-    let present = columns.iter().copied().filter(|column| has_some(&study.runs, column));
+    let (present, rest): (Vec<&str>, Vec<&str>) =
+        columns.iter().partition(|column| has_some(&study.runs, column));
+    let (unknown, zero): (Vec<&str>, Vec<&str>) =
+        rest.iter().partition(|column| values(&study.runs, column).is_empty());
     let columns: Vec<&str> = study.keys().into_iter().chain(present).collect();
-    Ok(Table::new(name, title, study.runs.select(columns)?))
+    let mut table = Table::new(name, title, study.runs.select(columns)?);
+    table.left_out = left_out(&zero, &unknown);
+    Ok(table)
+}
+
+/// Columns that are 0 in all runs, and those that none has.
+fn left_out(zero: &[&str], unknown: &[&str]) -> Option<Prose> {
+    let prose = Prose::new("Left out are ");
+    Some(match (zero, unknown) {
+        ([], []) => return None,
+        (zero, []) => prose.codes(zero.iter().copied()).words(", 0 in every run."),
+        ([], unknown) => {
+            prose.codes(unknown.iter().copied()).words(", without a value in every run.")
+        }
+        (zero, unknown) => prose
+            .codes(zero.iter().copied())
+            .words(", 0 in every run, and ")
+            .codes(unknown.iter().copied())
+            .words(", without a value in every run."),
+    })
 }

@@ -44,9 +44,18 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
 
 fn introduction(study: &Study) -> Prose {
     let mean = study.mean.name();
-    Prose::new("The IPC ratio is the thread IPC of a run over that of ")
-        .code(&study.baseline)
-        .words(" on the same workload, machine and parameters: above 1 is faster. Charts and the tables per workload show the ")
+    let mut prose = Prose::new("The IPC ratio is the thread IPC of a run over that of ");
+    for (at, (baseline, machines)) in study.baselines.iter().enumerate() {
+        prose = if at > 0 { prose.words("; ") } else { prose }.code(baseline);
+        if study.baselines.len() > 1 {
+            prose = prose.words(" on ").codes(machines);
+        }
+    }
+    let same = if study.baselines.len() > 1 { ", with the same " } else { " with the same " };
+    prose
+        .words(same)
+        .words(study.held())
+        .words(": above 1 is faster. Charts and the tables per workload show the ")
         .words(mean)
         .words(" mean over workloads; the first table has all three. Means of other metrics are arithmetic. A value that does not exist (–) is left out of a mean.")
 }
@@ -67,8 +76,10 @@ fn missing((planned, missing): (usize, usize)) -> Prose {
 fn unmatched(study: &Study) -> Prose {
     let runs = counted(study.runs.height(), "run");
     Prose::new(format!("{} of {runs} have no run of ", study.unmatched))
-        .code(&study.baseline)
-        .words(" beside them, on the same workload, machine and parameters: they have no IPC ratio and are in no mean of it. Run what is missing, or name another ")
+        .code(study.baseline())
+        .words(" beside them, with the same ")
+        .words(study.held())
+        .words(": they have no IPC ratio and are in no mean of it. Run what is missing, or name another ")
         .code("--baseline")
         .words(".")
 }
@@ -79,8 +90,13 @@ fn uneven() -> Prose {
     )
 }
 
+/// What rows and bars of the mean are called; no workload is.
 fn mean_name(study: &Study) -> String {
-    format!("{} mean", study.mean.name())
+    let mut name = format!("{} mean", study.mean.name());
+    while study.traces.contains(&name) {
+        name.insert_str(0, "the ");
+    }
+    name
 }
 
 /// The means that the report prefers, as rows of runs of a workload of this name.
@@ -96,12 +112,12 @@ fn chart(study: &Study, shown: &Shown, scope: &Scope) -> anyhow::Result<Chart> {
     let runs = scope.runs.clone().lazy().select(columns.clone());
     let data = concat([runs, means.select(columns)], UnionArgs::default())?.collect()?;
     let bars =
-        Bars::new("trace", POLICY, RATIO, Axis::new(format!("IPC over {}", study.baseline), ""));
+        Bars::new("trace", POLICY, RATIO, Axis::new(format!("IPC over {}", scope.baseline), ""));
     let bars = bars.set_apart([mean_name(study)]).reference(1.0);
     let caption = format!(
         "Thread IPC of each workload{} over that with {}; at the right the {}.",
         scope.on,
-        study.baseline,
+        scope.baseline,
         mean_name(study)
     );
     Ok(Chart::new(
@@ -122,7 +138,7 @@ fn means(study: &Study) -> anyhow::Result<Table> {
     let keys =
         if study.settings.len() > 1 { vec![col(SETTING), col(POLICY)] } else { vec![col(POLICY)] };
     let frame = study.means.clone().lazy().group_by_stable(keys).agg(columns).collect()?;
-    let title_of_table = format!("Means over workloads, against {}", study.baseline);
+    let title_of_table = format!("Means over workloads, against {}", study.baseline());
     let mut table = Table::new("means", title_of_table, frame);
     for mean in MEANS {
         let definition = format!("{} mean over workloads of the IPC ratio.", capitalised(mean));
@@ -131,7 +147,7 @@ fn means(study: &Study) -> anyhow::Result<Table> {
     table.describe(
         "workloads",
         "",
-        "Workloads with an IPC ratio, over which the means are taken.",
+        "Workloads with an IPC ratio: the means of the ratio are over these, the mean of another metric is over the workloads in which that exists.",
         0,
     );
     Ok(table)
@@ -153,7 +169,7 @@ fn ratios(study: &Study) -> anyhow::Result<Table> {
     let keys: Vec<Expr> =
         study.keys().into_iter().filter(|key| ![POLICY, "mixed"].contains(key)).map(col).collect();
     let frame = both.group_by_stable(keys).agg(columns).collect()?;
-    let title = format!("IPC over that of {}, per workload", study.baseline);
+    let title = format!("IPC over that of {}, per workload", study.baseline());
     Ok(Table::new("ipc-ratios", title, frame).of_metric(RATIO))
 }
 

@@ -1,9 +1,9 @@
 //! Machines, workloads and policies, and how to run each again.
 
 use crate::cli::report::document::{Prose, Section};
-use crate::cli::report::frame::{distinct, is_one_of};
+use crate::cli::report::frame::distinct;
 use crate::cli::report::limits::Shown;
-use crate::cli::report::study::{SETTING, Study};
+use crate::cli::report::study::{OVERRIDES, Study, name_in};
 use crate::cli::report::table::{Table, spelled};
 use crate::cli::slots::SLOTS;
 use anyhow::Context;
@@ -12,13 +12,14 @@ use serde_json::{Map, Value};
 use warpmem_analysis::polars;
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
+    let setups = setups(study)?;
     let section = Section::new("runs", "What was run").text(summary(study)?);
     let section =
         if study.slots.len() < SLOTS.len() { section.text(held(study)?) } else { section };
     Ok(section
-        .table(machines(study)?)
+        .table(machines(&setups)?)
         .table(workloads(study)?)
-        .table(parameters(study, shown)?)
+        .table(parameters(study, &setups, shown)?)
         .table(commands(study)?))
 }
 
@@ -32,8 +33,12 @@ fn summary(study: &Study) -> anyhow::Result<Prose> {
         .codes(versions)
         .words(".");
     for slot in &study.slots {
-        let policies = distinct(&study.runs, slot)?;
-        let count = counted(policies.len(), &spelled(slot));
+        let policies =
+            distinct(&study.runs.clone().lazy().select([name_in(slot)]).collect()?, slot)?;
+        let count = match slot.as_str() {
+            OVERRIDES => format!("{} of parameters", counted(policies.len(), "setting")),
+            slot => counted(policies.len(), &spelled(slot)),
+        };
         prose = prose.words(format!(" {count}: ")).codes(policies).words(".");
     }
     let seeds = study.runs.column("seed")?;
@@ -41,7 +46,7 @@ fn summary(study: &Study) -> anyhow::Result<Prose> {
     let seeds: Vec<String> = seeds.i64()?.iter().flatten().map(|seed| seed.to_string()).collect();
     Ok(match seeds.is_empty() {
         true => {
-            prose.words(" No policy draws numbers, so that the same command gives the same run.")
+            prose.words(" What policies draw at random is the same each time: the same command gives the same run.")
         }
         false => prose.words(" Seeds: ").codes(seeds).words("."),
     })
@@ -56,17 +61,34 @@ pub fn counted(count: usize, what: &str) -> String {
     }
 }
 
-/// Policies of the slots that do not vary.
+/// Policies of the slots that are not compared: one in all runs, or one for each machine.
 fn held(study: &Study) -> anyhow::Result<Prose> {
-    let mut prose = Prose::new("The same in all runs:");
+    let is_compared = |name: &str| study.slots.iter().any(|slot| slot == name);
+    let (mut same, mut of_machines) = (Prose::new("The same in all runs:"), Prose::default());
     let mut between = " ";
-    for slot in SLOTS
-        .iter()
-        .map(|slot| slot.name)
-        .filter(|name| !study.slots.iter().any(|slot| slot == name))
-    {
-        prose = prose.words(between).words(spelled(slot) + " ").codes(distinct(&study.runs, slot)?);
+    for slot in SLOTS.iter().map(|slot| slot.name).filter(|name| !is_compared(name)) {
+        let policies = distinct(&study.runs, slot)?;
+        if policies.len() > 1 {
+            of_machines = own(study, slot, of_machines)?;
+            continue;
+        }
+        same = same.words(between).words(spelled(slot) + " ").codes(policies);
         between = ", ";
+    }
+    same = same.words(".");
+    same.0.extend(of_machines.0);
+    Ok(same)
+}
+
+/// A sentence more: the policy of each machine in the slot.
+fn own(study: &Study, slot: &str, prose: Prose) -> anyhow::Result<Prose> {
+    let mut prose = prose.words(format!(" By machine, the {} is ", spelled(slot)));
+    let machines = distinct(&study.runs, "machine")?;
+    for (at, machine) in machines.iter().enumerate() {
+        let runs = study.runs.clone().lazy().filter(col("machine").eq(lit(machine.as_str())));
+        let policies = distinct(&runs.collect()?, slot)?;
+        let between = if at > 0 { "; " } else { "" };
+        prose = prose.words(between).codes(policies).words(" on ").code(machine);
     }
     Ok(prose.words("."))
 }
@@ -152,39 +174,71 @@ fn number(parameters: &Map<String, Value>, key: &str) -> Option<f64> {
     parameters.get(key)?.as_f64()
 }
 
-/// A row per machine and set of overrides.
-fn machines(study: &Study) -> anyhow::Result<Table> {
-    let keys = [col("machine"), col("overrides")];
-    let settings = study
-        .runs
-        .clone()
-        .lazy()
-        .group_by_stable(keys)
-        .agg([len().alias("runs"), col("parameters").first()]);
-    let settings = settings.collect()?;
-    let parameters = settings.column("parameters")?.str()?.iter().map(parsed);
-    let parameters = parameters.collect::<anyhow::Result<Vec<_>>>()?;
+/// What some of the runs were made with.
+struct Setup {
+    machine: String,
+    overrides: String,
+    /// Without the policies.
+    parameters: Map<String, Value>,
+    runs: u32,
+}
+
+/// Those of the runs in the order of their first appearance.
+fn setups(study: &Study) -> anyhow::Result<Vec<Setup>> {
+    let keys = ["machine", OVERRIDES, "parameters"].map(col);
+    let runs = study.runs.clone().lazy().group_by_stable(keys).agg([len().alias("runs")]);
+    let runs = runs.collect()?;
+    let text = |name: &str, row: usize| -> anyhow::Result<String> {
+        Ok(runs.column(name)?.str()?.get(row).unwrap_or_default().to_owned())
+    };
+    let counts = runs.column("runs")?.u32()?;
+    let mut setups: Vec<Setup> = Vec::new();
+    for (row, count) in counts.iter().enumerate() {
+        let (machine, overrides) = (text("machine", row)?, text(OVERRIDES, row)?);
+        let parameters = parsed(&text("parameters", row)?)?;
+        let runs = count.unwrap_or_default();
+        let is_alike = |setup: &&mut Setup| {
+            (&setup.machine, &setup.overrides, &setup.parameters)
+                == (&machine, &overrides, &parameters)
+        };
+        match setups.iter_mut().find(is_alike) {
+            Some(setup) => setup.runs += runs,
+            None => setups.push(Setup { machine, overrides, parameters, runs }),
+        }
+    }
+    Ok(setups)
+}
+
+/// Parameters without the policies, which are compared.
+fn parsed(text: &str) -> anyhow::Result<Map<String, Value>> {
+    let text = if text.is_empty() { "{}" } else { text };
+    let parameters: Map<String, Value> = serde_json::from_str(text)
+        .context("the column `parameters` of `runs` is not a JSON object")?;
+    Ok(parameters.into_iter().filter(|(key, _)| !key.starts_with("policy.")).collect())
+}
+
+/// A row per machine, overrides and parameters.
+fn machines(setups: &[Setup]) -> anyhow::Result<Table> {
     let standard =
         |p: &Map<String, Value>| p.get("dram.standard").and_then(Value::as_str).map(str::to_owned);
-    let standards: Vec<Option<String>> = parameters.iter().map(standard).collect();
-    let mut frame = settings.drop("parameters")?;
-    frame.with_column(Column::new("DRAM standard".into(), standards))?;
+    let standards = setups.iter().map(|setup| standard(&setup.parameters));
+    let mut frame = df!(
+        "machine" => setups.iter().map(|setup| setup.machine.as_str()).collect::<Vec<_>>(),
+        OVERRIDES => setups.iter().map(|setup| setup.overrides.as_str()).collect::<Vec<_>>(),
+        "runs" => setups.iter().map(|setup| setup.runs).collect::<Vec<_>>(),
+        "DRAM standard" => standards.collect::<Vec<_>>(),
+    )?;
     for Figure { title, of, .. } in &FIGURES {
-        let values: Vec<Option<f64>> = parameters.iter().map(of).collect();
+        let values: Vec<Option<f64>> = setups.iter().map(|setup| of(&setup.parameters)).collect();
         frame.with_column(Column::new((*title).into(), values))?;
     }
     let mut table = Table::new("machines", "Machines", frame);
     for Figure { title, unit, definition, .. } in &FIGURES {
         table.describe(title, unit, definition, 0);
     }
-    table.describe("runs", "", "Runs on this machine with these overrides.", 0);
+    table.describe("runs", "", "Runs on this machine with these overrides and parameters.", 0);
     table.describe("peak bandwidth", "GB/s", FIGURES[8].definition, 1);
     Ok(table)
-}
-
-fn parsed(parameters: Option<&str>) -> anyhow::Result<Map<String, Value>> {
-    let text = parameters.unwrap_or("{}");
-    serde_json::from_str(text).context("the column `parameters` of `runs` is not a JSON object")
 }
 
 /// A row per trace. What a trace holds is the same in all its runs.
@@ -197,32 +251,43 @@ fn workloads(study: &Study) -> anyhow::Result<Table> {
     Ok(Table::new("workloads", "Workloads", frame))
 }
 
-/// A row per parameter, a column per machine.
-fn parameters(study: &Study, shown: &Shown) -> anyhow::Result<Table> {
-    let of_settings = study.runs.clone().lazy().filter(is_one_of(SETTING, &shown.settings));
-    let of_settings =
-        of_settings.group_by_stable([col(SETTING)]).agg([col("parameters").first()]).collect()?;
-    let names = distinct(&of_settings, SETTING)?;
-    let all = of_settings.column("parameters")?.str()?.iter().map(parsed);
-    let all = all.collect::<anyhow::Result<Vec<_>>>()?;
-    let is_machines = |key: &&String| !key.starts_with("policy.") && *key != "name";
-    let mut keys: Vec<&String> = all.iter().flat_map(Map::keys).filter(is_machines).collect();
+/// A row per parameter, a column per setting.
+fn parameters(study: &Study, setups: &[Setup], shown: &Shown) -> anyhow::Result<Table> {
+    let mut keys: Vec<&String> = setups.iter().flat_map(|setup| setup.parameters.keys()).collect();
+    keys.retain(|key| *key != "name");
     keys.sort();
     keys.dedup();
-    let value = |parameters: &Map<String, Value>, key: &String| match parameters.get(key) {
-        Some(Value::String(text)) => Some(text.clone()),
-        other => other.map(Value::to_string),
-    };
     let mut columns = vec![Column::new(
         "parameter".into(),
         keys.iter().map(|key| key.as_str()).collect::<Vec<_>>(),
     )];
-    for (name, parameters) in names.iter().zip(&all) {
-        let values: Vec<Option<String>> = keys.iter().map(|key| value(parameters, key)).collect();
-        columns.push(Column::new(name.as_str().into(), values));
+    for setting in &shown.settings {
+        let is_its = |setup: &&Setup| study.setting(&setup.machine, &setup.overrides) == *setting;
+        let its: Vec<&Setup> = setups.iter().filter(is_its).collect();
+        let values: Vec<Option<String>> = keys.iter().map(|key| values(&its, key)).collect();
+        columns.push(Column::new(setting.as_str().into(), values));
     }
     let frame = DataFrame::new(keys.len(), columns)?;
     Ok(Table::new("parameters", "All parameters of the machines", frame).folded())
+}
+
+/// The values of a parameter where runs of a setting differ in it, the first few of many.
+fn values(setups: &[&Setup], key: &str) -> Option<String> {
+    const TOLD: usize = 4;
+    let value = |setup: &&Setup| match setup.parameters.get(key) {
+        Some(Value::String(text)) => Some(text.clone()),
+        other => other.map(Value::to_string),
+    };
+    let mut values: Vec<String> = Vec::new();
+    for value in setups.iter().filter_map(value) {
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    let more = values.len().saturating_sub(TOLD);
+    values.truncate(TOLD);
+    let told = (!values.is_empty()).then(|| values.join(" or "));
+    told.map(|told| if more > 0 { format!("{told} or {more} others") } else { told })
 }
 
 fn commands(study: &Study) -> anyhow::Result<Table> {
