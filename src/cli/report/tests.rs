@@ -360,3 +360,20 @@ fn machines_of_one_name_are_told_apart_by_their_parameters() {
     let text = page(&open(&directory, Some("policy-0"), true));
     assert!(text.contains("| dram.read\\_queue | 16 or 64 |"), "{text}");
 }
+
+/// Both have the policy of the same name, with other parameters.
+#[test]
+fn a_machine_without_the_others_baseline_has_its_own_policy() {
+    let own = |machine: &str| warpmem::machine::load(machine, &[]).unwrap().policy.dram_scheduler;
+    let named = |machine: &'static str| {
+        let is_first = col("ipc_thread").eq(lit(1.0));
+        let policy = when(is_first).then(lit(own(machine))).otherwise(lit("x"));
+        [lit(machine).alias("machine"), policy.alias("dram_scheduler")]
+    };
+    let directory = runs(2, 2, &[""]);
+    rewrite(&directory, |runs| with_others(runs.with_columns(named("li2015")), &named("v100")));
+    let study = open(&directory, None, false);
+    let on = |machine: &str| (own(machine), vec![machine.to_owned()]);
+    assert_eq!(study.baselines, [on("li2015"), on("v100")]);
+    assert_eq!(study.unmatched, 0);
+}
