@@ -1,0 +1,65 @@
+//! Small kernels in which a paper's mechanism must show, and controls in which it must not: the traces of
+//! `mechanisms/README.md` beside the captured ones. Runs are deterministic, so bounds are close to what is measured.
+
+mod calrs;
+mod li;
+mod owl;
+mod warped_mc;
+
+use std::path::Path;
+use warpmem::engine::{NoProgress, simulate};
+use warpmem::import::{ImportOptions, import_accel_sim};
+use warpmem::machine::load;
+use warpmem::record::{Discard, RunResult};
+use warpmem_trace::Trace;
+
+/// A trace on a machine with overrides of its own.
+struct Mechanism {
+    trace: Trace,
+    machine: &'static str,
+    overrides: Vec<String>,
+    _folder: tempfile::TempDir,
+}
+
+impl Mechanism {
+    /// The trace `name`, or none with a message where the folder of traces is not there.
+    fn open(name: &str, machine: &'static str) -> Option<Mechanism> {
+        let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/traces/mechanisms");
+        let list = shared.join(name).join("kernelslist.g");
+        if !list.exists() {
+            eprintln!("skipped: {} is not there", list.display());
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.wmt");
+        import_accel_sim(&list, &path, &ImportOptions::default(), &()).unwrap();
+        let trace = Trace::open(&path).unwrap();
+        Some(Mechanism { trace, machine, overrides: Vec::new(), _folder: folder })
+    }
+
+    /// The same with `overrides`, as `key=value`, in every run.
+    fn with(mut self, overrides: &[&str]) -> Mechanism {
+        self.overrides.extend(overrides.iter().map(|&text| text.to_owned()));
+        self
+    }
+
+    /// A run with further overrides.
+    fn run(&self, overrides: &[&str]) -> RunResult {
+        let further = overrides.iter().map(|&text| text.to_owned());
+        let all: Vec<String> = self.overrides.iter().cloned().chain(further).collect();
+        let machine = load(self.machine, &all).unwrap();
+        simulate(&machine, &self.trace, &mut Discard, &mut NoProgress).unwrap()
+    }
+
+    /// What the IPC of each of `variants` of a policy `slot` gains over that of `base`, in %.
+    fn gains<const N: usize>(&self, slot: &str, base: &str, variants: [&str; N]) -> [f64; N] {
+        let run = |policy: &str| self.run(&[&format!("policy.{slot}={policy}")]);
+        let base = run(base);
+        variants.map(|policy| gain(&base, &run(policy)))
+    }
+}
+
+/// What the IPC of `run` gains over that of `base`, in %: both run the same instructions.
+fn gain(base: &RunResult, run: &RunResult) -> f64 {
+    100.0 * (base.cycles as f64 / run.cycles as f64 - 1.0)
+}
