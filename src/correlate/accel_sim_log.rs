@@ -4,12 +4,14 @@
 //! the same form since GPGPU-Sim 3.2, but for `bw_util`, which was twice the share of busy cycles before 4.0. Counts
 //! of caches and DRAM go on over the kernels of a run, so that the last block has those of the run.
 
+use std::collections::HashMap;
 use std::io::BufRead;
 use std::mem;
 use std::path::Path;
 
 use super::error::ReferenceError;
 use super::figures::{Figures, KernelFigures, quotient, total};
+use super::identity::{STATED, Stated};
 use super::reference::{FIFO, FR_FCFS, ReferenceRun};
 
 /// The run of a log.
@@ -33,11 +35,12 @@ struct Log<'a> {
     line: u64,
     launch_latency: u64,
     dram_scheduler: String,
-    clusters: Option<u64>,
-    sms_per_cluster: Option<u64>,
+    /// Numbers of the machine, by option and place.
+    stated: HashMap<(&'static str, usize), f64>,
     /// Blocks before the current one.
     kernels: Vec<KernelFigures>,
     block: Option<Block>,
+    /// By the clock on the wall.
     seconds: Option<f64>,
 }
 
@@ -68,8 +71,7 @@ impl<'a> Log<'a> {
             line: 0,
             launch_latency: 0,
             dram_scheduler: FR_FCFS.to_owned(),
-            clusters: None,
-            sms_per_cluster: None,
+            stated: HashMap::new(),
             kernels: Vec::new(),
             block: None,
             seconds: None,
@@ -98,8 +100,6 @@ impl<'a> Log<'a> {
         let (key, value) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         match key {
             "-gpgpu_kernel_launch_latency" => self.launch_latency = self.count(key, value)?,
-            "-gpgpu_n_clusters" => self.clusters = Some(self.count(key, value)?),
-            "-gpgpu_n_cores_per_cluster" => self.sms_per_cluster = Some(self.count(key, value)?),
             "-gpgpu_dram_scheduler" => {
                 self.dram_scheduler = match value {
                     "0" => FIFO.to_owned(),
@@ -107,9 +107,30 @@ impl<'a> Log<'a> {
                     other => other.to_owned(),
                 };
             }
-            _ => {}
+            _ => self.read_stated(key, value)?,
         }
         Ok(())
+    }
+
+    /// `-gpgpu_clock_domains 1132.0:1132.0:1132.0:850.0`
+    fn read_stated(&mut self, key: &str, value: &str) -> Result<(), ReferenceError> {
+        let options = STATED.iter().flat_map(|(_, options)| *options);
+        for &(option, place) in options.filter(|(option, _)| *option == key) {
+            let number = self.number(key, value.split(':').nth(place).unwrap_or_default())?;
+            self.stated.insert((option, place), number);
+        }
+        Ok(())
+    }
+
+    /// What the log states of the machine, all options of a key being there.
+    fn machine(&self) -> Vec<Stated> {
+        let stated = |&(key, options): &(&'static str, &[(&'static str, usize)])| {
+            let values = options.iter().map(|option| self.stated.get(option).copied());
+            let value = values.product::<Option<f64>>()?;
+            let names: Vec<&str> = options.iter().map(|(option, _)| *option).collect();
+            Some(Stated { key, options: names.join(" × "), value })
+        };
+        STATED.iter().filter_map(stated).collect()
     }
 
     /// `0 days, 0 hrs, 0 min, 10 sec (10 sec)`
@@ -188,6 +209,7 @@ impl<'a> Log<'a> {
 
     fn finish(mut self) -> Result<ReferenceRun, ReferenceError> {
         self.end_kernel()?;
+        let machine = self.machine();
         let log = |what| ReferenceError::Log { path: self.path.to_owned(), what };
         let Some(block) = self.block else {
             let what = "no line `kernel_name = …`; expected the log of Accel-Sim with the \
@@ -196,10 +218,10 @@ impl<'a> Log<'a> {
         };
         let missing = block.missing();
         let launches = self.kernels.len();
-        let figures = Figures { seconds: self.seconds, ..block.figures(self.kernels) };
+        let figures = Figures { wall_seconds: self.seconds, ..block.figures(self.kernels) };
         Ok(ReferenceRun {
             dram_scheduler: self.dram_scheduler,
-            sms: self.clusters.zip(self.sms_per_cluster).map(|(n, each)| n.saturating_mul(each)),
+            machine,
             figures: figures.without_launches(self.launch_latency, launches).map_err(log)?,
             missing,
             ..ReferenceRun::default()

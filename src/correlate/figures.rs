@@ -26,8 +26,10 @@ pub struct Figures {
     pub read_latency: Option<f64>,
     /// In the order of their launches.
     pub kernels: Vec<KernelFigures>,
-    /// What the simulation took, seconds.
-    pub seconds: Option<f64>,
+    /// CPU time of the simulation.
+    pub cpu_seconds: Option<f64>,
+    /// Time that it took by the clock on the wall, where that alone is known: of a log.
+    pub wall_seconds: Option<f64>,
 }
 
 /// Accesses of all caches of a level, in sectors. Stores count as loads do: one that does not find its sector is
@@ -72,7 +74,8 @@ impl Figures {
             bus_utilization: row.get("bandwidth_utilization").and_then(Value::as_f64),
             read_latency: row.get("latency_mean").and_then(Value::as_f64),
             kernels,
-            seconds: None,
+            cpu_seconds: None,
+            wall_seconds: None,
         })
     }
 

@@ -6,6 +6,7 @@
 mod accel_sim_log;
 mod error;
 mod figures;
+mod identity;
 mod metric;
 mod reference;
 mod results_json;
@@ -14,9 +15,10 @@ mod summary;
 
 pub use error::{NoColumn, ReferenceError};
 pub use figures::{CacheFigures, Figures, KernelFigures};
+pub use identity::Stated;
 pub use metric::{Compared, METRICS, Metric, Unit, metric};
 pub use reference::{FIFO, FR_FCFS, Reference, ReferenceRun};
 pub use summary::{
-    Comparison, CycleSummary, FEW_ACTIVATIONS, MetricSummary, Pair, Speed, Worst, cycle_summary,
-    metric_summary, pairs, speed,
+    Comparison, CycleSummary, FEW_ACTIVATIONS, KernelSummary, MetricSummary, Pair, Speed, Worst,
+    cycle_summary, kernel_summary, metric_summary, pairs, speed,
 };

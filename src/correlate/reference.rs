@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::ReferenceError;
 use super::figures::Figures;
+use super::identity::Stated;
 use super::{accel_sim_log, results_json};
 
 /// What Accel-Sim calls its two DRAM schedulers.
@@ -30,8 +31,8 @@ pub struct ReferenceRun {
     pub configuration: Option<String>,
     /// [`FR_FCFS`], [`FIFO`], or as the reference has it.
     pub dram_scheduler: String,
-    /// SMs of its machine; a log says it.
-    pub sms: Option<u64>,
+    /// What a log states of its machine.
+    pub machine: Vec<Stated>,
     /// Options that the configuration's were replaced by, as the reference has them.
     pub overrides: Option<String>,
     pub figures: Figures,

@@ -105,7 +105,7 @@ impl Run {
             trace_dir: self.trace_dir,
             configuration: Some(self.config),
             dram_scheduler: self.dram_scheduler,
-            sms: None,
+            machine: Vec::new(),
             overrides: self.config_overrides.map(|overrides| match overrides {
                 Value::String(text) => text,
                 other => other.to_string(),
@@ -128,7 +128,7 @@ impl From<Kernel> for KernelFigures {
 
 impl Totals {
     /// Launch latency inside.
-    fn figures(self, kernels: Vec<KernelFigures>, seconds: Option<f64>) -> Figures {
+    fn figures(self, kernels: Vec<KernelFigures>, cpu_seconds: Option<f64>) -> Figures {
         let column_commands =
             self.dram_reads.zip(self.dram_writes).map(|(r, w)| r.saturating_add(w));
         let per_activation =
@@ -147,7 +147,8 @@ impl Totals {
             bus_utilization: self.dram_bw_util_mean,
             read_latency: self.averagemflatency,
             kernels,
-            seconds,
+            cpu_seconds,
+            wall_seconds: None,
         }
     }
 }
@@ -213,7 +214,8 @@ mod tests {
             bus_utilization: run.figures.bus_utilization,
             read_latency: Some(765.0),
             kernels: vec![kernel("first", 1000, Some(100)), kernel("second", 2000, None)],
-            seconds: Some(10.43),
+            cpu_seconds: Some(10.43),
+            wall_seconds: None,
         };
         assert_eq!(run.figures, expected);
         let utilization = run.figures.bus_utilization.unwrap();
@@ -229,7 +231,7 @@ mod tests {
         });
         let figures = run.unwrap().figures;
         assert_eq!(figures.cycles, 13000);
-        assert_eq!((figures.dram_reads, figures.seconds), (None, None));
+        assert_eq!((figures.dram_reads, figures.cpu_seconds), (None, None));
         assert_eq!(figures.row_locality, Some(3.5));
     }
 
@@ -277,7 +279,7 @@ mod tests {
             let row_locality = figures.row_locality.zip(figures.activations);
             let known = row_locality.and(figures.l1.miss_rate()).and(figures.l2.miss_rate());
             let known = known.and(figures.bus_utilization).and(figures.read_latency);
-            assert!(known.and(figures.seconds).is_some(), "{trace:?}: {figures:?}");
+            assert!(known.and(figures.cpu_seconds).is_some(), "{trace:?}: {figures:?}");
         }
     }
 

@@ -78,6 +78,40 @@ pub fn cycle_summary<'a>(runs: &[&'a Comparison]) -> Option<CycleSummary<'a>> {
     })
 }
 
+/// How the cycles of kernels agree over runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KernelSummary<'a> {
+    pub kernels: usize,
+    /// Mean of the absolute errors, as a fraction.
+    pub mape: f64,
+    /// Geometric mean of ours over theirs.
+    pub ratio: f64,
+    /// The run with the kernel of the greatest error, and the place of that kernel in it.
+    pub worst: Worst<'a>,
+    pub worst_kernel: usize,
+}
+
+/// `None` of no kernels.
+pub fn kernel_summary<'a>(runs: &[&'a Comparison]) -> Option<KernelSummary<'a>> {
+    let mut ratios = Vec::new();
+    let mut greatest: Option<(Worst<'a>, usize)> = None;
+    for &run in runs {
+        let pairs = run.ours.kernels.iter().zip(&run.reference.kernels);
+        for ((ours, reference), place) in pairs.zip(0..) {
+            let ratio = ours.cycles as f64 / reference.cycles as f64;
+            let error = ratio - 1.0;
+            if greatest.is_none_or(|(worst, _)| error.abs() > worst.error.abs()) {
+                greatest = Some((Worst { run, error }, place));
+            }
+            ratios.push(ratio);
+        }
+    }
+    let (worst, worst_kernel) = greatest?;
+    let absolute: Vec<f64> = ratios.iter().map(|ratio| (ratio - 1.0).abs()).collect();
+    let (mape, ratio) = (mean(&absolute)?, geometric_mean(&ratios)?);
+    Some(KernelSummary { kernels: ratios.len(), mape, ratio, worst, worst_kernel })
+}
+
 /// Row locality of a run with so few activations says little; the summary leaves it out.
 pub const FEW_ACTIVATIONS: u64 = 1000;
 
@@ -136,9 +170,9 @@ pub struct Speed<'a> {
 }
 
 impl Comparison {
-    /// How many times as fast ours was; `None` where a side does not say, or took no time that can be measured.
+    /// How many times as fast ours was, in CPU time; `None` where a side does not say, or took none that can be measured.
     pub fn speedup(&self) -> Option<f64> {
-        let (ours, reference) = self.ours.seconds.zip(self.reference.seconds)?;
+        let (ours, reference) = self.ours.cpu_seconds.zip(self.reference.cpu_seconds)?;
         (ours > 0.0 && reference > 0.0).then(|| reference / ours)
     }
 }
@@ -154,6 +188,7 @@ pub fn speed<'a>(runs: &[&'a Comparison]) -> Option<Speed<'a>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::figures::KernelFigures;
     use super::super::metric::metric;
     use super::*;
 
@@ -189,6 +224,27 @@ mod tests {
         let correlation = summary.log_correlation.unwrap();
         assert!(correlation > 0.98 && correlation < 1.0, "{correlation}");
         assert_eq!(cycle_summary(&[]), None);
+    }
+
+    #[test]
+    fn kernels_are_summed_up_over_all_runs() {
+        let kernels = |cycles: &[u64]| {
+            let kernel = |&cycles| KernelFigures { cycles, ..KernelFigures::default() };
+            cycles.iter().map(kernel).collect()
+        };
+        let of = |trace: &str, ours: &[u64], reference: &[u64]| {
+            let mut run = run(trace, FR_FCFS, 1, 1);
+            (run.ours.kernels, run.reference.kernels) = (kernels(ours), kernels(reference));
+            run
+        };
+        let runs = [of("a", &[110, 100], &[100, 100]), of("b", &[100, 150], &[100, 200])];
+        let summary = kernel_summary(&runs.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!((summary.kernels, summary.worst.run.trace.as_str()), (4, "b"));
+        assert_eq!(summary.worst_kernel, 1);
+        assert!(close(summary.worst.error, -0.25));
+        assert!(close(summary.mape, (0.1 + 0.25) / 4.0));
+        assert!(close(summary.ratio, (1.1f64 * 0.75).powf(0.25)));
+        assert_eq!(kernel_summary(&[]), None);
     }
 
     #[test]
@@ -253,7 +309,7 @@ mod tests {
     fn speed_is_the_geometric_mean_of_the_quotients_of_times() {
         let timed = |trace: &str, ours, reference| {
             let mut run = run(trace, FR_FCFS, 1, 1);
-            (run.ours.seconds, run.reference.seconds) = (Some(ours), reference);
+            (run.ours.cpu_seconds, run.reference.cpu_seconds) = (Some(ours), reference);
             run
         };
         let runs = [

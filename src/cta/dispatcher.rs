@@ -75,6 +75,8 @@ pub struct Dispatcher {
     concurrent: bool,
     flush: bool,
     launch_latency: u64,
+    /// SM that is the scheduler's first.
+    first_sm: usize,
     /// Cycle from which the next kernel may start.
     next_start: u64,
     results: Vec<KernelResult>,
@@ -121,6 +123,7 @@ impl Dispatcher {
             concurrent: machine.run.concurrent_kernels,
             flush: machine.l1.flush_between_kernels,
             launch_latency: u64::from(machine.run.launch_latency),
+            first_sm: machine.run.first_sm as usize,
             next_start: 0,
             results,
             ctas_ended: 0,
@@ -131,7 +134,8 @@ impl Dispatcher {
     /// its kernel that is still on this SM has issued.
     pub fn cta_ended(&mut self, end: CtaEnd, issued: &dyn Fn() -> Vec<u64>) {
         let kernel = end.kernel as usize;
-        let sm = end.sm as usize;
+        let sm = self.counted(end.sm as usize);
+        let end = CtaEnd { sm: sm as u32, ..end };
         self.rooms[sm].give(&self.kernels[kernel].needs);
         self.resident[sm] -= 1;
         self.ctas_ended += 1;
@@ -155,7 +159,7 @@ impl Dispatcher {
 
     /// What an SM has done since the start of the run.
     pub fn observe(&mut self, sm: usize, idle: IdleCycles) {
-        self.scheduler.observe(sm, idle);
+        self.scheduler.observe(self.counted(sm), idle);
     }
 
     /// Whether the CTA scheduler lets CTAs pause.
@@ -165,7 +169,18 @@ impl Dispatcher {
 
     /// The most CTAs of an SM that may issue.
     pub fn running_limit(&self, sm: usize) -> u32 {
-        self.scheduler.running_limit(sm)
+        self.scheduler.running_limit(self.counted(sm))
+    }
+
+    /// Number of an SM as the scheduler, and all that is kept here by SM, counts them: from the first on.
+    fn counted(&self, sm: usize) -> usize {
+        let sms = self.rooms.len();
+        (sm + sms - self.first_sm) % sms
+    }
+
+    /// The SM of a counted number.
+    fn sm_of(&self, counted: usize) -> usize {
+        (counted + self.first_sm) % self.rooms.len()
     }
 
     /// What the CTA scheduler counted.
@@ -307,7 +322,7 @@ impl Dispatcher {
         if running.next_cta == 1 {
             self.results[running.kernel].start_cycle = cycle + 1;
         }
-        launches.push_back(Launch { sm, cta });
+        launches.push_back(Launch { sm: self.sm_of(sm), cta });
         Ok(true)
     }
 

@@ -102,6 +102,26 @@ fn ctas_go_to_the_sms_in_turn_one_each_a_cycle() {
     assert_eq!(rig.step(13), []);
 }
 
+/// The scheduler does the same, SM by SM, whichever of them it counts from.
+#[test]
+fn another_first_sm_moves_every_cta_on_by_as_many() {
+    let run = |first: usize| {
+        let machine = machine(&["sm.count=3", "sm.max_ctas=1", &format!("run.first_sm={first}")]);
+        let mut rig = Rig::new(&machine, &[kernel(6)]);
+        let moved = |sm: usize| (sm + first) % 3;
+        let mut started = rig.step(0);
+        rig.end((moved(1), 0, 1), 5);
+        started.extend(rig.step(5));
+        rig.end((moved(1), 0, 3), 7);
+        rig.end((moved(0), 0, 0), 7);
+        started.extend(rig.step(7));
+        let back = |(sm, kernel, cta)| ((sm + 3 - first) % 3, kernel, cta);
+        started.into_iter().map(back).collect::<Vec<Started>>()
+    };
+    assert_eq!(run(0), [(0, 0, 0), (1, 0, 1), (2, 0, 2), (1, 0, 3), (2, 0, 4), (0, 0, 5)]);
+    assert_eq!([run(1), run(2)], [run(0), run(0)]);
+}
+
 #[test]
 fn an_sm_may_start_several_ctas_a_cycle() {
     let mut rig = Rig::new(&two_sms(&["sm.cta_launches_per_cycle=2"]), &[kernel(5)]);

@@ -520,4 +520,6 @@ pub struct Run {
     pub launch_latency: u32,
     /// Note which CTAs use each DRAM row: `ctas_per_row` and `consecutive_cta_row_sharing` of the run.
     pub count_row_sharing: bool,
+    /// SM that is the CTA scheduler's first. SMs are alike: what depends on it depends on the order of arbitration alone.
+    pub first_sm: u32,
 }

@@ -139,6 +139,7 @@ pub(super) const LIMITS: &[(&str, u32, u32)] = &[
     ("dram.power.idd5pb", 0, MILLIAMPERES),
     ("dram.address.interleave_bytes", 0, 1 << 20),
     ("run.launch_latency", 0, 100_000_000),
+    ("run.first_sm", 0, 255),
 ];
 
 /// Least and greatest value of the numeric key `key`.

@@ -29,6 +29,7 @@ impl Machine {
         self.dram.check_slices(self.llc.slices_per_channel)?;
         check_ends(self)?;
         check_places(self)?;
+        check_first_sm(self)?;
         check_address(self)
     }
 
@@ -107,6 +108,11 @@ fn check_places(machine: &Machine) -> Check {
     let valid = format!("[] or {slices} different nodes, one for each LLC slice, below {nodes}");
     let shown = format!("{given:?}");
     rule(given.is_empty() || distinct && fits, "network.memory_nodes", &shown, valid)
+}
+
+fn check_first_sm(machine: &Machine) -> Check {
+    let (first, sms) = (machine.run.first_sm, machine.sm.count);
+    rule(first < sms, "run.first_sm", first, format!("below `sm.count` = {sms}"))
 }
 
 /// Geometry of the cache at `path`.

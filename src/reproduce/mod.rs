@@ -6,6 +6,7 @@
 mod claim;
 mod configuration;
 mod figure;
+mod noise;
 mod paper;
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub struct Paper {
     #[serde(skip)]
     pub name: String,
     #[serde(skip)]
-    is_quick: bool,
+    pub(super) is_quick: bool,
     /// Authors, title, place and year.
     pub title: String,
     /// What the runs are, for readers of the tables. One paragraph.
@@ -51,6 +51,9 @@ pub struct Paper {
     pub schemes: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     pub settings: BTreeMap<String, Setting>,
+    /// Configurations that are run in several [orders](Paper::orders) of the SMs, to measure noise.
+    #[serde(default)]
+    pub baselines: Vec<String>,
     /// The runs from which the classes of the workloads come.
     #[serde(default)]
     pub classified: Option<Classified>,
@@ -214,7 +217,8 @@ impl Paper {
         let classified = self.classified.iter().flat_map(Classified::references);
         let claims = self.claims.iter().flat_map(|claim| claim.ours.references(self));
         let figures = self.figures.iter().flat_map(|figure| figure.drawn.references(self));
-        classified.map(str::to_owned).chain(claims).chain(figures).collect()
+        let baselines = self.baselines.iter().cloned();
+        classified.map(str::to_owned).chain(claims).chain(figures).chain(baselines).collect()
     }
 
     /// The workloads, in the size of a quick run or of a full one.

@@ -10,6 +10,7 @@
 mod census;
 mod estimate;
 mod extrapolate;
+mod filling;
 mod interval;
 mod part;
 mod plan;
@@ -23,6 +24,7 @@ pub use estimate::{QUANTITIES, Quantity, QuantityEstimate, estimates};
 pub use extrapolate::{
     METRICS, Metric, Ratio, Ratios, Replicate, WholeKernel, extrapolated, measured,
 };
+pub use filling::Unfilled;
 pub use interval::Estimate;
 pub use part::{KernelPart, Part, Selection};
 pub use plan::{Design, Draw, KernelPlan, Plan, Size, Stratum};

@@ -91,6 +91,11 @@ impl Plan {
         Plan { kernels: kernels.map(|(part, ctas)| KernelPlan::new(part, ctas, design)).collect() }
     }
 
+    /// Whether a sample is all of the part, so that there is nothing to estimate.
+    pub fn is_whole(&self) -> bool {
+        self.kernels.iter().all(KernelPlan::is_whole)
+    }
+
     /// Draws a sample; those of other seeds and replicates are independent of it.
     pub fn draw(&self, seed: u64, replicate: u32) -> Draw {
         let stream = |kernel: usize| u64::from(replicate) << 32 | kernel as u64;

@@ -82,6 +82,9 @@ fn beside_themselves_our_runs_have_no_error() {
     }
     assert_eq!(row["cycles"], row["cycles_reference"]);
     assert_eq!(all["kernels"].as_array().unwrap().len(), 1);
+    let of_kernels = &all["summary"]["kernels"];
+    assert_eq!((&of_kernels["kernels"], &of_kernels["mape"]), (&json!(1), &json!(0.0)));
+    assert_eq!(of_kernels["worst"]["kernel"], 0);
     let summary = &all["summary"]["cycles"];
     assert_eq!(summary.as_array().unwrap().len(), 1);
     assert_eq!((&summary[0]["mape"], &summary[0]["runs"]), (&json!(0.0), &json!(1)));
@@ -140,10 +143,17 @@ fn captured_traces_are_imported_once_and_as_far_as_the_reference_ran_them() {
     let bench = Bench::new();
     bench.generate("bfs", &[("nodes", "2^8")], "bfs.wmt");
     bench.output(&["export", "accel-sim", "bfs.wmt", "-o", "bfs"]);
-    let kernel = json!({"gpu_sim_cycle": 7000, "gpu_sim_insn": 100});
+    let info = bench.output(&["info", "bfs.wmt", "--format", "json"]);
+    let info: Value = serde_json::from_str(&info).unwrap();
+    let kernel = |index: usize| {
+        let ours = &info["kernels"][index];
+        json!({
+            "name": ours["name"], "gpu_sim_cycle": 7000, "gpu_sim_insn": ours["thread_instructions"],
+        })
+    };
     let run = json!({
         "trace": "bfs", "trace_dir": "bfs", "config": "SM7_QV100", "dram_scheduler": "FR-FCFS",
-        "launch_latency_cycles_per_kernel": 5000, "kernels": [kernel, kernel], "totals": {},
+        "launch_latency_cycles_per_kernel": 5000, "kernels": [kernel(0), kernel(1)], "totals": {},
     });
     let mut other = run.clone();
     other["config"] = json!("SM75_RTX2060_S");
@@ -179,19 +189,85 @@ fn captured_traces_are_imported_once_and_as_far_as_the_reference_ran_them() {
     assert_eq!(correlate(&bench, &["--traces", ".", "--kernels"]), all);
 }
 
+/// A log of `small.wmt` on a machine of so many SMs.
+fn log(bench: &Bench, sms: &str) -> String {
+    let info = bench.output(&["info", "small.wmt", "--format", "json"]);
+    let info: Value = serde_json::from_str(&info).unwrap();
+    let name = info["kernels"][0]["name"].as_str().unwrap();
+    let instructions = &info["kernels"][0]["thread_instructions"];
+    format!(
+        "-gpgpu_n_clusters {sms} # clusters\n-gpgpu_n_cores_per_cluster 1 #\n\
+         kernel_name = {name} \ngpu_sim_cycle = 2000\ngpu_sim_insn = {instructions}\n\
+         gpgpu_simulation_time = 0 days, 0 hrs, 0 min, 65 sec (65 sec)\n"
+    )
+}
+
+#[test]
+fn a_machine_that_is_not_the_logs_is_refused() {
+    let bench = Bench::with_trace();
+    bench.write("run.log", log(&bench, "34"));
+    let on = |machine| ["correlate", "run.log", "--trace", "small.wmt", "--machine", machine];
+    bench.refuses(
+        &on("v100"),
+        &["v100 is not the machine of the log", "`sm.count` is 80, the log has 34 (-gpgpu_n_clusters"],
+    );
+    assert_eq!(bench.run(&on("rtx2060s")).status, Some(0));
+    let set = [&on("v100")[..], &["--set", "sm.count=34"]].concat();
+    assert_eq!(bench.run(&set).status, Some(0), "a machine that is made the log's is it");
+}
+
+#[test]
+fn a_trace_that_is_not_the_references_is_refused_by_its_kernel() {
+    let bench = bench();
+    change(&bench, |runs| {
+        let mut other = runs[0].clone();
+        other["kernels"][0]["name"] = json!("_Z5otherPf");
+        runs.push(other);
+        let mut longer = runs[0].clone();
+        longer["kernels"][0]["gpu_sim_insn"] = json!(7);
+        runs.push(longer);
+    });
+    let ran = bench.run(&["correlate", "r.json", "--format", "csv"]);
+    assert_eq!(ran.status, Some(2), "{ran:?}");
+    assert_eq!(ran.stdout.lines().count(), 2, "the run of the same trace is printed");
+    let refused: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("its kernel 1 is")).collect();
+    let start = "small on SM7_QV100 with FR-FCFS: small.wmt is not the trace of the reference";
+    assert!(refused.iter().all(|line| line.contains(start)), "{ran:?}");
+    assert!(refused[0].contains("that of the reference is `_Z5otherPf` with "), "{ran:?}");
+    assert!(refused[1].ends_with("is one without a name with 7 thread instructions"), "{ran:?}");
+
+    bench.write("run.log", log(&bench, "80").replace("gpu_sim_insn = ", "gpu_sim_insn = 1"));
+    bench.refuses(
+        &["correlate", "run.log", "--trace", "small.wmt", "--machine", "v100"],
+        &["small.wmt is not the trace of the reference: its kernel 1 is `"],
+    );
+}
+
+#[test]
+fn a_log_has_wall_clock_time_which_is_not_compared_with_ours() {
+    let bench = Bench::with_trace();
+    bench.write("run.log", log(&bench, "80"));
+    let arguments = ["correlate", "run.log", "--trace", "small.wmt", "--machine", "v100", "--speed"];
+    let json = bench.output(&[&arguments[..], &["--format", "json"]].concat());
+    let all: Value = serde_json::from_str(&json).unwrap();
+    let run = &all["runs"][0];
+    assert!(run["cpu_seconds"].is_number() && run["cpu_seconds_reference"].is_null(), "{run}");
+    assert_eq!((&run["wall_seconds_reference"], &run["speedup"]), (&json!(65.0), &Value::Null));
+    assert_eq!(all["summary"]["speedup"], Value::Null);
+    let text = bench.output(&arguments);
+    assert!(text.contains(" 65 wall ") && !text.contains("times as fast"), "{text}");
+}
+
 #[test]
 fn a_log_needs_a_trace_and_a_machine() {
     let bench = Bench::with_trace();
-    let options = "-gpgpu_n_clusters 34 # clusters\n-gpgpu_n_cores_per_cluster 1 #\n";
-    let log = format!("{options}kernel_name = k \ngpu_sim_cycle = 2000\ngpu_sim_insn = 64\n");
-    bench.write("run.log", &log);
+    bench.write("run.log", log(&bench, "80"));
     bench.refuses(&["correlate", "run.log"], &["run.log is a log", "--trace and --machine"]);
     let arguments =
         ["correlate", "run.log", "--trace", "small.wmt", "--machine", "v100", "--format", "json"];
     let ran = bench.run(&arguments);
     assert_eq!(ran.status, Some(0), "{ran:?}");
     assert!(ran.stderr.contains("run.log does not say gpu_tot_sim_cycle, "), "{ran:?}");
-    assert!(ran.stderr.contains("machine of 34 SMs, v100 has 80"), "{ran:?}");
     let all: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(all["runs"][0]["trace"], "small");
     assert_eq!(all["runs"][0]["cycles_reference"], 2000);
@@ -216,11 +292,6 @@ fn runs_without_trace_machine_or_scheduler_are_left_out_and_named() {
             run[key] = value;
             runs.push(run);
         }
-        let mut several = runs[0].clone();
-        several["n_kernels"] = json!(2);
-        several["kernels"] = json!([several["kernels"][0], several["kernels"][0]]);
-        several["totals"]["gpu_tot_sim_cycle"] = json!(100_000);
-        runs.push(several);
     });
     let ran = bench.run(&["correlate", "r.json", "--format", "json"]);
     assert_eq!(ran.status, Some(0), "{ran:?}");
@@ -231,7 +302,6 @@ fn runs_without_trace_machine_or_scheduler_are_left_out_and_named() {
         "small on SM7_QV100 with LIFO: the DRAM scheduler LIFO is not known",
         "there is no trace at elsewhere; --traces DIR",
         "the reference does not say where its trace is",
-        "small.wmt has 1 kernels, the reference ran 2",
     ];
     for reason in reasons {
         assert!(ran.stderr.contains(reason), "{reason}\n{}", ran.stderr);
@@ -341,11 +411,11 @@ fn csv_has_the_runs_or_the_kernels_of_json() {
 #[test]
 fn speed_is_told_where_it_is_asked_for() {
     let bench = bench();
-    assert_eq!(correlate(&bench, &[])["runs"][0].get("seconds"), None);
+    assert_eq!(correlate(&bench, &[])["runs"][0].get("cpu_seconds"), None);
     let all = correlate(&bench, &["--speed"]);
     let run = &all["runs"][0];
-    let (ours, ratio) = (run["seconds"].as_f64().unwrap(), run["speedup"].as_f64().unwrap());
-    assert_eq!(run["seconds_reference"], 100.0);
+    let (ours, ratio) = (run["cpu_seconds"].as_f64().unwrap(), run["speedup"].as_f64().unwrap());
+    assert_eq!(run["cpu_seconds_reference"], 100.0);
     assert!((ratio * ours / 100.0 - 1.0).abs() < 1e-9, "{run}");
     assert_eq!(all["summary"]["speedup"]["runs"], 1);
     let text = bench.output(&["correlate", "r.json", "--speed"]);

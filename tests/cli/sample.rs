@@ -131,6 +131,69 @@ fn estimates_print_as_a_table() {
     insta::assert_snapshot!(table);
 }
 
+/// A machine that eight of sixteen CTAs fill twice.
+const SMALL: [&str; 4] = ["--set", "sm.count=4", "--set", "sm.max_ctas=1"];
+
+#[test]
+fn samples_that_fill_the_machine_have_intervals() {
+    let bench = bench();
+    let table = bench.output(&with(&[&["--full"], &SMALL[..]].concat()));
+    assert!(table.lines().all(|line| line.chars().count() <= 120), "{table}");
+    insta::assert_snapshot!(table);
+    let json = bench.output(&with(&[&["--format", "json"], &SMALL[..]].concat()));
+    for row in serde_json::from_str::<Vec<Row>>(&json).unwrap() {
+        let of = |name: &str| row[name].as_f64().unwrap();
+        assert!(of("interval_low") <= of("estimate") && of("estimate") <= of("interval_high"));
+        assert!(row["no_interval_because"].is_null(), "{row:?}");
+    }
+}
+
+/// What chance alone would give is no interval for the whole.
+#[test]
+fn samples_that_do_not_fill_the_machine_say_so_in_place_of_an_interval() {
+    let bench = bench();
+    let reason = "the samples of 2 of 2 kernels do not fill the machine twice";
+    let three = ["--set", "sm.count=3", "--set", "sm.max_ctas=2"];
+    let rows = |machine: &[&str]| -> Vec<Row> {
+        let json = bench.output(&with(&[&["--full", "--format", "json"], machine].concat()));
+        serde_json::from_str(&json).unwrap()
+    };
+    for row in rows(&three) {
+        assert!(row["interval_low"].is_null() && row["interval_high"].is_null(), "{row:?}");
+        assert!(row["estimate"].is_number() && row["standard_error"].is_number(), "{row:?}");
+        let because = row["no_interval_because"].as_str().unwrap();
+        assert!(because.starts_with(reason) && because.ends_with("--at-least 12 would"), "{because}");
+    }
+    let because = rows(&[])[0]["no_interval_because"].as_str().unwrap().to_owned();
+    assert!(because.contains("nothing less than all of it would: `warpmem run`"), "{because}");
+    let table = bench.output(&with(&three));
+    assert!(table.contains("not filled") && table.contains(&format!("No interval: {reason}")), "{table}");
+}
+
+#[test]
+fn a_sample_of_all_that_is_selected_is_simulated_once() {
+    let bench = bench();
+    let all = [&ESTIMATE[..], &["--at-least", "16"]].concat();
+    let ran = bench.run(&[&all[..], &["--full", "--format", "json"]].concat());
+    assert!(ran.stderr.lines().any(|line| line.starts_with("1 run in ")), "{ran:?}");
+    let rows: Vec<Row> = serde_json::from_str(&ran.stdout).unwrap();
+    for row in &rows {
+        assert_eq!((&row["error"], &row["replicates"]), (&0.0.into(), &1.into()), "{row:?}");
+        assert!(row["interval_low"].is_null() && row["standard_error"].is_null(), "{row:?}");
+        let because = row["no_interval_because"].as_str().unwrap();
+        assert_eq!(because, "the sample is all that is selected: simulated once, exact");
+    }
+    let table = bench.output(&all);
+    assert!(table.contains("exact\n"), "{table}");
+}
+
+#[test]
+fn samples_that_are_more_work_than_the_whole_are_told_of() {
+    let ran = bench().run(&with(&SMALL));
+    let note = "note: the samples and their halves hold 3.8 times the CTAs that are selected";
+    assert!(ran.stderr.contains(note), "{ran:?}");
+}
+
 #[test]
 fn estimates_are_the_same_with_any_number_of_jobs_and_in_every_format() {
     let bench = bench();

@@ -233,6 +233,7 @@ const CHANGES: &[Change] = &[
     change("run.concurrent_kernels=true"),
     change("run.launch_latency=100"),
     change("run.count_row_sharing=true"),
+    change("run.first_sm=1"),
 ];
 
 /// Compute of every class, constant and shared loads, lanes that reduce to one address, a barrier: what [`mixed`] does

@@ -8,7 +8,6 @@ mod rows;
 mod table;
 mod traces;
 
-use self::ours::Outcome;
 use self::past::Past;
 use self::plan::Skipped;
 use super::chart;
@@ -44,10 +43,10 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// Compare the time that runs take, too: CPU seconds of ours, reading the trace included, against the
-    /// reference's; one run at a time
+    /// reference's; one run at a time. A log has wall-clock time alone, which is shown and not compared
     #[arg(long, conflicts_with = "results")]
     speed: bool,
-    /// Print every kernel, too; in CSV, instead of every run
+    /// Print every kernel, too, and what their errors come to; in CSV, instead of every run
     #[arg(long)]
     kernels: bool,
     /// Draw both sides' cycles, as SVG or PNG by the name's ending
@@ -102,7 +101,8 @@ struct Places {
 
 const AFTER_HELP: &str = "\
 A DRAM scheduler FR-FCFS is the machine's own, FIFO is `fcfs` with a queue of 2 requests, as Accel-Sim has it.
-Runs without a trace or a machine are left out and named.
+Runs without a trace or a machine are left out and named. A trace whose kernels are not the reference's, by name
+and thread instructions, and a machine that is not the log's are errors.
 
 Examples:
   warpmem correlate results.json --cache imported/
@@ -125,17 +125,18 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         None => ours::run_all(args, planned, &mut skipped)?,
     };
     skipped.tell();
-    let Outcome { comparisons, failure } = outcome;
-    if comparisons.is_empty() {
-        return Err(failure.unwrap_or_else(|| anyhow::anyhow!("no run of the reference is left")));
+    if outcome.comparisons.is_empty() {
+        let nothing = || anyhow::anyhow!("no run of the reference is left");
+        return Err(outcome.error().unwrap_or_else(nothing));
     }
+    let comparisons = &outcome.comparisons;
     if let Some(path) = &args.plot {
-        chart::write(path, &plot::chart(&comparisons)?.svg()?)?;
+        chart::write(path, &plot::chart(comparisons)?.svg()?)?;
     }
     print(&match args.format {
-        Format::Table => table::text(&comparisons, args.kernels, args.speed),
-        Format::Json => rows::json(&comparisons, args.kernels, args.speed),
-        Format::Csv => rows::csv(&comparisons, args.kernels, args.speed),
+        Format::Table => table::text(comparisons, args.kernels, args.speed),
+        Format::Json => rows::json(comparisons, args.kernels, args.speed),
+        Format::Csv => rows::csv(comparisons, args.kernels, args.speed),
     })?;
-    failure.map_or(Ok(()), Err)
+    outcome.error().map_or(Ok(()), Err)
 }

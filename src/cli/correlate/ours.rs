@@ -14,6 +14,7 @@ use super::traces::Traces;
 use anyhow::Context;
 use rayon::prelude::*;
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::thread::available_parallelism;
 use warpmem::correlate::{Comparison, Figures, KernelFigures};
 use warpmem::engine::RunError;
@@ -24,11 +25,28 @@ use warpmem_trace::Trace;
 pub struct Outcome {
     /// In the order of the reference.
     pub comparisons: Vec<Comparison>,
+    /// Traces that are not those of the reference, each with its run and the reason.
+    pub refused: Vec<String>,
     /// The first failure among the others.
     pub failure: Option<anyhow::Error>,
 }
 
+impl Outcome {
+    /// Why not all is well: what was refused, or else what failed.
+    pub fn error(self) -> Option<anyhow::Error> {
+        let refused = self.refused.join("\n");
+        if refused.is_empty() { self.failure } else { Some(anyhow::anyhow!(refused)) }
+    }
+}
+
 impl Planned {
+    /// Why `path`, with such kernels, is not the trace of the run; none if it is.
+    pub fn refusal(&self, path: &Path, kernels: &[KernelFigures]) -> Option<String> {
+        let reason = self.reference.other_kernels(kernels)?;
+        let (label, path) = (self.label(), path.display());
+        Some(format!("{label}: {path} is not the trace of the reference: {reason}"))
+    }
+
     /// The run with our figures beside the reference's.
     pub fn beside(self, ours: Figures) -> Comparison {
         Comparison {
@@ -51,10 +69,18 @@ pub fn run_all(
     let interrupt = Interrupt::install()?;
     let mut traces = Traces::new(args.places.cache.as_deref(), interrupt.clone())?;
     let mut runs: Vec<(Planned, NamedTrace)> = Vec::new();
+    let mut refused = Vec::new();
     for run in planned {
-        match traces.open(&run)? {
-            Ok(trace) => runs.push((run, trace)),
-            Err(reason) => skipped.add(run.label(), reason),
+        let trace = match traces.open(&run)? {
+            Ok(trace) => trace,
+            Err(reason) => {
+                skipped.add(run.label(), reason);
+                continue;
+            }
+        };
+        match run.refusal(trace.trace.path(), &kernels_of(&trace.trace)) {
+            Some(refusal) => refused.push(refusal),
+            None => runs.push((run, trace)),
         }
     }
     let ctas = runs.iter().map(|(_, trace)| trace.ctas()).sum();
@@ -70,7 +96,7 @@ pub fn run_all(
     let was_broken_off = board.is_stopped();
     let summary = board.finish();
     let all = figures.len();
-    let mut outcome = Outcome { comparisons: Vec::new(), failure: None };
+    let mut outcome = Outcome { comparisons: Vec::new(), refused, failure: None };
     for ((run, _), figures) in runs.into_iter().zip(figures) {
         match figures {
             Ok(figures) => outcome.comparisons.push(run.beside(figures)),
@@ -88,6 +114,16 @@ pub fn run_all(
     Ok(outcome)
 }
 
+/// What a trace says of its kernels; no cycles.
+fn kernels_of(trace: &Trace) -> Vec<KernelFigures> {
+    let kernel = |kernel: &warpmem_trace::Kernel| KernelFigures {
+        name: kernel.info.name.clone(),
+        cycles: 0,
+        thread_instructions: Some(kernel.thread_instructions),
+    };
+    trace.kernels().iter().map(kernel).collect()
+}
+
 /// Opens the trace anew, so that the time includes all reading of it.
 fn run_one(run: &Planned, trace: &NamedTrace, board: &Board) -> anyhow::Result<Figures> {
     if board.is_stopped() {
@@ -100,10 +136,10 @@ fn run_one(run: &Planned, trace: &NamedTrace, board: &Board) -> anyhow::Result<F
         run_row::command(path, &run.machine_name, &PolicyOptions::default(), &run.overrides);
     let cell = Cell::new(&trace, run.machine.clone(), &run.overrides, command)?;
     let result = cell.simulate(&mut Discard, board)?;
-    let seconds = cpu_seconds().zip(begun).map(|(end, begun)| end - begun);
+    let cpu_seconds = cpu_seconds().zip(begun).map(|(end, begun)| end - begun);
     let kernels = result.kernels.iter().map(KernelFigures::from).collect();
     let figures = Figures::of_row(&run_row_json(&cell.key, &result), kernels)?;
-    Ok(Figures { seconds, ..figures })
+    Ok(Figures { cpu_seconds, ..figures })
 }
 
 /// CPU time of the process, in which inflating the trace on a helper thread counts.

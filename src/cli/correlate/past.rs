@@ -32,14 +32,21 @@ impl Past {
         planned: Vec<Planned>,
         skipped: &mut Skipped,
     ) -> anyhow::Result<Outcome> {
-        let mut comparisons = Vec::new();
+        let mut outcome = Outcome { comparisons: Vec::new(), refused: Vec::new(), failure: None };
         for run in planned {
-            match self.find(&run)? {
-                Ok(figures) => comparisons.push(run.beside(figures)),
-                Err(reason) => skipped.add(run.label(), reason),
+            let figures = match self.find(&run)? {
+                Ok(figures) => figures,
+                Err(reason) => {
+                    skipped.add(run.label(), reason);
+                    continue;
+                }
+            };
+            match run.refusal(&self.directory, &figures.kernels) {
+                Some(refusal) => outcome.refused.push(refusal),
+                None => outcome.comparisons.push(run.beside(figures)),
             }
         }
-        Ok(Outcome { comparisons, failure: None })
+        Ok(outcome)
     }
 
     /// The run of the same trace on the very machine, all its parameters considered; or why there is none.
@@ -62,10 +69,6 @@ impl Past {
         let kernels = self.kernels.iter().filter(|kernel| text(kernel, "run_id") == id);
         let kernels: Vec<KernelFigures> =
             kernels.map(KernelFigures::of_row).collect::<Result<_, _>>()?;
-        let (found, wanted) = (kernels.len(), run.reference.figures.kernels.len());
-        if found != wanted {
-            return Ok(Err(format!("our run has {found} kernels, the reference's {wanted}")));
-        }
         Ok(Ok(Figures::of_row(row, kernels)?))
     }
 }

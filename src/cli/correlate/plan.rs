@@ -244,11 +244,9 @@ fn plan(args: &Args, named: Named) -> anyhow::Result<Result<Planned, String>> {
     let overrides =
         Overrides { overrides: fixed.chain(args.overrides.overrides.clone()).collect() };
     let machine = overrides.apply(&machine_name)?;
-    if let Some(sms) = run.sms.filter(|&sms| sms != u64::from(machine.sm.count)) {
-        note(&format!(
-            "note: the log is of a machine of {sms} SMs, {machine_name} has {}",
-            machine.sm.count
-        ));
+    if let Some(contradiction) = run.contradiction(&machine) {
+        let label = label(&trace, &configuration, &run.dram_scheduler);
+        bail!("{label}: {machine_name} is not the machine of the log: {contradiction}");
     }
     Ok(Ok(Planned {
         trace,

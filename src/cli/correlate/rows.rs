@@ -3,8 +3,8 @@
 use super::super::format;
 use serde_json::{Map, Value, json};
 use warpmem::correlate::{
-    Compared, Comparison, KernelFigures, METRICS, MetricSummary, Unit, Worst, cycle_summary,
-    metric_summary, pairs, speed,
+    Compared, Comparison, KernelFigures, KernelSummary, METRICS, MetricSummary, Unit, Worst,
+    cycle_summary, kernel_summary, metric_summary, pairs, speed,
 };
 
 type Row = Map<String, Value>;
@@ -20,7 +20,11 @@ pub fn json(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
             json!(runs.iter().flat_map(kernel_rows).collect::<Vec<Row>>()),
         );
     }
-    all.insert("summary".to_owned(), summary(runs, with_speed));
+    let mut summary = summary(runs, with_speed);
+    if kernels {
+        summary["kernels"] = of_kernels(runs);
+    }
+    all.insert("summary".to_owned(), summary);
     format!("{:#}\n", Value::from(all))
 }
 
@@ -53,8 +57,9 @@ fn run_row(run: &Comparison, with_speed: bool) -> Row {
         compared(&mut row, metric.name, metric.unit, run.of(metric));
     }
     if with_speed {
-        row.insert("seconds".to_owned(), json!(run.ours.seconds));
-        row.insert("seconds_reference".to_owned(), json!(run.reference.seconds));
+        row.insert("cpu_seconds".to_owned(), json!(run.ours.cpu_seconds));
+        row.insert("cpu_seconds_reference".to_owned(), json!(run.reference.cpu_seconds));
+        row.insert("wall_seconds_reference".to_owned(), json!(run.reference.wall_seconds));
         row.insert("speedup".to_owned(), json!(run.speedup()));
     }
     row
@@ -130,6 +135,19 @@ fn summary(runs: &[Comparison], with_speed: bool) -> Value {
         });
     }
     summary
+}
+
+/// Over the kernels of all runs; null of none.
+fn of_kernels(runs: &[Comparison]) -> Value {
+    let Some(summary) = kernel_summary(&runs.iter().collect::<Vec<_>>()) else {
+        return Value::Null;
+    };
+    let mut worst = worst(&summary.worst);
+    worst.insert("kernel".to_owned(), json!(summary.worst_kernel));
+    let name = &summary.worst.run.ours.kernels[summary.worst_kernel].name;
+    worst.insert("name".to_owned(), json!(name));
+    let KernelSummary { kernels, mape, ratio, .. } = summary;
+    json!({"kernels": kernels, "mape": mape, "ratio": ratio, "worst": worst})
 }
 
 /// The runs by DRAM scheduler, in the order of their first, and all of them where there is more than one.

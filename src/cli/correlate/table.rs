@@ -4,7 +4,7 @@ use super::super::format::aligned;
 use super::rows::groups;
 use warpmem::correlate::{
     Compared, Comparison, FEW_ACTIVATIONS, KernelFigures, METRICS, Metric, Unit, Worst,
-    cycle_summary, metric, metric_summary, pairs, speed,
+    cycle_summary, kernel_summary, metric, metric_summary, pairs, speed,
 };
 
 type Line = Vec<String>;
@@ -31,6 +31,7 @@ pub fn text(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
         SECTIONS.iter().map(|(title, metrics)| section(title, metrics, runs)).collect();
     if kernels {
         parts.push(kernel_table(runs));
+        parts.push(kernel_summary_table(runs));
     }
     if with_speed {
         parts.push(speed_table(runs));
@@ -149,6 +150,43 @@ fn kernel_table(runs: &[Comparison]) -> String {
     titled("Kernels", &lines)
 }
 
+/// What the errors of kernels come to, by machine and DRAM scheduler and over all.
+fn kernel_summary_table(runs: &[Comparison]) -> String {
+    let head = ["", "kernels", "mean |error|", "ratio", "worst", ""];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    for (name, runs) in places(runs) {
+        let Some(summary) = kernel_summary(&runs) else { continue };
+        let run = summary.worst.run;
+        let kernel = shortened(&run.ours.kernels[summary.worst_kernel].name);
+        lines.push(vec![
+            format!("  {name}"),
+            summary.kernels.to_string(),
+            format!("{:.1} %", summary.mape * 100.0),
+            format!("{:.3}", summary.ratio),
+            shown_error(Unit::Count, summary.worst.error),
+            format!("{} {kernel} of {}", summary.worst_kernel + 1, self::name(run)),
+        ]);
+    }
+    let title = "Cycles over all kernels: mean absolute error, geometric mean of ours over the reference's";
+    summary(title, &lines)
+}
+
+/// The runs by machine and DRAM scheduler, and all of them where there is more than one of these.
+fn places(runs: &[Comparison]) -> Vec<(String, Vec<&Comparison>)> {
+    let mut places: Vec<(String, Vec<&Comparison>)> = Vec::new();
+    for run in runs {
+        let name = place(run);
+        match places.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, group)) => group.push(run),
+            None => places.push((name, vec![run])),
+        }
+    }
+    if places.len() > 1 {
+        places.push(("all".to_owned(), runs.iter().collect()));
+    }
+    places
+}
+
 /// Names of templates are long.
 fn shortened(name: &str) -> String {
     const SHOWN: usize = 48;
@@ -163,11 +201,15 @@ fn speed_table(runs: &[Comparison]) -> String {
     let number = |value: Option<f64>, digits: usize| {
         value.map_or_else(none, |value| format!("{value:.digits$}"))
     };
+    let reference = |run: &Comparison| match (run.reference.cpu_seconds, run.reference.wall_seconds) {
+        (None, Some(wall)) => format!("{wall:.0} wall"),
+        (cpu, _) => number(cpu, 2),
+    };
     grouped(&mut lines, runs, |lines, run| {
         lines.push(vec![
             format!("  {}", run.trace),
-            number(run.ours.seconds, 3),
-            number(run.reference.seconds, 2),
+            number(run.ours.cpu_seconds, 3),
+            reference(run),
             number(run.speedup(), 1),
         ]);
     });
@@ -274,7 +316,8 @@ mod tests {
                 cycles: cycles / 2,
                 thread_instructions: Some(100_000),
             }],
-            seconds: Some(misses as f64 / 1000.0),
+            cpu_seconds: Some(misses as f64 / 1000.0),
+            wall_seconds: None,
         };
         Comparison {
             trace: trace.to_owned(),

@@ -1,17 +1,20 @@
 //! What was published beside ours.
 
-use super::parts;
 use super::study::{Study, mean};
+use super::verdict::{self, Verdict};
+use super::{noise, parts};
 use anyhow::Context;
-use warpmem::reproduce::{Best, Claim, Direction, Ours, Paper, Runs, Shown};
+use warpmem::reproduce::{Best, Claim, Ours, Paper, Runs, Shown};
 
 /// A line of the result: a claim and what ours is.
 #[derive(Clone, Debug)]
 pub struct Finding {
     pub claim: Claim,
     pub ours: Answer,
-    /// Whether the direction agrees; none where that cannot be said.
-    pub agrees: Option<bool>,
+    /// How far it moves with the order of the SMs alone, as it is shown.
+    pub noise: Option<f64>,
+    /// None of a size alone, and where there is nothing.
+    pub verdict: Option<Verdict>,
 }
 
 /// What ours is.
@@ -31,13 +34,14 @@ pub enum Answer {
 /// If an expression does not fit the results.
 pub fn findings(paper: &Paper, study: &Study) -> anyhow::Result<Vec<Finding>> {
     let find = |claim: &Claim| {
-        let ours =
-            answer(paper, study, claim).with_context(|| format!("claim `{}`", claim.what))?;
-        let agrees = match ours {
-            Answer::Number { shown, .. } => agrees(claim, shown),
-            _ => None,
-        };
-        Ok(Finding { claim: claim.clone(), ours, agrees })
+        let failed = || format!("claim `{}`", claim.what);
+        let ours = answer(paper, study, claim).with_context(failed)?;
+        let (mut noise, mut verdict) = (None, None);
+        if let Answer::Number { shown, .. } = ours {
+            noise = noise::noise(paper, study, claim).with_context(failed)?;
+            verdict = verdict::verdict(claim, shown, noise);
+        }
+        Ok(Finding { claim: claim.clone(), ours, noise, verdict })
     };
     paper.claims.iter().map(find).collect()
 }
@@ -115,83 +119,11 @@ fn of_classes(study: &Study, classes: &[String]) -> Answer {
     Answer::Words { text, workloads: study.workloads().len() }
 }
 
-/// Changes below the last digit that is shown are none.
-fn direction(shown: f64, from: f64) -> f64 {
-    let tenths = ((shown - from) * 10.0).round();
-    if tenths == 0.0 { 0.0 } else { tenths.signum() }
-}
-
-/// Whether what we see goes the way that was published; none where that cannot be said.
-fn agrees(claim: &Claim, ours: f64) -> Option<bool> {
-    let from = match claim.shown {
-        Shown::Change | Shown::Value => 0.0,
-        Shown::Percent => 100.0,
-        Shown::Times => 1.0,
-    };
-    let way = direction(ours, from);
-    match claim.direction {
-        Direction::Sign if claim.shown == Shown::Change => {
-            claim.published.map(|published| direction(published, from) == way)
-        }
-        Direction::Sign => None,
-        Direction::Up => Some(way > 0.0),
-        Direction::Down => Some(way < 0.0),
-        Direction::NotDown => Some(way >= 0.0),
-        Direction::AtLeast(least) => Some(ours >= least),
-        Direction::AtMost(most) => Some(ours <= most),
-        Direction::Within(percent) => claim
-            .published
-            .map(|published| 100.0 * (ours - published).abs() <= percent * published.abs()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::classes::Classes;
     use super::super::study::tests::{study, swept};
     use super::*;
-
-    fn claim(text: &str) -> Claim {
-        let whole = format!("what = 'w'\nsource = 's'\nours.nothing = 'no'\n{text}");
-        toml::from_str(&whole).unwrap()
-    }
-
-    fn agreement(text: &str, ours: f64) -> Option<bool> {
-        agrees(&claim(text), ours)
-    }
-
-    #[test]
-    fn changes_agree_by_their_sign_and_levels_not_at_all() {
-        assert_eq!(agreement("published = 10.9", 0.9), Some(true));
-        assert_eq!(agreement("published = 10.9", -0.9), Some(false));
-        assert_eq!(agreement("published = 10.9", 0.04), Some(false), "no change is shown");
-        assert_eq!(agreement("published = -2", -40.0), Some(true));
-        assert_eq!(agreement("text = 'rises'", 3.0), None);
-        assert_eq!(agreement("published = 40.6\nshown = 'value'", 40.6), None);
-        assert_eq!(agreement("published = 56.2\nshown = 'percent'", 56.2), None);
-    }
-
-    #[test]
-    fn directions_are_from_what_changes_nothing() {
-        assert_eq!(agreement("direction = 'up'", 3.0), Some(true));
-        assert_eq!(agreement("direction = 'down'\nshown = 'percent'", 99.0), Some(true));
-        assert_eq!(agreement("direction = 'up'\nshown = 'percent'", 99.0), Some(false));
-        assert_eq!(agreement("direction = 'up'\nshown = 'times'", 1.2), Some(true));
-        assert_eq!(agreement("direction = 'not-down'", -0.04), Some(true));
-        assert_eq!(agreement("direction = 'not-down'", -0.06), Some(false));
-        assert_eq!(agreement("direction.at-least = 70.0\nshown = 'percent'", 71.0), Some(true));
-        assert_eq!(agreement("direction.at-most = 10.0\nshown = 'percent'", 11.0), Some(false));
-    }
-
-    #[test]
-    fn the_same_experiment_agrees_within_a_margin() {
-        let within = "published = 200\nshown = 'value'\ndirection.within = 1.0";
-        let agreement = |ours| agreement(within, ours);
-        assert_eq!(
-            [197.0, 198.0, 202.0, 203.0].map(agreement),
-            [false, true, true, false].map(Some)
-        );
-    }
 
     fn paper(ours: &str) -> Paper {
         let text = format!(

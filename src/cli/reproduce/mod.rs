@@ -4,11 +4,13 @@ mod claims;
 mod classes;
 mod factorial;
 mod figures;
+mod noise;
 mod parts;
 mod report;
 mod runs;
 mod study;
 mod table;
+mod verdict;
 
 use self::claims::Finding;
 use self::classes::Classes;
@@ -33,8 +35,8 @@ use warpmem_analysis::{Results, table_to_csv, table_to_json};
 /// Run the experiments of a paper and set its published results beside ours
 ///
 /// Generates workloads, replays them on the paper's machine under its policies and sweeps, and prints for each published
-/// result what ours is and whether the direction agrees. Workloads are not the papers' own, so that sizes differ; nothing is
-/// fitted.
+/// result what ours is and whether it agrees, disagrees or is below the noise, which is measured. Workloads are not the
+/// papers' own, so that sizes differ; nothing is fitted.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {

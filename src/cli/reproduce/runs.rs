@@ -40,7 +40,7 @@ impl Place<'_> {
         let mut machines: Vec<Machine> = Vec::new();
         let mut cases = Vec::new();
         let mut planned = Vec::new();
-        for configuration in paper.configurations()? {
+        for configuration in all(paper)? {
             let machine = load(&paper.machine, &configuration.overrides)?;
             planned.extend(traces.iter().map(|trace| run_of(trace, &machine, &configuration)));
             // Some are the same machine by another name: the values of a sweep that the machine has anyway.
@@ -98,6 +98,17 @@ impl Place<'_> {
         }
         outcome.complete(self.directory).map(drop)
     }
+}
+
+/// Those of the claims, and the baselines in other orders.
+fn all(paper: &Paper) -> anyhow::Result<Vec<Configuration>> {
+    let mut all = paper.configurations()?;
+    for baseline in &paper.baselines {
+        let baseline = paper.configuration(baseline)?;
+        let machine = load(&paper.machine, &baseline.overrides)?;
+        all.extend(paper.reordered(&baseline, &machine));
+    }
+    Ok(all)
 }
 
 fn run_of(trace: &NamedTrace, machine: &Machine, configuration: &Configuration) -> Planned {

@@ -255,6 +255,17 @@ pub mod tests {
         Study::new(runs.unwrap()).unwrap()
     }
 
+    /// IPC of workloads under X in three orders.
+    pub fn ordered(ipc: &[(&str, [f64; 3])]) -> Study {
+        let names = ["X", "X, order 1", "X, order 2"];
+        let workloads: Vec<&str> = ipc.iter().flat_map(|(name, _)| [*name; 3]).collect();
+        let values: Vec<f64> = ipc.iter().flat_map(|(_, ipc)| *ipc).collect();
+        let runs = df!(
+            WORKLOAD => workloads, CONFIGURATION => names.repeat(ipc.len()), "ipc_thread" => values
+        );
+        Study::new(runs.unwrap()).unwrap()
+    }
+
     fn runs(text: &str) -> Runs {
         toml::from_str(text).unwrap()
     }

@@ -1,6 +1,7 @@
 //! Published beside ours, as a table.
 
 use super::claims::{Answer, Finding};
+use super::verdict::Verdict;
 use warpmem::reproduce::{Claim, Mean, Ours, Shown};
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{Column, DataFrame};
@@ -11,16 +12,16 @@ pub struct Line {
     pub source: String,
     pub published: String,
     pub ours: String,
-    /// `yes`, `no`, or a dash.
-    pub agrees: &'static str,
+    pub noise: String,
+    pub verdict: &'static str,
     pub workloads: String,
     pub mean: &'static str,
     pub note: String,
 }
 
 /// Headings of a [`Line`].
-pub const HEADINGS: [&str; 8] =
-    ["what", "paper", "published", "ours", "direction agrees?", "workloads", "mean", "note"];
+pub const HEADINGS: [&str; 9] =
+    ["what", "paper", "published", "ours", "noise", "verdict", "workloads", "mean", "note"];
 
 /// Place of the note among them.
 pub const NOTE: usize = HEADINGS.len() - 1;
@@ -47,7 +48,8 @@ impl Line {
             source: claim.source.clone(),
             published,
             ours,
-            agrees: agreement(finding.agrees),
+            noise: finding.noise.map_or(NOTHING.to_owned(), |noise| within(claim, noise)),
+            verdict: finding.verdict.map_or(NOTHING, Verdict::name),
             workloads: workloads.map_or(NOTHING.to_owned(), |count| count.to_string()),
             mean: mean(claim).map_or(NOTHING, Mean::name),
             note: notes.join("; "),
@@ -60,19 +62,12 @@ impl Line {
             &self.source,
             &self.published,
             &self.ours,
-            self.agrees,
+            &self.noise,
+            self.verdict,
             &self.workloads,
             self.mean,
             &self.note,
         ]
-    }
-}
-
-fn agreement(agrees: Option<bool>) -> &'static str {
-    match agrees {
-        Some(true) => "yes",
-        Some(false) => "no",
-        None => NOTHING,
     }
 }
 
@@ -99,6 +94,15 @@ fn spelt(claim: &Claim, number: f64) -> String {
         Shown::Percent => format!("{number:.1} %"),
         Shown::Times => format!("{number:.1} ×"),
         Shown::Value => format!("{} {}", value(number), claim.unit).trim_end().to_owned(),
+    }
+}
+
+/// A noise in the unit of the number.
+fn within(claim: &Claim, noise: f64) -> String {
+    match claim.shown {
+        Shown::Change | Shown::Percent => format!("± {noise:.1} %"),
+        Shown::Times => format!("± {noise:.1} ×"),
+        Shown::Value => format!("± {} {}", value(noise), claim.unit).trim_end().to_owned(),
     }
 }
 
@@ -148,7 +152,8 @@ pub fn frame(findings: &[Finding]) -> anyhow::Result<DataFrame> {
             _ => None,
         }),
         "unit" => claim(unit),
-        "agrees" => findings.iter().map(|finding| finding.agrees).collect::<Vec<_>>(),
+        "noise" => numbers(|finding| finding.noise),
+        "verdict" => texts(&|finding| finding.verdict.map(|verdict| verdict.name().to_owned())),
         "workloads" => findings
             .iter()
             .map(|finding| workloads(&finding.ours).map(|count| count as u64))
@@ -175,16 +180,18 @@ fn unit(claim: &Claim) -> Option<String> {
     })
 }
 
-/// `18 of 24 directions agree; 5 are sizes alone, 2 cannot be told`
+/// `12 agree, 5 are below noise, 7 disagree; 4 are sizes alone, 2 cannot be computed`
 pub fn summary(findings: &[Finding]) -> String {
-    let count = |agrees| findings.iter().filter(|finding| finding.agrees == agrees).count();
-    let (yes, no) = (count(Some(true)), count(Some(false)));
+    let count = |verdict| findings.iter().filter(|finding| finding.verdict == verdict).count();
+    let of = |verdict| count(Some(verdict));
     let is_nothing = |finding: &&Finding| matches!(finding.ours, Answer::Nothing(_));
     let nothing = findings.iter().filter(is_nothing).count();
-    let others = count(None) - nothing;
+    let sizes = count(None) - nothing;
     format!(
-        "{yes} of {} directions agree; {others} are sizes alone, {nothing} cannot be told",
-        yes + no
+        "{} agree, {} are below noise, {} disagree; {sizes} are sizes alone, {nothing} cannot be computed",
+        of(Verdict::Agrees),
+        of(Verdict::BelowNoise),
+        of(Verdict::Disagrees)
     )
 }
 
@@ -192,9 +199,10 @@ pub fn summary(findings: &[Finding]) -> String {
 mod tests {
     use super::*;
 
-    fn finding(text: &str, ours: Answer, agrees: Option<bool>) -> Finding {
+    fn finding(text: &str, ours: Answer, noise: Option<f64>) -> Finding {
         let whole = format!("what = 'w'\nsource = 'Fig 1'\nours.runs = {{ of = 'X' }}\n{text}");
-        Finding { claim: toml::from_str(&whole).unwrap(), ours, agrees }
+        let verdict = noise.map(|_| Verdict::Agrees);
+        Finding { claim: toml::from_str(&whole).unwrap(), ours, noise, verdict }
     }
 
     fn number(shown: f64) -> Answer {
@@ -225,23 +233,35 @@ mod tests {
     fn what_there_is_not_is_a_dash_and_a_reason() {
         let nothing = Answer::Nothing("no workload is HIL".to_owned());
         let line = Line::of(&finding("published = 1\nnote = 'n'", nothing, None));
-        assert_eq!((line.ours.as_str(), line.agrees, line.workloads.as_str()), ("–", "–", "–"));
+        assert_eq!((line.ours.as_str(), line.verdict, line.workloads.as_str()), ("–", "–", "–"));
         assert_eq!(line.note, "no workload is HIL; n");
     }
 
     #[test]
     fn the_frame_has_numbers_and_nulls() {
         let findings = [
-            finding("published = 1", number(2.5), Some(true)),
+            finding("published = 1", number(2.5), Some(0.5)),
             finding("text = 'rises'", Answer::Nothing("why".to_owned()), None),
         ];
         let frame = frame(&findings).unwrap();
         assert_eq!(frame.column("ours").unwrap().f64().unwrap().to_vec(), [Some(2.5), None]);
         assert_eq!(frame.column("published").unwrap().f64().unwrap().to_vec(), [Some(1.0), None]);
-        assert_eq!(frame.column("agrees").unwrap().null_count(), 1);
+        assert_eq!(frame.column("noise").unwrap().f64().unwrap().to_vec(), [Some(0.5), None]);
+        let verdicts = frame.column("verdict").unwrap().str().unwrap().iter();
+        assert_eq!(verdicts.collect::<Vec<_>>(), [Some("agrees"), None]);
         assert_eq!(
             summary(&findings),
-            "1 of 1 directions agree; 0 are sizes alone, 1 cannot be told"
+            "1 agree, 0 are below noise, 0 disagree; 0 are sizes alone, 1 cannot be computed"
         );
+    }
+
+    #[test]
+    fn noise_stands_in_the_unit_of_its_number() {
+        let noise = |text: &str, noise| Line::of(&finding(text, number(1.0), Some(noise))).noise;
+        assert_eq!(noise("published = 1", 0.54), "± 0.5 %");
+        assert_eq!(noise("shown = 'percent'", 2.0), "± 2.0 %");
+        assert_eq!(noise("shown = 'times'", 0.2), "± 0.2 ×");
+        assert_eq!(noise("shown = 'value'\nunit = 'cycles'", 12.345), "± 12.35 cycles");
+        assert_eq!(Line::of(&finding("published = 1", number(1.0), None)).noise, "–");
     }
 }

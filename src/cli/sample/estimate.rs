@@ -28,7 +28,7 @@ use warpmem::machine::Machine;
 use warpmem::record::{Discard, RunKey, RunResult};
 use warpmem::sample::{
     Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Ratio, Ratios, Replicate,
-    Size, WholeKernel, extrapolated, measured, write,
+    Size, Unfilled, WholeKernel, extrapolated, measured, write,
 };
 use warpmem_trace::{Provenance, Trace, WriterOptions};
 
@@ -36,7 +36,8 @@ use warpmem_trace::{Provenance, Trace, WriterOptions};
 ///
 /// Every replicate is a sample of its own, drawn as `warpmem sample` draws them: a tenth of each kernel's CTAs unless told
 /// otherwise. Printed are the estimate from all of them, its standard error, and Student's 95 % interval. The interval is
-/// about chance alone: see docs/sampling.md for what else a small sample gets wrong.
+/// about chance alone: see docs/sampling.md for what else a small sample gets wrong. There is none where samples do not fill
+/// the machine, and samples that would be all that is selected are simulated once: that is exact.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -88,9 +89,10 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let census =
         watch.over("CTAs measured", |progress| Census::of(&trace.trace, &selected, progress))?;
     let plan = Plan::new(&selected, &census, &args.size.design_or(FRACTION));
-    warn_of_small_samples(&trace.trace, &plan, &machine);
-
+    let whole = whole_kernels(&trace.trace, &plan, &census, &machine);
+    let no_interval = NoInterval::of(&plan, &whole);
     let parts = parts(args, &plan, &selected);
+    warn_of_many_samples(&parts, args, &census);
     let folder = tempfile::tempdir().context("failed to create a temporary directory")?;
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let traces = write_all(&trace, &parts, folder.path(), jobs, &interrupt)?;
@@ -98,20 +100,67 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let cells = traces.iter().map(cell).collect::<anyhow::Result<Vec<_>>>()?;
     let results = run(&cells, jobs, interrupt)?;
 
-    let whole = whole_kernels(&trace.trace, &plan, &census, &machine);
-    let (samples, full) = results.split_at(2 * args.replicates as usize);
-    let ratios = |pair: &[RunResult; 2]| {
-        let [sample, half] = pair;
-        extrapolated(&Replicate { sample, half }, &whole)
+    let is_exact = matches!(no_interval, Some(NoInterval::Whole));
+    let replicates: Vec<Ratios> = match is_exact {
+        true => results.iter().map(measured).collect(),
+        false => {
+            let samples = &results[..2 * args.replicates as usize];
+            let ratios = |[sample, half]: &[RunResult; 2]| {
+                extrapolated(&Replicate { sample, half }, &whole)
+            };
+            samples.as_chunks().0.iter().map(ratios).collect()
+        }
     };
-    let replicates: Vec<Ratios> = samples.as_chunks().0.iter().map(ratios).collect();
-    let full = full.first().map(measured);
-    let rows = rows(&replicates, full.as_ref());
+    let full = results.last().filter(|_| args.full).map(measured);
+    let said = Said { rows: rows(&replicates, full.as_ref()), replicates: replicates.len(), no_interval };
     print(&match args.format {
-        Format::Table => text(&rows, full.is_some()),
-        Format::Json => format::json(&objects(&rows, &original.key, args)),
-        Format::Csv => format::csv(&objects(&rows, &original.key, args)),
+        Format::Table => said.text(full.is_some()),
+        Format::Json => format::json(&said.objects(&original.key)),
+        Format::Csv => format::csv(&said.objects(&original.key)),
     })
+}
+
+/// Why estimates have no interval that holds the true value in 95 of 100 samples.
+enum NoInterval {
+    /// Samples are all that is selected, so that what is measured is exact.
+    Whole,
+    /// What samples show of a machine with room left is not what the whole shows.
+    Unfilled(Unfilled),
+}
+
+impl NoInterval {
+    fn of(plan: &Plan, whole: &[WholeKernel]) -> Option<NoInterval> {
+        match plan.is_whole() {
+            true => Some(NoInterval::Whole),
+            false => Unfilled::of(plan, whole).map(NoInterval::Unfilled),
+        }
+    }
+
+    /// In the place of an interval.
+    fn cell(&self) -> &'static str {
+        match self {
+            NoInterval::Whole => "exact",
+            NoInterval::Unfilled(_) => "not filled",
+        }
+    }
+
+    fn reason(&self) -> String {
+        let unfilled = match self {
+            NoInterval::Whole => {
+                return "the sample is all that is selected: simulated once, exact".to_owned();
+            }
+            NoInterval::Unfilled(unfilled) => unfilled,
+        };
+        let Unfilled { kernels, of, at_least } = unfilled;
+        let advice = match at_least {
+            Some(ctas) => format!("--at-least {ctas} would"),
+            None => "nothing less than all of it would: `warpmem run` simulates that once".to_owned(),
+        };
+        format!(
+            "the samples of {kernels} of {of} kernels do not fill the machine twice, so that they do not show what \
+             the whole does; {advice}"
+        )
+    }
 }
 
 fn whole_kernels(
@@ -136,24 +185,25 @@ fn held(trace: &Trace, plan: &KernelPlan, machine: &Machine) -> u64 {
     u64::from(per_sm) * u64::from(machine.sm.count)
 }
 
-/// Says how many kernels' samples do not fill the machine: what they show is less than its throughput.
-fn warn_of_small_samples(trace: &Trace, plan: &Plan, machine: &Machine) {
-    let short_of = |plan: &KernelPlan| {
-        let enough = 2 * held(trace, plan, machine);
-        (!plan.is_whole() && plan.ctas_drawn() < enough).then_some(enough)
-    };
-    let short: Vec<u64> = plan.kernels.iter().filter_map(short_of).collect();
-    if let Some(enough) = short.iter().max() {
+/// Says where the samples together are more work than what they are drawn from.
+fn warn_of_many_samples(parts: &[Part], args: &Args, census: &Census) {
+    let samples = if args.full { &parts[..parts.len() - 1] } else { parts };
+    let ctas: u64 = samples.iter().map(Part::ctas).sum();
+    let all: usize = census.kernels.iter().map(Vec::len).sum();
+    if samples.len() > 1 && ctas > all as u64 {
+        let times = ctas as f64 / all as f64;
         note(&format!(
-            "note: {} of {} kernels have samples of fewer CTAs than the machine holds twice; --at-least {enough} is surer",
-            short.len(),
-            plan.kernels.len()
+            "note: the samples and their halves hold {times:.1} times the CTAs that are selected; `warpmem run` simulates these once"
         ));
     }
 }
 
-/// The sample of every replicate and the half of it, one after the other, and the whole where it is to be run.
+/// The sample of every replicate and the half of it, one after the other, and the whole where it is to be run; the whole
+/// alone where that is the sample.
 fn parts(args: &Args, plan: &Plan, selected: &Part) -> Vec<Part> {
+    if plan.is_whole() {
+        return vec![selected.clone()];
+    }
     let replicate = |number: u32| {
         let draw = plan.draw(args.size.seed, number);
         [draw.clone(), plan.half(&draw)].map(|draw| plan.part(selected, &draw))
@@ -226,33 +276,54 @@ fn rows(replicates: &[Ratios], full: Option<&Ratios>) -> Vec<Row> {
     METRICS.iter().enumerate().map(row).collect()
 }
 
-fn text(rows: &[Row], with_full: bool) -> String {
-    let mut heading = vec!["metric", "estimate", "standard error", "95 % interval"];
-    if with_full {
-        heading.extend(["full run", "off by", "in interval"]);
+/// What is printed.
+struct Said {
+    rows: Vec<Row>,
+    replicates: usize,
+    no_interval: Option<NoInterval>,
+}
+
+impl Said {
+    fn text(&self, with_full: bool) -> String {
+        let mut heading = vec!["metric", "estimate", "standard error", "95 % interval"];
+        if with_full {
+            heading.extend(["full run", "off by", "in interval"]);
+        }
+        let heading = heading.into_iter().map(str::to_owned).collect();
+        let line = |row| self.line(row, with_full);
+        let lines: Vec<Vec<String>> = [heading].into_iter().chain(self.rows.iter().map(line)).collect();
+        let table = aligned(&lines, &[1, 2, 3, 4, 5]);
+        match &self.no_interval {
+            Some(no_interval) => format!("{table}\nNo interval: {}.\n", no_interval.reason()),
+            None => table,
+        }
     }
-    let line = |Row { metric, estimate, full }: &Row| {
+
+    fn line(&self, Row { metric, estimate, full }: &Row, with_full: bool) -> Vec<String> {
         let of = estimate.as_ref();
         let mut line = vec![
             metric.name.to_owned(),
             number(of.map(|estimate| estimate.value)),
             percent(of.and_then(Estimate::relative_error)),
-            interval(of),
+            match &self.no_interval {
+                Some(no_interval) => no_interval.cell().to_owned(),
+                None => interval(of),
+            },
         ];
         if with_full {
-            let covered = of.zip(*full).and_then(|(estimate, full)| estimate.covers(full));
+            let known = of.filter(|_| self.no_interval.is_none());
+            let covered = known.zip(*full).and_then(|(estimate, full)| estimate.covers(full));
             let covered = covered.map_or("–", |covered| if covered { "yes" } else { "no" });
             line.extend([number(*full), signed_percent(error(of, *full)), covered.to_owned()]);
         }
         line
-    };
-    let heading = heading.into_iter().map(str::to_owned).collect();
-    let lines: Vec<Vec<String>> = [heading].into_iter().chain(rows.iter().map(line)).collect();
-    aligned(&lines, &[1, 2, 3, 4, 5])
-}
+    }
 
-fn objects(rows: &[Row], key: &RunKey, args: &Args) -> Vec<Map<String, Value>> {
-    let object = |Row { metric, estimate, full }: &Row| {
+    fn objects(&self, key: &RunKey) -> Vec<Map<String, Value>> {
+        self.rows.iter().map(|row| self.object(row, key)).collect()
+    }
+
+    fn object(&self, Row { metric, estimate, full }: &Row, key: &RunKey) -> Map<String, Value> {
         let mut object = Map::new();
         let mut set = |name: &str, value: Value| drop(object.insert(name.to_owned(), value));
         set("trace", key.trace.as_str().into());
@@ -262,17 +333,17 @@ fn objects(rows: &[Row], key: &RunKey, args: &Args) -> Vec<Map<String, Value>> {
             set(slot.name, slot.policy_of(&mut policies).as_str().into());
         }
         let of = estimate.as_ref();
-        let interval = of.and_then(Estimate::interval);
+        let interval = of.filter(|_| self.no_interval.is_none()).and_then(Estimate::interval);
         set("metric", metric.name.into());
         set("unit", metric.unit.into());
-        set("replicates", args.replicates.into());
+        set("replicates", self.replicates.into());
         set("estimate", of.map(|estimate| estimate.value).into());
         set("standard_error", of.and_then(|estimate| estimate.standard_error).into());
         set("interval_low", interval.map(|[low, _]| low).into());
         set("interval_high", interval.map(|[_, high]| high).into());
+        set("no_interval_because", self.no_interval.as_ref().map(NoInterval::reason).into());
         set("full", (*full).into());
         set("error", error(of, *full).into());
         object
-    };
-    rows.iter().map(object).collect()
+    }
 }

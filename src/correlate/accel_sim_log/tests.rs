@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::correlate::CacheFigures;
+use crate::machine::load;
 
 const LOG: &str = include_str!("two_kernels.log");
 
@@ -35,7 +36,8 @@ fn kernels_have_their_own_cycles_and_totals_are_those_of_the_last_block() {
         bus_utilization: run.figures.bus_utilization,
         read_latency: Some(338.0),
         kernels: vec![kernel("_Z6vecaddPKfS0_Pfi", 1000, 1000), kernel("_Z6secondPf", 4000, 2000)],
-        seconds: Some(65.0),
+        cpu_seconds: None,
+        wall_seconds: Some(65.0),
     };
     assert_eq!(run.figures, expected);
     // The mean of 0.25 and 0.05, of 15000 cycles with launches and 5000 without.
@@ -47,7 +49,21 @@ fn kernels_have_their_own_cycles_and_totals_are_those_of_the_last_block() {
 #[test]
 fn options_say_scheduler_machine_and_launch_latency() {
     let run = read_text(LOG).unwrap();
-    assert_eq!((run.dram_scheduler.as_str(), run.sms), (FR_FCFS, Some(80)));
+    assert_eq!(run.dram_scheduler, FR_FCFS);
+    let stated = |key| run.machine.iter().find(|stated| stated.key == key);
+    let sms = stated("sm.count").unwrap();
+    let options = "-gpgpu_n_clusters × -gpgpu_n_cores_per_cluster";
+    assert_eq!((sms.value, sms.options.as_str()), (80.0, options));
+    let clocks = ["core", "network", "llc", "dram"].map(|name| format!("clocks.{name}_mhz"));
+    let clocks = clocks.each_ref().map(|key| {
+        run.machine.iter().find(|stated| stated.key == key).unwrap().value
+    });
+    assert_eq!(clocks, [1132.0, 1132.0, 1132.0, 850.0]);
+    assert_eq!(stated("dram.bus_bytes"), None, "the log has one of its two options");
+    assert_eq!(run.contradiction(&load("v100", &[]).unwrap()), None);
+    let other = run.contradiction(&load("rtx2060s", &[]).unwrap()).unwrap();
+    assert!(other.starts_with("`sm.count` is 34, the log has 80 (-gpgpu_n_clusters × "), "{other}");
+    assert!(other.contains("; `clocks.dram_mhz` is 3500, the log has 850 "), "{other}");
     assert_eq!((run.trace, run.configuration), (None, None));
     let scheduler = "-gpgpu_dram_scheduler                    1";
     let run = read_with(scheduler, "-gpgpu_dram_scheduler 0").unwrap();

@@ -1,0 +1,76 @@
+//! Whether samples fill the machine as the whole does: what they say of a machine with room left is another thing.
+
+use super::{Plan, WholeKernel};
+
+/// Kernels whose samples do not fill the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfilled {
+    pub kernels: usize,
+    pub of: usize,
+    /// CTAs of each kernel that would fill it; none if these were all of the part.
+    pub at_least: Option<u64>,
+}
+
+/// Holdings of the machine that a sample needs: its half, from which counts are continued, has to fill it too.
+const HOLDINGS: u64 = 2;
+
+impl Unfilled {
+    /// Of the kernels of a plan; none where every sample fills the machine or is the whole kernel.
+    pub fn of(plan: &Plan, whole: &[WholeKernel]) -> Option<Unfilled> {
+        let needed = |kernel: &WholeKernel| HOLDINGS * kernel.held;
+        let kernels = plan.kernels.iter().zip(whole);
+        let short = kernels.filter(|(plan, kernel)| {
+            !plan.is_whole() && plan.ctas_drawn() < needed(kernel)
+        });
+        let short: Vec<u64> = short.map(|(_, kernel)| needed(kernel)).collect();
+        let enough = short.iter().copied().max()?;
+        let is_all = whole.iter().all(|kernel| kernel.ctas <= enough);
+        Some(Unfilled {
+            kernels: short.len(),
+            of: whole.len(),
+            at_least: (!is_all).then_some(enough),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{KernelPlan, Stratum};
+    use super::*;
+
+    /// `drawn` of `ctas` CTAs one by one.
+    fn kernel(ctas: usize, drawn: usize) -> KernelPlan {
+        let strata = vec![Stratum { runs: (0..ctas).collect(), drawn }];
+        KernelPlan { kernel: 0, runs: (0..ctas).map(|cta| cta..cta + 1).collect(), strata }
+    }
+
+    fn of(kernels: &[(usize, usize, u64)]) -> Option<Unfilled> {
+        let plan = Plan { kernels: kernels.iter().map(|&(all, drawn, _)| kernel(all, drawn)).collect() };
+        let whole = kernels.iter().map(|&(ctas, _, held)| WholeKernel {
+            warp_instructions: 1,
+            ctas: ctas as u64,
+            held,
+        });
+        Unfilled::of(&plan, &whole.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_half_of_a_sample_has_to_fill_the_machine() {
+        assert_eq!(of(&[(1000, 180, 90)]), None);
+        let short = Unfilled { kernels: 1, of: 1, at_least: Some(180) };
+        assert_eq!(of(&[(1000, 179, 90)]), Some(short));
+    }
+
+    #[test]
+    fn a_kernel_that_is_kept_whole_needs_to_fill_nothing() {
+        assert_eq!(of(&[(10, 10, 90), (1000, 180, 90)]), None);
+        let short = Unfilled { kernels: 1, of: 2, at_least: Some(180) };
+        assert_eq!(of(&[(10, 10, 90), (1000, 100, 90)]), Some(short));
+    }
+
+    #[test]
+    fn what_would_take_the_whole_part_is_no_sample() {
+        let short = Unfilled { kernels: 2, of: 2, at_least: None };
+        assert_eq!(of(&[(150, 15, 90), (180, 18, 80)]), Some(short));
+    }
+}
