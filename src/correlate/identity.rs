@@ -97,11 +97,7 @@ mod tests {
     use crate::machine::load;
 
     fn kernel(name: &str, instructions: Option<u64>) -> KernelFigures {
-        KernelFigures {
-            name: name.to_owned(),
-            cycles: 1,
-            thread_instructions: instructions,
-        }
+        KernelFigures { name: name.to_owned(), cycles: 1, thread_instructions: instructions }
     }
 
     fn of_kernels(kernels: Vec<KernelFigures>) -> ReferenceRun {
@@ -132,7 +128,10 @@ mod tests {
         let other = |first| reference.other_kernels(&[first, kernel("b", Some(7))]);
         assert_eq!(other(kernel("a", Some(10))), None);
         let message = other(kernel("a", Some(9))).unwrap();
-        assert!(message.ends_with("is one without a name with 10 thread instructions"), "{message}");
+        assert!(
+            message.ends_with("is one without a name with 10 thread instructions"),
+            "{message}"
+        );
     }
 
     #[test]

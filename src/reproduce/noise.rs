@@ -68,7 +68,8 @@ mod tests {
     }
 
     fn first_sms(paper: &Paper, overrides: &[&str]) -> Vec<String> {
-        let machine = load(&paper.machine, overrides).unwrap();
+        let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+        let machine = load(&paper.machine, &overrides).unwrap();
         let baseline = paper.configuration("X").unwrap();
         let reordered = paper.reordered(&baseline, &machine);
         assert!(reordered.iter().all(|one| paper.orders("X").contains(&one.name)));
@@ -93,7 +94,10 @@ mod tests {
     fn a_result_has_the_noise_of_its_baseline_or_of_the_one_most_like_it() {
         let paper = paper("['X', 'Y']");
         let of = |base| paper.baseline_of(base).unwrap();
-        assert_eq!(["Y", "Y @ mesh", "X @ mesh", "Z"].map(|base| of(Some(base))), ["Y", "Y", "X", "X"]);
+        assert_eq!(
+            ["Y", "Y @ mesh", "X @ mesh", "Z"].map(|base| of(Some(base))),
+            ["Y", "Y", "X", "X"]
+        );
         assert_eq!(of(None), "X");
         assert_eq!(super::tests::paper("[]").baseline_of(Some("X")), None);
     }

@@ -19,9 +19,8 @@ impl Unfilled {
     pub fn of(plan: &Plan, whole: &[WholeKernel]) -> Option<Unfilled> {
         let needed = |kernel: &WholeKernel| HOLDINGS * kernel.held;
         let kernels = plan.kernels.iter().zip(whole);
-        let short = kernels.filter(|(plan, kernel)| {
-            !plan.is_whole() && plan.ctas_drawn() < needed(kernel)
-        });
+        let short =
+            kernels.filter(|(plan, kernel)| !plan.is_whole() && plan.ctas_drawn() < needed(kernel));
         let short: Vec<u64> = short.map(|(_, kernel)| needed(kernel)).collect();
         let enough = short.iter().copied().max()?;
         let is_all = whole.iter().all(|kernel| kernel.ctas <= enough);
@@ -45,7 +44,8 @@ mod tests {
     }
 
     fn of(kernels: &[(usize, usize, u64)]) -> Option<Unfilled> {
-        let plan = Plan { kernels: kernels.iter().map(|&(all, drawn, _)| kernel(all, drawn)).collect() };
+        let plan =
+            Plan { kernels: kernels.iter().map(|&(all, drawn, _)| kernel(all, drawn)).collect() };
         let whole = kernels.iter().map(|&(ctas, _, held)| WholeKernel {
             warp_instructions: 1,
             ctas: ctas as u64,

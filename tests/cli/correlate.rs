@@ -209,7 +209,10 @@ fn a_machine_that_is_not_the_logs_is_refused() {
     let on = |machine| ["correlate", "run.log", "--trace", "small.wmt", "--machine", machine];
     bench.refuses(
         &on("v100"),
-        &["v100 is not the machine of the log", "`sm.count` is 80, the log has 34 (-gpgpu_n_clusters"],
+        &[
+            "v100 is not the machine of the log",
+            "`sm.count` is 80, the log has 34 (-gpgpu_n_clusters",
+        ],
     );
     assert_eq!(bench.run(&on("rtx2060s")).status, Some(0));
     let set = [&on("v100")[..], &["--set", "sm.count=34"]].concat();
@@ -230,7 +233,8 @@ fn a_trace_that_is_not_the_references_is_refused_by_its_kernel() {
     let ran = bench.run(&["correlate", "r.json", "--format", "csv"]);
     assert_eq!(ran.status, Some(2), "{ran:?}");
     assert_eq!(ran.stdout.lines().count(), 2, "the run of the same trace is printed");
-    let refused: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("its kernel 1 is")).collect();
+    let refused: Vec<&str> =
+        ran.stderr.lines().filter(|line| line.contains("its kernel 1 is")).collect();
     let start = "small on SM7_QV100 with FR-FCFS: small.wmt is not the trace of the reference";
     assert!(refused.iter().all(|line| line.contains(start)), "{ran:?}");
     assert!(refused[0].contains("that of the reference is `_Z5otherPf` with "), "{ran:?}");
@@ -247,7 +251,8 @@ fn a_trace_that_is_not_the_references_is_refused_by_its_kernel() {
 fn a_log_has_wall_clock_time_which_is_not_compared_with_ours() {
     let bench = Bench::with_trace();
     bench.write("run.log", log(&bench, "80"));
-    let arguments = ["correlate", "run.log", "--trace", "small.wmt", "--machine", "v100", "--speed"];
+    let arguments =
+        ["correlate", "run.log", "--trace", "small.wmt", "--machine", "v100", "--speed"];
     let json = bench.output(&[&arguments[..], &["--format", "json"]].concat());
     let all: Value = serde_json::from_str(&json).unwrap();
     let run = &all["runs"][0];

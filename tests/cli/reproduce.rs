@@ -70,6 +70,8 @@ fn a_paper_is_run_and_set_beside_ours() {
     }
     let page = std::fs::read_to_string(bench.path("out/reproduction.md")).unwrap();
     assert!(page.contains("| IPC, FCFS over FR-FCFS, all | Fig 9 | -28.3 % |"), "{page}");
+    assert!(page.contains("| ours | noise | verdict |"), "{page}");
+    assert!(page.contains(" are below noise, ") && first.stderr.contains(" are below noise, "));
     assert!(page.contains("figures/load-times.svg"), "{page}");
 
     let again = bench.run(&arguments);

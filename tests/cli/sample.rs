@@ -162,12 +162,18 @@ fn samples_that_do_not_fill_the_machine_say_so_in_place_of_an_interval() {
         assert!(row["interval_low"].is_null() && row["interval_high"].is_null(), "{row:?}");
         assert!(row["estimate"].is_number() && row["standard_error"].is_number(), "{row:?}");
         let because = row["no_interval_because"].as_str().unwrap();
-        assert!(because.starts_with(reason) && because.ends_with("--at-least 12 would"), "{because}");
+        assert!(
+            because.starts_with(reason) && because.ends_with("--at-least 12 would"),
+            "{because}"
+        );
     }
     let because = rows(&[])[0]["no_interval_because"].as_str().unwrap().to_owned();
     assert!(because.contains("nothing less than all of it would: `warpmem run`"), "{because}");
     let table = bench.output(&with(&three));
-    assert!(table.contains("not filled") && table.contains(&format!("No interval: {reason}")), "{table}");
+    assert!(
+        table.contains("not filled") && table.contains(&format!("No interval: {reason}")),
+        "{table}"
+    );
 }
 
 #[test]

@@ -167,7 +167,8 @@ fn kernel_summary_table(runs: &[Comparison]) -> String {
             format!("{} {kernel} of {}", summary.worst_kernel + 1, self::name(run)),
         ]);
     }
-    let title = "Cycles over all kernels: mean absolute error, geometric mean of ours over the reference's";
+    let title =
+        "Cycles over all kernels: mean absolute error, geometric mean of ours over the reference's";
     summary(title, &lines)
 }
 
@@ -201,7 +202,8 @@ fn speed_table(runs: &[Comparison]) -> String {
     let number = |value: Option<f64>, digits: usize| {
         value.map_or_else(none, |value| format!("{value:.digits$}"))
     };
-    let reference = |run: &Comparison| match (run.reference.cpu_seconds, run.reference.wall_seconds) {
+    let reference = |run: &Comparison| match (run.reference.cpu_seconds, run.reference.wall_seconds)
+    {
         (None, Some(wall)) => format!("{wall:.0} wall"),
         (cpu, _) => number(cpu, 2),
     };

@@ -69,9 +69,7 @@ impl Traces {
                 new.insert(path.map_err(|error| format!("{error:#}"))).clone()
             }
         };
-        Ok(path.and_then(|path| {
-            open(&path, &run.trace).map_err(|error| format!("{error:#}"))
-        }))
+        Ok(path.and_then(|path| open(&path, &run.trace).map_err(|error| format!("{error:#}"))))
     }
 }
 

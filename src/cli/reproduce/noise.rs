@@ -78,7 +78,10 @@ mod tests {
     fn the_worst_of_several_is_as_far_off_as_the_worst_of_the_orders() {
         let pairs: [f64; 3] = [0.0, -1.0, 100.0 * (99.0 / 101.0 - 1.0)];
         let square: f64 = pairs.iter().map(|pair| pair * pair).sum();
-        close(of("ours.runs = { of = 'Y', over = 'X', mean = 'least' }"), 2.0 * (square / 3.0).sqrt());
+        close(
+            of("ours.runs = { of = 'Y', over = 'X', mean = 'least' }"),
+            2.0 * (square / 3.0).sqrt(),
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::super::report::{html, markdown};
 use super::super::staged;
 use super::claims::Finding;
 use super::study::Study;
-use super::table::{frame, shown};
+use super::table::{frame, shown, summary};
 use anyhow::Context;
 use std::fs;
 use std::path::Path;
@@ -34,12 +34,14 @@ pub fn write(
     directory: &Path,
 ) -> anyhow::Result<()> {
     write_csv(&frame(findings)?, directory.join(CLAIMS))?;
-    let caution =
-        "Workloads are not the paper's own: directions compare, sizes do not. Nothing is fitted.";
+    let caution = "Workloads are not the paper's own: directions compare, sizes do not. Nothing is fitted. The noise is how far \
+        ours moves with the order of identical SMs, two standard deviations; less is below noise.";
+    let counts = format!("{}.", summary(findings));
     let sections =
         vec![
             Section::new("claims", "Published and ours")
                 .text(Prose::new(caution))
+                .text(Prose::new(counts))
                 .table(Table::new("claims", "Published and ours", shown(findings)?)),
             workloads(paper, study, left_out)?,
         ];

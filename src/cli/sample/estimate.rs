@@ -105,14 +105,14 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         true => results.iter().map(measured).collect(),
         false => {
             let samples = &results[..2 * args.replicates as usize];
-            let ratios = |[sample, half]: &[RunResult; 2]| {
-                extrapolated(&Replicate { sample, half }, &whole)
-            };
+            let ratios =
+                |[sample, half]: &[RunResult; 2]| extrapolated(&Replicate { sample, half }, &whole);
             samples.as_chunks().0.iter().map(ratios).collect()
         }
     };
     let full = results.last().filter(|_| args.full).map(measured);
-    let said = Said { rows: rows(&replicates, full.as_ref()), replicates: replicates.len(), no_interval };
+    let said =
+        Said { rows: rows(&replicates, full.as_ref()), replicates: replicates.len(), no_interval };
     print(&match args.format {
         Format::Table => said.text(full.is_some()),
         Format::Json => format::json(&said.objects(&original.key)),
@@ -154,7 +154,9 @@ impl NoInterval {
         let Unfilled { kernels, of, at_least } = unfilled;
         let advice = match at_least {
             Some(ctas) => format!("--at-least {ctas} would"),
-            None => "nothing less than all of it would: `warpmem run` simulates that once".to_owned(),
+            None => {
+                "nothing less than all of it would: `warpmem run` simulates that once".to_owned()
+            }
         };
         format!(
             "the samples of {kernels} of {of} kernels do not fill the machine twice, so that they do not show what \
@@ -291,7 +293,8 @@ impl Said {
         }
         let heading = heading.into_iter().map(str::to_owned).collect();
         let line = |row| self.line(row, with_full);
-        let lines: Vec<Vec<String>> = [heading].into_iter().chain(self.rows.iter().map(line)).collect();
+        let lines: Vec<Vec<String>> =
+            [heading].into_iter().chain(self.rows.iter().map(line)).collect();
         let table = aligned(&lines, &[1, 2, 3, 4, 5]);
         match &self.no_interval {
             Some(no_interval) => format!("{table}\nNo interval: {}.\n", no_interval.reason()),

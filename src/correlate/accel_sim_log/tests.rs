@@ -55,9 +55,9 @@ fn options_say_scheduler_machine_and_launch_latency() {
     let options = "-gpgpu_n_clusters × -gpgpu_n_cores_per_cluster";
     assert_eq!((sms.value, sms.options.as_str()), (80.0, options));
     let clocks = ["core", "network", "llc", "dram"].map(|name| format!("clocks.{name}_mhz"));
-    let clocks = clocks.each_ref().map(|key| {
-        run.machine.iter().find(|stated| stated.key == key).unwrap().value
-    });
+    let clocks = clocks
+        .each_ref()
+        .map(|key| run.machine.iter().find(|stated| stated.key == key).unwrap().value);
     assert_eq!(clocks, [1132.0, 1132.0, 1132.0, 850.0]);
     assert_eq!(stated("dram.bus_bytes"), None, "the log has one of its two options");
     assert_eq!(run.contradiction(&load("v100", &[]).unwrap()), None);
