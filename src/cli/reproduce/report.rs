@@ -37,14 +37,13 @@ pub fn write(
     let caution = "Workloads are not the paper's own: directions compare, sizes do not. Nothing is fitted. The noise is how far \
         ours moves with the order of identical SMs, two standard deviations; less is below noise.";
     let counts = format!("{}.", summary(findings));
-    let sections =
-        vec![
-            Section::new("claims", "Published and ours")
-                .text(Prose::new(caution))
-                .text(Prose::new(counts))
-                .table(Table::new("claims", "Published and ours", shown(findings)?)),
-            workloads(paper, study, left_out)?,
-        ];
+    let sections = vec![
+        Section::new("claims", "Published and ours")
+            .text(Prose::new(caution))
+            .text(Prose::new(counts))
+            .table(Table::new("claims", "Published and ours", shown(findings)?)),
+        workloads(paper, study, left_out)?,
+    ];
     page(paper, sections, charts, directory)
 }
 

@@ -154,14 +154,9 @@ impl NoInterval {
         let Unfilled { kernels, of, at_least } = unfilled;
         let advice = match at_least {
             Some(ctas) => format!("--at-least {ctas} would"),
-            None => {
-                "nothing less than all of it would: `warpmem run` simulates that once".to_owned()
-            }
+            None => "only the whole would (`warpmem run`)".to_owned(),
         };
-        format!(
-            "the samples of {kernels} of {of} kernels do not fill the machine twice, so that they do not show what \
-             the whole does; {advice}"
-        )
+        format!("the samples of {kernels} of {of} kernels do not fill the machine twice; {advice}")
     }
 }
 
