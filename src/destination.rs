@@ -18,6 +18,13 @@ pub fn destination(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Whether a name is that of a file, and no way to a place elsewhere.
+pub fn is_file_name(name: &str) -> bool {
+    !matches!(name, "" | "." | "..")
+        && !name.contains(['/', '\\'])
+        && !name.contains(char::is_control)
+}
+
 /// Whether both lead to one file that is there.
 pub fn is_same(a: &Path, b: &Path) -> bool {
     match (fs::canonicalize(a), fs::canonicalize(b)) {
@@ -30,6 +37,16 @@ pub fn is_same(a: &Path, b: &Path) -> bool {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn names_of_files_lead_nowhere_else() {
+        for name in ["a", "my plan", "..a", "a..b", "µ"] {
+            assert!(is_file_name(name), "{name}");
+        }
+        for name in ["", ".", "..", "../a", "/a", "a/b", "a\\b", "a\u{1b}[2J", "a\0"] {
+            assert!(!is_file_name(name), "{name}");
+        }
+    }
 
     #[test]
     fn a_link_leads_to_its_file_and_devices_are_refused() {

@@ -31,6 +31,9 @@ impl Codec {
     }
 }
 
+/// Memory that inflating an xz file may take, bytes: `xz -9` takes 65 MiB, and a file may ask for 4 GiB.
+const XZ_MEMORY: u64 = 256 << 20;
+
 /// What `file` holds once inflated, and how it is compressed. Several streams one after the other are one text.
 pub fn inflated<'a>(
     mut file: impl BufRead + Send + 'a,
@@ -38,7 +41,11 @@ pub fn inflated<'a>(
     let codec = Codec::of(file.fill_buf()?);
     let reader: Box<dyn Read + Send + 'a> = match codec {
         Codec::Plain => Box::new(file),
-        Codec::Xz => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(file)),
+        Codec::Xz => {
+            let several = liblzma::stream::CONCATENATED;
+            let stream = liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, several)?;
+            Box::new(liblzma::bufread::XzDecoder::new_stream(file, stream))
+        }
         Codec::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
         Codec::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(file)?),
     };

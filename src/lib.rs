@@ -26,5 +26,6 @@ pub mod suite;
 pub mod sweep;
 #[cfg(test)]
 mod testing;
+pub mod text;
 pub mod timeline;
 pub mod workload;

@@ -2,9 +2,9 @@
 
 mod cli;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run(|| cli::Cli::parse().execute())
+    cli::keep_panics_quiet();
+    cli::run(cli::Cli::main)
 }

@@ -4,6 +4,7 @@ use polars::prelude::{AnyValue, Column, DataFrame};
 
 use crate::error::Result;
 use crate::metric::Digits;
+use crate::printable::csv_text;
 
 /// A value of one of the types that tables hold, or that a query makes of these. There is no "not a number": it is null.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,14 +45,14 @@ fn cell(value: &AnyValue) -> Result<Cell> {
 }
 
 impl Cell {
-    /// For a CSV field: shortest digits that read back as the same value; empty for null.
+    /// For a CSV field: shortest digits that read back as the same value; empty for null; text that is no formula.
     pub(crate) fn to_csv(&self) -> String {
         match self {
             Cell::Null => String::new(),
             Cell::Bool(value) => value.to_string(),
             Cell::Integer(value) => value.to_string(),
             Cell::Float(value) => format!("{value:?}"),
-            Cell::Text(value) => value.clone(),
+            Cell::Text(value) => csv_text(value).into_owned(),
             Cell::List(_) => self.to_json().to_string(),
         }
     }
@@ -84,7 +85,8 @@ impl Cell {
                 let shown = values.iter().map(|value| value.to_display(digits));
                 format!("[{}]", shown.collect::<Vec<_>>().join(", "))
             }
-            Cell::Bool(_) | Cell::Text(_) => self.to_csv(),
+            Cell::Text(value) => value.clone(),
+            Cell::Bool(value) => value.to_string(),
         }
     }
 }

@@ -1,6 +1,10 @@
 //! Aligned text: headings, label column, value columns, titles between blocks of rows.
 
+use std::borrow::Cow;
+
 use unicode_width::UnicodeWidthStr;
+
+use crate::printable::printable_cell;
 
 const GAP: usize = 2;
 
@@ -33,10 +37,25 @@ pub(crate) enum Row {
 
 impl Grid {
     /// Text of at most `width` terminal columns, if the labels and one value column fit in them.
-    pub(crate) fn render(&self, width: usize) -> String {
+    pub(crate) fn render(mut self, width: usize) -> String {
+        self.make_printable();
         let widths: Vec<usize> = (0..self.columns.len()).map(|c| self.width_of(c)).collect();
         let parts = split(&widths, width);
         parts.iter().map(|part| self.render_part(part, &widths)).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Shows what a terminal would obey.
+    fn make_printable(&mut self) {
+        let headings = self.columns.iter_mut().flat_map(|heading| &mut heading.lines);
+        let rows = self.rows.iter_mut().flat_map(|row| match row {
+            Row::Title(title) => std::slice::from_mut(title),
+            Row::Cells(cells) => cells,
+        });
+        for text in headings.chain(rows) {
+            if let Cow::Owned(shown) = printable_cell(text) {
+                *text = shown;
+            }
+        }
     }
 
     fn width_of(&self, column: usize) -> usize {
@@ -125,6 +144,15 @@ mod tests {
         assert_eq!(split(&[4, 30, 3], 10), [vec![0, 1], vec![0, 2]]);
         assert_eq!(split(&[4], 10), [vec![0]]);
         assert!(split(&[], 10).is_empty());
+    }
+
+    #[test]
+    fn a_cell_cannot_break_out_of_its_line() {
+        let grid = Grid {
+            columns: vec![Heading { lines: vec!["n\u{1b}[2J".to_owned()], align: Align::Left }],
+            rows: vec![Row::Title("a\rb".to_owned()), Row::Cells(vec!["c\nd".to_owned()])],
+        };
+        assert_eq!(grid.render(80), "n\\u001b[2J\na\\rb\nc\\nd\n");
     }
 
     #[test]

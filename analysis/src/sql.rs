@@ -44,9 +44,13 @@ impl Results {
                 floats.map(|(name, _)| finite_or_null(col(name.clone())).alias(name.clone()));
             frame.with_columns(finite.collect::<Vec<_>>()).collect()
         };
-        // A function that this build of polars lacks can be a panic.
-        let unsupported = |_| Err(polars_err!(SQLInterface: "polars does not support this query"));
-        let outcome = catch_unwind(AssertUnwindSafe(evaluate)).unwrap_or_else(unsupported);
+        // A function that this build of polars lacks can be a panic, and so can values that damage has put into a table.
+        let failed = |_| {
+            Err(
+                polars_err!(SQLInterface: "polars does not support this query, or a table of it is damaged"),
+            )
+        };
+        let outcome = catch_unwind(AssertUnwindSafe(evaluate)).unwrap_or_else(failed);
         outcome.map_err(|error| self.explained(&error, columns))
     }
 

@@ -11,15 +11,17 @@ use serde_json::Value;
 use crate::cell::rows;
 use crate::error::{Error, Result};
 use crate::frame::names;
+use crate::printable::csv_text;
 
-/// A frame as CSV: a heading with the columns' names, empty fields for null.
+/// A frame as CSV: a heading with the columns' names, empty fields for null. Text that begins as a formula does in spreadsheets
+/// (`=`, `+`, `-`, `@`) has an apostrophe before it.
 ///
 /// # Errors
 /// If a column is of a type that tables do not hold.
 pub fn table_to_csv(frame: &DataFrame) -> Result<String> {
     let mut text = csv::Writer::from_writer(Vec::new());
     let in_memory = "writing to memory does not fail";
-    text.write_record(names(frame)).expect(in_memory);
+    text.write_record(names(frame).map(|name| csv_text(name).into_owned())).expect(in_memory);
     for row in rows(frame) {
         text.write_record(row?.iter().map(|cell| cell.to_csv())).expect(in_memory);
     }

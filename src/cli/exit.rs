@@ -2,9 +2,11 @@
 
 use super::dram::check::Illegal;
 use super::output::note;
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::error::Error;
-use std::panic::{UnwindSafe, catch_unwind};
+use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use warpmem::dram::alone::AloneError;
 use warpmem::engine::RunError;
 use warpmem::import::ImportError;
@@ -27,15 +29,52 @@ pub struct Interrupted {
     pub kept: String,
 }
 
-/// Does `work` and says how it ended. A panic is a failure of the program itself, and its message is out already.
+/// Panics so far, the last one last.
+static PANICS: Mutex<Vec<Panic>> = Mutex::new(Vec::new());
+
+struct Panic {
+    /// `what it says, at file:line`
+    message: String,
+    backtrace: Backtrace,
+}
+
+/// Has panics say nothing of their own accord: some are caught where they are expected, and [`run`] tells of the others.
+pub fn keep_panics_quiet() {
+    std::panic::set_hook(Box::new(remember));
+}
+
+fn remember(panic: &PanicHookInfo<'_>) {
+    let what = panic.payload_as_str().unwrap_or("a panic without a message");
+    let place = panic.location().map(|place| format!(", at {place}")).unwrap_or_default();
+    let panic = Panic { message: format!("{what}{place}"), backtrace: Backtrace::capture() };
+    PANICS.lock().unwrap_or_else(PoisonError::into_inner).push(panic);
+}
+
+/// Says what the panic that ended the program was: a line, and the way to it where RUST_BACKTRACE asks for that.
+fn report_panic() {
+    let mut panics = PANICS.lock().unwrap_or_else(PoisonError::into_inner);
+    let last = panics.pop();
+    let what = last.as_ref().map_or(String::new(), |panic| format!(": {}", panic.message));
+    note(&format!(
+        "error: this is a fault of warpmem; please report it with the command and its input{what}"
+    ));
+    for earlier in panics.iter().rev() {
+        note(&format!("  after: {}", earlier.message));
+    }
+    for panic in last.iter().chain(panics.iter().rev()) {
+        if panic.backtrace.status() == BacktraceStatus::Captured {
+            note(&format!("{}:\n{}", panic.message, panic.backtrace));
+        }
+    }
+}
+
+/// Does `work` and says how it ended. A panic is a failure of the program itself.
 pub fn run(work: impl FnOnce() -> anyhow::Result<()> + UnwindSafe) -> ExitCode {
     match catch_unwind(work) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(error)) => report(&error),
         Err(_) => {
-            note(
-                "error: this is a fault of warpmem: please report it with the command and its input",
-            );
+            report_panic();
             ExitCode::from(FAILURE)
         }
     }

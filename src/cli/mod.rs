@@ -10,6 +10,7 @@ mod classify;
 mod compare;
 mod complexity;
 mod correlate;
+mod descriptors;
 mod dram;
 mod exit;
 mod export;
@@ -38,7 +39,7 @@ mod traces;
 
 use clap::{Parser, Subcommand};
 
-pub use exit::run;
+pub use exit::{keep_panics_quiet, run};
 
 /// Trace-driven, event-driven simulator of GPU memory systems.
 ///
@@ -60,7 +61,8 @@ Examples:
 Exit status:
   0    done
   1    a failure of the program itself: please report it
-  2    bad usage or bad input, or an output that cannot be written
+  2    bad usage or bad input, or an output that cannot be written, standard output that is full or closed included; a
+       reader that goes away (`| head`) is no failure
   130  interrupted; what had been finished is kept";
 
 #[derive(Debug, Subcommand)]
@@ -84,8 +86,17 @@ enum Command {
 }
 
 impl Cli {
+    /// Carries out the command of the command line.
+    pub fn main() -> anyhow::Result<()> {
+        match Cli::try_parse() {
+            Ok(cli) => cli.execute(),
+            Err(error) if error.use_stderr() => error.exit(),
+            Err(help) => output::written(|| help.print()),
+        }
+    }
+
     /// Carries out the command.
-    pub fn execute(self) -> anyhow::Result<()> {
+    fn execute(self) -> anyhow::Result<()> {
         match self.command {
             Command::Run(args) => run::execute(&args),
             Command::Compare(args) => compare::execute(&args),

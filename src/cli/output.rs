@@ -1,20 +1,35 @@
 //! What goes to standard output and what to standard error.
 
+use super::descriptors;
 use anyhow::Context;
 use std::io::{self, ErrorKind, Write};
+use warpmem_analysis::printable;
 
-/// Writes a command's result. A reader that has gone away (`| head`) is no error.
+/// Writes a command's result, without anything that a terminal would obey.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    let text = printable(text);
+    written(|| {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()
+    })
+}
+
+/// Writes to standard output by `write`. A reader that has gone away (`| head`) is no error; that there is no output is one.
+pub fn written(write: impl FnOnce() -> io::Result<()>) -> anyhow::Result<()> {
+    const FAILURE: &str = "failed to write to standard output";
+    if descriptors::stdout_was_closed() {
+        return Err(anyhow::anyhow!("it is closed")).context(FAILURE);
+    }
+    match write() {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result.context("failed to write to standard output"),
+        result => result.context(FAILURE),
     }
 }
 
 /// Writes a line to standard error; that nobody reads it is no reason to end.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
 /// Columns of the terminal; where there is none, as many as a wide page has.

@@ -4,10 +4,10 @@ use super::output::{note, print, width};
 use super::staged;
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
-use std::io::read_to_string;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 use warpmem::registry::nearest;
+use warpmem::text;
 use warpmem_analysis::polars::prelude::{DataFrame, col};
 use warpmem_analysis::{
     Error, Results, table_to_csv, table_to_json, table_to_string, write_csv, write_ipc, write_json,
@@ -67,6 +67,14 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         staged::check(output)?;
     }
     let results = Results::open_all(directories)?;
+    if let Some(output) = &args.output
+        && results.reads(output)?
+    {
+        bail!(
+            "{} is a file of the tables that are queried, or would be one: name another output",
+            output.display()
+        );
+    }
     match sql {
         None => print(&tables(&results)?),
         Some(sql) => answer(&query(&results, &sql)?, format, args.output.as_deref()),
@@ -75,11 +83,11 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 
 fn answer(frame: &DataFrame, format: QueryFormat, output: Option<&Path>) -> anyhow::Result<()> {
     let Some(output) = output else {
-        return print(&text(frame, format)?);
+        return print(&rendered(frame, format)?);
     };
     match format {
         QueryFormat::Table => {
-            staged::write(output, |path| Ok(fs::write(path, text(frame, format)?)?))?;
+            staged::write(output, |path| Ok(fs::write(path, rendered(frame, format)?)?))?;
         }
         QueryFormat::Csv => write_csv(frame, output)?,
         QueryFormat::Json => write_json(frame, output)?,
@@ -91,7 +99,7 @@ fn answer(frame: &DataFrame, format: QueryFormat, output: Option<&Path>) -> anyh
     Ok(())
 }
 
-fn text(frame: &DataFrame, format: QueryFormat) -> anyhow::Result<String> {
+fn rendered(frame: &DataFrame, format: QueryFormat) -> anyhow::Result<String> {
     Ok(match format {
         QueryFormat::Csv => table_to_csv(frame)?,
         QueryFormat::Json => table_to_json(frame)?,
@@ -149,8 +157,8 @@ fn directories_and_query(args: &Args) -> anyhow::Result<(&[String], Option<Strin
 
 fn read(file: &Path) -> anyhow::Result<String> {
     let text = match file.to_str() {
-        Some("-") => read_to_string(io::stdin()),
-        _ => fs::read_to_string(file),
+        Some("-") => text::read_from(io::stdin()),
+        _ => text::read(file),
     };
     text.with_context(|| format!("failed to read the query from {}", file.display()))
 }

@@ -13,6 +13,10 @@ use super::error::ReferenceError;
 use super::figures::{Figures, KernelFigures, quotient, total};
 use super::identity::{STATED, Stated};
 use super::reference::{FIFO, FR_FCFS, ReferenceRun};
+use crate::text;
+
+/// Longest line, bytes: the names of kernels are the longest things in a log.
+const MAX_LINE: u64 = 1 << 20;
 
 /// The run of a log.
 pub(super) fn read(path: &Path, mut file: impl BufRead) -> Result<ReferenceRun, ReferenceError> {
@@ -21,7 +25,7 @@ pub(super) fn read(path: &Path, mut file: impl BufRead) -> Result<ReferenceRun, 
     loop {
         bytes.clear();
         let io = |source| ReferenceError::Io { path: path.to_owned(), source };
-        if file.read_until(b'\n', &mut bytes).map_err(io)? == 0 {
+        if text::read_line(&mut file, &mut bytes, MAX_LINE).map_err(io)? == 0 {
             return log.finish();
         }
         log.line += 1;

@@ -300,6 +300,7 @@ impl Dispatcher {
         self.started[sm] += 1;
         self.rooms[sm].take(&kernel.needs);
         let chunk = running.next_in_chunk(kernel.chunks, source)?;
+        kernel.check_warps(&chunk, running.next_in_chunk)?;
         let flush = self.flush
             && self.resident[sm] == 0
             && self.last_kernel[sm].is_some_and(|last| last != running.kernel);
@@ -387,6 +388,19 @@ impl Kernel {
             state: State::Waiting,
             l1_bytes: machine.l1.bytes_beside(per_sm * needs.shared_bytes),
         })
+    }
+
+    /// Refuses a CTA of more warps than its kernel's block has, for which no room was counted.
+    fn check_warps(&self, chunk: &Chunk, cta: usize) -> Result<(), TraceError> {
+        let (warps, most) = (chunk.ctas()[cta].warps.len(), self.needs.warps);
+        if warps <= most as usize {
+            return Ok(());
+        }
+        let [x, y, z] = self.info.block;
+        Err(chunk.damaged(&format!(
+            "{warps} warps in a CTA of kernel `{}`, whose block of {x} x {y} x {z} threads has {most}",
+            self.info.name
+        )))
     }
 }
 

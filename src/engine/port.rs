@@ -98,6 +98,8 @@ pub struct Fabric {
     clocks: [Clock; Domain::COUNT],
     /// The point in time that is being carried out, and the domain that has its turn.
     turn: (Ticks, Domain),
+    /// Requests taken out of ports so far.
+    moves: u64,
 }
 
 impl Fabric {
@@ -111,6 +113,7 @@ impl Fabric {
             wheels: units.map(Wheel::new),
             clocks,
             turn: (Ticks(0), Domain::ALL[0]),
+            moves: 0,
         }
     }
 
@@ -235,6 +238,7 @@ impl Fabric {
             self.broken(port, "is empty");
         }
         debug_assert!(p.head_ready <= now);
+        self.moves += 1;
         let (_, request) = self.entries[p.head_at()];
         p.len -= 1;
         // An empty ring starts again at its first places, which are in the host's cache.
@@ -295,6 +299,11 @@ impl Fabric {
     #[inline]
     pub fn wake_cycle(&mut self, unit: UnitId, cycle: u64) {
         self.wheels[unit.domain as usize].wake(unit.index as usize, cycle);
+    }
+
+    /// Requests taken out of ports so far: each is progress of the unit that took it.
+    pub fn moves(&self) -> u64 {
+        self.moves
     }
 
     /// The clock of a domain.

@@ -217,6 +217,12 @@ impl System {
         self.steps
     }
 
+    /// Grows whenever anything gets anywhere: a warp issues, a CTA ends, a unit takes a request.
+    pub fn progress(&self) -> u64 {
+        let ended = self.dispatcher.ctas_ended() + u64::from(self.dispatcher.is_done());
+        self.warp_instructions() + ended + self.fabric.moves()
+    }
+
     /// Warp instructions issued so far.
     pub fn warp_instructions(&self) -> u64 {
         self.sms.iter().map(Sm::warp_instructions).sum()

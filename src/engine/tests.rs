@@ -1,11 +1,11 @@
 //! A whole small machine: what is recorded of requests and loads.
 
 use super::testing::Rows;
-use super::{NoProgress, simulate};
+use super::{NoProgress, RunError, simulate, simulate_every_cycle};
 use crate::machine::Machine;
 use crate::record::{BankResult, LatencyResult, LoadRow, NodeResult, RunResult, Stage};
-use crate::testing::{Step, TestKernel, exit, load, machine, trace};
-use warpmem_trace::CacheOp;
+use crate::testing::{Step, TestKernel, barrier, exit, load, machine, memory, trace};
+use warpmem_trace::{CacheOp, Kind, Space};
 
 /// Every warp of `warps` as a CTA of its own.
 fn run(machine: &Machine, warps: Vec<Vec<Step>>) -> (RunResult, Vec<LoadRow>) {
@@ -219,5 +219,52 @@ fn the_rows_behind_the_network_are_those_that_banks_in_order_serve() {
         assert!(switches > 100, "{switches}");
         let used = channel.banks.iter().filter(|bank| requests(bank) > 0).count() as u64;
         assert_eq!(stream.rows, switches + used);
+    }
+}
+
+#[test]
+fn a_machine_at_work_on_one_thing_for_long_is_not_stuck() {
+    // The lanes of a warp at one address, one after the other; every unit is stepped in every cycle meanwhile.
+    let machine = machine(&["llc.atomic_cycles=30000"]);
+    let atomic = memory(Kind::Atomic, Space::Global, &[0; 32]).used_after(0);
+    let kernel = TestKernel::new([vec![vec![atomic.clone(), atomic, exit()]]]);
+    let result = simulate_every_cycle(&machine, &trace(&[kernel]), &mut Rows::default()).unwrap();
+    assert!(result.core_cycles > 32 * 30_000, "{}", result.core_cycles);
+    assert!(result.steps > 1_000_000, "{}", result.steps);
+}
+
+#[test]
+fn warps_that_wait_for_each_other_are_a_deadlock_whether_or_not_channels_refresh() {
+    let warps = || vec![vec![barrier(0), exit()], vec![barrier(1), exit()]];
+    for refreshes in [&[][..], &["dram.timing.trefi=3900", "dram.timing.trfc=100"]] {
+        let trace = trace(&[TestKernel::new([warps()])]);
+        let run = simulate(&machine(refreshes), &trace, &mut Rows::default(), &mut NoProgress);
+        let Err(RunError::Deadlock { state, .. }) = run else { panic!("{:?}", run.is_ok()) };
+        assert!(!state.is_empty());
+    }
+}
+
+#[test]
+fn the_longest_queues_of_a_channel_are_built_and_used() {
+    let overrides = [
+        "dram.read_queue=32768",
+        "dram.write_queue=32768",
+        "dram.write_high_watermark=32768",
+        "dram.write_low_watermark=1",
+        "dram.banks=64",
+        "dram.address.map=RoBaCo",
+        "dram.address.interleave_bytes=256",
+    ];
+    let (result, _) = run(&machine(&overrides), (0..4).map(mixed_warp).collect());
+    assert!(result.latency.total.count() > 0);
+}
+
+#[test]
+fn the_widest_hashed_cache_is_built_and_used() {
+    for index in ["xor", "ipoly"] {
+        let index = format!("llc.cache.index={index}");
+        let overrides = ["llc.cache.size_bytes=67108864", "llc.cache.ways=8", &index];
+        let (result, _) = run(&machine(&overrides), (0..4).map(mixed_warp).collect());
+        assert!(result.slices.iter().any(|slice| slice.cache.read_hits > 0), "{index}");
     }
 }

@@ -3,10 +3,12 @@
 use super::IndexHash;
 
 /// A primitive polynomial over GF(2) of each degree from 1, lowest coefficient in bit 0.
-const PRIMITIVE: [u32; 10] =
-    [0b11, 0b111, 0b1011, 0b1_0011, 0b10_0101, 0x43, 0x83, 0x11d, 0x211, 0x409];
+const PRIMITIVE: [u32; u16::BITS as usize] = [
+    0b11, 0b111, 0b1011, 0b1_0011, 0b10_0101, 0x43, 0x83, 0x11d, 0x211, 0x409, 0x805, 0x1053,
+    0x201b, 0x4443, 0x8003, 0x1100b,
+];
 
-/// The largest index, in bits, that can be hashed.
+/// The largest index, in bits, that can be hashed: that of the tables' entries.
 pub(super) const MAX_INDEX_BITS: u32 = PRIMITIVE.len() as u32;
 
 /// Bits that are looked up at once, and how often that is.
@@ -80,8 +82,11 @@ mod tests {
     fn every_polynomial_is_primitive() {
         for degree in 1..=MAX_INDEX_BITS {
             let period = (1u32 << degree) - 1;
-            let first = (1..=period).find(|&power| remainder(power, degree) == 1);
-            assert_eq!(first, Some(period), "degree {degree}");
+            let returns_after = |power| remainder(power, degree) == 1;
+            assert!(returns_after(period), "degree {degree}");
+            // A shorter period divides this one.
+            let is_part = |power: &u32| period.is_multiple_of(*power);
+            assert!(!(1..period).filter(is_part).any(returns_after), "degree {degree}");
         }
     }
 
@@ -94,6 +99,14 @@ mod tests {
         assert_eq!(hash.of(2), 0b00_0110);
         assert_eq!(hash.of(1 << 5), 0b10_0011);
         assert_eq!(hash.of(0b10_0001), 0b10_0000);
+    }
+
+    #[test]
+    fn the_widest_index_uses_every_bit_of_an_entry() {
+        for kind in [IndexHash::Xor, IndexHash::Ipoly] {
+            let hash = Hash::new(kind, MAX_INDEX_BITS).unwrap();
+            assert_eq!((0..64).fold(0, |all, bit| all | hash.of(1 << bit)), u16::MAX, "{kind:?}");
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@
 const CYCLES: u32 = 100_000;
 /// Longest queue, entries.
 const ENTRIES: u32 = 65_536;
+/// Longest queue of a DRAM channel, entries: requests are numbered in 16 bits, with one more for every bank.
+const CHANNEL_ENTRIES: u32 = 32_768;
 /// Highest supply and current of a DRAM device.
 const MILLIVOLTS: u32 = 10_000;
 const MILLIAMPERES: u32 = 100_000;
@@ -96,11 +98,11 @@ pub(super) const LIMITS: &[(&str, u32, u32)] = &[
     ("dram.transfers_per_clock", 1, 64),
     ("dram.row_bytes", 32, 1 << 20),
     ("dram.devices", 1, 64),
-    ("dram.read_queue", 1, ENTRIES),
-    ("dram.write_queue", 0, ENTRIES),
-    ("dram.write_high_watermark", 0, ENTRIES),
-    ("dram.write_low_watermark", 0, ENTRIES),
-    ("dram.write_min_drain", 0, ENTRIES),
+    ("dram.read_queue", 1, CHANNEL_ENTRIES),
+    ("dram.write_queue", 0, CHANNEL_ENTRIES),
+    ("dram.write_high_watermark", 0, CHANNEL_ENTRIES),
+    ("dram.write_low_watermark", 0, CHANNEL_ENTRIES),
+    ("dram.write_min_drain", 0, CHANNEL_ENTRIES),
     ("dram.picks_per_cycle", 0, 64),
     ("dram.return_queue", 1, ENTRIES),
     ("dram.timing.trcd", 1, CYCLES),

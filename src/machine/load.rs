@@ -226,7 +226,7 @@ fn parse_override(text: &str, table: &mut Table) -> Result<Given, MachineError> 
 }
 
 fn read_file(path: &Path) -> Result<Draft, MachineError> {
-    let text = std::fs::read_to_string(path)
+    let text = crate::text::read(path)
         .map_err(|source| MachineError::Read { path: path.to_owned(), source })?;
     let mut given = parse_file(path, &text)?;
     let base = given.iter().position(|g| g.key == "base").map(|at| given.remove(at));

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Display;
 
+use super::hash::MAX_INDEX_BITS;
 use super::limits::LIMITS;
 use super::{
     Cache, Dram, IndexHash, L1, Machine, MachineError, QueueOrganisation, Sm, WritePolicy, flatten,
@@ -134,6 +135,9 @@ fn check_cache(path: &str, cache: &Cache) -> Check {
         "\"linear\", or sizes that give a power of two of sets (now {} sets)",
         cache.sets()
     );
+    rule(hashable, &key("index"), hash_name(cache.index), sets)?;
+    let hashable = cache.index == IndexHash::Linear || cache.sets().ilog2() <= MAX_INDEX_BITS;
+    let sets = format!("\"linear\", or at most 2^{MAX_INDEX_BITS} sets (now {})", cache.sets());
     rule(hashable, &key("index"), hash_name(cache.index), sets)
 }
 

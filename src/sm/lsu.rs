@@ -97,9 +97,13 @@ impl Entry {
     }
 }
 
+/// Entries for which there is room from the start.
+const FIRST_ENTRIES: usize = 8;
+
 /// Memory instructions in the order in which they issued; the first is being worked on. Those that the unit has not
 /// begun with have their places by scheduler.
 pub(super) struct Lsu {
+    /// Grows to the most entries that have been in use at once, so that a long queue costs what it holds.
     ring: Vec<Entry>,
     head: usize,
     len: usize,
@@ -115,13 +119,12 @@ pub(super) struct Lsu {
 
 impl Lsu {
     pub fn new(config: &machine::Sm) -> Lsu {
-        let (schedulers, places) = (config.schedulers as usize, config.lsu_queue as usize);
         Lsu {
-            ring: vec![Entry::blank(); schedulers * places + 1],
+            ring: vec![Entry::blank(); FIRST_ENTRIES],
             head: 0,
             len: 0,
-            waiting: vec![VecDeque::with_capacity(places); schedulers],
-            places,
+            waiting: vec![VecDeque::new(); config.schedulers as usize],
+            places: config.lsu_queue as usize,
             collectors: config.collectors as usize,
             begun: false,
             busy_until: 0,
@@ -155,12 +158,21 @@ impl Lsu {
     pub fn push(&mut self, scheduler: usize, from: u64) -> &mut Entry {
         assert!(!self.is_full(scheduler), "the load/store queue overflows");
         self.waiting[scheduler].push_back(from);
+        if self.len == self.ring.len() {
+            self.grow();
+        }
         let at = self.wrapped(self.head + self.len);
         self.len += 1;
         let entry = &mut self.ring[at];
         entry.scheduler = scheduler as u32;
         entry.from = from;
         entry
+    }
+
+    fn grow(&mut self) {
+        self.ring.rotate_left(self.head);
+        self.head = 0;
+        self.ring.resize(2 * self.len, Entry::blank());
     }
 
     fn wrapped(&self, at: usize) -> usize {
@@ -195,5 +207,51 @@ impl Lsu {
         self.begun = false;
         self.head = self.wrapped(self.head + 1);
         self.len -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::Machine;
+
+    fn config(schedulers: u32, entries: u32) -> machine::Sm {
+        let mut config = Machine::preset("v100").unwrap().sm;
+        (config.schedulers, config.lsu_queue) = (schedulers, entries);
+        config
+    }
+
+    #[test]
+    fn the_longest_queues_take_no_memory_before_they_are_used() {
+        let lsu = Lsu::new(&config(64, 65_536));
+        assert!(lsu.ring.capacity() <= 64);
+        assert!(lsu.waiting.iter().all(|waiting| waiting.capacity() <= 64));
+    }
+
+    #[test]
+    fn entries_keep_their_order_while_the_queue_grows() {
+        let mut lsu = Lsu::new(&config(2, 100));
+        let mut next = 0..;
+        let mut pushed = 0;
+        for round in 0..150 {
+            for scheduler in 0..2 {
+                if !lsu.is_full(scheduler) {
+                    lsu.push(scheduler, pushed);
+                    pushed += 1;
+                }
+            }
+            if round % 3 == 0 {
+                assert_eq!(lsu.head().map(|entry| entry.from), next.next());
+                lsu.begin();
+                lsu.pop();
+            }
+        }
+        assert!(lsu.len() > 100);
+        while let Some(entry) = lsu.head() {
+            assert_eq!(Some(entry.from), next.next());
+            lsu.begin();
+            lsu.pop();
+        }
+        assert_eq!(next.next(), Some(pushed));
     }
 }

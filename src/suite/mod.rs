@@ -30,8 +30,7 @@ pub enum SuiteError {
 }
 
 fn read(path: &Path) -> Result<String, SuiteError> {
-    std::fs::read_to_string(path)
-        .map_err(|source| SuiteError::Read { path: path.to_owned(), source })
+    crate::text::read(path).map_err(|source| SuiteError::Read { path: path.to_owned(), source })
 }
 
 /// What a TOML text says, `what` being its name for people.

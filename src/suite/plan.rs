@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{SuiteError, check_names, parse, read};
+use crate::destination::is_file_name;
 use crate::registry::nearest;
 use crate::sample::Ranges;
 use crate::workload::{Request, find};
@@ -92,7 +93,24 @@ impl Suite {
         let mut suite: Suite = parse(text, path, "suite")?;
         suite.folder = path.parent().unwrap_or(Path::new("")).to_owned();
         check_names(suite.workloads.iter().map(|w| w.name.as_str()), path)?;
+        suite.check_folders(path)?;
         Ok(suite)
+    }
+
+    /// A sweep keeps the traces in a folder called after the suite, and there in one called after their size.
+    fn check_folders(&self, path: &Path) -> Result<(), SuiteError> {
+        let folders = [self.name.as_str()].into_iter().chain(self.sizes());
+        match folders.into_iter().find(|name| !is_file_name(name)) {
+            None => Ok(()),
+            Some(name) => Err(SuiteError::Malformed {
+                path: path.to_owned(),
+                what: "suite",
+                message: format!(
+                    "its name and its sizes are names of folders, without `/` and `\\`, which `{}` is not",
+                    name.escape_debug()
+                ),
+            }),
+        }
     }
 
     /// Sizes that some workload has, in alphabetical order.
@@ -266,6 +284,22 @@ mod tests {
         for (workload, message) in cases {
             let refusal = refusal(&suite(workload));
             assert!(refusal.starts_with(message), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn the_folders_of_a_suite_lie_where_its_traces_are_kept() {
+        let workload = "[[workload]]\nname = 'a'\nkernel = 'vecadd'\n";
+        for text in [
+            format!("name = '../s'\n{workload}"),
+            format!("name = '..'\n{workload}"),
+            format!("name = 's'\n{workload}sizes.'../../x' = {{ n = 8 }}"),
+        ] {
+            let refusal = refusal(&text);
+            assert!(
+                refusal.starts_with("mine.toml is no suite: its name and its sizes"),
+                "{refusal}"
+            );
         }
     }
 

@@ -3,10 +3,11 @@
 use super::design::{Design, Factor, Levels, points};
 use super::error::PlanError;
 use super::values::{PolicyNames, Scalar, Values};
+use crate::destination::is_file_name;
 use crate::record::{Recorded, RequestSample};
+use crate::text;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fs;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
@@ -103,8 +104,8 @@ impl Plan {
     /// # Errors
     /// If the file cannot be read or is no plan; the message names the line.
     pub fn load(path: &Path) -> Result<Plan, PlanError> {
-        let text = fs::read_to_string(path)
-            .map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
+        let text =
+            text::read(path).map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
         let mut plan = Plan::from_text(&text, path)?;
         plan.folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Ok(plan)
@@ -126,6 +127,13 @@ impl Plan {
     }
 
     fn check(&self) -> Result<(), PlanError> {
+        if !is_file_name(&self.name) {
+            let message = format!(
+                "`{}` is not valid: expected a name that a directory can have, without `/` and `\\`",
+                self.name.escape_debug()
+            );
+            return Err(PlanError::invalid("name", message));
+        }
         if self.traces.is_empty() && self.suites.is_empty() {
             let message = "it names none, and there are no `suites`: nothing is to be run";
             return Err(PlanError::invalid("traces", message));
@@ -229,6 +237,16 @@ mod tests {
         policies = { warp_scheduler = "gto" }
         parameters = { "dram.read_queue" = 8 }
     "#;
+
+    #[test]
+    fn a_name_is_that_of_a_directory() {
+        for name in ["../x", "a/b", "..", "/tmp/x"] {
+            let refusal = refusal(&format!("name = '{name}'\ntraces = ['a']"));
+            let expected = format!("`name` of the plan: `{name}` is not valid: expected a name");
+            assert!(refusal.starts_with(&expected), "{refusal}");
+        }
+        assert!(read("name = 'my plan'\ntraces = ['a']").is_ok());
+    }
 
     #[test]
     fn a_plan_is_read_with_its_defaults() {

@@ -10,6 +10,7 @@ mod dram;
 mod dram_map;
 mod formats;
 mod help;
+mod hostile;
 mod import_export;
 mod info;
 mod interrupt;

@@ -22,6 +22,9 @@ pub enum Codec {
 /// No block inflates to more than this: a bound on what a hostile file can make a reader allocate.
 pub(crate) const MAX_INFLATED: usize = 1 << 30;
 
+/// No index and no dictionary inflates to more than this: what is decoded from them takes up to twenty times the memory.
+pub(crate) const MAX_DECODED: usize = 1 << 25;
+
 /// Inflated bytes set aside before any are seen; beyond it the buffer grows with what really comes.
 const TRUSTED_CAPACITY: usize = 1 << 22;
 
@@ -77,14 +80,12 @@ impl Block {
         })
     }
 
-    /// Checks and inflates the `stored` bytes of this block.
-    pub fn unpack(&self, stored: &[u8]) -> Result<Vec<u8>, String> {
+    /// Checks and inflates the `stored` bytes of this block, which may become at most `limit`.
+    pub fn unpack(&self, stored: &[u8], limit: usize) -> Result<Vec<u8>, String> {
         check_crc(stored, self.crc)?;
         let declared = self.inflated as usize;
-        if declared > MAX_INFLATED {
-            return Err(format!(
-                "declared size {declared} above the limit of {MAX_INFLATED} bytes"
-            ));
+        if declared > limit {
+            return Err(format!("declared size {declared} above the limit of {limit} bytes"));
         }
         // More than declared shows in the room for what chunks append.
         let mut bytes = Vec::with_capacity(declared.min(TRUSTED_CAPACITY) + pack::PADDING);

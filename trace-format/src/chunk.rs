@@ -107,7 +107,9 @@ impl Chunk {
         self.data[start..end].to_vec()
     }
 
-    pub(crate) fn damaged(&self, reason: &str) -> TraceError {
+    /// The error of a chunk whose content contradicts what else is known.
+    #[must_use]
+    pub fn damaged(&self, reason: &str) -> TraceError {
         damaged(&self.path, self.offset, reason)
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use crate::block::MAX_DECODED;
 use crate::operands::Operands;
 use crate::record::{
     CacheOp, Compute, Instruction, InstructionId, Kind, MAX_DEPENDENCE, OpClass, Space,
@@ -11,6 +12,10 @@ use crate::record::{
 
 /// Instructions of different program counters keep their address history apart, up to this many.
 pub(crate) const SLOTS: usize = 256;
+
+/// Bytes of an instruction in a file, at least, and of a compute instruction before it.
+const LEAST_BYTES: usize = 11;
+const LEAST_COMPUTE_BYTES: usize = 3;
 
 /// Longest run of compute between two records.
 const MAX_COMPUTE: usize = 1 << 24;
@@ -242,6 +247,8 @@ pub(crate) struct Dictionary {
     sites: Sites,
     /// The first instruction that broke a rule.
     fault: Option<String>,
+    /// Bytes in the file, at least.
+    bytes: usize,
     key: Vec<u64>,
     compute: Vec<FlatCompute>,
 }
@@ -261,6 +268,7 @@ impl Dictionary {
         self.last = None;
         self.sites = Sites::default();
         self.fault = None;
+        self.bytes = 0;
     }
 
     pub fn instructions(&self) -> &Vec<Instruction> {
@@ -328,6 +336,14 @@ impl Dictionary {
         let id = InstructionId(self.instructions.len() as u32);
         let instruction = flat.to_instruction();
         if let Err(fault) = check(&instruction) {
+            self.fault.get_or_insert(fault);
+        }
+        self.bytes += LEAST_BYTES + LEAST_COMPUTE_BYTES * instruction.compute.len();
+        if self.bytes > MAX_DECODED {
+            let fault = format!(
+                "more than {MAX_DECODED} bytes of distinct instructions, at pc {:#x}",
+                instruction.pc
+            );
             self.fault.get_or_insert(fault);
         }
         self.sites.push(&instruction);

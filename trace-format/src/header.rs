@@ -5,6 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::block::{Block, Codec, check_crc};
+use crate::dictionary::Site;
 use crate::record::{KernelInfo, Kind, Memcpy, OpClass, Space};
 
 /// What is written. A reader refuses a file of a higher major version.
@@ -77,6 +78,57 @@ impl Kernel {
     pub fn count(&self, kind: Kind, space: Space) -> u64 {
         let of_kind = self.records_by_kind.iter().find(|c| c.kind == kind && c.space == space);
         of_kind.map_or(0, |count| count.records)
+    }
+
+    /// Adds a record with `lanes` active over the compute before it, by class.
+    pub(crate) fn add(&mut self, mask: u32, lanes: &[u32; OpClass::COUNT], site: &Site) {
+        let active = u64::from(mask.count_ones());
+        self.records += 1;
+        for (total, count) in self.compute_by_class.iter_mut().zip(site.counts) {
+            *total += u64::from(count);
+            self.warp_instructions += u64::from(count);
+        }
+        self.thread_instructions += lanes.iter().map(|&lanes| u64::from(lanes)).sum::<u64>();
+        if site.kind != Kind::End {
+            self.warp_instructions += 1;
+            self.thread_instructions += active;
+        }
+        let (kind, space) = (site.kind, site.space);
+        let counts = &mut self.records_by_kind;
+        let place = counts.iter().position(|count| count.kind == kind && count.space == space);
+        let place = place.unwrap_or_else(|| {
+            counts.push(KindCount { kind, space, records: 0, lanes: 0 });
+            counts.len() - 1
+        });
+        counts[place].records += 1;
+        counts[place].lanes += active;
+    }
+
+    /// A total that is not the sum of its parts: what is counted, the total and the sum, as far as it goes.
+    pub(crate) fn contradiction(&self) -> Option<(&'static str, u64, u64)> {
+        let sum = |counts: &mut dyn Iterator<Item = u64>| counts.fold(0, u64::saturating_add);
+        let of_kinds = |is_counted: fn(&KindCount) -> bool| {
+            let counted = self.records_by_kind.iter().filter(|count| is_counted(count));
+            sum(&mut counted.map(|count| count.records))
+        };
+        let compute = sum(&mut self.compute_by_class.iter().copied());
+        let issued = compute.saturating_add(of_kinds(|count| count.kind != Kind::End));
+        let totals = [
+            ("records", self.records, of_kinds(|_| true)),
+            ("warp instructions", self.warp_instructions, issued),
+        ];
+        totals.into_iter().find(|(_, total, parts)| total != parts)
+    }
+
+    /// The first count in which this one differs from that of the same records, `counted`: what is counted, here and there.
+    pub(crate) fn difference(&self, counted: &Kernel) -> Option<(&'static str, u64, u64)> {
+        let counts = [
+            ("warps", self.warps, counted.warps),
+            ("records", self.records, counted.records),
+            ("warp instructions", self.warp_instructions, counted.warp_instructions),
+            ("thread instructions", self.thread_instructions, counted.thread_instructions),
+        ];
+        counts.into_iter().find(|(_, said, counted)| said != counted)
     }
 
     /// Records with addresses: loads, stores, atomics, reductions, copies, prefetches.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use crate::TraceError;
-use crate::block::{Block, Codec};
+use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED};
 use crate::chunk::{Chunk, Origin};
 use crate::dictionary::Sites;
 use crate::header::{ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, MAJOR, MINOR};
@@ -25,14 +25,14 @@ fn blocks() -> (Vec<Vec<u8>>, Index) {
     let footer = Footer::decode(GOLDEN.last_chunk().unwrap()).unwrap();
     let start = footer.offset as usize;
     let index = &GOLDEN[start..start + footer.index.stored as usize];
-    let index: Index = serial::decode(&footer.index.unpack(index).unwrap()).unwrap();
+    let index: Index = serial::decode(&footer.index.unpack(index, MAX_INFLATED).unwrap()).unwrap();
     let mut at = Head::BYTES;
     let mut blocks = Vec::new();
     for kernel in &index.kernels {
         let chunks = kernel.chunks.iter().map(|chunk| chunk.block);
         for block in chunks.chain([kernel.dictionary]) {
             let stored = &GOLDEN[at..at + block.stored as usize];
-            blocks.push(block.unpack(stored).unwrap());
+            blocks.push(block.unpack(stored, MAX_INFLATED).unwrap());
             at += stored.len();
         }
     }
@@ -211,6 +211,46 @@ fn chunks_must_hold_the_ctas_of_their_kernel() {
     check(vec![chunk(2), chunk(u32::MAX)], 3, "index: chunks exceed a kernel");
 }
 
+/// The golden file with one count of its index changed, all checksums right.
+fn with_kernel(change: impl Fn(&mut Kernel)) -> Vec<u8> {
+    let footer = Footer::decode(GOLDEN.last_chunk().unwrap()).unwrap();
+    let mut index = blocks().1;
+    change(&mut index.kernels[0].kernel);
+    file(&HEAD, &GOLDEN[Head::BYTES..footer.offset as usize], &serial::encode(&index))
+}
+
+#[test]
+fn counts_that_the_records_do_not_have_are_found_and_named() {
+    golden().check_counts().unwrap();
+    let counted = |change: fn(&mut Kernel)| {
+        let trace = Trace::from_bytes("x.wmt", with_kernel(change)).unwrap();
+        trace.check_counts().unwrap_err().to_string()
+    };
+    let name = &golden().kernels()[0].info.name;
+    let (warps, threads) = (golden().kernels()[0].warps, golden().kernels()[0].thread_instructions);
+    let error = counted(|kernel| kernel.warps += 1);
+    let expected =
+        format!("index: {} warps in kernel 0, `{name}`, where its chunks hold {warps}", warps + 1);
+    assert!(error.ends_with(&expected), "{error}");
+    let error = counted(|kernel| kernel.thread_instructions -= 1);
+    assert!(error.contains(&format!(": {} thread instructions in", threads - 1)), "{error}");
+    let error = counted(|kernel| {
+        kernel.warp_instructions += 1;
+        kernel.compute_by_class[0] += 1;
+    });
+    assert!(error.contains(" warp instructions in kernel 0"), "{error}");
+}
+
+#[test]
+fn counts_that_contradict_each_other_are_refused_when_a_file_is_opened() {
+    let error = open_error(with_kernel(|kernel| kernel.warp_instructions += 5));
+    assert!(error.contains("warp instructions in kernel 0"), "{error}");
+    let error = open_error(with_kernel(|kernel| kernel.records -= 1));
+    assert!(error.contains("records in kernel 0"), "{error}");
+    let error = open_error(with_kernel(|kernel| kernel.thread_instructions = u64::MAX));
+    assert!(error.contains("64 bits"), "{error}");
+}
+
 #[test]
 fn hostile_lengths_do_not_allocate() {
     // A string of 2^62 bytes where the index begins.
@@ -229,12 +269,29 @@ fn hostile_lengths_do_not_allocate() {
     );
 }
 
+/// A file of a few kilobytes whose dictionary, and one whose index, would take gigabytes once decoded.
+#[test]
+fn what_would_expand_in_memory_is_refused_before_it_does() {
+    let zeros = vec![0; MAX_DECODED + 1];
+    let mut stored = Vec::new();
+    let dictionary = Block::pack(&zeros, Codec::Zstd, 19, &mut stored).unwrap();
+    let index = serial::encode(&one_kernel(vec![], dictionary, 0));
+    let bytes = file(&HEAD, &stored, &index);
+    assert!(bytes.len() < 10_000, "{}", bytes.len());
+    let trace = Trace::from_bytes("x.wmt", bytes).unwrap();
+    let error = trace.instructions(0).unwrap_err().to_string();
+    let expected = "x.wmt is damaged at byte 16: dictionary: declared size 33554433 above the limit of 33554432 bytes";
+    assert_eq!(error, expected);
+    let error = open_error(file(&HEAD, &[], &zeros));
+    assert!(error.contains("index: declared size 33554433 above the limit"), "{error}");
+}
+
 #[test]
 fn declared_sizes_bind() {
     for codec in [Codec::Deflate, Codec::Zstd] {
         let mut stored = Vec::new();
         let block = Block::pack(&vec![0; 10 << 20], codec, 6, &mut stored).unwrap();
-        let with = |inflated| Block { inflated, ..block }.unpack(&stored);
+        let with = |inflated| Block { inflated, ..block }.unpack(&stored, MAX_INFLATED);
         assert_eq!(with(10 << 20).unwrap().len(), 10 << 20);
         assert_eq!(with(100).unwrap_err(), "inflates to more than the declared 100 bytes");
         let too_few = "inflates to 10485760 of the declared 10485761 bytes";
@@ -254,7 +311,10 @@ fn compressed_data_that_ends_early_is_an_error() {
         for length in [0, 1, whole.len() / 2, whole.len() - 1] {
             let crc = crc32fast::hash(&whole[..length]);
             let stored = Block { crc, ..block };
-            assert!(stored.unpack(&whole[..length]).is_err(), "{codec:?} cut to {length}");
+            assert!(
+                stored.unpack(&whole[..length], MAX_INFLATED).is_err(),
+                "{codec:?} cut to {length}"
+            );
         }
     }
 }
@@ -265,7 +325,7 @@ fn what_is_no_compressed_data_is_an_error() {
         let stored = [0xff; 9];
         let crc = crc32fast::hash(&stored);
         let block = Block { codec, stored: 9, inflated: 100, crc };
-        let reason = block.unpack(&stored).unwrap_err();
+        let reason = block.unpack(&stored, MAX_INFLATED).unwrap_err();
         assert!(reason.starts_with("does not inflate: "), "{reason}");
     }
 }

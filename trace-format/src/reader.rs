@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use memmap2::Mmap;
 use serde::de::DeserializeOwned;
 
-use crate::block::Block;
+use crate::block::{Block, MAX_DECODED, MAX_INFLATED};
 use crate::chunk::{Chunk, Origin};
 use crate::dictionary::{self, Sites};
 use crate::error::TraceError;
 use crate::header::{Footer, Head, Header, Index, Kernel, KernelIndex, MAJOR, MINOR};
-use crate::record::Instruction;
+use crate::record::{Instruction, Record};
 use crate::serial;
 use crate::v1;
 
-/// Kernels whose dictionaries are kept at hand; more than run at once.
+/// Kernels whose dictionaries are kept at hand, more than run at once; all together of no more bytes than one may have.
 const KEPT_DICTIONARIES: usize = 8;
 
 /// A trace opened for reading, to be shared among threads. Opening reads the header, index and footer;
@@ -28,6 +28,7 @@ pub struct Trace {
     header: Header,
     kernels: Vec<Kernel>,
     places: Vec<KernelPlaces>,
+    index_offset: u64,
     /// Of the kernels used last, in that order.
     dictionaries: Mutex<Vec<(usize, Dictionary)>>,
 }
@@ -37,6 +38,8 @@ pub struct Trace {
 struct Dictionary {
     instructions: Arc<[Instruction]>,
     sites: Arc<Sites>,
+    /// Of its block, inflated.
+    bytes: u32,
 }
 
 enum Bytes {
@@ -112,6 +115,7 @@ impl Trace {
             bytes,
             kernels,
             places,
+            index_offset: offset,
             dictionaries: Mutex::default(),
         })
     }
@@ -143,7 +147,7 @@ impl Trace {
 
     fn read_instructions(&self, kernel: usize) -> Result<Vec<Instruction>, TraceError> {
         let place = self.kernel(kernel)?.dictionary;
-        let bytes = self.opening().inflate(place, "dictionary")?;
+        let bytes = self.opening().inflate(place, "dictionary", MAX_DECODED)?;
         let instructions: Result<Vec<Instruction>, String> = match self.header.version {
             (1, _) => serial::decode(&bytes)
                 .map(|old: Vec<v1::Instruction>| old.into_iter().map(Instruction::from).collect()),
@@ -163,10 +167,51 @@ impl Trace {
     /// When there is no such chunk or it is damaged.
     pub fn chunk(&self, kernel: usize, chunk: usize) -> Result<Arc<Chunk>, TraceError> {
         let ChunkPlace { place, ctas } = self.chunk_place(kernel, chunk)?;
-        let data = self.opening().inflate(*place, "chunk")?;
+        let data = self.opening().inflate(*place, "chunk", MAX_INFLATED)?;
         let origin =
             Origin { path: Arc::clone(&self.path), offset: place.offset, ctas: ctas.clone() };
         Chunk::parse(data, self.dictionary(kernel)?.sites, origin).map(Arc::new)
+    }
+
+    /// Counts all records again and compares what the index says of the kernels with them. Reads the whole trace.
+    ///
+    /// # Errors
+    /// When a count of the index is not that of the records; or when a chunk is damaged.
+    pub fn check_counts(&self) -> Result<(), TraceError> {
+        (0..self.kernels.len()).try_for_each(|kernel| self.check_kernel(kernel))
+    }
+
+    fn check_kernel(&self, number: usize) -> Result<(), TraceError> {
+        let kernel = &self.kernels[number];
+        let mut counted = Kernel::default();
+        for chunk in kernel.chunks.clone() {
+            self.count(number, chunk, &mut counted)?;
+        }
+        let Some((what, said, counted)) = kernel.difference(&counted) else { return Ok(()) };
+        let name = &kernel.info.name;
+        let reason = format!(
+            "index: {said} {what} in kernel {number}, `{name}`, where its chunks hold {counted}"
+        );
+        Err(self.opening().damaged(self.index_offset, reason))
+    }
+
+    /// Adds the records of a chunk to `counted`.
+    fn count(&self, kernel: usize, chunk: usize, counted: &mut Kernel) -> Result<(), TraceError> {
+        let chunk = self.chunk(kernel, chunk)?;
+        let mut record = Record::new();
+        for (index, cta) in chunk.ctas().iter().enumerate() {
+            counted.warps += cta.warps.len() as u64;
+            for warp in 0..cta.warps.len() {
+                let mut cursor = chunk.warp(index, warp);
+                while cursor.next(&mut record)? {
+                    // The cursor has found it there.
+                    if let Some(site) = chunk.sites.get(record.instruction.0) {
+                        counted.add(record.mask, &record.compute_lanes, site);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Which CTAs of a kernel a chunk holds, by their number in file order, without inflating it.
@@ -192,12 +237,13 @@ impl Trace {
         }
         let instructions: Arc<[Instruction]> = self.read_instructions(kernel)?.into();
         let sites = Arc::new(Sites::of(&instructions));
-        let dictionary = Dictionary { instructions, sites };
+        let bytes = self.kernel(kernel)?.dictionary.block.inflated;
+        let dictionary = Dictionary { instructions, sites, bytes };
         let mut kept = lock();
-        if kept.len() == KEPT_DICTIONARIES {
+        kept.push((kernel, dictionary.clone()));
+        while kept.len() > KEPT_DICTIONARIES || kept.len() > 1 && total_bytes(&kept) > MAX_DECODED {
             kept.remove(0);
         }
-        kept.push((kernel, dictionary.clone()));
         Ok(dictionary)
     }
 
@@ -213,6 +259,10 @@ impl Trace {
     fn opening(&self) -> Opening<'_> {
         Opening { path: &self.path, bytes: self.bytes.as_slice() }
     }
+}
+
+fn total_bytes(dictionaries: &[(usize, Dictionary)]) -> usize {
+    dictionaries.iter().map(|(_, dictionary)| dictionary.bytes as usize).sum()
 }
 
 /// A file's bytes and the name to complain under.
@@ -259,7 +309,7 @@ impl Opening<'_> {
             return Err(self.damaged(footer_offset, reason));
         }
         let place = Place { offset: footer.offset, block: footer.index };
-        let bytes = self.inflate(place, "index")?;
+        let bytes = self.inflate(place, "index", MAX_DECODED)?;
         let index = match head.major {
             1 => {
                 decode_index(&bytes, head.minor > v1::MINOR).map(|old: v1::Index| Index::from(old))
@@ -283,6 +333,8 @@ impl Opening<'_> {
             offset += u64::from(block.stored);
             place
         };
+        let all: Vec<&Kernel> = kernels.iter().map(|kernel| &kernel.kernel).collect();
+        check_totals(&all).map_err(|reason| self.damaged(index_offset, reason))?;
         let mut described = Vec::with_capacity(kernels.len());
         let mut places = Vec::with_capacity(kernels.len());
         for KernelIndex { mut kernel, chunks, dictionary } in kernels {
@@ -312,14 +364,15 @@ impl Opening<'_> {
         Ok((described, places))
     }
 
-    fn inflate(&self, place: Place, what: &str) -> Result<Vec<u8>, TraceError> {
+    fn inflate(&self, place: Place, what: &str, limit: usize) -> Result<Vec<u8>, TraceError> {
         let Place { offset, block } = place;
         let start = usize::try_from(offset).unwrap_or(usize::MAX);
         let end = start.saturating_add(block.stored as usize);
         let Some(stored) = self.bytes.get(start..end) else {
             return Err(self.truncated(format!("{what} at byte {offset} lies beyond its end")));
         };
-        block.unpack(stored).map_err(|reason| self.damaged(offset, format!("{what}: {reason}")))
+        let unpacked = block.unpack(stored, limit);
+        unpacked.map_err(|reason| self.damaged(offset, format!("{what}: {reason}")))
     }
 
     fn damaged(&self, offset: u64, reason: String) -> TraceError {
@@ -328,6 +381,27 @@ impl Opening<'_> {
 
     fn truncated(&self, reason: String) -> TraceError {
         TraceError::Truncated { path: self.path.into(), reason }
+    }
+}
+
+/// Refuses counts that contradict each other, or whose sums 64 bits do not hold.
+fn check_totals(kernels: &[&Kernel]) -> Result<(), String> {
+    for (number, kernel) in kernels.iter().enumerate() {
+        if let Some((what, said, parts)) = kernel.contradiction() {
+            let name = &kernel.info.name;
+            return Err(format!(
+                "index: {said} {what} in kernel {number}, `{name}`, where their kinds add up to {parts}"
+            ));
+        }
+    }
+    let counts: [fn(&Kernel) -> u64; 4] =
+        [|k| k.warps, |k| k.records, |k| k.warp_instructions, |k| k.thread_instructions];
+    let fits = |of: &fn(&Kernel) -> u64| {
+        kernels.iter().try_fold(0u64, |sum, kernel| sum.checked_add(of(kernel))).is_some()
+    };
+    match counts.iter().all(fits) {
+        true => Ok(()),
+        false => Err("index: counts of its kernels that 64 bits do not hold together".to_owned()),
     }
 }
 

@@ -248,9 +248,9 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// Threads in a CTA.
+    /// Threads in a CTA; of a block that no GPU has, at most all that 64 bits count.
     pub fn threads_per_cta(&self) -> u64 {
-        self.block.iter().map(|&n| u64::from(n)).product()
+        self.block.iter().fold(1, |threads, &n| threads.saturating_mul(u64::from(n)))
     }
 }
 

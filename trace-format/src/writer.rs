@@ -1,16 +1,16 @@
 use std::path::{Path, PathBuf};
 
-use crate::block::{Block, Codec};
-use crate::cta::{CtaBuilder, PushedRecord};
-use crate::dictionary::{Dictionary, FlatInstruction, Site};
+use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED};
+use crate::cta::CtaBuilder;
+use crate::dictionary::{Dictionary, FlatInstruction};
 use crate::encode::ChunkEncoder;
 use crate::error::TraceError;
 use crate::hash::ContentHash;
 use crate::header::{
-    ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, KindCount, MAJOR, MINOR, Provenance,
+    ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, MAJOR, MINOR, Provenance,
 };
 use crate::output::Output;
-use crate::record::{Instruction, InstructionId, KernelInfo, Kind, Memcpy};
+use crate::record::{Instruction, InstructionId, KernelInfo, Memcpy};
 use crate::serial;
 
 /// How a trace is laid out and compressed. None of it changes what a reader sees.
@@ -140,7 +140,7 @@ impl TraceWriter {
                 }
                 self.hash.record(&record);
                 if let Some(site) = self.dictionary.sites().get(record.instruction.0) {
-                    add(&mut kernel.totals, &record, site);
+                    kernel.totals.add(record.mask, record.lanes, site);
                 }
             }
             warp.finish();
@@ -163,7 +163,7 @@ impl TraceWriter {
         };
         self.plain = serial::encode(self.dictionary.instructions());
         self.hash.bytes(&self.plain);
-        let dictionary = self.write_block()?;
+        let dictionary = self.write_block("the dictionary", MAX_DECODED)?;
         self.index.kernels.push(KernelIndex { kernel: totals, chunks, dictionary });
         Ok(())
     }
@@ -181,7 +181,7 @@ impl TraceWriter {
         self.index.content_hash = self.hash.digest();
         self.plain = serial::encode(&self.index);
         let offset = self.output.written();
-        let index = self.write_block()?;
+        let index = self.write_block("the index", MAX_DECODED)?;
         self.output.write(&Footer { offset, index }.encode())?;
         let summary = self.summary();
         self.output.finish()?;
@@ -223,14 +223,19 @@ impl TraceWriter {
     fn write_chunk(&mut self) -> Result<(), TraceError> {
         let ctas = self.encoder.ctas();
         self.encoder.finish(&mut self.plain);
-        let block = self.write_block()?;
+        let block = self.write_block("a chunk", MAX_INFLATED)?;
         let kernel = self.kernel.get_or_insert_default();
         kernel.chunks.push(ChunkIndex { block, ctas });
         Ok(())
     }
 
-    /// Compresses and writes what is in `plain`.
-    fn write_block(&mut self) -> Result<Block, TraceError> {
+    /// Compresses and writes what is in `plain`: `what`, of at most `limit` bytes.
+    fn write_block(&mut self, what: &str, limit: usize) -> Result<Block, TraceError> {
+        let bytes = self.plain.len();
+        if bytes > limit {
+            let reason = format!("{what} has {bytes} bytes; at most {limit} fit in a trace");
+            return Err(self.invalid(reason));
+        }
         let WriterOptions { codec, level, .. } = self.options;
         let packed = Block::pack(&self.plain, codec, level, &mut self.packed);
         let block = packed.map_err(|error| self.invalid(error.to_string()))?;
@@ -241,28 +246,4 @@ impl TraceWriter {
     fn invalid(&self, reason: String) -> TraceError {
         TraceError::Invalid { path: self.output.path().to_owned(), reason }
     }
-}
-
-/// Adds a record and the compute before it to its kernel's totals.
-fn add(totals: &mut Kernel, record: &PushedRecord, site: &Site) {
-    let active = u64::from(record.mask.count_ones());
-    totals.records += 1;
-    for (total, count) in totals.compute_by_class.iter_mut().zip(site.counts) {
-        *total += u64::from(count);
-        totals.warp_instructions += u64::from(count);
-    }
-    totals.thread_instructions += record.lanes.iter().map(|&lanes| u64::from(lanes)).sum::<u64>();
-    if site.kind != Kind::End {
-        totals.warp_instructions += 1;
-        totals.thread_instructions += active;
-    }
-    let (kind, space) = (site.kind, site.space);
-    let counts = &mut totals.records_by_kind;
-    let place = counts.iter().position(|count| count.kind == kind && count.space == space);
-    let place = place.unwrap_or_else(|| {
-        counts.push(KindCount { kind, space, records: 0, lanes: 0 });
-        counts.len() - 1
-    });
-    counts[place].records += 1;
-    counts[place].lanes += active;
 }

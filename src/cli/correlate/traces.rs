@@ -91,6 +91,9 @@ fn container(
     }
     let failure = || format!("failed to import {}", place.display());
     let id = source_id(place, kernels).with_context(failure)?;
+    // The name stands in the reference, and may be anything.
+    let is_plain = |c: char| c.is_alphanumeric() || "-_.+".contains(c);
+    let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(100).collect();
     let output = folder.join(format!("{name}-{kernels}-{id:016x}.wmt"));
     if output.is_file() {
         return Ok(output);

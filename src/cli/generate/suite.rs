@@ -174,7 +174,10 @@ impl Work<'_> {
     fn failure(&self, error: WorkloadError, path: &Path) -> anyhow::Error {
         match error {
             WorkloadError::Interrupted => {
-                let kept = "the traces made so far are kept; they have no manifest yet".to_owned();
+                let kept = match self.folder.is_dir() {
+                    true => "the traces made so far are kept; they have no manifest yet".to_owned(),
+                    false => format!("nothing is kept: {} is gone", self.folder.display()),
+                };
                 Interrupted { kept }.into()
             }
             error => {

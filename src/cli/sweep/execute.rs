@@ -61,12 +61,14 @@ impl Outcome {
     /// # Errors
     /// If it was interrupted, or cells have failed: these are named on standard error.
     pub fn complete(mut self, directory: &Path) -> anyhow::Result<Outcome> {
-        let kept = format!(
-            "{} of {} cells are in {}; run it again to go on",
-            self.finished,
-            self.cells,
-            directory.display()
-        );
+        let place = directory.display();
+        let kept = match directory.is_dir() {
+            true => format!(
+                "{} of {} cells are in {place}; run it again to go on",
+                self.finished, self.cells
+            ),
+            false => format!("nothing is kept: {place} is gone"),
+        };
         if self.interrupted {
             return Err(Interrupted { kept }.into());
         }
@@ -139,15 +141,25 @@ pub fn run_on(
             Err(error) => outcome.failures.push(Failure { label: cells[at].label.clone(), error }),
         }
     }
+    if outcome.interrupted || !outcome.failures.is_empty() {
+        outcome.finished = left(directory, &cells, &mine, recorded);
+    }
     let is_of_results = |failure: &Failure| failure.error.is::<ResultsError>();
     if let Some(at) = outcome.failures.iter().position(is_of_results) {
         let error = outcome.failures.swap_remove(at).error;
         let (finished, cells) = (outcome.finished, outcome.cells);
         let kept = format!("{finished} of {cells} cells are kept; run it again to go on");
-        return Err(error.context(kept));
+        let gone = || format!("{} is gone, and all cells with it", directory.display());
+        return Err(error.context(if directory.is_dir() { kept } else { gone() }));
     }
     outcome.is_whole = assembled? == cells.len();
     Ok(outcome)
+}
+
+/// How many of the cells in these places of the plan are there: whoever breaks a sweep off may have removed them, too.
+fn left(directory: &Path, cells: &[Planned<'_>], places: &[usize], recorded: Recorded) -> usize {
+    let Ok(finished) = FinishedCells::read(directory) else { return 0 };
+    places.iter().filter(|&&at| finished.holds(&cells[at].cell.key, recorded)).count()
 }
 
 /// The cells of the plan, or of its shard, as a list; runs none.

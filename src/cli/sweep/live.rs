@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use warpmem::engine::{Progress, ProgressReport};
 use warpmem::record::RunResult;
+use warpmem_analysis::printable_cell;
 
 /// Results that are shown.
 const LATEST: usize = 5;
@@ -54,7 +55,7 @@ impl Live {
         let instructions = planned.cell.trace.warp_instructions();
         let line = self.table.insert(1, ProgressBar::new(instructions));
         line.set_style(style("  {percent:>3} %  {prefix}  {msg}"));
-        line.set_prefix(planned.label.clone());
+        line.set_prefix(printable_cell(&planned.label).into_owned());
         Running { watch: Some(self.board.watch()), line, ctas: planned.cell.trace.ctas() }
     }
 
@@ -67,7 +68,9 @@ impl Live {
         let base = results.partners[at].and_then(|partner| results.ipc[partner]);
         let ratio = base.filter(|base| *base > 0.0);
         let ratio = ratio.map_or(String::new(), |base| format!("  ×{:.3}", ipc / base));
-        results.lines.push_back(format!("  IPC {ipc:8.3}{ratio:8}  {}", planned.label));
+        results
+            .lines
+            .push_back(format!("  IPC {ipc:8.3}{ratio:8}  {}", printable_cell(&planned.label)));
         if results.lines.len() > LATEST {
             results.lines.pop_front();
         }

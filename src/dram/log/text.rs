@@ -4,12 +4,15 @@ use super::{CommandLogReader, Configuration, LogError, LoggedCommand, Row};
 use crate::dram::request::{Command, CommandKind};
 use crate::dram::standard::Place;
 use crate::machine::Dram;
+use crate::text;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 const TITLE: &str = "# warpmem command log, version 1";
+/// Longest line, bytes.
+const MAX_LINE: u64 = 64 << 10;
 const HEADING: &str = "cycle,command,channel,pseudo_channel,stack,group,bank,row,burst,request";
 
 pub(super) struct Writer {
@@ -86,10 +89,15 @@ struct Lines {
 impl Lines {
     /// The next line without its end; none at the end of the file.
     fn next(&mut self) -> Result<Option<String>, LogError> {
-        let mut line = String::new();
-        let bytes = self.file.read_line(&mut line).map_err(LogError::io(&self.path, "read"))?;
+        let mut line = Vec::new();
+        let bytes = text::read_line(&mut self.file, &mut line, MAX_LINE);
+        let bytes = bytes.map_err(LogError::io(&self.path, "read"))?;
         self.number += 1;
-        line.truncate(line.trim_end().len());
+        line.truncate(line.trim_ascii_end().len());
+        let line = String::from_utf8(line).map_err(|_| {
+            let invalid = io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8");
+            LogError::io(&self.path, "read")(invalid)
+        })?;
         Ok((bytes > 0).then_some(line))
     }
 

@@ -241,7 +241,7 @@ impl Standard {
                 valid: Standard::names().collect::<Vec<_>>().join(", "),
             });
         }
-        let text = std::fs::read_to_string(path).map_err(|error| StandardError::Read {
+        let text = crate::text::read(path).map_err(|error| StandardError::Read {
             path: path.to_owned(),
             message: error.to_string(),
         })?;

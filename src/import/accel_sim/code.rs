@@ -45,7 +45,12 @@ pub struct CodeTable {
     entries: Vec<Entry>,
     /// Codes not yet handed out by [`CodeTable::take_new`].
     new: Vec<Code>,
+    /// Of the text of all entries.
+    bytes: usize,
 }
+
+/// The most text that the entries of a kernel have: some hundred thousand distinct instructions.
+const MAX_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
 
 #[derive(Debug)]
 struct Entry {
@@ -67,7 +72,13 @@ pub struct Found {
 
 impl CodeTable {
     pub fn new(sm: u32) -> CodeTable {
-        CodeTable { sm, by_pc: FxHashMap::default(), entries: Vec::new(), new: Vec::new() }
+        CodeTable {
+            sm,
+            by_pc: FxHashMap::default(),
+            entries: Vec::new(),
+            new: Vec::new(),
+            bytes: 0,
+        }
     }
 
     /// Reads the static part of a line whose PC and mask have been read.
@@ -84,6 +95,10 @@ impl CodeTable {
             candidate = entry.next;
         }
         let (code, text) = parse(pc, tokens, self.sm)?;
+        self.bytes += text.len();
+        if self.bytes > MAX_BYTES {
+            return Err("at most 16 MiB of distinct instructions in a kernel".into());
+        }
         let id = self.entries.len() as CodeId;
         let found = Found { id, op: code.decoded.op, addressed: code.addressed };
         self.entries.push(Entry {

@@ -120,8 +120,7 @@ impl Grouped {
         }
         let parsed = self.parser.instruction(&mut tokens, &mut self.cta.addresses)?;
         span.lines += 1;
-        self.cta.lines.push(parsed.line);
-        Ok(())
+        self.cta.push(&parsed)
     }
 
     fn close_warp(&mut self) -> Result<(), Expected> {
@@ -199,6 +198,24 @@ mod tests {
         assert!(ctas(&text(&format!("1 0 0 2 {MOV}")), Coordinates::Warp).is_ok());
         let error = ctas(&text(&format!("1 0 0 3 {MOV}")), Coordinates::Warp).unwrap_err();
         assert!(error.contains("coordinates"), "{error}");
+    }
+
+    #[test]
+    fn a_cta_without_end_and_instructions_without_number_are_refused() {
+        let refusal = |line: &dyn Fn(u64) -> String| {
+            let parser = LineParser::new(&Header::default(), Coordinates::None);
+            let mut grouped = Grouped::new(parser);
+            for line in ["#BEGIN_TB", "thread block = 0,0,0", "warp = 0"] {
+                grouped.line(line.as_bytes()).unwrap();
+            }
+            let lines = (0u64..).map(|n| grouped.line(line(n).as_bytes()));
+            lines.filter_map(Result::err).next().unwrap().0.into_owned()
+        };
+        let endless = refusal(&|_| MOV.to_owned());
+        assert!(endless.contains("a thread block take at most 4 GiB"), "{endless}");
+        let opcode = format!("MOV.{}", "X".repeat(1000));
+        let distinct = refusal(&|n| format!("{n:04x} ffffffff 1 R1 {opcode} 0 0"));
+        assert!(distinct.contains("distinct instructions"), "{distinct}");
     }
 
     #[test]

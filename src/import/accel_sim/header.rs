@@ -23,6 +23,8 @@ pub struct Header {
     pub notes: Vec<String>,
 }
 
+/// Notes kept: more than there are keys.
+const MAX_NOTES: usize = 20;
 /// Registers that a thread can have.
 const MAX_REGISTERS: u64 = 255;
 /// Shared memory that a CTA can have on any architecture so far, bytes.
@@ -66,6 +68,9 @@ impl Header {
 
     /// Notes that a value is not believed.
     fn reject<T>(&mut self, key: &str, value: &[u8]) -> Option<T> {
+        if self.notes.len() >= MAX_NOTES {
+            return None;
+        }
         let value = String::from_utf8_lossy(&value[..value.len().min(40)]).into_owned();
         self.notes.push(format!("header `{key} = {value}` is not believed and left out"));
         None
@@ -148,6 +153,11 @@ mod tests {
         assert_eq!((header.grid, header.block), (None, None));
         assert_eq!(header.stream, 94_234_523_413_248);
         assert_eq!(header.notes.len(), 4, "{:?}", header.notes);
+    }
+
+    #[test]
+    fn notes_do_not_grow_with_the_nonsense() {
+        assert_eq!(header(&"-nregs = x\n".repeat(1000)).notes.len(), MAX_NOTES);
     }
 
     #[test]

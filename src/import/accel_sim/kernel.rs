@@ -1,8 +1,9 @@
 //! One kernel file: its text parsed into CTAs, on a thread of its own.
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender};
+use std::sync::mpsc::Receiver;
 
+use super::ahead::Events;
 use super::code::Code;
 use super::cta::Cta;
 use super::grouped::Grouped;
@@ -22,12 +23,6 @@ pub enum Event {
     },
 }
 
-/// Where events go; an error ends the file.
-pub type Events = SyncSender<Result<Event, ImportError>>;
-
-/// Events that wait for the writer of the trace.
-pub const EVENTS_AHEAD: usize = 8;
-
 /// Parses the blocks of a file's text.
 pub fn parse(path: &Path, blocks: Receiver<Result<Vec<u8>, ImportError>>, events: &Events) {
     let mut parser = Parser { path, events, stage: Stage::Header(Header::default()), line: 0 };
@@ -41,12 +36,12 @@ pub fn parse(path: &Path, blocks: Receiver<Result<Vec<u8>, ImportError>>, events
 /// Passes a failure on; a receiver that is gone has failed itself.
 pub fn report(result: Result<(), ImportError>, events: &Events) {
     if let Err(error) = result {
-        let _ = events.send(Err(error));
+        events.send(Err(error));
     }
 }
 
 pub fn send(events: &Events, event: Event) -> Result<(), ImportError> {
-    events.send(Ok(event)).map_err(|_| ImportError::Cancelled)
+    if events.send(Ok(event)) { Ok(()) } else { Err(ImportError::Cancelled) }
 }
 
 /// Whether the tracer of this version repeats the coordinates on the lines of a grouped file.

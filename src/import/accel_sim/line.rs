@@ -49,6 +49,8 @@ pub struct Parsed {
     pub line: Line,
     pub op: Op,
     pub pc: u64,
+    /// It has an address block.
+    pub addressed: bool,
 }
 
 impl LineParser {
@@ -92,7 +94,8 @@ impl LineParser {
             address::parse(tokens, mask, addresses)?;
         }
         check_tail(tokens)?;
-        Ok(Parsed { line: Line { code: found.id, mask }, op: found.op, pc })
+        let line = Line { code: found.id, mask };
+        Ok(Parsed { line, op: found.op, pc, addressed: found.addressed })
     }
 }
 

@@ -27,7 +27,9 @@ pub struct List {
 }
 
 /// Longest list read, bytes; a line is about 30.
-const MAX_LIST: usize = 256 << 20;
+const MAX_LIST: usize = 16 << 20;
+/// Odd lines that are noted.
+const MAX_NOTES: usize = 100;
 
 /// Reads what the user named: a list, a folder with one, or a single kernel file.
 pub fn read(input: &Path) -> Result<List, ImportError> {
@@ -79,6 +81,9 @@ fn read_list(path: &Path) -> Result<List, ImportError> {
                 list.commands.push(command);
             }
             Some(name) if name.starts_with(b"Memcpy") || name.starts_with(b"nccl") => {
+                if list.notes.len() == MAX_NOTES {
+                    continue;
+                }
                 let name = String::from_utf8_lossy(name);
                 list.notes.push(format!("line {number} of the list, a {name}, is left out"));
             }

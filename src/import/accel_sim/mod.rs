@@ -5,6 +5,7 @@
 //! their kernels are written in the list's order.
 
 mod address;
+mod ahead;
 mod assemble;
 mod code;
 mod cta;
@@ -24,13 +25,14 @@ mod tracez;
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::sync_channel;
 use std::thread::Scope;
 
 use warpmem_trace::{Provenance, TraceWriter};
 
 pub use self::export::{ExportOptions, ExportSummary, export_accel_sim};
 
+use self::ahead::Received;
 use self::assemble::{Assembler, OpenKernel, Source};
 use self::kernel::Event;
 use self::list::{Command, List};
@@ -140,7 +142,7 @@ struct Ahead<'scope, 'env> {
     files: std::vec::IntoIter<PathBuf>,
     progress: &'env dyn Progress,
     jobs: usize,
-    started: VecDeque<Receiver<Result<Event, ImportError>>>,
+    started: VecDeque<Received>,
 }
 
 impl<'scope, 'env> Ahead<'scope, 'env> {
@@ -155,13 +157,13 @@ impl<'scope, 'env> Ahead<'scope, 'env> {
     }
 
     /// What the next file holds. Starts reading it and those behind it as far as allowed.
-    fn next(&mut self) -> Receiver<Result<Event, ImportError>> {
+    fn next(&mut self) -> Received {
         while self.started.len() < self.jobs
             && let Some(path) = self.files.next()
         {
             self.started.push_back(start(self.scope, path, self.progress));
         }
-        self.started.pop_front().unwrap_or_else(|| sync_channel(0).1)
+        self.started.pop_front().unwrap_or_else(|| ahead::channel().1)
     }
 }
 
@@ -170,8 +172,8 @@ fn start<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     path: PathBuf,
     progress: &'env dyn Progress,
-) -> Receiver<Result<Event, ImportError>> {
-    let (events, received) = sync_channel(kernel::EVENTS_AHEAD);
+) -> Received {
+    let (events, received) = ahead::channel();
     scope.spawn(move || match tracez::is_tracez(&path) {
         Ok(true) => tracez::parse(&path, progress, &events),
         Ok(false) => {
@@ -187,7 +189,7 @@ fn start<'scope, 'env>(
 
 fn write_kernel(
     source: Source<'_>,
-    events: Receiver<Result<Event, ImportError>>,
+    events: Received,
     assembler: &mut Assembler,
     writer: &mut TraceWriter,
     progress: &dyn Progress,

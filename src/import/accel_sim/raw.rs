@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 use warpmem_trace::Kind;
 
-use super::cta::{Cta, WarpSpan};
+use super::cta::{Cta, Size, WarpSpan};
 use super::line::{Line, LineParser, Parsed};
 use super::opcode::Op;
 use super::text::Tokens;
@@ -19,13 +19,19 @@ pub struct Raw {
     pub parser: LineParser,
     index: FxHashMap<[u32; 3], usize>,
     ctas: Vec<Collected>,
+    /// Bytes that they take.
+    bytes: u64,
 }
+
+/// The most bytes that the CTAs of a file may take, which all wait for its last line.
+const MAX_BYTES: u64 = if cfg!(test) { 1 << 20 } else { 4 << 30 };
 
 #[derive(Debug)]
 struct Collected {
     block: [u32; 3],
     /// Indexed by warp number.
     warps: Vec<Warp>,
+    size: Size,
 }
 
 #[derive(Debug, Default)]
@@ -45,7 +51,7 @@ struct HalfCopy {
 
 impl Raw {
     pub fn new(parser: LineParser) -> Raw {
-        Raw { parser, index: FxHashMap::default(), ctas: Vec::new() }
+        Raw { parser, index: FxHashMap::default(), ctas: Vec::new(), bytes: 0 }
     }
 
     pub fn line(&mut self, line: &[u8]) -> Result<(), Expected> {
@@ -57,18 +63,28 @@ impl Raw {
         let next = self.ctas.len();
         let at = *self.index.entry(place.block).or_insert(next);
         if at == next {
-            self.ctas.push(Collected { block: place.block, warps: Vec::new() });
+            let (block, warps) = (place.block, Vec::new());
+            self.ctas.push(Collected { block, warps, size: Size::default() });
+            self.bytes += size_of::<Collected>() as u64;
         }
-        let warps = &mut self.ctas[at].warps;
+        let Collected { warps, size, .. } = &mut self.ctas[at];
         let warp = place.warp as usize;
         if warps.len() <= warp {
+            self.bytes += ((warp + 1 - warps.len()) * size_of::<Warp>()) as u64;
             warps.resize_with(warp + 1, Warp::default);
         }
         let warp = &mut warps[warp];
         let start = warp.addresses.len();
         let parsed = self.parser.instruction(&mut tokens, &mut warp.addresses)?;
+        size.add(&parsed)?;
+        self.bytes += (size_of::<Line>() + warp.addresses.len() - start) as u64;
         warp.push(parsed, start);
-        Ok(())
+        if self.bytes <= MAX_BYTES {
+            return Ok(());
+        }
+        Err("the end of a raw file, which is collected in at most 4 GiB of memory: group it with the tracer's \
+             post-traces-processing first"
+            .into())
     }
 
     /// The CTAs, by z, y, x: the order of a grid's launch.
@@ -82,7 +98,7 @@ impl Raw {
 impl Warp {
     /// Adds a line whose address block begins at `addresses`. The tracer writes an async copy twice, its
     /// shared and then its global addresses; the second takes the place of the first.
-    fn push(&mut self, Parsed { line, op, pc }: Parsed, addresses: usize) {
+    fn push(&mut self, Parsed { line, op, pc, .. }: Parsed, addresses: usize) {
         let is_copy = matches!(op, Op::Memory { kind: Kind::AsyncCopy, .. });
         match self.half_copy.take() {
             Some(half) if is_copy && half.pc == pc => {
@@ -135,6 +151,20 @@ mod tests {
         assert_eq!(ctas[0].warps, spans);
         let masks: Vec<u32> = ctas[0].lines.iter().map(|line| line.mask).collect();
         assert_eq!(masks, [0xff, 0xffff_ffff, 1]);
+    }
+
+    fn refusal(lines: impl Iterator<Item = String>) -> String {
+        let mut raw = Raw::new(LineParser::new(&Header::default(), Coordinates::Warp));
+        lines.map(|line| raw.line(line.as_bytes())).find_map(Result::err).unwrap().0.into_owned()
+    }
+
+    #[test]
+    fn what_is_collected_is_bounded() {
+        // One CTA of instructions without end, and CTAs without end, the last of whose warps has an instruction.
+        let one = refusal((0u64..).map(|_| "0 0 0 0 0000 ffffffff 1 R1 MOV 0 0".to_owned()));
+        assert!(one.contains("a thread block take at most 4 GiB"), "{one}");
+        let many = refusal((0u64..).map(|x| format!("{x} 0 0 63 0000 ffffffff 1 R1 MOV 0 0")));
+        assert!(many.contains("the end of a raw file"), "{many}");
     }
 
     #[test]

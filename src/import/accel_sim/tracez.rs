@@ -14,16 +14,17 @@
 //! Written from a description of the format; no file of the tracer itself has been read with it yet.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
 use zstd::dict::DecoderDictionary;
 use zstd::stream::read::Decoder;
 
+use super::ahead::Events;
 use super::cta::{Cta, WarpSpan};
 use super::header::Header;
-use super::kernel::{Event, Events, grouped_coordinates, report, send};
-use super::line::{LineParser, MAX_WARPS, Place};
+use super::kernel::{Event, grouped_coordinates, report, send};
+use super::line::{LineParser, MAX_WARPS, Parsed, Place};
 use super::text::Tokens;
 use crate::import::Progress;
 use crate::import::error::{Expected, ImportError};
@@ -32,6 +33,8 @@ use crate::import::error::{Expected, ImportError};
 const MAX_HEADER: u64 = 1 << 20;
 /// Longest line on average over a sub-chunk, bytes.
 const MAX_LINE: u64 = 16 << 10;
+/// Longest sub-chunk, bytes, packed or not; also longest dictionary.
+const MAX_CHUNK: u64 = 64 << 20;
 
 /// Whether a file is of this form: header lines that end with a NUL.
 pub fn is_tracez(path: &Path) -> Result<bool, ImportError> {
@@ -147,7 +150,10 @@ impl Warps<'_> {
                 let place = format!("CTA ({x}, {y}, {z}), warp {warp}, line {read} of its chunk");
                 expected.within(self.source.path, offset, &place, line)
             })?;
-            cta.lines.push(parsed);
+            cta.push(&parsed).map_err(|expected| {
+                let place = format!("CTA {:?}, warp {warp}", here.block);
+                expected.within(self.source.path, offset, &place, line)
+            })?;
         }
         if read != lines {
             let what = format!("a chunk of {lines} instructions holds {read} lines");
@@ -161,21 +167,25 @@ impl Warps<'_> {
         tokens: &mut Tokens<'_>,
         here: Place,
         addresses: &mut Vec<u8>,
-    ) -> Result<super::line::Line, Expected> {
+    ) -> Result<Parsed, Expected> {
         if self.parser.place(tokens)?.is_some_and(|place| place != here) {
             return Err("the coordinates of the thread block and warp in the footer".into());
         }
-        Ok(self.parser.instruction(tokens, addresses)?.line)
+        self.parser.instruction(tokens, addresses)
     }
 
     fn inflate(&self, packed: &[u8], lines: u32, offset: u64) -> Result<Vec<u8>, ImportError> {
-        let bound = u64::from(lines).saturating_mul(MAX_LINE).saturating_add(MAX_LINE);
+        let bound = (u64::from(lines) + 1).saturating_mul(MAX_LINE).min(MAX_CHUNK);
         let mut text = Vec::new();
         let inflated = Decoder::with_prepared_dictionary(packed, &self.dictionary)
             .and_then(|decoder| decoder.take(bound).read_to_end(&mut text));
         match inflated {
             Ok(bytes) if (bytes as u64) < bound => Ok(text),
-            Ok(_) => Err(self.source.bad(offset, "a chunk inflates beyond any sensible size")),
+            Ok(_) => {
+                let what =
+                    format!("a chunk of {lines} instructions inflates to {bound} bytes or more");
+                Err(self.source.bad(offset, what))
+            }
             Err(error) => Err(self.source.bad(offset, format!("a damaged chunk: {error}"))),
         }
     }
@@ -220,7 +230,7 @@ impl<'a> Source<'a> {
         Ok(DecoderDictionary::copy(&dictionary))
     }
 
-    /// The footer, read whole: a few dozen bytes for each warp.
+    /// The footer, a few dozen bytes for each warp, to be read through a handle of its own beside the warps.
     fn footer(&mut self) -> Result<Footer<'a>, ImportError> {
         const POINTER: u64 = 8;
         let end = self.bytes.saturating_sub(POINTER);
@@ -232,9 +242,10 @@ impl<'a> Source<'a> {
             let what = format!("the footer is said to be at byte {start}; it cannot be there");
             return Err(self.bad(end, what));
         }
-        self.seek(start)?;
-        let bytes = self.bytes(end - start)?;
-        Ok(Footer { path: self.path, start, bytes, read: 0 })
+        let failed = |source| ImportError::io("read", self.path)(source);
+        let mut file = BufReader::new(File::open(self.path).map_err(failed)?);
+        file.seek(io::SeekFrom::Start(start)).map_err(failed)?;
+        Ok(Footer { path: self.path, file, at: start, end })
     }
 
     fn seek(&mut self, offset: u64) -> Result<(), ImportError> {
@@ -246,6 +257,10 @@ impl<'a> Source<'a> {
     }
 
     fn bytes(&mut self, count: u64) -> Result<Vec<u8>, ImportError> {
+        if count > MAX_CHUNK {
+            let what = format!("{count} bytes in one piece; at most {MAX_CHUNK} are valid");
+            return Err(self.bad(self.offset, what));
+        }
         if count > self.bytes.saturating_sub(self.offset) {
             let what = format!("{count} bytes expected, the file ends before; it is truncated");
             return Err(self.bad(self.offset, what));
@@ -272,19 +287,21 @@ impl<'a> Source<'a> {
 
 struct Footer<'a> {
     path: &'a Path,
-    /// Its place in the file.
-    start: u64,
-    bytes: Vec<u8>,
-    read: usize,
+    file: BufReader<File>,
+    /// Where the next read begins, and where the footer ends.
+    at: u64,
+    end: u64,
 }
 
 impl Footer<'_> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], ImportError> {
-        let Some(bytes) = self.bytes[self.read..].first_chunk::<N>() else {
+        let mut bytes = [0; N];
+        if self.end - self.at < N as u64 {
             return Err(self.bad("the footer ends too early".into()));
-        };
-        self.read += N;
-        Ok(*bytes)
+        }
+        self.file.read_exact(&mut bytes).map_err(|error| self.bad(error.to_string()))?;
+        self.at += N as u64;
+        Ok(bytes)
     }
 
     fn u32(&mut self) -> Result<u32, ImportError> {
@@ -296,15 +313,14 @@ impl Footer<'_> {
     }
 
     fn bad(&self, what: String) -> ImportError {
-        let offset = self.start + self.read as u64;
-        ImportError::Binary { path: self.path.to_path_buf(), offset, what: what.into() }
+        let (path, offset) = (self.path.to_path_buf(), self.at);
+        ImportError::Binary { path, offset, what: what.into() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::sync_channel;
-
+    use super::super::ahead;
     use super::*;
 
     const DICTIONARY: &[u8] = b"0000 ffffffff 1 R1 MOV 0 0 0 \n0010 ffffffff 0 EXIT 0 0 0 \n";
@@ -363,10 +379,14 @@ mod tests {
         let path = folder.path().join("kernel-1.tracez");
         std::fs::write(&path, bytes).unwrap();
         assert!(is_tracez(&path).unwrap());
-        let (events, received) = sync_channel(1000);
-        parse(&path, &(), &events);
-        drop(events);
-        received.into_iter().collect()
+        let (events, received) = ahead::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let events = events;
+                parse(&path, &(), &events);
+            });
+            received.collect()
+        })
     }
 
     #[test]
@@ -407,6 +427,29 @@ mod tests {
             damaged[at] ^= 0x81;
             let _ = read(&damaged);
         }
+    }
+
+    #[test]
+    fn a_chunk_that_expands_without_measure_is_refused() {
+        let blank = "\n".repeat(MAX_CHUNK as usize + 1);
+        let mut bytes = [HEADER, &[0]].concat();
+        bytes.extend((DICTIONARY.len() as u32).to_le_bytes());
+        bytes.extend(2u32.to_le_bytes());
+        bytes.extend(DICTIONARY);
+        let (warp, frame) = (bytes.len() as u64, frame(&blank));
+        assert!(frame.len() < 10_000, "{}", frame.len());
+        bytes.extend([0; 8]);
+        bytes.extend((frame.len() as u32).to_le_bytes());
+        bytes.extend(&frame);
+        let footer = bytes.len() as u64;
+        let lines = u32::MAX.to_le_bytes();
+        let numbers = [1u32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+        bytes.extend(numbers.iter().flat_map(|n| n.to_le_bytes()));
+        bytes.extend([&lines[..], &1u32.to_le_bytes(), &warp.to_le_bytes(), &lines].concat());
+        bytes.extend(footer.to_le_bytes());
+        let error = read(&bytes).unwrap_err().to_string();
+        let expected = "a chunk of 4294967295 instructions inflates to 67108864 bytes or more";
+        assert!(error.contains(expected), "{error}");
     }
 
     #[test]

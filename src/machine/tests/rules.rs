@@ -66,6 +66,18 @@ fn every_rule_refuses() {
         ("li2015", &["l1.cache.size_bytes=12288"], "l1.cache.index"),
         ("v100", &["llc.cache.size_bytes=73728"], "llc.cache.index"),
         ("v100", &["llc.cache.ways=16"], "llc.cache.index"),
+        (
+            "li2015",
+            &["llc.cache.size_bytes=33554432", "llc.cache.ways=2", "llc.cache.index=xor"],
+            "llc.cache.index",
+        ),
+        (
+            "li2015",
+            &["llc.cache.size_bytes=33554432", "llc.cache.ways=2", "llc.cache.index=ipoly"],
+            "llc.cache.index",
+        ),
+        ("li2015", &["dram.read_queue=32769"], "dram.read_queue"),
+        ("li2015", &["dram.write_queue=32769"], "dram.write_queue"),
         ("v100", &["l1.cache.line_bytes=64"], "l1.cache.line_bytes"),
         ("v100", &["l1.cache.sector_bytes=64"], "l1.cache.sector_bytes"),
         ("li2015", &["l1.cache.write=write-back", "l1.cache.miss_queue=1"], "l1.cache.miss_queue"),
