@@ -268,3 +268,20 @@ fn the_widest_hashed_cache_is_built_and_used() {
         assert!(result.slices.iter().any(|slice| slice.cache.read_hits > 0), "{index}");
     }
 }
+
+#[test]
+fn sms_whose_way_down_is_blocked_sleep() {
+    // Atomics hold the slices, so that the network and the way out of L1 fill up with the loads behind them.
+    let machine = machine(&["llc.atomic_cycles=200", "network.input_buffer=1", "llc.queue=1"]);
+    let warp = |warp: u64| -> Vec<Step> {
+        let atomic = |n: u64| memory(Kind::Atomic, Space::Global, &[n % 4 * 128; 32]);
+        let line = |n: u64| load(&[(1 << 20) + (warp * 40 + n) * 128]);
+        (0..40).flat_map(|n| [atomic(n), line(n)]).chain([exit()]).collect()
+    };
+    let kernel = || trace(&[TestKernel::new([(0..8).map(warp).collect::<Vec<_>>()])]);
+    let slept = simulate(&machine, &kernel(), &mut Rows::default(), &mut NoProgress).unwrap();
+    assert!(slept.core_cycles > 100_000, "{}", slept.core_cycles);
+    assert!(slept.steps < slept.core_cycles / 4, "{} steps", slept.steps);
+    let polled = simulate_every_cycle(&machine, &kernel(), &mut Rows::default()).unwrap();
+    assert!(RunResult { steps: 0, ..slept } == RunResult { steps: 0, ..polled });
+}

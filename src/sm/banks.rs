@@ -114,6 +114,12 @@ impl Banks {
         self.banks.iter().any(|bank| bank.failing.is_some())
     }
 
+    /// Whether the first of any bank lacks a place below.
+    #[inline]
+    pub fn any_lacks_room(&self) -> bool {
+        self.banks.iter().any(|bank| bank.failing == Some(ReservationFail::MissQueueFull))
+    }
+
     /// The first of a bank cannot go on from `cycle` on.
     pub fn fail(&mut self, bank: usize, reason: ReservationFail, cycle: u64) {
         let bank = &mut self.banks[bank];
@@ -127,12 +133,12 @@ impl Banks {
     }
 
     /// The next cycle from `cycle` on in which the tags can serve something of their own accord: the first of a bank
-    /// comes to them, or a place in the miss queue, which sends one a cycle, is free.
+    /// comes to them, or a place in the miss queue, which sends one a cycle, is free; not where it is `blocked`.
     #[inline]
-    pub fn next(&self, cycle: u64) -> u64 {
+    pub fn next(&self, cycle: u64, blocked: bool) -> u64 {
         let next = |bank: &Bank| match bank.failing {
             None => bank.due,
-            Some(ReservationFail::MissQueueFull) => cycle,
+            Some(ReservationFail::MissQueueFull) if !blocked => cycle,
             Some(_) => u64::MAX,
         };
         self.banks.iter().map(next).min().unwrap_or(u64::MAX).max(cycle)

@@ -380,7 +380,10 @@ impl Sm {
     /// Asks for the next turn. `issued` instructions have issued in this one.
     fn schedule(&mut self, cycle: u64, issued: u32, ctx: &mut Context) {
         let soon = cycle + 1;
-        let mut next = self.banks.next(soon).min(self.calendar.next());
+        // Where nothing may leave L1, what makes room wakes the SM: a reply, or the network.
+        let blocked = self.banks.any_lacks_room()
+            && !(self.may_ask() && ctx.fabric.room_or_wake(self.request_port));
+        let mut next = self.banks.next(soon, blocked).min(self.calendar.next());
         if let Some(&Reverse((at, _))) = self.completions.peek() {
             next = next.min(at);
         }
