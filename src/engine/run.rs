@@ -313,3 +313,40 @@ fn check_end(system: &System, trace: &Trace, result: &RunResult) -> Result<(), R
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::machine;
+
+    #[test]
+    fn without_progress_a_machine_is_given_up_after_so_many_steps_and_so_long() {
+        let patience = longest_work(&machine(&[]));
+        let steps = STALL_STEPS + 1;
+        let late = Ticks(patience + 1);
+        assert!(Stall::new(&machine(&[])).is_over(0, steps, late));
+        assert!(!Stall::new(&machine(&[])).is_over(0, steps - 1, late), "few steps");
+        assert!(!Stall::new(&machine(&[])).is_over(0, steps, Ticks(patience)), "a short time");
+        let mut stall = Stall::new(&machine(&[]));
+        for times in 1..100 {
+            let now = Ticks(late.0 * times);
+            assert!(
+                !stall.is_over(times, steps * times, now),
+                "one request moves in all this time"
+            );
+        }
+        assert!(stall.is_over(99, steps * 100, Ticks(late.0 * 100)));
+    }
+
+    #[test]
+    fn patience_grows_with_what_a_unit_may_be_at_work_on() {
+        let of = |overrides: &[&str]| longest_work(&machine(overrides));
+        let (short, long) = (of(&["llc.atomic_cycles=1"]), of(&["llc.atomic_cycles=80000"]));
+        assert!(long - short >= 32 * 79_999);
+        assert!(of(&["run.launch_latency=100000000"]) > 100_000_000);
+        // A tick is a part of the fastest clock's cycle, and the slowest decides.
+        assert!(of(&["clocks.dram_mhz=10"]) >= 100 * short);
+        let ends = ["clocks.core_mhz=1", "clocks.llc_mhz=99991", "clocks.dram_mhz=9973"];
+        assert!(of(&ends) > 0, "and no sum overflows");
+    }
+}

@@ -1,10 +1,10 @@
 //! A whole small machine: what is recorded of requests and loads.
 
 use super::testing::Rows;
-use super::{NoProgress, RunError, simulate, simulate_every_cycle};
+use super::{NoProgress, simulate, simulate_every_cycle};
 use crate::machine::Machine;
 use crate::record::{BankResult, LatencyResult, LoadRow, NodeResult, RunResult, Stage};
-use crate::testing::{Step, TestKernel, barrier, exit, load, machine, memory, trace};
+use crate::testing::{Step, TestKernel, exit, load, machine, memory, trace};
 use warpmem_trace::{CacheOp, Kind, Space};
 
 /// Every warp of `warps` as a CTA of its own.
@@ -231,17 +231,6 @@ fn a_machine_at_work_on_one_thing_for_long_is_not_stuck() {
     let result = simulate_every_cycle(&machine, &trace(&[kernel]), &mut Rows::default()).unwrap();
     assert!(result.core_cycles > 32 * 30_000, "{}", result.core_cycles);
     assert!(result.steps > 1_000_000, "{}", result.steps);
-}
-
-#[test]
-fn warps_that_wait_for_each_other_are_a_deadlock_whether_or_not_channels_refresh() {
-    let warps = || vec![vec![barrier(0), exit()], vec![barrier(1), exit()]];
-    for refreshes in [&[][..], &["dram.timing.trefi=3900", "dram.timing.trfc=100"]] {
-        let trace = trace(&[TestKernel::new([warps()])]);
-        let run = simulate(&machine(refreshes), &trace, &mut Rows::default(), &mut NoProgress);
-        let Err(RunError::Deadlock { state, .. }) = run else { panic!("{:?}", run.is_ok()) };
-        assert!(!state.is_empty());
-    }
 }
 
 #[test]

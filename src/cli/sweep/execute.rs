@@ -307,12 +307,27 @@ mod tests {
     #[test]
     fn of_several_failures_a_fault_of_the_program_tells_the_exit_status() {
         let fault = || RunError::Deadlock { cycle: 1, state: Vec::new() }.into();
-        let end = |errors| outcome(errors).complete(Path::new("results")).map(|_| ()).unwrap_err();
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path();
+        let end = |errors| outcome(errors).complete(place).map(|_| ()).unwrap_err();
         let both = end(vec![anyhow!("a damaged trace"), fault()]);
         assert!(is_fault(&both), "{both:#}");
-        let kept = "2 of 3 cells failed; 0 of 3 cells are in results; run it again to go on";
+        let kept = format!(
+            "2 of 3 cells failed; 0 of 3 cells are in {}; run it again to go on",
+            place.display()
+        );
         assert_eq!(both.to_string(), kept);
         let inputs = end(vec![anyhow!("a damaged trace"), anyhow!("another")]);
         assert!(!is_fault(&inputs) && inputs.root_cause().to_string() == "a damaged trace");
+    }
+
+    #[test]
+    fn nothing_is_said_to_be_kept_in_a_directory_that_is_gone() {
+        let failed = outcome([anyhow!("a damaged trace")]).complete(Path::new("none"));
+        let kept = "1 of 3 cells failed; nothing is kept: none is gone";
+        assert_eq!(failed.map(|_| ()).unwrap_err().to_string(), kept);
+        let interrupted = Outcome { interrupted: true, ..outcome([]) };
+        let interrupted = interrupted.complete(Path::new("none")).map(|_| ()).unwrap_err();
+        assert_eq!(interrupted.to_string(), "interrupted: nothing is kept: none is gone");
     }
 }
