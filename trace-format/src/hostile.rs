@@ -226,7 +226,7 @@ fn counts_that_the_records_do_not_have_are_found_and_named() {
         let trace = Trace::from_bytes("x.wmt", with_kernel(change)).unwrap();
         trace.check_counts().unwrap_err().to_string()
     };
-    let name = &golden().kernels()[0].info.name;
+    let name = golden().kernels()[0].info.name.clone();
     let (warps, threads) = (golden().kernels()[0].warps, golden().kernels()[0].thread_instructions);
     let error = counted(|kernel| kernel.warps += 1);
     let expected =
