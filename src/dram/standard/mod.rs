@@ -249,6 +249,25 @@ impl Standard {
         Ok(Standard { file: Some(text), ..standard })
     }
 
+    /// Reads `text` as a standard and evaluates the rules of one that it is, for each of its presets.
+    #[cfg(fuzzing)]
+    pub fn read_and_evaluate(text: &str) {
+        let base = |name: &str| Standard::text(name).and_then(|_| Standard::load(name).ok());
+        let Ok(standard) = file::parse("input.toml", Path::new("input.toml"), text, base) else {
+            return;
+        };
+        for organisation in standard.organisations.keys() {
+            for speed in standard.speeds.keys() {
+                let mut dram = crate::machine::load("li2015", &[]).expect("it is a preset").dram;
+                if standard.apply(organisation, speed, &mut dram).is_ok() {
+                    let _ = standard.refresh_per_bank(speed, &mut dram);
+                    standard.constraints(&dram);
+                    standard.latencies(&dram);
+                }
+            }
+        }
+    }
+
     /// No rules, one bus, one-tick commands.
     fn empty() -> Standard {
         Standard {

@@ -1,0 +1,167 @@
+//! Writes small valid inputs of every target into `fuzz/corpus/`, where cargo-fuzz begins: without them most of a
+//! session goes into finding the first line of a file.
+
+use std::error::Error;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use warpmem::dram::log::CommandLogWriter;
+use warpmem::dram::{Command, CommandKind};
+use warpmem::dram::standard::Standard;
+use warpmem::machine::{load, preset_names, preset_text};
+use warpmem_fuzz::tracez::{self, CTA, END, WARP};
+
+type Failable<T> = Result<T, Box<dyn Error>>;
+
+const HEADER: &str = "-kernel name = k\n-kernel id = 1\n-grid dim = (2,1,1)\n-block dim = (64,1,1)\n\
+                      -shmem = 128\n-nregs = 32\n-binary version = 80\n-cuda stream id = 1\n\
+                      -shmem base_addr = 0x7f0000000000\n-local mem base_addr = 0x7e0000000000\n";
+
+/// Instructions of every form of addresses, and of what waits.
+const LINES: &str = "0000 ffffffff 1 R1 MOV 0 0\n\
+                     0010 ffffffff 1 R2 LDG.E 1 R4 4 1 0x7f4000000000 4\n\
+                     0020 0000000f 1 R2 LDG.E.128 1 R4 16 0 0x100 0x200 0x300 0x400\n\
+                     0030 0000000f 0 STG.E.64 2 R4 R6 8 2 0x100 8 8 -8\n\
+                     0040 ffffffff 0 LDGSTS.E.BYPASS.128 2 R9 R10 16 1 0x40 16\n\
+                     0050 ffffffff 0 LDGDEPBAR 0 0\n0060 ffffffff 0 DEPBAR.LE 0 0 0x1\n\
+                     0070 ffffffff 0 BAR.SYNC 0 0 0x0\n0080 ffffffff 1 R3 LDS 1 R5 4 1 0x10 4\n\
+                     0090 00000001 1 R3 ATOMG.E.ADD.STRONG.GPU 2 R4 R5 4 1 0x1000 0\n\
+                     00a0 00000000 1 R3 FFMA 2 R4 R5 0\n00b0 ffffffff 0 EXIT 0 0\n";
+
+fn main() -> Failable<()> {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let corpus = Corpus(manifest.join("corpus"));
+    kernels(&corpus)?;
+    corpus.put("kernel_list", "list", "MemcpyHtoD,0x7f4000000000,4096\nkernel-1.traceg\n")?;
+    corpus.put("kernel_list", "other-form", "# list\nncclAllReduce\nkernel-1-ctx_0x1.trace.xz\n")?;
+    corpus.put("kernel_list", "folder", "MemcpyDtoH,0x0,1\n../x/./kernel-1.traceg\n")?;
+    for name in preset_names() {
+        corpus.put("machine", name, preset_text(name).unwrap_or_default())?;
+    }
+    let file = "base = \"li2015\"\n[dram]\nread_queue = 16\n[policy]\ndram_scheduler = \"mshr-s+a\"\n";
+    let overrides = "dram.timing.trp=14\nsm.count=3\npolicy.topology=crossbar(form=router)";
+    corpus.put("machine", "overridden", format!("{file}\0{overrides}"))?;
+    for name in Standard::names() {
+        corpus.put("dram_standard", name, Standard::text(name).unwrap_or_default())?;
+    }
+    plans(&corpus)?;
+    streams(&corpus)?;
+    command_log(&corpus)?;
+    let log = manifest.join("../src/correlate/accel_sim_log/two_kernels.log");
+    corpus.put("reference", "log", fs::read(log)?)?;
+    corpus.put("reference", "json", RESULTS)?;
+    for entry in fs::read_dir(manifest.join("../trace-format/tests/golden"))? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        corpus.put("trace_reader", &name, fs::read(path)?)?;
+    }
+    Ok(())
+}
+
+struct Corpus(PathBuf);
+
+impl Corpus {
+    fn put(&self, target: &str, name: &str, content: impl AsRef<[u8]>) -> Failable<()> {
+        let folder = self.0.join(target);
+        fs::create_dir_all(&folder)?;
+        Ok(fs::write(folder.join(name), content)?)
+    }
+}
+
+fn kernels(corpus: &Corpus) -> Failable<()> {
+    let version = |number: u32| format!("{HEADER}-accelsim tracer version = {number}\n\n");
+    let instructions = LINES.lines().count();
+    let warp = |number: u32| format!("warp = {number}\ninsts = {instructions}\n{LINES}");
+    let cta = |number: u32| {
+        format!("#BEGIN_TB\nthread block = {number},0,0\n{}{}#END_TB\n", warp(0), warp(1))
+    };
+    let grouped = format!("{}{}{}", version(5), cta(0), cta(1));
+    corpus.put("accel_sim", "grouped", &grouped)?;
+    let place = |place: &str| -> String {
+        LINES.lines().map(|line| format!("{place} {line}\n")).collect()
+    };
+    let raw = |version: String, cluster: &str| {
+        let places = ["0 0 0 0", "1 0 0 1", "0 0 0 1", "1 0 0 0"];
+        version + &places.map(|warp| place(&format!("{warp}{cluster}"))).concat()
+    };
+    corpus.put("accel_sim", "raw", raw(version(4), ""))?;
+    corpus.put("accel_sim", "raw-with-clusters", raw(version(6), " 0 0 0 0 0 0 0"))?;
+    let lineinfo = format!("{HEADER}-enable lineinfo = 1\n-accelsim tracer version = 2\n\n");
+    corpus.put("accel_sim", "line-numbers", raw(lineinfo, ""))?;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(grouped.as_bytes())?;
+    corpus.put("accel_sim", "gzip", gzip.finish()?)?;
+    corpus.put("accel_sim", "zstd", zstd::encode_all(grouped.as_bytes(), 1)?)?;
+    let header = version(6);
+    let parts: [&[u8]; 11] = [
+        header.as_bytes(),
+        &[END],
+        LINES.as_bytes(),
+        &[END, 20, 2, END],
+        LINES.as_bytes(),
+        &[WARP],
+        LINES.as_bytes(),
+        &[CTA],
+        LINES.as_bytes(),
+        &[WARP],
+        LINES.as_bytes(),
+    ];
+    let parts = parts.concat();
+    corpus.put("tracez", "damaged", &parts)?;
+    let whole: Vec<u8> = parts.iter().copied().collect();
+    let at = whole.windows(4).position(|w| w == [END, 20, 2, END]).unwrap_or(0);
+    let whole = [&whole[..=at], &whole[at + 3..]].concat();
+    corpus.put("tracez", "parts", &whole)?;
+    corpus.put("tracez", "file", [b"=", tracez::write(&whole).as_slice()].concat())
+}
+
+fn plans(corpus: &Corpus) -> Failable<()> {
+    let plan = "name = \"p\"\ntraces = [\"a.wmt\", \"*.wmt\"]\nmachines = [\"li2015\", \"mine.toml\"]\n\
+                suites = [{ size = \"small\", workloads = [\"bfs-rmat\"], from = \"s.toml\" }]\n\
+                baseline = \"fr-fcfs\"\nskip_unfit = true\nloads = true\nintervals = 100\nrequests = \"1/16\"\n";
+    let factors = "[policies]\ndram_scheduler = [\"fr-fcfs\", \"fcfs\"]\nwarp_scheduler = \"all\"\n\
+                   [parameters]\n\"dram.read_queue\" = [16, 32]\n\"llc.to_dram_latency\" = { from = 0, to = 40, step = 20 }\n\
+                   \"llc.cache.mshr_entries\" = { from = 8, to = 128, count = 5, scale = \"log\" }\n";
+    let cases = "[[cases]]\nname = \"plain\"\n[[cases]]\nname = \"both\"\n\
+                 policies = { llc_queue = \"calrs\" }\nparameters = { \"llc.queue\" = 32 }\n";
+    corpus.put("sweep_plan", "full", format!("{plan}design = \"full\"\n{factors}"))?;
+    corpus.put("sweep_plan", "one", format!("{plan}design = \"one-at-a-time\"\n{factors}{cases}"))?;
+    let drawn = "traces = [\"a\"]\ndesign = \"latin-hypercube\"\nsamples = 4\nseed = 7\n[parameters]\n\
+                 \"dram.read_queue\" = { from = 16, to = 256, scale = \"log\" }\n\"x\" = { from = 0.5, to = 2e3 }\n";
+    corpus.put("sweep_plan", "drawn", drawn)
+}
+
+fn streams(corpus: &Corpus) -> Failable<()> {
+    let csv = "op,address,cycle,bytes,sm,warp,load,pc\nR,0x100,1,128,3,40,7,0x10\nW,512,2,32,0,0,8,0x20\n";
+    corpus.put("dram_stream", "csv", csv)?;
+    corpus.put("dram_stream", "ramulator", "0x1234 R\n8000 W\n")?;
+    corpus.put("dram_stream", "load-store", "# c\nLD 0x40\nST 0x80\n")?;
+    corpus.put("dram_stream", "dramsim3", "0x1234 READ 17\n40 WRITE 18\n")?;
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(csv.as_bytes())?;
+    corpus.put("dram_stream", "gzip", gzip.finish()?)
+}
+
+fn command_log(corpus: &Corpus) -> Failable<()> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("log.csv");
+    for preset in ["li2015", "v100"] {
+        let dram = load(preset, &[])?.dram;
+        let mut log = CommandLogWriter::create(&path, &dram)?;
+        let kinds = [CommandKind::Act, CommandKind::Rd, CommandKind::Wr, CommandKind::Pre];
+        for (kind, cycle) in kinds.into_iter().zip([5, 40, 80, 200]) {
+            let request = (kind != CommandKind::Pre).then_some(3);
+            log.write(1, &[Command { cycle, kind, bank: 2, row: 9, burst: 0, request }])?;
+        }
+        log.finish()?;
+        corpus.put("command_log", preset, fs::read(&path)?)?;
+    }
+    Ok(())
+}
+
+const RESULTS: &str = r#"{"simulator": "s", "runs": [{"trace": "vecadd", "trace_dir": "../t", "config": "SM7_QV100",
+"dram_scheduler": "FR-FCFS", "config_overrides": ["-x", 1], "launch_latency_cycles_per_kernel": 5000, "n_kernels": 1,
+"kernels": [{"order": 1, "name": "first", "gpu_sim_cycle": 6000, "gpu_sim_insn": 100}],
+"totals": {"gpu_tot_sim_cycle": 13000, "gpu_tot_sim_insn": 300, "L1D_accesses": 8, "L1D_misses": 4, "L2_accesses": 3,
+"L2_misses": 1, "dram_reads": 20, "dram_writes": 4, "dram_activations": 6, "average_row_locality": 3.0,
+"dram_bw_util_mean": 0.03, "averagemflatency": 765}, "host": {"user_s": 10.43}}]}"#;

@@ -1,0 +1,18 @@
+//! Any bytes, read to the end as a file of DRAM accesses, plain or compressed with gzip.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use std::path::Path;
+use warpmem::dram::alone::{AccessFile, AloneError};
+use warpmem_fuzz::with_file;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = with_file(bytes, read);
+});
+
+fn read(path: &Path) -> Result<(), AloneError> {
+    let mut file = AccessFile::open(path)?;
+    while file.read()?.is_some() {}
+    Ok(())
+}

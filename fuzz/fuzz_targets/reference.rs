@@ -1,0 +1,11 @@
+//! Any bytes, read as results of Accel-Sim: a log, or gathered in JSON.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use warpmem::correlate::Reference;
+use warpmem_fuzz::with_file;
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = with_file(bytes, Reference::read);
+});

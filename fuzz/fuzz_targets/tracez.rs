@@ -1,0 +1,14 @@
+//! Any bytes, imported as a `.tracez` file: as they are where they begin as one, else as the parts of a file that is made
+//! from them.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use warpmem_fuzz::{import::import, tracez, with_file};
+
+fuzz_target!(|bytes: &[u8]| {
+    let _ = match bytes.split_first() {
+        Some((b'=', whole)) => with_file(whole, import),
+        _ => with_file(&tracez::write(bytes), import),
+    };
+});

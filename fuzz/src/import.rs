@@ -1,0 +1,16 @@
+//! Importing an input from end to end.
+
+use std::path::Path;
+use warpmem::import::{ImportError, ImportOptions, ImportSummary, import_accel_sim};
+
+/// Imports the file at `path` into a trace in memory, which is removed again.
+pub fn import(path: &Path) -> Result<ImportSummary, ImportError> {
+    let trace = format!("{}/warpmem-fuzz-{}.wmt", crate::MEMORY, std::process::id());
+    let trace = Path::new(&trace);
+    let options = ImportOptions { jobs: 1, ..ImportOptions::default() };
+    let summary = import_accel_sim(path, trace, &options, &());
+    if summary.is_ok() {
+        std::fs::remove_file(trace).expect("it has been written");
+    }
+    summary
+}
