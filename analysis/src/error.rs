@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use polars::error::PolarsError;
+use warpmem_checksum::CheckError;
 
 /// What can go wrong between a results directory and a written comparison.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +20,10 @@ pub enum Error {
     /// A file that is no Parquet table, or a damaged one.
     #[error("{} is not a readable Parquet file", path.display())]
     NotParquet { path: PathBuf, source: PolarsError },
+
+    /// A file that is not as it was written.
+    #[error("{} is damaged: restore it, or run again what it is of", path.display())]
+    Damaged { path: PathBuf, source: CheckError },
 
     /// Two files of one table with different kinds of values in a column. `elsewhere` says what the other holds.
     #[error("column `{column}` holds {found} in {}, but {elsewhere}", path.display())]

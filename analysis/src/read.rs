@@ -1,24 +1,26 @@
 //! Reading Parquet files: one is a table, or several together are one.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use polars::prelude::*;
 use polars_io::prelude::{ParquetReader, SerReader};
+use warpmem_checksum::{CheckError, Checksum, check};
 
 use crate::error::{Error, Result};
 
 /// The table at `path`: a Parquet file, or all `*.parquet` files of a folder. A column that only some of
 /// these have is null in the others.
 ///
-/// Only the footers are read now; collecting the frame reads the columns that it uses.
+/// A file that carries a [checksum](warpmem_checksum) is read whole now and compared with it, of others the footer;
+/// collecting the frame reads the columns that it uses.
 ///
 /// # Errors
-/// If a file is missing, is not Parquet, holds a column of a type that is not supported, or if a column is
+/// If a file is missing, is damaged, is not Parquet, holds a column of a type that is not supported, or if a column is
 /// numeric in one file and not in another.
 pub fn read_table(path: impl AsRef<Path>) -> Result<LazyFrame> {
     let path = path.as_ref();
@@ -27,8 +29,9 @@ pub fn read_table(path: impl AsRef<Path>) -> Result<LazyFrame> {
         let nothing = std::io::Error::new(std::io::ErrorKind::NotFound, "no *.parquet file there");
         return Err(Error::read(path, nothing));
     }
+    let checked = Checked::default();
     let scan = |path| {
-        let file = TableFile::open(path)?;
+        let file = TableFile::open(path, &checked)?;
         Ok((file.clone(), file.scan_lazily()?))
     };
     together(files.into_iter().map(scan).collect::<Result<_>>()?)
@@ -66,6 +69,36 @@ pub(crate) fn parquet_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// Which files have been compared with their checksums: each is once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Checked(Arc<Mutex<BTreeMap<PathBuf, Checksum>>>);
+
+impl Checked {
+    fn check(&self, path: &Path, file: &mut File) -> Result<()> {
+        if self.files().contains_key(path) {
+            return Ok(());
+        }
+        let checksum = check(file).map_err(|error| match error {
+            CheckError::Io(source) => Error::read(path, source),
+            source => Error::Damaged { path: path.to_owned(), source },
+        })?;
+        self.files().insert(path.to_owned(), checksum);
+        Ok(())
+    }
+
+    /// Those that have none.
+    pub(crate) fn without_checksum(&self) -> Vec<PathBuf> {
+        let files = self.files();
+        let absent = files.iter().filter(|&(_, &checksum)| checksum == Checksum::Absent);
+        absent.map(|(path, _)| path.clone()).collect()
+    }
+
+    fn files(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Checksum>> {
+        // Files are added one by one: a panic elsewhere leaves the map whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// One Parquet file, read when a query needs it and only in the columns that it needs.
 #[derive(Clone)]
 pub(crate) struct TableFile {
@@ -74,8 +107,10 @@ pub(crate) struct TableFile {
 }
 
 impl TableFile {
-    pub(crate) fn open(path: PathBuf) -> Result<TableFile> {
-        let file = File::open(&path).map_err(|source| Error::read(&path, source))?;
+    /// Opens a file that is as it was written, as far as can be known.
+    pub(crate) fn open(path: PathBuf, checked: &Checked) -> Result<TableFile> {
+        let mut file = File::open(&path).map_err(|source| Error::read(&path, source))?;
+        checked.check(&path, &mut file)?;
         let schema = match guarded(|| ParquetReader::new(file).schema()) {
             Ok(schema) => schema,
             Err(source) => return Err(Error::NotParquet { path, source }),

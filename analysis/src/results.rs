@@ -6,9 +6,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use polars::prelude::*;
+use warpmem_checksum::check_text;
 
 use crate::error::{Error, Result};
-use crate::read::{TableFile, countable, parquet_files, together};
+use crate::read::{Checked, TableFile, countable, parquet_files, together};
 
 /// Names of the tables that a run leaves.
 pub const TABLES: [&str; 14] = [
@@ -54,6 +55,7 @@ const CELLS: &str = "cells";
 #[derive(Clone, Debug)]
 pub struct Results {
     directories: Vec<Directory>,
+    checked: Checked,
 }
 
 impl Results {
@@ -73,7 +75,7 @@ impl Results {
     /// # Errors
     /// If a directory cannot be read, or the `runs` of one of several.
     pub fn open_all<P: AsRef<Path>>(directories: &[P]) -> Result<Results> {
-        let mut opened = Results { directories: Vec::new() };
+        let mut opened = Results { directories: Vec::new(), checked: Checked::default() };
         for path in directories {
             let mut directory = Directory::open(path.as_ref())?;
             directory.repeated = opened.repeated_in(&directory)?;
@@ -91,7 +93,7 @@ impl Results {
         let ids = |runs: LazyFrame| Ok::<_, Error>(runs.select([col("run_id")]).collect()?);
         let mine = ids(self.runs()?)?.column("run_id")?.as_materialized_series().clone();
         let known = col("run_id").is_in(lit(mine).implode(true), false);
-        let its = ids(together(directory.scans("runs")?)?.filter(known))?;
+        let its = ids(together(directory.scans("runs", &self.checked)?)?.filter(known))?;
         let its = its.column("run_id")?.as_materialized_series().clone();
         Ok((!its.is_empty()).then_some(its))
     }
@@ -210,7 +212,7 @@ impl Results {
     fn scans(&self, name: &str) -> Result<Vec<(TableFile, LazyFrame)>> {
         let mut scans = Vec::new();
         for directory in &self.directories {
-            scans.extend(directory.scans(name)?);
+            scans.extend(directory.scans(name, &self.checked)?);
         }
         if scans.is_empty() {
             let directories = self.directories.iter().map(|directory| directory.path.clone());
@@ -220,6 +222,19 @@ impl Results {
             });
         }
         Ok(scans)
+    }
+
+    /// Files of the tables that have been opened until now which carry no checksum, so that nobody can say whether they are
+    /// as they were written: those of other programs, and of Warpmem before its tables had them.
+    ///
+    /// ```no_run
+    /// let results = warpmem_analysis::Results::open("results")?;
+    /// let runs = results.runs()?;
+    /// println!("{:?}", results.without_checksum());
+    /// # Ok::<(), warpmem_analysis::Error>(())
+    /// ```
+    pub fn without_checksum(&self) -> Vec<PathBuf> {
+        self.checked.without_checksum()
     }
 
     /// One row per run: configuration, policies, trace, all scalar metrics.
@@ -298,8 +313,8 @@ impl Directory {
         file.is_file().then_some(file)
     }
 
-    fn scans(&self, name: &str) -> Result<Vec<(TableFile, LazyFrame)>> {
-        let files = self.files(name)?.into_iter().map(TableFile::open);
+    fn scans(&self, name: &str, checked: &Checked) -> Result<Vec<(TableFile, LazyFrame)>> {
+        let files = self.files(name)?.into_iter().map(|path| TableFile::open(path, checked));
         let scan = |file: Result<TableFile>| {
             let file = file?;
             let frame = file.clone().scan_lazily()?;
@@ -347,6 +362,8 @@ fn plan(file: &Path) -> Result<Option<Vec<String>>> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         plan => plan.map_err(|source| Error::read(file, source))?,
     };
+    let damaged = |source| Error::Damaged { path: file.to_owned(), source };
+    check_text(&plan).map_err(damaged)?;
     let runs = plan.lines().filter(|line| !line.starts_with('#'));
     Ok(Some(runs.map(str::to_owned).collect()))
 }

@@ -3,7 +3,7 @@
 use super::descriptors;
 use anyhow::Context;
 use std::io::{self, ErrorKind, Write};
-use warpmem_analysis::printable;
+use warpmem_analysis::{Results, printable};
 
 /// Writes a command's result, without anything that a terminal would obey.
 pub fn print(text: &str) -> anyhow::Result<()> {
@@ -30,6 +30,20 @@ pub fn written(write: impl FnOnce() -> io::Result<()>) -> anyhow::Result<()> {
 /// Writes a line to standard error; that nobody reads it is no reason to end.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(text));
+}
+
+/// Says which tables that have been read carry no checksum.
+pub fn note_without_checksum(results: &Results) {
+    let files = results.without_checksum();
+    let Some(first) = files.first() else { return };
+    let others = match files.len() {
+        1 => "has".to_owned(),
+        tables => format!("and {} other tables have", tables - 1),
+    };
+    note(&format!(
+        "note: {} {others} no checksum, being of an earlier version or another program: damage to what is in them goes unnoticed",
+        first.display()
+    ));
 }
 
 /// Columns of the terminal; where there is none, as many as a wide page has.

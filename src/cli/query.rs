@@ -1,6 +1,6 @@
 //! `warpmem query`: SQL over the tables that runs left.
 
-use super::output::{note, print, width};
+use super::output::{note, note_without_checksum, print, width};
 use super::staged;
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
@@ -77,7 +77,11 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     }
     match sql {
         None => print(&tables(&results)?),
-        Some(sql) => answer(&query(&results, &sql)?, format, args.output.as_deref()),
+        Some(sql) => {
+            let table = query(&results, &sql)?;
+            note_without_checksum(&results);
+            answer(&table, format, args.output.as_deref())
+        }
     }
 }
 

@@ -9,9 +9,11 @@
 //! whatever moment leaves at most files that nobody names, and these go at the next opening.
 //!
 //! A cell of the plan that is not as the plan has it is kept in `aside/` until its run has been made again: what is in
-//! `cells/` can be read as it is, and a finished run is never away.
+//! `cells/` can be read as it is, and a finished run is never away. A cell of which a table is damaged goes there without
+//! its label, so that it is none any more.
 
 use super::concatenate::{Anew, concatenate};
+use super::file::open_checked;
 use super::fnv::Fnv;
 use super::recorder::{Recorded, RunRecorder, STREAMED};
 use super::staging::Staging;
@@ -25,6 +27,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
+use warpmem_checksum::with_checksum;
 
 /// Where the finished runs are.
 pub(super) const CELLS: &str = "cells";
@@ -43,6 +46,8 @@ pub struct CellStore {
     dir: PathBuf,
     staging: Staging,
     finished: FinishedCells,
+    /// Tables that were damaged when it was opened.
+    damaged: Vec<PathBuf>,
 }
 
 /// The finished runs of a directory.
@@ -84,18 +89,32 @@ impl CellStore {
         }
         fs::create_dir_all(&cells).map_err(at(&cells, "create directory"))?;
         let finished = FinishedCells::read(dir)?;
-        let mut store = CellStore { dir: dir.to_owned(), staging, finished };
+        let damaged = Vec::new();
+        let mut store = CellStore { dir: dir.to_owned(), staging, finished, damaged };
         let plan: Vec<&RunKey> = plan.into_iter().collect();
         store.sort(&plan, asked)?;
         store.finished = FinishedCells::read(dir)?;
         Ok(store)
     }
 
-    /// Has those of the plan's runs in `cells`, and no others, that are as it has them. Whoever reads while the plan is
-    /// marked, or before, finds no cell that is of another.
-    fn sort(&self, plan: &[&RunKey], asked: Recorded) -> Result<(), ResultsError> {
-        let places = plan.iter().map(|key| (key.run_id(), self.finished.folder(key, asked)));
-        let places: Vec<(&str, Option<&str>)> = places.collect();
+    /// Has those of the plan's runs in `cells`, and no others, that are as it has them and not damaged. Whoever reads
+    /// while the plan is marked, or before, finds no cell that is of another.
+    fn sort(&mut self, plan: &[&RunKey], asked: Recorded) -> Result<(), ResultsError> {
+        let mut places: Vec<(&str, Option<&str>)> = Vec::new();
+        for key in plan {
+            let mut place = None;
+            for folder in self.finished.folders(key, asked) {
+                match self.finished.damaged_table(folder, key.run_id(), asked)? {
+                    Some(table) => {
+                        // Without a label it is no cell, wherever it goes.
+                        remove_file(&self.cell(folder, key.run_id()).join(LABEL))?;
+                        self.damaged.push(table);
+                    }
+                    None => place = place.or(Some(folder)),
+                }
+            }
+            places.push((key.run_id(), place));
+        }
         for &(run_id, place) in &places {
             match place {
                 Some(CELLS) => self.discard(ASIDE, run_id)?,
@@ -109,6 +128,11 @@ impl CellStore {
             fs::rename(&aside, &cell).map_err(at(&cell, "create"))?;
         }
         gather(&self.dir)
+    }
+
+    /// Tables of the plan's runs that were damaged when it was opened: their runs do not count as finished.
+    pub fn damaged(&self) -> &[PathBuf] {
+        &self.damaged
     }
 
     /// The runs that were there when it was opened.
@@ -265,25 +289,63 @@ impl FinishedCells {
         self.folder(key, asked).is_some()
     }
 
+    /// A table of this run that is damaged, if it is there. Reads all of them.
+    ///
+    /// # Errors
+    /// If a table cannot be read.
+    pub fn damaged(&self, key: &RunKey, asked: Recorded) -> Result<Option<PathBuf>, ResultsError> {
+        match self.folder(key, asked) {
+            Some(folder) => self.damaged_table(folder, key.run_id(), asked),
+            None => Ok(None),
+        }
+    }
+
+    fn damaged_table(
+        &self,
+        folder: &str,
+        run_id: &str,
+        asked: Recorded,
+    ) -> Result<Option<PathBuf>, ResultsError> {
+        for path in self.tables(folder, run_id, asked) {
+            match open_checked(&path) {
+                Err(ResultsError::Damaged { .. }) => return Ok(Some(path)),
+                opened => drop(opened?),
+            }
+        }
+        Ok(None)
+    }
+
     /// The folder in which this run is, with everything that is asked for.
     fn folder(&self, key: &RunKey, asked: Recorded) -> Option<&'static str> {
-        let is_as_asked = |label: &Label| {
+        self.folders(key, asked).next()
+    }
+
+    /// All such folders.
+    fn folders(&self, key: &RunKey, asked: Recorded) -> impl Iterator<Item = &'static str> {
+        let is_as_asked = move |label: &Label| {
             label.recorded.covers(&asked) && *label == Label::new(key, label.recorded)
         };
-        let is_there = |(folder, labels): &(&'static str, &HashMap<String, Label>)| {
+        let is_there = move |(folder, labels): &(&'static str, &HashMap<String, Label>)| {
             labels.get(key.run_id()).is_some_and(is_as_asked)
                 && self.has_files(folder, key.run_id(), asked)
         };
-        FOLDERS.into_iter().zip(&self.labels).find(is_there).map(|(folder, _)| folder)
+        FOLDERS.into_iter().zip(&self.labels).filter(is_there).map(|(folder, _)| folder)
     }
 
     /// Whether nobody has taken a table of the run away.
     fn has_files(&self, folder: &str, run_id: &str, asked: Recorded) -> bool {
+        self.tables(folder, run_id, asked).iter().all(|table| table.is_file())
+    }
+
+    /// The files of a run. Streams may have been handed out.
+    fn tables(&self, folder: &str, run_id: &str, asked: Recorded) -> Vec<PathBuf> {
         let cell = self.dir.join(folder).join(run_id);
-        let in_cell = |table: &str| cell.join(format!("{table}.parquet")).is_file();
-        let handed_out = |table| self.dir.join(table).join(format!("{run_id}.parquet")).is_file();
-        TABLES.iter().all(|table| in_cell(table))
-            && asked.tables().all(|table| in_cell(table) || handed_out(table))
+        let in_cell = |table: &str| cell.join(format!("{table}.parquet"));
+        let stream = |table: &str| match in_cell(table) {
+            file if file.is_file() => file,
+            _ => self.dir.join(table).join(format!("{run_id}.parquet")),
+        };
+        TABLES.iter().map(|table| in_cell(table)).chain(asked.tables().map(stream)).collect()
     }
 
     /// Runs that are there and not among `run_ids`.
@@ -332,7 +394,7 @@ fn mark(dir: &Path, partial: &Path, plan: &[&RunKey]) -> Result<(), ResultsError
         text.push('\n');
     }
     let (whole, last) = (partial.join(UNFINISHED), dir.join(UNFINISHED));
-    write_file(&whole, &text)?;
+    write_file(&whole, &with_checksum(text))?;
     fs::rename(&whole, &last).map_err(at(&last, "create"))
 }
 

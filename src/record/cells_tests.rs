@@ -5,7 +5,7 @@ use super::{
 };
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tempfile::tempdir;
 
 const LOADS: Recorded = Recorded { loads: true, intervals: None, requests: None };
@@ -15,6 +15,10 @@ fn keep(store: &CellStore, key: RunKey, recorded: Recorded) {
     let mut recorder = store.begin(key, recorded).unwrap();
     (0..3).for_each(|load| recorder.load(&fixture::load_row(load)));
     store.finish(recorder, &fixture::result()).unwrap();
+}
+
+fn table(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.parquet"))
 }
 
 /// Two runs, the second before the first, and their tables.
@@ -193,6 +197,69 @@ fn tables_that_lack_a_run_of_the_plan_say_so() {
     keep(&store, keys[1].clone(), LOADS);
     assert_eq!(store.assemble(&keys, LOADS).unwrap(), 2);
     assert!(!incomplete.exists() && !dir.path().join("unfinished").exists());
+}
+
+fn flip_a_bit(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 4;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_damaged_run_is_made_again() {
+    let dir = tempdir().unwrap();
+    let keys = two_runs(dir.path());
+    let tables = || ["runs", "banks"].map(|name| fs::read(table(dir.path(), name)).unwrap());
+    let whole = tables();
+    let stream = dir.path().join("loads").join(format!("{}.parquet", keys[1].run_id()));
+    let cell = |key: &RunKey| dir.path().join("cells").join(key.run_id());
+    for (damaged, key) in [(table(&cell(&keys[0]), "banks"), &keys[0]), (stream, &keys[1])] {
+        flip_a_bit(&damaged);
+        let finished = FinishedCells::read(dir.path()).unwrap();
+        assert_eq!(finished.damaged(key, LOADS).unwrap(), Some(damaged.clone()));
+        let store = CellStore::open(dir.path(), &keys, LOADS).unwrap();
+        assert_eq!(store.damaged(), [damaged]);
+        assert!(!store.finished().holds(key, LOADS));
+        keep(&store, key.clone(), LOADS);
+        assert_eq!(store.assemble(&keys, LOADS).unwrap(), 2);
+        assert!(tables() == whole);
+        assert!(!dir.path().join("aside").exists());
+        let finished = FinishedCells::read(dir.path()).unwrap();
+        assert_eq!(finished.damaged(key, LOADS).unwrap(), None);
+    }
+}
+
+#[test]
+fn of_two_cells_of_a_run_the_one_that_is_not_damaged_is_taken() {
+    let dir = tempdir().unwrap();
+    let keys = [fixture::key()];
+    let [cell, aside] =
+        ["cells", "aside"].map(|folder| dir.path().join(folder).join(keys[0].run_id()));
+    keep(&CellStore::open(dir.path(), &keys, NOTHING).unwrap(), keys[0].clone(), NOTHING);
+    fs::create_dir_all(&aside).unwrap();
+    for entry in fs::read_dir(&cell).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, aside.join(path.file_name().unwrap())).unwrap();
+    }
+    flip_a_bit(&table(&cell, "sms"));
+    let store = CellStore::open(dir.path(), &keys, NOTHING).unwrap();
+    assert_eq!(store.damaged(), [table(&cell, "sms")]);
+    assert!(store.finished().holds(&keys[0], NOTHING) && !aside.exists());
+    assert_eq!(store.assemble(&keys, NOTHING).unwrap(), 1);
+}
+
+#[test]
+fn what_is_damaged_meanwhile_is_not_published() {
+    let dir = tempdir().unwrap();
+    let keys = two_runs(dir.path());
+    let store = CellStore::open(dir.path(), &keys, LOADS).unwrap();
+    let damaged = table(&dir.path().join("cells").join(keys[1].run_id()), "kernels");
+    flip_a_bit(&damaged);
+    let before = fs::read(table(dir.path(), "kernels")).unwrap();
+    let error = store.assemble(&keys, LOADS).unwrap_err();
+    assert!(matches!(&error, ResultsError::Damaged { path, .. } if *path == damaged), "{error}");
+    assert!(fs::read(table(dir.path(), "kernels")).unwrap() == before);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Tables of the same columns, one after the other in one file.
 
 use super::ResultsError;
-use super::file::{Field, GROUP_ROWS, TableFile};
+use super::file::{Field, GROUP_ROWS, TableFile, open_checked};
 use parquet::basic::Type as Physical;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::{ColumnWriter, get_typed_column_writer_mut};
@@ -64,12 +64,7 @@ pub(super) fn concatenate(
 }
 
 fn open(path: &Path) -> Result<SerializedFileReader<File>, ResultsError> {
-    let file = File::open(path).map_err(|source| ResultsError::Io {
-        path: path.to_owned(),
-        action: "read",
-        source,
-    })?;
-    SerializedFileReader::new(file).map_err(unreadable(path))
+    SerializedFileReader::new(open_checked(path)?).map_err(unreadable(path))
 }
 
 fn unreadable(path: &Path) -> impl FnOnce(ParquetError) -> ResultsError {

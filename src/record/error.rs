@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use warpmem_checksum::CheckError;
 
 /// Why results could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +34,9 @@ pub enum ResultsError {
 
     #[error("failed to read {}; remove its directory, and its run will be made again", path.display())]
     Unreadable { path: PathBuf, source: parquet::errors::ParquetError },
+
+    #[error("{} is damaged: run again what it is of", path.display())]
+    Damaged { path: PathBuf, source: CheckError },
 
     #[error(
         "{} has other columns than the cells before it; remove its directory, and its run will be made again",

@@ -1,4 +1,5 @@
-//! One table as a Parquet file. Equal rows give equal bytes: no times, fixed writer settings.
+//! One table as a Parquet file. Equal rows give equal bytes: no times, fixed writer settings. Each file carries a
+//! [checksum](warpmem_checksum).
 
 use super::column::{Column, Getter};
 use super::concatenate::Values;
@@ -22,14 +23,17 @@ use std::fs::File;
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use warpmem_checksum::{self as checksum, CheckError, WITNESS, WITNESS_VALUE};
 
 /// Rows of a full row group.
 pub(crate) const GROUP_ROWS: usize = 1 << 16;
 
+type Output = checksum::Writer<File>;
+
 /// A Parquet file being written.
 pub(crate) struct TableFile {
     path: PathBuf,
-    writer: SerializedFileWriter<File>,
+    writer: SerializedFileWriter<Output>,
 }
 
 /// Name, type and null-ness of a column, whatever its rows.
@@ -92,10 +96,17 @@ impl TableFile {
             action: "create",
             source,
         })?;
-        schema(table, fields)
-            .and_then(|schema| SerializedFileWriter::new(file, schema, properties(fields)))
-            .map(|writer| TableFile { path: path.to_owned(), writer })
-            .map_err(|source| failed(path, source))
+        let file = checksum::Writer::new(file);
+        let begun = || {
+            let schema = schema(table, fields)?;
+            let mut writer = SerializedFileWriter::new(file, schema, properties(fields))?;
+            writer.write_all(&checksum::placeholder())?;
+            Ok(writer)
+        };
+        let writer = begun().map_err(|source| failed(path, source))?;
+        let mut file = TableFile { path: path.to_owned(), writer };
+        file.note(WITNESS, WITNESS_VALUE);
+        Ok(file)
     }
 
     /// Adds a key and its value to the file's metadata.
@@ -145,7 +156,7 @@ impl TableFile {
 
     fn group(
         &mut self,
-        write: impl FnOnce(&mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError>,
+        write: impl FnOnce(&mut SerializedRowGroupWriter<'_, Output>) -> Result<(), ParquetError>,
     ) -> Result<(), ResultsError> {
         let TableFile { path, writer } = self;
         let whole = || {
@@ -179,11 +190,23 @@ impl TableFile {
         chunks.map_err(|source| failed(&self.path, source))
     }
 
-    /// Writes the footer and waits until the file is on the disk.
+    /// Writes the footer and the checksum, and waits until the file is on the disk.
     pub(crate) fn close(self) -> Result<(), ResultsError> {
         let TableFile { path, writer } = self;
         let file = writer.into_inner().map_err(|source| failed(&path, source))?;
-        file.sync_all().map_err(|source| ResultsError::Io { path, action: "write", source })
+        let synced = file.finish().and_then(|file| file.sync_all());
+        synced.map_err(|source| ResultsError::Io { path, action: "write", source })
+    }
+}
+
+/// Opens a file that is as it was written, as far as its checksum tells.
+pub(crate) fn open_checked(path: &Path) -> Result<File, ResultsError> {
+    let read = |source| ResultsError::Io { path: path.to_owned(), action: "read", source };
+    let mut file = File::open(path).map_err(read)?;
+    match checksum::check(&mut file) {
+        Ok(_) => Ok(file),
+        Err(CheckError::Io(source)) => Err(read(source)),
+        Err(source) => Err(ResultsError::Damaged { path: path.to_owned(), source }),
     }
 }
 
@@ -237,7 +260,7 @@ fn properties(fields: &[Field]) -> Arc<WriterProperties> {
 }
 
 fn write_columns<R, B: Borrow<R>>(
-    group: &mut SerializedRowGroupWriter<'_, File>,
+    group: &mut SerializedRowGroupWriter<'_, Output>,
     columns: &[Column<R>],
     rows: &[B],
 ) -> Result<(), ParquetError> {

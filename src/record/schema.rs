@@ -139,6 +139,20 @@ A results directory holds one Parquet file per table, and one per run for `loads
 Rows of a table stand in the order of the runs, then of the units; equal runs give equal bytes. A file has its name only when it is
 whole, and `runs.parquet` is named last.
 
+Every file carries a checksum of itself, and whatever of Warpmem reads it compares the two first: a table of which a single bit has changed is an error that names the file. The pages of a
+Parquet file begin at offsets that its footer gives, so that other readers pass over the checksum:
+
+| byte | content |
+| --- | --- |
+| 0 | `PAR1` |
+| 4 | `warpmem crc32 ` |
+| 18 | CRC-32 (IEEE 802.3, as zlib has it) of the whole file with `00000000` in this place: eight hexadecimal digits in lower case |
+| 26 | pages, footer, `PAR1` |
+
+The footer has the key `warpmem.checksum` among its metadata, so that a file whose mark at byte 4 is damaged is not taken for one without a checksum. Those without are of
+other programs, or of Warpmem before its tables had checksums: they are read as they are, and commands say so. To check a file from Python, see
+[Damaged files](analysis.md#damaged-files).
+
 Types: `text` is UTF-8; `int64` is signed, so that differences do not wrap; `float64` is never NaN. *null* marks columns that may be
 null: a ratio with nothing below, a percentile of nothing. Units are numbered from 0. Cycles of the core clock, the networks' clock
 and the DRAM command clock are told apart in the unit. In `runs`, counts are sums over SMs, slices, channels or banks, and ratios are ratios of sums; only

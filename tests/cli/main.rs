@@ -5,6 +5,7 @@ mod classify;
 mod command_logs;
 mod complexity;
 mod correlate;
+mod damaged;
 mod documents;
 mod dram;
 mod dram_map;

@@ -288,6 +288,18 @@ fn runs_that_no_directory_of_a_sweep_has_are_missing() {
 }
 
 #[test]
+fn a_plan_that_is_damaged_is_refused_by_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("incomplete");
+    let text = warpmem_checksum::with_checksum("# words\na\nb\n".to_owned());
+    fs::write(&path, &text).unwrap();
+    assert_eq!(Results::open(directory.path()).unwrap().planned().unwrap(), (2, 2));
+    fs::write(&path, text.replace("\na\n", "\nc\n")).unwrap();
+    let error = Results::open(directory.path()).unwrap_err();
+    assert!(matches!(&error, Error::Damaged { path: named, .. } if *named == path), "{error}");
+}
+
+#[test]
 fn a_column_of_a_type_that_tables_do_not_hold_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let lists = df!("key" => ["a", "a"], "numbers" => [1u32, 2]).unwrap();
@@ -300,7 +312,7 @@ fn a_column_of_a_type_that_tables_do_not_hold_is_named() {
     );
 }
 
-/// Damage inside pages is not looked for: the tables carry no checksums.
+/// A file of another program: it carries no checksum.
 #[test]
 fn a_damaged_footer_is_an_error_or_harmless_and_never_a_panic() {
     let directory = tempfile::tempdir().unwrap();

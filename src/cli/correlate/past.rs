@@ -1,5 +1,6 @@
 //! Our side from the tables of runs that were made before.
 
+use super::super::output::note_without_checksum;
 use super::ours::Outcome;
 use super::plan::{Planned, Skipped};
 use anyhow::Context;
@@ -23,6 +24,7 @@ impl Past {
     pub fn open(directory: &Path) -> anyhow::Result<Past> {
         let results = Results::open(directory)?;
         let (runs, kernels) = (rows(results.runs()?)?, rows(results.table("kernels")?)?);
+        note_without_checksum(&results);
         Ok(Past { directory: directory.to_owned(), runs, kernels })
     }
 

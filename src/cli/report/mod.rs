@@ -15,7 +15,7 @@ mod tests;
 use super::baseline::parse_metrics;
 use super::chart::{lacking, note_boxes};
 use super::interrupt::Interrupt;
-use super::output::note;
+use super::output::{note, note_without_checksum};
 use super::progress::bar;
 use super::staged;
 use anyhow::Context;
@@ -105,6 +105,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let document = compose(&study, args.title.as_deref(), &steps, &interrupt)?;
     let written = outputs.write(&document, &steps, &interrupt)?;
     steps.finish_and_clear();
+    note_without_checksum(&study.results);
     note(&summary(&study, &document, &written));
     Ok(())
 }

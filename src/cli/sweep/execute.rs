@@ -116,6 +116,9 @@ pub fn run_on(
     let keys = || cells.iter().map(|planned| &planned.cell.key);
     let recorded = plan.recorded();
     let mut store = CellStore::open(directory, keys(), recorded)?;
+    for table in store.damaged() {
+        note(&format!("note: {} is damaged; its run is made again", table.display()));
+    }
     look_over(&mut store, &cells, options.prune, directory)?;
     let mine = mine(&cells, options.shard);
     let is_there = |&at: &usize| store.finished().holds(&cells[at].cell.key, recorded);
@@ -179,10 +182,12 @@ pub fn dry_run(
     let finished = FinishedCells::read(directory)?;
     let listed = |at: usize| {
         let planned = &expansion.cells[at];
-        Listed { planned, is_there: finished.holds(&planned.cell.key, plan.recorded()) }
+        let (key, recorded) = (&planned.cell.key, plan.recorded());
+        let is_there = finished.holds(key, recorded) && finished.damaged(key, recorded)?.is_none();
+        Ok(Listed { planned, is_there })
     };
-    let cells: Vec<Listed<'_, '_>> =
-        mine(&expansion.cells, options.shard).into_iter().map(listed).collect();
+    let places = mine(&expansion.cells, options.shard).into_iter();
+    let cells = places.map(listed).collect::<Result<Vec<Listed<'_, '_>>, ResultsError>>()?;
     note(&list::summary(&cells));
     Ok(list::text(&cells, format))
 }

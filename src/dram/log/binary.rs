@@ -5,13 +5,12 @@ use super::{CommandLogReader, Configuration, LogError, LoggedCommand, Row};
 use crate::dram::request::Command;
 use crate::dram::standard::Place;
 use crate::machine::Dram;
-use crate::record::file::{Field, GROUP_ROWS, TableFile};
+use crate::record::file::{Field, GROUP_ROWS, TableFile, open_checked};
 use crate::record::{Column, count, maybe_count, text};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::reader::RowIter;
 use parquet::record::{Field as Value, Row as Record};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// Key of the configuration in the metadata.
@@ -78,8 +77,7 @@ fn columns() -> Vec<Column<Row>> {
 
 pub(super) fn open(path: &Path) -> Result<CommandLogReader, LogError> {
     let failed = |source: ParquetError| LogError::Parquet { path: path.to_owned(), source };
-    let file = File::open(path).map_err(LogError::io(path, "open"))?;
-    let reader = SerializedFileReader::new(file).map_err(failed)?;
+    let reader = SerializedFileReader::new(open_checked(path)?).map_err(failed)?;
     let metadata = reader.metadata().file_metadata();
     let names = |name: &str| LogError::NotALog { path: path.to_owned(), expected: name.to_owned() };
     let configuration = metadata

@@ -1,0 +1,183 @@
+//! Results of which a bit has changed since they were written.
+
+use super::support::{Bench, names_in};
+use super::sweep::tables;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use std::fs;
+use std::path::{Path, PathBuf};
+use warpmem_analysis::{Results, TABLES};
+
+/// A results directory with every table there is.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.generate("vecadd", &[("n", "2^8")], "small.wmt");
+    let recorded = ["--loads", "--intervals", "200", "--requests", "all"];
+    let run = ["run", "small.wmt", "--dram-scheduler", "mshr-s", "-o", "results"];
+    bench.output(&[&run[..], &recorded].concat());
+    bench
+}
+
+/// The one file of a table.
+fn file_of(directory: &Path, table: &str) -> PathBuf {
+    let file = directory.join(format!("{table}.parquet"));
+    if file.exists() {
+        return file;
+    }
+    let folder = directory.join(table);
+    let names = names_in(&folder);
+    assert_eq!(names.len(), 1, "{names:?}");
+    folder.join(&names[0])
+}
+
+fn with_flipped_bit(bytes: &[u8], bit: usize) -> Vec<u8> {
+    let mut damaged = bytes.to_vec();
+    damaged[bit / 8] ^= 1 << (bit % 8);
+    damaged
+}
+
+fn flip(path: &Path) {
+    let bytes = fs::read(path).unwrap();
+    fs::write(path, with_flipped_bit(&bytes, 4 * bytes.len())).unwrap();
+}
+
+/// Bits of a file: some all over it, and all of its first and last bytes, where magic numbers, checksum and the length of
+/// the footer are.
+fn bits(bytes: usize) -> impl Iterator<Item = usize> {
+    const ENDS: usize = 30 * 8;
+    let bits = 8 * bytes;
+    let all_over = (0..200).map(move |n| n * (bits - 1) / 199);
+    (0..ENDS).chain(all_over).chain(bits - ENDS..bits)
+}
+
+#[test]
+fn every_flipped_bit_of_every_table_is_an_error_that_names_the_file() {
+    let bench = bench();
+    let directory = bench.path("results");
+    for table in TABLES {
+        let path = file_of(&directory, table);
+        let whole = fs::read(&path).unwrap();
+        let read = || -> Result<usize, String> {
+            let told = |error: warpmem_analysis::Error| error.to_string();
+            let results = Results::open(&directory).map_err(told)?;
+            let frame = results.table(table).map_err(told)?;
+            frame.collect().map(|rows| rows.height()).map_err(|error| error.to_string())
+        };
+        read().unwrap();
+        for bit in bits(whole.len()) {
+            fs::write(&path, with_flipped_bit(&whole, bit)).unwrap();
+            let error = read().expect_err(&format!("{table}: bit {bit} of {}", 8 * whole.len()));
+            assert!(error.contains(&path.display().to_string()), "{table}, bit {bit}: {error}");
+        }
+        fs::write(&path, &whole).unwrap();
+    }
+}
+
+/// The same file with the checksum that its content now has.
+fn with_right_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
+    if let Some(digits) = bytes.get_mut(18..26) {
+        digits.fill(b'0');
+        let checksum = format!("{:08x}", crc32fast::hash(&bytes));
+        bytes[18..26].copy_from_slice(checksum.as_bytes());
+    }
+    bytes
+}
+
+/// Changes that checksums do not keep from the reader of pages and footers: it refuses or reads them. How many are tried
+/// of each table, `WARPMEM_MUTATIONS` says.
+#[test]
+fn any_change_behind_a_right_checksum_is_refused_or_read() {
+    let mutations = std::env::var("WARPMEM_MUTATIONS").ok().and_then(|text| text.parse().ok());
+    let bench = bench();
+    let directory = bench.path("results");
+    for (table, seed) in TABLES.into_iter().zip(0..) {
+        let path = file_of(&directory, table);
+        let whole = fs::read(&path).unwrap();
+        let mut runner = TestRunner::new_with_rng(
+            Config {
+                cases: mutations.unwrap_or(20),
+                failure_persistence: None,
+                ..Config::default()
+            },
+            TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]),
+        );
+        // The footer is a small part of a file and decides how the rest is read.
+        let footer = u32::from_le_bytes(whole[whole.len() - 8..][..4].try_into().unwrap());
+        let footer = whole.len() - 8 - footer as usize;
+        let place = prop_oneof![26..whole.len(), footer..whole.len()];
+        let changes = vec((place, any::<u8>()), 1..4);
+        let tried = runner.run(&changes, |changes| {
+            let mut changed = whole.clone();
+            changes.iter().for_each(|&(place, byte)| changed[place] = byte);
+            fs::write(&path, with_right_checksum(changed)).unwrap();
+            let results = Results::open(&directory).unwrap();
+            let _ = results.table(table).map(|rows| rows.collect());
+            Ok(())
+        });
+        tried.unwrap_or_else(|failure| panic!("{table}: {failure}"));
+        fs::write(&path, &whole).unwrap();
+    }
+}
+
+#[test]
+fn commands_refuse_damaged_tables_by_name() {
+    let bench = bench();
+    let cases: [(&str, &[&str]); 5] = [
+        ("runs", &["query", "results", "SELECT cycles FROM runs"]),
+        ("runs", &["report", "results"]),
+        ("loads", &["report", "results"]),
+        ("histograms", &["query", "results", "SELECT count(*) AS n FROM histograms"]),
+        ("kernels", &["query", "results", "--tables"]),
+    ];
+    for (table, command) in cases {
+        let path = file_of(&bench.path("results"), table);
+        let whole = fs::read(&path).unwrap();
+        flip(&path);
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        bench.refuses(command, &[&name, "is damaged", "its checksum is"]);
+        fs::write(&path, whole).unwrap();
+    }
+    assert!(!bench.path("results/report.html").exists());
+}
+
+#[test]
+fn tables_without_checksums_are_read_with_a_note() {
+    let bench = bench();
+    let query = ["query", "results", "SELECT cycles FROM runs", "--format", "csv"];
+    let ran = bench.run(&query);
+    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
+    let path = bench.path("results/runs.parquet");
+    let runs = warpmem_analysis::read_table(&path).unwrap().collect().unwrap();
+    warpmem_analysis::write_parquet(&runs, &path).unwrap();
+    let other = bench.run(&query);
+    assert_eq!((other.status, other.stdout), (ran.status, ran.stdout));
+    assert!(other.stderr.starts_with("note: results/runs.parquet has no checksum"), "{other:?}");
+}
+
+#[test]
+fn a_sweep_makes_damaged_runs_again() {
+    let bench = Bench::with_trace();
+    bench.write(
+        "plan.toml",
+        "traces = [\"small.wmt\"]\nloads = true\n[policies]\ndram_scheduler = [\"fcfs\", \"fr-fcfs\"]\n",
+    );
+    let sweep = ["sweep", "plan.toml", "-o", "results"];
+    bench.output(&sweep);
+    let whole = tables(&bench, "results");
+    let cells = bench.path("results/cells");
+    let (first, second) = (&names_in(&cells)[0], &names_in(&cells)[1]);
+    let in_cell = cells.join(first).join("runs.parquet");
+    let stream = bench.path("results/loads").join(format!("{second}.parquet"));
+    for path in [in_cell, stream] {
+        flip(&path);
+        let listed = bench.run(&[&sweep[..], &["--dry-run"]].concat());
+        assert!(listed.stderr.contains("1 of 2"), "{listed:?}");
+        let ran = bench.run(&sweep);
+        assert_eq!(ran.status, Some(0), "{ran:?}");
+        let name = path.strip_prefix(bench.path("")).unwrap().display();
+        let note = format!("note: {name} is damaged; its run is made again");
+        assert!(ran.stderr.contains(&note) && ran.stderr.contains("\n1 runs in "), "{ran:?}");
+        assert!(tables(&bench, "results") == whole);
+    }
+}
