@@ -61,6 +61,8 @@ pub struct Sm {
     pub lsu_queue: u32,
     /// What atomics of several lanes become.
     pub atomic_requests: AtomicRequests,
+    /// What a warp stalls on whose load is not back.
+    pub stall: Stall,
     /// Functional units, one of each class per scheduler.
     pub units: Units,
     pub shared: SharedMemory,
@@ -79,6 +81,16 @@ pub enum AtomicRequests {
     PerSector,
     /// As many as lanes hit one address, at most.
     PerConflict,
+}
+
+/// What a warp stalls on whose load, or atomic that returns, is not back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stall {
+    /// The first instruction that needs the result: a scoreboard.
+    Use,
+    /// The load: nothing of the warp issues behind it (OWL 2013, section 2.1).
+    Load,
 }
 
 /// Latency and initiation interval of each class of functional unit.

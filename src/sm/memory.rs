@@ -84,7 +84,8 @@ impl Sm {
             self.result.requested_banks += u64::from(banks);
         }
         if returns {
-            warp.add_load(access, instruction.use_distance);
+            let stalls = self.stalls_on_loads && instruction.kind != Kind::AsyncCopy;
+            warp.add_load(access, if stalls { 0 } else { instruction.use_distance });
         } else {
             warp.posted += 1;
         }

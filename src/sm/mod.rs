@@ -24,7 +24,7 @@ mod writeback;
 
 use crate::dram::scheduler::Counter;
 use crate::engine::{Clock, Context, Domain, PortId, Ticks, UnitId};
-use crate::machine::{Machine, Unit, Units};
+use crate::machine::{Machine, Stall, Unit, Units};
 use crate::record::{ReservationFail, SmResult, WarpRow};
 use access::{AccessId, AccessTable};
 use account::Account;
@@ -80,6 +80,8 @@ pub struct Sm {
     l1_enabled: bool,
     /// Every access hits in L1.
     perfect_l1: bool,
+    /// Nothing of a warp issues behind a load that is not back.
+    stalls_on_loads: bool,
     operand_latency: u64,
     writeback_latency: u64,
     /// Warps that fetch instructions in a cycle; 0: fetch is ideal.
@@ -186,6 +188,7 @@ impl Sm {
             shared_latency: u64::from(config.shared.latency),
             l1_enabled: machine.l1.enabled,
             perfect_l1: false,
+            stalls_on_loads: config.stall == Stall::Load,
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
             fetch_warps: config.fetch_warps,

@@ -61,5 +61,5 @@ impl Mechanism {
 
 /// What the IPC of `run` gains over that of `base`, in %: both run the same instructions.
 fn gain(base: &RunResult, run: &RunResult) -> f64 {
-    100.0 * (base.cycles as f64 / run.cycles as f64 - 1.0)
+    100.0 * (base.core_cycles as f64 / run.core_cycles as f64 - 1.0)
 }

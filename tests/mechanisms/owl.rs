@@ -1,1 +1,82 @@
 //! OWL 2013: warp schedulers that know CTAs, and prefetching from open rows.
+
+use super::{Mechanism, gain};
+use warpmem::record::{PrefetchCounts, RunResult};
+
+const BLP: &str = "policy.warp_scheduler=cta-aware-locality-blp";
+const OLDER_READING: &str = "opportunistic(cached=read,trigger=all)";
+
+fn prefetches(run: &RunResult, of: fn(&PrefetchCounts) -> u64) -> f64 {
+    run.slices.iter().map(|slice| of(&slice.prefetches)).sum::<u64>() as f64
+}
+
+/// Mean over cycles of the banks with a request, while there are any.
+fn bank_parallelism(run: &RunResult) -> f64 {
+    let of_channels = run.channels.iter();
+    let [banks, cycles] = of_channels.fold([0, 0], |[banks, cycles], channel| {
+        [banks + channel.bank_outstanding_cycles, cycles + channel.any_bank_outstanding_cycles]
+    });
+    banks as f64 / cycles as f64
+}
+
+/// The rest of each row is needed later, and the bus is a third busy.
+#[test]
+fn rows_of_which_the_rest_is_needed_later_gain_from_prefetching() {
+    let Some(trace) = Mechanism::open("owl_pf", "owl2013") else { return };
+    let [gain] = trace.with(&[BLP]).gains("prefetcher", "none", ["opportunistic"]);
+    assert!((3.5..5.0).contains(&gain), "{gain}");
+}
+
+/// A stream of the same lines: what the LLC has is not read again. Knowing of the open row alone costs 39 %.
+#[test]
+fn a_read_only_stream_gains_from_lines_so_far_unfetched() {
+    let Some(trace) = Mechanism::open("owl_stream", "owl2013") else { return };
+    let readings = ["opportunistic", OLDER_READING];
+    let [unfetched, all] = trace.with(&[BLP]).gains("prefetcher", "none", readings);
+    assert!((3.0..6.0).contains(&unfetched), "{unfetched}");
+    assert!(all < -30.0, "{all}");
+}
+
+/// The same beside a stream of stores: rows that only write-backs open are not prefetched from. With `trigger=all` 85 % of
+/// the lines are not used.
+#[test]
+fn a_stream_of_stores_triggers_nothing() {
+    let Some(trace) = Mechanism::open("owl_str_w", "owl2013") else { return };
+    let trace = trace.with(&[BLP]);
+    let prefetched = |text: &str| trace.run(&[&format!("policy.prefetcher={text}")]);
+    let [none, reads, all] =
+        ["none", "opportunistic", "opportunistic(trigger=all)"].map(prefetched);
+    assert!(gain(&none, &reads) > 5.0, "{}", gain(&none, &reads));
+    assert!(gain(&none, &all) < -40.0, "{}", gain(&none, &all));
+    let used = |run| prefetches(run, |p| p.used) / prefetches(run, |p| p.lines);
+    assert!(used(&reads) > 0.7 && used(&all) < 0.2, "{} {}", used(&reads), used(&all));
+}
+
+/// Consecutive CTAs use the same rows, and the four loads of a warp four rows of one bank. Where a warp stalls on the load
+/// (section 2.1), the cores' first groups do not fill their MSHRs with requests to one bank: `cta-aware-locality` is
+/// then 7 % below `lrr` in place of 23 %. L1 never hits here, so that there is nothing to gain; the 7 % are cycles in
+/// which the first group keeps the others from issuing.
+#[test]
+fn focusing_on_one_group_costs_what_it_keeps_others_from() {
+    let Some(trace) = Mechanism::open("owl_blp", "owl2013") else { return };
+    let variants = ["cta-aware-locality", "cta-aware-locality(idle=lend)"];
+    let [wait, lend] = trace.gains("warp_scheduler", "lrr", variants);
+    assert!((-8.0..-5.0).contains(&wait), "{wait}");
+    assert!(lend.abs() < 1.0, "{lend}");
+    let trace = trace.with(&["sm.stall=use"]);
+    let [lrr, locality] = ["lrr", "cta-aware-locality"]
+        .map(|policy| trace.run(&[&format!("policy.warp_scheduler={policy}")]));
+    assert!(gain(&lrr, &locality) < -20.0, "{}", gain(&lrr, &locality));
+    let [before, after] = [&lrr, &locality].map(bank_parallelism);
+    assert!(after < 0.75 * before, "{before} {after}");
+}
+
+/// Groups that begin elsewhere on each core use more banks.
+#[test]
+fn groups_of_other_numbers_use_more_banks() {
+    let Some(trace) = Mechanism::open("owl_blp", "owl2013") else { return };
+    let run = |policy: &str| trace.run(&[&format!("policy.warp_scheduler={policy}")]);
+    let [locality, blp] = ["cta-aware-locality", "cta-aware-locality-blp"].map(run);
+    assert!(bank_parallelism(&blp) > bank_parallelism(&locality));
+    assert!((1.5..5.0).contains(&gain(&locality, &blp)), "{}", gain(&locality, &blp));
+}

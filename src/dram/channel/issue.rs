@@ -98,6 +98,7 @@ impl Channel {
     /// Issues the command of the first of the `due` banks by rank and in the round.
     fn issue_one(&mut self, bus: usize, due: BankSet, now: u64) {
         let due = self.confirmed(due, now);
+        let due = self.without_fetched_lines(due, now);
         let best = if self.spec.ranks_banks { self.best_ranked(due, now) } else { due };
         let Some(index) = first_from(best, self.turn[bus]) else { return };
         let kind = self.agenda.kind(index);
@@ -230,7 +231,7 @@ impl Channel {
         let Some(active) = self.banks[index].active else { return };
         let Request { id, row, .. } = self.served(active).request;
         if let Some(prefetch) = &mut self.prefetch {
-            prefetch.opened(index, row);
+            prefetch.opened(index);
         }
         let bank = &mut self.banks[index];
         bank.columns = 0;
@@ -338,7 +339,7 @@ impl Channel {
             return;
         }
         if let Some(prefetch) = &mut self.prefetch {
-            prefetch.served(index, line);
+            prefetch.served(index, line, write);
         }
         let kind = usize::from(write);
         bank.waiting[queue] -= 1;

@@ -1,11 +1,11 @@
-//! Lines of open rows that are read unasked.
+//! Lines of open rows that are prefetched.
 //!
 //! From its first command to its last a prefetch is in service as a request is: it has its bank, a place among the
 //! reads that may complete, its turn of the buses. But it never waits in a queue, and schedulers do not know of it.
 
 use super::{Active, Channel, PREFETCHES, READS};
-use crate::dram::agenda::{members, one};
-use crate::dram::prefetch::{CachedLines, LineSet, OpenRow, Prefetcher, Row};
+use crate::dram::agenda::{BankSet, members, one};
+use crate::dram::prefetch::{CachedLines, LineSet, OpenRow, Prefetcher, Row, Trigger};
 use crate::dram::queue::{Queue, Queued};
 use crate::dram::request::{CommandKind, Request, RowOutcome};
 use crate::dram::scheduler::Counter;
@@ -31,6 +31,8 @@ struct OpenLines {
     /// Neither left out nor served nor prefetched since.
     left: LineSet,
     prefetched: u32,
+    /// What makes the channel prefetch from the row has been served.
+    triggered: bool,
 }
 
 impl Prefetch {
@@ -40,24 +42,32 @@ impl Prefetch {
     }
 
     /// The bank has opened a row.
-    pub fn opened(&mut self, bank: usize, row: u32) {
-        let cached = self.cached.of(Row { bank: bank as u16, row });
-        self.rows[bank] = OpenLines { left: self.all & !cached, prefetched: 0 };
+    pub fn opened(&mut self, bank: usize) {
+        self.rows[bank] = OpenLines { left: self.all, ..OpenLines::default() };
     }
 
     /// A request for a line of the bank's open row has been served.
-    pub fn served(&mut self, bank: usize, line: u16) {
-        self.rows[bank].left &= !(1 << line);
+    pub fn served(&mut self, bank: usize, line: u16, write: bool) {
+        let lines = &mut self.rows[bank];
+        lines.left &= !(1 << line);
+        lines.triggered |= !write || self.policy.trigger() == Trigger::All;
+    }
+
+    /// Leaves out what the LLC has of the bank's open row by now; whether a line is left.
+    fn leaves_lines(&mut self, bank: usize, row: u32) -> bool {
+        let left = &mut self.rows[bank].left;
+        *left &= !self.cached.of(Row { bank: bank as u16, row });
+        *left != 0
     }
 }
 
 impl Channel {
     /// The same channel with a prefetcher, where rows have `lines` lines, at most 128, of `bursts` column commands each. Then
-    /// [`Request::line`] must be below `lines`. Lines of `cached` when their row is opened are left out.
+    /// [`Request::line`] must be below `lines`. Lines of `cached` when their prefetch would issue are left out.
     ///
     /// As long as no request that may be served now waits for the open row of a bank, the lines of the row that nothing
     /// has read or written since it was opened are read, first line first, until the prefetcher stops or there is no
-    /// room for one more to complete. A line that has begun is finished. A row that the page policy closes before
+    /// room for one more to complete: once the row has served what triggers the prefetcher. A line that has begun is finished. A row that the page policy closes before
     /// the next line could be read is closed.
     #[must_use]
     pub fn with_prefetcher(
@@ -86,7 +96,7 @@ impl Channel {
         members(self.offered).for_each(|index| self.decide(index, now));
     }
 
-    /// Whether something is read unasked.
+    /// Whether something is being prefetched.
     #[inline]
     pub fn is_prefetching(&self) -> bool {
         self.active_prefetches != 0
@@ -106,7 +116,7 @@ impl Channel {
     pub(super) fn offer_prefetch(&mut self, index: usize) -> Option<(CommandKind, u64)> {
         let prefetch = self.prefetch.as_ref()?;
         let lines = prefetch.rows[index];
-        if lines.left == 0 || !self.may_prefetch(index) {
+        if lines.left == 0 || !lines.triggered || !self.may_prefetch(index) {
             return None;
         }
         let row = OpenRow {
@@ -120,9 +130,31 @@ impl Channel {
         {
             return None;
         }
+        if !self.has_lines_to_prefetch(index) {
+            return None;
+        }
         self.banks[index].candidate = None;
         self.offered |= one(index);
         Some((kind, self.timing.of_bank(kind, index)))
+    }
+
+    /// Leaves out what the LLC has of the bank's open row by now; whether a line is left to prefetch.
+    fn has_lines_to_prefetch(&mut self, index: usize) -> bool {
+        let (Some(prefetch), Some(row)) = (&mut self.prefetch, self.banks[index].open_row) else {
+            return false;
+        };
+        prefetch.leaves_lines(index, row)
+    }
+
+    /// The `due` banks without those that were to prefetch lines which the LLC has been given since.
+    pub(super) fn without_fetched_lines(&mut self, mut due: BankSet, now: u64) -> BankSet {
+        for index in members(due & self.offered) {
+            if !self.has_lines_to_prefetch(index) {
+                self.decide(index, now);
+                due &= !one(index);
+            }
+        }
+        due
     }
 
     /// A row is open that nothing waits for, and the bank has not been handed a request.
@@ -178,7 +210,7 @@ impl Channel {
         }
     }
 
-    /// The last command of a line read unasked has issued.
+    /// The last command of a prefetch has issued.
     pub(super) fn end_prefetch(&mut self, index: usize) {
         let Some(prefetch) = &self.prefetch else { return };
         self.prefetching &= !one(index);

@@ -1,8 +1,7 @@
-//! Memory-side prefetchers: which lines of an open row a channel reads unasked.
+//! Memory-side prefetchers: which lines of an open row a channel prefetches.
 //!
-//! A channel with a prefetcher reads the lines of an open row that no request has read or written since the row was
-//! opened, in the order of the row, as soon as no request waits for the row: see [`Channel::with_prefetcher`]. The
-//! prefetcher says when to stop. A policy is one file here and one line of [`PREFETCHERS`].
+//! A channel with a prefetcher reads the lines of an open row that have not been fetched, in the order of the row, as
+//! soon as no request waits for the row: see [`Channel::with_prefetcher`]. The prefetcher says when to stop. A policy is one file here and one line of [`PREFETCHERS`].
 //!
 //! [`Channel::with_prefetcher`]: super::Channel::with_prefetcher
 
@@ -31,43 +30,68 @@ const MAX_LINES: u32 = LineSet::BITS;
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Cached {
-    /// They are read as others: the channel knows of the open row alone.
+    /// They are left out: lines "so far unfetched" are prefetched (OWL 2013, section 4.4).
     #[default]
-    Read,
-    /// Those that have their places when the row is opened are left out.
     Skip,
+    /// They are read as others: the channel knows what was served since the row was opened alone, as the bits of
+    /// section 4.5 do.
+    Read,
 }
 
 const CACHED_PARAM: ParamInfo = ParamInfo {
     name: "cached",
-    default: "read",
+    default: "skip",
     unit: "-",
-    range: "read | skip",
-    summary: "lines that the LLC has when their row is opened: read as others, or left out",
+    range: "skip | read",
+    summary: "lines that the LLC has when their prefetch would issue: left out, or read as others",
 };
 
-/// An open row to which no request waits, and of which lines are left that nobody has asked for.
+/// What makes a channel prefetch from a row: a parameter of the prefetchers.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trigger {
+    /// A read: somebody asks for data of the row.
+    #[default]
+    Reads,
+    /// A write too, though write-backs are no demand.
+    All,
+}
+
+const TRIGGER_PARAM: ParamInfo = ParamInfo {
+    name: "trigger",
+    default: "reads",
+    unit: "-",
+    range: "reads | all",
+    summary: "what must have been served from a row since it was opened: a read, or a read or write",
+};
+
+/// An open row for which no request waits, and of which lines are left to prefetch.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenRow {
     /// Requests that wait for other rows of its bank: of those that may be served now, so reads where writes have a
     /// queue of their own.
     pub waiting: u32,
-    /// Lines read unasked since it was opened.
+    /// Lines prefetched since it was opened.
     pub prefetched: u32,
     /// Requests in the channel, waiting or in service.
     pub pending: u32,
 }
 
-/// Decides how long a channel goes on reading what nobody has asked for. Each channel has its own.
+/// Decides how long a channel goes on prefetching. Each channel has its own.
 pub trait Prefetcher {
     /// Whether anything is ever prefetched. Constant.
     fn prefetches(&self) -> bool {
         true
     }
 
-    /// Whether lines that the LLC has when their row is opened are left out. Constant.
+    /// Whether lines that the LLC has when their prefetch would issue are left out. Constant.
     fn skips_cached(&self) -> bool {
         false
+    }
+
+    /// What makes the channel prefetch from a row. Constant.
+    fn trigger(&self) -> Trigger {
+        Trigger::default()
     }
 
     /// Whether the next line of the row is read before a request to another row of the bank is served. Depends on the

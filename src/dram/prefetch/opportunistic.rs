@@ -1,6 +1,8 @@
 //! `opportunistic`: so many lines of an open row whatever waits, and then until a request waits for another row.
 
-use super::{CACHED_PARAM, Cached, OpenRow, PrefetchEntry, Prefetcher, fits};
+use super::{
+    CACHED_PARAM, Cached, OpenRow, PrefetchEntry, Prefetcher, TRIGGER_PARAM, Trigger, fits,
+};
 use crate::registry::{ParamInfo, PolicyInfo};
 use serde::Deserialize;
 
@@ -31,6 +33,7 @@ const INFO: PolicyInfo = PolicyInfo {
             summary: "adaptive: the running average of the requests in the channel, taken at each arrival",
         },
         CACHED_PARAM,
+        TRIGGER_PARAM,
     ],
 };
 
@@ -51,12 +54,14 @@ struct Options {
     higher: u32,
     threshold: Threshold,
     cached: Cached,
+    trigger: Trigger,
 }
 
 impl Default for Options {
     fn default() -> Options {
         let threshold = Threshold::Named(Adaptive::Adaptive);
-        Options { lower: 8, higher: 16, threshold, cached: Cached::Read }
+        let (cached, trigger) = Default::default();
+        Options { lower: 8, higher: 16, threshold, cached, trigger }
     }
 }
 
@@ -112,6 +117,10 @@ impl Opportunistic {
 impl Prefetcher for Opportunistic {
     fn skips_cached(&self) -> bool {
         self.options.cached == Cached::Skip
+    }
+
+    fn trigger(&self) -> Trigger {
+        self.options.trigger
     }
 
     fn goes_on(&self, row: &OpenRow) -> bool {
@@ -181,6 +190,7 @@ mod tests {
             "opportunistic(least=3)",
             "opportunistic-stop(lower=3)",
             "opportunistic-stop(cached=maybe)",
+            "opportunistic-stop(trigger=writes)",
         ] {
             assert!(PREFETCHERS.build(text, &machine(&[])).is_err(), "{text}");
         }

@@ -70,18 +70,64 @@ fn lines_nobody_asked_for_follow_the_last_hit_in_the_order_of_the_row() {
     assert_eq!(none, run_with(&gddr5(), "fr-fcfs", &requests, Stepping::Events, |_| u32::MAX));
 }
 
-#[test]
-fn lines_that_the_cache_has_when_the_row_is_opened_are_left_out() {
-    let cached = CachedLines::default();
-    let row = Row { bank: 0, row: 5 };
-    [0, 4, 7].into_iter().for_each(|line| cached.add(row, line));
+/// Row 5 of bank 0 is opened at 0, its lines 3 and 1 are read, and others prefetched from 24 on, every 6 cycles. The
+/// cache has these lines of it from these cycles on.
+fn beside_a_cache(has: &[(u64, u32)]) -> Run {
+    let (cached, row) = (CachedLines::default(), Row { bank: 0, row: 5 });
     cached.add(Row { row: 6, ..row }, 2);
     let prefetcher = PREFETCHERS.build("opportunistic-stop", &machine(&[])).unwrap();
     let mut channel =
-        channel(&gddr5(), "fr-fcfs").with_prefetcher(prefetcher, LINES, BURSTS, cached);
-    let requests = [(0, line(0, 0, 5, 3)), (0, line(1, 0, 5, 1)), later(500)];
-    let run = drive(&mut channel, &requests, Stepping::Events, |_| u32::MAX);
-    assert_eq!(run.prefetched(), [2, 5, 6]);
+        channel(&gddr5(), "fr-fcfs").with_prefetcher(prefetcher, LINES, BURSTS, cached.clone());
+    // The room is asked for ahead of each step.
+    let fill = |now| {
+        let filled = has.iter().filter(|&&(from, _)| from <= now);
+        filled.for_each(|&(_, line)| cached.add(row, line));
+        u32::MAX
+    };
+    let requests = [(0, line(0, 0, 5, 3)), (0, line(1, 0, 5, 1)), (500, line(99, 0, 5, 1))];
+    drive(&mut channel, &requests, Stepping::EveryCycle, fill)
+}
+
+#[test]
+fn lines_that_the_cache_has_are_left_out() {
+    assert_eq!(beside_a_cache(&[(0, 0), (0, 4), (0, 7)]).prefetched(), [2, 5, 6]);
+}
+
+/// A line that comes to the cache while its row is open is not read again: what counts is when the prefetch issues.
+#[test]
+fn lines_that_come_to_the_cache_before_their_prefetch_issues_are_left_out() {
+    let run = beside_a_cache(&[(1, 0), (30, 5)]);
+    assert_eq!(run.prefetched(), [2, 4, 6, 7]);
+    // Line 4 is chosen at 27, when the last command of line 2 issues, and would issue at 30: line 5 does instead.
+    let run = beside_a_cache(&[(1, 0), (30, 4)]);
+    assert_eq!(run.served(true), [(0, 2, 24), (0, 5, 30), (0, 6, 36), (0, 7, 42)]);
+}
+
+#[test]
+fn a_prefetch_whose_lines_have_all_come_ends() {
+    let run = beside_a_cache(&[(1, 0), (30, 4), (30, 5), (30, 6), (30, 7)]);
+    assert_eq!(run.prefetched(), [2]);
+}
+
+/// Write-backs are no demand: only a row that has served a read is prefetched from.
+#[test]
+fn rows_that_only_writes_use_are_prefetched_from_where_that_is_asked_for() {
+    let one_queue =
+        Dram { write_queue: 0, write_high_watermark: 0, write_low_watermark: 0, ..gddr5() };
+    let written = |id, row, line_of_row| Request { write: true, ..line(id, 0, row, line_of_row) };
+    let prefetched = |prefetcher: &str, requests: &[(u64, Request)]| {
+        let run = with(&one_queue, "fr-fcfs", prefetcher, requests);
+        run.served(true).iter().filter(|&&(bank, ..)| bank == 0).count()
+    };
+    let writes = [(0, written(0, 5, 0)), (400, written(1, 6, 0)), later(900)];
+    let then_read = [(0, written(0, 5, 0)), (40, line(1, 0, 5, 3)), later(900)];
+    let then_write = [(0, line(0, 0, 5, 0)), (1, written(1, 5, 3)), later(900)];
+    for name in ["opportunistic-stop", "opportunistic"] {
+        let all = format!("{name}(trigger=all)");
+        assert_eq!([name, &all].map(|p| prefetched(p, &writes)), [0, 14], "{name}");
+        assert_eq!([name, &all].map(|p| prefetched(p, &then_read)), [6, 7], "{name}");
+        assert_eq!([name, &all].map(|p| prefetched(p, &then_write)), [6, 6], "{name}");
+    }
 }
 
 #[test]
@@ -195,7 +241,8 @@ fn a_row_opened_again_is_read_again_but_for_what_was_asked_for() {
 fn writes_are_requests_of_the_row_and_their_turn_is_theirs_alone() {
     // A write to line 0 opens row 5 of bank 0, which is prefetched from when reads have their turn again.
     let written = Request { write: true, ..line(0, 0, 5, 0) };
-    let run = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &[(0, written), later(500)]);
+    let prefetcher = "opportunistic-stop(trigger=all)";
+    let run = with(&gddr5(), "fr-fcfs", prefetcher, &[(0, written), later(500)]);
     assert_eq!(
         run.served(true)[..7].iter().map(|s| s.1).collect::<Vec<_>>(),
         [1, 2, 3, 4, 5, 6, 7]
@@ -478,7 +525,8 @@ fn under_every_scheduler_all_is_served_legally_and_as_events_say() {
             })
             .collect();
         for policy in POLICIES {
-            for prefetcher in ["opportunistic-stop", "opportunistic(lower=2,higher=5)"] {
+            for prefetcher in ["opportunistic-stop(trigger=all)", "opportunistic(lower=2,higher=5)"]
+            {
                 let play = |stepping| {
                     let mut channel = equipped(channel(&dram, policy), prefetcher);
                     drive(&mut channel, &requests, stepping, |_| u32::MAX)

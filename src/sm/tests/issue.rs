@@ -97,6 +97,24 @@ fn a_warp_stalls_on_use_and_not_on_the_load() {
 }
 
 #[test]
+fn a_warp_stalls_on_the_load_where_the_machine_says_so() {
+    let machine = simple(&["sm.stall=load"]);
+    for used_after in [None, Some(0), Some(2)] {
+        let hit = load(&[4]);
+        let hit = if let Some(distance) = used_after { hit.used_after(distance) } else { hit };
+        let warp = vec![load(&[0]), hit, compute(Integer, &[]), compute(Integer, &[])];
+        let got = issues(&machine, warp);
+        let offsets: Vec<u64> = got[1..].iter().map(|cycle| cycle - got[0]).collect();
+        assert_eq!(offsets, [MISS, MISS + 30, MISS + 31], "{used_after:?}");
+    }
+    // Stores stall nothing, and loads of another warp go on.
+    let stores = vec![store(&[0]), compute(Integer, &[])];
+    assert_eq!(offsets(&machine, stores), [0, 1]);
+    let two = run(&machine, vec![vec![load(&[0]), exit()], vec![load(&[4096]), exit()]]);
+    assert_eq!(two.issues_of(1)[0], START + 1);
+}
+
+#[test]
 fn the_first_use_of_several_loads_counts() {
     // The second load is a hit used by the instruction after the next; the first, a miss, later.
     let warp = vec![
