@@ -291,12 +291,22 @@ impl Tags {
         }
     }
 
-    /// Drops a sector's data.
+    /// Drops a sector's data. A line that has nothing left gives up its place, which is the next of its set to be taken.
     #[inline]
     pub fn drop_sector(&mut self, slot: Slot, sector: u32) {
         let line = &mut self.lines[slot.0 as usize];
         line.whole &= !(1 << sector);
         line.partial &= !(1 << sector);
+        if line.whole | line.partial | line.pending | line.dirty == 0 {
+            self.give_up(slot);
+        }
+    }
+
+    fn give_up(&mut self, slot: Slot) {
+        let line = self.lines[slot.0 as usize].number();
+        self.index.remove(line, |row| self.lines[row as usize].number());
+        self.lines[slot.0 as usize].number_after = 0;
+        self.demote(slot);
     }
 
     #[inline]

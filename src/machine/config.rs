@@ -46,6 +46,8 @@ pub struct Sm {
     pub cta_launches_per_cycle: u32,
     /// Warp schedulers; warp w belongs to scheduler w mod schedulers.
     pub schedulers: u32,
+    /// The scheduler that issues first in a core cycle is another in the next; else always the one with the lowest number.
+    pub rotating_schedulers: bool,
     /// Core cycles between two issues of one scheduler (4 for a SIMT width of 8).
     pub issue_interval: u32,
     /// Warps that may fetch their next two instructions in a core cycle, once they have none left; 0: fetch is ideal.
@@ -146,6 +148,16 @@ pub enum WritePolicy {
     WriteEvict,
     /// Keep the data in the line, marked dirty.
     WriteBack,
+    /// Keep what belongs to local memory as under write-back, and send other stores on as under write-evict (GPGPU-Sim's
+    /// letter L of an L1, `data_cache::wr_hit_global_we_local_wb`).
+    LocalWriteBack,
+}
+
+impl WritePolicy {
+    /// Whether a cache may have dirty lines.
+    pub fn has_dirty_lines(self) -> bool {
+        matches!(self, WritePolicy::WriteBack | WritePolicy::LocalWriteBack)
+    }
 }
 
 /// What a store that misses does.
@@ -216,6 +228,8 @@ pub struct L1 {
     pub banks: u32,
     /// Invalidated when a kernel ends.
     pub flush_between_kernels: bool,
+    /// Async copies that say so (`LDGSTS.BYPASS`) pass L1 by; else all are looked up in it.
+    pub async_bypass: bool,
     /// Sizes that shared memory may take out of a store of `unified_bytes`; the smallest that holds all
     /// resident CTAs is taken, the rest is L1, which keeps its sets and loses ways. Empty: L1 has its
     /// `size_bytes`, which otherwise is what the smallest option leaves.

@@ -24,6 +24,7 @@ impl Machine {
         check_cache("llc.cache", &self.llc.cache)?;
         check_shared_lines(&self.l1.cache, &self.llc.cache)?;
         check_miss_queue(&self.l1.cache)?;
+        check_llc_write(&self.llc.cache)?;
         check_unified(&self.l1, &self.sm)?;
         check_channels(&self.dram)?;
         check_bursts(&self.dram, &self.llc.cache)?;
@@ -157,10 +158,16 @@ fn check_shared_lines(l1: &Cache, llc: &Cache) -> Check {
     rule(l1.sector_bytes == llc.sector_bytes, "l1.cache.sector_bytes", l1.sector_bytes, sector)
 }
 
+/// What comes to the LLC does not say which memory it belongs to.
+fn check_llc_write(llc: &Cache) -> Check {
+    let holds = llc.write != WritePolicy::LocalWriteBack;
+    rule(holds, "llc.cache.write", "\"local-write-back\"", "a policy for all memory; it is one of an L1")
+}
+
 /// In a write-back L1 a miss takes its place together with that of the dirty line that makes room for it.
 fn check_miss_queue(l1: &Cache) -> Check {
-    let holds = l1.write != WritePolicy::WriteBack || l1.miss_queue >= 2;
-    let valid = "at least 2, a miss and the dirty line that it replaces, with `l1.cache.write` = \"write-back\"";
+    let holds = !l1.write.has_dirty_lines() || l1.miss_queue >= 2;
+    let valid = "at least 2, a miss and the dirty line that it replaces, where `l1.cache.write` leaves dirty lines";
     rule(holds, "l1.cache.miss_queue", l1.miss_queue, valid)
 }
 

@@ -2,7 +2,7 @@
 
 use super::Direction;
 use crate::engine::{Request, RequestKind};
-use crate::machine::{Machine, WritePolicy};
+use crate::machine::Machine;
 
 /// Flits of each kind of packet.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ impl PacketSizes {
         let header_bytes = u64::from(machine.network.header_bytes);
         let flit_bytes = u64::from(machine.network.flit_bytes);
         let l1 = &machine.l1.cache;
-        let writes_back = machine.l1.enabled && l1.write == WritePolicy::WriteBack;
+        let writes_back = machine.l1.enabled && l1.write.has_dirty_lines();
         let most_bytes = if writes_back { l1.line_bytes.into() } else { sector_bytes };
         PacketSizes {
             header: header_bytes.div_ceil(flit_bytes).max(1),

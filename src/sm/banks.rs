@@ -10,13 +10,15 @@ pub(super) struct Lookup {
     pub sector: Sector,
     pub access: AccessId,
     pub store: bool,
+    /// It belongs to local memory.
+    pub local: bool,
     /// Cycle in which it entered its bank.
     pub entered: u64,
 }
 
 impl Lookup {
     const BLANK: Lookup =
-        Lookup { sector: Sector::BLANK, access: AccessId(0), store: false, entered: 0 };
+        Lookup { sector: Sector::BLANK, access: AccessId(0), store: false, local: false, entered: 0 };
 }
 
 /// One bank: a pipeline whose first waits where it is while it fails.

@@ -13,6 +13,8 @@ pub(super) struct Op {
     pub class: u8,
     /// It reads through L1.
     pub reads_l1: bool,
+    /// It is an async copy that says that it passes L1 by.
+    pub copies_past: bool,
     deps: u8,
     first_dep: u32,
 }
@@ -52,10 +54,11 @@ impl Code {
     fn add(&mut self, instruction: &Instruction) {
         let first_op = self.ops.len() as u32;
         for compute in &instruction.compute {
-            self.add_op(compute.class as u8, false, &compute.deps);
+            self.add_op(compute.class as u8, [false; 2], &compute.deps);
         }
         if instruction.kind != Kind::End {
-            self.add_op(class_of(instruction), reads_l1(instruction), &instruction.deps);
+            let reads = [reads_l1(instruction), copies_past(instruction)];
+            self.add_op(class_of(instruction), reads, &instruction.deps);
         }
         self.statics.push(Static {
             pc: instruction.pc,
@@ -69,10 +72,10 @@ impl Code {
         });
     }
 
-    fn add_op(&mut self, class: u8, reads_l1: bool, deps: &[u8]) {
+    fn add_op(&mut self, class: u8, [reads_l1, copies_past]: [bool; 2], deps: &[u8]) {
         let first_dep = self.deps.len() as u32;
         self.deps.extend_from_slice(deps);
-        self.ops.push(Op { class, reads_l1, deps: deps.len() as u8, first_dep });
+        self.ops.push(Op { class, reads_l1, copies_past, deps: deps.len() as u8, first_dep });
     }
 
     #[inline]
@@ -109,6 +112,10 @@ fn reads_l1(instruction: &Instruction) -> bool {
     let reads = matches!(instruction.kind, Kind::Load | Kind::AsyncCopy | Kind::Prefetch);
     let cached = matches!(instruction.space, Space::Global | Space::Local | Space::Texture);
     reads && cached && !passes_l1(instruction.cache_op)
+}
+
+fn copies_past(instruction: &Instruction) -> bool {
+    instruction.kind == Kind::AsyncCopy && instruction.cache_op == CacheOp::Global
 }
 
 /// Whether reads with this operator are not cached in L1.

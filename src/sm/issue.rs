@@ -10,7 +10,10 @@ impl Sm {
     /// Lets every scheduler issue one instruction if it can; how many did.
     pub(super) fn issue(&mut self, cycle: u64, map: &AddressMap) -> Result<u32, TraceError> {
         let mut issued = 0;
-        for s in 0..self.slots.len() {
+        let n = self.slots.len();
+        for i in 0..n {
+            // GPGPU-Sim, `shader_core_ctx::issue`: it is another's turn to be first.
+            let s = if self.rotating_schedulers { (i + cycle as usize) % n } else { i };
             self.slots[s].held = None;
             if self.slots[s].next_issue > cycle {
                 continue;
@@ -198,7 +201,8 @@ impl Sm {
         self.loads &= !(1 << slot);
         if let Some(op) = op {
             self.by_class[op.class as usize] |= 1 << slot;
-            self.loads |= u64::from(op.reads_l1) << slot;
+            let reads_l1 = op.reads_l1 || op.copies_past && !self.async_bypass;
+            self.loads |= u64::from(reads_l1) << slot;
             self.classes[slot as usize] = op.class;
         }
     }

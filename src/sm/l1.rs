@@ -129,7 +129,9 @@ impl L1 {
             if !joinable {
                 return Read::Fail(ReservationFail::MshrMerge);
             }
-            if let Some(slot) = slot {
+            if let Some(slot) = slot
+                && !self.allocates_on_fill()
+            {
                 self.tags.touch(slot);
             }
             self.counts.read_pending_hits += 1;
@@ -217,22 +219,33 @@ impl L1 {
         let place = found.or_else(|| self.allocate(line, room).ok());
         if let Some((slot, _)) = place {
             self.tags.fill(slot, part);
+            if self.allocates_on_fill() {
+                self.tags.touch(slot);
+            }
         }
         let waiting = self.mshr.close(self.geometry.sector(address));
         let (first, _) = waiting.expect("a fill answers a miss");
         (first, place.and_then(|(_, writeback)| writeback))
     }
 
-    /// A store: `room` places are free below.
-    pub fn write(&mut self, sector: &Sector, room: usize) -> Write {
+    /// Lines are allocated when their sectors come, and only then are they used: what waits for a sector does not make
+    /// its line young (GPGPU-Sim, `tag_array::access` and `tag_array::fill` under ON_FILL).
+    fn allocates_on_fill(&self) -> bool {
+        self.config.cache.read_allocate == ReadAllocate::OnFill
+    }
+
+    /// A store to local memory or other: `room` places are free below.
+    pub fn write(&mut self, sector: &Sector, local: bool, room: usize) -> Write {
         let (line, part) = self.place(sector.address);
         let slot = self.tags.find(line);
         let present = slot.map(|slot| self.tags.present(slot) >> part & 1 == 1);
-        let outcome = match self.config.cache.write {
-            WritePolicy::WriteBack => self.write_back(sector, line, part, slot, room),
+        let policy = self.config.cache.write;
+        let keeps = policy == WritePolicy::WriteBack || policy == WritePolicy::LocalWriteBack && local;
+        let outcome = match policy {
+            _ if keeps => self.write_back(sector, line, part, slot, room),
             _ if room == 0 => Write::Fail(ReservationFail::MissQueueFull),
             WritePolicy::WriteThrough => self.write_through(sector, line, part, slot),
-            WritePolicy::WriteEvict => {
+            _ => {
                 if let Some(slot) = slot {
                     self.tags.drop_sector(slot, part);
                 }
@@ -438,8 +451,8 @@ mod tests {
         for policy in ["write-evict", "write-through", "write-back"] {
             let policy = format!("l1.cache.write={policy}");
             let mut l1 = l1("li2015", &[&policy, "l1.cache.write_allocate=none"]);
-            assert_eq!(l1.write(&sector(0, 1), 0), full, "{policy}");
-            assert_eq!(l1.write(&sector(0, 1), 1), Write::Through, "{policy}");
+            assert_eq!(l1.write(&sector(0, 1), false, 0), full, "{policy}");
+            assert_eq!(l1.write(&sector(0, 1), false, 1), Write::Through, "{policy}");
             assert_eq!(l1.counts.write_misses, 1, "the failure is not counted");
         }
     }
@@ -448,7 +461,7 @@ mod tests {
     fn a_store_beside_what_is_there_misses_its_sector() {
         let mut l1 = l1("v100", &[]);
         for address in [0x1000, 0x1020, 0x1020] {
-            l1.write(&sector(address, 1), 1);
+            l1.write(&sector(address, 1), false, 1);
         }
         let c = &l1.counts;
         assert_eq!((c.write_misses, c.write_sector_misses, c.write_hits), (1, 1, 1));
@@ -460,15 +473,67 @@ mod tests {
         let mut l1 = l1("li2015", &["l1.cache.write=write-evict"]);
         read(&mut l1, &mut requests, 0);
         l1.fill(0, 8);
-        assert_eq!(l1.write(&sector(0, 1), 1), Write::Through);
+        assert_eq!(l1.write(&sector(0, 1), false, 1), Write::Through);
         assert_eq!(read(&mut l1, &mut requests, 0), Read::Miss { writeback: None });
+    }
+
+    #[test]
+    fn local_write_back_keeps_what_is_local_and_drops_other_lines() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("rtx2060s", &[]);
+        let present = |l1: &mut L1, requests: &mut RequestTable, address| {
+            read(l1, requests, address);
+            l1.fill(address, 8);
+        };
+        present(&mut l1, &mut requests, 0);
+        assert_eq!(l1.write(&sector(0, 1), false, 1), Write::Through);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Miss { writeback: None });
+        l1.fill(0, 8);
+        assert_eq!(l1.write(&sector(0, 1), true, 0), Write::Absorbed { writeback: None });
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit);
+        assert_eq!(l1.write(&sector(0x80, 1), true, 1), Write::Through, "a miss is not allocated");
+    }
+
+    #[test]
+    fn a_line_that_a_store_leaves_with_nothing_is_the_next_to_be_replaced() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &["l1.cache.write=write-evict"]);
+        for way in 0..4 {
+            read(&mut l1, &mut requests, way << 12);
+            l1.fill(way << 12, 8);
+        }
+        l1.write(&sector(3 << 12, 1), false, 1);
+        read(&mut l1, &mut requests, 4 << 12);
+        l1.fill(4 << 12, 8);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit, "the oldest has stayed");
+        assert_eq!(l1.counts.evictions, 0);
+    }
+
+    #[test]
+    fn where_lines_come_with_their_fills_these_make_them_young() {
+        let mut requests = RequestTable::default();
+        let small = ["l1.cache.size_bytes=256", "l1.cache.ways=2"];
+        let mut l1 = l1("rtx2060s", &small);
+        for address in [0x000, 0x080] {
+            read(&mut l1, &mut requests, address);
+            l1.fill(address, 8);
+        }
+        // The second sector of the first line comes, after others have waited for one of the second line.
+        for address in [0x020, 0x0a0, 0x0a0] {
+            read(&mut l1, &mut requests, address);
+        }
+        l1.fill(0x020, 8);
+        read(&mut l1, &mut requests, 0x100);
+        l1.fill(0x100, 8);
+        assert_eq!(read(&mut l1, &mut requests, 0x020), Read::Hit);
+        assert_ne!(read(&mut l1, &mut requests, 0x080), Read::Hit);
     }
 
     #[test]
     fn a_sector_written_in_part_is_fetched_even_by_a_read_of_that_part() {
         let mut requests = RequestTable::default();
         let mut l1 = l1("v100", &[]);
-        assert_eq!(l1.write(&sector(0x40, 0xff), 1), Write::Through);
+        assert_eq!(l1.write(&sector(0x40, 0xff), false, 1), Write::Through);
         assert_eq!(l1.read(&sector(0x40, 0x0f), 8), Read::Miss { writeback: None });
         l1.open(0x40, crate::engine::test_request(&mut requests, 0x40), &mut requests);
         l1.fill(0x40, 8);
@@ -478,8 +543,8 @@ mod tests {
     #[test]
     fn a_sector_written_whole_is_there() {
         let mut l1 = l1("v100", &[]);
-        assert_eq!(l1.write(&sector(0x40, 0xffff), 1), Write::Through);
-        assert_eq!(l1.write(&sector(0x40, 0xffff_0000), 1), Write::Through);
+        assert_eq!(l1.write(&sector(0x40, 0xffff), false, 1), Write::Through);
+        assert_eq!(l1.write(&sector(0x40, 0xffff_0000), false, 1), Write::Through);
         assert_eq!(l1.read(&sector(0x40, 0x0f), 8), Read::Hit);
     }
 
@@ -488,7 +553,7 @@ mod tests {
         let overrides = ["l1.cache.write=write-back", "l1.cache.write_allocate=fetch-on-write"];
         let mut l1 = l1("li2015", &overrides);
         for way in 0..4u64 {
-            let outcome = l1.write(&sector(way << 12, ALL_BYTES), 8);
+            let outcome = l1.write(&sector(way << 12, ALL_BYTES), false, 8);
             assert_eq!(outcome, Write::Absorbed { writeback: None });
         }
         let dirty = Dirty { address: 0, sectors: 1 };
@@ -509,7 +574,7 @@ mod tests {
             let mut requests = RequestTable::default();
             let mut l1 = l1("li2015", &overrides);
             read(&mut l1, &mut requests, 128);
-            l1.write(&sector(0, ALL_BYTES), 8);
+            l1.write(&sector(0, ALL_BYTES), false, 8);
             assert_eq!(l1.fill(128, room).1, expected);
             let dirty_stays = l1.read(&sector(0, ALL_BYTES), 8) == Read::Hit;
             assert_eq!(dirty_stays, expected.is_none());
@@ -526,7 +591,7 @@ mod tests {
         ];
         let mut requests = RequestTable::default();
         let mut l1 = l1("li2015", &overrides);
-        assert_eq!(l1.write(&sector(0, 1), 8), Write::Fetch { writeback: None });
+        assert_eq!(l1.write(&sector(0, 1), false, 8), Write::Fetch { writeback: None });
         l1.open(0, crate::engine::test_request(&mut requests, 0), &mut requests);
         assert_eq!(l1.read(&sector(0, 1), 8), Read::Pending, "even the bytes written");
         l1.fill(0, 8);

@@ -94,8 +94,8 @@ impl Sm {
     }
 
     fn store(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
-        let Lookup { access, sector, entered, .. } = *lookup;
-        match self.l1.write(&sector, self.room_to_ask(ctx)) {
+        let Lookup { access, sector, local, entered, .. } = *lookup;
+        match self.l1.write(&sector, local, self.room_to_ask(ctx)) {
             Write::Fail(reason) => return Err(reason),
             Write::Through => {
                 let request = self.request(access, &sector, RequestKind::Write, entered, ctx);

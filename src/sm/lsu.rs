@@ -1,8 +1,8 @@
-//! The queue of the load/store unit.
+//! The way of memory instructions from the schedulers to the load/store unit.
 
 use super::access::AccessId;
+use super::lane::{Lane, Pipe};
 use crate::machine;
-use std::collections::VecDeque;
 use warpmem_trace::CacheOp;
 
 /// One sector that a memory instruction touches.
@@ -63,7 +63,9 @@ pub(super) enum Work {
         passes: u32,
     },
     Load,
-    Store,
+    Store {
+        local: bool,
+    },
     Atomic,
 }
 
@@ -78,8 +80,10 @@ pub(super) struct Entry {
     pub sent: usize,
     /// Cycle from which the unit may work on it.
     pub from: u64,
-    /// Scheduler that issued it.
-    pub scheduler: u32,
+    /// Instructions that issued before it.
+    pub age: u64,
+    /// Cycle in which it came to where it waits.
+    pub since: u64,
 }
 
 impl Entry {
@@ -92,121 +96,141 @@ impl Entry {
             sectors: Sectors::default(),
             sent: 0,
             from: 0,
-            scheduler: 0,
+            age: 0,
+            since: 0,
         }
     }
 }
 
-/// Entries for which there is room from the start.
-const FIRST_ENTRIES: usize = 8;
+/// Index of an entry.
+pub(super) type Place = u32;
 
-/// Memory instructions in the order in which they issued; the first is being worked on. Those that the unit has not
-/// begun with have their places by scheduler.
+/// The load/store unit with the instruction that it works on, and those that wait for it, by scheduler. It takes the
+/// oldest of what the schedulers have for it (GPGPU-Sim, `register_set::get_ready`).
 pub(super) struct Lsu {
-    /// Grows to the most entries that have been in use at once, so that a long queue costs what it holds.
-    ring: Vec<Entry>,
-    head: usize,
-    len: usize,
-    /// By scheduler, the cycles from which the unit may begin with those that wait.
-    waiting: Vec<VecDeque<u64>>,
+    entries: Vec<Entry>,
+    free: Vec<Place>,
+    current: Option<Place>,
+    lanes: Vec<Lane>,
+    pipe: Pipe,
+    /// Instructions that each scheduler may have waiting.
     places: usize,
-    collectors: usize,
-    /// The unit has begun with the first.
-    begun: bool,
+    issued: u64,
     /// Until this cycle the unit works on shared-memory passes.
     pub busy_until: u64,
 }
 
 impl Lsu {
     pub fn new(config: &machine::Sm) -> Lsu {
+        let pipe = Pipe::new(config);
         Lsu {
-            ring: vec![Entry::blank(); FIRST_ENTRIES],
-            head: 0,
-            len: 0,
-            waiting: vec![VecDeque::new(); config.schedulers as usize],
+            entries: Vec::new(),
+            free: Vec::new(),
+            current: None,
+            lanes: (0..config.schedulers).map(|_| Lane::new(pipe)).collect(),
+            pipe,
             places: config.lsu_queue as usize,
-            collectors: config.collectors as usize,
-            begun: false,
+            issued: 0,
             busy_until: 0,
         }
     }
 
     /// Whether a scheduler has no place left.
     pub fn is_full(&self, scheduler: usize) -> bool {
-        self.waiting[scheduler].len() == self.places
+        self.lanes[scheduler].len() == self.places
     }
 
-    /// The cycle from which instructions that wait for the unit hold all operand collectors of a scheduler; the first
-    /// of them has left its own for the unit's register.
+    /// The cycle from which instructions that wait for the unit hold all operand collectors of a scheduler.
     pub fn holds_collectors_from(&self, scheduler: usize) -> u64 {
-        match self.collectors {
-            0 => u64::MAX,
-            collectors => self.waiting[scheduler].get(collectors).copied().unwrap_or(u64::MAX),
-        }
+        self.lanes[scheduler].holds_collectors_from(&self.entries)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     pub fn len(&self) -> usize {
-        self.len
+        self.entries.len() - self.free.len()
     }
 
-    /// A place for an instruction of `scheduler` on which the unit may work from cycle `from` on, to be filled in; its
-    /// sectors are those of an old entry. There must be room.
-    pub fn push(&mut self, scheduler: usize, from: u64) -> &mut Entry {
+    /// A place for an instruction that `scheduler` has issued in `cycle` and on which the unit may work from `from` on, to
+    /// be filled in; its sectors are those of an old entry. There must be room.
+    pub fn push(&mut self, scheduler: usize, cycle: u64, from: u64) -> &mut Entry {
         assert!(!self.is_full(scheduler), "the load/store queue overflows");
-        self.waiting[scheduler].push_back(from);
-        if self.len == self.ring.len() {
-            self.grow();
-        }
-        let at = self.wrapped(self.head + self.len);
-        self.len += 1;
-        let entry = &mut self.ring[at];
-        entry.scheduler = scheduler as u32;
-        entry.from = from;
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.entries.push(Entry::blank());
+            (self.entries.len() - 1) as Place
+        });
+        self.lanes[scheduler].push(place);
+        let entry = &mut self.entries[place as usize];
+        (entry.age, entry.from, entry.since) = (self.issued, from, cycle);
+        self.issued += 1;
         entry
     }
 
-    fn grow(&mut self) {
-        self.ring.rotate_left(self.head);
-        self.head = 0;
-        self.ring.resize(2 * self.len, Entry::blank());
-    }
-
-    fn wrapped(&self, at: usize) -> usize {
-        if at < self.ring.len() { at } else { at - self.ring.len() }
-    }
-
-    /// The first instruction.
+    /// The instruction that the unit works on.
     pub fn head(&self) -> Option<&Entry> {
-        (self.len > 0).then(|| &self.ring[self.head])
+        self.current.map(|place| &self.entries[place as usize])
     }
 
-    /// The first instruction, to be changed.
+    /// The instruction that the unit works on, to be changed.
     pub fn head_mut(&mut self) -> Option<&mut Entry> {
-        (self.len > 0).then(|| &mut self.ring[self.head])
+        self.current.map(|place| &mut self.entries[place as usize])
     }
 
-    /// The unit begins with the first instruction, if it has not: its place is free from now on.
-    pub fn begin(&mut self) {
-        if !std::mem::replace(&mut self.begun, true) {
-            self.waiting[self.ring[self.head].scheduler as usize].pop_front();
+    /// What waits goes on as far as it can until the end of `cycle`.
+    pub fn advance(&mut self, cycle: u64) {
+        for lane in &mut self.lanes {
+            lane.advance(cycle, &mut self.entries);
         }
     }
 
-    /// Whether the unit has begun with the first instruction.
-    pub fn has_begun(&self) -> bool {
-        self.begun
+    /// If the unit has nothing to work on and is free in `cycle`, it takes the oldest instruction that it may work on then.
+    pub fn take(&mut self, cycle: u64) {
+        self.take_for(cycle, cycle);
     }
 
-    /// The unit is done with the first instruction.
+    /// The unit takes in `cycle` what it will work on in the next, and what waits behind that goes on at once
+    /// (GPGPU-Sim, `shader_core_ctx::cycle`: `execute` comes before `read_operands`).
+    pub fn take_next(&mut self, cycle: u64) {
+        if self.pipe.takes_ahead() {
+            self.take_for(cycle + 1, cycle);
+        }
+    }
+
+    fn take_for(&mut self, work: u64, cycle: u64) {
+        if self.current.is_some() || self.busy_until > work {
+            return;
+        }
+        let entries = &mut self.entries;
+        let age = |lane: &Lane| Some(entries[lane.first(work, entries)? as usize].age);
+        let ages = self.lanes.iter().enumerate().filter_map(|(at, lane)| Some((age(lane)?, at)));
+        let Some((_, lane)) = ages.min() else { return };
+        let lane = &mut self.lanes[lane];
+        let place = lane.take(cycle);
+        lane.advance(cycle, entries);
+        entries[place as usize].from = work;
+        self.current = Some(place);
+    }
+
+    /// The unit is done with its instruction.
     pub fn pop(&mut self) {
-        debug_assert!(self.len > 0 && self.begun);
-        self.begun = false;
-        self.head = self.wrapped(self.head + 1);
-        self.len -= 1;
+        let done = self.current.take().expect("the unit works on an instruction");
+        self.free.push(done);
+    }
+
+    /// The next cycle from `soon` on in which the unit can begin or go on with an instruction, or take one.
+    pub fn next(&self, soon: u64) -> u64 {
+        let first = match self.head() {
+            Some(entry) => entry.from.max(self.busy_until),
+            None => {
+                let next = |lane: &Lane| lane.next(&self.entries);
+                let next = self.lanes.iter().map(next).min().unwrap_or(u64::MAX);
+                let ahead = u64::from(self.pipe.takes_ahead());
+                next.max(self.busy_until).saturating_sub(ahead)
+            }
+        };
+        first.max(soon)
     }
 }
 
@@ -215,43 +239,11 @@ mod tests {
     use super::*;
     use crate::machine::Machine;
 
-    fn config(schedulers: u32, entries: u32) -> machine::Sm {
-        let mut config = Machine::preset("v100").unwrap().sm;
-        (config.schedulers, config.lsu_queue) = (schedulers, entries);
-        config
-    }
-
     #[test]
     fn the_longest_queues_take_no_memory_before_they_are_used() {
-        let lsu = Lsu::new(&config(64, 65_536));
-        assert!(lsu.ring.capacity() <= 64);
-        assert!(lsu.waiting.iter().all(|waiting| waiting.capacity() <= 64));
-    }
-
-    #[test]
-    fn entries_keep_their_order_while_the_queue_grows() {
-        let mut lsu = Lsu::new(&config(2, 100));
-        let mut next = 0..;
-        let mut pushed = 0;
-        for round in 0..150 {
-            for scheduler in 0..2 {
-                if !lsu.is_full(scheduler) {
-                    lsu.push(scheduler, pushed);
-                    pushed += 1;
-                }
-            }
-            if round % 3 == 0 {
-                assert_eq!(lsu.head().map(|entry| entry.from), next.next());
-                lsu.begin();
-                lsu.pop();
-            }
-        }
-        assert!(lsu.len() > 100);
-        while let Some(entry) = lsu.head() {
-            assert_eq!(Some(entry.from), next.next());
-            lsu.begin();
-            lsu.pop();
-        }
-        assert_eq!(next.next(), Some(pushed));
+        let mut config = Machine::preset("v100").unwrap().sm;
+        (config.schedulers, config.lsu_queue) = (64, 65_536);
+        let lsu = Lsu::new(&config);
+        assert_eq!(lsu.entries.capacity(), 0);
     }
 }

@@ -10,7 +10,7 @@ use crate::dram::AddressMap;
 use crate::engine::{Context, Request, RequestId, RequestKind};
 use crate::record::{LoadRow, ReservationFail};
 use std::cmp::Reverse;
-use warpmem_trace::{Kind, Space};
+use warpmem_trace::{CacheOp, Kind, Space};
 
 impl Sm {
     /// A memory instruction has issued: it gets a row, and a place in the load/store queue.
@@ -47,15 +47,21 @@ impl Sm {
         } else {
             let width = u32::from(instruction.width);
             let entry =
-                self.lsu.push(slot as usize % self.slots.len(), cycle + self.operand_latency);
+                self.lsu.push(slot as usize % self.slots.len(), cycle, cycle + self.operand_latency);
             entry.access = access;
             entry.cache_op = instruction.cache_op;
+            if instruction.kind == Kind::AsyncCopy
+                && instruction.cache_op == CacheOp::Global
+                && !self.async_bypass
+            {
+                entry.cache_op = CacheOp::Default;
+            }
             entry.sent = 0;
             entry.work = match (instruction.space, instruction.kind) {
                 (Space::Shared, _) => {
                     Work::Shared { passes: self.shared_passes.of(addresses, width) }
                 }
-                (_, Kind::Store) => Work::Store,
+                (space, Kind::Store) => Work::Store { local: space == Space::Local },
                 (_, Kind::Atomic | Kind::Reduction) => Work::Atomic,
                 _ => Work::Load,
             };
@@ -65,7 +71,7 @@ impl Sm {
                 work => self.coalescer.sectors(
                     addresses,
                     width,
-                    work == Work::Store,
+                    matches!(work, Work::Store { .. }),
                     &mut entry.sectors,
                 ),
             }
@@ -91,20 +97,16 @@ impl Sm {
         }
     }
 
-    /// The unit works on the instruction at the head of its queue.
+    /// The unit works on its instruction, and takes the next.
     pub(super) fn work_lsu(&mut self, cycle: u64, ctx: &mut Context) {
-        if self.lsu.busy_until > cycle {
-            return;
-        }
-        let Some(entry) = self.lsu.head().filter(|entry| entry.from <= cycle) else { return };
-        let (work, access) = (entry.work, entry.access);
-        self.lsu.begin();
-        match work {
-            Work::Shared { passes } => {
-                self.pass_shared(access, passes, cycle);
+        self.lsu.take(cycle);
+        if let Some(entry) = self.lsu.head().filter(|entry| entry.from <= cycle) {
+            match entry.work {
+                Work::Shared { passes } => self.pass_shared(entry.access, passes, cycle),
+                _ => self.send_sectors(cycle, ctx),
             }
-            _ => self.send_sectors(cycle, ctx),
         }
+        self.lsu.take_next(cycle);
     }
 
     /// A shared-memory instruction takes its passes; the next instruction waits for them.
@@ -114,9 +116,14 @@ impl Sm {
         self.result.shared_bank_conflict_cycles += u64::from(passes - 1);
         self.lsu.busy_until = end;
         self.lsu.pop();
-        // One pass is part of the latency.
-        let ready = end - 1 + self.shared_latency + self.writeback_latency;
-        let ready = self.writeback.take(cycle, ready);
+        // One pass is part of the latency of what is read; a store is done when it has passed, and writes no register
+        // (GPGPU-Sim, `ldst_unit::cycle`).
+        let ready = if self.accesses.get(access).returns {
+            let ready = end - 1 + self.shared_latency + self.writeback_latency;
+            self.writeback.take(cycle, ready)
+        } else {
+            end
+        };
         self.completions.push(Reverse((ready, access)));
     }
 
@@ -148,7 +155,7 @@ impl Sm {
         match entry.work {
             _ if self.perfect_l1 => false,
             Work::Atomic => true,
-            Work::Store => !self.l1_enabled,
+            Work::Store { .. } => !self.l1_enabled,
             _ => !self.l1_enabled || passes_l1(entry.cache_op),
         }
     }
@@ -161,8 +168,10 @@ impl Sm {
                 break;
             }
             taken |= 1 << bank;
-            let (access, store) = (entry.access, entry.work == Work::Store);
-            self.banks.push(bank, Lookup { sector, access, store, entered: cycle });
+            let store = matches!(entry.work, Work::Store { .. });
+            let local = entry.work == Work::Store { local: true };
+            let access = entry.access;
+            self.banks.push(bank, Lookup { sector, access, store, local, entered: cycle });
             entry.sent += 1;
         }
     }
@@ -176,7 +185,7 @@ impl Sm {
         }
         let kind = match entry.work {
             Work::Atomic => RequestKind::Atomic,
-            Work::Store => RequestKind::Write,
+            Work::Store { .. } => RequestKind::Write,
             _ => RequestKind::Read,
         };
         match kind {
@@ -242,17 +251,15 @@ impl Sm {
 
     /// When the unit can next do something of its own accord.
     pub(super) fn next_lsu_cycle(&self, cycle: u64) -> u64 {
-        let first = self.lsu.head().filter(|_| self.failing.is_none());
-        match first.filter(|first| !self.waits_for_bank(first)) {
-            Some(first) => first.from.max(self.lsu.busy_until).max(cycle + 1),
-            None => u64::MAX,
-        }
+        let waits = self.failing.is_some() || self.waits_for_bank();
+        if waits { u64::MAX } else { self.lsu.next(cycle + 1) }
     }
 
-    /// Whether the unit has begun with the first instruction, whose next sector finds its bank full: the tags make room.
-    fn waits_for_bank(&self, first: &Entry) -> bool {
+    /// Whether the next sector of the instruction that the unit works on finds its bank full: the tags make room.
+    fn waits_for_bank(&self) -> bool {
         let full = |sector: &Sector| !self.banks.has_room(self.l1.bank(sector.address) as usize);
-        let sector = first.sectors.as_slice().get(first.sent);
-        self.lsu.has_begun() && !self.passes_l1(first) && sector.is_some_and(full)
+        self.lsu.head().is_some_and(|entry| {
+            !self.passes_l1(entry) && entry.sectors.as_slice().get(entry.sent).is_some_and(full)
+        })
     }
 }

@@ -10,6 +10,7 @@ mod coalescer;
 mod code;
 mod issue;
 mod l1;
+mod lane;
 mod lookup;
 mod lsu;
 mod memory;
@@ -78,6 +79,10 @@ pub struct Sm {
     constant_latency: u64,
     shared_latency: u64,
     l1_enabled: bool,
+    /// Async copies that say so pass L1 by.
+    async_bypass: bool,
+    /// Schedulers take turns at issuing first.
+    rotating_schedulers: bool,
     /// Every access hits in L1.
     perfect_l1: bool,
     /// Nothing of a warp issues behind a load that is not back.
@@ -187,6 +192,8 @@ impl Sm {
             constant_latency: u64::from(config.constant_latency),
             shared_latency: u64::from(config.shared.latency),
             l1_enabled: machine.l1.enabled,
+            async_bypass: machine.l1.async_bypass,
+            rotating_schedulers: config.rotating_schedulers,
             perfect_l1: false,
             stalls_on_loads: config.stall == Stall::Load,
             operand_latency: u64::from(config.operand_latency),
@@ -237,7 +244,7 @@ impl Sm {
             },
             accesses: AccessTable::default(),
             completions: BinaryHeap::new(),
-            writeback: WritebackPort::new(),
+            writeback: WritebackPort::default(),
             failing: None,
             places: Places::new(&machine.dram),
             account: Account::default(),
@@ -267,6 +274,7 @@ impl Sm {
         self.ready |= due & !self.draining;
         self.end_drained(due & self.draining);
         let ready = (self.ready & !self.paused).count_ones();
+        self.lsu.advance(cycle);
         let issued = self.issue(cycle, ctx.map)?;
         self.fetch_instructions(cycle);
         self.work_lsu(cycle, ctx);

@@ -1,53 +1,71 @@
 //! The port through which data from memory are written to registers.
 
-/// Cycles ahead of which the port knows what is taken.
-const SPAN: u64 = 128;
+use std::collections::VecDeque;
 
-/// One datum a cycle: data take the first free cycle from the one on in which they are there.
+/// One datum a cycle: data take the first free cycle from the one on in which they are there, however long the queue
+/// (GPGPU-Sim, `ldst_unit::writeback`).
+#[derive(Default)]
 pub(super) struct WritebackPort {
-    /// Cycles from `first` on that are taken, one bit each.
-    taken: u128,
-    first: u64,
+    /// The cycles that are taken, in order; no two spans touch.
+    taken: VecDeque<Span>,
+}
+
+/// Cycles from `start` on that end before `end`.
+struct Span {
+    start: u64,
+    end: u64,
 }
 
 impl WritebackPort {
-    pub fn new() -> WritebackPort {
-        WritebackPort { taken: 0, first: 0 }
+    /// The cycle for a datum that is there in `cycle`, which is not before `now`.
+    pub fn take(&mut self, now: u64, cycle: u64) -> u64 {
+        while self.taken.front().is_some_and(|span| span.end <= now) {
+            self.taken.pop_front();
+        }
+        // The first span that holds the cycle, ends just before it, or lies behind it. Data of replies are there at once,
+        // those of shared memory later, each kind in order: there are few spans, and the last of a kind is the one.
+        let at = self.taken.partition_point(|span| span.end < cycle);
+        match self.taken.get_mut(at) {
+            Some(span) if span.start <= cycle => self.append(at),
+            Some(span) if span.start == cycle + 1 => {
+                span.start = cycle;
+                cycle
+            }
+            _ => {
+                self.taken.insert(at, Span { start: cycle, end: cycle + 1 });
+                cycle
+            }
+        }
     }
 
-    /// The cycle for a datum that is there in `cycle`, which is not before `now`. What lies far ahead, as the end of a
-    /// long series of shared-memory passes, is its own cycle.
-    pub fn take(&mut self, now: u64, cycle: u64) -> u64 {
-        let passed = now - self.first;
-        self.taken = if passed < SPAN { self.taken >> passed } else { 0 };
-        self.first = now;
-        let ahead = cycle - now;
-        if ahead >= SPAN {
-            return cycle;
+    /// Takes the cycle behind a span, which may then touch the next.
+    fn append(&mut self, at: usize) -> u64 {
+        let cycle = self.taken[at].end;
+        self.taken[at].end = cycle + 1;
+        if self.taken.get(at + 1).is_some_and(|next| next.start == cycle + 1) {
+            let next = self.taken.remove(at + 1).expect("there is a next span");
+            self.taken[at].end = next.end;
         }
-        let free = (!self.taken >> ahead).trailing_zeros();
-        let at = (ahead + u64::from(free)).min(SPAN);
-        if at < SPAN {
-            self.taken |= 1 << at;
-        }
-        now + at
+        cycle
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn data_of_one_cycle_take_one_after_the_other() {
-        let mut port = WritebackPort::new();
+        let mut port = WritebackPort::default();
         let cycles = [10, 10, 12, 10, 12].map(|cycle| port.take(5, cycle));
         assert_eq!(cycles, [10, 11, 12, 13, 14]);
     }
 
     #[test]
     fn what_comes_later_leaves_the_cycles_before_it_free() {
-        let mut port = WritebackPort::new();
+        let mut port = WritebackPort::default();
         assert_eq!(port.take(0, 30), 30);
         assert_eq!(port.take(3, 5), 5);
         assert_eq!(port.take(29, 30), 31);
@@ -55,11 +73,25 @@ mod tests {
     }
 
     #[test]
-    fn far_ahead_every_datum_has_its_cycle() {
-        let mut port = WritebackPort::new();
-        assert_eq!([port.take(0, 500), port.take(0, 500)], [500, 500]);
-        let near: Vec<u64> = (0..130).map(|_| port.take(0, 0)).collect();
-        assert_eq!(near[..128], (0..128).collect::<Vec<u64>>());
-        assert_eq!(near[128..], [128, 128]);
+    fn a_long_queue_is_served_one_a_cycle() {
+        let mut port = WritebackPort::default();
+        let cycles: Vec<u64> = (0..1000).map(|_| port.take(0, 2)).collect();
+        assert_eq!(cycles, (2..1002).collect::<Vec<u64>>());
+        assert_eq!([port.take(500, 502), port.take(500, 5000)], [1002, 5000]);
+        assert_eq!([port.take(600, 5000), port.take(600, 4999)], [5001, 4999]);
+    }
+
+    proptest! {
+        /// Beside a list of the cycles that are taken.
+        #[test]
+        fn every_datum_takes_the_first_free_cycle(data in prop::collection::vec((0u64..4, 0u64..40), 1..300)) {
+            let (mut port, mut taken, mut now) = (WritebackPort::default(), BTreeSet::new(), 0);
+            for (passes, ahead) in data {
+                now += passes;
+                let free = (now + ahead..).find(|cycle| !taken.contains(cycle)).unwrap();
+                taken.insert(free);
+                prop_assert_eq!(port.take(now, now + ahead), free);
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use crate::trace::{Access, Kernel, Step, machine, mixed, run, write};
 use std::collections::BTreeMap;
 use warpmem::machine::keys;
 use warpmem::record::{RunKey, RunResult, run_row_json};
-use warpmem_trace::{Kind, OpClass, Space};
+use warpmem_trace::{CacheOp, Kind, OpClass, Space};
 
 /// Keys that no count can follow, and why; `docs/machines.md` says so too.
 const WITHOUT_EFFECT: &[(&str, &str)] = &[
@@ -56,6 +56,7 @@ const CHANGES: &[Change] = &[
     change("sm.shared_bytes=16384"),
     within("sm.count=1", "sm.cta_launches_per_cycle=4"),
     change("sm.schedulers=1"),
+    change("sm.rotating_schedulers=true"),
     change("sm.issue_interval=4"),
     change("sm.fetch_warps=1"),
     change("sm.operand_latency=9"),
@@ -91,6 +92,7 @@ const CHANGES: &[Change] = &[
     change("l1.latency=50"),
     change("l1.banks=4"),
     change("l1.flush_between_kernels=false"),
+    change("l1.async_bypass=false"),
     Change {
         preset: "v100",
         context: "sm.count=1 sm.max_ctas=2",
@@ -237,8 +239,8 @@ const CHANGES: &[Change] = &[
     change("run.first_sm=1"),
 ];
 
-/// Compute of every class, constant and shared loads, lanes that reduce to one address, a barrier: what [`mixed`] does
-/// not have.
+/// Compute of every class, constant and shared loads, lanes that reduce to one address, a copy that passes L1 by, a
+/// barrier: what [`mixed`] does not have.
 fn on_chip() -> Kernel {
     let access = |kind, space, stride: u64| {
         let load = Access::load(4, (0..32).map(|lane| lane * stride).collect());
@@ -265,6 +267,9 @@ fn on_chip() -> Kernel {
     warp.push(Step::Barrier(0));
     warp.push(access(Kind::Store, Space::Shared, 4));
     warp.push(access(Kind::Reduction, Space::Global, 0));
+    let past = Access::load(4, vec![1 << 20]);
+    let past = Access { kind: Kind::AsyncCopy, cache_op: CacheOp::Global, ..past };
+    warp.push(Step::Memory(past));
     let compute = Step::Compute { class: OpClass::Control, dest: 1, source: 1 };
     warp.extend([compute.clone(), compute, Step::Fence]);
     let cta = vec![warp; 2];

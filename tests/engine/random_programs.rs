@@ -125,10 +125,11 @@ const SHAPES: &[&[&str]] = &[
     &["sm.count=1", "sm.count=2"],
     &["sm.max_ctas=1", "sm.max_ctas=2 sm.cta_launches_per_cycle=2"],
     &["sm.schedulers=1", "sm.issue_interval=4"],
+    &["sm.rotating_schedulers=false", "sm.rotating_schedulers=true"],
     &["sm.fetch_warps=0", "sm.fetch_warps=1", "sm.fetch_warps=4"],
     &["sm.operand_latency=0", "sm.operand_latency=5"],
     &["sm.writeback_latency=0", "sm.writeback_latency=3"],
-    &["sm.collectors=0", "sm.collectors=1"],
+    &["sm.collectors=0", "sm.collectors=1", "sm.collectors=2"],
     &["sm.lsu_queue=1", "sm.lsu_queue=3"],
     &["sm.atomic_requests=per-sector", "sm.atomic_requests=per-conflict"],
     &["sm.max_requests=1", "sm.max_requests=5"],
@@ -148,6 +149,7 @@ const SHAPES: &[&[&str]] = &[
         "l1.cache.write=write-evict",
         // A miss may bring a dirty line along: the least that is valid, whatever was chosen above.
         "l1.cache.write=write-back l1.cache.miss_queue=2",
+        "l1.cache.write=local-write-back l1.cache.miss_queue=2",
     ],
     &[
         "l1.cache.write_allocate=none",
@@ -156,6 +158,7 @@ const SHAPES: &[&[&str]] = &[
     ],
     &["l1.cache.read_allocate=on-miss", "l1.cache.read_allocate=on-fill"],
     &["l1.flush_between_kernels=false"],
+    &["l1.async_bypass=false", "l1.async_bypass=true"],
     &["network.input_buffer=1", "network.input_buffer=2"],
     &["network.output_buffer=1", "network.output_buffer=2"],
     &["network.router_latency=1", "network.router_latency=9"],

@@ -3,6 +3,7 @@
 
 mod calrs;
 mod li;
+mod micro;
 mod owl;
 mod warped_mc;
 

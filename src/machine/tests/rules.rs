@@ -81,6 +81,8 @@ fn every_rule_refuses() {
         ("v100", &["l1.cache.line_bytes=64"], "l1.cache.line_bytes"),
         ("v100", &["l1.cache.sector_bytes=64"], "l1.cache.sector_bytes"),
         ("li2015", &["l1.cache.write=write-back", "l1.cache.miss_queue=1"], "l1.cache.miss_queue"),
+        ("rtx2060s", &["l1.cache.miss_queue=1"], "l1.cache.miss_queue"),
+        ("v100", &["llc.cache.write=local-write-back"], "llc.cache.write"),
         ("li2015", &["l1.unified_bytes=65536"], "l1.unified_bytes"),
         ("v100", &["l1.shared_options_bytes=[]"], "l1.unified_bytes"),
         ("v100", &["l1.shared_options_bytes=[0,98304,131072]"], "l1.shared_options_bytes"),

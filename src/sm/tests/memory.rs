@@ -76,6 +76,18 @@ fn an_async_copy_is_a_load_of_its_global_addresses() {
 }
 
 #[test]
+fn an_async_copy_that_says_so_passes_l1_by_where_the_machine_heeds_it() {
+    let copy = memory(Kind::AsyncCopy, Space::Global, &[0]).with(|i| i.cache_op = CacheOp::Global);
+    let counts = |overrides: &[&str]| {
+        let outcome = run(&simple(overrides), vec![vec![copy.clone(), exit()]]);
+        let l1 = &outcome.result.l1;
+        (l1.read_misses, l1.bypasses)
+    };
+    assert_eq!(counts(&["l1.async_bypass=true"]), (0, 1));
+    assert_eq!(counts(&["l1.async_bypass=false"]), (1, 0));
+}
+
+#[test]
 fn an_atomic_passes_l1_and_drops_the_copy() {
     let atomic = memory(Kind::Atomic, Space::Global, &[0, 0, 4]).used_after(0);
     let warp = vec![load(&[0]).used_after(0), atomic, load(&[0]).used_after(0), exit()];
