@@ -65,6 +65,8 @@ pub struct Sm {
     pub atomic_requests: AtomicRequests,
     /// What a warp stalls on whose load is not back.
     pub stall: Stall,
+    /// The order in which an instruction's requests go out.
+    pub request_order: RequestOrder,
     /// Functional units, one of each class per scheduler.
     pub units: Units,
     pub shared: SharedMemory,
@@ -93,6 +95,16 @@ pub enum Stall {
     Use,
     /// The load: nothing of the warp issues behind it (OWL 2013, section 2.1).
     Load,
+}
+
+/// The order of the requests of one memory instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestOrder {
+    /// That in which lanes touch their sectors.
+    Lanes,
+    /// From the highest address down (GPGPU-Sim, `warp_inst_t::memory_coalescing_arch` and `accessq_back`).
+    Descending,
 }
 
 /// Latency and initiation interval of each class of functional unit.

@@ -161,7 +161,12 @@ fn check_shared_lines(l1: &Cache, llc: &Cache) -> Check {
 /// What comes to the LLC does not say which memory it belongs to.
 fn check_llc_write(llc: &Cache) -> Check {
     let holds = llc.write != WritePolicy::LocalWriteBack;
-    rule(holds, "llc.cache.write", "\"local-write-back\"", "a policy for all memory; it is one of an L1")
+    rule(
+        holds,
+        "llc.cache.write",
+        "\"local-write-back\"",
+        "a policy for all memory; it is one of an L1",
+    )
 }
 
 /// In a write-back L1 a miss takes its place together with that of the dirty line that makes room for it.

@@ -17,8 +17,13 @@ pub(super) struct Lookup {
 }
 
 impl Lookup {
-    const BLANK: Lookup =
-        Lookup { sector: Sector::BLANK, access: AccessId(0), store: false, local: false, entered: 0 };
+    const BLANK: Lookup = Lookup {
+        sector: Sector::BLANK,
+        access: AccessId(0),
+        store: false,
+        local: false,
+        entered: 0,
+    };
 }
 
 /// One bank: a pipeline whose first waits where it is while it fails.

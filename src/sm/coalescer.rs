@@ -1,25 +1,30 @@
 //! From the lanes' addresses to requests.
 
 use super::lsu::{Sector, Sectors};
-use crate::machine::{self, AtomicRequests};
+use crate::machine::{self, AtomicRequests, RequestOrder};
 
 /// Parts that a sector's byte masks distinguish.
 const PARTS: u32 = 32;
 
-/// Divides lanes' accesses into sectors, in the order in which lanes first touch them.
+/// Divides lanes' accesses into sectors, in the order in which lanes first touch them, or by their addresses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coalescer {
     sector_shift: u32,
     /// Bytes of one bit of a byte mask.
     part_shift: u32,
     atomic_requests: AtomicRequests,
+    order: RequestOrder,
 }
 
 impl Coalescer {
-    pub fn new(sector_bytes: u32, atomic_requests: AtomicRequests) -> Coalescer {
+    pub fn new(
+        sector_bytes: u32,
+        atomic_requests: AtomicRequests,
+        order: RequestOrder,
+    ) -> Coalescer {
         let sector_shift = sector_bytes.trailing_zeros();
         let part_shift = sector_shift.saturating_sub(PARTS.trailing_zeros());
-        Coalescer { sector_shift, part_shift, atomic_requests }
+        Coalescer { sector_shift, part_shift, atomic_requests, order }
     }
 
     /// The distinct sectors that lanes at `addresses`, `width` bytes each, touch. A load needs every part
@@ -38,6 +43,7 @@ impl Coalescer {
                 left -= bytes;
             }
         }
+        self.put_in_order(out);
     }
 
     /// The requests of atomics: one for each distinct sector, with the largest number of lanes at one address, or as
@@ -60,6 +66,13 @@ impl Coalescer {
                     }
                 }
             }
+        }
+        self.put_in_order(out);
+    }
+
+    fn put_in_order(&self, out: &mut Sectors) {
+        if self.order == RequestOrder::Descending {
+            out.descend();
         }
     }
 
@@ -158,7 +171,7 @@ mod tests {
 
     fn sectors(addresses: &[u64], width: u32, store: bool, sector_bytes: u32) -> Vec<Sector> {
         let mut out = Sectors::new();
-        Coalescer::new(sector_bytes, AtomicRequests::PerSector)
+        Coalescer::new(sector_bytes, AtomicRequests::PerSector, RequestOrder::Lanes)
             .sectors(addresses, width, store, &mut out);
         out.as_slice().to_vec()
     }
@@ -190,10 +203,26 @@ mod tests {
         assert_eq!(sectors(&[0x1004], 4, true, 128)[0].bytes, 2);
     }
 
+    #[test]
+    fn requests_may_go_out_from_the_highest_address_down() {
+        let coalescer = Coalescer::new(32, AtomicRequests::PerConflict, RequestOrder::Descending);
+        let mut out = Sectors::new();
+        let mut of = |addresses: &[u64]| {
+            coalescer.sectors(addresses, 4, false, &mut out);
+            let sectors: Vec<u64> = out.as_slice().iter().map(|s| s.address).collect();
+            coalescer.atomics(addresses, &mut out);
+            let atomics: Vec<u64> = out.as_slice().iter().map(|s| s.address).collect();
+            (sectors, atomics)
+        };
+        assert_eq!(of(&[0, 4, 32, 64]), (vec![64, 32, 0], vec![64, 32, 0]));
+        assert_eq!(of(&[64, 0, 96, 64]), (vec![96, 64, 0], vec![96, 64, 64, 0]));
+    }
+
     fn atomics(atomic_requests: AtomicRequests) -> Vec<(u64, u8)> {
         let mut out = Sectors::new();
         let addresses = [0x1000, 0x1004, 0x1000, 0x1000, 0x2000, 0x1004];
-        Coalescer::new(32, atomic_requests).atomics(&addresses, &mut out);
+        let coalescer = Coalescer::new(32, atomic_requests, RequestOrder::Lanes);
+        coalescer.atomics(&addresses, &mut out);
         out.as_slice().iter().map(|s| (s.address, s.serial)).collect()
     }
 

@@ -240,7 +240,8 @@ impl L1 {
         let slot = self.tags.find(line);
         let present = slot.map(|slot| self.tags.present(slot) >> part & 1 == 1);
         let policy = self.config.cache.write;
-        let keeps = policy == WritePolicy::WriteBack || policy == WritePolicy::LocalWriteBack && local;
+        let keeps =
+            policy == WritePolicy::WriteBack || policy == WritePolicy::LocalWriteBack && local;
         let outcome = match policy {
             _ if keeps => self.write_back(sector, line, part, slot, room),
             _ if room == 0 => Write::Fail(ReservationFail::MissQueueFull),

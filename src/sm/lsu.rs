@@ -3,6 +3,7 @@
 use super::access::AccessId;
 use super::lane::{Lane, Pipe};
 use crate::machine;
+use std::cmp::Reverse;
 use warpmem_trace::CacheOp;
 
 /// One sector that a memory instruction touches.
@@ -40,6 +41,16 @@ impl Sectors {
     pub fn push(&mut self, sector: Sector) -> usize {
         self.items.push(sector);
         self.items.len() - 1
+    }
+
+    /// Puts them in the order of their addresses, the highest first.
+    pub fn descend(&mut self) {
+        // Lanes mostly touch them from the lowest up.
+        if self.items.is_sorted_by_key(|sector| sector.address) {
+            self.items.reverse();
+        } else {
+            self.items.sort_unstable_by_key(|sector| Reverse(sector.address));
+        }
     }
 
     pub fn as_slice(&self) -> &[Sector] {

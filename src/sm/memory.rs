@@ -46,8 +46,11 @@ impl Sm {
                 .push(Reverse((cycle + self.operand_latency + self.constant_latency, access)));
         } else {
             let width = u32::from(instruction.width);
-            let entry =
-                self.lsu.push(slot as usize % self.slots.len(), cycle, cycle + self.operand_latency);
+            let entry = self.lsu.push(
+                slot as usize % self.slots.len(),
+                cycle,
+                cycle + self.operand_latency,
+            );
             entry.access = access;
             entry.cache_op = instruction.cache_op;
             if instruction.kind == Kind::AsyncCopy

@@ -230,7 +230,11 @@ impl Sm {
             slots,
             needs,
             policy,
-            coalescer: Coalescer::new(machine.l1.cache.sector_bytes, config.atomic_requests),
+            coalescer: Coalescer::new(
+                machine.l1.cache.sector_bytes,
+                config.atomic_requests,
+                config.request_order,
+            ),
             shared_passes: SharedPasses::new(&config.shared),
             lsu: Lsu::new(config),
             l1,

@@ -65,6 +65,7 @@ const CHANGES: &[Change] = &[
     within("l1.enabled=false network.input_buffer=1", "sm.lsu_queue=4"),
     change("sm.atomic_requests=per-conflict"),
     change("sm.stall=load"),
+    change("sm.request_order=descending"),
     change("sm.constant_latency=50"),
     change("sm.max_requests=4"),
     change("sm.units.integer.latency=9"),

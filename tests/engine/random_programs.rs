@@ -132,6 +132,7 @@ const SHAPES: &[&[&str]] = &[
     &["sm.collectors=0", "sm.collectors=1", "sm.collectors=2"],
     &["sm.lsu_queue=1", "sm.lsu_queue=3"],
     &["sm.atomic_requests=per-sector", "sm.atomic_requests=per-conflict"],
+    &["sm.request_order=lanes", "sm.request_order=descending"],
     &["sm.max_requests=1", "sm.max_requests=5"],
     &["l1.enabled=false"],
     &["l1.latency=1", "l1.latency=7"],

@@ -30,8 +30,7 @@ fn errors(run: &Value, reference: &Path, machine: &str) -> Vec<(String, f64)> {
 
 #[test]
 fn cycles_of_micro_kernels_are_near_those_of_the_reference() {
-    let reference =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/reference/accel-sim");
+    let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/reference/accel-sim");
     let Ok(text) = std::fs::read_to_string(reference.join("results-micro.json")) else {
         eprintln!("skipped: {} has no results-micro.json", reference.display());
         return;

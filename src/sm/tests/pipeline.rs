@@ -249,7 +249,8 @@ fn schedulers_take_turns_at_issuing_first() {
 #[test]
 fn a_burst_of_data_longer_than_any_window_is_written_one_a_cycle() {
     // 200 warps' worth of loads of one sector come back with one fill: each datum has a cycle of its own.
-    let machine = simple(&["sm.writeback_latency=1", "l1.cache.mshr_merges=512", "sm.lsu_queue=64"]);
+    let machine =
+        simple(&["sm.writeback_latency=1", "l1.cache.mshr_merges=512", "sm.lsu_queue=64"]);
     let warps = vec![vec![load(&[0]); 30]; 16];
     let outcome = run(&machine, warps);
     let ends = outcome.loads.iter().map(|load| load.issue_cycle + load.load_time);
