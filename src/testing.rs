@@ -6,7 +6,8 @@ use warpmem_trace::{
     Space, Trace, TraceWriter, WriterOptions,
 };
 
-/// A small machine: one SM of li2015 and two channels, with all clocks alike, one cycle a tick.
+/// A small machine: one SM of li2015 and two channels, with all clocks alike, one cycle a tick. Stores that miss in the LLC
+/// fetch what they leave.
 pub fn machine(overrides: &[&str]) -> crate::machine::Machine {
     let small = [
         "clocks.core_mhz=1000",
@@ -17,6 +18,7 @@ pub fn machine(overrides: &[&str]) -> crate::machine::Machine {
         "sm.schedulers=1",
         "dram.channels=2",
         "l1.cache.index=linear",
+        "llc.cache.write_allocate=fetch-on-write",
     ];
     let overrides: Vec<String> = small.iter().chain(overrides).map(|&o| o.to_owned()).collect();
     crate::machine::load("li2015", &overrides).unwrap()

@@ -82,6 +82,8 @@ pub struct Request {
     pub serial: u8,
     /// The LLC could not answer it from its data.
     pub offchip: bool,
+    /// A slice reads it on its own account: nobody waits for the answer.
+    pub own: bool,
     /// Its SM had so many warps waiting that it is critical, where somebody asked.
     pub critical: bool,
     /// Its warp hits in the LLC, where somebody asked.
@@ -114,6 +116,7 @@ impl Request {
             bypass: false,
             serial: 1,
             offchip: false,
+            own: false,
             critical: false,
             hit_prone: false,
             insertion: Insertion::Newest,

@@ -12,7 +12,7 @@ use crate::dram::scheduler::{Counter, SCHEDULERS, Scene};
 use crate::dram::{AddressMap, Channel, ChannelStatistics, Controller};
 use crate::ideal::IDEALS;
 use crate::llc::Slice;
-use crate::llc::queue::LLC_QUEUES;
+use crate::llc::queue::{LLC_QUEUES, without_delay_before_tags};
 use crate::machine::{Machine, MachineError, Policies};
 use crate::network::Topology;
 use crate::record::{BankResult, ChannelResult, CounterResult, IntervalCounts, RunResult, Total};
@@ -58,6 +58,8 @@ impl System {
         let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &scene)?;
         let needs = schedulers.needs();
         let queue = LLC_QUEUES.build(&machine.policy.llc_queue, &machine.llc)?;
+        let unqueued = (!queue.holds_requests()).then(|| without_delay_before_tags(machine));
+        let machine = unqueued.as_ref().unwrap_or(machine);
         let wiring = Wiring::new(machine, &needs, queue.places_at_clusters());
         let sms = wiring.sms(machine, &*ideal)?;
         let mut slices = wiring.slices(machine, &needs, &*ideal)?;

@@ -119,7 +119,7 @@ impl Slice {
             Insertion::Nowhere => ReadAllocate::OnFill,
             _ => self.rules.read_allocate,
         };
-        let place = self.take_miss(request.address, slot, allocate, now, ctx)?;
+        let place = self.take_miss(request.address, slot, allocate, 1, now, ctx)?;
         if insertion == Insertion::Oldest
             && let Some(slot) = self.tags.find(line)
         {
@@ -156,20 +156,21 @@ impl Slice {
         path.joined(entry, same_sm, ctx.requests.stamps(id).created, self.clock.cycle_of(now));
     }
 
-    /// Reserves what a miss needs beside its request, or says what is missing. Its line has its place at once or
-    /// when it comes; where the place is, if it is kept till then.
+    /// Reserves what a miss that sends `sent` items to DRAM needs beside them, or says what is missing. Its line has its
+    /// place at once or when it comes; where the place is, if it is kept till then.
     fn take_miss(
         &mut self,
         address: u64,
         slot: Option<Slot>,
         allocate: ReadAllocate,
+        sent: usize,
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<Option<Slot>, ReservationFail> {
-        if self.mshr.is_full() {
+        if self.mshr.free() <= self.answers.len() {
             return Err(ReservationFail::MshrEntry);
         }
-        if self.room_below(ctx) == 0 {
+        if self.room_below(ctx) < sent {
             return Err(ReservationFail::MissQueueFull);
         }
         if allocate == ReadAllocate::OnFill {
@@ -177,7 +178,7 @@ impl Slice {
         }
         let slot = match slot {
             Some(slot) => slot,
-            None => self.allocate(address, 1, now, ctx)?,
+            None => self.allocate(address, sent, now, ctx)?,
         };
         // A fill that looks for its place must find one, though all lines wait for fills behind it.
         let keeps = self.rules.read_allocate == ReadAllocate::OnMiss;
@@ -262,6 +263,10 @@ impl Slice {
         let sectors = request.sectors << part;
         let present = slot.map(|slot| self.tags.present(slot) & sectors == sectors);
         let keeps = self.rules.write == WritePolicy::WriteBack;
+        let is_present = present == Some(true);
+        if self.rules.write_allocate == WriteAllocate::SendAndFetch && !is_present {
+            return self.send_and_fetch(id, request, slot, now, ctx);
+        }
         let place = match slot {
             None if !keeps || self.rules.write_allocate == WriteAllocate::None => {
                 self.pass_on(request, now, ctx)?;
@@ -270,8 +275,8 @@ impl Slice {
             found if self.must_fetch(request, found, part) => {
                 // The store's data need the place at once.
                 let place =
-                    self.take_miss(request.address, found, ReadAllocate::OnMiss, now, ctx)?;
-                self.fetch(request.address, place, now, ctx);
+                    self.take_miss(request.address, found, ReadAllocate::OnMiss, 1, now, ctx)?;
+                self.fetch(request, place, now, ctx);
                 self.tags.find(line)
             }
             None => Some(self.allocate(request.address, 0, now, ctx)?),
@@ -298,6 +303,43 @@ impl Slice {
         Ok(())
     }
 
+    /// A store to a line that is not there, or on its way: its data go on to DRAM, and a read of the line takes or joins an
+    /// MSHR (GPGPU-Sim, data_cache::wr_miss_wa_naive).
+    fn send_and_fetch(
+        &mut self,
+        id: RequestId,
+        request: &Request,
+        slot: Option<Slot>,
+        now: Ticks,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
+        match self.mshr.probe(self.geometry.sector(request.address)) {
+            Some(false) => return Err(ReservationFail::MshrMerge),
+            Some(true) => {
+                self.pass_on(request, now, ctx)?;
+                self.result.cache.write_hits += 1;
+                self.join_fetch(request, now, ctx);
+            }
+            None => {
+                let allocate = ReadAllocate::OnMiss;
+                let place = self.take_miss(request.address, slot, allocate, 2, now, ctx)?;
+                self.pass_on(request, now, ctx)?;
+                self.result.cache.write_misses += 1;
+                self.fetch(request, place, now, ctx);
+            }
+        }
+        self.acknowledge(id, request, now, ctx);
+        Ok(())
+    }
+
+    /// A read on the slice's own account waits for a line that is on its way.
+    fn join_fetch(&mut self, store: &Request, now: Ticks, ctx: &mut Context) {
+        let fetch = self.fetch_for(store);
+        let id = ctx.requests.add(fetch, now);
+        self.mshr.merge(self.geometry.sector(store.address), id, ctx.requests);
+        self.tell_merge(id, &fetch, now, ctx);
+    }
+
     /// Whether a store leaves part of a sector to be fetched at once.
     fn must_fetch(&self, request: &Request, slot: Option<Slot>, part: u32) -> bool {
         self.rules.write_allocate == WriteAllocate::FetchOnWrite
@@ -306,11 +348,22 @@ impl Slice {
             && self.mshr.probe(self.geometry.sector(request.address)).is_none()
     }
 
-    fn fetch(&mut self, address: u64, place: Option<Slot>, now: Ticks, ctx: &mut Context) {
+    /// Reads what a store needs from DRAM.
+    fn fetch(&mut self, store: &Request, place: Option<Slot>, now: Ticks, ctx: &mut Context) {
         self.result.cache.write_fetches += 1;
-        let fetch = Request::of_slice(address, RequestKind::Fetch, self.index);
-        let id = ctx.requests.add(fetch, now);
+        let id = ctx.requests.add(self.fetch_for(store), now);
         self.miss(id, place, now, ctx);
+    }
+
+    /// A read on the slice's own account for a store: where its line is fetched whatever it covers, it is of the store's SM,
+    /// as merges count it (GPGPU-Sim, data_cache::wr_miss_wa_naive).
+    fn fetch_for(&self, store: &Request) -> Request {
+        let fetch = Request::of_slice(store.address, RequestKind::Fetch, self.index);
+        let fetch = Request { own: true, ..fetch };
+        match self.rules.write_allocate {
+            WriteAllocate::SendAndFetch => Request { sm: store.sm, ..fetch },
+            _ => fetch,
+        }
     }
 
     /// Sends a store's data on to DRAM.

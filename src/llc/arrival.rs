@@ -4,16 +4,12 @@ use super::slice::Slice;
 use crate::engine::{Context, RequestId, Ticks};
 
 impl Slice {
-    /// Takes at most one request from the network, and lets those whose delay is over enter the queue.
+    /// Takes requests from the network, and lets those whose delay is over enter the queue.
     pub(super) fn arrive(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
-        if self.has_input_room()
-            && let Some(request) = ctx.fabric.ready(self.ports.requests, now)
-        {
-            ctx.fabric.pop(self.ports.requests, now);
-            let due = Ticks(now.0 + self.input_ticks);
-            // Known before, and written while the network's look at the request is recent.
-            ctx.requests.stamps_mut(request).llc_arrived = due;
-            self.arriving.push(due, request);
+        for _ in 0..self.arrivals_per_cycle {
+            if !self.take_request(now, ctx) {
+                break;
+            }
         }
         while let Some(id) = self.arriving.ready(now) {
             self.note_arrival(id, ctx);
@@ -30,6 +26,20 @@ impl Slice {
             self.mark(id, now, ctx);
             self.arriving.pop();
         }
+    }
+
+    /// Takes a request from the network; whether there was one and room for it.
+    fn take_request(&mut self, now: Ticks, ctx: &mut Context) -> bool {
+        if !self.has_input_room() {
+            return false;
+        }
+        let Some(request) = ctx.fabric.ready(self.ports.requests, now) else { return false };
+        ctx.fabric.pop(self.ports.requests, now);
+        let due = Ticks(now.0 + self.input_ticks);
+        // Known before, and written while the network's look at the request is recent.
+        ctx.requests.stamps_mut(request).llc_arrived = due;
+        self.arriving.push(due, request);
+        true
     }
 
     /// A request stands before the queue. The first time, it is told how critical it is.

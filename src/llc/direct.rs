@@ -51,7 +51,7 @@ impl Slice {
     /// so that no fill waits for DRAM to take something.
     pub(super) fn pass_back(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         ctx.fabric.pop(self.ports.fills, now);
-        self.answering = id;
+        self.answers.push(id);
         let request = *ctx.requests.get(id);
         if request.kind == RequestKind::Atomic {
             let data = ctx.requests.add(self.data_of(&request), now);

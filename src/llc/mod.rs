@@ -1,6 +1,7 @@
 //! Last-level cache slices.
 
 mod access;
+mod answers;
 mod arrival;
 mod delay;
 mod direct;

@@ -1,5 +1,6 @@
 //! One slice of the last-level cache: queue, tags, MSHRs, replies.
 
+use super::answers::Answers;
 use super::delay::DelayLine;
 use super::mshr_states::MshrStates;
 use super::path::{Item, MergePath};
@@ -14,7 +15,7 @@ use crate::engine::{
     CacheLevel, Clock, Context, Domain, Insertion, PortId, Request, RequestId, RequestKind, Sent,
     Ticks, UnitId,
 };
-use crate::machine::{Machine, ReadAllocate, WriteAllocate, WritePolicy};
+use crate::machine::{Machine, ReadAllocate, ReplyOrder, WriteAllocate, WritePolicy};
 use crate::record::{CacheCounts, QueueLength, ReservationFail, SliceResult};
 use crate::registry::PolicyError;
 use std::collections::VecDeque;
@@ -41,20 +42,24 @@ pub struct Slice {
     /// From the network to the queue, and at most this many requests in both together.
     pub(super) arriving: DelayLine,
     pub(super) input_capacity: u32,
+    /// Most requests that the network hands over in a cycle.
+    pub(super) arrivals_per_cycle: u32,
     /// Requests in the queue.
     pub(super) queued: u32,
     /// The queue lets nothing be taken from the network.
     pub(super) blocked: bool,
-    /// Next of the requests that the last fill answers.
-    pub(super) answering: RequestId,
+    /// What fills have brought and not all who wait for it have been sent.
+    pub(super) answers: Answers,
+    /// The fill at the head of its port waits for room on the way to DRAM.
+    fill_waits: bool,
     pub(super) index: u16,
     pub(super) rules: Rules,
     /// From the tags to the reply port.
     pub(super) hits: DelayLine,
     /// The tags are taken until this cycle (atomics).
     pub(super) tags_free: u64,
-    /// What the request at the tags lacks, and since when.
-    failing: Option<(ReservationFail, u64)>,
+    /// What the next request at the tags waits for, and since when.
+    waiting: Option<(Wait, u64)>,
     /// What waits for the way to DRAM, where merges are told of; else it waits in its port.
     pub(super) path: Option<Box<MergePath>>,
     /// Without a cache: what atomics have made and waits for a place on the way to DRAM.
@@ -88,9 +93,19 @@ pub(super) struct Rules {
     /// LLC cycles from the tags to the reply port, and of an atomic at the tags.
     pub latency: u32,
     pub atomic_cycles: u32,
+    pub reply_order: ReplyOrder,
     pub read_allocate: ReadAllocate,
     pub write: WritePolicy,
     pub write_allocate: WriteAllocate,
+}
+
+/// What the next request at the tags waits for.
+#[derive(Clone, Copy, Debug)]
+enum Wait {
+    /// An entry of the queue to DRAM: nothing is looked up before there is one.
+    DramQueue,
+    /// It has been looked up, in vain.
+    Fail(ReservationFail),
 }
 
 impl Slice {
@@ -112,25 +127,31 @@ impl Slice {
             clock,
             unit: UnitId { domain: Domain::Llc, index: index as u32 },
             arriving: DelayLine::new(),
-            // The delay line holds what arrives at one request a cycle during the delay.
+            // The delay line holds what arrives during the delay.
             input_capacity: (queue.capacity())
-                .saturating_add(input_ticks.div_ceil(clock.period()) as u32),
+                .saturating_add(input_ticks.div_ceil(arrival_period(machine)) as u32),
+            arrivals_per_cycle: match config.arrivals_per_cycle {
+                0 => u32::MAX,
+                most => most,
+            },
             queued: 0,
             blocked: false,
-            answering: RequestId::NONE,
+            answers: Answers::new(config.cache.mshr_entries),
+            fill_waits: false,
             index: index as u16,
             rules: Rules {
                 cached: config.enabled,
                 perfect: false,
                 latency: if config.enabled { config.latency } else { 0 },
                 atomic_cycles: config.atomic_cycles,
+                reply_order: config.reply_order,
                 read_allocate: config.cache.read_allocate,
                 write: config.cache.write,
                 write_allocate: config.cache.write_allocate,
             },
             hits: DelayLine::new(),
             tags_free: 0,
-            failing: None,
+            waiting: None,
             path: MergePath::new(machine, needs).map(Box::new),
             results: VecDeque::new(),
             miss_queue: config.cache.miss_queue,
@@ -180,25 +201,30 @@ impl Slice {
         self.schedule(cycle, now, sent, ctx);
     }
 
-    /// Takes at most one fill from DRAM, when the last one is answered.
+    /// Takes at most one fill from DRAM, whether or not the last one is answered (GPGPU-Sim,
+    /// memory_sub_partition::cache_cycle). Without a cache it waits for that: nothing holds it but its port.
     fn fill(&mut self, now: Ticks, ctx: &mut Context) {
-        if self.answering != RequestId::NONE {
-            return;
-        }
         let Some(id) = ctx.fabric.ready(self.ports.fills, now) else { return };
         if ctx.requests.get(id).kind == RequestKind::Prefetch {
             self.fill_prefetch(id, now, ctx);
         } else if self.rules.cached {
-            self.fill_line(id, now, ctx);
-        } else {
+            self.fill_waits = self.fill_line(id, now, ctx).is_err();
+        } else if self.answers.is_empty() {
             self.pass_back(id, now, ctx);
         }
     }
 
     /// Data from DRAM go into the cache, and to all who wait for them.
-    fn fill_line(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
+    fn fill_line(
+        &mut self,
+        id: RequestId,
+        now: Ticks,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
         let address = ctx.requests.get(id).address;
-        let Ok(slot) = self.fill_slot(id, address, now, ctx) else { return };
+        let slot = self.fill_slot(id, address, now, ctx).inspect_err(|_| {
+            ctx.fabric.wake_writer(self.ports.misses);
+        })?;
         ctx.fabric.pop(self.ports.fills, now);
         let (sector, part) = (self.geometry.sector(address), self.geometry.sector_in_line(address));
         if let Some(slot) = slot {
@@ -207,7 +233,7 @@ impl Slice {
         self.forget_merges(sector, now);
         let (first, count) = self.mshr.close(sector).expect("a fill answers a miss");
         self.result.mshr_merge_length.record(u64::from(count));
-        self.answering = first;
+        self.answers.push(first);
         let mut next = first;
         while next != RequestId::NONE {
             let (this, kind) = (next, ctx.requests.get(next).kind);
@@ -219,6 +245,8 @@ impl Slice {
                 ctx.requests.share_fill(this, id);
             }
         }
+        self.answers.skip_own_fetches(ctx.requests);
+        Ok(())
     }
 
     /// The place of a fill, if it is to have one; an error while a dirty line in its way cannot leave.
@@ -253,52 +281,49 @@ impl Slice {
         }
     }
 
-    /// Hands at most one reply to the network: a hit whose latency is over, else an answer of the last fill.
+    /// Hands replies to the network: an answer of a fill, and a hit whose latency is over. One of them has the last room,
+    /// by the machine's rule.
     fn reply(&mut self, now: Ticks, ctx: &mut Context) {
-        if self.answering == RequestId::NONE && self.hits.due() > now {
-            return;
-        }
-        self.skip_own_fetches(ctx);
-        let hit = self.hits.ready(now);
-        let id = match hit {
-            Some(id) => id,
-            None if self.answering != RequestId::NONE => self.answering,
-            None => return,
-        };
-        if !ctx.fabric.room_or_wake(self.ports.replies) {
-            return;
-        }
-        match hit {
-            Some(_) => self.hits.pop(),
-            None => {
-                self.answering = ctx.requests.next(id, CacheLevel::Llc);
-                self.skip_own_fetches(ctx);
+        match self.rules.reply_order {
+            ReplyOrder::FillsFirst => {
+                self.send_answer(now, ctx);
+                self.send_hit(now, ctx);
+            }
+            ReplyOrder::HitsFirst => {
+                self.send_hit(now, ctx);
+                self.send_answer(now, ctx);
             }
         }
+    }
+
+    fn send_answer(&mut self, now: Ticks, ctx: &mut Context) {
+        let Some(id) = self.answers.next() else { return };
+        if ctx.fabric.room_or_wake(self.ports.replies) {
+            self.answers.pop(ctx.requests);
+            self.send_reply(id, now, ctx);
+        }
+    }
+
+    fn send_hit(&mut self, now: Ticks, ctx: &mut Context) {
+        let Some(id) = self.hits.ready(now) else { return };
+        if ctx.fabric.room_or_wake(self.ports.replies) {
+            self.hits.pop();
+            self.send_reply(id, now, ctx);
+        }
+    }
+
+    fn send_reply(&self, id: RequestId, now: Ticks, ctx: &mut Context) {
         ctx.requests.stamps_mut(id).replied = now;
         ctx.fabric.push(self.ports.replies, id, now);
     }
 
-    /// Nobody waits for what the slice fetched on its own account.
-    fn skip_own_fetches(&mut self, ctx: &mut Context) {
-        while self.answering != RequestId::NONE {
-            if ctx.requests.get(self.answering).sm != Request::NO_SM {
-                return;
-            }
-            let next = ctx.requests.next(self.answering, CacheLevel::Llc);
-            ctx.requests.remove(self.answering);
-            self.answering = next;
-        }
-    }
-
     /// The next request of the queue has its turn at the tags.
     fn serve(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
-        let has_hit_room = self.hits.len() <= self.rules.latency as usize;
-        if self.queued == 0 || self.tags_free > cycle || !has_hit_room {
+        if self.queued == 0 || self.tags_free > cycle || !self.has_reply_room(ctx) {
             return;
         }
         if self.waits_for_dram(ctx) {
-            self.fail(ReservationFail::MissQueueFull, cycle, ctx);
+            self.wait(Wait::DramQueue, cycle, ctx);
             return;
         }
         let Some(id) = self.queue.next() else { return };
@@ -312,10 +337,17 @@ impl Slice {
                 self.account.served(cycle, self.queued, field, waited);
                 self.queued -= 1;
                 self.blocked = self.blocked && self.queue.is_blocked();
-                self.end_fail(cycle);
+                self.end_wait(cycle);
             }
-            Err(reason) => self.fail(reason, cycle, ctx),
+            Err(reason) => self.wait(Wait::Fail(reason), cycle, ctx),
         }
+    }
+
+    /// No request is served at the tags of a cache, be it a miss, while replies have no room (GPGPU-Sim,
+    /// memory_sub_partition::cache_cycle: `output_full`).
+    fn has_reply_room(&self, ctx: &mut Context) -> bool {
+        self.hits.len() <= self.rules.latency as usize
+            && (!self.rules.cached || ctx.fabric.room_or_wake(self.ports.replies))
     }
 
     /// The queue to DRAM is full: nothing has its turn at the tags, be it a hit (GPGPU-Sim,
@@ -329,18 +361,21 @@ impl Slice {
         self.miss_queue as usize
     }
 
-    fn fail(&mut self, reason: ReservationFail, cycle: u64, ctx: &mut Context) {
-        self.end_fail(cycle);
-        self.failing = Some((reason, cycle));
-        if reason == ReservationFail::MissQueueFull {
+    fn wait(&mut self, wait: Wait, cycle: u64, ctx: &mut Context) {
+        self.end_wait(cycle);
+        self.waiting = Some((wait, cycle));
+        if matches!(wait, Wait::DramQueue | Wait::Fail(ReservationFail::MissQueueFull)) {
             ctx.fabric.wake_writer(self.ports.misses);
         }
     }
 
-    fn end_fail(&mut self, cycle: u64) {
-        if let Some((reason, since)) = self.failing.take() {
-            self.result.cache.reservation_fails[reason as usize] += cycle - since;
-        }
+    fn end_wait(&mut self, cycle: u64) {
+        let Some((wait, since)) = self.waiting.take() else { return };
+        let cycles = match wait {
+            Wait::DramQueue => &mut self.result.dram_queue_full_cycles,
+            Wait::Fail(reason) => &mut self.result.cache.reservation_fails[reason as usize],
+        };
+        *cycles += cycle - since;
     }
 
     /// Sends one item from the miss queue to DRAM, or news of merges in its place; whether it did.
@@ -391,8 +426,8 @@ impl Slice {
 
     /// Asks for the next turn. `sent`: the miss queue has a place more than the request at the tags may have found.
     fn schedule(&mut self, cycle: u64, now: Ticks, sent: bool, ctx: &mut Context) {
-        let mut next = self.next_input(now, ctx).min(self.next_reply(now, ctx));
-        if self.queued > 0 && (self.failing.is_none() || sent) {
+        let mut next = self.next_input(now, sent, ctx).min(self.next_reply(now, ctx));
+        if self.queued > 0 && (self.waiting.is_none() || sent) && self.has_reply_room(ctx) {
             next = next.min(self.clock.at(self.tags_free));
         }
         if let Some(path) = &self.path
@@ -410,7 +445,7 @@ impl Slice {
     }
 
     /// When something comes in, from the network, the delay line or DRAM, that need not wait for the slice itself.
-    fn next_input(&self, now: Ticks, ctx: &Context) -> Ticks {
+    fn next_input(&self, now: Ticks, sent: bool, ctx: &Context) -> Ticks {
         let mut next = Ticks::NEVER;
         if self.has_input_room() {
             next = ctx.fabric.head_ready(self.ports.requests);
@@ -420,9 +455,9 @@ impl Slice {
         if arrived.is_none_or(|id| self.queue.accepts(ctx.requests.get(id))) {
             next = next.min(self.arriving.due());
         }
-        // A fill that is there waits for the answers of the last one.
         let fill = ctx.fabric.head_ready(self.ports.fills);
-        if fill > now || self.answering == RequestId::NONE {
+        let waits = self.fill_waits && !sent || !self.rules.cached && !self.answers.is_empty();
+        if fill > now || !waits {
             next = next.min(fill);
         }
         next
@@ -430,13 +465,8 @@ impl Slice {
 
     /// When a reply can leave. One that waits for room is woken by it.
     fn next_reply(&self, now: Ticks, ctx: &mut Context) -> Ticks {
-        let hit = self.hits.due();
-        let is_answering = self.answering != RequestId::NONE;
-        let due = if is_answering { now } else { hit };
-        if due > now || ctx.fabric.room_or_wake(self.ports.replies) {
-            return due;
-        }
-        if hit > now { hit } else { Ticks::NEVER }
+        let due = if self.answers.is_empty() { self.hits.due() } else { now };
+        if due > now || ctx.fabric.room_or_wake(self.ports.replies) { due } else { Ticks::NEVER }
     }
 
     /// What was counted for the DRAM schedulers.
@@ -475,7 +505,7 @@ impl Slice {
         self.arriving.is_empty()
             && self.queue.is_empty()
             && self.hits.is_empty()
-            && self.answering == RequestId::NONE
+            && self.answers.is_empty()
             && self.results.is_empty()
             && self.mshr.is_empty()
             && self.path.as_ref().is_none_or(|path| path.is_idle())
@@ -491,7 +521,16 @@ impl Slice {
             self.mshr.len(),
             self.path.as_ref().map_or(0, |path| path.len()) + self.results.len(),
             self.hits.len(),
-            self.failing.map(|(reason, _)| format!(", fails for {reason:?}")).unwrap_or_default(),
+            self.waiting.map(|(wait, _)| format!(", waits: {wait:?}")).unwrap_or_default(),
         )
+    }
+}
+
+/// Ticks between two requests that the network hands over; without a limit of the slice, the network's own.
+fn arrival_period(machine: &Machine) -> u64 {
+    let periods = machine.clocks.periods();
+    match machine.llc.arrivals_per_cycle {
+        0 => periods.network.min(periods.llc),
+        most => (periods.llc / u64::from(most)).max(1),
     }
 }

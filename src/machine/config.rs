@@ -180,6 +180,9 @@ pub enum WriteAllocate {
     None,
     /// The line is allocated; what the store does not cover is fetched at once.
     FetchOnWrite,
+    /// The store goes on, and the line is allocated and fetched, whatever the store covers; a store to a line on its way
+    /// does the same and its read merges (LLC only; GPGPU-Sim 3).
+    SendAndFetch,
     /// The line is allocated with the bytes written; a later read of other bytes fetches (Volta and later).
     LazyFetch,
 }
@@ -314,6 +317,17 @@ pub struct Network {
     pub output_buffer: u32,
 }
 
+/// Which replies of a slice have the last room of its reply queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplyOrder {
+    /// Answers of fills, then hits.
+    #[default]
+    FillsFirst,
+    /// Hits, then answers of fills.
+    HitsFirst,
+}
+
 /// Last-level cache slices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -326,12 +340,18 @@ pub struct Llc {
     pub cache: Cache,
     /// Requests that wait for the tags of a slice.
     pub queue: u32,
+    /// Requests that a slice takes from the network in an LLC cycle; 0 = all that are there.
+    #[serde(default = "one")]
+    pub arrivals_per_cycle: u32,
     /// Core cycles from the network to the slice's queue.
     pub input_latency: u32,
     /// LLC cycles from the tags to the data on a hit.
     pub latency: u32,
     /// Replies that wait for the network.
     pub reply_queue: u32,
+    /// Which replies have the last room of that queue.
+    #[serde(default)]
+    pub reply_order: ReplyOrder,
     /// Core cycles from the miss queue to the DRAM channel.
     pub to_dram_latency: u32,
     /// Requests on the way from one slice to the channel's queues, beyond what the latency holds.

@@ -75,6 +75,7 @@ pub(super) const LIMITS: &[(&str, u32, u32)] = &[
     ("network.output_buffer", 1, ENTRIES),
     ("llc.slices_per_channel", 1, 16),
     ("llc.queue", 1, ENTRIES),
+    ("llc.arrivals_per_cycle", 0, ENTRIES),
     ("llc.input_latency", 0, CYCLES),
     ("llc.latency", 0, CYCLES),
     ("llc.reply_queue", 1, ENTRIES),

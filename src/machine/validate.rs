@@ -7,7 +7,8 @@ use std::fmt::Display;
 use super::hash::MAX_INDEX_BITS;
 use super::limits::LIMITS;
 use super::{
-    Cache, Dram, IndexHash, L1, Machine, MachineError, QueueOrganisation, Sm, WritePolicy, flatten,
+    Cache, Dram, IndexHash, L1, Machine, MachineError, QueueOrganisation, Sm, WriteAllocate,
+    WritePolicy, flatten,
 };
 use crate::dram::standard::Standard;
 
@@ -25,6 +26,7 @@ impl Machine {
         check_shared_lines(&self.l1.cache, &self.llc.cache)?;
         check_miss_queue(&self.l1.cache)?;
         check_llc_write(&self.llc.cache)?;
+        check_send_and_fetch(&self.l1.cache, &self.llc.cache)?;
         check_unified(&self.l1, &self.sm)?;
         check_channels(&self.dram)?;
         check_bursts(&self.dram, &self.llc.cache)?;
@@ -115,6 +117,20 @@ fn check_places(machine: &Machine) -> Check {
 fn check_first_sm(machine: &Machine) -> Check {
     let (first, sms) = (machine.run.first_sm, machine.sm.count);
     rule(first < sms, "run.first_sm", first, format!("below `sm.count` = {sms}"))
+}
+
+/// A store that misses may send its data, a read and a dirty line at once, where lines are fetched as a whole.
+fn check_send_and_fetch(l1: &Cache, llc: &Cache) -> Check {
+    let others = "\"none\", \"fetch-on-write\" or \"lazy-fetch\"";
+    let sends = |cache: &Cache| cache.write_allocate == WriteAllocate::SendAndFetch;
+    let (key, value) = ("write_allocate", "\"send-and-fetch\"");
+    rule(!sends(l1), &format!("l1.cache.{key}"), value, others)?;
+    let whole = llc.sector_bytes == llc.line_bytes;
+    let valid = format!("{others} where lines have sectors");
+    rule(!sends(llc) || whole, &format!("llc.cache.{key}"), value, valid)?;
+    let places = llc.miss_queue;
+    let valid = format!("at least 3 with `llc.cache.{key}` = {value}");
+    rule(!sends(llc) || places >= 3, "llc.cache.miss_queue", places, valid)
 }
 
 /// Geometry of the cache at `path`.

@@ -55,6 +55,7 @@ pub(super) fn result() -> RunResult {
         slices: vec![
             SliceResult {
                 cache: cache(1),
+                dram_queue_full_cycles: 9,
                 mshr_merge_length: histogram([1, 1, 4]),
                 mshr_cycles: [500, 200, 100],
                 queue: queue(1),
@@ -62,6 +63,7 @@ pub(super) fn result() -> RunResult {
             },
             SliceResult {
                 cache: cache(2),
+                dram_queue_full_cycles: 4,
                 mshr_merge_length: histogram([2]),
                 mshr_cycles: [400, 340, 60],
                 queue: queue(3),

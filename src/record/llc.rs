@@ -8,6 +8,12 @@ use super::{CRITICAL_CLASSES, MshrState, PrefetchCounts, QueueLength, QueueResul
 pub(super) fn llc<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
     let mut columns = cache("l2", move |row| &of(row).cache);
     columns.extend([
+        count(
+            "l2_dram_queue_full_cycles",
+            "LLC cycles",
+            "Cycles in which a request waited for the tags as the queue to DRAM was full; no reservation fails.",
+            move |row| of(row).dram_queue_full_cycles,
+        ),
         ratio(
             "mshr_merge_length_mean",
             "requests",

@@ -145,8 +145,7 @@ pub struct QueueLength {
     pub occupied_cycles: u64,
 }
 
-/// The queue of an LLC slice over the run. Cycles are LLC cycles; a slice takes at most one request from the network in
-/// each, so that as many requests arrive as there are cycles in which one does.
+/// The queue of an LLC slice over the run. Cycles are LLC cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueueResult {
     /// Requests that arrived, by the class of their Critical Field then.
@@ -202,6 +201,9 @@ pub struct PrefetchCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SliceResult {
     pub cache: CacheCounts,
+    /// LLC cycles in which a request waited for the tags while the queue to DRAM was full: it had not been looked up, so that
+    /// these are no [`CacheCounts::reservation_fails`].
+    pub dram_queue_full_cycles: u64,
     pub mshr_merge_length: Histogram,
     /// LLC cycles by [`MshrState`]; none without a cache.
     pub mshr_cycles: [u64; MshrState::COUNT],

@@ -218,6 +218,7 @@ fn caches() {
         ("l2_reservation_fails_miss_queue_full", 6.0),
         ("l2_reservation_fails_mshr_entry", 9.0),
         ("l2_reservation_fails_mshr_merge", 12.0),
+        ("l2_dram_queue_full_cycles", 13.0),
         ("mshr_merge_length_mean", 2.0),
         ("mshr_merge_length_max", 4.0),
         ("prefetches", 297.0),
@@ -487,7 +488,7 @@ fn assert_finite<R>(columns: &[Column<R>], rows: impl IntoIterator<Item: Borrow<
 fn a_fingerprint_follows_every_count() {
     let base = fixture::result().fingerprint();
     assert_eq!(fixture::result().fingerprint(), base);
-    let changes: [fn(&mut RunResult); 22] = [
+    let changes: [fn(&mut RunResult); 23] = [
         |r| r.steps += 1,
         |r| r.channels[0].occupancy_cycles[3] += 1,
         |r| r.loads.offchip_requests.record(1),
@@ -495,6 +496,7 @@ fn a_fingerprint_follows_every_count() {
         |r| r.kernels[1].name.push('x'),
         |r| r.sms[1].l1.reservation_fails[3] += 1,
         |r| r.slices[0].mshr_merge_length.record(3),
+        |r| r.slices[0].dram_queue_full_cycles += 1,
         |r| r.slices[1].mshr_cycles[2] += 1,
         |r| r.mshr_cycles[0] += 1,
         |r| r.slices[1].queue.refused_cycles += 1,

@@ -144,7 +144,14 @@ count_fields!(SmResult {
     shared_bank_conflict_cycles,
 });
 
-add_fields!(SliceResult { cache, mshr_merge_length, mshr_cycles, queue, prefetches });
+add_fields!(SliceResult {
+    cache,
+    dram_queue_full_cycles,
+    mshr_merge_length,
+    mshr_cycles,
+    queue,
+    prefetches,
+});
 
 add_fields!(QueueResult {
     arrivals,

@@ -64,8 +64,8 @@ fn routers(machine: &Machine, slice: u16) -> u64 {
                 (slice / columns).abs_diff(sm / columns) + (slice % columns).abs_diff(sm % columns);
             u64::from(apart) + 1
         }
-        // 15 pairs of SMs: 4 x 4 terminals.
-        "butterfly(radix=4)" => 2,
+        // 15 pairs of SMs and 6 slices.
+        "butterfly(radix=21)" => 1,
         other => panic!("how far is it in {other}?"),
     }
 }

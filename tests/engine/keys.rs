@@ -42,6 +42,9 @@ const fn of(preset: &'static str, change: &'static str) -> Change {
 const REFRESHED_BANK_BY_BANK: &str =
     "dram.timing.trefipb=100 dram.timing.trfcpb=50 dram.timing.trrefd=10 dram.power.idd5pb=500";
 
+/// What lines with sectors need.
+const SECTORED: &str = "llc.cache.write_allocate=fetch-on-write";
+
 /// The first word of each change names the key.
 const CHANGES: &[Change] = &[
     change("clocks.core_mhz=1300"),
@@ -109,7 +112,7 @@ const CHANGES: &[Change] = &[
     change(
         "l1.cache.line_bytes=64 l1.cache.sector_bytes=64 llc.cache.line_bytes=64 llc.cache.sector_bytes=64",
     ),
-    change("l1.cache.sector_bytes=64 llc.cache.sector_bytes=64"),
+    within(SECTORED, "l1.cache.sector_bytes=64 llc.cache.sector_bytes=64"),
     within("l1.cache.size_bytes=8192", "l1.cache.replacement=fifo"),
     change("l1.cache.write=write-back"),
     within("l1.cache.write=write-back", "l1.cache.write_allocate=fetch-on-write"),
@@ -138,9 +141,14 @@ const CHANGES: &[Change] = &[
     change("llc.enabled=false"),
     change("llc.slices_per_channel=1"),
     change("llc.queue=1"),
+    within("clocks.llc_mhz=350", "llc.arrivals_per_cycle=0"),
     change("llc.input_latency=60"),
     change("llc.latency=20"),
     within("network.flit_bytes=1 network.input_buffer=1", "llc.reply_queue=1"),
+    within(
+        "network.flit_bytes=1 network.input_buffer=1 llc.reply_queue=1",
+        "llc.reply_order=hits-first",
+    ),
     change("llc.to_dram_latency=60"),
     within("dram.read_queue=1", "llc.to_dram_queue=1"),
     change("llc.atomic_cycles=5"),
@@ -149,7 +157,7 @@ const CHANGES: &[Change] = &[
     change(
         "llc.cache.line_bytes=64 l1.cache.line_bytes=64 l1.cache.sector_bytes=64 llc.cache.sector_bytes=64",
     ),
-    change("llc.cache.sector_bytes=64 l1.cache.sector_bytes=64"),
+    within(SECTORED, "llc.cache.sector_bytes=64 l1.cache.sector_bytes=64"),
     within("llc.cache.size_bytes=2048", "llc.cache.replacement=fifo"),
     change("llc.cache.write=write-through"),
     change("llc.cache.write_allocate=lazy-fetch"),
@@ -158,7 +166,7 @@ const CHANGES: &[Change] = &[
     change("llc.cache.mshr_entries=1"),
     change("llc.cache.mshr_merges=1"),
     within(
-        "dram.read_queue=1 llc.to_dram_queue=1 llc.cache.size_bytes=2048 llc.cache.read_allocate=on-fill",
+        "dram.read_queue=1 llc.to_dram_queue=1 llc.cache.size_bytes=2048 llc.cache.read_allocate=on-fill llc.cache.write_allocate=fetch-on-write",
         "llc.cache.miss_queue=1",
     ),
     change("dram.channels=5"),

@@ -195,9 +195,12 @@ const SHAPES: &[&[&str]] = &[
         "policy.llc_queue=calrs(emptied=highest) llc.queue=13",
     ],
     &["llc.reply_queue=1"],
-    &["llc.to_dram_queue=1 llc.cache.miss_queue=1"],
+    // The least that is valid for this way to store, or for those below.
+    &["llc.to_dram_queue=1 llc.cache.miss_queue=1 llc.cache.write_allocate=none"],
     &["llc.to_dram_latency=0"],
     &["llc.input_latency=0"],
+    &["llc.arrivals_per_cycle=0", "llc.arrivals_per_cycle=2"],
+    &["llc.reply_order=hits-first", "llc.reply_order=fills-first"],
     &["llc.latency=0", "llc.latency=5"],
     &["llc.atomic_cycles=0", "llc.atomic_cycles=3"],
     &["llc.cache.mshr_entries=1", "llc.cache.mshr_entries=3"],

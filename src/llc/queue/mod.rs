@@ -10,7 +10,7 @@ pub(super) use account::QueueAccount;
 
 use crate::dram::scheduler::Counter;
 use crate::engine::{Request, RequestId};
-use crate::machine::Llc;
+use crate::machine::{Llc, Machine};
 use crate::record::CRITICAL_CLASSES;
 use crate::registry::{Entry, Registry};
 
@@ -49,6 +49,11 @@ pub trait LlcQueue: Send {
         self.len() == 0
     }
 
+    /// Whether requests wait before the tags. If none do, none is on its way there either: see [`without_delay_before_tags`].
+    fn holds_requests(&self) -> bool {
+        true
+    }
+
     /// Places for requests that stand at each cluster of SMs (`network.sms_per_node`) instead.
     fn places_at_clusters(&self) -> u32 {
         0
@@ -70,6 +75,18 @@ pub static LLC_QUEUES: Registry<dyn LlcQueue, Llc> = Registry {
     slot: "llc_queue",
     entries: &[fifo::ENTRY, calrs::ENTRY, calrs_ideal::ENTRY, none::ENTRY],
 };
+
+/// `machine` with the delay before the tags behind them, where hits and misses take as long together. The requests in that
+/// delay are a queue of their own, of as many entries as it has cycles.
+pub fn without_delay_before_tags(machine: &Machine) -> Machine {
+    let mut machine = machine.clone();
+    let periods = machine.clocks.periods();
+    let delay = std::mem::take(&mut machine.llc.input_latency);
+    let ticks = u64::from(delay) * periods.core;
+    machine.llc.latency += ticks.div_ceil(periods.llc) as u32;
+    machine.llc.to_dram_latency += delay;
+    machine
+}
 
 type QueueEntry = Entry<dyn LlcQueue, Llc>;
 

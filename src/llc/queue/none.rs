@@ -69,6 +69,10 @@ impl LlcQueue for NoQueue {
         usize::from(self.at_tags.is_some())
     }
 
+    fn holds_requests(&self) -> bool {
+        false
+    }
+
     fn places_at_clusters(&self) -> u32 {
         self.entries
     }

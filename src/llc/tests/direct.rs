@@ -80,7 +80,7 @@ fn a_full_way_to_dram_pushes_back() {
     // Two are in the queue; its reader takes both in cycle 300, in which the slice has its turn after it.
     let served: Vec<bool> = outcome.served.iter().map(|&cycle| cycle >= 300).collect();
     assert_eq!(served, [false, false, true, true, true, true]);
-    assert_eq!(outcome.fails(ReservationFail::MissQueueFull), 300 - (ARRIVE + 2));
+    assert_eq!(outcome.result.dram_queue_full_cycles, 300 - (ARRIVE + 2));
     assert_eq!(outcome.order, [0, 1, 2, 3, 4, 5]);
 }
 

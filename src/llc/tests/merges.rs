@@ -133,7 +133,7 @@ fn a_full_queue_to_dram_holds_up_the_tags_until_it_has_room() {
     let before = outcome.served.iter().filter(|&&cycle| cycle < 100).count();
     assert_eq!(before, 1 + 3, "one at the door, three in the queue");
     assert_eq!(outcome.order.len(), 8);
-    assert!(outcome.fails(ReservationFail::MissQueueFull) > 80);
+    assert!(outcome.result.dram_queue_full_cycles > 80);
     let gaps: Vec<u64> = outcome.down.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
     assert_eq!(gaps, [1; 7], "then one a cycle, without a pause");
 }

@@ -6,6 +6,7 @@ mod merges;
 mod perfect;
 mod prefetched;
 mod queue;
+mod replies;
 mod requests;
 mod warp_types;
 mod writes;
@@ -162,6 +163,8 @@ struct World {
     /// The channel takes nothing in these cycles, the reply network takes nothing before this one.
     dram_shut: Range<u64>,
     replies_open: u64,
+    /// Cycles from one reply that the network takes to the next; 0: it takes all that are there.
+    reply_interval: u64,
 }
 
 impl World {
@@ -204,6 +207,11 @@ impl World {
         while let Some(id) = ctx.fabric.ready(ports.replies, now) {
             ctx.fabric.pop(ports.replies, now);
             self.answers.push((cycle, id));
+            if self.reply_interval > 0 {
+                self.replies_open = cycle + self.reply_interval;
+                ctx.fabric.wake_cycle(unit, self.replies_open);
+                return;
+            }
         }
         wake_at_head(ports.replies, unit, ctx);
     }
@@ -281,6 +289,29 @@ fn run_for(
     dram_shut: Range<u64>,
     replies_open: u64,
 ) -> Outcome {
+    run_in(machine, needs, asks, Surroundings { dram_shut, replies_open, reply_interval: 0 })
+}
+
+/// The network takes a reply every so many cycles.
+fn run_throttled(machine: &Machine, asks: &[Ask], reply_interval: u64) -> Outcome {
+    let surroundings = Surroundings { reply_interval, ..Surroundings::default() };
+    run_in(machine, &Needs::default(), asks, surroundings)
+}
+
+/// See [`World`].
+#[derive(Default)]
+struct Surroundings {
+    dram_shut: Range<u64>,
+    replies_open: u64,
+    reply_interval: u64,
+}
+
+fn run_in(
+    machine: &Machine,
+    needs: &Needs,
+    asks: &[Ask],
+    Surroundings { dram_shut, replies_open, reply_interval }: Surroundings,
+) -> Outcome {
     let mut bench = Bench::new(machine, [1, 1, 1, 0]);
     bench.side = SideChannels::new(machine, needs);
     if needs.load_ends {
@@ -323,6 +354,7 @@ fn run_for(
         load_ends: Vec::new(),
         dram_shut,
         replies_open,
+        reply_interval,
     };
     bench.fabric.wake_cycle(network, asks[0].cycle);
     bench.run(|unit, cycle, ctx| match unit.domain {

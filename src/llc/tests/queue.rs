@@ -1,6 +1,7 @@
 //! Requests before the tags: how critical they are, where they wait, and what is counted of that and of the MSHRs.
 
 use super::*;
+use crate::llc::queue::without_delay_before_tags;
 use crate::record::MshrState;
 
 /// Cycles for which [`hold`] has the tags.
@@ -78,6 +79,39 @@ fn without_a_queue_the_next_request_waits_in_the_network() {
     assert_eq!(outcome.arrived, [1, 2, ARRIVE + HOLD + 1]);
     assert_eq!(outcome.served, [1, ARRIVE + HOLD, ARRIVE + HOLD + 1]);
     assert_eq!(run(&queue("fifo", &[]), &asks).arrived, [1, 2, 3]);
+}
+
+#[test]
+fn a_slice_takes_as_many_requests_in_a_cycle_as_it_may() {
+    let asks = [1, 2, 3, 4, 5].map(|line| ask(0, READ, line * 128));
+    for (most, arrived) in [(1, [1, 2, 3, 4, 5]), (2, [1, 1, 2, 2, 3]), (0, [1; 5])] {
+        let machine = queue("fifo", &[&format!("llc.arrivals_per_cycle={most}")]);
+        let outcome = run(&machine, &asks);
+        assert_eq!(outcome.arrived, arrived);
+        assert_eq!(outcome.served, [1, 2, 3, 4, 5], "one is served in a cycle");
+        let lengths: u64 = outcome.served.iter().zip(arrived).map(|(s, a)| s - a + 1).sum();
+        assert_eq!(outcome.result.queue.length.length_cycles, lengths);
+        assert_eq!(outcome.result.queue.length.occupied_cycles, 5);
+    }
+}
+
+#[test]
+fn without_a_queue_no_request_waits_on_its_way_to_the_tags() {
+    let delayed = |policy| queue(policy, &["llc.input_latency=20"]);
+    let moved = without_delay_before_tags(&delayed("none"));
+    // A miss, and a hit on its line, take as long as with a queue.
+    let alone = [ask(0, READ, 0), ask(200, READ, 0)];
+    let cycles = |machine: &Machine| run(machine, &alone).answered;
+    let (before, after) = (cycles(&delayed("fifo")), cycles(&moved));
+    assert_eq!(after[1], before[1]);
+    assert_eq!(after[0], before[0].map(|cycle| cycle - 20), "DRAM is given its part elsewhere");
+    assert_eq!(moved.llc.to_dram_latency, 20);
+    // While the tags are held, the others stay in the network.
+    let asks: Vec<Ask> =
+        [hold()].into_iter().chain((1..9).map(|n| ask(0, READ, n * 128))).collect();
+    let arrivals = run(&moved, &asks).arrived;
+    assert_eq!(arrivals[1], 2, "one stands before the tags");
+    assert_eq!(arrivals[2..], [1, 2, 3, 4, 5, 6, 7].map(|n| ARRIVE + HOLD + n));
 }
 
 #[test]

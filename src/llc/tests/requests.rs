@@ -128,8 +128,10 @@ fn shortages_are_counted_in_cycles_by_reason() {
     assert_eq!(lines.fails(ReservationFail::LineAlloc), wait);
     // Two in the queue to DRAM; its reader takes both in cycle 300, in which the slice has its turn after it.
     let closed = run_closed(&bare(&["llc.to_dram_queue=2"]), &reads(&[0, 128, 256]), 300, 0);
-    assert_eq!(closed.fails(ReservationFail::MissQueueFull), 300 - (ARRIVE + 2));
-    for outcome in [entries, merges, lines, closed] {
+    assert_eq!(closed.result.dram_queue_full_cycles, 300 - (ARRIVE + 2));
+    assert_eq!(closed.result.cache.reservation_fails, [0; ReservationFail::COUNT]);
+    for outcome in [entries, merges, lines] {
+        assert_eq!(outcome.result.dram_queue_full_cycles, 0);
         let total: u64 = outcome.result.cache.reservation_fails.iter().sum();
         assert!(total > 0 && outcome.order.len() == 3);
         let reasons = outcome.result.cache.reservation_fails.iter().filter(|&&n| n > 0).count();

@@ -52,6 +52,56 @@ fn fetch_on_write_reads_the_rest_at_once() {
     assert_eq!(valid.traffic(), [(READ, 0)], "nothing is missing");
 }
 
+fn sends_and_fetches(overrides: &[&str]) -> Machine {
+    let mode = ["llc.cache.write_allocate=send-and-fetch", "llc.cache.miss_queue=3"];
+    bare(&[&mode, overrides].concat())
+}
+
+#[test]
+fn send_and_fetch_sends_a_store_that_misses_and_reads_its_line() {
+    let outcome = run(&sends_and_fetches(&[]), &[ask(0, WRITE, 0), ask(10, READ, 0)]);
+    assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (FETCH, 0)], "whatever it covers");
+    assert_eq!(outcome.cycle(0), ARRIVE + 3, "the store does not wait for it");
+    assert_eq!(outcome.cycle(1), ARRIVE + 2 + DRAM, "the read joins it");
+    let cache = &outcome.result.cache;
+    assert_eq!((cache.write_misses, cache.write_fetches, cache.read_pending_hits), (1, 1, 1));
+}
+
+#[test]
+fn send_and_fetch_sends_a_store_to_a_line_on_its_way_and_merges() {
+    let asks = [ask(0, READ, 0), Ask { sm: 1, ..ask(10, WRITE, 0) }, ask(200, WRITE, 0)];
+    let outcome = run(&sends_and_fetches(&[]), &asks);
+    assert_eq!(
+        outcome.traffic(),
+        [(READ, 0), (WRITEBACK, 0)],
+        "one read, and the last store stays"
+    );
+    assert_eq!(outcome.result.mshr_merge_length.sum(), 2);
+    assert_eq!(outcome.result.mshr_cycles[2], DRAM - 9, "of another SM");
+    let cache = &outcome.result.cache;
+    assert_eq!((cache.write_hits, cache.write_fetches), (2, 0));
+}
+
+#[test]
+fn send_and_fetch_needs_a_free_mshr_or_one_that_takes_another() {
+    let fails =
+        |key: &str, asks: &[Ask], reason| run(&sends_and_fetches(&[key]), asks).fails(reason);
+    let two = [ask(0, READ, 0), ask(0, WRITE, 128)];
+    assert_eq!(fails("llc.cache.mshr_entries=1", &two, ReservationFail::MshrEntry), DRAM);
+    let same = [ask(0, READ, 0), ask(0, WRITE, 0)];
+    assert_eq!(fails("llc.cache.mshr_merges=1", &same, ReservationFail::MshrMerge), DRAM);
+}
+
+#[test]
+fn what_send_and_fetch_sent_on_is_not_dirty() {
+    let machine = sends_and_fetches(&["llc.cache.size_bytes=128", "llc.cache.ways=1"]);
+    let asks = [ask(0, WRITE, 0), ask(200, READ, 128), ask(400, WRITE, 128), ask(600, READ, 0)];
+    let expected = [(WRITEBACK, 0), (FETCH, 0), (READ, 128), (WRITEBACK, 128), (READ, 0)];
+    let outcome = run(&machine, &asks);
+    assert_eq!(outcome.traffic(), expected, "a store that hits stays until its line leaves");
+    assert_eq!(outcome.result.cache.writebacks, 1);
+}
+
 #[test]
 fn what_a_store_left_is_dirty_even_if_lines_are_allocated_on_fill() {
     let machine = bare(&[
@@ -116,7 +166,7 @@ fn there_is_a_place_for_the_dirty_line_behind_the_miss_that_displaces_it() {
     let asks = [ask(0, WRITE, 0), ask(1, READ, 256), ask(2, READ, 128)];
     let outcome = run_closed(&machine, &asks, 300, 0);
     assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (READ, 256), (READ, 128)]);
-    assert_eq!(outcome.fails(ReservationFail::MissQueueFull), 300 - (2 + ARRIVE));
+    assert_eq!(outcome.result.dram_queue_full_cycles, 300 - (2 + ARRIVE));
 }
 
 #[test]
@@ -126,7 +176,7 @@ fn a_full_queue_to_dram_holds_up_hits_too() {
     // The line is there when the channel shuts; the miss that then fills the queue is taken in cycle 200.
     let outcome = run_for(&machine, &Needs::default(), &asks, 90..200, 0);
     assert_eq!(outcome.cycle(2), 200 + 3);
-    assert_eq!(outcome.fails(ReservationFail::MissQueueFull), 200 - (101 + ARRIVE));
+    assert_eq!(outcome.result.dram_queue_full_cycles, 200 - (101 + ARRIVE));
     let two = run_for(&bare(&["llc.to_dram_queue=2"]), &Needs::default(), &asks, 90..200, 0);
     assert_eq!(two.cycle(2), 101 + ARRIVE + 3, "a place is left");
 }

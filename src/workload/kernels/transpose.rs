@@ -20,7 +20,8 @@
 //! }
 //! ```
 //!
-//! As compiled (nvcc 13 for sm_75): the loops are unrolled, and the guards are predicates.
+//! As compiled (nvcc 13 for sm_75): the loops are unrolled, and the guards are predicates. Up to CUDA 4 the samples have tiles of
+//! 16 × 16 with a thread for each element (`tile` = 16), so that two CTAs share each line of 128 bytes.
 
 use super::prelude::*;
 
@@ -34,6 +35,11 @@ pub const GENERATOR: Generator = Generator {
             "tiled",
             "Straight (naive) or through shared memory (tiled)",
         ),
+        Parameter::choice::<Tile>(
+            "tile",
+            "32",
+            "Rows and columns of a tile: 32 × 32 by 32 × 8 threads, or 16 × 16 by as many",
+        ),
         Parameter::count("width", 1 << 10, (1, 1 << 20), "elements", "Columns of the input"),
         Parameter::count("height", 1 << 10, (1, 1 << 20), "elements", "Rows of the input"),
     ]],
@@ -41,7 +47,8 @@ pub const GENERATOR: Generator = Generator {
         let (width, height) = (arguments.count32("width"), arguments.count32("height"));
         check_entries("elements", width, height)?;
         let input = small_floats(width * height, random);
-        transpose(gpu, arguments.choice("variant"), &input, width).map(drop)
+        transpose(gpu, arguments.choice("variant"), arguments.choice("tile"), &input, width)
+            .map(drop)
     },
 };
 
@@ -56,12 +63,31 @@ impl Choice for Variant {
         &[("naive", Variant::Naive), ("tiled", Variant::Tiled)];
 }
 
-/// Rows and columns of a tile.
-const TILE: u32 = 32;
-/// Rows of threads.
-const ROWS: u32 = 8;
-/// Elements of shared memory from one row of the tile to the next.
-const PITCH: u32 = TILE + 1;
+/// What a CTA transposes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Tile {
+    /// Its rows and columns.
+    side: u32,
+    /// Rows of threads.
+    rows: u32,
+}
+
+impl Choice for Tile {
+    const NAMES: &'static [(&'static str, Tile)] =
+        &[("16", Tile { side: 16, rows: 16 }), ("32", Tile { side: 32, rows: 8 })];
+}
+
+impl Tile {
+    /// Elements of shared memory from one row of the tile to the next.
+    fn pitch(self) -> u32 {
+        self.side + 1
+    }
+
+    /// The first row of each pass of its threads.
+    fn passes(self) -> impl Iterator<Item = u32> {
+        (0..self.side).step_by(self.rows as usize)
+    }
+}
 
 /// A matrix and its transposed on the device.
 #[derive(Clone, Copy)]
@@ -70,24 +96,26 @@ struct Transposition {
     output: Array<f32>,
     width: u32,
     height: u32,
+    tile: Tile,
 }
 
 /// `input` has rows of `width` elements.
 fn transpose(
     gpu: &mut Gpu,
     variant: Variant,
+    tile: Tile,
     input: &[f32],
     width: u32,
 ) -> Result<Array<f32>, WorkloadError> {
     let height = input.len() as u32 / width;
     let output = gpu.zeros(input.len() as u64);
-    let matrix = Transposition { input: gpu.upload(input), output, width, height };
+    let matrix = Transposition { input: gpu.upload(input), output, width, height, tile };
     let (name, registers_per_thread, shared_bytes) = match variant {
         Variant::Naive => ("transposeNaive", 18, 0),
-        Variant::Tiled => ("transposeNoBankConflicts", 24, TILE * PITCH * 4),
+        Variant::Tiled => ("transposeNoBankConflicts", 24, tile.side * tile.pitch() * 4),
     };
-    let grid = [width.div_ceil(TILE), height.div_ceil(TILE), 1];
-    let block = [TILE, ROWS, 1];
+    let grid = [width.div_ceil(tile.side), height.div_ceil(tile.side), 1];
+    let block = [tile.side, tile.rows, 1];
     let launch = Launch { name, grid, block, registers_per_thread, shared_bytes };
     match variant {
         Variant::Naive => gpu.launch(&launch, async |w| matrix.naive(w)),
@@ -98,10 +126,10 @@ fn transpose(
 
 impl Transposition {
     fn naive(&self, w: &Warp) {
-        let x = w.block_x().mad(TILE, w.thread_x());
-        let y = w.block_y().mad(TILE, w.thread_y());
+        let x = w.block_x().mad(self.tile.side, w.thread_x());
+        let y = w.block_y().mad(self.tile.side, w.thread_y());
         let to = self.output.at(x.mad(self.height, y));
-        for j in (0..TILE).step_by(ROWS as usize) {
+        for j in self.tile.passes() {
             let row = y + j;
             w.predicated(x.lt(self.width) & row.lt(self.height), || {
                 to.offset(j).store(self.input.load(row.mad(self.width, x)));
@@ -110,20 +138,21 @@ impl Transposition {
     }
 
     async fn tiled(&self, w: &Warp) {
-        let tile = w.shared::<f32>(TILE * PITCH);
+        let (side, pitch) = (self.tile.side, self.tile.pitch());
+        let tile = w.shared::<f32>(side * pitch);
         let (column, line) = (w.thread_x(), w.thread_y());
-        let (x, y) = (w.block_x().mad(TILE, column), w.block_y().mad(TILE, line));
-        let to = tile.at(line.mad(PITCH, column));
-        for j in (0..TILE).step_by(ROWS as usize) {
+        let (x, y) = (w.block_x().mad(side, column), w.block_y().mad(side, line));
+        let to = tile.at(line.mad(pitch, column));
+        for j in self.tile.passes() {
             let row = y + j;
             w.predicated(x.lt(self.width) & row.lt(self.height), || {
-                to.offset(j * PITCH).store(self.input.load(row.mad(self.width, x)));
+                to.offset(j * pitch).store(self.input.load(row.mad(self.width, x)));
             });
         }
         w.barrier().await;
-        let (x, y) = (w.block_y().mad(TILE, column), w.block_x().mad(TILE, line));
-        let from = tile.at(column.mad(PITCH, line));
-        for j in (0..TILE).step_by(ROWS as usize) {
+        let (x, y) = (w.block_y().mad(side, column), w.block_x().mad(side, line));
+        let from = tile.at(column.mad(pitch, line));
+        for j in self.tile.passes() {
             let row = y + j;
             w.predicated(x.lt(self.height) & row.lt(self.width), || {
                 self.output.store(row.mad(self.height, x), from.offset(j).load());
@@ -136,6 +165,7 @@ impl Transposition {
 mod tests {
     use super::super::testing::*;
     use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
 
     fn numbered(width: u32, height: u32) -> Vec<f32> {
         (0..width * height).map(|i| i as f32).collect()
@@ -148,12 +178,13 @@ mod tests {
             let (columns, rows) = (width as usize, height as usize);
             let expected: Vec<f32> =
                 (0..columns * rows).map(|i| input[i % rows * columns + i / rows]).collect();
-            for &(name, variant) in Variant::NAMES {
+            let cases = Variant::NAMES.iter().flat_map(|v| Tile::NAMES.iter().map(move |t| (v, t)));
+            for (&(name, variant), &(side, tile)) in cases {
                 let run = run(|gpu| {
-                    let output = transpose(gpu, variant, &input, width)?;
+                    let output = transpose(gpu, variant, tile, &input, width)?;
                     Ok((gpu.download(output), output.range()))
                 });
-                let context = format!("{name} {width} × {height}");
+                let context = format!("{name} {width} × {height} in tiles of {side}");
                 assert_eq!(run.result.0, expected, "{context}");
                 let mut stores = run.accesses(Kind::Store);
                 stores.sort_unstable();
@@ -164,13 +195,16 @@ mod tests {
         }
     }
 
+    const LARGE: Tile = Tile { side: 32, rows: 8 };
+    const SMALL: Tile = Tile { side: 16, rows: 16 };
+
     /// Lines of 128 bytes and banks of 4 bytes that each full-warp access of `space` and `kind` touches.
-    fn spread(variant: Variant, space: Space, kind: Kind) -> Vec<(usize, usize)> {
-        let run = run(|gpu| transpose(gpu, variant, &numbered(64, 64), 64));
+    fn spread(variant: Variant, tile: Tile, space: Space, kind: Kind) -> Vec<(usize, usize)> {
+        let run = run(|gpu| transpose(gpu, variant, tile, &numbered(64, 64), 64));
         let executed = run.warp(3);
         let accesses = executed.iter().filter(|(i, _)| i.kind == kind && i.space == space);
         let distinct = |addresses: &[u64], of: fn(u64) -> u64| {
-            addresses.iter().map(|&a| of(a)).collect::<std::collections::BTreeSet<_>>().len()
+            addresses.iter().map(|&a| of(a)).collect::<BTreeSet<_>>().len()
         };
         accesses
             .map(|(_, record)| {
@@ -182,14 +216,33 @@ mod tests {
 
     #[test]
     fn naive_stores_go_to_32_lines_and_tiled_ones_to_one_without_bank_conflicts() {
-        assert_eq!(spread(Variant::Naive, Space::Global, Kind::Load), [(1, 32); 4]);
-        assert_eq!(spread(Variant::Naive, Space::Global, Kind::Store), [(32, 1); 4]);
-        assert_eq!(spread(Variant::Tiled, Space::Global, Kind::Load), [(1, 32); 4]);
-        assert_eq!(spread(Variant::Tiled, Space::Global, Kind::Store), [(1, 32); 4]);
+        assert_eq!(spread(Variant::Naive, LARGE, Space::Global, Kind::Load), [(1, 32); 4]);
+        assert_eq!(spread(Variant::Naive, LARGE, Space::Global, Kind::Store), [(32, 1); 4]);
+        assert_eq!(spread(Variant::Tiled, LARGE, Space::Global, Kind::Load), [(1, 32); 4]);
+        assert_eq!(spread(Variant::Tiled, LARGE, Space::Global, Kind::Store), [(1, 32); 4]);
         for kind in [Kind::Store, Kind::Load] {
-            let banks = spread(Variant::Tiled, Space::Shared, kind);
+            let banks = spread(Variant::Tiled, LARGE, Space::Shared, kind);
             assert!(banks.iter().all(|&(_, banks)| banks == 32), "{banks:?}");
             assert_eq!(banks.len(), 4);
+        }
+    }
+
+    #[test]
+    fn two_ctas_share_each_line_where_tiles_have_16_columns() {
+        for (tile, sharing) in [(LARGE, 1), (SMALL, 2)] {
+            let run = run(|gpu| transpose(gpu, Variant::Tiled, tile, &numbered(64, 64), 64));
+            let mut readers = BTreeMap::<u64, BTreeSet<usize>>::new();
+            visit_records(run.trace(), |_, warp, instruction, record| {
+                if instruction.kind == Kind::Load && instruction.space == Space::Global {
+                    let lines = record.active_addresses().iter().map(|address| address / 128);
+                    // Of either tile a CTA has eight warps.
+                    for line in lines {
+                        readers.entry(line).or_default().insert(warp / 8);
+                    }
+                }
+            });
+            assert_eq!(readers.len(), 64 * 64 * 4 / 128);
+            assert!(readers.values().all(|ctas| ctas.len() == sharing), "{readers:?}");
         }
     }
 }
