@@ -248,11 +248,11 @@ impl Lsu {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Machine;
+    use crate::machine::load;
 
     #[test]
     fn the_longest_queues_take_no_memory_before_they_are_used() {
-        let mut config = Machine::preset("v100").unwrap().sm;
+        let mut config = load("v100", &[]).unwrap().sm;
         (config.schedulers, config.lsu_queue) = (64, 65_536);
         let lsu = Lsu::new(&config);
         assert_eq!(lsu.entries.capacity(), 0);
