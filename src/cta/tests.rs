@@ -118,7 +118,7 @@ fn another_first_sm_moves_every_cta_on_by_as_many() {
         let back = |(sm, kernel, cta)| ((sm + 3 - first) % 3, kernel, cta);
         started.into_iter().map(back).collect::<Vec<Started>>()
     };
-    assert_eq!(run(0), [(0, 0, 0), (1, 0, 1), (2, 0, 2), (1, 0, 3), (2, 0, 4), (0, 0, 5)]);
+    assert_eq!(run(0), [(0, 0, 0), (1, 0, 1), (2, 0, 2), (1, 0, 3), (0, 0, 4), (1, 0, 5)]);
     assert_eq!([run(1), run(2)], [run(0), run(0)]);
 }
 
