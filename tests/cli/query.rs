@@ -215,8 +215,13 @@ fn python_reads_what_we_write() {
     };
     run(include_str!("../python/readers.py"));
     let scripts = blocks("docs/analysis.md", "python");
-    assert!(scripts.len() >= 3);
-    for script in scripts {
+    let (checks, reads): (Vec<_>, Vec<_>) =
+        scripts.into_iter().partition(|script| script.contains("zlib"));
+    assert!(reads.len() >= 3 && checks.len() == 1);
+    for script in reads {
         assert!(run(&script).contains("fr-fcfs"), "{script}");
     }
+    assert_eq!(run(&checks[0]), "[]\n", "every table is whole");
+    super::damaged::flip(&bench.path("results/kernels.parquet"));
+    assert_eq!(run(&checks[0]), "['results/kernels.parquet']\n");
 }
