@@ -3,7 +3,6 @@
 
 mod calrs;
 mod li;
-mod micro;
 mod owl;
 mod warped_mc;
 
