@@ -19,6 +19,7 @@ pub fn machine(overrides: &[&str]) -> crate::machine::Machine {
         "dram.channels=2",
         "l1.cache.index=linear",
         "llc.cache.write_allocate=fetch-on-write",
+        "llc.port_bytes=0",
     ];
     let overrides: Vec<String> = small.iter().chain(overrides).map(|&o| o.to_owned()).collect();
     crate::machine::load("li2015", &overrides).unwrap()

@@ -37,6 +37,12 @@ impl Geometry {
         }
     }
 
+    /// Bytes of a sector.
+    #[inline]
+    pub fn sector_bytes(&self) -> u32 {
+        1 << self.sector_shift
+    }
+
     /// Number of the line that holds `address`.
     #[inline]
     pub fn line(&self, address: u64) -> u64 {

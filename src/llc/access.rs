@@ -64,7 +64,7 @@ impl Slice {
     /// An atomic's lanes at one address have their turns one after the other.
     pub(super) fn hold_for_atomic(&mut self, request: &Request, cycle: u64) {
         let busy = u64::from(self.rules.atomic_cycles) * u64::from(request.serial);
-        self.tags_free = cycle + busy.max(1);
+        self.tags_free = self.tags_free.max(cycle + busy.max(1));
     }
 
     fn read(
@@ -92,6 +92,7 @@ impl Slice {
             self.answered(request, now, ctx);
             self.sample(request, true, now, ctx);
             self.hit(id, now);
+            self.hold_data_port(self.geometry.sector_bytes(), now);
             return Ok(());
         }
         match self.mshr.merge(sector, id, ctx.requests) {
@@ -241,8 +242,16 @@ impl Slice {
         Ok(slot)
     }
 
+    /// Data of so many bytes pass the data port: the tags are taken meanwhile (GPGPU-Sim,
+    /// baseline_cache::bandwidth_management).
+    fn hold_data_port(&mut self, bytes: u32, now: Ticks) {
+        let busy = self.port_cycles(bytes);
+        self.tags_free = self.tags_free.max(self.clock.cycle_of(now) + busy);
+    }
+
     fn write_back(&mut self, address: u64, dirty: u8, now: Ticks, ctx: &mut Context) {
         self.result.cache.writebacks += 1;
+        self.hold_data_port(dirty.count_ones() * self.geometry.sector_bytes(), now);
         let request = Request {
             sectors: dirty,
             ..Request::of_slice(address, RequestKind::Writeback, self.index)
@@ -264,7 +273,8 @@ impl Slice {
         let present = slot.map(|slot| self.tags.present(slot) & sectors == sectors);
         let keeps = self.rules.write == WritePolicy::WriteBack;
         let is_present = present == Some(true);
-        if self.rules.write_allocate == WriteAllocate::SendAndFetch && !is_present {
+        let is_there = slot.is_some_and(|slot| self.tags.holds(slot, part, ALL_BYTES));
+        if self.rules.write_allocate == WriteAllocate::SendAndFetch && !is_there {
             return self.send_and_fetch(id, request, slot, now, ctx);
         }
         let place = match slot {
@@ -293,6 +303,9 @@ impl Slice {
                 .for_each(|sector| self.tags.write(place, sector, request.bytes, keeps));
             self.tags.touch(place);
             self.use_line(place);
+        }
+        if is_present {
+            self.hold_data_port(self.bytes_of(request), now);
         }
         match present {
             Some(true) => self.result.cache.write_hits += 1,
@@ -338,6 +351,12 @@ impl Slice {
         let id = ctx.requests.add(fetch, now);
         self.mshr.merge(self.geometry.sector(store.address), id, ctx.requests);
         self.tell_merge(id, &fetch, now, ctx);
+    }
+
+    /// Bytes of a store.
+    fn bytes_of(&self, store: &Request) -> u32 {
+        let of_sector = store.bytes.count_ones() * self.geometry.sector_bytes() / u32::BITS;
+        of_sector * store.sectors.count_ones()
     }
 
     /// Whether a store leaves part of a sector to be fetched at once.

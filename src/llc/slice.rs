@@ -50,14 +50,17 @@ pub struct Slice {
     pub(super) blocked: bool,
     /// What fills have brought and not all who wait for it have been sent.
     pub(super) answers: Answers,
+    /// When the next reply may enter the network.
+    reply_free: Ticks,
     /// The fill at the head of its port waits for room on the way to DRAM.
     fill_waits: bool,
     pub(super) index: u16,
     pub(super) rules: Rules,
     /// From the tags to the reply port.
     pub(super) hits: DelayLine,
-    /// The tags are taken until this cycle (atomics).
+    /// The tags are taken until this cycle (atomics, data of several cycles), and the fill port.
     pub(super) tags_free: u64,
+    fill_free: u64,
     /// What the next request at the tags waits for, and since when.
     waiting: Option<(Wait, u64)>,
     /// What waits for the way to DRAM, where merges are told of; else it waits in its port.
@@ -93,6 +96,7 @@ pub(super) struct Rules {
     /// LLC cycles from the tags to the reply port, and of an atomic at the tags.
     pub latency: u32,
     pub atomic_cycles: u32,
+    pub port_bytes: u32,
     pub reply_order: ReplyOrder,
     pub read_allocate: ReadAllocate,
     pub write: WritePolicy,
@@ -137,6 +141,7 @@ impl Slice {
             queued: 0,
             blocked: false,
             answers: Answers::new(config.cache.mshr_entries),
+            reply_free: Ticks(0),
             fill_waits: false,
             index: index as u16,
             rules: Rules {
@@ -144,6 +149,7 @@ impl Slice {
                 perfect: false,
                 latency: if config.enabled { config.latency } else { 0 },
                 atomic_cycles: config.atomic_cycles,
+                port_bytes: config.port_bytes,
                 reply_order: config.reply_order,
                 read_allocate: config.cache.read_allocate,
                 write: config.cache.write,
@@ -151,6 +157,7 @@ impl Slice {
             },
             hits: DelayLine::new(),
             tags_free: 0,
+            fill_free: 0,
             waiting: None,
             path: MergePath::new(machine, needs).map(Box::new),
             results: VecDeque::new(),
@@ -192,7 +199,7 @@ impl Slice {
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) {
         let now = self.clock.at(cycle);
         self.arrive(cycle, now, ctx);
-        self.fill(now, ctx);
+        self.fill(cycle, now, ctx);
         self.reply(now, ctx);
         self.send_results(now, ctx);
         self.serve(cycle, now, ctx);
@@ -203,12 +210,18 @@ impl Slice {
 
     /// Takes at most one fill from DRAM, whether or not the last one is answered (GPGPU-Sim,
     /// memory_sub_partition::cache_cycle). Without a cache it waits for that: nothing holds it but its port.
-    fn fill(&mut self, now: Ticks, ctx: &mut Context) {
+    fn fill(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
+        if self.fill_free > cycle {
+            return;
+        }
         let Some(id) = ctx.fabric.ready(self.ports.fills, now) else { return };
         if ctx.requests.get(id).kind == RequestKind::Prefetch {
             self.fill_prefetch(id, now, ctx);
         } else if self.rules.cached {
             self.fill_waits = self.fill_line(id, now, ctx).is_err();
+            if !self.fill_waits {
+                self.fill_free = cycle + self.port_cycles(self.geometry.sector_bytes());
+            }
         } else if self.answers.is_empty() {
             self.pass_back(id, now, ctx);
         }
@@ -312,9 +325,12 @@ impl Slice {
         }
     }
 
-    fn send_reply(&self, id: RequestId, now: Ticks, ctx: &mut Context) {
+    /// Puts a reply into the reply queue, which one a cycle leaves for the network (GPGPU-Sim, gpgpu_sim::cycle).
+    fn send_reply(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         ctx.requests.stamps_mut(id).replied = now;
-        ctx.fabric.push(self.ports.replies, id, now);
+        let leaves = now.max(self.reply_free);
+        self.reply_free = Ticks(leaves.0 + self.clock.period());
+        ctx.fabric.push(self.ports.replies, id, leaves);
     }
 
     /// The next request of the queue has its turn at the tags.
@@ -340,6 +356,14 @@ impl Slice {
                 self.end_wait(cycle);
             }
             Err(reason) => self.wait(Wait::Fail(reason), cycle, ctx),
+        }
+    }
+
+    /// Cycles in which so many bytes pass a port.
+    pub(super) fn port_cycles(&self, bytes: u32) -> u64 {
+        match self.rules.port_bytes {
+            0 => 1,
+            port => bytes.div_ceil(port).max(1).into(),
         }
     }
 
@@ -455,7 +479,7 @@ impl Slice {
         if arrived.is_none_or(|id| self.queue.accepts(ctx.requests.get(id))) {
             next = next.min(self.arriving.due());
         }
-        let fill = ctx.fabric.head_ready(self.ports.fills);
+        let fill = ctx.fabric.head_ready(self.ports.fills).max(self.clock.at(self.fill_free));
         let waits = self.fill_waits && !sent || !self.rules.cached && !self.answers.is_empty();
         if fill > now || !waits {
             next = next.min(fill);

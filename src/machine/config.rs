@@ -347,6 +347,10 @@ pub struct Llc {
     pub input_latency: u32,
     /// LLC cycles from the tags to the data on a hit.
     pub latency: u32,
+    /// Bytes that pass a slice's data port in an LLC cycle, and its fill port: data that take several hold it for as
+    /// many; 0 = no limit.
+    #[serde(default)]
+    pub port_bytes: u32,
     /// Replies that wait for the network.
     pub reply_queue: u32,
     /// Which replies have the last room of that queue.

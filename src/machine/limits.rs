@@ -78,6 +78,7 @@ pub(super) const LIMITS: &[(&str, u32, u32)] = &[
     ("llc.arrivals_per_cycle", 0, ENTRIES),
     ("llc.input_latency", 0, CYCLES),
     ("llc.latency", 0, CYCLES),
+    ("llc.port_bytes", 0, 4096),
     ("llc.reply_queue", 1, ENTRIES),
     ("llc.to_dram_latency", 0, CYCLES),
     ("llc.to_dram_queue", 1, ENTRIES),

@@ -144,6 +144,7 @@ const CHANGES: &[Change] = &[
     within("clocks.llc_mhz=350", "llc.arrivals_per_cycle=0"),
     change("llc.input_latency=60"),
     change("llc.latency=20"),
+    change("llc.port_bytes=8"),
     within("network.flit_bytes=1 network.input_buffer=1", "llc.reply_queue=1"),
     within(
         "network.flit_bytes=1 network.input_buffer=1 llc.reply_queue=1",

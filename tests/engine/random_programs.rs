@@ -202,6 +202,7 @@ const SHAPES: &[&[&str]] = &[
     &["llc.arrivals_per_cycle=0", "llc.arrivals_per_cycle=2"],
     &["llc.reply_order=hits-first", "llc.reply_order=fills-first"],
     &["llc.latency=0", "llc.latency=5"],
+    &["llc.port_bytes=0", "llc.port_bytes=8"],
     &["llc.atomic_cycles=0", "llc.atomic_cycles=3"],
     &["llc.cache.mshr_entries=1", "llc.cache.mshr_entries=3"],
     &["llc.cache.mshr_merges=1", "llc.cache.mshr_merges=2"],

@@ -62,7 +62,7 @@ fn send_and_fetch_sends_a_store_that_misses_and_reads_its_line() {
     let outcome = run(&sends_and_fetches(&[]), &[ask(0, WRITE, 0), ask(10, READ, 0)]);
     assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (FETCH, 0)], "whatever it covers");
     assert_eq!(outcome.cycle(0), ARRIVE + 3, "the store does not wait for it");
-    assert_eq!(outcome.cycle(1), ARRIVE + 2 + DRAM, "the read joins it");
+    assert_eq!(outcome.cycle(1), ARRIVE + 1 + DRAM, "the read joins it");
     let cache = &outcome.result.cache;
     assert_eq!((cache.write_misses, cache.write_fetches, cache.read_pending_hits), (1, 1, 1));
 }
