@@ -157,8 +157,12 @@ fn with_one_more(bytes: &[u8], kernel: &warpmem_trace::Kernel) -> Vec<u8> {
     let footer = bytes.len() - FOOTER;
     let word = |at: usize| u32::from_le_bytes(bytes[footer + at..][..4].try_into().unwrap());
     let start = word(0) as usize;
+    let mut stored = &bytes[start..footer];
     let mut index = Vec::new();
-    flate2::read::DeflateDecoder::new(&bytes[start..footer]).read_to_end(&mut index).unwrap();
+    match word(20) {
+        0 => flate2::read::DeflateDecoder::new(stored).read_to_end(&mut index).unwrap(),
+        _ => zstd::Decoder::new(&mut stored).unwrap().read_to_end(&mut index).unwrap(),
+    };
     let counts = |more| {
         let threads = kernel.thread_instructions + more;
         coded(&[kernel.warps, kernel.records, kernel.warp_instructions, threads])
@@ -171,7 +175,7 @@ fn with_one_more(bytes: &[u8], kernel: &warpmem_trace::Kernel) -> Vec<u8> {
     encoder.write_all(&index).unwrap();
     let stored = encoder.finish().unwrap();
     let mut end = u64::from(word(0)).to_le_bytes().to_vec();
-    for number in [stored.len() as u32, index.len() as u32, crc32fast::hash(&stored), word(20)] {
+    for number in [stored.len() as u32, index.len() as u32, crc32fast::hash(&stored), 0] {
         end.extend(number.to_le_bytes());
     }
     let crc = crc32fast::hash(&end);
