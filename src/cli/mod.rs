@@ -61,8 +61,8 @@ Examples:
 Exit status:
   0    done
   1    a failure of the program itself: please report it
-  2    bad usage or bad input, or an output that cannot be written, standard output that is full or closed included; a
-       reader that goes away (`| head`) is no failure
+  2    bad usage or bad input, or an output that cannot be written, as standard output
+       that is full or closed; a reader that goes away (`| head`) is no failure
   130  interrupted; what had been finished is kept";
 
 #[derive(Debug, Subcommand)]
