@@ -101,8 +101,8 @@ struct Places {
 
 const AFTER_HELP: &str = "\
 A DRAM scheduler FR-FCFS is the machine's own, FIFO is `fcfs` with a queue of 2 requests, as Accel-Sim has it.
-Runs without a trace or a machine are left out and named. A trace with other kernels than the reference's, by
-name or thread instructions, and a machine that is not the log's are errors.
+Runs without a trace or a machine are left out and named. Errors are a trace with other kernels
+than the reference's, by name or thread instructions, and a machine that is not the log's.
 
 Examples:
   warpmem correlate results.json --cache imported/
