@@ -152,7 +152,7 @@ fn tables_without_checksums_are_read_with_a_note() {
     let runs = warpmem_analysis::read_table(&path).unwrap().collect().unwrap();
     warpmem_analysis::write_parquet(&runs, &path).unwrap();
     let other = bench.run(&query);
-    assert_eq!((other.status, other.stdout), (ran.status, ran.stdout));
+    assert_eq!((other.status, &other.stdout), (ran.status, &ran.stdout));
     assert!(other.stderr.starts_with("note: results/runs.parquet has no checksum"), "{other:?}");
 }
 
