@@ -164,6 +164,8 @@ struct NaiveLine {
     number: u64,
     dirty: u8,
     pending: u8,
+    /// Sectors that were filled or written.
+    present: u8,
     valid: [u32; 4],
 }
 
@@ -197,7 +199,7 @@ impl Naive {
             let old = set.remove(at);
             Some((old.number, old.dirty))
         };
-        set.push(NaiveLine { number: line, dirty: 0, pending: 0, valid: [0; 4] });
+        set.push(NaiveLine { number: line, dirty: 0, pending: 0, present: 0, valid: [0; 4] });
         Some(leaving)
     }
 }
@@ -252,16 +254,24 @@ proptest! {
                 Action::Fill => {
                     tags.fill(place, sector);
                     model.pending &= !(1 << sector);
+                    model.present |= 1 << sector;
                     model.valid[at] = ALL_BYTES;
                 }
                 Action::Write(bytes, dirty) => {
                     tags.write(place, sector, bytes, dirty);
+                    model.present |= 1 << sector;
                     model.valid[at] |= bytes;
                     model.dirty |= u8::from(dirty) << sector;
                 }
                 Action::Drop => {
                     tags.drop_sector(place, sector);
+                    model.present &= !(1 << sector);
                     model.valid[at] = 0;
+                    if model.present | model.pending | model.dirty == 0 {
+                        naive.set(line).retain(|other| other.number != line);
+                        prop_assert_eq!(tags.find(line), None);
+                        continue;
+                    }
                 }
             }
             for byte in 0..32 {
