@@ -237,6 +237,9 @@ impl Lsu {
             None => {
                 let next = |lane: &Lane| lane.next(&self.entries);
                 let next = self.lanes.iter().map(next).min().unwrap_or(u64::MAX);
+                if next == u64::MAX {
+                    return next;
+                }
                 let ahead = u64::from(self.pipe.takes_ahead());
                 next.max(self.busy_until).saturating_sub(ahead)
             }
@@ -256,5 +259,11 @@ mod tests {
         (config.schedulers, config.lsu_queue) = (64, 65_536);
         let lsu = Lsu::new(&config);
         assert_eq!(lsu.entries.capacity(), 0);
+    }
+
+    #[test]
+    fn a_unit_without_instructions_asks_for_no_cycle() {
+        let lsu = Lsu::new(&load("v100", &[]).unwrap().sm);
+        assert_eq!(lsu.next(5), u64::MAX);
     }
 }

@@ -78,7 +78,7 @@ fn commands_refuse_damaged_tables_by_name() {
     let cases: [(&str, &[&str]); 5] = [
         ("runs", &["query", "results", "SELECT cycles FROM runs"]),
         ("runs", &["report", "results"]),
-        ("loads", &["report", "results"]),
+        ("loads", &["query", "results", "SELECT count(*) AS n FROM loads"]),
         ("histograms", &["query", "results", "SELECT count(*) AS n FROM histograms"]),
         ("kernels", &["query", "results", "--tables"]),
     ];

@@ -4,6 +4,7 @@ use super::*;
 use crate::dram::request::CommandKind;
 use crate::dram::standard::Standard;
 use crate::machine;
+use crate::record::ResultsError;
 
 fn dram() -> Dram {
     let mut dram = machine::load("li2015", &[]).unwrap().dram;
@@ -148,7 +149,7 @@ fn other_files_are_no_logs() {
     let dir = tempfile::tempdir().unwrap();
     let open = |name: &str| CommandLogReader::open(&dir.path().join(name)).err().unwrap();
     assert!(matches!(open("absent.csv"), LogError::Io { .. }));
-    assert!(matches!(open("absent.parquet"), LogError::Io { .. }));
+    assert!(matches!(open("absent.parquet"), LogError::Table(ResultsError::Io { .. })));
     std::fs::write(dir.path().join("x.parquet"), "not Parquet").unwrap();
     assert!(matches!(open("x.parquet"), LogError::Parquet { .. }));
     std::fs::write(dir.path().join("x.csv"), "").unwrap();

@@ -407,9 +407,9 @@ fn impossible_maps_are_refused() {
         32,
         "`llc.slices_per_channel` = 32 is not valid: expected at most one per bank",
     );
-    let many = "row:13 bank:4 column:3 channel:8 column:3 burst:5";
-    let many = Dram { channels: 256, ..with_map(many) };
-    refused(&many, 8, "`dram.channels` = 256 is not valid: expected at most 2^10 slices in all");
+    let many = "row:13 bank:4 column:3 channel:14 column:3 burst:5";
+    let many = Dram { channels: 16384, ..with_map(many) };
+    refused(&many, 8, "`dram.channels` = 16384 is not valid: expected at most 2^16 slices in all");
     refused(&Dram { channels: 4097, ..gddr5() }, 16, "expected at most 2^16 slices in all");
 }
 
