@@ -92,7 +92,7 @@ impl Slice {
             self.answered(request, now, ctx);
             self.sample(request, true, now, ctx);
             self.hit(id, now);
-            self.hold_data_port(self.geometry.sector_bytes(), now);
+            self.hold_data_port(self.geometry.sector_bytes());
             return Ok(());
         }
         match self.mshr.merge(sector, id, ctx.requests) {
@@ -242,16 +242,15 @@ impl Slice {
         Ok(slot)
     }
 
-    /// Data of so many bytes pass the data port: the tags are taken meanwhile (GPGPU-Sim,
-    /// baseline_cache::bandwidth_management).
-    fn hold_data_port(&mut self, bytes: u32, now: Ticks) {
-        let busy = self.port_cycles(bytes);
-        self.tags_free = self.tags_free.max(self.clock.cycle_of(now) + busy);
+    /// Data of so many bytes pass the data port for the request at the tags, which are taken meanwhile (GPGPU-Sim,
+    /// baseline_cache::bandwidth_management; a fill has a port of its own, whatever it displaces).
+    fn hold_data_port(&mut self, bytes: u32) {
+        self.port_busy = self.port_busy.max(self.port_cycles(bytes));
     }
 
     fn write_back(&mut self, address: u64, dirty: u8, now: Ticks, ctx: &mut Context) {
         self.result.cache.writebacks += 1;
-        self.hold_data_port(dirty.count_ones() * self.geometry.sector_bytes(), now);
+        self.hold_data_port(dirty.count_ones() * self.geometry.sector_bytes());
         let request = Request {
             sectors: dirty,
             ..Request::of_slice(address, RequestKind::Writeback, self.index)
@@ -305,7 +304,7 @@ impl Slice {
             self.use_line(place);
         }
         if is_present {
-            self.hold_data_port(self.bytes_of(request), now);
+            self.hold_data_port(self.bytes_of(request));
         }
         match present {
             Some(true) => self.result.cache.write_hits += 1,

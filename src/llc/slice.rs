@@ -61,6 +61,8 @@ pub struct Slice {
     /// The tags are taken until this cycle (atomics, data of several cycles), and the fill port.
     pub(super) tags_free: u64,
     fill_free: u64,
+    /// Cycles for which the request at the tags has the data port.
+    pub(super) port_busy: u64,
     /// What the next request at the tags waits for, and since when.
     waiting: Option<(Wait, u64)>,
     /// What waits for the way to DRAM, where merges are told of; else it waits in its port.
@@ -158,6 +160,7 @@ impl Slice {
             hits: DelayLine::new(),
             tags_free: 0,
             fill_free: 0,
+            port_busy: 0,
             waiting: None,
             path: MergePath::new(machine, needs).map(Box::new),
             results: VecDeque::new(),
@@ -347,8 +350,10 @@ impl Slice {
         stamps.llc_served = now;
         let waited = now.since(stamps.llc_arrived);
         let field = ctx.requests.get(id).critical_field;
+        self.port_busy = 1;
         match self.access(id, cycle, now, ctx) {
             Ok(()) => {
+                self.tags_free = self.tags_free.max(cycle + self.port_busy);
                 self.queue.pop();
                 self.account.served(cycle, self.queued, field, waited);
                 self.queued -= 1;

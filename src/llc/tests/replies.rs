@@ -113,3 +113,19 @@ fn a_dirty_line_that_leaves_passes_the_data_port_too() {
         "of the first store to that after the miss"
     );
 }
+
+#[test]
+fn a_dirty_line_that_a_fill_displaces_leaves_the_tags_free() {
+    let machine = bare(&[
+        "llc.port_bytes=32",
+        "llc.cache.size_bytes=128",
+        "llc.cache.ways=1",
+        "llc.cache.read_allocate=on-fill",
+    ]);
+    let filled = 10 + ARRIVE + 1 + DRAM;
+    let asks = [ask(0, WRITE, 0), ask(10, READ, 128), ask(filled - ARRIVE, WRITE, 128)];
+    let outcome = run(&machine, &asks);
+    assert_eq!(outcome.traffic(), [(READ, 128), (WRITEBACK, 0)]);
+    assert_eq!(outcome.order, [0, 1, 2]);
+    assert_eq!(outcome.served[2], filled);
+}
