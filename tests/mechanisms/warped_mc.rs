@@ -44,7 +44,7 @@ fn warps_that_are_all_alike_gain_little() {
 /// camp on few channels, of whose hash the paper says nothing: with one, Warped-MC loses nothing and all is faster.
 #[test]
 fn power_of_two_pitches_use_banks_by_the_hash_of_the_paper() {
-    for (name, faster, faster_still) in [("p_gmv", 5.0, 400.0), ("p_sy2", 25.0, 35.0)] {
+    for (name, faster, faster_still) in [("p_gmv", 4.0, 400.0), ("p_sy2", 25.0, 35.0)] {
         let Some(trace) = Mechanism::open(name, "warpedmc2023") else { return };
         let run = |overrides: &[&str], policy| with_scheduler(&trace, overrides, policy);
         let paper = run(&[], "fr-fcfs");
