@@ -98,7 +98,8 @@ fn share_of_peak(machine: &Machine, bytes: u64, core_cycles: u64) -> f64 {
 
 #[test]
 fn a_sequential_stream_comes_near_peak_and_random_reads_are_slower() {
-    let lines = 1 << 13;
+    // Long beside the ends of the two runs: which SM begins moves those by 20 cycles, as much as 5 % of 1 << 12 lines.
+    let lines = 1 << 14;
     let in_order = ["fcfs", "banked-fifo", "sms"];
     for preset in bound_by_dram() {
         for scheduler in schedulers() {
@@ -113,7 +114,7 @@ fn a_sequential_stream_comes_near_peak_and_random_reads_are_slower() {
             // The half is the difference of two runs, which end differently; the peak bounds each run.
             assert!(share_of_peak(&machine, 128 * lines, sequential) < 1.0);
             assert!(share_of_peak(&machine, 64 * lines, cycles(lines / 2)) < 1.0);
-            let random = read_lines(&machine, lines / 4, scattered).core_cycles * 4;
+            let random = read_lines(&machine, lines / 8, scattered).core_cycles * 8;
             assert!(
                 sequential <= random,
                 "{preset}, {scheduler}: {sequential} and {random} cycles"
