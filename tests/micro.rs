@@ -2,11 +2,18 @@
 
 use serde_json::Value;
 use std::path::Path;
+use std::thread;
+use warpmem::correlate::{Figures, KernelFigures};
 use warpmem::engine::{NoProgress, simulate};
 use warpmem::import::{ImportOptions, import_accel_sim};
-use warpmem::machine::load;
+use warpmem::machine::{Machine, load};
 use warpmem::record::Discard;
 use warpmem_trace::Trace;
+
+/// Which SM's burst reaches a slice first decides some of these kernels: the order of the SMs, which no program knows, moves
+/// them by 10 % and more, and runs of the reference itself differ by 12 % (docs/validation.md). What is compared is
+/// therefore the median over orders.
+const ORDERS: u32 = 11;
 
 /// Our cycles over the reference's, less one, of the kernels of a run.
 fn errors(run: &Value, reference: &Path, machine: &str) -> Vec<(String, f64)> {
@@ -14,18 +21,34 @@ fn errors(run: &Value, reference: &Path, machine: &str) -> Vec<(String, f64)> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.wmt");
     import_accel_sim(&list, &path, &ImportOptions::default(), &()).unwrap();
-    let trace = Trace::open(&path).unwrap();
     let machine = load(machine, &[]).unwrap();
-    let result = simulate(&machine, &trace, &mut Discard, &mut NoProgress).unwrap();
+    let orders = machine.first_sms(ORDERS);
+    let mut orders: Vec<Figures> = thread::scope(|scope| {
+        let begin = |first| {
+            let (machine, path) = (&machine, &path);
+            scope.spawn(move || in_order(machine, first, path))
+        };
+        let begun: Vec<_> = orders.into_iter().map(begin).collect();
+        begun.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    let ours = orders.remove(0).over_orders(&orders);
     let launch = run["launch_latency_cycles_per_kernel"].as_f64().unwrap();
-    let kernels = run["kernels"].as_array().unwrap().iter().zip(&result.kernels);
-    let error = |(theirs, ours): (&Value, &warpmem::record::KernelResult)| {
-        let cycles = (ours.end_cycle - ours.start_cycle) as f64;
+    let kernels = run["kernels"].as_array().unwrap().iter().zip(&ours.kernels);
+    let error = |(theirs, ours): (&Value, &KernelFigures)| {
         let theirs_cycles = theirs["gpu_sim_cycle"].as_f64().unwrap() - launch;
         let name = theirs["name"].as_str().unwrap();
-        (format!("{name} on {}", machine.name), cycles / theirs_cycles - 1.0)
+        (format!("{name} on {}", machine.name), ours.cycles as f64 / theirs_cycles - 1.0)
     };
     kernels.map(error).collect()
+}
+
+fn in_order(machine: &Machine, first_sm: u32, path: &Path) -> Figures {
+    let mut machine = machine.clone();
+    machine.run.first_sm = first_sm;
+    let trace = Trace::open(path).unwrap();
+    let result = simulate(&machine, &trace, &mut Discard, &mut NoProgress).unwrap();
+    let kernels = result.kernels.iter().map(KernelFigures::from).collect();
+    Figures { kernels, ..Figures::default() }
 }
 
 #[test]
@@ -47,8 +70,6 @@ fn cycles_of_micro_kernels_are_near_those_of_the_reference() {
     let mean = errors.iter().map(|(_, error)| error.abs()).sum::<f64>() / errors.len() as f64;
     let worst = errors.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).unwrap();
     assert_eq!(errors.len(), 35);
-    // What is aimed at is 4 and 12 %. Which SM's burst reaches a slice first decides some of these kernels: the order of
-    // single cycles moves them by as much as the difference.
-    assert!(mean < 0.045, "mean {mean:.3}: {errors:?}");
-    assert!(worst.1.abs() < 0.16, "{worst:?}");
+    assert!(mean < 0.04, "mean {mean:.4}: {errors:?}");
+    assert!(worst.1.abs() < 0.12, "{worst:?}: {errors:?}");
 }

@@ -207,7 +207,7 @@ impl<'a> Log<'a> {
             return Err(ReferenceError::Log { path: self.path.to_owned(), what });
         };
         let thread_instructions = block.thread_instructions;
-        self.kernels.push(KernelFigures { name, cycles, thread_instructions });
+        self.kernels.push(KernelFigures { name, cycles, range: None, thread_instructions });
         Ok(())
     }
 

@@ -10,6 +10,8 @@ use crate::record::KernelResult;
 pub struct Figures {
     /// Core cycles, without the latency of launches.
     pub cycles: u64,
+    /// The range of the cycles, of which `cycles` are the median, where there are several orders of the SMs.
+    pub range: Option<Range>,
     /// Active lanes of the issued warp instructions.
     pub thread_instructions: Option<u64>,
     pub l1: CacheFigures,
@@ -47,7 +49,16 @@ pub struct KernelFigures {
     pub name: String,
     /// Core cycles, without the latency of the launch.
     pub cycles: u64,
+    /// As that of a run.
+    pub range: Option<Range>,
     pub thread_instructions: Option<u64>,
+}
+
+/// The least and the most of some cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    pub least: u64,
+    pub most: u64,
 }
 
 impl Figures {
@@ -64,6 +75,7 @@ impl Figures {
         let (reads, writes, activations) = (reads?, writes?, activations?);
         Ok(Figures {
             cycles: count(row, "cycles")?,
+            range: None,
             thread_instructions: Some(count(row, "thread_instructions")?),
             l1: CacheFigures::of_row(row, &L1)?,
             l2: CacheFigures::of_row(row, &L2)?,
@@ -77,6 +89,24 @@ impl Figures {
             cpu_seconds: None,
             wall_seconds: None,
         })
+    }
+
+    /// These, with the medians of the cycles over other orders of the SMs and themselves, and their ranges. All others stay
+    /// those of this order.
+    pub fn over_orders(mut self, others: &[Figures]) -> Figures {
+        let cycles = |of: &dyn Fn(&Figures) -> Option<u64>, own| {
+            let mut all: Vec<u64> = others.iter().filter_map(of).chain([own]).collect();
+            all.sort_unstable();
+            let range = Range { least: all[0], most: all[all.len() - 1] };
+            let middle = all[(all.len() - 1) / 2].midpoint(all[all.len() / 2]);
+            (middle, (!others.is_empty()).then_some(range))
+        };
+        (self.cycles, self.range) = cycles(&|other| Some(other.cycles), self.cycles);
+        for (at, kernel) in self.kernels.iter_mut().enumerate() {
+            let of = |other: &Figures| Some(other.kernels.get(at)?.cycles);
+            (kernel.cycles, kernel.range) = cycles(&of, kernel.cycles);
+        }
+        self
     }
 
     /// Takes `latency` cycles of each of `launches` out of the cycles, and out of the time that the data bus
@@ -169,6 +199,7 @@ impl KernelFigures {
         Ok(KernelFigures {
             name: name.to_owned(),
             cycles: count(row, "cycles")?,
+            range: None,
             thread_instructions: Some(count(row, "thread_instructions")?),
         })
     }
@@ -184,6 +215,7 @@ impl From<&KernelResult> for KernelFigures {
         KernelFigures {
             name: kernel.name.clone(),
             cycles: kernel.end_cycle.saturating_sub(kernel.start_cycle),
+            range: None,
             thread_instructions: Some(kernel.thread_instructions),
         }
     }
@@ -264,6 +296,25 @@ mod tests {
 
     fn row_on(machine: &str) -> Map<String, Value> {
         run_row_json(&RunKey::new("t", 1, load(machine, &[]).unwrap(), "", None), &run())
+    }
+
+    #[test]
+    fn over_orders_cycles_are_the_median_and_all_else_stays() {
+        let figures = |cycles, kernel| Figures {
+            cycles,
+            dram_reads: Some(cycles),
+            kernels: vec![KernelFigures { cycles: kernel, ..KernelFigures::default() }],
+            ..Figures::default()
+        };
+        let others = [figures(500, 90), figures(100, 95)];
+        let over = figures(400, 99).over_orders(&others);
+        assert_eq!((over.cycles, over.range), (400, Some(Range { least: 100, most: 500 })));
+        assert_eq!(over.dram_reads, Some(400));
+        let kernel = &over.kernels[0];
+        assert_eq!((kernel.cycles, kernel.range), (95, Some(Range { least: 90, most: 99 })));
+        let two = figures(400, 99).over_orders(&others[..1]);
+        assert_eq!(two.cycles, 450, "between two in the middle");
+        assert_eq!(figures(400, 99).over_orders(&[]), figures(400, 99), "one order has no range");
     }
 
     #[test]

@@ -97,7 +97,12 @@ mod tests {
     use crate::machine::load;
 
     fn kernel(name: &str, instructions: Option<u64>) -> KernelFigures {
-        KernelFigures { name: name.to_owned(), cycles: 1, thread_instructions: instructions }
+        KernelFigures {
+            name: name.to_owned(),
+            cycles: 1,
+            thread_instructions: instructions,
+            ..KernelFigures::default()
+        }
     }
 
     fn of_kernels(kernels: Vec<KernelFigures>) -> ReferenceRun {

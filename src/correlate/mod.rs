@@ -14,7 +14,7 @@ mod statistics;
 mod summary;
 
 pub use error::{NoColumn, ReferenceError};
-pub use figures::{CacheFigures, Figures, KernelFigures};
+pub use figures::{CacheFigures, Figures, KernelFigures, Range};
 pub use identity::Stated;
 pub use metric::{Compared, METRICS, Metric, Unit, metric};
 pub use reference::{FIFO, FR_FCFS, Reference, ReferenceRun};

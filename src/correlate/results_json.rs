@@ -121,6 +121,7 @@ impl From<Kernel> for KernelFigures {
         KernelFigures {
             name: kernel.name.unwrap_or_default(),
             cycles: kernel.gpu_sim_cycle,
+            range: None,
             thread_instructions: kernel.gpu_sim_insn,
         }
     }
@@ -149,6 +150,7 @@ impl Totals {
             kernels,
             cpu_seconds,
             wall_seconds: None,
+            range: None,
         }
     }
 }
@@ -200,6 +202,7 @@ mod tests {
         let kernel = |name: &str, cycles, thread_instructions| KernelFigures {
             name: name.to_owned(),
             cycles,
+            range: None,
             thread_instructions,
         };
         let expected = Figures {
@@ -216,6 +219,7 @@ mod tests {
             kernels: vec![kernel("first", 1000, Some(100)), kernel("second", 2000, None)],
             cpu_seconds: Some(10.43),
             wall_seconds: None,
+            range: None,
         };
         assert_eq!(run.figures, expected);
         let utilization = run.figures.bus_utilization.unwrap();

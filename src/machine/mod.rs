@@ -8,6 +8,7 @@ mod error;
 mod hash;
 mod limits;
 mod load;
+mod orders;
 mod presets;
 mod validate;
 

@@ -1,5 +1,4 @@
-//! The same machine with its SMs counted from another one. SMs are alike, so that nothing changes but the order in which
-//! they are arbitrated for; how far a result moves with it is noise.
+//! Baselines in other orders of their SMs: how far a result moves with it is noise.
 
 use super::{Configuration, Paper};
 use crate::machine::Machine;
@@ -17,22 +16,14 @@ impl Paper {
 
     /// A baseline in every order but its own. `machine` is that of the baseline.
     pub fn reordered(&self, baseline: &Configuration, machine: &Machine) -> Vec<Configuration> {
-        let orders = self.other_orders();
-        let (sms, per_node) = (machine.sm.count, machine.network.sms_per_node);
-        let mut first_sms = vec![machine.run.first_sm];
-        let mut configurations = Vec::new();
-        for order in 1..=orders {
-            // SMs of a node stay together: that they are neighbours is no matter of order.
-            let first = order * sms / (orders + 1) / per_node * per_node;
-            if first_sms.contains(&first) {
-                continue;
-            }
-            first_sms.push(first);
+        let first_sms = machine.first_sms(self.other_orders() + 1);
+        let others = (1..).zip(first_sms.into_iter().skip(1));
+        let reordered = |(order, first)| {
             let mut overrides = baseline.overrides.clone();
             overrides.push(format!("run.first_sm={first}"));
-            configurations.push(Configuration { name: in_order(&baseline.name, order), overrides });
-        }
-        configurations
+            Configuration { name: in_order(&baseline.name, order), overrides }
+        };
+        others.map(reordered).collect()
     }
 
     /// The baseline whose noise is that of results over `base`: itself, the same scheme with other settings, or

@@ -17,7 +17,7 @@ use super::output::print;
 use super::policies::List;
 use super::staged;
 use clap::ValueHint;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use warpmem::correlate::Reference;
 
@@ -46,6 +46,10 @@ pub struct Args {
     /// reference's; one run at a time. A log has wall-clock time alone, which is shown and not compared
     #[arg(long, conflicts_with = "results")]
     speed: bool,
+    /// Run everything with the SMs counted from N others, spread over the machine. Cycles are then the median over these
+    /// orders, with their range: how far an irrelevant order moves a result is its noise
+    #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN, conflicts_with_all = ["results", "speed"])]
+    orders: NonZeroU32,
     /// Print every kernel, too, and what their errors come to; in CSV, instead of every run
     #[arg(long)]
     kernels: bool,
@@ -107,6 +111,7 @@ than the reference's, by name or thread instructions, and a machine that is not 
 Examples:
   warpmem correlate results.json --cache imported/
   warpmem correlate results.json --only spmv,bfs --kernels --set l1.latency=24
+  warpmem correlate results.json --kernels --orders 16
   warpmem correlate results.json --dram-schedulers FR-FCFS --exclude pointer-chase --speed
   warpmem correlate results.json --map SM86_RTX3070=mine.toml --plot cycles.svg --format json
   warpmem correlate run.log --trace traces/kernelslist.g --machine v100";

@@ -83,22 +83,31 @@ pub fn run_all(
             None => runs.push((run, trace)),
         }
     }
-    let ctas = runs.iter().map(|(_, trace)| trace.ctas()).sum();
-    let instructions = runs.iter().map(|(_, trace)| trace.warp_instructions()).sum();
-    let board = Board::new(interrupt, runs.len(), ctas, instructions);
+    let orders = args.orders.get();
+    let first_sms: Vec<Vec<u32>> =
+        runs.iter().map(|(run, _)| run.machine.first_sms(orders)).collect();
+    let in_order = runs.iter().zip(&first_sms);
+    let in_order = in_order.flat_map(|(run, first_sms)| first_sms.iter().map(move |&sm| (run, sm)));
+    let in_order: Vec<(&(Planned, NamedTrace), u32)> = in_order.collect();
+    let ctas = in_order.iter().map(|((_, trace), _)| trace.ctas()).sum();
+    let instructions = in_order.iter().map(|((_, trace), _)| trace.warp_instructions()).sum();
+    let board = Board::new(interrupt, in_order.len(), ctas, instructions);
     let jobs = if args.speed { Some(NonZeroUsize::MIN) } else { args.jobs };
     let jobs = jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.min(runs.len().max(1))).build();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.min(in_order.len().max(1))).build();
     let pool = pool.context("failed to start threads")?;
-    let run = |(run, trace): &(Planned, NamedTrace)| run_one(run, trace, &board);
+    let run =
+        |&((run, trace), first): &(&(Planned, NamedTrace), u32)| run_one(run, trace, first, &board);
     let figures: Vec<anyhow::Result<Figures>> =
-        pool.install(|| runs.par_iter().with_max_len(1).map(run).collect());
+        pool.install(|| in_order.par_iter().with_max_len(1).map(run).collect());
     let was_broken_off = board.is_stopped();
     let summary = board.finish();
-    let all = figures.len();
+    let all = runs.len();
+    let mut figures = figures.into_iter();
     let mut outcome = Outcome { comparisons: Vec::new(), refused, failure: None };
-    for ((run, _), figures) in runs.into_iter().zip(figures) {
-        match figures {
+    for ((run, _), first_sms) in runs.into_iter().zip(&first_sms) {
+        let of_run: Vec<anyhow::Result<Figures>> = figures.by_ref().take(first_sms.len()).collect();
+        match over_orders(of_run) {
             Ok(figures) => outcome.comparisons.push(run.beside(figures)),
             Err(error) => outcome.failure = outcome.failure.or(Some(error)),
         }
@@ -114,18 +123,31 @@ pub fn run_all(
     Ok(outcome)
 }
 
+/// What a run is in all its orders, the machine's own first.
+fn over_orders(figures: Vec<anyhow::Result<Figures>>) -> anyhow::Result<Figures> {
+    let mut figures = figures.into_iter();
+    let own = figures.next().context("a run has an order")??;
+    let others: Vec<Figures> = figures.collect::<anyhow::Result<_>>()?;
+    Ok(own.over_orders(&others))
+}
+
 /// What a trace says of its kernels; no cycles.
 fn kernels_of(trace: &Trace) -> Vec<KernelFigures> {
     let kernel = |kernel: &warpmem_trace::Kernel| KernelFigures {
         name: kernel.info.name.clone(),
-        cycles: 0,
         thread_instructions: Some(kernel.thread_instructions),
+        ..KernelFigures::default()
     };
     trace.kernels().iter().map(kernel).collect()
 }
 
 /// Opens the trace anew, so that the time includes all reading of it.
-fn run_one(run: &Planned, trace: &NamedTrace, board: &Board) -> anyhow::Result<Figures> {
+fn run_one(
+    run: &Planned,
+    trace: &NamedTrace,
+    first_sm: u32,
+    board: &Board,
+) -> anyhow::Result<Figures> {
     if board.is_stopped() {
         return Err(RunError::Interrupted.into());
     }
@@ -134,7 +156,9 @@ fn run_one(run: &Planned, trace: &NamedTrace, board: &Board) -> anyhow::Result<F
     let trace = NamedTrace { name: run.trace.clone(), trace: Trace::open(path)? };
     let command =
         run_row::command(path, &run.machine_name, &PolicyOptions::default(), &run.overrides);
-    let cell = Cell::new(&trace, run.machine.clone(), &run.overrides, command)?;
+    let mut machine = run.machine.clone();
+    machine.run.first_sm = first_sm;
+    let cell = Cell::new(&trace, machine, &run.overrides, command)?;
     let result = cell.simulate(&mut Discard, board)?;
     let cpu_seconds = cpu_seconds().zip(begun).map(|(end, begun)| end - begun);
     let kernels = result.kernels.iter().map(KernelFigures::from).collect();

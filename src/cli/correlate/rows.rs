@@ -3,7 +3,7 @@
 use super::super::format;
 use serde_json::{Map, Value, json};
 use warpmem::correlate::{
-    Compared, Comparison, KernelFigures, KernelSummary, METRICS, MetricSummary, Unit, Worst,
+    Compared, Comparison, KernelFigures, KernelSummary, METRICS, MetricSummary, Range, Unit, Worst,
     cycle_summary, kernel_summary, metric_summary, pairs, speed,
 };
 
@@ -56,6 +56,7 @@ fn run_row(run: &Comparison, with_speed: bool) -> Row {
     for metric in &METRICS {
         compared(&mut row, metric.name, metric.unit, run.of(metric));
     }
+    range(&mut row, run.ours.range);
     if with_speed {
         row.insert("cpu_seconds".to_owned(), json!(run.ours.cpu_seconds));
         row.insert("cpu_seconds_reference".to_owned(), json!(run.reference.cpu_seconds));
@@ -77,9 +78,18 @@ fn kernel_rows(run: &Comparison) -> Vec<Row> {
         };
         compared(&mut row, "cycles", Unit::Count, of(cycles, Unit::Count));
         compared(&mut row, "ipc_thread", Unit::Ratio, of(KernelFigures::ipc, Unit::Ratio));
+        range(&mut row, ours.range);
         row
     };
     pairs.enumerate().map(row).collect()
+}
+
+/// `cycles_least`, `cycles_most`, where there are several orders
+fn range(row: &mut Row, range: Option<Range>) {
+    if let Some(Range { least, most }) = range {
+        row.insert("cycles_least".to_owned(), json!(least));
+        row.insert("cycles_most".to_owned(), json!(most));
+    }
 }
 
 /// `NAME`, `NAME_reference`, `NAME_error`

@@ -3,7 +3,7 @@
 use super::super::format::aligned;
 use super::rows::groups;
 use warpmem::correlate::{
-    Compared, Comparison, FEW_ACTIVATIONS, KernelFigures, METRICS, Metric, Unit, Worst,
+    Compared, Comparison, FEW_ACTIVATIONS, KernelFigures, METRICS, Metric, Range, Unit, Worst,
     cycle_summary, kernel_summary, metric, metric_summary, pairs, speed,
 };
 
@@ -29,6 +29,7 @@ const SECTIONS: [(&str, &[&str]); 3] = [
 pub fn text(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
     let mut parts: Vec<String> =
         SECTIONS.iter().map(|(title, metrics)| section(title, metrics, runs)).collect();
+    parts.extend(range_table(runs));
     if kernels {
         parts.push(kernel_table(runs));
         parts.push(kernel_summary_table(runs));
@@ -131,8 +132,34 @@ fn shown_error(unit: Unit, error: f64) -> String {
     }
 }
 
+/// How far the errors of cycles move with the order of the SMs, where there are several.
+fn range_table(runs: &[Comparison]) -> Option<String> {
+    let head = ["", "least", "median", "most"];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    grouped(&mut lines, runs, |lines, run| {
+        let Some(Range { least, most }) = run.ours.range else { return };
+        let errors = [least, run.ours.cycles, most]
+            .map(|cycles| shown_error(Unit::Count, error_of(cycles, run.reference.cycles)));
+        lines.push([format!("  {}", run.trace)].into_iter().chain(errors).collect());
+    });
+    let ranged = runs.iter().any(|run| run.ours.range.is_some());
+    let title =
+        "Errors of cycles over orders of the SMs; all other tables have the median of cycles";
+    ranged.then(|| titled(title, &lines))
+}
+
+fn error_of(ours: u64, reference: u64) -> f64 {
+    ours as f64 / reference as f64 - 1.0
+}
+
 fn kernel_table(runs: &[Comparison]) -> String {
     let mut lines = headings(["cycles", "IPC"].into_iter());
+    let ranged = runs.iter().any(|run| run.ours.range.is_some());
+    if ranged {
+        for (line, heading) in lines.iter_mut().zip(["error over orders", "least … most"]) {
+            line.push(heading.to_owned());
+        }
+    }
     for run in runs {
         lines.push(vec![format!("{} on {}", run.trace, place(run))]);
         let pairs = run.ours.kernels.iter().zip(&run.reference.kernels);
@@ -144,7 +171,13 @@ fn kernel_table(runs: &[Comparison]) -> String {
                 cells(unit, Compared::new(unit, ours, reference))
             };
             let values = [compared(Unit::Count, cycles), compared(Unit::Ratio, ipc)];
-            lines.push([name].into_iter().chain(values.into_iter().flatten()).collect());
+            let range = ours.range.map(|Range { least, most }| {
+                let [least, most] = [least, most].map(|cycles| error_of(cycles, reference.cycles));
+                format!("{:+.1} … {}", least * 100.0, shown_error(Unit::Count, most))
+            });
+            lines.push(
+                [name].into_iter().chain(values.into_iter().flatten()).chain(range).collect(),
+            );
         }
     }
     titled("Kernels", &lines)
@@ -316,10 +349,12 @@ mod tests {
             kernels: vec![KernelFigures {
                 name: "_Z6vecaddPKfS0_Pfi".to_owned(),
                 cycles: cycles / 2,
+                range: None,
                 thread_instructions: Some(100_000),
             }],
             cpu_seconds: Some(misses as f64 / 1000.0),
             wall_seconds: None,
+            range: None,
         };
         Comparison {
             trace: trace.to_owned(),
@@ -342,6 +377,21 @@ mod tests {
             run("spmv", "v100", FIFO, 3300, 2000),
         ];
         insta::assert_snapshot!(text(&runs, true, true));
+    }
+
+    #[test]
+    fn a_comparison_over_orders() {
+        let mut run = run("spmv", "v100", FR_FCFS, 1100, 1000);
+        run.ours.range = Some(Range { least: 990, most: 1210 });
+        run.ours.kernels[0].range = Some(Range { least: 500, most: 600 });
+        let text = text(&[run], true, false);
+        let of = |name: &str| text.lines().filter(|line| line.contains(name)).collect::<Vec<_>>();
+        assert_eq!(
+            of("spmv").iter().filter(|line| line.ends_with("-1.0 %  +10.0 %  +21.0 %")).count(),
+            1,
+            "{text}"
+        );
+        assert!(of("_Z6vecadd")[0].ends_with("+0.0 … +20.0 %"), "{text}");
     }
 
     #[test]

@@ -22,6 +22,7 @@ fn kernels_have_their_own_cycles_and_totals_are_those_of_the_last_block() {
     let kernel = |name: &str, cycles, thread_instructions| KernelFigures {
         name: name.to_owned(),
         cycles,
+        range: None,
         thread_instructions: Some(thread_instructions),
     };
     let expected = Figures {
@@ -38,6 +39,7 @@ fn kernels_have_their_own_cycles_and_totals_are_those_of_the_last_block() {
         kernels: vec![kernel("_Z6vecaddPKfS0_Pfi", 1000, 1000), kernel("_Z6secondPf", 4000, 2000)],
         cpu_seconds: None,
         wall_seconds: Some(65.0),
+        range: None,
     };
     assert_eq!(run.figures, expected);
     // The mean of 0.25 and 0.05, of 15000 cycles with launches and 5000 without.
