@@ -106,6 +106,26 @@ fn an_error_is_of_ours_against_the_reference() {
 }
 
 #[test]
+fn over_orders_cycles_are_the_median_of_runs_from_other_first_sms() {
+    let bench = bench();
+    let all = correlate(&bench, &["--orders", "3", "--kernels"]);
+    // 80 SMs in thirds.
+    let mut cycles = ["0", "26", "53"].map(|first| {
+        let row = run(&bench, "small.wmt", &["--set", &format!("run.first_sm={first}")]);
+        row["cycles"].as_u64().unwrap()
+    });
+    cycles.sort_unstable();
+    for row in [&all["runs"][0], &all["kernels"][0]] {
+        let found = ["cycles_least", "cycles", "cycles_most"].map(|key| row[key].as_u64().unwrap());
+        assert_eq!(found, cycles);
+    }
+    let text = bench.output(&["correlate", "r.json", "--orders", "3"]);
+    assert!(text.contains("Errors of cycles over orders of the SMs"), "{text}");
+    let one = correlate(&bench, &[]);
+    assert!(one["runs"][0].get("cycles_least").is_none(), "of one order there is no range");
+}
+
+#[test]
 fn fifo_is_a_queue_of_two_and_is_paired_with_fr_fcfs() {
     let bench = bench();
     let fifo = ["--dram-scheduler", "fcfs(banks=overlap)", "--set", "dram.read_queue=2"];

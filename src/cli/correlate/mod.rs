@@ -46,8 +46,8 @@ pub struct Args {
     /// reference's; one run at a time. A log has wall-clock time alone, which is shown and not compared
     #[arg(long, conflicts_with = "results")]
     speed: bool,
-    /// Run everything with the SMs counted from N others, spread over the machine. Cycles are then the median over these
-    /// orders, with their range: how far an irrelevant order moves a result is its noise
+    /// Orders of the SMs to run everything in: counted from others, spread over the machine. Cycles are then the median
+    /// over these orders, with their range: how far an irrelevant order moves a result is its noise
     #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN, conflicts_with_all = ["results", "speed"])]
     orders: NonZeroU32,
     /// Print every kernel, too, and what their errors come to; in CSV, instead of every run
