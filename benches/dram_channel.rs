@@ -6,10 +6,9 @@
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 use std::ops::ControlFlow;
-use warpmem::dram::AddressMap;
-use warpmem::dram::alone::{Device, Mix, Origin, Outcome, Pattern, Sources, Stream, run};
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::machine::{load, preset_names};
+use warpmem::standalone::dram::{Device, Mix, Origin, Outcome, Pattern, Sources, Stream, run};
 
 /// A stream, and what two simulators made of it.
 struct Class {
@@ -196,7 +195,7 @@ fn address_maps(count: u64) {
     println!("\nns per address mapped");
     for name in preset_names() {
         let machine = load(name, &[]).expect("a preset");
-        let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).expect("a map");
+        let map = machine.address_map().expect("a map");
         let addresses: Vec<u64> = (0..count).map(|n| n * 0x9e37_79b9 % map.capacity()).collect();
         let before = cpu_time();
         for _ in 0..ROUNDS {

@@ -7,17 +7,17 @@
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use warpmem::cta::scheduler::CTA_SCHEDULERS;
 use warpmem::dram::prefetch::PREFETCHERS;
 use warpmem::dram::scheduler::SCHEDULERS;
-use warpmem::engine::{NoProgress, simulate};
-use warpmem::ideal::IDEALS;
-use warpmem::llc::queue::LLC_QUEUES;
+use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
+use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::ideal::IDEALS;
+use warpmem::gpu::llc::queue::LLC_QUEUES;
+use warpmem::gpu::results::{Discard, RunResult};
+use warpmem::gpu::sm::scheduler::WARP_SCHEDULERS;
 use warpmem::machine::{Machine, Policies, load, preset_names};
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::arbiter::ARBITERS;
-use warpmem::record::{Discard, RunResult};
-use warpmem::sm::scheduler::WARP_SCHEDULERS;
 use warpmem_trace::Trace;
 
 /// Most that a policy may cost over the default of its slot.

@@ -11,10 +11,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use warpmem::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::results::{Discard, RunResult, RunSink};
 use warpmem::import::{ExportOptions, ImportOptions, export_accel_sim, import_accel_sim};
 use warpmem::machine::{Machine, load};
-use warpmem::record::{Discard, Recorded, ResultsWriter, RunKey, RunResult, RunSink};
+use warpmem::record::{Recorded, ResultsWriter, RunKey};
 use warpmem::workload::generate;
 use warpmem_trace::Trace;
 
@@ -87,7 +88,7 @@ fn warp_instructions(result: &RunResult) -> f64 {
 /// Requests that arrived at the LLC.
 fn requests(result: &RunResult) -> f64 {
     let counts = result.slices.iter().map(|slice| &slice.cache);
-    let of = |c: &warpmem::record::CacheCounts| {
+    let of = |c: &warpmem::cache::CacheCounts| {
         c.read_hits
             + c.read_misses
             + c.read_sector_misses

@@ -1,31 +1,19 @@
 //! Trace-driven, event-driven simulator of GPU memory systems.
+//!
+//! A program that embeds it depends on this crate without its default features, which are the command line's, or on the
+//! crates below alone: [`gpu::engine::simulate`] is a whole run.
 
-pub mod cache;
-pub mod classify;
-pub mod complexity;
-pub mod correlate;
-pub mod cta;
-pub mod destination;
-pub mod dram;
-pub mod engine;
-pub mod ideal;
-pub mod import;
-mod inflate;
-pub mod llc;
-pub mod machine;
-pub mod network;
-pub mod profile;
-mod random;
-pub mod record;
-pub mod registry;
-pub mod reproduce;
-pub mod sample;
-pub mod shell;
-pub mod sm;
-pub mod suite;
-pub mod sweep;
-#[cfg(test)]
-mod testing;
-pub mod text;
-pub mod timeline;
-pub mod workload;
+pub use warpmem_cache as cache;
+pub use warpmem_dram as dram;
+pub use warpmem_files as files;
+pub use warpmem_gpu as gpu;
+pub use warpmem_import as import;
+pub use warpmem_machine as machine;
+pub use warpmem_network as network;
+pub use warpmem_params as params;
+pub use warpmem_record as record;
+pub use warpmem_sim as sim;
+pub use warpmem_standalone as standalone;
+pub use warpmem_study as study;
+pub use warpmem_trace as trace;
+pub use warpmem_workload as workload;

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use warpmem::import::{
     ExportOptions, ExportSummary, ImportError, ImportOptions, export_accel_sim, import_accel_sim,
 };
-use warpmem::sample::{self, Selection};
+use warpmem::study::sample;
+use warpmem::study::sample::Selection;
 use warpmem_trace::{
     CacheOp, CtaBuilder, Instruction, KernelInfo, Kind, MemoryOp, OpClass, Operands, Provenance,
     Record, Reg, Registers, Space, Trace, TraceWriter, WarpAssembler, WriterOptions,

@@ -3,11 +3,11 @@
 use serde_json::Value;
 use std::path::Path;
 use std::thread;
-use warpmem::correlate::{Figures, KernelFigures};
-use warpmem::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::results::Discard;
 use warpmem::import::{ImportOptions, import_accel_sim};
 use warpmem::machine::{Machine, load};
-use warpmem::record::Discard;
+use warpmem::study::correlate::{Figures, KernelFigures};
 use warpmem_trace::Trace;
 
 /// Which SM's burst reaches a slice first decides some of these kernels: the order of the SMs, which no program knows, moves

@@ -1,8 +1,8 @@
 //! Round robin by a stride.
 
 use super::{WarpEntry, WarpScheduler, WarpView};
-use crate::registry::{ParamInfo, PolicyInfo};
 use serde::Deserialize;
+use warpmem_params::{ParamInfo, PolicyInfo};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "strided",
@@ -31,9 +31,9 @@ impl Default for Params {
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
-    build: |scene, params| {
+    build: |context, params| {
         let Params { stride } = params.parse(&INFO)?;
-        let next = vec![0; scene.schedulers()];
+        let next = vec![0; context.schedulers()];
         Ok(Box::new(Strided { stride: stride.clamp(1, 63), next }) as _)
     },
 };

@@ -1,8 +1,8 @@
 //! `warp-turns`: a bank serves the requests of one warp before those of the next.
 
-use super::{BankView, Counter, Family, Queued, Scene, Scheduler, Slot};
-use crate::registry::{Entry, ParamInfo, PolicyInfo};
+use super::{BankView, Counter, Family, Queued, Scheduler, SchedulerContext, Slot};
 use serde::Deserialize;
+use warpmem_params::{Entry, ParamInfo, PolicyInfo};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "warp-turns",
@@ -29,11 +29,11 @@ impl Default for Options {
     }
 }
 
-pub const ENTRY: Entry<dyn Family, Scene> = Entry {
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
-    build: |scene, params| {
+    build: |context, params| {
         let Options { turn } = params.parse(&INFO)?;
-        let banks = vec![Turn::default(); scene.dram.banks as usize];
+        let banks = vec![Turn::default(); context.dram.banks as usize];
         Ok(Box::new(move |_| Box::new(WarpTurns { turn, banks: banks.clone(), ended: 0 }) as _))
     },
 };
@@ -85,16 +85,16 @@ impl Scheduler for WarpTurns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dram::tests::harness::{Stepping, drive, gddr5, read, scene};
-    use crate::dram::{Channel, Request};
-    use crate::registry::Registry;
+    use crate::tests::harness::{Stepping, context, drive, gddr5, read};
+    use crate::{Channel, Request};
+    use warpmem_params::Registry;
 
-    static REGISTRY: Registry<dyn Family, Scene> =
+    static REGISTRY: Registry<dyn Family, SchedulerContext> =
         Registry { slot: "dram_scheduler", entries: &[ENTRY] };
 
     /// Requests of bank 0, by warp and row, in order of arrival; in the order in which they are served.
     fn served(policy: &str, requests: &[(u32, u32)]) -> Vec<u32> {
-        let family = REGISTRY.build(policy, &scene(&gddr5())).unwrap();
+        let family = REGISTRY.build(policy, &context(&gddr5())).unwrap();
         let mut channel = Channel::new(&gddr5(), family.scheduler(0)).unwrap();
         let request = |(id, &(warp, row))| (0, Request { warp, ..read(id, 0, row) });
         let requests: Vec<_> = (0..).zip(requests).map(request).collect();

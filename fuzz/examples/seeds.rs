@@ -5,10 +5,10 @@ use std::error::Error;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use warpmem::dram::log::CommandLogWriter;
-use warpmem::dram::{Command, CommandKind};
 use warpmem::dram::standard::Standard;
+use warpmem::dram::{Command, CommandKind};
 use warpmem::machine::{load, preset_names, preset_text};
+use warpmem::record::command_log::CommandLogWriter;
 use warpmem_fuzz::tracez::{self, CTA, END, WARP};
 
 type Failable<T> = Result<T, Box<dyn Error>>;
@@ -33,12 +33,17 @@ fn main() -> Failable<()> {
     let corpus = Corpus(manifest.join("corpus"));
     kernels(&corpus)?;
     corpus.put("kernel_list", "list", "MemcpyHtoD,0x7f4000000000,4096\nkernel-1.traceg\n")?;
-    corpus.put("kernel_list", "other-form", "# list\nncclAllReduce\nkernel-1-ctx_0x1.trace.xz\n")?;
+    corpus.put(
+        "kernel_list",
+        "other-form",
+        "# list\nncclAllReduce\nkernel-1-ctx_0x1.trace.xz\n",
+    )?;
     corpus.put("kernel_list", "folder", "MemcpyDtoH,0x0,1\n../x/./kernel-1.traceg\n")?;
     for name in preset_names() {
         corpus.put("machine", name, preset_text(name).unwrap_or_default())?;
     }
-    let file = "base = \"li2015\"\n[dram]\nread_queue = 16\n[policy]\ndram_scheduler = \"mshr-s+a\"\n";
+    let file =
+        "base = \"li2015\"\n[dram]\nread_queue = 16\n[policy]\ndram_scheduler = \"mshr-s+a\"\n";
     let overrides = "dram.timing.trp=14\nsm.count=3\npolicy.topology=crossbar(form=router)";
     corpus.put("machine", "overridden", format!("{file}\0{overrides}"))?;
     for name in Standard::names() {
@@ -47,7 +52,7 @@ fn main() -> Failable<()> {
     plans(&corpus)?;
     streams(&corpus)?;
     command_log(&corpus)?;
-    let log = manifest.join("../src/correlate/accel_sim_log/two_kernels.log");
+    let log = manifest.join("../crates/study/src/correlate/accel_sim_log/two_kernels.log");
     corpus.put("reference", "log", fs::read(log)?)?;
     corpus.put("reference", "json", RESULTS)?;
     for entry in fs::read_dir(manifest.join("../trace-format/tests/golden"))? {
@@ -77,9 +82,8 @@ fn kernels(corpus: &Corpus) -> Failable<()> {
     };
     let grouped = format!("{}{}{}", version(5), cta(0), cta(1));
     corpus.put("accel_sim", "grouped", &grouped)?;
-    let place = |place: &str| -> String {
-        LINES.lines().map(|line| format!("{place} {line}\n")).collect()
-    };
+    let place =
+        |place: &str| -> String { LINES.lines().map(|line| format!("{place} {line}\n")).collect() };
     let raw = |version: String, cluster: &str| {
         let places = ["0 0 0 0", "1 0 0 1", "0 0 0 1", "1 0 0 0"];
         version + &places.map(|warp| place(&format!("{warp}{cluster}"))).concat()
@@ -125,7 +129,11 @@ fn plans(corpus: &Corpus) -> Failable<()> {
     let cases = "[[cases]]\nname = \"plain\"\n[[cases]]\nname = \"both\"\n\
                  policies = { llc_queue = \"calrs\" }\nparameters = { \"llc.queue\" = 32 }\n";
     corpus.put("sweep_plan", "full", format!("{plan}design = \"full\"\n{factors}"))?;
-    corpus.put("sweep_plan", "one", format!("{plan}design = \"one-at-a-time\"\n{factors}{cases}"))?;
+    corpus.put(
+        "sweep_plan",
+        "one",
+        format!("{plan}design = \"one-at-a-time\"\n{factors}{cases}"),
+    )?;
     let drawn = "traces = [\"a\"]\ndesign = \"latin-hypercube\"\nsamples = 4\nseed = 7\n[parameters]\n\
                  \"dram.read_queue\" = { from = 16, to = 256, scale = \"log\" }\n\"x\" = { from = 0.5, to = 2e3 }\n";
     corpus.put("sweep_plan", "drawn", drawn)

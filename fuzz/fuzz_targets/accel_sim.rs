@@ -4,7 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use warpmem_fuzz::{import::import, with_file};
+use warpmem_fuzz::import::import;
+use warpmem_fuzz::with_file;
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = with_file(bytes, import);

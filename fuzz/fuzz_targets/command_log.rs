@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 use warpmem::dram::checker::{Checker, POSTPONED_REFRESHES};
-use warpmem::dram::log::{CommandLogReader, LoggedCommand};
+use warpmem::record::command_log::{CommandLogReader, LoggedCommand};
 use warpmem::dram::standard::Standard;
 use warpmem::machine::load_channels;
 use warpmem_fuzz::with_file;

@@ -1,8 +1,13 @@
-//! Any text, read as a DRAM standard; the rules of one that is accepted are evaluated for each of its presets.
+//! Any text, read as a DRAM standard; the rules of an accepted standard are evaluated for each of its presets.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use std::sync::LazyLock;
 use warpmem::dram::standard::Standard;
+use warpmem::machine::{Dram, load};
 
-fuzz_target!(|text: &str| Standard::read_and_evaluate(text));
+static CHANNELS: LazyLock<Dram> =
+    LazyLock::new(|| load("li2015", &[]).expect("it is a preset").dram);
+
+fuzz_target!(|text: &str| Standard::read_and_evaluate(text, &CHANNELS));

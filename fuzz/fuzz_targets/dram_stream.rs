@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
-use warpmem::dram::alone::{AccessFile, AloneError};
+use warpmem::standalone::dram::{AccessFile, AloneError};
 use warpmem_fuzz::with_file;
 
 fuzz_target!(|bytes: &[u8]| {

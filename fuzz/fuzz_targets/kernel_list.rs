@@ -6,7 +6,8 @@ use libfuzzer_sys::fuzz_target;
 use std::fs;
 use std::sync::LazyLock;
 use tempfile::TempDir;
-use warpmem_fuzz::{MEMORY, import::import};
+use warpmem_fuzz::MEMORY;
+use warpmem_fuzz::import::import;
 
 const KERNEL: &str = "-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n\
                       -binary version = 70\n-accelsim tracer version = 5\n\n\

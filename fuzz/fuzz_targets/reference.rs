@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use warpmem::correlate::Reference;
+use warpmem::study::correlate::Reference;
 use warpmem_fuzz::with_file;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -4,7 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use warpmem_fuzz::{import::import, tracez, with_file};
+use warpmem_fuzz::import::import;
+use warpmem_fuzz::{tracez, with_file};
 
 fuzz_target!(|bytes: &[u8]| {
     let _ = match bytes.split_first() {

@@ -7,8 +7,8 @@ use super::slots::{SLOTS, Slot};
 use anyhow::{Context, bail};
 use std::path::Path;
 use warpmem::machine::Machine;
+use warpmem::params::{nearest, policy_name};
 use warpmem::record::run_columns;
-use warpmem::registry::{nearest, policy_name};
 use warpmem_analysis::polars::prelude::{IntoLazy, LazyFrame, UnionArgs, concat};
 use warpmem_analysis::{
     CompareOptions, Comparison, Results, compare, relative, table_to_csv, table_to_json,

@@ -7,11 +7,11 @@ use super::traces::NamedTrace;
 use anyhow::Context;
 use rayon::prelude::*;
 use std::collections::HashMap;
-use warpmem::cta::Dispatcher;
-use warpmem::dram::AddressMap;
-use warpmem::engine::{Progress, ProgressReport, RunError, simulate};
+use warpmem::gpu::cta::Dispatcher;
+use warpmem::gpu::engine::{Progress, ProgressReport, RunError, simulate};
+use warpmem::gpu::results::{RunResult, RunSink};
 use warpmem::machine::Machine;
-use warpmem::record::{Recorded, ResultsWriter, RunKey, RunResult, RunSink};
+use warpmem::record::{Recorded, ResultsWriter, RunKey};
 
 /// One trace on one machine.
 pub struct Cell<'a> {
@@ -37,7 +37,7 @@ impl<'a> Cell<'a> {
     fn check(&self) -> anyhow::Result<()> {
         let machine = &self.key.machine;
         check_policies(machine)?;
-        AddressMap::new(&machine.dram, machine.llc.slices_per_channel)?;
+        machine.address_map()?;
         Dispatcher::new(machine, self.trace.trace.kernels())?;
         Ok(())
     }

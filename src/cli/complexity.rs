@@ -5,11 +5,11 @@ use super::machines::MACHINE_HELP;
 use super::slots::check_policies;
 use clap::ValueHint;
 use serde_json::{Map, Value};
-use warpmem::complexity::{Complexity, ComplexityError, Shape, of_arbiter, of_scheduler};
 use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::gpu::complexity::{ComplexityError, of_arbiter, of_scheduler, shape_of};
 use warpmem::machine::{Machine, load};
 use warpmem::network::arbiter::ARBITERS;
-use warpmem::registry::PolicyError;
+use warpmem::params::{Complexity, PolicyError, Shape};
 
 /// The machine on which costs are counted.
 #[derive(clap::Args, Debug)]
@@ -66,7 +66,7 @@ struct Costs<'a> {
 
 impl Costs<'_> {
     fn of(machine: &Machine) -> Result<Costs<'_>, ComplexityError> {
-        let shape = Shape::of(machine)?;
+        let shape = shape_of(machine)?;
         let scheduler = |policy: &str| of_scheduler(policy, machine, &shape);
         let arbiter = |policy: &str| of_arbiter(policy, &shape);
         let policy = &machine.policy;

@@ -7,12 +7,12 @@ use std::error::Error;
 use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
-use warpmem::dram::alone::AloneError;
-use warpmem::engine::RunError;
+use warpmem::gpu::engine::RunError;
 use warpmem::import::ImportError;
-use warpmem::network::alone::AloneError as NetworkError;
-use warpmem::profile::ProfileError;
-use warpmem::sample::SampleError;
+use warpmem::standalone::dram::AloneError;
+use warpmem::standalone::network::AloneError as NetworkError;
+use warpmem::study::profile::ProfileError;
+use warpmem::study::sample::SampleError;
 use warpmem::workload::WorkloadError;
 
 /// A failure of the program itself.

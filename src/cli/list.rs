@@ -10,7 +10,7 @@ use warpmem::dram::page::PAGE_POLICIES;
 use warpmem::dram::standard::Standard;
 use warpmem::machine::{load, preset_names};
 use warpmem::network::allocator::ALLOCATORS;
-use warpmem::registry::{PolicyInfo, nearest};
+use warpmem::params::{PolicyInfo, nearest};
 use warpmem::workload::{Generator, generators};
 
 /// List machines, DRAM standards, generators and the policies of each slot

@@ -5,7 +5,6 @@
 
 mod baseline;
 mod cells;
-mod chart;
 mod classify;
 mod compare;
 mod complexity;
@@ -23,6 +22,7 @@ mod list;
 mod machines;
 mod network;
 mod output;
+mod plot_file;
 mod policies;
 mod progress;
 mod query;
@@ -33,7 +33,6 @@ mod run;
 mod run_row;
 mod sample;
 mod slots;
-mod staged;
 mod sweep;
 mod traces;
 

@@ -3,9 +3,10 @@
 use super::interrupt::Interrupt;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
-use warpmem::engine::{Progress, ProgressReport};
+use warpmem::gpu::engine::{Progress, ProgressReport};
 
 /// Progress of all runs of a command, each on a thread of its own.
 pub struct Board {

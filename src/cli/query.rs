@@ -1,13 +1,12 @@
 //! `warpmem query`: SQL over the tables that runs left.
 
 use super::output::{note, note_without_checksum, print, width};
-use super::staged;
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
-use warpmem::registry::nearest;
-use warpmem::text;
+use warpmem::files::{staged, text};
+use warpmem::params::nearest;
 use warpmem_analysis::polars::prelude::{DataFrame, col};
 use warpmem_analysis::{
     Error, Results, table_to_csv, table_to_json, table_to_string, write_csv, write_ipc, write_json,

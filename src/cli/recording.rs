@@ -1,7 +1,8 @@
 //! What is recorded of runs beside their counts.
 
 use std::num::NonZeroU64;
-use warpmem::record::{Recorded, RequestSample};
+use warpmem::gpu::results::RequestSample;
+use warpmem::record::Recorded;
 
 /// Streams that a results directory gets only where they are asked for.
 #[derive(clap::Args, Debug)]

@@ -6,7 +6,7 @@ use super::policies::PolicyOptions;
 use serde_json::{Map, Value};
 use std::path::Path;
 use warpmem::record::run_columns;
-use warpmem::shell::quoted;
+use warpmem::workload::shell::quoted;
 
 /// The command that runs one cell alone, as a shell would take it.
 pub fn command(

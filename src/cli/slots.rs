@@ -1,16 +1,17 @@
 //! The slots of a machine, whatever the types of their policies.
 
-use warpmem::cta::scheduler::CTA_SCHEDULERS;
 use warpmem::dram::prefetch::PREFETCHERS;
-use warpmem::dram::scheduler::{SCHEDULERS, Scene};
-use warpmem::engine::Clock;
-use warpmem::ideal::IDEALS;
-use warpmem::llc::queue::LLC_QUEUES;
+use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
+use warpmem::gpu::ideal::IDEALS;
+use warpmem::gpu::llc::queue::LLC_QUEUES;
+use warpmem::gpu::sm::scheduler::{SmScene, WARP_SCHEDULERS};
 use warpmem::machine::{Machine, Policies};
+use warpmem::network;
 use warpmem::network::arbiter::{ARBITERS, ArbiterContext};
-use warpmem::network::{self, Direction, TOPOLOGIES};
-use warpmem::registry::{PolicyError, PolicyInfo};
-use warpmem::sm::scheduler::{SmScene, WARP_SCHEDULERS};
+use warpmem::network::{Direction, TOPOLOGIES};
+use warpmem::params::{PolicyError, PolicyInfo};
+use warpmem::sim::Clock;
 
 /// A place in the machine that a policy fills.
 pub struct Slot {
@@ -38,7 +39,7 @@ macro_rules! slot {
 /// Every slot, in the order of the tables' columns.
 pub static SLOTS: [Slot; 8] = [
     slot!(SCHEDULERS, dram_scheduler, "which request a DRAM bank serves next", |m| {
-        SCHEDULERS.build(&m.policy.dram_scheduler, &Scene::of(m)).map(drop)
+        SCHEDULERS.build(&m.policy.dram_scheduler, &m.scheduler_context()).map(drop)
     }),
     slot!(WARP_SCHEDULERS, warp_scheduler, "which ready warp issues next", |m| {
         WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &SmScene::of(m, 0)).map(drop)
@@ -51,15 +52,16 @@ pub static SLOTS: [Slot; 8] = [
     }),
     slot!(TOPOLOGIES, topology, "how the networks connect SMs and LLC slices", |m| {
         let (inputs, outputs) = (Vec::new(), Vec::new());
-        network::build(m, Direction::Request, Clock::new(1), inputs, outputs).map(drop)
+        network::build(&m.network_spec(), Direction::Request, Clock::new(1), inputs, outputs)
+            .map(drop)
     }),
     slot!(ARBITERS, arbiter, "which input a network's output serves next", |m| {
         let direction = Direction::Request;
         let context = ArbiterContext { direction, routers: 1, outputs: 1, banks: 1 };
         ARBITERS.build(&m.policy.arbiter, &context).map(drop)
     }),
-    slot!(PREFETCHERS, prefetcher, "what a DRAM channel reads unasked for the LLC", |m| {
-        PREFETCHERS.build(&m.policy.prefetcher, m).map(drop)
+    slot!(PREFETCHERS, prefetcher, "what a DRAM channel prefetches for the LLC", |m| {
+        PREFETCHERS.build(&m.policy.prefetcher, &m.prefetch_context()).map(drop)
     }),
     slot!(IDEALS, ideal, "what part of the machine is made perfect", |m| {
         IDEALS.build(&m.policy.ideal, m).map(drop)

@@ -3,7 +3,7 @@
 use anyhow::{Context, bail};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use warpmem::suite::{Listed, Manifest};
+use warpmem::study::suite::{Listed, Manifest};
 use warpmem_trace::{Kernel, Trace};
 
 /// A trace and what it is called in tables.

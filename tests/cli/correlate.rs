@@ -2,8 +2,7 @@
 
 use super::support::{Bench, Ran, names_in};
 use serde_json::{Map, Value, json};
-use std::fs;
-use std::io;
+use std::{fs, io};
 
 type Row = Map<String, Value>;
 

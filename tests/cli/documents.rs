@@ -4,9 +4,9 @@ use super::support::{Bench, repository};
 use serde_json::{Map, Value};
 use std::fs;
 use std::path::Path;
-use warpmem::reproduce::Paper;
-use warpmem::suite::Suite;
-use warpmem::sweep::Plan;
+use warpmem::study::reproduce::Paper;
+use warpmem::study::suite::Suite;
+use warpmem::study::sweep::Plan;
 
 fn read(path: &str) -> String {
     let path = repository().join(path);

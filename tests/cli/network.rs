@@ -164,7 +164,7 @@ fn the_page_names_every_column_and_pattern() {
     for key in rows(&Bench::new(), &["--rate", "0.1"])[0].keys() {
         assert!(page.contains(&format!("`{key}`")), "{key}");
     }
-    for pattern in warpmem::network::alone::PATTERNS.names() {
+    for pattern in warpmem::standalone::network::PATTERNS.names() {
         assert!(page.contains(&format!("| `{pattern}")), "{pattern}");
     }
 }

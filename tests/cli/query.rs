@@ -2,9 +2,8 @@
 
 use super::support::{Bench, Ran, repository};
 use serde_json::Value;
-use std::env;
-use std::fs;
 use std::process::{Command, Stdio};
+use std::{env, fs};
 use warpmem_analysis::read_table;
 
 /// With the results of a trace under two policies.

@@ -1,9 +1,8 @@
 //! Reports on runs, as a page and as Markdown.
 
 use super::support::{Bench, Ran, names_in, repository};
-use std::env;
-use std::fs;
 use std::process::Command;
+use std::{env, fs};
 
 /// With the tables of three small traces under three DRAM schedulers in `results`.
 fn bench() -> Bench {

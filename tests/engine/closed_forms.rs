@@ -2,11 +2,12 @@
 
 use crate::trace::{Access, Kernel, Step, loads, machine, mixed, run, write};
 use std::collections::BTreeSet;
-use warpmem::dram::AddressMap;
+use warpmem::cache::CacheCounts;
 use warpmem::dram::scheduler::SCHEDULERS;
-use warpmem::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::results::{LoadRow, RunResult, RunSink, SliceResult};
 use warpmem::machine::{Machine, preset_names};
-use warpmem::record::{CacheCounts, LoadRow, NetworkResult, RunResult, RunSink, SliceResult};
+use warpmem::network::NetworkResult;
 use warpmem_trace::CacheOp;
 
 /// Where a load finds its data.
@@ -136,7 +137,7 @@ fn dram_end(machine: &Machine, place: Place, missed: u64, p: &Periods) -> u64 {
 
 /// Addresses of successive loads of which each but the first finds its data at `place`.
 fn addresses(machine: &Machine, place: Place, count: usize) -> Vec<u64> {
-    let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+    let map = machine.address_map().unwrap();
     let lines = (0..1u64 << 26).map(|line| line * 128);
     let home = map.locate(0);
     let bank = |address: u64| (map.locate(address).channel, map.locate(address).bank);
@@ -202,7 +203,7 @@ fn places(machine: &Machine) -> impl Iterator<Item = Place> {
 
 /// The slices that a chase goes to.
 pub fn slices(machine: &Machine, place: Place) -> Vec<u16> {
-    let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+    let map = machine.address_map().unwrap();
     let addresses = addresses(machine, place, HOPS).into_iter();
     addresses.map(|address| map.locate(address).slice).collect()
 }

@@ -3,18 +3,18 @@
 use crate::recording::bandwidth_over_peak;
 use crate::trace::{Kernel, Step, machine, mixed, run, write};
 use std::collections::BTreeSet;
-use warpmem::cta::scheduler::CTA_SCHEDULERS;
 use warpmem::dram::checker::check;
 use warpmem::dram::prefetch::PREFETCHERS;
 use warpmem::dram::scheduler::SCHEDULERS;
-use warpmem::engine::{simulate_every_cycle, simulate_with_commands};
-use warpmem::ideal::IDEALS;
-use warpmem::llc::queue::LLC_QUEUES;
+use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
+use warpmem::gpu::engine::{simulate_every_cycle, simulate_with_commands};
+use warpmem::gpu::ideal::IDEALS;
+use warpmem::gpu::llc::queue::LLC_QUEUES;
+use warpmem::gpu::results::{Discard, RunResult};
+use warpmem::gpu::sm::scheduler::WARP_SCHEDULERS;
 use warpmem::machine::Machine;
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::arbiter::ARBITERS;
-use warpmem::record::{Discard, RunResult};
-use warpmem::sm::scheduler::WARP_SCHEDULERS;
 use warpmem_trace::{OpClass, Trace};
 
 /// Two choices, each of a slot and one of its policies, both by number.

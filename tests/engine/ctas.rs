@@ -1,11 +1,11 @@
 //! CTA schedulers in whole machines: what they learn of SMs, and what SMs are told.
 
 use crate::trace::{Access, Kernel, Step, Warp, machine, mixed, write};
-use warpmem::cta::scheduler::CTA_SCHEDULERS;
-use warpmem::engine::{NoProgress, simulate, simulate_every_cycle};
+use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
+use warpmem::gpu::engine::{NoProgress, simulate, simulate_every_cycle};
+use warpmem::gpu::results::{Discard, LoadRow, RunResult, RunSink};
+use warpmem::gpu::sm::scheduler::WARP_SCHEDULERS;
 use warpmem::machine::Machine;
-use warpmem::record::{Discard, LoadRow, RunResult, RunSink};
-use warpmem::sm::scheduler::WARP_SCHEDULERS;
 use warpmem_trace::OpClass;
 
 #[derive(Default)]

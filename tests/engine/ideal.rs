@@ -2,9 +2,11 @@
 
 use crate::closed_forms::{HOPS, Place, cache_op, chase, check_chases, load_time, slices};
 use crate::trace::{Kernel, loads, machine, mixed, run, write};
+use warpmem::cache::CacheCounts;
+use warpmem::dram::ChannelResult;
 use warpmem::dram::scheduler::SCHEDULERS;
+use warpmem::gpu::results::RunResult;
 use warpmem::machine::preset_names;
-use warpmem::record::{CacheCounts, ChannelResult, RunResult};
 
 fn packets(result: &RunResult) -> u64 {
     result.networks.iter().map(|network| network.latency.count()).sum()

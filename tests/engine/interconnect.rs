@@ -1,13 +1,13 @@
 //! What arbitration in the network does to DRAM rows, through whole machines.
 
 use crate::trace::{Access, Kernel, Step, TraceFile, loads, machine, mixed, run, write};
-use warpmem::dram::{AddressMap, CommandKind};
-use warpmem::engine::{NoProgress, simulate, simulate_with_commands};
+use warpmem::dram::CommandKind;
+use warpmem::gpu::engine::{NoProgress, simulate, simulate_with_commands};
+use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::allocator::ALLOCATORS;
 use warpmem::network::arbiter::ARBITERS;
-use warpmem::record::{Discard, RunResult};
 
 /// Rules that hold grants.
 const HOLDING: [&str; 3] = ["hold-grant", "row-matching-hold-grant", "hash-matching-hold-grant"];
@@ -27,7 +27,7 @@ fn two_sms(topology: &str, scheduler: &str, arbiter: &str) -> Machine {
 
 /// For each SM a warp that loads at once two lines of each of its rows, all in one bank.
 fn row_by_row(machine: &Machine, rows: &[&[u32]]) -> TraceFile {
-    let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+    let map = machine.address_map().unwrap();
     let bank = map.locate(0).bank;
     let lines = |row: &u32| {
         let lines = (0..).map(|line| line * 128).filter(|&line| {

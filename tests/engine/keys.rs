@@ -2,8 +2,9 @@
 
 use crate::trace::{Access, Kernel, Step, machine, mixed, run, write};
 use std::collections::BTreeMap;
+use warpmem::gpu::results::RunResult;
 use warpmem::machine::keys;
-use warpmem::record::{RunKey, RunResult, run_row_json};
+use warpmem::record::{RunKey, run_row_json};
 use warpmem_trace::{CacheOp, Kind, OpClass, Space};
 
 /// Keys that no count can follow, and why; `docs/machines.md` says so too.

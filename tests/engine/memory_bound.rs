@@ -1,12 +1,12 @@
 //! How fast DRAM goes behind a whole machine, and that its commands are legal.
 
 use crate::trace::{loads, machine, mixed, run, write};
+use warpmem::dram::CommandKind;
 use warpmem::dram::checker::check;
 use warpmem::dram::scheduler::SCHEDULERS;
-use warpmem::dram::{AddressMap, CommandKind};
-use warpmem::engine::simulate_with_commands;
+use warpmem::gpu::engine::simulate_with_commands;
+use warpmem::gpu::results::RunResult;
 use warpmem::machine::{Machine, preset_names};
-use warpmem::record::RunResult;
 
 /// Every scheduler, and the options of FR-FCFS that change commands.
 fn schedulers() -> Vec<String> {
@@ -91,7 +91,7 @@ fn scattered(n: u64) -> u64 {
 
 /// Share of the peak bandwidth that `bytes` in so many core cycles are.
 fn share_of_peak(machine: &Machine, bytes: u64, core_cycles: u64) -> f64 {
-    let peak = machine.dram.peak_bytes_per_second(&machine.clocks) as f64;
+    let peak = machine.peak_bytes_per_second() as f64;
     let seconds = core_cycles as f64 / (f64::from(machine.clocks.core_mhz) * 1e6);
     bytes as f64 / seconds / peak
 }
@@ -152,7 +152,7 @@ fn one_bank_with_a_new_row_per_request_takes_a_row_cycle_each() {
     for preset in bound_by_dram() {
         for scheduler in schedulers() {
             let machine = with_scheduler(preset, &scheduler, &[]);
-            let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+            let map = machine.address_map().unwrap();
             let home = map.locate(0);
             let in_column = |address: &u64| {
                 let place = map.locate(*address);

@@ -3,8 +3,8 @@
 use crate::trace::{Kernel, loads, machine, mixed, run, write};
 use warpmem::dram::checker;
 use warpmem::dram::scheduler::SCHEDULERS;
-use warpmem::engine::{simulate_every_cycle, simulate_with_commands};
-use warpmem::record::{Discard, PrefetchCounts, RunResult};
+use warpmem::gpu::engine::{simulate_every_cycle, simulate_with_commands};
+use warpmem::gpu::results::{Discard, PrefetchCounts, RunResult};
 
 const PREFETCHERS: [&str; 2] = ["opportunistic-stop", "opportunistic"];
 

@@ -6,9 +6,10 @@ use crate::trace::{ALL, Access, Kernel, Step, Warp, machine as load, mixed, writ
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
-use warpmem::engine::{NoProgress, simulate, simulate_every_cycle};
-use warpmem::machine::{self, Machine};
-use warpmem::record::{Discard, RunResult, RunSink};
+use warpmem::gpu::engine::{NoProgress, simulate, simulate_every_cycle};
+use warpmem::gpu::results::{Discard, RunResult, RunSink};
+use warpmem::machine;
+use warpmem::machine::Machine;
 use warpmem_trace::{CacheOp, Kind, OpClass, Space};
 
 /// How the lanes' addresses lie.

@@ -2,12 +2,14 @@
 
 use crate::trace::{Kernel, Step, loads, machine, mixed, write};
 use std::num::NonZeroU64;
-use warpmem::engine::{NoProgress, simulate};
-use warpmem::machine::Machine;
-use warpmem::record::{
-    AccessKind, CacheCounts, Discard, IntervalCounts, IntervalRow, LoadRow, RequestRow,
-    RequestSample, RunKey, RunResult, RunSink, Stage, Wanted, WarpRow, run_row_json,
+use warpmem::cache::CacheCounts;
+use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::results::{
+    AccessKind, Discard, IntervalCounts, IntervalRow, LoadRow, RequestRow, RequestSample,
+    RunResult, RunSink, Stage, Wanted, WarpRow,
 };
+use warpmem::machine::Machine;
+use warpmem::record::{RunKey, run_row_json};
 use warpmem_trace::{Kind, Trace};
 
 /// Keeps every row of what it wants.
@@ -174,7 +176,7 @@ fn run(machine: &Machine, trace: &Trace, sink: &mut dyn RunSink) -> RunResult {
 pub fn bandwidth_over_peak(machine: &Machine, result: &RunResult) -> f64 {
     let key = RunKey::new("trace", 0, machine.clone(), "", None);
     let gigabytes = run_row_json(&key, result)["dram_bandwidth"].as_f64().unwrap();
-    gigabytes * 1e9 / machine.dram.peak_bytes_per_second(&machine.clocks) as f64
+    gigabytes * 1e9 / machine.peak_bytes_per_second() as f64
 }
 
 #[test]

@@ -2,13 +2,14 @@
 
 use crate::trace::{Access, Kernel, Step, machine, run, write};
 use std::collections::BTreeMap;
-use warpmem::dram::AddressMap;
+use warpmem::dram::SharedRows;
+use warpmem::gpu::results::RunResult;
 use warpmem::machine::Machine;
-use warpmem::record::{RunKey, RunResult, SharedRows, run_row_json};
+use warpmem::record::{RunKey, run_row_json};
 
 /// Lines of one DRAM row, of the first bank but `bank`.
 fn lines(machine: &Machine, bank: usize) -> Vec<u64> {
-    let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel).unwrap();
+    let map = machine.address_map().unwrap();
     let place = |line: u64| (map.locate(line).channel, map.locate(line).bank, map.locate(line).row);
     let mut rows: BTreeMap<_, Vec<u64>> = BTreeMap::new();
     (0..1 << 14).for_each(|line| rows.entry(place(line * 128)).or_default().push(line * 128));

@@ -1,7 +1,7 @@
 //! What crosses a whole machine beside requests, for the DRAM schedulers that ask for it, and perfect DRAM.
 
 use crate::trace::{Kernel, Step, loads, machine, run, write};
-use warpmem::record::RunResult;
+use warpmem::gpu::results::RunResult;
 use warpmem_trace::OpClass;
 
 /// Four SMs each read the same lines at about the same time, each line once, at random.
@@ -44,7 +44,7 @@ fn with(overrides: &[&str], kernel: Kernel) -> RunResult {
 
 /// The sum over channels of a policy's number.
 fn counter(result: &RunResult, policy: &str, name: &str) -> u64 {
-    let named = |c: &&warpmem::record::CounterResult| c.policy == policy && c.counter == name;
+    let named = |c: &&warpmem::gpu::results::CounterResult| c.policy == policy && c.counter == name;
     let found: Vec<u64> = result.counters.iter().filter(named).map(|c| c.value).collect();
     assert_eq!(found.len(), result.channels.len(), "{policy} {name} in {:?}", result.counters);
     found.iter().sum()

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use warpmem::dram::checker::check;
 use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::dram::standard::Standard;
-use warpmem::engine::simulate_with_commands;
+use warpmem::gpu::engine::simulate_with_commands;
 use warpmem::machine::{Clocks, Machine, load};
 use warpmem_trace::Trace;
 

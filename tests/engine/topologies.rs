@@ -1,9 +1,9 @@
 //! Whole machines over every topology.
 
 use crate::trace::{loads, machine, mixed, run, write};
-use warpmem::engine::{NoProgress, simulate};
-use warpmem::network::TOPOLOGIES;
-use warpmem::record::{Discard, NetworkResult, NodeResult};
+use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::results::Discard;
+use warpmem::network::{NetworkResult, NodeResult, TOPOLOGIES};
 
 /// How flits are held, and how SMs lie.
 const KINDS: [&str; 5] = [

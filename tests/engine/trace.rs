@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::PathBuf;
 use tempfile::TempDir;
-use warpmem::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
-use warpmem::record::{Discard, RunResult};
 use warpmem_trace::{
     CacheOp, CtaBuilder, KernelInfo, Kind, MemoryOp, OpClass, Provenance, Reg, Registers, Space,
     Trace, TraceWriter, WarpAssembler, WriterOptions,

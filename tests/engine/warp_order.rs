@@ -1,8 +1,8 @@
 //! The order in which the SMs of a machine turn to their CTAs.
 
 use crate::trace::{Access, Kernel, Step, machine, write};
-use warpmem::engine::{NoProgress, simulate};
-use warpmem::record::{LoadRow, RunSink};
+use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::results::{LoadRow, RunSink};
 use warpmem_trace::OpClass;
 
 /// The loads of a run: SM, cycle of issue and CTA.

@@ -192,13 +192,13 @@ fn instructions_with_an_empty_mask_stay_or_go_and_are_counted() {
 /// Warp and thread instructions that a run issues.
 fn run(imported: &Imported) -> (u64, u64) {
     let machine = warpmem::machine::load("li2015", &[]).unwrap();
-    let run = warpmem::engine::simulate(
+    let run = warpmem::gpu::engine::simulate(
         &machine,
         &imported.trace,
-        &mut warpmem::record::Discard,
-        &mut warpmem::engine::NoProgress,
+        &mut warpmem::gpu::results::Discard,
+        &mut warpmem::gpu::engine::NoProgress,
     );
-    let sum = |of: fn(&warpmem::record::SmResult) -> u64, sms: &[_]| sms.iter().map(of).sum();
+    let sum = |of: fn(&warpmem::gpu::results::SmResult) -> u64, sms: &[_]| sms.iter().map(of).sum();
     let sms = run.unwrap().sms;
     (sum(|sm| sm.warp_instructions, &sms), sum(|sm| sm.thread_instructions, &sms))
 }

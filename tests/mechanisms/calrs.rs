@@ -1,7 +1,7 @@
 //! CaLRS 2015: queues of LLC slices that know how many requests of an instruction are under way.
 
 use super::{Mechanism, gain};
-use warpmem::record::RunResult;
+use warpmem::gpu::results::RunResult;
 
 /// Runs of `fifo`, `calrs` and `calrs-ideal`; none where the traces are not there.
 fn runs(name: &str) -> Option<[RunResult; 3]> {

@@ -1,7 +1,8 @@
 //! Li 2015: DRAM schedulers that know the merges of LLC misses.
 
 use super::{Mechanism, gain};
-use warpmem::record::{ReservationFail, RunResult};
+use warpmem::cache::ReservationFail;
+use warpmem::gpu::results::RunResult;
 
 const MSHR: [&str; 3] = ["mshr-m", "mshr-s", "mshr-s+a"];
 

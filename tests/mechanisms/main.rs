@@ -7,10 +7,10 @@ mod owl;
 mod warped_mc;
 
 use std::path::Path;
-use warpmem::engine::{NoProgress, simulate};
+use warpmem::gpu::engine::{NoProgress, simulate};
+use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::import::{ImportOptions, import_accel_sim};
 use warpmem::machine::load;
-use warpmem::record::{Discard, RunResult};
 use warpmem_trace::Trace;
 
 /// A trace on a machine with overrides of its own.

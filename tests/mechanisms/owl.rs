@@ -1,7 +1,7 @@
 //! OWL 2013: warp schedulers that know CTAs, and prefetching from open rows.
 
 use super::{Mechanism, gain};
-use warpmem::record::{PrefetchCounts, RunResult};
+use warpmem::gpu::results::{PrefetchCounts, RunResult};
 
 /// The traces are laid out for channels that take turns every 256 B. The preset's are whole rows (Table 4).
 const PIECES_OF_ROWS: &str = "dram.address.interleave_bytes=256";

@@ -1,7 +1,7 @@
 //! Warped-MC 2023: a DRAM scheduler that knows what warps wait for.
 
 use super::{Mechanism, gain};
-use warpmem::record::RunResult;
+use warpmem::gpu::results::RunResult;
 
 const SCHEDULER: &str = "dram_scheduler";
 

@@ -4,9 +4,8 @@ use crate::chunk::Chunk;
 use crate::context::{Seen, WarpContext, column, control, form, lanes};
 use crate::dictionary::Site;
 use crate::error::TraceError;
-use crate::pack;
 use crate::record::{AddressForm, InstructionId, Record, WARP_SIZE};
-use crate::varint;
+use crate::{pack, varint};
 
 /// Reads the records of one warp in order. Allocates when made and at the first irregular addresses, not
 /// per record.

@@ -3,9 +3,8 @@
 use crate::context::{Patterns, Seen, WarpContext, column, control, form, lanes};
 use crate::cta::PushedRecord;
 use crate::dictionary::{SLOTS, Site, Sites};
-use crate::pack;
 use crate::record::{OpClass, WARP_SIZE};
-use crate::varint;
+use crate::{pack, varint};
 
 /// The CTAs of a chunk while it fills.
 #[derive(Default)]

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use crate::TraceError;
 use crate::block::{Block, Codec, MAX_DECODED, MAX_INFLATED};
 use crate::chunk::{Chunk, Origin};
 use crate::dictionary::Sites;
 use crate::header::{ChunkIndex, Footer, Head, Index, Kernel, KernelIndex, MAJOR, MINOR};
 use crate::reader::Trace;
 use crate::record::{Instruction, Record};
-use crate::serial;
+use crate::{TraceError, serial};
 
 const GOLDEN: &[u8] = include_bytes!("../tests/golden/v2.wmt");
 

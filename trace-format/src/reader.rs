@@ -12,8 +12,7 @@ use crate::dictionary::{self, Sites};
 use crate::error::TraceError;
 use crate::header::{Footer, Head, Header, Index, Kernel, KernelIndex, MAJOR, MINOR};
 use crate::record::{Instruction, Record};
-use crate::serial;
-use crate::v1;
+use crate::{serial, v1};
 
 /// Kernels whose dictionaries are kept at hand, more than run at once; all together of no more bytes than one may have.
 const KEPT_DICTIONARIES: usize = 8;

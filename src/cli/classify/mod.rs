@@ -11,7 +11,6 @@ use super::output::{note, print};
 use super::policies::PolicyOptions;
 use super::progress::Board;
 use super::run_row;
-use super::staged;
 use super::traces::NamedTrace;
 use anyhow::bail;
 use clap::ValueHint;
@@ -19,10 +18,11 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
-use warpmem::classify::{Classified, Ideal, Runs, columns};
+use warpmem::files::staged;
+use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
-use warpmem::record::{Discard, RunResult};
-use warpmem::registry::policy_name;
+use warpmem::params::policy_name;
+use warpmem::study::classify::{Classified, Ideal, Runs, columns};
 
 /// Tell what kind of workload traces are, by the classes of the papers
 ///

@@ -2,7 +2,7 @@
 
 use super::super::format::aligned;
 use super::super::run_row::shown;
-use warpmem::classify::{Classified, Ideal};
+use warpmem::study::classify::{Classified, Ideal};
 
 /// A column: its heading, in three lines, and what stands in it.
 struct Column {

@@ -10,16 +10,16 @@ mod traces;
 
 use self::past::Past;
 use self::plan::Skipped;
-use super::chart;
 use super::format::Format;
 use super::machines::Overrides;
 use super::output::print;
+use super::plot_file;
 use super::policies::List;
-use super::staged;
 use clap::ValueHint;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
-use warpmem::correlate::Reference;
+use warpmem::files::staged;
+use warpmem::study::correlate::Reference;
 
 /// Run the traces of a reference simulator's results and print how far ours are from them
 ///
@@ -54,7 +54,7 @@ pub struct Args {
     #[arg(long)]
     kernels: bool,
     /// Draw both sides' cycles, as SVG or PNG by the name's ending
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = chart::parse_path)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
     plot: Option<PathBuf>,
     /// What to print; in JSON it is an object of `runs`, `kernels` where asked for, and `summary`
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -136,7 +136,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     }
     let comparisons = &outcome.comparisons;
     if let Some(path) = &args.plot {
-        chart::write(path, &plot::chart(comparisons)?.svg()?)?;
+        plot_file::write(path, &plot::chart(comparisons)?.svg()?)?;
     }
     print(&match args.format {
         Format::Table => table::text(comparisons, args.kernels, args.speed),

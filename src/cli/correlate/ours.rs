@@ -16,9 +16,10 @@ use rayon::prelude::*;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread::available_parallelism;
-use warpmem::correlate::{Comparison, Figures, KernelFigures};
-use warpmem::engine::RunError;
-use warpmem::record::{Discard, run_row_json};
+use warpmem::gpu::engine::RunError;
+use warpmem::gpu::results::Discard;
+use warpmem::record::run_row_json;
+use warpmem::study::correlate::{Comparison, Figures, KernelFigures};
 use warpmem_trace::Trace;
 
 /// What came of the runs.

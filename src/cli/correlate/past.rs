@@ -6,8 +6,8 @@ use super::plan::{Planned, Skipped};
 use anyhow::Context;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
-use warpmem::correlate::{Figures, KernelFigures};
 use warpmem::record::RunKey;
+use warpmem::study::correlate::{Figures, KernelFigures};
 use warpmem_analysis::polars::prelude::LazyFrame;
 use warpmem_analysis::{Results, table_to_json};
 

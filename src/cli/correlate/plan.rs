@@ -7,9 +7,9 @@ use super::{Args, Choice};
 use anyhow::bail;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use warpmem::correlate::{FIFO, FR_FCFS, Reference, ReferenceRun};
 use warpmem::machine::Machine;
-use warpmem::registry::nearest;
+use warpmem::params::nearest;
+use warpmem::study::correlate::{FIFO, FR_FCFS, Reference, ReferenceRun};
 
 /// Configurations of Accel-Sim that are transcribed in presets.
 const KNOWN: [(&str, &str); 2] = [("SM7_QV100", "v100"), ("SM75_RTX2060_S", "rtx2060s")];

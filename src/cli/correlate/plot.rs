@@ -1,8 +1,8 @@
 //! Both sides' cycles as a chart: a point for each run, on logarithmic axes.
 
-use super::super::chart::{Axis, Chart, Scatter};
-use warpmem::correlate::Comparison;
+use warpmem::study::correlate::Comparison;
 use warpmem_analysis::polars::df;
+use warpmem_chart::{Axis, Chart, Scatter};
 
 /// Lines around the diagonal, ours so much above or below the reference.
 const BANDS: [f64; 3] = [0.1, 0.2, 0.5];

@@ -2,7 +2,7 @@
 
 use super::super::format;
 use serde_json::{Map, Value, json};
-use warpmem::correlate::{
+use warpmem::study::correlate::{
     Compared, Comparison, KernelFigures, KernelSummary, METRICS, MetricSummary, Range, Unit, Worst,
     cycle_summary, kernel_summary, metric_summary, pairs, speed,
 };

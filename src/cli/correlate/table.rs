@@ -2,7 +2,7 @@
 
 use super::super::format::aligned;
 use super::rows::groups;
-use warpmem::correlate::{
+use warpmem::study::correlate::{
     Compared, Comparison, FEW_ACTIVATIONS, KernelFigures, METRICS, Metric, Range, Unit, Worst,
     cycle_summary, kernel_summary, metric, metric_summary, pairs, speed,
 };
@@ -332,7 +332,7 @@ fn pair_table(runs: &[Comparison]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem::correlate::{CacheFigures, FIFO, FR_FCFS, Figures};
+    use warpmem::study::correlate::{CacheFigures, FIFO, FR_FCFS, Figures};
 
     fn run(trace: &str, machine: &str, scheduler: &str, ours: u64, reference: u64) -> Comparison {
         let figures = |cycles, misses, activations| Figures {

@@ -8,10 +8,11 @@ use clap::ValueHint;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use warpmem::dram::Dram;
 use warpmem::dram::checker::{Checker, POSTPONED_REFRESHES, Violation};
-use warpmem::dram::log::{CommandLogReader, LoggedCommand};
 use warpmem::dram::standard::Standard;
-use warpmem::machine::{Dram, Machine, MachineError, load_channels};
+use warpmem::machine::{Machine, MachineError, load_channels};
+use warpmem::record::command_log::{CommandLogReader, LoggedCommand};
 
 /// Check a command log against the rules of its standard
 #[derive(clap::Args, Debug)]

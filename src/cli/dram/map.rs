@@ -5,8 +5,8 @@ use super::super::machines::{MACHINE_HELP, Overrides};
 use super::super::output::print;
 use clap::ValueHint;
 use serde_json::{Map, Value, json};
-use warpmem::dram::{AddressMap, Location};
-use warpmem::machine::{IndexHash, Machine};
+use warpmem::machine::Machine;
+use warpmem::sim::{AddressMap, IndexHash, Location};
 
 /// Explain where addresses go, from which bits, and what hashes change
 #[derive(clap::Args, Debug)]
@@ -40,7 +40,7 @@ fn parse_address(text: &str) -> Result<u64, String> {
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let machine = args.overrides.apply(&args.machine)?;
-    let map = AddressMap::new(&machine.dram, machine.llc.slices_per_channel)?;
+    let map = machine.address_map()?;
     let explained = args.addresses.iter().map(|&address| Explained::new(&machine, &map, address));
     print(&match args.format {
         TextFormat::Table => {

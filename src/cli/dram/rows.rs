@@ -4,7 +4,7 @@ use super::super::format::{self, Format, aligned};
 use super::super::output::width;
 use super::super::run_row::shown;
 use serde_json::{Map, Value};
-use warpmem::dram::alone::{Outcome, Row, columns, rows};
+use warpmem::standalone::dram::{Outcome, Row, columns, rows};
 
 /// The outcomes of one stream under several schedulers.
 pub fn print(outcomes: Vec<Outcome>, format: Format) -> String {

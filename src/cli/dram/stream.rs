@@ -18,11 +18,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Instant;
-use warpmem::dram::alone::{
+use warpmem::dram::{CommandSink, Dram};
+use warpmem::record::command_log::CommandLogWriter;
+use warpmem::standalone::dram::{
     AloneError, Device, Mix, Origin, Outcome, Pattern, RateText, Sources, Stream, run_with_log,
 };
-use warpmem::dram::log::{CommandLogWriter, CommandSink};
-use warpmem::machine::Dram;
 
 #[derive(clap::Args, Debug)]
 #[command(group = ArgGroup::new("origin").args(["stream", "trace"]).required(true))]

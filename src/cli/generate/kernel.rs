@@ -11,7 +11,7 @@ use indicatif::HumanCount;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
-use warpmem::sample::Ranges;
+use warpmem::trace::Ranges;
 use warpmem::workload::{Generated, Generator, Parameter, Progress, Request, parse_count};
 
 /// A kernel and what it is told.

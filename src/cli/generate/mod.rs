@@ -7,7 +7,8 @@ use super::list;
 use super::output::print;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Command, Error, FromArgMatches, Subcommand};
-use warpmem::workload::{self, generators};
+use warpmem::workload;
+use warpmem::workload::generators;
 
 /// Run a kernel on data made for it and write the trace
 #[derive(clap::Args, Debug)]

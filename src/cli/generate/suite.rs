@@ -5,7 +5,6 @@ use super::super::format::aligned;
 use super::super::interrupt::Interrupt;
 use super::super::output::{note, print};
 use super::super::progress::bar;
-use super::super::staged;
 use anyhow::Context;
 use clap::{Args as _, Command, ValueHint};
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
@@ -15,7 +14,8 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use warpmem::suite::{Listed, Manifest, Planned, Suite};
+use warpmem::files::staged;
+use warpmem::study::suite::{Listed, Manifest, Planned, Suite};
 use warpmem::workload::{Progress, WorkloadError};
 use warpmem_trace::TraceSummary;
 

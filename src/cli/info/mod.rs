@@ -9,14 +9,15 @@ use super::format::TextFormat;
 use super::interrupt::Interrupt;
 use super::machines::{MACHINE_HELP, Overrides};
 use super::output::print;
+use super::plot_file;
 use super::progress::bar;
 use super::traces::NamedTrace;
-use super::{chart, staged};
 use clap::ValueHint;
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use warpmem::profile::{Options, Profile, Progress};
+use warpmem::files::staged;
+use warpmem::study::profile::{Options, Profile, Progress};
 use warpmem_trace::Kernel;
 
 /// Describe a trace: where it comes from, what it holds, and what its accesses are like
@@ -48,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 8)]
     top: usize,
     /// Draw the figures, as SVG or PNG by the name's ending
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = chart::parse_path)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
     plot: Option<PathBuf>,
     /// What to print
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
@@ -69,7 +70,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let trace = NamedTrace::open(&args.trace)?;
     let profile = if args.brief { None } else { Some(read(args, &trace)?) };
     if let Some((path, profile)) = args.plot.as_ref().zip(profile.as_ref()) {
-        chart::write(path, &plot::sheet(&trace.name, profile)?.svg()?)?;
+        plot_file::write(path, &plot::sheet(&trace.name, profile)?.svg()?)?;
     }
     print(&match (args.format, &profile) {
         (TextFormat::Table, None) => index::brief(&trace),
@@ -99,7 +100,8 @@ fn read(args: &Args, trace: &NamedTrace) -> anyhow::Result<Profile> {
         bar.set_position(read.records);
         if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let profile = warpmem::profile::profile(&trace.trace, &machine, &options, &mut progress)?;
+    let profile =
+        warpmem::study::profile::profile(&trace.trace, &machine, &options, &mut progress)?;
     bar.finish_and_clear();
     Ok(profile)
 }

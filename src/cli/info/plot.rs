@@ -1,11 +1,11 @@
 //! A profile as a picture of several charts.
 
-use super::super::chart::{Axis, Bars, Chart, Lines, Sheet};
 use super::profile::{in_ranges, name};
 use super::text::{cut, size};
 use std::iter::once;
-use warpmem::profile::{InstructionKind, Profile, Reuse, SharedBin};
+use warpmem::study::profile::{InstructionKind, Profile, Reuse, SharedBin};
 use warpmem_analysis::polars::df;
+use warpmem_chart::{Axis, Bars, Chart, Lines, Sheet};
 
 /// Kinds of instructions that are drawn.
 const KINDS: usize = 10;
@@ -194,7 +194,7 @@ fn channels(profile: &Profile) -> anyhow::Result<Chart> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem::profile::ReuseBin;
+    use warpmem::study::profile::ReuseBin;
 
     #[test]
     fn numbers_of_lines_are_short() {

@@ -3,7 +3,7 @@
 use super::super::format::aligned;
 use super::text::{bytes, column, count, cut, number, percent, percent_of, size, whole, words};
 use std::iter::once;
-use warpmem::profile::{
+use warpmem::study::profile::{
     Access, Bin, ChannelSpread, Divergence, Estimate, Evenness, Footprint, InstructionKind, Part,
     Profile, Reuse, ReuseBin, SharedBin, Sharing,
 };
@@ -467,7 +467,7 @@ mod tests {
     use super::*;
     use std::ops::ControlFlow;
     use std::path::Path;
-    use warpmem::profile::{Options, profile};
+    use warpmem::study::profile::{Options, profile};
     use warpmem_trace::Trace;
 
     #[test]

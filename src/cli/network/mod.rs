@@ -5,13 +5,12 @@ mod plot;
 mod rows;
 mod run;
 
-use super::chart;
 use super::format::Format;
 use super::machines::{MACHINE_HELP, Overrides};
 use super::output::{note, print};
+use super::plot_file;
 use super::policies::List;
 use super::slots::Slot;
-use super::staged;
 use anyhow::Context;
 use clap::ValueHint;
 use loads::Loads;
@@ -19,8 +18,9 @@ use run::Plan;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
+use warpmem::files::staged;
 use warpmem::machine::{Machine, MachineError};
-use warpmem::network::alone::{AloneError, Curve, PATTERNS, Setup, Window};
+use warpmem::standalone::network::{AloneError, Curve, PATTERNS, Setup, Window};
 
 /// Drive a network on its own with synthetic traffic, and print its latency against load
 ///
@@ -34,7 +34,7 @@ pub struct Args {
     #[command(flatten)]
     networks: Networks,
     /// Draw the curves, as SVG or PNG by the name's ending
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = chart::parse_path)]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
     plot: Option<PathBuf>,
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
@@ -125,7 +125,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let pool = pool.context("failed to start threads")?;
     let (curves, told) = pool.install(|| run::measure(&curves, &plan))?;
     if let Some(path) = &args.plot {
-        chart::write(path, &plot::chart(&curves)?.svg()?)?;
+        plot_file::write(path, &plot::chart(&curves)?.svg()?)?;
     }
     note(&told);
     print(&rows::print(&curves, args.format))

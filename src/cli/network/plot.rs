@@ -1,9 +1,9 @@
 //! Latency against load as a chart: a line for each network.
 
-use super::super::chart::{Axis, Chart, Lines};
 use super::rows::names;
-use warpmem::network::alone::Point;
+use warpmem::standalone::network::Point;
 use warpmem_analysis::polars::df;
+use warpmem_chart::{Axis, Chart, Lines};
 
 /// The chart ends at so many times the latency of the empty network, the slowest one's.
 const TALL: f64 = 5.0;

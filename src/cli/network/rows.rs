@@ -3,7 +3,7 @@
 use super::super::format::{self, Format, aligned};
 use super::super::run_row::shown;
 use serde_json::{Map, Value};
-use warpmem::network::alone::{Point, columns, summary};
+use warpmem::standalone::network::{Point, columns, summary};
 
 /// The points of each curve.
 pub fn print(curves: &[Vec<Point>], format: Format) -> String {

@@ -5,9 +5,10 @@ use super::super::progress::bar;
 use indicatif::{HumanCount, ProgressBar};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Instant;
-use warpmem::network::alone::{AloneError, Curve, Point};
+use warpmem::standalone::network::{AloneError, Curve, Point};
 
 /// Loads of every curve.
 pub struct Plan {

@@ -1,8 +1,8 @@
 //! What a report says, however it is written down.
 
 use super::table::Table;
-use crate::cli::chart::Chart;
 use std::collections::HashSet;
+use warpmem_chart::Chart;
 
 /// Names of files are cut to so many characters: a setting may have many parameters.
 const LONGEST: usize = 96;

@@ -2,9 +2,9 @@
 
 use super::document::{Block, Document, Piece, Prose, Section};
 use super::table::{Heading, SHOWN_ROWS, Table};
-use crate::cli::chart::Chart;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use warpmem_chart::Chart;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

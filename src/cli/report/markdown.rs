@@ -2,10 +2,10 @@
 
 use super::document::{Block, Document, Piece, Prose, Section};
 use super::table::{Heading, SHOWN_ROWS, Table};
-use crate::cli::chart::Chart;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt::Write;
 use std::path::Path;
+use warpmem_chart::Chart;
 
 /// What a path must not have in a link.
 const NOT_IN_LINKS: &AsciiSet =

@@ -13,11 +13,10 @@ pub mod table;
 mod tests;
 
 use super::baseline::parse_metrics;
-use super::chart::{lacking, note_boxes};
 use super::interrupt::Interrupt;
 use super::output::{note, note_without_checksum};
+use super::plot_file::note_boxes;
 use super::progress::bar;
-use super::staged;
 use anyhow::Context;
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -29,7 +28,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use study::{Question, Study};
 use table::spelled;
+use warpmem::files::staged;
 use warpmem_analysis::{MEANS, Mean};
+use warpmem_chart::lacking;
 
 /// Report on runs: comparisons, distributions and charts as one HTML page, or as Markdown
 ///

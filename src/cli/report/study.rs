@@ -6,8 +6,9 @@ use super::table::spelled;
 use anyhow::bail;
 use polars::prelude::*;
 use std::path::PathBuf;
-use warpmem_analysis::polars;
-use warpmem_analysis::{COMPARED, CompareOptions, Comparison, Error, Mean, Results, compare};
+use warpmem_analysis::{
+    COMPARED, CompareOptions, Comparison, Error, Mean, Results, compare, polars,
+};
 
 /// Column of [`Study::runs`]: the policies of the slots that vary, with slashes between.
 pub const POLICY: &str = "policy";

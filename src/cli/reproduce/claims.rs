@@ -4,7 +4,7 @@ use super::study::{Study, mean};
 use super::verdict::{self, Verdict};
 use super::{noise, parts};
 use anyhow::Context;
-use warpmem::reproduce::{Best, Claim, Ours, Paper, Runs, Shown};
+use warpmem::study::reproduce::{Best, Claim, Ours, Paper, Runs, Shown};
 
 /// A line of the result: a claim and what ours is.
 #[derive(Clone, Debug)]

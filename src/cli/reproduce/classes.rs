@@ -2,9 +2,9 @@
 
 use super::study::Study;
 use std::collections::{BTreeMap, HashMap};
-use warpmem::classify::{Criteria, OffChip, Sensitivity, Type, peak_ipc};
 use warpmem::machine::Machine;
-use warpmem::reproduce::Classified;
+use warpmem::study::classify::{Criteria, OffChip, Sensitivity, Type, peak_ipc};
+use warpmem::study::reproduce::Classified;
 
 /// Classes by workload.
 #[derive(Clone, Debug, Default)]

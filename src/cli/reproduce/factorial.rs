@@ -1,17 +1,17 @@
 //! Every combination of policies of several slots: what each does, alone and beside others.
 
-use super::super::chart::{Axis, Bars, Chart, Kind};
 use super::super::output::width;
 use super::super::report::document::{Prose, Section};
 use super::super::report::markdown::rows;
 use super::super::report::table::Table;
 use super::{Args, Printed, report};
 use std::path::Path;
-use warpmem::reproduce::{Factorial, Paper};
+use warpmem::study::reproduce::{Factorial, Paper};
 use warpmem_analysis::polars::prelude::*;
 use warpmem_analysis::{
     Results, WORKLOADS, effects, table_to_csv, table_to_json, table_to_string, write_csv,
 };
+use warpmem_chart::{Axis, Bars, Chart, Kind};
 
 /// Files of the tables.
 const EFFECTS: &str = "effects.csv";
@@ -106,8 +106,9 @@ fn second_over_first(plan: &Factorial) -> Expr {
 fn second_levels(plan: &Factorial) -> Expr {
     let singles = plan.factors.iter().map(|factor| factor.levels[1].clone());
     let pairs = plan.factors.iter().enumerate().flat_map(|(at, one)| {
-        let pair =
-            |other: &warpmem::reproduce::Factor| format!("{} × {}", one.levels[1], other.levels[1]);
+        let pair = |other: &warpmem::study::reproduce::Factor| {
+            format!("{} × {}", one.levels[1], other.levels[1])
+        };
         plan.factors[at + 1..].iter().map(pair).collect::<Vec<_>>()
     });
     let is = |levels: String| col("levels").eq(lit(levels));
@@ -117,7 +118,7 @@ fn second_levels(plan: &Factorial) -> Expr {
 /// IPC of each combination over that of all first levels, in the geometric mean of the workloads, the best first.
 fn combinations(plan: &Factorial, runs: LazyFrame) -> anyhow::Result<DataFrame> {
     let slots: Vec<Expr> = plan.factors.iter().map(|factor| col(factor.slot.as_str())).collect();
-    let is_first = |factor: &warpmem::reproduce::Factor| {
+    let is_first = |factor: &warpmem::study::reproduce::Factor| {
         col(factor.slot.as_str()).eq(lit(factor.levels[0].as_str()))
     };
     let is_base = plan.factors.iter().map(is_first).reduce(Expr::and).unwrap_or(lit(true));
@@ -166,6 +167,6 @@ fn chart(effects: &DataFrame) -> anyhow::Result<Chart> {
         col(MACHINE),
         (lit(100.0) * col(CHANGE)).alias(CHANGE),
     ]);
-    let kind = Bars::new("factors", MACHINE, CHANGE, Axis::new("change of IPC", "%")).lying();
+    let kind = Bars::new("factors", MACHINE, CHANGE, Axis::new("change of IPC", "%")).horizontal();
     Ok(Chart::new("effects", "Effects on IPC", EFFECT, data.collect()?, Kind::Bars(kind)))
 }

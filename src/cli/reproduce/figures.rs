@@ -1,12 +1,13 @@
 //! Figures of the papers, from our runs.
 
-use super::super::chart::{Axis, Bars, Boxes, Chart, Kind, Lines, Scatter};
 use super::claims::{Answer, Finding};
 use super::study::{Study, Value, mean};
 use anyhow::Context;
-use warpmem::reproduce::{self, Drawn, Figure, Many, Metrics, Ours, Paper, Runs, Shown};
+use warpmem::study::reproduce;
+use warpmem::study::reproduce::{Drawn, Figure, Many, Metrics, Ours, Paper, Runs, Shown};
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{Column, DataFrame};
+use warpmem_chart::{Axis, Bars, Boxes, Chart, Kind, Lines, Scatter};
 
 /// Names of the columns of a figure's data.
 const CATEGORY: &str = "category";
@@ -259,7 +260,7 @@ fn beside(findings: &[Finding]) -> anyhow::Result<Option<Chart>> {
     if rows.category.is_empty() {
         return Ok(None);
     }
-    let kind = Bars::new(CATEGORY, SERIES, VALUE, Axis::new("change", "%")).lying();
+    let kind = Bars::new(CATEGORY, SERIES, VALUE, Axis::new("change", "%")).horizontal();
     let (name, title) = ("published", "Published changes beside ours");
     let caption = "Other workloads than the paper's: directions compare, sizes do not.";
     Ok(Some(Chart::new(name, title, caption, rows.frame()?, Kind::Bars(kind))))

@@ -29,7 +29,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use warpmem::machine::load;
-use warpmem::reproduce::{Paper, find, names};
+use warpmem::study::reproduce::{Paper, find, names};
 use warpmem_analysis::{Results, table_to_csv, table_to_json};
 
 /// Run the experiments of a paper and set its published results beside ours

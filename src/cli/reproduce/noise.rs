@@ -1,7 +1,7 @@
 //! How far a claim's number moves with the order of the SMs alone: what would be found if the policy changed nothing.
 
 use super::study::{Study, mean};
-use warpmem::reproduce::{Claim, Ours, Paper, Runs};
+use warpmem::study::reproduce::{Claim, Ours, Paper, Runs};
 
 /// Two standard deviations.
 const DEVIATIONS: f64 = 2.0;

@@ -2,10 +2,10 @@
 
 use anyhow::Context;
 use std::ops::ControlFlow;
-use warpmem::complexity::{Shape, of_arbiter, of_scheduler};
-use warpmem::dram::alone::{Device, Mix, Origin, Pattern, Sources, Stream, run};
+use warpmem::gpu::complexity::{of_arbiter, of_scheduler, shape_of};
 use warpmem::machine::load;
-use warpmem::reproduce::{Bits, Paper, Streamed};
+use warpmem::standalone::dram::{Device, Mix, Origin, Pattern, Sources, Stream, run};
+use warpmem::study::reproduce::{Bits, Paper, Streamed};
 
 /// Fraction of the cycles with requests pending in which a channel that reads `streamed` moves data.
 ///
@@ -33,7 +33,7 @@ pub fn efficiency(paper: &Paper, streamed: &Streamed) -> anyhow::Result<f64> {
 /// If the machine is not valid, or a policy does not say.
 pub fn bits_compared(paper: &Paper, bits: &Bits) -> anyhow::Result<f64> {
     let machine = load(&paper.machine, &paper.configuration(&bits.of)?.overrides)?;
-    let shape = Shape::of(&machine)?;
+    let shape = shape_of(&machine)?;
     let scheduler = of_scheduler(&machine.policy.dram_scheduler, &machine, &shape)?;
     let arbiter = of_arbiter(&machine.policy.arbiter, &shape)?;
     let cost = scheduler.zip(arbiter).context("a policy does not say what it costs")?;
@@ -43,7 +43,7 @@ pub fn bits_compared(paper: &Paper, bits: &Bits) -> anyhow::Result<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem::reproduce::find;
+    use warpmem::study::reproduce::find;
 
     /// Table 1 of Yuan 2009; its formula gives 256 where it prints 320.
     #[test]

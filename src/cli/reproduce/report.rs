@@ -1,19 +1,19 @@
 //! What a reproduction leaves: tables, figures, and a page about them in HTML and in Markdown.
 
-use super::super::chart::Chart;
 use super::super::report::document::{Document, Prose, Section};
 use super::super::report::table::Table;
 use super::super::report::{html, markdown};
-use super::super::staged;
 use super::claims::Finding;
 use super::study::Study;
 use super::table::{frame, shown, summary};
 use anyhow::Context;
 use std::fs;
 use std::path::Path;
-use warpmem::reproduce::{Ours, Paper};
+use warpmem::files::staged;
+use warpmem::study::reproduce::{Ours, Paper};
 use warpmem_analysis::polars::df;
 use warpmem_analysis::write_csv;
+use warpmem_chart::Chart;
 
 /// The page.
 pub const FILE: &str = "reproduction.html";

@@ -9,8 +9,8 @@ use super::study::Planned;
 use std::path::Path;
 use warpmem::machine::{Machine, load};
 use warpmem::record::RunKey;
-use warpmem::reproduce::{Configuration, Factorial, Paper};
-use warpmem::sweep::{Case, Plan, PolicyNames, Scalar, Values};
+use warpmem::study::reproduce::{Configuration, Factorial, Paper};
+use warpmem::study::sweep::{Case, Plan, PolicyNames, Scalar, Values};
 
 /// Where and how to run.
 pub struct Place<'a> {

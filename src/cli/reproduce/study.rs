@@ -3,7 +3,7 @@
 use super::classes::Classes;
 use anyhow::Context;
 use std::collections::HashMap;
-use warpmem::reproduce::{Mean, Runs};
+use warpmem::study::reproduce::{Mean, Runs};
 use warpmem_analysis::Results;
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{

@@ -2,7 +2,7 @@
 
 use super::claims::{Answer, Finding};
 use super::verdict::Verdict;
-use warpmem::reproduce::{Claim, Mean, Ours, Shown};
+use warpmem::study::reproduce::{Claim, Mean, Ours, Shown};
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{Column, DataFrame};
 

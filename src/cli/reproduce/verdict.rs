@@ -1,6 +1,6 @@
 //! Whether ours goes the way that was published, is too small to say, or goes another way.
 
-use warpmem::reproduce::{Claim, Direction, Shown};
+use warpmem::study::reproduce::{Claim, Direction, Shown};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

@@ -17,7 +17,7 @@ use clap::ValueHint;
 use outputs::Outputs;
 use std::path::PathBuf;
 use timeline::TimelineOptions;
-use warpmem::dram::log::CommandLogWriter;
+use warpmem::record::command_log::CommandLogWriter;
 use warpmem::record::{ResultsWriter, run_row_json};
 
 /// Replay a trace on a machine and print what came of it

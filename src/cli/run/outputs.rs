@@ -1,11 +1,12 @@
 //! What takes the streams of a run: tables, a command log, a timeline, or several of them.
 
-use warpmem::dram::Command;
-use warpmem::dram::log::{CommandLogWriter, CommandSink};
-use warpmem::record::{
-    IntervalRow, LoadRow, RequestRow, RequestSample, RunRecorder, RunSink, Wanted, WarpRow,
+use warpmem::dram::{Command, CommandSink};
+use warpmem::gpu::results::{
+    IntervalRow, LoadRow, RequestRow, RequestSample, RunSink, Wanted, WarpRow,
 };
-use warpmem::timeline::Timeline;
+use warpmem::record::RunRecorder;
+use warpmem::record::command_log::CommandLogWriter;
+use warpmem::record::timeline::Timeline;
 
 #[derive(Default)]
 pub struct Outputs {

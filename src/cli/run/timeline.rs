@@ -1,7 +1,6 @@
 //! `--timeline`: a run as a file for Perfetto.
 
 use crate::cli::output::note;
-use crate::cli::staged;
 use anyhow::bail;
 use clap::ValueHint;
 use flate2::Compression;
@@ -11,9 +10,11 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use warpmem::files::staged;
+use warpmem::gpu::results::RequestSample;
 use warpmem::machine::Machine;
-use warpmem::record::{Recorded, RequestSample};
-use warpmem::timeline::{Options, Timeline, Window, Written};
+use warpmem::record::Recorded;
+use warpmem::record::timeline::{Options, Timeline, Window, Written};
 
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Timeline (docs/timeline.md says what is in it)")]

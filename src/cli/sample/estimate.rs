@@ -23,10 +23,11 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
-use warpmem::cta::CtaNeeds;
+use warpmem::gpu::cta::CtaNeeds;
+use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
-use warpmem::record::{Discard, RunKey, RunResult};
-use warpmem::sample::{
+use warpmem::record::RunKey;
+use warpmem::study::sample::{
     Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Ratio, Ratios, Replicate,
     Size, Unfilled, WholeKernel, extrapolated, measured, write,
 };

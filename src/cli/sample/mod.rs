@@ -14,8 +14,8 @@ use indicatif::{HumanCount, ProgressBar};
 use options::{PartOptions, SizeOptions};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use warpmem::sample::{Census, Plan, Progress, ProgressCallback, estimates, write};
-use warpmem::shell::quoted;
+use warpmem::study::sample::{Census, Plan, Progress, ProgressCallback, estimates, write};
+use warpmem::workload::shell::quoted;
 use warpmem_trace::{Provenance, Trace, TraceSummary, WriterOptions};
 
 /// Take a part of a trace: kernels and CTAs by number, or a random sample with its error

@@ -3,8 +3,9 @@
 use anyhow::bail;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use warpmem::sample::{Design, Ranges, Selection, Size};
-use warpmem::shell::quoted;
+use warpmem::study::sample::{Design, Selection, Size};
+use warpmem::trace::Ranges;
+use warpmem::workload::shell::quoted;
 
 /// Which kernels and CTAs.
 #[derive(Args, Clone, Debug)]

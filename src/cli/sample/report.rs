@@ -3,7 +3,7 @@
 use crate::cli::format::aligned;
 use crate::cli::run_row::shown;
 use serde_json::{Value, json};
-use warpmem::sample::{Estimate, Part, QuantityEstimate};
+use warpmem::study::sample::{Estimate, Part, QuantityEstimate};
 use warpmem_trace::{Trace, TraceSummary};
 
 /// A part that was taken of a trace.

@@ -9,8 +9,8 @@ use anyhow::{Context, bail};
 use std::collections::HashMap;
 use std::path::Path;
 use warpmem::machine::Machine;
-use warpmem::registry::nearest;
-use warpmem::sweep::{Case, Design, Plan};
+use warpmem::params::nearest;
+use warpmem::study::sweep::{Case, Design, Plan};
 use warpmem_analysis::polars::prelude::{col, lit};
 use warpmem_analysis::{Results, baseline_parts};
 

@@ -16,9 +16,9 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use warpmem::engine::RunError;
+use warpmem::gpu::engine::RunError;
 use warpmem::record::{CellStore, FinishedCells, Recorded, ResultsError};
-use warpmem::sweep::{Plan, Shard};
+use warpmem::study::sweep::{Plan, Shard};
 
 /// How a plan is run.
 #[derive(Clone, Debug)]

@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use warpmem::dram::standard::StandardError;
 use warpmem::machine::{Machine, MachineError, load, preset_names};
-use warpmem::registry::{PolicyError, nearest};
-use warpmem::sweep::{Case, Plan, PolicyNames};
+use warpmem::params::{PolicyError, nearest};
+use warpmem::study::sweep::{Case, Plan, PolicyNames};
 
 /// Reasons of a refusal that are still read.
 const MOST_REASONS: usize = 10;
@@ -300,13 +300,7 @@ fn cells<'a>(
 
 /// Whether a value is one that this machine cannot have, and not a slip.
 fn does_not_fit(error: &MachineError) -> bool {
-    matches!(
-        error,
-        MachineError::Invalid { .. }
-            | MachineError::Standard(
-                StandardError::Invalid { .. } | StandardError::Organisation(_)
-            )
-    )
+    matches!(error, MachineError::Invalid(_) | MachineError::Standard(StandardError::Channel(_)))
 }
 
 fn label(trace: &NamedTrace, machine: &str, point: &Point) -> String {

@@ -7,8 +7,8 @@ use super::expand::Planned;
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressDrawTarget};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use warpmem::engine::{Progress, ProgressReport};
-use warpmem::record::RunResult;
+use warpmem::gpu::engine::{Progress, ProgressReport};
+use warpmem::gpu::results::RunResult;
 use warpmem_analysis::printable_cell;
 
 /// Results that are shown.

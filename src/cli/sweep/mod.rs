@@ -15,7 +15,7 @@ use clap::ValueHint;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
-use warpmem::sweep::{Plan, Shard};
+use warpmem::study::sweep::{Plan, Shard};
 
 /// Run the cells of a plan, those that are not there yet
 ///

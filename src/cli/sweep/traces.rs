@@ -6,8 +6,8 @@ use super::super::traces::NamedTrace;
 use anyhow::{Context, bail};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use warpmem::suite::{Manifest, Planned, Suite};
-use warpmem::sweep::{Part, Plan};
+use warpmem::study::suite::{Manifest, Planned, Suite};
+use warpmem::study::sweep::{Part, Plan};
 
 /// Opens the traces of a plan, each once, in its order. What its suites lack in `cache` is generated on `jobs` threads.
 pub fn open(

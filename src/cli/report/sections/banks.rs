@@ -5,9 +5,9 @@ use super::super::frame::{is_one_of, joined};
 use super::super::limits::{Shown, most_different};
 use super::super::study::{IS_BASELINE, POLICY, RATIO, Study};
 use super::scopes;
-use crate::cli::chart::{Axis, Chart, HeatMap, Kind};
 use polars::prelude::*;
 use warpmem_analysis::{bank_map, polars};
+use warpmem_chart::{Axis, Chart, HeatMap, Kind};
 
 /// Workloads whose banks are drawn.
 const TRACES: usize = 4;

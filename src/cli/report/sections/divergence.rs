@@ -1,7 +1,6 @@
 //! How far the requests of a load come back apart, and how long loads take.
 
 use super::{Scope, counted, file_name, scopes};
-use crate::cli::chart::{Axis, Bars, Boxes, Chart, Kind, Tails};
 use crate::cli::report::document::{Prose, Section};
 use crate::cli::report::frame::{distinct, has_some, is_one_of, joined};
 use crate::cli::report::limits::Shown;
@@ -9,6 +8,7 @@ use crate::cli::report::study::{POLICY, SETTING, Study};
 use crate::cli::report::table::Table;
 use polars::prelude::*;
 use warpmem_analysis::{LOAD_TIME_PERCENTILES, divergence, load_time, polars, tail};
+use warpmem_chart::{Axis, Bars, Boxes, Chart, Kind, Tails};
 
 /// Workloads whose tails are drawn.
 const PANELS: usize = 12;

@@ -1,11 +1,11 @@
 //! Row locality, bank-level parallelism, and how well the bus is used.
 
 use super::{run_table, scopes};
-use crate::cli::chart::{Axis, Chart, Kind, Scatter};
 use crate::cli::report::document::{Prose, Section};
 use crate::cli::report::frame::has_some;
 use crate::cli::report::limits::Shown;
 use crate::cli::report::study::{POLICY, Study};
+use warpmem_chart::{Axis, Chart, Kind, Scatter};
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let section = Section::new("dram", "Row locality and bank-level parallelism");

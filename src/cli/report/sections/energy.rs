@@ -1,13 +1,13 @@
 //! What the DRAM takes.
 
 use super::{run_table, scopes};
-use crate::cli::chart::{Axis, Chart, Kind, StackedBars};
 use crate::cli::report::document::{Prose, Section};
 use crate::cli::report::frame::{has_some, long};
 use crate::cli::report::limits::Shown;
 use crate::cli::report::study::{POLICY, Study};
 use polars::prelude::*;
 use warpmem_analysis::polars;
+use warpmem_chart::{Axis, Chart, Kind, StackedBars};
 
 const ENERGY: &str = "microjoules";
 

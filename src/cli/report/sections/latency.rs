@@ -2,12 +2,12 @@
 
 use super::super::table::spelled;
 use super::{run_table, scopes};
-use crate::cli::chart::{Axis, Chart, Kind, StackedBars};
 use crate::cli::report::document::{Prose, Section};
 use crate::cli::report::frame::{has_some, long};
 use crate::cli::report::limits::Shown;
 use crate::cli::report::study::{POLICY, Study};
 use warpmem_analysis::STAGES;
+use warpmem_chart::{Axis, Chart, Kind, StackedBars};
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let section = Section::new("latency", "Latency by stage");

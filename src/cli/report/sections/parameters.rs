@@ -5,9 +5,9 @@ use super::super::frame::{distinct, is_one_of, names};
 use super::super::limits::Shown;
 use super::super::study::{IS_BASELINE, POLICY, Study};
 use super::super::table::Table;
-use crate::cli::chart::{Axis, Chart, Kind, Lines};
 use polars::prelude::*;
 use warpmem_analysis::{means, parameters, polars};
+use warpmem_chart::{Axis, Chart, Kind, Lines};
 
 /// Column with the IPC over that of the reference.
 const RELATIVE: &str = "relative IPC";

@@ -1,7 +1,6 @@
 //! How fast, beside the baseline.
 
 use super::{Scope, counted, scopes};
-use crate::cli::chart::{Axis, Bars, Chart, Kind};
 use crate::cli::format::capitalised;
 use crate::cli::report::document::{Prose, Section};
 use crate::cli::report::frame::is_one_of;
@@ -10,6 +9,7 @@ use crate::cli::report::study::{POLICY, RATIO, SETTING, Study};
 use crate::cli::report::table::Table;
 use polars::prelude::*;
 use warpmem_analysis::{MEANS, polars};
+use warpmem_chart::{Axis, Bars, Chart, Kind};
 
 /// Policies that fit side by side in a table.
 const COLUMNS: usize = 12;

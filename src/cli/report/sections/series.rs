@@ -5,9 +5,9 @@ use super::super::frame::joined;
 use super::super::limits::{Shown, most_different};
 use super::super::study::{POLICY, Study};
 use super::{counted, file_name, scopes};
-use crate::cli::chart::{Axis, Chart, Kind, Lines};
 use polars::prelude::*;
 use warpmem_analysis::polars;
+use warpmem_chart::{Axis, Chart, Kind, Lines};
 
 /// Workloads whose time series are drawn.
 const TRACES: usize = 4;

@@ -1,11 +1,11 @@
 //! What the SMs do with their cycles.
 
 use super::{run_table, scopes};
-use crate::cli::chart::{Axis, Chart, Kind, StackedBars};
 use crate::cli::report::document::{Prose, Section};
 use crate::cli::report::frame::long;
 use crate::cli::report::limits::Shown;
 use crate::cli::report::study::{POLICY, Study};
+use warpmem_chart::{Axis, Chart, Kind, StackedBars};
 
 /// Columns of what an SM does in a cycle, and what they are called.
 const PARTS: [(&str, &str); 6] = [

@@ -1,0 +1,50 @@
+//! What a cache counts.
+
+use serde::Serialize;
+
+/// Why a cache access had to be tried again. Counted in cycles of waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum ReservationFail {
+    /// Every line of the set is reserved.
+    LineAlloc,
+    MissQueueFull,
+    MshrEntry,
+    MshrMerge,
+}
+
+impl ReservationFail {
+    pub const COUNT: usize = 4;
+    pub const NAMES: [&'static str; ReservationFail::COUNT] =
+        ["line_alloc", "miss_queue_full", "mshr_entry", "mshr_merge"];
+}
+
+/// Accesses of one cache, in requests (sectors on sectored caches).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CacheCounts {
+    pub read_hits: u64,
+    /// The line is absent.
+    pub read_misses: u64,
+    /// The line is present, the sector is not.
+    pub read_sector_misses: u64,
+    /// Merged into an outstanding miss.
+    pub read_pending_hits: u64,
+    pub write_hits: u64,
+    /// The line is absent.
+    pub write_misses: u64,
+    /// The line is present, the sector is neither there nor on its way.
+    pub write_sector_misses: u64,
+    pub atomics: u64,
+    /// Atomics among the reads of the LLC: among hits, among misses and sector misses, and among those merged.
+    pub atomic_hits: u64,
+    pub atomic_misses: u64,
+    pub atomic_pending_hits: u64,
+    pub bypasses: u64,
+    /// Lines evicted that had dirty data.
+    pub writebacks: u64,
+    /// Reads of the next level caused by writes.
+    pub write_fetches: u64,
+    pub evictions: u64,
+    /// Cycles of retry, by [`ReservationFail`].
+    pub reservation_fails: [u64; ReservationFail::COUNT],
+}

@@ -1,0 +1,194 @@
+//! Bars side by side.
+
+use super::canvas::{Anchor, Canvas, Drawing, INK, Paint, Rect, Text};
+use super::data::{self, Keys};
+use super::font::{self, LABEL};
+use super::groups::{Groups, Layout, Legends};
+use super::horizontal_bars::HorizontalBars;
+use super::kinds::Bars;
+use super::legend::Sample;
+use super::scale::{Ends, Scale, Span, figure};
+use super::{Chart, frame, label};
+use anyhow::bail;
+use std::collections::HashSet;
+
+/// The least width of a bar, points.
+const LEAST: f64 = 2.2;
+/// Ticks of the axis.
+const TICKS: usize = 5;
+/// The axis ends where so many of the bars end, if the greatest is more than `FAR` times that; it then
+/// leaves room for so much more.
+const MOST: f64 = 0.9;
+const FAR: f64 = 2.5;
+const ROOM: f64 = 1.25;
+/// Fewer bars than this are drawn whole.
+const FEW: usize = 8;
+/// Between two turned values.
+const PITCH: f64 = 1.1 * LABEL;
+
+/// A value, and which bar it is.
+pub struct Bar {
+    pub category: usize,
+    pub series: usize,
+    pub value: f64,
+}
+
+impl Bar {
+    pub fn tip(&self, categories: &Keys, series: &Keys, kind: &Bars) -> String {
+        let (category, series) = (&categories.names[self.category], &series.names[self.series]);
+        format!("{category}, {series}: {}{}", figure(self.value), kind.axis.suffix())
+    }
+}
+
+pub fn draw(chart: &Chart, kind: &Bars) -> anyhow::Result<Drawing> {
+    let mut categories = Keys::of(&chart.data, &kind.category)?;
+    let series = Keys::of(&chart.data, &kind.series)?;
+    let set_apart = move_to_end(&mut categories, &kind.set_apart);
+    let values = data::values(&chart.data, &kind.value, &kind.axis)?;
+    let bars = bars(&categories, &series, &values)?;
+    let Some(span) = span(&bars, kind) else { return frame::nothing(chart) };
+    if kind.are_horizontal {
+        let note = data::note(values.len() - bars.len(), values.len(), &[&kind.axis]);
+        return HorizontalBars { kind, categories: &categories, series: &series, bars, span, note }
+            .draw(chart);
+    }
+    let beyond: Vec<&Bar> = bars.iter().filter(|bar| bar.value > span.high).collect();
+    let longest =
+        beyond.iter().map(|bar| font::width(&figure(bar.value), LABEL)).fold(0.0, f64::max);
+    let groups = Groups {
+        categories: label::short(&categories.names),
+        full: &categories.names,
+        set_apart,
+        slots: &series.names,
+        marks: data::pairs(&categories, &series),
+        are_slots_named: false,
+        least: LEAST,
+        axis: &kind.axis,
+        span,
+        legend: Legends { names: &series.names, sample: Sample::Bar },
+        headroom: if beyond.is_empty() { 0.0 } else { longest + 2.0 },
+        title: kind.across.as_deref(),
+        note: data::note(values.len() - bars.len(), values.len(), &[&kind.axis]),
+    };
+    let layout = groups.layout();
+    let mut canvas = layout.canvas(chart, series.names.len());
+    for bar in &bars {
+        draw_bar(&mut canvas, &layout, bar, &bar.tip(&categories, &series, kind));
+    }
+    for row in 0..layout.plots().len() {
+        let of_row = beyond.iter().filter(|bar| layout.slot(bar.category, bar.series).row == row);
+        write_beyond(&mut canvas, &layout, row, &of_row.copied().collect::<Vec<_>>());
+    }
+    layout.finish(canvas, kind.reference)
+}
+
+/// The bars that have a value, each once.
+fn bars(categories: &Keys, series: &Keys, values: &[Option<f64>]) -> anyhow::Result<Vec<Bar>> {
+    let mut seen = HashSet::new();
+    let mut bars = Vec::new();
+    for (row, value) in values.iter().enumerate() {
+        let Some(value) = *value else { continue };
+        let bar = Bar { category: categories.of[row], series: series.of[row], value };
+        if !seen.insert((bar.category, bar.series)) {
+            let (category, series) = (&categories.names[bar.category], &series.names[bar.series]);
+            bail!("there are several values for `{series}` of `{category}`");
+        }
+        bars.push(bar);
+    }
+    Ok(bars)
+}
+
+/// The axis of the bars; none if there are none.
+fn span(bars: &[Bar], kind: &Bars) -> Option<Span> {
+    let is_limited = kind.axis.scale == Scale::Linear && !kind.are_whole && !kind.are_horizontal;
+    let limit = limit(bars).filter(|_| is_limited).unwrap_or(f64::INFINITY);
+    let heights = bars.iter().map(|bar| bar.value.min(limit));
+    let reference = kind.reference.filter(|_| !bars.is_empty());
+    Span::fit(kind.axis.scale, Ends::FromZero, heights.chain(reference), TICKS)
+}
+
+fn draw_bar(canvas: &mut Canvas, layout: &Layout, bar: &Bar, tip: &str) {
+    let slot = layout.slot(bar.category, bar.series);
+    let (zero, end) = (layout.zero(slot.row), layout.y(slot.row, bar.value));
+    let rect =
+        Rect { left: slot.left, top: zero.min(end), width: slot.width, height: (zero - end).abs() };
+    let edge = if slot.width > 4.0 { 0.35 } else { 0.2 };
+    canvas.rect(&rect, &canvas.fill_of(bar.series).edged(INK, edge), Some(tip));
+}
+
+/// Moves the categories that are named in `last` to the end, in that order; how many there are.
+fn move_to_end(categories: &mut Keys, last: &[String]) -> usize {
+    let place = |name: &String| last.iter().position(|other| other == name);
+    let mut order: Vec<usize> = (0..categories.names.len()).collect();
+    order.sort_by_key(|&key| place(&categories.names[key]).map_or(0, |place| place + 1));
+    categories.reorder(&order);
+    categories.names.iter().filter(|name| last.contains(name)).count()
+}
+
+/// Where the axis ends so that a few far greater bars do not make all others small.
+fn limit(bars: &[Bar]) -> Option<f64> {
+    let mut values: Vec<f64> = bars.iter().map(|bar| bar.value).collect();
+    values.sort_by(f64::total_cmp);
+    let (least, greatest) = (*values.first()?, *values.last()?);
+    let most = values[((values.len() - 1) as f64 * MOST) as usize].max(-least);
+    (values.len() >= FEW && most > 0.0 && greatest > FAR * most).then_some(ROOM * most)
+}
+
+/// Writes the values of bars that end above the axis over them, upright: of too many, the greatest.
+fn write_beyond(canvas: &mut Canvas, layout: &Layout, row: usize, bars: &[&Bar]) {
+    let plot = &layout.plots()[row];
+    let mut bars: Vec<(f64, f64)> = bars
+        .iter()
+        .map(|bar| (layout.slot(bar.category, bar.series).middle(), bar.value))
+        .collect();
+    bars.sort_by(|a, b| b.1.total_cmp(&a.1));
+    bars.truncate((plot.width / PITCH) as usize);
+    bars.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut at: Vec<f64> = bars.iter().map(|bar| bar.0).collect();
+    spread(&mut at, PITCH, (plot.left + PITCH / 2.0, plot.right() - PITCH / 2.0));
+    for (x, (bar, value)) in at.into_iter().zip(bars) {
+        canvas.line((bar, plot.top - 0.5), (x, plot.top - 1.5), &Paint::stroke(INK, 0.3));
+        let text = figure(value);
+        canvas.text(&Text::new(&text, (x, plot.top - 2.0), Anchor::Start).turned(-90.0), None);
+    }
+}
+
+/// Moves rising places apart, between `left` and `right`, the first as little as can be.
+fn spread(places: &mut [f64], pitch: f64, (left, right): (f64, f64)) {
+    let mut least = left;
+    for place in places.iter_mut() {
+        *place = place.max(least);
+        least = *place + pitch;
+    }
+    let mut limit = right;
+    for place in places.iter_mut().rev() {
+        *place = place.min(limit);
+        limit = *place - pitch;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_moved_apart_within_the_chart() {
+        let mut places = [10.0, 11.0, 40.0, 58.0, 59.0];
+        spread(&mut places, 5.0, (12.0, 60.0));
+        assert_eq!(places, [12.0, 17.0, 40.0, 55.0, 60.0]);
+    }
+
+    #[test]
+    fn only_far_bars_end_above_the_axis() {
+        let bars = |values: &[f64]| -> Vec<Bar> {
+            values.iter().map(|&value| Bar { category: 0, series: 0, value }).collect()
+        };
+        assert_eq!(limit(&bars(&[1.0; 10])), None);
+        let mut far = [1.0; 11];
+        far[3] = 40.0;
+        assert_eq!(limit(&bars(&far)), Some(1.25));
+        assert_eq!(limit(&bars(&[1.0, 1.0, 40.0])), None);
+        far[0] = -20.0;
+        assert_eq!(limit(&bars(&far)), None);
+    }
+}

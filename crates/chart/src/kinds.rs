@@ -1,0 +1,379 @@
+//! How a chart's data are drawn, and which of their columns are what.
+//!
+//! Categories, series, panels and the like are columns of any type, shown as text in the order of
+//! their first appearance; values are numeric columns.
+
+use super::axis::Axis;
+use super::canvas::Drawing;
+use super::{Chart, bars, boxes, heat_map, lines, scatter, stacked};
+
+/// How to draw the data of a chart.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    Bars(Bars),
+    StackedBars(StackedBars),
+    Boxes(Boxes),
+    Tails(Tails),
+    Scatter(Scatter),
+    Lines(Lines),
+    HeatMap(HeatMap),
+}
+
+impl Kind {
+    pub(super) fn draw(&self, chart: &Chart) -> anyhow::Result<Drawing> {
+        match self {
+            Kind::Bars(kind) => bars::draw(chart, kind),
+            Kind::StackedBars(kind) => stacked::draw(chart, kind),
+            Kind::Boxes(kind) => boxes::draw(chart, kind),
+            Kind::Tails(kind) => lines::draw(chart, &kind.0),
+            Kind::Scatter(kind) => scatter::draw(chart, kind),
+            Kind::Lines(kind) => lines::draw(chart, kind),
+            Kind::HeatMap(kind) => heat_map::draw(chart, kind),
+        }
+    }
+}
+
+/// Bars side by side: a group for each category, in it a bar for each series.
+#[derive(Clone, Debug)]
+pub struct Bars {
+    pub(super) category: String,
+    pub(super) series: String,
+    pub(super) value: String,
+    pub(super) axis: Axis,
+    pub(super) set_apart: Vec<String>,
+    pub(super) reference: Option<f64>,
+    pub(super) across: Option<String>,
+    pub(super) are_whole: bool,
+    pub(super) are_horizontal: bool,
+}
+
+impl Bars {
+    /// Bars as high as `value`.
+    pub fn new(
+        category: impl Into<String>,
+        series: impl Into<String>,
+        value: impl Into<String>,
+        axis: Axis,
+    ) -> Bars {
+        let (category, series, value) = (category.into(), series.into(), value.into());
+        Bars {
+            category,
+            series,
+            value,
+            axis,
+            set_apart: Vec::new(),
+            reference: None,
+            across: None,
+            are_whole: false,
+            are_horizontal: false,
+        }
+    }
+
+    /// Bars lie below each other, their categories' names in full at the left, and their values are written at
+    /// their ends: few bars with long names.
+    pub fn horizontal(mut self) -> Bars {
+        self.are_horizontal = true;
+        self
+    }
+
+    /// What the categories are, written below them.
+    pub fn across(mut self, title: impl Into<String>) -> Bars {
+        self.across = Some(title.into());
+        self
+    }
+
+    /// Draws every bar whole, however far above the others: shares of one whole.
+    pub fn whole(mut self) -> Bars {
+        self.are_whole = true;
+        self
+    }
+
+    /// Categories that stand apart at the right end: means.
+    pub fn set_apart<S: Into<String>>(mut self, categories: impl IntoIterator<Item = S>) -> Bars {
+        self.set_apart = categories.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// A line across at `value`: 1 for ratios.
+    pub fn reference(mut self, value: f64) -> Bars {
+        self.reference = Some(value);
+        self
+    }
+}
+
+/// Bars of parts on top of each other.
+#[derive(Clone, Debug)]
+pub struct StackedBars {
+    pub(super) category: String,
+    pub(super) series: Option<String>,
+    pub(super) part: String,
+    pub(super) value: String,
+    pub(super) axis: Axis,
+    pub(super) are_shares: bool,
+}
+
+impl StackedBars {
+    /// A bar for each category, as high as its parts together.
+    pub fn new(
+        category: impl Into<String>,
+        part: impl Into<String>,
+        value: impl Into<String>,
+        axis: Axis,
+    ) -> StackedBars {
+        let (category, part, value) = (category.into(), part.into(), value.into());
+        StackedBars { category, series: None, part, value, axis, are_shares: false }
+    }
+
+    /// Several bars in a category, each named below it.
+    pub fn series(mut self, series: impl Into<String>) -> StackedBars {
+        self.series = Some(series.into());
+        self
+    }
+
+    /// All bars of one height: parts as shares of their sum, in percent.
+    pub fn shares(mut self) -> StackedBars {
+        self.are_shares = true;
+        self
+    }
+}
+
+/// Distributions by their percentiles: a box from 25 to 75 with a line at the median, whiskers from 1
+/// to 99, the greatest as a dot (as in Figs 5 and 12 of Warped-MC).
+#[derive(Clone, Debug)]
+pub struct Boxes {
+    pub(super) category: String,
+    pub(super) series: String,
+    /// Columns of percentiles 1, 25, 50, 75 and 99.
+    pub(super) percentiles: [String; 5],
+    pub(super) greatest: Option<String>,
+    pub(super) axis: Axis,
+    pub(super) reference: Option<f64>,
+}
+
+impl Boxes {
+    /// Boxes of the columns `METRIC_p1`, `_p25`, `_p50`, `_p75`, `_p99` and `_max`.
+    pub fn of(
+        metric: &str,
+        category: impl Into<String>,
+        series: impl Into<String>,
+        axis: Axis,
+    ) -> Boxes {
+        let percentiles = [1, 25, 50, 75, 99].map(|p| format!("{metric}_p{p}"));
+        let greatest = Some(format!("{metric}_max"));
+        Boxes::new(category, series, percentiles, greatest, axis)
+    }
+
+    /// Boxes of columns by their names: percentiles 1, 25, 50, 75 and 99, and the greatest.
+    pub fn new(
+        category: impl Into<String>,
+        series: impl Into<String>,
+        percentiles: [String; 5],
+        greatest: Option<String>,
+        axis: Axis,
+    ) -> Boxes {
+        let (category, series) = (category.into(), series.into());
+        Boxes { category, series, percentiles, greatest, axis, reference: None }
+    }
+
+    /// A line across at `value`.
+    pub fn reference(mut self, value: f64) -> Boxes {
+        self.reference = Some(value);
+        self
+    }
+}
+
+/// Which share of values is at least so large, as steps on logarithmic axes.
+#[derive(Clone, Debug)]
+pub struct Tails(Lines);
+
+impl Tails {
+    /// The tail of each series: `share` is the fraction of values of at least `x`, as
+    /// [`tail`](warpmem_analysis::tail) gives it.
+    pub fn new(
+        x: impl Into<String>,
+        share: impl Into<String>,
+        series: impl Into<String>,
+        x_axis: Axis,
+    ) -> Tails {
+        let y_axis = Axis::percent("share at or above").log();
+        let lines = Lines::new(x, share, series, x_axis.log(), y_axis);
+        Tails(Lines { are_steps: true, ..lines })
+    }
+
+    /// A panel for each value of `column`, all with the same axes.
+    pub fn panels(self, column: impl Into<String>) -> Tails {
+        Tails(self.0.panels(column))
+    }
+}
+
+/// Points: one series in colour and shape.
+#[derive(Clone, Debug)]
+pub struct Scatter {
+    pub(super) x: String,
+    pub(super) y: String,
+    pub(super) series: String,
+    pub(super) x_axis: Axis,
+    pub(super) y_axis: Axis,
+    pub(super) group: Option<String>,
+    pub(super) baseline: Option<String>,
+    pub(super) equal: Option<Equal>,
+}
+
+/// Lines around where y is x.
+#[derive(Clone, Debug)]
+pub(super) struct Equal {
+    pub bands: [f64; 3],
+    pub named: f64,
+}
+
+impl Scatter {
+    /// A point for each row.
+    pub fn new(
+        x: impl Into<String>,
+        y: impl Into<String>,
+        series: impl Into<String>,
+        x_axis: Axis,
+        y_axis: Axis,
+    ) -> Scatter {
+        let (x, y, series) = (x.into(), y.into(), series.into());
+        Scatter { x, y, series, x_axis, y_axis, group: None, baseline: None, equal: None }
+    }
+
+    /// One quantity, above 0, as two sides have it: both axes show the same values, with lines where both
+    /// are equal and where y is the fractions of `bands` more and less than x. Only points that are further
+    /// off than `named` are named, by their groups.
+    pub fn against_equal(mut self, bands: [f64; 3], named: f64) -> Scatter {
+        self.equal = Some(Equal { bands, named });
+        self
+    }
+
+    /// Points of the same value of `column` belong together (the runs of a workload); each group is
+    /// named at one of its points.
+    pub fn group(mut self, column: impl Into<String>) -> Scatter {
+        self.group = Some(column.into());
+        self
+    }
+
+    /// Draws arrows from a group's point of this series to its others.
+    pub fn arrows_from(mut self, series: impl Into<String>) -> Scatter {
+        self.baseline = Some(series.into());
+        self
+    }
+}
+
+/// Lines through the points of each series, in the order of x: sweeps of a parameter, time series.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    pub(super) x: String,
+    pub(super) y: String,
+    pub(super) series: String,
+    pub(super) x_axis: Axis,
+    pub(super) y_axis: Axis,
+    pub(super) panel: Option<String>,
+    pub(super) reference: Option<f64>,
+    pub(super) are_steps: bool,
+    pub(super) marks: Option<String>,
+    pub(super) ticks: Vec<(f64, String)>,
+    pub(super) has_zero: bool,
+}
+
+impl Lines {
+    /// Lines of `y` over `x`.
+    pub fn new(
+        x: impl Into<String>,
+        y: impl Into<String>,
+        series: impl Into<String>,
+        x_axis: Axis,
+        y_axis: Axis,
+    ) -> Lines {
+        let (x, y, series) = (x.into(), y.into(), series.into());
+        Lines {
+            x,
+            y,
+            series,
+            x_axis,
+            y_axis,
+            panel: None,
+            reference: None,
+            are_steps: false,
+            marks: None,
+            ticks: Vec::new(),
+            has_zero: false,
+        }
+    }
+
+    /// The vertical axis shows zero, too: quantities that are compared by their size.
+    pub fn with_zero(mut self) -> Lines {
+        self.has_zero = true;
+        self
+    }
+
+    /// Marks only the points for which `column` has a text, and names them by it where it is not empty.
+    pub fn marks(mut self, column: impl Into<String>) -> Lines {
+        self.marks = Some(column.into());
+        self
+    }
+
+    /// Values that are written along x instead of round numbers.
+    pub fn ticks(mut self, ticks: impl IntoIterator<Item = (f64, String)>) -> Lines {
+        self.ticks = ticks.into_iter().collect();
+        self
+    }
+
+    /// A panel for each value of `column`, all with the same axes.
+    pub fn panels(mut self, column: impl Into<String>) -> Lines {
+        self.panel = Some(column.into());
+        self
+    }
+
+    /// A line across at `value`.
+    pub fn reference(mut self, value: f64) -> Lines {
+        self.reference = Some(value);
+        self
+    }
+}
+
+/// Cells of colour: channels across, banks up.
+#[derive(Clone, Debug)]
+pub struct HeatMap {
+    pub(super) x: String,
+    pub(super) y: String,
+    pub(super) value: String,
+    pub(super) x_axis: Axis,
+    pub(super) y_axis: Axis,
+    pub(super) colours: Axis,
+    pub(super) panel: Option<String>,
+}
+
+impl HeatMap {
+    /// A cell for each row, in the colour of `value` on the scale of `colours`.
+    pub fn new(
+        x: impl Into<String>,
+        y: impl Into<String>,
+        value: impl Into<String>,
+        x_axis: Axis,
+        y_axis: Axis,
+        colours: Axis,
+    ) -> HeatMap {
+        let (x, y, value) = (x.into(), y.into(), value.into());
+        HeatMap { x, y, value, x_axis, y_axis, colours, panel: None }
+    }
+
+    /// A map for each value of `column`, all with the same colours.
+    pub fn panels(mut self, column: impl Into<String>) -> HeatMap {
+        self.panel = Some(column.into());
+        self
+    }
+}
+
+macro_rules! kinds {
+    ($($kind:ident),*) => {
+        $(impl From<$kind> for Kind {
+            fn from(kind: $kind) -> Kind {
+                Kind::$kind(kind)
+            }
+        })*
+    };
+}
+
+kinds!(Bars, StackedBars, Boxes, Tails, Scatter, Lines, HeatMap);

@@ -1,0 +1,109 @@
+//! Charts: a dataframe and how to draw it, as SVG, PNG and CSV.
+//!
+//! A chart is drawn once, as SVG: text as text, a tooltip for each mark, sized in points for a column
+//! of print. The PNG is that SVG made into pixels. Data are in long form, one row per mark; a [`Kind`]
+//! names the columns. Nothing is told by colour alone: bars are hatched, lines dashed, points shaped.
+//! Values that are null or not finite are left out, and a note under the chart says how many.
+
+mod axis;
+mod bars;
+mod boxes;
+mod canvas;
+mod data;
+mod file;
+mod font;
+mod frame;
+mod groups;
+mod heat_map;
+mod horizontal_bars;
+mod kinds;
+mod label;
+mod legend;
+mod lines;
+mod look;
+mod marks;
+mod names;
+mod panels;
+mod png;
+mod scale;
+mod scatter;
+mod sheet;
+mod stacked;
+
+pub use axis::Axis;
+pub use file::{is_png, save};
+pub use font::lacking;
+pub use kinds::{Bars, Boxes, HeatMap, Kind, Lines, Scatter, StackedBars, Tails};
+pub use sheet::Sheet;
+
+use anyhow::Context;
+use canvas::Drawing;
+use std::path::Path;
+use warpmem_analysis::polars::prelude::DataFrame;
+use warpmem_analysis::write_csv;
+
+/// Data and how to draw them.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// Stem of the files' names; also begins the ids within the SVG, so that charts of different
+    /// names can stand in one document.
+    pub name: String,
+    /// What a reader would call it; not drawn, as captions stand below figures in print.
+    pub title: String,
+    /// What one sees and how it was measured; not drawn.
+    pub caption: String,
+    /// One row per mark.
+    pub data: DataFrame,
+    pub kind: Kind,
+}
+
+impl Chart {
+    /// A chart as wide as a column of print where everything fits, else as a page.
+    pub fn new(
+        name: impl Into<String>,
+        title: impl Into<String>,
+        caption: impl Into<String>,
+        data: DataFrame,
+        kind: impl Into<Kind>,
+    ) -> Chart {
+        let (name, title, caption) = (name.into(), title.into(), caption.into());
+        Chart { name, title, caption, data, kind: kind.into() }
+    }
+
+    /// The chart as an SVG document that can also stand within HTML. Equal charts give equal text.
+    ///
+    /// # Errors
+    /// If the data lack a column that the kind names, or one of values is not numeric.
+    pub fn svg(&self) -> anyhow::Result<String> {
+        Ok(self.drawing()?.svg)
+    }
+
+    fn drawing(&self) -> anyhow::Result<Drawing> {
+        self.kind.draw(self).with_context(|| format!("failed to draw `{}`", self.name))
+    }
+
+    /// Writes the data.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn csv(&self, path: &Path) -> anyhow::Result<()> {
+        Ok(write_csv(&self.data, path)?)
+    }
+
+    /// Writes `NAME.svg`, `NAME.png` and `NAME.csv` into `folder`; each has its name only when it is
+    /// whole. Gives the text of the SVG, which a document may want too.
+    ///
+    /// # Errors
+    /// As [`svg`](Self::svg), or if a file cannot be written.
+    pub fn write_all(&self, folder: &Path) -> anyhow::Result<String> {
+        let path = |ending: &str| folder.join(format!("{}.{ending}", self.name));
+        let svg = self.svg()?;
+        file::save(&path("svg"), &svg)?;
+        file::save(&path("png"), &svg)?;
+        self.csv(&path("csv"))?;
+        Ok(svg)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! Every kind of chart, of data as runs leave them and of awkward ones, drawn and looked over by a reader of
+//! SVG: nothing stands beyond the page, no two texts touch.
+//!
+//! `CHARTS=folder cargo test chart::tests` leaves the pictures in that folder, for eyes.
+
+mod gallery;
+mod page;
+mod random;
+
+use super::*;
+use gallery::*;
+
+#[test]
+fn every_chart_is_well_laid_out() {
+    let folder = std::env::var_os("CHARTS").map(std::path::PathBuf::from);
+    let mut faults = Vec::new();
+    for chart in gallery() {
+        let svg = chart.svg().expect("the columns are there");
+        faults
+            .extend(page::faults(&svg).into_iter().map(|fault| format!("{}: {fault}", chart.name)));
+        assert_eq!(svg, chart.svg().expect("as before"), "{}", chart.name);
+        if let Some(folder) = &folder {
+            std::fs::create_dir_all(folder).expect("a folder");
+            if !chart.name.contains('<') {
+                chart.write_all(folder).expect("files");
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn marks_say_what_they_are_without_scripts() {
+    let chart = ratios("bars", 2, &POLICIES[..2]);
+    let svg = chart.svg().expect("a chart");
+    let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
+    let root = document.root_element();
+    assert_eq!(root.attribute("role"), Some("img"));
+    assert_eq!(root.attribute("aria-label"), Some("IPC"));
+    assert_eq!(root.attribute("width"), Some("3.4in"));
+    let text = |name| document.descendants().find(|node| node.has_tag_name(name))?.text();
+    assert_eq!(text("desc"), Some("IPC. IPC of each policy over that of fr-fcfs"));
+    let tips: Vec<&str> = document
+        .descendants()
+        .filter(|node| {
+            node.has_tag_name("title") && node.parent().is_some_and(|p| p.has_tag_name("rect"))
+        })
+        .filter_map(|node| node.text())
+        .collect();
+    assert_eq!(tips.len(), 6, "{tips:?}");
+    assert_eq!(tips[0], "bfs-rmat, fr-fcfs(banks=stepping,picks_per_cycle=1): 1 ×");
+    let id = document.descendants().find_map(|node| node.attribute("id"));
+    assert!(id.is_some_and(|id| id.starts_with("chart-bars-")), "{id:?}");
+}
+
+#[test]
+fn horizontal_bars_have_all_words_of_their_names_and_their_values() {
+    let svg = claims().svg().expect("a chart");
+    let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
+    let texts: Vec<&str> = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+        .filter_map(|node| node.text())
+        .collect();
+    let all = texts.join(" ");
+    assert!(all.contains("IPC of memory-bound workloads over the first-ready scheduler"), "{all}");
+    for value in ["10.9", "−28", "101", "0", "11.2"] {
+        assert!(texts.contains(&value), "{value}: {texts:?}");
+    }
+    assert!(svg.contains("1 of 8 values is missing"), "{all}");
+}
+
+#[test]
+fn only_the_bars_of_a_group_take_room_in_it() {
+    let svg = sparse().svg().expect("a chart");
+    let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
+    let bars = document.descendants().filter(|node| {
+        node.has_tag_name("rect") && node.children().any(|child| child.has_tag_name("title"))
+    });
+    assert_eq!(bars.count(), 12 * 2 + 4);
+    // With room for four bars in each group they would need a page.
+    assert_eq!(document.root_element().attribute("width"), Some("3.4in"));
+}
+
+#[test]
+fn only_points_far_from_equal_and_points_with_names_are_named() {
+    let svg = equal().svg().expect("a chart");
+    assert!(svg.contains("lines: equal, ± 10 %, ± 20 %, ± 50 %"), "{svg}");
+    let named = named().svg().expect("a chart");
+    let document = roxmltree::Document::parse(&named).expect("well-formed XML");
+    let count = |tag| document.descendants().filter(|node| node.has_tag_name(tag)).count();
+    assert_eq!(count("circle"), 4);
+    for text in ["16 KiB", "1 MiB", "the last", "64 KiB"] {
+        assert!(named.contains(&format!(">{text}<")), "{text}");
+    }
+}
+
+#[test]
+fn a_sheet_holds_its_charts_side_by_side() {
+    let sheet = Sheet {
+        name: "sheet".to_owned(),
+        title: "All".to_owned(),
+        charts: vec![one_bar(), named(), ratios("bars-wide", 37, &POLICIES), claims()],
+    };
+    let svg = sheet.svg().expect("a sheet");
+    let document = roxmltree::Document::parse(&svg).expect("well-formed XML");
+    let places: Vec<Vec<f64>> = document
+        .descendants()
+        .filter_map(|node| node.attribute("transform")?.strip_prefix("translate("))
+        .map(|place| {
+            place.split([' ', ')']).take(2).map(|n| n.parse().expect("a number")).collect()
+        })
+        .collect();
+    let (left, top): (Vec<f64>, Vec<f64>) = places.iter().map(|place| (place[0], place[1])).unzip();
+    assert_eq!(left, [0.0, 504.0 - 244.8, 0.0, 0.0]);
+    assert!(top[0] == top[1] && top[1] < top[2] && top[2] < top[3], "{top:?}");
+    assert!(svg.contains(">Claims<") && svg.contains(">All<"));
+    assert_eq!(document.root_element().attribute("width"), Some("7in"));
+}
+
+#[test]
+fn what_is_missing_is_counted_and_nothing_is_said_to_be_nothing() {
+    let texts = |chart: &Chart| chart.svg().expect("a chart");
+    assert!(texts(&far()).contains("2 of 52 values are missing"));
+    assert!(!texts(&ratios("bars", 2, &POLICIES)).contains("missing"));
+    for nothing in [values("a", vec![]), values("b", vec![None, Some(f64::NAN)])] {
+        assert!(texts(&nothing).contains("no data"));
+    }
+}
+
+#[test]
+fn columns_that_are_not_there_are_named() {
+    let mut chart = ratios("ipc", 2, &POLICIES[..2]);
+    chart.kind = Bars::new("trace", "policy", "ipc_ration", Axis::new("IPC", "×")).into();
+    let error = format!("{:#}", chart.svg().expect_err("there is no such column"));
+    assert_eq!(
+        error,
+        "failed to draw `ipc`: the data have no column `ipc_ration` (did you mean `ipc_ratio`?); \
+         columns: trace, policy, ipc_ratio"
+    );
+    chart.kind = Bars::new("trace", "policy", "policy", Axis::new("IPC", "×")).into();
+    let error = format!("{:#}", chart.svg().expect_err("it is text"));
+    assert_eq!(error, "failed to draw `ipc`: column `policy` holds no numbers but str");
+    chart.kind = Bars::new("trace", "trace", "ipc_ratio", Axis::new("IPC", "×")).into();
+    let error = format!("{:#}", chart.svg().expect_err("two bars in one place"));
+    assert_eq!(
+        error,
+        "failed to draw `ipc`: there are several values for `bfs-rmat` of `bfs-rmat`"
+    );
+}
+
+#[test]
+fn the_files_are_the_drawing_its_pixels_and_its_data() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let chart = one_bar();
+    let svg = chart.write_all(folder.path()).expect("files");
+    let path = |ending: &str| folder.path().join(format!("bars-one.{ending}"));
+    assert_eq!(std::fs::read_to_string(path("svg")).expect("an SVG"), svg);
+    assert_eq!(std::fs::read_to_string(path("csv")).expect("data"), "t,p,v\nonly,fcfs,3.0\n");
+    let file = std::fs::File::open(path("png")).expect("a PNG");
+    let mut reader = ::png::Decoder::new(std::io::BufReader::new(file)).read_info().expect("a PNG");
+    // 3.4 inches of 300 dots; 300 dots per inch are 11811 per metre.
+    assert_eq!(reader.info().width, 1020);
+    assert_eq!(reader.info().pixel_dims.map(|density| density.xppu), Some(11_811));
+    let mut pixels = vec![0; reader.output_buffer_size()];
+    reader.next_frame(&mut pixels).expect("pixels");
+    let has = |colour: [u8; 3]| pixels.chunks_exact(3).any(|pixel| pixel == colour);
+    assert_eq!(pixels[..3], [255; 3]);
+    assert!(has([0x00, 0x72, 0xb2]), "the bar is blue");
+    assert!(has([0x22; 3]), "the axis and the text are dark");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 3);
+}

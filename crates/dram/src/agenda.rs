@@ -1,0 +1,322 @@
+//! The next command of every bank, and when the earliest of them may issue.
+
+use super::MAX_BANKS;
+use super::request::CommandKind;
+use super::timing::TimingState;
+
+/// A set of banks, one bit each.
+pub type BankSet = u64;
+
+pub(super) fn one(bank: usize) -> BankSet {
+    1 << bank
+}
+
+/// The banks of a set, lowest first.
+pub(super) fn members(mut set: BankSet) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bank = set.trailing_zeros();
+        set &= set.wrapping_sub(1);
+        (bank < BankSet::BITS).then_some(bank as usize)
+    })
+}
+
+/// The first bank of a set at or after `start`, in a circle.
+pub(super) fn first_from(set: BankSet, start: u32) -> Option<usize> {
+    let turned = set.rotate_right(start).trailing_zeros();
+    (set != 0).then_some(((turned + start) % BankSet::BITS) as usize)
+}
+
+/// A set of kinds of planned commands, one bit each.
+pub(super) type KindSet = u8;
+
+const ALL_KINDS: KindSet = (1 << CommandKind::PLANNED) - 1;
+
+/// The next cycle at which a command may issue, and the banks that may issue one then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Plan {
+    /// `u64::MAX` = never.
+    pub cycle: u64,
+    pub banks: BankSet,
+}
+
+const NOTHING: Plan = Plan { cycle: u64::MAX, banks: 0 };
+
+impl Plan {
+    #[inline]
+    fn add(&mut self, other: Plan) {
+        let kept = if other.cycle < self.cycle { 0 } else { self.banks };
+        self.cycle = self.cycle.min(other.cycle);
+        self.banks = kept | if other.cycle == self.cycle { other.banks } else { 0 };
+    }
+}
+
+/// The banks whose next command is of one kind.
+#[derive(Clone, Copy)]
+struct Wants {
+    banks: BankSet,
+    /// The first of them, while it is known: see [`Agenda::unknown`].
+    plan: Plan,
+}
+
+/// What every step looks at comes first.
+#[repr(C)]
+pub(super) struct Agenda {
+    plan: Plan,
+    /// Banks that the plan leaves out.
+    held: BankSet,
+    /// The first cycle that the plan looks at.
+    floor: u64,
+    /// The plan no longer holds.
+    stale: bool,
+    /// Kinds whose own plan no longer holds.
+    unknown: KindSet,
+    /// Kinds that some bank wants next.
+    wanted: KindSet,
+    /// By the kind of the next command.
+    wants: [Wants; CommandKind::PLANNED],
+    /// Banks that have a next command.
+    waiting: BankSet,
+    /// Banks whose own constraints are past at the floor: only those of others keep them.
+    ripe: BankSet,
+    kinds: [CommandKind; MAX_BANKS as usize],
+    /// Earliest cycle by the bank's own constraints.
+    due: [u64; MAX_BANKS as usize],
+}
+
+impl Agenda {
+    pub fn new() -> Agenda {
+        Agenda {
+            plan: NOTHING,
+            held: 0,
+            floor: 0,
+            stale: true,
+            unknown: ALL_KINDS,
+            wanted: 0,
+            wants: [Wants { banks: 0, plan: NOTHING }; CommandKind::PLANNED],
+            waiting: 0,
+            ripe: 0,
+            kinds: [CommandKind::Act; MAX_BANKS as usize],
+            due: [0; MAX_BANKS as usize],
+        }
+    }
+
+    #[inline]
+    pub fn kind(&self, bank: usize) -> CommandKind {
+        self.kinds[bank]
+    }
+
+    /// Banks whose next command is of this kind.
+    #[inline]
+    pub fn wanting(&self, kind: CommandKind) -> BankSet {
+        self.wants[kind as usize].banks
+    }
+
+    /// Banks whose next command goes over the column bus.
+    #[inline]
+    pub fn columns(&self) -> BankSet {
+        self.wanting(CommandKind::Rd) | self.wanting(CommandKind::Wr)
+    }
+
+    /// Banks whose next command goes over the row bus.
+    #[inline]
+    pub fn rows(&self) -> BankSet {
+        self.waiting & !self.columns()
+    }
+
+    /// The plan last made or mended, current or not.
+    #[inline]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The plan holds at `now`, with these banks held.
+    #[inline]
+    pub fn is_current(&self, held: BankSet, now: u64) -> bool {
+        !self.stale && self.held == held && self.plan.cycle >= now
+    }
+
+    /// A command issues that delays commands of these kinds to other banks.
+    #[inline]
+    pub fn delay(&mut self, kinds: KindSet) {
+        self.stale = true;
+        self.unknown |= kinds;
+    }
+
+    /// Sets the bank's next command: its kind and the earliest cycle by the bank's own constraints. Where
+    /// it can, this mends the plan.
+    #[inline]
+    pub fn set(&mut self, bank: usize, next: Option<(CommandKind, u64)>, timing: &TimingState) {
+        let bit = one(bank);
+        let old = &mut self.wants[self.kinds[bank] as usize];
+        if old.banks & bit != 0 {
+            if next == Some((self.kinds[bank], self.due[bank])) {
+                return;
+            }
+            old.banks &= !bit;
+            old.plan.banks &= !bit;
+            if old.banks == 0 {
+                old.plan = NOTHING;
+                self.wanted &= !(1 << self.kinds[bank] as u8);
+            } else if old.plan.banks == 0 {
+                self.unknown |= 1 << self.kinds[bank] as u8;
+            }
+            self.waiting &= !bit;
+            self.ripe &= !bit;
+            self.plan.banks &= !bit;
+            self.stale |= self.plan.banks == 0;
+        }
+        if let Some((kind, due)) = next {
+            self.add(bank, kind, due, timing);
+        }
+    }
+
+    fn add(&mut self, bank: usize, kind: CommandKind, due: u64, timing: &TimingState) {
+        let bit = one(bank);
+        self.kinds[bank] = kind;
+        self.due[bank] = due;
+        self.waiting |= bit;
+        self.ripe |= if due <= self.floor { bit } else { 0 };
+        let wants = &mut self.wants[kind as usize];
+        wants.banks |= bit;
+        self.wanted |= 1 << kind as u8;
+        if self.held & bit == 0 {
+            let cycle = timing.others(kind, bank).max(due).max(self.floor);
+            let plan = Plan { cycle: timing.begin(kind, cycle), banks: bit };
+            // What is unknown or stale stays so.
+            wants.plan.add(plan);
+            self.plan.add(plan);
+        }
+    }
+
+    /// Plans the earliest cycle from `floor` on at which a bank outside `held` may issue its command. `floor` never
+    /// goes back.
+    pub fn replan(&mut self, timing: &TimingState, held: BankSet, floor: u64) {
+        if held != self.held {
+            self.unknown = ALL_KINDS;
+        }
+        (self.held, self.floor) = (held, floor);
+        let mut plan = NOTHING;
+        for kind in members(self.wanted.into()) {
+            if self.unknown & 1 << kind != 0 || self.wants[kind].plan.cycle < floor {
+                self.wants[kind].plan = self.plan_of(CommandKind::ALL[kind], timing);
+            }
+            plan.add(self.wants[kind].plan);
+        }
+        (self.plan, self.stale, self.unknown) = (plan, false, 0);
+    }
+
+    /// The first of the banks that wait to issue a command of this kind.
+    fn plan_of(&mut self, kind: CommandKind, timing: &TimingState) -> Plan {
+        let mut plan = NOTHING;
+        let banks = self.wanting(kind) & !self.held;
+        for bank in members(banks & !self.ripe) {
+            let (bit, due) = (one(bank), self.due[bank]);
+            if due <= self.floor {
+                self.ripe |= bit;
+            } else {
+                let cycle = timing.others(kind, bank).max(due);
+                plan.add(Plan { cycle: timing.begin(kind, cycle), banks: bit });
+            }
+        }
+        let mut ripe = banks & self.ripe;
+        if !timing.is_shared(kind) && ripe != 0 {
+            plan.add(Plan { cycle: timing.begin(kind, self.floor), banks: ripe });
+            return plan;
+        }
+        while ripe != 0 {
+            let bank = ripe.trailing_zeros() as usize;
+            let group = ripe & timing.mates(bank);
+            ripe &= !group;
+            let cycle = timing.others(kind, bank).max(self.floor);
+            plan.add(Plan { cycle: timing.begin(kind, cycle), banks: group });
+        }
+        plan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::harness::shapes;
+    use CommandKind::{Act, Pre, Rd, Wr};
+    use proptest::prelude::*;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        /// A bank's next command, and how long after now it is due; none if it has none.
+        Set(usize, Option<(CommandKind, u64)>),
+        Issue(usize, CommandKind),
+        /// So many cycles go by, and these banks are held from then on.
+        Replan(u64, BankSet),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let kind = || prop::sample::select(vec![Act, Pre, Rd, Wr]);
+        let held = prop_oneof![3 => Just(0), 1 => any::<BankSet>()];
+        prop_oneof![
+            3 => (0usize..64, prop::option::weighted(0.8, (kind(), 0u64..40)))
+                .prop_map(|(bank, next)| Step::Set(bank, next)),
+            2 => (0usize..64, kind()).prop_map(|(bank, kind)| Step::Issue(bank, kind)),
+            2 => (0u64..20, held).prop_map(|(gap, held)| Step::Replan(gap, held)),
+        ]
+    }
+
+    /// The plan by looking at every bank.
+    fn plain(
+        next: &[Option<(CommandKind, u64)>],
+        timing: &TimingState,
+        held: BankSet,
+        floor: u64,
+    ) -> Plan {
+        let mut plan = NOTHING;
+        for (bank, next) in next.iter().enumerate() {
+            let Some((kind, due)) = next.filter(|_| held & one(bank) == 0) else { continue };
+            let cycle = timing.begin(kind, timing.others(kind, bank).max(due).max(floor));
+            if cycle < plan.cycle {
+                plan = Plan { cycle, banks: 0 };
+            }
+            if cycle == plan.cycle {
+                plan.banks |= one(bank);
+            }
+        }
+        plan
+    }
+
+    proptest! {
+        #[test]
+        fn a_mended_plan_is_that_made_anew(steps in prop::collection::vec(step(), 1..120)) {
+            for dram in shapes() {
+                let banks = dram.banks as usize;
+                let (mut agenda, mut timing) = (Agenda::new(), TimingState::new(&dram));
+                let (mut next, mut now, mut held) = (vec![None; banks], 0, 0);
+                for &step in &steps {
+                    match step {
+                        Step::Set(bank, wanted) => {
+                            let bank = bank % banks;
+                            next[bank] = wanted.map(|(kind, wait)| (kind, now + wait));
+                            agenda.set(bank, next[bank], &timing);
+                        }
+                        Step::Issue(bank, kind) => {
+                            agenda.delay(timing.delayed_by(kind));
+                            timing.issued(kind, bank % banks, now);
+                        }
+                        Step::Replan(gap, holds) => {
+                            (now, held) = (now + gap, holds);
+                            agenda.replan(&timing, held, now);
+                            prop_assert!(agenda.is_current(held, now));
+                        }
+                    }
+                    for (bank, next) in next.iter().enumerate() {
+                        let wanting = |kind| agenda.wanting(kind) & one(bank) != 0;
+                        let wanted = CommandKind::ALL.into_iter().take(CommandKind::PLANNED);
+                        let wanted: Vec<_> = wanted.filter(|&kind| wanting(kind)).collect();
+                        prop_assert_eq!(wanted, Vec::from_iter(next.map(|(kind, _)| kind)));
+                    }
+                    if agenda.is_current(held, now) {
+                        prop_assert_eq!(*agenda.plan(), plain(&next, &timing, held, now));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! The channel: queues, banks, command scheduling, refresh.
+
+mod choice;
+mod issue;
+mod prefetch;
+mod refresh;
+mod spec;
+mod streak;
+mod turns;
+
+use super::MAX_BANKS;
+use super::agenda::{Agenda, BankSet, one};
+use super::page::{PAGE_POLICIES, PagePolicy};
+use super::queue::{Queue, Queued, Slot};
+use super::request::{Command, Completion, Request, RowOutcome};
+use super::scheduler::{Family, QueueView, SCHEDULERS, Scheduler, SchedulerContext};
+use super::statistics::{BankCounts, Busy, ChannelStatistics, Occupancy, Span};
+use super::timing::TimingState;
+use crate::Dram;
+use prefetch::Prefetch;
+use refresh::Refresh;
+use spec::Spec;
+use std::collections::VecDeque;
+use std::rc::Rc;
+use streak::Streak;
+use turns::Turns;
+use warpmem_params::{Counter, PolicyError};
+
+/// Index of the read queue, which is also the one queue where there is no other.
+const READS: usize = 0;
+const WRITES: usize = 1;
+/// Not of requests: holds what is read unasked, from its first command on.
+const PREFETCHES: usize = 2;
+
+/// Indices of [`Channel::turn`].
+const ROW_BUS: usize = 0;
+const COLUMN_BUS: usize = 1;
+const ASSIGNMENTS: usize = 2;
+
+/// A request in service.
+#[derive(Clone, Copy)]
+struct Active {
+    first_command: u64,
+    /// Column commands issued.
+    issued: u16,
+    slot: Slot,
+    queue: u8,
+    outcome: RowOutcome,
+}
+
+/// What commands change lies together, and then what is counted.
+#[derive(Default)]
+#[repr(C, align(64))]
+struct Bank {
+    open_row: Option<u32>,
+    /// Column commands since the row was opened.
+    columns: u32,
+    /// The request to serve next, in the served queue.
+    candidate: Option<Slot>,
+    active: Option<Active>,
+    /// Last column command or activation.
+    last_use: u64,
+    /// Requests of each queue in the channel, the one in service included.
+    waiting: [u32; 2],
+    count: BankCounts,
+    busy: Busy,
+}
+
+#[derive(Default)]
+struct Counts {
+    requests: [u64; 2],
+    columns: u64,
+}
+
+/// One DRAM channel. Times are cycles of its command clock and never go back.
+///
+/// A machine has many and steps one after the other, so each finds its state where the host's first cache is not: what
+/// every step looks at comes first, then what commands and requests change, then what is rarely used.
+#[repr(C)]
+pub struct Channel {
+    /// When there is something to do beside commands, as far as is known.
+    upkeep: u64,
+    /// Banks at which no request may start, as their refresh is due.
+    refreshing: BankSet,
+    open_banks: BankSet,
+    /// Banks with a request or a prefetch in service.
+    busy: BankSet,
+    /// Banks that go on with a prefetch, and those with one in service.
+    offered: BankSet,
+    prefetching: BankSet,
+    /// Banks whose candidate is a read.
+    read_candidates: BankSet,
+    /// Banks that wait to be assigned a request, where only so many are in a cycle.
+    unassigned: BankSet,
+    /// Requests in each queue, those in service included.
+    waiting: [u32; 2],
+    /// Reads and writes in service, and prefetches, which are neither.
+    active: [u32; 2],
+    active_prefetches: u32,
+    turns: Turns,
+    prefetch: Option<Box<Prefetch>>,
+    /// Round robin: the bank to look at first, for row commands (or all), column commands, and assignments.
+    turn: [u32; 3],
+    agenda: Agenda,
+    spec: Rc<Spec>,
+    banks: Box<[Bank]>,
+    timing: TimingState,
+    queues: [Queue; 3],
+    arrived: u64,
+    count: Counts,
+    occupancy: Occupancy,
+    completions: Vec<Completion>,
+    log: Option<Vec<Command>>,
+    busy_time: Busy,
+    /// Some row is open.
+    open: Span,
+    scheduler: Box<dyn Scheduler>,
+    page: Box<dyn PagePolicy>,
+    refresh: Refresh,
+    /// Banks whose candidate stays theirs: it has been assigned.
+    assigned: BankSet,
+    /// The next cycle in which requests may be assigned.
+    next_assignment: u64,
+    /// The first of [`Channel::choice_ends`], or earlier.
+    choices_end: u64,
+    /// By bank: from when on the scheduler's choice may differ though nothing happens to the bank.
+    choice_ends: Vec<u64>,
+    /// By bank.
+    streaks: Vec<Streak>,
+    /// Strictly in-order schedulers: banks of the requests not yet in service, oldest first.
+    order: [VecDeque<u16>; 2],
+}
+
+impl Channel {
+    /// The channels of a machine, under the DRAM scheduler that `policy` names.
+    ///
+    /// # Errors
+    /// [`PolicyError`] if it, or the page policy of the machine, is unknown or cannot be built.
+    pub fn family(context: &SchedulerContext, policy: &str) -> Result<Vec<Channel>, PolicyError> {
+        Channel::all(context, &*SCHEDULERS.build(policy, context)?)
+    }
+
+    /// The channels of a machine under a family of schedulers.
+    ///
+    /// # Errors
+    /// [`PolicyError`] if the page policy is unknown or cannot be built.
+    pub fn all(
+        context: &SchedulerContext,
+        family: &dyn Family,
+    ) -> Result<Vec<Channel>, PolicyError> {
+        let timing = TimingState::new(&context.dram);
+        let mut channels: Vec<Channel> = Vec::new();
+        for index in 0..context.dram.channels as usize {
+            let scheduler = family.scheduler(index);
+            let mut channel = Channel::with_timing(&context.dram, timing.clone(), scheduler)?;
+            if let Some(first) = channels.first().filter(|first| first.spec == channel.spec) {
+                channel.spec = Rc::clone(&first.spec);
+            }
+            channels.push(channel);
+        }
+        Ok(channels)
+    }
+
+    /// A channel with all banks closed, at cycle 0. `dram` must be valid (see
+    /// [`AddressMap::new`](super::AddressMap::new)): at least one bank, at most [`MAX_BANKS`].
+    ///
+    /// # Errors
+    /// [`PolicyError`] if the page policy is unknown.
+    pub fn new(dram: &Dram, scheduler: Box<dyn Scheduler>) -> Result<Channel, PolicyError> {
+        Channel::with_timing(dram, TimingState::new(dram), scheduler)
+    }
+
+    fn with_timing(
+        dram: &Dram,
+        timing: TimingState,
+        scheduler: Box<dyn Scheduler>,
+    ) -> Result<Channel, PolicyError> {
+        assert!((1..=MAX_BANKS).contains(&dram.banks), "1 to {MAX_BANKS} banks");
+        let page = PAGE_POLICIES.build(scheduler.page().unwrap_or(&dram.page), dram)?;
+        let (banks, refresh) = (dram.banks as usize, Refresh::new(dram));
+        let spec = Spec::new(dram, &timing, &*scheduler, &*page);
+        let [reads, writes] =
+            spec.capacity.map(|places| Queue::new(banks, places as usize + banks));
+        Ok(Channel {
+            agenda: Agenda::new(),
+            timing,
+            scheduler,
+            page,
+            queues: [reads, writes, Queue::new(banks, 0)],
+            prefetch: None,
+            banks: (0..banks).map(|_| Bank::default()).collect(),
+            choice_ends: vec![u64::MAX; banks],
+            open_banks: 0,
+            busy: 0,
+            offered: 0,
+            prefetching: 0,
+            refreshing: 0,
+            read_candidates: 0,
+            unassigned: 0,
+            assigned: 0,
+            next_assignment: 0,
+            choices_end: u64::MAX,
+            turn: [0; 3],
+            waiting: [0; 2],
+            active: [0; 2],
+            active_prefetches: 0,
+            arrived: 0,
+            streaks: vec![Streak::default(); banks],
+            order: Default::default(),
+            turns: Turns::new(dram),
+            upkeep: refresh.next(),
+            refresh,
+            completions: Vec::new(),
+            log: None,
+            count: Counts::default(),
+            occupancy: Occupancy::new(spec.capacity.iter().sum::<u32>() as usize + banks),
+            busy_time: Busy::default(),
+            open: Span::default(),
+            spec: Rc::new(spec),
+        })
+    }
+
+    /// Whether there is room for the request.
+    #[inline]
+    pub fn accepts(&self, request: &Request) -> bool {
+        let (index, queue) = (usize::from(request.bank), self.queue_of(request.write));
+        // A scheduler may have places of its own, but every request needs one of these.
+        let waiting = self.places_taken(queue);
+        if waiting >= self.spec.capacity[queue] {
+            return false;
+        }
+        let view = QueueView {
+            waiting,
+            bank_waiting: self.banks[index].waiting[queue] - self.at_bank(index, queue),
+            capacity: self.spec.capacity[queue],
+            bank_capacity: self.spec.bank_capacity[queue],
+            banks: self.banks.len() as u32,
+        };
+        if self.spec.scheduled[queue] {
+            self.scheduler.accepts(&view, request)
+        } else {
+            view.has_room()
+        }
+    }
+
+    /// Places of a queue that requests hold.
+    fn places_taken(&self, queue: usize) -> u32 {
+        self.waiting[queue] - self.at_banks(queue)
+    }
+
+    /// Requests that have left a queue's places for their banks: where they are assigned, that is when they are; else
+    /// they keep their places while they are served.
+    fn at_banks(&self, queue: usize) -> u32 {
+        if self.spec.picks_per_cycle == 0 {
+            return 0;
+        }
+        let assigned = if self.serves(queue) { self.assigned.count_ones() } else { 0 };
+        let active = if self.spec.split { self.active[queue] } else { self.active.iter().sum() };
+        active + assigned
+    }
+
+    /// As [`Channel::at_banks`], of one bank.
+    fn at_bank(&self, index: usize, queue: usize) -> u32 {
+        if self.spec.picks_per_cycle == 0 {
+            return 0;
+        }
+        let is_of_queue = |active: Active| usize::from(active.queue) == queue;
+        let active = self.banks[index].active.is_some_and(is_of_queue);
+        let assigned = self.serves(queue) && self.assigned & one(index) != 0;
+        u32::from(active) + u32::from(assigned)
+    }
+
+    /// Whether requests of this queue are now those to start.
+    fn serves(&self, queue: usize) -> bool {
+        !self.spec.split || queue == self.turns.serving
+    }
+
+    /// Takes a request that the channel [`accepts`](Channel::accepts). Step the channel afterwards.
+    pub fn push(&mut self, now: u64, request: Request) {
+        debug_assert!(self.accepts(&request), "pushed into a full queue: {request:?}");
+        debug_assert!(request.bursts > 0, "a request without data: {request:?}");
+        let index = usize::from(request.bank);
+        let queue = self.queue_of(request.write);
+        let queued = Queued { request, arrived: now, order: self.arrived };
+        self.arrived += 1;
+        let slot = self.queues[queue].push(queued);
+        let bank = &mut self.banks[index];
+        bank.waiting[queue] += 1;
+        bank.busy.pending.open(now);
+        self.busy_time.pending.open(now);
+        self.waiting[queue] += 1;
+        self.occupancy.set(now, self.pending());
+        if self.spec.scheduled[queue] {
+            self.scheduler.on_arrival(slot, &queued);
+        }
+        if self.spec.in_order {
+            self.order[queue].push_back(request.bank);
+        }
+        if let Some(prefetch) = &mut self.prefetch {
+            prefetch.arrived(self.waiting.iter().sum());
+        }
+        if !self.choose_served_queue(now) && self.changes_choice(index, queue, slot) {
+            self.decide(index, now);
+        }
+    }
+
+    /// Whether a request that has just entered may change what its bank does next. FR-FCFS changes its choice for a
+    /// first row hit only, and a bank that waits to be assigned a request goes on waiting unless its row may be closed.
+    fn changes_choice(&self, index: usize, queue: usize, slot: Slot) -> bool {
+        let bank = &self.banks[index];
+        if bank.active.is_some() {
+            return false;
+        }
+        if self.spec.scheduled[self.turns.serving] {
+            return true;
+        }
+        // A bank that goes on with a prefetch has no candidate.
+        if bank.candidate.is_none() {
+            return self.spec.closes_idle_rows || self.unassigned & one(index) == 0;
+        }
+        queue == self.turns.serving && self.queues[queue].oldest_hit(index as u16) == Some(slot)
+    }
+
+    /// More requests wait for the data of request `id`, which goes to `bank`: see [`Scheduler::on_merge`]. Nothing
+    /// happens if it is in service or gone. Step the channel afterwards.
+    pub fn merge(&mut self, now: u64, bank: u16, id: u32, merges: u32, age: u64) {
+        let named = |(slot, queued): (Slot, &Queued)| (queued.request.id == id).then_some(slot);
+        let Some(slot) = self.queues[READS].requests(bank).find_map(named) else { return };
+        self.scheduler.on_merge(slot, merges, age, now);
+        self.redecide(usize::from(bank), now);
+    }
+
+    /// No more requests of this load will come: see [`Scheduler::on_load_complete`]. Step the channel afterwards.
+    pub fn load_complete(&mut self, now: u64, load: u32) {
+        self.scheduler.on_load_complete(load, now);
+    }
+
+    /// Issues what the command buses allow at `now`, at most once per cycle.
+    ///
+    /// `room` is how many more reads may complete; a read claims its place with its first command, so
+    /// `room` may shrink by completions only. Returns the next cycle at which a command could issue if
+    /// nothing arrives and no room is made; none: never.
+    pub fn step(&mut self, now: u64, room: u32) -> Option<u64> {
+        debug_assert!(room >= self.reads_in_service(), "room taken from reads in service");
+        // Between two steps a scheduler may come to want its turn sooner than it said.
+        if self.spec.scheduled[READS] || now >= self.upkeep {
+            self.begin_refreshes(now);
+            self.tick(now);
+            self.end_choices(now);
+            self.assign(now);
+            self.plan_upkeep();
+        }
+        if !self.refreshes_all(now) {
+            self.issue_due(now, room);
+        }
+        self.next_event(now)
+    }
+
+    /// Whether a read may not start because reads in service will take the `room`.
+    pub fn lacks_room(&self, room: u32) -> bool {
+        room <= self.reads_in_service() && self.read_candidates != 0
+    }
+
+    /// Reads and prefetches that have claimed their place among what may complete: see [`Channel::step`].
+    #[inline]
+    pub fn reads_in_service(&self) -> u32 {
+        self.active[READS] + self.active_prefetches
+    }
+
+    /// The requests and prefetches that have left since the last call, in order.
+    #[inline]
+    pub fn take_completions(&mut self) -> impl Iterator<Item = Completion> + '_ {
+        self.completions.drain(..)
+    }
+
+    /// No request is waiting or in service; data may still be on the bus.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.pending() == 0
+    }
+
+    /// Requests waiting or in service.
+    #[inline]
+    pub fn pending(&self) -> usize {
+        (self.waiting[READS] + self.waiting[WRITES]) as usize
+    }
+
+    /// Counts up to `now`.
+    pub fn statistics(&self, now: u64) -> ChannelStatistics {
+        let banks = self.banks.iter().zip(&self.streaks);
+        let bank =
+            |(bank, streak): (&Bank, &Streak)| bank.count.with(streak.count, &bank.busy, now);
+        ChannelStatistics {
+            cycles: now,
+            read_requests: self.count.requests[READS],
+            write_requests: self.count.requests[WRITES],
+            refreshes: self.refresh.all_banks,
+            bank_refreshes: self.refresh.single_banks,
+            turnarounds: self.turns.turnarounds,
+            write_drains: self.turns.drains,
+            data_buses: self.spec.data_buses,
+            data_bus_cycles: self.count.columns * self.spec.burst,
+            pending_cycles: self.busy_time.pending.cycles(now),
+            service_cycles: self.busy_time.service.cycles(now),
+            open_cycles: self.open.cycles(now),
+            occupancy_cycles: self.occupancy.histogram(now),
+            banks: banks.map(bank).collect(),
+        }
+    }
+
+    /// What the scheduler counted.
+    pub fn counters(&self) -> Vec<Counter> {
+        self.scheduler.counters()
+    }
+
+    /// Keeps every command from now on.
+    pub fn enable_log(&mut self) {
+        self.log.get_or_insert_default();
+    }
+
+    /// The commands kept, in order.
+    pub fn log(&self) -> &[Command] {
+        self.log.as_deref().unwrap_or_default()
+    }
+
+    /// Takes the commands kept so far out of the log.
+    pub fn take_log(&mut self) -> Vec<Command> {
+        self.log.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn queue_of(&self, write: bool) -> usize {
+        if write && self.spec.split { WRITES } else { READS }
+    }
+
+    /// The request in service.
+    #[inline]
+    fn served(&self, active: Active) -> &Queued {
+        self.queues[usize::from(active.queue)].get(active.slot)
+    }
+}

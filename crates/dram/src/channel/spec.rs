@@ -1,0 +1,79 @@
+//! What a channel needs of its configuration and of its policies.
+
+use crate::page::PagePolicy;
+use crate::scheduler::Scheduler;
+use crate::timing::TimingState;
+use crate::{Dram, QueueOrganisation};
+
+/// What the channel needs of its configuration and of its policies. The channels of a machine share one.
+#[derive(PartialEq)]
+pub(super) struct Spec {
+    /// Reads and writes have a queue each.
+    pub split: bool,
+    /// 1, or 2 where they do.
+    pub queues: usize,
+    pub capacity: [u32; 2],
+    pub bank_capacity: [u32; 2],
+    pub data_buses: u64,
+    /// Data cycles of a column command.
+    pub burst: u64,
+    /// RD and WR to first data.
+    pub read_latency: u64,
+    pub write_latency: u64,
+    pub trp: u64,
+    pub dual_command_bus: bool,
+    pub picks_per_cycle: u32,
+    /// Rows are closed by column commands too.
+    pub auto_precharge: bool,
+    /// Rows of idle banks are closed.
+    pub closes_idle_rows: bool,
+    /// The scheduler is asked and told of each queue; others are FR-FCFS. It never knows of what is read unasked.
+    pub scheduled: [bool; 3],
+    /// The constant answers of the scheduler.
+    pub in_order: bool,
+    /// In order as far as requests are handed to their banks, which then work at once.
+    pub hands_out: bool,
+    pub ranks_banks: bool,
+    pub steps_banks: bool,
+    pub is_volatile: bool,
+    pub follows_timing: bool,
+}
+
+impl Spec {
+    pub fn new(
+        dram: &Dram,
+        timing: &TimingState,
+        scheduler: &dyn Scheduler,
+        page: &dyn PagePolicy,
+    ) -> Spec {
+        let asks = !scheduler.is_plain_fr_fcfs();
+        let [read_latency, write_latency] = timing.latencies();
+        let picks_per_cycle = scheduler.picks_per_cycle().unwrap_or(dram.picks_per_cycle);
+        let capacity = [dram.read_queue, dram.write_queue];
+        Spec {
+            split: dram.write_queue > 0,
+            queues: 1 + usize::from(dram.write_queue > 0),
+            capacity,
+            bank_capacity: match dram.queue_organisation {
+                QueueOrganisation::Channel => capacity,
+                QueueOrganisation::PerBank => capacity.map(|places| places / dram.banks),
+            },
+            data_buses: dram.pseudo_channels.into(),
+            burst: dram.burst_cycles().into(),
+            read_latency,
+            write_latency,
+            trp: dram.timing.trp.into(),
+            dual_command_bus: dram.dual_command_bus,
+            picks_per_cycle,
+            auto_precharge: timing.auto_precharge() && page.precharges_automatically(),
+            scheduled: [asks, asks && scheduler.orders_writes(), false],
+            closes_idle_rows: page.closes_idle_rows(),
+            in_order: scheduler.strictly_in_order(),
+            hands_out: scheduler.hands_out(),
+            ranks_banks: scheduler.ranks_banks(),
+            steps_banks: scheduler.steps_banks(),
+            is_volatile: scheduler.is_volatile(),
+            follows_timing: scheduler.follows_timing(),
+        }
+    }
+}

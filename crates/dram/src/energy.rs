@@ -1,0 +1,133 @@
+//! Energy of a channel from its counts and the currents of its devices, as Micron's TN-41-01 and DRAMsim3 (Li 2020)
+//! reckon it: what a command takes beyond standby, and standby over the whole time. Power-down, self-refresh and the
+//! termination of the buses are not in it.
+
+use super::ChannelStatistics;
+use crate::Dram;
+use std::iter::Sum;
+
+/// What costs energy. Sums over channels give the energy of all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Command clock cycles.
+    pub cycles: u64,
+    /// Those of them with a row open somewhere in the channel.
+    pub open_cycles: u64,
+    /// ACT commands, each with the PRE that will follow.
+    pub activations: u64,
+    /// Read column commands.
+    pub reads: u64,
+    /// Write column commands.
+    pub writes: u64,
+    /// REF commands, one for each pseudo channel.
+    pub refreshes: u64,
+    /// REFPB commands.
+    pub bank_refreshes: u64,
+}
+
+impl Sum for Activity {
+    fn sum<I: Iterator<Item = Activity>>(channels: I) -> Activity {
+        channels.fold(Activity::default(), |sum, channel| Activity {
+            cycles: sum.cycles + channel.cycles,
+            open_cycles: sum.open_cycles + channel.open_cycles,
+            activations: sum.activations + channel.activations,
+            reads: sum.reads + channel.reads,
+            writes: sum.writes + channel.writes,
+            refreshes: sum.refreshes + channel.refreshes,
+            bank_refreshes: sum.bank_refreshes + channel.bank_refreshes,
+        })
+    }
+}
+
+impl ChannelStatistics {
+    /// What of the counts costs energy.
+    pub fn activity(&self) -> Activity {
+        let total = self.total();
+        Activity {
+            cycles: self.cycles,
+            open_cycles: self.open_cycles,
+            activations: total.activations,
+            reads: total.reads,
+            writes: total.writes,
+            refreshes: self.refreshes,
+            bank_refreshes: self.bank_refreshes,
+        }
+    }
+}
+
+/// Energy by what it was spent on, nJ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Energy {
+    /// Opening and closing rows.
+    pub activate: f64,
+    /// Reading from open rows.
+    pub read: f64,
+    /// Writing to open rows.
+    pub write: f64,
+    /// Refresh, of all banks and of single ones.
+    pub refresh: f64,
+    /// Standby while a row is open.
+    pub active_standby: f64,
+    /// Standby while none is.
+    pub precharge_standby: f64,
+}
+
+impl Energy {
+    /// The energy of a channel of `dram` whose command clock has a cycle of `cycle_ns`. None where a current that it
+    /// depends on is not known.
+    ///
+    /// The devices are the whole channel's: a command runs on the share of them that belongs to its pseudo channel,
+    /// while all are in active standby as soon as one pseudo channel has an open row.
+    pub fn of(dram: &Dram, cycle_ns: f64, activity: &Activity) -> Option<Energy> {
+        if !is_known(dram) {
+            return None;
+        }
+        let (p, t) = (&dram.power, &dram.timing);
+        // mV x mA x ns are 10^-6 nJ.
+        let standby = f64::from(p.vdd) * cycle_ns * f64::from(dram.devices) * 1e-6;
+        let command = standby / f64::from(dram.pseudo_channels);
+        let product = |current: u32, cycles: u32| f64::from(current) * f64::from(cycles);
+        let above_open = |count: u64, current: u32, cycles: u32| {
+            count as f64 * (product(current, cycles) - product(p.idd3n, cycles)) * command
+        };
+        let row_cycle = product(p.idd0, t.trc)
+            - product(p.idd3n, t.tras)
+            - product(p.idd2n, t.trc.saturating_sub(t.tras));
+        let burst = dram.burst_cycles();
+        let open = activity.open_cycles as f64;
+        let closed = activity.cycles.saturating_sub(activity.open_cycles) as f64;
+        Some(Energy {
+            activate: activity.activations as f64 * row_cycle * command,
+            read: above_open(activity.reads, p.idd4r, burst),
+            write: above_open(activity.writes, p.idd4w, burst),
+            refresh: above_open(activity.refreshes, p.idd5ab, t.trfc)
+                + above_open(activity.bank_refreshes, p.idd5pb, t.trfcpb),
+            active_standby: open * f64::from(p.idd3n) * standby,
+            precharge_standby: closed * f64::from(p.idd2n) * standby,
+        })
+    }
+
+    /// All parts together, nJ.
+    pub fn total(&self) -> f64 {
+        self.activate
+            + self.read
+            + self.write
+            + self.refresh
+            + self.active_standby
+            + self.precharge_standby
+    }
+
+    /// All parts together over the data moved, pJ; none where there were none.
+    pub fn picojoules_per_bit(&self, bytes: u64) -> Option<f64> {
+        (bytes > 0).then(|| self.total() * 1000.0 / (bytes as f64 * 8.0))
+    }
+}
+
+/// Whether every current is known that a channel of `dram` can draw: refresh counts only where there is one.
+fn is_known(dram: &Dram) -> bool {
+    let (p, t) = (&dram.power, &dram.timing);
+    let always = [p.vdd, p.idd0, p.idd2n, p.idd3n, p.idd4r, p.idd4w];
+    always.iter().all(|&value| value > 0)
+        && (t.trefi == 0 || p.idd5ab > 0)
+        && (t.trefipb == 0 || p.idd5pb > 0)
+}

@@ -1,0 +1,42 @@
+//! DRAM channels at command level.
+//!
+//! A [`Channel`] takes requests for its banks, chooses among them with a [`scheduler::Scheduler`], and
+//! issues the commands they need at cycles that the timing table allows. All times are cycles of the
+//! DRAM command clock. The channel works per event: [`Channel::step`] says when it next has
+//! something to do.
+//!
+//! Data are not modelled, so no request waits for another to the same address: a read that follows a
+//! write still in the write queue is served as if it had been forwarded its data by the cache above.
+
+mod agenda;
+mod channel;
+pub mod checker;
+mod command_sink;
+mod config;
+mod counts;
+mod energy;
+pub mod page;
+pub mod prefetch;
+mod queue;
+mod request;
+mod row_sharing;
+pub mod scheduler;
+pub mod standard;
+mod statistics;
+mod timing;
+
+#[cfg(test)]
+mod tests;
+
+pub use channel::Channel;
+pub use command_sink::CommandSink;
+pub use config::{Dram, Power, QueueOrganisation, Timing};
+pub use counts::{BankResult, Breaker, ChannelResult, SharedRows};
+pub use energy::{Activity, Energy};
+pub use request::{Command, CommandKind, Completion, Request, RowOutcome};
+pub use row_sharing::RowSharing;
+pub use statistics::{BankStatistics, ChannelStatistics, StreakStatistics};
+pub use timing::{Constraint, Scope, constraints};
+
+/// Banks that one channel may have: the channel keeps them in 64-bit masks.
+pub const MAX_BANKS: u32 = 64;

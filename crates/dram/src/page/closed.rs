@@ -1,0 +1,30 @@
+//! `closed`: the last column command closes the row (auto-precharge) unless a request waits for it.
+
+use super::{PageEntry, PagePolicy, PageView};
+use warpmem_params::PolicyInfo;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "closed",
+    summary: "the last column command closes the row (auto-precharge) unless a request waits for it",
+    source: "as DRAM controllers have it",
+    params: &[],
+};
+
+pub(super) const ENTRY: PageEntry =
+    PageEntry { info: INFO, build: |_, params| params.none(&INFO).map(|()| Box::new(Closed) as _) };
+
+struct Closed;
+
+impl PagePolicy for Closed {
+    fn precharges_automatically(&self) -> bool {
+        true
+    }
+
+    fn closes_behind(&self, row: &PageView) -> bool {
+        row.hits == 0
+    }
+
+    fn closes_at(&self, row: &PageView) -> Option<u64> {
+        Some(row.last_use)
+    }
+}

@@ -1,0 +1,24 @@
+//! `closed-adaptive`: a row is precharged as soon as no request waits for it.
+
+use super::{PageEntry, PagePolicy, PageView};
+use warpmem_params::PolicyInfo;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "closed-adaptive",
+    summary: "a row is precharged as soon as no request waits for it",
+    source: "gem5, close_adaptive",
+    params: &[],
+};
+
+pub(super) const ENTRY: PageEntry = PageEntry {
+    info: INFO,
+    build: |_, params| params.none(&INFO).map(|()| Box::new(ClosedAdaptive) as _),
+};
+
+struct ClosedAdaptive;
+
+impl PagePolicy for ClosedAdaptive {
+    fn closes_at(&self, row: &PageView) -> Option<u64> {
+        Some(row.last_use)
+    }
+}

@@ -1,0 +1,68 @@
+//! Page policies: when a row is closed that no request in service needs.
+//!
+//! A policy is one file here and one line of [`PAGE_POLICIES`].
+
+mod closed;
+mod closed_adaptive;
+mod closed_cap;
+mod open;
+mod open_adaptive;
+mod timeout;
+
+use crate::Dram;
+use warpmem_params::{Entry, Registry};
+
+/// All page policies.
+pub static PAGE_POLICIES: Registry<dyn PagePolicy, Dram> = Registry {
+    slot: "page",
+    entries: &[
+        open::ENTRY,
+        closed::ENTRY,
+        timeout::ENTRY,
+        closed_cap::ENTRY,
+        open_adaptive::ENTRY,
+        closed_adaptive::ENTRY,
+    ],
+};
+
+type PageEntry = Entry<dyn PagePolicy, Dram>;
+
+/// An open row, as a page policy sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct PageView {
+    /// Queued requests to the row, of both kinds.
+    pub hits: u32,
+    /// Queued requests to the bank, of both kinds.
+    pub waiting: u32,
+    /// Column commands since the row was opened.
+    pub columns: u32,
+    /// Cycle of its last column command, or of its activation.
+    pub last_use: u64,
+}
+
+/// Says when rows are closed.
+pub trait PagePolicy {
+    /// Whether [`closes_behind`](PagePolicy::closes_behind) is ever true. Constant.
+    fn precharges_automatically(&self) -> bool {
+        false
+    }
+
+    /// Whether the last column command of a request closes the row behind it (auto-precharge). `row` is as it
+    /// will be after that command.
+    fn closes_behind(&self, row: &PageView) -> bool {
+        let _ = row;
+        false
+    }
+
+    /// Whether [`closes_at`](PagePolicy::closes_at) ever names a cycle. Constant.
+    fn closes_idle_rows(&self) -> bool {
+        true
+    }
+
+    /// From which cycle on the row is closed while its bank has nothing to serve and no request waits for the row;
+    /// none: it stays open.
+    fn closes_at(&self, row: &PageView) -> Option<u64> {
+        let _ = row;
+        None
+    }
+}

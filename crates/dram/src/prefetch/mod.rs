@@ -1,0 +1,122 @@
+//! Memory-side prefetchers: which lines of an open row a channel prefetches.
+//!
+//! A channel with a prefetcher reads the lines of an open row that have not been fetched, in the order of the row, as
+//! soon as no request waits for the row: see [`Channel::with_prefetcher`]. The prefetcher says when to stop. A policy is one file here and one line of [`PREFETCHERS`].
+//!
+//! [`Channel::with_prefetcher`]: super::Channel::with_prefetcher
+
+mod none;
+mod opportunistic;
+mod opportunistic_stop;
+
+use serde::Deserialize;
+use warpmem_params::{Entry, ParamInfo, PolicyError, PolicyInfo, Registry};
+use warpmem_sim::LineSet;
+
+/// Every prefetcher.
+pub static PREFETCHERS: Registry<dyn Prefetcher, PrefetchContext> = Registry {
+    slot: "prefetcher",
+    entries: &[none::ENTRY, opportunistic_stop::ENTRY, opportunistic::ENTRY],
+};
+
+type PrefetchEntry = Entry<dyn Prefetcher, PrefetchContext>;
+
+/// Most lines of a row, of which the channel keeps a set.
+const MAX_LINES: u32 = LineSet::BITS;
+
+/// What becomes of lines that the LLC has: a parameter of the prefetchers.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Cached {
+    /// They are left out: lines "so far unfetched" are prefetched (OWL 2013, section 4.4).
+    #[default]
+    Skip,
+    /// They are read as others: the channel knows what was served since the row was opened alone, as the bits of
+    /// section 4.5 do.
+    Read,
+}
+
+const CACHED_PARAM: ParamInfo = ParamInfo {
+    name: "cached",
+    default: "skip",
+    unit: "-",
+    range: "skip | read",
+    summary: "lines that the LLC has when their prefetch would issue: left out, or read as others",
+};
+
+/// What makes a channel prefetch from a row: a parameter of the prefetchers.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trigger {
+    /// A read: somebody asks for data of the row.
+    #[default]
+    Reads,
+    /// A write too, though write-backs are no demand.
+    All,
+}
+
+const TRIGGER_PARAM: ParamInfo = ParamInfo {
+    name: "trigger",
+    default: "reads",
+    unit: "-",
+    range: "reads | all",
+    summary: "what must have been served from a row since it was opened: a read, or a read or write",
+};
+
+/// An open row for which no request waits, and of which lines are left to prefetch.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenRow {
+    /// Requests that wait for other rows of its bank: of those that may be served now, so reads where writes have a
+    /// queue of their own.
+    pub waiting: u32,
+    /// Lines prefetched since it was opened.
+    pub prefetched: u32,
+    /// Requests in the channel, waiting or in service.
+    pub pending: u32,
+}
+
+/// Decides how long a channel goes on prefetching. Each channel has its own.
+pub trait Prefetcher {
+    /// Whether anything is ever prefetched. Constant.
+    fn prefetches(&self) -> bool {
+        true
+    }
+
+    /// Whether lines that the LLC has when their prefetch would issue are left out. Constant.
+    fn skips_cached(&self) -> bool {
+        false
+    }
+
+    /// What makes the channel prefetch from a row. Constant.
+    fn trigger(&self) -> Trigger {
+        Trigger::default()
+    }
+
+    /// Whether the next line of the row is read before a request to another row of the bank is served. Depends on the
+    /// row and on the arrivals so far, not on how often it is asked: the channel asks whenever it chooses what the
+    /// bank does next, at least when a line has been read and when a request arrives for the bank.
+    fn goes_on(&self, row: &OpenRow) -> bool;
+
+    /// A request has entered the channel, in which are `pending` with it.
+    fn on_arrival(&mut self, pending: u32) {
+        let _ = pending;
+    }
+}
+
+/// What a prefetcher may know of the machine it works in.
+#[derive(Clone, Copy, Debug)]
+pub struct PrefetchContext {
+    pub llc_enabled: bool,
+    pub llc_line_bytes: u32,
+    pub row_bytes: u32,
+}
+
+/// Refuses machines in which no line can be prefetched.
+fn fits(info: &PolicyInfo, machine: &PrefetchContext) -> Result<(), PolicyError> {
+    let enabled = machine.llc_enabled;
+    info.fits(enabled, "llc.enabled", enabled, || "true: lines need a cache".to_owned())?;
+    let (row, line) = (machine.row_bytes, machine.llc_line_bytes);
+    info.fits(row / line <= MAX_LINES, "dram.row_bytes", row, || {
+        format!("at most {MAX_LINES} lines: `llc.cache.line_bytes` = {line}")
+    })
+}

@@ -1,0 +1,212 @@
+//! `opportunistic`: so many lines of an open row whatever waits, and then until a request waits for another row.
+
+use super::{
+    CACHED_PARAM, Cached, OpenRow, PrefetchEntry, Prefetcher, TRIGGER_PARAM, Trigger, fits,
+};
+use serde::Deserialize;
+use warpmem_params::{ParamInfo, PolicyInfo};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "opportunistic",
+    summary: "as opportunistic-stop, but a least number of lines whatever waits: more while few requests do",
+    source: "OWL 2013, Section 4.4, second scheme",
+    params: &[
+        ParamInfo {
+            name: "lower",
+            default: "8",
+            unit: "lines",
+            range: "from 0",
+            summary: "lines of a row read at least, requests to other rows or not",
+        },
+        ParamInfo {
+            name: "higher",
+            default: "16",
+            unit: "lines",
+            range: "from lower",
+            summary: "the same while fewer requests are in the channel than the threshold",
+        },
+        ParamInfo {
+            name: "threshold",
+            default: "adaptive",
+            unit: "requests",
+            range: "adaptive, or from 0",
+            summary: "adaptive: the running average of the requests in the channel, taken at each arrival",
+        },
+        CACHED_PARAM,
+        TRIGGER_PARAM,
+    ],
+};
+
+pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
+    info: INFO,
+    build: |machine, params| {
+        let options: Options = params.parse(&INFO)?;
+        INFO.require(options.lower <= options.higher, "lower is above higher")?;
+        fits(&INFO, machine)?;
+        Ok(Box::new(Opportunistic { options, average: Average::default() }))
+    },
+};
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    lower: u32,
+    higher: u32,
+    threshold: Threshold,
+    cached: Cached,
+    trigger: Trigger,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let threshold = Threshold::Named(Adaptive::Adaptive);
+        let (cached, trigger) = Default::default();
+        Options { lower: 8, higher: 16, threshold, cached, trigger }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged, expecting = "threshold is neither `adaptive` nor a number of requests")]
+enum Threshold {
+    Named(Adaptive),
+    Requests(u32),
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Adaptive {
+    Adaptive,
+}
+
+/// The weight of the newest number in the running average is 1 to 2 to the power of this.
+const WEIGHT_SHIFT: u32 = 7;
+
+/// A running average, kept times 2 to the power of [`WEIGHT_SHIFT`]: of shifts and sums, as the paper has it.
+#[derive(Default)]
+struct Average {
+    scaled: u64,
+}
+
+impl Average {
+    fn add(&mut self, number: u32) {
+        self.scaled += u64::from(number);
+        self.scaled -= self.scaled >> WEIGHT_SHIFT;
+    }
+
+    fn is_above(&self, number: u32) -> bool {
+        u64::from(number) << WEIGHT_SHIFT < self.scaled
+    }
+}
+
+struct Opportunistic {
+    options: Options,
+    average: Average,
+}
+
+impl Opportunistic {
+    /// Lines read whatever waits.
+    fn least(&self, pending: u32) -> u32 {
+        let few_wait = match self.options.threshold {
+            Threshold::Named(Adaptive::Adaptive) => self.average.is_above(pending),
+            Threshold::Requests(requests) => pending < requests,
+        };
+        if few_wait { self.options.higher } else { self.options.lower }
+    }
+}
+
+impl Prefetcher for Opportunistic {
+    fn skips_cached(&self) -> bool {
+        self.options.cached == Cached::Skip
+    }
+
+    fn trigger(&self) -> Trigger {
+        self.options.trigger
+    }
+
+    fn goes_on(&self, row: &OpenRow) -> bool {
+        row.waiting == 0 || row.prefetched < self.least(row.pending)
+    }
+
+    fn on_arrival(&mut self, pending: u32) {
+        self.average.add(pending);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prefetch::PREFETCHERS;
+    use crate::prefetch::PrefetchContext;
+    use crate::tests::harness::prefetch_context;
+
+    /// Lines read of a row while a request waits for another, with so many in the channel.
+    fn least(prefetcher: &dyn Prefetcher, pending: u32) -> u32 {
+        let row = |prefetched| OpenRow { waiting: 1, prefetched, pending };
+        (0..).find(|&prefetched| !prefetcher.goes_on(&row(prefetched))).unwrap()
+    }
+
+    fn build(text: &str) -> Box<dyn Prefetcher> {
+        PREFETCHERS.build(text, &prefetch_context()).unwrap()
+    }
+
+    #[test]
+    fn a_fixed_threshold_tells_few_requests_from_many() {
+        let prefetcher = build("opportunistic(lower=2,higher=5,threshold=10)");
+        assert_eq!([0, 9, 10, 11].map(|pending| least(&*prefetcher, pending)), [5, 5, 2, 2]);
+        let stop = build("opportunistic(lower=0,higher=0)");
+        assert_eq!(least(&*stop, 1), 0);
+    }
+
+    #[test]
+    fn lines_are_read_without_end_while_nothing_waits() {
+        let prefetcher = build("opportunistic(threshold=0)");
+        assert!(prefetcher.goes_on(&OpenRow { waiting: 0, prefetched: 1000, pending: 1 }));
+    }
+
+    #[test]
+    fn an_adaptive_threshold_follows_the_requests_in_the_channel() {
+        let mut prefetcher = build("opportunistic");
+        assert_eq!([0, 1].map(|pending| least(&*prefetcher, pending)), [8, 8], "nothing arrived");
+        (0..2000).for_each(|_| prefetcher.on_arrival(20));
+        assert_eq!([18, 21].map(|pending| least(&*prefetcher, pending)), [16, 8]);
+        (0..2000).for_each(|_| prefetcher.on_arrival(4));
+        assert_eq!([3, 6, 18].map(|pending| least(&*prefetcher, pending)), [16, 8, 8]);
+    }
+
+    /// 12800 + 228 = 13028, less a 128th of it.
+    #[test]
+    fn an_average_moves_by_a_share_of_the_difference() {
+        let mut average = Average { scaled: 128 * 100 };
+        average.add(228);
+        assert_eq!(average.scaled, 12_927);
+        assert!(average.is_above(100) && !average.is_above(101));
+    }
+
+    #[test]
+    fn what_is_no_threshold_is_refused() {
+        for text in [
+            "opportunistic(lower=9,higher=8)",
+            "opportunistic(threshold=static)",
+            "opportunistic(threshold=-1)",
+            "opportunistic(least=3)",
+            "opportunistic-stop(lower=3)",
+            "opportunistic-stop(cached=maybe)",
+            "opportunistic-stop(trigger=writes)",
+        ] {
+            assert!(PREFETCHERS.build(text, &prefetch_context()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_need_a_cache_and_rows_of_a_set_of_lines() {
+        let no_cache = PrefetchContext { llc_enabled: false, ..prefetch_context() };
+        let long_rows = PrefetchContext { row_bytes: 2 * 128 * 128, ..prefetch_context() };
+        for (machine, key) in [(no_cache, "llc.enabled"), (long_rows, "dram.row_bytes")] {
+            for name in ["opportunistic", "opportunistic-stop"] {
+                let error = PREFETCHERS.build(name, &machine).err().unwrap().to_string();
+                assert!(error.contains(key), "{error}");
+            }
+            assert!(PREFETCHERS.build("none", &machine).is_ok());
+        }
+    }
+}

@@ -1,0 +1,487 @@
+//! The requests that wait in a channel, by bank and by row.
+//!
+//! Whatever a scheduler asks is answered in constant time or by walking just what it asks for: each bank's requests
+//! are linked oldest first, those to one row of it are linked too, and rows are found by hashing.
+
+use super::request::Request;
+
+/// A request in a channel's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queued {
+    pub request: Request,
+    /// Cycle in which it entered the channel.
+    pub arrived: u64,
+    /// Number of requests that entered the channel before it: tells the age of those that arrived together.
+    pub order: u64,
+}
+
+/// Place of a request in its queue, the same from arrival to the end of its service; below the queue's capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(u16);
+
+impl Slot {
+    const NONE: Slot = Slot(u16::MAX);
+
+    /// For tables by slot.
+    pub fn index(self) -> usize {
+        self.0.into()
+    }
+
+    fn some(self) -> Option<Slot> {
+        (self != Slot::NONE).then_some(self)
+    }
+}
+
+/// A doubly linked list through slots.
+#[derive(Clone, Copy)]
+struct List {
+    first: Slot,
+    last: Slot,
+    count: u32,
+}
+
+const EMPTY: List = List { first: Slot::NONE, last: Slot::NONE, count: 0 };
+
+/// The neighbours of a member of a list.
+#[derive(Clone, Copy)]
+struct Links {
+    previous: Slot,
+    next: Slot,
+}
+
+const LOOSE: Links = Links { previous: Slot::NONE, next: Slot::NONE };
+
+/// Where a request stands in the lists.
+#[derive(Clone, Copy)]
+struct Node {
+    in_bank: Links,
+    in_row: Links,
+    /// Its row, by place in [`Queue::rows`].
+    row: Slot,
+}
+
+/// Requests to one row of one bank.
+#[derive(Clone, Copy)]
+struct RowNode {
+    row: u32,
+    bank: u16,
+    requests: List,
+    in_bank: Links,
+    /// Next of the rows with the same hash.
+    next_hashed: Slot,
+}
+
+#[derive(Clone, Copy)]
+struct BankLists {
+    requests: List,
+    rows: List,
+    open_row: Option<u32>,
+    /// The open row, if requests wait for it.
+    open: Slot,
+}
+
+/// The requests to one row of a bank.
+#[derive(Clone, Copy, Debug)]
+pub struct RowView {
+    pub row: u32,
+    /// Requests to it.
+    pub count: u32,
+    /// The oldest of them.
+    pub oldest: Slot,
+}
+
+/// Requests of one channel that wait for service.
+pub struct Queue {
+    /// By slot; a free slot holds what it last held. What lists are walked by lies close together.
+    requests: Vec<Queued>,
+    nodes: Box<[Node]>,
+    rows: Box<[RowNode]>,
+    /// First row of each hash value.
+    hashed: Box<[Slot]>,
+    banks: Box<[BankLists]>,
+    len: u32,
+    /// The first free slot and the first free place of a row, each with the next behind it.
+    free: Slot,
+    free_row: Slot,
+}
+
+/// Multiplier of Fibonacci hashing: 2^64 over the golden ratio.
+const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Queue {
+    pub(super) fn new(banks: usize, capacity: usize) -> Queue {
+        assert!(capacity < usize::from(u16::MAX), "at most {} requests", u16::MAX - 1);
+        // Free places are handed out lowest first.
+        let next =
+            |place: usize| Slot(if place + 1 < capacity { place as u16 + 1 } else { u16::MAX });
+        let links = |place| Links { next: next(place), ..LOOSE };
+        let node = |place| Node { in_bank: links(place), in_row: LOOSE, row: Slot::NONE };
+        let row = |place| RowNode {
+            row: 0,
+            bank: 0,
+            requests: EMPTY,
+            in_bank: links(place),
+            next_hashed: Slot::NONE,
+        };
+        let lists = BankLists { requests: EMPTY, rows: EMPTY, open_row: None, open: Slot::NONE };
+        let first = if capacity > 0 { Slot(0) } else { Slot::NONE };
+        Queue {
+            requests: Vec::with_capacity(capacity),
+            nodes: (0..capacity).map(node).collect(),
+            rows: (0..capacity).map(row).collect(),
+            hashed: vec![Slot::NONE; (2 * capacity).next_power_of_two().max(2)].into(),
+            banks: vec![lists; banks].into(),
+            len: 0,
+            free: first,
+            free_row: first,
+        }
+    }
+
+    /// Requests that wait, of all banks.
+    pub fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// Whether no request waits.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Banks of the channel.
+    pub fn banks(&self) -> u16 {
+        self.banks.len() as u16
+    }
+
+    /// The request in `slot`, which must be taken.
+    #[inline]
+    pub fn get(&self, slot: Slot) -> &Queued {
+        &self.requests[slot.index()]
+    }
+
+    /// The row that is open in `bank`.
+    #[inline]
+    pub fn open_row(&self, bank: u16) -> Option<u32> {
+        self.banks[usize::from(bank)].open_row
+    }
+
+    /// Requests that wait for `bank`.
+    #[inline]
+    pub fn waiting(&self, bank: u16) -> u32 {
+        self.banks[usize::from(bank)].requests.count
+    }
+
+    /// Requests that wait for the open row of `bank`.
+    #[inline]
+    pub fn hits(&self, bank: u16) -> u32 {
+        match self.banks[usize::from(bank)].open.some() {
+            Some(open) => self.rows[open.index()].requests.count,
+            None => 0,
+        }
+    }
+
+    /// The oldest request of `bank`.
+    #[inline]
+    pub fn oldest(&self, bank: u16) -> Option<Slot> {
+        self.banks[usize::from(bank)].requests.first.some()
+    }
+
+    /// The oldest request to the open row of `bank`.
+    #[inline]
+    pub fn oldest_hit(&self, bank: u16) -> Option<Slot> {
+        let open = self.banks[usize::from(bank)].open.some()?;
+        Some(self.rows[open.index()].requests.first)
+    }
+
+    /// Requests of `bank`, oldest first.
+    pub fn requests(&self, bank: u16) -> impl Iterator<Item = (Slot, &Queued)> {
+        let first = self.banks[usize::from(bank)].requests.first;
+        self.walk(first, |node| node.in_bank.next)
+    }
+
+    /// Requests of a bank from that in `slot` on, oldest first.
+    pub fn since(&self, slot: Slot) -> impl Iterator<Item = (Slot, &Queued)> {
+        self.walk(slot, |node| node.in_bank.next)
+    }
+
+    /// Requests to a row of `bank`, oldest first.
+    pub fn requests_to(&self, bank: u16, row: u32) -> impl Iterator<Item = (Slot, &Queued)> {
+        let found = self.find(bank, row);
+        let first = found.map_or(Slot::NONE, |found| self.rows[found.index()].requests.first);
+        self.walk(first, |node| node.in_row.next)
+    }
+
+    /// Requests to the open row of `bank`, oldest first.
+    pub fn hits_of(&self, bank: u16) -> impl Iterator<Item = (Slot, &Queued)> {
+        self.walk(self.oldest_hit(bank).unwrap_or(Slot::NONE), |node| node.in_row.next)
+    }
+
+    /// Rows of `bank` that requests wait for, in the order in which they came to be waited for.
+    pub fn rows(&self, bank: u16) -> impl Iterator<Item = RowView> {
+        let mut next = self.banks[usize::from(bank)].rows.first;
+        std::iter::from_fn(move || {
+            let row = &self.rows[next.some()?.index()];
+            next = row.in_bank.next;
+            let List { first, count, .. } = row.requests;
+            Some(RowView { row: row.row, count, oldest: first })
+        })
+    }
+
+    /// Every request, bank by bank, oldest first in each.
+    pub fn iter(&self) -> impl Iterator<Item = (Slot, &Queued)> {
+        (0..self.banks()).flat_map(|bank| self.requests(bank))
+    }
+
+    fn walk(
+        &self,
+        mut next: Slot,
+        follow: fn(&Node) -> Slot,
+    ) -> impl Iterator<Item = (Slot, &Queued)> {
+        std::iter::from_fn(move || {
+            let slot = next.some()?;
+            next = follow(&self.nodes[slot.index()]);
+            Some((slot, self.get(slot)))
+        })
+    }
+
+    /// Takes a request; there must be room.
+    pub(super) fn push(&mut self, queued: Queued) -> Slot {
+        let Request { bank, row, .. } = queued.request;
+        let row = self.find(bank, row).unwrap_or_else(|| self.add_row(bank, row));
+        let slot = self.free.some().expect("a request enters where there is room");
+        self.len += 1;
+        let node = &mut self.nodes[slot.index()];
+        self.free = node.in_bank.next;
+        node.row = row;
+        match self.requests.get_mut(slot.index()) {
+            Some(place) => *place = queued,
+            None => self.requests.push(queued),
+        }
+        let nodes = &mut self.nodes;
+        append(&mut self.banks[usize::from(bank)].requests, slot, nodes, |node| &mut node.in_bank);
+        append(&mut self.rows[row.index()].requests, slot, nodes, |node| &mut node.in_row);
+        slot
+    }
+
+    /// Takes a request out of all lists; its slot is its own until [`free`](Queue::free).
+    pub(super) fn take(&mut self, slot: Slot) {
+        let bank = self.requests[slot.index()].request.bank;
+        let row = self.nodes[slot.index()].row;
+        let requests = &mut self.banks[usize::from(bank)].requests;
+        unlink(requests, slot, &mut self.nodes, |node| &mut node.in_bank);
+        let requests = &mut self.rows[row.index()].requests;
+        unlink(requests, slot, &mut self.nodes, |node| &mut node.in_row);
+        if requests.count == 0 {
+            self.remove_row(row);
+        }
+        self.len -= 1;
+    }
+
+    /// The slot of a request that was taken may hold another.
+    pub(super) fn free(&mut self, slot: Slot) {
+        self.nodes[slot.index()].in_bank.next = self.free;
+        self.free = slot;
+    }
+
+    /// The row of a bank was opened or closed.
+    pub(super) fn set_open_row(&mut self, bank: u16, open_row: Option<u32>) {
+        let waited_for = open_row.filter(|_| self.waiting(bank) > 0);
+        let open = waited_for.and_then(|row| self.find(bank, row)).unwrap_or(Slot::NONE);
+        let bank = &mut self.banks[usize::from(bank)];
+        bank.open_row = open_row;
+        bank.open = open;
+    }
+
+    fn bucket(&self, bank: u16, row: u32) -> usize {
+        let key = u64::from(row) << u16::BITS | u64::from(bank);
+        let bits = self.hashed.len().trailing_zeros();
+        (key.wrapping_mul(SCATTER) >> (u64::BITS - bits)) as usize
+    }
+
+    fn find(&self, bank: u16, row: u32) -> Option<Slot> {
+        let lists = &self.banks[usize::from(bank)];
+        if lists.open_row == Some(row) && lists.open != Slot::NONE {
+            return Some(lists.open);
+        }
+        let mut next = self.hashed[self.bucket(bank, row)];
+        while let Some(slot) = next.some() {
+            let node = &self.rows[slot.index()];
+            if node.row == row && node.bank == bank {
+                return Some(slot);
+            }
+            next = node.next_hashed;
+        }
+        None
+    }
+
+    fn add_row(&mut self, bank: u16, row: u32) -> Slot {
+        let slot = self.free_row.some().expect("no more rows than requests");
+        let bucket = self.bucket(bank, row);
+        let next_hashed = std::mem::replace(&mut self.hashed[bucket], slot);
+        let node = &mut self.rows[slot.index()];
+        self.free_row = node.in_bank.next;
+        *node = RowNode { row, bank, requests: EMPTY, in_bank: LOOSE, next_hashed };
+        let lists = &mut self.banks[usize::from(bank)];
+        append(&mut lists.rows, slot, &mut self.rows, |node| &mut node.in_bank);
+        if lists.open_row == Some(row) {
+            lists.open = slot;
+        }
+        slot
+    }
+
+    fn remove_row(&mut self, slot: Slot) {
+        let RowNode { row, bank, next_hashed, .. } = self.rows[slot.index()];
+        let bucket = self.bucket(bank, row);
+        if self.hashed[bucket] == slot {
+            self.hashed[bucket] = next_hashed;
+        } else {
+            let mut before = self.hashed[bucket];
+            while self.rows[before.index()].next_hashed != slot {
+                before = self.rows[before.index()].next_hashed;
+            }
+            self.rows[before.index()].next_hashed = next_hashed;
+        }
+        let lists = &mut self.banks[usize::from(bank)];
+        unlink(&mut lists.rows, slot, &mut self.rows, |node| &mut node.in_bank);
+        if lists.open == slot {
+            lists.open = Slot::NONE;
+        }
+        self.rows[slot.index()].in_bank.next = self.free_row;
+        self.free_row = slot;
+    }
+}
+
+fn append<T>(list: &mut List, slot: Slot, table: &mut [T], links: fn(&mut T) -> &mut Links) {
+    *links(&mut table[slot.index()]) = Links { previous: list.last, next: Slot::NONE };
+    match list.last.some() {
+        Some(last) => links(&mut table[last.index()]).next = slot,
+        None => list.first = slot,
+    }
+    list.last = slot;
+    list.count += 1;
+}
+
+fn unlink<T>(list: &mut List, slot: Slot, table: &mut [T], links: fn(&mut T) -> &mut Links) {
+    let Links { previous, next } = *links(&mut table[slot.index()]);
+    match previous.some() {
+        Some(previous) => links(&mut table[previous.index()]).next = next,
+        None => list.first = next,
+    }
+    match next.some() {
+        Some(next) => links(&mut table[next.index()]).previous = previous,
+        None => list.last = previous,
+    }
+    list.count -= 1;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::harness::read;
+    use proptest::prelude::*;
+
+    const BANKS: u16 = 3;
+    const CAPACITY: usize = 12;
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Push {
+            bank: u16,
+            row: u32,
+        },
+        /// Takes the n-th of those that wait, modulo their number.
+        Take(usize),
+        Open {
+            bank: u16,
+            row: Option<u32>,
+        },
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let (bank, row) = (0..BANKS, 0u32..4);
+        prop_oneof![
+            4 => (bank.clone(), row.clone()).prop_map(|(bank, row)| Step::Push { bank, row }),
+            3 => (0usize..CAPACITY).prop_map(Step::Take),
+            2 => (bank, prop::option::of(row)).prop_map(|(bank, row)| Step::Open { bank, row }),
+        ]
+    }
+
+    /// The same in a plain list.
+    #[derive(Default)]
+    struct Plain {
+        requests: Vec<(Slot, Queued)>,
+        open: [Option<u32>; BANKS as usize],
+    }
+
+    impl Plain {
+        fn of(&self, bank: u16, row: Option<u32>) -> Vec<(Slot, Queued)> {
+            let wanted = |queued: &Queued| {
+                queued.request.bank == bank && row.is_none_or(|row| queued.request.row == row)
+            };
+            self.requests.iter().copied().filter(|(_, queued)| wanted(queued)).collect()
+        }
+    }
+
+    fn owned<'a>(of: impl Iterator<Item = (Slot, &'a Queued)>) -> Vec<(Slot, Queued)> {
+        of.map(|(slot, queued)| (slot, *queued)).collect()
+    }
+
+    fn agree(queue: &Queue, plain: &Plain) {
+        assert_eq!(queue.len(), plain.requests.len());
+        assert_eq!(queue.is_empty(), plain.requests.is_empty());
+        for bank in 0..BANKS {
+            let all = plain.of(bank, None);
+            assert_eq!(owned(queue.requests(bank)), all);
+            for (place, &(slot, _)) in all.iter().enumerate() {
+                assert_eq!(owned(queue.since(slot)), all[place..]);
+            }
+            assert_eq!(queue.waiting(bank) as usize, all.len());
+            assert_eq!(queue.oldest(bank), all.first().map(|&(slot, _)| slot));
+            let open = plain.open[usize::from(bank)];
+            let hits = open.map(|row| plain.of(bank, Some(row))).unwrap_or_default();
+            assert_eq!(queue.open_row(bank), open);
+            assert_eq!(owned(queue.hits_of(bank)), hits);
+            assert_eq!(queue.hits(bank) as usize, hits.len());
+            assert_eq!(queue.oldest_hit(bank), hits.first().map(|&(slot, _)| slot));
+            let mut rows = 0;
+            for RowView { row, count, oldest } in queue.rows(bank) {
+                let of_row = plain.of(bank, Some(row));
+                assert_eq!(owned(queue.requests_to(bank, row)), of_row);
+                assert_eq!((count as usize, oldest), (of_row.len(), of_row[0].0));
+                rows += count as usize;
+            }
+            assert_eq!(rows, all.len());
+        }
+        let slots: Vec<Slot> = queue.iter().map(|(slot, _)| slot).collect();
+        assert!(slots.iter().all(|slot| slot.index() < CAPACITY));
+    }
+
+    proptest! {
+        #[test]
+        fn the_queue_tells_what_a_plain_list_would(steps in prop::collection::vec(step(), 1..80)) {
+            let mut queue = Queue::new(BANKS.into(), CAPACITY);
+            let mut plain = Plain::default();
+            for (order, step) in (0..).zip(steps) {
+                match step {
+                    Step::Push { bank, row } if plain.requests.len() < CAPACITY => {
+                        let queued = Queued { request: read(0, bank, row), arrived: order, order };
+                        let slot = queue.push(queued);
+                        prop_assert!(plain.requests.iter().all(|&(taken, _)| taken != slot));
+                        plain.requests.push((slot, queued));
+                    }
+                    Step::Take(n) if !plain.requests.is_empty() => {
+                        let (slot, queued) = plain.requests.remove(n % plain.requests.len());
+                        queue.take(slot);
+                        prop_assert_eq!(*queue.get(slot), queued);
+                        queue.free(slot);
+                    }
+                    Step::Open { bank, row } => {
+                        plain.open[usize::from(bank)] = row;
+                        queue.set_open_row(bank, row);
+                    }
+                    _ => {}
+                }
+                agree(&queue, &plain);
+            }
+        }
+    }
+}

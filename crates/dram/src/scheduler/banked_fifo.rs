@@ -1,0 +1,42 @@
+//! `banked-fifo`: one FIFO per bank; banks proceed independently.
+
+use super::{BankView, Family, QueueView, Scheduler, SchedulerContext, Slot};
+use crate::Request;
+use warpmem_params::{Complexity, Entry, PolicyInfo, Shape};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "banked-fifo",
+    summary: "one FIFO per bank, which divide the queue's capacity equally",
+    source: "Yuan et al., MICRO 2009 (BFIFO)",
+    params: &[],
+};
+
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: INFO,
+    build: |context, params| {
+        params.none(&INFO)?;
+        let dram = &context.dram;
+        INFO.fits(dram.read_queue >= dram.banks, "dram.read_queue", dram.read_queue, || {
+            format!("a place for each of the {} banks, or more", dram.banks)
+        })?;
+        Ok(Box::new(|_| Box::new(BankedFifo) as _))
+    },
+};
+
+struct BankedFifo;
+
+impl Scheduler for BankedFifo {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        Some(bank.oldest())
+    }
+
+    fn accepts(&self, queue: &QueueView, _: &Request) -> bool {
+        queue.bank_waiting < queue.capacity / queue.banks
+    }
+
+    /// None, as Table 1 of the paper has it. Its text compares the row of each bank's head with the open one, and the bank of
+    /// a request that enters.
+    fn complexity(&self, _: &Shape) -> Option<Complexity> {
+        Some(Complexity::NONE)
+    }
+}

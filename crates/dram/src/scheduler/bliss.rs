@@ -1,0 +1,242 @@
+//! `bliss`: a source that was served several times in a row gives way to others.
+
+use super::sources::Sources;
+use super::{
+    BankSet, BankView, ChannelView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot,
+};
+use serde::Deserialize;
+use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape, bits};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "bliss",
+    summary: "sources that were not served several times in a row first, then row hits, then the oldest",
+    source: "Subramanian et al., ICCD 2014",
+    params: &[
+        ParamInfo {
+            name: "threshold",
+            default: "4",
+            unit: "requests",
+            range: "from 1",
+            summary: "requests of one source in a row with the last of which it is blacklisted",
+        },
+        ParamInfo {
+            name: "interval",
+            default: "10000",
+            unit: "DRAM cycles",
+            range: "from 1",
+            summary: "at every multiple of it no source is blacklisted any more",
+        },
+    ],
+};
+
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: INFO,
+    build: |context, params| {
+        let options: Options = params.parse(&INFO)?;
+        INFO.require(options.threshold > 0, "threshold is 0")?;
+        INFO.require(options.interval > 0, "interval is 0")?;
+        let sources = Sources::of(context);
+        Ok(Box::new(move |_| {
+            Box::new(Bliss {
+                options,
+                sources,
+                blacklisted: vec![false; sources.count()],
+                last: None,
+                in_a_row: 0,
+                clears_at: u64::MAX,
+                ask_again: false,
+                blacklistings: 0,
+            }) as _
+        }))
+    },
+};
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    threshold: u32,
+    interval: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { threshold: 4, interval: 10_000 }
+    }
+}
+
+struct Bliss {
+    options: Options,
+    sources: Sources,
+    blacklisted: Vec<bool>,
+    /// The source served last, and how many of its requests have been in a row.
+    last: Option<usize>,
+    in_a_row: u32,
+    /// When the blacklist is cleared, if anything is on it.
+    clears_at: u64,
+    ask_again: bool,
+    blacklistings: u64,
+}
+
+impl Bliss {
+    fn gives_way(&self, queued: &Queued) -> bool {
+        self.blacklisted[self.sources.index(&queued.request)]
+    }
+
+    fn blacklist(&mut self, source: usize, now: u64) {
+        if std::mem::replace(&mut self.blacklisted[source], true) {
+            return;
+        }
+        self.blacklistings += 1;
+        self.ask_again = true;
+        self.clears_at = (now / self.options.interval + 1) * self.options.interval;
+    }
+}
+
+impl Scheduler for Bliss {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        bank.oldest_of_lowest(|_, queued, hit| (self.gives_way(queued), !hit))
+    }
+
+    fn ranks_banks(&self) -> bool {
+        true
+    }
+
+    fn rank(&self, ready: &Ready) -> u64 {
+        self.sources.ranked(ready).is_some_and(|queued| self.gives_way(queued)).into()
+    }
+
+    fn next_tick(&self) -> u64 {
+        if self.ask_again { 0 } else { self.clears_at }
+    }
+
+    fn tick(&mut self, channel: &ChannelView) -> BankSet {
+        self.ask_again = false;
+        if channel.now >= self.clears_at {
+            self.blacklisted.fill(false);
+            self.clears_at = u64::MAX;
+        }
+        channel.banks()
+    }
+
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        let source = self.sources.index(&bank.queue.get(slot).request);
+        if self.last.replace(source) != Some(source) {
+            self.in_a_row = 0;
+        }
+        self.in_a_row += 1;
+        if self.in_a_row == self.options.threshold {
+            self.in_a_row = 0;
+            self.blacklist(source, bank.now);
+        }
+    }
+
+    /// Of every source whether it is blacklisted, which is compared for every request; the last source, which the next is
+    /// compared with, how often in a row, and when the list is cleared.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let Options { threshold, interval } = self.options;
+        let counters = bits(u64::from(threshold) + 1) + bits(interval);
+        Some(Complexity {
+            stored: shape.sms + shape.sm_bits() + counters,
+            compared: shape.row_search() + shape.queue + shape.sm_bits(),
+        })
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        vec![Counter { name: "blacklistings", value: self.blacklistings }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Request;
+    use crate::tests::harness::*;
+
+    fn from(sm: u16, id: u32, bank: u16, row: u32) -> Request {
+        Request { sm, ..read(id, bank, row) }
+    }
+
+    /// Nine row hits of SM 0, then a request of SM 1 to another row.
+    fn hits_and_a_victim() -> Vec<Request> {
+        (0..9).map(|id| from(0, id, 0, 1)).chain([from(1, 9, 0, 2)]).collect()
+    }
+
+    /// The fourth in a row blacklists, no sooner: the victim goes fifth.
+    #[test]
+    fn the_fourth_request_in_a_row_blacklists_its_source() {
+        let order = order_unlike_fr_fcfs("bliss", &hits_and_a_victim());
+        assert_eq!(order, [0, 1, 2, 3, 9, 4, 5, 6, 7, 8]);
+        let order = order_unlike_fr_fcfs("bliss(threshold=2)", &hits_and_a_victim());
+        assert_eq!(order[..4], [0, 1, 9, 2]);
+    }
+
+    /// SM 1 is served third, which breaks the row of SM 0; the sixth of SM 0 is the fourth in a row.
+    #[test]
+    fn another_source_between_starts_the_count_anew() {
+        let mut requests = hits_and_a_victim();
+        requests[2].sm = 1;
+        let order = order_unlike_fr_fcfs("bliss", &requests);
+        assert_eq!(order, [0, 1, 2, 3, 4, 5, 6, 9, 7, 8]);
+    }
+
+    /// SM 0 is blacklisted by what bank 0 serves; bank 1 had chosen its oldest request and thinks again.
+    #[test]
+    fn every_bank_is_asked_again_when_a_source_is_blacklisted() {
+        let mut requests: Vec<_> = (0..4).map(|id| (0, from(0, id, 0, 1))).collect();
+        // Bank 1 is busy until then, and may be closed and opened from 61 on.
+        requests.extend([(0, from(1, 4, 1, 9)), (13, from(0, 5, 1, 1)), (13, from(1, 6, 1, 2))]);
+        let order = |policy: &str| timed(&gddr5(), policy, &requests).order();
+        assert_eq!(order("fr-fcfs"), [0, 1, 4, 2, 3, 5, 6]);
+        assert_eq!(order("bliss(threshold=2)"), [0, 1, 4, 2, 3, 6, 5]);
+    }
+
+    #[test]
+    fn banks_of_sources_that_are_not_blacklisted_go_first() {
+        let requests = [from(0, 0, 0, 1), from(0, 1, 1, 1), from(0, 2, 2, 1), from(1, 3, 3, 1)];
+        assert_eq!(order_unlike_fr_fcfs("bliss(threshold=1)", &requests), [0, 3, 1, 2]);
+    }
+
+    /// Blacklisted at cycle 21; at 100 all is forgiven, and the older request goes first.
+    #[test]
+    fn the_blacklist_is_cleared_at_every_interval() {
+        let mut requests: Vec<_> = (0..4).map(|id| (0, from(0, id, 0, 1))).collect();
+        requests.extend([(95, from(0, 4, 0, 2)), (95, from(1, 5, 0, 3))]);
+        let order = |policy: &str| timed(&gddr5(), policy, &requests).order();
+        assert_eq!(order("bliss"), [0, 1, 2, 3, 5, 4]);
+        assert_eq!(order("bliss(interval=90)"), [0, 1, 2, 3, 4, 5]);
+        // The choice was made at 95, and is made again at 96 before the row is closed: not before tRAS.
+        assert_eq!(order("bliss(interval=95)"), [0, 1, 2, 3, 4, 5]);
+    }
+
+    /// What no SM waits for is a source like the others.
+    #[test]
+    fn write_backs_are_blacklisted_too() {
+        let dram = gddr3();
+        let back = |id, row| Request { sm: Request::NO_SOURCE, ..write(id, 0, row) };
+        let mut requests: Vec<_> = (0..9).map(|id| back(id, 1)).collect();
+        requests.push(from(1, 9, 0, 2));
+        assert_eq!(run(&dram, "bliss", &requests).order()[4], 9);
+        assert_eq!(run(&dram, "fr-fcfs", &requests).order()[9], 9);
+    }
+
+    /// Against row hits of another source a request waits for `threshold` of them; against those of its own
+    /// source, blacklisted like itself, for as long as they keep coming.
+    #[test]
+    fn a_request_is_starved_by_its_own_source_only() {
+        let hits = (0..40).map(|id| from(0, id, 0, 1));
+        let place = |victim: u16| {
+            let requests: Vec<_> = hits.clone().chain([from(victim, 40, 0, 2)]).collect();
+            run(&gddr5(), "bliss", &requests).order().iter().position(|&id| id == 40)
+        };
+        assert_eq!((place(1), place(0)), (Some(4), Some(40)));
+    }
+
+    #[test]
+    fn counts_blacklistings() {
+        assert_eq!(run(&gddr5(), "bliss", &hits_and_a_victim()).counted("blacklistings"), 1);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        assert_refused(&["bliss(threshold=0)", "bliss(interval=0)", "bliss(x=1)"]);
+    }
+}

@@ -1,0 +1,317 @@
+//! `core-criticality`: requests of critical cores first, as long as these are few.
+
+use super::{
+    BankSet, BankView, ChannelView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot,
+};
+use serde::Deserialize;
+use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape, bits};
+use warpmem_sim::Needs;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "core-criticality",
+    summary: "requests of SMs with many warps waiting first while few in the queue are, else FR-FCFS",
+    source: "Jog et al., SIGMETRICS 2016 (CLAMS)",
+    params: &[
+        ParamInfo {
+            name: "critical_share",
+            default: "0.75",
+            unit: "share of warps",
+            range: "0 to 1",
+            summary: "an SM with more than this share of its warps waiting for memory sends critical requests",
+        },
+        ParamInfo {
+            name: "queue_share",
+            default: "0.5",
+            unit: "share of requests",
+            range: "0 to 1",
+            summary: "critical requests go first while they are less than this share of those waiting",
+        },
+        ParamInfo {
+            name: "threshold",
+            default: "static",
+            unit: "-",
+            range: "static | dynamic",
+            summary: "dynamic: queue_share becomes the mean share of the interval before",
+        },
+        ParamInfo {
+            name: "interval",
+            default: "10000",
+            unit: "DRAM cycles",
+            range: "from 1",
+            summary: "after which a dynamic threshold is set anew",
+        },
+    ],
+};
+
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: INFO,
+    build: |_, params| {
+        let options: Options = params.parse(&INFO)?;
+        let share = |value: f64| (0.0..=1.0).contains(&value);
+        INFO.require(share(options.critical_share), "critical_share is no share")?;
+        INFO.require(share(options.queue_share), "queue_share is no share")?;
+        INFO.require(options.interval > 0, "interval is 0")?;
+        Ok(Box::new(options))
+    },
+};
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    critical_share: f64,
+    queue_share: f64,
+    threshold: Threshold,
+    interval: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Threshold {
+    Static,
+    Dynamic,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let threshold = Threshold::Static;
+        Options { critical_share: 0.75, queue_share: 0.5, threshold, interval: 10_000 }
+    }
+}
+
+impl Family for Options {
+    fn scheduler(&self, _: usize) -> Box<dyn Scheduler> {
+        Box::new(CoreCriticality {
+            options: *self,
+            threshold: self.queue_share,
+            interval_ends: self.interval,
+            seen: Share::default(),
+            waiting: Share::default(),
+            by_criticality: false,
+            ask_again: false,
+            critical_served: 0,
+            switches: 0,
+        })
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { critical_share: Some(self.critical_share), ..Needs::default() }
+    }
+
+    /// In every SM, how many warps wait for memory.
+    fn shared_complexity(&self, shape: &Shape) -> Complexity {
+        Complexity { stored: shape.sms * bits(shape.warps + 1), compared: 0 }
+    }
+}
+
+/// Critical requests among others.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    critical: u64,
+    all: u64,
+}
+
+impl Share {
+    fn value(self) -> f64 {
+        self.critical as f64 / self.all.max(1) as f64
+    }
+}
+
+struct CoreCriticality {
+    options: Options,
+    /// Share of critical requests in the queue below which they go first.
+    threshold: f64,
+    interval_ends: u64,
+    /// Of this interval: the queue as each arrival found it, itself included, summed up.
+    seen: Share,
+    waiting: Share,
+    /// Critical requests go first now.
+    by_criticality: bool,
+    ask_again: bool,
+    critical_served: u64,
+    switches: u64,
+}
+
+impl CoreCriticality {
+    fn choose_order(&mut self) {
+        let by_criticality = self.waiting.value() < self.threshold;
+        if by_criticality != self.by_criticality {
+            self.by_criticality = by_criticality;
+            self.ask_again = true;
+            self.switches += 1;
+        }
+    }
+
+    fn adapt(&mut self, now: u64) {
+        if self.options.threshold == Threshold::Dynamic && now >= self.interval_ends {
+            self.threshold = self.seen.value();
+            self.seen = Share::default();
+            self.interval_ends = (now / self.options.interval + 1) * self.options.interval;
+        }
+        self.seen.critical += self.waiting.critical;
+        self.seen.all += self.waiting.all;
+    }
+
+    fn gives_way(&self, queued: &Queued) -> bool {
+        self.by_criticality && !queued.request.critical
+    }
+}
+
+impl Scheduler for CoreCriticality {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        bank.oldest_of_lowest(|_, queued, hit| (self.gives_way(queued), !hit))
+    }
+
+    fn ranks_banks(&self) -> bool {
+        true
+    }
+
+    fn rank(&self, ready: &Ready) -> u64 {
+        ready.queued.is_some_and(|queued| self.gives_way(queued)).into()
+    }
+
+    fn next_tick(&self) -> u64 {
+        if self.ask_again { 0 } else { u64::MAX }
+    }
+
+    fn tick(&mut self, channel: &ChannelView) -> BankSet {
+        self.ask_again = false;
+        channel.banks()
+    }
+
+    fn on_arrival(&mut self, _: Slot, queued: &Queued) {
+        self.waiting.critical += u64::from(queued.request.critical);
+        self.waiting.all += 1;
+        self.adapt(queued.arrived);
+        self.choose_order();
+    }
+
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        let critical = u64::from(bank.queue.get(slot).request.critical);
+        self.critical_served += critical;
+        self.waiting.critical -= critical;
+        self.waiting.all -= 1;
+        self.choose_order();
+    }
+
+    /// A bit of every request, compared, and how many requests have it; with a dynamic threshold, sums over the interval.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let dynamic = self.options.threshold == Threshold::Dynamic;
+        let sum = bits(self.options.interval) + shape.queue_bits();
+        let sums = if dynamic { 2 * sum + bits(self.options.interval) } else { 0 };
+        Some(Complexity {
+            stored: shape.queue + 2 * shape.queue_bits() + sums,
+            compared: shape.row_search() + shape.queue,
+        })
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        vec![
+            Counter { name: "critical_requests", value: self.critical_served },
+            Counter { name: "order_switches", value: self.switches },
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Request;
+    use crate::scheduler::SCHEDULERS;
+    use crate::tests::harness::*;
+
+    fn critical(id: u32, bank: u16, row: u32) -> Request {
+        Request { critical: true, ..read(id, bank, row) }
+    }
+
+    #[test]
+    fn a_critical_request_goes_before_an_older_one() {
+        let requests = [read(0, 0, 1), critical(1, 0, 2), read(2, 0, 1)];
+        assert_eq!(order_unlike_fr_fcfs("core-criticality", &requests), [1, 0, 2]);
+    }
+
+    #[test]
+    fn a_critical_request_goes_before_row_hits_and_hits_go_first_among_critical_ones() {
+        let mut requests: Vec<_> = (0..8).map(|id| read(id, 0, 1)).collect();
+        requests.extend([critical(8, 0, 2), critical(9, 0, 3), critical(10, 0, 2)]);
+        let order = order_unlike_fr_fcfs("core-criticality", &requests);
+        assert_eq!(order, [8, 10, 9, 0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+
+    /// Two of three are critical: FR-FCFS; then one of two, which is not below half either.
+    #[test]
+    fn many_critical_requests_are_served_as_by_fr_fcfs() {
+        let requests = [read(0, 0, 1), critical(1, 0, 2), critical(2, 0, 1)];
+        assert_eq!(run(&gddr5(), "core-criticality", &requests).order(), [0, 2, 1]);
+        assert_eq!(order_unlike_fr_fcfs("core-criticality(queue_share=0.7)", &requests), [1, 2, 0]);
+    }
+
+    /// At 12 bank 0 chose its row hit, which is due at 15; with those that come to bank 2 at 13 critical ones are few.
+    #[test]
+    fn every_bank_is_asked_again_when_the_order_switches() {
+        let mut requests = vec![(0, read(0, 0, 1)), (0, read(1, 0, 1)), (0, critical(2, 0, 2))];
+        requests.extend((3..7).map(|id| (13, read(id, 2, id))));
+        let order = |policy: &str| timed(&gddr5(), policy, &requests).order();
+        assert_eq!(order("core-criticality(queue_share=0.3)"), [0, 3, 2, 4, 1, 5, 6]);
+        assert_eq!(order("fr-fcfs"), [0, 1, 3, 2, 4, 5, 6]);
+    }
+
+    #[test]
+    fn banks_with_critical_requests_go_first() {
+        let requests = [read(0, 0, 1), read(1, 1, 1), critical(2, 2, 1)];
+        assert_eq!(order_unlike_fr_fcfs("core-criticality", &requests), [2, 0, 1]);
+    }
+
+    /// The two arrivals of the first 100 cycles see no critical request of one and one of two, a third on average.
+    #[test]
+    fn a_dynamic_threshold_is_the_mean_share_of_the_interval_before() {
+        let requests = [
+            (0, read(0, 0, 1)),
+            (0, critical(1, 1, 1)),
+            (200, read(2, 0, 9)),
+            (200, read(3, 0, 9)),
+            (200, critical(4, 0, 2)),
+        ];
+        let order = |policy: &str| timed(&gddr5(), policy, &requests).order();
+        // One of three is not less than that.
+        let dynamic = "core-criticality(threshold=dynamic,interval=100)";
+        assert_eq!(order(dynamic), [0, 1, 2, 3, 4]);
+        assert_eq!(order("core-criticality"), [0, 1, 4, 2, 3]);
+        assert_eq!(order("core-criticality(threshold=dynamic,interval=300)"), [0, 1, 4, 2, 3]);
+    }
+
+    /// No bound: a request that is not critical waits as long as critical ones keep coming and are few.
+    #[test]
+    fn other_requests_starve_while_few_critical_ones_come() {
+        // The queue holds 64: 24 critical ones at a time.
+        let others = (0..40).map(|id| read(id, 0, 1));
+        let requests: Vec<_> = others.chain((40..140).map(|id| critical(id, 0, id % 3))).collect();
+        let order = run(&gddr5(), "core-criticality", &requests).order();
+        assert!(order[100..].iter().all(|&id| id < 40), "{order:?}");
+    }
+
+    #[test]
+    fn counts_critical_requests_and_switches() {
+        let requests = [read(0, 0, 1), read(1, 0, 1), critical(2, 0, 1), critical(3, 0, 1)];
+        let run = run(&gddr5(), "core-criticality", &requests);
+        assert_eq!(run.counted("critical_requests"), 2);
+        // Critical first with the first arrival, not so with the fourth, and again when none is left.
+        assert_eq!(run.counted("order_switches"), 3);
+    }
+
+    #[test]
+    fn sms_are_told_when_they_are_critical() {
+        let needs = |text: &str| SCHEDULERS.build(text, &context(&gddr5())).unwrap().needs();
+        assert_eq!(needs("core-criticality").critical_share, Some(0.75));
+        assert_eq!(needs("core-criticality(critical_share=0.6)").critical_share, Some(0.6));
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        assert_refused(&[
+            "core-criticality(critical_share=1.5)",
+            "core-criticality(queue_share=-1)",
+            "core-criticality(interval=0)",
+            "core-criticality(threshold=x)",
+            "core-criticality(x=1)",
+        ]);
+    }
+}

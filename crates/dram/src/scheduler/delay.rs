@@ -1,0 +1,244 @@
+//! `delay`: FR-FCFS that holds some requests back, to measure what their delay costs.
+
+use super::{BankView, Family, Queued, Scheduler, SchedulerContext, Slot};
+use crate::Request;
+use serde::Deserialize;
+use std::cell::Cell;
+use std::rc::Rc;
+use warpmem_params::{Counter, Entry, ParamInfo, PolicyInfo};
+use warpmem_sim::{CountedMerges, Needs};
+
+#[cfg(test)]
+mod tests;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "delay",
+    summary: "an experiment: row hits first, then the oldest, but some requests with or without inter-core locality wait longer",
+    source: "Li, Inter-core locality aware memory access scheduling, UBC 2015, Section 3.2",
+    params: &[
+        ParamInfo {
+            name: "requests",
+            default: "1000",
+            unit: "requests",
+            range: "0 = none, or from 1",
+            summary: "requests of the whole machine that are held back, each once",
+        },
+        ParamInfo {
+            name: "locality",
+            default: "with",
+            unit: "-",
+            range: "with | without",
+            summary: "which are held back: those that SMs beside their own are known to wait for, or the others",
+        },
+        ParamInfo {
+            name: "cycles",
+            default: "1000",
+            unit: "DRAM cycles",
+            range: "from 1",
+            summary: "time for which each is held back",
+        },
+        ParamInfo {
+            name: "first",
+            default: "0",
+            unit: "requests",
+            range: "from 0",
+            summary: "requests of that kind that are served as ever before any is held back",
+        },
+        ParamInfo {
+            name: "every",
+            default: "1",
+            unit: "requests",
+            range: "from 1",
+            summary: "of so many of that kind one is held back, the others are served as ever",
+        },
+    ],
+};
+
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: INFO,
+    build: |context, params| {
+        let options: Options = params.parse(&INFO)?;
+        INFO.require(options.cycles > 0, "`cycles` is 0")?;
+        INFO.require(options.every > 0, "`every` is 0")?;
+        let assigns = context.dram.picks_per_cycle > 0;
+        Ok(Box::new(Delays { options, assigns, slots: context.slots(), chosen: Rc::default() }))
+    },
+};
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    requests: u64,
+    locality: Locality,
+    cycles: u64,
+    first: u64,
+    every: u64,
+}
+
+impl Options {
+    /// Requests of the kind that are served as ever before the one behind `held` others is held back.
+    fn passed_before(&self, held: u64) -> u64 {
+        held.saturating_mul(self.every - 1).saturating_add(self.first)
+    }
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { requests: 1000, locality: Locality::With, cycles: 1000, first: 0, every: 1 }
+    }
+}
+
+/// Whether requests of other SMs are known to have been merged into one.
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Locality {
+    With,
+    Without,
+}
+
+/// Requests of the kind that is held back, of all channels.
+#[derive(Default)]
+struct Chosen {
+    /// Served as ever.
+    passed: Cell<u64>,
+    held: Cell<u64>,
+}
+
+struct Delays {
+    options: Options,
+    assigns: bool,
+    slots: usize,
+    chosen: Rc<Chosen>,
+}
+
+impl Family for Delays {
+    fn scheduler(&self, _: usize) -> Box<dyn Scheduler> {
+        Box::new(Delay {
+            options: self.options,
+            assigns: self.assigns,
+            chosen: Rc::clone(&self.chosen),
+            waiting: vec![Waiting::default(); self.slots],
+            count: Count::default(),
+        })
+    }
+
+    /// The same for both kinds and for none, so that the runs differ in nothing else.
+    fn needs(&self) -> Needs {
+        Needs { merges: Some(CountedMerges::InterCore), ..Needs::default() }
+    }
+}
+
+/// What is known of a request that waits.
+#[derive(Clone, Copy, Default)]
+struct Waiting {
+    /// SMs that wait for it, as far as the news go.
+    merges: u32,
+    /// Held back until then; 0 if it never was.
+    until: u64,
+}
+
+#[derive(Default)]
+struct Count {
+    held: u64,
+    merged_while_held: u64,
+    with_locality: u64,
+    without_locality: u64,
+}
+
+struct Delay {
+    options: Options,
+    /// Requests are assigned to banks, and served whatever is learnt after that.
+    assigns: bool,
+    chosen: Rc<Chosen>,
+    /// By slot.
+    waiting: Vec<Waiting>,
+    count: Count,
+}
+
+impl Delay {
+    fn locality(&self, slot: Slot) -> Locality {
+        if self.waiting[slot.index()].merges > 1 { Locality::With } else { Locality::Without }
+    }
+
+    /// Whether the request is passed over. One of the kind begins to be held back when its command could issue, or it would
+    /// be assigned: all that will be known in time is known then, of either kind.
+    fn holds(&mut self, bank: &BankView, slot: Slot, request: &Request) -> bool {
+        let until = self.waiting[slot.index()].until;
+        if until > 0 {
+            return until > bank.now;
+        }
+        let Options { requests, locality, cycles, .. } = self.options;
+        let held = self.chosen.held.get();
+        let begins = is_waited_for(request)
+            && self.locality(slot) == locality
+            && held < requests
+            && self.chosen.passed.get() >= self.options.passed_before(held)
+            && (self.assigns || bank.next_command(slot).1 <= bank.now);
+        if begins {
+            self.waiting[slot.index()].until = bank.now + cycles;
+            self.chosen.held.set(held + 1);
+            self.count.held += 1;
+        }
+        begins
+    }
+}
+
+/// A read that an SM waits for.
+fn is_waited_for(request: &Request) -> bool {
+    !request.write && request.sm != Request::NO_SOURCE
+}
+
+impl Scheduler for Delay {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        let queue = bank.queue;
+        let hits = bank.open_row().into_iter().flat_map(|row| queue.requests_to(bank.bank, row));
+        let mut in_order = hits.chain(bank.requests());
+        let free = in_order.find(|(slot, queued)| !self.holds(bank, *slot, &queued.request));
+        free.map(|(slot, _)| slot)
+    }
+
+    fn changes_at(&self, bank: &BankView) -> Option<u64> {
+        let ends = bank.requests().map(|(slot, _)| self.waiting[slot.index()].until);
+        ends.filter(|&until| until > bank.now).min()
+    }
+
+    /// It is when a command could issue that a request begins to be held back.
+    fn is_volatile(&self) -> bool {
+        true
+    }
+
+    fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
+        let merges = queued.request.merges.into();
+        self.waiting[slot.index()] = Waiting { merges, until: 0 };
+    }
+
+    fn on_merge(&mut self, slot: Slot, merges: u32, _: u64, _: u64) {
+        self.waiting[slot.index()].merges = merges;
+    }
+
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        if !is_waited_for(&bank.queue.get(slot).request) {
+            return;
+        }
+        let (locality, held) = (self.locality(slot), self.waiting[slot.index()].until > 0);
+        let with = locality == Locality::With;
+        *if with { &mut self.count.with_locality } else { &mut self.count.without_locality } += 1;
+        if held {
+            let joined = with && self.options.locality == Locality::Without;
+            self.count.merged_while_held += u64::from(joined);
+        } else if locality == self.options.locality {
+            self.chosen.passed.set(self.chosen.passed.get() + 1);
+        }
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        let Count { held, merged_while_held, with_locality, without_locality } = self.count;
+        let counter = |name, value| Counter { name, value };
+        vec![
+            counter("delayed_requests", held),
+            counter("merged_while_delayed", merged_while_held),
+            counter("requests_with_locality", with_locality),
+            counter("requests_without_locality", without_locality),
+        ]
+    }
+}

@@ -1,0 +1,294 @@
+//! `div-first`: the request whose warp has fewest pending requests, whatever row it goes to.
+
+use super::warp_table::{Entry, Options, PARAMS, PENDING_BITS, WarpTable, WarpTables};
+use super::{BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot};
+use std::collections::VecDeque;
+use warpmem_params::{Complexity, Counter, PolicyInfo, Shape};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "div-first",
+    summary: "the request whose warp has fewest pending requests first, row hits ignored",
+    source: "Jeong et al., ICPP 2023 (Div-First)",
+    params: PARAMS,
+};
+
+pub const ENTRY: warpmem_params::Entry<dyn Family, SchedulerContext> = warpmem_params::Entry {
+    info: INFO,
+    build: |context, params| {
+        let options: Options = params.parse(&INFO)?;
+        options.check(&INFO)?;
+        let tables = WarpTables::new(context, &options, false);
+        Ok(Box::new(move |_| {
+            let warps = tables.channel();
+            Box::new(DivFirst {
+                held: vec![Held::default(); warps.entries()],
+                warps,
+                changes: VecDeque::new(),
+                picks_per_cycle: options.picks_per_cycle,
+                reordered: 0,
+                passed_hits: 0,
+            }) as _
+        }))
+    },
+};
+
+/// Requests of one warp that wait in this channel.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    count: u32,
+    /// Banks that may hold some.
+    banks: BankSet,
+}
+
+struct DivFirst {
+    warps: WarpTable,
+    /// By entry of the table.
+    held: Vec<Held>,
+    /// When counts tell of this channel's requests, in order of time.
+    changes: VecDeque<(u64, Entry)>,
+    picks_per_cycle: Option<u32>,
+    reordered: u64,
+    passed_hits: u64,
+}
+
+impl Scheduler for DivFirst {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        let warps = self.warps.at(bank.now);
+        let fewest =
+            |(_, queued): &(Slot, &Queued)| warps.pending(&queued.request).unwrap_or(u32::MAX);
+        bank.requests().min_by_key(fewest).map(|(slot, _)| slot)
+    }
+
+    /// Other channels change the counts too.
+    fn is_volatile(&self) -> bool {
+        true
+    }
+
+    fn picks_per_cycle(&self) -> Option<u32> {
+        self.picks_per_cycle
+    }
+
+    fn next_tick(&self) -> u64 {
+        self.changes.front().map_or(u64::MAX, |&(at, _)| at)
+    }
+
+    /// Asks the banks again that hold requests of the warps whose counts this channel has changed.
+    fn tick(&mut self, channel: &ChannelView) -> BankSet {
+        let mut asked = 0;
+        while let Some((_, entry)) = self.changes.pop_front_if(|&mut (at, _)| at <= channel.now) {
+            asked |= self.held[entry.index()].banks;
+        }
+        asked
+    }
+
+    fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
+        let Some(entry) = self.warps.entry(&queued.request) else { return };
+        let held = &mut self.held[entry.index()];
+        held.count += 1;
+        held.banks |= 1 << queued.request.bank;
+        let at = self.warps.arrived(slot, queued, entry);
+        self.changes.push_back((at, entry));
+    }
+
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        let queued = bank.queue.get(slot);
+        self.reordered += u64::from(slot != bank.fr_fcfs());
+        self.passed_hits += u64::from(bank.hits() > 0 && !bank.is_hit(slot));
+        let Some(entry) = self.warps.entry(&queued.request) else { return };
+        let held = &mut self.held[entry.index()];
+        held.count -= 1;
+        if held.count == 0 {
+            held.banks = 0;
+        }
+        let at = self.warps.scheduled(slot, queued, entry, bank.now);
+        self.changes.push_back((at, entry));
+    }
+
+    /// The warp entry table of [`warped-mc`](super::warped_mc), and the count of every request's warp, in the bank that is
+    /// served.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        Some(Complexity {
+            stored: self.warps.bits(),
+            compared: shape.queue * (PENDING_BITS + shape.bank_bits()),
+        })
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        let mut counters = vec![
+            Counter { name: "rescheduled_requests", value: self.reordered },
+            Counter { name: "passed_row_hits", value: self.passed_hits },
+        ];
+        counters.extend(self.warps.counters());
+        counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scheduler::{SCHEDULERS, SchedulerContext};
+    use crate::tests::harness::*;
+    use crate::{Channel, CommandKind, Dram, Request};
+
+    /// A read of a warp.
+    fn of(id: u32, bank: u16, row: u32, warp: u32) -> Request {
+        Request { warp, ..read(id, bank, row) }
+    }
+
+    fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
+        run(&gddr5(), policy, requests).order()
+    }
+
+    #[test]
+    fn fewest_pending_first() {
+        let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 2, 1)];
+        assert_eq!(order("fr-fcfs", &queue), [0, 1, 2]);
+        let run = run(&gddr5(), "div-first", &queue);
+        assert_eq!(run.order(), [2, 0, 1]);
+        assert_eq!(run.counted("rescheduled_requests"), 1);
+        assert_eq!((run.counted("wet_updates"), run.counted("wet_stale")), (6, 0));
+    }
+
+    /// Three of warp 0 and two of warp 1; then one of warp 1; then warp 0 by age, though row 1 is open.
+    #[test]
+    fn counts_fall_as_requests_are_scheduled_and_row_hits_do_not_matter() {
+        let queue =
+            [of(0, 0, 1, 0), of(1, 0, 2, 0), of(2, 0, 1, 0), of(3, 0, 3, 1), of(4, 0, 1, 1)];
+        assert_eq!(order("fr-fcfs", &queue), [0, 2, 4, 1, 3]);
+        let run = run(&gddr5(), "div-first", &queue);
+        assert_eq!(run.order(), [3, 4, 0, 1, 2]);
+        assert_eq!(run.counted("passed_row_hits"), 1);
+    }
+
+    #[test]
+    fn of_equal_warps_the_oldest_goes_first() {
+        let queue = [of(0, 0, 1, 0), of(1, 0, 2, 1), of(2, 0, 1, 2)];
+        assert_eq!(order("fr-fcfs", &queue), [0, 2, 1]);
+        assert_eq!(order("div-first", &queue), [0, 1, 2]);
+    }
+
+    #[test]
+    fn requests_in_other_channels_count() {
+        let queue = [(0, of(0, 0, 1, 0)), (0, of(1, 0, 2, 1))];
+        let beside =
+            |elsewhere: &[Request]| run_beside(&gddr5(), "div-first", &queue, elsewhere).order();
+        assert_eq!(beside(&[]), [0, 1]);
+        assert_eq!(beside(&[of(9, 0, 1, 0)]), [1, 0]);
+    }
+
+    /// Without a warp that waits, a write-back waits for all others.
+    #[test]
+    fn write_backs_go_last_in_one_queue() {
+        let back = Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..write(0, 0, 1) };
+        let queue = [back, of(1, 0, 2, 0), of(2, 0, 2, 0)];
+        assert_eq!(run(&gddr3(), "div-first", &queue).order(), [1, 2, 0]);
+    }
+
+    fn first_hit(policy: &str, queue: &[(u64, Request)]) -> u64 {
+        let run = run_beside(&gddr5(), policy, queue, &[]);
+        let columns = run.log.iter().filter(|command| command.kind == CommandKind::Rd);
+        columns.map(|command| command.cycle).nth(1).unwrap()
+    }
+
+    /// At 13 warp 1 has one request pending and warp 2 two, of which the other bank's is scheduled at 13: from 14 on
+    /// the older goes first, which hits the open row, and not the younger, whose row waits for tRAS.
+    #[test]
+    fn a_bank_chooses_again_when_a_sibling_in_another_is_scheduled() {
+        let queue =
+            [(0, of(0, 0, 1, 0)), (13, of(1, 0, 1, 2)), (13, of(2, 0, 2, 1)), (13, of(3, 1, 5, 2))];
+        assert_eq!(first_hit("div-first", &queue), 15);
+    }
+
+    /// 2 goes first, but its row waits for tRAS; at 20 a second of its warp arrives in bank 1, which is busy. Then 1, older
+    /// and a row hit, is no worse.
+    #[test]
+    fn a_bank_chooses_again_when_a_sibling_in_another_arrives() {
+        let queue = [
+            (0, of(0, 0, 1, 0)),
+            (0, Request { bursts: 30, ..of(9, 1, 1, 9) }),
+            (13, of(1, 0, 1, 2)),
+            (13, of(2, 0, 2, 1)),
+            (20, of(3, 1, 1, 1)),
+        ];
+        let log = run_beside(&gddr5(), "div-first", &queue, &[of(99, 0, 1, 2)]).log;
+        let served = log.iter().find(|command| command.request == Some(1)).unwrap();
+        assert!((20..23).contains(&served.cycle), "{served:?}");
+    }
+
+    /// Bank 0 would close its row for 1 at 28. Before, the other channel schedules 3, which leaves 2 as the only one of its
+    /// warp.
+    #[test]
+    fn what_another_channel_schedules_counts_when_the_command_issues() {
+        let dram = Dram { channels: 2, ..gddr5() };
+        let context = SchedulerContext { dram, ..context(&gddr5()) };
+        let mut channels = Channel::family(&context, "div-first").unwrap();
+        let long = |id, bank, bursts, warp| Request { bursts, ..of(id, bank, 1, warp) };
+        let beside = [long(10, 0, 3, 9), of(3, 0, 1, 1), long(11, 1, 60, 10), of(12, 1, 1, 0)];
+        beside.iter().for_each(|&request| channels[1].push(0, request));
+        let queue = [of(0, 0, 9, 8), of(1, 0, 1, 0), of(2, 0, 2, 1)];
+        queue.iter().for_each(|&request| channels[0].push(0, request));
+        let mut order = Vec::new();
+        for now in 0..200 {
+            channels.iter_mut().for_each(|channel| _ = channel.step(now, u32::MAX));
+            order.extend(channels[0].take_completions().map(|done| done.id));
+        }
+        assert_eq!(order, [0, 2, 1]);
+    }
+
+    /// What happens at 13 is known at 13 + 5; before, no warp has anything pending, and the oldest goes first. Then
+    /// warp 1 has two pending, and warp 2 one, which hits the open row.
+    #[test]
+    fn news_take_their_time_and_are_acted_on_when_they_come() {
+        let queue = [
+            (0, of(0, 0, 1, 0)),
+            (13, of(1, 0, 2, 1)),
+            (13, of(2, 0, 1, 2)),
+            (13, of(3, 1, 1, 1)),
+            (13, of(4, 1, 1, 1)),
+        ];
+        assert_eq!(first_hit("div-first", &queue), 15);
+        assert_eq!(first_hit("div-first(wet_latency=5)", &queue), 18);
+        assert_eq!(first_hit("div-first(wet_latency=9)", &queue), 22);
+    }
+
+    /// The first request is scheduled before the table knows of it, the second waits for the row.
+    #[test]
+    fn choices_by_stale_counts_are_counted() {
+        let queue = [of(0, 0, 1, 0), of(1, 0, 1, 1)];
+        let stale = |policy| run(&gddr5(), policy, &queue).counted("wet_stale");
+        assert_eq!(stale("div-first"), 0);
+        assert_eq!(stale("div-first(wet_latency=5)"), 1);
+    }
+
+    /// Warps 0 and 3 share an alias of one bit.
+    #[test]
+    fn aliases_are_taken_for_one_warp() {
+        let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 2, 3)];
+        assert_eq!(order("div-first(wat_bits=10)", &queue), [2, 0, 1]);
+        assert_eq!(order("div-first(wat_bits=1)", &queue), [0, 1, 2]);
+    }
+
+    #[test]
+    fn picks_per_cycle_takes_the_machines_place() {
+        assert_eq!(activation_beside_a_blocked_bank("div-first"), 20);
+        assert_eq!(activation_beside_a_blocked_bank("div-first(picks_per_cycle=1)"), 21);
+    }
+
+    #[test]
+    fn an_alias_of_too_many_bits_is_refused() {
+        let error = SCHEDULERS.build("div-first(wat_bits=21)", &context(&gddr5())).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "parameters of dram_scheduler `div-first`: wat_bits is 21; valid: 0 to 20"
+        );
+    }
+
+    /// No bound: warps with one request pending pass one that has two, as long as they come.
+    #[test]
+    fn a_warp_with_two_pending_starves() {
+        let mut queue = vec![(0, of(0, 0, 1, 0))];
+        queue.extend((1..40u32).map(|n| (u64::from(n.saturating_sub(2)) * 30, of(n, 0, 1 + n, n))));
+        let order = |policy| run_beside(&gddr5(), policy, &queue, &[of(99, 0, 1, 0)]).order();
+        assert_eq!(order("fr-fcfs")[0], 0);
+        assert_eq!(order("div-first").last(), Some(&0));
+    }
+}

@@ -1,0 +1,238 @@
+//! `fr-fcfs`: row hits before others, then the oldest.
+
+use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot};
+use crate::page::PAGE_POLICIES;
+use serde::Deserialize;
+use warpmem_params::{Complexity, Entry, ParamInfo, PolicyInfo, Shape, bits};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "fr-fcfs",
+    summary: "row hits first, then the oldest",
+    source: "Rixner et al., ISCA 2000",
+    params: &[
+        ParamInfo {
+            name: "ready",
+            default: "row-hit-first",
+            unit: "-",
+            range: "row-hit-first | first-ready",
+            summary: "first-ready: the first whose next command is legal, though it closes a row that others wait for",
+        },
+        ParamInfo {
+            name: "row_hit_cap",
+            default: "0",
+            unit: "requests",
+            range: "0 = off, or from 1",
+            summary: "row hits of a bank after which an older request to another row goes first",
+        },
+        ParamInfo {
+            name: "cap_counts",
+            default: "consecutive-hits-while-older-waits",
+            unit: "-",
+            range: "hits-since-activate | consecutive-hits-while-older-waits | bypasses-of-the-oldest",
+            summary: "what row_hit_cap counts",
+        },
+        ParamInfo {
+            name: "starvation_limit",
+            default: "0",
+            unit: "DRAM cycles",
+            range: "0 = off, or from 1",
+            summary: "a bank's oldest request that has waited this long goes before row hits",
+        },
+        ParamInfo {
+            name: "banks",
+            default: "round-robin",
+            unit: "-",
+            range: "round-robin | stepping | oldest",
+            summary: "which of the banks that may issue a command does: the next in turn, or that of the oldest request; stepping: turns as GPGPU-Sim counts them",
+        },
+        ParamInfo {
+            name: "page",
+            default: "the machine's dram.page",
+            unit: "-",
+            range: "the name of a page policy",
+            summary: "when rows are closed",
+        },
+        ParamInfo {
+            name: "picks_per_cycle",
+            default: "the machine's dram.picks_per_cycle",
+            unit: "requests",
+            range: "0 = one for every idle bank, or from 1",
+            summary: "requests that may be assigned to idle banks in one cycle",
+        },
+    ],
+};
+
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: INFO,
+    build: |context, params| {
+        let options: Options = params.parse(&INFO)?;
+        if let Some(page) = &options.page {
+            PAGE_POLICIES.build(page, &context.dram)?;
+        }
+        let banks = vec![BankCounts::default(); context.dram.banks as usize];
+        let slots = vec![0; context.slots()];
+        Ok(Box::new(move |_| {
+            let (banks, first_bypass) = (banks.clone(), slots.clone());
+            Box::new(FrFcfs { options: options.clone(), banks, first_bypass }) as _
+        }))
+    },
+};
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    ready: Readiness,
+    row_hit_cap: u64,
+    cap_counts: CapCounts,
+    starvation_limit: u64,
+    banks: BankOrder,
+    page: Option<String>,
+    picks_per_cycle: Option<u32>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Readiness {
+    #[default]
+    RowHitFirst,
+    FirstReady,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum CapCounts {
+    HitsSinceActivate,
+    #[default]
+    ConsecutiveHitsWhileOlderWaits,
+    BypassesOfTheOldest,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum BankOrder {
+    #[default]
+    RoundRobin,
+    Oldest,
+    Stepping,
+}
+
+#[derive(Clone, Copy, Default)]
+struct BankCounts {
+    /// Requests served by the open row.
+    since_activate: u64,
+    /// Row hits in succession that passed an older request to another row.
+    passed: u64,
+    arrived: u64,
+    served: u64,
+}
+
+struct FrFcfs {
+    options: Options,
+    banks: Vec<BankCounts>,
+    /// By slot: requests of the bank that had arrived before. Once the request is its bank's oldest, whatever was served
+    /// beyond these has passed it.
+    first_bypass: Vec<u64>,
+}
+
+impl FrFcfs {
+    fn oldest_is_due(&self, bank: &BankView) -> bool {
+        let Options { row_hit_cap, starvation_limit, .. } = self.options;
+        let capped = || row_hit_cap > 0 && self.counted(bank) >= row_hit_cap;
+        if row_hit_cap == 0 && starvation_limit == 0 {
+            return false;
+        }
+        let waited = || bank.now - bank.queue.get(bank.oldest()).arrived;
+        capped() || (starvation_limit > 0 && waited() >= starvation_limit)
+    }
+
+    fn counted(&self, bank: &BankView) -> u64 {
+        let counts = &self.banks[usize::from(bank.bank)];
+        match self.options.cap_counts {
+            CapCounts::HitsSinceActivate => counts.since_activate,
+            CapCounts::ConsecutiveHitsWhileOlderWaits => counts.passed,
+            CapCounts::BypassesOfTheOldest => {
+                counts.served - self.first_bypass[bank.oldest().index()]
+            }
+        }
+    }
+}
+
+impl Scheduler for FrFcfs {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        if self.oldest_is_due(bank) {
+            return Some(bank.oldest());
+        }
+        let Some(hit) = bank.oldest_hit() else { return Some(bank.oldest()) };
+        if self.options.ready == Readiness::RowHitFirst {
+            return Some(hit);
+        }
+        let oldest = bank.oldest();
+        let cycle = |slot| bank.next_command(slot).1.max(bank.now);
+        Some(if cycle(oldest) <= cycle(hit) { oldest } else { hit })
+    }
+
+    fn changes_at(&self, bank: &BankView) -> Option<u64> {
+        let limit = self.options.starvation_limit;
+        if limit == 0 {
+            return None;
+        }
+        let due = bank.queue.get(bank.oldest()).arrived + limit;
+        (due > bank.now).then_some(due)
+    }
+
+    fn is_plain_fr_fcfs(&self) -> bool {
+        let Options { ready, row_hit_cap, starvation_limit, .. } = self.options;
+        ready == Readiness::RowHitFirst && row_hit_cap == 0 && starvation_limit == 0
+    }
+
+    fn follows_timing(&self) -> bool {
+        self.options.ready == Readiness::FirstReady
+    }
+
+    fn steps_banks(&self) -> bool {
+        self.options.banks == BankOrder::Stepping
+    }
+
+    fn ranks_banks(&self) -> bool {
+        self.options.banks == BankOrder::Oldest
+    }
+
+    fn rank(&self, ready: &Ready) -> u64 {
+        ready.queued.map_or(u64::MAX, |queued| queued.order)
+    }
+
+    fn page(&self) -> Option<&str> {
+        self.options.page.as_deref()
+    }
+
+    fn picks_per_cycle(&self) -> Option<u32> {
+        self.options.picks_per_cycle
+    }
+
+    fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
+        let bank = &mut self.banks[usize::from(queued.request.bank)];
+        self.first_bypass[slot.index()] = bank.arrived;
+        bank.arrived += 1;
+    }
+
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        let counts = &mut self.banks[usize::from(bank.bank)];
+        // Only a row hit passes, and what it passes goes to other rows.
+        counts.passed = if slot == bank.oldest() { 0 } else { counts.passed + 1 };
+        counts.since_activate += 1;
+        counts.served += 1;
+    }
+
+    fn on_activate(&mut self, bank: u16, _: u32, _: u64) {
+        // The request that opens the row was counted before.
+        self.banks[usize::from(bank)].since_activate = 1;
+    }
+
+    /// Row and bank of every request against the open rows (Yuan 2009, Table 1). A cap counts in every bank; a limit dates
+    /// every request.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let Options { row_hit_cap, starvation_limit, .. } = self.options;
+        let limits = shape.banks * bits(row_hit_cap + 1) + shape.queue * bits(starvation_limit + 1);
+        Some(Complexity { stored: limits, compared: shape.row_search() + limits })
+    }
+}

@@ -1,0 +1,151 @@
+//! `fr-rr-fcfs`: row hits first, then the sources in turn, then the oldest.
+
+use super::{BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot};
+use warpmem_params::{Complexity, Entry, PolicyInfo, Shape};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "fr-rr-fcfs",
+    summary: "row hits first, then the sources in turn, then the oldest",
+    source: "Jog et al., GPGPU-7 2014",
+    params: &[],
+};
+
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: INFO,
+    build: |context, params| {
+        params.none(&INFO)?;
+        let sources = context.sources as usize;
+        Ok(Box::new(move |_| Box::new(FrRrFcfs { sources, last: sources, ask: false }) as _))
+    },
+};
+
+struct FrRrFcfs {
+    /// Sources that are SMs; what comes from none is one source more.
+    sources: usize,
+    /// Source of the request that was served last, in any bank.
+    last: usize,
+    /// `last` has changed, and the banks' choices with it.
+    ask: bool,
+}
+
+impl FrRrFcfs {
+    fn source(&self, queued: &Queued) -> usize {
+        usize::from(queued.request.sm).min(self.sources)
+    }
+
+    /// How many sources have their turn before that of the request.
+    fn turns_before(&self, queued: &Queued) -> usize {
+        let sources = self.sources + 1;
+        (self.source(queued) + sources - 1 - self.last) % sources
+    }
+}
+
+impl Scheduler for FrRrFcfs {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        let turn = |(_, queued): &(Slot, &Queued)| self.turns_before(queued);
+        // Of equals the first is taken, which is the oldest.
+        let hit = bank.queue.hits_of(bank.bank).min_by_key(turn);
+        let chosen = hit.or_else(|| bank.requests().min_by_key(turn));
+        chosen.map(|(slot, _)| slot)
+    }
+
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        let source = self.source(bank.queue.get(slot));
+        self.ask |= source != self.last;
+        self.last = source;
+    }
+
+    fn next_tick(&self) -> u64 {
+        if self.ask { 0 } else { u64::MAX }
+    }
+
+    fn tick(&mut self, channel: &ChannelView) -> BankSet {
+        self.ask = false;
+        let may_choose = |bank: &u16| channel.queue.waiting(*bank) > 1;
+        (0..channel.queue.banks()).filter(may_choose).fold(0, |banks, bank| banks | 1 << bank)
+    }
+
+    /// The last source, with which that of every request is compared.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let compared = shape.row_search() + shape.queue * shape.sm_bits();
+        Some(Complexity { stored: shape.sm_bits(), compared })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Request;
+    use crate::tests::harness::*;
+
+    fn from(sm: u16, request: Request) -> Request {
+        Request { sm, ..request }
+    }
+
+    /// Orders under `fr-rr-fcfs` and under `fr-fcfs`.
+    fn orders(requests: &[Request]) -> [Vec<u32>; 2] {
+        ["fr-rr-fcfs", "fr-fcfs"].map(|policy| run(&gddr5(), policy, requests).order())
+    }
+
+    #[test]
+    fn sources_take_turns_at_rows_that_are_closed() {
+        let requests = [
+            from(0, read(0, 0, 1)),
+            from(0, read(1, 0, 2)),
+            from(0, read(2, 0, 3)),
+            from(2, read(3, 0, 4)),
+            from(1, read(4, 0, 5)),
+        ];
+        assert_eq!(orders(&requests), [[0, 4, 3, 1, 2], [0, 1, 2, 3, 4]]);
+    }
+
+    #[test]
+    fn sources_take_turns_at_the_open_row() {
+        let requests = [from(0, read(0, 0, 1)), from(0, read(1, 0, 1)), from(1, read(2, 0, 1))];
+        assert_eq!(orders(&requests), [[0, 2, 1], [0, 1, 2]]);
+    }
+
+    /// Bank 0 serves source 0 in cycle 0, so bank 1 is another source's.
+    #[test]
+    fn the_turn_is_the_whole_channels() {
+        let requests = [from(0, read(0, 0, 1)), from(0, read(1, 1, 1)), from(1, read(2, 1, 2))];
+        assert_eq!(orders(&requests), [[0, 2, 1], [0, 1, 2]]);
+    }
+
+    #[test]
+    fn a_row_hit_goes_before_the_next_in_turn() {
+        let requests = [from(0, read(0, 0, 1)), from(1, read(1, 0, 2)), from(0, read(2, 0, 1))];
+        assert_eq!(orders(&requests), [[0, 2, 1], [0, 2, 1]]);
+    }
+
+    /// One queue: write-backs, which come from no SM, have one turn in the round.
+    #[test]
+    fn what_has_no_source_is_one_more() {
+        let requests = [
+            from(0, read(0, 0, 1)),
+            from(15, read(1, 0, 2)),
+            from(Request::NO_SOURCE, write(2, 0, 3)),
+            from(Request::NO_SOURCE, write(3, 0, 4)),
+            from(0, read(4, 0, 5)),
+        ];
+        assert_eq!(run(&gddr3(), "fr-rr-fcfs", &requests).order(), [0, 1, 2, 4, 3]);
+    }
+
+    /// Among requests that close a row a source waits for no more than one of every other source.
+    #[test]
+    fn without_row_hits_a_source_waits_for_one_of_each_other() {
+        let mut requests: Vec<_> =
+            (0..40).map(|id| from((id % 4) as u16, read(id, 0, id))).collect();
+        requests.push(from(4, read(40, 0, 100)));
+        let place = |order: &[u32]| order.iter().position(|&id| id == 40);
+        let [fair, first_come] = orders(&requests);
+        assert_eq!((place(&fair), place(&first_come)), (Some(4), Some(40)));
+    }
+
+    /// No bound where row hits keep coming.
+    #[test]
+    fn row_hits_of_one_source_starve_the_others() {
+        let mut requests: Vec<_> = (0..50).map(|id| from(0, read(id, 0, 1))).collect();
+        requests[1] = from(1, read(1, 0, 2));
+        assert_eq!(run(&gddr5(), "fr-rr-fcfs", &requests).order().last(), Some(&1));
+    }
+}

@@ -1,0 +1,185 @@
+//! `medic`: requests of warps that hit in the LLC first.
+
+use super::{BankView, Family, Scheduler, SchedulerContext, Slot};
+use serde::Deserialize;
+use warpmem_params::{Complexity, Entry, ParamInfo, PolicyInfo, Shape, bits};
+use warpmem_sim::{Needs, WarpTypes};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "medic",
+    summary: "requests of warps that mostly hit in the LLC first; warps that mostly miss pass it by",
+    source: "Ausavarungnirun et al., PACT 2015",
+    params: &[
+        ParamInfo {
+            name: "mostly_hit",
+            default: "0.7",
+            unit: "share of reads",
+            range: "above mostly_miss, to 1",
+            summary: "LLC hit ratio from which a warp is mostly-hit",
+        },
+        ParamInfo {
+            name: "mostly_miss",
+            default: "0.2",
+            unit: "share of reads",
+            range: "0 to below mostly_hit",
+            summary: "LLC hit ratio up to which a warp is mostly-miss",
+        },
+        ParamInfo {
+            name: "warm_up",
+            default: "100",
+            unit: "reads",
+            range: "from 1",
+            summary: "reads of a warp at the LLC in a sample of its hit ratio",
+        },
+        ParamInfo {
+            name: "resample",
+            default: "10000",
+            unit: "LLC cycles",
+            range: "from 1",
+            summary: "time for which a warp keeps its type",
+        },
+        ParamInfo {
+            name: "bypass",
+            default: "true",
+            unit: "-",
+            range: "true | false",
+            summary: "reads of mostly-miss and all-miss warps take no line of the LLC",
+        },
+    ],
+};
+
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: INFO,
+    build: |_, params| {
+        let options: Options = params.parse(&INFO)?;
+        let Options { mostly_hit, mostly_miss, .. } = options;
+        let ordered = 0.0 <= mostly_miss && mostly_miss < mostly_hit && mostly_hit <= 1.0;
+        INFO.require(ordered, "mostly_miss and mostly_hit are not two shares in order")?;
+        INFO.require(options.warm_up > 0, "warm_up is 0")?;
+        INFO.require(options.resample > 0, "resample is 0")?;
+        Ok(Box::new(options))
+    },
+};
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    mostly_hit: f64,
+    mostly_miss: f64,
+    warm_up: u32,
+    resample: u64,
+    bypass: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { mostly_hit: 0.7, mostly_miss: 0.2, warm_up: 100, resample: 10_000, bypass: true }
+    }
+}
+
+impl Family for Options {
+    fn scheduler(&self, _: usize) -> Box<dyn Scheduler> {
+        Box::new(Medic)
+    }
+
+    fn needs(&self) -> Needs {
+        let Options { mostly_hit, mostly_miss, warm_up, resample, bypass } = *self;
+        let types = WarpTypes { mostly_hit, mostly_miss, warm_up, resample, bypass };
+        Needs { warp_types: Some(types), ..Needs::default() }
+    }
+
+    /// For every warp of the machine two counters of a sample, the type, which is one of five, and its age.
+    fn shared_complexity(&self, shape: &Shape) -> Complexity {
+        let sample = 2 * bits(u64::from(self.warm_up) + 1);
+        let warp = sample + bits(5) + bits(self.resample + 1);
+        Complexity { stored: shape.sms * shape.warps * warp, compared: 0 }
+    }
+}
+
+/// Two queues per bank, FR-FCFS in each.
+struct Medic;
+
+impl Scheduler for Medic {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        bank.oldest_of_lowest(|_, queued, hit| (!queued.request.hit_prone, !hit))
+    }
+
+    /// A bit of every request says in which of the two queues it stands.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        Some(Complexity { stored: shape.queue, compared: shape.row_search() + shape.queue })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Request;
+    use crate::scheduler::SCHEDULERS;
+    use crate::tests::harness::*;
+
+    fn prone(id: u32, row: u32) -> Request {
+        Request { hit_prone: true, ..read(id, 0, row) }
+    }
+
+    #[test]
+    fn hit_prone_warps_go_before_older_requests() {
+        let requests = [read(0, 0, 1), prone(1, 2)];
+        assert_eq!(order_unlike_fr_fcfs("medic", &requests), [1, 0]);
+    }
+
+    #[test]
+    fn hit_prone_warps_go_before_row_hits() {
+        let requests = [prone(0, 1), read(1, 0, 1), prone(2, 2)];
+        assert_eq!(order_unlike_fr_fcfs("medic", &requests), [0, 2, 1]);
+    }
+
+    #[test]
+    fn each_queue_is_fr_fcfs() {
+        let requests =
+            [read(0, 0, 1), read(1, 0, 2), prone(2, 3), prone(3, 2), prone(4, 3), read(5, 0, 1)];
+        // Rows 3, 3, 2 of the first queue, then row 2, open, and row 1.
+        assert_eq!(order_unlike_fr_fcfs("medic", &requests), [2, 4, 3, 1, 0, 5]);
+    }
+
+    /// No bound: what is not hit-prone waits as long as hit-prone requests keep coming, row hits or not.
+    #[test]
+    fn other_requests_starve_while_hit_prone_ones_come() {
+        let mut requests: Vec<_> = (0..60).map(|id| prone(id, id % 3)).collect();
+        requests[0] = read(0, 0, 7);
+        assert_eq!(run(&gddr5(), "medic", &requests).order().last(), Some(&0));
+    }
+
+    #[test]
+    fn the_llc_is_told_how_to_sort_warps() {
+        let needs = |text: &str| SCHEDULERS.build(text, &context(&gddr5())).unwrap().needs();
+        let default = WarpTypes {
+            mostly_hit: 0.7,
+            mostly_miss: 0.2,
+            warm_up: 100,
+            resample: 10_000,
+            bypass: true,
+        };
+        assert_eq!(needs("medic"), Needs { warp_types: Some(default), ..Needs::default() });
+        let other = WarpTypes {
+            mostly_hit: 0.8,
+            mostly_miss: 0.1,
+            warm_up: 50,
+            resample: 500,
+            bypass: false,
+        };
+        let text = "medic(mostly_hit=0.8,mostly_miss=0.1,warm_up=50,resample=500,bypass=false)";
+        assert_eq!(needs(text).warp_types, Some(other));
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        assert_refused(&[
+            "medic(mostly_hit=0.2)",
+            "medic(mostly_hit=1.1)",
+            "medic(mostly_miss=-0.1)",
+            "medic(warm_up=0)",
+            "medic(resample=0)",
+            "medic(x=1)",
+        ]);
+    }
+}

@@ -1,0 +1,391 @@
+//! DRAM request schedulers: which request a bank serves next.
+//!
+//! A policy is one file here and one line of [`SCHEDULERS`].
+
+mod atlas;
+mod banked_fifo;
+mod bliss;
+mod core_criticality;
+mod delay;
+mod div_first;
+mod fcfs;
+mod fr_fcfs;
+mod fr_rr_fcfs;
+mod medic;
+mod most_pending;
+mod mshr;
+mod par_bs;
+mod sjf_potential;
+mod sms;
+mod sources;
+mod stfm;
+mod tcm;
+mod warp_groups;
+mod warp_table;
+mod warped_mc;
+// The example of docs/adding-a-policy.md.
+#[cfg(test)]
+#[path = "../../../../docs/examples/warp_turns.rs"]
+mod warp_turns;
+
+pub use super::agenda::BankSet;
+pub use super::queue::{Queue, Queued, RowView, Slot};
+use super::request::{CommandKind, Request};
+use super::timing::TimingState;
+use crate::Dram;
+use std::cmp::Reverse;
+use warpmem_params::{Complexity, Counter, Registry, Shape};
+use warpmem_sim::Needs;
+
+/// All DRAM schedulers.
+pub static SCHEDULERS: Registry<dyn Family, SchedulerContext> = Registry {
+    slot: "dram_scheduler",
+    entries: &[
+        fcfs::ENTRY,
+        banked_fifo::ENTRY,
+        fr_fcfs::ENTRY,
+        most_pending::ENTRY,
+        mshr::MSHR_M,
+        mshr::MSHR_S,
+        mshr::MSHR_S_A,
+        fr_rr_fcfs::ENTRY,
+        sjf_potential::ENTRY,
+        sms::ENTRY,
+        div_first::ENTRY,
+        warped_mc::ENTRY,
+        core_criticality::ENTRY,
+        medic::ENTRY,
+        par_bs::ENTRY,
+        atlas::ENTRY,
+        tcm::ENTRY,
+        bliss::ENTRY,
+        stfm::ENTRY,
+        warp_groups::WG_ENTRY,
+        warp_groups::WG_M_ENTRY,
+        warp_groups::WG_BW_ENTRY,
+        warp_groups::WG_W_ENTRY,
+        delay::ENTRY,
+    ],
+};
+
+/// What a scheduler may know of the machine it works in.
+#[derive(Clone, Debug)]
+pub struct SchedulerContext {
+    pub dram: Dram,
+    /// Sources of requests: SMs. [`Request::sm`] is below it, or [`Request::NO_SOURCE`].
+    pub sources: u32,
+    /// Warps of the whole machine. [`Request::warp`] is below it, or `u32::MAX`.
+    pub warps: u32,
+}
+
+impl SchedulerContext {
+    /// [`Slot::index`] in the read queue is below it: its places, and one request of each bank that has left them.
+    pub fn slots(&self) -> usize {
+        (self.dram.read_queue + self.dram.banks) as usize
+    }
+}
+
+/// The schedulers of one machine. What they share across channels belongs to the family.
+pub trait Family {
+    /// The scheduler of a channel.
+    fn scheduler(&self, channel: usize) -> Box<dyn Scheduler>;
+
+    /// What the schedulers must be told that others need not.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// What they share, and what the machine keeps for them elsewhere.
+    fn shared_complexity(&self, shape: &Shape) -> Complexity {
+        let _ = shape;
+        Complexity::NONE
+    }
+
+    /// What they cost together; nothing if it is not said.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let one = self.scheduler(0).complexity(shape)?;
+        Some(one * shape.controllers + self.shared_complexity(shape))
+    }
+}
+
+/// Schedulers that have nothing in common but how they are made.
+impl<F: Fn(usize) -> Box<dyn Scheduler>> Family for F {
+    fn scheduler(&self, channel: usize) -> Box<dyn Scheduler> {
+        self(channel)
+    }
+}
+
+/// What a scheduler sees of a bank that is free to start a request.
+#[derive(Clone, Copy)]
+pub struct BankView<'a> {
+    pub now: u64,
+    /// Bank within the channel.
+    pub bank: u16,
+    /// The requests that may start, of all banks; of this one, never empty. Reads or writes, as the channel now
+    /// serves, or both where they share a queue.
+    pub queue: &'a Queue,
+    /// The oldest request of the bank is the oldest that the channel may serve, and no other is in service, which does
+    /// not matter to one that [`Scheduler::hands_out`]. Known only to schedulers that are
+    /// [`Scheduler::strictly_in_order`].
+    pub holds_channel_oldest: bool,
+    pub(super) timing: &'a TimingState,
+}
+
+impl BankView<'_> {
+    pub fn open_row(&self) -> Option<u32> {
+        self.queue.open_row(self.bank)
+    }
+
+    /// How many requests go to the open row.
+    pub fn hits(&self) -> u32 {
+        self.queue.hits(self.bank)
+    }
+
+    /// The bank's requests, oldest first.
+    pub fn requests(&self) -> impl Iterator<Item = (Slot, &Queued)> {
+        self.queue.requests(self.bank)
+    }
+
+    pub fn oldest(&self) -> Slot {
+        self.queue.oldest(self.bank).expect("a bank that may start a request has one")
+    }
+
+    /// The oldest request to the open row.
+    pub fn oldest_hit(&self) -> Option<Slot> {
+        self.queue.oldest_hit(self.bank)
+    }
+
+    pub fn is_hit(&self, slot: Slot) -> bool {
+        Some(self.queue.get(slot).request.row) == self.open_row()
+    }
+
+    /// Row hits first, then the oldest.
+    pub fn fr_fcfs(&self) -> Slot {
+        self.oldest_hit().unwrap_or_else(|| self.oldest())
+    }
+
+    /// The row of the highest score that the bank's requests go to; of equal ones that of the oldest request.
+    pub fn best_row(&self, score: impl Fn(&RowView) -> u64) -> RowView {
+        let key = |row: &RowView| (score(row), Reverse(self.queue.get(row.oldest).order));
+        let best = self.queue.rows(self.bank).max_by_key(key);
+        best.expect("a bank that may start a request has one")
+    }
+
+    /// The next command of a request of this bank, and the first cycle at which all timing lets it issue.
+    pub fn next_command(&self, slot: Slot) -> (CommandKind, u64) {
+        let request = &self.queue.get(slot).request;
+        let kind = next_command(self.open_row(), request);
+        (kind, self.timing.earliest(kind, usize::from(self.bank)))
+    }
+}
+
+/// The next command of a request to a bank with this row open.
+pub(super) fn next_command(open_row: Option<u32>, request: &Request) -> CommandKind {
+    match open_row {
+        None => CommandKind::Act,
+        Some(row) if row != request.row => CommandKind::Pre,
+        Some(_) if request.write => CommandKind::Wr,
+        Some(_) => CommandKind::Rd,
+    }
+}
+
+/// What a scheduler sees of a channel when it has a turn of its own.
+#[derive(Clone, Copy)]
+pub struct ChannelView<'a> {
+    pub now: u64,
+    /// Reads, or both kinds where they share a queue.
+    pub queue: &'a Queue,
+    /// All places of the queue are taken: nothing comes before one is free.
+    pub full: bool,
+    /// Writes that wait or are served, and where a drain begins; 0 where there is one queue.
+    pub writes: u32,
+    pub write_high_watermark: u32,
+    /// Banks that have a request in service.
+    pub busy: BankSet,
+}
+
+/// What a scheduler sees of a queue that a request wants to enter.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueView {
+    /// Requests in the queue, those in service included.
+    pub waiting: u32,
+    /// Of these, requests to the bank of the one that wants in.
+    pub bank_waiting: u32,
+    pub capacity: u32,
+    /// What one bank may have of it.
+    pub bank_capacity: u32,
+    /// Banks of the channel.
+    pub banks: u32,
+}
+
+impl QueueView {
+    /// Whether there is a place for one more.
+    pub fn has_room(&self) -> bool {
+        self.waiting < self.capacity && self.bank_waiting < self.bank_capacity
+    }
+}
+
+/// A command that could issue now, as [`Scheduler::rank`] sees it.
+#[derive(Clone, Copy)]
+pub struct Ready<'a> {
+    pub now: u64,
+    pub kind: CommandKind,
+    /// The request that it is for; none where it closes or refreshes an idle bank.
+    pub queued: Option<&'a Queued>,
+    /// Its place in the queue, until its first command issues.
+    pub slot: Option<Slot>,
+}
+
+/// Orders the requests of a channel.
+///
+/// A bank without a request in service has a *candidate*: what [`pick`](Scheduler::pick) says. The channel
+/// issues the command that the candidate needs as soon as timing and the round robin over banks
+/// let it; from then on the request is in service, and the bank's, until its last column command.
+///
+/// Where reads and writes have a queue each, the hooks tell of reads only, unless the scheduler
+/// [`orders_writes`](Scheduler::orders_writes).
+pub trait Scheduler {
+    /// The request to serve next, of those of `bank.bank`, or none to leave the bank idle for now.
+    ///
+    /// Decides eligibility and preference only; timing is the channel's. The answer may depend on
+    /// the view and on what the hooks below have told, never on how often it is asked: the channel
+    /// asks again whenever the bank's requests, its open row, or the kind of request that is served
+    /// have changed, when the bank comes to hold the channel's oldest request, and as
+    /// [`changes_at`](Scheduler::changes_at), [`is_volatile`](Scheduler::is_volatile),
+    /// [`follows_timing`](Scheduler::follows_timing) and [`tick`](Scheduler::tick) say.
+    fn pick(&mut self, bank: &BankView) -> Option<Slot>;
+
+    /// The cycle after `bank.now` from which `pick` may answer otherwise though nothing happens to the bank.
+    fn changes_at(&self, bank: &BankView) -> Option<u64> {
+        let _ = bank;
+        None
+    }
+
+    /// Whether the channel must ask `pick` again just before a candidate's first command issues, because the
+    /// preference among requests that need the same command changes with time or with other channels. Constant.
+    fn is_volatile(&self) -> bool {
+        false
+    }
+
+    /// Whether `pick` is always [`BankView::fr_fcfs`] and neither `accepts` nor a hook does anything of its own: the
+    /// channel then does the same without asking. Constant.
+    fn is_plain_fr_fcfs(&self) -> bool {
+        false
+    }
+
+    /// Whether `pick` looks at [`BankView::next_command`]: the channel then asks all banks again after every command.
+    /// Constant.
+    fn follows_timing(&self) -> bool {
+        false
+    }
+
+    /// Whether one pointer says which bank is the next in turn: for assignments, each of which moves it on by one bank, and
+    /// for commands, of which ACT and PRE move it behind their bank. Else each has its own, which moves behind
+    /// the bank. Constant.
+    fn steps_banks(&self) -> bool {
+        false
+    }
+
+    /// Whether [`rank`](Scheduler::rank) orders the banks. Constant.
+    fn ranks_banks(&self) -> bool {
+        false
+    }
+
+    /// Of the commands that could issue in this cycle one of the lowest rank does; round robin among these.
+    fn rank(&self, ready: &Ready) -> u64 {
+        let _ = ready;
+        0
+    }
+
+    /// Whether the queue takes one more request. Must be true of an empty queue.
+    fn accepts(&self, queue: &QueueView, request: &Request) -> bool {
+        let _ = request;
+        queue.has_room()
+    }
+
+    /// Whether `pick`, `accepts` and the hooks also rule a separate write queue; else that is FR-FCFS. Constant.
+    fn orders_writes(&self) -> bool {
+        false
+    }
+
+    /// Whether only the channel's oldest request is ever picked, and only when no other is in service unless the
+    /// scheduler [`hands_out`](Scheduler::hands_out). Constant.
+    fn strictly_in_order(&self) -> bool {
+        false
+    }
+
+    /// Whether what is [`strictly_in_order`](Scheduler::strictly_in_order) is only the handing of requests to their
+    /// banks. Needs [`picks_per_cycle`](Scheduler::picks_per_cycle) above 0. Constant.
+    fn hands_out(&self) -> bool {
+        false
+    }
+
+    /// The page policy that takes the place of the machine's.
+    fn page(&self) -> Option<&str> {
+        None
+    }
+
+    /// What takes the place of the machine's `dram.picks_per_cycle`.
+    fn picks_per_cycle(&self) -> Option<u32> {
+        None
+    }
+
+    /// The next cycle at which the scheduler wants a turn of its own; asked after every hook. The past counts as now,
+    /// `u64::MAX` is never.
+    fn next_tick(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// A turn of the scheduler's own, at the cycle that [`next_tick`](Scheduler::next_tick) named or as soon after as
+    /// the channel has a turn. Returns the banks to ask again.
+    fn tick(&mut self, channel: &ChannelView) -> BankSet {
+        let _ = channel;
+        0
+    }
+
+    /// A request has entered the queue.
+    fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
+        let _ = (slot, queued);
+    }
+
+    /// The first command for the request in `slot` issues, which frees the slot; `bank` is as `pick` saw it.
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        let _ = (bank, slot);
+    }
+
+    /// A row has been opened.
+    fn on_activate(&mut self, bank: u16, row: u32, now: u64) {
+        let _ = (bank, row, now);
+    }
+
+    /// A column command has issued for a request; `last` if it was its last, after which the request is gone.
+    fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
+        let _ = (queued, last, now);
+    }
+
+    /// [`rank`](Scheduler::rank) let another bank issue a command than the round robin would have.
+    fn on_overtaking(&mut self) {}
+
+    /// More requests wait in the LLC for the data of the request in `slot`: by the news that have arrived at `now`,
+    /// `merges` in all, and those that have joined since the last news waited `age` DRAM cycles together
+    /// when it was sent.
+    fn on_merge(&mut self, slot: Slot, merges: u32, age: u64, now: u64) {
+        let _ = (slot, merges, age, now);
+    }
+
+    /// No more requests of this load will come to this channel.
+    fn on_load_complete(&mut self, load: u32, now: u64) {
+        let _ = (load, now);
+    }
+
+    /// What it costs in one controller; nothing if it is not said.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let _ = shape;
+        None
+    }
+
+    /// What the policy counted, for the tables.
+    fn counters(&self) -> Vec<Counter> {
+        Vec::new()
+    }
+}

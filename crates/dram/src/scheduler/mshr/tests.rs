@@ -1,0 +1,287 @@
+use crate::scheduler::SCHEDULERS;
+use crate::tests::harness::*;
+use crate::{Channel, Command, Request};
+use warpmem_sim::{CountedMerges, Needs};
+
+/// A read that so many requests wait for, which have waited 20 cycles each.
+fn of(id: u32, row: u32, merges: u8) -> Request {
+    Request { merges, age: 20 * u32::from(merges), ..read(id, 0, row) }
+}
+
+fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
+    run(&gddr5(), policy, requests).order()
+}
+
+const ALL: [&str; 3] = ["mshr-m", "mshr-s", "mshr-s+a"];
+
+/// Li's Figure 4.1: nine requests R0 to R8, of which R1 to R3 wait for R0, R5 and R6 for R4, R8 for R7. R4 and R7 go to row 1,
+/// whose score is 5.
+#[test]
+fn figure_4_1() {
+    let queue = [of(0, 0, 4), of(7, 1, 2), of(4, 1, 3)];
+    assert_eq!(order("fr-fcfs", &queue), [0, 7, 4]);
+    assert_eq!(order("mshr-s", &queue), [4, 7, 0]);
+    assert_eq!(order("mshr-s+a", &queue), [4, 7, 0]);
+    assert_eq!(order("mshr-m", &queue), [0, 4, 7]);
+}
+
+/// Li's Figure 3.1: R2 of warp 2 has been merged into R0. One request is served each cycle; a warp whose data have come
+/// executes an instruction in each cycle after. Instructions per cycle of the four warps in the four cycles.
+fn figure_3_1(policy: &str) -> f64 {
+    let queue = [of(1, 1, 1), of(3, 1, 1), of(0, 1, 2)];
+    let waiting = |id| if id == 0 { 2 } else { 1 };
+    let executed =
+        order(policy, &queue).into_iter().zip(0..).map(|(id, at)| waiting(id) * (3 - at));
+    f64::from(executed.sum::<u32>()) / 4.0
+}
+
+#[test]
+fn equations_3_1_and_3_2() {
+    assert_eq!(figure_3_1("fr-fcfs"), 1.75);
+    for policy in ALL {
+        assert_eq!(figure_3_1(policy), 2.25, "{policy}");
+    }
+}
+
+#[test]
+fn the_row_of_the_highest_score_is_opened() {
+    // The greatest request against the greatest sum.
+    let queue = [of(0, 1, 1), of(1, 2, 2), of(2, 3, 3), of(3, 2, 2)];
+    assert_eq!(order("fr-fcfs", &queue), [0, 1, 3, 2]);
+    assert_eq!(order("mshr-m", &queue), [2, 1, 3, 0]);
+    assert_eq!(order("mshr-s", &queue), [1, 3, 2, 0]);
+    assert_eq!(order("mshr-s+a", &queue), [1, 3, 2, 0]);
+}
+
+#[test]
+fn among_equals_the_oldest_goes_first() {
+    for policy in ALL {
+        let requests = [of(0, 1, 1), of(1, 1, 3), of(2, 1, 3)];
+        assert_eq!(order(policy, &requests), [1, 2, 0], "{policy}");
+        let rows = [of(0, 1, 1), of(1, 2, 3), of(2, 3, 3)];
+        assert_eq!(order(policy, &rows), [1, 2, 0], "{policy}");
+    }
+}
+
+/// Row 1 is open when better requests come for row 2.
+#[test]
+fn row_hits_go_first() {
+    for policy in ALL {
+        let queue = [(0, of(0, 1, 1)), (0, of(1, 1, 1)), (5, of(2, 2, 9)), (5, of(3, 2, 9))];
+        let run = run_with(&gddr5(), policy, &queue, Stepping::Events, |_| u32::MAX);
+        assert_eq!(run.order(), [0, 1, 2, 3], "{policy}");
+    }
+}
+
+/// Merges, in the order of their cycles, that the controller hears of while it serves the requests.
+struct News {
+    cycle: u64,
+    bank: u16,
+    id: u32,
+    merges: u32,
+    age: u64,
+}
+
+fn news(cycle: u64, id: u32, merges: u32, age: u64) -> News {
+    News { cycle, bank: 0, id, merges, age }
+}
+
+/// Requests all there at 0, and news.
+fn informed(policy: &str, requests: &[Request], news: &[News], stepping: Stepping) -> Channel {
+    let mut channel = channel(&gddr5(), policy);
+    requests.iter().for_each(|&request| channel.push(0, request));
+    let (mut now, mut heard) = (0, 0);
+    while !channel.is_empty() {
+        while let Some(news) = news.get(heard).filter(|news| news.cycle == now) {
+            channel.merge(now, news.bank, news.id, news.merges, news.age);
+            heard += 1;
+        }
+        let next = channel.step(now, u32::MAX).unwrap_or(u64::MAX);
+        let told = news.get(heard).map_or(u64::MAX, |news| news.cycle);
+        now = if stepping == Stepping::EveryCycle { now + 1 } else { next.min(told) };
+    }
+    channel
+}
+
+fn informed_order(policy: &str, requests: &[Request], news: &[News]) -> Vec<u32> {
+    let mut channel = informed(policy, requests, news, Stepping::Events);
+    channel.take_completions().map(|done| done.id).collect()
+}
+
+#[test]
+fn news_of_merges_change_the_order_of_row_hits() {
+    let queue = [of(0, 1, 9), of(1, 1, 1), of(2, 1, 1), of(3, 1, 1)];
+    for policy in ALL {
+        assert_eq!(informed_order(policy, &queue, &[]), [0, 1, 2, 3], "{policy}");
+        let told = [news(14, 3, 2, 40)];
+        assert_eq!(informed_order(policy, &queue, &told), [0, 3, 1, 2], "{policy}");
+        let told = [news(16, 3, 2, 40)];
+        assert_eq!(informed_order(policy, &queue, &told), [0, 1, 3, 2], "{policy}");
+    }
+}
+
+/// The row of 0 is closed at 28, and the next may be chosen until then.
+#[test]
+fn news_of_merges_change_the_order_of_rows() {
+    let queue = [of(0, 1, 9), of(1, 2, 1), of(2, 3, 1)];
+    for policy in ALL {
+        assert_eq!(informed_order(policy, &queue, &[news(28, 2, 3, 60)]), [0, 2, 1], "{policy}");
+        assert_eq!(informed_order(policy, &queue, &[news(29, 2, 3, 60)]), [0, 1, 2], "{policy}");
+    }
+}
+
+/// The last news count, not the greatest.
+#[test]
+fn news_overwrite_the_merge_length() {
+    let queue = [of(0, 1, 9), of(1, 1, 2), of(2, 1, 1)];
+    let told = [news(5, 2, 3, 0), news(6, 2, 1, 0)];
+    assert_eq!(informed_order("mshr-s", &queue, &told[..1]), [0, 2, 1]);
+    assert_eq!(informed_order("mshr-s", &queue, &told), [0, 1, 2]);
+}
+
+/// At 15, when the next is chosen, 1 is 20 + 15 cycles old, and 2 is 20 + 5, then grows by 2 each cycle, with what the
+/// news add.
+#[test]
+fn news_add_to_the_age_and_make_it_grow_faster() {
+    let queue = [of(0, 1, 9), of(1, 1, 1), of(2, 1, 1)];
+    let order = |merges, age| informed_order("mshr-s+a", &queue, &[news(5, 2, merges, age)]);
+    assert_eq!(order(1, 0), [0, 1, 2]);
+    assert_eq!(order(1, 1), [0, 2, 1]);
+    assert_eq!(order(2, 0), [0, 2, 1]);
+}
+
+#[test]
+fn merge_lengths_saturate_at_16() {
+    for policy in ["mshr-m", "mshr-s"] {
+        assert_eq!(order(policy, &[of(0, 1, 16), of(1, 1, 40)]), [0, 1], "{policy}");
+        assert_eq!(order(policy, &[of(0, 1, 15), of(1, 1, 40)]), [1, 0], "{policy}");
+        let queue = [of(0, 1, 40), of(1, 1, 16), of(2, 1, 1)];
+        assert_eq!(informed_order(policy, &queue, &[news(5, 2, 99, 0)]), [0, 1, 2], "{policy}");
+    }
+}
+
+/// A request of merge length 1 is older than one of length 3 that arrives at `arrival`, until half as long after that.
+fn after_a_long_request(bursts: u16, arrival: u64) -> Vec<u32> {
+    let fresh = |id, merges| Request { age: 0, ..of(id, 1, merges) };
+    let queue = [(0, Request { bursts, ..fresh(0, 9) }), (0, fresh(1, 1)), (arrival, fresh(2, 3))];
+    run_with(&gddr5(), "mshr-s+a", &queue, Stepping::Events, |_| u32::MAX).order()
+}
+
+#[test]
+fn ages_grow_by_the_merge_length_each_cycle() {
+    // At 24: 24 against 12; at 36: 36 against 48.
+    assert_eq!(after_a_long_request(4, 20), [0, 1, 2]);
+    assert_eq!(after_a_long_request(8, 20), [0, 2, 1]);
+}
+
+/// The bank last changes at 33, when 33 stand against 30; its next read can issue at 36, when 36 stand against 39.
+#[test]
+fn ages_are_looked_at_when_the_command_issues() {
+    assert_eq!(after_a_long_request(8, 23), [0, 2, 1]);
+}
+
+#[test]
+fn ages_saturate() {
+    let aged = |id, row, age| Request { age, ..of(id, row, 1) };
+    let oldest = 1 << 15;
+    assert_eq!(order("mshr-s+a", &[aged(0, 1, oldest), aged(1, 1, 2 * oldest)]), [0, 1]);
+    assert_eq!(order("mshr-s+a", &[aged(0, 1, oldest - 1), aged(1, 1, 2 * oldest)]), [1, 0]);
+    // A row's age is no more than a request's.
+    let rows = [aged(0, 1, oldest), aged(1, 2, oldest - 1), aged(2, 2, oldest - 1)];
+    assert_eq!(order("mshr-s+a", &rows), [0, 1, 2]);
+    // Ages that have grown saturate too: at 12, and when news come.
+    let queue = [of(9, 1, 1), aged(0, 1, oldest - 10), aged(1, 1, oldest - 9)];
+    let queue = queue.map(|request| Request { bursts: 6, ..request });
+    let long = [Request { age: 4 * oldest, ..queue[0] }, queue[1], queue[2]];
+    assert_eq!(order("mshr-s+a", &long), [9, 0, 1]);
+}
+
+#[test]
+fn what_is_known_at_service_is_counted() {
+    let queue = [of(0, 1, 40), of(1, 1, 1), of(2, 1, 1), of(3, 2, 1)];
+    // The second is about a request that is in service, and is not heard.
+    let told = [news(5, 2, 3, 0), news(5, 0, 4, 0)];
+    let counters = informed("mshr-m", &queue, &told, Stepping::Events).counters();
+    let names: Vec<_> = counters.iter().map(|counter| counter.name).collect();
+    assert_eq!(
+        (names[0], names[1], names[16]),
+        ("dummy_requests", "merge_length_1", "merge_length_16")
+    );
+    let values: Vec<_> = counters.iter().map(|counter| counter.value).collect();
+    assert_eq!(values, [1, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+}
+
+#[test]
+fn the_family_asks_for_merges() {
+    let needs = |policy| SCHEDULERS.build(policy, &context(&gddr5())).unwrap().needs();
+    let expected = |count, oldest_merges_first| Needs {
+        merges: Some(count),
+        oldest_merges_first,
+        ..Needs::default()
+    };
+    assert_eq!(needs("mshr-m"), expected(CountedMerges::InterCore, false));
+    assert_eq!(needs("mshr-s(count=inter-core)"), expected(CountedMerges::InterCore, false));
+    assert_eq!(needs("mshr-s(count=all)"), expected(CountedMerges::All, false));
+    assert_eq!(needs("mshr-s+a(count=all)"), expected(CountedMerges::All, true));
+}
+
+/// However often it is stepped.
+#[test]
+fn news_at_any_time_have_the_same_effect_event_by_event_and_cycle_by_cycle() {
+    let mut random = Random(3);
+    for _ in 0..20 {
+        let requests: Vec<_> = (0..60)
+            .map(|id| Request {
+                bank: random.below(4) as u16,
+                bursts: 1 + random.below(3) as u16,
+                ..of(id, random.below(3) as u32, 1 + random.below(3) as u8)
+            })
+            .collect();
+        let mut told: Vec<_> = (0..80)
+            .map(|_| {
+                let id = random.below(60) as u32;
+                let (merges, age) = (1 + random.below(16) as u32, random.below(300));
+                let bank = requests[id as usize].bank;
+                News { cycle: random.below(700), bank, id, merges, age }
+            })
+            .collect();
+        told.sort_by_key(|news| news.cycle);
+        for policy in ALL {
+            let log = |stepping| -> Vec<Command> {
+                informed(policy, &requests, &told, stepping).log().to_vec()
+            };
+            assert_eq!(log(Stepping::Events), log(Stepping::EveryCycle), "{policy}");
+        }
+    }
+}
+
+/// A lone request, and pairs that more wait for; the queue is never empty.
+fn crowd() -> Vec<Request> {
+    let mut requests = vec![of(0, 0, 1)];
+    requests.extend((0..2000).map(|n| of(n + 1, 1 + n / 2, 16)));
+    requests
+}
+
+/// No bound: the lone request waits as long as better rows come.
+#[test]
+fn a_request_that_nothing_is_merged_into_starves() {
+    assert_eq!(order("fr-fcfs", &crowd())[0], 0);
+    for policy in ["mshr-m", "mshr-s"] {
+        assert_eq!(order(policy, &crowd()).last(), Some(&0), "{policy}");
+    }
+}
+
+/// With age, a request goes to the next row opened once its age has saturated, if none older waits: those of the crowd
+/// saturate earlier, but are younger.
+#[test]
+fn age_ends_starvation_but_for_row_hits() {
+    let run = run(&gddr5(), "mshr-s+a", &crowd());
+    let lone = run.completions.iter().find(|done| done.id == 0).unwrap();
+    let longest_row = 100;
+    assert!((1 << 14..(1 << 15) + longest_row).contains(&lone.first_command), "{lone:?}");
+    // Row hits go first whatever their age.
+    let mut queue = vec![(0, of(0, 2, 1)), (0, of(1, 1, 16))];
+    queue.extend((2..40_000).map(|id| (u64::from(id - 2), of(id, 1, 1))));
+    let run = run_with(&gddr5(), "mshr-s+a", &queue, Stepping::Events, |_| u32::MAX);
+    assert_eq!(run.order().last(), Some(&0));
+}

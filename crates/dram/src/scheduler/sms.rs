@@ -1,0 +1,319 @@
+//! `sms`: the staged memory scheduler. Batches form per source, a batch scheduler takes them one after the other, and
+//! banks serve what they are given in order.
+
+use super::{
+    BankSet, BankView, ChannelView, Family, QueueView, Queued, Scheduler, SchedulerContext, Slot,
+};
+use crate::Request;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use serde::Deserialize;
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape, bits};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "sms",
+    summary: "staged: per-source batches to one row, shortest job or round robin among them, a FIFO per bank",
+    source: "Ausavarungnirun et al., ISCA 2012",
+    params: &[
+        ParamInfo {
+            name: "p",
+            default: "0.9",
+            unit: "-",
+            range: "0 to 1",
+            summary: "probability that the next batch is that of the shortest job; else round robin over the sources",
+        },
+        ParamInfo {
+            name: "fifo",
+            default: "20",
+            unit: "requests",
+            range: "from 1",
+            summary: "places of each source's FIFO",
+        },
+        ParamInfo {
+            name: "age",
+            default: "200",
+            unit: "DRAM cycles",
+            range: "from 0",
+            summary: "age of its oldest request at which a batch is ready though it could still grow",
+        },
+        ParamInfo {
+            name: "bypass",
+            default: "16",
+            unit: "requests",
+            range: "from 0",
+            summary: "with fewer requests than this in the channel every batch is ready",
+        },
+        ParamInfo {
+            name: "bank_fifo",
+            default: "15",
+            unit: "requests",
+            range: "from 1",
+            summary: "places of each bank's FIFO",
+        },
+    ],
+};
+
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: INFO,
+    build: |context, params| {
+        let options: Options = params.parse(&INFO)?;
+        let context = context.clone();
+        Ok(Box::new(move |channel| Box::new(Sms::new(options, &context, channel)) as _))
+    },
+};
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    p: Probability,
+    fifo: NonZeroU32,
+    age: u32,
+    bypass: u32,
+    bank_fifo: NonZeroU32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        let places = |places| NonZeroU32::new(places).expect("defaults are above 0");
+        Options {
+            p: Probability(0.9),
+            fifo: places(20),
+            age: 200,
+            bypass: 16,
+            bank_fifo: places(15),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "f64")]
+struct Probability(f64);
+
+impl TryFrom<f64> for Probability {
+    type Error = String;
+
+    fn try_from(p: f64) -> Result<Probability, String> {
+        let valid = (0.0..=1.0).contains(&p);
+        valid.then_some(Probability(p)).ok_or_else(|| format!("{p} is not from 0 to 1"))
+    }
+}
+
+impl Probability {
+    fn comes_true(self, random: &mut ChaCha8Rng) -> bool {
+        // 53 bits are what an f64 holds exactly.
+        let drawn = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        drawn < self.0
+    }
+}
+
+/// A request of a source's FIFO.
+#[derive(Clone, Copy)]
+struct Waiting {
+    slot: Slot,
+    bank: u16,
+    row: u32,
+    arrived: u64,
+}
+
+#[derive(Default)]
+struct Source {
+    /// The first stage.
+    fifo: VecDeque<Waiting>,
+    /// Requests in all stages: the length of its job.
+    in_channel: u32,
+}
+
+/// The batch that moves from its source's FIFO to banks' FIFOs, a request a cycle.
+struct Moving {
+    source: usize,
+    left: usize,
+}
+
+struct Sms {
+    options: Options,
+    random: ChaCha8Rng,
+    /// By SM; what comes from none is one source more.
+    sources: Vec<Source>,
+    /// Source of the last batch.
+    last: usize,
+    moving: Option<Moving>,
+    /// The cycle in which stage two may move the next request.
+    next_move: u64,
+    /// The third stage.
+    banks: Vec<VecDeque<Slot>>,
+    in_channel: u32,
+    /// The channel can take no request, as of the last turn.
+    full: bool,
+    /// When something may be done in stage two; `u64::MAX`: not before something happens.
+    wakes: u64,
+    batches: u64,
+    batched: u64,
+}
+
+impl Sms {
+    fn new(options: Options, context: &SchedulerContext, channel: usize) -> Sms {
+        let sources = context.sources as usize + 1;
+        Sms {
+            options,
+            random: ChaCha8Rng::seed_from_u64(channel as u64),
+            sources: (0..sources).map(|_| Source::default()).collect(),
+            last: sources - 1,
+            moving: None,
+            next_move: 0,
+            banks: vec![VecDeque::new(); context.dram.banks as usize],
+            in_channel: 0,
+            full: false,
+            wakes: u64::MAX,
+            batches: 0,
+            batched: 0,
+        }
+    }
+
+    fn source(&self, request: &Request) -> usize {
+        usize::from(request.sm).min(self.sources.len() - 1)
+    }
+
+    /// No batch need wait to grow, or none can.
+    fn all_are_ready(&self) -> bool {
+        self.in_channel < self.options.bypass || self.full
+    }
+
+    /// The cycle from which the source's first batch is ready; none if it has nothing.
+    fn ready_from(&self, source: usize) -> Option<u64> {
+        let fifo = &self.sources[source].fifo;
+        let first = fifo.front()?;
+        let full = fifo.len() == self.options.fifo.get() as usize;
+        let closed = || first_batch(fifo) < fifo.len();
+        let ready = full || self.all_are_ready() || closed();
+        Some(if ready { 0 } else { first.arrived + u64::from(self.options.age) })
+    }
+
+    /// Stage two's choice: the source whose batch goes next, of those that have one ready.
+    fn choose(&mut self, now: u64) -> Option<usize> {
+        let count = self.sources.len();
+        let in_turn = (1..=count).map(|turn| (self.last + turn) % count);
+        let is_ready = |&source: &usize| self.ready_from(source).is_some_and(|ready| ready <= now);
+        let mut ready = in_turn.filter(is_ready);
+        let next = ready.next()?;
+        let job = |source: usize| self.sources[source].in_channel;
+        let shorter = |best, source| if job(source) < job(best) { source } else { best };
+        let shortest = ready.fold(next, shorter);
+        Some(if self.options.p.comes_true(&mut self.random) { shortest } else { next })
+    }
+
+    /// The batch that is moving, or the next.
+    fn batch(&mut self, now: u64) -> Option<Moving> {
+        self.moving.take().or_else(|| {
+            let source = self.choose(now)?;
+            let left = first_batch(&self.sources[source].fifo);
+            self.last = source;
+            self.batches += 1;
+            self.batched += left as u64;
+            Some(Moving { source, left })
+        })
+    }
+
+    /// Moves the batch's next request into its bank's FIFO, if that has room.
+    fn advance(&mut self, batch: &mut Moving) -> Option<u16> {
+        let fifo = &mut self.sources[batch.source].fifo;
+        let Waiting { slot, bank, .. } = *fifo.front()?;
+        let to = &mut self.banks[usize::from(bank)];
+        if to.len() == self.options.bank_fifo.get() as usize {
+            return None;
+        }
+        fifo.pop_front();
+        to.push_back(slot);
+        batch.left -= 1;
+        Some(bank)
+    }
+
+    /// When the first of the batches that still grow is of age.
+    fn next_of_age(&self) -> u64 {
+        let ready = (0..self.sources.len()).filter_map(|source| self.ready_from(source));
+        ready.min().unwrap_or(u64::MAX)
+    }
+}
+
+/// How many requests at the head of a FIFO go to one row.
+fn first_batch(fifo: &VecDeque<Waiting>) -> usize {
+    let place = |waiting: &Waiting| (waiting.bank, waiting.row);
+    let first = fifo.front().map(place);
+    fifo.iter().take_while(|waiting| Some(place(waiting)) == first).count()
+}
+
+impl Scheduler for Sms {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        self.banks[usize::from(bank.bank)].front().copied()
+    }
+
+    fn accepts(&self, queue: &QueueView, request: &Request) -> bool {
+        let fifo = &self.sources[self.source(request)].fifo;
+        queue.has_room() && fifo.len() < self.options.fifo.get() as usize
+    }
+
+    fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
+        let Request { bank, row, .. } = queued.request;
+        let index = self.source(&queued.request);
+        let source = &mut self.sources[index];
+        source.fifo.push_back(Waiting { slot, bank, row, arrived: queued.arrived });
+        source.in_channel += 1;
+        self.in_channel += 1;
+        self.wakes = 0;
+    }
+
+    fn on_service(&mut self, bank: &BankView, _: Slot) {
+        self.banks[usize::from(bank.bank)].pop_front();
+        self.wakes = 0;
+    }
+
+    fn on_column(&mut self, queued: &Queued, last: bool, _: u64) {
+        if last {
+            let source = self.source(&queued.request);
+            self.sources[source].in_channel -= 1;
+            self.in_channel -= 1;
+            self.wakes = 0;
+        }
+    }
+
+    fn next_tick(&self) -> u64 {
+        self.wakes.max(self.next_move)
+    }
+
+    fn tick(&mut self, channel: &ChannelView) -> BankSet {
+        (self.wakes, self.full) = (u64::MAX, channel.full);
+        let Some(mut batch) = self.batch(channel.now) else {
+            self.wakes = self.next_of_age();
+            return 0;
+        };
+        let moved = self.advance(&mut batch);
+        if moved.is_some() {
+            (self.wakes, self.next_move) = (0, channel.now + 1);
+        }
+        self.moving = (batch.left > 0).then_some(batch);
+        moved.map_or(0, |bank| 1 << bank)
+    }
+
+    /// For every source a count of its requests and the age of its first, and whose turn it is. Where batches end shows when
+    /// neighbours in a source's FIFO are compared; then the shortest job is looked for. Banks serve FIFOs.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let ages = bits(u64::from(self.options.age) + 1);
+        let (job, row) = (shape.queue_bits(), shape.row_bits + shape.bank_bits());
+        Some(Complexity {
+            stored: shape.sms * (job + ages) + shape.sm_bits(),
+            compared: shape.sms * (row + ages + job),
+        })
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        vec![
+            Counter { name: "batches", value: self.batches },
+            Counter { name: "batched_requests", value: self.batched },
+        ]
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/sms.rs"]
+mod tests;

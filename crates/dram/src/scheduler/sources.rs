@@ -1,0 +1,126 @@
+//! What schedulers have in common that put requests into classes, most of them by source.
+
+use super::{BankView, ChannelView, Queued, Ready, SchedulerContext, Slot};
+use crate::Request;
+use crate::agenda::BankSet;
+
+/// Sources of requests, for tables of one entry each: the SMs, and one more for what no SM waits for.
+#[derive(Clone, Copy)]
+pub(super) struct Sources {
+    sms: usize,
+    /// Writes have a queue of their own, where all sources are equal.
+    split: bool,
+}
+
+impl Sources {
+    pub fn of(context: &SchedulerContext) -> Sources {
+        Sources { sms: context.sources as usize, split: context.dram.write_queue > 0 }
+    }
+
+    pub fn count(self) -> usize {
+        self.sms + 1
+    }
+
+    pub fn index(self, request: &Request) -> usize {
+        usize::from(request.sm).min(self.sms)
+    }
+
+    /// The entry of what no SM waits for; SMs are below.
+    pub fn nobody(self) -> usize {
+        self.sms
+    }
+
+    /// The request that a command is for, if its source matters.
+    pub fn ranked<'a>(self, ready: &Ready<'a>) -> Option<&'a Queued> {
+        ready.queued.filter(|queued| !(self.split && queued.request.write))
+    }
+}
+
+impl BankView<'_> {
+    /// Of the requests in the lowest class the oldest. `class` is told whether the request goes to the open row.
+    pub(super) fn oldest_of_lowest<K: Ord>(
+        &self,
+        class: impl Fn(Slot, &Queued, bool) -> K,
+    ) -> Option<Slot> {
+        let open_row = self.open_row();
+        let hit = |queued: &Queued| Some(queued.request.row) == open_row;
+        // The first of several minima is the oldest.
+        let lowest = self.requests().min_by_key(|(slot, queued)| class(*slot, queued, hit(queued)));
+        lowest.map(|(slot, _)| slot)
+    }
+}
+
+impl ChannelView<'_> {
+    /// Every bank of the channel.
+    pub(super) fn banks(&self) -> BankSet {
+        BankSet::MAX >> (BankSet::BITS - u32::from(self.queue.banks()))
+    }
+}
+
+/// How long banks serve requests: from the first command of each to its last column command and the data cycles that
+/// this one takes.
+#[derive(Clone)]
+pub(super) struct ServiceClock {
+    /// By bank: when the service of its request began.
+    began: Vec<u64>,
+    burst: u64,
+}
+
+impl ServiceClock {
+    pub fn new(context: &SchedulerContext) -> ServiceClock {
+        let began = vec![0; context.dram.banks as usize];
+        ServiceClock { began, burst: context.dram.burst_cycles().into() }
+    }
+
+    pub fn begin(&mut self, bank: u16, now: u64) {
+        self.began[usize::from(bank)] = now;
+    }
+
+    /// Cycles that the bank has served the request whose last column command issues now.
+    pub fn end(&self, bank: u16, now: u64) -> u64 {
+        now + self.burst - self.began[usize::from(bank)]
+    }
+}
+
+/// The rank of each value, 0 for the lowest; equal values share theirs.
+pub(super) fn ranks_of<T: PartialOrd + Copy>(values: &[T]) -> Vec<u16> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    let compare = |a: &usize, b: &usize| {
+        values[*a].partial_cmp(&values[*b]).expect("values that can be compared")
+    };
+    order.sort_by(compare);
+    let mut ranks = vec![0; values.len()];
+    for pair in order.windows(2) {
+        let higher = values[pair[1]] > values[pair[0]];
+        ranks[pair[1]] = ranks[pair[0]] + u16::from(higher);
+    }
+    ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::harness::{context, gddr5, read};
+
+    #[test]
+    fn equal_values_share_a_rank() {
+        assert_eq!(ranks_of(&[3.5, 0.0, 3.5, 7.0, 0.0]), [1, 0, 1, 2, 0]);
+        assert_eq!(ranks_of(&[(2, 1), (1, 9), (2, 0)]), [2, 0, 1]);
+    }
+
+    #[test]
+    fn what_no_sm_waits_for_has_an_entry_of_its_own() {
+        let sources = Sources::of(&context(&gddr5()));
+        let of = |sm| sources.index(&Request { sm, ..read(0, 0, 0) });
+        assert_eq!((sources.count(), sources.nobody()), (17, 16));
+        assert_eq!((of(0), of(15), of(Request::NO_SOURCE)), (0, 15, 16));
+    }
+
+    #[test]
+    fn service_lasts_from_the_first_command_to_the_last_data_cycle() {
+        let mut clock = ServiceClock::new(&context(&gddr5()));
+        clock.begin(3, 100);
+        clock.begin(4, 200);
+        assert_eq!(clock.end(3, 112), 12 + 2);
+    }
+}

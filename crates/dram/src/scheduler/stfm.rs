@@ -1,0 +1,336 @@
+//! `stfm`: when sources are slowed down unequally, the one that suffers most goes first.
+
+mod slowdown;
+
+use super::sources::Sources;
+use super::{
+    BankSet, BankView, ChannelView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot,
+};
+use crate::{Request, Timing};
+use serde::Deserialize;
+use slowdown::Slowdowns;
+use std::cell::RefCell;
+use std::rc::Rc;
+use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape, bits};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "stfm",
+    summary: "the source slowed down most first when slowdowns differ too much, else FR-FCFS",
+    source: "Mutlu and Moscibroda, MICRO 2007",
+    params: &[
+        ParamInfo {
+            name: "alpha",
+            default: "1.1",
+            unit: "ratio",
+            range: "from 1",
+            summary: "largest over smallest slowdown beyond which the source with the largest goes first",
+        },
+        ParamInfo {
+            name: "gamma",
+            default: "0.5",
+            unit: "ratio",
+            range: "above 0",
+            summary: "scales down how far a source's other banks hide that one of them serves another source",
+        },
+        ParamInfo {
+            name: "interval",
+            default: "100000",
+            unit: "DRAM cycles",
+            range: "from 1",
+            summary: "time after which slowdowns are measured anew",
+        },
+    ],
+};
+
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: INFO,
+    build: |context, params| {
+        let options: Options = params.parse(&INFO)?;
+        INFO.require((1.0..f64::INFINITY).contains(&options.alpha), "alpha is below 1")?;
+        INFO.require(options.gamma > 0.0 && options.gamma.is_finite(), "gamma is not above 0")?;
+        INFO.require(options.interval > 0, "interval is 0")?;
+        let (context, slowdowns) = (context.clone(), options.slowdowns(context));
+        Ok(Box::new(StfmFamily { options, context, slowdowns }))
+    },
+};
+
+/// Of a slowdown, and of alpha (the paper's table of its state).
+const SLOWDOWN_BITS: u64 = 8;
+
+struct StfmFamily {
+    options: Options,
+    context: SchedulerContext,
+    slowdowns: Rc<RefCell<Slowdowns>>,
+}
+
+impl Family for StfmFamily {
+    fn scheduler(&self, _: usize) -> Box<dyn Scheduler> {
+        Box::new(Stfm::new(self.options, &self.context, &self.slowdowns))
+    }
+
+    /// Of every source its stall time, delay, slowdown, and how many banks it waits for and is served by; then the interval's
+    /// clock and alpha.
+    fn shared_complexity(&self, shape: &Shape) -> Complexity {
+        let time = bits(self.options.interval);
+        let source = 2 * time + SLOWDOWN_BITS + 2 * shape.bank_bits();
+        Complexity { stored: shape.sms * source + time + SLOWDOWN_BITS, compared: 0 }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    alpha: f64,
+    gamma: f64,
+    interval: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { alpha: 1.1, gamma: 0.5, interval: 100_000 }
+    }
+}
+
+impl Options {
+    fn slowdowns(&self, context: &SchedulerContext) -> Rc<RefCell<Slowdowns>> {
+        Rc::new(RefCell::new(Slowdowns::new(Sources::of(context).count(), self.interval)))
+    }
+}
+
+/// DRAM cycles that a bank takes over a request.
+#[derive(Clone, Copy)]
+struct Costs {
+    activate: u64,
+    precharge: u64,
+    /// One column command on the data bus, and in its bank.
+    burst: u64,
+    column: u64,
+}
+
+impl Costs {
+    fn of(context: &SchedulerContext) -> Costs {
+        let Timing { trcd, trp, tccdl, .. } = context.dram.timing;
+        let burst = context.dram.burst_cycles();
+        let column = u64::from(tccdl.max(burst));
+        Costs { activate: trcd.into(), precharge: trp.into(), burst: burst.into(), column }
+    }
+
+    /// Before the column commands, with this row open.
+    fn row(&self, open: Option<u32>, wanted: u32) -> u64 {
+        match open {
+            Some(row) if row == wanted => 0,
+            Some(_) => self.precharge + self.activate,
+            None => self.activate,
+        }
+    }
+}
+
+/// Tells the first time from others, by source, in each of many rounds.
+struct Once {
+    /// The last round in which a source was met.
+    met: Vec<u64>,
+    round: u64,
+}
+
+impl Once {
+    fn begin(&mut self) {
+        self.round += 1;
+    }
+
+    fn first(&mut self, source: usize) -> bool {
+        std::mem::replace(&mut self.met[source], self.round) != self.round
+    }
+}
+
+struct Stfm {
+    options: Options,
+    sources: Sources,
+    banks: usize,
+    costs: Costs,
+    slowdowns: Rc<RefCell<Slowdowns>>,
+    /// By source: requests in this channel's queue.
+    waiting: Vec<u32>,
+    /// By source and bank.
+    waiting_in_bank: Vec<u32>,
+    /// By source and bank: the row that would be open if the source were alone.
+    last_rows: Vec<Option<u32>>,
+    once: Once,
+    /// The source that goes first, if slowdowns differ too much.
+    favoured: Option<usize>,
+    /// A request has begun or ended service since slowdowns were compared.
+    compare: bool,
+    favoured_served: u64,
+    changes: u64,
+}
+
+impl Stfm {
+    fn new(
+        options: Options,
+        context: &SchedulerContext,
+        slowdowns: &Rc<RefCell<Slowdowns>>,
+    ) -> Stfm {
+        let (sources, banks) = (Sources::of(context), context.dram.banks as usize);
+        Stfm {
+            options,
+            sources,
+            banks,
+            costs: Costs::of(context),
+            slowdowns: Rc::clone(slowdowns),
+            waiting: vec![0; sources.count()],
+            waiting_in_bank: vec![0; sources.count() * banks],
+            last_rows: vec![None; sources.count() * banks],
+            once: Once { met: vec![0; sources.count()], round: 0 },
+            favoured: None,
+            compare: false,
+            favoured_served: 0,
+            changes: 0,
+        }
+    }
+
+    /// Who waits for a request: nobody for a write.
+    fn source(&self, request: &Request) -> usize {
+        if request.write { self.sources.nobody() } else { self.sources.index(request) }
+    }
+
+    fn at(&self, source: usize, bank: u16) -> usize {
+        source * self.banks + usize::from(bank)
+    }
+
+    fn gives_way(&self, queued: &Queued) -> bool {
+        let source = self.source(&queued.request);
+        self.favoured.is_some_and(|favoured| favoured != source)
+    }
+
+    /// What the service of a request costs its own source over being alone, where the row that it last used would be
+    /// open. May be a gain.
+    fn delay_itself(&mut self, bank: &BankView, source: usize, row: u32) {
+        let at = self.at(source, bank.bank);
+        let alone = self.costs.row(self.last_rows[at].replace(row), row);
+        let shared = self.costs.row(bank.open_row(), row);
+        let mut slowdowns = self.slowdowns.borrow_mut();
+        let parallel = f64::from(slowdowns.serving_banks(source));
+        slowdowns.delay(source, (shared as f64 - alone as f64) / parallel);
+    }
+
+    /// Others that wait for the bank wait for all of the service, as far as other banks of theirs do not hide it.
+    fn delay_bank(&mut self, bank: &BankView, source: usize, cycles: u64) {
+        let mut slowdowns = self.slowdowns.borrow_mut();
+        self.once.begin();
+        for (_, waiting) in bank.requests() {
+            let other = self.source(&waiting.request);
+            if other != source && self.once.first(other) {
+                let parallel = self.options.gamma * f64::from(slowdowns.waiting_banks(other));
+                slowdowns.delay(other, cycles as f64 / parallel);
+            }
+        }
+    }
+
+    /// Others with a row hit in another bank wait for the data bus.
+    fn delay_bus(&mut self, bank: &BankView, source: usize, cycles: u64) {
+        let mut slowdowns = self.slowdowns.borrow_mut();
+        self.once.begin();
+        let banks = (0..bank.queue.banks()).filter(|&other| other != bank.bank);
+        for (_, hit) in banks.flat_map(|other| bank.queue.hits_of(other)) {
+            let other = self.source(&hit.request);
+            if other != source && self.once.first(other) {
+                slowdowns.delay(other, cycles as f64);
+            }
+        }
+    }
+
+    /// Of the sources that wait here the one slowed down most, if that is by too much more than another.
+    fn most_slowed(&self, now: u64) -> Option<usize> {
+        let slowdowns = self.slowdowns.borrow();
+        let waits = |source: &usize| self.waiting[*source] > 0;
+        let of = |source| (slowdowns.slowdown(source, now), source);
+        let mut waiting = (0..self.sources.nobody()).filter(waits).map(of);
+        let first = waiting.next()?;
+        let (least, most) = waiting.fold((first.0, first), |(least, most), (slowdown, source)| {
+            (least.min(slowdown), if slowdown > most.0 { (slowdown, source) } else { most })
+        });
+        (most.0 > self.options.alpha * least).then_some(most.1)
+    }
+}
+
+impl Scheduler for Stfm {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        bank.oldest_of_lowest(|_, queued, hit| (self.gives_way(queued), !hit))
+    }
+
+    fn ranks_banks(&self) -> bool {
+        true
+    }
+
+    fn rank(&self, ready: &Ready) -> u64 {
+        self.sources.ranked(ready).is_some_and(|queued| self.gives_way(queued)).into()
+    }
+
+    fn next_tick(&self) -> u64 {
+        if self.compare { 0 } else { u64::MAX }
+    }
+
+    fn tick(&mut self, channel: &ChannelView) -> BankSet {
+        self.compare = false;
+        let favoured = self.most_slowed(channel.now);
+        if favoured == self.favoured {
+            return 0;
+        }
+        self.favoured = favoured;
+        self.changes += 1;
+        channel.banks()
+    }
+
+    fn on_arrival(&mut self, _: Slot, queued: &Queued) {
+        let source = self.source(&queued.request);
+        let at = self.at(source, queued.request.bank);
+        self.waiting[source] += 1;
+        self.waiting_in_bank[at] += 1;
+        let first_in_bank = self.waiting_in_bank[at] == 1;
+        self.slowdowns.borrow_mut().arrive(source, first_in_bank, queued.arrived);
+    }
+
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        let request = bank.queue.get(slot).request;
+        let source = self.source(&request);
+        let at = self.at(source, bank.bank);
+        self.waiting[source] -= 1;
+        self.waiting_in_bank[at] -= 1;
+        let last_in_bank = self.waiting_in_bank[at] == 0;
+        self.slowdowns.borrow_mut().begin(source, last_in_bank, bank.now);
+        let bursts = u64::from(request.bursts);
+        let row = self.costs.row(bank.open_row(), request.row);
+        self.delay_itself(bank, source, request.row);
+        self.delay_bank(bank, source, row + bursts * self.costs.column);
+        self.delay_bus(bank, source, bursts * self.costs.burst);
+        self.favoured_served += u64::from(self.favoured == Some(source));
+        self.compare = true;
+    }
+
+    fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
+        if last {
+            self.slowdowns.borrow_mut().end(self.source(&queued.request), now);
+            self.compare = true;
+        }
+    }
+
+    /// The paper's table, with what is shared 1808 bits for 8 sources, 128 requests, 8 banks of 16384 rows and an interval of
+    /// 2^24 cycles: of every request its source, and of every source in every bank the row that it would have open.
+    /// The source that goes first is compared with every request's, and slowdowns with each other.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let source = shape.sm_bits();
+        Some(Complexity {
+            stored: shape.queue * source + shape.sms * shape.banks * shape.row_bits,
+            compared: shape.row_search() + shape.queue * source + shape.sms * SLOWDOWN_BITS,
+        })
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        vec![
+            Counter { name: "favoured_requests", value: self.favoured_served },
+            Counter { name: "favour_changes", value: self.changes },
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,222 @@
+//! `tcm`: sources that ask for little first; the others in an order that is shuffled over time.
+
+mod clusters;
+mod monitor;
+
+use super::sources::{ServiceClock, Sources};
+use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot};
+use clusters::Clusters;
+use monitor::Monitor;
+use serde::Deserialize;
+use std::cell::RefCell;
+use std::rc::Rc;
+use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "tcm",
+    summary: "sources that ask for little first, the others in shuffled order; then row hits, then the oldest",
+    source: "Kim, Papamichael, Mutlu, Harchol-Balter, MICRO 2010",
+    params: &[
+        ParamInfo {
+            name: "cluster_threshold",
+            default: "0.1667",
+            unit: "share of service",
+            range: "0 to 1",
+            summary: "what the latency-sensitive sources together may have had of the last quantum's service",
+        },
+        ParamInfo {
+            name: "quantum",
+            default: "10000",
+            unit: "DRAM cycles",
+            range: "from 1",
+            summary: "time after which sources are sorted anew",
+        },
+        ParamInfo {
+            name: "shuffle_interval",
+            default: "800",
+            unit: "DRAM cycles",
+            range: "from 1",
+            summary: "time after which the order of bandwidth-sensitive sources changes",
+        },
+        ParamInfo {
+            name: "shuffle",
+            default: "dynamic",
+            unit: "-",
+            range: "dynamic | insertion | random",
+            summary: "how: insertion keeps the less nice sources last for longer; dynamic: if they differ enough, else random",
+        },
+        ParamInfo {
+            name: "shuffle_threshold",
+            default: "0.1",
+            unit: "share",
+            range: "0 to 1",
+            summary: "dynamic: differences in banks used at once (of all banks) and in row hit rate from which insertion is taken",
+        },
+    ],
+};
+
+pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: INFO,
+    build: |context, params| {
+        let options: Options = params.parse(&INFO)?;
+        let share = |value: f64| (0.0..=1.0).contains(&value);
+        INFO.require(share(options.cluster_threshold), "cluster_threshold is no share")?;
+        INFO.require(options.quantum > 0, "quantum is 0")?;
+        INFO.require(options.shuffle_interval > 0, "shuffle_interval is 0")?;
+        INFO.require(share(options.shuffle_threshold), "shuffle_threshold is no share")?;
+        let sources = Sources::of(context);
+        let banks = context.dram.banks as usize;
+        let machine_banks = context.dram.banks * context.dram.channels;
+        let meta = Rc::new(RefCell::new(Meta {
+            monitor: Monitor::new(sources.count()),
+            clusters: Clusters::new(options, sources.count(), machine_banks),
+        }));
+        let clock = ServiceClock::new(context);
+        Ok(Box::new(move |_| {
+            Box::new(Tcm {
+                sources,
+                banks,
+                meta: Rc::clone(&meta),
+                clock: clock.clone(),
+                outstanding: vec![0; sources.count() * banks],
+                last_rows: vec![None; sources.count() * banks],
+            }) as _
+        }))
+    },
+};
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    cluster_threshold: f64,
+    quantum: u64,
+    shuffle_interval: u64,
+    shuffle: Shuffle,
+    shuffle_threshold: f64,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Shuffle {
+    Dynamic,
+    Insertion,
+    Random,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            cluster_threshold: 0.1667,
+            quantum: 10_000,
+            shuffle_interval: 800,
+            shuffle: Shuffle::Dynamic,
+            shuffle_threshold: 0.1,
+        }
+    }
+}
+
+/// The paper's meta controller: what all channels saw of each source, and the ranks that follow.
+struct Meta {
+    monitor: Monitor,
+    clusters: Clusters,
+}
+
+impl Meta {
+    fn advance(&mut self, now: u64) {
+        self.clusters.advance(now, &mut self.monitor);
+    }
+}
+
+struct Tcm {
+    sources: Sources,
+    banks: usize,
+    meta: Rc<RefCell<Meta>>,
+    clock: ServiceClock,
+    /// By source and bank: requests in the channel.
+    outstanding: Vec<u32>,
+    /// By source and bank: the row that would be open if the source were alone.
+    last_rows: Vec<Option<u32>>,
+}
+
+impl Tcm {
+    fn at(&self, source: usize, bank: u16) -> usize {
+        source * self.banks + usize::from(bank)
+    }
+}
+
+impl Scheduler for Tcm {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        let mut meta = self.meta.borrow_mut();
+        meta.advance(bank.now);
+        let rank = |queued: &Queued| meta.clusters.rank(self.sources.index(&queued.request));
+        bank.oldest_of_lowest(|_, queued, hit| (rank(queued), !hit))
+    }
+
+    fn changes_at(&self, _: &BankView) -> Option<u64> {
+        Some(self.meta.borrow().clusters.next_change())
+    }
+
+    fn ranks_banks(&self) -> bool {
+        true
+    }
+
+    fn rank(&self, ready: &Ready) -> u64 {
+        let Some(queued) = self.sources.ranked(ready) else { return 0 };
+        let mut meta = self.meta.borrow_mut();
+        meta.advance(ready.now);
+        meta.clusters.rank(self.sources.index(&queued.request)).into()
+    }
+
+    fn on_arrival(&mut self, _: Slot, queued: &Queued) {
+        let source = self.sources.index(&queued.request);
+        let at = self.at(source, queued.request.bank);
+        let row = Some(queued.request.row);
+        let mut meta = self.meta.borrow_mut();
+        meta.advance(queued.arrived);
+        meta.monitor.request(source, self.last_rows[at] == row);
+        self.last_rows[at] = row;
+        self.outstanding[at] += 1;
+        if self.outstanding[at] == 1 {
+            meta.monitor.bank_begins(source, queued.arrived);
+        }
+    }
+
+    fn on_service(&mut self, bank: &BankView, _: Slot) {
+        self.clock.begin(bank.bank, bank.now);
+    }
+
+    fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
+        if !last {
+            return;
+        }
+        let source = self.sources.index(&queued.request);
+        let at = self.at(source, queued.request.bank);
+        let mut meta = self.meta.borrow_mut();
+        meta.advance(now);
+        meta.monitor.served(source, self.clock.end(queued.request.bank, now));
+        self.outstanding[at] -= 1;
+        if self.outstanding[at] == 0 {
+            meta.monitor.bank_ends(source, now);
+        }
+    }
+
+    /// As the paper's table of its state, less than 4 Kbit for 24 sources, 4 banks of 16384 rows and 64 requests: of every
+    /// source its misses in ten bits and how many banks it uses, now and in the mean; of every source in every bank its
+    /// requests, the row that it would have open, and row hits in sixteen bits. The rank of every request's source
+    /// is compared.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let per_bank = shape.queue_bits() + shape.row_bits + 16;
+        let per_source = 10 + 2 * shape.bank_bits() + shape.banks * per_bank;
+        Some(Complexity {
+            stored: shape.sms * per_source,
+            compared: shape.row_search() + shape.queue * shape.sm_bits(),
+        })
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        self.meta.borrow().clusters.counters()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,254 @@
+use super::*;
+use crate::scheduler::SCHEDULERS;
+use crate::tests::harness::*;
+use crate::{Channel, Dram, Request};
+
+fn from(sm: u16, request: Request) -> Request {
+    Request { sm, ..request }
+}
+
+fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
+    run(&gddr5(), policy, requests).order()
+}
+
+fn commands(dram: &Dram, policy: &str, requests: &[Request]) -> Vec<String> {
+    run(dram, policy, requests).commands()
+}
+
+fn timed(policy: &str, requests: &[(u64, Request)]) -> Run {
+    run_with(&gddr5(), policy, requests, Stepping::Events, |_| u32::MAX)
+}
+
+#[test]
+fn without_chance_sources_take_turns() {
+    let requests = [from(0, read(0, 0, 1)), from(0, read(1, 0, 2)), from(1, read(2, 0, 3))];
+    assert_eq!(order("sms(p=0)", &requests), [0, 2, 1]);
+    assert_eq!(order("fr-fcfs", &requests), [0, 1, 2]);
+}
+
+#[test]
+fn with_certainty_the_shortest_job_goes_first() {
+    let mut requests: Vec<_> = (0..3).map(|id| from(0, read(id, 0, id))).collect();
+    requests.push(from(1, read(3, 0, 9)));
+    assert_eq!(order("sms(p=1)", &requests), [3, 0, 1, 2]);
+    assert_eq!(order("fr-fcfs", &requests), [0, 1, 2, 3]);
+}
+
+#[test]
+fn banks_serve_in_the_order_that_they_are_given() {
+    let requests = [from(0, read(0, 0, 1)), from(1, read(1, 0, 2)), from(2, read(2, 0, 1))];
+    assert_eq!(order("sms(p=0)", &requests), [0, 1, 2]);
+    assert_eq!(order("fr-fcfs", &requests), [0, 2, 1]);
+}
+
+/// Source 0 sends two to a row and one to another, so its turn is worth two.
+#[test]
+fn a_batch_is_what_follows_to_one_row() {
+    let requests = [
+        from(0, read(0, 0, 1)),
+        from(0, read(1, 0, 1)),
+        from(0, read(2, 0, 2)),
+        from(1, read(3, 0, 3)),
+    ];
+    assert_eq!(order("sms(p=0)", &requests), [0, 1, 3, 2]);
+    assert_eq!(order("fr-fcfs", &requests), [0, 1, 2, 3]);
+    // The same row of another bank is another row.
+    let requests = [
+        from(0, read(0, 0, 1)),
+        from(0, read(1, 1, 1)),
+        from(0, read(2, 0, 1)),
+        from(1, read(3, 0, 3)),
+    ];
+    assert_eq!(order("sms(p=0)", &requests), [0, 1, 3, 2]);
+}
+
+/// Cycle in which the only request, or the first of several, goes.
+fn first(dram: &Dram, policy: &str, requests: &[Request]) -> u64 {
+    run(dram, policy, requests).log[0].cycle
+}
+
+#[test]
+fn a_batch_is_ready_when_it_cannot_grow_or_is_of_age() {
+    let (alone, same) = ([read(0, 0, 1)], [read(0, 0, 1), read(1, 0, 1)]);
+    assert_eq!(first(&gddr5(), "sms(bypass=0)", &alone), 200);
+    assert_eq!(first(&gddr5(), "sms(bypass=0,age=50)", &alone), 50);
+    // The FIFO is full; the channel is full; the next goes elsewhere.
+    assert_eq!(first(&gddr5(), "sms(bypass=0,fifo=1)", &alone), 0);
+    assert_eq!(first(&gddr5(), "sms(bypass=0,fifo=2)", &same), 0);
+    assert_eq!(first(&gddr5(), "sms(bypass=0,fifo=3)", &same), 200);
+    assert_eq!(first(&Dram { read_queue: 2, ..gddr5() }, "sms(bypass=0)", &same), 0);
+    assert_eq!(first(&gddr5(), "sms(bypass=0)", &[read(0, 0, 1), read(1, 0, 2)]), 0);
+}
+
+/// Where requests leave their places when they are assigned to a bank, three can be in a channel of two places.
+#[test]
+fn a_channel_is_full_when_its_places_are_taken() {
+    let requests = [(0, read(0, 0, 1)), (0, read(1, 0, 1)), (1, from(1, read(2, 1, 1)))];
+    let first = |read_queue| {
+        let dram = Dram { read_queue, picks_per_cycle: 1, ..gddr5() };
+        let run =
+            run_with(&dram, "sms(bypass=0,fifo=3)", &requests, Stepping::Events, |_| u32::MAX);
+        run.log.iter().find(|command| command.bank == 1).unwrap().cycle
+    };
+    assert!(first(2) < 10);
+    // Both batches wait for their age of 200 cycles, and activations lie 6 apart.
+    assert_eq!(first(4), 200 + 6);
+}
+
+#[test]
+fn under_light_load_every_batch_is_ready() {
+    let requests = [from(0, read(0, 0, 1)), from(1, read(1, 1, 1))];
+    assert_eq!(first(&gddr5(), "sms(bypass=2)", &requests), 200);
+    assert_eq!(first(&gddr5(), "sms(bypass=3)", &requests), 0);
+}
+
+/// Bank 1 is given its request in cycle 0, bank 0 in cycle 1.
+#[test]
+fn a_cycle_moves_one_request() {
+    let requests = [read(0, 1, 1), read(1, 0, 1)];
+    assert_eq!(commands(&gddr5(), "sms", &requests)[..2], ["Act 1:1 @0", "Act 0:1 @6"]);
+    assert_eq!(commands(&gddr5(), "fr-fcfs", &requests)[..2], ["Act 0:1 @0", "Act 1:1 @6"]);
+}
+
+/// Nor does a second turn in the cycle move another.
+#[test]
+fn a_cycle_is_no_longer_for_two_steps() {
+    let mut channel = channel(&gddr5(), "sms(fifo=2)");
+    (0..2).for_each(|id| channel.push(0, read(id, id as u16, 1)));
+    for _ in 0..2 {
+        channel.step(0, 9);
+    }
+    channel.push(0, read(2, 2, 1));
+    assert!(!channel.accepts(&read(3, 3, 1)));
+}
+
+/// With one place, the third request of bank 0 moves when the second is in service, and bank 1's after it.
+#[test]
+fn a_full_bank_holds_the_batches_behind() {
+    let requests = [read(0, 0, 1), read(1, 0, 2), read(2, 0, 3), read(3, 1, 1)];
+    let activated = |policy: &str| {
+        let run = run(&gddr5(), policy, &requests);
+        let bank_one = run.log.iter().find(|command| command.bank == 1);
+        bank_one.map(|command| command.cycle)
+    };
+    assert_eq!(activated("sms(bank_fifo=1)"), Some(30));
+    assert_eq!(activated("sms"), Some(6));
+}
+
+#[test]
+fn a_source_may_have_as_much_as_its_fifo_holds() {
+    let mut channel = channel(&gddr3(), "sms(fifo=2)");
+    (0..2).for_each(|id| channel.push(0, from(3, read(id, 0, id))));
+    assert!(!channel.accepts(&from(3, read(2, 1, 0))));
+    assert!(channel.accepts(&from(4, read(2, 1, 0))));
+    let nobodys = from(Request::NO_SOURCE, write(2, 1, 0));
+    assert!(channel.accepts(&nobodys));
+    (2..4).for_each(|id| channel.push(0, Request { id, ..nobodys }));
+    assert!(!channel.accepts(&nobodys));
+    // What has moved to its bank has left the FIFO.
+    channel.step(0, 9);
+    assert!(channel.accepts(&from(3, read(4, 1, 0))));
+}
+
+/// At 10 source 0 sends one and source 1 two; source 0 has two more in bank 0's FIFO.
+#[test]
+fn a_job_is_what_a_source_has_in_all_stages() {
+    let requests = [
+        (0, from(0, read(0, 0, 1))),
+        (0, from(0, read(1, 0, 2))),
+        (0, from(0, read(2, 0, 3))),
+        (10, from(0, read(3, 0, 4))),
+        (10, from(1, read(4, 0, 5))),
+        (10, from(1, read(5, 0, 6))),
+    ];
+    assert_eq!(timed("sms(p=1)", &requests).order(), [0, 1, 2, 4, 5, 3]);
+}
+
+/// Sources 0 and 1 have one request each that waits; source 0 also has one in service, so its job is longer.
+#[test]
+fn what_is_in_service_counts_as_well() {
+    let requests = [
+        (0, from(0, Request { bursts: 40, ..read(0, 5, 1) })),
+        (1, from(5, read(1, 6, 1))),
+        (20, from(0, read(2, 0, 1))),
+        (20, from(1, read(3, 0, 2))),
+    ];
+    let order = timed("sms(p=1)", &requests).order();
+    let place = |id| order.iter().position(|&other| other == id);
+    assert!(place(3) < place(2), "{order:?}");
+}
+
+#[test]
+fn chance_is_as_often_true_as_it_says() {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let draws = (0..10_000).filter(|_| Probability(0.9).comes_true(&mut random)).count();
+    assert!((8900..9100).contains(&draws), "{draws}");
+    assert!((0..1000).all(|_| Probability(1.0).comes_true(&mut random)));
+    assert!(!(0..1000).any(|_| Probability(0.0).comes_true(&mut random)));
+}
+
+/// Every channel has a sequence of chances of its own.
+#[test]
+fn channels_draw_differently() {
+    let context = SchedulerContext { dram: gddr5(), ..context(&gddr5()) };
+    let order = |mut channel: Channel| {
+        for id in 0..60u32 {
+            let sm = (id % 3).pow(2) as u16;
+            channel.push(0, from(sm, read(id, (id / 15) as u16, id)));
+        }
+        let (mut now, mut order) = (0, Vec::new());
+        while let Some(next) = channel.step(now, u32::MAX) {
+            order.extend(channel.take_completions().map(|done| done.id));
+            now = next;
+        }
+        order
+    };
+    let channels = Channel::family(&context, "sms(p=0.5)").unwrap();
+    let orders: Vec<_> = channels.into_iter().take(2).map(order).collect();
+    assert_eq!(orders[0].len(), 60);
+    assert_ne!(orders[0], orders[1]);
+}
+
+/// Nine sources with five rows each, then one with two: a round robin lets one batch of each pass its first.
+#[test]
+fn the_round_robin_bounds_the_wait() {
+    let mut requests: Vec<_> = (0..45).map(|id| from((id % 9) as u16, read(id, 0, id))).collect();
+    requests.extend([from(9, read(45, 0, 98)), from(9, read(46, 0, 99))]);
+    assert_eq!(order("sms(p=0)", &requests).iter().position(|&id| id == 45), Some(9));
+}
+
+/// No bound with chance: a longer job waits while shorter ones come.
+#[test]
+fn short_jobs_starve_a_long_one() {
+    let mut requests = vec![(0, from(9, read(0, 0, 0)))];
+    requests.extend((1..5).map(|id| (0, from(0, read(id, 0, id)))));
+    // As fast as the bank serves them, from sources that have no other.
+    requests.extend(
+        (5..60).map(|id| (u64::from(id - 4) * 40 - 20, from((id % 8) as u16 + 1, read(id, 0, id)))),
+    );
+    let order = |policy| timed(policy, &requests).order();
+    assert_eq!(order("sms(p=1,bank_fifo=1)")[58..], [3, 4]);
+    // In turns: its fourth batch waits for four of each of the eight others at most.
+    assert!(order("sms(p=0,bank_fifo=1)")[..36].contains(&4));
+}
+
+#[test]
+fn batches_are_counted() {
+    let mut channel = channel(&gddr5(), "sms(p=0)");
+    [1, 1, 1, 2].into_iter().enumerate().for_each(|(id, row)| {
+        channel.push(0, read(id as u32, 0, row));
+    });
+    let mut now = 0;
+    while let Some(next) = channel.step(now, u32::MAX) {
+        now = next;
+    }
+    let count = |name, value| Counter { name, value };
+    assert_eq!(channel.counters(), [count("batches", 2), count("batched_requests", 4)]);
+}
+
+#[test]
+fn parameters_out_of_range_are_refused() {
+    for text in ["sms(p=1.1)", "sms(fifo=0)", "sms(bank_fifo=0)", "sms(age=-1)", "sms(q=1)"] {
+        assert!(SCHEDULERS.build(text, &context(&gddr5())).is_err(), "{text}");
+    }
+}

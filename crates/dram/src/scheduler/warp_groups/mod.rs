@@ -1,0 +1,485 @@
+//! `wg`, `wg-m`, `wg-bw`, `wg-w`: warp groups. What a warp's load sends to a controller is served together, the group
+//! that is done soonest first (Chatterjee et al., SC 2014).
+//!
+//! A group waits in the warp sorter until it is selected; then its requests wait in the command queues of their banks.
+
+mod burst;
+mod command_queue;
+mod coordination;
+mod sorter;
+#[cfg(test)]
+mod tests;
+
+use super::{
+    BankSet, BankView, ChannelView, Family, Queue, Queued, Scheduler, SchedulerContext, Slot,
+};
+use burst::minimum_efficient_bursts;
+use command_queue::CommandQueue;
+use coordination::Coordination;
+use serde::Deserialize;
+use sorter::{Group, Sorter};
+use std::cmp::Reverse;
+use std::num::NonZeroU32;
+use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyError, PolicyInfo, Shape, bits};
+use warpmem_sim::Needs;
+
+const SOURCE: &str = "Chatterjee et al., SC 2014";
+
+const DEPTH: ParamInfo = ParamInfo {
+    name: "depth",
+    default: "1",
+    unit: "requests",
+    range: "from 1",
+    summary: "a bank takes part in selecting while fewer selected requests than this wait for it",
+};
+
+const MESSAGE_LATENCY: ParamInfo = ParamInfo {
+    name: "message_latency",
+    default: "4",
+    unit: "DRAM cycles",
+    range: "from 1",
+    summary: "from a controller's selection to the others' knowing of it",
+};
+
+const WRITE_MARGIN: ParamInfo = ParamInfo {
+    name: "write_margin",
+    default: "8",
+    unit: "requests",
+    range: "from 0",
+    summary: "groups with one request left go first when the high watermark is so many writes away, or nearer",
+};
+
+const WG: PolicyInfo = PolicyInfo {
+    name: "wg",
+    summary: "all requests of a warp's load together, the group that is done soonest first",
+    source: SOURCE,
+    params: &[DEPTH],
+};
+
+const WG_M: PolicyInfo = PolicyInfo {
+    name: "wg-m",
+    summary: "wg, and controllers hurry for groups that others have selected",
+    source: SOURCE,
+    params: &[DEPTH, MESSAGE_LATENCY],
+};
+
+const WG_BW: PolicyInfo = PolicyInfo {
+    name: "wg-bw",
+    summary: "wg-m, and a row is not closed before it has served enough to hide that",
+    source: SOURCE,
+    params: &[DEPTH, MESSAGE_LATENCY],
+};
+
+const WG_W: PolicyInfo = PolicyInfo {
+    name: "wg-w",
+    summary: "wg-bw, and groups with one request left go first when writes are about to drain",
+    source: SOURCE,
+    params: &[DEPTH, MESSAGE_LATENCY, WRITE_MARGIN],
+};
+
+pub const WG_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: WG,
+    build: |context, params| {
+        let Grouped { depth } = params.parse(&WG)?;
+        build(context, Rules { depth, message_latency: None, bursts: false, write_margin: None })
+    },
+};
+
+pub const WG_M_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: WG_M,
+    build: |context, params| {
+        let Coordinated { depth, message_latency } = params.parse(&WG_M)?;
+        let message_latency = Some(message_latency);
+        build(context, Rules { depth, message_latency, bursts: false, write_margin: None })
+    },
+};
+
+pub const WG_BW_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: WG_BW,
+    build: |context, params| {
+        let Coordinated { depth, message_latency } = params.parse(&WG_BW)?;
+        let message_latency = Some(message_latency);
+        build(context, Rules { depth, message_latency, bursts: true, write_margin: None })
+    },
+};
+
+pub const WG_W_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
+    info: WG_W,
+    build: |context, params| {
+        let WriteAware { depth, message_latency, write_margin } = params.parse(&WG_W)?;
+        let (message_latency, write_margin) = (Some(message_latency), Some(write_margin));
+        build(context, Rules { depth, message_latency, bursts: true, write_margin })
+    },
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Grouped {
+    #[serde(default = "one_request")]
+    depth: NonZeroU32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Coordinated {
+    #[serde(default = "one_request")]
+    depth: NonZeroU32,
+    #[serde(default = "four_cycles")]
+    message_latency: NonZeroU32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WriteAware {
+    #[serde(default = "one_request")]
+    depth: NonZeroU32,
+    #[serde(default = "four_cycles")]
+    message_latency: NonZeroU32,
+    #[serde(default = "eight_writes")]
+    write_margin: u32,
+}
+
+fn one_request() -> NonZeroU32 {
+    NonZeroU32::MIN
+}
+
+fn four_cycles() -> NonZeroU32 {
+    NonZeroU32::MIN.saturating_add(3)
+}
+
+fn eight_writes() -> u32 {
+    8
+}
+
+/// What the four policies differ in.
+#[derive(Clone, Copy)]
+struct Rules {
+    depth: NonZeroU32,
+    /// Controllers tell each other of their selections.
+    message_latency: Option<NonZeroU32>,
+    /// Rows serve minimum efficient bursts.
+    bursts: bool,
+    /// Groups with one request left go first before a drain.
+    write_margin: Option<u32>,
+}
+
+fn build(context: &SchedulerContext, rules: Rules) -> Result<Box<dyn Family>, PolicyError> {
+    let latency = rules.message_latency;
+    let coordination = latency.map(|cycles| Coordination::new(context.dram.channels, cycles));
+    Ok(Box::new(WarpGroupFamily { context: context.clone(), rules, coordination }))
+}
+
+struct WarpGroupFamily {
+    context: SchedulerContext,
+    rules: Rules,
+    coordination: Option<Coordination>,
+}
+
+impl Family for WarpGroupFamily {
+    fn scheduler(&self, channel: usize) -> Box<dyn Scheduler> {
+        let coordination = self.coordination.as_ref().map(|shared| shared.of_channel(channel));
+        Box::new(WarpGroups::new(&self.context, self.rules, coordination))
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { load_ends: true, ..Needs::default() }
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    groups: u64,
+    grouped_requests: u64,
+    incomplete: u64,
+    score_hits: u64,
+    burst_hits: u64,
+}
+
+struct WarpGroups {
+    rules: Rules,
+    /// By banks with work: column commands that a row serves before a request to another may close it.
+    bursts: Vec<u32>,
+    /// Places of the queue, which cannot be full with fewer requests in the channel.
+    capacity: u32,
+    sorter: Sorter,
+    banks: Vec<CommandQueue>,
+    coordination: Option<Coordination>,
+    /// Requests in the channel, by bank and in all.
+    in_bank: Vec<u32>,
+    in_channel: u32,
+    /// Banks that have requests.
+    working: usize,
+    /// Selected requests that wait.
+    selected: u32,
+    /// A group may be selected that could not before.
+    selectable: bool,
+    /// The minimum efficient burst has changed.
+    burst_changed: bool,
+    count: Counts,
+}
+
+impl WarpGroups {
+    fn new(
+        context: &SchedulerContext,
+        rules: Rules,
+        coordination: Option<Coordination>,
+    ) -> WarpGroups {
+        let banks = context.dram.banks as usize;
+        WarpGroups {
+            rules,
+            bursts: minimum_efficient_bursts(&context.dram),
+            capacity: context.dram.read_queue,
+            sorter: Sorter::new(context.slots()),
+            banks: (0..banks).map(|_| CommandQueue::default()).collect(),
+            coordination,
+            in_bank: vec![0; banks],
+            in_channel: 0,
+            working: 0,
+            selected: 0,
+            selectable: false,
+            burst_changed: false,
+            count: Counts::default(),
+        }
+    }
+
+    /// The group to select now: the best of those that are complete and have a request for a bank with room.
+    fn choose(&mut self, channel: &ChannelView) -> Option<usize> {
+        let hurries = self.rules.write_margin.is_some_and(|margin| {
+            let high = channel.write_high_watermark;
+            high > 0 && channel.writes + margin >= high
+        });
+        let (mut best, mut unaided) = (None, None);
+        let mut waits = false;
+        for (index, group) in self.sorter.groups().filter(|(_, group)| group.complete) {
+            waits = true;
+            if !self.has_room(group) {
+                continue;
+            }
+            let Estimate { score, hits } = self.estimate(group, channel.queue);
+            let last = !(hurries && group.members.len() == 1);
+            let key = |score: u32| (last, score, Reverse(hits), group.order, index);
+            best = lower(best, key(score.min(group.told)));
+            unaided = lower(unaided, key(score));
+        }
+        if !waits {
+            return self.choose_incomplete(channel.full);
+        }
+        let (_, _, _, _, chosen) = best?;
+        let (_, _, _, _, without_messages) = unaided?;
+        self.count.score_hits += u64::from(chosen != without_messages);
+        Some(chosen)
+    }
+
+    /// The oldest incomplete group, if nothing would be done otherwise or no group can grow.
+    fn choose_incomplete(&mut self, full: bool) -> Option<usize> {
+        if self.selected > 0 && !full {
+            return None;
+        }
+        let can = self.sorter.groups().filter(|(_, group)| self.has_room(group));
+        let (oldest, _) = can.min_by_key(|(_, group)| group.order)?;
+        self.count.incomplete += 1;
+        Some(oldest)
+    }
+
+    fn has_room(&self, group: &Group) -> bool {
+        let depth = self.rules.depth.get() as usize;
+        group.members.iter().any(|member| self.banks[usize::from(member.bank)].waiting() < depth)
+    }
+
+    /// When the group would be done if it were selected now.
+    fn estimate(&self, group: &Group, queue: &Queue) -> Estimate {
+        let mut estimate = Estimate { score: 0, hits: 0 };
+        for members in group.by_bank() {
+            let bank = members[0].bank;
+            let commands = &self.banks[usize::from(bank)];
+            let row = commands.row_then(queue.open_row(bank));
+            let misses = command_queue::rows(members).filter(|&other| Some(other) != row).count();
+            let cost = command_queue::cost(members.len(), misses);
+            estimate.score = estimate.score.max(commands.work() + cost);
+            estimate.hits += members.len() - misses;
+        }
+        estimate
+    }
+
+    /// Puts a group's requests into the command queues of their banks, and says which these are.
+    fn select(&mut self, index: usize, channel: &ChannelView) -> BankSet {
+        let Estimate { score, .. } = self.estimate(self.sorter.group(index), channel.queue);
+        let group = self.sorter.take(index);
+        let mut banks = 0;
+        for members in group.by_bank() {
+            let bank = members[0].bank;
+            let open_row = channel.queue.open_row(bank);
+            self.banks[usize::from(bank)].append(members, open_row);
+            banks |= 1 << bank;
+        }
+        self.selected += group.members.len() as u32;
+        if let Some(load) = group.load {
+            self.count.groups += 1;
+            self.count.grouped_requests += group.members.len() as u64;
+            if let Some(others) = &mut self.coordination {
+                others.tell(load, score, channel.now);
+            }
+        }
+        self.sorter.give_back(index, group);
+        banks
+    }
+
+    /// Lowers the scores of groups that other controllers have selected.
+    fn hear(&mut self, now: u64) {
+        let Some(coordination) = &mut self.coordination else { return };
+        coordination.hear(now, |message| {
+            let group = self.sorter.of_load(message.load).filter(|group| group.since < message.at);
+            group.map(|group| group.told = group.told.min(message.score)).is_some()
+        });
+    }
+
+    /// Whether the bank's row has served too little to be closed while requests for it wait.
+    fn burst_goes_on(&self, bank: &BankView, next: Slot) -> bool {
+        self.rules.bursts
+            && bank.hits() > 0
+            && !bank.is_hit(next)
+            && self.banks[usize::from(bank.bank)].bursts < self.bursts[self.working]
+    }
+
+    fn set_working(&mut self, working: usize) {
+        self.burst_changed |= self.bursts[working] != self.bursts[self.working];
+        self.working = working;
+    }
+}
+
+struct Estimate {
+    score: u32,
+    /// Requests that would find their row open.
+    hits: usize,
+}
+
+fn lower<T: Ord + Copy>(best: Option<T>, other: T) -> Option<T> {
+    Some(best.map_or(other, |best| best.min(other)))
+}
+
+impl Scheduler for WarpGroups {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        let next = self.banks[usize::from(bank.bank)].first()?;
+        if self.burst_goes_on(bank, next) { bank.oldest_hit() } else { Some(next) }
+    }
+
+    fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
+        let complete = self.sorter.add(slot, queued);
+        let waiting = &mut self.in_bank[usize::from(queued.request.bank)];
+        *waiting += 1;
+        let first = *waiting == 1;
+        self.in_channel += 1;
+        self.selectable |= complete || self.selected == 0 || self.in_channel >= self.capacity;
+        if first {
+            self.set_working(self.working + 1);
+        }
+        if let Some(coordination) = &self.coordination {
+            coordination.set_waiting(true);
+        }
+    }
+
+    fn on_load_complete(&mut self, load: u32, _: u64) {
+        if let Some(group) = self.sorter.of_load(load) {
+            group.complete = true;
+            self.selectable = true;
+        }
+    }
+
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        let commands = &mut self.banks[usize::from(bank.bank)];
+        self.count.burst_hits += u64::from(commands.first() != Some(slot));
+        if commands.start(slot) {
+            self.selected -= 1;
+        } else {
+            self.sorter.remove(slot);
+        }
+        self.selectable = true;
+    }
+
+    fn on_activate(&mut self, bank: u16, _: u32, _: u64) {
+        self.banks[usize::from(bank)].bursts = 0;
+    }
+
+    fn on_column(&mut self, queued: &Queued, last: bool, _: u64) {
+        let bank = usize::from(queued.request.bank);
+        self.banks[bank].bursts += 1;
+        if !last {
+            return;
+        }
+        self.banks[bank].finish();
+        self.in_channel -= 1;
+        self.in_bank[bank] -= 1;
+        if self.in_bank[bank] == 0 {
+            self.set_working(self.working - 1);
+        }
+    }
+
+    fn next_tick(&self) -> u64 {
+        let asks = self.selectable || (self.rules.bursts && self.burst_changed);
+        if asks { 0 } else { u64::MAX }
+    }
+
+    fn tick(&mut self, channel: &ChannelView) -> BankSet {
+        self.hear(channel.now);
+        let mut asked = 0;
+        if std::mem::take(&mut self.burst_changed) {
+            let has_commands = |&bank: &usize| self.banks[bank].waiting() > 0;
+            asked = (0..self.banks.len()).filter(has_commands).fold(0, |all, bank| all | 1 << bank);
+        }
+        while let Some(index) = self.choose(channel) {
+            asked |= self.select(index, channel);
+        }
+        self.selectable = false;
+        if let Some(coordination) = &self.coordination {
+            coordination.set_waiting(!self.sorter.is_empty());
+        }
+        asked
+    }
+
+    /// The paper gives no bits; these are ours. The sorter has for every request its group and row, and for each of as many
+    /// groups whether it is complete and its score; every bank's command queue the row that it ends with and its work. A
+    /// selection compares all scores, and the rows of all requests with those that will be open. `wg-m` adds the score that
+    /// was told and compares the load of a message with that of every group; `wg-bw` adds a counter of five bits for each
+    /// bank, compared, and the table of bursts; `wg-w` compares whether one request is left.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let queue = shape.queue;
+        let longest = command_queue::cost(queue as usize, queue as usize);
+        let score = bits(u64::from(longest) + 1);
+        let sorter = queue * (shape.queue_bits() + 1 + score);
+        let wg = Complexity {
+            stored: sorter + shape.banks * (shape.row_bits + score),
+            compared: shape.row_search() + queue * score,
+        };
+        let load = bits(shape.sms * shape.warps);
+        let told = Complexity { stored: queue * score, compared: queue * load };
+        let bursts = Complexity { stored: 2 * shape.banks * 5, compared: shape.banks * 5 };
+        let last = Complexity { stored: 0, compared: queue };
+        let Rules { message_latency, write_margin, .. } = self.rules;
+        let additions = [
+            (message_latency.is_some(), told),
+            (self.rules.bursts, bursts),
+            (write_margin.is_some(), last),
+        ];
+        let added = additions.into_iter().filter(|&(has, _)| has).map(|(_, part)| part);
+        Some(wg + added.sum())
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        let mut counters = vec![
+            Counter { name: "groups_selected", value: self.count.groups },
+            Counter { name: "grouped_requests", value: self.count.grouped_requests },
+            Counter { name: "incomplete_groups", value: self.count.incomplete },
+        ];
+        if let Some(coordination) = &self.coordination {
+            counters.extend([
+                Counter { name: "messages_sent", value: coordination.sent },
+                Counter { name: "messages_matched", value: coordination.matched },
+                Counter { name: "score_hits", value: self.count.score_hits },
+            ]);
+        }
+        if self.rules.bursts {
+            counters.push(Counter { name: "burst_hits", value: self.count.burst_hits });
+        }
+        counters
+    }
+}

@@ -1,0 +1,545 @@
+use super::*;
+use crate::scheduler::SCHEDULERS;
+use crate::tests::harness::*;
+use crate::{Channel, Command, Dram, Request, checker};
+use proptest::prelude::*;
+
+/// What happens to a channel.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Request(Request),
+    /// No more requests of this load will come.
+    End(u32),
+}
+
+/// Cycle, channel, event.
+type Script = Vec<(u64, usize, Event)>;
+
+struct Outcome {
+    channels: Vec<Channel>,
+    /// Requests that have left, by channel, in order.
+    orders: Vec<Vec<u32>>,
+}
+
+impl Outcome {
+    fn logs(&self) -> Vec<&[Command]> {
+        self.channels.iter().map(Channel::log).collect()
+    }
+
+    fn count(&self, channel: usize, name: &str) -> u64 {
+        let counters = self.channels[channel].counters();
+        counters.iter().find(|counter| counter.name == name).unwrap().value
+    }
+
+    /// Cycle of the first command to a bank of channel 0.
+    fn first_command(&self, bank: u16) -> u64 {
+        self.channels[0].log().iter().find(|command| command.bank == bank).unwrap().cycle
+    }
+}
+
+/// Plays events, which are in order of time, to channels that step in turn.
+fn play(dram: &Dram, policy: &str, count: u32, script: &Script, stepping: Stepping) -> Outcome {
+    let context =
+        SchedulerContext { dram: Dram { channels: count, ..dram.clone() }, ..context(dram) };
+    let mut channels = Channel::family(&context, policy).unwrap();
+    channels.iter_mut().for_each(Channel::enable_log);
+    let mut orders = vec![Vec::new(); channels.len()];
+    let mut due = vec![0; channels.len()];
+    let (mut at, mut now) = (0, 0);
+    loop {
+        while at < script.len() && script[at].0 <= now {
+            let (_, to, event) = script[at];
+            match event {
+                Event::Request(request) if !channels[to].accepts(&request) => break,
+                Event::Request(request) => channels[to].push(now, request),
+                Event::End(load) => channels[to].load_complete(now, load),
+            }
+            due[to] = now;
+            at += 1;
+        }
+        for (index, channel) in channels.iter_mut().enumerate() {
+            if due[index] <= now || stepping == Stepping::EveryCycle {
+                due[index] = channel.step(now, u32::MAX).unwrap_or(u64::MAX);
+                orders[index].extend(channel.take_completions().map(|done| done.id));
+            }
+        }
+        if at == script.len() && channels.iter().all(Channel::is_empty) {
+            return Outcome { channels, orders };
+        }
+        let event = script.get(at).map_or(u64::MAX, |event| event.0.max(now + 1));
+        let next = due.iter().copied().min().unwrap_or(u64::MAX).min(event);
+        assert!(next < u64::MAX, "stuck at {now}");
+        now = if stepping == Stepping::EveryCycle { now + 1 } else { next };
+    }
+}
+
+/// One channel; the order in which requests leave.
+fn order(policy: &str, script: &Script) -> Vec<u32> {
+    outcome(policy, script).orders.remove(0)
+}
+
+fn outcome(policy: &str, script: &Script) -> Outcome {
+    play(&gddr5(), policy, 1, script, Stepping::Events)
+}
+
+/// A load's requests to channel 0 at a cycle, all it sends: (number, bank, row).
+fn whole(at: u64, load: u32, requests: &[(u32, u16, u32)]) -> Script {
+    let mut script = part(at, load, requests);
+    script.push((at, 0, Event::End(load)));
+    script
+}
+
+/// As [`whole`], but more may come.
+fn part(at: u64, load: u32, requests: &[(u32, u16, u32)]) -> Script {
+    let request = |&(id, bank, row)| Request { load, ..read(id, bank, row) };
+    requests.iter().map(|place| (at, 0, Event::Request(request(place)))).collect()
+}
+
+fn on_channel(channel: usize, script: Script) -> Script {
+    script.into_iter().map(|(at, _, event)| (at, channel, event)).collect()
+}
+
+fn of_bank(bank: u16, outcome: &Outcome) -> Vec<u32> {
+    let columns = outcome.channels[0].log().iter().filter(|command| command.kind.is_column());
+    let mut ids: Vec<_> =
+        columns.filter(|command| command.bank == bank).filter_map(|c| c.request).collect();
+    ids.dedup();
+    ids
+}
+
+#[test]
+fn the_group_that_is_done_soonest_goes_first() {
+    let script = [whole(0, 1, &[(0, 0, 1), (1, 0, 2), (2, 0, 3)]), whole(0, 2, &[(3, 0, 4)])];
+    assert_eq!(order("wg", &script.concat()), [3, 0, 1, 2]);
+    assert_eq!(order("fr-fcfs", &script.concat()), [0, 1, 2, 3]);
+}
+
+/// The row is open for four requests of one group, cost 4, and another needs one other row, cost 3.
+#[test]
+fn a_row_hit_costs_one_and_a_row_miss_three() {
+    let script = [
+        whole(0, 1, &[(0, 0, 1)]),
+        whole(20, 2, &[(1, 0, 1), (2, 0, 1), (3, 0, 1), (4, 0, 1)]),
+        whole(20, 3, &[(5, 0, 2)]),
+    ];
+    assert_eq!(order("wg", &script.concat()), [0, 5, 1, 2, 3, 4]);
+    assert_eq!(order("fr-fcfs", &script.concat()), [0, 1, 2, 3, 4, 5]);
+    // Two cost less.
+    let script = [
+        whole(0, 1, &[(0, 0, 1)]),
+        whole(20, 3, &[(1, 0, 2)]),
+        whole(20, 2, &[(2, 0, 1), (3, 0, 1)]),
+    ];
+    assert_eq!(order("wg", &script.concat()), [0, 2, 3, 1]);
+}
+
+/// Two banks with a miss each are done when one bank with two is half done.
+#[test]
+fn the_slowest_bank_is_the_score() {
+    let script = [whole(0, 1, &[(0, 0, 1), (1, 0, 2)]), whole(0, 2, &[(2, 0, 3), (3, 1, 1)])];
+    assert_eq!(of_bank(0, &outcome("wg", &script.concat())), [2, 0, 1]);
+    assert_eq!(of_bank(0, &outcome("fr-fcfs", &script.concat())), [0, 1, 2]);
+}
+
+/// Bank 0 has work for 12, so the group with a miss there is not done before the one with three in bank 1.
+#[test]
+fn what_is_already_selected_counts() {
+    let script = [
+        whole(0, 1, &[(0, 0, 1), (1, 0, 2), (2, 0, 3), (3, 0, 4)]),
+        whole(1, 2, &[(4, 0, 5), (5, 2, 1)]),
+        whole(1, 3, &[(6, 1, 1), (7, 1, 2), (8, 1, 3), (9, 2, 2)]),
+    ];
+    assert_eq!(of_bank(2, &outcome("wg", &script.concat())), [9, 5]);
+    assert_eq!(of_bank(2, &outcome("fr-fcfs", &script.concat())), [5, 9]);
+}
+
+/// What has been served no longer counts: as above, 100 cycles later.
+#[test]
+fn what_is_served_does_not() {
+    let script = [
+        whole(0, 1, &[(0, 0, 1), (1, 0, 2), (2, 0, 3), (3, 0, 4)]),
+        whole(200, 2, &[(4, 0, 5), (5, 2, 1)]),
+        whole(200, 3, &[(6, 1, 1), (7, 1, 2), (8, 1, 3), (9, 2, 2)]),
+    ];
+    assert_eq!(of_bank(2, &outcome("wg", &script.concat())), [5, 9]);
+}
+
+/// Row 1 is open, but row 2 will be when what is selected has been served.
+#[test]
+fn a_row_hit_is_one_by_then() {
+    let script = [
+        whole(0, 1, &[(0, 0, 1)]),
+        whole(0, 2, &[(1, 0, 2)]),
+        whole(20, 3, &[(2, 0, 1)]),
+        whole(20, 4, &[(3, 0, 2)]),
+    ]
+    .concat();
+    assert_eq!(order("wg(depth=2)", &script), [0, 1, 3, 2]);
+    assert_eq!(order("fr-fcfs", &script), [0, 2, 1, 3]);
+}
+
+/// A miss, and three hits: both are done after 3.
+#[test]
+fn among_equals_more_row_hits_then_the_older() {
+    let script = [
+        whole(0, 1, &[(0, 0, 1)]),
+        whole(20, 2, &[(1, 0, 2)]),
+        whole(20, 3, &[(2, 0, 1), (3, 0, 1), (4, 0, 1)]),
+    ];
+    assert_eq!(order("wg", &script.concat()), [0, 2, 3, 4, 1]);
+    // Which of the loads ends first makes no difference.
+    let mut script = part(0, 1, &[(0, 0, 1)]);
+    script.extend(whole(0, 2, &[(1, 0, 2)]));
+    script.push((0, 0, Event::End(1)));
+    assert_eq!(order("wg", &script), [0, 1]);
+}
+
+#[test]
+fn a_bank_takes_a_group_row_by_row_beginning_with_the_open_one() {
+    let mut script = whole(0, 1, &[(0, 0, 7)]);
+    script.extend(whole(20, 2, &[(1, 0, 5), (2, 0, 6), (3, 0, 7), (4, 0, 5)]));
+    assert_eq!(order("wg", &script), [0, 3, 1, 4, 2]);
+}
+
+#[test]
+fn a_group_waits_for_the_last_of_its_load() {
+    let script = [part(0, 1, &[(0, 0, 1)]), whole(0, 2, &[(1, 0, 2)])];
+    assert_eq!(order("wg", &script.concat()), [1, 0]);
+    assert_eq!(order("fr-fcfs", &script.concat()), [0, 1]);
+    let mut script = script.concat();
+    script.insert(1, (0, 0, Event::End(1)));
+    assert_eq!(order("wg", &script), [0, 1]);
+}
+
+/// The news that a load has ended lets its group go when it comes.
+#[test]
+fn the_end_of_a_load_makes_its_group_eligible() {
+    let mut script = whole(0, 9, &[(0, 0, 1), (1, 0, 2)]);
+    script.extend(part(0, 1, &[(2, 1, 1)]));
+    script.push((7, 0, Event::End(1)));
+    assert_eq!(outcome("wg", &script).first_command(1), 7);
+}
+
+/// A request of a load whose end is known joins the group that waits.
+#[test]
+fn a_request_behind_the_end_of_its_load_is_of_a_complete_group() {
+    let script =
+        [whole(0, 9, &[(0, 0, 1), (1, 0, 2)]), whole(1, 1, &[(2, 0, 3)]), part(2, 1, &[(3, 0, 3)])];
+    let outcome = outcome("wg", &script.concat());
+    assert_eq!(outcome.orders[0], [0, 1, 2, 3]);
+    assert_eq!(outcome.count(0, "incomplete_groups"), 0);
+    assert_eq!(outcome.count(0, "groups_selected"), 2);
+    assert_eq!(outcome.count(0, "grouped_requests"), 4);
+}
+
+/// Without any ends: the group of the oldest request, whole, as soon as nothing selected waits.
+#[test]
+fn an_idle_channel_takes_an_incomplete_group() {
+    let script =
+        [part(0, 1, &[(0, 0, 1)]), part(0, 2, &[(1, 0, 2)]), part(0, 1, &[(2, 0, 3)])].concat();
+    let outcome = outcome("wg", &script);
+    assert_eq!(outcome.orders[0], [0, 2, 1]);
+    assert_eq!(order("fr-fcfs", &script), [0, 1, 2]);
+    assert_eq!(outcome.count(0, "incomplete_groups"), 2);
+}
+
+/// Selected requests wait for bank 0; a group for bank 1 is incomplete, and can be no more than that in a full queue.
+#[test]
+fn a_full_queue_takes_an_incomplete_group() {
+    let script =
+        [whole(0, 9, &[(0, 0, 1), (1, 0, 2), (2, 0, 3)]), part(3, 1, &[(3, 1, 1)])].concat();
+    let first = |read_queue| {
+        let dram = Dram { read_queue, ..gddr5() };
+        play(&dram, "wg", 1, &script, Stepping::Events).first_command(1)
+    };
+    assert_eq!(first(4), 6);
+    // Request 2, the last that was selected, begins at 68.
+    assert_eq!(first(5), 69);
+}
+
+/// As above, where requests leave their places when they are assigned to a bank: request 0 has left its own.
+#[test]
+fn a_queue_is_full_when_its_places_are_taken() {
+    let script =
+        [whole(0, 9, &[(0, 0, 1), (1, 0, 2), (2, 0, 3)]), part(3, 1, &[(3, 1, 1)])].concat();
+    let first = |read_queue| {
+        let dram = Dram { read_queue, picks_per_cycle: 1, ..gddr5() };
+        play(&dram, "wg", 1, &script, Stepping::Events).first_command(1)
+    };
+    assert_eq!(first(3), 6);
+    assert_eq!(first(4), 69);
+}
+
+/// Two groups of two misses wait for bank 0; a group of one comes later.
+#[test]
+fn depth_is_how_far_ahead_groups_are_selected() {
+    let script = [
+        whole(0, 1, &[(0, 0, 1)]),
+        whole(0, 2, &[(1, 0, 2), (2, 0, 3)]),
+        whole(0, 3, &[(3, 0, 4), (4, 0, 5)]),
+        whole(5, 4, &[(5, 0, 6)]),
+    ]
+    .concat();
+    assert_eq!(order("wg", &script), [0, 1, 2, 5, 3, 4]);
+    assert_eq!(order("wg(depth=3)", &script), [0, 1, 2, 3, 4, 5]);
+}
+
+/// One queue: a write-back is a group of one, complete at once.
+#[test]
+fn what_has_no_load_is_a_group_of_one() {
+    let mut script = whole(0, 1, &[(0, 0, 1), (1, 0, 2)]);
+    script.push((0, 0, Event::Request(write(2, 0, 3))));
+    script.push((0, 0, Event::Request(write(3, 0, 4))));
+    let outcome = play(&gddr3(), "wg", 1, &script, Stepping::Events);
+    assert_eq!(outcome.orders[0], [2, 3, 0, 1]);
+    assert_eq!(outcome.count(0, "groups_selected"), 1);
+    assert_eq!(outcome.count(0, "grouped_requests"), 2);
+}
+
+/// No bound: a group that takes long waits as long as shorter ones keep coming.
+#[test]
+fn short_groups_starve_a_long_one() {
+    let mut script = whole(0, 0, &[(0, 0, 0)]);
+    script.extend(whole(0, 1, &[(1, 0, 1), (2, 0, 2)]));
+    let short = |id: u32| whole((u64::from(id - 3) * 40).saturating_sub(20), id, &[(id, 0, id)]);
+    script.extend((3..60).flat_map(short));
+    assert_eq!(order("wg", &script)[58..], [1, 2]);
+    assert_eq!(order("fr-fcfs", &script)[..3], [0, 1, 2]);
+}
+
+/// Channel 0 is busy with row misses of bank 0; then it may take load 5, two misses, or load 6, one. Channel 1 has
+/// selected its part of load 5, `others` misses, at `told`.
+fn coordinated(told: u64, others: u32) -> Script {
+    let theirs: Vec<_> = (0..others).map(|id| (100 + id, 0, id)).collect();
+    let mut script = [
+        whole(0, 9, &[(0, 0, 1), (1, 0, 2)]),
+        whole(2, 5, &[(2, 0, 3), (3, 0, 4)]),
+        whole(2, 6, &[(4, 0, 5)]),
+        on_channel(1, whole(told, 5, &theirs)),
+    ]
+    .concat();
+    script.sort_by_key(|&(at, ..)| at);
+    script
+}
+
+fn pair(policy: &str, script: &Script) -> Outcome {
+    play(&gddr5(), policy, 2, script, Stepping::Events)
+}
+
+#[test]
+fn controllers_hurry_for_what_others_have_selected() {
+    let outcome = pair("wg-m", &coordinated(3, 1));
+    assert_eq!(outcome.orders[0], [0, 1, 2, 3, 4]);
+    assert_eq!(outcome.count(0, "score_hits"), 1);
+    assert_eq!(outcome.count(0, "messages_matched"), 1);
+    assert_eq!(outcome.count(0, "messages_sent"), 3);
+    assert_eq!(outcome.count(1, "messages_sent"), 1);
+    assert_eq!(outcome.count(1, "messages_matched"), 0);
+    assert_eq!(pair("wg", &coordinated(3, 1)).orders[0], [0, 1, 4, 2, 3]);
+}
+
+/// Bank 0 is free to take a group at 29, when request 1 has begun.
+#[test]
+fn messages_take_their_time() {
+    let order = |policy: &str| pair(policy, &coordinated(3, 1)).orders.remove(0);
+    assert_eq!(order("wg-m(message_latency=26)"), [0, 1, 2, 3, 4]);
+    assert_eq!(order("wg-m(message_latency=27)"), [0, 1, 4, 2, 3]);
+}
+
+/// At 2 the first request of load 5 comes, so what is known at 2 was about nothing here.
+#[test]
+fn messages_are_about_groups_that_wait() {
+    let order = |told| pair("wg-m(message_latency=1)", &coordinated(told, 1)).orders.remove(0);
+    assert_eq!(order(1), [0, 1, 4, 2, 3]);
+    assert_eq!(order(2), [0, 1, 2, 3, 4]);
+}
+
+/// Load 5 would be done here after 9, with what is in service. A sender that needs 6 lets load 6, done after 6 and
+/// younger, go second; one that needs 9 or 12 changes nothing.
+#[test]
+fn only_a_sooner_end_elsewhere_lowers_a_score() {
+    let order = |others| pair("wg-m", &coordinated(3, others)).orders.remove(0);
+    assert_eq!(order(2), [0, 1, 2, 3, 4]);
+    assert_eq!(order(3), [0, 1, 4, 2, 3]);
+    let mut script = [
+        whole(0, 9, &[(0, 0, 1), (1, 0, 2)]),
+        whole(2, 5, &[(2, 0, 3)]),
+        whole(2, 6, &[(3, 0, 4), (4, 0, 5)]),
+    ]
+    .concat();
+    let theirs = [(100, 0, 1), (101, 0, 2), (102, 0, 3), (103, 0, 4)];
+    script.extend(on_channel(1, whole(3, 5, &theirs)));
+    let outcome = pair("wg-m", &script);
+    assert_eq!(outcome.orders[0], [0, 1, 2, 3, 4]);
+    assert_eq!(outcome.count(0, "score_hits"), 0);
+}
+
+#[test]
+fn the_soonest_of_several_counts() {
+    let mut script = coordinated(3, 1);
+    let theirs = [(200, 0, 1), (201, 0, 2), (202, 0, 3), (203, 0, 4)];
+    script.extend(on_channel(2, whole(4, 5, &theirs)));
+    let outcome = play(&gddr5(), "wg-m", 3, &script, Stepping::Events);
+    assert_eq!(outcome.orders[0], [0, 1, 2, 3, 4]);
+    assert_eq!(outcome.count(0, "messages_matched"), 2);
+}
+
+/// With bank 0 alone 31 column commands are efficient; all hits go before the row is closed.
+#[test]
+fn a_row_serves_an_efficient_burst_before_it_is_closed() {
+    let script = [
+        whole(0, 1, &[(0, 0, 1)]),
+        whole(20, 2, &[(1, 0, 1), (2, 0, 1), (3, 0, 1), (4, 0, 1)]),
+        whole(20, 3, &[(5, 0, 2)]),
+    ]
+    .concat();
+    let burst = outcome("wg-bw", &script);
+    assert_eq!(burst.orders[0], [0, 1, 2, 3, 4, 5]);
+    assert_eq!(burst.count(0, "burst_hits"), 4);
+    assert_eq!(order("wg-m", &script), [0, 5, 1, 2, 3, 4]);
+}
+
+/// Six banks with work make a burst of four efficient.
+#[test]
+fn a_longer_burst_gives_way() {
+    let busy = |id: u32| {
+        let request = Request { bursts: 200, ..read(id, id as u16, 1) };
+        (0, 0, Event::Request(request))
+    };
+    let mut script: Script = (11..16).map(busy).collect();
+    script.extend(whole(0, 1, &[(0, 0, 1)]));
+    let hits: Vec<_> = (1..6).map(|id| (id, 0, 1)).collect();
+    script.extend(whole(20, 2, &hits));
+    script.extend(whole(20, 3, &[(6, 0, 2)]));
+    assert_eq!(of_bank(0, &outcome("wg-bw", &script)), [0, 1, 2, 3, 6, 4, 5]);
+    assert_eq!(of_bank(0, &outcome("wg-m", &script)), [0, 6, 1, 2, 3, 4, 5]);
+    // Opening a row begins a new burst: its next group costs five, the rest of row 1 four.
+    script.extend(whole(20, 4, &[(7, 0, 2), (8, 0, 2), (9, 0, 2), (10, 0, 2), (16, 0, 2)]));
+    let order = of_bank(0, &outcome("wg-bw", &script));
+    assert_eq!(order, [0, 1, 2, 3, 6, 7, 8, 9, 4, 5, 10, 16]);
+}
+
+/// The row has served four when tRAS still keeps it open; then the other banks are done, and 31 are efficient.
+#[test]
+fn banks_choose_again_when_the_efficient_burst_changes() {
+    let mut dram = gddr5();
+    (dram.timing.tras, dram.timing.trc) = (200, 212);
+    let busy = |id: u32| {
+        let request = Request { bursts: 8, ..read(id, id as u16, 1) };
+        (0, 0, Event::Request(request))
+    };
+    let mut script: Script = (11..16).map(busy).collect();
+    script.extend(whole(0, 1, &[(0, 0, 1)]));
+    let hits: Vec<_> = (1..7).map(|id| (id, 0, 1)).collect();
+    script.extend(whole(1, 2, &hits));
+    script.extend(whole(1, 3, &[(7, 0, 2)]));
+    let outcome = play(&dram, "wg-bw", 1, &script, Stepping::Events);
+    assert_eq!(of_bank(0, &outcome), [0, 1, 2, 3, 4, 5, 6, 7]);
+}
+
+/// The row has served eight and the next of its hits waits for tCCD when five banks get work: four are efficient.
+#[test]
+fn banks_choose_again_when_others_get_work() {
+    let first = Request { bursts: 8, load: 1, ..read(0, 0, 1) };
+    let mut script = vec![(0, 0, Event::Request(first)), (0, 0, Event::End(1))];
+    script.extend(whole(20, 2, &[(1, 0, 1), (2, 0, 1), (3, 0, 1), (4, 0, 1)]));
+    script.extend(whole(20, 3, &[(5, 0, 2)]));
+    assert_eq!(of_bank(0, &outcome("wg-bw", &script)), [0, 1, 2, 3, 4, 5]);
+    script.extend((11..16).map(|id| (34, 0, Event::Request(read(id, id as u16, 1)))));
+    assert_eq!(of_bank(0, &outcome("wg-bw", &script)), [0, 5, 1, 2, 3, 4]);
+}
+
+/// Six writes wait, and drain at eight. Both groups are done after 3, the older has two requests left.
+#[test]
+fn near_a_drain_groups_with_one_request_left_go_first() {
+    let mut dram = gddr5();
+    (dram.write_high_watermark, dram.write_low_watermark) = (8, 2);
+    let mut script: Script = (20..26).map(|id| (0, 0, Event::Request(write(id, 5, id)))).collect();
+    script.extend(whole(0, 1, &[(0, 0, 1), (1, 1, 1)]));
+    script.extend(whole(0, 2, &[(2, 0, 2)]));
+    let order =
+        |dram: &Dram, policy: &str| of_bank(0, &play(dram, policy, 1, &script, Stepping::Events));
+    assert_eq!(order(&dram, "wg-w"), [2, 0]);
+    assert_eq!(order(&dram, "wg-w(write_margin=2)"), [2, 0]);
+    assert_eq!(order(&dram, "wg-w(write_margin=1)"), [0, 2]);
+    assert_eq!(order(&dram, "wg-bw"), [0, 2]);
+    assert_eq!(order(&dram, "fr-fcfs"), [0, 2]);
+    // Without a write queue none drains.
+    let shared = Dram { write_queue: 0, write_high_watermark: 0, write_low_watermark: 0, ..dram };
+    assert_eq!(order(&shared, "wg-w"), [0, 2]);
+}
+
+#[test]
+fn the_ends_of_loads_are_asked_for() {
+    for policy in ["wg", "wg-m", "wg-bw", "wg-w"] {
+        let family = SCHEDULERS.build(policy, &context(&gddr5())).unwrap();
+        assert_eq!(family.needs(), Needs { load_ends: true, ..Needs::default() });
+    }
+}
+
+#[test]
+fn parameters_out_of_range_are_refused() {
+    for text in [
+        "wg(depth=0)",
+        "wg(message_latency=4)",
+        "wg-m(message_latency=0)",
+        "wg-bw(write_margin=4)",
+        "wg-w(write_margin=-1)",
+    ] {
+        assert!(SCHEDULERS.build(text, &context(&gddr5())).is_err(), "{text}");
+    }
+}
+
+/// Requests of loads to two channels; most loads end, sooner or later.
+fn scripts() -> impl Strategy<Value = Script> {
+    let request = (0u64..20, 0usize..2, 0u16..8, 0u32..4, 0u32..24, prop::bool::weighted(0.2));
+    let ends = prop::collection::vec((0u64..600, prop::bool::weighted(0.8)), 24);
+    (prop::collection::vec(request, 1..200), ends).prop_map(|(requests, ends)| {
+        let (mut now, mut script) = (0, Vec::new());
+        let mut last = [[None; 24]; 2];
+        for (id, (gap, channel, bank, row, load, write)) in requests.into_iter().enumerate() {
+            now += gap / 6;
+            let load = if write { u32::MAX } else { load };
+            let request = Request { write, load, ..read(id as u32, bank, row) };
+            script.push((now, channel, Event::Request(request)));
+            if !write {
+                last[channel][load as usize] = Some(now);
+            }
+        }
+        for (channel, last) in last.into_iter().enumerate() {
+            for (load, (at, &(later, comes))) in last.into_iter().zip(&ends).enumerate() {
+                if let Some(at) = at.filter(|_| comes) {
+                    script.push((at + later, channel, Event::End(load as u32)));
+                }
+            }
+        }
+        script.sort_by_key(|&(at, ..)| at);
+        script
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever ends when, or never: all is served, legally, and no turn is needed that was not asked for.
+    #[test]
+    fn groups_are_served_however_loads_end(script in scripts()) {
+        for dram in [gddr5(), hbm2()] {
+            for policy in ["wg", "wg-m", "wg-bw(depth=2)", "wg-w(message_latency=30)"] {
+                let events = play(&dram, policy, 2, &script, Stepping::Events);
+                let cycles = play(&dram, policy, 2, &script, Stepping::EveryCycle);
+                prop_assert_eq!(events.logs(), cycles.logs(), "{}", policy);
+                for (channel, log) in events.logs().into_iter().enumerate() {
+                    prop_assert_eq!(checker::check(&dram, log), []);
+                    prop_assert_eq!(
+                        events.channels[channel].counters(),
+                        cycles.channels[channel].counters()
+                    );
+                }
+                let served: usize = events.orders.iter().map(Vec::len).sum();
+                let sent = script.iter().filter(|event| matches!(event.2, Event::Request(_)));
+                prop_assert_eq!(served, sent.count());
+            }
+        }
+    }
+}

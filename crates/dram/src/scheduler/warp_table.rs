@@ -1,0 +1,264 @@
+//! Warped-MC's warp alias table and warp entry table, shared by all channels: how many requests of each warp are pending.
+
+use super::{Queued, Request, SchedulerContext, Slot};
+use serde::Deserialize;
+use std::cell::{Ref, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use warpmem_params::{Counter, ParamInfo, PolicyError, PolicyInfo};
+
+/// What the policies take that share these tables.
+pub const PARAMS: &[ParamInfo] = &[
+    ParamInfo {
+        name: "wat_bits",
+        default: "0",
+        unit: "bits",
+        range: "0 = a warp is known exactly, or 1 to 20",
+        summary: "a warp is known by a hash, this long, of load PC, warp and SM; warps of one hash are taken for one",
+    },
+    ParamInfo {
+        name: "wet_latency",
+        default: "0",
+        unit: "DRAM cycles",
+        range: "0 = known at once, or from 1",
+        summary: "from a request's arrival or scheduling until the count of its warp tells of it, in every channel",
+    },
+    ParamInfo {
+        name: "picks_per_cycle",
+        default: "the machine's dram.picks_per_cycle",
+        unit: "requests",
+        range: "0 = one for every idle bank, or from 1",
+        summary: "requests that may be assigned to idle banks in one cycle",
+    },
+];
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    wat_bits: u32,
+    wet_latency: u64,
+    pub picks_per_cycle: Option<u32>,
+}
+
+impl Options {
+    /// # Errors
+    /// [`PolicyError::Params`] if an alias would be too long.
+    pub fn check(&self, info: &PolicyInfo) -> Result<(), PolicyError> {
+        if self.wat_bits <= 20 {
+            return Ok(());
+        }
+        Err(PolicyError::Params {
+            slot: "policy",
+            name: info.name.to_owned(),
+            message: format!("wat_bits is {}; valid: 0 to 20", self.wat_bits),
+        })
+    }
+}
+
+/// Place of a warp in the table: its number, or its alias.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry(u32);
+
+impl Entry {
+    /// For tables by entry.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A request in one of the channels: channel, slot, low half of [`Queued::order`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name(u64);
+
+impl Name {
+    fn new(channel: usize, slot: Slot, queued: &Queued) -> Name {
+        let order = queued.order & u64::from(u32::MAX);
+        Name((channel as u64) << 48 | (slot.index() as u64) << 32 | order)
+    }
+
+    fn channel(self) -> usize {
+        (self.0 >> 48) as usize
+    }
+
+    /// Place of the request in its queue, as long as it waits.
+    pub fn slot(self) -> usize {
+        (self.0 >> 32) as usize & usize::from(u16::MAX)
+    }
+
+    /// Whether a request in its slot that has this [`Queued::order`] is the one.
+    pub fn has_order(self, order: u64) -> bool {
+        self.0 as u32 == order as u32
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Count {
+    /// Pending requests, as far as the table has been told.
+    pending: u32,
+    /// Pending requests in truth.
+    posted: u32,
+    /// Exclusive or of the names of those that make up `pending`: when one is left, its name.
+    names: u64,
+}
+
+/// News on the way to the table.
+struct Change {
+    at: u64,
+    entry: Entry,
+    name: Name,
+    arrives: bool,
+}
+
+/// The tables themselves.
+pub struct Table {
+    wat_bits: u32,
+    latency: u64,
+    counts: Vec<Count>,
+    /// In order of time.
+    changes: VecDeque<Change>,
+    /// By channel: what it has not asked for yet.
+    last: Vec<Vec<Name>>,
+    tells_last: bool,
+}
+
+impl Table {
+    /// The table becomes what it is at `now`.
+    fn settle(&mut self, now: u64) {
+        while let Some(change) = self.changes.pop_front_if(|change| change.at <= now) {
+            self.apply(&change);
+        }
+    }
+
+    fn apply(&mut self, change: &Change) {
+        let count = &mut self.counts[change.entry.index()];
+        count.pending = if change.arrives { count.pending + 1 } else { count.pending - 1 };
+        count.names ^= change.name.0;
+        if count.pending == 1 && self.tells_last {
+            let last = Name(count.names);
+            self.last[last.channel()].push(last);
+        }
+    }
+
+    /// Pending requests of the request's warp; none where no warp waits for it.
+    pub fn pending(&self, request: &Request) -> Option<u32> {
+        let entry = self.entry(request)?;
+        Some(self.counts[entry.index()].pending)
+    }
+
+    /// The paper gives the ingredients of the hash. Ours keeps all warps of one load apart as long as there are no more
+    /// of them than aliases.
+    fn entry(&self, request: &Request) -> Option<Entry> {
+        let (warp, bits) = (request.warp, self.wat_bits);
+        if warp == u32::MAX || bits == 0 {
+            return (warp != u32::MAX).then_some(Entry(warp));
+        }
+        // Fibonacci hashing: 2^32 over the golden ratio.
+        let pc = request.pc.wrapping_mul(0x9e37_79b9) >> (u32::BITS - bits);
+        let warp = warp ^ warp >> bits;
+        Some(Entry((warp ^ pc) & ((1 << bits) - 1)))
+    }
+}
+
+/// Of a count of pending requests: a warp's load makes up to 32 (Jeong et al. 2023, Table 3).
+pub const PENDING_BITS: u64 = 6;
+
+/// A channel's access to the tables.
+pub struct WarpTable {
+    table: Rc<RefCell<Table>>,
+    channel: usize,
+    updates: u64,
+    stale: u64,
+}
+
+/// The tables of a machine.
+pub struct WarpTables(Rc<RefCell<Table>>);
+
+impl WarpTables {
+    /// `tells_last`: channels will ask for [`WarpTable::take_last`].
+    pub fn new(context: &SchedulerContext, options: &Options, tells_last: bool) -> WarpTables {
+        let wat_bits = options.wat_bits;
+        let entries = if wat_bits == 0 { context.warps as usize } else { 1 << wat_bits };
+        WarpTables(Rc::new(RefCell::new(Table {
+            wat_bits,
+            latency: options.wet_latency,
+            counts: vec![Count::default(); entries],
+            changes: VecDeque::new(),
+            last: Vec::new(),
+            tells_last,
+        })))
+    }
+
+    /// For one more channel.
+    pub fn channel(&self) -> WarpTable {
+        let last = &mut self.0.borrow_mut().last;
+        last.push(Vec::new());
+        WarpTable { table: self.0.clone(), channel: last.len() - 1, updates: 0, stale: 0 }
+    }
+}
+
+impl WarpTable {
+    /// Entries of the table.
+    pub fn entries(&self) -> usize {
+        self.table.borrow().counts.len()
+    }
+
+    /// Bits of the table, which the paper counts with every controller.
+    pub fn bits(&self) -> u64 {
+        self.entries() as u64 * PENDING_BITS
+    }
+
+    /// The entry of the request's warp; none where no warp waits for it.
+    pub fn entry(&self, request: &Request) -> Option<Entry> {
+        self.table.borrow().entry(request)
+    }
+
+    /// A request has entered this channel. Returns the cycle from which its warp's count tells of it.
+    pub fn arrived(&mut self, slot: Slot, queued: &Queued, entry: Entry) -> u64 {
+        self.post(slot, queued, entry, true, queued.arrived)
+    }
+
+    /// A request of this channel has been scheduled. Returns the cycle from which its warp's count tells of it.
+    pub fn scheduled(&mut self, slot: Slot, queued: &Queued, entry: Entry, now: u64) -> u64 {
+        self.post(slot, queued, entry, false, now)
+    }
+
+    fn post(&mut self, slot: Slot, queued: &Queued, entry: Entry, arrives: bool, now: u64) -> u64 {
+        let table = &mut *self.table.borrow_mut();
+        table.settle(now);
+        let count = &mut table.counts[entry.index()];
+        if arrives {
+            count.posted += 1;
+        } else {
+            self.stale += u64::from(count.pending != count.posted);
+            count.posted -= 1;
+        }
+        let name = Name::new(self.channel, slot, queued);
+        let at = now + table.latency;
+        table.changes.push_back(Change { at, entry, name, arrives });
+        table.settle(now);
+        self.updates += 1;
+        at
+    }
+
+    /// The tables as they are at `now`.
+    pub fn at(&self, now: u64) -> Ref<'_, Table> {
+        self.table.borrow_mut().settle(now);
+        self.table.borrow()
+    }
+
+    /// Requests of this channel that have become the last of their warps, since the last call.
+    pub fn take_last(&self, now: u64, take: impl FnMut(Name)) {
+        let mut table = self.table.borrow_mut();
+        table.settle(now);
+        table.last[self.channel].drain(..).for_each(take);
+    }
+
+    /// `wet_updates`: changes sent to the table, two for each request of a warp. `wet_stale`: requests scheduled while the
+    /// table's count of their warp was out of date.
+    pub fn counters(&self) -> [Counter; 2] {
+        [
+            Counter { name: "wet_updates", value: self.updates },
+            Counter { name: "wet_stale", value: self.stale },
+        ]
+    }
+}

@@ -1,0 +1,235 @@
+use crate::tests::harness::*;
+use crate::{Channel, Dram, Request};
+
+/// A read of a warp.
+fn of(id: u32, bank: u16, row: u32, warp: u32) -> Request {
+    Request { warp, ..read(id, bank, row) }
+}
+
+fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
+    run(&gddr5(), policy, requests).order()
+}
+
+/// With one more request of each of these warps pending in another channel.
+fn order_beside(dram: &Dram, policy: &str, queue: &[(u64, Request)], warps: &[u32]) -> Vec<u32> {
+    let elsewhere: Vec<_> = warps.iter().map(|&warp| of(999, 0, 1, warp)).collect();
+    run_beside(dram, policy, queue, &elsewhere).order()
+}
+
+#[test]
+fn the_last_request_of_a_warp_goes_first_among_row_hits() {
+    let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 1, 1)];
+    assert_eq!(order("fr-fcfs", &queue), [0, 1, 2]);
+    let run = run(&gddr5(), "warped-mc", &queue);
+    assert_eq!(run.order(), [2, 0, 1]);
+    assert_eq!(run.counted("rescheduled_requests"), 1);
+    assert_eq!(run.counted("rescheduled_rows"), 0);
+    let priorities = ["priority_high", "priority_medium", "priority_low"];
+    assert_eq!(priorities.map(|name| run.counted(name)), [2, 0, 1]);
+    assert_eq!((run.counted("wet_updates"), run.counted("wet_stale")), (6, 0));
+}
+
+/// 0 begins, 2 follows it, 4 is then the last of warp 0; the same of warp 1.
+#[test]
+fn a_warp_once_begun_is_finished() {
+    let queue: Vec<_> = (0..6).map(|id| of(id, 0, 1, id % 2)).collect();
+    assert_eq!(order("fr-fcfs", &queue), [0, 1, 2, 3, 4, 5]);
+    let run = run(&gddr5(), "warped-mc", &queue);
+    assert_eq!(run.order(), [0, 2, 4, 1, 3, 5]);
+    let priorities = ["priority_high", "priority_medium", "priority_low"];
+    assert_eq!(priorities.map(|name| run.counted(name)), [2, 2, 2]);
+    assert_eq!(run.counted("rescheduled_requests"), 2);
+}
+
+/// 6 arrives after 0 has been read, and is the only one of its warp; then warp 0 goes on.
+#[test]
+fn a_last_request_comes_between_and_the_warp_goes_on() {
+    let mut queue: Vec<_> = (0..6).map(|id| (0, of(id, 0, 1, id % 2))).collect();
+    queue.push((13, of(6, 0, 1, 7)));
+    assert_eq!(order_beside(&gddr5(), "fr-fcfs", &queue, &[]), [0, 1, 2, 3, 4, 5, 6]);
+    assert_eq!(order_beside(&gddr5(), "warped-mc", &queue, &[]), [0, 6, 2, 4, 1, 3, 5]);
+}
+
+/// A refresh closes the row while 0 is served. Warp 0 then no longer comes before its elders: neither if the row is opened
+/// for 4, the last of its warp, nor if it is opened without.
+#[test]
+fn what_follows_is_forgotten_when_the_row_is_opened_again() {
+    let mut dram = gddr5();
+    (dram.timing.trefi, dram.timing.trfc) = (1000, 50);
+    let of = |id, warp| (980, Request { bursts: 6, ..of(id, 0, 1, warp) });
+    let mut queue = vec![of(0, 0), of(1, 2), of(2, 0), of(3, 2), of(5, 0)];
+    assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 1, 3, 2, 5]);
+    queue.push((981, of(4, 1).1));
+    assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 4, 1, 3, 2, 5]);
+}
+
+/// Row 2 has two requests that were their warps' only ones when they came, row 1 one.
+#[test]
+fn the_row_of_the_highest_score_is_opened() {
+    let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 2, 1), of(3, 0, 2, 2)];
+    assert_eq!(order("fr-fcfs", &queue), [0, 1, 2, 3]);
+    let run = run(&gddr5(), "warped-mc", &queue);
+    assert_eq!(run.order(), [2, 3, 0, 1]);
+    assert_eq!(run.counted("rescheduled_rows"), 1);
+    assert_eq!(run.counted("rescheduled_requests"), 0);
+}
+
+/// 2 and 3 score. When 0 is scheduled, 1 does too.
+#[test]
+fn of_rows_of_equal_score_that_of_the_oldest_request_is_opened() {
+    let queue = [of(0, 1, 9, 0), of(1, 0, 1, 0), of(2, 0, 2, 1), of(3, 0, 3, 2)];
+    assert_eq!(order("fr-fcfs", &queue), [1, 0, 2, 3]);
+    assert_eq!(order("warped-mc", &queue), [2, 0, 1, 3]);
+}
+
+/// Once 0 is scheduled, 3 is the last of warp 1: row 2 scores, and row 1 does not.
+#[test]
+fn a_request_left_as_the_last_of_its_warp_scores() {
+    let queue = [of(0, 1, 5, 1), of(1, 0, 3, 0), of(2, 0, 1, 0), of(3, 0, 2, 1), of(4, 0, 1, 0)];
+    assert_eq!(order("fr-fcfs", &queue), [1, 0, 2, 4, 3]);
+    assert_eq!(order("warped-mc", &queue), [1, 0, 3, 2, 4]);
+}
+
+/// The same with 0 in another channel, which schedules it at cycle 0. Bank 0 closes row 3 at 28, and may choose
+/// another row until then.
+#[test]
+fn a_sibling_in_another_channel_makes_a_request_the_last_after_the_latency() {
+    let queue = [of(1, 0, 3, 0), of(2, 0, 1, 0), of(3, 0, 2, 1), of(4, 0, 1, 0)];
+    let order = |policy| {
+        let dram = Dram { channels: 2, ..gddr5() };
+        let context = crate::scheduler::SchedulerContext { dram, ..context(&gddr5()) };
+        let mut channels = Channel::family(&context, policy).unwrap();
+        channels[1].push(0, of(0, 1, 5, 1));
+        queue.iter().for_each(|&request| channels[0].push(0, request));
+        let mut order = Vec::new();
+        for now in 0..400 {
+            channels.iter_mut().for_each(|channel| _ = channel.step(now, u32::MAX));
+            order.extend(channels[0].take_completions().map(|done| done.id));
+        }
+        order
+    };
+    assert_eq!(order("warped-mc"), [1, 3, 2, 4]);
+    assert_eq!(order("warped-mc(wet_latency=28)"), [1, 3, 2, 4]);
+    assert_eq!(order("warped-mc(wet_latency=29)"), [1, 2, 4, 3]);
+}
+
+/// 16 and 20 requests score as 15 each.
+#[test]
+fn a_score_saturates_at_four_bits() {
+    let mut queue: Vec<_> = (0..36).map(|id| of(id, 0, 1 + u32::from(id >= 16), id)).collect();
+    assert_eq!(order("warped-mc", &queue)[0], 0);
+    // 13 are below it.
+    queue[1..4].iter_mut().for_each(|request| request.row = 2);
+    assert_eq!(order("warped-mc", &queue)[0], 1);
+}
+
+/// Four requests score for row 1 when it is chosen. A refresh closes it before they are served, and row 2 has one.
+#[test]
+fn the_score_of_a_row_that_is_opened_is_zeroed() {
+    let mut dram = gddr5();
+    (dram.timing.trefi, dram.timing.trfc) = (100, 50);
+    let long = |id| (80, Request { bursts: 6, ..of(id, 0, 1, id) });
+    let queue = [long(0), long(1), long(2), long(3), (81, of(4, 0, 2, 4))];
+    assert_eq!(order_beside(&dram, "fr-fcfs", &queue, &[]), [0, 1, 2, 3, 4]);
+    assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 4, 1, 2, 3]);
+}
+
+/// Warp 0 has requests in banks 0 and 1, warp 1 only in bank 2. When bank 0 is activated, bank 1 has the last of warp 0.
+#[test]
+fn banks_of_last_requests_go_first() {
+    let queue = [of(0, 0, 1, 0), of(1, 1, 1, 0), of(2, 2, 1, 1), of(3, 3, 1, 2), of(4, 4, 1, 2)];
+    let activated = |policy| {
+        let log = run(&gddr5(), policy, &queue).log;
+        let rows = log.iter().filter(|command| command.kind == crate::CommandKind::Act);
+        rows.map(|command| command.bank).collect::<Vec<_>>()
+    };
+    assert_eq!(activated("fr-fcfs"), [0, 1, 2, 3, 4]);
+    assert_eq!(activated("warped-mc"), [2, 3, 4, 0, 1]);
+    assert!(run(&gddr5(), "warped-mc", &queue).counted("rescheduled_banks") >= 1);
+}
+
+/// Both banks' rows are open at 100. Bank 1's warp, once begun, keeps the bus; bank 0 has a new warp each time.
+#[test]
+fn banks_of_warps_that_have_begun_go_before_others() {
+    let mut dram = gddr5();
+    dram.timing.tccdl = dram.timing.tccds;
+    let mut queue = vec![(0, of(0, 0, 4, 8)), (0, of(1, 1, 5, 9))];
+    queue.extend((0..3).map(|n| (100, of(2 + n, 0, 4, 1 + n))));
+    queue.extend((0..3).map(|n| (100, of(5 + n, 1, 5, 0))));
+    let warps = [0, 1, 2, 3];
+    assert_eq!(order_beside(&dram, "fr-fcfs", &queue, &warps), [0, 1, 2, 5, 3, 6, 4, 7]);
+    assert_eq!(order_beside(&dram, "warped-mc", &queue, &warps), [0, 1, 2, 5, 6, 7, 3, 4]);
+}
+
+/// A request in service keeps the priority with which it was scheduled: 3 is the last of its warp, and its bursts come
+/// before those of 2.
+#[test]
+fn a_bank_keeps_the_priority_of_what_it_serves() {
+    let mut dram = gddr5();
+    dram.timing.tccdl = dram.timing.tccds;
+    let long = |id, bank, warp| (100, Request { bursts: 3, ..of(id, bank, 4, warp) });
+    let queue = [(0, of(0, 0, 4, 8)), (0, of(1, 1, 4, 9)), long(2, 0, 0), long(3, 1, 1)];
+    let columns = |policy| -> Vec<u32> {
+        let log = run_beside(&dram, policy, &queue, &[of(999, 0, 1, 0)]).log;
+        let columns = log.iter().filter(|command| command.kind.is_column());
+        columns.map(|command| command.request.unwrap()).collect()
+    };
+    assert_eq!(columns("fr-fcfs"), [0, 1, 2, 3, 2, 3, 2, 3]);
+    assert_eq!(columns("warped-mc"), [0, 1, 3, 3, 3, 2, 2, 2]);
+}
+
+/// Warps 0 and 3 share an alias of one bit; of ten bits only where loads differ does one warp have two.
+#[test]
+fn aliases_are_taken_for_one_warp() {
+    let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 1, 3)];
+    assert_eq!(order("warped-mc(wat_bits=10)", &queue), [2, 0, 1]);
+    assert_eq!(order("warped-mc(wat_bits=1)", &queue), [0, 1, 2]);
+    let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), Request { pc: 16, ..of(2, 0, 1, 0) }];
+    assert_eq!(order("warped-mc", &queue), [0, 1, 2]);
+    assert_eq!(order("warped-mc(wat_bits=10)", &queue), [2, 0, 1]);
+}
+
+/// A write-back is the last of no warp and follows none: it goes by age among those of low priority, after those of high.
+#[test]
+fn write_backs_are_of_low_priority_in_one_queue() {
+    let back = |id| Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..write(id, 0, 1) };
+    let queue = [back(0), of(1, 0, 1, 0), of(2, 0, 1, 0), of(3, 0, 1, 1), back(4)];
+    assert_eq!(run(&gddr3(), "warped-mc", &queue).order(), [3, 0, 1, 2, 4]);
+}
+
+/// A separate write is not the last request of its warp, though that has one pending.
+#[test]
+fn separate_writes_have_no_priority() {
+    let queue = [(0, write(0, 0, 1)), (0, Request { warp: 5, ..write(1, 1, 1) })];
+    let run = run_beside(&gddr5(), "warped-mc", &queue, &[of(999, 0, 1, 5)]);
+    assert_eq!(run.order(), [0, 1]);
+}
+
+/// News that come when the request has gone do not make that in its place the last of its warp. 1 is known to have been
+/// one at 50, and 3 has its place, from 20 on; 2, which has waited longer, scores no less.
+#[test]
+fn late_news_of_a_request_that_is_gone_are_nothing_to_the_next() {
+    let queue = [
+        (0, Request { bursts: 25, ..of(0, 0, 9, 8) }),
+        (0, of(1, 1, 1, 0)),
+        (3, of(2, 0, 1, 3)),
+        (20, of(3, 0, 2, 1)),
+    ];
+    let order = order_beside(&gddr5(), "warped-mc(wet_latency=50)", &queue, &[8, 3, 1]);
+    assert_eq!(order, [1, 0, 2, 3]);
+}
+
+#[test]
+fn picks_per_cycle_takes_the_machines_place() {
+    assert_eq!(activation_beside_a_blocked_bank("warped-mc"), 20);
+    assert_eq!(activation_beside_a_blocked_bank("warped-mc(picks_per_cycle=1)"), 21);
+}
+
+/// No bound: 0 waits as long as requests come that are the last of their warps.
+#[test]
+fn a_request_with_pending_siblings_starves() {
+    let mut queue = vec![(0, of(0, 0, 1, 0))];
+    queue.extend((1..40).map(|n| (3 * u64::from(n - 1), of(n, 0, 1, n))));
+    assert_eq!(order_beside(&gddr5(), "fr-fcfs", &queue, &[0])[0], 0);
+    assert_eq!(order_beside(&gddr5(), "warped-mc", &queue, &[0]).last(), Some(&0));
+}

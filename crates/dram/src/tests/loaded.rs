@@ -1,0 +1,61 @@
+//! Loaded streams of the reference simulators: totals, for like depths of queue and the same reading of FR-FCFS.
+//! `docs/validation.md` has the table and the list of deviations.
+
+use super::harness::*;
+use super::reference::{Reference, as_run, commands, references, requests};
+use crate::{Dram, Request};
+
+/// DRAMsim3's transactions and the places of its 16 bank queues, which all requests pass.
+const DRAMSIM3_DEPTH: u32 = 32 + 16 * 8;
+
+/// Reads and writes wait apart in front of the bank queues that they share, which no setting of ours does.
+const SPLIT_BEFORE_SHARED: [&str; 2] = ["d3_gddr5", "d3_hbm2"];
+
+fn last_cycle(dram: &Dram, policy: &str, requests: &[Request]) -> f64 {
+    run(dram, policy, requests).log.last().unwrap().cycle as f64
+}
+
+fn one_queue(dram: &Dram) -> Dram {
+    Dram { read_queue: DRAMSIM3_DEPTH, ..dram.clone() }
+}
+
+/// Ramulator drains at 80 % of 32 and down to 20 %.
+fn two_queues(dram: &Dram) -> Dram {
+    Dram {
+        read_queue: 32,
+        write_queue: 32,
+        write_high_watermark: 26,
+        write_low_watermark: 6,
+        ..dram.clone()
+    }
+}
+
+/// The channel and policy that are like the reference's.
+fn like(reference: &Reference, dram: &Dram) -> (Dram, &'static str) {
+    match reference.folder {
+        folder if folder.starts_with("d3_") => (one_queue(dram), "fr-fcfs"),
+        folder if folder.contains("rowhit") => (two_queues(dram), "fr-fcfs(banks=oldest)"),
+        _ => (two_queues(dram), "fr-fcfs(ready=first-ready,banks=oldest)"),
+    }
+}
+
+#[test]
+fn loaded_streams_take_about_as_long() {
+    for (reference, folder, facts, dram) in references() {
+        if reference.folder.contains("serial") {
+            continue;
+        }
+        let dram = as_run(dram, &facts);
+        let theirs = commands(&dram, &folder).last().unwrap().command.cycle as f64;
+        let requests = requests(&dram, &folder);
+        let (channel, policy) = like(reference, &dram);
+        let ratio = last_cycle(&channel, policy, &requests) / theirs;
+        eprintln!("{:24} {theirs:6} {policy:40} {ratio:.3}", reference.folder);
+        if SPLIT_BEFORE_SHARED.contains(&reference.folder) {
+            let split = last_cycle(&two_queues(&dram), policy, &requests) / theirs;
+            assert!(ratio < 1.0 && split > 1.0, "{}: {ratio}, {split}", reference.folder);
+            continue;
+        }
+        assert!((ratio - 1.0).abs() < 0.05, "{}: {ratio}", reference.folder);
+    }
+}

@@ -1,0 +1,552 @@
+//! What is read unasked: when, in which order, and how it stops.
+
+use super::harness::*;
+use crate::prefetch::PREFETCHERS;
+use crate::scheduler::{BankView, ChannelView, Queued, Ready, Scheduler, Slot};
+use crate::tests::harness::prefetch_context;
+use crate::{Channel, Command, CommandKind, Dram, Request, checker};
+use warpmem_sim::{CachedLines, Row};
+
+/// Lines of a row, and column commands of a line.
+const LINES: u32 = 8;
+const BURSTS: u16 = 2;
+
+/// A read of a whole line.
+fn line(id: u32, bank: u16, row: u32, line: u16) -> Request {
+    Request { line, bursts: BURSTS, ..read(id, bank, row) }
+}
+
+fn equipped(channel: Channel, prefetcher: &str) -> Channel {
+    let prefetcher = PREFETCHERS.build(prefetcher, &prefetch_context()).unwrap();
+    channel.with_prefetcher(prefetcher, LINES, BURSTS, CachedLines::default())
+}
+
+fn with(dram: &Dram, policy: &str, prefetcher: &str, requests: &[(u64, Request)]) -> Run {
+    let mut channel = equipped(channel(dram, policy), prefetcher);
+    let run = drive(&mut channel, requests, Stepping::Events, |_| u32::MAX);
+    assert_eq!(checker::check(dram, &run.log), [], "{policy}, {prefetcher}");
+    run
+}
+
+/// To keep the channel at work until so many cycles have passed.
+fn later(cycle: u64) -> (u64, Request) {
+    (cycle, line(99, 15, 0, 0))
+}
+
+/// A bank and a line of it with the first command that served it.
+type Served = (u16, u16, u64);
+
+impl Run {
+    fn served(&self, prefetched: bool) -> Vec<Served> {
+        let of_kind = self.completions.iter().filter(|done| done.is_prefetch() == prefetched);
+        of_kind.map(|done| (done.bank, done.line, done.first_command)).collect()
+    }
+
+    /// Lines read unasked, in order.
+    fn prefetched(&self) -> Vec<u16> {
+        self.served(true).into_iter().map(|(_, line, _)| line).collect()
+    }
+}
+
+fn columns(log: &[Command]) -> impl Iterator<Item = &Command> {
+    log.iter().filter(|command| command.kind.is_column())
+}
+
+#[test]
+fn lines_nobody_asked_for_follow_the_last_hit_in_the_order_of_the_row() {
+    let requests = [(0, line(0, 0, 5, 3)), (0, line(1, 0, 5, 1)), later(500)];
+    for prefetcher in ["opportunistic-stop", "opportunistic"] {
+        let run = with(&gddr5(), "fr-fcfs", prefetcher, &requests);
+        let of_bank = run.served(true).into_iter().filter(|&(bank, ..)| bank == 0);
+        let lines: Vec<u16> = of_bank.map(|(_, line, _)| line).collect();
+        assert_eq!(lines, [0, 2, 4, 5, 6, 7], "{prefetcher}");
+        // ACT at 0, then a column command each tCCD_L = 3 from tRCD = 12 on.
+        let cycles: Vec<u64> = columns(&run.log).map(|c| c.cycle).take(16).collect();
+        assert_eq!(cycles, (0..16).map(|n| 12 + 3 * n).collect::<Vec<u64>>());
+        assert!(run.log.iter().filter(|c| c.request.is_none()).all(|c| c.kind.is_read()));
+    }
+    let none = with(&gddr5(), "fr-fcfs", "none", &requests);
+    assert_eq!(none.prefetched(), [0u16; 0]);
+    assert_eq!(none, run_with(&gddr5(), "fr-fcfs", &requests, Stepping::Events, |_| u32::MAX));
+}
+
+/// Row 5 of bank 0 is opened at 0, its lines 3 and 1 are read, and others prefetched from 24 on, every 6 cycles. The
+/// cache has these lines of it from these cycles on.
+fn beside_a_cache(has: &[(u64, u32)]) -> Run {
+    let (cached, row) = (CachedLines::default(), Row { bank: 0, row: 5 });
+    cached.add(Row { row: 6, ..row }, 2);
+    let prefetcher = PREFETCHERS.build("opportunistic-stop", &prefetch_context()).unwrap();
+    let mut channel =
+        channel(&gddr5(), "fr-fcfs").with_prefetcher(prefetcher, LINES, BURSTS, cached.clone());
+    // The room is asked for ahead of each step.
+    let fill = |now| {
+        let filled = has.iter().filter(|&&(from, _)| from <= now);
+        filled.for_each(|&(_, line)| cached.add(row, line));
+        u32::MAX
+    };
+    let requests = [(0, line(0, 0, 5, 3)), (0, line(1, 0, 5, 1)), (500, line(99, 0, 5, 1))];
+    drive(&mut channel, &requests, Stepping::EveryCycle, fill)
+}
+
+#[test]
+fn lines_that_the_cache_has_are_left_out() {
+    assert_eq!(beside_a_cache(&[(0, 0), (0, 4), (0, 7)]).prefetched(), [2, 5, 6]);
+}
+
+/// A line that comes to the cache while its row is open is not read again: what counts is when the prefetch issues.
+#[test]
+fn lines_that_come_to_the_cache_before_their_prefetch_issues_are_left_out() {
+    let run = beside_a_cache(&[(1, 0), (30, 5)]);
+    assert_eq!(run.prefetched(), [2, 4, 6, 7]);
+    // Line 4 is chosen at 27, when the last command of line 2 issues, and would issue at 30: line 5 does instead.
+    let run = beside_a_cache(&[(1, 0), (30, 4)]);
+    assert_eq!(run.served(true), [(0, 2, 24), (0, 5, 30), (0, 6, 36), (0, 7, 42)]);
+}
+
+#[test]
+fn a_prefetch_whose_lines_have_all_come_ends() {
+    let run = beside_a_cache(&[(1, 0), (30, 4), (30, 5), (30, 6), (30, 7)]);
+    assert_eq!(run.prefetched(), [2]);
+}
+
+/// Write-backs are no demand: only a row that has served a read is prefetched from.
+#[test]
+fn rows_that_only_writes_use_are_prefetched_from_where_that_is_asked_for() {
+    let one_queue =
+        Dram { write_queue: 0, write_high_watermark: 0, write_low_watermark: 0, ..gddr5() };
+    let written = |id, row, line_of_row| Request { write: true, ..line(id, 0, row, line_of_row) };
+    let prefetched = |prefetcher: &str, requests: &[(u64, Request)]| {
+        let run = with(&one_queue, "fr-fcfs", prefetcher, requests);
+        run.served(true).iter().filter(|&&(bank, ..)| bank == 0).count()
+    };
+    let writes = [(0, written(0, 5, 0)), (400, written(1, 6, 0)), later(900)];
+    let then_read = [(0, written(0, 5, 0)), (40, line(1, 0, 5, 3)), later(900)];
+    let then_write = [(0, line(0, 0, 5, 0)), (1, written(1, 5, 3)), later(900)];
+    for name in ["opportunistic-stop", "opportunistic"] {
+        let all = format!("{name}(trigger=all)");
+        assert_eq!([name, &all].map(|p| prefetched(p, &writes)), [0, 14], "{name}");
+        assert_eq!([name, &all].map(|p| prefetched(p, &then_read)), [6, 7], "{name}");
+        assert_eq!([name, &all].map(|p| prefetched(p, &then_write)), [6, 6], "{name}");
+    }
+}
+
+#[test]
+fn prefetches_are_counted_apart_from_requests() {
+    let run = with(&gddr5(), "fr-fcfs", "opportunistic", &[(0, line(0, 0, 5, 3)), later(500)]);
+    let bank = run.statistics.banks[0];
+    assert_eq!((bank.prefetches, bank.prefetch_reads), (7, 14));
+    assert_eq!((bank.reads, bank.row_hits, bank.row_misses), (16, 0, 1));
+    assert_eq!((run.statistics.read_requests, bank.streaks.switches), (2, 0));
+    // Outstanding and served until the last datum of the last line: 16 columns, 3 apart, then tCL and two data cycles.
+    let end = 12 + 3 * 15 + 12 + 2;
+    assert_eq!((bank.pending_cycles, bank.service_cycles), (end, end));
+    let held = run.statistics.occupancy_cycles.iter().skip(1).sum::<u64>();
+    assert_eq!(
+        held,
+        15 + 15,
+        "prefetches wait in no queue: a request from ACT to its second column"
+    );
+}
+
+/// Row 5 of bank 0 is opened for line 0; a request for row 6 comes at `cycle`. The lines prefetched before its PRE.
+fn until_another_row(prefetcher: &str, cycle: u64) -> (Vec<u16>, u64) {
+    let requests = [(0, line(0, 0, 5, 0)), (cycle, line(1, 0, 6, 0)), later(500)];
+    let run = with(&gddr5(), "fr-fcfs", prefetcher, &requests);
+    let pre = run.log.iter().find(|c| c.kind == CommandKind::Pre && c.bank == 0).unwrap().cycle;
+    let before = run.served(true).into_iter().filter(|&(_, _, first)| first < pre);
+    (before.map(|(_, line, _)| line).collect(), pre)
+}
+
+#[test]
+fn a_request_to_another_row_stops_it_at_once() {
+    // Lines begin at 18, 24, 30, …; what has begun is finished.
+    let (lines, pre) = until_another_row("opportunistic-stop", 25);
+    assert_eq!((lines, pre), (vec![1, 2], 29), "tRTP = 2 after the column command at 27");
+    assert_eq!(until_another_row("opportunistic-stop", 24).0, [1], "at the cycle of the next line");
+    assert_eq!(until_another_row("opportunistic-stop", 0).0, [0u16; 0], "waiting from the start");
+}
+
+#[test]
+fn so_many_lines_are_read_whatever_waits() {
+    let fixed = |lower: u32, threshold: u32, cycle| {
+        let text = format!("opportunistic(lower={lower},higher=5,threshold={threshold})");
+        until_another_row(&text, cycle).0.len()
+    };
+    assert_eq!([1, 3].map(|lower| fixed(lower, 0, 0)), [1, 3]);
+    assert_eq!([1, 3].map(|lower| fixed(lower, 0, 31)), [3, 3], "three had begun");
+    assert_eq!(fixed(1, 2, 0), 5, "one request is below the threshold of two");
+    assert_eq!(fixed(1, 1, 0), 1);
+}
+
+/// The bank's own request and others elsewhere count alike, as long as they are in the channel.
+#[test]
+fn all_requests_of_the_channel_are_compared_with_the_threshold() {
+    let mut requests = vec![(0, line(0, 0, 5, 0)), (0, line(1, 0, 6, 0))];
+    requests.extend((2..12).map(|id| (0, line(id, 1, id, 0))));
+    let prefetched = |threshold: u32| {
+        let text = format!("opportunistic(lower=1,higher=4,threshold={threshold})");
+        let run = with(&gddr5(), "fr-fcfs", &text, &requests);
+        run.served(true).iter().filter(|&&(bank, ..)| bank == 0).count()
+    };
+    // Row 6 of bank 0 has all its lines but one read, too.
+    assert_eq!([prefetched(4), prefetched(40)], [1 + 7, 4 + 7]);
+}
+
+#[test]
+fn an_adaptive_threshold_is_the_average_so_far() {
+    // Nine requests to one bank: the average lies far below what waits at the first, and above it at the last.
+    let requests: Vec<_> = (0..9).map(|id| (0, line(id, 0, id, 0))).collect();
+    let run = with(&gddr5(), "fr-fcfs", "opportunistic(lower=1,higher=3)", &requests);
+    // 45 / 128 after the nine: below one, so that there are never few.
+    assert_eq!(run.prefetched().len(), 8);
+    let long: Vec<_> = (0..3000).map(|id| (u64::from(id), line(id, 0, id, 0))).collect();
+    let lines = with(&gddr5(), "fr-fcfs", "opportunistic(lower=1,higher=3)", &long).prefetched();
+    // The queue is nearly always full, and below its average when the last of it is served.
+    assert!(lines.len() > 3000 + 20 && lines.len() < 3 * 3000, "{}", lines.len());
+}
+
+#[test]
+fn a_request_to_the_open_row_comes_first() {
+    let requests =
+        [(0, line(0, 0, 5, 0)), (25, line(1, 0, 5, 7)), (25, line(2, 0, 5, 4)), later(500)];
+    let run = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &requests);
+    let order: Vec<u16> =
+        run.completions.iter().filter(|done| done.bank == 0).map(|done| done.line).collect();
+    assert_eq!(order, [0, 1, 2, 7, 4, 3, 5, 6]);
+}
+
+/// Those that the scheduler leaves waiting count, too.
+#[test]
+fn nothing_is_prefetched_while_a_request_waits_for_the_row() {
+    let requests =
+        [(0, line(0, 0, 5, 0)), (0, line(1, 0, 6, 0)), (0, line(2, 0, 5, 1)), later(500)];
+    let run = with(&gddr5(), "banked-fifo", "opportunistic", &requests);
+    let before_third = run.completions.iter().position(|done| done.id == 2).unwrap();
+    assert_eq!(run.completions[..before_third].iter().filter(|d| d.is_prefetch()).count(), 7);
+    let first = run.served(true)[0];
+    assert!(first.2 > run.completions[1].first_command, "row 6, when request 1 is served");
+}
+
+#[test]
+fn a_row_opened_again_is_read_again_but_for_what_was_asked_for() {
+    let requests =
+        [(0, line(0, 0, 5, 0)), (100, line(1, 0, 6, 2)), (200, line(2, 0, 5, 1)), later(500)];
+    let lines = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &requests).prefetched();
+    assert_eq!(lines[..7], [1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(lines[7..14], [0, 1, 3, 4, 5, 6, 7]);
+    assert_eq!(lines[14..21], [0, 2, 3, 4, 5, 6, 7]);
+}
+
+#[test]
+fn writes_are_requests_of_the_row_and_their_turn_is_theirs_alone() {
+    // A write to line 0 opens row 5 of bank 0, which is prefetched from when reads have their turn again.
+    let written = Request { write: true, ..line(0, 0, 5, 0) };
+    let prefetcher = "opportunistic-stop(trigger=all)";
+    let run = with(&gddr5(), "fr-fcfs", prefetcher, &[(0, written), later(500)]);
+    assert_eq!(
+        run.served(true)[..7].iter().map(|s| s.1).collect::<Vec<_>>(),
+        [1, 2, 3, 4, 5, 6, 7]
+    );
+    // No read waits: writes to another bank are served, and no line begins meanwhile.
+    let write = |id| (30, Request { write: true, ..line(id, 1, id, 0) });
+    let requests = [(0, line(0, 0, 5, 0)), write(1), write(2), write(3), later(500)];
+    let run = with(&gddr5(), "fr-fcfs", "opportunistic", &requests);
+    let last = run.completions.iter().filter(|d| d.write).map(|d| d.data_end).max().unwrap();
+    let begun: Vec<u64> = run.served(true).iter().filter(|s| s.0 == 0).map(|s| s.2).collect();
+    assert!(begun.iter().all(|&first| first < 30 || first > last - 4 - 2), "{begun:?}, {last}");
+    assert_eq!(begun.len(), 7);
+    assert!(begun[0] < 30 && begun[6] > last);
+}
+
+/// Writes that wait in a queue of their own neither keep prefetching from going on nor count as waiting for the row.
+#[test]
+fn writes_that_have_no_turn_do_not_count() {
+    let mut requests = vec![(0, line(0, 0, 5, 0))];
+    requests.push((1, Request { write: true, ..line(1, 0, 6, 0) }));
+    requests.push((1, Request { write: true, ..line(2, 0, 5, 7) }));
+    requests.extend((3..40).map(|id| (0, line(id, 1, id, 0))));
+    requests.sort_by_key(|&(cycle, _)| cycle);
+    let run = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &requests);
+    let first_write = run.completions.iter().find(|done| done.write).unwrap().first_command;
+    let lines = run.served(true).into_iter().filter(|s| s.0 == 0 && s.2 < first_write);
+    assert_eq!(lines.map(|s| s.1).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7]);
+    // With one queue they do.
+    let one_queue =
+        Dram { write_queue: 0, write_high_watermark: 0, write_low_watermark: 0, ..gddr5() };
+    let run = with(&one_queue, "fr-fcfs", "opportunistic-stop", &requests);
+    let conflict = run.completions.iter().find(|done| done.id == 1).unwrap().first_command;
+    assert!(run.served(true).iter().all(|s| s.0 != 0 || s.2 > conflict));
+}
+
+#[test]
+fn rows_that_the_page_policy_closes_are_not_prefetched_from() {
+    let prefetched = |page: &str, another_row: u64| {
+        let policy = format!("fr-fcfs(page={page})");
+        let requests = [(0, line(0, 0, 5, 0)), (another_row, line(1, 0, 6, 0)), later(500)];
+        let run = with(&gddr5(), &policy, "opportunistic(lower=4,threshold=0)", &requests);
+        let mut begun = run.served(true).into_iter().filter(|s| s.0 == 0);
+        let second = run.completions.iter().find(|done| done.id == 1).unwrap().first_command;
+        begun.by_ref().take_while(|s| s.2 < second).count()
+    };
+    for page in ["closed", "closed-cap", "closed-adaptive", "timeout(n=3)"] {
+        assert_eq!([prefetched(page, 0), prefetched(page, 400)], [0, 0], "{page}");
+    }
+    // The line could be read three cycles after the last column command.
+    assert_eq!([prefetched("timeout(n=4)", 0), prefetched("timeout(n=4)", 400)], [4, 7]);
+    assert_eq!([prefetched("timeout", 0), prefetched("timeout", 400)], [4, 7]);
+    assert_eq!([prefetched("open-adaptive", 0), prefetched("open-adaptive", 400)], [0, 7]);
+    assert_eq!([prefetched("open", 0), prefetched("open", 400)], [4, 7]);
+}
+
+#[test]
+fn a_refresh_ends_it() {
+    let mut dram = gddr5();
+    (dram.timing.trefi, dram.timing.trfc) = (40, 20);
+    let requests = [(0, line(0, 0, 5, 0)), (300, line(1, 0, 5, 1))];
+    let run = with(&dram, "fr-fcfs", "opportunistic-stop", &requests);
+    let first: Vec<u64> = run.served(true).iter().map(|s| s.2).take_while(|&c| c < 300).collect();
+    assert_eq!(first, [18, 24, 30, 36]);
+}
+
+/// What may complete is what there is room for; requests for the row after it do not wait for room.
+#[test]
+fn without_room_nothing_is_prefetched_and_nothing_waits() {
+    let requests = [(0, line(0, 0, 5, 0)), (100, Request { write: true, ..line(1, 0, 6, 0) })];
+    let one_queue =
+        Dram { write_queue: 0, write_high_watermark: 0, write_low_watermark: 0, ..gddr5() };
+    let prefetched = |room: fn(u64) -> u32| {
+        let mut channel = equipped(channel(&one_queue, "fr-fcfs"), "opportunistic(lower=8)");
+        drive(&mut channel, &requests, Stepping::Events, room).prefetched().len()
+    };
+    // A read that completes takes its room with it, as far as the same cycle goes.
+    assert_eq!(prefetched(|_| 1), 0);
+    assert_eq!(prefetched(|_| 2), 7);
+    assert_eq!(prefetched(|now| if now < 27 { 9 } else { 1 }), 2, "from 18 and 24 on");
+    assert_eq!(
+        prefetched(|now| if now < 27 { 1 } else { 9 }),
+        0,
+        "what has ended does not begin again"
+    );
+}
+
+/// A read that comes gives reads their turn again while there is no room for them.
+#[test]
+fn without_room_nothing_is_prefetched_when_reads_have_their_turn_again() {
+    // The write has its ACT only, so that the data bus would be free.
+    let written = Request { write: true, ..line(1, 1, 5, 0) };
+    let requests = [(0, line(0, 0, 5, 0)), (20, written), (26, line(2, 2, 5, 0)), later(60)];
+    let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
+    let room = |now| if (25..60).contains(&now) { 0 } else { 9 };
+    let run = drive(&mut channel, &requests, Stepping::Events, room);
+    let begun = run.served(true).into_iter().filter(|s| s.0 == 0).map(|s| s.2);
+    assert_eq!(begun.collect::<Vec<_>>(), [18]);
+}
+
+/// Reads and prefetches that have begun and not ended are no more than there is room for.
+#[test]
+fn prefetches_take_room_as_reads_do() {
+    let requests: Vec<_> = random(&gddr5(), 300, 2, 5)
+        .into_iter()
+        .map(|r| (u64::from(r.id) * 9, Request { bursts: BURSTS, ..r }))
+        .collect();
+    let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
+    let run = drive(&mut channel, &requests, Stepping::Events, |_| 3);
+    let column = |data_end: u64| data_end - 12 - 2;
+    let served = run.completions.iter().map(|done| (done.first_command, column(done.data_end)));
+    let served: Vec<(u64, u64)> = served.collect();
+    let at =
+        |now: u64| served.iter().filter(|(first, last)| (*first..*last).contains(&now)).count();
+    let most = (0..column(run.completions.last().unwrap().data_end)).map(at).max();
+    assert_eq!(most, Some(3));
+    assert!(run.prefetched().len() > 100);
+}
+
+#[test]
+fn it_ends_when_it_is_told_to() {
+    let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
+    channel.push(0, line(0, 0, 5, 0));
+    channel.push(0, line(1, 0, 6, 0));
+    channel.push(0, line(2, 1, 5, 0));
+    let (mut now, mut told) = (Some(0), false);
+    while let Some(cycle) = now {
+        // Bank 0 has a line in service, bank 1 is offered one, bank 2 is opened later.
+        if cycle >= 28 && !told {
+            told = true;
+            assert!(channel.is_prefetching());
+            channel.end_prefetching(cycle);
+            channel.push(cycle, line(3, 2, 5, 0));
+        }
+        now = channel.step(cycle, u32::MAX);
+    }
+    let begun = channel.take_completions().filter(|done| done.is_prefetch());
+    assert!(begun.map(|done| done.first_command).all(|first| first < 28));
+    assert!(told && channel.is_empty() && !channel.is_prefetching());
+}
+
+#[test]
+fn lines_read_before_a_waiting_request_are_counted() {
+    let counted = |prefetcher, cycle| {
+        let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), prefetcher);
+        let requests = [(0, line(0, 0, 5, 0)), (cycle, line(1, 0, 6, 0))];
+        drive(&mut channel, &requests, Stepping::Events, |_| u32::MAX);
+        let counters = channel.prefetch_counters();
+        assert_eq!(counters.len(), 1);
+        (counters[0].name, counters[0].value)
+    };
+    assert_eq!(counted("opportunistic(lower=3,threshold=0)", 0), ("lines_despite_requests", 3));
+    assert_eq!(counted("opportunistic(lower=3,threshold=0)", 25).1, 1, "two had begun");
+    assert_eq!(counted("opportunistic-stop", 0).1, 0);
+    assert_eq!(channel(&gddr5(), "fr-fcfs").prefetch_counters(), []);
+}
+
+/// Commands of prefetches take turns with those of other banks.
+#[test]
+fn banks_take_turns_whether_asked_or_not() {
+    let hits = (1..6).map(|n| (0, line(u32::from(n), 1, 5, n)));
+    let requests: Vec<_> =
+        [(0, line(0, 0, 5, 0))].into_iter().chain(hits).chain([later(500)]).collect();
+    let run = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &requests);
+    let last = run.completions.iter().find(|done| done.id == 5).unwrap().data_end;
+    let meanwhile = run.served(true).iter().filter(|s| s.0 == 0 && s.2 < last).count();
+    assert!(meanwhile >= 3, "{:?}", run.served(true));
+}
+
+/// FR-FCFS that asks everything and must see nothing of what is read unasked.
+#[derive(Default)]
+struct Blind {
+    served: u64,
+}
+
+fn asked_for(queued: &Queued) {
+    assert_ne!(queued.request.id, Request::PREFETCH);
+}
+
+impl Scheduler for Blind {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        bank.requests().for_each(|(_, queued)| asked_for(queued));
+        Some(bank.fr_fcfs())
+    }
+
+    fn is_volatile(&self) -> bool {
+        true
+    }
+
+    fn ranks_banks(&self) -> bool {
+        true
+    }
+
+    fn rank(&self, ready: &Ready) -> u64 {
+        ready.queued.into_iter().for_each(asked_for);
+        // A row closed for a request is the request's.
+        assert!(ready.queued.is_some());
+        ready.queued.map_or(0, |queued| queued.order)
+    }
+
+    fn next_tick(&self) -> u64 {
+        0
+    }
+
+    fn tick(&mut self, channel: &ChannelView) -> u64 {
+        assert_eq!(channel.busy, self.served);
+        channel.queue.iter().for_each(|(_, queued)| asked_for(queued));
+        0
+    }
+
+    fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
+        assert!(slot.index() < context(&gddr5()).slots());
+        asked_for(queued);
+    }
+
+    fn on_service(&mut self, bank: &BankView, slot: Slot) {
+        asked_for(bank.queue.get(slot));
+        self.served |= 1 << bank.bank;
+    }
+
+    fn on_column(&mut self, queued: &Queued, last: bool, _: u64) {
+        asked_for(queued);
+        if last {
+            self.served &= !(1 << queued.request.bank);
+        }
+    }
+}
+
+#[test]
+fn schedulers_do_not_see_it() {
+    let mut channel =
+        equipped(Channel::new(&gddr5(), Box::<Blind>::default()).unwrap(), "opportunistic");
+    let requests: Vec<_> =
+        random(&gddr5(), 600, 3, 11).into_iter().map(|r| (u64::from(r.id) * 7, r)).collect();
+    let run = drive(&mut channel, &requests, Stepping::Events, |_| u32::MAX);
+    assert!(run.prefetched().len() > 300);
+}
+
+/// No line is read unasked that was asked for since its row was opened, nor twice.
+fn assert_new_lines(run: &Run, requests: &[(u64, Request)]) {
+    let mut seen = vec![0u32; 64];
+    let mut completions = run.completions.iter();
+    for command in &run.log {
+        let bank = usize::from(command.bank);
+        if command.kind == CommandKind::Act {
+            seen[bank] = 0;
+        }
+        let last = |id: Option<u32>| id.map_or(BURSTS, |id| requests[id as usize].1.bursts) - 1;
+        if !command.kind.is_column() || command.burst != last(command.request) {
+            continue;
+        }
+        let done = completions.next().unwrap();
+        assert_eq!((done.bank, done.is_prefetch()), (command.bank, command.request.is_none()));
+        assert!(!done.is_prefetch() || seen[bank] >> done.line & 1 == 0, "{done:?}");
+        seen[bank] |= 1 << done.line;
+    }
+}
+
+#[test]
+fn under_every_scheduler_all_is_served_legally_and_as_events_say() {
+    for (seed, dram) in machines().into_iter().enumerate() {
+        let mut at = 0;
+        let mut random_gap = Random(seed as u64);
+        let requests: Vec<(u64, Request)> = random(&dram, 250, 3, seed as u64)
+            .into_iter()
+            .map(|request| {
+                at += random_gap.below(2) * random_gap.below(40);
+                let from = random_gap.below(64) as u32;
+                let request = Request {
+                    write: from.is_multiple_of(4),
+                    row: request.row % 4,
+                    bank: request.bank % 6,
+                    line: (from % LINES) as u16,
+                    bursts: 1 + (from % 3) as u16,
+                    sm: (from % 4) as u16,
+                    warp: from % 4 * 32 + from / 16,
+                    load: request.id / 3,
+                    ..request
+                };
+                (at, request)
+            })
+            .collect();
+        for policy in POLICIES {
+            for prefetcher in ["opportunistic-stop(trigger=all)", "opportunistic(lower=2,higher=5)"]
+            {
+                let play = |stepping| {
+                    let mut channel = equipped(channel(&dram, policy), prefetcher);
+                    drive(&mut channel, &requests, stepping, |_| u32::MAX)
+                };
+                let run = play(Stepping::Events);
+                assert_eq!(checker::check(&dram, &run.log), [], "{policy}, {prefetcher}");
+                assert!(run == play(Stepping::EveryCycle), "{policy}, {prefetcher}");
+                let mut served: Vec<u32> =
+                    run.order().into_iter().filter(|&id| id != Request::PREFETCH).collect();
+                served.sort_unstable();
+                assert!(served.into_iter().eq(0..250), "{policy}, {prefetcher}");
+                assert_new_lines(&run, &requests);
+                let total = run.statistics.total();
+                assert_eq!(run.prefetched().len() as u64, total.prefetches);
+                assert_eq!(total.prefetch_reads, total.prefetches * u64::from(BURSTS));
+                let bursts: u64 = requests.iter().map(|(_, r)| u64::from(r.bursts)).sum();
+                assert_eq!(total.columns(), bursts + total.prefetch_reads);
+                let closes = policy.contains("page=closed");
+                assert!(closes || total.prefetches > 0, "{policy}, {prefetcher}");
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Row streaks and their breakers as a channel counts them (Yuan 2009, section 5.2).
+
+use super::harness::{gddr3, gddr5, random, read, run, timed, write};
+use crate::{Dram, Request, StreakStatistics};
+
+fn streaks(dram: &Dram, policy: &str, requests: &[Request]) -> StreakStatistics {
+    run(dram, policy, requests).statistics.total().streaks
+}
+
+/// Yuan 2009, Figure 4: two SMs, two rows, one bank, as round robin lets them through and as a held grant does.
+#[test]
+fn round_robin_between_two_sms_breaks_streaks_and_a_held_grant_does_not() {
+    let of = |id, sm: u16| Request { sm, cta: sm.into(), ..read(id, 0, 1 + u32::from(sm)) };
+    let interleaved = [of(0, 0), of(1, 1), of(2, 0), of(3, 1)];
+    let held = [of(0, 0), of(2, 0), of(1, 1), of(3, 1)];
+    for policy in ["fcfs", "banked-fifo"] {
+        let found = streaks(&gddr5(), policy, &interleaved);
+        // 1 to 2 strands the second request of SM 0, 2 to 1 that of SM 1; then nothing is left.
+        let expected = StreakStatistics { switches: 3, stranded: 2, breakers: [2, 0, 0] };
+        assert_eq!(found, expected, "{policy}");
+        let expected = StreakStatistics { switches: 1, ..StreakStatistics::default() };
+        assert_eq!(streaks(&gddr5(), policy, &held), expected, "{policy}");
+    }
+}
+
+#[test]
+fn streaks_are_counted_bank_by_bank_and_add_up() {
+    let queue = [read(0, 0, 1), read(1, 5, 1), read(2, 0, 2), read(3, 0, 1), read(4, 5, 1)];
+    let statistics = run(&gddr5(), "banked-fifo", &queue).statistics;
+    let expected = StreakStatistics { switches: 2, stranded: 1, breakers: [0, 0, 1] };
+    assert_eq!(statistics.banks[0].streaks, expected);
+    assert_eq!(statistics.banks[5].streaks, StreakStatistics::default());
+    assert_eq!(statistics.total().streaks, expected);
+}
+
+/// All requests to the open row go first: none is left that came behind the request to the next row.
+#[test]
+fn fr_fcfs_strands_nothing_that_orders_of_arrival_do() {
+    for dram in [gddr5(), gddr3()] {
+        let requests: Vec<Request> = random(&dram, 4000, 3, 1)
+            .into_iter()
+            .map(|request| Request { row: request.row % 3, ..request })
+            .collect();
+        let of = |policy| streaks(&dram, policy, &requests);
+        assert!(of("fr-fcfs").switches > 100);
+        assert_eq!((of("fr-fcfs").stranded, of("fr-fcfs").breakers), (0, [0; 3]));
+        for policy in ["fcfs", "banked-fifo", "fr-fcfs(row_hit_cap=1)"] {
+            assert!(of(policy).stranded > 20, "{policy}: {:?}", of(policy));
+        }
+    }
+}
+
+/// With a queue each, a read does not strand a write.
+#[test]
+fn the_queue_that_is_served_is_looked_at() {
+    let queue = [read(0, 0, 1), read(1, 0, 2), write(2, 0, 1)];
+    assert!(gddr5().write_queue > 0 && gddr3().write_queue == 0);
+    assert_eq!(streaks(&gddr5(), "banked-fifo", &queue).stranded, 0);
+    assert_eq!(streaks(&gddr3(), "banked-fifo", &queue).stranded, 1);
+}
+
+/// Rows are told apart by what is served, not by what happens to be open.
+#[test]
+fn a_row_that_was_closed_in_between_goes_on_or_is_left() {
+    let far = |row| {
+        timed(&gddr5(), "fr-fcfs(page=closed)", &[(0, read(0, 0, 1)), (500, read(1, 0, row))])
+    };
+    for (row, switches) in [(1, 0), (2, 1)] {
+        let statistics = far(row).statistics;
+        assert_eq!(statistics.total().activations, 2);
+        assert_eq!(statistics.total().streaks.switches, switches, "row {row}");
+    }
+}

@@ -1,0 +1,507 @@
+//! Timing constraints between commands, and the state that they drive.
+
+use super::MAX_BANKS;
+use super::agenda::{BankSet, KindSet, one};
+use super::request::CommandKind::{self, Rd, Rda, Ref, RefPb, Wr, Wra};
+use super::standard::Standard;
+use crate::Dram;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Which banks the two commands of a constraint go to, from the narrowest to the widest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// Both to one bank.
+    Bank,
+    /// Both to banks of one group of a stack.
+    Group,
+    /// Both to banks of one stack.
+    Stack,
+    /// Both to banks of one pseudo channel.
+    PseudoChannel,
+    /// Any two commands of the channel.
+    Channel,
+}
+
+/// `to` may issue no earlier than `cycles` after the `window`-th last `from`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constraint {
+    /// As on the data sheet: `tRCD`, `tCCD_L`.
+    pub name: String,
+    pub from: CommandKind,
+    pub to: CommandKind,
+    pub scope: Scope,
+    /// Holds between different members of `scope` (stacks, groups, banks) within the next wider scope,
+    /// rather than within one.
+    pub sibling: bool,
+    /// Command clock cycles.
+    pub cycles: u32,
+    /// 1 = the last `from` counts; n = the n-th last does (tFAW: 4).
+    pub window: u8,
+}
+
+/// The constraints of a channel, as its standard has them.
+///
+/// # Panics
+/// If there is no standard of that name: no valid machine has such a channel.
+pub fn constraints(dram: &Dram) -> Vec<Constraint> {
+    Standard::of(dram).expect("a checked standard").constraints(dram)
+}
+
+/// Earliest cycle of each kind of command that a channel plans, in one line of the host's cache.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Earliest([u64; CommandKind::PLANNED]);
+
+/// So many cycles from a command to those at a place in a table of earliest cycles.
+#[derive(Clone, Copy)]
+struct Rule {
+    place: u16,
+    cycles: u32,
+}
+
+/// What a command of one kind asks of those after it.
+#[derive(Clone, Default)]
+struct Consequences {
+    /// Of those to its bank, by kind.
+    bank: Vec<Rule>,
+    /// Of all others, by place in [`TimingState::shared`].
+    others: Vec<Rule>,
+}
+
+/// What the commands of a channel ask of each other.
+struct Rules {
+    /// Groups of the channel.
+    groups: usize,
+    /// Places that each kind of command has in [`TimingState::shared`].
+    places: usize,
+    /// By the kind of the command and the group that it goes to.
+    consequences: Vec<Consequences>,
+    windows: Vec<Window>,
+    seats: [Seat; MAX_BANKS as usize],
+    /// By the kind of a command.
+    reach: [Reach; CommandKind::COUNT],
+    /// Kinds of commands that one to another bank delays.
+    shared: KindSet,
+    auto_precharge: bool,
+    /// RD and WR to first data.
+    latencies: [u32; 2],
+    /// Commands begin at multiples of so many cycles, by their kind; none if all may begin in any.
+    grid: Option<[u64; CommandKind::PLANNED]>,
+}
+
+/// What a bank shares with others.
+#[derive(Clone, Copy)]
+struct Seat {
+    /// The banks of its group.
+    mates: BankSet,
+    /// Of the channel, as is its group.
+    pseudo_channel: u16,
+    group: u16,
+    /// The place of its group within a kind: see [`TimingState::shared`].
+    place: u16,
+}
+
+/// What a command delays beside its own bank.
+#[derive(Clone, Copy, Default)]
+struct Reach {
+    /// Kinds of commands.
+    kinds: KindSet,
+    /// Some of it by a [`Window`].
+    windowed: bool,
+}
+
+/// A constraint on the n-th last command.
+struct Window {
+    from: CommandKind,
+    cycles: u64,
+    /// The last commands of each pseudo channel count, not those of the whole channel.
+    by_pseudo_channel: bool,
+    /// Places in [`TimingState::shared`], by the group that the command goes to.
+    places: Vec<Vec<u16>>,
+}
+
+/// The cycles of the last commands; `next` is the oldest. Empty places hold none.
+#[derive(Clone)]
+struct Ring {
+    cycles: Vec<Option<u64>>,
+    next: usize,
+}
+
+impl Ring {
+    /// Notes a command; the oldest that is left.
+    fn push(&mut self, now: u64) -> Option<u64> {
+        self.cycles[self.next] = Some(now);
+        self.next = (self.next + 1) % self.cycles.len();
+        self.cycles[self.next]
+    }
+}
+
+/// How the banks of a channel lie together. A bank's number is that of its stack, then that within the stack, whose
+/// low bits are the group.
+#[derive(Clone, Copy)]
+struct Shape {
+    groups: usize,
+    stacks: usize,
+    banks_per_stack: usize,
+    pseudo_channels: usize,
+}
+
+impl Shape {
+    fn new(dram: &Dram) -> Shape {
+        let pseudo_channels = dram.pseudo_channels.max(1) as usize;
+        let stacks = dram.stacks.max(1) as usize;
+        Shape {
+            groups: dram.bank_groups.max(1) as usize,
+            stacks,
+            banks_per_stack: (dram.banks as usize / (pseudo_channels * stacks)).max(1),
+            pseudo_channels,
+        }
+    }
+
+    /// Groups of the channel.
+    fn all_groups(&self) -> usize {
+        self.pseudo_channels * self.stacks * self.groups
+    }
+
+    /// Places that each kind of command has in [`TimingState::shared`].
+    fn places(&self) -> usize {
+        self.pseudo_channels + self.all_groups()
+    }
+
+    fn seat(&self, bank: usize, banks: usize) -> Seat {
+        let group = self.group(bank);
+        Seat {
+            mates: (0..banks).filter(|&mate| self.group(mate) == group).map(one).sum(),
+            pseudo_channel: self.pseudo_channel(bank) as u16,
+            group: group as u16,
+            place: (self.pseudo_channels + group) as u16,
+        }
+    }
+
+    /// Places of a kind of command to some groups.
+    fn cover(&self, kind: CommandKind, groups: Range<usize>) -> Vec<u16> {
+        let (size, first) = (self.groups * self.stacks, kind as usize * self.places());
+        let whole = groups.start.is_multiple_of(size) && groups.end.is_multiple_of(size);
+        let places = if whole {
+            groups.start / size..groups.end / size
+        } else {
+            self.pseudo_channels + groups.start..self.pseudo_channels + groups.end
+        };
+        places.map(|place| (first + place) as u16).collect()
+    }
+
+    fn group(&self, bank: usize) -> usize {
+        bank / self.banks_per_stack * self.groups + bank % self.banks_per_stack % self.groups
+    }
+
+    fn pseudo_channel(&self, bank: usize) -> usize {
+        bank / self.banks_per_stack / self.stacks
+    }
+
+    /// The groups of the scope that holds `group`.
+    fn members(&self, group: usize, scope: Scope) -> Range<usize> {
+        let size = match scope {
+            Scope::Bank | Scope::Group => 1,
+            Scope::Stack => self.groups,
+            Scope::PseudoChannel => self.groups * self.stacks,
+            Scope::Channel => self.all_groups(),
+        };
+        let first = group / size * size;
+        first..first + size
+    }
+}
+
+impl Scope {
+    fn wider(self) -> Scope {
+        match self {
+            Scope::Bank => Scope::Group,
+            Scope::Group => Scope::Stack,
+            Scope::Stack => Scope::PseudoChannel,
+            Scope::PseudoChannel | Scope::Channel => Scope::Channel,
+        }
+    }
+}
+
+/// The earliest legal cycle of every command, given those issued so far.
+#[derive(Clone)]
+pub(super) struct TimingState {
+    /// The same for all channels of a machine, so that they share one place in the host's cache.
+    rules: Rc<Rules>,
+    banks: Vec<Earliest>,
+    /// Earliest cycles as far as other banks go, by kind, and for each kind of whole pseudo channels and then of
+    /// groups: the later of the two holds.
+    shared: Vec<u64>,
+    /// By window and pseudo channel.
+    last: Vec<Vec<Ring>>,
+}
+
+impl TimingState {
+    /// Before the first command.
+    pub fn new(dram: &Dram) -> TimingState {
+        let shape = Shape::new(dram);
+        let table = constraints(dram);
+        let standard = Standard::of(dram).expect("a checked standard");
+        let grid = std::array::from_fn(|kind| standard.command_grid(CommandKind::ALL[kind]).into());
+        let groups = shape.all_groups();
+        let mut consequences = vec![Consequences::default(); CommandKind::COUNT * groups];
+        let mut windows = Vec::new();
+        let mut reach = [Reach::default(); CommandKind::COUNT];
+        for c in table.iter().filter(|c| matters(c, dram)) {
+            let reach = &mut reach[c.from as usize];
+            if c.scope != Scope::Bank || c.sibling {
+                reach.kinds |= 1 << c.to as u8;
+            }
+            if c.window > 1 {
+                reach.windowed = true;
+                windows.push(Window::new(c, &shape));
+                continue;
+            }
+            for group in 0..groups {
+                consequences[c.from as usize * groups + group].add(c, group, &shape);
+            }
+        }
+        let banks = dram.banks as usize;
+        let ring = |c: &&Constraint| Ring { cycles: vec![None; c.window.into()], next: 0 };
+        let windowed = table.iter().filter(|c| matters(c, dram) && c.window > 1);
+        let last = windowed.map(|c| vec![ring(&c); shape.pseudo_channels]).collect();
+        let rules = Rules {
+            groups,
+            places: shape.places(),
+            consequences,
+            windows,
+            seats: std::array::from_fn(|bank| shape.seat(bank, banks)),
+            shared: reach.iter().fold(0, |kinds, reach| kinds | reach.kinds),
+            reach,
+            auto_precharge: alike(&table, Rd, Rda) && alike(&table, Wr, Wra),
+            latencies: standard.latencies(dram),
+            grid: Some(grid).filter(|grid| grid.iter().any(|&cycles| cycles > 1)),
+        };
+        TimingState {
+            rules: Rc::new(rules),
+            banks: vec![Earliest::default(); banks],
+            shared: vec![0; CommandKind::PLANNED * shape.places()],
+            last,
+        }
+    }
+
+    /// Whether a column command with auto-precharge may always stand where one without may.
+    pub fn auto_precharge(&self) -> bool {
+        self.rules.auto_precharge
+    }
+
+    /// Cycles from RD and from WR to first data.
+    pub fn latencies(&self) -> [u64; 2] {
+        self.rules.latencies.map(u64::from)
+    }
+
+    /// The banks of a bank's group: [`TimingState::others`] is the same for all of them.
+    #[inline]
+    pub fn mates(&self, bank: usize) -> BankSet {
+        self.rules.seats[bank].mates
+    }
+
+    /// Kinds of commands that one of this kind may delay in other banks.
+    #[inline]
+    pub fn delayed_by(&self, kind: CommandKind) -> KindSet {
+        self.rules.reach[kind as usize].kinds
+    }
+
+    /// Whether other banks ever delay a command of this kind.
+    #[inline]
+    pub fn is_shared(&self, kind: CommandKind) -> bool {
+        self.rules.shared & 1 << kind as u8 != 0
+    }
+
+    /// Earliest cycle as far as the bank's own commands go.
+    #[inline]
+    pub fn of_bank(&self, kind: CommandKind, bank: usize) -> u64 {
+        self.banks[bank].0[kind as usize]
+    }
+
+    /// Earliest cycle as far as other banks go.
+    #[inline]
+    pub fn others(&self, kind: CommandKind, bank: usize) -> u64 {
+        let (seat, first) = (&self.rules.seats[bank], kind as usize * self.rules.places);
+        let of_pseudo_channel = self.shared[first + usize::from(seat.pseudo_channel)];
+        of_pseudo_channel.max(self.shared[first + usize::from(seat.place)])
+    }
+
+    /// Earliest cycle by all constraints.
+    #[inline]
+    pub fn earliest(&self, kind: CommandKind, bank: usize) -> u64 {
+        self.begin(kind, self.of_bank(kind, bank).max(self.others(kind, bank)))
+    }
+
+    /// The first cycle from `cycle` on in which a command of this kind may begin.
+    #[inline]
+    pub fn begin(&self, kind: CommandKind, cycle: u64) -> u64 {
+        match &self.rules.grid {
+            None => cycle,
+            Some(grid) => cycle.next_multiple_of(grid[kind as usize]),
+        }
+    }
+
+    /// Records a command.
+    pub fn issued(&mut self, kind: CommandKind, bank: usize, now: u64) {
+        let rules = &*self.rules;
+        let group = usize::from(rules.seats[bank].group);
+        let asked = &rules.consequences[kind as usize * rules.groups + group];
+        raise(&mut self.banks[bank].0, &asked.bank, now);
+        raise(&mut self.shared, &asked.others, now);
+        if rules.reach[kind as usize].windowed {
+            self.move_windows(kind, bank, now);
+        }
+    }
+
+    fn move_windows(&mut self, kind: CommandKind, bank: usize, now: u64) {
+        let seat = &self.rules.seats[bank];
+        for (window, last) in self.rules.windows.iter().zip(&mut self.last) {
+            if window.from != kind {
+                continue;
+            }
+            let pseudo_channel = usize::from(seat.pseudo_channel);
+            let ring = if window.by_pseudo_channel { pseudo_channel } else { 0 };
+            let Some(oldest) = last[ring].push(now) else { continue };
+            for &place in &window.places[usize::from(seat.group)] {
+                let earliest = &mut self.shared[usize::from(place)];
+                *earliest = (*earliest).max(oldest + window.cycles);
+            }
+        }
+    }
+}
+
+/// Whether the channel must keep an account of a constraint.
+fn matters(c: &Constraint, dram: &Dram) -> bool {
+    let planned = match c.to {
+        Ref => dram.timing.trefi > 0,
+        RefPb => dram.timing.trefipb > 0,
+        to => (to as usize) < CommandKind::PLANNED,
+    };
+    // A bus issues one command a cycle in any case.
+    let same_bus = !dram.dual_command_bus || c.from.is_column() == c.to.is_column();
+    planned && !(same_bus && c.cycles <= 1)
+}
+
+impl Window {
+    fn new(c: &Constraint, shape: &Shape) -> Window {
+        let places = |group| shape.cover(c.to, shape.members(group, c.scope));
+        Window {
+            from: c.from,
+            cycles: c.cycles.into(),
+            by_pseudo_channel: c.scope != Scope::Channel,
+            places: (0..shape.all_groups()).map(places).collect(),
+        }
+    }
+}
+
+impl Consequences {
+    /// What the constraint says after a command to `group`.
+    fn add(&mut self, c: &Constraint, group: usize, shape: &Shape) {
+        if c.scope == Scope::Bank && !c.sibling {
+            merge(&mut self.bank, c.to as u16, c.cycles);
+            return;
+        }
+        let own = shape.members(group, c.scope);
+        // What holds between the banks of a group holds, at least as long, within each of them.
+        let within = !c.sibling || c.scope == Scope::Bank;
+        let all = if c.sibling { shape.members(group, c.scope.wider()) } else { own.clone() };
+        let parts = if within { [all, 0..0] } else { [all.start..own.start, own.end..all.end] };
+        for place in parts.into_iter().flat_map(|part| shape.cover(c.to, part)) {
+            merge(&mut self.others, place, c.cycles);
+        }
+    }
+}
+
+/// Adds a rule, or lengthens that for the same place.
+fn merge(rules: &mut Vec<Rule>, place: u16, cycles: u32) {
+    match rules.iter_mut().find(|rule| rule.place == place) {
+        Some(rule) => rule.cycles = rule.cycles.max(cycles),
+        None => rules.push(Rule { place, cycles }),
+    }
+}
+
+/// Whether two commands wait for the same, each time as long.
+fn alike(table: &[Constraint], a: CommandKind, b: CommandKind) -> bool {
+    let waits = |to| -> HashSet<_> {
+        let of = table.iter().filter(|c| c.to == to);
+        of.map(|c| (c.from, c.scope, c.sibling, c.window, c.cycles)).collect()
+    };
+    waits(a) == waits(b)
+}
+
+/// Raises earliest cycles to those that the rules count from `now`.
+#[inline]
+fn raise(earliest: &mut [u64], rules: &[Rule], now: u64) {
+    for rule in rules {
+        let earliest = &mut earliest[usize::from(rule.place)];
+        *earliest = (*earliest).max(now + u64::from(rule.cycles));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::standard::Place;
+    use crate::tests::harness::shapes;
+    use CommandKind::{Act, Pre};
+    use proptest::prelude::*;
+
+    /// The earliest cycle by walking all constraints and all commands so far.
+    fn plain(
+        dram: &Dram,
+        table: &[Constraint],
+        log: &[(CommandKind, u16, u64)],
+        kind: CommandKind,
+        bank: u16,
+    ) -> u64 {
+        let place = |bank| Place::of(dram, bank).unwrap();
+        let to = place(bank);
+        let mut earliest = 0;
+        for c in table.iter().filter(|c| c.to == kind) {
+            let counts = |&&(from, other, _): &&(CommandKind, u16, u64)| {
+                let from_place = place(other);
+                let within =
+                    c.scope == Scope::Channel || from_place.pseudo_channel == to.pseudo_channel;
+                from == c.from
+                    && if c.window > 1 { within } else { c.holds_between(&from_place, &to) }
+            };
+            let mut last = log.iter().rev().filter(counts);
+            if let Some(&(_, _, cycle)) = last.nth(usize::from(c.window) - 1) {
+                earliest = earliest.max(cycle + u64::from(c.cycles));
+            }
+        }
+        earliest
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn earliest_cycles_are_those_of_the_constraints(
+            commands in prop::collection::vec((0u16..32, 0usize..4, 1u64..20), 1..60)
+        ) {
+            for dram in shapes() {
+                let (table, mut timing) = (constraints(&dram), TimingState::new(&dram));
+                let (mut log, mut now) = (Vec::new(), 0);
+                for &(bank, kind, gap) in &commands {
+                    let (bank, kind) = (bank % dram.banks as u16, [Act, Pre, Rd, Wr][kind]);
+                    now += gap;
+                    timing.issued(kind, bank.into(), now);
+                    log.push((kind, bank, now));
+                }
+                for bank in 0..dram.banks as u16 {
+                    for kind in [Act, Pre, Rd, Wr] {
+                        let expected = plain(&dram, &table, &log, kind, bank);
+                        let expected = timing.begin(kind, expected.max(now + 1));
+                        let earliest = timing.begin(kind, now + 1).max(timing.earliest(kind, bank.into()));
+                        prop_assert_eq!(earliest, expected, "{} {:?} {}", dram.standard, kind, bank);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Text files, read without believing that they end: a device, a pipe or a wrong file has neither lines nor an end.
+
+use std::fs::File;
+use std::io::{self, BufRead, Read};
+use std::path::Path;
+
+/// Longest file that is read whole, bytes. Machines, plans, suites, standards and queries are written by people.
+const MAX_FILE: u64 = 16 << 20;
+
+/// The text of a file that people write.
+///
+/// # Errors
+/// If it cannot be read, is no UTF-8, or is longer than any such file.
+pub fn read(path: &Path) -> io::Result<String> {
+    read_from(File::open(path)?)
+}
+
+/// As [`read`], of what is open already.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(input: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    if input.take(MAX_FILE + 1).read_to_string(&mut text)? as u64 <= MAX_FILE {
+        return Ok(text);
+    }
+    Err(too_large(format!("it is longer than {MAX_FILE} bytes, which no such file is")))
+}
+
+/// Appends the next line, its end included, to `line`; how many bytes it has, 0 at the end.
+///
+/// # Errors
+/// If it cannot be read or is longer than `most` bytes.
+pub fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, most: u64) -> io::Result<usize> {
+    let bytes = input.take(most + 1).read_until(b'\n', line)?;
+    if bytes as u64 <= most {
+        return Ok(bytes);
+    }
+    Err(too_large(format!("a line is longer than {most} bytes; it is no text file of this kind")))
+}
+
+/// Line and column, from 1, of a byte offset.
+pub fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+fn too_large(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_never_ends_is_refused() {
+        let error = read_from(io::repeat(b' ')).unwrap_err();
+        assert!(error.to_string().contains("longer than 16777216 bytes"), "{error}");
+        let mut zeros = io::BufReader::new(io::repeat(0));
+        let error = read_line(&mut zeros, &mut Vec::new(), 100).unwrap_err();
+        assert!(error.to_string().contains("longer than 100 bytes"), "{error}");
+    }
+
+    #[test]
+    fn lines_are_read_one_after_the_other_up_to_the_longest() {
+        let mut input = io::Cursor::new(b"abc\n\nde");
+        let mut next = || {
+            let mut line = Vec::new();
+            read_line(&mut input, &mut line, 4).map(|_| line)
+        };
+        let lines = [next(), next(), next(), next()].map(Result::unwrap);
+        assert_eq!(lines, [&b"abc\n"[..], b"\n", b"de", b""]);
+        assert_eq!(read_from(&b"text"[..]).unwrap(), "text");
+    }
+}

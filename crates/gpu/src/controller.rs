@@ -1,0 +1,426 @@
+//! A channel between its slices' ports: requests in, finished reads out.
+
+#[cfg(test)]
+mod news_tests;
+mod perfect;
+mod prefetched;
+#[cfg(test)]
+mod tests;
+
+use crate::engine::{Context, Sent};
+use perfect::Perfect;
+use prefetched::OpenRows;
+use std::collections::VecDeque;
+use warpmem_dram::prefetch::PREFETCHERS;
+use warpmem_dram::{Channel, ChannelStatistics, Command, Request, RowSharing};
+use warpmem_machine::Machine;
+use warpmem_params::{Counter, PolicyError};
+use warpmem_sim::{CachedLines, Clock, Domain, PortId, RequestId, RequestKind, Ticks, UnitId};
+
+/// What waits at the head of a slice's port.
+#[derive(Clone, Copy)]
+struct Head {
+    id: RequestId,
+    /// The cycle from which it may be taken.
+    cycle: u64,
+    item: Item,
+}
+
+#[derive(Clone, Copy)]
+enum Item {
+    Request(Request),
+    /// A dummy request, for a request to this bank.
+    News {
+        sent: Sent,
+        bank: u16,
+    },
+}
+
+/// An item that a slice has handed over and that enters the queues in `cycle`, if they have room.
+struct Coming {
+    cycle: u64,
+    id: RequestId,
+    item: Item,
+}
+
+/// The way from a slice and back.
+struct Door {
+    misses: PortId,
+    fills: PortId,
+    /// The head of `misses`, once looked at: only this controller takes it away.
+    head: Option<Head>,
+}
+
+/// Most reads that may start in a cycle: one by each command bus.
+const STARTS: u32 = 2;
+
+/// One channel and where its slices' requests come from and go to.
+pub struct Controller {
+    unit: UnitId,
+    clock: Clock,
+    channel: Channel,
+    /// By slice of the channel.
+    doors: Vec<Door>,
+    /// Slice that has its turn first: the one after that which was last served.
+    first: usize,
+    bursts_per_sector: u16,
+    bursts_per_line: u32,
+    /// Of a channel with a prefetcher.
+    rows: Option<OpenRows>,
+    /// Of a channel whose prefetcher leaves out what the LLC has.
+    cached: Option<CachedLines>,
+    /// On their way from the slices to the queues, which takes this time.
+    coming: VecDeque<Coming>,
+    way_ticks: u64,
+    /// So many reads may finish at least. What there is exactly is looked at when this comes to matter.
+    room: u32,
+    /// What went through, where DRAM is perfect.
+    perfect: Option<Perfect>,
+    /// Which CTAs use each row, where that is asked for.
+    sharing: Option<RowSharing>,
+}
+
+impl Controller {
+    /// Channel `index` of the machine, with its prefetcher. `slices` has for each of its slices the port of misses in and that
+    /// of fills out.
+    ///
+    /// # Errors
+    /// [`PolicyError`] if the prefetcher is unknown or cannot be built.
+    pub fn new(
+        machine: &Machine,
+        index: usize,
+        clock: Clock,
+        channel: Channel,
+        slices: Vec<(PortId, PortId)>,
+    ) -> Result<Controller, PolicyError> {
+        let (dram, cache) = (&machine.dram, &machine.llc.cache);
+        let line_bursts = cache.line_bytes / dram.burst_bytes();
+        let prefetcher =
+            PREFETCHERS.build(&machine.policy.prefetcher, &machine.prefetch_context())?;
+        let cached = prefetcher.skips_cached().then(CachedLines::default);
+        let rows = prefetcher.prefetches().then(|| OpenRows::new(machine));
+        let lines = dram.row_bytes / cache.line_bytes;
+        let channel = channel.with_prefetcher(
+            prefetcher,
+            lines,
+            line_bursts as u16,
+            cached.clone().unwrap_or_default(),
+        );
+        let door = |(misses, fills)| Door { misses, fills, head: None };
+        Ok(Controller {
+            unit: UnitId { domain: Domain::Dram, index: index as u32 },
+            clock,
+            channel,
+            doors: slices.into_iter().map(door).collect(),
+            first: 0,
+            bursts_per_sector: (cache.sector_bytes / dram.burst_bytes()) as u16,
+            bursts_per_line: line_bursts,
+            rows,
+            cached,
+            room: 0,
+            perfect: None,
+            sharing: machine.run.count_row_sharing.then(RowSharing::default),
+            coming: VecDeque::new(),
+            way_ticks: u64::from(machine.llc.to_dram_latency) * machine.clocks.periods().core,
+        })
+    }
+
+    /// Where the slices are to note their lines, if the prefetcher leaves these out.
+    pub fn cached_lines(&self) -> Option<&CachedLines> {
+        self.cached.as_ref()
+    }
+
+    /// This channel as the fabric knows it.
+    pub fn unit(&self) -> UnitId {
+        self.unit
+    }
+
+    /// One turn at DRAM cycle `cycle`: news and requests come in, commands issue, finished reads leave.
+    pub fn step(&mut self, cycle: u64, ctx: &mut Context) {
+        if self.perfect.is_some() {
+            self.step_perfect(cycle, ctx);
+            return;
+        }
+        self.end_loads(cycle, ctx);
+        self.admit(cycle, ctx);
+        if self.room <= self.channel.reads_in_service() + STARTS {
+            self.room = self.room(ctx);
+        }
+        let next = self.channel.step(cycle, self.room);
+        self.complete(ctx);
+        let next = self.await_room(cycle, next, ctx);
+        self.schedule(cycle, next, ctx);
+    }
+
+    /// Tells the scheduler of loads of which the last request has been answered above.
+    fn end_loads(&mut self, cycle: u64, ctx: &mut Context) {
+        let Some(loads) = &mut ctx.side.loads else { return };
+        while let Some(load) = loads.next_end(self.unit.index as u16, self.clock.at(cycle)) {
+            if self.perfect.is_none() {
+                self.channel.load_complete(cycle, load);
+            }
+        }
+    }
+
+    /// Takes at most one item of the slices, and lets what has come all the way enter the queues.
+    ///
+    /// Only while the queues have room does anything start on its way, but what is on its way may find that others
+    /// have filled them: it then waits in front (GPGPU-Sim, memory_partition_unit::dram_cycle).
+    fn admit(&mut self, cycle: u64, ctx: &mut Context) {
+        self.take_in_turn(cycle, ctx);
+        while let Some(coming) = self.coming.front()
+            && coming.cycle <= cycle
+            && self.may_enter(&coming.item)
+        {
+            let Coming { id, item, .. } = *coming;
+            self.coming.pop_front();
+            if self.enter(id, item, cycle, ctx) {
+                break;
+            }
+        }
+    }
+
+    /// Starts an item of the next slice in turn that has one that may come in.
+    fn take_in_turn(&mut self, cycle: u64, ctx: &mut Context) {
+        let mut slice = self.first;
+        for _ in 0..self.doors.len() {
+            let next = if slice + 1 < self.doors.len() { slice + 1 } else { 0 };
+            self.look(slice, ctx);
+            let head = self.doors[slice].head.as_ref();
+            if let Some(&Head { id, item, .. }) =
+                head.filter(|head| head.cycle <= cycle && self.may_enter(&head.item))
+            {
+                self.take_head(slice, id, cycle, ctx);
+                let cycle = self.clock.cycle_from(Ticks(self.clock.at(cycle).0 + self.way_ticks));
+                self.coming.push_back(Coming { cycle, id, item });
+                self.first = next;
+                return;
+            }
+            slice = next;
+        }
+    }
+
+    /// An item enters the channel; true if it is a request for the queue.
+    fn enter(&mut self, id: RequestId, item: Item, cycle: u64, ctx: &mut Context) -> bool {
+        match item {
+            Item::News { sent, bank } => {
+                // A dummy request enters no queue: the scheduler has its news, and it is gone.
+                let (merges, age) = (sent.merges.into(), sent.age.into());
+                self.channel.merge(cycle, bank, sent.about.0, merges, age);
+                ctx.requests.remove(id);
+                false
+            }
+            Item::Request(request) => {
+                if let Some(sharing) = &mut self.sharing {
+                    sharing.note(&request);
+                }
+                self.channel.push(cycle, request);
+                self.end_load(request.load, cycle, ctx);
+                true
+            }
+        }
+    }
+
+    /// Looks at what waits at the head of a slice's port.
+    #[inline]
+    fn look(&mut self, slice: usize, ctx: &Context) {
+        if self.doors[slice].head.is_none() {
+            self.doors[slice].head = self.fetch(slice, ctx);
+        }
+    }
+
+    #[inline(never)]
+    fn fetch(&self, slice: usize, ctx: &Context) -> Option<Head> {
+        let (ready, id) = ctx.fabric.head(self.doors[slice].misses)?;
+        Some(Head { id, cycle: self.clock.cycle_from(ready), item: self.item(id, ctx) })
+    }
+
+    fn take_head(&mut self, slice: usize, id: RequestId, cycle: u64, ctx: &mut Context) {
+        let door = &mut self.doors[slice];
+        door.head = None;
+        pop(door.misses, id, self.clock.at(cycle), ctx);
+    }
+
+    /// A request of `load` has entered the queue: perhaps the last.
+    fn end_load(&mut self, load: u32, cycle: u64, ctx: &mut Context) {
+        let Some(loads) = ctx.side.loads.as_mut().filter(|_| load != u32::MAX) else { return };
+        if loads.entered(load, self.unit.index as u16) && self.perfect.is_none() {
+            self.channel.load_complete(cycle, load);
+        }
+    }
+
+    fn item(&self, id: RequestId, ctx: &Context) -> Item {
+        let row = ctx.requests.get(id);
+        let place = ctx.map.locate(row.address);
+        let news = news(id, ctx);
+        if let Some(sent) = news.filter(|sent| sent.about != id) {
+            return Item::News { sent, bank: place.bank };
+        }
+        Item::Request(Request {
+            id: id.0,
+            bank: place.bank,
+            row: place.row,
+            write: row.kind == RequestKind::Writeback,
+            bursts: row.sectors.count_ones() as u16 * self.bursts_per_sector,
+            line: (place.column / self.bursts_per_line) as u16,
+            sm: row.sm,
+            warp: row.warp,
+            cta: row.cta,
+            pc: row.pc,
+            load: row.load,
+            critical: row.critical,
+            hit_prone: row.hit_prone,
+            merges: news.map_or(1, |sent| sent.merges),
+            age: news.map_or(0, |sent| sent.age),
+        })
+    }
+
+    /// Reads that may finish without overflowing any slice's port, as the ports are now.
+    fn room(&self, ctx: &Context) -> u32 {
+        let rooms = self.doors.iter().map(|door| ctx.fabric.room(door.fills));
+        rooms.min().unwrap_or(0) as u32
+    }
+
+    /// Hands finished reads to their slices.
+    fn complete(&mut self, ctx: &mut Context) {
+        let (doors, rows, clock) = (&self.doors, &mut self.rows, self.clock);
+        let first_slice = self.unit.index as usize * doors.len();
+        for done in self.channel.take_completions() {
+            let id = match rows {
+                Some(rows) => rows.request(&done, clock, ctx),
+                None => RequestId(done.id),
+            };
+            if done.write {
+                ctx.requests.remove(id);
+                continue;
+            }
+            let data_end = self.clock.at(done.data_end);
+            let stamps = ctx.requests.stamps_mut(id);
+            stamps.dram_entered = self.clock.at(done.arrived);
+            stamps.dram_started = self.clock.at(done.first_command);
+            stamps.dram_finished = data_end;
+            let slice = usize::from(ctx.requests.get(id).slice) - first_slice;
+            ctx.fabric.push(doors[slice].fills, id, data_end);
+            self.room -= 1;
+        }
+    }
+
+    /// The channel planned with the room that was known: the ports may hold more, or may have to.
+    fn await_room(&self, cycle: u64, next: Option<u64>, ctx: &mut Context) -> Option<u64> {
+        if !self.channel.lacks_room(self.room) {
+            return next;
+        }
+        if !self.channel.lacks_room(self.room(ctx)) {
+            return Some(cycle + 1);
+        }
+        for door in &self.doors {
+            ctx.fabric.wake_writer(door.fills);
+        }
+        next
+    }
+
+    fn schedule(&mut self, cycle: u64, next: Option<u64>, ctx: &mut Context) {
+        let mut wake = next.unwrap_or(u64::MAX);
+        if let Some(coming) = self.coming.front()
+            && (coming.cycle > cycle || self.may_enter(&coming.item))
+        {
+            wake = wake.min(coming.cycle);
+        }
+        for slice in 0..self.doors.len() {
+            self.look(slice, ctx);
+            let Some(head) = &self.doors[slice].head else { continue };
+            if head.cycle > cycle || self.may_enter(&head.item) {
+                wake = wake.min(head.cycle);
+            }
+        }
+        if wake != u64::MAX {
+            ctx.fabric.wake_cycle(self.unit, wake.max(cycle + 1));
+        }
+    }
+
+    fn may_enter(&self, item: &Item) -> bool {
+        match item {
+            Item::News { .. } => true,
+            Item::Request(request) => self.channel.accepts(request),
+        }
+    }
+
+    /// What the channel did until `cycle`, which may be in the middle of the run.
+    pub fn statistics(&self, cycle: u64) -> ChannelStatistics {
+        self.channel.statistics(cycle)
+    }
+
+    /// Which CTAs used each row, where that was asked for.
+    pub fn row_sharing(&self) -> Option<&RowSharing> {
+        self.sharing.as_ref()
+    }
+
+    /// Keeps a log of the commands, for the checker.
+    pub fn enable_log(&mut self) {
+        self.channel.enable_log();
+    }
+
+    /// Takes the commands logged since the last call.
+    pub fn take_log(&mut self) -> Vec<Command> {
+        self.channel.take_log()
+    }
+
+    /// What the scheduler counted, or perfect DRAM.
+    pub fn counters(&self) -> Vec<Counter> {
+        match &self.perfect {
+            Some(perfect) => perfect.counters(),
+            None => self.channel.counters(),
+        }
+    }
+
+    /// Whether DRAM is perfect: see [`Controller::perfect`].
+    pub fn is_perfect(&self) -> bool {
+        self.perfect.is_some()
+    }
+
+    /// Whether anything is ever read unasked.
+    pub fn has_prefetcher(&self) -> bool {
+        self.rows.is_some()
+    }
+
+    /// Reads nothing unasked any more, from `cycle` on. Step the controller then.
+    pub fn end_prefetching(&mut self, cycle: u64) {
+        self.channel.end_prefetching(cycle);
+    }
+
+    /// Whether something that was not asked for has not yet left the channel.
+    pub fn is_prefetching(&self) -> bool {
+        self.channel.is_prefetching()
+    }
+
+    /// The channel itself.
+    pub fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
+    /// State for the deadlock report.
+    pub fn describe(&self) -> String {
+        let (pending, coming) = (self.channel.pending(), self.coming.len());
+        format!("channel {}: {pending} requests pending, {coming} on their way", self.unit.index)
+    }
+}
+
+/// What goes with the item at the head of the port that `id` stands in.
+fn news(id: RequestId, ctx: &Context) -> Option<Sent> {
+    let slice = ctx.requests.get(id).slice;
+    ctx.side.merges.as_ref().and_then(|news| news.head(slice))
+}
+
+/// The news of a dummy request; none if `id` is a request of its own.
+fn dummy(id: RequestId, ctx: &Context) -> Option<Sent> {
+    news(id, ctx).filter(|sent| sent.about != id)
+}
+
+/// Takes the item at the head of a port.
+fn pop(port: PortId, id: RequestId, now: Ticks, ctx: &mut Context) {
+    ctx.fabric.pop(port, now);
+    let slice = ctx.requests.get(id).slice;
+    if let Some(news) = &mut ctx.side.merges {
+        news.pop(slice);
+    }
+}

@@ -1,0 +1,335 @@
+//! What crosses levels beside requests: what of it reaches the scheduler, and when.
+
+use super::*;
+use crate::engine::Bench;
+use crate::engine::SideChannels;
+use std::cell::RefCell;
+use std::rc::Rc;
+use warpmem_dram::scheduler::{BankView, Queued, Scheduler, Slot};
+use warpmem_sim::{CountedMerges, Needs, Request as Row};
+use warpmem_testing::machine;
+
+/// What a scheduler was told.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Told {
+    /// A request, and what came with it.
+    Arrived {
+        id: u32,
+        merges: u8,
+        age: u32,
+        critical: bool,
+        hit_prone: bool,
+    },
+    Merged {
+        merges: u32,
+        age: u64,
+        cycle: u64,
+    },
+    Ended {
+        load: u32,
+        cycle: u64,
+    },
+}
+
+/// FR-FCFS that keeps what it is told.
+struct Spy(Rc<RefCell<Vec<Told>>>);
+
+impl Scheduler for Spy {
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        Some(bank.fr_fcfs())
+    }
+
+    fn on_arrival(&mut self, _: Slot, queued: &Queued) {
+        let Request { id, merges, age, critical, hit_prone, .. } = queued.request;
+        self.0.borrow_mut().push(Told::Arrived { id, merges, age, critical, hit_prone });
+    }
+
+    fn on_merge(&mut self, _: Slot, merges: u32, age: u64, cycle: u64) {
+        self.0.borrow_mut().push(Told::Merged { merges, age, cycle });
+    }
+
+    fn on_load_complete(&mut self, load: u32, cycle: u64) {
+        self.0.borrow_mut().push(Told::Ended { load, cycle });
+    }
+}
+
+/// A controller of one slice, and what its scheduler was told.
+struct Rig {
+    bench: Bench,
+    controller: Controller,
+    ports: (PortId, PortId),
+    told: Rc<RefCell<Vec<Told>>>,
+    /// The slice takes no fill before this cycle.
+    opens: u64,
+}
+
+/// Cycles of the way from the slice to the queue.
+const WAY: u64 = 20;
+
+/// When a fill came, and its stamps in DRAM.
+type Fill = (u64, RequestId, [u64; 3]);
+
+impl Rig {
+    fn new(needs: &Needs) -> Rig {
+        let one = ["dram.channels=1", "llc.slices_per_channel=1", "llc.to_dram_latency=20"];
+        let machine = machine(&one);
+        let mut bench = Bench::new(&machine, [1, 1, 0, 0]);
+        bench.side = SideChannels::new(&machine, needs);
+        let [dram, llc] = [Domain::Dram, Domain::Llc].map(|domain| UnitId { domain, index: 0 });
+        let misses = bench.sim.fabric.add_port("misses", 0, 100, llc, dram);
+        let fills = bench.sim.fabric.add_port("fills", 0, 4, dram, llc);
+        let (told, ports) = (Rc::default(), (misses, fills));
+        let channel = Channel::new(&machine.dram, Box::new(Spy(Rc::clone(&told)))).unwrap();
+        let clock = bench.sim.fabric.clock(Domain::Dram);
+        let controller = Controller::new(&machine, 0, clock, channel, vec![ports]).unwrap();
+        Rig { bench, controller, ports, told, opens: 0 }
+    }
+
+    /// An item at the controller from `cycle` on.
+    fn send(&mut self, cycle: u64, row: Row) -> RequestId {
+        let id = self.bench.sim.requests.add(row, Ticks(0));
+        self.bench.sim.fabric.push(self.ports.0, id, Ticks(cycle));
+        id
+    }
+
+    /// A miss with what has merged into it.
+    fn send_merged(&mut self, cycle: u64, row: Row, merges: u8, age: u32) -> RequestId {
+        let id = self.send(cycle, row);
+        self.tell(Sent { about: id, merges, age });
+        id
+    }
+
+    /// A dummy request about another.
+    fn send_dummy(&mut self, cycle: u64, about: RequestId, merges: u8, age: u32) {
+        let address = self.bench.sim.requests.get(about).address;
+        self.send(cycle, Row::of_slice(address, RequestKind::Read, 0));
+        self.tell(Sent { about, merges, age });
+    }
+
+    fn tell(&mut self, sent: Sent) {
+        self.bench.side.merges.as_mut().expect("merges are asked for").push(0, sent);
+    }
+
+    /// Runs to the end; `and` has its turn after each of the slice's. The fills that came, and what the
+    /// scheduler was told.
+    fn run_and(&mut self, mut and: impl FnMut(u64, &mut Context)) -> (Vec<Fill>, Vec<Told>) {
+        let (fills, opens, controller) = (self.ports.1, self.opens, &mut self.controller);
+        let mut filled = Vec::new();
+        self.bench.run(|unit, cycle, ctx| {
+            if unit.domain == Domain::Dram {
+                controller.step(cycle, ctx);
+                return;
+            }
+            if cycle < opens {
+                ctx.fabric.wake_cycle(unit, opens);
+                return;
+            }
+            while let Some(id) = ctx.fabric.ready(fills, Ticks(cycle)) {
+                ctx.fabric.pop(fills, Ticks(cycle));
+                let s = ctx.requests.stamps(id);
+                let stamps = [s.dram_entered, s.dram_started, s.dram_finished].map(|at| at.0);
+                filled.push((cycle, id, stamps));
+            }
+            if let Some((ready, _)) = ctx.fabric.head(fills) {
+                ctx.fabric.wake(unit, ready);
+            }
+            and(cycle, ctx);
+        });
+        assert_eq!(
+            self.bench.sim.requests.in_flight(),
+            filled.len(),
+            "dummies and writes are gone"
+        );
+        (filled, self.told.take())
+    }
+
+    /// How many fills came, and what the scheduler was told.
+    fn run(mut self) -> (usize, Vec<Told>) {
+        let (filled, told) = self.run_and(|_, _| {});
+        (filled.len(), told)
+    }
+}
+
+/// A read of this row of one bank.
+fn read(row: u64) -> Row {
+    Row::of_slice(row << 16, RequestKind::Read, 0)
+}
+
+fn merges() -> Needs {
+    Needs { merges: Some(CountedMerges::InterCore), ..Needs::default() }
+}
+
+fn arrived(id: RequestId, merges: u8, age: u32) -> Told {
+    Told::Arrived { id: id.0, merges, age, critical: false, hit_prone: false }
+}
+
+#[test]
+fn a_dummy_request_tells_of_the_request_that_it_is_about_and_is_gone() {
+    let mut rig = Rig::new(&merges());
+    let first = rig.send_merged(0, read(0), 1, 30);
+    let waiting = rig.send_merged(1, read(1), 2, 50);
+    rig.send_dummy(5, waiting, 4, 9);
+    let (fills, told) = rig.run();
+    let merged = Told::Merged { merges: 4, age: 9, cycle: 5 + WAY };
+    assert_eq!(told, [arrived(first, 1, 30), arrived(waiting, 2, 50), merged]);
+    assert_eq!(fills, 2, "a dummy is not answered");
+}
+
+#[test]
+fn news_of_a_request_in_service_or_gone_is_dropped() {
+    let mut rig = Rig::new(&merges());
+    let first = rig.send_merged(0, read(0), 1, 0);
+    rig.send_dummy(5, first, 2, 9);
+    rig.send_dummy(500, first, 3, 9);
+    let (_, told) = rig.run();
+    assert_eq!(told, [arrived(first, 1, 0)]);
+}
+
+/// Fills the queue with requests to rows of one bank.
+fn fill_queue(rig: &mut Rig) -> Vec<RequestId> {
+    (0..64).map(|row| rig.send_merged(0, read(row), 1, 0)).collect()
+}
+
+#[test]
+fn a_dummy_request_takes_no_place_in_the_queue() {
+    let mut rig = Rig::new(&merges());
+    let ids = fill_queue(&mut rig);
+    rig.send_dummy(0, ids[63], 2, 0);
+    let (_, told) = rig.run();
+    let cycle = 64 + WAY;
+    assert_eq!(told[64], Told::Merged { merges: 2, age: 0, cycle }, "one item a cycle");
+}
+
+#[test]
+fn dummy_requests_come_one_a_cycle_though_the_queue_is_full_and_at_rest() {
+    let mut rig = Rig::new(&merges());
+    rig.opens = 5000;
+    // Four are served, which fill the port back; then nothing moves.
+    let ids: Vec<RequestId> = (0..68).map(|row| rig.send_merged(0, read(row), 1, 0)).collect();
+    (0..3).for_each(|n| rig.send_dummy(4000, ids[67], 2 + n, 0));
+    let (_, told) = rig.run();
+    let cycle = |n: u32| 4000 + u64::from(n) + WAY;
+    let merged = |n: u32| Told::Merged { merges: 2 + n, age: 0, cycle: cycle(n) };
+    assert_eq!(told[68..], [0, 1, 2].map(merged));
+}
+
+#[test]
+fn a_dummy_request_waits_behind_a_miss_that_finds_no_room() {
+    let mut rig = Rig::new(&merges());
+    let ids = fill_queue(&mut rig);
+    let waiting: Vec<RequestId> = (64..72).map(|row| rig.send_merged(0, read(row), 1, 0)).collect();
+    rig.send_dummy(0, ids[63], 2, 0);
+    let (_, told) = rig.run();
+    let place = |wanted: Told| told.iter().position(|&told| told == wanted);
+    let last = place(arrived(waiting[7], 1, 0)).unwrap();
+    assert!(matches!(told[last + 1], Told::Merged { merges: 2, .. }), "{:?}", told[last + 1]);
+}
+
+#[test]
+fn marks_of_sm_and_llc_reach_the_scheduler() {
+    let mut rig = Rig::new(&Needs::default());
+    let critical = rig.send(0, Row { critical: true, ..read(0) }).0;
+    let hit_prone = rig.send(0, Row { hit_prone: true, ..read(0) }).0;
+    let (_, told) = rig.run();
+    let arrived =
+        |id, critical, hit_prone| Told::Arrived { id, merges: 1, age: 0, critical, hit_prone };
+    assert_eq!(told, [arrived(critical, true, false), arrived(hit_prone, false, true)]);
+}
+
+/// A rig with a load of so many requests.
+fn with_load(requests: usize) -> (Rig, u32) {
+    let mut rig = Rig::new(&Needs { load_ends: true, ..Needs::default() });
+    let load = rig.bench.context().begin_load((0..requests).map(|_| 0));
+    (rig, load)
+}
+
+#[test]
+fn the_last_request_of_a_load_ends_it() {
+    let (mut rig, load) = with_load(2);
+    let first = rig.send(0, Row { load, ..read(0) });
+    let second = rig.send(9, Row { load, ..read(0) });
+    let (_, told) = rig.run();
+    let end = Told::Ended { load, cycle: 9 + WAY };
+    assert_eq!(told, [arrived(first, 1, 0), arrived(second, 1, 0), end]);
+}
+
+#[test]
+fn news_that_the_llc_answered_ends_a_load_when_it_is_there() {
+    let (mut rig, load) = with_load(2);
+    rig.send(0, Row { load, ..read(0) });
+    rig.bench.context().answered_in_llc(load, 0, Ticks(200));
+    let (_, told) = rig.run();
+    assert_eq!(told[1..], [Told::Ended { load, cycle: 200 }]);
+}
+
+#[test]
+fn what_l1_answers_ends_a_load_at_once_and_wakes_the_channel() {
+    let (mut rig, load) = with_load(2);
+    rig.send(0, Row { load, ..read(0) });
+    rig.bench.sim.fabric.wake(UnitId { domain: Domain::Llc, index: 0 }, Ticks(200));
+    let (_, told) = rig.run_and(|cycle, ctx| {
+        if cycle == 200 {
+            ctx.answered_in_l1(load, 0, Ticks(200));
+        }
+    });
+    // The channel has had its turn in cycle 200.
+    assert_eq!(told[1..], [Told::Ended { load, cycle: 201 }]);
+}
+
+#[test]
+fn perfect_dram_answers_when_a_read_has_come_all_the_way() {
+    let mut rig = Rig::new(&Needs::default());
+    rig.controller = rig.controller.perfect();
+    let reads: Vec<RequestId> = (0..6).map(|row| rig.send(7, read(row))).collect();
+    rig.send(7, Row::of_slice(0, RequestKind::Writeback, 0));
+    let late = rig.send(30, read(0));
+    let (filled, told) = rig.run_and(|_, _| {});
+    // The port back holds four, and the slice empties it in the cycle after.
+    let done = 7 + WAY;
+    let at = |read: usize| if read < 4 { done } else { done + 1 };
+    let mut expected: Vec<_> =
+        reads.into_iter().enumerate().map(|(n, id)| (at(n), id, [done; 3])).collect();
+    expected.push((30 + WAY, late, [30 + WAY; 3]));
+    assert_eq!(filled, expected);
+    let counter = |name, value| Counter { name, value };
+    let counters = [counter("perfect_reads", 7), counter("perfect_writes", 1)];
+    assert_eq!(rig.controller.counters(), counters);
+    let total = rig.controller.statistics(100).total();
+    assert_eq!((total.activations, total.reads, total.writes), (0, 0, 0));
+    assert!(told.is_empty(), "the scheduler is asked for nothing");
+}
+
+#[test]
+fn what_is_on_its_way_to_perfect_dram_takes_no_place_on_the_way_back() {
+    let mut rig = Rig::new(&Needs::default());
+    rig.controller = rig.controller.perfect();
+    for cycle in 0..3 * WAY {
+        rig.send(cycle, read(cycle));
+    }
+    let (filled, _) = rig.run_and(|_, _| {});
+    let cycles: Vec<u64> = filled.iter().map(|fill| fill.0).collect();
+    assert_eq!(cycles, (WAY..4 * WAY).collect::<Vec<_>>());
+}
+
+#[test]
+fn perfect_dram_drops_news() {
+    let mut rig = Rig::new(&Needs { load_ends: true, ..merges() });
+    rig.controller = rig.controller.perfect();
+    let load = rig.bench.context().begin_load((0..3).map(|_| 0));
+    let first = rig.send_merged(0, Row { load, ..read(0) }, 1, 0);
+    rig.send_dummy(0, first, 2, 0);
+    rig.send_merged(0, Row { load, ..read(1) }, 1, 0);
+    rig.bench.context().answered_in_llc(load, 0, Ticks(3));
+    assert_eq!(rig.run(), (2, Vec::new()));
+}
+
+#[test]
+fn a_request_says_from_whom_it_is() {
+    let mut rig = Rig::new(&Needs::default());
+    let row = Row { sm: 3, warp: 100, cta: 7, ..Row::of_slice(0, RequestKind::Read, 0) };
+    let id = rig.send(0, row);
+    let Item::Request(request) = rig.controller.item(id, &rig.bench.context()) else {
+        panic!("a request is no news")
+    };
+    assert_eq!((request.sm, request.warp, request.cta), (3, 100, 7));
+}

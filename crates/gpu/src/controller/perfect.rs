@@ -1,0 +1,84 @@
+//! A controller of perfect DRAM: what arrives is done.
+
+use super::{Controller, dummy, pop};
+use crate::engine::Context;
+use std::collections::VecDeque;
+use warpmem_params::Counter;
+use warpmem_sim::{Request, RequestId, RequestKind, Ticks};
+
+/// What went through, and what is done and finds no room on its way back.
+pub(super) struct Perfect {
+    reads: u64,
+    writes: u64,
+    /// By slice, with the times at which they are done. Without bounds, so that a fill that waits until dirty data have
+    /// left waits for nothing here.
+    done: Vec<VecDeque<(Ticks, RequestId)>>,
+}
+
+impl Perfect {
+    pub fn counters(&self) -> Vec<Counter> {
+        let counter = |name, value| Counter { name, value };
+        vec![counter("perfect_reads", self.reads), counter("perfect_writes", self.writes)]
+    }
+}
+
+impl Controller {
+    /// The same controller over perfect DRAM: reads are done when they have come all the way and go back as their
+    /// slice's port has room, writes are gone. The channel does nothing.
+    pub fn perfect(mut self) -> Controller {
+        let done = vec![VecDeque::new(); self.doors.len()];
+        self.perfect = Some(Perfect { reads: 0, writes: 0, done });
+        self
+    }
+
+    pub(super) fn step_perfect(&mut self, cycle: u64, ctx: &mut Context) {
+        let now = self.clock.at(cycle);
+        self.end_loads(cycle, ctx);
+        for slice in 0..self.doors.len() {
+            let misses = self.doors[slice].misses;
+            while let Some(id) = ctx.fabric.ready(misses, now) {
+                self.take_perfect(slice, id, cycle, ctx);
+            }
+            if let Some((ready, _)) = ctx.fabric.head(misses) {
+                ctx.fabric.wake(self.unit, ready);
+            }
+            self.send_back(slice, now, ctx);
+        }
+    }
+
+    /// Takes the item at the head of a port: a read is done, a write or a dummy request is gone.
+    fn take_perfect(&mut self, slice: usize, id: RequestId, cycle: u64, ctx: &mut Context) {
+        let now = self.clock.at(cycle);
+        let Request { kind, load, .. } = *ctx.requests.get(id);
+        let is_dummy = dummy(id, ctx).is_some();
+        pop(self.doors[slice].misses, id, now, ctx);
+        self.end_load(load, cycle, ctx);
+        let Some(perfect) = &mut self.perfect else { return };
+        if is_dummy || kind == RequestKind::Writeback {
+            perfect.writes += u64::from(!is_dummy);
+            ctx.requests.remove(id);
+            return;
+        }
+        perfect.reads += 1;
+        let due = self.clock.at(self.clock.cycle_from(Ticks(now.0 + self.way_ticks)));
+        perfect.done[slice].push_back((due, id));
+        let stamps = ctx.requests.stamps_mut(id);
+        (stamps.dram_entered, stamps.dram_started, stamps.dram_finished) = (due, due, due);
+    }
+
+    fn send_back(&mut self, slice: usize, now: Ticks, ctx: &mut Context) {
+        let fills = self.doors[slice].fills;
+        let Some(perfect) = &mut self.perfect else { return };
+        while let Some(&(due, id)) = perfect.done[slice].front() {
+            if due > now {
+                ctx.fabric.wake(self.unit, due);
+                return;
+            }
+            if !ctx.fabric.room_or_wake(fills) {
+                return;
+            }
+            perfect.done[slice].pop_front();
+            ctx.fabric.push(fills, id, now);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Where the lines lie that a channel has read unasked.
+
+use crate::engine::Context;
+use warpmem_dram::Completion;
+use warpmem_machine::Machine;
+use warpmem_sim::{Clock, Request, RequestId, RequestKind};
+
+/// Finds the addresses of the lines of open rows.
+pub(super) struct OpenRows {
+    /// By bank, the address of the request last served: one of the open row, and of those that share the row's place in
+    /// DRAM the one in use.
+    served: Box<[u64]>,
+    columns_per_line: u32,
+    /// Sectors of a line, one bit each.
+    sectors: u8,
+}
+
+impl OpenRows {
+    pub fn new(machine: &Machine) -> OpenRows {
+        let cache = &machine.llc.cache;
+        OpenRows {
+            served: vec![0; machine.dram.banks as usize].into(),
+            columns_per_line: cache.line_bytes / machine.dram.burst_bytes(),
+            sectors: u8::MAX >> (u8::BITS - cache.line_bytes / cache.sector_bytes),
+        }
+    }
+
+    /// The request that is done: that of a slice, or a new one that brings a line unasked to its slice.
+    pub fn request(&mut self, done: &Completion, clock: Clock, ctx: &mut Context) -> RequestId {
+        let served = &mut self.served[usize::from(done.bank)];
+        if !done.is_prefetch() {
+            let id = RequestId(done.id);
+            *served = ctx.requests.get(id).address;
+            return id;
+        }
+        let column = u32::from(done.line) * self.columns_per_line;
+        // Where the row ends beyond the last address, nothing new comes.
+        let address = ctx.map.beside(*served, column).unwrap_or(*served);
+        let slice = ctx.map.locate(address).slice;
+        let line = Request::of_slice(address, RequestKind::Prefetch, slice);
+        ctx.requests.add(Request { sectors: self.sectors, ..line }, clock.at(done.first_command))
+    }
+}

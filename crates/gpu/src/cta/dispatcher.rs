@@ -1,0 +1,425 @@
+//! The dispatcher: kernels in launch order, their CTAs to SMs.
+
+use super::residency::{CtaNeeds, ResidencyError, SmRoom};
+use super::scheduler::{CTA_SCHEDULERS, CtaScheduler, DispatchView, KernelStart};
+use crate::results::KernelResult;
+use crate::sm::{Code, CtaEnd, CtaLaunch, IdleCycles};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use warpmem_machine::Machine;
+use warpmem_params::{Counter, PolicyError};
+use warpmem_trace::{Chunk, KernelInfo, TraceError};
+
+/// Where the dispatcher gets a kernel's instructions and CTAs from.
+pub trait KernelSource {
+    /// The instructions of a kernel, which starts now.
+    fn code(&mut self, kernel: usize) -> Result<Arc<Code>, TraceError>;
+
+    /// A chunk of a kernel's CTAs.
+    fn chunk(&mut self, kernel: usize, chunk: usize) -> Result<Arc<Chunk>, TraceError>;
+}
+
+/// A CTA for an SM.
+pub struct Launch {
+    pub sm: usize,
+    pub cta: CtaLaunch,
+}
+
+/// What the trace says of a kernel.
+struct Kernel {
+    info: KernelInfo,
+    needs: CtaNeeds,
+    /// CTAs that an empty SM holds.
+    per_sm: u32,
+    ctas: u32,
+    /// Number in the trace of its first CTA.
+    first_number: u32,
+    chunks: usize,
+    state: State,
+    l1_bytes: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Running,
+    Done,
+}
+
+/// A kernel whose CTAs are being started or run.
+struct Running {
+    kernel: usize,
+    code: Arc<Code>,
+    chunk: Option<Arc<Chunk>>,
+    next_chunk: usize,
+    next_in_chunk: usize,
+    next_cta: u32,
+    ended: u32,
+}
+
+/// Starts kernels and their CTAs as SMs have room.
+pub struct Dispatcher {
+    kernels: Vec<Kernel>,
+    running: Vec<Running>,
+    scheduler: Box<dyn CtaScheduler>,
+    rooms: Vec<SmRoom>,
+    /// CTAs resident on each SM, and the last kernel that each worked on.
+    resident: Vec<u32>,
+    last_kernel: Vec<Option<usize>>,
+    /// CTAs started on each SM in the present cycle.
+    started: Vec<u32>,
+    /// The kernels before this one are over.
+    first_open: usize,
+    launches_per_cycle: u32,
+    concurrent: bool,
+    flush: bool,
+    launch_latency: u64,
+    /// SM that is the scheduler's first.
+    first_sm: usize,
+    /// Cycle from which the next kernel may start.
+    next_start: u64,
+    results: Vec<KernelResult>,
+    ctas_ended: u64,
+}
+
+/// Why the dispatcher could not be built or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum DispatchError {
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    #[error(transparent)]
+    Residency(#[from] ResidencyError),
+}
+
+impl Dispatcher {
+    /// `kernels` in launch order.
+    pub fn new(
+        machine: &Machine,
+        kernels: &[warpmem_trace::Kernel],
+    ) -> Result<Dispatcher, DispatchError> {
+        let sms = machine.sm.count as usize;
+        let results = kernels.iter().map(kernel_result).collect();
+        let mut next_number = 0u32;
+        let kernels = kernels
+            .iter()
+            .map(|kernel| {
+                let first_number = next_number;
+                // One is left free, so that only CTAs of one kernel are neighbours.
+                next_number = next_number.saturating_add(kernel.ctas).saturating_add(1);
+                Kernel::new(machine, kernel, first_number)
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Dispatcher {
+            kernels,
+            running: Vec::new(),
+            scheduler: CTA_SCHEDULERS.build(&machine.policy.cta_scheduler, machine)?,
+            rooms: vec![SmRoom::of(&machine.sm); sms],
+            resident: vec![0; sms],
+            last_kernel: vec![None; sms],
+            started: vec![0; sms],
+            first_open: 0,
+            launches_per_cycle: machine.sm.cta_launches_per_cycle,
+            concurrent: machine.run.concurrent_kernels,
+            flush: machine.l1.flush_between_kernels,
+            launch_latency: u64::from(machine.run.launch_latency),
+            first_sm: machine.run.first_sm as usize,
+            next_start: 0,
+            results,
+            ctas_ended: 0,
+        })
+    }
+
+    /// A CTA has ended on an SM, in core cycle `end.cycle`. `issued` answers how many warp instructions each CTA of
+    /// its kernel that is still on this SM has issued.
+    pub fn cta_ended(&mut self, end: CtaEnd, issued: &dyn Fn() -> Vec<u64>) {
+        let kernel = end.kernel as usize;
+        let sm = self.counted(end.sm as usize);
+        let end = CtaEnd { sm: sm as u32, ..end };
+        self.rooms[sm].give(&self.kernels[kernel].needs);
+        self.resident[sm] -= 1;
+        self.ctas_ended += 1;
+        let at = self.running.iter().position(|r| r.kernel == kernel).expect("the kernel runs");
+        self.running[at].ended += 1;
+        self.results[kernel].end_cycle = end.cycle + 1;
+        self.scheduler.cta_ended(&end, issued);
+        if self.running[at].ended == self.kernels[kernel].ctas {
+            self.kernels[kernel].state = State::Done;
+            self.running.remove(at);
+            self.scheduler.kernel_ended(end.kernel);
+            self.next_start = end.cycle + 1 + self.launch_latency;
+        }
+    }
+
+    /// Whether the CTA scheduler is to be told at core cycle `cycle`, before the turn, what SMs have done.
+    pub fn observes(&self, cycle: u64) -> bool {
+        let due = |interval| cycle.is_multiple_of(interval);
+        !self.running.is_empty() && self.scheduler.interval().is_some_and(due)
+    }
+
+    /// What an SM has done since the start of the run.
+    pub fn observe(&mut self, sm: usize, idle: IdleCycles) {
+        self.scheduler.observe(self.counted(sm), idle);
+    }
+
+    /// Whether the CTA scheduler lets CTAs pause.
+    pub fn pauses(&self) -> bool {
+        self.scheduler.interval().is_some()
+    }
+
+    /// The most CTAs of an SM that may issue.
+    pub fn running_limit(&self, sm: usize) -> u32 {
+        self.scheduler.running_limit(self.counted(sm))
+    }
+
+    /// Number of an SM as the scheduler, and all that is kept here by SM, counts them: from the first on.
+    fn counted(&self, sm: usize) -> usize {
+        let sms = self.rooms.len();
+        (sm + sms - self.first_sm) % sms
+    }
+
+    /// The SM of a counted number.
+    fn sm_of(&self, counted: usize) -> usize {
+        (counted + self.first_sm) % self.rooms.len()
+    }
+
+    /// What the CTA scheduler counted.
+    pub fn counters(&self) -> Vec<Counter> {
+        self.scheduler.counters()
+    }
+
+    /// Starts what can start at core cycle `cycle`; the SMs see it in the next. Answers when to be called
+    /// again if no CTA ends before.
+    pub fn step(
+        &mut self,
+        cycle: u64,
+        source: &mut dyn KernelSource,
+        launches: &mut VecDeque<Launch>,
+    ) -> Result<Option<u64>, TraceError> {
+        self.start_kernels(cycle, source)?;
+        self.started.fill(0);
+        for at in 0..self.running.len() {
+            while self.start_cta(at, cycle, source, launches)? {}
+        }
+        if !launches.is_empty() {
+            return Ok(Some(cycle + 1));
+        }
+        let wants = [self.next_kernel_start(cycle), self.next_observation(cycle)];
+        Ok(wants.into_iter().flatten().min())
+    }
+
+    /// When a kernel may start that nothing else will start.
+    fn next_kernel_start(&self, cycle: u64) -> Option<u64> {
+        let waits = |kernel: &Kernel| kernel.state == State::Waiting;
+        let any_waits = || self.kernels[self.first_open..].iter().any(waits);
+        (self.next_start > cycle && any_waits()).then_some(self.next_start)
+    }
+
+    fn next_observation(&self, cycle: u64) -> Option<u64> {
+        let interval = self.scheduler.interval().filter(|_| !self.running.is_empty())?;
+        Some((cycle / interval + 1) * interval)
+    }
+
+    fn start_kernels(
+        &mut self,
+        cycle: u64,
+        source: &mut dyn KernelSource,
+    ) -> Result<(), TraceError> {
+        while cycle >= self.next_start
+            && let Some(kernel) = self.next_kernel()
+        {
+            let results = &mut self.results[kernel];
+            (results.start_cycle, results.end_cycle) = (cycle + 1, cycle + 1);
+            if self.kernels[kernel].ctas == 0 {
+                self.kernels[kernel].state = State::Done;
+                continue;
+            }
+            self.kernels[kernel].state = State::Running;
+            self.scheduler.kernel_started(&KernelStart {
+                kernel: kernel as u32,
+                per_sm: self.kernels[kernel].per_sm,
+                alone: self.running.is_empty(),
+            });
+            self.running.push(Running {
+                kernel,
+                code: source.code(kernel)?,
+                chunk: None,
+                next_chunk: 0,
+                next_in_chunk: 0,
+                next_cta: 0,
+                ended: 0,
+            });
+        }
+        Ok(())
+    }
+
+    /// The first kernel that may start beside those that run: none of its stream before it may be unfinished.
+    fn next_kernel(&mut self) -> Option<usize> {
+        let over = self.kernels[self.first_open..].iter().take_while(|k| k.state == State::Done);
+        self.first_open += over.count();
+        let first = self.first_open;
+        if !self.concurrent {
+            let next = self.kernels.get(first)?;
+            return (next.state == State::Waiting).then_some(first);
+        }
+        (first..self.kernels.len()).find(|&k| {
+            let stream = self.kernels[k].info.stream;
+            self.kernels[k].state == State::Waiting
+                && self.kernels[first..k]
+                    .iter()
+                    .all(|other| other.state == State::Done || other.info.stream != stream)
+        })
+    }
+
+    /// Starts the next CTA of a running kernel if an SM has room for it.
+    fn start_cta(
+        &mut self,
+        at: usize,
+        cycle: u64,
+        source: &mut dyn KernelSource,
+        launches: &mut VecDeque<Launch>,
+    ) -> Result<bool, TraceError> {
+        let running = &mut self.running[at];
+        let kernel = &self.kernels[running.kernel];
+        if running.next_cta == kernel.ctas {
+            return Ok(false);
+        }
+        let view = DispatchView {
+            kernel: running.kernel as u32,
+            cta: running.next_cta,
+            ctas: kernel.ctas,
+            per_sm: kernel.per_sm,
+            needs: kernel.needs,
+            launches_per_cycle: self.launches_per_cycle,
+            rooms: &self.rooms,
+            resident: &self.resident,
+            started: &self.started,
+        };
+        let Some(sm) = self.scheduler.pick(&view) else { return Ok(false) };
+        debug_assert!(view.may_start(sm), "a CTA scheduler picked an SM that has no room");
+        self.started[sm] += 1;
+        self.rooms[sm].take(&kernel.needs);
+        let chunk = running.next_in_chunk(kernel.chunks, source)?;
+        kernel.check_warps(&chunk, running.next_in_chunk)?;
+        let flush = self.flush
+            && self.resident[sm] == 0
+            && self.last_kernel[sm].is_some_and(|last| last != running.kernel);
+        let first = self.last_kernel[sm].is_none();
+        self.resident[sm] += 1;
+        self.last_kernel[sm] = Some(running.kernel);
+        let cta = CtaLaunch {
+            kernel: running.kernel as u32,
+            cta: running.next_cta,
+            number: kernel.first_number.saturating_add(running.next_cta),
+            code: Arc::clone(&running.code),
+            cta_in_chunk: running.next_in_chunk,
+            chunk,
+            l1_bytes: kernel.l1_bytes,
+            flush: flush || first,
+        };
+        running.next_cta += 1;
+        running.next_in_chunk += 1;
+        self.results[running.kernel].ctas += 1;
+        if running.next_cta == 1 {
+            self.results[running.kernel].start_cycle = cycle + 1;
+        }
+        launches.push_back(Launch { sm: self.sm_of(sm), cta });
+        Ok(true)
+    }
+
+    /// Whether every kernel is over.
+    pub fn is_done(&self) -> bool {
+        self.running.is_empty()
+            && self.kernels[self.first_open..].iter().all(|k| k.state == State::Done)
+    }
+
+    /// CTAs that have ended, of all kernels.
+    pub fn ctas_ended(&self) -> u64 {
+        self.ctas_ended
+    }
+
+    /// CTAs of all kernels.
+    pub fn ctas(&self) -> u64 {
+        self.kernels.iter().map(|k| u64::from(k.ctas)).sum()
+    }
+
+    /// The kernels' results so far.
+    pub fn results(&self) -> &[KernelResult] {
+        &self.results
+    }
+
+    /// State for the deadlock report.
+    pub fn describe(&self) -> impl Iterator<Item = String> {
+        self.running.iter().map(|r| {
+            let kernel = &self.kernels[r.kernel];
+            format!(
+                "kernel {} `{}`: {} of {} CTAs started, {} ended",
+                r.kernel, kernel.info.name, r.next_cta, kernel.ctas, r.ended
+            )
+        })
+    }
+}
+
+/// The result of a kernel that has not started. A run that ends has issued all its instructions.
+fn kernel_result(kernel: &warpmem_trace::Kernel) -> KernelResult {
+    KernelResult {
+        name: kernel.info.name.clone(),
+        warp_instructions: kernel.warp_instructions,
+        thread_instructions: kernel.thread_instructions,
+        ..KernelResult::default()
+    }
+}
+
+impl Kernel {
+    fn new(
+        machine: &Machine,
+        kernel: &warpmem_trace::Kernel,
+        first_number: u32,
+    ) -> Result<Kernel, ResidencyError> {
+        let needs = CtaNeeds::of(&kernel.info, &machine.sm)?;
+        let per_sm = needs.per_sm(&machine.sm);
+        Ok(Kernel {
+            info: kernel.info.clone(),
+            needs,
+            per_sm,
+            ctas: kernel.ctas,
+            first_number,
+            chunks: kernel.chunks.len(),
+            state: State::Waiting,
+            l1_bytes: machine.l1.bytes_beside(per_sm * needs.shared_bytes),
+        })
+    }
+
+    /// Refuses a CTA of more warps than its kernel's block has, for which no room was counted.
+    fn check_warps(&self, chunk: &Chunk, cta: usize) -> Result<(), TraceError> {
+        let (warps, most) = (chunk.ctas()[cta].warps.len(), self.needs.warps);
+        if warps <= most as usize {
+            return Ok(());
+        }
+        let [x, y, z] = self.info.block;
+        Err(chunk.damaged(&format!(
+            "{warps} warps in a CTA of kernel `{}`, whose block of {x} x {y} x {z} threads has {most}",
+            self.info.name
+        )))
+    }
+}
+
+impl Running {
+    /// The chunk that holds the next CTA; `next_in_chunk` is then its place there.
+    fn next_in_chunk(
+        &mut self,
+        chunks: usize,
+        source: &mut dyn KernelSource,
+    ) -> Result<Arc<Chunk>, TraceError> {
+        loop {
+            if let Some(chunk) = &self.chunk
+                && self.next_in_chunk < chunk.ctas().len()
+            {
+                return Ok(Arc::clone(chunk));
+            }
+            assert!(self.next_chunk < chunks, "a kernel has as many CTAs as its chunks hold");
+            self.chunk = Some(source.chunk(self.kernel, self.next_chunk)?);
+            self.next_chunk += 1;
+            self.next_in_chunk = 0;
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Blocks of neighbouring CTAs.
+
+use super::{CtaEntry, CtaScheduler, DispatchView, Turns};
+use serde::Deserialize;
+use warpmem_params::{ParamInfo, PolicyInfo};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "block-clustered",
+    summary: "blocks of consecutive CTAs of a kernel to one SM, the SMs in turn",
+    source: "block CTA scheduling (BCS) of Lee et al., HPCA 2014: blocks of 2",
+    params: &[ParamInfo {
+        name: "ctas",
+        default: "2",
+        unit: "CTAs",
+        range: "from 1",
+        summary: "CTAs of a block; fewer where an empty SM holds fewer, or the kernel has no more",
+    }],
+};
+
+pub(super) const ENTRY: CtaEntry = CtaEntry {
+    info: INFO,
+    build: |_, params| {
+        let Options { ctas } = params.parse(&INFO)?;
+        INFO.require(ctas > 0, "ctas is 0")?;
+        Ok(Box::new(BlockClustered { ctas, turns: Turns::default(), begun: Vec::new() }))
+    },
+};
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    ctas: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { ctas: 2 }
+    }
+}
+
+/// A block of which CTAs have started and CTAs are left.
+struct Block {
+    kernel: u32,
+    sm: usize,
+    left: u32,
+}
+
+struct BlockClustered {
+    ctas: u32,
+    turns: Turns,
+    /// At most one of each kernel that runs.
+    begun: Vec<Block>,
+}
+
+impl BlockClustered {
+    /// The next CTA of a block goes where the first went, be it in a later cycle.
+    fn go_on(&mut self, at: usize, view: &DispatchView) -> Option<usize> {
+        let block = &mut self.begun[at];
+        let sm = block.sm;
+        if !view.may_start(sm) {
+            return None;
+        }
+        block.left -= 1;
+        if block.left == 0 {
+            self.begun.swap_remove(at);
+        }
+        Some(sm)
+    }
+
+    /// The first CTA of a block goes to an SM that has room for all of it.
+    fn begin(&mut self, view: &DispatchView) -> Option<usize> {
+        let size = self.ctas.min(view.per_sm).min(view.ctas - view.cta);
+        let holds = |sm| view.may_start(sm) && view.has_room_for(sm, size);
+        let sm = self.turns.take(view.sms(), holds)?;
+        if size > 1 {
+            self.begun.push(Block { kernel: view.kernel, sm, left: size - 1 });
+        }
+        Some(sm)
+    }
+}
+
+impl CtaScheduler for BlockClustered {
+    fn pick(&mut self, view: &DispatchView) -> Option<usize> {
+        match self.begun.iter().position(|block| block.kernel == view.kernel) {
+            Some(at) => self.go_on(at, view),
+            None => self.begin(view),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! One SM after the other.
+
+use super::{CtaEntry, CtaScheduler, DispatchView};
+use warpmem_params::PolicyInfo;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "depth-first",
+    summary: "the lowest SM that has room, so that one is full before the next gets a CTA",
+    source: "reference: the other extreme to round robin",
+    params: &[],
+};
+
+pub(super) const ENTRY: CtaEntry = CtaEntry {
+    info: INFO,
+    build: |_, params| params.none(&INFO).map(|()| Box::new(DepthFirst) as _),
+};
+
+struct DepthFirst;
+
+impl CtaScheduler for DepthFirst {
+    /// An SM that has room but has started its CTAs of this cycle is waited for.
+    fn pick(&mut self, view: &DispatchView) -> Option<usize> {
+        let sm = (0..view.sms()).find(|&sm| view.has_room_for(sm, 1))?;
+        view.may_start(sm).then_some(sm)
+    }
+}

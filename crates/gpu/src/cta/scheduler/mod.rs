@@ -1,0 +1,141 @@
+//! CTA schedulers: which SM gets the next CTA.
+
+mod block_clustered;
+mod depth_first;
+mod dyncta;
+mod lazy_cta;
+mod round_robin;
+
+use super::residency::{CtaNeeds, SmRoom};
+use crate::sm::{CtaEnd, IdleCycles};
+use warpmem_machine::Machine;
+use warpmem_params::{Counter, Entry, Registry};
+
+/// What a CTA scheduler sees when it is asked for the SM of the next CTA of a kernel.
+pub struct DispatchView<'a> {
+    /// Index of the kernel in the trace, of its next CTA, and number of its CTAs.
+    pub kernel: u32,
+    pub cta: u32,
+    pub ctas: u32,
+    /// CTAs of the kernel that an empty SM holds.
+    pub per_sm: u32,
+    pub(super) needs: CtaNeeds,
+    pub(super) launches_per_cycle: u32,
+    /// By SM: what is left of it, the CTAs on it, and those of them started in this cycle.
+    pub(super) rooms: &'a [SmRoom],
+    pub(super) resident: &'a [u32],
+    pub(super) started: &'a [u32],
+}
+
+impl DispatchView<'_> {
+    /// Whether `ctas` CTAs of the kernel find room on an SM.
+    pub fn has_room_for(&self, sm: usize, ctas: u32) -> bool {
+        self.rooms[sm].holds(&self.needs, ctas)
+    }
+
+    /// Whether an SM has room for the CTA and can start it in this cycle.
+    pub fn may_start(&self, sm: usize) -> bool {
+        self.started[sm] < self.launches_per_cycle && self.has_room_for(sm, 1)
+    }
+
+    /// CTAs on an SM, whatever their kernel.
+    pub fn resident(&self, sm: usize) -> u32 {
+        self.resident[sm]
+    }
+
+    /// The number of SMs.
+    pub fn sms(&self) -> usize {
+        self.rooms.len()
+    }
+}
+
+/// A kernel that starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelStart {
+    /// Index in the trace.
+    pub kernel: u32,
+    /// CTAs of it that an empty SM holds.
+    pub per_sm: u32,
+    /// No other kernel runs.
+    pub alone: bool,
+}
+
+/// Chooses the SM of the next CTA.
+pub trait CtaScheduler: Send {
+    /// One of the SMs that [may start](DispatchView::may_start) the CTA; `None` to wait although some may, until
+    /// an SM has started its CTAs of this cycle, a CTA ends or [`observe`](CtaScheduler::observe) is called. Called
+    /// until it answers `None`. Each kernel that runs is asked for in the order of their starts.
+    fn pick(&mut self, view: &DispatchView) -> Option<usize>;
+
+    /// A kernel starts: its CTAs are asked for from now on.
+    fn kernel_started(&mut self, _kernel: &KernelStart) {}
+
+    /// A CTA has ended on its SM. `issued` answers how many warp instructions each CTA of its kernel that is still on
+    /// this SM has issued until now.
+    fn cta_ended(&mut self, _end: &CtaEnd, _issued: &dyn Fn() -> Vec<u64>) {}
+
+    /// All CTAs of a kernel have ended.
+    fn kernel_ended(&mut self, _kernel: u32) {}
+
+    /// Core cycles between two calls of [`observe`](CtaScheduler::observe); at least 1.
+    fn interval(&self) -> Option<u64> {
+        None
+    }
+
+    /// What an SM has done since the start of the run, at every multiple of the interval at which a kernel runs.
+    fn observe(&mut self, _sm: usize, _idle: IdleCycles) {}
+
+    /// The most CTAs of an SM that may issue, at least 1: those launched last beyond it pause. May only change
+    /// in [`observe`](CtaScheduler::observe) and when a kernel starts.
+    fn running_limit(&self, _sm: usize) -> u32 {
+        u32::MAX
+    }
+
+    /// What it counted.
+    fn counters(&self) -> Vec<Counter> {
+        Vec::new()
+    }
+}
+
+/// Every CTA scheduler.
+pub static CTA_SCHEDULERS: Registry<dyn CtaScheduler, Machine> = Registry {
+    slot: "cta_scheduler",
+    entries: &[
+        round_robin::ENTRY,
+        depth_first::ENTRY,
+        block_clustered::ENTRY,
+        lazy_cta::ENTRY,
+        dyncta::ENTRY,
+    ],
+};
+
+type CtaEntry = Entry<dyn CtaScheduler, Machine>;
+
+/// SMs that take turns.
+#[derive(Default)]
+struct Turns {
+    next: usize,
+}
+
+impl Turns {
+    /// The next of `sms` SMs for which `may` holds.
+    fn take(&mut self, sms: usize, may: impl Fn(usize) -> bool) -> Option<usize> {
+        let sm = (0..sms).map(|turn| (self.next + turn) % sms).find(|&sm| may(sm))?;
+        self.next = (sm + 1) % sms;
+        Some(sm)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sms_take_turns_and_full_ones_are_passed_over() {
+        let mut turns = Turns::default();
+        let order: Vec<_> = (0..5).map(|_| turns.take(4, |sm| sm != 2)).collect();
+        assert_eq!(order, [Some(0), Some(1), Some(3), Some(0), Some(1)]);
+        assert_eq!(turns.take(4, |_| false), None);
+        assert_eq!(turns.take(4, |_| true), Some(2), "a turn that nobody takes is not lost");
+    }
+}

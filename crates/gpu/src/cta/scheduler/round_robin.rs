@@ -1,0 +1,28 @@
+//! Round robin over the SMs.
+
+use super::{CtaEntry, CtaScheduler, DispatchView, Turns};
+use warpmem_params::PolicyInfo;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "round-robin",
+    summary: "CTA i to SM i mod SMs until all are full, then to the next SM in turn that has room",
+    source: "common GPU baseline",
+    params: &[],
+};
+
+pub(super) const ENTRY: CtaEntry = CtaEntry {
+    info: INFO,
+    build: |_, params| {
+        params.none(&INFO).map(|()| Box::new(RoundRobin { turns: Turns::default() }) as _)
+    },
+};
+
+struct RoundRobin {
+    turns: Turns,
+}
+
+impl CtaScheduler for RoundRobin {
+    fn pick(&mut self, view: &DispatchView) -> Option<usize> {
+        self.turns.take(view.sms(), |sm| view.may_start(sm))
+    }
+}

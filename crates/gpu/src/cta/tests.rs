@@ -1,0 +1,283 @@
+//! The dispatcher on its own: the test is the SMs.
+
+mod schedulers;
+
+use super::{Dispatcher, KernelSource, Launch};
+use crate::results::KernelResult;
+use crate::sm::{Code, CtaEnd, CtaLaunch};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use warpmem_machine::Machine;
+use warpmem_testing::{TestKernel, compute, machine, trace};
+use warpmem_trace::{Chunk, OpClass, Trace, TraceError};
+
+struct Source(Trace);
+
+impl KernelSource for Source {
+    fn code(&mut self, kernel: usize) -> Result<Arc<Code>, TraceError> {
+        Ok(Arc::new(Code::new(&self.0.instructions(kernel)?)))
+    }
+
+    fn chunk(&mut self, kernel: usize, chunk: usize) -> Result<Arc<Chunk>, TraceError> {
+        self.0.chunk(kernel, chunk)
+    }
+}
+
+/// A CTA that was started: SM, kernel, CTA.
+type Started = (usize, u32, u32);
+
+struct Rig {
+    dispatcher: Dispatcher,
+    source: Source,
+    /// When the dispatcher wants to be called again.
+    next: Option<u64>,
+}
+
+impl Rig {
+    fn new(machine: &Machine, kernels: &[TestKernel]) -> Rig {
+        let trace = trace(kernels);
+        let dispatcher = Dispatcher::new(machine, trace.kernels()).unwrap();
+        Rig { dispatcher, source: Source(trace), next: None }
+    }
+
+    fn step_launches(&mut self, cycle: u64) -> Vec<Launch> {
+        let mut launches = VecDeque::new();
+        self.next = self.dispatcher.step(cycle, &mut self.source, &mut launches).unwrap();
+        launches.into()
+    }
+
+    fn step(&mut self, cycle: u64) -> Vec<Started> {
+        let launches = self.step_launches(cycle);
+        launches.iter().map(|l| (l.sm, l.cta.kernel, l.cta.cta)).collect()
+    }
+
+    /// The CTA of one launch of a cycle.
+    fn only(&mut self, cycle: u64) -> CtaLaunch {
+        let mut launches = self.step_launches(cycle);
+        assert_eq!(launches.len(), 1);
+        launches.remove(0).cta
+    }
+
+    fn end(&mut self, (sm, kernel, cta): Started, cycle: u64) {
+        self.end_after((sm, kernel, cta), cycle, 1, &[]);
+    }
+
+    /// A CTA ends that has issued so many instructions, those of its kernel still on the SM as many as `others`.
+    fn end_after(&mut self, (sm, kernel, cta): Started, cycle: u64, issued: u64, others: &[u64]) {
+        let end = CtaEnd { kernel, cta, sm: sm as u32, cycle, issued };
+        self.dispatcher.cta_ended(end, &|| others.to_vec());
+    }
+
+    fn result(&self, kernel: usize) -> &KernelResult {
+        &self.dispatcher.results()[kernel]
+    }
+}
+
+/// `ctas` CTAs of one warp with one instruction.
+fn kernel(ctas: usize) -> TestKernel {
+    TestKernel::new(vec![vec![vec![compute(OpClass::Integer, &[])]]; ctas])
+}
+
+fn of_stream(stream: u64, kernel: TestKernel) -> TestKernel {
+    TestKernel { stream, ..kernel }
+}
+
+/// Two SMs of two CTAs each.
+fn two_sms(overrides: &[&str]) -> Machine {
+    machine(&[&["sm.count=2", "sm.max_ctas=2"], overrides].concat())
+}
+
+#[test]
+fn ctas_go_to_the_sms_in_turn_one_each_a_cycle() {
+    let mut rig = Rig::new(&two_sms(&[]), &[kernel(6)]);
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1)]);
+    assert_eq!(rig.next, Some(1));
+    assert_eq!(rig.step(1), [(0, 0, 2), (1, 0, 3)]);
+    assert_eq!(rig.step(2), [], "both SMs are full");
+    assert_eq!(rig.next, None, "until a CTA ends");
+    rig.end((1, 0, 3), 10);
+    assert_eq!(rig.step(10), [(1, 0, 4)]);
+    rig.end((0, 0, 0), 12);
+    assert_eq!(rig.step(12), [(0, 0, 5)]);
+    assert_eq!(rig.step(13), []);
+}
+
+/// The scheduler does the same, SM by SM, whichever of them it counts from.
+#[test]
+fn another_first_sm_moves_every_cta_on_by_as_many() {
+    let run = |first: usize| {
+        let machine = machine(&["sm.count=3", "sm.max_ctas=1", &format!("run.first_sm={first}")]);
+        let mut rig = Rig::new(&machine, &[kernel(6)]);
+        let moved = |sm: usize| (sm + first) % 3;
+        let mut started = rig.step(0);
+        rig.end((moved(1), 0, 1), 5);
+        started.extend(rig.step(5));
+        rig.end((moved(1), 0, 3), 7);
+        rig.end((moved(0), 0, 0), 7);
+        started.extend(rig.step(7));
+        let back = |(sm, kernel, cta)| ((sm + 3 - first) % 3, kernel, cta);
+        started.into_iter().map(back).collect::<Vec<Started>>()
+    };
+    assert_eq!(run(0), [(0, 0, 0), (1, 0, 1), (2, 0, 2), (1, 0, 3), (0, 0, 4), (1, 0, 5)]);
+    assert_eq!([run(1), run(2)], [run(0), run(0)]);
+}
+
+#[test]
+fn an_sm_may_start_several_ctas_a_cycle() {
+    let mut rig = Rig::new(&two_sms(&["sm.cta_launches_per_cycle=2"]), &[kernel(5)]);
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1), (0, 0, 2), (1, 0, 3)]);
+}
+
+#[test]
+fn a_cta_comes_with_its_own_chunk() {
+    let mut rig = Rig::new(&two_sms(&["sm.count=1", "sm.max_ctas=8"]), &[kernel(5)]);
+    for cta in 0..5 {
+        let launch = rig.only(u64::from(cta));
+        let entry = &launch.chunk.ctas()[launch.cta_in_chunk];
+        assert_eq!((launch.cta, entry.block), (cta, [cta, 0, 0]));
+    }
+}
+
+#[test]
+fn ctas_are_numbered_over_the_trace_and_only_those_of_a_kernel_are_neighbours() {
+    let streams = [of_stream(0, kernel(2)), of_stream(1, kernel(0)), of_stream(2, kernel(3))];
+    let machine = two_sms(&["sm.max_ctas=8", "run.concurrent_kernels=true"]);
+    let mut rig = Rig::new(&machine, &streams);
+    let launches = (0..4).flat_map(|cycle| rig.step_launches(cycle));
+    let numbers: Vec<(u32, u32)> = launches.map(|l| (l.cta.kernel, l.cta.number)).collect();
+    assert_eq!(numbers, [(0, 0), (0, 1), (2, 4), (2, 5), (2, 6)]);
+}
+
+#[test]
+fn residency_follows_what_a_cta_needs() {
+    let fits = |machine: &Machine, kernel: TestKernel| {
+        let mut rig = Rig::new(machine, &[kernel]);
+        (0..20).map(|cycle| rig.step(cycle).len()).sum::<usize>()
+    };
+    let one_sm = machine(&["sm.max_ctas=8", "sm.shared_bytes=49152"]);
+    assert_eq!(fits(&one_sm, kernel(20)), 8, "CTA slots");
+    assert_eq!(fits(&one_sm, TestKernel { threads: 768, ..kernel(20) }), 2, "threads");
+    assert_eq!(fits(&one_sm, TestKernel { shared_bytes: 16384, ..kernel(20) }), 3, "shared memory");
+}
+
+#[test]
+fn kernels_follow_one_another() {
+    let mut rig = Rig::new(&two_sms(&[]), &[kernel(2), kernel(1)]);
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1)]);
+    rig.end((0, 0, 0), 9);
+    assert_eq!(rig.step(9), [], "a CTA of the first still runs");
+    rig.end((1, 0, 1), 20);
+    assert_eq!(rig.step(20), []);
+    assert_eq!(rig.next, Some(21));
+    assert_eq!(rig.step(21), [(0, 1, 0)]);
+    assert!(!rig.dispatcher.is_done());
+    rig.end((0, 1, 0), 30);
+    assert_eq!(rig.step(30), []);
+    assert!(rig.dispatcher.is_done());
+    assert_eq!(rig.next, None);
+    // The SMs see a CTA in the cycle after its start, and its end lies after its last cycle.
+    assert_eq!((rig.result(0).start_cycle, rig.result(0).end_cycle), (1, 21));
+    assert_eq!((rig.result(1).start_cycle, rig.result(1).end_cycle), (22, 31));
+    assert_eq!((rig.result(0).ctas, rig.result(1).ctas), (2, 1));
+    assert_eq!((rig.dispatcher.ctas_ended(), rig.dispatcher.ctas()), (3, 3));
+}
+
+#[test]
+fn the_next_kernel_starts_after_the_launch_latency() {
+    let mut rig = Rig::new(&two_sms(&["run.launch_latency=50"]), &[kernel(1), kernel(1)]);
+    assert_eq!(rig.step(0), [(0, 0, 0)], "the first starts at once");
+    rig.end((0, 0, 0), 20);
+    assert_eq!(rig.step(20), []);
+    assert_eq!(rig.next, Some(71));
+    assert_eq!(rig.step(70), []);
+    assert_eq!(rig.step(71), [(1, 1, 0)]);
+}
+
+#[test]
+fn kernels_of_different_streams_run_together_if_they_may() {
+    let kernels = [of_stream(1, kernel(1)), of_stream(2, kernel(1)), of_stream(1, kernel(1))];
+    let mut alone = Rig::new(&two_sms(&[]), &kernels);
+    assert_eq!(alone.step(0), [(0, 0, 0)]);
+    assert_eq!(alone.step(1), []);
+
+    let mut together = Rig::new(&two_sms(&["run.concurrent_kernels=true"]), &kernels);
+    assert_eq!(together.step(0), [(0, 0, 0), (1, 1, 0)]);
+    assert_eq!(together.step(1), [], "the third waits for the first of its stream");
+    together.end((1, 1, 0), 10);
+    assert_eq!(together.step(11), []);
+    together.end((0, 0, 0), 20);
+    assert_eq!(together.step(21), [(0, 2, 0)]);
+    together.end((0, 2, 0), 30);
+    assert!(together.dispatcher.is_done());
+}
+
+#[test]
+fn the_first_of_concurrent_kernels_has_the_first_choice() {
+    let machine = two_sms(&["run.concurrent_kernels=true"]);
+    let mut rig = Rig::new(&machine, &[of_stream(1, kernel(3)), of_stream(2, kernel(3))]);
+    assert_eq!(rig.step(0), [(0, 0, 0), (1, 0, 1)]);
+    assert_eq!(rig.step(1), [(0, 0, 2), (1, 1, 0)], "the second takes what the first leaves");
+}
+
+#[test]
+fn kernels_without_ctas_are_over_as_they_start() {
+    let mut rig = Rig::new(&two_sms(&[]), &[kernel(0), kernel(0), kernel(1), kernel(0)]);
+    assert_eq!(rig.step(0), [(0, 2, 0)]);
+    assert!(!rig.dispatcher.is_done());
+    rig.end((0, 2, 0), 9);
+    assert_eq!(rig.step(9), []);
+    assert_eq!(rig.next, Some(10), "the last one is still to start");
+    assert_eq!(rig.step(10), []);
+    assert!(rig.dispatcher.is_done());
+    for (kernel, cycle) in [(0, 1), (1, 1), (3, 11)] {
+        let result = rig.result(kernel);
+        assert_eq!((result.ctas, result.start_cycle, result.end_cycle), (0, cycle, cycle));
+    }
+}
+
+#[test]
+fn nothing_but_empty_kernels_ends_at_once() {
+    let mut rig = Rig::new(&two_sms(&[]), &[kernel(0), kernel(0)]);
+    assert_eq!(rig.step(0), []);
+    assert!(rig.dispatcher.is_done());
+}
+
+/// Whether the L1 of SM 0 is emptied by each of: two CTAs of a kernel, then one of the next.
+fn flushes(overrides: &[&str]) -> [bool; 3] {
+    let machine = machine(&[&["sm.max_ctas=1"], overrides].concat());
+    let mut rig = Rig::new(&machine, &[kernel(2), kernel(1)]);
+    let first = rig.only(0).flush;
+    rig.end((0, 0, 0), 5);
+    let second = rig.only(5).flush;
+    rig.end((0, 0, 1), 9);
+    rig.step(9);
+    [first, second, rig.only(10).flush]
+}
+
+#[test]
+fn l1_is_emptied_between_kernels_and_not_between_their_ctas() {
+    // The first CTA of all finds an L1 that has not got its size yet.
+    assert_eq!(flushes(&["l1.flush_between_kernels=true"]), [true, false, true]);
+    assert_eq!(flushes(&["l1.flush_between_kernels=false"]), [true, false, false]);
+}
+
+#[test]
+fn l1_is_not_emptied_under_a_resident_cta() {
+    let machine = two_sms(&["sm.count=1", "run.concurrent_kernels=true"]);
+    let mut rig = Rig::new(&machine, &[of_stream(1, kernel(1)), of_stream(2, kernel(1))]);
+    assert!(rig.only(0).flush);
+    assert!(!rig.only(1).flush);
+}
+
+#[test]
+fn l1_takes_what_the_resident_ctas_shared_memory_leaves() {
+    let v100 = warpmem_machine::load("v100", &["sm.count=1".to_owned()]).unwrap();
+    let l1_bytes = |shared_bytes, threads| {
+        let kernel = TestKernel { shared_bytes, threads, ..kernel(1) };
+        Rig::new(&v100, &[kernel]).only(0).l1_bytes >> 10
+    };
+    assert_eq!(l1_bytes(0, 1024), 128);
+    assert_eq!(l1_bytes(4 << 10, 1024), 128 - 8, "two CTAs of 4 KB");
+    assert_eq!(l1_bytes(5 << 10, 1024), 128 - 16, "10 KB take the next option");
+    assert_eq!(l1_bytes(96 << 10, 1024), 128 - 96);
+}

@@ -1,0 +1,93 @@
+//! Steps units on their own, with the test as the rest of the machine.
+
+use super::{Context, Recording, SideChannels};
+use crate::results::{LoadRow, RunSink, Wanted};
+use warpmem_machine::Machine;
+use warpmem_sim::{self as sim, Domain, Ticks, UnitId};
+
+/// Steps of a time after which a test has gone wrong.
+const TOO_MANY: usize = 1_000_000;
+
+/// What units need to be stepped.
+pub struct Bench {
+    pub sim: sim::Bench,
+    pub record: Recording,
+    pub side: SideChannels,
+}
+
+impl Bench {
+    /// `units` is the number of units in each domain.
+    ///
+    /// # Panics
+    /// If the machine is not valid.
+    pub fn new(machine: &Machine, units: [usize; Domain::COUNT]) -> Bench {
+        let periods = machine.clocks.periods();
+        let clocks = machine.clocks.by_domain();
+        let map = machine.address_map();
+        let map = map.expect("machines are validated when they are loaded");
+        Bench {
+            sim: sim::Bench::new(clocks, units, map),
+            record: Recording::new(periods.core, &Wanted::default()),
+            side: SideChannels::default(),
+        }
+    }
+
+    /// What a unit's step takes.
+    pub fn context(&mut self) -> Context<'_> {
+        Context {
+            fabric: &mut self.sim.fabric,
+            requests: &mut self.sim.requests,
+            map: &self.sim.map,
+            record: &mut self.record,
+            side: &mut self.side,
+        }
+    }
+
+    /// When some unit is to be woken next.
+    pub fn next(&self) -> Option<Ticks> {
+        self.sim.next()
+    }
+
+    /// Steps the units that are to be woken next, in the engine's order; nothing if there are none.
+    pub fn turn(&mut self, step: &mut impl FnMut(UnitId, u64, &mut Context)) {
+        let Bench { sim, record, side } = self;
+        sim.turn(|sim, unit, cycle| {
+            let mut context = Context {
+                fabric: &mut sim.fabric,
+                requests: &mut sim.requests,
+                map: &sim.map,
+                record: &mut *record,
+                side: &mut *side,
+            };
+            step(unit, cycle, &mut context);
+        });
+    }
+
+    /// Steps every unit, in the engine's order, until nobody is to be woken.
+    pub fn run(&mut self, mut step: impl FnMut(UnitId, u64, &mut Context)) {
+        for _ in 0..TOO_MANY {
+            if self.next().is_none() {
+                return;
+            }
+            self.turn(&mut step);
+        }
+        panic!("the units do not come to rest");
+    }
+
+    /// The rows of the loads finished so far.
+    pub fn loads(&mut self) -> Vec<LoadRow> {
+        let mut rows = Rows::default();
+        self.record.flush(&mut rows);
+        rows.0
+    }
+}
+
+/// Keeps the rows of loads.
+#[derive(Default)]
+pub struct Rows(pub Vec<LoadRow>);
+
+impl RunSink for Rows {
+    fn load(&mut self, row: &LoadRow) {
+        self.0.push(*row);
+    }
+}

@@ -1,0 +1,158 @@
+//! Chunks inflated ahead of their use on a helper thread.
+
+use crate::cta::KernelSource;
+use crate::sm::Code;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use warpmem_trace::{Chunk, Trace, TraceError};
+
+/// Chunks asked for ahead of the one in use.
+const AHEAD: usize = 2;
+
+type Wanted = (usize, usize);
+type Inflated = Result<Arc<Chunk>, TraceError>;
+
+/// Reads kernels' chunks in order, [`AHEAD`] chunks in advance, so that memory follows the resident CTAs and
+/// the run does not wait for decompression.
+pub(super) struct Feeder<'t> {
+    trace: &'t Trace,
+    wanted: Sender<Wanted>,
+    inflated: Receiver<Inflated>,
+    /// Asked for and not received yet, in order.
+    pending: VecDeque<Wanted>,
+    /// Received before their turn: kernels that run together interleave.
+    early: Vec<(Wanted, Inflated)>,
+    /// The latest kernel in the trace that has started.
+    newest: usize,
+}
+
+impl<'t> Feeder<'t> {
+    /// Starts the helper thread, which ends with the feeder.
+    pub fn start<'scope>(
+        trace: &'t Trace,
+        scope: &'scope std::thread::Scope<'scope, 't>,
+    ) -> Feeder<'t> {
+        let (wanted, requests) = channel::<Wanted>();
+        let (results, inflated) = channel::<Inflated>();
+        scope.spawn(move || {
+            for (kernel, chunk) in requests {
+                if results.send(trace.chunk(kernel, chunk)).is_err() {
+                    return;
+                }
+            }
+        });
+        let (pending, early) = (VecDeque::new(), Vec::new());
+        Feeder { trace, wanted, inflated, pending, early, newest: 0 }
+    }
+
+    fn ask(&mut self, want: Wanted) {
+        let kernel = self.trace.kernels().get(want.0);
+        let exists = kernel.is_some_and(|kernel| want.1 < kernel.chunks.len());
+        let known = self.pending.contains(&want) || self.early.iter().any(|(w, _)| *w == want);
+        if exists && !known && self.wanted.send(want).is_ok() {
+            self.pending.push_back(want);
+        }
+    }
+
+    fn take(&mut self, want: Wanted) -> Inflated {
+        if let Some(at) = self.early.iter().position(|(w, _)| *w == want) {
+            return self.early.swap_remove(at).1;
+        }
+        if self.pending.contains(&want) {
+            while let (Some(next), Ok(chunk)) = (self.pending.pop_front(), self.inflated.recv()) {
+                if next == want {
+                    return chunk;
+                }
+                self.early.push((next, chunk));
+            }
+        }
+        self.trace.chunk(want.0, want.1)
+    }
+}
+
+impl KernelSource for Feeder<'_> {
+    fn code(&mut self, kernel: usize) -> Result<Arc<Code>, TraceError> {
+        self.newest = self.newest.max(kernel);
+        let instructions = self.trace.instructions(kernel)?;
+        Ok(Arc::new(Code::new(&instructions)))
+    }
+
+    fn chunk(&mut self, kernel: usize, chunk: usize) -> Inflated {
+        let result = self.take((kernel, chunk));
+        for ahead in 1..=AHEAD {
+            self.ask((kernel, chunk + ahead));
+        }
+        let is_last = chunk + 1 == self.trace.kernels()[kernel].chunks.len();
+        // A kernel that has started beside this one has taken its first chunk.
+        if is_last && kernel == self.newest {
+            self.ask((kernel + 1, 0));
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use warpmem_testing::{TestKernel, compute, trace};
+    use warpmem_trace::OpClass;
+
+    /// Kernel k has CTAs of k + 1 warps, each in a chunk of its own.
+    fn kernels(chunks: &[usize]) -> Trace {
+        let warp = || vec![compute(OpClass::Integer, &[])];
+        let kernel = |(k, &ctas): (usize, &usize)| {
+            TestKernel::new(vec![(0..=k).map(|_| warp()).collect(); ctas])
+        };
+        trace(&chunks.iter().enumerate().map(kernel).collect::<Vec<_>>())
+    }
+
+    /// Kernel and number of a chunk, by what it holds.
+    fn identity(chunk: &Chunk) -> Wanted {
+        let cta = &chunk.ctas()[0];
+        (cta.warps.len() - 1, cta.block[0] as usize)
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_come_as_asked_for_and_none_is_left_behind(
+            choices in prop::collection::vec(0usize..3, 0..40)
+        ) {
+            let lengths = [5, 1, 4];
+            let trace = kernels(&lengths);
+            let mut next = [0; 3];
+            // Kernels take turns as chosen; what is left follows in order.
+            let rest = (0..3).flat_map(|kernel| [kernel; 5]);
+            let turns: Vec<usize> = choices.into_iter().chain(rest).collect();
+            std::thread::scope(|scope| {
+                let mut feeder = Feeder::start(&trace, scope);
+                for kernel in turns {
+                    let chunk = next[kernel];
+                    if chunk == lengths[kernel] {
+                        continue;
+                    }
+                    if chunk == 0 {
+                        feeder.code(kernel).unwrap();
+                    }
+                    next[kernel] += 1;
+                    prop_assert_eq!(identity(&feeder.chunk(kernel, chunk).unwrap()), (kernel, chunk));
+                }
+                prop_assert!(feeder.pending.is_empty() && feeder.early.is_empty());
+                Ok(())
+            })?;
+        }
+    }
+
+    #[test]
+    fn the_chunks_after_the_one_in_use_are_on_their_way() {
+        let trace = kernels(&[4, 2]);
+        std::thread::scope(|scope| {
+            let mut feeder = Feeder::start(&trace, scope);
+            feeder.chunk(0, 0).unwrap();
+            assert_eq!(feeder.pending, [(0, 1), (0, 2)]);
+            (1..4).for_each(|chunk| drop(feeder.chunk(0, chunk).unwrap()));
+            assert_eq!(feeder.pending, [(1, 0)], "the next kernel begins with its first");
+        });
+    }
+}

@@ -1,0 +1,77 @@
+//! A run cut into intervals: what the machine had done by each boundary, less what it had done by the one before.
+
+use super::context::Recording;
+use super::system::System;
+use crate::results::{IntervalCounts, IntervalRow, RunResult, RunSink, Since, Wanted};
+use std::mem;
+use warpmem_sim::{Clock, Ticks};
+
+/// Core cycle of the machine's first step after the dispatcher's.
+const FIRST_CYCLE: u64 = 1;
+
+pub(super) struct Intervals {
+    core: Clock,
+    length: u64,
+    /// First cycle of the interval that has begun, what was counted before it, and when it ends.
+    start: u64,
+    before: IntervalCounts,
+    ends: Ticks,
+}
+
+impl Intervals {
+    /// None if nobody wants them.
+    pub fn new(wanted: &Wanted, core: Clock) -> Option<Intervals> {
+        let length = wanted.intervals?.get();
+        let before = IntervalCounts::default();
+        let ends = end_of(core, FIRST_CYCLE, length);
+        Some(Intervals { core, length, start: FIRST_CYCLE, before, ends })
+    }
+
+    /// Ends the intervals that end before anything happens at `now`, the time of the next event.
+    pub fn follow(
+        &mut self,
+        now: Ticks,
+        system: &mut System,
+        record: &Recording,
+        sink: &mut dyn RunSink,
+    ) {
+        while self.ends <= now {
+            let latency = &record.latency.total;
+            let counts = IntervalCounts {
+                read_requests: latency.count(),
+                read_latency: latency.sum() as u64,
+                ..system.so_far(self.ends)
+            };
+            sink.interval(&IntervalRow {
+                resident_warps: system.resident_warps(),
+                requests_in_flight: system.requests_in_flight(),
+                ..self.end(self.core.cycle_of(self.ends), counts)
+            });
+            self.ends = end_of(self.core, self.start, self.length);
+        }
+    }
+
+    /// Ends the last interval: what is left of the run.
+    pub fn finish(mut self, result: &RunResult, sink: &mut dyn RunSink) {
+        let end = FIRST_CYCLE + result.core_cycles;
+        sink.interval(&self.end(end, IntervalCounts::of(result)));
+    }
+
+    /// The interval that ends with all these counted. Nothing is on the machine.
+    fn end(&mut self, end: u64, counts: IntervalCounts) -> IntervalRow {
+        let mut own = counts.clone();
+        own.subtract(&mem::replace(&mut self.before, counts));
+        let start_cycle = mem::replace(&mut self.start, end);
+        IntervalRow {
+            start_cycle,
+            cycles: end - start_cycle,
+            counts: own,
+            ..IntervalRow::default()
+        }
+    }
+}
+
+/// When an interval ends that begins with this cycle; never, if that is later than time goes.
+fn end_of(core: Clock, start: u64, length: u64) -> Ticks {
+    Ticks(start.saturating_add(length).saturating_mul(core.period()))
+}

@@ -1,0 +1,23 @@
+//! The engine: how the units of a machine are connected and stepped, and what crosses their levels.
+
+#[cfg(test)]
+mod bench;
+mod context;
+mod feeder;
+mod intervals;
+mod run;
+mod side;
+mod system;
+#[cfg(test)]
+mod tests;
+mod wiring;
+
+#[cfg(test)]
+pub use bench::Bench;
+pub use context::{Context, Recording};
+pub use run::{
+    NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
+    simulate_with_commands,
+};
+pub use side::{CriticalFields, LoadEnds, Sent, SharedMshrs, SideChannels, WarpType};
+pub use system::BuildError;

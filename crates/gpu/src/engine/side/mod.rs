@@ -1,0 +1,81 @@
+//! What crosses the levels of the machine beside requests and replies, for DRAM schedulers that ask for it
+//! ([`Needs`]): what nobody asked for is not there and costs a look. Critical Fields and the states of the MSHRs are always
+//! there, as metrics are told by them.
+
+mod fields;
+mod loads;
+mod merges;
+mod mshrs;
+mod warps;
+
+pub use fields::CriticalFields;
+pub use loads::LoadEnds;
+pub use merges::{MergeNews, Sent};
+pub use mshrs::SharedMshrs;
+pub use warps::{WarpTable, WarpType};
+
+use warpmem_machine::Machine;
+use warpmem_sim::Needs;
+
+/// All side channels of a machine.
+#[derive(Default)]
+pub struct SideChannels {
+    pub fields: CriticalFields,
+    pub mshrs: SharedMshrs,
+    pub critical: Option<CriticalShare>,
+    pub loads: Option<LoadEnds>,
+    pub merges: Option<MergeNews>,
+    pub warps: Option<WarpTable>,
+}
+
+impl SideChannels {
+    pub fn new(machine: &Machine, needs: &Needs) -> SideChannels {
+        SideChannels {
+            fields: CriticalFields::default(),
+            mshrs: SharedMshrs::default(),
+            critical: needs.critical_share.map(CriticalShare::new),
+            loads: needs.load_ends.then(|| LoadEnds::new(machine.dram.channels as usize)),
+            merges: needs.merges.map(|_| MergeNews::new(machine.slices() as usize)),
+            warps: needs.warp_types.map(|types| WarpTable::new(machine, types)),
+        }
+    }
+}
+
+/// The share of an SM's warps above which those that wait for memory make its requests critical.
+#[derive(Clone, Copy, Debug)]
+pub struct CriticalShare {
+    millionths: u64,
+}
+
+impl CriticalShare {
+    fn new(share: f64) -> CriticalShare {
+        CriticalShare { millionths: (share * 1e6).round() as u64 }
+    }
+
+    /// Whether more than the share of the `resident` warps wait.
+    pub fn is_critical(self, waiting: u32, resident: u32) -> bool {
+        u64::from(waiting) * 1_000_000 > u64::from(resident) * self.millionths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_the_share_must_wait() {
+        let half = CriticalShare::new(0.5);
+        let critical = |waiting| half.is_critical(waiting, 4);
+        assert_eq!([0, 1, 2, 3, 4].map(critical), [false, false, false, true, true]);
+        assert!(!CriticalShare::new(0.0).is_critical(0, 0), "nobody waits");
+        assert!(!CriticalShare::new(1.0).is_critical(4, 4));
+    }
+
+    #[test]
+    fn nothing_is_there_that_nobody_asked_for() {
+        let machine = warpmem_testing::machine(&[]);
+        let side = SideChannels::new(&machine, &Needs::default());
+        assert!(side.critical.is_none() && side.loads.is_none());
+        assert!(side.merges.is_none() && side.warps.is_none());
+    }
+}

@@ -1,0 +1,424 @@
+//! All units of a machine at work.
+
+use super::context::{Context, Recording};
+use super::side::SideChannels;
+use super::wiring::Wiring;
+use crate::controller::Controller;
+use crate::cta::{DispatchError, Dispatcher, KernelSource, Launch};
+use crate::ideal::IDEALS;
+use crate::llc::Slice;
+use crate::llc::queue::{LLC_QUEUES, without_delay_before_tags};
+use crate::results::{CounterResult, IntervalCounts, RunResult, Total};
+use crate::sm::Sm;
+use std::collections::VecDeque;
+use warpmem_dram::scheduler::SCHEDULERS;
+use warpmem_dram::{BankResult, Channel, ChannelResult, ChannelStatistics, CommandSink};
+use warpmem_machine::{Machine, MachineError, Policies};
+use warpmem_network::Topology;
+use warpmem_params::{Counter, PolicyError, policy_name};
+use warpmem_sim::{AddressMap, Domain, Fabric, RequestTable, Ticks, UnitId};
+use warpmem_trace::{Trace, TraceError};
+
+/// Why a machine could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error(transparent)]
+    Dispatch(#[from] DispatchError),
+}
+
+/// A machine at work on a trace.
+pub(super) struct System {
+    fabric: Fabric,
+    requests: RequestTable,
+    map: AddressMap,
+    side: SideChannels,
+    sms: Vec<Sm>,
+    networks: [Box<dyn Topology>; 2],
+    slices: Vec<Slice>,
+    controllers: Vec<Controller>,
+    dispatcher: Dispatcher,
+    launches: VecDeque<Launch>,
+    steps: u64,
+    /// Every unit has a turn in every cycle.
+    polls: bool,
+}
+
+impl System {
+    pub fn new(machine: &Machine, trace: &Trace) -> Result<System, BuildError> {
+        let map = machine.address_map()?;
+        let dispatcher = Dispatcher::new(machine, trace.kernels())?;
+        let ideal = IDEALS.build(&machine.policy.ideal, machine)?;
+        let scene = machine.scheduler_context();
+        let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &scene)?;
+        let needs = schedulers.needs();
+        let queue = LLC_QUEUES.build(&machine.policy.llc_queue, &machine.llc)?;
+        let unqueued = (!queue.holds_requests()).then(|| without_delay_before_tags(machine));
+        let machine = unqueued.as_ref().unwrap_or(machine);
+        let wiring = Wiring::new(machine, &needs, queue.places_at_clusters());
+        let sms = wiring.sms(machine, &*ideal)?;
+        let mut slices = wiring.slices(machine, &needs, &*ideal)?;
+        let channels = Channel::all(&scene, &*schedulers)?;
+        let controllers = wiring.controllers(machine, channels, &*ideal)?;
+        let of_channels = slices.chunks_mut(machine.llc.slices_per_channel as usize);
+        for (controller, slices) in controllers.iter().zip(of_channels) {
+            let Some(lines) = controller.cached_lines() else { continue };
+            slices.iter_mut().for_each(|slice| slice.note_lines(lines.clone(), machine));
+        }
+        let networks = wiring.networks(machine, &*ideal)?;
+        let mut fabric = wiring.fabric;
+        fabric.wake(dispatcher_unit(sms.len()), Ticks(0));
+        // Channels refresh whether requests come or not.
+        controllers.iter().for_each(|controller| fabric.wake(controller.unit(), Ticks(0)));
+        Ok(System {
+            fabric,
+            requests: RequestTable::default(),
+            map,
+            side: SideChannels::new(machine, &needs),
+            sms,
+            networks,
+            slices,
+            controllers,
+            dispatcher,
+            launches: VecDeque::new(),
+            steps: 0,
+            polls: false,
+        })
+    }
+
+    /// The time of the next event, if there is one.
+    pub fn next_time(&self) -> Option<Ticks> {
+        self.fabric.next_time()
+    }
+
+    /// Carries out all events of one point in time.
+    pub fn step(
+        &mut self,
+        now: Ticks,
+        record: &mut Recording,
+        source: &mut dyn KernelSource,
+    ) -> Result<(), TraceError> {
+        for domain in Domain::ALL {
+            let Some(cycle) = self.fabric.begin_turn(domain, now) else { continue };
+            while let Some(unit) = self.fabric.wheel(domain).take() {
+                self.steps += 1;
+                self.step_unit(domain, unit, cycle, record, source)?;
+            }
+            self.fabric.wheel(domain).end();
+            if self.polls {
+                self.wake_all(domain, cycle + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every unit a turn in every cycle from now on, whether it asks or not.
+    pub fn poll(&mut self) {
+        self.polls = true;
+        Domain::ALL.into_iter().for_each(|domain| self.wake_all(domain, 0));
+    }
+
+    fn wake_all(&mut self, domain: Domain, cycle: u64) {
+        let units = match domain {
+            Domain::Dram => self.controllers.len(),
+            Domain::Llc => self.slices.len(),
+            Domain::Network => self.networks.len(),
+            Domain::Core => self.sms.len() + 1,
+        };
+        for index in 0..units as u32 {
+            self.fabric.wake_cycle(UnitId { domain, index }, cycle);
+        }
+    }
+
+    fn step_unit(
+        &mut self,
+        domain: Domain,
+        unit: usize,
+        cycle: u64,
+        record: &mut Recording,
+        source: &mut dyn KernelSource,
+    ) -> Result<(), TraceError> {
+        if domain == Domain::Core && unit == self.sms.len() {
+            return self.dispatch(cycle, source);
+        }
+        let ctx = &mut Context {
+            fabric: &mut self.fabric,
+            requests: &mut self.requests,
+            map: &self.map,
+            record,
+            side: &mut self.side,
+        };
+        match domain {
+            Domain::Dram => self.controllers[unit].step(cycle, ctx),
+            Domain::Llc => self.slices[unit].step(cycle, ctx),
+            Domain::Network => {
+                if let Some(next) = self.networks[unit].step(cycle, &mut ctx.network()) {
+                    let unit = UnitId { domain, index: unit as u32 };
+                    self.fabric.wake_cycle(unit, next.max(cycle + 1));
+                }
+            }
+            Domain::Core => {
+                self.sms[unit].step(cycle, ctx)?;
+                self.collect_ended(unit, cycle);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the dispatcher, which has its turn after the SMs, of CTAs that have ended.
+    fn collect_ended(&mut self, sm: usize, cycle: u64) {
+        let dispatcher = dispatcher_unit(self.sms.len());
+        while let Some(end) = self.sms[sm].take_ended() {
+            let issued = || self.sms[sm].issued_by_ctas(end.kernel);
+            self.dispatcher.cta_ended(end, &issued);
+            self.fabric.wake_cycle(dispatcher, cycle);
+        }
+    }
+
+    fn dispatch(&mut self, cycle: u64, source: &mut dyn KernelSource) -> Result<(), TraceError> {
+        if self.dispatcher.observes(cycle) {
+            for (index, sm) in self.sms.iter_mut().enumerate() {
+                self.dispatcher.observe(index, sm.idle_cycles(cycle));
+            }
+        }
+        let next = self.dispatcher.step(cycle, source, &mut self.launches)?;
+        if self.dispatcher.pauses() {
+            self.limit_running(cycle);
+        }
+        while let Some(launch) = self.launches.pop_front() {
+            let sm = &mut self.sms[launch.sm];
+            sm.launch(launch.cta);
+            self.fabric.wake_cycle(sm.unit(), cycle + 1);
+        }
+        if let Some(next) = next {
+            self.fabric.wake_cycle(dispatcher_unit(self.sms.len()), next);
+        }
+        Ok(())
+    }
+
+    /// Tells SMs how many of their CTAs may issue from the next cycle on.
+    fn limit_running(&mut self, cycle: u64) {
+        for (index, sm) in self.sms.iter_mut().enumerate() {
+            if sm.limit_running(self.dispatcher.running_limit(index)) {
+                self.fabric.wake_cycle(sm.unit(), cycle + 1);
+            }
+        }
+    }
+
+    pub fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    /// Unit steps so far.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Grows whenever anything gets anywhere: a warp issues, a CTA ends, a unit takes a request.
+    pub fn progress(&self) -> u64 {
+        let ended = self.dispatcher.ctas_ended() + u64::from(self.dispatcher.is_done());
+        self.warp_instructions() + ended + self.fabric.moves()
+    }
+
+    /// Warp instructions issued so far.
+    pub fn warp_instructions(&self) -> u64 {
+        self.sms.iter().map(Sm::warp_instructions).sum()
+    }
+
+    /// Whether no request is in flight anywhere.
+    pub fn is_drained(&self) -> bool {
+        self.requests.in_flight() == 0 && !self.controllers.iter().any(Controller::is_prefetching)
+    }
+
+    /// What SMs, slices and channels have done before `now`.
+    pub fn so_far(&mut self, now: Ticks) -> IntervalCounts {
+        let [core, llc, dram] = [Domain::Core, Domain::Llc, Domain::Dram]
+            .map(|domain| self.fabric.clock(domain).cycle_from(now));
+        let mut counts = IntervalCounts::default();
+        self.sms.iter_mut().for_each(|sm| counts.sms.add(&sm.so_far(core)));
+        for slice in &self.slices {
+            counts.llc.add(slice.accesses());
+            counts.llc_queues.add(&slice.queue_length(llc));
+        }
+        for controller in &self.controllers {
+            counts.add_channel(channel_result(&controller.statistics(dram)));
+        }
+        counts
+    }
+
+    /// Warps on all SMs.
+    pub fn resident_warps(&self) -> u64 {
+        self.sms.iter().map(|sm| u64::from(sm.resident_warps())).sum()
+    }
+
+    /// Requests between L1s and DRAM.
+    pub fn requests_in_flight(&self) -> u64 {
+        self.requests.in_flight() as u64
+    }
+
+    /// Lets the channels read nothing unasked any more, from the DRAM cycle after `now` on.
+    pub fn end_prefetching(&mut self, now: Ticks) {
+        let cycle = self.fabric.clock(Domain::Dram).cycle_of(now) + 1;
+        for controller in self.controllers.iter_mut().filter(|c| c.has_prefetcher()) {
+            controller.end_prefetching(cycle);
+            self.fabric.wake_cycle(controller.unit(), cycle);
+        }
+    }
+
+    /// Starts the SMs' account of cycles at core cycle `cycle`.
+    pub fn start_account(&mut self, cycle: u64) {
+        self.sms.iter_mut().for_each(|sm| sm.start_account(cycle));
+    }
+
+    /// Ends the SMs' account of cycles at core cycle `cycle`, when the last CTA has ended.
+    pub fn finish_sms(&mut self, cycle: u64, result: &mut RunResult) {
+        result.sms = self.sms.iter_mut().map(|sm| sm.finish(cycle)).collect();
+    }
+
+    /// The results of everything but the SMs, when all requests are done, at time `now`.
+    pub fn finish_memory(&mut self, now: Ticks, machine: &Machine, result: &mut RunResult) {
+        let cycle = self.fabric.clock(Domain::Dram).cycle_from(now);
+        let llc_cycle = self.fabric.clock(Domain::Llc).cycle_from(now);
+        result.slices = self.slices.iter_mut().map(|slice| slice.finish(llc_cycle)).collect();
+        if machine.llc.enabled {
+            result.mshr_cycles = self.side.mshrs.finish(llc_cycle);
+        }
+        let channels = self.controllers.iter().map(|c| c.statistics(cycle));
+        result.channels = channels.map(|statistics| channel_result(&statistics)).collect();
+        let sharing = self.controllers.iter().filter_map(Controller::row_sharing);
+        sharing.for_each(|sharing| sharing.add_to(&mut result.row_sharing));
+        let cycle = self.fabric.clock(Domain::Network).cycle_from(now);
+        result.networks = self.networks.iter_mut().map(|network| network.finish(cycle)).collect();
+        result.counters = self.counters(machine);
+        result.kernels = self.dispatcher.results().to_vec();
+        result.steps = self.steps;
+    }
+
+    /// What policies counted.
+    fn counters(&self, machine: &Machine) -> Vec<CounterResult> {
+        let policy = &machine.policy;
+        let mut counters = self.channel_counters(machine);
+        for (index, sm) in self.sms.iter().enumerate() {
+            counters.extend(named("sm", index, &policy.warp_scheduler, sm.counters()));
+        }
+        for (index, slice) in self.slices.iter().enumerate() {
+            counters.extend(named("slice", index, &policy.llc_queue, slice.queue_counters()));
+        }
+        let dispatcher = self.dispatcher.counters();
+        counters.extend(named("machine", 0, &policy.cta_scheduler, dispatcher));
+        counters
+    }
+
+    /// What DRAM schedulers and prefetchers counted in each channel, and for the former its slices together.
+    fn channel_counters(&self, machine: &Machine) -> Vec<CounterResult> {
+        let slices = self.slices.chunks(machine.llc.slices_per_channel as usize);
+        let Policies { dram_scheduler: scheduler, prefetcher, ideal, .. } = &machine.policy;
+        let mut counters = Vec::new();
+        for (channel, (controller, slices)) in self.controllers.iter().zip(slices).enumerate() {
+            let own = if controller.is_perfect() { ideal } else { scheduler };
+            counters.extend(named("channel", channel, own, controller.counters()));
+            let prefetches = controller.channel().prefetch_counters();
+            counters.extend(named("channel", channel, prefetcher, prefetches));
+            let slices = sum_by_name(slices.iter().flat_map(Slice::counters));
+            counters.extend(named("channel", channel, scheduler, slices));
+        }
+        counters
+    }
+
+    /// Keeps logs of all channels' commands.
+    pub fn enable_command_logs(&mut self) {
+        self.controllers.iter_mut().for_each(Controller::enable_log);
+    }
+
+    /// Hands over the commands logged since the last call.
+    pub fn take_command_logs(&mut self, sink: &mut dyn CommandSink) {
+        for (channel, controller) in self.controllers.iter_mut().enumerate() {
+            sink.commands(channel as u16, &controller.take_log());
+        }
+    }
+
+    /// Every queue is empty: what must hold at the end of a run.
+    pub fn leftovers(&self) -> Vec<String> {
+        let sms = self.sms.iter().filter(|sm| !sm.is_idle()).map(Sm::describe);
+        let slices = self.slices.iter().filter(|s| !s.is_idle()).map(Slice::describe);
+        let channels =
+            self.controllers.iter().filter(|c| !c.channel().is_empty()).map(Controller::describe);
+        let networks = self.networks.iter().flat_map(|network| network.describe());
+        sms.chain(networks).chain(slices).chain(channels).chain(self.fabric.occupied()).collect()
+    }
+
+    /// The state of everything that holds something.
+    pub fn describe(&self) -> Vec<String> {
+        self.dispatcher.describe().chain(self.leftovers()).collect()
+    }
+}
+
+fn dispatcher_unit(sms: usize) -> UnitId {
+    UnitId { domain: Domain::Core, index: sms as u32 }
+}
+
+/// What a policy counted in a unit, for the tables.
+fn named(
+    unit: &'static str,
+    index: usize,
+    policy: &str,
+    counters: Vec<Counter>,
+) -> impl Iterator<Item = CounterResult> {
+    let (index, policy) = (index as u32, policy_name(policy).to_owned());
+    counters.into_iter().map(move |Counter { name, value }| {
+        let policy = policy.clone();
+        CounterResult { unit, index, policy, counter: name, value }
+    })
+}
+
+/// Adds up counters of one name, in the order of their first.
+fn sum_by_name(counters: impl Iterator<Item = Counter>) -> Vec<Counter> {
+    let mut sums: Vec<Counter> = Vec::new();
+    for counter in counters {
+        match sums.iter_mut().find(|sum| sum.name == counter.name) {
+            Some(sum) => sum.value += counter.value,
+            None => sums.push(counter),
+        }
+    }
+    sums
+}
+
+fn channel_result(statistics: &ChannelStatistics) -> ChannelResult {
+    let total = statistics.total();
+    ChannelResult {
+        cycles: statistics.cycles,
+        data_bus_busy_cycles: statistics.data_bus_cycles / statistics.data_buses,
+        pending_cycles: statistics.pending_cycles,
+        bank_outstanding_cycles: total.pending_cycles,
+        any_bank_outstanding_cycles: statistics.pending_cycles,
+        bank_busy_cycles: total.service_cycles,
+        any_bank_busy_cycles: statistics.service_cycles,
+        occupancy_cycles: statistics.occupancy_cycles.clone(),
+        open_cycles: statistics.open_cycles,
+        refreshes: statistics.refreshes,
+        bank_refreshes: statistics.bank_refreshes,
+        turnarounds: statistics.turnarounds,
+        write_drains: statistics.write_drains,
+        banks: statistics
+            .banks
+            .iter()
+            .map(|bank| BankResult {
+                reads: bank.reads,
+                writes: bank.writes,
+                activations: bank.activations,
+                precharges: bank.precharges,
+                row_hits: bank.row_hits,
+                row_misses: bank.row_misses,
+                row_conflicts: bank.row_conflicts,
+                prefetched_lines: bank.prefetches,
+                prefetch_reads: bank.prefetch_reads,
+                row_switches: bank.streaks.switches,
+                stranded_switches: bank.streaks.stranded,
+                streak_breakers: bank.streaks.breakers,
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,162 @@
+//! The ports between the units of a machine, and the units at their ends.
+
+use crate::controller::Controller;
+use crate::ideal::Ideal;
+use crate::llc::{Slice, SlicePorts};
+use crate::sm::Sm;
+use warpmem_dram::Channel;
+use warpmem_machine::Machine;
+use warpmem_network::{Direction, Topology};
+use warpmem_params::PolicyError;
+use warpmem_sim::{Clock, Domain, Fabric, Needs, PortId, UnitId};
+
+/// Numbers of the two networks in their domain.
+const REQUEST_NETWORK: usize = 0;
+const REPLY_NETWORK: usize = 1;
+
+/// The ports between the units, made in one place.
+pub(super) struct Wiring {
+    pub fabric: Fabric,
+    /// SM to request network, reply network to SM.
+    sm_ports: Vec<(PortId, PortId)>,
+    slice_ports: Vec<SlicePorts>,
+}
+
+impl Wiring {
+    /// `places` for requests stand at each cluster of SMs beside those of the L1s and the network.
+    pub fn new(machine: &Machine, needs: &Needs, places: u32) -> Wiring {
+        let periods = machine.clocks.periods();
+        let clocks = [periods.dram, periods.llc, periods.network, periods.core].map(Clock::new);
+        let (sms, slices) = (machine.sm.count as usize, machine.slices() as usize);
+        let channels = machine.dram.channels as usize;
+        let fabric = Fabric::new(clocks, [channels, slices, 2, sms + 1]);
+        let mut wiring = Wiring { fabric, sm_ports: Vec::new(), slice_ports: Vec::new() };
+        wiring.add_sm_ports(machine, sms, places);
+        wiring.add_slice_ports(machine, slices, needs);
+        wiring
+    }
+
+    fn add_sm_ports(&mut self, machine: &Machine, sms: usize, places: u32) {
+        // The L1 miss queue and the network's input buffer are one queue.
+        let injection = machine.l1.cache.miss_queue + machine.network.input_buffer;
+        let cluster = machine.network.sms_per_node;
+        for index in 0..sms {
+            // The first SMs of a cluster have what does not divide evenly.
+            let odd = index as u32 % cluster < places % cluster;
+            let injection = injection + places / cluster + u32::from(odd);
+            let sm = UnitId { domain: Domain::Core, index: index as u32 };
+            let add = &mut self.fabric;
+            let (out, back) = (network_unit(REQUEST_NETWORK), network_unit(REPLY_NETWORK));
+            let requests = add.add_port("sm-to-network", index, injection as usize, sm, out);
+            let replies = machine.network.output_buffer as usize;
+            let replies = add.add_port("network-to-sm", index, replies, back, sm);
+            self.sm_ports.push((requests, replies));
+        }
+    }
+
+    fn add_slice_ports(&mut self, machine: &Machine, slices: usize, needs: &Needs) {
+        let (llc, dram) = (&machine.llc, &machine.dram);
+        // With merges to tell of, misses wait in the slice, which chooses what goes next.
+        let queue = llc.to_dram_queue + llc.cache.miss_queue;
+        let misses = if needs.merges.is_some() { 1 } else { queue };
+        // A delay line holds what enters at one request a cycle.
+        let pipeline = (dram.timing.tcl + dram.burst_cycles()).div_ceil(dram.burst_cycles());
+        let fills = dram.return_queue + pipeline;
+        for index in 0..slices {
+            let slice = UnitId { domain: Domain::Llc, index: index as u32 };
+            let channel = index as u32 / llc.slices_per_channel;
+            let channel = UnitId { domain: Domain::Dram, index: channel };
+            let (out, back) = (network_unit(REQUEST_NETWORK), network_unit(REPLY_NETWORK));
+            let requests = machine.network.output_buffer as usize;
+            let replies = (llc.reply_queue + machine.network.input_buffer) as usize;
+            let add = &mut self.fabric;
+            self.slice_ports.push(SlicePorts {
+                requests: add.add_port("network-to-slice", index, requests, out, slice),
+                replies: add.add_port("slice-to-network", index, replies, slice, back),
+                misses: add.add_port("slice-to-dram", index, misses as usize, slice, channel),
+                fills: add.add_port("dram-to-slice", index, fills as usize, channel, slice),
+            });
+        }
+    }
+
+    pub fn sms(&self, machine: &Machine, ideal: &dyn Ideal) -> Result<Vec<Sm>, PolicyError> {
+        let clock = self.fabric.clock(Domain::Core);
+        let ports = self.sm_ports.iter().enumerate();
+        let sm = |(id, &(out, back)): (usize, &(PortId, PortId))| {
+            let sm = Sm::new(machine, id, clock, out, back)?;
+            Ok(if ideal.perfect_l1() { sm.with_perfect_l1() } else { sm })
+        };
+        ports.map(sm).collect()
+    }
+
+    pub fn slices(
+        &self,
+        machine: &Machine,
+        needs: &Needs,
+        ideal: &dyn Ideal,
+    ) -> Result<Vec<Slice>, PolicyError> {
+        let (clock, core) = (self.fabric.clock(Domain::Llc), self.fabric.clock(Domain::Core));
+        let ports = self.slice_ports.iter().enumerate();
+        let slice = |(index, &ports): (usize, &SlicePorts)| {
+            let slice = Slice::new(machine, index, clock, core, ports, needs)?;
+            Ok(if ideal.perfect_l2() { slice.perfect(machine.llc.latency) } else { slice })
+        };
+        ports.map(slice).collect()
+    }
+
+    pub fn controllers(
+        &self,
+        machine: &Machine,
+        channels: Vec<Channel>,
+        ideal: &dyn Ideal,
+    ) -> Result<Vec<Controller>, PolicyError> {
+        let clock = self.fabric.clock(Domain::Dram);
+        let slices = self.slice_ports.chunks(machine.llc.slices_per_channel as usize);
+        let controllers = channels.into_iter().zip(slices).enumerate();
+        let controller = |(index, (channel, slices)): (usize, (Channel, &[SlicePorts]))| {
+            let ports = slices.iter().map(|s| (s.misses, s.fills)).collect();
+            let controller = Controller::new(machine, index, clock, channel, ports)?;
+            Ok(if ideal.perfect_dram() { controller.perfect() } else { controller })
+        };
+        controllers.map(controller).collect()
+    }
+
+    pub fn networks(
+        &self,
+        machine: &Machine,
+        ideal: &dyn Ideal,
+    ) -> Result<[Box<dyn Topology>; 2], PolicyError> {
+        let clock = self.fabric.clock(Domain::Network);
+        let sms = |port: fn(&(PortId, PortId)) -> PortId| self.sm_ports.iter().map(port).collect();
+        let slices = |port: fn(&SlicePorts) -> PortId| self.slice_ports.iter().map(port).collect();
+        let unlimited = ideal.infinite_bandwidth_noc();
+        let build =
+            if unlimited { warpmem_network::build_unlimited } else { warpmem_network::build };
+        let spec = machine.network_spec();
+        let build = |direction, inputs, outputs| build(&spec, direction, clock, inputs, outputs);
+        Ok([
+            build(Direction::Request, sms(|p| p.0), slices(|p| p.requests))?,
+            build(Direction::Reply, slices(|p| p.replies), sms(|p| p.1))?,
+        ])
+    }
+}
+
+fn network_unit(index: usize) -> UnitId {
+    UnitId { domain: Domain::Network, index: index as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_at_a_cluster_are_shared_among_its_sms() {
+        let machine = warpmem_testing::machine(&["sm.count=5", "network.sms_per_node=2"]);
+        let rooms = |places| -> Vec<usize> {
+            let wiring = Wiring::new(&machine, &Needs::default(), places);
+            wiring.sm_ports.iter().map(|&(out, _)| wiring.fabric.room(out)).collect()
+        };
+        let own = rooms(0)[0];
+        assert_eq!(rooms(5), [3, 2, 3, 2, 3].map(|places| own + places));
+    }
+}

@@ -1,0 +1,60 @@
+//! What fills have brought, until all who wait for it have been sent theirs.
+
+use std::collections::VecDeque;
+use warpmem_sim::{CacheLevel, RequestId, RequestTable};
+
+/// The requests that fills answer, fill after fill. Those of one fill are linked through the request table.
+pub(super) struct Answers {
+    /// The first request of each fill that is left to answer.
+    fills: VecDeque<RequestId>,
+}
+
+impl Answers {
+    /// Room for the fills of so many MSHR entries.
+    pub fn new(entries: u32) -> Answers {
+        Answers { fills: VecDeque::with_capacity(entries as usize) }
+    }
+
+    /// A fill answers `first` and the requests linked to it.
+    pub fn push(&mut self, first: RequestId) {
+        self.fills.push_back(first);
+    }
+
+    /// The request that is answered next.
+    pub fn next(&self) -> Option<RequestId> {
+        self.fills.front().copied()
+    }
+
+    /// The request that [`Answers::next`] named has been answered.
+    pub fn pop(&mut self, requests: &mut RequestTable) {
+        let Some(first) = self.fills.pop_front() else { return };
+        let next = requests.next(first, CacheLevel::Llc);
+        if next != RequestId::NONE {
+            self.fills.push_front(next);
+        }
+        self.skip_own_fetches(requests);
+    }
+
+    /// Nobody waits for what the slice fetched on its own account.
+    pub fn skip_own_fetches(&mut self, requests: &mut RequestTable) {
+        while let Some(&first) = self.fills.front()
+            && requests.get(first).own
+        {
+            self.fills.pop_front();
+            let next = requests.next(first, CacheLevel::Llc);
+            requests.remove(first);
+            if next != RequestId::NONE {
+                self.fills.push_front(next);
+            }
+        }
+    }
+
+    /// Fills that are not answered in full: their MSHR entries are taken till then (GPGPU-Sim, mshr_table::next_access).
+    pub fn len(&self) -> usize {
+        self.fills.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.fills.is_empty()
+    }
+}

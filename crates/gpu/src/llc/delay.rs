@@ -1,0 +1,57 @@
+//! Requests on their way to somewhere within a slice.
+
+use std::collections::VecDeque;
+use warpmem_sim::{RequestId, Ticks};
+
+/// Requests in the order in which they are there.
+pub(super) struct DelayLine {
+    /// When the first is there; [`Ticks::NEVER`] if there is none.
+    due: Ticks,
+    line: VecDeque<(Ticks, RequestId)>,
+}
+
+impl DelayLine {
+    pub fn new() -> DelayLine {
+        DelayLine { due: Ticks::NEVER, line: VecDeque::new() }
+    }
+
+    /// When the first is there; [`Ticks::NEVER`] if there is none.
+    #[inline]
+    pub fn due(&self) -> Ticks {
+        self.due
+    }
+
+    /// The first, if it is there.
+    #[inline]
+    pub fn ready(&self, now: Ticks) -> Option<RequestId> {
+        if self.due > now {
+            return None;
+        }
+        self.line.front().map(|&(_, id)| id)
+    }
+
+    /// Adds a request that is there at `due`, not before the others.
+    #[inline]
+    pub fn push(&mut self, due: Ticks, id: RequestId) {
+        debug_assert!(self.line.back().is_none_or(|&(last, _)| last <= due));
+        if self.line.is_empty() {
+            self.due = due;
+        }
+        self.line.push_back((due, id));
+    }
+
+    /// Takes the first.
+    #[inline]
+    pub fn pop(&mut self) {
+        self.line.pop_front();
+        self.due = self.line.front().map_or(Ticks::NEVER, |&(due, _)| due);
+    }
+
+    pub fn len(&self) -> usize {
+        self.line.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.line.is_empty()
+    }
+}

@@ -1,0 +1,45 @@
+//! For how long the MSHRs of a slice hold nothing, misses of single SMs, or one that SMs share (Li 2015, Figure 5.2).
+
+use crate::engine::SharedMshrs;
+use crate::results::MshrState;
+use warpmem_cache::Mshr;
+
+/// Cycles are counted when the state that they were spent in ends.
+pub(super) struct MshrStates {
+    state: MshrState,
+    since: u64,
+    cycles: [u64; MshrState::COUNT],
+}
+
+impl MshrStates {
+    /// Nothing is held at cycle 0.
+    pub fn new() -> MshrStates {
+        MshrStates { state: MshrState::Idle, since: 0, cycles: [0; MshrState::COUNT] }
+    }
+
+    /// Looks at the MSHRs at the end of a turn at LLC cycle `cycle`, and tells `all`, which are those of all slices.
+    #[inline]
+    pub fn follow(&mut self, mshr: &Mshr, cycle: u64, all: &mut SharedMshrs) {
+        let state = match mshr.shared() {
+            0 if mshr.is_empty() => MshrState::Idle,
+            0 => MshrState::Unshared,
+            _ => MshrState::Shared,
+        };
+        if state != self.state {
+            self.count_until(cycle);
+            all.change(self.state, state, cycle);
+            self.state = state;
+        }
+    }
+
+    fn count_until(&mut self, cycle: u64) {
+        self.cycles[self.state as usize] += cycle - self.since;
+        self.since = cycle;
+    }
+
+    /// LLC cycles in each state until `cycle`, where the run ended.
+    pub fn finish(&mut self, cycle: u64) -> [u64; MshrState::COUNT] {
+        self.count_until(cycle);
+        self.cycles
+    }
+}

@@ -1,0 +1,217 @@
+//! The way from a slice to DRAM where the DRAM scheduler is told of merges: the queue of misses, and the Merge Information
+//! Buffer beside it (Li 2015, Section 4.4 and Figure 4.2).
+
+use crate::engine::Sent;
+use std::collections::VecDeque;
+use warpmem_cache::MshrEntry;
+use warpmem_machine::Machine;
+use warpmem_params::Counter;
+use warpmem_sim::{Clock, CountedMerges, Needs, RequestId, Ticks};
+
+/// Largest merge length and largest age that are sent (Li 2015, Section 4.5: 4 and 15 bits).
+const MOST_MERGES: u32 = 16;
+const MOST_AGE: u64 = 1 << 15;
+
+/// What is known of one MSHR entry.
+#[derive(Clone, Copy)]
+struct Information {
+    /// The request that opened the entry, which DRAM knows it by.
+    first: RequestId,
+    /// Requests that wait, as far as they count.
+    merges: u32,
+    /// Of these, the ones that DRAM has not been told of, and the sum of the times at which they were made.
+    untold: u64,
+    created: u64,
+    /// The first request has left for DRAM.
+    sent: bool,
+}
+
+/// An item to be sent.
+pub(super) enum Item {
+    /// A miss, or dirty data.
+    Request(RequestId),
+    /// A dummy request with the news of this MSHR entry.
+    Dummy(MshrEntry),
+}
+
+/// The queue of misses and the Merge Information Buffer of a slice, with an entry for each MSHR entry.
+pub(super) struct MergePath {
+    count: CountedMerges,
+    oldest_first: bool,
+    capacity: usize,
+    queue: VecDeque<RequestId>,
+    entries: Vec<Information>,
+    /// Entries with news that the first request did not take along, one bit each.
+    valid: Vec<u64>,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    dummies: u64,
+    displaced: u64,
+    saturated: u64,
+    /// Sum over LLC cycles of the entries with news, counted up to `since`.
+    valid_cycles: u64,
+    valid: u64,
+    since: u64,
+}
+
+impl MergePath {
+    /// None where nobody asked.
+    pub fn new(machine: &Machine, needs: &Needs) -> Option<MergePath> {
+        let cache = &machine.llc.cache;
+        let entries = cache.mshr_entries as usize;
+        let blank =
+            Information { first: RequestId::NONE, merges: 0, untold: 0, created: 0, sent: false };
+        needs.merges.map(|count| MergePath {
+            count,
+            oldest_first: needs.oldest_merges_first,
+            capacity: (machine.llc.to_dram_queue + cache.miss_queue) as usize,
+            queue: VecDeque::new(),
+            entries: vec![blank; entries],
+            valid: vec![0; entries.div_ceil(64)],
+            counts: Counts::default(),
+        })
+    }
+
+    /// Free places of the queue.
+    pub fn room(&self) -> usize {
+        self.capacity - self.queue.len()
+    }
+
+    /// A miss, or dirty data, waits for its turn.
+    pub fn push(&mut self, id: RequestId) {
+        self.queue.push_back(id);
+    }
+
+    /// A miss has opened an MSHR entry.
+    pub fn opened(&mut self, entry: MshrEntry, first: RequestId, created: Ticks) {
+        self.entries[entry.index()] =
+            Information { first, merges: 1, untold: 1, created: created.0, sent: false };
+    }
+
+    /// A request waits for an MSHR entry in which some request of its SM waits already, or none does.
+    pub fn joined(&mut self, entry: MshrEntry, same_sm: bool, created: Ticks, cycle: u64) {
+        if same_sm && self.count == CountedMerges::InterCore {
+            return;
+        }
+        let information = &mut self.entries[entry.index()];
+        information.merges += 1;
+        information.untold += 1;
+        information.created += created.0;
+        self.counts.saturated += u64::from(information.merges > MOST_MERGES);
+        if information.sent {
+            self.set_valid(entry, true, cycle);
+        }
+    }
+
+    /// The data of an MSHR entry are back: there is nothing left to tell.
+    pub fn closed(&mut self, entry: MshrEntry, cycle: u64) {
+        self.set_valid(entry, false, cycle);
+    }
+
+    /// Whether anything waits to be sent.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.counts.valid == 0
+    }
+
+    /// Requests in the miss queue.
+    pub fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Takes what goes next: news, of several the ones with the largest score, else the head of the miss queue.
+    pub fn take(&mut self, now: Ticks, cycle: u64) -> Option<Item> {
+        let Some(entry) = self.best(now) else { return self.queue.pop_front().map(Item::Request) };
+        self.counts.dummies += 1;
+        self.counts.displaced += u64::from(!self.queue.is_empty());
+        self.set_valid(entry, false, cycle);
+        Some(Item::Dummy(entry))
+    }
+
+    /// What DRAM is told with a request that opened `entry`, or with a dummy request about it; it has been told then.
+    pub fn tell(&mut self, entry: MshrEntry, now: Ticks, dram: Clock) -> Sent {
+        let information = &mut self.entries[entry.index()];
+        let age = information.age(now) / dram.period();
+        let merges = information.merges.min(MOST_MERGES);
+        (information.untold, information.created, information.sent) = (0, 0, true);
+        Sent { about: information.first, merges: merges as u8, age: age.min(MOST_AGE) as u32 }
+    }
+
+    /// Whether `id` is the request that opened `entry`.
+    pub fn opens(&self, entry: MshrEntry, id: RequestId) -> bool {
+        self.entries[entry.index()].first == id
+    }
+
+    /// The entry with news of the largest score; the lowest of several.
+    fn best(&self, now: Ticks) -> Option<MshrEntry> {
+        let mut best = None;
+        for (word, &bits) in self.valid.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                let index = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let score = self.score(index, now);
+                if best.is_none_or(|(_, other)| score > other) {
+                    best = Some((MshrEntry::at(index), score));
+                }
+            }
+        }
+        best.map(|(entry, _)| entry)
+    }
+
+    fn score(&self, index: usize, now: Ticks) -> u64 {
+        let information = &self.entries[index];
+        if self.oldest_first { information.age(now) } else { information.merges.into() }
+    }
+
+    fn set_valid(&mut self, entry: MshrEntry, valid: bool, cycle: u64) {
+        let (word, bit) = (entry.index() / 64, 1 << (entry.index() % 64));
+        let counts = &mut self.counts;
+        counts.valid_cycles += counts.valid * (cycle - counts.since);
+        counts.since = cycle;
+        counts.valid -= u64::from(self.valid[word] & bit != 0);
+        counts.valid += u64::from(valid);
+        self.valid[word] = self.valid[word] & !bit | if valid { bit } else { 0 };
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> [Counter; 4] {
+        let Counts { dummies, displaced, saturated, valid_cycles, .. } = self.counts;
+        let counter = |name, value| Counter { name, value };
+        [
+            counter("dummy_requests_sent", dummies),
+            counter("dummy_requests_before_misses", displaced),
+            counter("merges_beyond_16", saturated),
+            counter("merge_information_cycles", valid_cycles),
+        ]
+    }
+}
+
+impl Information {
+    /// Ticks that the requests not told of have waited together.
+    fn age(&self, now: Ticks) -> u64 {
+        self.untold * now.0 - self.created
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_no_news_of_data_that_are_back() {
+        let needs = Needs { merges: Some(CountedMerges::All), ..Needs::default() };
+        let mut path = MergePath::new(&warpmem_testing::machine(&[]), &needs).unwrap();
+        let entry = MshrEntry::at(63);
+        path.opened(entry, RequestId(7), Ticks(0));
+        path.tell(entry, Ticks(5), Clock::new(1));
+        path.joined(entry, false, Ticks(10), 10);
+        assert!(!path.is_idle());
+        path.closed(entry, 30);
+        assert!(path.is_idle() && path.take(Ticks(31), 31).is_none());
+        let cycles = path.counters().into_iter().find(|c| c.name == "merge_information_cycles");
+        assert_eq!(cycles.unwrap().value, 20);
+    }
+}

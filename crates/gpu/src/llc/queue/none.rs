@@ -1,0 +1,102 @@
+//! No queue at the slice: the same places stand at the SMs.
+
+use super::{LlcQueue, QueueEntry};
+use serde::Deserialize;
+use warpmem_params::{ParamInfo, PolicyInfo};
+use warpmem_sim::{Request, RequestId};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "none",
+    summary: "no queue but the request at the tags; places at the clusters of SMs instead",
+    source: "Ma et al., CaLRS, 2015 (Non_Queue)",
+    params: &[ParamInfo {
+        name: "entries",
+        default: "8",
+        unit: "requests",
+        range: "0 to 65536",
+        summary: "places at each cluster of `network.sms_per_node` SMs",
+    }],
+};
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    entries: u32,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { entries: 8 }
+    }
+}
+
+pub(super) const ENTRY: QueueEntry = QueueEntry {
+    info: INFO,
+    build: |_, params| {
+        let Options { entries } = params.parse(&INFO)?;
+        INFO.require(entries <= 1 << 16, "too many `entries`")?;
+        Ok(Box::new(NoQueue { entries, at_tags: None }) as _)
+    },
+};
+
+struct NoQueue {
+    entries: u32,
+    at_tags: Option<RequestId>,
+}
+
+impl LlcQueue for NoQueue {
+    fn capacity(&self) -> u32 {
+        1
+    }
+
+    fn accepts(&self, _: &Request) -> bool {
+        self.at_tags.is_none()
+    }
+
+    fn push(&mut self, id: RequestId, _: &Request) {
+        self.at_tags = Some(id);
+    }
+
+    fn next(&self) -> Option<RequestId> {
+        self.at_tags
+    }
+
+    fn pop(&mut self) {
+        self.at_tags = None;
+    }
+
+    fn len(&self) -> usize {
+        usize::from(self.at_tags.is_some())
+    }
+
+    fn holds_requests(&self) -> bool {
+        false
+    }
+
+    fn places_at_clusters(&self) -> u32 {
+        self.entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::LLC_QUEUES;
+    use super::super::tests::Rig;
+
+    #[test]
+    fn one_request_is_at_the_tags_and_no_other_enters() {
+        let mut rig = Rig::new("none", &[]);
+        assert!(rig.offer(1) && !rig.offer(1));
+        assert!(!rig.queue.is_blocked());
+        assert_eq!(rig.serve(), Some(0));
+        assert!(rig.offer(1));
+    }
+
+    #[test]
+    fn the_places_at_clusters_are_a_parameter() {
+        let places = |policy: &str| Rig::new(policy, &[]).queue.places_at_clusters();
+        assert_eq!(["none", "none(entries=3)", "fifo"].map(places), [8, 3, 0]);
+        let machine = warpmem_testing::machine(&[]);
+        assert!(LLC_QUEUES.build("none(entries=65537)", &machine.llc).is_err());
+    }
+}

@@ -1,0 +1,34 @@
+//! By what number the set of a line is chosen.
+
+use warpmem_machine::Machine;
+use warpmem_sim::AddressMap;
+
+/// The number by which a line's set is chosen: its number among the lines of the slice, so that the bits
+/// that choose the slice do not leave sets unused.
+#[derive(Clone, Debug)]
+pub(super) struct SetKey {
+    slice_shift: u32,
+    bank_shift: u32,
+    lines_per_row_shift: u32,
+    bursts_per_line_shift: u32,
+}
+
+impl SetKey {
+    pub fn new(machine: &Machine) -> SetKey {
+        let dram = &machine.dram;
+        let line_bytes = machine.llc.cache.line_bytes;
+        SetKey {
+            slice_shift: machine.llc.slices_per_channel.trailing_zeros(),
+            bank_shift: dram.banks.trailing_zeros(),
+            lines_per_row_shift: (dram.row_bytes / line_bytes).trailing_zeros(),
+            bursts_per_line_shift: (line_bytes / dram.burst_bytes()).trailing_zeros(),
+        }
+    }
+
+    pub fn of(&self, map: &AddressMap, address: u64) -> u64 {
+        let place = map.locate(address);
+        let bank_and_row = u64::from(place.row) << self.bank_shift | u64::from(place.bank);
+        let line_in_row = u64::from(place.column >> self.bursts_per_line_shift);
+        (bank_and_row >> self.slice_shift) << self.lines_per_row_shift | line_in_row
+    }
+}

@@ -1,0 +1,201 @@
+//! Memory instructions in flight.
+
+use crate::results::{AccessKind, DramTimes, LoadRow, RequestRow};
+use warpmem_sim::{AddressMap, Request, RequestKind, Stamps, Ticks};
+
+/// Row of an [`AccessTable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct AccessId(pub u32);
+
+/// Turnaround of an off-chip request, and its time inside the memory controller, ticks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Turnaround {
+    total: u64,
+    in_controller: u64,
+}
+
+/// One memory instruction from issue until its last request is back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Access {
+    /// Its CTA's number in the trace.
+    pub cta: u32,
+    /// A register waits for it: loads, atomics, async copies.
+    pub returns: bool,
+    /// Requests that are not back, those not sent included.
+    pub waiting: u32,
+    /// When the data of its hits are there.
+    pub ready_cycle: u64,
+    /// Its number, if it is a load whose end somebody asked for; else `u32::MAX`.
+    pub load: u32,
+    pub row: LoadRow,
+    slowest: Turnaround,
+    fastest: Turnaround,
+}
+
+impl Access {
+    pub fn new(cta: u32, returns: bool, row: LoadRow) -> Access {
+        Access { cta, returns, row, load: u32::MAX, ..Access::default() }
+    }
+
+    /// A request is back, `total` ticks after it was created.
+    pub fn request_back(&mut self, request: &Request, stamps: &Stamps, total: u64) {
+        self.waiting -= 1;
+        if !request.offchip {
+            return;
+        }
+        let in_controller = stamps.dram_finished.since(stamps.dram_entered);
+        let this = Turnaround { total, in_controller };
+        if self.row.offchip_requests == 0 || this.total > self.slowest.total {
+            self.slowest = this;
+        }
+        if self.row.offchip_requests == 0 || this.total < self.fastest.total {
+            self.fastest = this;
+        }
+        self.row.offchip_requests += 1;
+    }
+
+    /// The row of one of its requests, which is back `now`. `period` is the number of ticks in a core cycle.
+    pub fn request_row(
+        &self,
+        request: &Request,
+        stamps: &Stamps,
+        now: Ticks,
+        map: &AddressMap,
+        period: u64,
+    ) -> RequestRow {
+        let place = map.locate(request.address);
+        let dram = DramTimes {
+            entered: stamps.dram_entered.0,
+            started: stamps.dram_started.0,
+            finished: stamps.dram_finished.0,
+        };
+        RequestRow {
+            kernel: self.row.kernel,
+            cta: self.row.cta,
+            warp_in_cta: self.row.warp_in_cta,
+            sm: self.row.sm,
+            warp_slot: self.row.warp_slot,
+            pc: self.row.pc,
+            address: request.address,
+            kind: access_kind(request.kind),
+            slice: place.slice.into(),
+            channel: place.channel.into(),
+            bank: place.bank.into(),
+            row: place.row,
+            created: stamps.created.0,
+            l1_missed: stamps.l1_missed.0,
+            llc_arrived: stamps.llc_arrived.0,
+            llc_served: stamps.llc_served.0,
+            dram: request.offchip.then_some(dram),
+            replied: stamps.replied.0,
+            returned: now.0,
+            ticks_per_core_cycle: period,
+        }
+    }
+
+    /// The finished row. `period` is the number of ticks in a core cycle.
+    pub fn finished_row(&self, cycle: u64, period: u64) -> LoadRow {
+        let mut row = self.row;
+        row.load_time = cycle - row.issue_cycle;
+        if row.offchip_requests >= 2 {
+            let spread = self.slowest.total - self.fastest.total;
+            let inside = self.slowest.in_controller as i64 - self.fastest.in_controller as i64;
+            row.divergence = Some(spread / period);
+            row.in_mc_divergence = Some(inside / period as i64);
+        }
+        row
+    }
+}
+
+/// What is back at an SM is one of these four.
+fn access_kind(kind: RequestKind) -> AccessKind {
+    match kind {
+        RequestKind::Atomic => AccessKind::Atomic,
+        RequestKind::Fetch => AccessKind::Fetch,
+        RequestKind::Write | RequestKind::Writeback => AccessKind::Write,
+        RequestKind::Read | RequestKind::Prefetch => AccessKind::Read,
+    }
+}
+
+/// The memory instructions in flight of one SM.
+#[derive(Default)]
+pub(super) struct AccessTable {
+    rows: Vec<Access>,
+    free: Vec<AccessId>,
+}
+
+impl AccessTable {
+    pub fn add(&mut self, access: Access) -> AccessId {
+        match self.free.pop() {
+            Some(id) => {
+                self.rows[id.0 as usize] = access;
+                id
+            }
+            None => {
+                self.rows.push(access);
+                AccessId(self.rows.len() as u32 - 1)
+            }
+        }
+    }
+
+    pub fn remove(&mut self, id: AccessId) {
+        self.free.push(id);
+    }
+
+    #[inline]
+    pub fn get(&self, id: AccessId) -> &Access {
+        &self.rows[id.0 as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: AccessId) -> &mut Access {
+        &mut self.rows[id.0 as usize]
+    }
+
+    /// Instructions in flight.
+    pub fn len(&self) -> usize {
+        self.rows.len() - self.free.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The row of a load whose off-chip requests took (turnaround, time in the controller) ticks.
+    fn row(offchip: &[(u64, u64)]) -> LoadRow {
+        let mut access = Access::new(0, true, LoadRow { issue_cycle: 100, ..LoadRow::default() });
+        access.waiting = offchip.len() as u32 + 1;
+        let mut request = Request::of_slice(0, RequestKind::Read, 0);
+        // On-chip requests take no part, however slow.
+        access.request_back(&request, &Stamps::default(), 1_000_000);
+        request.offchip = true;
+        for &(total, inside) in offchip {
+            let dram_finished = Ticks(7 + inside);
+            let stamps = Stamps { dram_entered: Ticks(7), dram_finished, ..Stamps::default() };
+            access.request_back(&request, &stamps, total);
+        }
+        assert_eq!(access.waiting, 0);
+        access.finished_row(150, 10)
+    }
+
+    #[test]
+    fn divergence_is_of_the_slowest_and_the_fastest_request() {
+        let row = row(&[(500, 200), (900, 350), (300, 100), (600, 590)]);
+        assert_eq!((row.offchip_requests, row.load_time), (4, 50));
+        assert_eq!((row.divergence, row.in_mc_divergence), (Some(60), Some(25)));
+    }
+
+    #[test]
+    fn the_slowest_may_have_spent_less_time_in_the_controller() {
+        let row = row(&[(300, 200), (900, 50)]);
+        assert_eq!((row.divergence, row.in_mc_divergence), (Some(60), Some(-15)));
+    }
+
+    #[test]
+    fn fewer_than_two_off_chip_requests_do_not_diverge() {
+        assert_eq!(row(&[]).divergence, None);
+        assert_eq!((row(&[(300, 9)]).divergence, row(&[(300, 9)]).in_mc_divergence), (None, None));
+        assert_eq!(row(&[(300, 9), (300, 9)]).divergence, Some(0));
+    }
+}

@@ -1,0 +1,256 @@
+//! From the lanes' addresses to requests.
+
+use super::lsu::{Sector, Sectors};
+use warpmem_machine::{self as machine, AtomicRequests, RequestOrder};
+
+/// Parts that a sector's byte masks distinguish.
+const PARTS: u32 = 32;
+
+/// Divides lanes' accesses into sectors, in the order in which lanes first touch them, or by their addresses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coalescer {
+    sector_shift: u32,
+    /// Bytes of one bit of a byte mask.
+    part_shift: u32,
+    atomic_requests: AtomicRequests,
+    order: RequestOrder,
+}
+
+impl Coalescer {
+    pub fn new(
+        sector_bytes: u32,
+        atomic_requests: AtomicRequests,
+        order: RequestOrder,
+    ) -> Coalescer {
+        let sector_shift = sector_bytes.trailing_zeros();
+        let part_shift = sector_shift.saturating_sub(PARTS.trailing_zeros());
+        Coalescer { sector_shift, part_shift, atomic_requests, order }
+    }
+
+    /// The distinct sectors that lanes at `addresses`, `width` bytes each, touch. A load needs every part
+    /// that it touches; a store counts as covering only the parts that one lane fills whole.
+    pub fn sectors(&self, addresses: &[u64], width: u32, store: bool, out: &mut Sectors) {
+        out.clear();
+        for &address in addresses {
+            let mut at = address;
+            let mut left = u64::from(width.max(1));
+            while left > 0 {
+                let sector = at >> self.sector_shift;
+                let end = (sector + 1) << self.sector_shift;
+                let bytes = left.min(end.wrapping_sub(at));
+                out.add(sector << self.sector_shift, self.mask(at, bytes, store));
+                at = at.wrapping_add(bytes);
+                left -= bytes;
+            }
+        }
+        self.put_in_order(out);
+    }
+
+    /// The requests of atomics: one for each distinct sector, with the largest number of lanes at one address, or as
+    /// many as that for one lane each.
+    pub fn atomics(&self, addresses: &[u64], out: &mut Sectors) {
+        out.clear();
+        for (lane, &address) in addresses.iter().enumerate() {
+            let sector = (address >> self.sector_shift) << self.sector_shift;
+            let same = addresses[..=lane].iter().filter(|&&other| other == address).count();
+            match self.atomic_requests {
+                AtomicRequests::PerSector => {
+                    let found = out.add(sector, u32::MAX);
+                    found.serial = found.serial.max(same as u8);
+                }
+                AtomicRequests::PerConflict => {
+                    let have = out.as_slice().iter().filter(|s| s.address == sector).count();
+                    if same > have {
+                        let (address, bytes) = (sector, u32::MAX);
+                        out.push(Sector { address, bytes, serial: 1, ..Sector::BLANK });
+                    }
+                }
+            }
+        }
+        self.put_in_order(out);
+    }
+
+    fn put_in_order(&self, out: &mut Sectors) {
+        if self.order == RequestOrder::Descending {
+            out.descend();
+        }
+    }
+
+    /// Parts of a sector that `bytes` from `address` on touch, or fill whole (`store`).
+    fn mask(&self, address: u64, bytes: u64, store: bool) -> u32 {
+        let part = 1u64 << self.part_shift;
+        let offset = address & ((1 << self.sector_shift) - 1);
+        let (first, end) = if store {
+            (offset.div_ceil(part), (offset + bytes) / part)
+        } else {
+            (offset / part, (offset + bytes).div_ceil(part))
+        };
+        if first >= end {
+            return 0;
+        }
+        let ones = |n: u64| if n >= 32 { u32::MAX } else { (1 << n) - 1 };
+        // Sectors smaller than 32 bytes use the low bits only; their fills set all.
+        ones(end) & !ones(first)
+    }
+}
+
+/// Counts the passes of shared-memory instructions: the different words of each bank, as lists in one array.
+pub(super) struct SharedPasses {
+    banks: u64,
+    bank_bytes: u32,
+    words: Vec<(u64, u16)>,
+    last: [u16; MAX_BANKS],
+    counts: [u16; MAX_BANKS],
+}
+
+const MAX_BANKS: usize = 64;
+const NONE: u16 = u16::MAX;
+
+impl SharedPasses {
+    pub fn new(shared: &machine::SharedMemory) -> SharedPasses {
+        SharedPasses {
+            banks: shared.banks.into(),
+            bank_bytes: shared.bank_bytes,
+            words: Vec::new(),
+            last: [NONE; MAX_BANKS],
+            counts: [0; MAX_BANKS],
+        }
+    }
+
+    /// Passes of an instruction: as many as its busiest bank has different words.
+    pub fn of(&mut self, addresses: &[u64], width: u32) -> u32 {
+        self.words.clear();
+        self.last = [NONE; MAX_BANKS];
+        self.counts = [0; MAX_BANKS];
+        let words_per_lane = u64::from(width.div_ceil(self.bank_bytes).max(1));
+        let mut passes = 1;
+        for address in addresses {
+            let first = address / u64::from(self.bank_bytes);
+            for word in (0..words_per_lane).map(|k| first.wrapping_add(k)) {
+                passes = passes.max(self.add((word % self.banks) as usize % MAX_BANKS, word));
+            }
+        }
+        passes.into()
+    }
+
+    /// Adds a word to a bank; how many different ones that has now.
+    fn add(&mut self, bank: usize, word: u64) -> u16 {
+        let mut at = self.last[bank];
+        while at != NONE {
+            let (other, next) = self.words[usize::from(at)];
+            if other == word {
+                return self.counts[bank];
+            }
+            at = next;
+        }
+        let place = self.words.len() as u16;
+        self.words.push((word, std::mem::replace(&mut self.last[bank], place)));
+        self.counts[bank] += 1;
+        self.counts[bank]
+    }
+}
+
+impl Sectors {
+    /// The entry of a sector, with `bytes` added to its parts.
+    fn add(&mut self, address: u64, bytes: u32) -> &mut Sector {
+        // Neighbouring lanes mostly touch the same sector: look backwards.
+        let found = self.as_slice().iter().rposition(|s| s.address == address);
+        let at = match found {
+            Some(at) => at,
+            None => self.push(Sector { address, ..Sector::BLANK }),
+        };
+        let sector = self.at_mut(at);
+        sector.bytes |= bytes;
+        sector
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sectors(addresses: &[u64], width: u32, store: bool, sector_bytes: u32) -> Vec<Sector> {
+        let mut out = Sectors::new();
+        Coalescer::new(sector_bytes, AtomicRequests::PerSector, RequestOrder::Lanes)
+            .sectors(addresses, width, store, &mut out);
+        out.as_slice().to_vec()
+    }
+
+    #[test]
+    fn a_coalesced_warp_touches_each_sector_once() {
+        let addresses: Vec<u64> = (0..32).map(|lane| 0x1000 + 4 * lane).collect();
+        let got = sectors(&addresses, 4, false, 32);
+        assert_eq!(
+            got.iter().map(|s| s.address).collect::<Vec<_>>(),
+            [0x1000, 0x1020, 0x1040, 0x1060]
+        );
+        assert!(got.iter().all(|s| s.bytes == u32::MAX));
+        assert_eq!(sectors(&addresses, 4, false, 128).len(), 1);
+    }
+
+    #[test]
+    fn an_access_across_a_boundary_touches_both_sectors() {
+        let got = sectors(&[0x101c], 8, true, 32);
+        assert_eq!(got.len(), 2);
+        assert_eq!((got[0].bytes, got[1].bytes), (0xf000_0000, 0x0000_000f));
+    }
+
+    #[test]
+    fn a_store_covers_only_parts_it_fills() {
+        // 128-byte sectors have parts of 4 bytes: two bytes fill none, four aligned bytes fill one.
+        assert_eq!(sectors(&[0x1000], 2, true, 128)[0].bytes, 0);
+        assert_eq!(sectors(&[0x1000], 2, false, 128)[0].bytes, 1);
+        assert_eq!(sectors(&[0x1004], 4, true, 128)[0].bytes, 2);
+    }
+
+    #[test]
+    fn requests_may_go_out_from_the_highest_address_down() {
+        let coalescer = Coalescer::new(32, AtomicRequests::PerConflict, RequestOrder::Descending);
+        let mut out = Sectors::new();
+        let mut of = |addresses: &[u64]| {
+            coalescer.sectors(addresses, 4, false, &mut out);
+            let sectors: Vec<u64> = out.as_slice().iter().map(|s| s.address).collect();
+            coalescer.atomics(addresses, &mut out);
+            let atomics: Vec<u64> = out.as_slice().iter().map(|s| s.address).collect();
+            (sectors, atomics)
+        };
+        assert_eq!(of(&[0, 4, 32, 64]), (vec![64, 32, 0], vec![64, 32, 0]));
+        assert_eq!(of(&[64, 0, 96, 64]), (vec![96, 64, 0], vec![96, 64, 64, 0]));
+    }
+
+    fn atomics(atomic_requests: AtomicRequests) -> Vec<(u64, u8)> {
+        let mut out = Sectors::new();
+        let addresses = [0x1000, 0x1004, 0x1000, 0x1000, 0x2000, 0x1004];
+        let coalescer = Coalescer::new(32, atomic_requests, RequestOrder::Lanes);
+        coalescer.atomics(&addresses, &mut out);
+        out.as_slice().iter().map(|s| (s.address, s.serial)).collect()
+    }
+
+    #[test]
+    fn atomics_of_a_sector_are_one_request_that_counts_the_lanes_at_one_address() {
+        assert_eq!(atomics(AtomicRequests::PerSector), [(0x1000, 3), (0x2000, 1)]);
+    }
+
+    #[test]
+    fn atomics_of_a_sector_are_as_many_requests_as_lanes_at_one_address() {
+        let three = [(0x1000, 1); 3];
+        assert_eq!(atomics(AtomicRequests::PerConflict), [&three[..], &[(0x2000, 1)]].concat());
+    }
+
+    #[test]
+    fn shared_memory_conflicts_take_passes() {
+        let shared = machine::SharedMemory { latency: 20, banks: 32, bank_bytes: 4 };
+        let mut shared = SharedPasses::new(&shared);
+        let mut passes = |f: &dyn Fn(u64) -> u64, width| {
+            let addresses: Vec<u64> = (0..32).map(f).collect();
+            shared.of(&addresses, width)
+        };
+        assert_eq!(passes(&|lane| lane * 4, 4), 1);
+        assert_eq!(passes(&|_| 64, 4), 1, "broadcast");
+        assert_eq!(passes(&|lane| lane * 8, 4), 2, "stride of two words");
+        assert_eq!(passes(&|lane| lane * 128, 4), 32, "one bank");
+        assert_eq!(passes(&|lane| lane * 8, 8), 2, "twice what the banks give at once");
+        assert_eq!(passes(&|lane| lane * 16, 16), 4, "four times");
+        assert_eq!(passes(&|lane| lane / 16 * 64, 16), 1, "two broadcasts side by side");
+    }
+}

@@ -1,0 +1,613 @@
+//! The first-level data cache of an SM.
+
+use super::lsu::Sector;
+use warpmem_cache::{
+    ALL_BYTES, CacheCounts, Geometry, Merge, Mshr, ReadAllocate, ReservationFail, Slot, Tags,
+    WriteAllocate, WritePolicy,
+};
+use warpmem_machine as machine;
+use warpmem_sim::{CacheLevel, RequestId, RequestTable};
+
+/// What a read finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Read {
+    Hit,
+    /// The sector is on its way and one more request may wait for it.
+    Pending,
+    /// The sector must be asked for; a dirty line in the way must be written back first.
+    Miss {
+        writeback: Option<Dirty>,
+    },
+    Fail(ReservationFail),
+}
+
+/// What a store does beside updating the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Write {
+    /// It is done: the data are in the cache, dirty.
+    Absorbed {
+        writeback: Option<Dirty>,
+    },
+    /// It goes on to the next level.
+    Through,
+    /// The data are in the cache; the rest of the sector must be asked for.
+    Fetch {
+        writeback: Option<Dirty>,
+    },
+    Fail(ReservationFail),
+}
+
+/// Dirty sectors of a line that leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dirty {
+    pub address: u64,
+    pub sectors: u8,
+}
+
+/// The warps that had the lines of an L1 brought, by their slots.
+#[derive(Default)]
+struct Owners {
+    /// By place in the tags.
+    of: Vec<u8>,
+    /// The place that was taken last, while nobody has claimed it, and the line that left it.
+    taken: Option<(Slot, Option<u64>)>,
+}
+
+/// L1 of one SM.
+pub(super) struct L1 {
+    config: machine::L1,
+    geometry: Geometry,
+    tags: Tags,
+    mshr: Mshr,
+    /// Kept where somebody asks for evictions.
+    owners: Option<Owners>,
+    pub counts: CacheCounts,
+}
+
+impl L1 {
+    pub fn new(config: &machine::L1) -> L1 {
+        L1 {
+            geometry: Geometry::new(&config.cache),
+            tags: Tags::new(&config.cache, config.cache.size_bytes),
+            mshr: Mshr::new(CacheLevel::L1, config.cache.mshr_entries, config.cache.mshr_merges),
+            owners: None,
+            counts: CacheCounts::default(),
+            config: config.clone(),
+        }
+    }
+
+    /// Empties the cache and gives it a new size, at the start of a kernel.
+    pub fn reset(&mut self, size_bytes: u32) {
+        debug_assert!(self.mshr.is_empty());
+        self.tags.reset(&self.config.cache, size_bytes);
+        if self.owners.is_some() {
+            self.keep_owners();
+        }
+    }
+
+    /// Keeps, from now on, who had each line brought.
+    pub fn keep_owners(&mut self) {
+        self.owners = Some(Owners { of: vec![0; self.tags.places()], taken: None });
+    }
+
+    /// The line that the last access gave a place, if it did, is that of the warp in `slot`: the line that it drove out,
+    /// and the warp slot that had that one brought. Only where owners are kept.
+    pub fn claim(&mut self, slot: u32) -> Option<(u32, u64)> {
+        let owners = self.owners.as_mut()?;
+        let (place, line) = owners.taken.take()?;
+        let before = std::mem::replace(&mut owners.of[place.index()], slot as u8);
+        line.map(|line| (u32::from(before), line))
+    }
+
+    /// Number of the line that holds `address`.
+    pub fn line(&self, address: u64) -> u64 {
+        self.geometry.line(address)
+    }
+
+    /// The bank that serves a sector.
+    pub fn bank(&self, address: u64) -> u32 {
+        (self.geometry.sector(address) % u64::from(self.config.banks)) as u32
+    }
+
+    /// Counts what a perfect cache is asked for, which is there.
+    pub fn find(&mut self, store: bool) {
+        let hits = if store { &mut self.counts.write_hits } else { &mut self.counts.read_hits };
+        *hits += 1;
+    }
+
+    /// Looks a read up and, if it misses, takes what it needs but the request itself, for which `room`
+    /// places are free below. Nothing changes on a failure.
+    pub fn read(&mut self, sector: &Sector, room: usize) -> Read {
+        let (line, part) = self.place(sector.address);
+        let slot = self.tags.find(line);
+        if let Some(slot) = slot
+            && self.tags.holds(slot, part, ALL_BYTES)
+        {
+            self.tags.touch(slot);
+            self.counts.read_hits += 1;
+            return Read::Hit;
+        }
+        if let Some(joinable) = self.mshr.probe(self.geometry.sector(sector.address)) {
+            if !joinable {
+                return Read::Fail(ReservationFail::MshrMerge);
+            }
+            if let Some(slot) = slot
+                && !self.allocates_on_fill()
+            {
+                self.tags.touch(slot);
+            }
+            self.counts.read_pending_hits += 1;
+            return Read::Pending;
+        }
+        match self.take_miss(line, part, slot, room, self.config.cache.read_allocate) {
+            Ok(writeback) => {
+                match slot {
+                    Some(_) => self.counts.read_sector_misses += 1,
+                    None => self.counts.read_misses += 1,
+                }
+                Read::Miss { writeback }
+            }
+            Err(reason) => Read::Fail(reason),
+        }
+    }
+
+    /// Reserves what a miss needs, or says what is missing. Its line has its place at once or when it comes.
+    fn take_miss(
+        &mut self,
+        line: u64,
+        part: u32,
+        slot: Option<Slot>,
+        room: usize,
+        allocate: ReadAllocate,
+    ) -> Result<Option<Dirty>, ReservationFail> {
+        if self.mshr.is_full() {
+            return Err(ReservationFail::MshrEntry);
+        }
+        if room == 0 {
+            return Err(ReservationFail::MissQueueFull);
+        }
+        if allocate == ReadAllocate::OnFill {
+            return Ok(None);
+        }
+        let (slot, writeback) = match slot {
+            Some(slot) => (slot, None),
+            None => self.allocate(line, room - 1)?,
+        };
+        // Where fills look for their places, as in the LLC, no line is kept for one.
+        if self.config.cache.read_allocate == ReadAllocate::OnMiss {
+            self.tags.reserve(slot, part);
+        }
+        self.tags.touch(slot);
+        Ok(writeback)
+    }
+
+    /// Gives `line` a place; a dirty line that leaves needs one of the `room` places below.
+    fn allocate(
+        &mut self,
+        line: u64,
+        room: usize,
+    ) -> Result<(Slot, Option<Dirty>), ReservationFail> {
+        let victim = self.tags.victim(line).ok_or(ReservationFail::LineAlloc)?;
+        let leaving = victim.line.filter(|&(_, dirty)| dirty != 0);
+        if leaving.is_some() && room == 0 {
+            return Err(ReservationFail::MissQueueFull);
+        }
+        self.counts.evictions += u64::from(victim.line.is_some());
+        self.counts.writebacks += u64::from(leaving.is_some());
+        let slot = self.tags.replace(victim, line);
+        if let Some(owners) = &mut self.owners {
+            owners.taken = Some((slot, victim.line.map(|(line, _)| line)));
+        }
+        let address = |line| self.geometry.line_address(line);
+        Ok((slot, leaving.map(|(line, sectors)| Dirty { address: address(line), sectors })))
+    }
+
+    /// Opens the MSHR entry of a read that missed.
+    pub fn open(&mut self, address: u64, request: RequestId, requests: &mut RequestTable) {
+        self.mshr.open(self.geometry.sector(address), None, request, requests);
+    }
+
+    /// Lets a request wait for a sector that is on its way.
+    pub fn join(&mut self, address: u64, request: RequestId, requests: &mut RequestTable) {
+        let merge = self.mshr.merge(self.geometry.sector(address), request, requests);
+        debug_assert!(matches!(merge, Merge::Joined { .. }));
+    }
+
+    /// A sector arrives: its first waiting request, and a dirty line that must be written back, for which `room`
+    /// places are free below. A sector that finds no place passes by.
+    pub fn fill(&mut self, address: u64, room: usize) -> (RequestId, Option<Dirty>) {
+        let (line, part) = self.place(address);
+        let found = self.tags.find(line).map(|slot| (slot, None));
+        let place = found.or_else(|| self.allocate(line, room).ok());
+        if let Some((slot, _)) = place {
+            self.tags.fill(slot, part);
+            if self.allocates_on_fill() {
+                self.tags.touch(slot);
+            }
+        }
+        let waiting = self.mshr.close(self.geometry.sector(address));
+        let (first, _) = waiting.expect("a fill answers a miss");
+        (first, place.and_then(|(_, writeback)| writeback))
+    }
+
+    /// Lines are allocated when their sectors come, and only then are they used: what waits for a sector does not make
+    /// its line young (GPGPU-Sim, `tag_array::access` and `tag_array::fill` under ON_FILL).
+    fn allocates_on_fill(&self) -> bool {
+        self.config.cache.read_allocate == ReadAllocate::OnFill
+    }
+
+    /// A store to local memory or other: `room` places are free below.
+    pub fn write(&mut self, sector: &Sector, local: bool, room: usize) -> Write {
+        let (line, part) = self.place(sector.address);
+        let slot = self.tags.find(line);
+        let present = slot.map(|slot| self.tags.present(slot) >> part & 1 == 1);
+        let policy = self.config.cache.write;
+        let keeps =
+            policy == WritePolicy::WriteBack || policy == WritePolicy::LocalWriteBack && local;
+        let outcome = match policy {
+            _ if keeps => self.write_back(sector, line, part, slot, room),
+            _ if room == 0 => Write::Fail(ReservationFail::MissQueueFull),
+            WritePolicy::WriteThrough => self.write_through(sector, line, part, slot),
+            _ => {
+                if let Some(slot) = slot {
+                    self.tags.drop_sector(slot, part);
+                }
+                Write::Through
+            }
+        };
+        if !matches!(outcome, Write::Fail(_)) {
+            match present {
+                Some(true) => self.counts.write_hits += 1,
+                Some(false) => self.counts.write_sector_misses += 1,
+                None => self.counts.write_misses += 1,
+            }
+        }
+        outcome
+    }
+
+    fn write_through(
+        &mut self,
+        sector: &Sector,
+        line: u64,
+        part: u32,
+        slot: Option<Slot>,
+    ) -> Write {
+        let slot = match slot {
+            None if self.config.cache.write_allocate == WriteAllocate::None => {
+                return Write::Through;
+            }
+            // A set whose lines are all reserved lets the store pass by.
+            None => self.allocate(line, 0).ok().map(|(slot, _)| slot),
+            found => found,
+        };
+        if let Some(slot) = slot {
+            self.tags.write(slot, part, sector.bytes, false);
+            self.tags.touch(slot);
+        }
+        Write::Through
+    }
+
+    fn write_back(
+        &mut self,
+        sector: &Sector,
+        line: u64,
+        part: u32,
+        slot: Option<Slot>,
+        room: usize,
+    ) -> Write {
+        if slot.is_none() && self.config.cache.write_allocate == WriteAllocate::None {
+            return if room > 0 {
+                Write::Through
+            } else {
+                Write::Fail(ReservationFail::MissQueueFull)
+            };
+        }
+        let present = slot.is_some_and(|slot| self.tags.holds(slot, part, ALL_BYTES));
+        let fetch = self.config.cache.write_allocate == WriteAllocate::FetchOnWrite
+            && !present
+            && sector.bytes != ALL_BYTES
+            && self.mshr.probe(self.geometry.sector(sector.address)).is_none();
+        let taken = match (fetch, slot) {
+            // The store's data need the place at once.
+            (true, _) => self.take_miss(line, part, slot, room, ReadAllocate::OnMiss),
+            (false, Some(_)) => Ok(None),
+            (false, None) => self.allocate(line, room).map(|(_, writeback)| writeback),
+        };
+        let writeback = match taken {
+            Ok(writeback) => writeback,
+            Err(reason) => return Write::Fail(reason),
+        };
+        let slot = self.tags.find(line).expect("the line has its place");
+        self.tags.write(slot, part, sector.bytes, true);
+        self.tags.touch(slot);
+        if fetch {
+            self.counts.write_fetches += 1;
+            return Write::Fetch { writeback };
+        }
+        Write::Absorbed { writeback }
+    }
+
+    /// An atomic passes by on its way to the LLC; a copy of its sector would be stale.
+    pub fn pass_atomic(&mut self, address: u64) {
+        self.counts.atomics += 1;
+        let (line, part) = self.place(address);
+        if let Some(slot) = self.tags.find(line) {
+            self.tags.drop_sector(slot, part);
+        }
+    }
+
+    /// A read passes by (cache operator).
+    pub fn pass_read(&mut self) {
+        self.counts.bypasses += 1;
+    }
+
+    /// Misses outstanding.
+    pub fn outstanding(&self) -> usize {
+        self.mshr.len()
+    }
+
+    /// Misses that could be outstanding beside those that are.
+    pub fn free_misses(&self) -> usize {
+        self.mshr.free()
+    }
+
+    fn place(&self, address: u64) -> (u64, u32) {
+        (self.geometry.line(address), self.geometry.sector_in_line(address))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warpmem_machine::load;
+
+    fn sector(address: u64, bytes: u32) -> Sector {
+        Sector { address, bytes, ..Sector::BLANK }
+    }
+
+    fn read(l1: &mut L1, requests: &mut RequestTable, address: u64) -> Read {
+        let outcome = l1.read(&sector(address, ALL_BYTES), 8);
+        if matches!(outcome, Read::Miss { .. }) {
+            let id = warpmem_sim::test_request(requests, address);
+            l1.open(address, id, requests);
+        }
+        outcome
+    }
+
+    fn l1(machine: &str, overrides: &[&str]) -> L1 {
+        let linear = ["l1.cache.index=linear"];
+        let overrides: Vec<String> =
+            linear.iter().chain(overrides).map(|&o| o.to_owned()).collect();
+        L1::new(&load(machine, &overrides).unwrap().l1)
+    }
+
+    #[test]
+    fn a_filled_sector_hits_and_its_neighbour_is_a_sector_miss() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("v100", &[]);
+        assert_eq!(read(&mut l1, &mut requests, 0x1000), Read::Miss { writeback: None });
+        assert_eq!(read(&mut l1, &mut requests, 0x1000), Read::Pending);
+        l1.fill(0x1000, 8);
+        assert_eq!(read(&mut l1, &mut requests, 0x1000), Read::Hit);
+        assert_eq!(read(&mut l1, &mut requests, 0x1020), Read::Miss { writeback: None });
+        let c = &l1.counts;
+        assert_eq!(
+            (c.read_hits, c.read_misses, c.read_sector_misses, c.read_pending_hits),
+            (1, 1, 1, 1)
+        );
+    }
+
+    #[test]
+    fn reserved_lines_cannot_be_replaced() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &[]);
+        // 32 sets of 4 ways: five lines of one set.
+        for way in 0..4 {
+            assert_eq!(read(&mut l1, &mut requests, way << 12), Read::Miss { writeback: None });
+        }
+        assert_eq!(read(&mut l1, &mut requests, 4 << 12), Read::Fail(ReservationFail::LineAlloc));
+        l1.fill(2 << 12, 8);
+        assert_eq!(read(&mut l1, &mut requests, 4 << 12), Read::Miss { writeback: None });
+    }
+
+    #[test]
+    fn the_least_recently_used_line_gives_way() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &[]);
+        for way in 0..4 {
+            read(&mut l1, &mut requests, way << 12);
+            l1.fill(way << 12, 8);
+        }
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit);
+        read(&mut l1, &mut requests, 4 << 12);
+        l1.fill(4 << 12, 8);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit);
+        assert_eq!(read(&mut l1, &mut requests, 1 << 12), Read::Miss { writeback: None });
+    }
+
+    #[test]
+    fn a_merged_read_is_a_use_of_its_line() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &["l1.cache.size_bytes=256", "l1.cache.ways=2"]);
+        read(&mut l1, &mut requests, 0);
+        read(&mut l1, &mut requests, 128);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Pending);
+        l1.fill(0, 8);
+        l1.fill(128, 8);
+        read(&mut l1, &mut requests, 256);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit, "line 128 gave way");
+    }
+
+    #[test]
+    fn each_shortage_has_its_name() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &["l1.cache.mshr_entries=1", "l1.cache.mshr_merges=1"]);
+        assert_eq!(l1.read(&sector(0, 1), 0), Read::Fail(ReservationFail::MissQueueFull));
+        read(&mut l1, &mut requests, 0);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Fail(ReservationFail::MshrMerge));
+        assert_eq!(read(&mut l1, &mut requests, 128), Read::Fail(ReservationFail::MshrEntry));
+    }
+
+    #[test]
+    fn a_store_that_goes_on_needs_a_place_below() {
+        let full = Write::Fail(ReservationFail::MissQueueFull);
+        for policy in ["write-evict", "write-through", "write-back"] {
+            let policy = format!("l1.cache.write={policy}");
+            let mut l1 = l1("li2015", &[&policy, "l1.cache.write_allocate=none"]);
+            assert_eq!(l1.write(&sector(0, 1), false, 0), full, "{policy}");
+            assert_eq!(l1.write(&sector(0, 1), false, 1), Write::Through, "{policy}");
+            assert_eq!(l1.counts.write_misses, 1, "the failure is not counted");
+        }
+    }
+
+    #[test]
+    fn a_store_beside_what_is_there_misses_its_sector() {
+        let mut l1 = l1("v100", &[]);
+        for address in [0x1000, 0x1020, 0x1020] {
+            l1.write(&sector(address, 1), false, 1);
+        }
+        let c = &l1.counts;
+        assert_eq!((c.write_misses, c.write_sector_misses, c.write_hits), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_store_under_write_evict_drops_the_line() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &["l1.cache.write=write-evict"]);
+        read(&mut l1, &mut requests, 0);
+        l1.fill(0, 8);
+        assert_eq!(l1.write(&sector(0, 1), false, 1), Write::Through);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Miss { writeback: None });
+    }
+
+    #[test]
+    fn local_write_back_keeps_what_is_local_and_drops_other_lines() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("rtx2060s", &[]);
+        let present = |l1: &mut L1, requests: &mut RequestTable, address| {
+            read(l1, requests, address);
+            l1.fill(address, 8);
+        };
+        present(&mut l1, &mut requests, 0);
+        assert_eq!(l1.write(&sector(0, 1), false, 1), Write::Through);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Miss { writeback: None });
+        l1.fill(0, 8);
+        assert_eq!(l1.write(&sector(0, 1), true, 0), Write::Absorbed { writeback: None });
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit);
+        assert_eq!(l1.write(&sector(0x80, 1), true, 1), Write::Through, "a miss is not allocated");
+    }
+
+    #[test]
+    fn a_line_that_a_store_leaves_with_nothing_is_the_next_to_be_replaced() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &["l1.cache.write=write-evict"]);
+        for way in 0..4 {
+            read(&mut l1, &mut requests, way << 12);
+            l1.fill(way << 12, 8);
+        }
+        l1.write(&sector(3 << 12, 1), false, 1);
+        read(&mut l1, &mut requests, 4 << 12);
+        l1.fill(4 << 12, 8);
+        assert_eq!(read(&mut l1, &mut requests, 0), Read::Hit, "the oldest has stayed");
+        assert_eq!(l1.counts.evictions, 0);
+    }
+
+    #[test]
+    fn where_lines_come_with_their_fills_these_make_them_young() {
+        let mut requests = RequestTable::default();
+        let small = ["l1.cache.size_bytes=256", "l1.cache.ways=2"];
+        let mut l1 = l1("rtx2060s", &small);
+        for address in [0x000, 0x080] {
+            read(&mut l1, &mut requests, address);
+            l1.fill(address, 8);
+        }
+        // The second sector of the first line comes, after others have waited for one of the second line.
+        for address in [0x020, 0x0a0, 0x0a0] {
+            read(&mut l1, &mut requests, address);
+        }
+        l1.fill(0x020, 8);
+        read(&mut l1, &mut requests, 0x100);
+        l1.fill(0x100, 8);
+        assert_eq!(read(&mut l1, &mut requests, 0x020), Read::Hit);
+        assert_ne!(read(&mut l1, &mut requests, 0x080), Read::Hit);
+    }
+
+    #[test]
+    fn a_sector_written_in_part_is_fetched_even_by_a_read_of_that_part() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("v100", &[]);
+        assert_eq!(l1.write(&sector(0x40, 0xff), false, 1), Write::Through);
+        assert_eq!(l1.read(&sector(0x40, 0x0f), 8), Read::Miss { writeback: None });
+        l1.open(0x40, warpmem_sim::test_request(&mut requests, 0x40), &mut requests);
+        l1.fill(0x40, 8);
+        assert_eq!(l1.read(&sector(0x40, 0x0f), 8), Read::Hit);
+    }
+
+    #[test]
+    fn a_sector_written_whole_is_there() {
+        let mut l1 = l1("v100", &[]);
+        assert_eq!(l1.write(&sector(0x40, 0xffff), false, 1), Write::Through);
+        assert_eq!(l1.write(&sector(0x40, 0xffff_0000), false, 1), Write::Through);
+        assert_eq!(l1.read(&sector(0x40, 0x0f), 8), Read::Hit);
+    }
+
+    #[test]
+    fn a_dirty_line_that_leaves_is_written_back() {
+        let overrides = ["l1.cache.write=write-back", "l1.cache.write_allocate=fetch-on-write"];
+        let mut l1 = l1("li2015", &overrides);
+        for way in 0..4u64 {
+            let outcome = l1.write(&sector(way << 12, ALL_BYTES), false, 8);
+            assert_eq!(outcome, Write::Absorbed { writeback: None });
+        }
+        let dirty = Dirty { address: 0, sectors: 1 };
+        assert_eq!(l1.read(&sector(4 << 12, 1), 1), Read::Fail(ReservationFail::MissQueueFull));
+        assert_eq!(l1.read(&sector(4 << 12, 1), 2), Read::Miss { writeback: Some(dirty) });
+    }
+
+    #[test]
+    fn a_fill_writes_back_the_dirty_line_that_it_replaces_or_passes_by() {
+        for (room, expected) in [(1, Some(Dirty { address: 0, sectors: 1 })), (0, None)] {
+            let overrides = [
+                "l1.cache.write=write-back",
+                "l1.cache.write_allocate=fetch-on-write",
+                "l1.cache.read_allocate=on-fill",
+                "l1.cache.size_bytes=128",
+                "l1.cache.ways=1",
+            ];
+            let mut requests = RequestTable::default();
+            let mut l1 = l1("li2015", &overrides);
+            read(&mut l1, &mut requests, 128);
+            l1.write(&sector(0, ALL_BYTES), false, 8);
+            assert_eq!(l1.fill(128, room).1, expected);
+            let dirty_stays = l1.read(&sector(0, ALL_BYTES), 8) == Read::Hit;
+            assert_eq!(dirty_stays, expected.is_none());
+            assert_eq!(l1.counts.writebacks, u64::from(expected.is_some()));
+        }
+    }
+
+    #[test]
+    fn what_a_store_fetches_has_its_line_even_if_lines_are_allocated_on_fill() {
+        let overrides = [
+            "l1.cache.write=write-back",
+            "l1.cache.write_allocate=fetch-on-write",
+            "l1.cache.read_allocate=on-fill",
+        ];
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("li2015", &overrides);
+        assert_eq!(l1.write(&sector(0, 1), false, 8), Write::Fetch { writeback: None });
+        l1.open(0, warpmem_sim::test_request(&mut requests, 0), &mut requests);
+        assert_eq!(l1.read(&sector(0, 1), 8), Read::Pending, "even the bytes written");
+        l1.fill(0, 8);
+        assert_eq!(l1.read(&sector(0, ALL_BYTES), 8), Read::Hit);
+    }
+
+    #[test]
+    fn streaming_misses_reserve_no_line() {
+        let mut requests = RequestTable::default();
+        let mut l1 = l1("rtx2060s", &[]);
+        for line in 0..200u64 {
+            assert_eq!(read(&mut l1, &mut requests, line * 128), Read::Miss { writeback: None });
+        }
+        assert_eq!(l1.counts.evictions, 0);
+    }
+}

@@ -1,0 +1,185 @@
+//! The stages between a scheduler and the load/store unit.
+
+use super::lsu::{Entry, Place};
+use std::collections::VecDeque;
+use warpmem_machine as machine;
+
+/// Stages that an instruction passes: into a collector, into the unit's register, out of it, into the unit.
+const STAGES: u32 = 4;
+
+/// What each stage costs at least.
+#[derive(Clone, Copy)]
+pub(super) struct Pipe {
+    collectors: usize,
+    collect: u64,
+    dispatch: u64,
+    leave: u64,
+    enter: u64,
+}
+
+impl Pipe {
+    pub fn new(config: &machine::Sm) -> Pipe {
+        // As far as operands take that long, a cycle for each.
+        let latency = config.operand_latency.min(STAGES);
+        let cycles = |stage| u64::from(latency > stage);
+        Pipe {
+            collectors: config.collectors as usize,
+            collect: cycles(0),
+            dispatch: cycles(1),
+            leave: cycles(2),
+            enter: cycles(3),
+        }
+    }
+
+    /// Whether the unit takes an instruction in the cycle before it works on it.
+    pub fn takes_ahead(self) -> bool {
+        self.collectors > 0 && self.enter > 0
+    }
+}
+
+/// An operand collector, or the unit's register.
+#[derive(Clone, Copy)]
+struct Holder {
+    place: Option<Place>,
+    /// Cycle in which what it had left it.
+    freed: u64,
+}
+
+/// Memory instructions of one scheduler that wait for the unit: in its dispatch register, in operand collectors, and in
+/// the unit's register, which takes from the first collector that has one. So what is in the last collector waits as long
+/// as others keep coming (GPGPU-Sim, `dispatch_unit_t::find_ready` and `opndcoll_rfu_t::allocate_cu`). Without collectors
+/// they wait in their order.
+pub(super) struct Lane {
+    pipe: Pipe,
+    waiting: VecDeque<Place>,
+    collectors: Vec<Holder>,
+    register: Holder,
+    len: usize,
+}
+
+impl Lane {
+    pub fn new(pipe: Pipe) -> Lane {
+        let empty = Holder { place: None, freed: 0 };
+        Lane {
+            pipe,
+            waiting: VecDeque::new(),
+            collectors: vec![empty; pipe.collectors],
+            register: empty,
+            len: 0,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    pub fn push(&mut self, place: Place) {
+        self.waiting.push_back(place);
+        self.len += 1;
+    }
+
+    /// What the unit takes next, if it may work on it in `cycle`.
+    pub fn first(&self, cycle: u64, entries: &[Entry]) -> Option<Place> {
+        let place = self.next_place()?;
+        (self.enters_at(&entries[place as usize]) <= cycle).then_some(place)
+    }
+
+    fn next_place(&self) -> Option<Place> {
+        match self.collectors.is_empty() {
+            true => self.waiting.front().copied(),
+            false => self.register.place,
+        }
+    }
+
+    /// When the unit may work on what it takes next.
+    fn enters_at(&self, entry: &Entry) -> u64 {
+        match self.collectors.is_empty() {
+            true => entry.from,
+            false => entry.from.max(entry.since + self.pipe.leave + self.pipe.enter),
+        }
+    }
+
+    /// The unit takes what is next, in `cycle`.
+    pub fn take(&mut self, cycle: u64) -> Place {
+        self.len -= 1;
+        let place = match self.collectors.is_empty() {
+            true => self.waiting.pop_front(),
+            false => self.register.leave(cycle),
+        };
+        place.expect("something waits")
+    }
+
+    /// A cycle before which the unit cannot work on anything of these; never, where there is nothing.
+    pub fn next(&self, entries: &[Entry]) -> u64 {
+        let from = |&place: &Place| entries[place as usize].from;
+        match self.next_place() {
+            Some(place) => self.enters_at(&entries[place as usize]),
+            None if self.len == 0 => u64::MAX,
+            None => {
+                let collected = self.collectors.iter().filter_map(|holder| holder.place.as_ref());
+                collected.chain(self.waiting.front()).map(from).min().unwrap_or(u64::MAX)
+            }
+        }
+    }
+
+    /// The cycle from which all collectors are held with their operands, and none can be left.
+    pub fn holds_collectors_from(&self, entries: &[Entry]) -> u64 {
+        if self.register.place.is_none() || self.collectors.is_empty() {
+            return u64::MAX;
+        }
+        let from = |place: Place| entries[place as usize].from;
+        let of = |holder: &Holder| holder.place.map_or(u64::MAX, from);
+        self.collectors.iter().map(of).max().unwrap_or(u64::MAX)
+    }
+
+    /// All that happens in the stages by the end of `cycle`.
+    pub fn advance(&mut self, cycle: u64, entries: &mut [Entry]) {
+        if self.len == 0 || self.collectors.is_empty() {
+            return;
+        }
+        loop {
+            let (dispatch, collect) = (self.next_dispatch(entries), self.next_collect(entries));
+            match (dispatch, collect) {
+                (Some((at, from)), _)
+                    if at <= cycle && collect.is_none_or(|(other, _)| at <= other) =>
+                {
+                    let place = self.collectors[from].leave(at).expect("it is there");
+                    self.register.place = Some(place);
+                    entries[place as usize].since = at;
+                }
+                (_, Some((at, to))) if at <= cycle => {
+                    let place = self.waiting.pop_front().expect("it waits");
+                    self.collectors[to].place = Some(place);
+                    entries[place as usize].since = at;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// When the unit's register takes what is in a collector next, and from which.
+    fn next_dispatch(&self, entries: &[Entry]) -> Option<(u64, usize)> {
+        if self.register.place.is_some() {
+            return None;
+        }
+        let due = |place: Place| entries[place as usize].since + self.pipe.dispatch;
+        let held = self.collectors.iter().enumerate();
+        held.filter_map(|(at, holder)| Some((due(holder.place?).max(self.register.freed), at)))
+            .min()
+    }
+
+    /// When what waits first comes into a collector, and into which.
+    fn next_collect(&self, entries: &[Entry]) -> Option<(u64, usize)> {
+        let first = *self.waiting.front()?;
+        let due = entries[first as usize].since + self.pipe.collect;
+        let free = self.collectors.iter().enumerate().filter(|(_, holder)| holder.place.is_none());
+        free.map(|(at, holder)| (holder.freed.max(due), at)).min()
+    }
+}
+
+impl Holder {
+    fn leave(&mut self, cycle: u64) -> Option<Place> {
+        self.freed = cycle;
+        self.place.take()
+    }
+}

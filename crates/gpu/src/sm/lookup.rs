@@ -1,0 +1,180 @@
+//! Sectors at the tags of L1: hits, misses and what they send to the network.
+
+use super::Sm;
+use super::access::AccessId;
+use super::banks::Lookup;
+use super::l1::{Dirty, Read, Write};
+use super::lsu::Sector;
+use crate::engine::Context;
+use std::cmp::Reverse;
+use warpmem_cache::ReservationFail;
+use warpmem_sim::{Request, RequestId, RequestKind};
+
+impl Sm {
+    /// The tags of every bank serve what is there; nothing happens to what fails.
+    pub(super) fn look_up(&mut self, cycle: u64, ctx: &mut Context) {
+        for bank in 0..self.banks.count() {
+            let Some(&lookup) = self.banks.at_tags(bank, cycle) else { continue };
+            if self.still_fails(bank, ctx) {
+                continue;
+            }
+            if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
+                self.l1.counts.reservation_fails[reason as usize] += cycles;
+            }
+            let served = if self.perfect_l1 {
+                self.find(&lookup, ctx);
+                Ok(())
+            } else if lookup.store {
+                self.store(&lookup, ctx)
+            } else {
+                self.load(&lookup, ctx)
+            };
+            match served {
+                Ok(()) => self.banks.pop(bank),
+                Err(reason) => self.banks.fail(bank, reason, cycle),
+            }
+        }
+    }
+
+    /// What failed for want of a place below fails again while there is none, for want of anything else until a sector is
+    /// filled: what it asks for can only have been asked for by its own bank.
+    fn still_fails(&self, bank: usize, ctx: &Context) -> bool {
+        match self.banks.failing(bank) {
+            Some(ReservationFail::MissQueueFull) => self.room_to_ask(ctx) == 0,
+            Some(_) => self.last_fill != self.cycle,
+            None => false,
+        }
+    }
+
+    /// Whether one more request may be in the memory below.
+    pub(super) fn may_ask(&self) -> bool {
+        self.in_flight < self.max_requests
+    }
+
+    /// Free places for what leaves L1 on behalf of an instruction.
+    fn room_to_ask(&self, ctx: &Context) -> usize {
+        if self.may_ask() { self.room(ctx) } else { 0 }
+    }
+
+    /// Free places for what leaves L1.
+    pub(super) fn room(&self, ctx: &Context) -> usize {
+        self.miss_queue.room(self.cycle).min(ctx.fabric.room(self.request_port))
+    }
+
+    /// A perfect L1 has what is asked for.
+    fn find(&mut self, lookup: &Lookup, ctx: &mut Context) {
+        self.l1.find(lookup.store);
+        self.hit(lookup.access, ctx);
+    }
+
+    fn load(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
+        let Lookup { access, sector, entered, .. } = *lookup;
+        match self.l1.read(&sector, self.room_to_ask(ctx)) {
+            Read::Fail(reason) => return Err(reason),
+            Read::Hit => {
+                self.hit(access, ctx);
+                self.answered_in_l1(access, &sector, ctx);
+            }
+            Read::Pending => {
+                let request = self.request(access, &sector, RequestKind::Read, entered, ctx);
+                self.l1.join(sector.address, request, ctx.requests);
+                self.answered_in_l1(access, &sector, ctx);
+            }
+            Read::Miss { writeback } => {
+                self.tell_of_miss(access, &sector);
+                self.write_back(writeback, ctx);
+                self.fetch(lookup, RequestKind::Read, ctx);
+            }
+        }
+        Ok(())
+    }
+
+    fn answered_in_l1(&self, access: AccessId, sector: &Sector, ctx: &mut Context) {
+        let load = self.accesses.get(access).load;
+        ctx.answered_in_l1(load, sector.address, self.clock.at(self.cycle));
+    }
+
+    fn store(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
+        let Lookup { access, sector, local, entered, .. } = *lookup;
+        match self.l1.write(&sector, local, self.room_to_ask(ctx)) {
+            Write::Fail(reason) => return Err(reason),
+            Write::Through => {
+                let request = self.request(access, &sector, RequestKind::Write, entered, ctx);
+                self.ask(request, ctx);
+            }
+            Write::Absorbed { writeback } => {
+                self.write_back(writeback, ctx);
+                self.hit(access, ctx);
+            }
+            Write::Fetch { writeback } => {
+                self.write_back(writeback, ctx);
+                self.fetch(lookup, RequestKind::Fetch, ctx);
+            }
+        }
+        self.claim_line(access);
+        Ok(())
+    }
+
+    /// Tells a policy that asks for it of a read that missed L1.
+    fn tell_of_miss(&mut self, access: AccessId, sector: &Sector) {
+        if self.needs.l1_events {
+            let (slot, line) =
+                (self.accesses.get(access).row.warp_slot, self.l1.line(sector.address));
+            self.policy.missed(slot, line, self.cycle);
+            self.claim_line(access);
+        }
+    }
+
+    /// The line that L1 has just given a place, if it has, is that of a warp; a policy that asks for it hears which line
+    /// had to leave.
+    pub(super) fn claim_line(&mut self, access: AccessId) {
+        if self.needs.l1_events
+            && let Some((owner, line)) = self.l1.claim(self.accesses.get(access).row.warp_slot)
+        {
+            self.policy.evicted(owner, line);
+        }
+    }
+
+    /// Asks for a sector that L1 then waits for.
+    fn fetch(&mut self, lookup: &Lookup, kind: RequestKind, ctx: &mut Context) {
+        let Lookup { access, sector, entered, .. } = *lookup;
+        let request = self.request(access, &sector, kind, entered, ctx);
+        self.l1.open(sector.address, request, ctx.requests);
+        self.ask(request, ctx);
+    }
+
+    pub(super) fn write_back(&mut self, dirty: Option<Dirty>, ctx: &mut Context) {
+        let Some(dirty) = dirty else { return };
+        let slice = ctx.map.locate(dirty.address).slice;
+        let request = Request {
+            sectors: dirty.sectors,
+            bytes: u32::MAX,
+            ..self.blank_request(dirty.address, RequestKind::Writeback, slice)
+        };
+        let request = ctx.requests.add(request, self.clock.at(self.cycle));
+        self.push(request, ctx);
+    }
+
+    /// A request that will be answered leaves L1.
+    fn ask(&mut self, request: RequestId, ctx: &mut Context) {
+        self.in_flight += 1;
+        self.push(request, ctx);
+    }
+
+    /// A request leaves L1 through its miss queue.
+    fn push(&mut self, request: RequestId, ctx: &mut Context) {
+        let leaves = self.clock.at(self.miss_queue.push(self.cycle));
+        ctx.requests.stamps_mut(request).l1_missed = leaves;
+        ctx.fabric.push(self.request_port, request, leaves);
+    }
+
+    fn hit(&mut self, access: AccessId, ctx: &mut Context) {
+        ctx.side.fields.hit(self.id, access.0);
+        let row = self.accesses.get_mut(access);
+        row.waiting -= 1;
+        row.ready_cycle = row.ready_cycle.max(self.cycle);
+        if row.waiting == 0 {
+            self.completions.push(Reverse((row.ready_cycle, access)));
+        }
+    }
+}

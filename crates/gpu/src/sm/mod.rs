@@ -1,0 +1,503 @@
+//! A streaming multiprocessor: warps, scoreboard, issue, load/store unit and L1.
+//!
+//! Instruction fetch is ideal and register bank conflicts are not modelled.
+
+mod access;
+mod account;
+mod banks;
+mod calendar;
+mod coalescer;
+mod code;
+mod issue;
+mod l1;
+mod lane;
+mod lookup;
+mod lsu;
+mod memory;
+mod places;
+mod reply;
+mod residents;
+pub mod scheduler;
+#[cfg(test)]
+mod tests;
+mod warp;
+mod writeback;
+
+use crate::engine::Context;
+use crate::results::{SmResult, WarpRow};
+use access::{AccessId, AccessTable};
+use account::Account;
+pub use account::IdleCycles;
+use banks::{Banks, MissQueue};
+use calendar::Calendar;
+use coalescer::{Coalescer, SharedPasses};
+use code::CLASSES;
+pub use code::Code;
+use l1::L1;
+use lsu::Lsu;
+use places::Places;
+use residents::Cta;
+pub use residents::{CtaEnd, CtaLaunch};
+use scheduler::{Needs, SmScene, WARP_SCHEDULERS, WarpScheduler};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use warp::Warp;
+use warpmem_cache::ReservationFail;
+use warpmem_machine::{Machine, Stall, Unit, Units};
+use warpmem_params::Counter;
+use warpmem_sim::{Clock, Domain, PortId, Ticks, UnitId};
+use warpmem_trace::TraceError;
+use writeback::WritebackPort;
+
+/// One scheduler of an SM with its functional units.
+struct IssueSlot {
+    warps: u64,
+    next_issue: u64,
+    /// When each class's unit takes the next instruction, and when all do.
+    unit_free: [u64; CLASSES],
+    units_free: u64,
+    /// In the last step the policy let none of its candidates issue.
+    held: Option<Sight>,
+}
+
+/// What a policy's answer may come from, but for what only a step of the SM changes ahead of the issue.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Sight {
+    candidates: u64,
+    waiting: u64,
+    at_barrier: u64,
+    at_end: u64,
+    paused: u64,
+    memory: u64,
+}
+
+/// One SM.
+pub struct Sm {
+    id: u16,
+    unit: UnitId,
+    clock: Clock,
+    units: [Unit; CLASSES],
+    issue_interval: u64,
+    constant_latency: u64,
+    shared_latency: u64,
+    l1_enabled: bool,
+    /// Async copies that say so pass L1 by.
+    async_bypass: bool,
+    /// Schedulers take turns at issuing first.
+    rotating_schedulers: bool,
+    /// Every access hits in L1.
+    perfect_l1: bool,
+    /// Nothing of a warp issues behind a load that is not back.
+    stalls_on_loads: bool,
+    operand_latency: u64,
+    writeback_latency: u64,
+    /// Warps that fetch instructions in a cycle; 0: fetch is ideal.
+    fetch_warps: u32,
+    request_port: PortId,
+    reply_port: PortId,
+
+    /// The cycle of the current step.
+    cycle: u64,
+    warps: Vec<Option<Box<Warp>>>,
+    ages: Vec<u64>,
+    awake_since: Vec<u64>,
+    launched: Vec<u64>,
+    next_age: u64,
+    ctas: Vec<Option<Cta>>,
+    launches: VecDeque<CtaLaunch>,
+    ended: VecDeque<CtaEnd>,
+    /// Warps that have ended in this step.
+    ended_warps: Vec<WarpRow>,
+    /// The most CTAs that may issue, and the warp slots of those that may not.
+    running_limit: u32,
+    paused: u64,
+
+    /// Warp slots of resident CTAs, and those of warps that have not ended.
+    taken: u64,
+    present: u64,
+    ready: u64,
+    by_class: [u64; CLASSES],
+    classes: [u8; 64],
+    /// Warps whose next instruction reads through L1.
+    loads: u64,
+    /// Records that each warp has not begun.
+    records_left: Vec<u32>,
+    calendar: Calendar,
+    at_barrier: u64,
+    /// Warps with no instruction fetched, and the last that was given some.
+    unfetched: u64,
+    last_fetched: u32,
+    /// Warps at the end of their trace whose last instructions are still in the pipeline.
+    draining: u64,
+    /// Warps at the end of their trace, with instructions perhaps in flight.
+    at_end: u64,
+    waiting_for_memory: u64,
+    slots: Vec<IssueSlot>,
+    policy: Box<dyn WarpScheduler>,
+    needs: Needs,
+
+    coalescer: Coalescer,
+    shared_passes: SharedPasses,
+    lsu: Lsu,
+    l1: L1,
+    banks: Banks,
+    /// Cycle in which L1 was last filled.
+    last_fill: u64,
+    miss_queue: MissQueue,
+    /// Requests that have left L1 and are not answered, and the most that may be.
+    in_flight: u32,
+    max_requests: u32,
+    accesses: AccessTable,
+    completions: BinaryHeap<Reverse<(u64, AccessId)>>,
+    writeback: WritebackPort,
+    /// What an instruction that passes L1 by lacks, and since when.
+    failing: Option<(ReservationFail, u64)>,
+    places: Places,
+
+    account: Account,
+    result: SmResult,
+}
+
+impl Sm {
+    /// `request_port` leads to the request network, `reply_port` comes from the reply network.
+    pub fn new(
+        machine: &Machine,
+        id: usize,
+        clock: Clock,
+        request_port: PortId,
+        reply_port: PortId,
+    ) -> Result<Sm, warpmem_params::PolicyError> {
+        let config = &machine.sm;
+        let slots = (0..config.schedulers)
+            .map(|s| IssueSlot {
+                warps: (0..64).filter(|w| w % config.schedulers == s).fold(0, |m, w| m | 1 << w),
+                next_issue: 0,
+                unit_free: [0; CLASSES],
+                units_free: 0,
+                held: None,
+            })
+            .collect();
+        let scene = SmScene::of(machine, id as u32);
+        let policy = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &scene)?;
+        let needs = policy.needs();
+        let mut l1 = L1::new(&machine.l1);
+        if needs.l1_events {
+            l1.keep_owners();
+        }
+        let max_warps = config.max_warps as usize;
+        Ok(Sm {
+            id: id as u16,
+            unit: UnitId { domain: Domain::Core, index: id as u32 },
+            clock,
+            units: unit_table(&config.units),
+            issue_interval: u64::from(config.issue_interval),
+            constant_latency: u64::from(config.constant_latency),
+            shared_latency: u64::from(config.shared.latency),
+            l1_enabled: machine.l1.enabled,
+            async_bypass: machine.l1.async_bypass,
+            rotating_schedulers: config.rotating_schedulers,
+            perfect_l1: false,
+            stalls_on_loads: config.stall == Stall::Load,
+            operand_latency: u64::from(config.operand_latency),
+            writeback_latency: u64::from(config.writeback_latency),
+            fetch_warps: config.fetch_warps,
+            request_port,
+            reply_port,
+            cycle: 0,
+            warps: (0..max_warps).map(|_| None).collect(),
+            ages: vec![0; 64],
+            awake_since: vec![0; 64],
+            launched: vec![0; 64],
+            next_age: 0,
+            ctas: (0..config.max_ctas).map(|_| None).collect(),
+            launches: VecDeque::new(),
+            ended: VecDeque::new(),
+            ended_warps: Vec::new(),
+            running_limit: u32::MAX,
+            paused: 0,
+            taken: 0,
+            present: 0,
+            ready: 0,
+            by_class: [0; CLASSES],
+            classes: [0; 64],
+            loads: 0,
+            records_left: vec![0; 64],
+            calendar: Calendar::new(),
+            at_barrier: 0,
+            unfetched: 0,
+            last_fetched: 63,
+            draining: 0,
+            at_end: 0,
+            waiting_for_memory: 0,
+            slots,
+            needs,
+            policy,
+            coalescer: Coalescer::new(
+                machine.l1.cache.sector_bytes,
+                config.atomic_requests,
+                config.request_order,
+            ),
+            shared_passes: SharedPasses::new(&config.shared),
+            lsu: Lsu::new(config),
+            l1,
+            banks: Banks::new(machine.l1.latency, machine.l1.banks),
+            last_fill: u64::MAX,
+            miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
+            in_flight: 0,
+            max_requests: match config.max_requests {
+                0 => u32::MAX,
+                most => most,
+            },
+            accesses: AccessTable::default(),
+            completions: BinaryHeap::new(),
+            writeback: WritebackPort::default(),
+            failing: None,
+            places: Places::new(&machine.dram),
+            account: Account::default(),
+            result: SmResult::default(),
+        })
+    }
+
+    /// The same SM with an L1 that has everything: of what it does in global and local memory nothing leaves it.
+    pub fn with_perfect_l1(self) -> Sm {
+        Sm { perfect_l1: true, ..self }
+    }
+
+    /// This SM as the fabric knows it.
+    pub fn unit(&self) -> UnitId {
+        self.unit
+    }
+
+    /// One turn at core cycle `cycle`: what has arrived, who is ready, what issues, what is sent.
+    pub fn step(&mut self, cycle: u64, ctx: &mut Context) -> Result<(), TraceError> {
+        self.cycle = cycle;
+        self.account_until(cycle);
+        self.start_ctas(cycle)?;
+        self.take_reply(cycle, ctx);
+        self.look_up(cycle, ctx);
+        self.complete_accesses(cycle, ctx);
+        let due = self.calendar.take(cycle);
+        self.ready |= due & !self.draining;
+        self.end_drained(due & self.draining);
+        let ready = (self.ready & !self.paused).count_ones();
+        self.lsu.advance(cycle);
+        let issued = self.issue(cycle, ctx.map)?;
+        self.fetch_instructions(cycle);
+        self.work_lsu(cycle, ctx);
+        self.account_step(cycle, issued, ready);
+        ctx.record.warps(&mut self.ended_warps);
+        self.schedule(cycle, issued, ctx);
+        Ok(())
+    }
+
+    fn start_warp(&mut self, slot: u32, warp: Warp, cycle: u64) -> Result<(), TraceError> {
+        self.present |= 1 << slot;
+        self.ages[slot as usize] = self.next_age;
+        self.awake_since[slot as usize] = cycle;
+        self.launched[slot as usize] = cycle;
+        self.next_age += 1;
+        self.warps[slot as usize] = Some(Box::new(warp));
+        self.next_record(slot, cycle)
+    }
+
+    /// Moves a warp to its next record, or lets it end once its memory instructions are done.
+    fn next_record(&mut self, slot: u32, cycle: u64) -> Result<(), TraceError> {
+        let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
+        if warp.next_record()? {
+            self.records_left[slot as usize] = warp.records_left();
+            self.count_record(slot);
+            self.await_instruction(slot, cycle);
+        } else {
+            let drained = warp.drained.max(cycle);
+            self.set_class(slot, None);
+            self.draining |= 1 << slot;
+            self.at_end |= 1 << slot;
+            self.calendar.add(slot, drained);
+        }
+        Ok(())
+    }
+
+    /// Ends warps whose last instructions have left the pipeline, if nothing of them is in flight in memory.
+    fn end_drained(&mut self, warps: u64) {
+        self.draining &= !warps;
+        self.waiting_for_memory |= warps;
+        let mut rest = warps;
+        while rest != 0 {
+            let slot = rest.trailing_zeros();
+            self.end_warp_if_done(slot);
+            // Those that waited at a barrier for this one to end may have ended with it.
+            rest &= (rest - 1) & self.present;
+        }
+    }
+
+    /// Counts the threads of a record's instructions.
+    fn count_record(&mut self, slot: u32) {
+        let warp = self.warp(slot);
+        let record = &warp.record;
+        let compute: u64 = record.compute_lanes.iter().map(|&n| u64::from(n)).sum();
+        let kind = warp.code.get(record.instruction.0).kind;
+        let own = if kind == warpmem_trace::Kind::End { 0 } else { record.mask.count_ones() };
+        self.result.thread_instructions += compute + u64::from(own);
+    }
+
+    fn warp(&self, slot: u32) -> &Warp {
+        self.warps[slot as usize].as_ref().expect("the warp is present")
+    }
+
+    fn warp_mut(&mut self, slot: u32) -> &mut Warp {
+        self.warps[slot as usize].as_mut().expect("the warp is present")
+    }
+
+    fn cta_mut(&mut self, cta: usize) -> &mut Cta {
+        self.ctas[cta].as_mut().expect("the CTA is present")
+    }
+
+    /// Whether a warp is at the end of its trace and out of the pipeline, with memory instructions perhaps in flight.
+    fn has_ended(&self, slot: u32) -> bool {
+        (self.at_end & self.waiting_for_memory) >> slot & 1 == 1
+    }
+
+    /// Ends a warp whose trace is at its end when nothing of it is in flight.
+    fn end_warp_if_done(&mut self, slot: u32) {
+        let warp = self.warp(slot);
+        if warp.loads > 0 || warp.posted > 0 || self.at_barrier >> slot & 1 == 1 {
+            return;
+        }
+        let (cta, issued, warp_in_cta) = (warp.cta as usize, warp.index, warp.warp_in_cta);
+        self.note_warp(slot, cta, warp_in_cta);
+        self.warps[slot as usize] = None;
+        self.present &= !(1 << slot);
+        self.at_end &= !(1 << slot);
+        self.waiting_for_memory &= !(1 << slot);
+        self.policy.retired(slot);
+        let state = self.cta_mut(cta);
+        state.issued += issued;
+        state.live -= 1;
+        if state.live == 0 {
+            self.end_cta(cta);
+        } else {
+            self.release_if_complete(cta);
+        }
+    }
+
+    /// A warp of a CTA ends in this step.
+    fn note_warp(&mut self, slot: u32, cta: usize, warp_in_cta: u32) {
+        let cta = self.ctas[cta].as_ref().expect("the CTA is present");
+        self.ended_warps.push(WarpRow {
+            sm: u32::from(self.id),
+            warp_slot: slot,
+            kernel: cta.kernel,
+            cta: cta.index,
+            warp_in_cta,
+            launch_cycle: self.launched[slot as usize],
+            end_cycle: self.cycle,
+        });
+    }
+
+    /// Asks for the next turn. `issued` instructions have issued in this one.
+    fn schedule(&mut self, cycle: u64, issued: u32, ctx: &mut Context) {
+        let soon = cycle + 1;
+        // Where nothing may leave L1, what makes room wakes the SM: a reply, or the network.
+        let blocked = self.banks.any_lacks_room()
+            && !(self.may_ask() && ctx.fabric.room_or_wake(self.request_port));
+        let mut next = self.banks.next(soon, blocked).min(self.calendar.next());
+        if let Some(&Reverse((at, _))) = self.completions.peek() {
+            next = next.min(at);
+        }
+        let reply = ctx.fabric.head_ready(self.reply_port);
+        if reply != Ticks::NEVER {
+            next = next.min(self.clock.cycle_from(reply));
+        }
+        if next > soon {
+            next = next.min(self.next_lsu_cycle(cycle)).min(self.next_issue_cycle(cycle, issued));
+        }
+        if self.unfetched != 0 {
+            next = soon;
+        }
+        if next != u64::MAX {
+            ctx.fabric.wake_cycle(self.unit, next.max(soon));
+        }
+    }
+
+    /// What the SM did until core cycle `cycle`, where the run ended.
+    pub fn finish(&mut self, cycle: u64) -> SmResult {
+        self.account_until(cycle);
+        let mut result = std::mem::take(&mut self.result);
+        result.l1 = std::mem::take(&mut self.l1.counts);
+        result
+    }
+
+    /// What the SM has done before core cycle `cycle`; cycles in which an access waits when that has ended.
+    pub fn so_far(&mut self, cycle: u64) -> SmResult {
+        self.account_until(cycle);
+        SmResult { l1: self.l1.counts.clone(), ..self.result.clone() }
+    }
+
+    /// Warps on the SM.
+    pub fn resident_warps(&self) -> u32 {
+        self.present.count_ones()
+    }
+
+    /// Whether nothing is resident, queued or in flight.
+    pub fn is_idle(&self) -> bool {
+        self.present == 0
+            && self.launches.is_empty()
+            && self.lsu.is_empty()
+            && self.banks.is_empty()
+            && self.accesses.len() == 0
+            && self.in_flight == 0
+            && self.l1.outstanding() == 0
+    }
+
+    /// What the policy of its schedulers counted.
+    pub fn counters(&self) -> Vec<Counter> {
+        self.policy.counters()
+    }
+
+    /// Warp instructions issued so far.
+    pub fn warp_instructions(&self) -> u64 {
+        self.result.warp_instructions
+    }
+
+    /// State for the deadlock report.
+    pub fn describe(&self) -> String {
+        format!(
+            "SM {}: {} warps present, {} ready, {} at a barrier, {} wait for memory; {} memory instructions in \
+             flight, {} in the load/store queue, {} on the way to L1, {} L1 misses outstanding",
+            self.id,
+            self.present.count_ones(),
+            self.ready.count_ones(),
+            self.at_barrier.count_ones(),
+            self.waiting_for_memory.count_ones(),
+            self.accesses.len(),
+            self.lsu.len(),
+            self.banks.len(),
+            self.l1.outstanding(),
+        )
+    }
+}
+
+/// The slots of a set of warps, lowest first.
+fn bits(mut warps: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let slot = (warps != 0).then(|| warps.trailing_zeros())?;
+        warps &= warps - 1;
+        Some(slot)
+    })
+}
+
+/// Units by class. The load/store unit takes an instruction each cycle while its queue has room.
+fn unit_table(units: &Units) -> [Unit; CLASSES] {
+    [
+        units.integer,
+        units.fp32,
+        units.fp64,
+        units.sfu,
+        units.tensor,
+        units.control,
+        units.uniform,
+        units.other,
+        units.fp16,
+        Unit { latency: 1, interval: 1 },
+    ]
+}

@@ -1,0 +1,94 @@
+//! Replies from the memory below, and the end of memory instructions.
+
+use super::Sm;
+use super::access::AccessId;
+use crate::engine::Context;
+use std::cmp::Reverse;
+use warpmem_sim::{CacheLevel, RequestId, RequestKind};
+
+impl Sm {
+    /// Takes at most one reply from the network.
+    pub(super) fn take_reply(&mut self, cycle: u64, ctx: &mut Context) {
+        let now = self.clock.at(cycle);
+        let Some(request) = ctx.fabric.ready(self.reply_port, now) else { return };
+        ctx.fabric.pop(self.reply_port, now);
+        self.in_flight -= 1;
+        let row = *ctx.requests.get(request);
+        let waits_in_l1 = matches!(row.kind, RequestKind::Read | RequestKind::Fetch) && !row.bypass;
+        if !waits_in_l1 {
+            self.request_back(request, cycle, ctx);
+            return;
+        }
+        let room = self.room(ctx);
+        let (mut next, writeback) = self.l1.fill(row.address, room);
+        self.last_fill = cycle;
+        self.claim_line(AccessId(row.access));
+        self.write_back(writeback, ctx);
+        let stamps = *ctx.requests.stamps(request);
+        while next != RequestId::NONE {
+            let waiting = next;
+            next = ctx.requests.next(waiting, CacheLevel::L1);
+            if waiting != request {
+                ctx.requests.share_reply(waiting, &row, &stamps);
+            }
+            self.request_back(waiting, cycle, ctx);
+        }
+    }
+
+    /// A request is back: it leaves the table, and its instruction is one request nearer its end.
+    fn request_back(&mut self, id: RequestId, cycle: u64, ctx: &mut Context) {
+        let now = self.clock.at(cycle);
+        let request = *ctx.requests.get(id);
+        let stamps = *ctx.requests.stamps(id);
+        ctx.requests.remove(id);
+        if request.kind == RequestKind::Read {
+            ctx.record.latency(&request, &stamps, now);
+        }
+        let access = AccessId(request.access);
+        if ctx.record.samples_request() {
+            let (access, period) = (self.accesses.get(access), self.clock.period());
+            ctx.record.request(access.request_row(&request, &stamps, now, ctx.map, period));
+        }
+        let row = self.accesses.get_mut(access);
+        row.request_back(&request, &stamps, now.since(stamps.created));
+        if row.returns {
+            // A datum that arrives is filled in or buffered, then written to its register, one a cycle.
+            let written = self.writeback.take(cycle, cycle + 2 * self.writeback_latency);
+            row.ready_cycle = row.ready_cycle.max(written);
+        } else {
+            row.ready_cycle = row.ready_cycle.max(cycle);
+        }
+        if row.waiting == 0 {
+            self.completions.push(Reverse((row.ready_cycle, access)));
+        }
+    }
+
+    /// Finishes the memory instructions whose last datum is there.
+    pub(super) fn complete_accesses(&mut self, cycle: u64, ctx: &mut Context) {
+        while let Some(&Reverse((ready, access))) = self.completions.peek() {
+            if ready > cycle {
+                break;
+            }
+            self.completions.pop();
+            self.complete(access, cycle, ctx);
+        }
+    }
+
+    fn complete(&mut self, id: AccessId, cycle: u64, ctx: &mut Context) {
+        let access = self.accesses.get(id);
+        let (slot, returns, load) = (access.row.warp_slot, access.returns, access.load);
+        if returns && access.row.requests > 0 {
+            let row = access.finished_row(cycle, self.clock.period());
+            ctx.record.load(&row);
+        }
+        self.accesses.remove(id);
+        ctx.finish_load(load);
+        let warp = self.warp_mut(slot);
+        if returns {
+            warp.finish_load(id);
+        } else {
+            warp.posted -= 1;
+        }
+        self.memory_back(slot, cycle);
+    }
+}

@@ -1,0 +1,271 @@
+//! Cache-conscious wavefront scheduling: warps that lose their lines in L1 get it for fewer of them.
+
+mod scores;
+mod victims;
+
+use super::gto::Gto;
+use super::{Needs, ResidentCta, WarpEntry, WarpScheduler, WarpView};
+use scores::Scores;
+use serde::Deserialize;
+use victims::VictimTags;
+use warpmem_params::{Counter, ParamInfo, PolicyInfo};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "ccws",
+    summary: "only so many warps may load that those which lose their lines in L1 keep them; else as gto",
+    source: "Rogers et al., MICRO 2012",
+    params: &[
+        ParamInfo {
+            name: "base",
+            default: "100",
+            unit: "points",
+            range: "1 to 1000000",
+            summary: "score of a warp that has lost nothing of late",
+        },
+        ParamInfo {
+            name: "throttle",
+            default: "8",
+            unit: "-",
+            range: "0 to 1000000",
+            summary: "factor K of the score that a loss gives; 0: no warp is ever held back",
+        },
+        ParamInfo {
+            name: "victims",
+            default: "16",
+            unit: "lines",
+            range: "1 to 1024",
+            summary: "evicted lines that are remembered for each warp",
+        },
+    ],
+};
+
+pub(super) const ENTRY: WarpEntry = WarpEntry {
+    info: INFO,
+    build: |scene, params| {
+        let options: Options = params.parse(&INFO)?;
+        let fits = |value: u64, least, most| (least..=most).contains(&value);
+        INFO.require(fits(options.base, 1, LARGEST), "base is out of range")?;
+        INFO.require(fits(options.throttle, 0, LARGEST), "throttle is out of range")?;
+        INFO.require(fits(options.victims, 1, 1024), "victims is out of range")?;
+        Ok(Box::new(Ccws::new(&options, scene.schedulers())) as _)
+    },
+};
+
+/// Bound of the parameters that keeps every sum of scores far below 2^64.
+const LARGEST: u64 = 1_000_000;
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    base: u64,
+    throttle: u64,
+    victims: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { base: 100, throttle: 8, victims: 16 }
+    }
+}
+
+struct Ccws {
+    throttle: u64,
+    gto: Gto,
+    victims: VictimTags,
+    scores: Scores,
+    /// Instructions that the SM has issued, and reads that missed lines lost before.
+    issued: u64,
+    losses: u64,
+    loads: u64,
+    past_held: u64,
+}
+
+impl Ccws {
+    fn new(options: &Options, schedulers: usize) -> Ccws {
+        Ccws {
+            throttle: options.throttle,
+            gto: Gto::new(schedulers),
+            victims: VictimTags::new(options.victims as usize),
+            scores: Scores::new(options.base),
+            issued: 0,
+            losses: 0,
+            loads: 0,
+            past_held: 0,
+        }
+    }
+
+    /// The score that a loss gives now (equation 1 of the paper).
+    fn score_of_a_loss(&self) -> u64 {
+        let weight = u128::from(self.throttle) * u128::from(self.scores.cutoff());
+        // A read is of an instruction that has issued.
+        let score = u128::from(self.losses) * weight / u128::from(self.issued.max(1));
+        u64::try_from(score).unwrap_or(u64::MAX)
+    }
+}
+
+impl WarpScheduler for Ccws {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+        let out = view.at_barrier | view.at_end | view.paused;
+        let held = candidates & view.loads & !self.scores.may_load(view.cycle, out);
+        let free = candidates & !held;
+        if free == 0 {
+            return None;
+        }
+        let pick = self.gto.choose(free, view);
+        self.issued += 1;
+        self.loads += view.loads >> pick & 1;
+        self.past_held += u64::from(held != 0);
+        Some(pick)
+    }
+
+    fn changes_at(&self, _: u64) -> u64 {
+        self.scores.changes_at()
+    }
+
+    fn launched(&mut self, cta: &ResidentCta) {
+        cta.warps.iter().for_each(|&(slot, _)| self.scores.add(slot));
+    }
+
+    fn retired(&mut self, slot: u32) {
+        self.gto.forget(slot);
+        self.victims.clear(slot);
+        self.scores.remove(slot);
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { l1_events: true, ..Needs::default() }
+    }
+
+    fn missed(&mut self, slot: u32, line: u64, cycle: u64) {
+        if self.victims.take(slot, line) {
+            self.losses += 1;
+            self.scores.raise(slot, self.score_of_a_loss(), cycle);
+        }
+    }
+
+    fn evicted(&mut self, slot: u32, line: u64) {
+        self.victims.put(slot, line);
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        vec![
+            Counter { name: "loads", value: self.loads },
+            Counter { name: "victim_tag_hits", value: self.losses },
+            Counter { name: "issues_past_held_loads", value: self.past_held },
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: u64 = 0b1111;
+
+    /// Four warps in slots 0 to 3, oldest first, on one scheduler.
+    fn four(options: Options) -> Ccws {
+        let mut ccws = Ccws::new(&options, 1);
+        let warps = [0, 1, 2, 3].map(|slot| (slot, 10));
+        ccws.launched(&ResidentCta { slot: 0, warps: &warps });
+        ccws
+    }
+
+    fn view(cycle: u64, loads: u64) -> WarpView<'static> {
+        WarpView { cycle, loads, memory: ALL, ages: &[0, 1, 2, 3], ..WarpView::default() }
+    }
+
+    /// Issues `count` instructions that load nothing.
+    fn issue(ccws: &mut Ccws, count: u64) {
+        (0..count).for_each(|_| assert!(ccws.pick(ALL, &view(0, 0)).is_some()));
+    }
+
+    #[test]
+    fn a_loss_scores_by_the_equation_and_holds_the_youngest_back() {
+        let mut ccws = four(Options::default());
+        issue(&mut ccws, 32);
+        // Warp 2 loses line 7 to another and asks for it again.
+        ccws.evicted(2, 7);
+        ccws.missed(2, 7, 1000);
+        // 1 loss / 32 issued x 8 x (4 warps x 100) = 100: no more than the base, nobody is held back.
+        assert_eq!(ccws.scores.may_load(1000, 0), ALL);
+        ccws.evicted(2, 7);
+        ccws.missed(2, 7, 1000);
+        // 2 / 32 x 8 x 400 = 200, with the others 500: the last, which is the youngest of those at the base, is above 400.
+        assert_eq!(ccws.scores.may_load(1000, 0), 0b0111);
+        // A loss of warp 3 gives 3 / 32 x 8 x 400 = 300: 300 + 200 > 400, warp 3 alone may load.
+        ccws.evicted(3, 9);
+        ccws.missed(3, 9, 1000);
+        assert_eq!(ccws.scores.may_load(1000, 0), 0b1000);
+        assert_eq!(ccws.losses, 3);
+    }
+
+    #[test]
+    fn only_lines_lost_by_the_warp_itself_count() {
+        let mut ccws = four(Options::default());
+        issue(&mut ccws, 4);
+        ccws.missed(0, 7, 0);
+        ccws.evicted(0, 7);
+        ccws.missed(1, 7, 0);
+        assert_eq!((ccws.losses, ccws.scores.may_load(0, 0)), (0, ALL));
+        ccws.missed(0, 7, 0);
+        assert_eq!(ccws.losses, 1);
+    }
+
+    #[test]
+    fn loads_above_the_cutoff_wait_and_all_else_goes_on() {
+        let mut ccws = four(Options::default());
+        issue(&mut ccws, 16);
+        ccws.evicted(3, 7);
+        ccws.missed(3, 7, 100);
+        // 1 / 16 x 8 x 400 = 200: warps 3, 0, 1 may load, 2 must wait until warp 3 is back at 100.
+        let mut pick = |cycle, candidates, loads| ccws.pick(candidates, &view(cycle, loads));
+        assert_eq!(pick(100, 0b0100, ALL), None);
+        assert_eq!(pick(150, 0b0100, 0b1011), Some(2), "a store");
+        assert_eq!(pick(150, 0b1100, ALL), Some(3), "the warp that lost its line, though younger");
+        assert_eq!(pick(199, 0b0100, ALL), None);
+        assert_eq!(ccws.changes_at(199), 200);
+        assert_eq!(ccws.pick(0b0100, &view(200, ALL)), Some(2));
+        let values = [("loads", 2), ("victim_tag_hits", 1), ("issues_past_held_loads", 1)];
+        let counted: Vec<_> = ccws.counters().iter().map(|c| (c.name, c.value)).collect();
+        assert_eq!(counted, values);
+    }
+
+    #[test]
+    fn among_the_allowed_it_is_greedy_then_oldest() {
+        let mut ccws = four(Options::default());
+        let mut pick = |candidates| ccws.pick(candidates, &view(0, ALL)).unwrap();
+        assert_eq!([pick(0b1110), pick(0b1111), pick(0b1001)], [1, 1, 0]);
+    }
+
+    #[test]
+    fn without_throttle_no_warp_is_held_back() {
+        let mut ccws = four(Options { throttle: 0, ..Options::default() });
+        issue(&mut ccws, 1);
+        ccws.evicted(3, 7);
+        ccws.missed(3, 7, 0);
+        assert_eq!((ccws.losses, ccws.scores.may_load(0, 0)), (1, ALL));
+    }
+
+    #[test]
+    fn the_next_warp_in_a_slot_has_lost_nothing() {
+        let mut ccws = four(Options::default());
+        issue(&mut ccws, 1);
+        ccws.evicted(3, 7);
+        ccws.retired(3);
+        ccws.launched(&ResidentCta { slot: 1, warps: &[(3, 10)] });
+        ccws.missed(3, 7, 0);
+        assert_eq!(ccws.losses, 0);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused() {
+        let machine = warpmem_machine::load("li2015", &[]).unwrap();
+        let scene = super::super::SmScene::of(&machine, 0);
+        let build = |text: &str| super::super::WARP_SCHEDULERS.build(text, &scene).map(|_| ());
+        assert_eq!(build("ccws(base=1,throttle=0,victims=1024)"), Ok(()));
+        for wrong in ["base=0", "victims=0", "victims=1025", "throttle=1000001", "bases=1"] {
+            let message = build(&format!("ccws({wrong})")).unwrap_err().to_string();
+            assert!(message.contains("valid: base (points, 1 to 1000000)"), "{message}");
+        }
+    }
+}

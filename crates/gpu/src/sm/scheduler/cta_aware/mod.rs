@@ -1,0 +1,138 @@
+//! OWL's warp schedulers: groups of whole CTAs, of which one goes before the others.
+
+#[cfg(test)]
+mod tests;
+
+use super::groups::{Groups, IDLE_PARAM, Idle, Priority};
+use super::{Counter, ResidentCta, SmScene, WarpEntry, WarpScheduler, WarpView};
+use serde::Deserialize;
+use warpmem_params::{ParamInfo, Params, PolicyError, PolicyInfo};
+
+const PARAMS: &[ParamInfo] = &[
+    ParamInfo {
+        name: "min_warps",
+        default: "8",
+        unit: "warps",
+        range: "from 1",
+        summary: "fewest warps in a group, unless the SM has fewer",
+    },
+    IDLE_PARAM,
+];
+
+const SOURCE: &str = "Jog et al., ASPLOS 2013 (OWL), Algorithm 1";
+
+const EQUAL: PolicyInfo = PolicyInfo {
+    name: "cta-aware",
+    summary: "round robin in a group of CTAs; the next group when all its warps wait for memory or at barriers",
+    source: SOURCE,
+    params: PARAMS,
+};
+
+const LOCALITY: PolicyInfo = PolicyInfo {
+    name: "cta-aware-locality",
+    summary: "cta-aware, but the group of the oldest CTAs goes on as soon as one of its warps has its data",
+    source: SOURCE,
+    params: PARAMS,
+};
+
+const LOCALITY_BLP: PolicyInfo = PolicyInfo {
+    name: "cta-aware-locality-blp",
+    summary: "cta-aware-locality, but each SM begins with another group, so that they ask for rows of different banks",
+    source: SOURCE,
+    params: PARAMS,
+};
+
+pub(super) const CTA_AWARE: WarpEntry =
+    WarpEntry { info: EQUAL, build: |scene, params| build(&EQUAL, Priority::Equal, scene, params) };
+
+pub(super) const CTA_AWARE_LOCALITY: WarpEntry = WarpEntry {
+    info: LOCALITY,
+    build: |scene, params| build(&LOCALITY, Priority::From(0), scene, params),
+};
+
+pub(super) const CTA_AWARE_LOCALITY_BLP: WarpEntry = WarpEntry {
+    info: LOCALITY_BLP,
+    build: |scene, params| build(&LOCALITY_BLP, Priority::From(scene.id), scene, params),
+};
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Options {
+    min_warps: u32,
+    idle: Idle,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { min_warps: 8, idle: Idle::default() }
+    }
+}
+
+fn build(
+    info: &PolicyInfo,
+    priority: Priority,
+    scene: &SmScene,
+    params: Params,
+) -> Result<Box<dyn WarpScheduler>, PolicyError> {
+    let Options { min_warps, idle } = params.parse(info)?;
+    info.require(min_warps > 0, "`min_warps` must be at least 1")?;
+    let groups = Groups::new(priority, idle, scene.schedulers());
+    Ok(Box::new(CtaAware { min_warps, ctas: Vec::new(), groups }))
+}
+
+/// The warp slots of a resident CTA, and those whose warps have not retired.
+struct Resident {
+    slots: u64,
+    live: u64,
+}
+
+struct CtaAware {
+    min_warps: u32,
+    /// The oldest first.
+    ctas: Vec<Resident>,
+    groups: Groups,
+}
+
+impl CtaAware {
+    /// Consecutive CTAs make a group once they have warps enough; what is left over joins the last (FORM_GROUPS).
+    fn form_groups(&mut self) {
+        let mut groups = Vec::new();
+        let mut group = 0u64;
+        for cta in &self.ctas {
+            group |= cta.slots;
+            if group.count_ones() >= self.min_warps {
+                groups.push(std::mem::take(&mut group));
+            }
+        }
+        match groups.last_mut() {
+            Some(last) => *last |= group,
+            None => groups.push(group),
+        }
+        self.groups.form(groups);
+    }
+}
+
+impl WarpScheduler for CtaAware {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+        self.groups.choose(candidates, view)
+    }
+
+    fn launched(&mut self, cta: &ResidentCta) {
+        let slots = cta.warps.iter().fold(0, |slots, &(slot, _)| slots | 1 << slot);
+        self.ctas.push(Resident { slots, live: slots });
+        self.form_groups();
+    }
+
+    fn retired(&mut self, slot: u32) {
+        self.ctas.iter_mut().for_each(|cta| cta.live &= !(1 << slot));
+        let resident = self.ctas.len();
+        self.ctas.retain(|cta| cta.live != 0);
+        if self.ctas.len() < resident {
+            self.form_groups();
+        }
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        self.groups.counters()
+    }
+}

@@ -1,0 +1,196 @@
+//! Groups by Algorithm 1, and who goes first.
+
+use super::*;
+use crate::sm::scheduler::WARP_SCHEDULERS;
+
+/// The policy of SM `core` with CTAs of so many warps, in slots one after the other.
+struct Sm {
+    policy: CtaAware,
+    next_slot: u32,
+    present: u64,
+}
+
+impl Sm {
+    fn new(priority: Priority, min_warps: u32, ctas: &[u32]) -> Sm {
+        let groups = Groups::new(priority, Idle::Wait, 1);
+        let policy = CtaAware { min_warps, ctas: Vec::new(), groups };
+        let mut sm = Sm { policy, next_slot: 0, present: 0 };
+        ctas.iter().for_each(|&warps| sm.launch(warps));
+        sm
+    }
+
+    fn launch(&mut self, warps: u32) {
+        let warps: Vec<(u32, u32)> =
+            (self.next_slot..).take(warps as usize).map(|s| (s, 1)).collect();
+        self.policy.launched(&ResidentCta { slot: self.next_slot, warps: &warps });
+        self.next_slot += warps.len() as u32;
+        self.present |= warps.iter().fold(0, |set, (slot, _)| set | 1 << slot);
+    }
+
+    fn retire(&mut self, slots: std::ops::Range<u32>) {
+        for slot in slots {
+            self.present &= !(1 << slot);
+            self.policy.retired(slot);
+        }
+    }
+
+    /// What issues when `waiting` warps wait for data and of the others all but `stalled` are ready.
+    fn pick(&mut self, waiting: u64, stalled: u64) -> Option<u32> {
+        let (own, present) = (u64::MAX, self.present);
+        let view = WarpView { own, present, waiting, ..WarpView::default() };
+        self.policy.pick(view.awake() & !stalled, &view)
+    }
+
+    fn groups(&self) -> Vec<u32> {
+        self.policy.groups.warps().iter().map(|warps| warps.count_ones()).collect()
+    }
+}
+
+#[test]
+fn the_papers_example_makes_groups_of_3_3_and_4_ctas() {
+    let sm = Sm::new(Priority::Equal, 5, &[2; 10]);
+    let three = 0b11_1111;
+    assert_eq!(sm.policy.groups.warps(), [three, three << 6, 0xff << 12]);
+}
+
+#[test]
+fn a_group_has_no_more_ctas_than_it_needs_and_the_last_takes_the_remainder() {
+    let groups = |min_warps, warps: u32, ctas: usize| {
+        Sm::new(Priority::Equal, min_warps, &vec![warps; ctas]).groups()
+    };
+    assert_eq!(groups(8, 8, 4), [8, 8, 8, 8]);
+    assert_eq!(groups(8, 4, 4), [8, 8]);
+    assert_eq!(groups(8, 3, 8), [9, 15]);
+    assert_eq!(groups(8, 16, 2), [16, 16]);
+    assert_eq!(groups(1, 1, 3), [1, 1, 1]);
+    assert_eq!(groups(5, 2, 2), [4], "fewer CTAs than a group needs");
+    assert_eq!(groups(64, 6, 8), [48]);
+}
+
+#[test]
+fn groups_follow_the_ctas_that_come_and_go() {
+    let mut sm = Sm::new(Priority::Equal, 4, &[2, 2, 2, 2]);
+    assert_eq!(sm.policy.groups.warps(), [0x0f, 0xf0]);
+    sm.retire(0..1);
+    assert_eq!(sm.policy.groups.warps(), [0x0f, 0xf0], "half a CTA is still there");
+    sm.retire(1..2);
+    assert_eq!(sm.policy.groups.warps(), [0xfc], "one is left over");
+    sm.launch(2);
+    assert_eq!(sm.policy.groups.warps(), [0x3c, 0x3c0]);
+    sm.launch(0);
+    assert_eq!(sm.groups(), [4, 4], "a CTA without warps is in none");
+}
+
+#[test]
+fn equal_groups_take_turns_when_all_warps_of_one_wait() {
+    let mut sm = Sm::new(Priority::Equal, 2, &[2, 2, 2]);
+    assert_eq!([sm.pick(0, 0), sm.pick(0, 0), sm.pick(0, 0)], [0, 1, 0].map(Some));
+    assert_eq!(sm.pick(0b01, 0), Some(1));
+    assert_eq!(sm.pick(0b11, 0), Some(2), "the next group");
+    assert_eq!(sm.pick(0, 0), Some(3), "though the first could go on");
+    assert_eq!(sm.pick(0b00_1100, 0), Some(4), "the one after it");
+    assert_eq!(
+        sm.pick(0b11_0000, 0),
+        Some(0),
+        "and round: behind the one that issued last of the group"
+    );
+}
+
+#[test]
+fn a_group_that_needs_no_data_keeps_its_turn_though_it_cannot_issue() {
+    let mut sm = Sm::new(Priority::Equal, 2, &[2, 2]);
+    assert_eq!(sm.pick(0, 0), Some(0));
+    assert_eq!(sm.pick(0b01, 0b10), None, "slot 1 waits for a result");
+    assert_eq!(sm.pick(0b01, 0), Some(1));
+    sm.policy.groups = Groups::new(Priority::Equal, Idle::Lend, 1);
+    sm.policy.form_groups();
+    assert_eq!(sm.pick(0b01, 0b10), Some(2), "unless it lends");
+    assert_eq!(sm.pick(0, 0), Some(0), "and has not lost its turn");
+    assert_eq!(sm.policy.counters()[0].value, 0);
+}
+
+#[test]
+fn with_locality_the_first_group_goes_on_when_its_data_is_back() {
+    let mut sm = Sm::new(Priority::From(0), 2, &[2, 2, 2]);
+    assert_eq!(sm.pick(0b0011, 0), Some(2));
+    assert_eq!(sm.pick(0b1111, 0), Some(4));
+    assert_eq!(sm.pick(0b0011, 0), Some(3), "the higher of two");
+    assert_eq!(sm.pick(0b0001, 0), Some(1));
+    assert_eq!(sm.pick(0, 0), Some(0));
+    sm.retire(0..2);
+    assert_eq!(sm.pick(0, 0), Some(2), "the next is first when it has ended");
+    sm.launch(2);
+    assert_eq!(sm.pick(0, 0), Some(3), "younger ones come last");
+}
+
+#[test]
+fn each_core_begins_with_another_group_and_goes_on_in_turn() {
+    let order = |core| {
+        let mut sm = Sm::new(Priority::From(core), 1, &[1, 1, 1]);
+        let mut waiting = 0;
+        [(); 3].map(|()| {
+            let slot = sm.pick(waiting, 0).unwrap();
+            waiting |= 1 << slot;
+            slot
+        })
+    };
+    assert_eq!([0, 1, 2, 3].map(order), [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 1, 2]]);
+}
+
+#[test]
+fn a_turn_stays_with_its_ctas_when_groups_are_formed_anew() {
+    let mut sm = Sm::new(Priority::Equal, 1, &[1, 1, 1, 1]);
+    assert_eq!(sm.pick(0b0011, 0), Some(2));
+    sm.retire(0..1);
+    assert_eq!(sm.pick(0, 0), Some(2), "its number is another now");
+    sm.retire(2..3);
+    assert_eq!(sm.pick(0, 0), Some(3), "the next, when it has ended");
+    sm.retire(3..4);
+    assert_eq!(sm.pick(0, 0), Some(1), "and round");
+}
+
+#[test]
+fn each_scheduler_has_its_own_turn_among_its_own_warps() {
+    let mut policy = CtaAware {
+        min_warps: 4,
+        ctas: Vec::new(),
+        groups: Groups::new(Priority::Equal, Idle::Wait, 2),
+    };
+    for first in [0, 4] {
+        let warps = [0, 1, 2, 3].map(|warp| (first + warp, 1));
+        policy.launched(&ResidentCta { slot: first, warps: &warps });
+    }
+    assert_eq!(policy.groups.warps(), [0x0f, 0xf0], "groups are of the SM");
+    let mut pick = |scheduler: usize, waiting| {
+        let own = [0x55, 0xaa][scheduler];
+        let view = WarpView { scheduler, own, present: 0xff, waiting, ..WarpView::default() };
+        policy.pick(view.awake(), &view).unwrap()
+    };
+    assert_eq!([pick(0, 0), pick(0, 0), pick(1, 0)], [0, 2, 1]);
+    assert_eq!(pick(0, 0x05), 4, "all its warps of the group wait");
+    assert_eq!(pick(1, 0x05), 3, "those of the other do not");
+}
+
+#[test]
+fn the_last_group_issues_when_all_before_it_have_ended() {
+    for priority in [Priority::Equal, Priority::From(0), Priority::From(3)] {
+        let mut sm = Sm::new(priority, 4, &[2; 8]);
+        let mut served = 0u64;
+        while sm.present != 0 {
+            let slot = sm.pick(0, 0).unwrap();
+            served |= 1 << slot;
+            sm.retire(slot..slot + 1);
+        }
+        assert_eq!(served, 0xffff);
+    }
+}
+
+#[test]
+fn bad_parameters_are_refused() {
+    let machine = warpmem_machine::load("owl2013", &[]).unwrap();
+    let build = |text| WARP_SCHEDULERS.build(text, &SmScene::of(&machine, 0));
+    assert!(build("cta-aware(min_warps=5,idle=lend)").is_ok());
+    for text in ["cta-aware(min_warps=0)", "cta-aware-locality(idle=maybe)", "cta-aware(n=3)"] {
+        assert!(build(text).is_err(), "{text}");
+    }
+}

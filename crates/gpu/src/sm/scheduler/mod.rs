@@ -1,0 +1,225 @@
+//! Warp schedulers: which ready warp issues next.
+
+mod caws;
+mod ccws;
+mod cta_aware;
+mod groups;
+mod gto;
+mod lrr;
+mod mascar;
+mod oldest;
+// The example of docs/adding-a-policy.md.
+#[cfg(test)]
+#[path = "../../../../../docs/examples/strided.rs"]
+mod strided;
+mod swl;
+mod two_level;
+mod two_level_active;
+
+use warpmem_machine::{L1, Machine, Sm};
+use warpmem_params::{Counter, Entry, Registry};
+
+/// What a warp scheduler may know of the SM that it works in.
+#[derive(Clone, Debug)]
+pub struct SmScene {
+    /// Number of the SM in the machine.
+    pub id: u32,
+    pub sm: Sm,
+    pub l1: L1,
+}
+
+impl SmScene {
+    pub fn of(machine: &Machine, id: u32) -> SmScene {
+        SmScene { id, sm: machine.sm.clone(), l1: machine.l1.clone() }
+    }
+
+    /// Schedulers of the SM.
+    pub fn schedulers(&self) -> usize {
+        self.sm.schedulers as usize
+    }
+}
+
+/// What a policy sees of its SM. Sets of warps have a bit for each warp slot.
+#[derive(Clone, Copy, Default)]
+pub struct WarpView<'a> {
+    /// The core cycle.
+    pub cycle: u64,
+    /// Which of the SM's schedulers issues, and the slots that are its own.
+    pub scheduler: usize,
+    pub own: u64,
+    /// Launch order of the warp in each slot: smaller is older.
+    pub ages: &'a [u64],
+    /// Warps that are on the SM, of all its schedulers.
+    pub present: u64,
+    /// Of these, the ones of CTAs that pause, which [`WarpView::waiting`] has too.
+    pub paused: u64,
+    /// Of these, the ones that wait for data from memory, or for what they sent there, or whose CTA pauses.
+    pub waiting: u64,
+    /// Of these, the ones that wait at a barrier.
+    pub at_barrier: u64,
+    /// Of these, the ones at the end of their trace: they have nothing more to issue.
+    pub at_end: u64,
+    /// Core cycle in which the warp in each slot came, or last stopped to wait for memory or at a barrier.
+    pub awake_since: &'a [u64],
+    /// Warps whose next instruction goes to the load/store unit.
+    pub memory: u64,
+    /// Of these, the ones whose next instruction reads through L1, if the machine has one.
+    pub loads: u64,
+    /// Records of the trace that the warp in each slot has not begun.
+    pub records_left: &'a [u32],
+    /// Misses that L1 has room for: free MSHR entries, none while a sector at the tags cannot go on for want of anything.
+    /// Of [`Needs::miss_room`].
+    pub miss_room: usize,
+}
+
+impl WarpView<'_> {
+    /// Warps of the scheduler that go on by themselves: they wait neither for data from memory nor for other warps, and have
+    /// something to issue.
+    fn awake(&self) -> u64 {
+        self.own & self.present & !(self.waiting | self.at_barrier | self.at_end)
+    }
+}
+
+/// A CTA that has come to an SM.
+#[derive(Clone, Copy, Debug)]
+pub struct ResidentCta<'a> {
+    /// Its place among the resident CTAs, its own until the last of its warps retires.
+    pub slot: u32,
+    /// Its warps: their slots and how many records of the trace each has.
+    pub warps: &'a [(u32, u32)],
+}
+
+/// What a policy asks of its SM beyond what costs nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Needs {
+    /// Misses and evictions of L1 ([`WarpScheduler::missed`], [`WarpScheduler::evicted`]).
+    pub l1_events: bool,
+    /// [`WarpView::miss_room`].
+    pub miss_room: bool,
+}
+
+/// Chooses among the warps of an SM; one policy rules all of its schedulers.
+pub trait WarpScheduler: Send {
+    /// The warp slot that issues now, one of `candidates`: a bit for each slot of the scheduler `view.scheduler` whose next
+    /// instruction has its operands and finds room in its unit, never empty. None to let no warp issue; it is
+    /// asked again when something has happened to the SM, or at [`WarpScheduler::changes_at`].
+    ///
+    /// An answer of none must leave the policy as it was: how often it is asked then is not said.
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32>;
+
+    /// After an answer of none at `cycle`: the first cycle in which another may be given though nothing happens to the SM.
+    fn changes_at(&self, cycle: u64) -> u64 {
+        let _ = cycle;
+        u64::MAX
+    }
+
+    /// A CTA has come, none of whose warps has issued.
+    fn launched(&mut self, cta: &ResidentCta) {
+        let _ = cta;
+    }
+
+    /// The warp in `slot` has ended; another may take the slot.
+    fn retired(&mut self, slot: u32) {
+        let _ = slot;
+    }
+
+    /// What the policy asks for, the same at all times.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// A read of the warp in `slot` has missed L1 at `cycle` and asks for its sector of `line`. If that takes the place of
+    /// another line at once, [`WarpScheduler::evicted`] follows.
+    fn missed(&mut self, slot: u32, line: u64, cycle: u64) {
+        let _ = (slot, line, cycle);
+    }
+
+    /// Another line has taken the place of `line`, which the warp in `slot`, or one before it there, had brought into L1.
+    fn evicted(&mut self, slot: u32, line: u64) {
+        let _ = (slot, line);
+    }
+
+    /// What the policy counted, for the tables.
+    fn counters(&self) -> Vec<Counter> {
+        Vec::new()
+    }
+}
+
+/// Every warp scheduler.
+pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, SmScene> = Registry {
+    slot: "warp_scheduler",
+    entries: &[
+        lrr::ENTRY,
+        gto::ENTRY,
+        oldest::ENTRY,
+        two_level::ENTRY,
+        two_level_active::ENTRY,
+        cta_aware::CTA_AWARE,
+        cta_aware::CTA_AWARE_LOCALITY,
+        cta_aware::CTA_AWARE_LOCALITY_BLP,
+        swl::ENTRY,
+        ccws::ENTRY,
+        caws::ENTRY,
+        mascar::ENTRY,
+    ],
+};
+
+type WarpEntry = Entry<dyn WarpScheduler, SmScene>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scene() -> SmScene {
+        let overrides = ["sm.schedulers=2".to_owned()];
+        SmScene::of(&warpmem_machine::load("li2015", &overrides).unwrap(), 0)
+    }
+
+    #[test]
+    fn every_policy_picks_a_candidate_of_the_scheduler_that_asks() {
+        let scene = scene();
+        let ages: Vec<u64> = (0..64).map(|slot| (slot * 37) % 64).collect();
+        let halves = [0x5555_5555_5555_5555u64, 0xaaaa_aaaa_aaaa_aaaa];
+        for name in WARP_SCHEDULERS.names() {
+            let mut policy = WARP_SCHEDULERS.build(name, &scene).unwrap();
+            for slot in 0..16 {
+                let warps = [0, 1, 2, 3].map(|warp| (4 * slot + warp, 1));
+                policy.launched(&ResidentCta { slot, warps: &warps });
+            }
+            let mut picks = 0;
+            let mut ready = 0x8421_0000_0000_1248u64;
+            for round in 0..1000 {
+                let scheduler = round % 2;
+                let own = halves[scheduler];
+                let view = WarpView {
+                    cycle: round as u64,
+                    scheduler,
+                    own,
+                    present: u64::MAX,
+                    ages: &ages,
+                    awake_since: &ages,
+                    records_left: &[0; 64],
+                    ..WarpView::default()
+                };
+                if ready & own != 0
+                    && let Some(pick) = policy.pick(ready & own, &view)
+                {
+                    assert!((ready & own) >> pick & 1 == 1, "{name}");
+                    picks += 1;
+                }
+                ready = ready.rotate_left(round as u32 % 7) | 1 << (round % 64);
+            }
+            assert!(picks > 500, "{name} holds back nearly all");
+        }
+    }
+
+    #[test]
+    fn the_documented_example_is_built_with_its_parameter() {
+        let examples = Registry { slot: "warp_scheduler", entries: &[strided::ENTRY] };
+        let mut policy = examples.build("strided(stride=3)", &scene()).unwrap();
+        let view = WarpView::default();
+        let order: Vec<_> = (0..4).filter_map(|_| policy.pick(u64::MAX, &view)).collect();
+        assert_eq!(order, [0, 3, 6, 9]);
+        assert!(examples.build("strided(strides=3)", &scene()).is_err());
+    }
+}

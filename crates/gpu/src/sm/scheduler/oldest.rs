@@ -1,0 +1,35 @@
+//! The oldest warp.
+
+use super::gto::oldest;
+use super::{WarpEntry, WarpScheduler, WarpView};
+use warpmem_params::PolicyInfo;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "oldest",
+    summary: "the oldest ready warp always",
+    source: "common baseline; the second half of gto",
+    params: &[],
+};
+
+pub(super) const ENTRY: WarpEntry =
+    WarpEntry { info: INFO, build: |_, params| params.none(&INFO).map(|()| Box::new(Oldest) as _) };
+
+struct Oldest;
+
+impl WarpScheduler for Oldest {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+        Some(oldest(candidates, view.ages))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goes_back_to_an_older_warp_as_soon_as_it_is_ready() {
+        let view = WarpView { ages: &[7, 3, 9, 1], ..WarpView::default() };
+        let order = [0b0101, 0b0111, 0b1111, 0b0100].map(|ready| Oldest.pick(ready, &view));
+        assert_eq!(order, [0, 1, 3, 2].map(Some));
+    }
+}

@@ -1,0 +1,172 @@
+//! Static wavefront limiting.
+
+use super::gto::{Gto, oldest};
+use super::{ResidentCta, WarpEntry, WarpScheduler, WarpView};
+use serde::Deserialize;
+use warpmem_params::{ParamInfo, PolicyInfo};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "swl",
+    summary: "static wavefront limiting: gto over at most so many warps of each scheduler, the oldest",
+    source: "Rogers et al., MICRO 2012",
+    params: &[ParamInfo {
+        name: "warps",
+        default: "8",
+        unit: "warps",
+        range: "from 1",
+        summary: "warps of a scheduler that may issue",
+    }],
+};
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct Params {
+    warps: u32,
+}
+
+impl Default for Params {
+    fn default() -> Params {
+        Params { warps: 8 }
+    }
+}
+
+pub(super) const ENTRY: WarpEntry = WarpEntry {
+    info: INFO,
+    build: |scene, params| {
+        let Params { warps } = params.parse(&INFO)?;
+        INFO.require(warps > 0, "`warps` must be at least 1")?;
+        Ok(Box::new(Swl::new(warps, scene.schedulers())) as _)
+    },
+};
+
+struct Swl {
+    warps: u32,
+    gto: Gto,
+    allowed: Vec<Allowed>,
+}
+
+/// The warps of a scheduler that may issue, and those that they were chosen from.
+#[derive(Clone, Copy, Default)]
+struct Allowed {
+    from: u64,
+    warps: u64,
+}
+
+impl Swl {
+    fn new(warps: u32, schedulers: usize) -> Swl {
+        Swl { warps, gto: Gto::new(schedulers), allowed: vec![Allowed::default(); schedulers] }
+    }
+
+    /// The oldest warps of a scheduler but for those that wait at a barrier, which may wait for younger ones, and those at
+    /// the end of their trace.
+    fn allowed(&mut self, view: &WarpView) -> u64 {
+        let from = view.own & view.present & !(view.at_barrier | view.at_end);
+        let allowed = &mut self.allowed[view.scheduler];
+        if allowed.from != from {
+            *allowed = Allowed { from, warps: the_oldest(self.warps, from, view.ages) };
+        }
+        allowed.warps
+    }
+
+    /// Who is in a slot has changed.
+    fn choose_anew(&mut self) {
+        self.allowed.fill(Allowed::default());
+    }
+}
+
+impl WarpScheduler for Swl {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+        let candidates = candidates & self.allowed(view);
+        (candidates != 0).then(|| self.gto.choose(candidates, view))
+    }
+
+    fn launched(&mut self, _: &ResidentCta) {
+        self.choose_anew();
+    }
+
+    fn retired(&mut self, slot: u32) {
+        self.gto.forget(slot);
+        self.choose_anew();
+    }
+}
+
+/// The oldest `count` of some warps.
+fn the_oldest(count: u32, warps: u64, ages: &[u64]) -> u64 {
+    if warps.count_ones() <= count {
+        return warps;
+    }
+    let add = |chosen: u64, _| chosen | 1 << oldest(warps & !chosen, ages);
+    (0..count).fold(0, add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AGES: [u64; 6] = [3, 1, 5, 0, 4, 2];
+    /// Slots, the oldest first.
+    const BY_AGE: [u32; 6] = [3, 1, 5, 0, 4, 2];
+
+    fn view(present: u64) -> WarpView<'static> {
+        WarpView { own: u64::MAX, present, ages: &AGES, ..WarpView::default() }
+    }
+
+    #[test]
+    fn only_the_oldest_issue_greedy_then_oldest() {
+        let mut swl = Swl::new(3, 1);
+        let mut pick = |candidates| swl.pick(candidates, &view(0b11_1111));
+        assert_eq!(pick(0b11_0011), Some(1), "the oldest of those ready");
+        assert_eq!(pick(0b11_1111), Some(1), "greedy");
+        assert_eq!(pick(0b11_0001), Some(5), "the third oldest");
+        assert_eq!(pick(0b01_0101), None, "the fourth oldest and younger");
+        assert_eq!(pick(0b10_1000), Some(5), "an answer of none changes nothing");
+    }
+
+    #[test]
+    fn who_waits_at_a_barrier_or_has_ended_makes_room_but_not_who_waits_for_memory() {
+        let mut swl = Swl::new(2, 1);
+        let all = view(0b11_1111);
+        let youngest = 1 << BY_AGE[3];
+        assert_eq!(swl.pick(youngest, &all), None);
+        let memory = WarpView { waiting: 0b11_1110, ..all };
+        assert_eq!(swl.pick(youngest, &memory), None);
+        let barrier = WarpView { at_barrier: 1 << BY_AGE[0] | 1 << BY_AGE[1], ..all };
+        assert_eq!(swl.pick(youngest, &barrier), Some(BY_AGE[3]));
+        let ended = WarpView { at_end: 1 << BY_AGE[0], at_barrier: 1 << BY_AGE[2], ..all };
+        assert_eq!(swl.pick(youngest, &ended), Some(BY_AGE[3]));
+    }
+
+    #[test]
+    fn each_scheduler_has_so_many() {
+        let mut swl = Swl::new(1, 2);
+        let of = |scheduler, own| WarpView { scheduler, own, ..view(0b11_1111) };
+        let (even, odd) = (of(0, 0b01_0101), of(1, 0b10_1010));
+        assert_eq!(swl.pick(0b01_0001, &even), Some(0), "the oldest of slots 0, 2 and 4");
+        assert_eq!(swl.pick(0b01_0100, &even), None);
+        assert_eq!(swl.pick(0b10_0000, &odd), None);
+        assert_eq!(swl.pick(0b10_1010, &odd), Some(3));
+    }
+
+    #[test]
+    fn the_next_warp_in_a_slot_has_its_own_age() {
+        let mut swl = Swl::new(1, 1);
+        assert_eq!(swl.pick(0b10, &view(0b11)), Some(1));
+        swl.retired(1);
+        let later = WarpView { ages: &[3, 8], ..view(0b11) };
+        assert_eq!(swl.pick(0b11, &later), Some(0));
+    }
+
+    #[test]
+    fn the_youngest_gets_its_turn_when_the_others_have_ended() {
+        let mut swl = Swl::new(2, 1);
+        let mut present = 0b11_1111;
+        let mut served = Vec::new();
+        while present != 0 {
+            let slot = swl.pick(present, &view(present)).unwrap();
+            served.push(slot);
+            present &= !(1 << slot);
+            swl.retired(slot);
+        }
+        assert_eq!(served, BY_AGE);
+    }
+}

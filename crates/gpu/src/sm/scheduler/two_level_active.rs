@@ -1,0 +1,222 @@
+//! Two levels: a few warps are active, the others wait for a place among them.
+
+use super::lrr::next_in_turn;
+use super::{Counter, WarpEntry, WarpScheduler, WarpView};
+use crate::sm::bits;
+use serde::Deserialize;
+use warpmem_params::{ParamInfo, PolicyInfo};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "two-level-active",
+    summary: "round robin over a few active warps; one that waits for memory or at a barrier gives its place to another",
+    source: "Gebhart et al., ISCA 2011",
+    params: &[ParamInfo {
+        name: "warps",
+        default: "8",
+        unit: "warps",
+        range: "from 1",
+        summary: "active warps of a scheduler",
+    }],
+};
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+struct Params {
+    warps: u32,
+}
+
+impl Default for Params {
+    fn default() -> Params {
+        Params { warps: 8 }
+    }
+}
+
+pub(super) const ENTRY: WarpEntry = WarpEntry {
+    info: INFO,
+    build: |scene, params| {
+        let Params { warps } = params.parse(&INFO)?;
+        INFO.require(warps > 0, "`warps` must be at least 1")?;
+        Ok(Box::new(TwoLevelActive::new(warps, scene.schedulers())) as _)
+    },
+};
+
+struct TwoLevelActive {
+    warps: u32,
+    /// Of each scheduler.
+    active: Vec<Active>,
+    promotions: u64,
+}
+
+/// The active warps of a scheduler.
+#[derive(Clone, Copy)]
+struct Active {
+    warps: u64,
+    /// The cycle of its last issue, and the slot.
+    cycle: u64,
+    last: u32,
+}
+
+impl TwoLevelActive {
+    fn new(warps: u32, schedulers: usize) -> TwoLevelActive {
+        let active = vec![Active { warps: 0, cycle: 0, last: 63 }; schedulers];
+        TwoLevelActive { warps, active, promotions: 0 }
+    }
+
+    /// The active warps now: those that have not waited since the last issue, and in the places of the others those that
+    /// have been awake longest. Nothing is noted before the next issue: only a warp that issues comes to wait, so that
+    /// until then no place is lost and who came first stays first.
+    fn active(&self, view: &WarpView) -> u64 {
+        let Active { warps, cycle, .. } = self.active[view.scheduler];
+        let awake = view.awake();
+        let stayed = |&slot: &u32| view.awake_since[slot as usize] <= cycle;
+        let mut active = bits(warps & awake).filter(stayed).fold(0, |set, slot| set | 1 << slot);
+        let mut pending = awake & !active;
+        while pending != 0 && active.count_ones() < self.warps {
+            let first = longest_awake(pending, view);
+            active |= 1 << first;
+            pending &= !(1 << first);
+        }
+        active
+    }
+}
+
+/// Of some warps, the one that has been awake longest; of those that came back in the same cycle the oldest.
+fn longest_awake(warps: u64, view: &WarpView) -> u32 {
+    let order = |&slot: &u32| (view.awake_since[slot as usize], view.ages[slot as usize]);
+    bits(warps).min_by_key(order).expect("there are warps")
+}
+
+impl WarpScheduler for TwoLevelActive {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+        let active = self.active(view);
+        let candidates = candidates & active;
+        if candidates == 0 {
+            return None;
+        }
+        let own = &mut self.active[view.scheduler];
+        let slot = next_in_turn(candidates, own.last);
+        self.promotions += u64::from((active & !own.warps).count_ones());
+        *own = Active { warps: active, cycle: view.cycle, last: slot };
+        Some(slot)
+    }
+
+    fn counters(&self) -> Vec<Counter> {
+        vec![Counter { name: "promotions", value: self.promotions }]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The scheduler of a few warps, each with its age and the cycle since which it is awake.
+    struct Warps {
+        policy: TwoLevelActive,
+        ages: Vec<u64>,
+        since: Vec<u64>,
+    }
+
+    impl Warps {
+        fn new(active: u32, ages: &[u64]) -> Warps {
+            let since = vec![0; ages.len()];
+            Warps { policy: TwoLevelActive::new(active, 1), ages: ages.to_vec(), since }
+        }
+
+        /// What issues in a cycle in which `waiting` warps wait for memory and of the others those in `ready` could issue.
+        fn pick(&mut self, cycle: u64, waiting: u64, ready: u64) -> Option<u32> {
+            let (own, present) = (u64::MAX, (1 << self.ages.len()) - 1);
+            let (ages, awake_since) = (&self.ages[..], &self.since[..]);
+            let view =
+                WarpView { cycle, own, present, waiting, ages, awake_since, ..WarpView::default() };
+            self.policy.pick(view.awake() & ready, &view)
+        }
+    }
+
+    const ALL: u64 = u64::MAX;
+
+    #[test]
+    fn only_active_warps_issue_in_turn() {
+        let mut warps = Warps::new(2, &[0, 1, 2, 3]);
+        let order: Vec<_> = (0..3).map(|cycle| warps.pick(cycle, 0, ALL)).collect();
+        assert_eq!(order, [0, 1, 0].map(Some));
+        assert_eq!(warps.pick(3, 0, 0b1100), None, "the active ones need no data");
+        assert_eq!(warps.policy.counters()[0].value, 2);
+    }
+
+    #[test]
+    fn the_oldest_are_the_first_active() {
+        let mut warps = Warps::new(2, &[3, 0, 2, 1]);
+        let order: Vec<_> = (0..3).map(|cycle| warps.pick(cycle, 0, ALL)).collect();
+        assert_eq!(order, [1, 3, 1].map(Some));
+    }
+
+    #[test]
+    fn a_warp_that_waits_gives_its_place_to_the_one_awake_longest() {
+        let mut warps = Warps::new(2, &[0, 1, 2, 3]);
+        warps.since = vec![0, 0, 9, 8];
+        assert_eq!(warps.pick(10, 0, 0b01), Some(0));
+        assert_eq!(warps.pick(11, 0b01, 0b1100), Some(3), "awake since cycle 8");
+        warps.since[0] = 12;
+        assert_eq!(warps.pick(12, 0, 0b0101), None, "slot 0 is back, but has no place");
+        assert_eq!(
+            warps.pick(13, 0b10, 0b0101),
+            Some(2),
+            "which goes to the one that came before it"
+        );
+        assert_eq!(warps.pick(14, 0b1010, 0b0001), Some(0));
+    }
+
+    #[test]
+    fn who_has_waited_in_between_stands_behind() {
+        let mut warps = Warps::new(1, &[0, 1]);
+        assert_eq!(warps.pick(10, 0, ALL), Some(0));
+        warps.since = vec![30, 0];
+        assert_eq!(warps.pick(30, 0, ALL), Some(1));
+    }
+
+    #[test]
+    fn a_barrier_or_the_end_frees_a_place() {
+        let view = |at_barrier, at_end| WarpView {
+            own: 0b111,
+            present: 0b111,
+            at_barrier,
+            at_end,
+            ages: &[0, 1, 2],
+            awake_since: &[0, 0, 0],
+            ..WarpView::default()
+        };
+        let mut policy = TwoLevelActive::new(1, 1);
+        assert_eq!(policy.pick(0b111, &view(0, 0)), Some(0));
+        assert_eq!(policy.pick(0b110, &view(0b001, 0)), Some(1));
+        assert_eq!(policy.pick(0b100, &view(0b001, 0b010)), Some(2));
+    }
+
+    #[test]
+    fn an_answer_of_none_changes_nothing() {
+        let mut asked = Warps::new(2, &[0, 1, 2]);
+        let mut not_asked = Warps::new(2, &[0, 1, 2]);
+        for warps in [&mut asked, &mut not_asked] {
+            assert_eq!(warps.pick(5, 0b110, ALL), Some(0));
+        }
+        asked.since[2] = 6;
+        assert_eq!(asked.pick(6, 0b011, 0), None);
+        for warps in [&mut asked, &mut not_asked] {
+            warps.since = vec![0, 7, 6];
+            assert_eq!(warps.pick(7, 0b001, 0b010), Some(1));
+        }
+        assert_eq!(asked.policy.counters()[0].value, not_asked.policy.counters()[0].value);
+    }
+
+    #[test]
+    fn no_warp_starves_while_the_others_come_to_wait() {
+        let mut warps = Warps::new(2, &[0, 1, 2, 3, 4, 5]);
+        let mut served = 0u64;
+        for cycle in 1..=6 {
+            // Who issues waits a cycle and stands behind.
+            let slot = warps.pick(cycle, 0, ALL).unwrap();
+            served |= 1 << slot;
+            warps.since[slot as usize] = cycle + 1;
+        }
+        assert_eq!(served, 0b11_1111);
+    }
+}

@@ -1,0 +1,106 @@
+//! Every cycle of an SM has one category.
+
+use super::*;
+use warpmem_testing::{barrier, compute, load, machine};
+use warpmem_trace::OpClass::{Fp64, Integer};
+
+/// Latencies of integer and double precision instructions, cycles.
+const INTEGER: u64 = 6;
+const DOUBLE: u64 = 9;
+
+fn simple(overrides: &[&str]) -> Machine {
+    let units = [
+        "sm.units.integer={latency=6,interval=1}",
+        "sm.units.fp64={latency=9,interval=5}",
+        "l1.latency=30",
+    ];
+    machine(&[&units, overrides].concat())
+}
+
+/// Active, no warp, memory, dependency, structural, barrier. After its last issue a warp leaves the pipeline, which is a
+/// dependency; the cycle in which it is out has none.
+fn account(outcome: &Outcome) -> [u64; 6] {
+    let r = &outcome.result;
+    let cycles = [
+        r.active_cycles,
+        r.no_warp_cycles,
+        r.memory_block_cycles,
+        r.dependency_stall_cycles,
+        r.structural_stall_cycles,
+        r.barrier_cycles,
+    ];
+    assert_eq!(cycles.iter().sum::<u64>(), outcome.end_cycle() + 1 - START);
+    cycles
+}
+
+#[test]
+fn waiting_for_a_result_is_a_dependency_stall() {
+    let outcome = run(&simple(&[]), vec![vec![compute(Integer, &[]), compute(Integer, &[1])]]);
+    assert_eq!(account(&outcome), [2, 1, 0, (INTEGER - 1) + (INTEGER - 1), 0, 0]);
+}
+
+#[test]
+fn waiting_for_a_unit_is_a_structural_stall() {
+    let outcome = run(&simple(&[]), vec![vec![compute(Fp64, &[]), compute(Fp64, &[])]]);
+    assert_eq!(account(&outcome), [2, 1, 0, DOUBLE - 1, 4, 0]);
+}
+
+#[test]
+fn waiting_for_a_load_is_a_memory_block() {
+    let outcome = run(&simple(&[]), vec![vec![load(&[0]).used_after(0), compute(Integer, &[])]]);
+    assert_eq!(account(&outcome), [2, 1, MISS - 1, INTEGER - 1, 0, 0]);
+}
+
+#[test]
+fn waiting_for_a_full_load_queue_is_a_structural_stall() {
+    // Sixteen lines each, one a cycle: one instruction is worked on, two wait, the fourth finds no room.
+    let outcome = run(&simple(&["sm.lsu_queue=2"]), vec![vec![load(&lines(16)); 4]]);
+    // The unit begins with the second after the first's 16 cycles; in the cycle after, its place is free.
+    assert_eq!(outcome.offsets_of(0), [0, 1, 2, 16 + 1]);
+    assert_eq!(account(&outcome)[4], 16 + 1 - 3);
+}
+
+#[test]
+fn warps_at_a_barrier_or_waiting_for_memory_are_barrier_cycles() {
+    let waits = vec![barrier(0)];
+    let loads = vec![load(&[0]).used_after(0), barrier(0)];
+    let outcome = run(&simple(&[]), vec![waits, loads]);
+    // Both leave when the second warp's barrier has issued; its last cycles in the pipeline hold up nothing.
+    let control = 4;
+    assert_eq!(account(&outcome), [3, 1, 0, control - 1, 0, MISS - 1]);
+}
+
+#[test]
+fn cycles_before_the_first_cta_have_no_warp() {
+    let mut rig = Rig::new(&simple(&[]), Below::default());
+    rig.launch(&trace(&[TestKernel::new([vec![vec![compute(Integer, &[])]]])]), START);
+    rig.sm.start_account(0);
+    let result = rig.run().result;
+    assert_eq!((result.no_warp_cycles, result.active_cycles), (START + 1, 1));
+}
+
+#[test]
+fn an_issue_occupies_its_interval() {
+    let machine = simple(&["sm.issue_interval=4"]);
+    let outcome = run(&machine, vec![vec![compute(Integer, &[]), compute(Integer, &[1])]]);
+    // Issues at 0 and 6, of which each takes four cycles of the six until its result.
+    assert_eq!(account(&outcome), [4 + 4, 1, 0, 2 + 2, 0, 0]);
+}
+
+#[test]
+fn ready_warps_are_summed_over_cycles() {
+    let warps = (0..3).map(|_| vec![compute(Integer, &[])]).collect();
+    assert_eq!(run(&simple(&[]), warps).result.ready_warp_cycles, 3 + 2 + 1);
+    let stalled = vec![vec![compute(Fp64, &[]), compute(Fp64, &[])]];
+    assert_eq!(
+        run(&simple(&[]), stalled).result.ready_warp_cycles,
+        6,
+        "waiting for a unit is ready"
+    );
+    let waiting = vec![vec![compute(Integer, &[]), compute(Integer, &[1])]];
+    assert_eq!(
+        run(&simple(&[]), waiting).result.ready_warp_cycles,
+        2,
+        "waiting for a result is not"
+    );
+}

@@ -1,0 +1,149 @@
+//! Barriers of a CTA.
+
+use super::*;
+use warpmem_testing::{barrier, compute, load, machine, store};
+use warpmem_trace::OpClass::Integer;
+
+/// Cycles that an instruction spends in the pipeline: li2015's integer and control units.
+const PIPELINE: u64 = 4;
+
+fn lrr() -> Machine {
+    machine(&["policy.warp_scheduler=lrr", "l1.latency=30"])
+}
+
+/// `count` independent instructions.
+fn work(count: usize) -> WarpSteps {
+    vec![compute(Integer, &[]); count]
+}
+
+fn warp(parts: &[WarpSteps]) -> WarpSteps {
+    parts.concat()
+}
+
+#[test]
+fn all_warps_leave_a_barrier_after_the_last_has_come() {
+    let warps = vec![
+        warp(&[vec![barrier(0)], work(1)]),
+        warp(&[work(5), vec![barrier(0)], work(1)]),
+        warp(&[work(2), vec![barrier(0)], work(1)]),
+    ];
+    let outcome = run(&lrr(), warps);
+    let last_arrival = outcome.issues_of(1)[5];
+    for (w, after) in [(0, 1), (1, 6), (2, 3)] {
+        assert!(outcome.issues_of(w)[after] > last_arrival, "warp {w}");
+    }
+    let first_after = outcome.issues.iter().find(|&&(cycle, _)| cycle > last_arrival).unwrap();
+    assert_eq!(first_after.0, last_arrival + 1, "and at once");
+}
+
+#[test]
+fn a_warp_alone_does_not_wait() {
+    let got = issues(&lrr(), warp(&[vec![barrier(0)], work(1)]));
+    assert_eq!(got, [START, START + 1]);
+}
+
+#[test]
+fn a_warp_that_has_ended_is_not_waited_for() {
+    let warps = vec![warp(&[vec![barrier(0)], work(1)]), work(4)];
+    let outcome = run(&lrr(), warps);
+    let ended = outcome.issues_of(1)[3] + PIPELINE;
+    assert_eq!(outcome.issues_of(0)[1], ended + 1);
+    let empty = run(&lrr(), vec![warp(&[vec![barrier(0)], work(1)]), vec![]]);
+    assert_eq!(empty.issues_of(0).len(), 2, "nor one that has no instruction at all");
+}
+
+#[test]
+fn a_warp_with_a_load_in_flight_has_not_ended() {
+    let warps = vec![warp(&[vec![barrier(0)], work(1)]), vec![load(&[0])]];
+    let outcome = run(&lrr(), warps);
+    let load_done = outcome.issues_of(1)[0] + MISS;
+    assert_eq!(outcome.issues_of(0)[1], load_done + 1);
+}
+
+#[test]
+fn warps_may_end_at_a_barrier() {
+    let ends_there = || warp(&[work(2), vec![barrier(0)]]);
+    let outcome = run(&lrr(), vec![ends_there(), ends_there()]);
+    assert_eq!(outcome.ended.len(), 1);
+    assert_eq!(outcome.end_cycle(), outcome.issues.last().unwrap().0 + PIPELINE);
+    let one_goes_on = run(&lrr(), vec![ends_there(), warp(&[ends_there(), work(3)])]);
+    assert_eq!(one_goes_on.issues_of(1).len(), 6);
+    // The first is out of the pipeline when the second comes.
+    let one_comes_late = run(&lrr(), vec![ends_there(), warp(&[work(9), vec![barrier(0)]])]);
+    assert_eq!(one_comes_late.end_cycle(), one_comes_late.issues.last().unwrap().0 + PIPELINE);
+    let with_store = run(&lrr(), vec![vec![store(&[0]), barrier(0)], vec![barrier(0)]]);
+    assert_eq!(with_store.end_cycle(), START + MISS, "the store is not done before");
+}
+
+/// Two schedulers: the last instructions of both warps leave the pipeline in the same cycle.
+#[test]
+fn a_warp_may_end_with_the_one_that_ends_at_a_barrier() {
+    let two = machine(&["sm.schedulers=2", "policy.warp_scheduler=lrr"]);
+    for warps in [[work(1), vec![barrier(0)]], [vec![barrier(0)], work(1)]] {
+        let outcome = run(&two, warps.to_vec());
+        assert_eq!((outcome.ended.len(), outcome.end_cycle()), (1, START + PIPELINE));
+    }
+}
+
+#[test]
+fn a_warp_waits_for_its_load_after_the_barrier() {
+    let warps = vec![
+        vec![load(&[0]).used_after(1), barrier(0), compute(Integer, &[])],
+        vec![barrier(0), compute(Integer, &[])],
+    ];
+    let outcome = run(&lrr(), warps);
+    assert_eq!(outcome.issues_of(0)[2], START + MISS, "the load's result");
+    assert_eq!(outcome.issues_of(1)[1], outcome.issues_of(0)[1] + 1, "the other goes on at once");
+}
+
+#[test]
+fn a_load_may_come_back_while_its_warp_is_at_the_barrier() {
+    let warps = vec![
+        vec![load(&[0]).used_after(1), barrier(0), compute(Integer, &[])],
+        warp(&[work(300), vec![barrier(0)], work(1)]),
+    ];
+    let outcome = run(&lrr(), warps);
+    let arrival = outcome.issues_of(1)[300];
+    assert!(arrival > START + MISS);
+    assert!(outcome.issues_of(0)[2] > arrival);
+}
+
+#[test]
+fn a_barrier_again_and_again() {
+    let rounds = |n: usize| (0..3).flat_map(|_| warp(&[work(n), vec![barrier(0)]])).collect();
+    let outcome = run(&lrr(), vec![rounds(1), rounds(4)]);
+    let (a, b) = (outcome.issues_of(0), outcome.issues_of(1));
+    for round in 1..3 {
+        assert!(a[2 * round] > b[5 * round - 1] && b[5 * round] > a[2 * round - 1]);
+    }
+}
+
+#[test]
+fn barriers_that_follow_one_another_do_not_mix() {
+    // Warp 0 comes to 1 then 2, warp 1 likewise but late: nobody passes 1 with half the CTA at 2.
+    let pair = |n| warp(&[work(n), vec![barrier(1)], work(1), vec![barrier(2)], work(1)]);
+    let outcome = run(&lrr(), vec![pair(0), pair(6)]);
+    let (a, b) = (outcome.issues_of(0), outcome.issues_of(1));
+    assert!(a[1] > b[6], "barrier 1");
+    assert!(a[3] > b[8] && b[9] > a[2], "barrier 2");
+}
+
+/// Named barriers of part of a CTA; the trace does not say of which part.
+#[test]
+fn groups_of_a_cta_may_wait_at_barriers_of_their_own() {
+    let group = |id, n| warp(&[work(n), vec![barrier(id)], work(1)]);
+    let outcome = run(&lrr(), vec![group(1, 1), group(1, 3), group(2, 2), group(2, 8)]);
+    assert_eq!(outcome.result.warp_instructions, 14 + 4 + 4);
+    let last_arrival = outcome.issues_of(3)[8];
+    assert!(outcome.issues_of(0)[2] > last_arrival, "all wait for all");
+}
+
+#[test]
+fn each_cta_has_its_own_barriers() {
+    let early = vec![warp(&[vec![barrier(0)], work(1)]), warp(&[vec![barrier(0)], work(1)])];
+    let late = vec![warp(&[vec![barrier(0)], work(1)]), warp(&[work(20), vec![barrier(0)]])];
+    let outcome = run_ctas(&lrr(), vec![early, late]);
+    let late_arrival = outcome.issues_of(3)[20];
+    assert!(outcome.issues_of(0)[1] < late_arrival && outcome.issues_of(1)[1] < late_arrival);
+    assert!(outcome.issues_of(2)[1] > late_arrival);
+}

@@ -1,0 +1,69 @@
+//! An L1 that has everything.
+
+use super::memory::sectored;
+use super::*;
+use crate::engine::SideChannels;
+use warpmem_cache::CacheCounts;
+use warpmem_sim::Needs;
+use warpmem_testing::{compute, fence, load, memory, store};
+use warpmem_trace::OpClass::Integer;
+use warpmem_trace::{CacheOp, Kind, Space};
+
+/// As V100: sectors of 32 bytes, four banks.
+fn perfect(overrides: &[&str]) -> Machine {
+    sectored(&[&["policy.ideal=perfect-l1"], overrides].concat())
+}
+
+/// Cycles from the issue of an access to that of an instruction that needs its result.
+fn latency(machine: &Machine, step: warpmem_testing::Step) -> u64 {
+    let warp = vec![step.used_after(0), compute(Integer, &[])];
+    let outcome = run(machine, vec![warp]);
+    assert!(outcome.sent.is_empty());
+    outcome.offsets_of(0)[1]
+}
+
+#[test]
+fn whatever_is_loaded_takes_the_latency_of_a_hit() {
+    for overrides in [&[][..], &["l1.enabled=false"], &["l1.cache.mshr_entries=1"]] {
+        let machine = perfect(overrides);
+        let past = load(&[4096]).with(|i| i.cache_op = CacheOp::Global);
+        let local = memory(Kind::Load, Space::Local, &[1 << 20]);
+        let atomic = memory(Kind::Atomic, Space::Global, &[0, 0, 0, 4]);
+        for step in [load(&[0]), load(&[0, 32, 64, 96]), past, local, atomic] {
+            assert_eq!(latency(&machine, step.clone()), L1_LATENCY, "{step:?}");
+        }
+        let four_of_a_bank = load(&lines(4));
+        assert_eq!(latency(&machine, four_of_a_bank), L1_LATENCY + 3, "banks keep their turns");
+    }
+}
+
+#[test]
+fn a_fence_waits_for_stores_and_reductions_as_long() {
+    for access in [store(&[0]), memory(Kind::Reduction, Space::Global, &[0, 0])] {
+        let warp = vec![access, fence(), compute(Integer, &[])];
+        let outcome = run(&perfect(&[]), vec![warp]);
+        assert_eq!(outcome.offsets_of(0), [0, 1, L1_LATENCY]);
+        assert!(outcome.sent.is_empty());
+    }
+}
+
+#[test]
+fn everything_counts_as_a_hit() {
+    let past = load(&[4096]).with(|i| i.cache_op = CacheOp::Global);
+    let atomic = memory(Kind::Atomic, Space::Global, &[0, 64]);
+    let warp = vec![load(&[0, 64]), past, atomic, store(&[0, 32, 128])];
+    let outcome = run(&perfect(&[]), vec![warp]);
+    let hits = CacheCounts { read_hits: 2 + 1 + 2, write_hits: 3, ..CacheCounts::default() };
+    assert_eq!(outcome.result.l1, hits);
+    assert!(outcome.loads.iter().all(|load| load.offchip_requests == 0));
+}
+
+#[test]
+fn nobody_hears_of_loads_that_ask_nobody() {
+    let machine = perfect(&[]);
+    let mut rig = Rig::new(&machine, Below::default());
+    rig.bench.side = SideChannels::new(&machine, &Needs { load_ends: true, ..Needs::default() });
+    rig.launch(&trace(&[TestKernel::new([vec![vec![load(&lines(3)); 2]]])]), START);
+    let outcome = rig.run();
+    assert_eq!((outcome.loads.len(), outcome.load_ends), (2, vec![]));
+}

@@ -1,0 +1,231 @@
+//! The address block of a line: parsed from text into a few bytes, and expanded from those.
+//!
+//! The bytes keep a raw file's records small while they wait for their CTA to be complete.
+
+use warpmem_trace::WARP_SIZE;
+
+use super::text::Tokens;
+use crate::error::Expected;
+
+/// How a line stores its addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressMode {
+    /// One address per active lane.
+    List,
+    /// A base and a stride over one contiguous run of active lanes.
+    Stride,
+    /// A base and, for each further active lane, its difference from the active lane before.
+    Deltas,
+}
+
+impl AddressMode {
+    const ALL: [AddressMode; 3] = [AddressMode::List, AddressMode::Stride, AddressMode::Deltas];
+}
+
+/// Reads mode and addresses of the lanes in `mask`, and appends them to `out` for an [`Expander`].
+/// Without active lanes only the mode is read.
+pub fn parse(tokens: &mut Tokens<'_>, mask: u32, out: &mut Vec<u8>) -> Result<(), Expected> {
+    let mode = match tokens.next() {
+        Some(b"0") => AddressMode::List,
+        Some(b"1") => AddressMode::Stride,
+        Some(b"2") => AddressMode::Deltas,
+        _ => return Err("an address mode (0 list, 1 base and stride, 2 base and deltas)".into()),
+    };
+    out.push(mode as u8);
+    if mask == 0 {
+        return Ok(());
+    }
+    match mode {
+        AddressMode::List => parse_list(tokens, mask, out),
+        AddressMode::Stride => parse_stride(tokens, mask, out),
+        AddressMode::Deltas => parse_deltas(tokens, mask, out),
+    }
+}
+
+const ADDRESS: &str = "a hexadecimal address for every active lane";
+
+fn parse_list(tokens: &mut Tokens<'_>, mask: u32, out: &mut Vec<u8>) -> Result<(), Expected> {
+    let base = tokens.hex(ADDRESS)?;
+    write_unsigned(out, base);
+    let mut last = base;
+    for _ in 1..mask.count_ones() {
+        let address = tokens.hex(ADDRESS)?;
+        write_signed(out, address.wrapping_sub(last) as i64);
+        last = address;
+    }
+    Ok(())
+}
+
+fn parse_stride(tokens: &mut Tokens<'_>, mask: u32, out: &mut Vec<u8>) -> Result<(), Expected> {
+    if !is_one_run(mask) {
+        return Err("one run of active lanes with address mode 1 (base and stride)".into());
+    }
+    let base = tokens.hex("a hexadecimal base address")?;
+    let stride = tokens.signed("a decimal stride")?;
+    write_unsigned(out, base);
+    write_signed(out, stride);
+    Ok(())
+}
+
+fn parse_deltas(tokens: &mut Tokens<'_>, mask: u32, out: &mut Vec<u8>) -> Result<(), Expected> {
+    let base = tokens.hex("a hexadecimal base address")?;
+    write_unsigned(out, base);
+    for _ in 1..mask.count_ones() {
+        let delta = tokens.signed("a decimal delta for every active lane but the first")?;
+        write_signed(out, delta);
+    }
+    Ok(())
+}
+
+/// Whether the set bits are neighbours.
+pub fn is_one_run(mask: u32) -> bool {
+    let run = u64::from(mask) >> mask.trailing_zeros().min(31);
+    run & (run + 1) == 0
+}
+
+fn write_unsigned(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+fn write_signed(out: &mut Vec<u8>, value: i64) {
+    write_unsigned(out, (value << 1 ^ value >> 63) as u64);
+}
+
+/// Reads back what [`parse`] appended.
+#[derive(Debug)]
+pub struct Expander<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Expander<'a> {
+    pub fn new(bytes: &'a [u8]) -> Expander<'a> {
+        Expander { rest: bytes }
+    }
+
+    /// The next block, which was parsed with `mask`: its mode and the addresses of the active lanes.
+    pub fn next<'b>(
+        &mut self,
+        mask: u32,
+        lanes: &'b mut [u64; WARP_SIZE],
+    ) -> (AddressMode, &'b [u64]) {
+        let mode = AddressMode::ALL[usize::from(self.byte())];
+        let active = mask.count_ones() as usize;
+        if active == 0 {
+            return (mode, &[]);
+        }
+        let mut address = self.unsigned();
+        let stride = (mode == AddressMode::Stride).then(|| self.signed());
+        lanes[0] = address;
+        for lane in &mut lanes[1..active] {
+            address = address.wrapping_add_signed(stride.unwrap_or_else(|| self.signed()));
+            *lane = address;
+        }
+        (mode, &lanes[..active])
+    }
+
+    fn byte(&mut self) -> u8 {
+        let (&first, rest) = self.rest.split_first().expect("blocks are written whole by parse");
+        self.rest = rest;
+        first
+    }
+
+    fn unsigned(&mut self) -> u64 {
+        let mut value = 0;
+        let mut shift = 0;
+        loop {
+            let byte = self.byte();
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return value;
+            }
+            shift += 7;
+        }
+    }
+
+    fn signed(&mut self) -> i64 {
+        let value = self.unsigned();
+        (value >> 1) as i64 ^ -((value & 1) as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn decode(text: &str, mask: u32) -> Result<Vec<u64>, Expected> {
+        let mut bytes = Vec::new();
+        parse(&mut Tokens::new(text.as_bytes()), mask, &mut bytes)?;
+        let mut lanes = [0; WARP_SIZE];
+        Ok(Expander::new(&bytes).next(mask, &mut lanes).1.to_vec())
+    }
+
+    #[test]
+    fn a_stride_counts_active_lanes() {
+        assert_eq!(decode("1 0x100 -4 0", 0x70), Ok(vec![0x100, 0xfc, 0xf8]));
+    }
+
+    #[test]
+    fn deltas_are_relative_to_the_active_lane_before() {
+        let text = "2 0x7fa60fe01400 0 0 16 0 0";
+        let base = 0x7fa6_0fe0_1400;
+        let expected = [0, 0, 0, 16, 16, 16].map(|offset| base + offset);
+        assert_eq!(decode(text, 0x707), Ok(expected.to_vec()));
+    }
+
+    #[test]
+    fn no_lane_has_no_address() {
+        assert_eq!(decode("1 0x0 0", 0), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_stride_over_a_gap_is_refused() {
+        assert!(decode("1 0x100 4", 0b101).is_err());
+        assert!(is_one_run(0xffff_ffff) && is_one_run(0x8000_0000) && is_one_run(0));
+    }
+
+    #[test]
+    fn missing_addresses_are_refused() {
+        assert!(decode("0 0x100 0x104", 0b111).is_err());
+        assert!(decode("2 0x100 4", 0b111).is_err());
+        assert!(decode("1 0x100", 0b111).is_err());
+        assert!(decode("3 0x100 4", 0b111).is_err());
+    }
+
+    proptest! {
+        /// Any addresses, written in any mode that can hold them, come back.
+        #[test]
+        fn every_mode_gives_the_addresses_back(
+            mask in 1u32..,
+            base: u64,
+            stride in -(1i64 << 40)..(1i64 << 40),
+            random in prop::array::uniform32(any::<u64>()),
+        ) {
+            let active = mask.count_ones() as usize;
+            let addresses = &random[..active];
+            let mut list = "0".to_string();
+            let mut deltas = format!("2 {:#x}", addresses[0]);
+            for (lane, address) in addresses.iter().enumerate() {
+                write!(list, " {address:#018x}").unwrap();
+                if lane > 0 {
+                    let delta = address.wrapping_sub(addresses[lane - 1]) as i64;
+                    write!(deltas, " {delta}").unwrap();
+                }
+            }
+            prop_assert_eq!(&decode(&list, mask).unwrap(), addresses);
+            prop_assert_eq!(&decode(&deltas, mask).unwrap(), addresses);
+
+            let run = ((1u64 << active) - 1) as u32;
+            let strided: Vec<u64> =
+                (0..active as i64).map(|lane| base.wrapping_add_signed(stride * lane)).collect();
+            prop_assert_eq!(decode(&format!("1 {base:#x} {stride}"), run).unwrap(), strided);
+        }
+    }
+}

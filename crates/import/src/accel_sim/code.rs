@@ -1,0 +1,326 @@
+//! The static part of instruction lines, parsed once per distinct text.
+//!
+//! All executions of an instruction repeat the text from the destination count to the width, so a line
+//! is recognised by its PC and one comparison of bytes; only mask and addresses are parsed every time.
+
+use rustc_hash::FxHashMap;
+use warpmem_trace::{Operands, Reg, Registers};
+
+use super::opcode::{self, Decoded, Op};
+use super::text::{self, Tokens};
+use crate::error::Expected;
+
+/// Index of a [`Code`] within its kernel.
+pub type CodeId = u32;
+
+/// What every execution of an instruction shares.
+#[derive(Clone, Debug)]
+pub struct Code {
+    pub pc: u64,
+    /// With modifiers.
+    pub opcode: Box<str>,
+    pub decoded: Decoded,
+    /// Registers written, those that a wide load also writes included.
+    pub dests: Box<[Reg]>,
+    pub srcs: Box<[Reg]>,
+    pub operands: Operands,
+    /// Whether lines of this code carry an address block.
+    pub addressed: bool,
+    /// First immediate, where it matters: a barrier's id, the groups a `DEPBAR` leaves under way.
+    pub immediate: i64,
+}
+
+impl Code {
+    pub fn registers(&self) -> Registers<'_> {
+        Registers { dests: &self.dests, srcs: &self.srcs, operands: self.operands }
+    }
+}
+
+/// The codes of one kernel, in the order of their first line.
+#[derive(Debug)]
+pub struct CodeTable {
+    sm: u32,
+    /// Last found code of each PC; a PC has more than one only in odd traces.
+    by_pc: FxHashMap<u64, CodeId>,
+    entries: Vec<Entry>,
+    /// Codes not yet handed out by [`CodeTable::take_new`].
+    new: Vec<Code>,
+    /// Of the text of all entries.
+    bytes: usize,
+}
+
+/// The most text that the entries of a kernel have: some hundred thousand distinct instructions.
+const MAX_BYTES: usize = if cfg!(test) { 1 << 20 } else { 16 << 20 };
+
+#[derive(Debug)]
+struct Entry {
+    /// From the destination count to the width, or to the immediate where that matters.
+    text: Box<[u8]>,
+    op: Op,
+    addressed: bool,
+    /// The next code with the same PC.
+    next: Option<CodeId>,
+}
+
+/// A recognised line's code, without a look into the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub id: CodeId,
+    pub op: Op,
+    pub addressed: bool,
+}
+
+impl CodeTable {
+    pub fn new(sm: u32) -> CodeTable {
+        CodeTable {
+            sm,
+            by_pc: FxHashMap::default(),
+            entries: Vec::new(),
+            new: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Reads the static part of a line whose PC and mask have been read.
+    pub fn find(&mut self, pc: u64, tokens: &mut Tokens<'_>) -> Result<Found, Expected> {
+        let line = tokens.rest();
+        let first = self.by_pc.get(&pc).copied();
+        let mut candidate = first;
+        while let Some(id) = candidate {
+            let entry = &self.entries[id as usize];
+            if has_prefix(line, &entry.text) {
+                tokens.skip(entry.text.len());
+                return Ok(Found { id, op: entry.op, addressed: entry.addressed });
+            }
+            candidate = entry.next;
+        }
+        let (code, text) = parse(pc, tokens, self.sm)?;
+        self.bytes += text.len();
+        if self.bytes > MAX_BYTES {
+            return Err("at most 16 MiB of distinct instructions in a kernel".into());
+        }
+        let id = self.entries.len() as CodeId;
+        let found = Found { id, op: code.decoded.op, addressed: code.addressed };
+        self.entries.push(Entry {
+            text: text.into(),
+            op: found.op,
+            addressed: found.addressed,
+            next: first,
+        });
+        self.by_pc.insert(pc, id);
+        self.new.push(code);
+        Ok(found)
+    }
+
+    /// The codes found since the last call, in order.
+    pub fn take_new(&mut self) -> Vec<Code> {
+        std::mem::take(&mut self.new)
+    }
+}
+
+/// Whether `line` starts with the tokens of `text`.
+fn has_prefix(line: &[u8], text: &[u8]) -> bool {
+    line.starts_with(text) && matches!(line.get(text.len()), None | Some(b' ' | b'\t'))
+}
+
+/// More registers than any instruction names.
+const MAX_REGISTERS: u32 = 64;
+
+/// Parses the static part and returns it with the text it was read from.
+fn parse<'a>(pc: u64, tokens: &mut Tokens<'a>, sm: u32) -> Result<(Code, &'a [u8]), Expected> {
+    let line = tokens.rest();
+    let written = parse_registers(tokens, "the number of destination registers", sm)?;
+    let opcode = tokens.expect(OPCODE)?;
+    if !opcode.first().is_some_and(u8::is_ascii_uppercase) || !opcode.is_ascii() {
+        return Err(OPCODE.into());
+    }
+    let decoded = opcode::decode(opcode, sm);
+    let srcs = parse_registers(tokens, "the number of source registers", sm)?;
+    let addressed = tokens.decimal("the access width in bytes")? != 0;
+    let immediate = match decoded.op {
+        Op::Barrier | Op::AsyncWait if !addressed => {
+            tokens.next().and_then(text::signed).unwrap_or(0)
+        }
+        _ => 0,
+    };
+    let read = line.len() - tokens.rest().len();
+    let code = Code {
+        pc,
+        opcode: String::from_utf8_lossy(opcode).into(),
+        decoded,
+        dests: written.iter().flat_map(|&reg| widen(reg, decoded.registers)).collect(),
+        operands: Operands::of(srcs.iter().filter(|reg| is_general(**reg)).map(|reg| reg.0)),
+        srcs: srcs.into(),
+        addressed,
+        immediate,
+    };
+    Ok((code, line[..read].trim_ascii_end()))
+}
+
+const OPCODE: &str = "a SASS opcode in capital letters";
+
+fn parse_registers(
+    tokens: &mut Tokens<'_>,
+    count: &'static str,
+    sm: u32,
+) -> Result<Vec<Reg>, Expected> {
+    let count_is = tokens.decimal(count)?;
+    if count_is > MAX_REGISTERS {
+        return Err(count.into());
+    }
+    let mut registers = Vec::new();
+    for _ in 0..count_is {
+        const REGISTER: &str = "a register (R0 to R255, UR0 to UR255, P0 to P7, UP0 to UP7)";
+        let token = tokens.expect(REGISTER)?;
+        registers.extend(parse_register(token, sm).ok_or(REGISTER)?);
+    }
+    Ok(registers)
+}
+
+/// General registers are numbered 0 to 254; the others follow.
+const UNIFORM_BASE: u16 = 256;
+const PREDICATE_BASE: u16 = 512;
+const UNIFORM_PREDICATE_BASE: u16 = 520;
+/// The first number that no register of a trace has.
+pub const FIRST_UNUSED: u16 = 528;
+
+/// The register a token names; the inner `None` for one that is constant and so never a dependence
+/// (R255, UR63 or UR255, P7 and UP7, which SASS calls RZ, URZ, PT and UPT).
+fn parse_register(token: &[u8], sm: u32) -> Option<Option<Reg>> {
+    let digits = token.iter().position(u8::is_ascii_digit).unwrap_or(token.len());
+    let (file, number) = token.split_at(digits);
+    if number.is_empty() {
+        return matches!(file, b"RZ" | b"URZ" | b"PT" | b"UPT").then_some(None);
+    }
+    let number = u16::try_from(text::decimal(number)?).ok()?;
+    let (base, last, constant) = match file {
+        b"R" => (0, 255, 255),
+        b"UR" => (UNIFORM_BASE, 255, uniform_zero(sm)),
+        b"P" => (PREDICATE_BASE, 7, 7),
+        b"UP" => (UNIFORM_PREDICATE_BASE, 7, 7),
+        _ => return None,
+    };
+    if number > last {
+        return None;
+    }
+    Some((number != constant).then_some(Reg(base + number)))
+}
+
+/// The number of URZ: 64 uniform registers up to Hopper, and of an unknown architecture, 256 after it.
+fn uniform_zero(sm: u32) -> u16 {
+    const BLACKWELL: u32 = 100;
+    if sm < BLACKWELL { 63 } else { 255 }
+}
+
+/// Whether it is in the register file proper, which has banks.
+fn is_general(reg: Reg) -> bool {
+    reg.0 < UNIFORM_BASE
+}
+
+/// The registers that one destination of an instruction stands for.
+fn widen(first: Reg, registers: u8) -> impl Iterator<Item = Reg> {
+    let last = if is_general(first) {
+        (first.0 + u16::from(registers.max(1)) - 1).min(254)
+    } else {
+        first.0
+    };
+    (first.0..=last).map(Reg)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(line: &str) -> Result<Code, Expected> {
+        parse(0x10, &mut Tokens::new(line.as_bytes()), 70).map(|(code, _)| code)
+    }
+
+    fn regs(numbers: &[u16]) -> Vec<Reg> {
+        numbers.iter().map(|&n| Reg(n)).collect()
+    }
+
+    #[test]
+    fn a_wide_load_writes_neighbouring_registers() {
+        let load = code("1 R20 LDS.U.128 1 R11 16 1 0x0 16").unwrap();
+        assert_eq!(*load.dests, regs(&[20, 21, 22, 23]));
+        assert_eq!(*load.srcs, regs(&[11]));
+        let pair = code("1 R4 IMAD.WIDE 2 R6 R7 0 0").unwrap();
+        assert_eq!(*pair.dests, regs(&[4]), "compute keeps the numbers of the trace");
+        let matrix = code("1 R8 LDSM.16.M88.2 1 R3 2 1 0x0 16").unwrap();
+        assert_eq!(*matrix.dests, regs(&[8, 9]));
+    }
+
+    #[test]
+    fn constant_registers_are_no_dependence() {
+        let code = code("1 R255 IMAD.MOV.U32 5 R255 RZ URZ UR63 R3 0 0").unwrap();
+        assert_eq!(*code.dests, []);
+        assert_eq!(*code.srcs, regs(&[3]));
+    }
+
+    #[test]
+    fn the_uniform_zero_register_is_the_last_of_its_architecture() {
+        let sources = |sm| {
+            let text = b"0 UIADD3 2 UR63 UR255 0 0";
+            parse(0x10, &mut Tokens::new(text), sm).unwrap().0.srcs
+        };
+        assert_eq!(*sources(90), regs(&[UNIFORM_BASE + 255]));
+        assert_eq!(*sources(100), regs(&[UNIFORM_BASE + 63]));
+    }
+
+    #[test]
+    fn a_wide_load_ends_at_the_last_register() {
+        let dests = |line: &str| code(line).unwrap().dests;
+        assert_eq!(*dests("1 R252 LDG.E.128 1 R2 16 1 0x0 16"), regs(&[252, 253, 254]));
+        assert_eq!(*dests("1 R254 LDG.E.64 1 R2 8 1 0x0 8"), regs(&[254]));
+        assert_eq!(*dests("1 R255 LDG.E.128 1 R2 16 1 0x0 16"), []);
+    }
+
+    #[test]
+    fn version_6_registers_do_not_collide() {
+        let code = code("3 UP0 P0 UP7 UISETP.GE 5 R0 UR0 P1 PT UR62 0 0").unwrap();
+        assert_eq!(*code.dests, regs(&[520, 512]));
+        assert_eq!(*code.srcs, regs(&[0, 256, 513, 318]));
+        assert!(code.dests.iter().chain(&code.srcs).all(|reg| reg.0 < FIRST_UNUSED));
+    }
+
+    #[test]
+    fn the_immediate_is_read_where_it_matters() {
+        assert_eq!(code("0 BAR.SYNC 0 0 3").unwrap().immediate, 3);
+        assert_eq!(code("0 DEPBAR.LE 0 0 1").unwrap().immediate, 1);
+        assert_eq!(code("0 BAR.SYNC 0 0").unwrap().immediate, 0);
+    }
+
+    #[test]
+    fn malformed_static_parts() {
+        for (line, expected) in [
+            ("", "number of destination"),
+            ("ffffffff 1 R1 MOV 0 0", "number of destination"),
+            ("1 R300 MOV 0 0", "register"),
+            ("1 X1 MOV 0 0", "register"),
+            ("1 R1 mov 0 0", "opcode"),
+            ("1 R1 MOV", "number of source"),
+            ("1 R1 MOV 0", "width"),
+            ("1 R1 MOV 2 R1 0", "register"),
+            ("4000000000 R1 MOV 0 0", "number of destination"),
+        ] {
+            let error = code(line).unwrap_err().0;
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_known_text_is_found_again_and_a_longer_token_is_another() {
+        let mut table = CodeTable::new(70);
+        let mut find = |line: &str| {
+            let mut tokens = Tokens::new(line.as_bytes());
+            let found = table.find(0x10, &mut tokens).unwrap();
+            (found.id, tokens.rest().len())
+        };
+        assert_eq!(find("1 R1 LDG.E 1 R2 4 1 0x0 4"), (0, 7));
+        assert_eq!(find("1 R1 LDG.E 1 R2 4 1 0x80 4"), (0, 8));
+        assert_eq!(find("1 R1 LDG.E 1 R2 40 1 0x80 4"), (1, 8));
+        assert_eq!(find("1 R1 LDG.E 1 R2 4 1 0x80 4"), (0, 8));
+        assert_eq!(table.take_new().len(), 2);
+        assert_eq!(table.take_new().len(), 0);
+    }
+}

@@ -1,0 +1,252 @@
+//! The configuration of a machine, unit by unit. Every key carries its unit in its name or its
+//! comment; `docs/machines.md` is the user's copy of this page.
+
+use serde::{Deserialize, Serialize};
+use warpmem_cache::Cache;
+use warpmem_dram::Dram;
+use warpmem_network::Network;
+
+/// A whole machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    pub name: String,
+    pub description: String,
+    pub clocks: Clocks,
+    pub sm: Sm,
+    pub l1: L1,
+    pub network: Network,
+    pub llc: Llc,
+    pub dram: Dram,
+    pub policy: Policies,
+    pub run: Run,
+}
+
+/// Frequencies of the clock domains, MHz.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clocks {
+    pub core_mhz: u32,
+    pub network_mhz: u32,
+    pub llc_mhz: u32,
+    /// The DRAM command clock.
+    pub dram_mhz: u32,
+}
+
+/// Streaming multiprocessors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sm {
+    pub count: u32,
+    /// Residency limits of one SM.
+    pub max_threads: u32,
+    pub max_warps: u32,
+    pub max_ctas: u32,
+    pub registers: u32,
+    pub shared_bytes: u32,
+    /// CTAs that one SM may start in a core cycle.
+    pub cta_launches_per_cycle: u32,
+    /// Warp schedulers; warp w belongs to scheduler w mod schedulers.
+    pub schedulers: u32,
+    /// The scheduler that issues first in a core cycle is another in the next; else always the one with the lowest number.
+    pub rotating_schedulers: bool,
+    /// Core cycles between two issues of one scheduler (4 for a SIMT width of 8).
+    pub issue_interval: u32,
+    /// Warps that may fetch their next two instructions in a core cycle, once they have none left; 0: fetch is ideal.
+    pub fetch_warps: u32,
+    /// Core cycles from issue until the operands are read and a unit may start: dispatch, operand collection.
+    pub operand_latency: u32,
+    /// Core cycles from a unit's result, or from data that arrive, until an instruction that needs it may issue.
+    pub writeback_latency: u32,
+    /// Operand collectors of a scheduler, which instructions that wait for the load/store unit hold beyond the first; 0:
+    /// no limit.
+    pub collectors: u32,
+    /// Memory instructions of a scheduler that have issued and with which the load/store unit has not begun.
+    pub lsu_queue: u32,
+    /// What atomics of several lanes become.
+    pub atomic_requests: AtomicRequests,
+    /// What a warp stalls on whose load is not back.
+    pub stall: Stall,
+    /// The order in which an instruction's requests go out.
+    pub request_order: RequestOrder,
+    /// Functional units, one of each class per scheduler.
+    pub units: Units,
+    pub shared: SharedMemory,
+    /// Core cycles from issue of a constant-cache load to its result.
+    pub constant_latency: u32,
+    /// Requests of one SM that may be in the memory below L1 and not yet answered; 0: no limit.
+    #[serde(default)]
+    pub max_requests: u32,
+}
+
+/// Requests of an atomic whose lanes hit one sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtomicRequests {
+    /// One, which takes the slice longer the more lanes hit one address.
+    PerSector,
+    /// As many as lanes hit one address, at most.
+    PerConflict,
+}
+
+/// What a warp stalls on whose load, or atomic that returns, is not back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stall {
+    /// The first instruction that needs the result: a scoreboard.
+    Use,
+    /// The load: nothing of the warp issues behind it (OWL 2013, section 2.1).
+    Load,
+}
+
+/// The order of the requests of one memory instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestOrder {
+    /// That in which lanes touch their sectors.
+    Lanes,
+    /// From the highest address down (GPGPU-Sim, `warp_inst_t::memory_coalescing_arch` and `accessq_back`).
+    Descending,
+}
+
+/// Latency and initiation interval of each class of functional unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Units {
+    pub integer: Unit,
+    pub fp16: Unit,
+    pub fp32: Unit,
+    pub fp64: Unit,
+    pub sfu: Unit,
+    pub tensor: Unit,
+    pub control: Unit,
+    pub uniform: Unit,
+    pub other: Unit,
+}
+
+/// One functional unit, core cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unit {
+    /// From the operands to the result.
+    pub latency: u32,
+    /// From an instruction to the next on the same unit.
+    pub interval: u32,
+}
+
+/// Shared memory of an SM.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedMemory {
+    /// Core cycles from the last pass to the result.
+    pub latency: u32,
+    pub banks: u32,
+    pub bank_bytes: u32,
+}
+
+/// The first-level data cache of an SM.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct L1 {
+    /// Off: global and local accesses go straight to the network.
+    pub enabled: bool,
+    pub cache: Cache,
+    /// Core cycles from access to data on a hit.
+    pub latency: u32,
+    /// Banks, interleaved by sector: one access per bank and core cycle.
+    pub banks: u32,
+    /// Invalidated when a kernel ends.
+    pub flush_between_kernels: bool,
+    /// Async copies that say so (`LDGSTS.BYPASS`) pass L1 by; else all are looked up in it.
+    pub async_bypass: bool,
+    /// Sizes that shared memory may take out of a store of `unified_bytes`; the smallest that holds all
+    /// resident CTAs is taken, the rest is L1, which keeps its sets and loses ways. Empty: L1 has its
+    /// `size_bytes`, which otherwise is what the smallest option leaves.
+    pub shared_options_bytes: Vec<u32>,
+    /// Shared memory and L1 together; 0 = separate.
+    pub unified_bytes: u32,
+}
+
+/// Which replies of a slice have the last room of its reply queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplyOrder {
+    /// Answers of fills, then hits.
+    #[default]
+    FillsFirst,
+    /// Hits, then answers of fills.
+    HitsFirst,
+}
+
+/// Last-level cache slices.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Llc {
+    /// Off: requests go straight on to DRAM and replies straight back.
+    #[serde(default = "on")]
+    pub enabled: bool,
+    pub slices_per_channel: u32,
+    /// One slice.
+    pub cache: Cache,
+    /// Requests that wait for the tags of a slice.
+    pub queue: u32,
+    /// Requests that a slice takes from the network in an LLC cycle; 0 = all that are there.
+    #[serde(default = "one")]
+    pub arrivals_per_cycle: u32,
+    /// Core cycles from the network to the slice's queue.
+    pub input_latency: u32,
+    /// LLC cycles from the tags to the data on a hit.
+    pub latency: u32,
+    /// Bytes that pass a slice's data port in an LLC cycle, and its fill port: data that take several hold it for as
+    /// many; 0 = no limit.
+    #[serde(default)]
+    pub port_bytes: u32,
+    /// Replies that wait for the network.
+    pub reply_queue: u32,
+    /// Which replies have the last room of that queue.
+    #[serde(default)]
+    pub reply_order: ReplyOrder,
+    /// Core cycles from the miss queue to the DRAM channel.
+    pub to_dram_latency: u32,
+    /// Requests on the way from one slice to the channel's queues, beyond what the latency holds.
+    pub to_dram_queue: u32,
+    /// Atomics to one address: one after the other, LLC cycles each; 0 = one request's cost whatever
+    /// the lanes (optimistic).
+    pub atomic_cycles: u32,
+}
+
+fn on() -> bool {
+    true
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// The policy of every slot, as `name` or `name(key=value,...)`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policies {
+    pub dram_scheduler: String,
+    pub warp_scheduler: String,
+    pub cta_scheduler: String,
+    pub llc_queue: String,
+    pub topology: String,
+    pub arbiter: String,
+    pub prefetcher: String,
+    pub ideal: String,
+}
+
+/// How a run is carried out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// Kernels of different streams together when resources allow.
+    pub concurrent_kernels: bool,
+    /// Core cycles between the end of a kernel and the start of the next.
+    pub launch_latency: u32,
+    /// Note which CTAs use each DRAM row: `ctas_per_row` and `consecutive_cta_row_sharing` of the run.
+    pub count_row_sharing: bool,
+    /// SM that is the CTA scheduler's first. SMs are alike: what depends on it depends on the order of arbitration alone.
+    pub first_sm: u32,
+}

@@ -1,0 +1,72 @@
+//! Quantities that follow from the configuration.
+
+use super::{L1, Machine, MachineError};
+use warpmem_dram::prefetch::PrefetchContext;
+use warpmem_dram::scheduler::SchedulerContext;
+use warpmem_network::NetworkSpec;
+use warpmem_sim::AddressMap;
+
+impl Machine {
+    /// LLC slices of all channels.
+    pub fn slices(&self) -> u32 {
+        self.dram.channels * self.llc.slices_per_channel
+    }
+
+    /// Where addresses lie.
+    ///
+    /// # Errors
+    /// [`MachineError::Invalid`] if the address map, the channels or the slices are not valid.
+    pub fn address_map(&self) -> Result<AddressMap, MachineError> {
+        Ok(self.dram.address_map(self.llc.slices_per_channel)?)
+    }
+
+    /// Bytes per second of all DRAM data buses together.
+    pub fn peak_bytes_per_second(&self) -> u64 {
+        self.dram.peak_bytes_per_second(self.clocks.dram_mhz)
+    }
+
+    /// What its networks must know of it.
+    pub fn network_spec(&self) -> NetworkSpec {
+        let l1 = &self.l1.cache;
+        let sector_bytes = self.llc.cache.sector_bytes;
+        let writes_back = self.l1.enabled && l1.write.has_dirty_lines();
+        NetworkSpec {
+            network: self.network.clone(),
+            topology: self.policy.topology.clone(),
+            arbiter: self.policy.arbiter.clone(),
+            sms: self.sm.count,
+            slices: self.slices(),
+            channels: self.dram.channels,
+            banks: self.dram.banks,
+            sector_bytes,
+            largest_request_bytes: if writes_back { l1.line_bytes } else { sector_bytes },
+        }
+    }
+
+    /// What DRAM schedulers may know of it.
+    pub fn scheduler_context(&self) -> SchedulerContext {
+        let (sources, warps) = (self.sm.count, self.sm.max_warps);
+        SchedulerContext { dram: self.dram.clone(), sources, warps: sources * warps }
+    }
+
+    /// What prefetchers may know of it.
+    pub fn prefetch_context(&self) -> PrefetchContext {
+        PrefetchContext {
+            llc_enabled: self.llc.enabled,
+            llc_line_bytes: self.llc.cache.line_bytes,
+            row_bytes: self.dram.row_bytes,
+        }
+    }
+}
+
+impl L1 {
+    /// Bytes of L1 while the resident CTAs of a kernel use `shared_bytes` of shared memory in all: what the
+    /// smallest option that holds them leaves of the unified store. The number of sets stays, the ways shrink.
+    pub fn bytes_beside(&self, shared_bytes: u32) -> u32 {
+        let options = self.shared_options_bytes.iter().copied();
+        match options.clone().filter(|&o| o >= shared_bytes).min().or(options.max()) {
+            Some(option) => self.unified_bytes - option,
+            None => self.cache.size_bytes,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! What a machine is: its typed configuration, the presets, overrides and validation.
+
+mod clocks;
+mod config;
+mod derived;
+mod error;
+mod limits;
+mod load;
+mod orders;
+mod presets;
+mod validate;
+
+pub use clocks::Periods;
+pub use config::*;
+pub use error::{MachineError, Origin};
+pub use load::{flatten, keys, load, load_channels};
+pub use presets::{preset_names, preset_text};
+pub use warpmem_cache::{Cache, ReadAllocate, Replacement, WriteAllocate, WritePolicy};
+pub use warpmem_dram::{Dram, Power, QueueOrganisation, Timing};
+pub use warpmem_network::{Network, Switching, VcAssignment};
+pub use warpmem_sim::{Address, IndexHash};
+
+#[cfg(test)]
+mod tests;

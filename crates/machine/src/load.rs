@@ -1,0 +1,314 @@
+//! From a preset's name or a file, and overrides, to a checked machine.
+//!
+//! Every value that a user gives is set on its own in a machine that is complete already, and the whole is
+//! read back into [`Machine`]: whatever fails, fails with the one key that caused it.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::de::DeTable;
+use toml::{Table, Value};
+
+use super::error::{MachineError, Origin};
+use super::limits::limits_of;
+use super::presets::preset;
+use super::{Machine, preset_text};
+use warpmem_dram::standard::is_file;
+use warpmem_files::text::position;
+use warpmem_params::nearest;
+
+/// The machine called `name_or_path`: a preset, or a TOML file. A file may name a preset (`base = "li2015"`)
+/// and give only what differs; without `name` it is then called after its file. `overrides` are `key=value`,
+/// applied in order.
+///
+/// # Errors
+/// Any [`MachineError`]; each names the key or place, the value and what would be valid.
+pub fn load(name_or_path: &str, overrides: &[String]) -> Result<Machine, MachineError> {
+    draft(name_or_path)?.checked_with(overrides, Path::new(""))
+}
+
+/// As [`load`], for the DRAM channels of the machine alone: `change` has them before the overrides, and what
+/// does not concern them is not checked.
+///
+/// # Errors
+/// Any [`MachineError`], of `change` too.
+pub fn load_channels(
+    name_or_path: &str,
+    change: impl FnOnce(&mut Machine) -> Result<(), MachineError>,
+    overrides: &[String],
+) -> Result<Machine, MachineError> {
+    let mut machine = draft(name_or_path)?.machine;
+    change(&mut machine)?;
+    let machine = Draft::new(machine).overridden(overrides, Path::new(""))?;
+    machine.validate_channels()?;
+    Ok(machine)
+}
+
+fn draft(name_or_path: &str) -> Result<Draft, MachineError> {
+    if preset_text(name_or_path).is_some() || !is_path(name_or_path) {
+        return Ok(Draft::new(preset(name_or_path)?));
+    }
+    read_file(Path::new(name_or_path))
+}
+
+/// All parameters as dotted keys (`dram.timing.tcl`), sorted by key.
+pub fn flatten(machine: &Machine) -> Vec<(String, Value)> {
+    let mut leaves = Vec::new();
+    push_leaves(to_table(machine), "", &mut leaves);
+    leaves
+}
+
+/// All dotted keys, sorted.
+pub fn keys() -> Vec<String> {
+    let machine = preset("li2015").expect("it is a preset");
+    flatten(&machine).into_iter().map(|(key, _)| key).collect()
+}
+
+impl Machine {
+    /// This machine with `overrides`, which are `key=value` and applied in order; they name files from `folder`.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn with_overrides(
+        self,
+        overrides: &[String],
+        folder: &Path,
+    ) -> Result<Machine, MachineError> {
+        Draft::new(self).checked_with(overrides, folder)
+    }
+
+    /// The machine as a complete TOML file.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("numbers, strings and tables are TOML")
+    }
+}
+
+fn to_table(machine: &Machine) -> Table {
+    Table::try_from(machine).expect("numbers, strings and tables are TOML")
+}
+
+fn push_leaves(table: Table, prefix: &str, leaves: &mut Vec<(String, Value)>) {
+    for (key, value) in table {
+        let key = join(prefix, &key);
+        match value {
+            Value::Table(inner) => push_leaves(inner, &key, leaves),
+            leaf => leaves.push((key, leaf)),
+        }
+    }
+}
+
+fn join(prefix: &str, key: &str) -> String {
+    if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
+}
+
+/// Whether an argument that is no preset is meant as a file.
+fn is_path(name: &str) -> bool {
+    name.contains(['/', '\\']) || name.ends_with(".toml") || Path::new(name).is_file()
+}
+
+/// One value that a user gave.
+struct Given {
+    key: String,
+    value: Value,
+    origin: Origin,
+}
+
+/// A complete machine that takes values one by one; `table` and `machine` say the same.
+struct Draft {
+    table: Table,
+    machine: Machine,
+    /// From where the values that it takes name files.
+    folder: PathBuf,
+}
+
+impl Draft {
+    fn new(machine: Machine) -> Self {
+        Self { table: to_table(&machine), machine, folder: PathBuf::new() }
+    }
+
+    fn checked_with(self, overrides: &[String], folder: &Path) -> Result<Machine, MachineError> {
+        let machine = self.overridden(overrides, folder)?;
+        machine.validate()?;
+        Ok(machine)
+    }
+
+    fn overridden(mut self, overrides: &[String], folder: &Path) -> Result<Machine, MachineError> {
+        folder.clone_into(&mut self.folder);
+        for text in overrides {
+            let given = parse_override(text, &mut self.table)?;
+            self.set(given)?;
+        }
+        Ok(self.machine)
+    }
+
+    fn set(&mut self, given: Given) -> Result<(), MachineError> {
+        let Some(slot) = find_mut(&mut self.table, &given.key) else {
+            return Err(unknown_key(given));
+        };
+        if let (Value::Table(_), Value::Table(inner)) = (&*slot, &given.value) {
+            return inner.iter().try_for_each(|(name, value)| {
+                let (key, value) = (join(&given.key, name), value.clone());
+                self.set(Given { key, value, origin: given.origin.clone() })
+            });
+        }
+        let old = std::mem::replace(slot, given.value.clone());
+        match Machine::deserialize(self.table.clone()) {
+            Ok(machine) => {
+                let old = std::mem::replace(&mut self.machine, machine);
+                let dram = &mut self.machine.dram;
+                dram.standard_folder = match given.key.as_str() {
+                    "dram.standard" if is_file(&dram.standard) => self.folder.clone(),
+                    "dram.standard" => PathBuf::new(),
+                    _ => old.dram.standard_folder,
+                };
+                Ok(())
+            }
+            Err(error) => Err(MachineError::WrongType {
+                expected: expected(&given.key, &old, error.message()),
+                key: given.key,
+                value: given.value.to_string(),
+                origin: given.origin,
+            }),
+        }
+    }
+}
+
+fn find_mut<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Value> {
+    match key.split_once('.') {
+        None => table.get_mut(key),
+        Some((first, rest)) => find_mut(table.get_mut(first)?.as_table_mut()?, rest),
+    }
+}
+
+/// What `key`, which held `old`, takes; `message` is what the reader said to the new value.
+fn expected(key: &str, old: &Value, message: &str) -> String {
+    match old {
+        Value::Table(_) => "a table of keys".to_owned(),
+        Value::Integer(_) => {
+            let (min, max) = limits_of(key);
+            format!("a whole number from {min} to {max}")
+        }
+        Value::Boolean(_) => "true or false".to_owned(),
+        Value::Array(_) => format!("a list of whole numbers from 0 to {}", u32::MAX),
+        // A name from a fixed list is answered with that list.
+        _ => match message.split_once(", expected ") {
+            Some((problem, names)) if problem.starts_with("unknown variant") => names.to_owned(),
+            _ => "a string".to_owned(),
+        },
+    }
+}
+
+fn unknown_key(given: Given) -> MachineError {
+    let keys = keys();
+    let ending = format!(".{}", given.key);
+    let nearest = keys
+        .iter()
+        .find(|k| k.ends_with(&ending))
+        .map(String::as_str)
+        .or_else(|| nearest(&given.key, keys.iter().map(String::as_str)))
+        .map(str::to_owned);
+    MachineError::UnknownKey { key: given.key, origin: given.origin, nearest }
+}
+
+/// `table` says which values are strings, as these need no quotes.
+fn parse_override(text: &str, table: &mut Table) -> Result<Given, MachineError> {
+    let (key, value) = text
+        .split_once('=')
+        .map(|(key, value)| (key.trim(), value.trim()))
+        .filter(|(key, value)| !key.is_empty() && !value.is_empty())
+        .ok_or_else(|| MachineError::MalformedOverride { text: text.to_owned() })?;
+    let is_string = find_mut(table, key).is_some_and(|old| old.is_str());
+    let bare = || Value::String(value.to_owned());
+    let value = match value.parse::<Value>() {
+        Ok(parsed) if !is_string || parsed.is_str() => parsed,
+        _ => bare(),
+    };
+    Ok(Given { key: key.to_owned(), value, origin: Origin::Override(text.to_owned()) })
+}
+
+fn read_file(path: &Path) -> Result<Draft, MachineError> {
+    let text = warpmem_files::text::read(path)
+        .map_err(|source| MachineError::Read { path: path.to_owned(), source })?;
+    let mut given = parse_file(path, &text)?;
+    let base = given.iter().position(|g| g.key == "base").map(|at| given.remove(at));
+    let mut draft = match &base {
+        Some(base) => Draft::new(named_after(path, base_preset(base)?)),
+        None => {
+            require_all_keys(path, &given)?;
+            Draft::new(preset("li2015")?)
+        }
+    };
+    path.parent().unwrap_or(Path::new("")).clone_into(&mut draft.folder);
+    for value in given {
+        draft.set(value)?;
+    }
+    Ok(draft)
+}
+
+fn base_preset(base: &Given) -> Result<Machine, MachineError> {
+    match &base.value {
+        Value::String(name) => preset(name),
+        other => Err(MachineError::WrongType {
+            key: base.key.clone(),
+            value: other.to_string(),
+            origin: base.origin.clone(),
+            expected: "the name of a preset".to_owned(),
+        }),
+    }
+}
+
+fn named_after(path: &Path, machine: Machine) -> Machine {
+    let name = path.file_stem().map_or(machine.name.clone(), |s| s.to_string_lossy().into_owned());
+    Machine { name, ..machine }
+}
+
+fn require_all_keys(path: &Path, given: &[Given]) -> Result<(), MachineError> {
+    let mut missing = keys();
+    missing.retain(|key| !given.iter().any(|g| g.key == *key));
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(MachineError::MissingKeys { path: path.to_owned(), keys: missing })
+    }
+}
+
+/// The values of a file, in its order of tables, each with its line.
+fn parse_file(path: &Path, text: &str) -> Result<Vec<Given>, MachineError> {
+    let syntax = |error: toml::de::Error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let (line, column) = position(text, at);
+        let message = error.message().to_owned();
+        MachineError::Syntax { path: path.to_owned(), line, column, message }
+    };
+    let values: Table = toml::from_str(text).map_err(syntax)?;
+    let spans = DeTable::parse(text).map_err(syntax)?;
+    let mut file = FileWalk { path: path.to_owned(), text, given: Vec::new() };
+    file.walk(values, spans.get_ref(), "");
+    Ok(file.given)
+}
+
+/// Pairs the values of a file with their places.
+struct FileWalk<'a> {
+    path: PathBuf,
+    text: &'a str,
+    given: Vec<Given>,
+}
+
+impl FileWalk<'_> {
+    fn walk(&mut self, values: Table, spans: &DeTable<'_>, prefix: &str) {
+        for (name, value) in values {
+            let Some((key_span, value_span)) = spans.get_key_value(name.as_str()) else { continue };
+            let key = join(prefix, &name);
+            match (value, value_span.get_ref().as_table()) {
+                (Value::Table(inner), Some(spans)) if !inner.is_empty() => {
+                    self.walk(inner, spans, &key);
+                }
+                (value, _) => {
+                    let (line, _) = position(self.text, key_span.span().start);
+                    let origin = Origin::File { path: self.path.clone(), line };
+                    self.given.push(Given { key, value, origin });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What a machine must satisfy. Ranges of single keys are in `limits`; here stand the rules that tie keys
+//! together.
+
+use super::limits::LIMITS;
+use super::{L1, Machine, MachineError, Sm, flatten};
+use std::collections::BTreeSet;
+use warpmem_cache::{Cache, WriteAllocate, WritePolicy};
+use warpmem_dram::Dram;
+use warpmem_params::{Invalid, power_of_two, rule};
+use warpmem_sim::{IndexHash, MAX_INDEX_BITS};
+
+type Check = Result<(), Invalid>;
+
+impl Machine {
+    /// Refuses a machine that the model cannot run.
+    ///
+    /// # Errors
+    /// [`MachineError::Invalid`] with the key, its value and what would be valid.
+    pub fn validate(&self) -> Result<(), MachineError> {
+        within_limits(self)?;
+        self.clocks.validate()?;
+        check_sm(&self.sm)?;
+        check_cache("l1.cache", &self.l1.cache)?;
+        check_cache("llc.cache", &self.llc.cache)?;
+        check_shared_lines(&self.l1.cache, &self.llc.cache)?;
+        check_miss_queue(&self.l1.cache)?;
+        check_llc_write(&self.llc.cache)?;
+        check_send_and_fetch(&self.l1.cache, &self.llc.cache)?;
+        check_unified(&self.l1, &self.sm)?;
+        self.dram.check()?;
+        check_bursts(&self.dram, &self.llc.cache)?;
+        self.dram.address_space()?.check_slices(self.llc.slices_per_channel)?;
+        check_ends(self)?;
+        check_places(self)?;
+        check_first_sm(self)?;
+        Ok(check_address(self)?)
+    }
+
+    /// Refuses DRAM channels that the model cannot run, whatever the rest of the machine, and any key out of its range.
+    ///
+    /// # Errors
+    /// As [`Machine::validate`].
+    pub fn validate_channels(&self) -> Result<(), MachineError> {
+        within_limits(self)?;
+        self.dram.check()?;
+        Ok(self.dram.layout().map(drop)?)
+    }
+}
+
+fn within_limits(machine: &Machine) -> Check {
+    let values = flatten(machine);
+    LIMITS.iter().try_for_each(|&(key, min, max)| {
+        let value = values.iter().find(|(k, _)| k == key).and_then(|(_, v)| v.as_integer());
+        let value = value.expect("every limit is of an integer key");
+        let holds = (i64::from(min)..=i64::from(max)).contains(&value);
+        rule(holds, key, value, format!("{min} to {max}"))
+    })
+}
+
+fn check_sm(sm: &Sm) -> Check {
+    let most = sm.max_warps * 32;
+    let threads = format!("at most 32 per warp, {most} with `sm.max_warps` = {}", sm.max_warps);
+    rule(sm.max_threads <= most, "sm.max_threads", sm.max_threads, threads)?;
+    let warps = format!("at most one per warp: `sm.max_warps` = {}", sm.max_warps);
+    rule(sm.schedulers <= sm.max_warps, "sm.schedulers", sm.schedulers, warps)?;
+    power_of_two("sm.shared.bank_bytes", sm.shared.bank_bytes)
+}
+
+/// Networks keep sets of the units at either end in as many bits as there may be SMs.
+fn check_ends(machine: &Machine) -> Check {
+    let (channels, most) = (machine.dram.channels, 256);
+    let per_channel = machine.llc.slices_per_channel;
+    let valid = format!("at most {most} LLC slices, with `llc.slices_per_channel` = {per_channel}");
+    rule(machine.slices() <= most, "dram.channels", channels, valid)
+}
+
+/// Every slice has a node of its own among all nodes, or none is given one.
+fn check_places(machine: &Machine) -> Check {
+    let given = &machine.network.memory_nodes;
+    let slices = machine.slices();
+    let nodes = machine.sm.count.div_ceil(machine.network.sms_per_node) + slices;
+    let distinct = given.iter().collect::<BTreeSet<_>>().len() == given.len();
+    let fits = given.len() == slices as usize && given.iter().all(|&node| node < nodes);
+    let valid = format!("[] or {slices} different nodes, one for each LLC slice, below {nodes}");
+    let shown = format!("{given:?}");
+    rule(given.is_empty() || distinct && fits, "network.memory_nodes", &shown, valid)
+}
+
+fn check_first_sm(machine: &Machine) -> Check {
+    let (first, sms) = (machine.run.first_sm, machine.sm.count);
+    rule(first < sms, "run.first_sm", first, format!("below `sm.count` = {sms}"))
+}
+
+/// A store that misses may send its data, a read and a dirty line at once, where lines are fetched as a whole.
+fn check_send_and_fetch(l1: &Cache, llc: &Cache) -> Check {
+    let others = "\"none\", \"fetch-on-write\" or \"lazy-fetch\"";
+    let sends = |cache: &Cache| cache.write_allocate == WriteAllocate::SendAndFetch;
+    let (key, value) = ("write_allocate", "\"send-and-fetch\"");
+    rule(!sends(l1), &format!("l1.cache.{key}"), value, others)?;
+    let whole = llc.sector_bytes == llc.line_bytes;
+    let valid = format!("{others} where lines have sectors");
+    rule(!sends(llc) || whole, &format!("llc.cache.{key}"), value, valid)?;
+    let places = llc.miss_queue;
+    let valid = format!("at least 3 with `llc.cache.{key}` = {value}");
+    rule(!sends(llc) || places >= 3, "llc.cache.miss_queue", places, valid)
+}
+
+/// Geometry of the cache at `path`.
+fn check_cache(path: &str, cache: &Cache) -> Check {
+    let key = |name: &str| format!("{path}.{name}");
+    let line = cache.line_bytes;
+    power_of_two(&key("line_bytes"), line)?;
+    power_of_two(&key("sector_bytes"), cache.sector_bytes)?;
+    let sectors = format!("at most a line: `{}` = {line}", key("line_bytes"));
+    rule(cache.sector_bytes <= line, &key("sector_bytes"), cache.sector_bytes, sectors)?;
+    let size = cache.size_bytes;
+    let lines = format!("a multiple of `{}` = {line}", key("line_bytes"));
+    rule(size.is_multiple_of(line), &key("size_bytes"), size, lines)?;
+    let ways = cache.associativity();
+    let divisors = format!("0 (fully associative) or a divisor of the {} lines", cache.lines());
+    rule(cache.lines().is_multiple_of(ways), &key("ways"), ways, divisors)?;
+    let hashable = cache.index == IndexHash::Linear || cache.sets().is_power_of_two();
+    let sets = format!(
+        "\"linear\", or sizes that give a power of two of sets (now {} sets)",
+        cache.sets()
+    );
+    rule(hashable, &key("index"), cache.index.quoted(), sets)?;
+    let hashable = cache.index == IndexHash::Linear || cache.sets().ilog2() <= MAX_INDEX_BITS;
+    let sets = format!("\"linear\", or at most 2^{MAX_INDEX_BITS} sets (now {})", cache.sets());
+    rule(hashable, &key("index"), cache.index.quoted(), sets)
+}
+
+/// A request of L1 names a line and sectors of LLC.
+fn check_shared_lines(l1: &Cache, llc: &Cache) -> Check {
+    let line = format!("that of LLC: `llc.cache.line_bytes` = {}", llc.line_bytes);
+    rule(l1.line_bytes == llc.line_bytes, "l1.cache.line_bytes", l1.line_bytes, line)?;
+    let sector = format!("that of LLC: `llc.cache.sector_bytes` = {}", llc.sector_bytes);
+    rule(l1.sector_bytes == llc.sector_bytes, "l1.cache.sector_bytes", l1.sector_bytes, sector)
+}
+
+/// What comes to the LLC does not say which memory it belongs to.
+fn check_llc_write(llc: &Cache) -> Check {
+    let holds = llc.write != WritePolicy::LocalWriteBack;
+    rule(
+        holds,
+        "llc.cache.write",
+        "\"local-write-back\"",
+        "a policy for all memory; it is one of an L1",
+    )
+}
+
+/// In a write-back L1 a miss takes its place together with that of the dirty line that makes room for it.
+fn check_miss_queue(l1: &Cache) -> Check {
+    let holds = !l1.write.has_dirty_lines() || l1.miss_queue >= 2;
+    let valid = "at least 2, a miss and the dirty line that it replaces, where `l1.cache.write` leaves dirty lines";
+    rule(holds, "l1.cache.miss_queue", l1.miss_queue, valid)
+}
+
+fn check_unified(l1: &L1, sm: &Sm) -> Check {
+    let options = &l1.shared_options_bytes;
+    let (Some(&smallest), Some(&largest)) = (options.iter().min(), options.iter().max()) else {
+        let valid = "0 without `l1.shared_options_bytes`";
+        return rule(l1.unified_bytes == 0, "l1.unified_bytes", l1.unified_bytes, valid);
+    };
+    let key = "l1.shared_options_bytes";
+    let set_bytes = l1.cache.sets() * l1.cache.line_bytes;
+    let shown = format!("{options:?}");
+    let fits = |&option: &u32| {
+        option < l1.unified_bytes && (l1.unified_bytes - option).is_multiple_of(set_bytes)
+    };
+    let valid = format!(
+        "sizes below `l1.unified_bytes` = {} that leave whole ways of {set_bytes} bytes",
+        l1.unified_bytes
+    );
+    rule(options.iter().all(fits), key, &shown, valid)?;
+    let holds_all = format!("an option that holds `sm.shared_bytes` = {}", sm.shared_bytes);
+    rule(largest >= sm.shared_bytes, key, &shown, holds_all)?;
+    let rest = l1.unified_bytes - smallest;
+    let size = format!("{rest}, what the smallest of `{key}` leaves of {} bytes", l1.unified_bytes);
+    rule(l1.cache.size_bytes == rest, "l1.cache.size_bytes", l1.cache.size_bytes, size)
+}
+
+/// A sector is moved by whole column commands.
+fn check_bursts(dram: &Dram, llc: &Cache) -> Check {
+    let (bytes, sector) = (dram.burst_bytes(), llc.sector_bytes);
+    let valid = format!(
+        "a width whose burst ({} bytes x {} transfers = {bytes} bytes) is at most \
+         `llc.cache.sector_bytes` = {sector}",
+        dram.bus_bytes, dram.burst_length
+    );
+    rule(bytes <= sector, "dram.bus_bytes", dram.bus_bytes, valid)?;
+    let row = format!("at least a line: `llc.cache.line_bytes` = {}", llc.line_bytes);
+    rule(dram.row_bytes >= llc.line_bytes, "dram.row_bytes", dram.row_bytes, row)
+}
+
+/// The address map against the lines that it spreads.
+fn check_address(machine: &Machine) -> Check {
+    let (dram, line) = (&machine.dram, machine.llc.cache.line_bytes);
+    let layout = dram.layout()?;
+    let interleave = dram.address.interleave_bytes;
+    let whole_lines = format!("at least a line: `llc.cache.line_bytes` = {line}");
+    let fits = interleave == 0 || interleave >= line;
+    rule(fits, "dram.address.interleave_bytes", interleave, whole_lines)?;
+    let shown = format!("\"{}\" ({layout})", dram.address.map);
+    let together =
+        format!("the lowest {} bits from column and burst: a line lies in one row", line.ilog2());
+    rule(layout.bits_within_row() >= line.ilog2(), "dram.address.map", &shown, together)
+}

@@ -1,0 +1,112 @@
+//! Allocators: how the inputs and outputs of a router are matched. All are separable and input-first: every input
+//! chooses one of the outputs it could use, then every output one of the inputs that chose it (Yuan 2009, Figure 7).
+
+mod islip;
+mod oldest_first;
+mod pim;
+mod round_robin;
+#[cfg(test)]
+mod tests;
+
+use serde::Deserialize;
+use warpmem_params::{Entry, ParamInfo, Params, PolicyError, PolicyInfo, Registry};
+use warpmem_random::Random;
+
+/// One who chooses: an input among its virtual channels, or an output among inputs.
+pub struct Choice<'a> {
+    /// Who, counted over all routers of the network.
+    pub chooser: usize,
+    /// Candidates, one bit each; not empty.
+    pub set: &'a [u64],
+    /// Since when the packet of a candidate is in the network, network cycles.
+    pub since: &'a dyn Fn(usize) -> u64,
+}
+
+/// The choices of a network's allocators.
+pub trait Allocator: Send {
+    /// Iterations of a match: in each, what is still free is matched.
+    fn iterations(&self) -> u32;
+
+    /// One of the candidates.
+    fn choose(&mut self, choice: &Choice) -> usize;
+
+    /// What `chooser` chose in `iteration`, from 0 on, has come about.
+    fn accepted(&mut self, _chooser: usize, _chosen: usize, _iteration: u32) {}
+}
+
+/// What an allocator is built for.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocatorContext {
+    pub choosers: usize,
+    /// What chance is drawn from: another in every network.
+    pub seed: u64,
+}
+
+/// Every allocator.
+pub static ALLOCATORS: Registry<dyn Allocator, AllocatorContext> = Registry {
+    slot: "allocator",
+    entries: &[islip::ENTRY, pim::ENTRY, round_robin::ENTRY, oldest_first::ENTRY],
+};
+
+type AllocatorEntry = Entry<dyn Allocator, AllocatorContext>;
+
+/// The parameter of every allocator.
+const ITERATIONS: ParamInfo = ParamInfo {
+    name: "iterations",
+    default: "1",
+    unit: "iterations",
+    range: "1 to 16",
+    summary: "times that what is still free is matched in a cycle",
+};
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Parameters {
+    iterations: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters { iterations: 1 }
+    }
+}
+
+/// What is given for [`ITERATIONS`].
+fn iterations(info: &PolicyInfo, params: Params) -> Result<u32, PolicyError> {
+    let Parameters { iterations } = params.parse(info)?;
+    info.require((1..=16).contains(&iterations), "`iterations` out of range")?;
+    Ok(iterations)
+}
+
+/// The first member of `set` from `first` on, or else its first.
+pub(super) fn first_from(set: &[u64], first: usize) -> usize {
+    let from = |first: usize| {
+        (first / 64..set.len()).find_map(|word| {
+            let below = if word == first / 64 { (1u64 << (first % 64)) - 1 } else { 0 };
+            let bits = set[word] & !below;
+            (bits != 0).then(|| word * 64 + bits.trailing_zeros() as usize)
+        })
+    };
+    from(first).or_else(|| from(0)).expect("there is a candidate")
+}
+
+/// The members of `set`, in order.
+pub(super) fn members(set: &[u64]) -> impl Iterator<Item = usize> {
+    let of_word = |(word, &bits): (usize, &u64)| {
+        std::iter::successors(Some(bits), |bits| Some(bits & bits.wrapping_sub(1)))
+            .take_while(|&bits| bits != 0)
+            .map(move |bits| word * 64 + bits.trailing_zeros() as usize)
+    };
+    set.iter().enumerate().flat_map(of_word)
+}
+
+/// The member of `set` that has waited longest, the first of equals.
+pub(super) fn oldest(set: &[u64], since: impl Fn(usize) -> u64) -> usize {
+    members(set).min_by_key(|&member| since(member)).expect("there is a candidate")
+}
+
+/// Any member of `set`, all equally likely.
+pub(super) fn any(set: &[u64], random: &mut Random) -> usize {
+    let count = set.iter().map(|word| word.count_ones()).sum();
+    members(set).nth(random.index(count) as usize).expect("there is a candidate")
+}

@@ -1,0 +1,49 @@
+//! Oldest first: the packet that has been in the network longest.
+
+use super::{Allocator, AllocatorEntry, Choice, ITERATIONS, iterations, oldest};
+use warpmem_params::PolicyInfo;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "oldest-first",
+    summary: "each takes the candidate whose packet has been in the network longest",
+    source: "a reference",
+    params: &[ITERATIONS],
+};
+
+pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
+    info: INFO,
+    build: |_, params| {
+        iterations(&INFO, params).map(|iterations| Box::new(OldestFirst { iterations }) as _)
+    },
+};
+
+struct OldestFirst {
+    iterations: u32,
+}
+
+impl Allocator for OldestFirst {
+    fn iterations(&self) -> u32 {
+        self.iterations
+    }
+
+    fn choose(&mut self, choice: &Choice) -> usize {
+        oldest(choice.set, choice.since)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::build;
+    use crate::allocator::Choice;
+
+    #[test]
+    fn the_oldest_is_chosen_and_the_first_among_equals() {
+        let mut allocator = build("oldest-first", 1);
+        let since = |candidate| [30, 20, 10, 10][candidate % 64 % 4];
+        let mut choose = |set: &[u64]| allocator.choose(&Choice { chooser: 0, set, since: &since });
+        assert_eq!(choose(&[0b0111, 0]), 2);
+        assert_eq!(choose(&[0b1011, 0b0100]), 3);
+        assert_eq!(choose(&[0b0001, 0b0010]), 65);
+        assert_eq!(choose(&[0b0001, 0b0010]), 65, "no turn has moved on");
+    }
+}

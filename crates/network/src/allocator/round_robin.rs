@@ -1,0 +1,57 @@
+//! Round robin: turns that move on with every choice, whatever comes of it.
+
+use super::{Allocator, AllocatorEntry, Choice, ITERATIONS, first_from, iterations};
+use warpmem_params::PolicyInfo;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "round-robin",
+    summary: "each takes its candidates in turn, beginning behind the last one that it chose",
+    source: "the textbook rule that islip improves on",
+    params: &[ITERATIONS],
+};
+
+pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
+    info: INFO,
+    build: |context, params| {
+        let iterations = iterations(&INFO, params)?;
+        Ok(Box::new(RoundRobin { iterations, next: vec![0; context.choosers] }) as _)
+    },
+};
+
+struct RoundRobin {
+    iterations: u32,
+    /// By chooser, the candidate that has its turn first.
+    next: Vec<u32>,
+}
+
+impl Allocator for RoundRobin {
+    fn iterations(&self) -> u32 {
+        self.iterations
+    }
+
+    fn choose(&mut self, choice: &Choice) -> usize {
+        let next = &mut self.next[choice.chooser];
+        let chosen = first_from(choice.set, *next as usize);
+        *next = chosen as u32 + 1;
+        chosen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Switch, build, choose};
+
+    #[test]
+    fn turns_move_on_whether_or_not_a_choice_is_accepted() {
+        let mut allocator = build("round-robin", 2);
+        let set = [1 << 1 | 1 << 63, 1];
+        let order: Vec<usize> = (0..5).map(|_| choose(&mut *allocator, 0, &set)).collect();
+        assert_eq!(order, [1, 63, 64, 1, 63]);
+        assert_eq!(choose(&mut *allocator, 1, &set), 1, "each has turns of its own");
+    }
+
+    #[test]
+    fn inputs_stay_in_step_and_choose_the_same_output() {
+        assert_eq!(Switch::new(16, "round-robin").matched_of_full(100), 1.0 / 16.0);
+    }
+}

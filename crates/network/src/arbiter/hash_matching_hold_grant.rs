@@ -1,0 +1,134 @@
+//! Hash-matching hold grant: who took an output last keeps it as long as a hash of the rows is the same.
+
+use super::{Arbiter, ArbiterEntry, Contest, Output, Packet, Takers, on_requests};
+use serde::Deserialize;
+use warpmem_params::{Complexity, ParamInfo, PolicyInfo, Shape};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "hash-matching-hold-grant",
+    summary: "requests: as hold-grant while a hash of the row is that of the output's last request",
+    source: "Yuan et al., MICRO 2009, section 3.4 (HMHG)",
+    params: &[ParamInfo {
+        name: "bits",
+        default: "4",
+        unit: "bits",
+        range: "1 to 32",
+        summary: "of the hash of a row",
+    }],
+};
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Parameters {
+    bits: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Parameters {
+        Parameters { bits: 4 }
+    }
+}
+
+pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
+    info: INFO,
+    build: |context, params| {
+        let Parameters { bits } = params.parse(&INFO)?;
+        INFO.require((1..=32).contains(&bits), "`bits` out of range")?;
+        Ok(on_requests(context, || HashMatching {
+            takers: Takers::new(context),
+            hashes: vec![0; context.outputs],
+            bits,
+        }))
+    },
+};
+
+struct HashMatching {
+    takers: Takers,
+    /// By output, the hash of the row that was granted last; of no meaning before the first.
+    hashes: Vec<u32>,
+    bits: u32,
+}
+
+impl Arbiter for HashMatching {
+    fn designate(&mut self, contest: &Contest) -> Option<usize> {
+        let input = self.takers.holder(contest)?;
+        let row = (contest.packet)(input).row;
+        (self.hashes[contest.output.index] == folded(row, self.bits)).then_some(input)
+    }
+
+    fn granted(&mut self, output: Output, input: usize, packet: Packet) {
+        self.takers.granted(output, input);
+        self.hashes[output.index] = folded(packet.row, self.bits);
+    }
+
+    /// Table 1 of the paper: beside what is held, a hash for every output, which is compared.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let routers = shape.routers;
+        let hashes = u64::from(self.bits) * routers.outputs;
+        let hashes = Complexity { stored: hashes, compared: hashes };
+        Some(routers.held_grants() + hashes * routers.count)
+    }
+}
+
+/// The exclusive or of the pieces of `bits` bits that `row` falls into. The paper leaves the hash open.
+fn folded(row: u32, bits: u32) -> u32 {
+    let mask = u32::MAX >> (32 - bits);
+    let pieces = (0..32).step_by(bits as usize).map(|low| row >> low & mask);
+    pieces.fold(0, |hash, piece| hash ^ piece)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Bench;
+    use super::folded;
+
+    const RULE: &str = "hash-matching-hold-grant";
+
+    #[test]
+    fn hashes_fold_all_bits_of_a_row() {
+        assert_eq!(folded(0xabc, 4), 0xa ^ 0xb ^ 0xc);
+        assert_eq!(folded(0x8000_0001, 4), 8 ^ 1);
+        assert_eq!(folded(0xf000_0000, 5), 0b11 ^ 0b11000, "a last piece of two bits");
+        assert_eq!([folded(0b1011, 1), folded(0b1111, 1)], [1, 0], "parity");
+        assert_eq!(folded(0x1234_5678, 32), 0x1234_5678);
+    }
+
+    #[test]
+    fn the_last_taker_keeps_its_output_within_rows_of_a_hash() {
+        let mut bench = Bench::new(RULE);
+        bench.wants(1).row = 0;
+        assert_eq!(bench.designate(0, &[1, 2]), None, "nobody has taken it");
+        bench.grant(0, 1);
+        assert_eq!(bench.designate(0, &[1, 2]), Some(1));
+        bench.wants(1).row = 0x11;
+        assert_eq!(bench.designate(0, &[1, 2]), Some(1), "1 and 1 make 0");
+        bench.wants(1).row = 0x01;
+        assert_eq!(bench.designate(0, &[1, 2]), None);
+        bench.wants(1).row = 0x11;
+        assert_eq!(bench.designate_late(0, &[1, 2]), None, "it has let it go");
+        assert_eq!(bench.designate(0, &[2]), None, "it wants nothing");
+    }
+
+    #[test]
+    fn more_bits_tell_more_rows_apart() {
+        let mut bench = Bench::new("hash-matching-hold-grant(bits=5)");
+        bench.wants(1).row = 0;
+        bench.grant(0, 1);
+        bench.wants(1).row = 0x11;
+        assert_eq!(bench.designate(0, &[1, 2]), None);
+    }
+
+    #[test]
+    fn outputs_keep_one_hash_each_for_all_banks() {
+        let mut bench = Bench::new(RULE);
+        bench.wants(1).row = 5;
+        bench.grant(0, 1);
+        bench.wants(1).bank = 3;
+        assert_eq!(bench.designate(0, &[1]), Some(1), "the row of another bank counts");
+        bench.wants(1).row = 6;
+        bench.grant(1, 1);
+        assert_eq!(bench.designate(0, &[1]), None);
+        bench.wants(1).row = 5;
+        assert_eq!(bench.designate(0, &[1]), Some(1), "another output's does not");
+    }
+}

@@ -1,0 +1,73 @@
+//! Hold grant: who took an output last keeps it as long as it goes on.
+
+use super::{Arbiter, ArbiterEntry, Contest, Output, Packet, Takers, on_requests};
+use warpmem_params::{Complexity, PolicyInfo, Shape};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "hold-grant",
+    summary: "requests: the input that took an output last keeps it as long as it has a packet for it",
+    source: "Yuan et al., MICRO 2009, section 3.2 (HG)",
+    params: &[],
+};
+
+pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
+    info: INFO,
+    build: |context, params| {
+        params.none(&INFO)?;
+        Ok(on_requests(context, || HoldGrant { takers: Takers::new(context) }))
+    },
+};
+
+struct HoldGrant {
+    takers: Takers,
+}
+
+impl Arbiter for HoldGrant {
+    fn designate(&mut self, contest: &Contest) -> Option<usize> {
+        self.takers.holder(contest)
+    }
+
+    fn granted(&mut self, output: Output, input: usize, _: Packet) {
+        self.takers.granted(output, input);
+    }
+
+    /// Table 1 of the paper: for every pair of an input and an output whether it was matched last, compared with whether it
+    /// is wanted.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        Some(shape.routers.held_grants())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Bench;
+
+    #[test]
+    fn the_last_taker_keeps_its_output_whatever_the_rows() {
+        let mut bench = Bench::new("hold-grant");
+        assert_eq!(bench.designate(0, &[1, 2, 200]), None, "nobody has taken it");
+        bench.wants(200).row = 3;
+        bench.grant(0, 200);
+        bench.wants(200).row = 4;
+        assert_eq!(bench.designate(0, &[1, 2, 200]), Some(200));
+        bench.grant(0, 2);
+        assert_eq!(bench.designate(0, &[1, 2, 200]), Some(2), "of another's grant too");
+    }
+
+    #[test]
+    fn one_that_does_not_go_on_has_no_say_later() {
+        let mut bench = Bench::new("hold-grant");
+        bench.grant(0, 1);
+        assert_eq!(bench.designate(0, &[0, 2]), None, "it wants nothing");
+        assert_eq!(bench.designate_late(0, &[0, 1]), None, "a cycle has passed without it");
+        assert_eq!(bench.designate(0, &[0, 1]), Some(1));
+    }
+
+    #[test]
+    fn outputs_are_held_one_by_one() {
+        let mut bench = Bench::new("hold-grant");
+        bench.grant(0, 1);
+        bench.grant(1, 2);
+        assert_eq!([0, 1, 2].map(|o| bench.designate(o, &[1, 2])), [Some(1), Some(2), None]);
+    }
+}

@@ -1,0 +1,35 @@
+//! No rule: the network's own choice stands.
+
+use super::{Arbiter, ArbiterEntry, Contest, Output, Packet};
+use warpmem_params::{Complexity, PolicyInfo, Shape};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "round-robin",
+    summary: "no rule: each output takes its inputs in turn, or as the allocator says",
+    source: "Yuan et al., MICRO 2009 (baseline)",
+    params: &[],
+};
+
+pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
+    info: INFO,
+    build: |_, params| params.none(&INFO).map(|()| Box::new(RoundRobin) as _),
+};
+
+pub(super) struct RoundRobin;
+
+impl Arbiter for RoundRobin {
+    fn designate(&mut self, _: &Contest) -> Option<usize> {
+        None
+    }
+
+    fn granted(&mut self, _: Output, _: usize, _: Packet) {}
+
+    fn has_say(&self) -> bool {
+        false
+    }
+
+    /// What an allocator does is in every network.
+    fn complexity(&self, _: &Shape) -> Option<Complexity> {
+        Some(Complexity::NONE)
+    }
+}

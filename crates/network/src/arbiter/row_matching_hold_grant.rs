@@ -1,0 +1,124 @@
+//! Row-matching hold grant: who took an output last keeps it as long as it asks for the rows that were asked for last.
+
+use super::{Arbiter, ArbiterContext, ArbiterEntry, Contest, Output, Packet, Takers, on_requests};
+use warpmem_params::{Complexity, PolicyInfo, Shape};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "row-matching-hold-grant",
+    summary: "requests: as hold-grant while the row is that of the last request to its DRAM bank",
+    source: "Yuan et al., MICRO 2009, sections 3.2 and 3.4 (RMHG)",
+    params: &[],
+};
+
+pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
+    info: INFO,
+    build: |context, params| {
+        params.none(&INFO)?;
+        Ok(on_requests(context, || RowMatching {
+            takers: Takers::new(context),
+            rows: Rows::new(context),
+        }))
+    },
+};
+
+/// By router and DRAM bank, the row of the last request granted.
+struct Rows {
+    banks: usize,
+    rows: Vec<Option<u32>>,
+}
+
+impl Rows {
+    fn new(context: &ArbiterContext) -> Rows {
+        Rows { banks: context.banks, rows: vec![None; context.routers * context.banks] }
+    }
+
+    /// Of the bank that `packet` goes to.
+    fn last(&mut self, router: usize, packet: Packet) -> &mut Option<u32> {
+        &mut self.rows[router * self.banks + packet.bank as usize]
+    }
+}
+
+struct RowMatching {
+    takers: Takers,
+    rows: Rows,
+}
+
+impl Arbiter for RowMatching {
+    fn designate(&mut self, contest: &Contest) -> Option<usize> {
+        let input = self.takers.holder(contest)?;
+        let packet = (contest.packet)(input);
+        (*self.rows.last(contest.output.router, packet) == Some(packet.row)).then_some(input)
+    }
+
+    fn granted(&mut self, output: Output, input: usize, packet: Packet) {
+        self.takers.granted(output, input);
+        *self.rows.last(output.router, packet) = Some(packet.row);
+    }
+
+    /// Table 1 of the paper: beside what is held, every router keeps a row for every DRAM bank, and compares one for every
+    /// output.
+    fn complexity(&self, shape: &Shape) -> Option<Complexity> {
+        let (routers, row) = (shape.routers, shape.row_bits);
+        let rows = Complexity {
+            stored: row * shape.banks * shape.controllers,
+            compared: row * routers.outputs,
+        };
+        Some(routers.held_grants() + rows * routers.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{Bench, OUTPUTS};
+
+    const RULE: &str = "row-matching-hold-grant";
+
+    #[test]
+    fn the_last_taker_keeps_its_output_within_a_row() {
+        let mut bench = Bench::new(RULE);
+        assert_eq!(bench.designate(0, &[1, 2]), None, "nobody has taken it");
+        bench.wants(1).row = 0;
+        bench.grant(0, 1);
+        assert_eq!(bench.designate(0, &[1, 2]), Some(1));
+        bench.wants(1).row = 1;
+        assert_eq!(bench.designate(0, &[1, 2]), None, "another row");
+        bench.wants(1).row = 0;
+        assert_eq!(bench.designate_late(0, &[1, 2]), None, "it has let it go");
+        assert_eq!(bench.designate(0, &[2]), None, "it wants nothing");
+    }
+
+    #[test]
+    fn a_bank_that_nothing_went_to_has_no_row() {
+        let mut bench = Bench::new(RULE);
+        bench.grant(0, 1);
+        bench.wants(1).bank = 3;
+        bench.wants(1).row = 0;
+        assert_eq!(bench.designate(0, &[1, 2]), None);
+    }
+
+    #[test]
+    fn rows_are_those_of_banks_whoever_asked_for_them_at_whatever_output() {
+        let mut bench = Bench::new(RULE);
+        bench.wants(2).bank = 3;
+        bench.wants(2).row = 7;
+        bench.grant(1, 2);
+        bench.wants(1).row = 5;
+        bench.grant(0, 1);
+        bench.wants(1).bank = 3;
+        assert_eq!(bench.designate(0, &[1, 2]), None, "row 5 was another bank's");
+        bench.wants(1).row = 7;
+        assert_eq!(bench.designate(0, &[1, 2]), Some(1));
+    }
+
+    #[test]
+    fn routers_know_rows_of_their_own() {
+        let mut bench = Bench::new(RULE);
+        bench.wants(1).row = 5;
+        bench.grant(OUTPUTS, 1);
+        bench.wants(1).row = 6;
+        bench.grant(0, 1);
+        assert_eq!(bench.designate(OUTPUTS, &[1]), None, "row 6 was another router's");
+        bench.wants(1).row = 5;
+        assert_eq!(bench.designate(OUTPUTS, &[1]), Some(1));
+    }
+}

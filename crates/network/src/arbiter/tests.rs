@@ -1,0 +1,119 @@
+//! What holds of every rule, and a bench to try one on.
+
+use super::{ARBITERS, Arbiter, ArbiterContext, Contest, Inputs, Output, Packet, contains};
+use crate::Direction;
+
+/// Outputs of each router of the bench.
+pub const OUTPUTS: usize = 4;
+const ROUTERS: usize = 2;
+const BANKS: usize = 8;
+
+/// A rule over the outputs of two routers; each input has a packet, at first to row 0 of bank 0.
+pub struct Bench {
+    rule: Box<dyn Arbiter>,
+    packets: Vec<Packet>,
+}
+
+impl Bench {
+    pub fn new(rule: &str) -> Bench {
+        Bench::of(rule, Direction::Request)
+    }
+
+    fn of(rule: &str, direction: Direction) -> Bench {
+        let outputs = ROUTERS * OUTPUTS;
+        let context = ArbiterContext { direction, routers: ROUTERS, outputs, banks: BANKS };
+        let rule = ARBITERS.build(rule, &context).unwrap();
+        Bench { rule, packets: vec![Packet { since: 0, bank: 0, row: 0 }; 256] }
+    }
+
+    /// The packet with which an input wants outputs.
+    pub fn wants(&mut self, input: usize) -> &mut Packet {
+        &mut self.packets[input]
+    }
+
+    /// Whom the rule gives an output that came free in this cycle.
+    pub fn designate(&mut self, output: usize, inputs: &[usize]) -> Option<usize> {
+        self.contest(output, inputs, true)
+    }
+
+    /// Whom the rule gives an output that was free before.
+    pub fn designate_late(&mut self, output: usize, inputs: &[usize]) -> Option<usize> {
+        self.contest(output, inputs, false)
+    }
+
+    fn contest(&mut self, output: usize, inputs: &[usize], fresh: bool) -> Option<usize> {
+        let mut wanting: Inputs = [0; 4];
+        inputs.iter().for_each(|input| wanting[input / 64] |= 1 << (input % 64));
+        let packets = &self.packets;
+        let chosen = self.rule.designate(&Contest {
+            output: place(output),
+            wanting: &wanting,
+            fresh,
+            packet: &|input| {
+                assert!(inputs.contains(&input), "a rule asks for packets that there are");
+                packets[input]
+            },
+        });
+        assert!(chosen.is_none_or(|input| contains(&wanting, input)));
+        chosen
+    }
+
+    pub fn grant(&mut self, output: usize, input: usize) {
+        self.rule.granted(place(output), input, self.packets[input]);
+    }
+}
+
+/// Outputs are counted over all routers.
+fn place(output: usize) -> Output {
+    Output { router: output / OUTPUTS, index: output }
+}
+
+/// What a rule decides in a long series of contests.
+pub fn draws(rule: &str, direction: Direction) -> Vec<Option<usize>> {
+    let mut bench = Bench::of(rule, direction);
+    let mut draw = |n: usize| {
+        let inputs: Vec<usize> = (0..2 + n % 5).map(|input| (input * 37 + n / 12) % 256).collect();
+        for (age, &input) in inputs.iter().enumerate() {
+            let since = (n * 7 + age * 3) as u64 % 11;
+            *bench.wants(input) = Packet { since, bank: n as u32 % 2, row: n as u32 / 9 };
+        }
+        let output = n / 3 % (ROUTERS * OUTPUTS);
+        let chosen = bench.contest(output, &inputs, !n.is_multiple_of(4));
+        bench.grant(output, chosen.unwrap_or(inputs[0]));
+        chosen
+    };
+    (0..1000).map(&mut draw).collect()
+}
+
+#[test]
+fn every_rule_chooses_one_that_wants_the_output_and_again_the_same() {
+    for rule in ARBITERS.names() {
+        for direction in [Direction::Request, Direction::Reply] {
+            assert_eq!(draws(rule, direction), draws(rule, direction), "{rule}");
+        }
+    }
+}
+
+#[test]
+fn rules_that_hold_grants_have_no_say_over_replies() {
+    for rule in ["hold-grant", "row-matching-hold-grant", "hash-matching-hold-grant"] {
+        assert!(draws(rule, Direction::Request).iter().any(Option::is_some), "{rule}");
+        assert!(draws(rule, Direction::Reply).iter().all(Option::is_none), "{rule}");
+    }
+}
+
+#[test]
+fn round_robin_has_no_say() {
+    assert!(draws("round-robin", Direction::Request).iter().all(Option::is_none));
+}
+
+#[test]
+fn a_hash_has_between_one_and_as_many_bits_as_a_row() {
+    let context = ArbiterContext { direction: Direction::Reply, routers: 1, outputs: 1, banks: 1 };
+    let build = |bits| ARBITERS.build(&format!("hash-matching-hold-grant(bits={bits})"), &context);
+    assert!([1, 32].into_iter().all(|bits| build(bits).is_ok()));
+    for bits in [0, 33] {
+        let error = build(bits).map(drop).unwrap_err().to_string();
+        assert!(error.contains("arbiter") && error.contains("1 to 32"), "{error}");
+    }
+}

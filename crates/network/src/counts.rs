@@ -1,0 +1,67 @@
+//! What a network counts. Everything is an integer.
+
+use serde::Serialize;
+use warpmem_sim::Histogram;
+
+/// A node of a network, as it sends or takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NodeResult {
+    pub packets: u64,
+    pub flits: u64,
+    /// Sum over packets sent of the network cycles that they waited at the node although they could have left it.
+    pub wait_cycles: u64,
+}
+
+/// One end of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum LinkEnd {
+    /// A node that sends.
+    Source(u32),
+    Router(u32),
+    /// A node that takes.
+    Destination(u32),
+}
+
+/// A link of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LinkResult {
+    pub from: LinkEnd,
+    pub to: LinkEnd,
+    /// Flits that passed.
+    pub flits: u64,
+    /// Flits for which there is room at its end, all virtual channels together; 0 where flits do not wait.
+    pub buffer_flits: u64,
+    /// Sum over cycles of the flits that waited there.
+    pub buffer_flit_cycles: u64,
+}
+
+/// Requests to DRAM rows in the order in which they pass a point, as if each bank kept its last row open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct StreamResult {
+    pub requests: u64,
+    /// Times that a bank's row was not that of the request before it to that bank.
+    pub rows: u64,
+}
+
+/// One network over the run. Cycles are network cycles.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NetworkResult {
+    pub cycles: u64,
+    /// From the cycle in which a packet could enter the network until its reader can take it.
+    pub latency: Histogram,
+    /// Parts of the sum of all latencies: waiting at the source; routers and links of the way; one for each flit; and
+    /// what other packets cost on the way.
+    pub wait_cycles: u64,
+    pub pipeline_cycles: u64,
+    pub serialisation_cycles: u64,
+    pub contention_cycles: u64,
+    /// Sum over packets of the routers passed.
+    pub hops: u64,
+    pub sources: Vec<NodeResult>,
+    pub destinations: Vec<NodeResult>,
+    pub links: Vec<LinkResult>,
+    /// Requests of each SM as they enter the network, and of each channel as they leave it [Yuan Fig 1, 6]; none
+    /// of the reply network.
+    pub before: Vec<StreamResult>,
+    pub after: Vec<StreamResult>,
+}

@@ -1,0 +1,340 @@
+//! A crossbar: every input reaches every output, one packet at a time on each.
+
+use super::allocator::first_from;
+use super::arbiter::{self, Arbiter, ArbiterContext, Contest, Inputs, Output as Place, Packet};
+use super::router;
+use super::router::layout::Layout;
+use super::tally::{Journey, Tally};
+use super::{Direction, NetworkContext, PacketSizes, Ports, Topology, TopologyEntry};
+use crate::{LinkEnd, LinkResult, NetworkResult, NodeResult};
+use serde::Deserialize;
+use warpmem_params::{ParamInfo, PolicyError, PolicyInfo};
+use warpmem_sim::{Clock, Context, PortId, RequestId};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "crossbar",
+    summary: "every node reaches every other over one router",
+    source: "local crossbar of GPGPU-Sim 4; Yuan et al., MICRO 2009",
+    params: &[ParamInfo {
+        name: "form",
+        default: "one-stage",
+        unit: "-",
+        range: "one-stage | router",
+        summary: "one-stage: the head packet of each input competes for its output and holds both for its flits; router: flits, \
+                  buffers, virtual channels and an allocator",
+    }],
+};
+
+pub(super) const ENTRY: TopologyEntry = TopologyEntry {
+    info: INFO,
+    build: |context, params| {
+        let Parameters { form } = params.parse(&INFO)?;
+        match form {
+            Form::OneStage => Ok(Box::new(Crossbar::new(context)?) as _),
+            Form::Router => {
+                let layout = Layout::crossbar(context.inputs.len(), context.outputs.len());
+                router::build(&layout, context, &INFO)
+            }
+        }
+    },
+};
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Parameters {
+    form: Form,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Form {
+    #[default]
+    OneStage,
+    Router,
+}
+
+struct Input {
+    port: PortId,
+    /// Cycle from which it may send the next packet.
+    free: u64,
+    /// Cycle in which it last sent, and how many packets in it.
+    cycle: u64,
+    sent: u32,
+}
+
+struct Output {
+    port: PortId,
+    wanted_by: Inputs,
+    waiting: u32,
+    free: u64,
+    /// Something could have left by it since it is free, but its port was full.
+    blocked: bool,
+    /// Input whose turn it is where no rule has a say.
+    turn: u32,
+}
+
+struct Crossbar {
+    direction: Direction,
+    clock: Clock,
+    packets: PacketSizes,
+    latency: u64,
+    input_speedup: u32,
+    banks: usize,
+    rule: Option<Box<dyn Arbiter>>,
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+    /// Inputs whose head packet is not known to any output.
+    unknown: Inputs,
+    /// Outputs that some input wants.
+    wanted: Inputs,
+    tally: Tally,
+}
+
+impl Crossbar {
+    fn new(context: &NetworkContext) -> Result<Crossbar, PolicyError> {
+        let alone = context.inputs.iter().chain(&context.outputs).all(|ports| ports.len() == 1);
+        let (key, shared) = ("network.sms_per_node", context.network.sms_per_node);
+        INFO.fits(alone, key, shared, || "1, or `crossbar(form=router)`".to_owned())?;
+        let input = |ports: &Vec<PortId>| Input { port: ports[0], free: 0, cycle: 0, sent: 0 };
+        let output = |ports: &Vec<PortId>| Output {
+            port: ports[0],
+            wanted_by: [0; 4],
+            waiting: 0,
+            free: 0,
+            blocked: false,
+            turn: 0,
+        };
+        let outputs = ArbiterContext {
+            direction: context.direction,
+            routers: 1,
+            outputs: context.outputs.len(),
+            banks: context.channels * context.banks,
+        };
+        let network = &context.network;
+        Ok(Crossbar {
+            direction: context.direction,
+            clock: context.clock,
+            packets: context.packets,
+            latency: u64::from(network.router_latency) + u64::from(network.link_latency),
+            input_speedup: network.input_speedup,
+            banks: context.banks,
+            rule: arbiter::build(&context.arbiter, &outputs)?,
+            inputs: context.inputs.iter().map(input).collect(),
+            outputs: context.outputs.iter().map(output).collect(),
+            unknown: [0; 4],
+            wanted: [0; 4],
+            tally: Tally::new(context),
+        })
+    }
+
+    /// Looks at the head packets of inputs that no output knows; when to look again.
+    fn register_heads(&mut self, cycle: u64, ctx: &mut Context) -> u64 {
+        let news = ctx.fabric.take_arrivals(self.direction as usize);
+        let mut next = u64::MAX;
+        for (word, news) in news.into_iter().enumerate() {
+            let mut bits = self.unknown[word] | news;
+            self.unknown[word] = bits;
+            while bits != 0 {
+                let input = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                next = next.min(self.look_at(input, cycle, ctx));
+            }
+        }
+        next
+    }
+
+    /// Tells the output that the head packet of an input wants, if there is one and it may be sent; when to look
+    /// again.
+    fn look_at(&mut self, index: usize, cycle: u64, ctx: &Context) -> u64 {
+        let input = &self.inputs[index];
+        let Some((ready, request)) = ctx.fabric.head(input.port) else {
+            remove(&mut self.unknown, index);
+            return u64::MAX;
+        };
+        if ready > self.clock.at(cycle) || input.free > cycle {
+            return self.clock.cycle_from(ready).max(input.free);
+        }
+        self.register(index, self.target(request, ctx));
+        u64::MAX
+    }
+
+    fn target(&self, request: RequestId, ctx: &Context) -> usize {
+        let request = ctx.requests.get(request);
+        usize::from(match self.direction {
+            Direction::Request => request.slice,
+            Direction::Reply => request.sm,
+        })
+    }
+
+    fn register(&mut self, input: usize, target: usize) {
+        remove(&mut self.unknown, input);
+        let output = &mut self.outputs[target];
+        insert(&mut output.wanted_by, input);
+        output.waiting += 1;
+        insert(&mut self.wanted, target);
+    }
+
+    /// Serves every output that is wanted and free, in the order of their numbers; when to do so again.
+    fn grant(&mut self, cycle: u64, ctx: &mut Context) -> u64 {
+        let mut next = u64::MAX;
+        for word in 0..self.wanted.len() {
+            let mut passed = 0u64;
+            // Outputs may come to be wanted behind the one that is served.
+            while self.wanted[word] & !passed != 0 {
+                let output = (self.wanted[word] & !passed).trailing_zeros();
+                passed |= u64::MAX >> (63 - output);
+                next = next.min(self.serve(word * 64 + output as usize, cycle, ctx));
+            }
+        }
+        next
+    }
+
+    /// Lets an output take a packet; when to look at it again.
+    fn serve(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> u64 {
+        let output = &mut self.outputs[index];
+        if output.free > cycle {
+            return output.free;
+        }
+        if !ctx.fabric.room_or_wake(output.port) {
+            output.blocked = true;
+            return u64::MAX;
+        }
+        let source = self.choose(index, cycle, ctx);
+        let output = &mut self.outputs[index];
+        debug_assert!(output.wanted_by[source / 64] >> (source % 64) & 1 == 1);
+        remove(&mut output.wanted_by, source);
+        output.waiting -= 1;
+        if output.waiting == 0 {
+            remove(&mut self.wanted, index);
+        }
+        let flits = self.pass(source, index, cycle, ctx);
+        self.sent(source, index, flits, cycle, ctx).min(cycle + flits)
+    }
+
+    /// The input that an output serves: the rule's, or else the next in turn.
+    fn choose(&mut self, index: usize, cycle: u64, ctx: &Context) -> usize {
+        let (inputs, output) = (&self.inputs, &self.outputs[index]);
+        let turn = || first_from(&output.wanted_by, output.turn as usize);
+        let (clock, banks) = (self.clock, self.banks);
+        let source = self.rule.as_mut().map_or_else(turn, |rule| {
+            let place = Place { router: 0, index };
+            let packet = |input: usize| packet(inputs[input].port, clock, banks, ctx);
+            let fresh = output.blocked || output.free == cycle;
+            let wanting = &output.wanted_by;
+            let contest = Contest { output: place, wanting, fresh, packet: &packet };
+            let source = rule.designate(&contest).unwrap_or_else(turn);
+            rule.granted(place, source, packet(source));
+            source
+        });
+        let output = &mut self.outputs[index];
+        output.turn = source as u32 + 1;
+        output.blocked = false;
+        source
+    }
+
+    /// The head packet of `source` passes to `target`; its flits.
+    fn pass(&mut self, source: usize, target: usize, cycle: u64, ctx: &mut Context) -> u64 {
+        let port = self.inputs[source].port;
+        let since = self.clock.cycle_from(ctx.fabric.head_ready(port));
+        let request = ctx.fabric.pop(port, self.clock.at(cycle));
+        let row = ctx.requests.get(request);
+        if self.direction == Direction::Request {
+            let place = ctx.map.locate(row.address);
+            self.tally.enter(source, place);
+            self.tally.leave(place);
+        }
+        let flits = self.packets.flits(self.direction, row);
+        let output = &mut self.outputs[target];
+        output.free = cycle + flits;
+        let transit = flits + self.latency;
+        ctx.fabric.push(output.port, request, self.clock.at(cycle + transit));
+        self.tally.pass(&Journey {
+            source,
+            destination: target,
+            flits,
+            wait: cycle - since,
+            transit,
+            hops: 1,
+            pipeline: self.latency,
+        });
+        flits
+    }
+
+    /// An input has sent a packet to `output`; when to look at it again. Its next one may go in the same cycle, to an
+    /// output whose turn is to come (GPGPU-Sim grants every output on its own: xbar_router::iSLIP_Advance).
+    fn sent(&mut self, index: usize, output: usize, flits: u64, cycle: u64, ctx: &Context) -> u64 {
+        insert(&mut self.unknown, index);
+        let input = &mut self.inputs[index];
+        input.sent = if input.cycle == cycle { input.sent + 1 } else { 1 };
+        input.cycle = cycle;
+        if input.sent >= self.input_speedup {
+            input.free = cycle + flits;
+            return input.free;
+        }
+        let Some((ready, next)) = ctx.fabric.head(input.port) else { return u64::MAX };
+        if ready > self.clock.at(cycle) {
+            return self.clock.cycle_from(ready);
+        }
+        let target = self.target(next, ctx);
+        if target <= output {
+            return cycle + 1;
+        }
+        self.register(index, target);
+        u64::MAX
+    }
+}
+
+impl Topology for Crossbar {
+    fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
+        let heads = self.register_heads(cycle, ctx);
+        let next = self.grant(cycle, ctx).min(heads);
+        (next < u64::MAX).then_some(next)
+    }
+
+    fn finish(&mut self, cycles: u64) -> NetworkResult {
+        let links = self.links();
+        NetworkResult { links, ..self.tally.finish(cycles) }
+    }
+
+    fn links(&self) -> Vec<LinkResult> {
+        let result = self.tally.counts();
+        let link = |from, to, node: &NodeResult| LinkResult {
+            from,
+            to,
+            flits: node.flits,
+            buffer_flits: 0,
+            buffer_flit_cycles: 0,
+        };
+        let sources = (0..).zip(&result.sources);
+        let ins = sources.map(|(n, node)| link(LinkEnd::Source(n), LinkEnd::Router(0), node));
+        let destinations = (0..).zip(&result.destinations);
+        let outs =
+            destinations.map(|(n, node)| link(LinkEnd::Router(0), LinkEnd::Destination(n), node));
+        ins.chain(outs).collect()
+    }
+
+    /// A packet is in one of the ports at any time.
+    fn describe(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn routers(&self) -> Vec<Ports> {
+        vec![Ports { inputs: self.inputs.len(), outputs: self.outputs.len() }]
+    }
+}
+
+/// What an arbitration rule may know of the head packet of a port.
+fn packet(port: PortId, clock: Clock, banks: usize, ctx: &Context) -> Packet {
+    let (ready, request) = ctx.fabric.head(port).expect("the input wants an output");
+    let place = ctx.map.locate(ctx.requests.get(request).address);
+    let bank = usize::from(place.channel) * banks + usize::from(place.bank);
+    Packet { since: clock.cycle_from(ready), bank: bank as u32, row: place.row }
+}
+
+fn insert(set: &mut Inputs, index: usize) {
+    set[index / 64] |= 1 << (index % 64);
+}
+
+fn remove(set: &mut Inputs, index: usize) {
+    set[index / 64] &= !(1 << (index % 64));
+}

@@ -1,0 +1,282 @@
+//! Networks without contention: the topology `ideal`, and any topology with links of infinite bandwidth.
+
+use super::tally::{Journey, Tally};
+use super::{Direction, NetworkContext, PacketSizes, Topology, TopologyEntry};
+use crate::{LinkResult, NetworkResult};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use warpmem_params::PolicyInfo;
+use warpmem_sim::{Clock, Context, PortId, RequestId};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "ideal",
+    summary: "every packet takes a router, a link and its flits, whatever the others do",
+    source: "reference without contention",
+    params: &[],
+};
+
+pub(super) const ENTRY: TopologyEntry = TopologyEntry {
+    info: INFO,
+    build: |context, params| {
+        params.none(&INFO)?;
+        Ok(Box::new(Ideal::new(context, false, |_, _| 1)) as _)
+    },
+};
+
+/// The network of `context` as if its links had infinite bandwidth and no place of it could be full: a packet takes the
+/// routers and links of its way in `topology`, and one cycle.
+pub(super) fn unlimited(context: &NetworkContext, topology: &dyn Topology) -> Box<dyn Topology> {
+    Box::new(Ideal::new(context, true, |source, destination| topology.hops(source, destination)))
+}
+
+/// A port and the number of its node.
+#[derive(Clone, Copy)]
+struct Port {
+    id: PortId,
+    node: usize,
+}
+
+struct Output {
+    port: Port,
+    /// Packets on their way, for each of which a place of the port is kept where it has limits.
+    coming: usize,
+    /// Packets that have come, in this order: more than the port holds only where nothing has limits.
+    landed: VecDeque<Packet>,
+    /// Inputs whose head found no place, in the order in which they came.
+    waiting: VecDeque<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Packet {
+    request: u32,
+    /// Node that it comes from.
+    source: u32,
+    /// Network cycle in which it set out, and how long it had waited at its source.
+    departed: u64,
+    wait: u64,
+}
+
+/// A packet on its way: network cycle of its arrival, packets that entered before it, output.
+type Flight = (u64, u64, usize, Packet);
+
+struct Ideal {
+    direction: Direction,
+    clock: Clock,
+    packets: PacketSizes,
+    /// Of a router and a link.
+    latency: u64,
+    /// Routers between each node that sends and each that takes.
+    hops: Vec<Vec<u64>>,
+    /// Nothing has limits: not the links, nor the ports to the readers.
+    unlimited: bool,
+    inputs: Vec<Port>,
+    outputs: Vec<Output>,
+    /// Inputs whose head cannot leave before a later cycle.
+    early: Vec<usize>,
+    flights: BinaryHeap<Reverse<Flight>>,
+    entered: u64,
+    tally: Tally,
+}
+
+impl Ideal {
+    fn new(context: &NetworkContext, unlimited: bool, hops: impl Fn(usize, usize) -> u64) -> Ideal {
+        let network = &context.network;
+        let output =
+            |port| Output { port, coming: 0, landed: VecDeque::new(), waiting: VecDeque::new() };
+        let destinations = 0..context.outputs.len();
+        let from = |source| destinations.clone().map(|to| hops(source, to)).collect();
+        Ideal {
+            direction: context.direction,
+            clock: context.clock,
+            packets: if unlimited { PacketSizes::fixed(1) } else { context.packets },
+            latency: u64::from(network.router_latency) + u64::from(network.link_latency),
+            hops: (0..context.inputs.len()).map(from).collect(),
+            unlimited,
+            inputs: ports(&context.inputs).collect(),
+            outputs: ports(&context.outputs).map(output).collect(),
+            early: Vec::new(),
+            flights: BinaryHeap::new(),
+            entered: 0,
+            tally: Tally::new(context),
+        }
+    }
+
+    /// Lets inputs that wait for an output go on as far as there is room now.
+    fn serve_waiting(&mut self, cycle: u64, ctx: &mut Context) {
+        for output in 0..self.outputs.len() {
+            while !self.outputs[output].waiting.is_empty() && self.has_room(output, ctx) {
+                let input = self.outputs[output].waiting.pop_front().expect("an input waits");
+                self.pass(input, output, cycle, ctx);
+                self.send(input, cycle, ctx);
+            }
+        }
+    }
+
+    /// Looks at inputs that have come to hold something or whose head's time may have come.
+    fn serve_heads(&mut self, cycle: u64, ctx: &mut Context) {
+        for input in std::mem::take(&mut self.early) {
+            self.send(input, cycle, ctx);
+        }
+        let news = ctx.fabric.take_arrivals(self.direction as usize);
+        for (word, mut bits) in news.into_iter().enumerate() {
+            while bits != 0 {
+                self.send(word * 64 + bits.trailing_zeros() as usize, cycle, ctx);
+                bits &= bits - 1;
+            }
+        }
+    }
+
+    /// Sends all that may leave an input.
+    fn send(&mut self, input: usize, cycle: u64, ctx: &mut Context) {
+        while let Some((ready, request)) = ctx.fabric.head(self.inputs[input].id) {
+            if ready > self.clock.at(cycle) {
+                return self.early.push(input);
+            }
+            let output = self.target(request, ctx);
+            if !self.outputs[output].waiting.is_empty() || !self.has_room(output, ctx) {
+                return self.outputs[output].waiting.push_back(input);
+            }
+            self.pass(input, output, cycle, ctx);
+        }
+    }
+
+    fn target(&self, request: RequestId, ctx: &Context) -> usize {
+        let request = ctx.requests.get(request);
+        usize::from(match self.direction {
+            Direction::Request => request.slice,
+            Direction::Reply => request.sm,
+        })
+    }
+
+    /// Whether there is room beside what is on its way; if not, the network is woken when the reader takes something.
+    fn has_room(&self, output: usize, ctx: &mut Context) -> bool {
+        if self.unlimited {
+            return true;
+        }
+        let output = &self.outputs[output];
+        let room = ctx.fabric.room(output.port.id) > output.coming;
+        if !room {
+            ctx.fabric.wake_writer(output.port.id);
+        }
+        room
+    }
+
+    /// The head packet of `input` sets out for `output`.
+    fn pass(&mut self, input: usize, output: usize, cycle: u64, ctx: &mut Context) {
+        let source = self.inputs[input];
+        let since = self.clock.cycle_from(ctx.fabric.head_ready(source.id));
+        let request = ctx.fabric.pop(source.id, self.clock.at(cycle));
+        let row = ctx.requests.get(request);
+        if self.direction == Direction::Request {
+            self.tally.enter(input, ctx.map.locate(row.address));
+        }
+        let flits = self.packets.flits(self.direction, row);
+        let transit = flits + self.pipeline(source.node, output);
+        let packet = Packet {
+            request: request.0,
+            source: source.node as u32,
+            departed: cycle,
+            wait: cycle - since,
+        };
+        self.flights.push(Reverse((cycle + transit, self.entered, output, packet)));
+        self.entered += 1;
+        self.outputs[output].coming += 1;
+    }
+
+    fn hops(&self, source: usize, output: usize) -> u64 {
+        self.hops[source][self.outputs[output].port.node]
+    }
+
+    /// Cycles of the routers and links of a way.
+    fn pipeline(&self, source: usize, output: usize) -> u64 {
+        self.hops(source, output) * self.latency
+    }
+
+    /// Takes what arrives in the next cycle: all of it is on its way now, and readers of the same time see it.
+    fn land(&mut self, cycle: u64) {
+        while let Some(&Reverse((arrival, _, output, packet))) = self.flights.peek() {
+            if arrival > cycle + 1 {
+                return;
+            }
+            self.flights.pop();
+            self.outputs[output].coming -= 1;
+            self.outputs[output].landed.push_back(packet);
+        }
+    }
+
+    /// Hands over what has landed, as far as there is room.
+    fn hand_over(&mut self, cycle: u64, ctx: &mut Context) {
+        for output in 0..self.outputs.len() {
+            let port = self.outputs[output].port.id;
+            while let Some(&packet) = self.outputs[output].landed.front()
+                && ctx.fabric.room_or_wake(port)
+            {
+                self.outputs[output].landed.pop_front();
+                self.count(output, packet, cycle + 1, ctx);
+                ctx.fabric.push(port, RequestId(packet.request), self.clock.at(cycle + 1));
+            }
+        }
+    }
+
+    /// A packet is with its reader.
+    fn count(&mut self, output: usize, packet: Packet, cycle: u64, ctx: &Context) {
+        let row = ctx.requests.get(RequestId(packet.request));
+        if self.direction == Direction::Request {
+            self.tally.leave(ctx.map.locate(row.address));
+        }
+        let source = packet.source as usize;
+        self.tally.pass(&Journey {
+            source,
+            destination: self.outputs[output].port.node,
+            flits: self.packets.flits(self.direction, row),
+            wait: packet.wait,
+            transit: cycle - packet.departed,
+            hops: self.hops(source, output),
+            pipeline: self.pipeline(source, output),
+        });
+    }
+
+    /// When the next turn is due if nothing comes to an input and nothing is taken from an output.
+    fn next(&self, ctx: &Context) -> Option<u64> {
+        let ready = |&input: &usize| ctx.fabric.head_ready(self.inputs[input].id);
+        let heads = self.early.iter().map(|input| self.clock.cycle_from(ready(input)));
+        let landing = self.flights.peek().map(|Reverse((arrival, ..))| arrival - 1);
+        heads.chain(landing).min()
+    }
+}
+
+impl Topology for Ideal {
+    fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
+        self.serve_waiting(cycle, ctx);
+        self.serve_heads(cycle, ctx);
+        self.land(cycle);
+        self.hand_over(cycle, ctx);
+        self.next(ctx)
+    }
+
+    fn finish(&mut self, cycles: u64) -> NetworkResult {
+        self.tally.finish(cycles)
+    }
+
+    /// Packets take no way of their own.
+    fn links(&self) -> Vec<LinkResult> {
+        Vec::new()
+    }
+
+    fn describe(&self) -> Vec<String> {
+        let flight = |&Reverse((arrival, _, output, packet)): &Reverse<Flight>| {
+            let node = self.outputs[output].port.node;
+            format!("request {} reaches node {node} in network cycle {arrival}", packet.request)
+        };
+        let landed = |output: &Output| {
+            let (count, node) = (output.landed.len(), output.port.node);
+            (count > 0).then(|| format!("{count} requests have reached node {node}"))
+        };
+        self.flights.iter().map(flight).chain(self.outputs.iter().filter_map(landed)).collect()
+    }
+}
+
+fn ports(nodes: &[Vec<PortId>]) -> impl Iterator<Item = Port> {
+    let nodes = nodes.iter().enumerate();
+    nodes.flat_map(|(node, ports)| ports.iter().map(move |&id| Port { id, node }))
+}

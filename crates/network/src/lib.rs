@@ -1,0 +1,174 @@
+//! The networks between SMs and LLC slices: one for requests, one for replies.
+
+pub mod allocator;
+pub mod arbiter;
+mod butterfly;
+mod config;
+mod counts;
+mod crossbar;
+mod direct;
+mod ideal;
+mod locality;
+mod mesh;
+mod packet;
+mod placement;
+mod ring;
+mod router;
+mod tally;
+#[cfg(test)]
+mod tests;
+
+use allocator::{ALLOCATORS, AllocatorContext};
+pub use config::{Network, NetworkSpec, Switching, VcAssignment};
+pub use counts::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
+pub use packet::PacketSizes;
+pub use placement::Placement;
+use warpmem_params::{Entry, PolicyError, Registry};
+use warpmem_sim::{Clock, Context, PortId};
+
+/// Which way a network carries packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    Request,
+    Reply,
+}
+
+/// How many ways lead into a router and out of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ports {
+    pub inputs: usize,
+    pub outputs: usize,
+}
+
+/// A network of some topology.
+pub trait Topology: Send {
+    /// One turn at network cycle `cycle`; when the next turn is due if nothing arrives.
+    fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64>;
+
+    /// What it counted over `cycles` network cycles, once all packets have left it.
+    fn finish(&mut self, cycles: u64) -> NetworkResult;
+
+    /// What each link has carried so far, and what its buffers have held once all packets have left them.
+    fn links(&self) -> Vec<LinkResult>;
+
+    /// What is on its way, for the deadlock report; nothing once all packets have left it.
+    fn describe(&self) -> Vec<String>;
+
+    /// Routers that a packet passes from a node that sends to one that takes.
+    fn hops(&self, _source: usize, _destination: usize) -> u64 {
+        1
+    }
+
+    /// Its routers, if it is made of any.
+    fn routers(&self) -> Vec<Ports> {
+        Vec::new()
+    }
+}
+
+/// What a topology is built for.
+pub struct NetworkContext {
+    pub direction: Direction,
+    pub clock: Clock,
+    /// Ports of each node that sends. All ports in the order of the nodes are those of writers 0, 1, … in their domain.
+    pub inputs: Vec<Vec<PortId>>,
+    /// Ports of each node that takes, in the order of its SMs or slices.
+    pub outputs: Vec<Vec<PortId>>,
+    pub placement: Placement,
+    pub packets: PacketSizes,
+    pub network: Network,
+    /// The arbitration rule.
+    pub arbiter: String,
+    /// DRAM channels, and banks of each.
+    pub channels: usize,
+    pub banks: usize,
+}
+
+/// Every topology.
+pub static TOPOLOGIES: Registry<dyn Topology, NetworkContext> = Registry {
+    slot: "topology",
+    entries: &[crossbar::ENTRY, ideal::ENTRY, mesh::ENTRY, ring::ENTRY, butterfly::ENTRY],
+};
+
+type TopologyEntry = Entry<dyn Topology, NetworkContext>;
+
+/// Builds a network of `spec` between the ports of the units that send, `inputs`, and of those that take, `outputs`,
+/// in the order of their numbers.
+pub fn build(
+    spec: &NetworkSpec,
+    direction: Direction,
+    clock: Clock,
+    inputs: Vec<PortId>,
+    outputs: Vec<PortId>,
+) -> Result<Box<dyn Topology>, PolicyError> {
+    connect(spec, &NetworkContext::new(spec, direction, clock, inputs, outputs))
+}
+
+/// As [`build`], but with links of infinite bandwidth, where no packet waits for another.
+///
+/// # Errors
+/// [`PolicyError`] if [`build`] refuses the machine.
+pub fn build_unlimited(
+    spec: &NetworkSpec,
+    direction: Direction,
+    clock: Clock,
+    inputs: Vec<PortId>,
+    outputs: Vec<PortId>,
+) -> Result<Box<dyn Topology>, PolicyError> {
+    let context = NetworkContext::new(spec, direction, clock, inputs, outputs);
+    let limited = connect(spec, &context)?;
+    Ok(ideal::unlimited(&context, &*limited))
+}
+
+/// The network of `spec` between the nodes of `context`.
+pub fn connect(
+    spec: &NetworkSpec,
+    context: &NetworkContext,
+) -> Result<Box<dyn Topology>, PolicyError> {
+    // Refused whether or not the topology has a use for it.
+    let allocator = AllocatorContext { choosers: 0, seed: 0 };
+    ALLOCATORS.build(&spec.network.allocator, &allocator)?;
+    TOPOLOGIES.build(&spec.topology, context)
+}
+
+/// The routers that requests pass on `spec`.
+///
+/// # Errors
+/// [`PolicyError`] if there is no such topology, or not for this machine.
+pub fn routers(spec: &NetworkSpec) -> Result<Vec<Ports>, PolicyError> {
+    let nowhere = |ports: u32| vec![PortId::NONE; ports as usize];
+    let (inputs, outputs) = (nowhere(spec.sms), nowhere(spec.slices));
+    let network = build(spec, Direction::Request, Clock::new(1), inputs, outputs)?;
+    Ok(network.routers())
+}
+
+impl NetworkContext {
+    /// A network of `spec` between ports in the order of the units that send and of those that take.
+    pub fn new(
+        spec: &NetworkSpec,
+        direction: Direction,
+        clock: Clock,
+        inputs: Vec<PortId>,
+        outputs: Vec<PortId>,
+    ) -> NetworkContext {
+        let per_node = spec.network.sms_per_node as usize;
+        let nodes = |ports: Vec<PortId>, per_node: usize| -> Vec<Vec<PortId>> {
+            ports.chunks(per_node).map(<[PortId]>::to_vec).collect()
+        };
+        let (inputs, outputs) = match direction {
+            Direction::Request => (nodes(inputs, per_node), nodes(outputs, 1)),
+            Direction::Reply => (nodes(inputs, 1), nodes(outputs, per_node)),
+        };
+        NetworkContext {
+            direction,
+            clock,
+            inputs,
+            outputs,
+            placement: Placement::of(spec, direction),
+            packets: PacketSizes::new(spec),
+            network: spec.network.clone(),
+            arbiter: spec.arbiter.clone(),
+            channels: spec.channels as usize,
+            banks: spec.banks as usize,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Row locality of the requests as they enter the request network and as they leave it (Yuan 2009, Figures 1 and 6).
+
+use super::{Direction, NetworkContext};
+use crate::StreamResult;
+use warpmem_sim::Location;
+
+/// No row.
+const NONE: u32 = u32::MAX;
+
+/// The last row that each stream has asked of each bank.
+struct Stream {
+    rows: Vec<u32>,
+    result: StreamResult,
+}
+
+impl Stream {
+    fn new(banks: usize) -> Stream {
+        Stream { rows: vec![NONE; banks], result: StreamResult::default() }
+    }
+
+    fn pass(&mut self, bank: usize, row: u32) {
+        let last = &mut self.rows[bank];
+        self.result.requests += 1;
+        self.result.rows += u64::from(*last != row);
+        *last = row;
+    }
+}
+
+/// The streams of the SMs and those of the channels.
+pub(super) struct RowLocality {
+    banks: usize,
+    before: Vec<Stream>,
+    after: Vec<Stream>,
+}
+
+impl RowLocality {
+    /// Nothing for a network of replies.
+    pub fn new(context: &NetworkContext) -> Option<RowLocality> {
+        let (banks, channels) = (context.banks, context.channels);
+        let sms: usize = context.inputs.iter().map(Vec::len).sum();
+        (context.direction == Direction::Request).then(|| RowLocality {
+            banks,
+            before: (0..sms).map(|_| Stream::new(channels * banks)).collect(),
+            after: (0..channels).map(|_| Stream::new(banks)).collect(),
+        })
+    }
+
+    /// A request of `sm` enters the network.
+    pub fn enter(&mut self, sm: usize, place: Location) {
+        let bank = usize::from(place.channel) * self.banks + usize::from(place.bank);
+        self.before[sm].pass(bank, place.row);
+    }
+
+    /// A request leaves the network.
+    pub fn leave(&mut self, place: Location) {
+        self.after[usize::from(place.channel)].pass(usize::from(place.bank), place.row);
+    }
+
+    /// Streams of the SMs and of the channels.
+    pub fn finish(&self) -> (Vec<StreamResult>, Vec<StreamResult>) {
+        let results = |streams: &[Stream]| streams.iter().map(|stream| stream.result).collect();
+        (results(&self.before), results(&self.after))
+    }
+}

@@ -1,0 +1,120 @@
+//! A mesh of two dimensions: a router at every place of a grid, joined to those beside, above and below it.
+
+use super::direct::{self, Step};
+use super::placement::Placement;
+use super::router::layout::Layout;
+use super::{TopologyEntry, router};
+use serde::Deserialize;
+use warpmem_params::{ParamInfo, PolicyInfo};
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "mesh",
+    summary: "a grid of routers; packets go along their row first, then along the column",
+    source: "Dally and Towles 2004, chapters 5 and 8; Yuan et al., MICRO 2009; Jog et al., ASPLOS 2013",
+    params: &[ParamInfo {
+        name: "columns",
+        default: "0",
+        unit: "places",
+        range: "0 to the number of nodes",
+        summary: "places of a row; 0 = those of the least square that holds all nodes",
+    }],
+};
+
+pub(super) const ENTRY: TopologyEntry = TopologyEntry {
+    info: INFO,
+    build: |context, params| {
+        let Parameters { columns } = params.parse(&INFO)?;
+        INFO.require(columns <= context.placement.nodes, "`columns` out of range")?;
+        router::build(&layout(&context.placement, columns), context, &INFO)
+    },
+};
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Parameters {
+    columns: usize,
+}
+
+/// Places are numbered along the rows. As packets never turn from a column into a row, none waits for itself.
+pub(super) fn layout(placement: &Placement, columns: usize) -> Layout {
+    let square = (1..).find(|side| side * side >= placement.nodes).expect("squares grow");
+    let columns = if columns == 0 { square } else { columns };
+    let places = placement.nodes.div_ceil(columns) * columns;
+    let neighbours = |place: usize| {
+        let column = place % columns;
+        let beside = [(column > 0).then(|| place - 1), (column + 1 < columns).then_some(place + 1)];
+        let along = [place.checked_sub(columns), Some(place + columns).filter(|&p| p < places)];
+        beside.into_iter().chain(along).flatten().collect()
+    };
+    let neighbours: Vec<Vec<usize>> = (0..places).map(neighbours).collect();
+    direct::layout(placement, &neighbours, 1, |here, there| Step {
+        to: next(here, there, columns),
+        class: 0,
+    })
+}
+
+/// The place after `here` on the way to another.
+fn next(here: usize, there: usize, columns: usize) -> usize {
+    let towards =
+        |from: usize, to: usize, step: usize| if to > from { here + step } else { here - step };
+    let (column, wanted) = (here % columns, there % columns);
+    if column != wanted { towards(column, wanted, 1) } else { towards(here, there, columns) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::router::layout::{End, Route};
+
+    #[test]
+    fn packets_go_along_the_row_and_then_along_the_column() {
+        let mesh = layout(&Placement::all_to_all(12), 4);
+        assert_eq!(mesh.path(0, 11), [0, 1, 2, 3, 7, 11]);
+        assert_eq!(mesh.path(11, 0), [11, 10, 9, 8, 4, 0]);
+        assert_eq!(mesh.path(2, 8), [2, 1, 0, 4, 8]);
+        assert_eq!(mesh.path(5, 5), [5]);
+    }
+
+    #[test]
+    fn every_way_is_a_shortest_one() {
+        for (nodes, columns) in [(1, 0), (2, 0), (5, 0), (36, 0), (12, 5), (7, 1), (7, 7)] {
+            let mesh = layout(&Placement::all_to_all(nodes), columns);
+            let side = if columns == 0 { (nodes as f64).sqrt().ceil() as usize } else { columns };
+            let distance =
+                |a: usize, b: usize| (a % side).abs_diff(b % side) + (a / side).abs_diff(b / side);
+            for (a, b) in (0..nodes).flat_map(|a| (0..nodes).map(move |b| (a, b))) {
+                assert_eq!(mesh.path(a, b).len(), distance(a, b) + 1, "{a} to {b} of {nodes}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_packet_turns_from_a_column_into_a_row() {
+        let mesh = layout(&Placement::all_to_all(30), 6);
+        for (a, b) in (0..30).flat_map(|a| (0..30).map(move |b| (a, b))) {
+            let steps: Vec<bool> =
+                mesh.path(a, b).windows(2).map(|hop| hop[0] / 6 == hop[1] / 6).collect();
+            assert!(steps.is_sorted_by_key(|&along_row| !along_row), "{a} to {b}");
+        }
+    }
+
+    #[test]
+    fn routers_at_the_edge_have_fewer_ports_and_places_without_nodes_none_for_one() {
+        let mesh = layout(&Placement::all_to_all(7), 3);
+        let outputs: Vec<usize> = mesh.outputs.iter().map(Vec::len).collect();
+        assert_eq!(outputs, [3, 4, 3, 4, 5, 4, 3, 3, 2]);
+        assert_eq!(mesh.inputs(), outputs);
+    }
+
+    #[test]
+    fn a_node_that_only_sends_has_no_output() {
+        let placement = Placement { nodes: 4, inputs: vec![0, 2, 3], outputs: vec![1] };
+        let mesh = layout(&placement, 2);
+        let outputs: Vec<usize> = mesh.outputs.iter().map(Vec::len).collect();
+        assert_eq!(outputs, [2, 3, 2, 2]);
+        assert_eq!(mesh.inputs(), [3, 2, 3, 3]);
+        assert_eq!(mesh.outputs[1][2], End::Node(0));
+        assert_eq!(mesh.routes[1], [Route { output: 2, class: 0 }]);
+        assert_eq!(mesh.path(1, 0), [2, 3, 1]);
+    }
+}

@@ -1,0 +1,142 @@
+//! A ring in both directions.
+
+use super::direct::{self, Step};
+use super::placement::Placement;
+use super::router::layout::Layout;
+use super::{TopologyEntry, router};
+use std::collections::BTreeSet;
+use warpmem_params::PolicyInfo;
+
+const INFO: PolicyInfo = PolicyInfo {
+    name: "ring",
+    summary: "routers in a ring; packets go the shorter way round, on virtual channels that change at a dateline",
+    source: "Dally and Towles 2004, section 14.2; Yuan et al., MICRO 2009, section 5.4",
+    params: &[],
+};
+
+pub(super) const ENTRY: TopologyEntry = TopologyEntry {
+    info: INFO,
+    build: |context, params| {
+        params.none(&INFO)?;
+        router::build(&layout(&context.placement), context, &INFO)
+    },
+};
+
+/// Places are numbered clockwise. The dateline lies between the last place and the first: a packet that has yet to
+/// cross it goes on class 0, any other on class 1. So on neither class does a packet go all around, and none of one
+/// class waits for one of the class before.
+pub(super) fn layout(placement: &Placement) -> Layout {
+    let places = placement.nodes;
+    let neighbours = |place: usize| {
+        let both = BTreeSet::from([(place + 1) % places, (place + places - 1) % places]);
+        both.into_iter().filter(|&neighbour| neighbour != place).collect()
+    };
+    let neighbours: Vec<Vec<usize>> = (0..places).map(neighbours).collect();
+    direct::layout(placement, &neighbours, 2, |here, there| step(here, there, places))
+}
+
+/// The step from `here` towards another place. From a place whose number is even the way is clockwise if both are as long:
+/// only the source of a packet is half the ring away from its destination.
+fn step(here: usize, there: usize, places: usize) -> Step {
+    let clockwise = (there + places - here) % places;
+    let go_clockwise = 2 * clockwise < places || 2 * clockwise == places && here.is_multiple_of(2);
+    let (to, crosses) = if go_clockwise {
+        ((here + 1) % places, there < here)
+    } else {
+        ((here + places - 1) % places, there > here)
+    };
+    Step { to, class: u8::from(!crosses) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::router::layout::End;
+
+    fn pairs(nodes: usize) -> impl Iterator<Item = (usize, usize)> {
+        (0..nodes).flat_map(move |a| (0..nodes).map(move |b| (a, b)))
+    }
+
+    #[test]
+    fn packets_go_the_shorter_way() {
+        for nodes in [1, 2, 3, 4, 7, 8, 36] {
+            let ring = layout(&Placement::all_to_all(nodes));
+            for (a, b) in pairs(nodes) {
+                let distance = a.abs_diff(b).min(nodes - a.abs_diff(b));
+                assert_eq!(ring.path(a, b).len(), distance + 1, "{a} to {b} of {nodes}");
+            }
+        }
+    }
+
+    #[test]
+    fn ways_of_half_the_ring_are_clockwise_from_even_places_and_else_not() {
+        let ring = layout(&Placement::all_to_all(6));
+        assert_eq!(ring.path(0, 3), [0, 1, 2, 3]);
+        assert_eq!(ring.path(4, 1), [4, 5, 0, 1]);
+        assert_eq!(ring.path(3, 0), [3, 2, 1, 0]);
+        assert_eq!(ring.path(1, 4), [1, 0, 5, 4]);
+    }
+
+    #[test]
+    fn places_are_passed_whether_or_not_they_send_or_take() {
+        let placement = Placement { nodes: 5, inputs: vec![0, 2, 3], outputs: vec![1, 4] };
+        let ring = layout(&placement);
+        assert_eq!(ring.path(1, 1), [2, 3, 4]);
+        assert_eq!(ring.path(2, 0), [3, 2, 1]);
+        assert_eq!(ring.inputs(), [3, 2, 3, 3, 2]);
+        let outputs: Vec<usize> = ring.outputs.iter().map(Vec::len).collect();
+        assert_eq!(outputs, [2, 3, 2, 2, 3]);
+    }
+
+    /// Links that a packet takes, each a router, an output and a class; that to the node left out.
+    fn channels(ring: &Layout, source: usize, destination: usize) -> Vec<(usize, u16, u8)> {
+        let path = ring.path(source, destination);
+        let links = path[..path.len() - 1].iter().map(|&router| {
+            let route = ring.routes[router][destination];
+            (router, route.output, route.class)
+        });
+        links.collect()
+    }
+
+    /// Dally and Seitz 1987: no deadlock if no channel waits for itself, over whatever others.
+    #[test]
+    fn no_class_of_a_link_waits_for_itself() {
+        for nodes in [2, 3, 6, 9] {
+            let ring = layout(&Placement::all_to_all(nodes));
+            let ways: Vec<_> = pairs(nodes).map(|(a, b)| channels(&ring, a, b)).collect();
+            let waits: BTreeSet<_> =
+                ways.iter().flat_map(|way| way.windows(2).map(|w| (w[0], w[1]))).collect();
+            let mut open: BTreeSet<_> = ways.iter().flatten().copied().collect();
+            // Channels that wait for none of those left, again and again.
+            while let Some(&free) =
+                open.iter().find(|&&c| !open.iter().any(|&other| waits.contains(&(c, other))))
+            {
+                open.remove(&free);
+            }
+            assert!(open.is_empty(), "{nodes}: {open:?} wait for each other");
+        }
+    }
+
+    #[test]
+    fn without_the_classes_links_would_wait_for_themselves() {
+        let ring = layout(&Placement::all_to_all(6));
+        let clockwise = |router: usize| {
+            let output = &ring.outputs[router];
+            let next = (router + 1) % 6;
+            output
+                .iter()
+                .position(|end| matches!(end, End::Router { router, .. } if *router == next))
+        };
+        let goes_on = |router: usize| {
+            pairs(6).any(|(a, b)| {
+                let way = channels(&ring, a, b);
+                way.windows(2).any(|w| {
+                    w[0].0 == router
+                        && Some(usize::from(w[0].1)) == clockwise(router)
+                        && Some(usize::from(w[1].1)) == clockwise((router + 1) % 6)
+                })
+            })
+        };
+        assert!((0..6).all(goes_on), "clockwise links are joined to a cycle of waits");
+    }
+}

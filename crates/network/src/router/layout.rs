@@ -1,0 +1,80 @@
+//! What routers there are, how links join them, and which way packets go.
+
+/// What a link leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// An input of a router.
+    Router { router: usize, input: usize },
+    /// A node that takes packets.
+    Node(usize),
+}
+
+/// How a packet leaves a router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    /// Output of the router.
+    pub output: u16,
+    /// Which of [`Layout::classes`] equal shares of the virtual channels of the link it may use.
+    pub class: u8,
+}
+
+/// A network of routers. There is one way from each node to each other.
+#[derive(Clone, Debug)]
+pub(crate) struct Layout {
+    /// Outputs of each router: where they lead.
+    pub outputs: Vec<Vec<End>>,
+    /// Router and input at which each node sends.
+    pub sources: Vec<(usize, usize)>,
+    /// Nodes that take packets.
+    pub destinations: usize,
+    /// By router, the route to each node that takes.
+    pub routes: Vec<Vec<Route>>,
+    /// Parts of the virtual channels that must be kept apart so that no cycle of packets wait for each other.
+    pub classes: u8,
+}
+
+impl Layout {
+    /// One router between all nodes.
+    pub fn crossbar(sources: usize, destinations: usize) -> Layout {
+        let route = |output| Route { output: output as u16, class: 0 };
+        Layout {
+            outputs: vec![(0..destinations).map(End::Node).collect()],
+            sources: (0..sources).map(|input| (0, input)).collect(),
+            destinations,
+            routes: vec![(0..destinations).map(route).collect()],
+            classes: 1,
+        }
+    }
+
+    /// Inputs of each router.
+    pub fn inputs(&self) -> Vec<usize> {
+        let mut inputs = vec![0; self.outputs.len()];
+        let links = self.outputs.iter().flatten().filter_map(|end| match *end {
+            End::Router { router, input } => Some((router, input)),
+            End::Node(_) => None,
+        });
+        for (router, input) in links.chain(self.sources.iter().copied()) {
+            inputs[router] = inputs[router].max(input + 1);
+        }
+        inputs
+    }
+
+    /// Routers that a packet passes from one node to another.
+    #[cfg(test)]
+    pub fn path(&self, source: usize, destination: usize) -> Vec<usize> {
+        let (mut router, _) = self.sources[source];
+        let mut path = vec![router];
+        loop {
+            let route = self.routes[router][destination];
+            match self.outputs[router][usize::from(route.output)] {
+                End::Node(node) => {
+                    assert_eq!(node, destination, "a packet ends at its destination");
+                    return path;
+                }
+                End::Router { router: next, .. } => router = next,
+            }
+            assert!(path.len() <= self.outputs.len(), "a packet comes to no router twice");
+            path.push(router);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What a network counts of the packets that pass it.
+
+use super::NetworkContext;
+use super::locality::RowLocality;
+use crate::{NetworkResult, NodeResult};
+use warpmem_sim::Location;
+
+/// The way of a packet, in network cycles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Journey {
+    pub source: usize,
+    pub destination: usize,
+    pub flits: u64,
+    /// At the source, although it could have left it.
+    pub wait: u64,
+    /// From leaving the source until its reader can take it.
+    pub transit: u64,
+    pub hops: u64,
+    /// Part of `transit` that routers and links take without other packets.
+    pub pipeline: u64,
+}
+
+/// The counts of one network.
+pub(super) struct Tally {
+    locality: Option<RowLocality>,
+    result: NetworkResult,
+}
+
+impl Tally {
+    pub fn new(context: &NetworkContext) -> Tally {
+        let result = NetworkResult {
+            sources: vec![NodeResult::default(); context.inputs.len()],
+            destinations: vec![NodeResult::default(); context.outputs.len()],
+            ..NetworkResult::default()
+        };
+        Tally { locality: RowLocality::new(context), result }
+    }
+
+    /// A request of `sm` to `place` enters a network of requests.
+    #[inline]
+    pub fn enter(&mut self, sm: usize, place: Location) {
+        if let Some(locality) = &mut self.locality {
+            locality.enter(sm, place);
+        }
+    }
+
+    /// A request to `place` leaves a network of requests.
+    #[inline]
+    pub fn leave(&mut self, place: Location) {
+        if let Some(locality) = &mut self.locality {
+            locality.leave(place);
+        }
+    }
+
+    /// A packet has passed.
+    #[inline]
+    pub fn pass(&mut self, journey: &Journey) {
+        let result = &mut self.result;
+        result.latency.record(journey.wait + journey.transit);
+        result.wait_cycles += journey.wait;
+        result.pipeline_cycles += journey.pipeline;
+        result.serialisation_cycles += journey.flits;
+        result.contention_cycles += journey.transit - journey.pipeline - journey.flits;
+        result.hops += journey.hops;
+        let source = &mut result.sources[journey.source];
+        source.packets += 1;
+        source.flits += journey.flits;
+        source.wait_cycles += journey.wait;
+        let destination = &mut result.destinations[journey.destination];
+        destination.packets += 1;
+        destination.flits += journey.flits;
+    }
+
+    /// The counts so far.
+    pub fn counts(&self) -> &NetworkResult {
+        &self.result
+    }
+
+    /// The counts over `cycles` cycles, without links.
+    pub fn finish(&mut self, cycles: u64) -> NetworkResult {
+        let mut result = std::mem::take(&mut self.result);
+        result.cycles = cycles;
+        if let Some(locality) = &self.locality {
+            (result.before, result.after) = locality.finish();
+        }
+        result
+    }
+}

@@ -1,0 +1,12 @@
+//! Networks on their own, between ports that a test fills and empties.
+
+mod arbitration;
+mod credits;
+mod crossbar;
+mod ideal;
+mod order;
+pub(super) mod rig;
+mod saturation;
+mod soak;
+pub(super) mod spec;
+mod zero_load;

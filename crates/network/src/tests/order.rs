@@ -1,0 +1,48 @@
+//! Whether the packets of a source to a destination stay together under hold-grant (Yuan et al., MICRO 2009, section 3.3).
+
+use super::rig::{Packet, Rig, read, write};
+use crate::tests::spec::spec;
+
+const SOURCES: usize = 9;
+
+/// In how many runs of packets of one source each they arrive, over all destinations: half of the sources send to one
+/// of them, the others to another.
+fn runs(
+    topology: &str,
+    rule: &str,
+    assignment: &str,
+    make: fn(usize, u64, u16) -> Packet,
+) -> usize {
+    let keys = [
+        format!("topology={topology}"),
+        format!("arbiter={rule}"),
+        format!("network.vc_assignment={assignment}"),
+        "network.virtual_channels=4".to_owned(),
+        "network.router_latency=2".to_owned(),
+        "network.header_bytes=8".to_owned(),
+    ];
+    let spec = spec(&keys.each_ref().map(String::as_str));
+    let packets: Vec<Packet> =
+        (0..SOURCES * 40).map(|n| make(n % SOURCES, 0, [8, 6][n % SOURCES % 2])).collect();
+    let mut last = [None; SOURCES];
+    let mut begins_run = |&(_, number): &(u64, usize)| {
+        let Packet { input, output, .. } = packets[number];
+        last[usize::from(output)].replace(input) != Some(input)
+    };
+    let arrived = Rig::all_to_all(&spec, SOURCES).run(&packets).arrived;
+    arrived.iter().filter(|arrival| begins_run(arrival)).count()
+}
+
+#[test]
+fn packets_stay_together_where_grants_are_held_and_destinations_have_virtual_channels_of_their_own()
+{
+    for topology in ["crossbar(form=router)", "mesh", "ring"] {
+        for make in [read, write] {
+            let runs = |rule, assignment| runs(topology, rule, assignment, make);
+            assert_eq!(runs("hold-grant", "static-destination"), SOURCES, "{topology}");
+            // Virtual channels that any packet may take are held by one input each.
+            assert!(runs("hold-grant", "dynamic") > 20 * SOURCES, "{topology}");
+            assert!(runs("round-robin", "static-destination") > 20 * SOURCES, "{topology}");
+        }
+    }
+}

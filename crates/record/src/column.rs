@@ -1,0 +1,112 @@
+//! A column of a results table: its name, unit and definition, and how its value comes from a row.
+
+use serde_json::Value;
+
+/// A column of a table whose rows are of type `R`.
+pub struct Column<R> {
+    pub name: String,
+    /// Unit of the value; empty for text and identifiers.
+    pub unit: &'static str,
+    /// Definition and source, one or two sentences.
+    pub doc: String,
+    pub(super) value: Getter<R>,
+}
+
+/// What a column holds. Text and counts are never null; a ratio with nothing below is.
+pub(super) enum Getter<R> {
+    Text(Box<dyn Fn(&R) -> &str + Send + Sync>),
+    Count(Get<R, i64>),
+    MaybeCount(Get<R, Option<i64>>),
+    Ratio(Get<R, Option<f64>>),
+}
+
+type Get<R, T> = Box<dyn Fn(&R) -> T + Send + Sync>;
+
+impl<R> Column<R> {
+    /// Type of the value as `docs/schema.md` and the Parquet schema have it.
+    pub fn kind(&self) -> &'static str {
+        match self.value {
+            Getter::Text(_) => "text",
+            Getter::Count(_) | Getter::MaybeCount(_) => "int64",
+            Getter::Ratio(_) => "float64",
+        }
+    }
+
+    /// Whether a value may be missing.
+    pub fn nullable(&self) -> bool {
+        matches!(self.value, Getter::MaybeCount(_) | Getter::Ratio(_))
+    }
+
+    /// The value in `row` as JSON.
+    pub fn json(&self, row: &R) -> Value {
+        match &self.value {
+            Getter::Text(of) => of(row).into(),
+            Getter::Count(of) => of(row).into(),
+            Getter::MaybeCount(of) => of(row).into(),
+            Getter::Ratio(of) => of(row).into(),
+        }
+    }
+
+    /// Puts `prefix` and an underscore in front of the name.
+    pub(super) fn prefixed(mut self, prefix: &str) -> Column<R> {
+        self.name = format!("{prefix}_{}", self.name);
+        self
+    }
+}
+
+/// A column of names or descriptions.
+pub fn text<R>(
+    name: &str,
+    doc: &str,
+    of: impl Fn(&R) -> &str + Send + Sync + 'static,
+) -> Column<R> {
+    Column { name: name.into(), unit: "", doc: doc.into(), value: Getter::Text(Box::new(of)) }
+}
+
+/// A column of counts, cycles or indices.
+pub fn count<R>(
+    name: &str,
+    unit: &'static str,
+    doc: &str,
+    of: impl Fn(&R) -> u64 + Send + Sync + 'static,
+) -> Column<R> {
+    let value = Getter::Count(Box::new(move |row| int(of(row))));
+    Column { name: name.into(), unit, doc: doc.into(), value }
+}
+
+/// A column of counts that not every row has.
+pub fn maybe_count<R>(
+    name: &str,
+    unit: &'static str,
+    doc: &str,
+    of: impl Fn(&R) -> Option<u64> + Send + Sync + 'static,
+) -> Column<R> {
+    let value = Getter::MaybeCount(Box::new(move |row| of(row).map(int)));
+    Column { name: name.into(), unit, doc: doc.into(), value }
+}
+
+/// A column of signed differences that not every row has.
+pub(super) fn maybe_signed<R>(
+    name: &str,
+    unit: &'static str,
+    doc: &str,
+    of: impl Fn(&R) -> Option<i64> + Send + Sync + 'static,
+) -> Column<R> {
+    Column { name: name.into(), unit, doc: doc.into(), value: Getter::MaybeCount(Box::new(of)) }
+}
+
+/// A column of means, rates and fractions; null where there is nothing to divide by.
+pub fn ratio<R>(
+    name: &str,
+    unit: &'static str,
+    doc: &str,
+    of: impl Fn(&R) -> Option<f64> + Send + Sync + 'static,
+) -> Column<R> {
+    Column { name: name.into(), unit, doc: doc.into(), value: Getter::Ratio(Box::new(of)) }
+}
+
+/// Integers are signed in tables, so that differences never wrap in any reader. A run's counts lie
+/// far below 2^63; a larger program counter keeps its bits.
+fn int(value: u64) -> i64 {
+    value.cast_signed()
+}

@@ -1,0 +1,181 @@
+//! Command logs as files: text, or Parquet where the name ends in `.parquet`.
+//!
+//! A log carries the configuration of its channels, so that it can be checked alone. Its rows are in the order of
+//! cycles within each channel, whatever their order among channels.
+
+mod binary;
+mod error;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use tempfile::TempPath;
+use warpmem_dram::standard::Place;
+use warpmem_dram::{Command, CommandSink, Dram};
+use warpmem_files::destination::destination;
+
+pub use error::LogError;
+
+/// A command and its channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoggedCommand {
+    pub channel: u16,
+    pub command: Command,
+}
+
+/// The configuration as a log carries it.
+#[derive(Serialize, Deserialize)]
+struct Configuration {
+    dram: Dram,
+}
+
+impl Configuration {
+    fn to_toml(dram: &Dram) -> String {
+        let configuration = Configuration { dram: dram.clone() };
+        toml::to_string(&configuration).expect("numbers, strings and tables are TOML")
+    }
+
+    fn read(path: &Path, text: &str) -> Result<Dram, LogError> {
+        let read: Result<Configuration, _> = toml::from_str(text);
+        read.map(|configuration| configuration.dram).map_err(|error| LogError::Configuration {
+            path: path.to_owned(),
+            message: error.message().to_owned(),
+        })
+    }
+}
+
+/// A row: a command with the place of its bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Row {
+    logged: LoggedCommand,
+    place: Place,
+}
+
+enum Sheet {
+    Text(text::Writer),
+    Binary(Box<binary::Writer>),
+}
+
+/// Writes a command log. The file takes its name when it is whole; a writer that is dropped before leaves nothing.
+pub struct CommandLogWriter {
+    path: PathBuf,
+    partial: TempPath,
+    sheet: Sheet,
+    dram: Dram,
+    /// Of a [`CommandSink`], whose calls cannot fail.
+    failure: Option<LogError>,
+}
+
+impl CommandLogWriter {
+    /// A log of channels of `dram` that will be called `path`, replacing what is there.
+    ///
+    /// # Errors
+    /// If no file can be written beside `path`.
+    pub fn create(path: &Path, dram: &Dram) -> Result<CommandLogWriter, LogError> {
+        let path = &destination(path).map_err(LogError::io(path, "create"))?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".partial-");
+        // As any new file, not private as temporary ones are.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let partial = builder
+            .tempfile_in(folder.unwrap_or(Path::new(".")))
+            .map_err(LogError::io(path, "create"))?;
+        let configuration = Configuration::to_toml(dram);
+        let (path, dram, failure) = (path.to_owned(), dram.clone(), None);
+        let (sheet, partial) = if is_binary(&path) {
+            let partial = partial.into_temp_path();
+            let writer = binary::Writer::create(&partial, &configuration)?;
+            (Sheet::Binary(Box::new(writer)), partial)
+        } else {
+            let (file, partial) = partial.into_parts();
+            let writer = text::Writer::create(file, &configuration);
+            (Sheet::Text(writer.map_err(LogError::io(&path, "write"))?), partial)
+        };
+        Ok(CommandLogWriter { path, partial, sheet, dram, failure })
+    }
+
+    /// Adds commands of a channel.
+    ///
+    /// # Errors
+    /// If they cannot be written, or a bank is none of the configuration.
+    pub fn write(&mut self, channel: u16, commands: &[Command]) -> Result<(), LogError> {
+        for &command in commands {
+            let Some(place) = Place::of(&self.dram, command.bank) else {
+                let (bank, banks) = (command.bank, self.dram.banks);
+                return Err(LogError::NoSuchBank { path: self.path.clone(), bank, banks });
+            };
+            let row = Row { logged: LoggedCommand { channel, command }, place };
+            match &mut self.sheet {
+                Sheet::Text(writer) => {
+                    writer.write(&row).map_err(LogError::io(&self.path, "write"))?;
+                }
+                Sheet::Binary(writer) => writer.write(row)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// If anything could not be written, earlier calls of [`CommandSink::commands`] included.
+    pub fn finish(self) -> Result<(), LogError> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        match self.sheet {
+            Sheet::Text(writer) => writer.finish().map_err(LogError::io(&self.path, "write"))?,
+            Sheet::Binary(writer) => writer.finish()?,
+        }
+        let named = self.partial.persist(&self.path);
+        named.map_err(|error| LogError::io(&self.path, "create")(error.error))
+    }
+}
+
+impl CommandSink for CommandLogWriter {
+    fn commands(&mut self, channel: u16, commands: &[Command]) {
+        if self.failure.is_none() {
+            self.failure = self.write(channel, commands).err();
+        }
+    }
+}
+
+type Rows = Box<dyn Iterator<Item = Result<LoggedCommand, LogError>>>;
+
+/// A command log being read: an iterator over its rows.
+pub struct CommandLogReader {
+    dram: Dram,
+    rows: Rows,
+}
+
+impl CommandLogReader {
+    /// Opens a log and reads its configuration, which is not checked.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is no command log.
+    pub fn open(path: &Path) -> Result<CommandLogReader, LogError> {
+        if is_binary(path) { binary::open(path) } else { text::open(path) }
+    }
+
+    /// The channels' configuration.
+    pub fn dram(&self) -> &Dram {
+        &self.dram
+    }
+}
+
+impl Iterator for CommandLogReader {
+    type Item = Result<LoggedCommand, LogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.rows.next()
+    }
+}
+
+fn is_binary(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "parquet")
+}

@@ -1,0 +1,271 @@
+//! The columns about DRAM: requests, commands and row streaks of banks, cycles and data of channels.
+
+use super::column::{Column, count, ratio};
+use super::metrics::quotient;
+use super::rows::FinishedRun;
+use warpmem_dram::{BankResult, Breaker, ChannelResult, SharedRows};
+
+/// A bank, or many.
+pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
+    let mut columns = rows(of);
+    columns.extend(prefetches(of));
+    columns.extend(streaks(of));
+    columns
+}
+
+/// Requests and commands of a bank, or of many.
+pub(super) fn rows<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
+    vec![
+        count("reads", "commands", "Column reads, those of prefetches included.", move |row| {
+            of(row).reads
+        }),
+        count("writes", "commands", "Column writes.", move |row| of(row).writes),
+        count("activations", "commands", "Row activations.", move |row| of(row).activations),
+        count("precharges", "commands", "Row precharges.", move |row| of(row).precharges),
+        count(
+            "row_hits",
+            "requests",
+            "Requests that found their row open at their first service decision.",
+            move |row| of(row).row_hits,
+        ),
+        count(
+            "row_misses",
+            "requests",
+            "Requests that found their bank closed at their first service decision.",
+            move |row| of(row).row_misses,
+        ),
+        count(
+            "row_conflicts",
+            "requests",
+            "Requests that found another row open at their first service decision.",
+            move |row| of(row).row_conflicts,
+        ),
+        ratio(
+            "row_hit_rate",
+            "fraction",
+            "Row hits over hits, misses and conflicts, counted once per request [OWL RBL].",
+            move |row| quotient(of(row).row_hits, requests(&of(row))),
+        ),
+        ratio(
+            "row_locality",
+            "requests / activation",
+            "Requests served per row activation [Li, Yuan].",
+            move |row| quotient(requests(&of(row)), of(row).activations),
+        ),
+    ]
+}
+
+/// What is read unasked, and the rows with it.
+fn prefetches<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
+    vec![
+        count("prefetch_reads", "commands", "Column reads of prefetches.", move |row| {
+            of(row).prefetch_reads
+        }),
+        count(
+            "prefetched_lines",
+            "lines",
+            "Lines prefetched, which are no requests.",
+            move |row| of(row).prefetched_lines,
+        ),
+        ratio(
+            "row_hit_rate_with_prefetches",
+            "fraction",
+            "Row hits and prefetched lines over requests and prefetched lines.",
+            move |row| {
+                let (bank, lines) = (of(row), of(row).prefetched_lines);
+                quotient(bank.row_hits + lines, requests(&bank) + lines)
+            },
+        ),
+        ratio(
+            "row_locality_with_prefetches",
+            "requests / activation",
+            "Requests served and lines prefetched per row activation.",
+            move |row| {
+                let bank = of(row);
+                quotient(requests(&bank) + bank.prefetched_lines, bank.activations)
+            },
+        ),
+    ]
+}
+
+/// CTAs that share rows, of a run.
+pub(super) fn row_sharing() -> Vec<Column<FinishedRun>> {
+    vec![
+        ratio(
+            "ctas_per_row",
+            "CTAs",
+            "Mean number of different CTAs whose requests entered the queue for a DRAM row, over the rows that any \
+             had [OWL Table 4]; null unless `run.count_row_sharing`.",
+            |run: &FinishedRun| {
+                let sharing = || run.result.row_sharing.iter();
+                let ctas = sharing().map(|(&ctas, shared)| u64::from(ctas) * shared.rows).sum();
+                quotient(ctas, sharing().map(|(_, shared)| shared.rows).sum())
+            },
+        ),
+        ratio(
+            "consecutive_cta_row_sharing",
+            "fraction",
+            "Of the CTAs of a row those of which a neighbour in the order of their kernel is among them, mean over \
+             rows [OWL Table 4]; null unless `run.count_row_sharing`.",
+            |run: &FinishedRun| {
+                let sharing = || run.result.row_sharing.iter();
+                let share = |(&ctas, shared): (&u32, &SharedRows)| {
+                    shared.consecutive_ctas as f64 / f64::from(ctas)
+                };
+                let rows: u64 = sharing().map(|(_, shared)| shared.rows).sum();
+                (rows > 0).then(|| sharing().map(share).sum::<f64>() / rows as f64)
+            },
+        ),
+    ]
+}
+
+/// Row streaks and what breaks them.
+fn streaks<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
+    let mut columns = vec![
+        count(
+            "row_switches",
+            "switches",
+            "Requests served whose row was not that of the request that the bank served before: row \
+             streaks that ended [Yuan 5.2].",
+            move |row| of(row).row_switches,
+        ),
+        count(
+            "stranded_switches",
+            "switches",
+            "Switches that left a request to the old row stranded: it waited and had arrived behind the \
+             request to the new row [Yuan 5.2].",
+            move |row| of(row).stranded_switches,
+        ),
+    ];
+    for (breaker, whose) in BREAKERS {
+        let (name, kind) = (Breaker::NAMES[breaker as usize], breaker as usize);
+        let doc = format!(
+            "Switches with a breaker {whose} (from the request to the new row up to the first \
+             stranded one, in the order of arrival) [Yuan 5.2]."
+        );
+        columns.push(count(&format!("streak_breakers_{name}"), "switches", &doc, move |row| {
+            of(row).streak_breakers[kind]
+        }));
+    }
+    for (breaker, _) in BREAKERS {
+        let (name, kind) = (Breaker::NAMES[breaker as usize], breaker as usize);
+        let doc = format!(
+            "streak_breakers_{name} over row_switches; [Yuan Fig 10] divides by those of the baseline."
+        );
+        let name = format!("streak_breaker_rate_{name}");
+        columns.push(ratio(&name, "fraction", &doc, move |row| {
+            quotient(of(row).streak_breakers[kind], of(row).row_switches)
+        }));
+    }
+    columns
+}
+
+const BREAKERS: [(Breaker, &str); Breaker::COUNT] = [
+    (
+        Breaker::OtherCore,
+        "of another SM than the stranded request, or where no SM waits for one of them",
+    ),
+    (Breaker::SameCoreOtherCta, "of the same SM but another CTA"),
+    (Breaker::SameCta, "of the same CTA"),
+];
+
+fn requests(bank: &BankResult) -> u64 {
+    bank.row_hits + bank.row_misses + bank.row_conflicts
+}
+
+/// Cycles and rates of a channel, or of all. Sums over channels divide sums over channels.
+pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>> {
+    let counted = |name, unit, doc, get: fn(&ChannelResult) -> u64| {
+        count(name, unit, doc, move |row| get(of(row)))
+    };
+    let rate =
+        |name, unit, doc, above: fn(&ChannelResult) -> u64, below: fn(&ChannelResult) -> u64| {
+            ratio(name, unit, doc, move |row| quotient(above(of(row)), below(of(row))))
+        };
+    let cycles = "DRAM cycles";
+    vec![
+        counted("refreshes", "commands", "Refreshes of all banks.", |c| c.refreshes),
+        counted("bank_refreshes", "commands", "Refreshes of one bank.", |c| c.bank_refreshes),
+        counted("turnarounds", "turns", "Changes of the data bus's direction.", |c| c.turnarounds),
+        counted("write_drains", "drains", "Drains of the write queue begun.", |c| c.write_drains),
+        counted(
+            "dram_cycles",
+            cycles,
+            "Cycles of the run, until memory is done after the last CTA, or of the interval; counted for each channel.",
+            |c| c.cycles,
+        ),
+        counted(
+            "data_bus_busy_cycles",
+            cycles,
+            "Cycles with data on the bus, a mean over pseudo channels.",
+            |c| c.data_bus_busy_cycles,
+        ),
+        counted(
+            "pending_cycles",
+            cycles,
+            "Cycles with a request waiting or in service, or a prefetch in service.",
+            |c| c.pending_cycles,
+        ),
+        counted("open_cycles", cycles, "Cycles with a row open in some bank.", |c| c.open_cycles),
+        rate(
+            "bandwidth_utilization",
+            "fraction",
+            "Data-bus busy cycles over all DRAM cycles [Li Fig 6.9].",
+            |c| c.data_bus_busy_cycles,
+            |c| c.cycles,
+        ),
+        rate(
+            "dram_efficiency",
+            "fraction",
+            "Data-bus busy cycles over cycles with a request pending in the channel [Yuan].",
+            |c| c.data_bus_busy_cycles,
+            |c| c.pending_cycles,
+        ),
+        rate(
+            "blp",
+            "banks",
+            "Mean number of a channel's banks with an outstanding request, over cycles in which one \
+             has one [OWL].",
+            |c| c.bank_outstanding_cycles,
+            |c| c.any_bank_outstanding_cycles,
+        ),
+        rate(
+            "blp_busy",
+            "banks",
+            "Mean number of a channel's banks being served (activating, bursting, precharging), over \
+             cycles in which one is.",
+            |c| c.bank_busy_cycles,
+            |c| c.any_bank_busy_cycles,
+        ),
+        rate(
+            "queue_occupancy_mean",
+            "requests",
+            "Mean number of requests in a channel's queues, over all DRAM cycles.",
+            ChannelResult::queue_occupancy_cycles,
+            |c| c.cycles,
+        ),
+    ]
+}
+
+/// Data that DRAM moved, over the time in which it moved them: the same for all channels, so that they add up to the run.
+pub(super) fn data<R: 'static>(
+    banks: fn(&R) -> BankResult,
+    run: fn(&R) -> &FinishedRun,
+) -> Vec<Column<R>> {
+    let bytes = move |row: &R| run(row).bytes(&banks(row));
+    vec![
+        count("dram_bytes", "bytes", "Column commands times bus width times burst length.", bytes),
+        ratio(
+            "dram_bandwidth",
+            "GB/s",
+            "dram_bytes over the time until memory is done (dram_cycles of a channel over the DRAM clock); 1 GB is \
+             10^9 bytes.",
+            move |row| {
+                let run = run(row);
+                // bytes / cycle x cycles / us = MB/s
+                let megabytes = quotient(bytes(row), run.dram_cycles())? * run.dram_mhz() as f64;
+                Some(megabytes / 1000.0)
+            },
+        ),
+    ]
+}

@@ -1,0 +1,127 @@
+//! What a run leaves while it goes: the tables of which it has files of its own.
+
+use super::stream::{Stream, StreamedRow};
+use super::writer::at;
+use super::{ResultsError, RunKey};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow, RequestSample, RunSink, Wanted};
+
+/// Their names.
+pub(super) const STREAMED: [&str; 3] = [LoadRow::TABLE, RequestRow::TABLE, IntervalRow::TABLE];
+
+/// What is recorded of a run beside its counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// A row for every load: by far most of what a run leaves.
+    pub loads: bool,
+    /// Core cycles of an interval.
+    pub intervals: Option<NonZeroU64>,
+    pub requests: Option<RequestSample>,
+}
+
+impl Recorded {
+    /// Whether all that is `asked` for is recorded, as it is asked for.
+    pub fn covers(&self, asked: &Recorded) -> bool {
+        (self.loads || !asked.loads)
+            && (asked.intervals.is_none() || self.intervals == asked.intervals)
+            && (asked.requests.is_none() || self.requests == asked.requests)
+    }
+
+    /// The tables that it is.
+    pub(super) fn tables(&self) -> impl Iterator<Item = &'static str> {
+        let is_recorded = [self.loads, self.requests.is_some(), self.intervals.is_some()];
+        STREAMED.into_iter().zip(is_recorded).filter_map(|(table, is)| is.then_some(table))
+    }
+}
+
+/// Records one run; the engine gives it the rows.
+pub struct RunRecorder {
+    pub(super) key: RunKey,
+    /// Where its files are, until it is finished.
+    pub(super) folder: PathBuf,
+    pub(super) recorded: Recorded,
+    loads: Option<Stream<LoadRow>>,
+    requests: Option<Stream<RequestRow>>,
+    intervals: Option<Stream<IntervalRow>>,
+}
+
+impl RunRecorder {
+    /// Creates `folder`, and in it `TABLE.parquet` for each table that is recorded.
+    pub(super) fn create(
+        folder: PathBuf,
+        key: RunKey,
+        recorded: Recorded,
+    ) -> Result<RunRecorder, ResultsError> {
+        fs::create_dir_all(&folder).map_err(at(&folder, "create directory"))?;
+        Ok(RunRecorder {
+            loads: create(&folder, &key, recorded.loads)?,
+            requests: create(&folder, &key, recorded.requests.is_some())?,
+            intervals: create(&folder, &key, recorded.intervals.is_some())?,
+            key,
+            folder,
+            recorded,
+        })
+    }
+
+    /// Writes what is left of the rows.
+    pub(super) fn close(&mut self) -> Result<(), ResultsError> {
+        self.loads.take().map(Stream::finish).transpose()?;
+        self.requests.take().map(Stream::finish).transpose()?;
+        self.intervals.take().map(Stream::finish).transpose()?;
+        Ok(())
+    }
+}
+
+impl RunSink for RunRecorder {
+    fn wanted(&self) -> Wanted {
+        let Recorded { intervals, requests, .. } = self.recorded;
+        Wanted { intervals, requests, warps: false }
+    }
+
+    fn load(&mut self, row: &LoadRow) {
+        if let Some(loads) = &mut self.loads {
+            loads.push(*row);
+        }
+    }
+
+    fn request(&mut self, row: &RequestRow) {
+        if let Some(requests) = &mut self.requests {
+            requests.push(*row);
+        }
+    }
+
+    fn interval(&mut self, row: &IntervalRow) {
+        if let Some(intervals) = &mut self.intervals {
+            intervals.push(row.clone());
+        }
+    }
+}
+
+fn create<R: StreamedRow>(
+    folder: &Path,
+    key: &RunKey,
+    recorded: bool,
+) -> Result<Option<Stream<R>>, ResultsError> {
+    let path = folder.join(format!("{}.parquet", R::TABLE));
+    recorded.then(|| Stream::create(&path, key)).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_recorded_must_be_what_is_asked_for() {
+        let none = Recorded::default();
+        let loads = Recorded { loads: true, ..none };
+        let [thousand, ten] =
+            [1000, 10].map(|n| Recorded { intervals: NonZeroU64::new(n), ..loads });
+        let all = Recorded { requests: Some(RequestSample::ALL), ..thousand };
+        assert!(all.covers(&all) && all.covers(&thousand) && all.covers(&none));
+        assert!(!none.covers(&loads) && !loads.covers(&ten) && !thousand.covers(&all));
+        assert!(!thousand.covers(&ten), "intervals of another length are not those");
+    }
+}

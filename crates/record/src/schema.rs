@@ -1,0 +1,203 @@
+//! The tables as documentation: every column with type, unit and definition.
+
+use super::Column;
+use super::histograms::histogram_columns;
+use super::network::{link_columns, network_columns, node_columns};
+use super::stream::StreamedRow;
+use super::tables::{
+    bank_columns, channel_columns, counter_columns, kernel_columns, run_columns, run_key_columns,
+    slice_columns, sm_columns,
+};
+use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow};
+
+/// A table that runs leave.
+pub struct Table {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub columns: Vec<ColumnInfo>,
+}
+
+/// A column, whatever the rows of its table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnInfo {
+    pub name: String,
+    /// `text`, `int64` or `float64`.
+    pub kind: &'static str,
+    pub nullable: bool,
+    /// Empty for text and identifiers.
+    pub unit: &'static str,
+    pub doc: String,
+}
+
+/// Every table, in the order of the documentation.
+pub fn schema() -> Vec<Table> {
+    let table = |name, doc, columns| Table { name, doc, columns };
+    vec![
+        table(
+            "runs",
+            "One row per run: how it was made, and all its scalar metrics.",
+            infos(&run_columns()),
+        ),
+        table("kernels", "One row per kernel launch.", infos(&kernel_columns())),
+        table("sms", "One row per SM.", infos(&sm_columns())),
+        table("slices", "One row per LLC slice.", infos(&slice_columns())),
+        table("channels", "One row per DRAM channel.", infos(&channel_columns())),
+        table("banks", "One row per DRAM bank.", infos(&bank_columns())),
+        table(
+            "networks",
+            "One row per run and direction: the request network and the reply network.",
+            infos(&network_columns()),
+        ),
+        table(
+            "network_nodes",
+            "One row per node of a network and side: as it sends, or as it takes.",
+            infos(&node_columns()),
+        ),
+        table(
+            "network_links",
+            "One row per link of a network. A network without places, such as `ideal`, has none.",
+            infos(&link_columns()),
+        ),
+        table(
+            "policy_counters",
+            "One row per unit (channel, slice, SM or the machine) and number that a policy counts for itself; most count none.",
+            infos(&counter_columns()),
+        ),
+        table(
+            "histograms",
+            "One row per distribution of a run and bucket of values.",
+            infos(&histogram_columns()),
+        ),
+        streamed::<LoadRow>(
+            "One row per load warp instruction (loads, atomics and async copies that return data), \
+             in the order of completion; a file per run, `loads/RUN_ID.parquet`.",
+        ),
+        streamed::<RequestRow>(
+            "One row per request of the sample (`--requests`) that L1 did not answer, in the order of return; a file per \
+             run, `requests/RUN_ID.parquet`. [Metrics](metrics.md#a-requests-way) says where the boundaries lie.",
+        ),
+        streamed::<IntervalRow>(
+            "One row per interval (`--intervals`) of the whole machine, in the order of time; a file per run, \
+             `intervals/RUN_ID.parquet`. Sums over all intervals are the run's counts; \
+             of the cycles of SMs a run has the mean over them.",
+        ),
+    ]
+}
+
+fn streamed<R: StreamedRow>(doc: &'static str) -> Table {
+    let mut columns = infos(&run_key_columns());
+    columns.extend(infos(&R::columns()));
+    Table { name: R::TABLE, doc, columns }
+}
+
+fn infos<R>(columns: &[Column<R>]) -> Vec<ColumnInfo> {
+    columns
+        .iter()
+        .map(|column| ColumnInfo {
+            name: column.name.clone(),
+            kind: column.kind(),
+            nullable: column.nullable(),
+            unit: column.unit,
+            doc: column.doc.clone(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+    use std::fmt::Write;
+    use std::path::Path;
+
+    /// The tables as Markdown; the key columns stand once, in front.
+    fn markdown() -> String {
+        let keys = infos(&run_key_columns());
+        let mut text = String::from(INTRODUCTION);
+        section(&mut text, "Key columns", "Every table begins with these.", &keys);
+        for table in schema() {
+            let (head, own) = table.columns.split_at(keys.len());
+            assert_eq!(head, keys, "{}", table.name);
+            section(&mut text, &format!("`{}`", table.name), table.doc, own);
+        }
+        text
+    }
+
+    fn section(text: &mut String, title: &str, doc: &str, columns: &[ColumnInfo]) {
+        writeln!(text, "\n## {title}\n{doc}\n").unwrap();
+        text.push_str("| column | type | unit | definition |\n| --- | --- | --- | --- |\n");
+        for ColumnInfo { name, kind, nullable, unit, doc } in columns {
+            let null = if *nullable { ", null" } else { "" };
+            writeln!(text, "| `{name}` | {kind}{null} | {unit} | {doc} |").unwrap();
+        }
+    }
+
+    const INTRODUCTION: &str = "\
+# Tables that runs leave
+
+A results directory holds one Parquet file per table, and one per run for `loads`, `requests` and `intervals`. Nothing of Warpmem is needed to read them.
+Rows of a table stand in the order of the runs, then of the units; equal runs give equal bytes. A file has its name only when it is
+whole, and `runs.parquet` is named last.
+
+Every file carries a checksum of itself, and whatever of Warpmem reads it compares the two first: a table of which a single bit has changed is an error that names the file. The pages of a
+Parquet file begin at offsets that its footer gives, so that other readers pass over the checksum:
+
+| byte | content |
+| --- | --- |
+| 0 | `PAR1` |
+| 4 | `warpmem crc32 ` |
+| 18 | CRC-32 (IEEE 802.3, as zlib has it) of the whole file with `00000000` in this place: eight hexadecimal digits in lower case |
+| 26 | pages, footer, `PAR1` |
+
+The footer has the key `warpmem.checksum` among its metadata, so that a file whose mark at byte 4 is damaged is not taken for one without a checksum. Those without are of
+other programs, or of Warpmem before its tables had checksums: they are read as they are, and commands say so. To check a file from Python, see
+[Damaged files](analysis.md#damaged-files).
+
+Types: `text` is UTF-8; `int64` is signed, so that differences do not wrap; `float64` is never NaN. *null* marks columns that may be
+null: a ratio with nothing below, a percentile of nothing. Units are numbered from 0. Cycles of the core clock, the networks' clock
+and the DRAM command clock are told apart in the unit. In `runs`, counts are sums over SMs, slices, channels or banks, and ratios are ratios of sums; only
+the cycles of SMs are means per SM. The same names are the keys of the JSON of a run.
+
+Definitions follow the literature: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023.
+
+The definitions are declared beside the code that computes them, in `src/record/`; this page is printed from there:
+`UPDATE_DOCS=1 cargo test --lib schema`.
+";
+
+    #[test]
+    fn the_documentation_has_every_column_as_it_is() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema.md");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, markdown()).unwrap();
+        }
+        let documented = std::fs::read_to_string(&path).unwrap();
+        assert!(documented == markdown(), "docs/schema.md is out of date: see its introduction");
+    }
+
+    /// What `docs/metrics.md` calls `table.column` is one.
+    #[test]
+    fn the_figures_of_the_literature_are_in_columns_that_are_there() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/metrics.md");
+        let text = std::fs::read_to_string(path).unwrap();
+        let tables = schema();
+        let mut found = 0;
+        for quoted in text.split('`').skip(1).step_by(2) {
+            let Some((table, column)) = quoted.split_once('.') else { continue };
+            let Some(table) = tables.iter().find(|known| known.name == table) else { continue };
+            let is_there = table.columns.iter().any(|known| known.name == column);
+            assert!(is_there, "docs/metrics.md says {quoted}");
+            found += 1;
+        }
+        assert!(found > 40, "the table of figures");
+    }
+
+    #[test]
+    fn names_are_unique_and_everything_is_defined() {
+        for table in schema() {
+            let names: HashSet<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
+            assert_eq!(names.len(), table.columns.len(), "{}", table.name);
+            assert!(table.columns.iter().all(|c| c.doc.ends_with('.') && !c.doc.contains('|')));
+            assert!(table.columns.iter().all(|c| c.kind != "float64" || !c.unit.is_empty()));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A table of which a run writes a file of its own, on a thread, while it goes on.
+
+use super::column::Column;
+use super::file::{Chunk, Field, TableFile};
+use super::tables::run_key_columns;
+use super::{ResultsError, RunKey};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::{mem, panic};
+
+/// A row of such a table.
+pub(super) trait StreamedRow: Sized + Send + 'static {
+    /// Name of the table.
+    const TABLE: &'static str;
+    /// Rows of a full row group. A recorder holds as many and those that wait for the writer.
+    const GROUP_ROWS: usize;
+
+    /// The columns after the key columns.
+    fn columns() -> Vec<Column<Self>>;
+}
+
+/// Row groups that may wait for the writer; with the one being filled and the one being written they
+/// bound the memory of a stream.
+const WAITING_GROUPS: usize = 1;
+
+/// Collects rows into row groups and hands them to the writer.
+pub(super) struct Stream<R> {
+    rows: Vec<R>,
+    groups: SyncSender<Group<R>>,
+    /// Written groups come back emptied, so that a long run allocates no more.
+    emptied: Receiver<Vec<R>>,
+    writer: JoinHandle<Result<(), ResultsError>>,
+}
+
+enum Group<R> {
+    Full(Vec<R>),
+    /// The run is over: write this and the footer. A writer that never gets it leaves no footer.
+    Last(Vec<R>),
+}
+
+impl<R: StreamedRow> Stream<R> {
+    /// Creates the file at `path` and starts its writer.
+    pub(super) fn create(path: &Path, key: &RunKey) -> Result<Stream<R>, ResultsError> {
+        let (groups, incoming) = sync_channel(WAITING_GROUPS);
+        let (outgoing, emptied) = channel();
+        let mut file = StreamFile::create(path, key.clone())?;
+        let writer = thread::spawn(move || {
+            for group in incoming {
+                match group {
+                    Group::Full(mut rows) => {
+                        file.write(&rows)?;
+                        rows.clear();
+                        // Nobody takes it back once the run is over.
+                        let _ = outgoing.send(rows);
+                    }
+                    Group::Last(rows) => {
+                        file.write(&rows)?;
+                        return file.file.close();
+                    }
+                }
+            }
+            Ok(())
+        });
+        Ok(Stream { rows: Vec::with_capacity(R::GROUP_ROWS), groups, emptied, writer })
+    }
+
+    pub(super) fn push(&mut self, row: R) {
+        self.rows.push(row);
+        if self.rows.len() == R::GROUP_ROWS {
+            self.hand_over();
+        }
+    }
+
+    /// Writes what is left and the footer.
+    pub(super) fn finish(self) -> Result<(), ResultsError> {
+        // A writer that failed takes no more groups; its error says why.
+        let _ = self.groups.send(Group::Last(self.rows));
+        drop(self.groups);
+        self.writer.join().unwrap_or_else(|payload| panic::resume_unwind(payload))
+    }
+
+    fn hand_over(&mut self) {
+        let fresh = self.emptied.try_recv().unwrap_or_else(|_| Vec::with_capacity(R::GROUP_ROWS));
+        // A writer that failed takes no more groups; `finish` returns its error.
+        let _ = self.groups.send(Group::Full(mem::replace(&mut self.rows, fresh)));
+    }
+}
+
+/// The file, and what all its row groups begin with.
+struct StreamFile<R> {
+    file: TableFile,
+    key: RunKey,
+    key_columns: Vec<Column<RunKey>>,
+    columns: Vec<Column<R>>,
+    full_head: Option<Vec<Chunk>>,
+}
+
+impl<R: StreamedRow> StreamFile<R> {
+    fn create(path: &Path, key: RunKey) -> Result<StreamFile<R>, ResultsError> {
+        let (key_columns, columns) = (run_key_columns(), R::columns());
+        let mut fields = Field::all(&key_columns);
+        fields.extend(Field::all(&columns));
+        let file = TableFile::create(path, R::TABLE, &fields)?;
+        Ok(StreamFile { file, key, key_columns, columns, full_head: None })
+    }
+
+    fn write(&mut self, rows: &[R]) -> Result<(), ResultsError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        if rows.len() != R::GROUP_ROWS {
+            let head = self.file.constant(&self.key_columns, &self.key, rows.len())?;
+            return self.file.write_after(&head, &self.columns, rows);
+        }
+        let head = match self.full_head.take() {
+            Some(head) => head,
+            None => self.file.constant(&self.key_columns, &self.key, R::GROUP_ROWS)?,
+        };
+        self.file.write_after(&head, &self.columns, rows)?;
+        self.full_head = Some(head);
+        Ok(())
+    }
+}

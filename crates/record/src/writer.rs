@@ -1,0 +1,203 @@
+//! A directory of results: one Parquet file per table; `loads/`, `requests/` and `intervals/` with one file per run.
+
+use super::cells::CELLS;
+use super::file::{Field, GROUP_ROWS, TableFile};
+use super::histograms::{HistogramRow, histogram_columns};
+use super::network::{link_columns, network_columns, node_columns};
+use super::recorder::{Recorded, RunRecorder, STREAMED};
+use super::rows::{BankRow, CounterRow, LinkRow, NodeRow, UnitRow};
+use super::staging::Staging;
+use super::stream::StreamedRow;
+use super::tables::{
+    bank_columns, channel_columns, counter_columns, kernel_columns, run_columns, slice_columns,
+    sm_columns,
+};
+use super::{Column, FinishedRun, ResultsError, RunKey};
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
+use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow, RunResult};
+
+/// What a finished results directory holds, in the order in which the names appear: `runs.parquet`
+/// comes last, so that where it is, everything is.
+pub(super) const CONTENTS: [&str; 14] = [
+    LoadRow::TABLE,
+    RequestRow::TABLE,
+    IntervalRow::TABLE,
+    "histograms.parquet",
+    "network_links.parquet",
+    "network_nodes.parquet",
+    "networks.parquet",
+    "policy_counters.parquet",
+    "banks.parquet",
+    "channels.parquet",
+    "slices.parquet",
+    "sms.parquet",
+    "kernels.parquet",
+    "runs.parquet",
+];
+
+/// Staging folder of files that may not be whole, in a folder for each run.
+const UNFINISHED: &str = "unfinished";
+
+/// Writes the results of several runs into one directory.
+///
+/// Runs may be recorded at the same time and finish in any order on any threads; the files are the
+/// same. Everything is written in a hidden directory beside and moved to its final name by
+/// [`ResultsWriter::finish`]; a writer that is dropped without leaves nothing.
+pub struct ResultsWriter {
+    dir: PathBuf,
+    staging: Staging,
+    runs: Mutex<Runs>,
+    /// Goes after what was staged in it.
+    _made: Option<MadeDirectory>,
+}
+
+/// A directory that did not exist before: it goes again if nothing stays in it.
+struct MadeDirectory(PathBuf);
+
+impl Drop for MadeDirectory {
+    fn drop(&mut self) {
+        // Only an empty directory can be removed so.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[derive(Default)]
+struct Runs {
+    begun: HashSet<String>,
+    /// By the index that was given at their beginning.
+    finished: BTreeMap<usize, Arc<FinishedRun>>,
+}
+
+impl ResultsWriter {
+    /// Creates `dir` where it does not exist; it goes again if no results come into it.
+    ///
+    /// # Errors
+    /// If `dir` holds results already, another process writes it, or it cannot be created or written.
+    pub fn create(dir: &Path) -> Result<ResultsWriter, ResultsError> {
+        let made = (!dir.exists()).then(|| MadeDirectory(dir.to_owned()));
+        fs::create_dir_all(dir).map_err(at(dir, "create directory"))?;
+        let staging = Staging::open(dir)?;
+        check_empty(dir, CONTENTS.into_iter().chain([CELLS]))?;
+        Ok(ResultsWriter { dir: dir.to_owned(), staging, runs: Mutex::default(), _made: made })
+    }
+
+    /// Begins a run of which this is `recorded`.
+    ///
+    /// # Errors
+    /// If a run of the same [`RunKey::run_id`] has begun before, or its files cannot be created.
+    pub fn begin_run(&self, key: RunKey, recorded: Recorded) -> Result<RunRecorder, ResultsError> {
+        if !self.runs().begun.insert(key.run_id().to_owned()) {
+            let (run_id, trace) = (key.run_id().to_owned(), key.trace);
+            return Err(ResultsError::DuplicateRun { run_id, trace });
+        }
+        let folder = self.staging.path().join(UNFINISHED).join(key.run_id());
+        RunRecorder::create(folder, key, recorded)
+    }
+
+    /// Adds a finished run, whose rows take place `index` in the tables. A recorder that is dropped instead leaves
+    /// its run out.
+    ///
+    /// # Errors
+    /// If its rows could not be written.
+    pub fn finish_run(
+        &self,
+        index: usize,
+        mut recorder: RunRecorder,
+        result: &RunResult,
+    ) -> Result<(), ResultsError> {
+        recorder.close()?;
+        let RunRecorder { key, folder: unfinished, recorded, .. } = recorder;
+        for table in recorded.tables() {
+            let folder = self.staging.path().join(table);
+            fs::create_dir_all(&folder).map_err(at(&folder, "create directory"))?;
+            let whole = folder.join(format!("{}.parquet", key.run_id()));
+            let written = unfinished.join(format!("{table}.parquet"));
+            fs::rename(written, &whole).map_err(at(&whole, "create"))?;
+        }
+        let run = Arc::new(FinishedRun::new(key, result.clone()));
+        self.runs().finished.insert(index, run);
+        Ok(())
+    }
+
+    /// Writes the tables of all finished runs and gives everything its final name. Without a
+    /// finished run nothing is left.
+    ///
+    /// # Errors
+    /// If a file cannot be written or named.
+    pub fn finish(self) -> Result<(), ResultsError> {
+        let runs = self.runs.into_inner().unwrap_or_else(PoisonError::into_inner).finished;
+        if runs.is_empty() {
+            return Ok(());
+        }
+        let folder = self.staging.path();
+        write_tables(folder, &runs.into_values().collect::<Vec<_>>())?;
+        let left_out = |name: &&str| STREAMED.contains(name) && !folder.join(name).exists();
+        for name in CONTENTS.into_iter().filter(|name| !left_out(name)) {
+            let last = self.dir.join(name);
+            fs::rename(folder.join(name), &last).map_err(at(&last, "create"))?;
+        }
+        Ok(())
+    }
+
+    fn runs(&self) -> MutexGuard<'_, Runs> {
+        // Runs are added by single calls: a panic elsewhere leaves them whole.
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Refuses a directory that holds results.
+pub(super) fn check_empty(
+    dir: &Path,
+    contents: impl DoubleEndedIterator<Item = &'static str>,
+) -> Result<(), ResultsError> {
+    match contents.rev().find(|name| dir.join(name).exists()) {
+        Some(found) => {
+            let (dir, found) = (dir.to_owned(), found.to_owned());
+            Err(ResultsError::AlreadyHoldsResults { dir, found })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Writes every table of the runs into `folder`, but those of which each run has a file of its own.
+pub(super) fn write_tables(folder: &Path, runs: &[Arc<FinishedRun>]) -> Result<(), ResultsError> {
+    let runs = || runs.iter();
+    write(folder, "runs", &run_columns(), runs().cloned())?;
+    write(folder, "kernels", &kernel_columns(), runs().flat_map(UnitRow::kernels))?;
+    write(folder, "sms", &sm_columns(), runs().flat_map(UnitRow::sms))?;
+    write(folder, "slices", &slice_columns(), runs().flat_map(UnitRow::slices))?;
+    write(folder, "channels", &channel_columns(), runs().flat_map(UnitRow::channels))?;
+    write(folder, "banks", &bank_columns(), runs().flat_map(BankRow::all))?;
+    write(folder, "networks", &network_columns(), runs().flat_map(UnitRow::networks))?;
+    write(folder, "network_nodes", &node_columns(), runs().flat_map(NodeRow::all))?;
+    write(folder, "network_links", &link_columns(), runs().flat_map(LinkRow::all))?;
+    write(folder, "histograms", &histogram_columns(), runs().flat_map(HistogramRow::all))?;
+    write(folder, "policy_counters", &counter_columns(), runs().flat_map(CounterRow::all))
+}
+
+/// Writes the table `name` into `folder`.
+fn write<R, B: Borrow<R>>(
+    folder: &Path,
+    name: &str,
+    columns: &[Column<R>],
+    mut rows: impl Iterator<Item = B>,
+) -> Result<(), ResultsError> {
+    let path = folder.join(format!("{name}.parquet"));
+    let mut file = TableFile::create(&path, name, &Field::all(columns))?;
+    loop {
+        let group: Vec<B> = rows.by_ref().take(GROUP_ROWS).collect();
+        if group.is_empty() {
+            return file.close();
+        }
+        file.write(columns, &group)?;
+    }
+}
+
+pub(super) fn at(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> ResultsError {
+    let path = path.to_owned();
+    move |source| ResultsError::Io { path, action, source }
+}

@@ -1,0 +1,399 @@
+//! From an address to channel, slice, bank, row and column, and back.
+//!
+//! Within a channel a map moves bits; hashes XOR bits of one field onto another that they do not depend
+//! on. Both can be undone, so that every map is a bijection.
+
+use super::layout::{AddressSpace, Field, Layout};
+use crate::hash::Hash;
+use warpmem_params::Invalid;
+
+/// Where an address lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Location {
+    pub channel: u16,
+    /// LLC slice over the whole machine: the channel times the slices of a channel, plus the low bank
+    /// bits after the partition hash.
+    pub slice: u16,
+    /// Bank within the channel: from the most significant bit down pseudo channel, stack, bank of the
+    /// group, group.
+    pub bank: u16,
+    pub row: u32,
+    /// Column command within the row.
+    pub column: u32,
+}
+
+/// A run of address bits that goes to a run of bits of the gathered fields.
+#[derive(Clone, Copy)]
+struct Segment {
+    from: u32,
+    to: u32,
+    mask: u64,
+}
+
+impl Segment {
+    fn gather(self, inner: u64) -> u64 {
+        (inner >> self.from & self.mask) << self.to
+    }
+
+    fn scatter(self, fields: u64) -> u64 {
+        (fields >> self.to & self.mask) << self.from
+    }
+}
+
+/// Where a field lies among the fields once they are gathered.
+#[derive(Clone, Copy)]
+struct Slot {
+    at: u32,
+    mask: u64,
+}
+
+impl Slot {
+    fn get(self, fields: u64) -> u32 {
+        (fields >> self.at & self.mask) as u32
+    }
+
+    fn put(self, value: u32) -> u64 {
+        (u64::from(value) & self.mask) << self.at
+    }
+}
+
+/// Channels that take turns of `1 << shift` bytes.
+#[derive(Clone, Copy)]
+struct Turns {
+    shift: u32,
+    count: u64,
+}
+
+impl Turns {
+    /// Channel, and address within it.
+    fn split(self, address: u64) -> (u32, u64) {
+        let (turn, offset) = (address >> self.shift, address & self.below());
+        ((turn % self.count) as u32, (turn / self.count) << self.shift | offset)
+    }
+
+    fn join(self, channel: u32, inner: u64) -> u64 {
+        let turn = (inner >> self.shift) * self.count + u64::from(channel);
+        turn << self.shift | inner & self.below()
+    }
+
+    fn below(self) -> u64 {
+        (1 << self.shift) - 1
+    }
+}
+
+/// Bits of an address that are looked up at once.
+const DIGIT_BITS: u32 = 6;
+const DIGITS: usize = 1 << DIGIT_BITS;
+
+/// Where addresses within a channel lie, looked up a few bits at a time: maps and hashes are linear over
+/// GF(2), so the place of an address is the XOR of the places of its digits.
+struct Lookup {
+    /// Low bits that no field depends on.
+    skip: u32,
+    /// By digit of the address, the lowest first, the packed place of each of its values.
+    digits: Vec<[u128; DIGITS]>,
+}
+
+impl Lookup {
+    /// `image` is where an address of one bit lies.
+    fn new(skip: u32, image: impl Fn(u64) -> Location) -> Lookup {
+        let images: Vec<u128> = (skip..u64::BITS).map(|bit| pack(&image(1 << bit))).collect();
+        let digits = images.chunks(DIGIT_BITS as usize).map(|images| {
+            std::array::from_fn(|value| {
+                let set = images.iter().enumerate().filter(|(bit, _)| value >> bit & 1 == 1);
+                set.fold(0, |place, (_, image)| place ^ image)
+            })
+        });
+        Lookup { skip, digits: digits.collect() }
+    }
+
+    #[inline]
+    fn place(&self, inner: u64) -> Location {
+        let mut rest = inner >> self.skip;
+        let mut place = 0;
+        for digit in &self.digits {
+            place ^= digit[rest as usize % DIGITS];
+            rest >>= DIGIT_BITS;
+            if rest == 0 {
+                break;
+            }
+        }
+        unpack(place)
+    }
+}
+
+/// A location as one number, of which XOR is that of its fields.
+fn pack(place: &Location) -> u128 {
+    let Location { channel, slice, bank, row, column } = *place;
+    let low = u64::from(channel) | u64::from(slice) << 16 | u64::from(bank) << 32;
+    let high = u64::from(row) | u64::from(column) << 32;
+    u128::from(low) | u128::from(high) << 64
+}
+
+#[inline]
+fn unpack(place: u128) -> Location {
+    let (low, high) = (place as u64, (place >> 64) as u64);
+    Location {
+        channel: low as u16,
+        slice: (low >> 16) as u16,
+        bank: (low >> 32) as u16,
+        row: high as u32,
+        column: (high >> 32) as u32,
+    }
+}
+
+/// The address map of a machine.
+pub struct AddressMap {
+    layout: Layout,
+    turns: Option<Turns>,
+    segments: Vec<Segment>,
+    channel: Slot,
+    row: Slot,
+    bank: Slot,
+    column: Slot,
+    /// Low bank bits that select a slice of the channel.
+    slice_bits: u32,
+    /// What the bits of the address within the channel from `hashed_from` on change of channel and slice.
+    partition_hash: Option<Hash>,
+    hashed_from: u32,
+    /// What the row changes of the bank.
+    bank_hash: Option<Hash>,
+    lookup: Lookup,
+}
+
+impl AddressMap {
+    /// The map of `space` with this many LLC slices to a channel.
+    ///
+    /// # Errors
+    /// [`Invalid`] if the map is not valid ([`AddressSpace::layout`]), or the slices are not.
+    pub fn new(space: &AddressSpace, slices_per_channel: u32) -> Result<AddressMap, Invalid> {
+        let layout = space.layout()?;
+        space.check_slices(slices_per_channel)?;
+        let slice_bits = slices_per_channel.ilog2();
+        let segments = segments(&layout);
+        let [channel, bank] = [slot(&layout, &CHANNEL), slot(&layout, &BANK)];
+        let index_bits = layout.bits_of(Field::Channel) + slice_bits;
+        let index = channel.put(u32::MAX) | bank.put(slices_per_channel - 1);
+        let mut map = AddressMap {
+            turns: layout.turns.map(|shift| Turns { shift, count: space.channels.into() }),
+            row: slot(&layout, &[Field::Row]),
+            column: slot(&layout, &[Field::Column]),
+            channel,
+            bank,
+            slice_bits,
+            partition_hash: Hash::new(space.address.partition_hash, index_bits),
+            hashed_from: u64::BITS - scatter(&segments, index).leading_zeros(),
+            bank_hash: Hash::new(space.address.bank_hash, space.banks.ilog2()),
+            lookup: Lookup { skip: 0, digits: Vec::new() },
+            segments,
+            layout,
+        };
+        map.lookup = Lookup::new(map.layout.bits_of(Field::Burst), |inner| map.decode(inner));
+        Ok(map)
+    }
+
+    /// Where a byte address lies.
+    #[inline]
+    pub fn locate(&self, address: u64) -> Location {
+        let Some(turns) = self.turns else { return self.lookup.place(address) };
+        let (turn, inner) = turns.split(address);
+        let place = self.lookup.place(inner);
+        let slice = (turn << self.slice_bits) as u16 | place.slice;
+        Location { channel: turn as u16, slice, ..place }
+    }
+
+    /// Where an address within the channel lies, from the map itself; of the channel what the address says.
+    fn decode(&self, inner: u64) -> Location {
+        let mut place = self.gather(0, inner);
+        if let Some(hash) = &self.partition_hash {
+            place.slice ^= hash.of(inner >> self.hashed_from);
+            place.channel = place.slice >> self.slice_bits;
+        }
+        if let Some(hash) = &self.bank_hash {
+            place.bank ^= hash.of(place.row.into());
+        }
+        place
+    }
+
+    /// Where a byte address would lie without hashes.
+    #[inline]
+    pub fn unhashed(&self, address: u64) -> Location {
+        let (turn, inner) = self.within_channel(address);
+        self.gather(turn, inner)
+    }
+
+    /// The first byte of a column command, and the least such address: the inverse of
+    /// [`AddressMap::locate`]. Of the location, its slice is not needed; bits that its fields do not have are ignored.
+    #[inline]
+    pub fn address(&self, place: &Location) -> u64 {
+        self.join(place, 0)
+    }
+
+    /// The first byte of another column command of the row in which `address` lies, with the bits of `address` above the
+    /// layout's; none beyond the last address.
+    #[inline]
+    pub fn beside(&self, address: u64, column: u32) -> Option<u64> {
+        let (_, inner) = self.within_channel(address);
+        let above = inner >> self.layout.bits() << self.layout.bits();
+        let place = Location { column, ..self.locate(address) };
+        let beside = self.join(&place, above);
+        // What is beyond the last address comes out as a low one.
+        let found = self.locate(beside);
+        (found == Location { slice: found.slice, ..place }).then_some(beside)
+    }
+
+    /// The first byte of a column command, with these bits above the layout's.
+    fn join(&self, place: &Location, above: u64) -> u64 {
+        let row_hash = self.bank_hash.as_ref().map_or(0, |hash| hash.of(place.row.into()));
+        let place = Location { bank: place.bank ^ row_hash, ..*place };
+        let inner = above | self.bits(&Location { channel: 0, ..place });
+        if let Some(turns) = self.turns {
+            return turns.join(place.channel.into(), inner);
+        }
+        let hash = self.partition_hash.as_ref().map_or(0, |h| h.of(inner >> self.hashed_from));
+        let channel = place.channel ^ hash >> self.slice_bits;
+        inner | self.bits(&Location { channel, ..Location::default() })
+    }
+
+    /// The bits of an address within a channel that select these channel, bank, row and column before hashes.
+    pub fn bits(&self, place: &Location) -> u64 {
+        let fields = self.channel.put(place.channel.into())
+            | self.bank.put(place.bank.into())
+            | self.row.put(place.row)
+            | self.column.put(place.column);
+        scatter(&self.segments, fields)
+    }
+
+    /// Channel whose turn it is, if channels take turns, and the address within it; else 0 and the address.
+    #[inline]
+    pub fn within_channel(&self, address: u64) -> (u32, u64) {
+        self.turns.map_or((0, address), |turns| turns.split(address))
+    }
+
+    /// Bytes in all channels. Of an address from there on, the bits above the layout's are ignored but for
+    /// the partition hash, which takes them in.
+    pub fn capacity(&self) -> u64 {
+        self.turns.map_or(1, |turns| turns.count) << self.layout.bits()
+    }
+
+    /// Which bits select what, before hashes.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The lowest bit of the address that the partition hash takes in.
+    pub fn hashed_from(&self) -> u32 {
+        self.hashed_from
+    }
+
+    fn gather(&self, turn: u32, inner: u64) -> Location {
+        let fields = self.segments.iter().fold(0, |fields, s| fields | s.gather(inner));
+        let (channel, bank) = (turn | self.channel.get(fields), self.bank.get(fields));
+        let low_bank = bank & ((1 << self.slice_bits) - 1);
+        Location {
+            channel: channel as u16,
+            slice: (channel << self.slice_bits | low_bank) as u16,
+            bank: bank as u16,
+            row: self.row.get(fields),
+            column: self.column.get(fields),
+        }
+    }
+}
+
+/// The fields of a channel's number and of a bank's within its channel, least significant first.
+const CHANNEL: [Field; 1] = [Field::Channel];
+const BANK: [Field; 4] = [Field::Group, Field::Bank, Field::Stack, Field::Pseudo];
+
+/// All fields in the order in which they are gathered, least significant first. Where a map has them in this
+/// order too, they are one segment.
+const ORDER: [Field; 8] =
+    [Field::Burst, Field::Column, BANK[0], BANK[1], BANK[2], BANK[3], Field::Row, CHANNEL[0]];
+
+/// The lowest bit of a field among the gathered fields.
+fn start(layout: &Layout, field: Field) -> u32 {
+    ORDER.iter().take_while(|&&other| other != field).map(|&other| layout.bits_of(other)).sum()
+}
+
+/// The slot of fields that follow each other.
+fn slot(layout: &Layout, fields: &[Field]) -> Slot {
+    let bits: u32 = fields.iter().map(|&field| layout.bits_of(field)).sum();
+    Slot { at: start(layout, fields[0]), mask: (1 << bits) - 1 }
+}
+
+/// Where the groups go; neighbours that stay neighbours are one segment.
+fn segments(layout: &Layout) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = Vec::with_capacity(layout.groups.len());
+    for (index, group) in layout.groups.iter().enumerate() {
+        let placed = layout.groups[..index].iter().filter(|g| g.field == group.field);
+        let to = start(layout, group.field) + placed.map(|g| g.bits).sum::<u32>();
+        let mask = (1 << group.bits) - 1;
+        match segments.last_mut().filter(|s| to.checked_sub(s.to) == Some(group.shift - s.from)) {
+            Some(last) => last.mask |= mask << (group.shift - last.from),
+            None => segments.push(Segment { from: group.shift, to, mask }),
+        }
+    }
+    segments
+}
+
+/// The address within a channel whose gathered fields are these.
+fn scatter(segments: &[Segment], fields: u64) -> u64 {
+    segments.iter().fold(0, |inner, s| inner | s.scatter(fields))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Address, IndexHash};
+
+    /// Channels in a field with hashes, and channels in turns.
+    fn spaces() -> [AddressSpace; 2] {
+        let hashed = Address {
+            map: "row:13 bank:3 column:3 bank:1 channel:5 column:3 burst:5".to_owned(),
+            interleave_bytes: 0,
+            partition_hash: IndexHash::Ipoly,
+            bank_hash: IndexHash::Xor,
+        };
+        let in_turns = Address {
+            map: "row:12 bank:4 column:5 burst:6".to_owned(),
+            interleave_bytes: 256,
+            partition_hash: IndexHash::Linear,
+            bank_hash: IndexHash::Linear,
+        };
+        let space = AddressSpace {
+            channels: 32,
+            pseudo_channels: 1,
+            stacks: 1,
+            banks: 16,
+            bank_groups: 4,
+            burst_bytes: 32,
+            row_bytes: 2048,
+            address: hashed,
+        };
+        let six = AddressSpace { channels: 6, burst_bytes: 64, address: in_turns, ..space.clone() };
+        [space, six]
+    }
+
+    #[test]
+    fn looking_a_place_up_gives_what_the_map_says() {
+        for space in spaces() {
+            let map = AddressMap::new(&space, 2).unwrap();
+            for bit in 0..u64::BITS {
+                for address in
+                    [1 << bit, u64::MAX >> bit, 0x1234_5678_9abc_def0u64.rotate_left(bit)]
+                {
+                    let (turn, inner) = map.within_channel(address);
+                    let place = map.decode(inner);
+                    let slice = place.slice | (turn << map.slice_bits) as u16;
+                    let expected =
+                        Location { channel: place.channel | turn as u16, slice, ..place };
+                    assert_eq!(
+                        map.locate(address),
+                        expected,
+                        "{}: {address:#x}",
+                        space.address.map
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! What every unit of a machine is simulated with, and that knows none of them: time, wake-ups, ports, the request table,
+//! the address map.
+
+mod address;
+mod bench;
+mod cached_lines;
+mod context;
+mod hash;
+mod histogram;
+mod port;
+mod requests;
+mod side_channels;
+mod time;
+mod wheel;
+
+pub use address::{Address, AddressMap, AddressSpace, BitGroup, Field, Layout, Location};
+pub use bench::Bench;
+pub use cached_lines::{CachedLines, LineSet, Row};
+pub use context::Context;
+pub use hash::{Hash, IndexHash, MAX_INDEX_BITS};
+pub use histogram::Histogram;
+pub use port::{Fabric, PortId, UnitId};
+pub use requests::{
+    CacheLevel, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps, test_request,
+};
+pub use side_channels::{CountedMerges, Needs, WarpTypes};
+pub use time::{Clock, Domain, Ticks};

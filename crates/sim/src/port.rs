@@ -1,0 +1,492 @@
+//! Ports: the only way between units.
+
+use super::wheel::Wheel;
+use crate::{Clock, Domain, RequestId, Ticks};
+
+/// A unit: its clock domain and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnitId {
+    pub domain: Domain,
+    pub index: u32,
+}
+
+/// Index of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortId(u32);
+
+impl PortId {
+    /// No port: for units that are built to be asked what they are, not to run.
+    pub const NONE: PortId = PortId(u32::MAX);
+}
+
+/// A request in a port, and the time from which the reader may take it.
+type Entry = (Ticks, RequestId);
+
+/// A queue of requests of limited length: what a push or pop needs, in half a line of the host's cache.
+#[repr(align(32))]
+struct Port {
+    /// From when the head may be taken; [`Ticks::NEVER`] if there is none.
+    head_ready: Ticks,
+    /// Its ring among all entries; it grows to the most that the port has held.
+    ring: u32,
+    head: u32,
+    len: u32,
+    capacity: u32,
+    /// Numbers of its units in their domains.
+    reader: u16,
+    writer: u16,
+    reader_domain: Domain,
+    writer_domain: Domain,
+    /// The ring has two to this many places.
+    ring_bits: u8,
+    /// The writer found no room and waits.
+    writer_blocked: bool,
+}
+
+const _: () = assert!(size_of::<Port>() == 32);
+
+/// Ports by the numbers of their writers, one bit each.
+pub type PortSet = [u64; 4];
+
+impl Port {
+    /// Places of the ring, less one.
+    #[inline]
+    fn mask(&self) -> u32 {
+        (1 << self.ring_bits) - 1
+    }
+
+    /// Requests that fit the ring, and the port.
+    #[inline]
+    fn places(&self) -> u32 {
+        self.capacity.min(1 << self.ring_bits)
+    }
+
+    #[inline]
+    fn reader(&self) -> UnitId {
+        UnitId { domain: self.reader_domain, index: self.reader.into() }
+    }
+
+    #[inline]
+    fn writer(&self) -> UnitId {
+        UnitId { domain: self.writer_domain, index: self.writer.into() }
+    }
+
+    /// Where the head lies among all entries.
+    #[inline]
+    fn head_at(&self) -> usize {
+        (self.ring + self.head) as usize
+    }
+}
+
+/// Places of a ring before it grows, as a power of two.
+const FIRST_RING_BITS: u8 = 2;
+
+/// Entries for which there is room from the start, 2 MB of address space, as rings that grow leave their old places.
+const FIRST_ENTRIES: usize = 1 << 17;
+
+/// What a port is called: its name, and which of several like ports it is.
+type Name = (&'static str, u32);
+
+/// All ports and the wake wheels: what a unit sees of the rest of the machine.
+pub struct Fabric {
+    ports: Vec<Port>,
+    entries: Vec<Entry>,
+    names: Vec<Name>,
+    arrivals: Vec<PortSet>,
+    wheels: [Wheel; Domain::COUNT],
+    clocks: [Clock; Domain::COUNT],
+    /// The point in time that is being carried out, and the domain that has its turn.
+    turn: (Ticks, Domain),
+    /// Requests taken out of ports so far.
+    moves: u64,
+}
+
+impl Fabric {
+    /// `units` is the number of units in each domain.
+    pub fn new(clocks: [Clock; Domain::COUNT], units: [usize; Domain::COUNT]) -> Fabric {
+        Fabric {
+            ports: Vec::new(),
+            entries: Vec::with_capacity(FIRST_ENTRIES),
+            names: Vec::new(),
+            arrivals: vec![PortSet::default(); units[Domain::Network as usize]],
+            wheels: units.map(Wheel::new),
+            clocks,
+            turn: (Ticks(0), Domain::ALL[0]),
+            moves: 0,
+        }
+    }
+
+    /// Adds a port that holds `capacity` requests.
+    pub fn add_port(
+        &mut self,
+        name: &'static str,
+        index: usize,
+        capacity: usize,
+        writer: UnitId,
+        reader: UnitId,
+    ) -> PortId {
+        let number = |unit: UnitId| {
+            u16::try_from(unit.index).expect("the units of a domain have numbers of 16 bits")
+        };
+        let ring = self.add_ring(FIRST_RING_BITS);
+        self.names.push((name, index as u32));
+        self.ports.push(Port {
+            head_ready: Ticks::NEVER,
+            ring,
+            head: 0,
+            len: 0,
+            capacity: capacity.max(1) as u32,
+            reader: number(reader),
+            writer: number(writer),
+            reader_domain: reader.domain,
+            writer_domain: writer.domain,
+            ring_bits: FIRST_RING_BITS,
+            writer_blocked: false,
+        });
+        PortId(self.ports.len() as u32 - 1)
+    }
+
+    /// The ports to a network that have come to hold something since the last call, by the numbers of their writers.
+    #[inline]
+    pub fn take_arrivals(&mut self, network: usize) -> PortSet {
+        std::mem::take(&mut self.arrivals[network])
+    }
+
+    /// The start of a new ring of two to so many places.
+    fn add_ring(&mut self, bits: u8) -> u32 {
+        let ring = self.entries.len();
+        self.entries.resize(ring + (1 << bits), (Ticks(0), RequestId::NONE));
+        ring as u32
+    }
+
+    /// Gives a port whose ring is full one of twice the size, if it may hold more.
+    #[cold]
+    fn grow(&mut self, port: PortId) {
+        if self.room(port) == 0 {
+            self.broken(port, "overflows");
+        }
+        let grown = self.add_ring(self.port(port).ring_bits + 1);
+        let p = &mut self.ports[port.0 as usize];
+        for at in 0..p.len {
+            let from = p.ring + ((p.head + at) & p.mask());
+            self.entries[(grown + at) as usize] = self.entries[from as usize];
+        }
+        (p.ring, p.head) = (grown, 0);
+        p.ring_bits += 1;
+    }
+
+    #[inline]
+    fn port(&self, port: PortId) -> &Port {
+        &self.ports[port.0 as usize]
+    }
+
+    /// Free places.
+    #[inline]
+    pub fn room(&self, port: PortId) -> usize {
+        let port = self.port(port);
+        (port.capacity - port.len) as usize
+    }
+
+    /// Appends a request that the reader may take from `ready` on, and wakes the reader then. There
+    /// must be room.
+    #[inline]
+    pub fn push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
+        if self.port(port).len >= self.port(port).places() {
+            self.grow(port);
+        }
+        let p = &mut self.ports[port.0 as usize];
+        let at = p.ring + ((p.head + p.len) & p.mask());
+        self.entries[at as usize] = (ready, request);
+        p.len += 1;
+        // Later entries are found by the reader when it takes the ones before them.
+        if p.len == 1 {
+            if p.reader_domain == Domain::Network {
+                let (network, writer) = (usize::from(p.reader), usize::from(p.writer));
+                self.arrivals[network][writer / 64] |= 1 << (writer % 64);
+            }
+            p.head_ready = ready;
+            self.wake_reader(port, ready);
+        }
+    }
+
+    /// Time from which the request at the head may be taken; [`Ticks::NEVER`] if there is none.
+    #[inline]
+    pub fn head_ready(&self, port: PortId) -> Ticks {
+        self.port(port).head_ready
+    }
+
+    /// The request at the head and the time from which it may be taken.
+    #[inline]
+    pub fn head(&self, port: PortId) -> Option<(Ticks, RequestId)> {
+        let p = self.port(port);
+        (p.len > 0).then(|| self.entries[p.head_at()])
+    }
+
+    /// The request at the head, if it may be taken now.
+    #[inline]
+    pub fn ready(&self, port: PortId, now: Ticks) -> Option<RequestId> {
+        let p = self.port(port);
+        (p.head_ready <= now).then(|| self.entries[p.head_at()].1)
+    }
+
+    /// Takes the request at the head and wakes a writer that waits for room.
+    #[inline]
+    pub fn pop(&mut self, port: PortId, now: Ticks) -> RequestId {
+        let p = &mut self.ports[port.0 as usize];
+        if p.len == 0 {
+            self.broken(port, "is empty");
+        }
+        debug_assert!(p.head_ready <= now);
+        self.moves += 1;
+        let (_, request) = self.entries[p.head_at()];
+        p.len -= 1;
+        // An empty ring starts again at its first places, which are in the host's cache.
+        p.head = if p.len == 0 { 0 } else { (p.head + 1) & p.mask() };
+        p.head_ready = if p.len == 0 { Ticks::NEVER } else { self.entries[p.head_at()].0 };
+        if p.writer_blocked {
+            p.writer_blocked = false;
+            self.wake_blocked(port, now);
+        }
+        request
+    }
+
+    // The rare half of a push and of a pop, apart so that the other is short.
+    #[inline(never)]
+    fn wake_reader(&mut self, port: PortId, time: Ticks) {
+        self.wake(self.port(port).reader(), time);
+    }
+
+    #[inline(never)]
+    fn wake_blocked(&mut self, port: PortId, time: Ticks) {
+        self.wake(self.port(port).writer(), time);
+    }
+
+    #[cold]
+    fn broken(&self, port: PortId, what: &str) -> ! {
+        let (name, index) = self.names[port.0 as usize];
+        panic!("port `{name}` {index} {what}");
+    }
+
+    /// Whether there is room; if not, the writer is woken when the reader next takes something.
+    #[inline]
+    pub fn room_or_wake(&mut self, port: PortId) -> bool {
+        let p = &mut self.ports[port.0 as usize];
+        let room = p.len < p.capacity;
+        p.writer_blocked |= !room;
+        room
+    }
+
+    /// Wakes the writer when the reader next takes something.
+    #[inline]
+    pub fn wake_writer(&mut self, port: PortId) {
+        self.ports[port.0 as usize].writer_blocked = true;
+    }
+
+    /// Wakes a unit at the first cycle of its domain at or after `time` in which it can have a turn.
+    #[inline]
+    pub fn wake(&mut self, unit: UnitId, time: Ticks) {
+        let domain = unit.domain as usize;
+        let clock = self.clocks[domain];
+        let (now, turn) = self.turn;
+        // A domain before the one whose turn it is has had its own, whether or not it had anything to do.
+        let passed = time <= now && domain < turn as usize;
+        let cycle = if passed { clock.cycle_of(now) + 1 } else { clock.cycle_from(time) };
+        self.wheels[domain].wake(unit.index as usize, cycle);
+    }
+
+    /// Wakes a unit at a cycle of its own domain.
+    #[inline]
+    pub fn wake_cycle(&mut self, unit: UnitId, cycle: u64) {
+        self.wheels[unit.domain as usize].wake(unit.index as usize, cycle);
+    }
+
+    /// Requests taken out of ports so far: each is progress of the unit that took it.
+    pub fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    /// The clock of a domain.
+    #[inline]
+    pub fn clock(&self, domain: Domain) -> Clock {
+        self.clocks[domain as usize]
+    }
+
+    /// Begins the turn of a domain at `now`, the earliest wake-up of all, if some unit of it has one then; its
+    /// cycle. [`Wheel::take`] and [`Wheel::end`] follow.
+    #[inline]
+    pub fn begin_turn(&mut self, domain: Domain, now: Ticks) -> Option<u64> {
+        let clock = self.clock(domain);
+        let wheel = self.wheel(domain);
+        let cycle = wheel.next_cycle().filter(|&cycle| clock.at(cycle) == now)?;
+        wheel.begin(cycle);
+        self.turn = (now, domain);
+        Some(cycle)
+    }
+
+    /// The wheel of a domain, for the run loop.
+    #[inline]
+    pub fn wheel(&mut self, domain: Domain) -> &mut Wheel {
+        &mut self.wheels[domain as usize]
+    }
+
+    /// The earliest wake-up in all domains.
+    pub fn next_time(&self) -> Option<Ticks> {
+        (0..Domain::COUNT)
+            .filter_map(|d| self.wheels[d].next_cycle().map(|cycle| self.clocks[d].at(cycle)))
+            .min()
+    }
+
+    /// The ports that hold something, for the deadlock report: name, index, length, capacity, head.
+    pub fn occupied(&self) -> impl Iterator<Item = String> {
+        let named = self.ports.iter().zip(&self.names);
+        named.filter(|(p, _)| p.len > 0).map(|(p, (name, index))| {
+            let (ready, request) = self.entries[p.head_at()];
+            format!(
+                "port {name} {index}: {} of {}, head request {} ready at tick {}{}",
+                p.len,
+                p.capacity,
+                request.0,
+                ready.0,
+                if p.writer_blocked { ", writer waits" } else { "" }
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fabric of one unit in each domain, with periods of 4, 2, 2 and 1 ticks.
+    fn fabric() -> Fabric {
+        Fabric::new([4, 2, 2, 1].map(Clock::new), [1; Domain::COUNT])
+    }
+
+    fn unit(domain: Domain) -> UnitId {
+        UnitId { domain, index: 0 }
+    }
+
+    /// Domains and cycles of the turns that are left.
+    fn turns(fabric: &mut Fabric) -> Vec<(Domain, u64)> {
+        turns_with(fabric, |_, _, _| {})
+    }
+
+    /// As [`turns`], with what happens in them.
+    fn turns_with(
+        fabric: &mut Fabric,
+        mut step: impl FnMut(&mut Fabric, Domain, Ticks),
+    ) -> Vec<(Domain, u64)> {
+        let mut turns = Vec::new();
+        while let Some(now) = fabric.next_time() {
+            for domain in Domain::ALL {
+                let Some(cycle) = fabric.begin_turn(domain, now) else { continue };
+                while fabric.wheel(domain).take().is_some() {
+                    turns.push((domain, cycle));
+                    step(fabric, domain, now);
+                }
+                fabric.wheel(domain).end();
+            }
+        }
+        turns
+    }
+
+    #[test]
+    fn requests_leave_in_order_as_the_ring_wraps_around_and_grows() {
+        for capacity in [1, 3, 50] {
+            let mut fabric = fabric();
+            let port = fabric.add_port("p", 0, capacity, unit(Domain::Core), unit(Domain::Llc));
+            let mut next = 0;
+            for n in 0..300 {
+                fabric.push(port, RequestId(n), Ticks(0));
+                while fabric.room(port) == 0 || n % 3 == 0 && next <= n {
+                    assert_eq!(fabric.pop(port, Ticks(0)), RequestId(next));
+                    next += 1;
+                    if n % 9 != 0 {
+                        break;
+                    }
+                }
+                assert_eq!(fabric.room(port), capacity - (n + 1 - next) as usize);
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "port `p` 7 overflows")]
+    fn a_push_without_room_names_the_port() {
+        let mut fabric = fabric();
+        let port = fabric.add_port("p", 7, 1, unit(Domain::Core), unit(Domain::Llc));
+        fabric.push(port, RequestId(0), Ticks(0));
+        fabric.push(port, RequestId(1), Ticks(0));
+    }
+
+    #[test]
+    fn the_head_is_there_from_its_time_on() {
+        let mut fabric = fabric();
+        let port = fabric.add_port("p", 0, 2, unit(Domain::Core), unit(Domain::Llc));
+        fabric.push(port, RequestId(5), Ticks(9));
+        assert_eq!(fabric.head(port), Some((Ticks(9), RequestId(5))));
+        assert_eq!(fabric.ready(port, Ticks(8)), None);
+        assert_eq!(fabric.ready(port, Ticks(9)), Some(RequestId(5)));
+    }
+
+    #[test]
+    fn a_first_request_wakes_the_reader_in_its_first_cycle_from_then() {
+        let mut fabric = fabric();
+        let port = fabric.add_port("p", 0, 2, unit(Domain::Core), unit(Domain::Llc));
+        fabric.push(port, RequestId(0), Ticks(9));
+        fabric.push(port, RequestId(1), Ticks(20));
+        assert_eq!(turns(&mut fabric), [(Domain::Llc, 5)], "the reader asks for later ones itself");
+    }
+
+    #[test]
+    fn a_pop_wakes_a_writer_that_found_no_room_and_only_that() {
+        for (asks, expected) in [(true, &[(Domain::Core, 4)][..]), (false, &[])] {
+            let mut fabric = fabric();
+            let port = fabric.add_port("p", 0, 1, unit(Domain::Core), unit(Domain::Llc));
+            assert!(fabric.room_or_wake(port));
+            fabric.push(port, RequestId(0), Ticks(4));
+            if asks {
+                assert!(!fabric.room_or_wake(port));
+            }
+            let got = turns_with(&mut fabric, |fabric, domain, now| {
+                if domain == Domain::Llc {
+                    fabric.pop(port, now);
+                }
+            });
+            assert_eq!(got[0], (Domain::Llc, 2));
+            assert_eq!(got[1..], *expected);
+        }
+    }
+
+    #[test]
+    fn who_comes_later_in_the_order_has_its_turn_at_the_same_time() {
+        let mut fabric = fabric();
+        fabric.wake(unit(Domain::Dram), Ticks(4));
+        let got = turns_with(&mut fabric, |fabric, domain, now| {
+            if domain == Domain::Dram {
+                fabric.wake(unit(Domain::Core), now);
+            }
+        });
+        assert_eq!(got, [(Domain::Dram, 1), (Domain::Core, 4)]);
+    }
+
+    #[test]
+    fn who_came_before_waits_a_cycle_whether_its_domain_was_busy_or_not() {
+        for busy in [true, false] {
+            let units = [1, 2, 1, 1];
+            let mut fabric = Fabric::new([4, 2, 2, 1].map(Clock::new), units);
+            let other_slice = UnitId { domain: Domain::Llc, index: 1 };
+            if busy {
+                fabric.wake(other_slice, Ticks(4));
+            }
+            fabric.wake(unit(Domain::Core), Ticks(4));
+            let mut got = turns_with(&mut fabric, |fabric, domain, now| {
+                if domain == Domain::Core {
+                    fabric.wake(unit(Domain::Llc), now);
+                }
+            });
+            got.retain(|&turn| turn != (Domain::Llc, 2));
+            assert_eq!(got, [(Domain::Core, 4), (Domain::Llc, 3)], "busy: {busy}");
+        }
+    }
+}

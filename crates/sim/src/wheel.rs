@@ -1,0 +1,198 @@
+//! The wake wheel of one clock domain.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Cycles that the wheel spans; wake-ups further ahead wait in a heap.
+const SLOTS: u64 = 256;
+const SLOT_WORDS: usize = (SLOTS / 64) as usize;
+
+/// Wake-ups of the units of one clock domain, by domain cycle.
+///
+/// Each slot holds one bit per unit: waking a unit twice in a cycle is free, and the units of a cycle
+/// run in the order of their numbers, which makes runs deterministic.
+pub struct Wheel {
+    words_per_slot: usize,
+    bits: Vec<u64>,
+    /// One bit per slot that has any unit.
+    occupied: [u64; SLOT_WORDS],
+    /// First cycle that has not been run to its end.
+    cycle: u64,
+    /// Units below this number have had their turn in `cycle`.
+    next_unit: usize,
+    /// First word of `cycle`'s slot, and the word of the next unit in it.
+    slot: usize,
+    word: usize,
+    far: BinaryHeap<Reverse<(u64, usize)>>,
+}
+
+impl Wheel {
+    pub fn new(units: usize) -> Wheel {
+        let words_per_slot = units.div_ceil(64).max(1);
+        Wheel {
+            words_per_slot,
+            bits: vec![0; words_per_slot * SLOTS as usize],
+            occupied: [0; SLOT_WORDS],
+            cycle: 0,
+            next_unit: 0,
+            slot: 0,
+            word: 0,
+            far: BinaryHeap::new(),
+        }
+    }
+
+    /// Wakes `unit` at `cycle`, or at the first cycle after it in which the unit can still have a turn.
+    #[inline]
+    pub fn wake(&mut self, unit: usize, cycle: u64) {
+        let earliest = self.cycle + u64::from(unit < self.next_unit);
+        let cycle = cycle.max(earliest);
+        if cycle - self.cycle < SLOTS {
+            self.set(unit, cycle);
+        } else {
+            self.far.push(Reverse((cycle, unit)));
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, unit: usize, cycle: u64) {
+        let slot = (cycle % SLOTS) as usize;
+        self.bits[slot * self.words_per_slot + unit / 64] |= 1 << (unit % 64);
+        self.occupied[slot / 64] |= 1 << (slot % 64);
+    }
+
+    /// The earliest cycle with a wake-up.
+    #[inline]
+    pub fn next_cycle(&self) -> Option<u64> {
+        let near = self.next_occupied();
+        let far = self.far.peek().map(|Reverse((cycle, _))| *cycle);
+        match (near, far) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    fn next_occupied(&self) -> Option<u64> {
+        let start = (self.cycle % SLOTS) as usize;
+        let (word, bit) = (start / 64, start % 64);
+        let first = self.occupied[word] >> bit;
+        if first != 0 {
+            return Some(self.cycle + u64::from(first.trailing_zeros()));
+        }
+        let mut distance = 64 - bit as u64;
+        for step in 1..=SLOT_WORDS {
+            let mut bits = self.occupied[(word + step) % SLOT_WORDS];
+            if step == SLOT_WORDS {
+                bits &= (1u64 << bit).wrapping_sub(1);
+            }
+            if bits != 0 {
+                return Some(self.cycle + distance + u64::from(bits.trailing_zeros()));
+            }
+            distance += 64;
+        }
+        None
+    }
+
+    /// Begins `cycle`, which must not lie before the current one and have no wake-up before it.
+    #[inline]
+    pub fn begin(&mut self, cycle: u64) {
+        debug_assert!(cycle >= self.cycle);
+        debug_assert!(self.next_cycle().is_none_or(|next| next >= cycle));
+        self.start(cycle);
+        while let Some(&Reverse((far, unit))) = self.far.peek() {
+            if far - cycle >= SLOTS {
+                break;
+            }
+            self.far.pop();
+            self.set(unit, far);
+        }
+    }
+
+    fn start(&mut self, cycle: u64) {
+        self.cycle = cycle;
+        self.next_unit = 0;
+        self.slot = (cycle % SLOTS) as usize * self.words_per_slot;
+        self.word = 0;
+    }
+
+    /// Takes the next unit of the current cycle; units woken meanwhile have their turn too, if it has
+    /// not passed.
+    #[inline]
+    pub fn take(&mut self) -> Option<usize> {
+        while self.word < self.words_per_slot {
+            let bits = &mut self.bits[self.slot + self.word];
+            if *bits != 0 {
+                let unit = self.word * 64 + bits.trailing_zeros() as usize;
+                *bits &= *bits - 1;
+                self.next_unit = unit + 1;
+                return Some(unit);
+            }
+            self.word += 1;
+        }
+        None
+    }
+
+    /// Ends the current cycle.
+    pub fn end(&mut self) {
+        let slot = (self.cycle % SLOTS) as usize;
+        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        self.start(self.cycle + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn run_next(wheel: &mut Wheel) -> Option<(u64, Vec<usize>)> {
+        let cycle = wheel.next_cycle()?;
+        wheel.begin(cycle);
+        let units = std::iter::from_fn(|| wheel.take()).collect();
+        wheel.end();
+        Some((cycle, units))
+    }
+
+    #[test]
+    fn units_of_a_cycle_run_once_in_order() {
+        let mut wheel = Wheel::new(130);
+        for unit in [129, 3, 64, 3] {
+            wheel.wake(unit, 7);
+        }
+        assert_eq!(run_next(&mut wheel), Some((7, vec![3, 64, 129])));
+        assert_eq!(run_next(&mut wheel), None);
+    }
+
+    #[test]
+    fn a_unit_whose_turn_has_passed_runs_in_the_next_cycle() {
+        let mut wheel = Wheel::new(4);
+        wheel.wake(2, 5);
+        wheel.begin(5);
+        assert_eq!(wheel.take(), Some(2));
+        wheel.wake(1, 5);
+        wheel.wake(3, 0);
+        assert_eq!(wheel.take(), Some(3));
+        assert_eq!(wheel.take(), None);
+        wheel.end();
+        assert_eq!(run_next(&mut wheel), Some((6, vec![1])));
+    }
+
+    proptest! {
+        #[test]
+        fn every_wake_up_happens_at_its_cycle(
+            wakes in prop::collection::vec((0usize..70, 0u64..2000), 1..60)
+        ) {
+            let mut wheel = Wheel::new(70);
+            let mut expected = BTreeSet::new();
+            for &(unit, cycle) in &wakes {
+                wheel.wake(unit, cycle);
+                expected.insert((cycle, unit));
+            }
+            let mut seen = BTreeSet::new();
+            while let Some((cycle, units)) = run_next(&mut wheel) {
+                seen.extend(units.into_iter().map(|u| (cycle, u)));
+            }
+            prop_assert_eq!(seen, expected);
+        }
+    }
+}

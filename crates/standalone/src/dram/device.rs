@@ -1,0 +1,183 @@
+//! The channels that a stream is sent to.
+
+use super::{AloneError, Period};
+use warpmem_dram::standard::{Clock, Organisation, Standard, StandardError};
+use warpmem_dram::{Dram, MAX_BANKS};
+use warpmem_machine::{Machine, MachineError, load_channels};
+use warpmem_params::Invalid;
+use warpmem_sim::{Address, IndexHash};
+
+/// Channels, and how long their cycles are.
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// Of the machine, or of standard, organisation and speed.
+    pub name: String,
+    /// Must be valid, as that of a machine is.
+    pub dram: Dram,
+    pub period: Period,
+    /// DRAM scheduler of the machine.
+    pub scheduler: String,
+}
+
+impl Device {
+    /// The channels of a machine (see [`load`](warpmem_machine::load)), with what the overrides change of them.
+    ///
+    /// With a standard, `name[:organisation[:speed]]`, they are one of its channels with the machine's queues and
+    /// policies, mapped row, bank, column from the most significant bit down. Without a name that is the first of its
+    /// organisations that is modelled, and the speed called like the organisation, or the first.
+    ///
+    /// # Errors
+    /// [`AloneError::Machine`]: an unknown name, or keys that do not fit.
+    pub fn load(
+        machine: &str,
+        standard: Option<&str>,
+        overrides: &[String],
+    ) -> Result<Device, AloneError> {
+        let mut chosen = None;
+        let choose = |machine: &mut Machine| {
+            if let Some(text) = standard {
+                chosen = Some(apply(text, machine)?);
+            }
+            Ok::<(), MachineError>(())
+        };
+        let Machine { name, clocks, dram, policy, .. } = load_channels(machine, choose, overrides)?;
+        let scheduler = policy.dram_scheduler;
+        // An override of the clock goes before the standard's exact one.
+        let exact = chosen.as_ref().map(|(_, clock)| *clock);
+        let exact = exact.filter(|clock| clock.mhz() == clocks.dram_mhz);
+        let period = exact.map_or_else(|| Period::of_mhz(clocks.dram_mhz), Period::of_clock);
+        let name = chosen.map_or(name, |(standard, _)| standard);
+        Ok(Device { name, dram, period, scheduler })
+    }
+}
+
+/// Puts a channel of a standard in the place of the machine's: its full name, and its clock.
+fn apply(text: &str, machine: &mut Machine) -> Result<(String, Clock), StandardError> {
+    let (name, organisation, speed) = split(text);
+    let standard = Standard::load(name)?;
+    let presets = (standard.organisations(), standard.speeds());
+    let modelled = presets.0.iter().find(|(_, place)| place.banks <= MAX_BANKS);
+    let (Some((first, _)), Some((any, _))) = (modelled, presets.1.first_key_value()) else {
+        let valid = "a standard with organisations and speeds, or a machine".to_owned();
+        let (key, value) = ("standard".to_owned(), format!("\"{name}\""));
+        return Err(Invalid { key, value, valid }.into());
+    };
+    let organisation = organisation.unwrap_or(first);
+    let like = presets.1.get_key_value(organisation).map_or(any, |(name, _)| name);
+    let speed = speed.unwrap_or(like);
+    let clock = standard.apply(organisation, speed, &mut machine.dram)?;
+    machine.clocks.dram_mhz = clock.mhz();
+    machine.dram.channels = 1;
+    if let Some(organisation) = standard.organisations().get(organisation) {
+        machine.dram.address = address(organisation, &machine.dram);
+    }
+    Ok((format!("{name}:{organisation}:{speed}"), clock))
+}
+
+/// `name[:organisation[:speed]]`.
+fn split(text: &str) -> (&str, Option<&str>, Option<&str>) {
+    let mut parts = text.splitn(3, ':');
+    (parts.next().unwrap_or_default(), parts.next(), parts.next())
+}
+
+/// Row, bank, column from the most significant bit down.
+fn address(organisation: &Organisation, dram: &Dram) -> Address {
+    let columns = dram.row_bytes / dram.burst_bytes();
+    let fields = [
+        ("row", organisation.rows),
+        ("stack", dram.stacks),
+        ("bank", dram.banks_per_stack()),
+        ("pseudo", dram.pseudo_channels),
+        ("column", columns),
+        ("burst", dram.burst_bytes()),
+    ];
+    let fields = fields.map(|(name, count)| (name, count.checked_ilog2().unwrap_or(0)));
+    let spelt = fields.iter().filter(|(_, bits)| *bits > 0);
+    let map = spelt.map(|(name, bits)| format!("{name}:{bits}")).collect::<Vec<_>>().join(" ");
+    Address {
+        map,
+        interleave_bytes: INTERLEAVE.max(dram.burst_bytes()),
+        partition_hash: IndexHash::Linear,
+        bank_hash: IndexHash::Linear,
+    }
+}
+
+/// Bytes after which another channel has its turn.
+const INTERLEAVE: u32 = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(standard: &str, overrides: &[&str]) -> Result<Device, String> {
+        let overrides: Vec<String> = overrides.iter().map(|&text| text.to_owned()).collect();
+        Device::load("li2015", Some(standard), &overrides).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_organisation_at_every_speed_is_a_device() {
+        let mut refused = Vec::new();
+        for name in Standard::names() {
+            let standard = Standard::load(name).unwrap();
+            for (place, organisation) in standard.organisations() {
+                for speed in standard.speeds().keys() {
+                    let text = format!("{name}:{place}:{speed}");
+                    let device = match device(&text, &[]) {
+                        Ok(device) => device,
+                        Err(error) => {
+                            refused.push((text, error));
+                            continue;
+                        }
+                    };
+                    assert_eq!(device.name, text);
+                    let map = device.dram.address_map(1).unwrap();
+                    let row = u64::from(organisation.row_bytes) * u64::from(organisation.banks);
+                    assert_eq!(map.capacity(), u64::from(organisation.rows) * row);
+                }
+            }
+            match standard.organisations().len() {
+                0 => assert!(device(name, &[]).unwrap_err().contains("with organisations")),
+                _ => assert_eq!(device(name, &[]).err(), None, "{name}: the first that there is"),
+            }
+        }
+        let [(name, error)] = &refused[..] else { panic!("{refused:?}") };
+        assert_eq!(name, "hbm3:HBM3_32Gb_16hi:HBM3_6400Mbps");
+        assert!(error.contains("at most 64"), "{error}");
+    }
+
+    #[test]
+    fn parts_of_the_name_may_be_left_out() {
+        assert_eq!(device("gddr5", &[]).unwrap().name, "gddr5:GDDR5_1Gb_x32:GDDR5_1Gb_x32");
+        let named = device("gddr5:GDDR5_8Gb_x32", &[]).unwrap();
+        assert_eq!(named.name, "gddr5:GDDR5_8Gb_x32:GDDR5_8Gb_x32");
+        assert_eq!(named.period.nanoseconds(), 0.667);
+    }
+
+    #[test]
+    fn overrides_come_last() {
+        let device = device("gddr5", &["dram.timing.trcd=30", "clocks.dram_mhz=1000"]).unwrap();
+        assert_eq!(device.dram.timing.trcd, 30);
+        assert_eq!(device.period.nanoseconds(), 1.0);
+    }
+
+    #[test]
+    fn the_rest_of_the_machine_need_not_fit() {
+        // Bursts of 256 bytes, lines of 128.
+        let wide = ["dram.bus_bytes=32", "dram.address.map=row:12 bank:4 column:4 burst:8"];
+        let overrides = wide.map(str::to_owned);
+        assert!(warpmem_machine::load("li2015", &overrides).is_err());
+        assert!(Device::load("li2015", None, &overrides).is_ok());
+    }
+
+    #[test]
+    fn unknown_names_are_refused_with_what_would_be_valid() {
+        for (text, parts) in [
+            ("gddr9", ["gddr9", "gddr6"]),
+            ("gddr5:GDDR5_2Gb", ["organisation `GDDR5_2Gb`", "GDDR5_1Gb_x32"]),
+            ("gddr5:GDDR5_1Gb_x32:fast", ["speed `fast`", "GDDR5_1Gb_x32"]),
+        ] {
+            let error = device(text, &[]).unwrap_err();
+            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        }
+    }
+}

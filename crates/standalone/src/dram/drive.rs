@@ -1,0 +1,342 @@
+//! Channels side by side, each fed as fast as it takes requests.
+
+use super::feed::Feed;
+use super::{AloneError, Device, Outcome, Stream};
+use std::ops::ControlFlow;
+use warpmem_dram::scheduler::SchedulerContext;
+use warpmem_dram::{Channel, ChannelStatistics, CommandSink, Dram};
+use warpmem_params::Counter;
+use warpmem_sim::Histogram;
+
+/// What one channel did.
+#[derive(Clone, Debug)]
+pub struct ChannelOutcome {
+    /// Up to the end of its last data.
+    pub statistics: ChannelStatistics,
+    /// Cycles from entering the channel's queue to the last datum.
+    pub read_latency: Histogram,
+    pub write_latency: Histogram,
+    /// Of requests with a cycle of their own: how long after it the queue took them.
+    pub delay: Histogram,
+    /// What the scheduler counted.
+    pub counters: Vec<Counter>,
+}
+
+/// Told of requests that have been served since it was told last; may end the run.
+pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
+
+/// Cycles without a request entering or leaving after which a channel with work counts as stuck, though it may go on
+/// refreshing.
+const PATIENCE: u64 = 1 << 26;
+
+/// Requests served between two reports of progress.
+const REPORT: u64 = 1 << 16;
+
+/// Sends the stream to channels under this scheduler, until everything is served. Channels wait for no other's
+/// requests; time is common to all, so that schedulers of several channels may exchange messages.
+///
+/// # Errors
+/// [`AloneError`]: the stream or scheduler is impossible, a file cannot be read, or `progress` ended the run.
+pub fn run(
+    device: &Device,
+    scheduler: &str,
+    stream: &Stream,
+    progress: Progress<'_>,
+) -> Result<Outcome, AloneError> {
+    run_with_log(device, scheduler, stream, progress, None)
+}
+
+/// As [`run`], with every command handed to `commands`, if given, as the run goes.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_with_log(
+    device: &Device,
+    scheduler: &str,
+    stream: &Stream,
+    progress: Progress<'_>,
+    mut commands: Option<&mut dyn CommandSink>,
+) -> Result<Outcome, AloneError> {
+    let feeds = Feed::all(stream, device)?;
+    let mut channels = channels(device, scheduler, stream, feeds.len())?;
+    if commands.is_some() {
+        channels.iter_mut().for_each(Channel::enable_log);
+    }
+    let lanes = channels.into_iter().zip(feeds).map(|(channel, feed)| Lane::new(channel, feed));
+    let mut lanes: Vec<Lane> = lanes.collect();
+    let mut unreported = 0;
+    while let Some(now) = lanes.iter().filter_map(|lane| lane.wake).min() {
+        for (index, lane) in (0..).zip(&mut lanes) {
+            if lane.wake == Some(now) {
+                let served = lane.step(now)?;
+                unreported += served;
+                if served == 0 || lane.wake.is_none() {
+                    lane.check(index, now)?;
+                }
+            }
+        }
+        if unreported >= REPORT {
+            report(&mut unreported, progress)?;
+            hand_over(&mut lanes, &mut commands);
+        }
+    }
+    report(&mut unreported, progress)?;
+    hand_over(&mut lanes, &mut commands);
+    Ok(Outcome {
+        device: device.clone(),
+        stream: stream.to_string(),
+        scheduler: scheduler.to_owned(),
+        channels: lanes.into_iter().map(Lane::finish).collect(),
+    })
+}
+
+fn report(unreported: &mut u64, progress: Progress<'_>) -> Result<(), AloneError> {
+    match progress(std::mem::take(unreported)) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(AloneError::Interrupted),
+    }
+}
+
+/// Hands on the commands logged since the last time.
+fn hand_over(lanes: &mut [Lane], commands: &mut Option<&mut dyn CommandSink>) {
+    let Some(sink) = commands else { return };
+    for (index, lane) in (0..).zip(lanes) {
+        sink.commands(index, &lane.channel.take_log());
+    }
+}
+
+/// So many channels under one scheduler.
+fn channels(
+    device: &Device,
+    scheduler: &str,
+    stream: &Stream,
+    count: usize,
+) -> Result<Vec<Channel>, AloneError> {
+    let context = SchedulerContext {
+        dram: Dram { channels: count as u32, ..device.dram.clone() },
+        sources: stream.sources.sms,
+        warps: stream.sources.warps_of_all(),
+    };
+    Ok(Channel::family(&context, scheduler)?)
+}
+
+/// A channel and what is sent to it.
+struct Lane {
+    channel: Channel,
+    /// Its front waits before the channel.
+    feed: Feed,
+    /// The load of the last read that entered, unless it is known to be complete.
+    load: Option<u32>,
+    /// When something may happen next; none: never again.
+    wake: Option<u64>,
+    /// End of the last data.
+    end: u64,
+    /// When a request entered last.
+    entered: u64,
+    read_latency: Histogram,
+    write_latency: Histogram,
+    delay: Histogram,
+}
+
+impl Lane {
+    fn new(channel: Channel, feed: Feed) -> Lane {
+        Lane {
+            wake: feed.front().map(|front| front.due.unwrap_or(0)),
+            channel,
+            feed,
+            load: None,
+            end: 0,
+            entered: 0,
+            read_latency: Histogram::default(),
+            write_latency: Histogram::default(),
+            delay: Histogram::default(),
+        }
+    }
+
+    /// Lets requests in, and the channel do what it can. How many requests were served.
+    fn step(&mut self, now: u64) -> Result<u64, AloneError> {
+        while let Some(front) = self.feed.front()
+            && front.due.is_none_or(|due| due <= now)
+            && self.channel.accepts(&front.request)
+        {
+            if let Some(due) = front.due {
+                self.delay.record(now - due);
+            }
+            self.channel.push(now, front.request);
+            self.entered = now;
+            self.load = if front.request.write { self.load } else { Some(front.request.load) };
+            self.feed.advance()?;
+            self.end_load(now);
+        }
+        let next = self.channel.step(now, u32::MAX);
+        let mut served = 0;
+        for done in self.channel.take_completions() {
+            let latency = if done.write { &mut self.write_latency } else { &mut self.read_latency };
+            latency.record(done.data_end - done.arrived);
+            self.end = self.end.max(done.data_end);
+            served += 1;
+        }
+        self.wake = self.next_wake(now, next);
+        Ok(served)
+    }
+
+    /// A load is complete when the next read is of another, or there is none.
+    fn end_load(&mut self, now: u64) {
+        let Some(load) = self.load else { return };
+        let next = self.feed.front().map(|front| front.request);
+        if !next.is_some_and(|next| next.write || next.load == load) {
+            self.channel.load_complete(now, load);
+            self.load = None;
+        }
+    }
+
+    fn next_wake(&self, now: u64, channel: Option<u64>) -> Option<u64> {
+        match self.feed.front() {
+            None if self.channel.is_empty() => None,
+            Some(front) if self.channel.accepts(&front.request) => {
+                let entry = front.due.map_or(now + 1, |due| due.max(now + 1));
+                Some(channel.map_or(entry, |channel| channel.min(entry)))
+            }
+            _ => channel,
+        }
+    }
+
+    /// Refuses to end with work left, and to go on for ever.
+    fn check(&self, index: u32, cycle: u64) -> Result<(), AloneError> {
+        let pending = self.channel.pending();
+        let is_done = self.feed.front().is_none() && pending == 0;
+        let is_late = pending > 0 && cycle > self.end.max(self.entered) + PATIENCE;
+        if is_done || (self.wake.is_some() && !is_late) {
+            return Ok(());
+        }
+        Err(AloneError::Stuck { channel: index, cycle, pending })
+    }
+
+    fn finish(self) -> ChannelOutcome {
+        ChannelOutcome {
+            statistics: self.channel.statistics(self.end),
+            read_latency: self.read_latency,
+            write_latency: self.write_latency,
+            delay: self.delay,
+            counters: self.channel.counters(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dram::{Mix, Origin, Pattern, Period, Sources};
+    use std::cell::RefCell;
+    use std::rc::Rc;
+    use warpmem_dram::scheduler::{BankView, Queued, Scheduler, Slot};
+    use warpmem_machine::load;
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum Heard {
+        Arrival(u32),
+        Complete(u32),
+    }
+
+    /// FR-FCFS that remembers which loads it heard of.
+    struct Listener(Rc<RefCell<Vec<Heard>>>);
+
+    impl Scheduler for Listener {
+        fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+            Some(bank.fr_fcfs())
+        }
+
+        fn orders_writes(&self) -> bool {
+            true
+        }
+
+        fn on_arrival(&mut self, _: Slot, queued: &Queued) {
+            self.0.borrow_mut().push(Heard::Arrival(queued.request.load));
+        }
+
+        fn on_load_complete(&mut self, load: u32, _: u64) {
+            self.0.borrow_mut().push(Heard::Complete(load));
+        }
+    }
+
+    fn device() -> Device {
+        let dram = load("li2015", &[]).unwrap().dram;
+        Device {
+            name: "test".to_owned(),
+            dram,
+            period: Period::of_mhz(1000),
+            scheduler: "fr-fcfs".to_owned(),
+        }
+    }
+
+    fn feed(device: &Device, requests: u64, group: u32, reads: f64) -> Feed {
+        let mix = Mix { requests, reads, seed: 1 };
+        let stream = Stream {
+            origin: Origin::Pattern { pattern: Pattern::OneBank, locality: 1, channels: 1, mix },
+            bytes: 64,
+            rate: None,
+            sources: Sources { sms: 1, warps: 1, group },
+        };
+        Feed::all(&stream, device).unwrap().remove(0)
+    }
+
+    fn heard(requests: u64, group: u32, reads: f64) -> Vec<Heard> {
+        let (device, heard) = (device(), Rc::default());
+        let channel = Channel::new(&device.dram, Box::new(Listener(Rc::clone(&heard)))).unwrap();
+        let mut lane = Lane::new(channel, feed(&device, requests, group, reads));
+        while let Some(now) = lane.wake {
+            lane.step(now).unwrap();
+        }
+        heard.take()
+    }
+
+    /// Before the next load's first request, and before time goes on.
+    #[test]
+    fn a_load_is_complete_with_its_last_request() {
+        let load = |id| [Heard::Arrival(id), Heard::Arrival(id), Heard::Complete(id)];
+        assert_eq!(heard(200, 2, 1.0), (0..100).flat_map(load).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_last_load_is_complete_with_the_stream() {
+        let expected = [Heard::Arrival(0), Heard::Arrival(0), Heard::Complete(0)];
+        assert_eq!(heard(2, 3, 1.0), expected);
+    }
+
+    #[test]
+    fn writes_belong_to_no_load_and_end_none() {
+        let heard = heard(400, 8, 0.5);
+        let ends = heard.iter().filter_map(|heard| match heard {
+            Heard::Complete(load) => Some(*load),
+            Heard::Arrival(_) => None,
+        });
+        assert_eq!(ends.collect::<Vec<_>>(), (0..50).collect::<Vec<_>>());
+        assert!(heard.contains(&Heard::Arrival(u32::MAX)));
+    }
+
+    /// A scheduler that never picks leaves work that nothing will ever do, whether or not there are refreshes.
+    #[test]
+    fn a_stuck_channel_is_an_error() {
+        struct Idle;
+        impl Scheduler for Idle {
+            fn pick(&mut self, _: &BankView) -> Option<Slot> {
+                None
+            }
+        }
+        for trefi in [0, 1_000_000] {
+            let mut device = device();
+            (device.dram.timing.trefi, device.dram.timing.trfc) = (trefi, trefi / 1000);
+            let channel = Channel::new(&device.dram, Box::new(Idle)).unwrap();
+            let mut lane = Lane::new(channel, feed(&device, 1, 1, 1.0));
+            let error = loop {
+                let now = lane.wake.unwrap();
+                lane.step(now).unwrap();
+                if let Err(error) = lane.check(3, now) {
+                    break error;
+                }
+            };
+            let stuck = matches!(error, AloneError::Stuck { channel: 3, pending: 1, .. });
+            assert!(stuck, "{error}");
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Why a stand-alone run cannot be set up or go on.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use warpmem_machine::MachineError;
+use warpmem_params::PolicyError;
+
+/// What is wrong, where, and what would be valid.
+#[derive(Debug, thiserror::Error)]
+pub enum AloneError {
+    #[error("failed to {action} {path}")]
+    Io { action: &'static str, path: PathBuf, source: io::Error },
+    #[error("{path}:{line}: expected {expected}, found `{found}`")]
+    Line { path: PathBuf, line: u64, expected: String, found: String },
+    #[error(
+        "{path}:{line}: address {address:#x} is out of range; the address map holds {capacity:#x} bytes"
+    )]
+    Address { path: PathBuf, line: u64, address: u64, capacity: u64 },
+    #[error("{path}: no accesses in it")]
+    Empty { path: PathBuf },
+    #[error("`{option}` = {value} is not valid; valid: {valid}")]
+    Option { option: &'static str, value: String, valid: String },
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    #[error(
+        "channel {channel} is stuck at cycle {cycle}: {pending} requests wait and nothing will ever \
+         happen; this is a bug of the scheduler or the channel, please report it"
+    )]
+    Stuck { channel: u32, cycle: u64, pending: usize },
+    #[error("stopped before the end")]
+    Interrupted,
+}
+
+impl AloneError {
+    pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> AloneError {
+        let path = path.to_path_buf();
+        move |source| AloneError::Io { action, path, source }
+    }
+
+    pub(super) fn option(
+        option: &'static str,
+        value: &impl ToString,
+        valid: impl Into<String>,
+    ) -> AloneError {
+        AloneError::Option { option, value: value.to_string(), valid: valid.into() }
+    }
+}

@@ -1,0 +1,323 @@
+//! The requests of one channel, one after the other.
+
+use super::file::{Access, AccessFile};
+use super::map::Map;
+use super::pattern::{Geometry, Place, Walk};
+use super::rate::Rate;
+use super::stream::{self, Mix, Sources, Stream};
+use super::{AloneError, Device};
+use std::sync::Arc;
+use warpmem_dram::Request;
+use warpmem_random::Random;
+
+/// A request and the cycle before which it does not come; none: as soon as the channel takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arrival {
+    pub request: Request,
+    pub due: Option<u64>,
+}
+
+/// A stream's requests to one channel.
+pub(super) struct Feed {
+    origin: Box<dyn Origin>,
+    rate: Option<Rate>,
+    asker: Asker,
+    /// Requests so far, that in front included.
+    count: u64,
+    /// The request in front, if any is left.
+    front: Arrival,
+    is_empty: bool,
+}
+
+/// Says where requests go, one after the other.
+trait Origin {
+    /// The next; none at the end.
+    fn next(&mut self) -> Result<Option<Draft>, AloneError>;
+}
+
+/// What a request will be made of.
+struct Draft {
+    place: Place,
+    bursts: u16,
+    access: Access,
+}
+
+impl Feed {
+    /// A feed for each channel that the stream goes to. Every one reads a file for itself, so that none has
+    /// to keep what others will take.
+    pub fn all(stream: &Stream, device: &Device) -> Result<Vec<Feed>, AloneError> {
+        stream.check()?;
+        let map = Arc::new(Map::new(&device.dram)?);
+        let channels = stream.channels(&device.dram);
+        let feed = |channel| {
+            let mut feed = Feed {
+                origin: origin(stream, device, &map, channel)?,
+                rate: stream.rate.map(|rate| rate.rate(stream.bytes, device.period)),
+                asker: Asker::new(stream.sources),
+                count: 0,
+                front: Arrival { request: NOTHING, due: None },
+                is_empty: false,
+            };
+            feed.advance()?;
+            Ok(feed)
+        };
+        (0..channels).map(feed).collect()
+    }
+
+    /// The request in front; none at the end.
+    pub fn front(&self) -> Option<&Arrival> {
+        (!self.is_empty).then_some(&self.front)
+    }
+
+    /// Lets the next request come to the front.
+    pub fn advance(&mut self) -> Result<(), AloneError> {
+        let Some(Draft { place, bursts, access }) = self.origin.next()? else {
+            self.is_empty = true;
+            return Ok(());
+        };
+        let Arrival { request, due } = &mut self.front;
+        *due = self.rate.map(|rate| rate.due(self.count)).or(access.cycle);
+        request.id = self.count as u32;
+        request.bank = place.bank;
+        request.row = place.row;
+        request.write = access.write;
+        request.bursts = bursts;
+        request.pc = access.pc.unwrap_or(0);
+        let asked = self.asker.next(access.write);
+        request.sm = access.sm.unwrap_or(asked.sm);
+        request.warp = access.warp.unwrap_or(asked.warp);
+        request.load = access.load.unwrap_or(asked.load);
+        self.count += 1;
+        Ok(())
+    }
+}
+
+/// A request before it is one.
+const NOTHING: Request = Request {
+    id: 0,
+    bank: 0,
+    row: 0,
+    write: false,
+    bursts: 1,
+    line: 0,
+    sm: Request::NO_SOURCE,
+    warp: u32::MAX,
+    cta: u32::MAX,
+    pc: 0,
+    load: u32::MAX,
+    critical: false,
+    hit_prone: false,
+    merges: 1,
+    age: 0,
+};
+
+/// From whom a request comes.
+#[derive(Clone, Copy)]
+struct Asked {
+    sm: u16,
+    warp: u32,
+    load: u32,
+}
+
+const NOBODY: Asked = Asked { sm: NOTHING.sm, warp: NOTHING.warp, load: NOTHING.load };
+
+/// Goes round the sources, request by request.
+struct Asker {
+    sources: Sources,
+    load: u32,
+    /// Requests of the load so far.
+    asked: u32,
+    sm: u32,
+    /// Of its SM.
+    warp: u32,
+}
+
+impl Asker {
+    fn new(sources: Sources) -> Asker {
+        Asker { sources, load: 0, asked: 0, sm: 0, warp: 0 }
+    }
+
+    /// A write counts, though it comes from nobody.
+    fn next(&mut self, write: bool) -> Asked {
+        let Sources { sms, warps, group } = self.sources;
+        let asked =
+            Asked { sm: self.sm as u16, warp: self.sm * warps + self.warp, load: self.load };
+        self.asked += 1;
+        if self.asked == group {
+            (self.asked, self.sm, self.load) = (0, self.sm + 1, self.load.wrapping_add(1));
+        }
+        if self.sm == sms {
+            (self.sm, self.warp) = (0, self.warp + 1);
+        }
+        if self.warp == warps {
+            self.warp = 0;
+        }
+        if write { NOBODY } else { asked }
+    }
+}
+
+/// What of the stream goes to this channel.
+fn origin(
+    stream: &Stream,
+    device: &Device,
+    map: &Arc<Map>,
+    channel: u32,
+) -> Result<Box<dyn Origin>, AloneError> {
+    let wrong_size = |valid| AloneError::option("bytes", &stream.bytes, valid);
+    let bursts = map.bursts(stream.bytes).map_err(wrong_size)?;
+    let size = Size { bytes: stream.bytes, bursts };
+    let window = Window { map: Arc::clone(map), channel: channel as u16 };
+    Ok(match &stream.origin {
+        stream::Origin::Pattern { pattern, locality, channels, mix } => {
+            let geometry = Geometry::new(&device.dram, map.row_bits, bursts.into());
+            let random = Random::numbered(mix.seed, u64::from(channel) << 1);
+            let walk = Walk::new(*pattern, geometry, *locality, random)?;
+            let (channel, channels) = (u64::from(channel), u64::from(*channels));
+            let left = (mix.requests + channels - 1 - channel) / channels;
+            Box::new(Walked { walk, left, bursts, ops: Ops::new(*mix, channel) })
+        }
+        stream::Origin::Strided { stride, mix } => Box::new(Strided {
+            next: 0,
+            stride: stride % map.capacity,
+            left: mix.requests,
+            size,
+            ops: Ops::new(*mix, channel.into()),
+            window,
+        }),
+        stream::Origin::File(path) => {
+            let file = AccessFile::open(path)?;
+            Box::new(Filed { file, size, sources: stream.sources, window })
+        }
+    })
+}
+
+/// Bytes and column commands of a request.
+#[derive(Clone, Copy)]
+struct Size {
+    bytes: u32,
+    bursts: u16,
+}
+
+/// Draws reads and writes.
+struct Ops {
+    random: Random,
+    /// Of 2^32 equally likely numbers, those that mean a read.
+    reads: u64,
+}
+
+impl Ops {
+    fn new(mix: Mix, channel: u64) -> Ops {
+        let random = Random::numbered(mix.seed, channel << 1 | 1);
+        Ops { random, reads: (mix.reads * (1u64 << 32) as f64).round() as u64 }
+    }
+
+    fn next(&mut self) -> Access {
+        Access { write: self.random.below(1 << 32) >= self.reads, ..Access::default() }
+    }
+}
+
+/// The addresses of one channel.
+struct Window {
+    map: Arc<Map>,
+    channel: u16,
+}
+
+impl Window {
+    /// Where the request to an address lies, if in the channel.
+    fn place(&self, address: u64, size: Size) -> Option<Place> {
+        self.map.place(address, size.bytes, self.channel)
+    }
+}
+
+struct Walked {
+    walk: Walk,
+    left: u64,
+    bursts: u16,
+    ops: Ops,
+}
+
+impl Origin for Walked {
+    fn next(&mut self) -> Result<Option<Draft>, AloneError> {
+        let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
+        self.left = left;
+        let (place, access) = (self.walk.next(), self.ops.next());
+        Ok(Some(Draft { place, bursts: self.bursts, access }))
+    }
+}
+
+struct Strided {
+    next: u64,
+    stride: u64,
+    /// Addresses to come, of all channels.
+    left: u64,
+    size: Size,
+    ops: Ops,
+    window: Window,
+}
+
+impl Origin for Strided {
+    fn next(&mut self) -> Result<Option<Draft>, AloneError> {
+        while let Some(left) = self.left.checked_sub(1) {
+            self.left = left;
+            let address = self.next;
+            self.next = (address + self.stride) % self.window.map.capacity;
+            if let Some(place) = self.window.place(address, self.size) {
+                let access = self.ops.next();
+                return Ok(Some(Draft { place, bursts: self.size.bursts, access }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+struct Filed {
+    file: AccessFile,
+    /// Of accesses that do not say.
+    size: Size,
+    sources: Sources,
+    window: Window,
+}
+
+impl Origin for Filed {
+    fn next(&mut self) -> Result<Option<Draft>, AloneError> {
+        while let Some(access) = self.file.read()? {
+            self.check_address(&access)?;
+            self.check_source(&access)?;
+            let size = self.size_of(&access)?;
+            if let Some(place) = self.window.place(access.address, size) {
+                return Ok(Some(Draft { place, bursts: size.bursts, access }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Filed {
+    fn size_of(&self, access: &Access) -> Result<Size, AloneError> {
+        let Some(bytes) = access.bytes else { return Ok(self.size) };
+        let bursts = self.window.map.bursts(bytes);
+        let bursts = bursts.map_err(|expected| self.file.wrong(&bytes, expected))?;
+        Ok(Size { bytes, bursts })
+    }
+
+    fn check_address(&self, access: &Access) -> Result<(), AloneError> {
+        let capacity = self.window.map.capacity;
+        if access.address < capacity {
+            return Ok(());
+        }
+        Err(self.file.out_of_range(access.address, capacity))
+    }
+
+    /// Schedulers keep tables of as many SMs and warps as there are.
+    fn check_source(&self, access: &Access) -> Result<(), AloneError> {
+        let (sms, warps) = (self.sources.sms, self.sources.warps_of_all());
+        if let Some(sm) = access.sm.filter(|&sm| u32::from(sm) >= sms) {
+            return Err(self.file.wrong(&sm, format!("an SM below {sms}, the number of sources")));
+        }
+        if let Some(warp) = access.warp.filter(|&warp| warp >= warps) {
+            let expected = format!("a warp below {warps}, the warps of all sources");
+            return Err(self.file.wrong(&warp, expected));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,329 @@
+//! What came of a run: a row for all channels together, and one for each.
+
+use super::{ChannelOutcome, Device};
+use std::ops::Range;
+use std::sync::Arc;
+use warpmem_dram::{BankStatistics, ChannelStatistics, Energy};
+use warpmem_params::Counter;
+use warpmem_record::{Column, count, energy, maybe_count, ratio, text};
+use warpmem_sim::Histogram;
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    pub device: Device,
+    /// The stream with all its parameters.
+    pub stream: String,
+    pub scheduler: String,
+    pub channels: Vec<ChannelOutcome>,
+}
+
+/// One channel of a run, or all together.
+pub struct Row {
+    run: Arc<Outcome>,
+    channels: Range<usize>,
+    banks: BankStatistics,
+    read_latency: Histogram,
+    write_latency: Histogram,
+    delay: Histogram,
+}
+
+/// The row of all channels together, and where there are several, one for each of them.
+pub fn rows(run: Outcome) -> Vec<Row> {
+    let run = Arc::new(run);
+    let count = run.channels.len();
+    let each = (0..count).filter(|_| count > 1).map(|channel| channel..channel + 1);
+    std::iter::once(0..count).chain(each).map(|channels| Row::new(&run, channels)).collect()
+}
+
+impl Row {
+    fn new(run: &Arc<Outcome>, channels: Range<usize>) -> Row {
+        let merged = |of: fn(&ChannelOutcome) -> &Histogram| {
+            let mut sum = Histogram::default();
+            run.channels[channels.clone()].iter().for_each(|channel| sum.merge(of(channel)));
+            sum
+        };
+        let mut banks = BankStatistics::default();
+        run.channels[channels.clone()].iter().for_each(|c| banks.add(&c.statistics.total()));
+        Row {
+            banks,
+            read_latency: merged(|channel| &channel.read_latency),
+            write_latency: merged(|channel| &channel.write_latency),
+            delay: merged(|channel| &channel.delay),
+            run: Arc::clone(run),
+            channels,
+        }
+    }
+
+    /// The channel's number; none in the row of all together.
+    pub fn channel(&self) -> Option<u64> {
+        let is_one = self.run.channels.len() > 1 && self.channels.len() == 1;
+        is_one.then_some(self.channels.start as u64)
+    }
+
+    pub fn scheduler(&self) -> &str {
+        &self.run.scheduler
+    }
+
+    /// What the scheduler counted, by name.
+    pub fn counters(&self) -> Vec<Counter> {
+        let mut sums: Vec<Counter> = Vec::new();
+        for counter in self.outcomes().iter().flat_map(|channel| &channel.counters) {
+            match sums.iter_mut().find(|sum| sum.name == counter.name) {
+                Some(sum) => sum.value += counter.value,
+                None => sums.push(*counter),
+            }
+        }
+        sums
+    }
+
+    fn outcomes(&self) -> &[ChannelOutcome] {
+        &self.run.channels[self.channels.clone()]
+    }
+
+    fn statistics(&self) -> impl Iterator<Item = &ChannelStatistics> {
+        self.outcomes().iter().map(|channel| &channel.statistics)
+    }
+
+    fn sum(&self, of: impl Fn(&ChannelStatistics) -> u64) -> u64 {
+        self.statistics().map(of).sum()
+    }
+
+    /// Cycles until the last data of the last channel to end.
+    fn cycles(&self) -> u64 {
+        self.statistics().map(|channel| channel.cycles).max().unwrap_or(0)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.banks.columns() * u64::from(self.run.device.dram.burst_bytes())
+    }
+
+    /// Each channel's until the end of its own last data.
+    fn energy(&self) -> Option<Energy> {
+        let device = &self.run.device;
+        let activity = self.statistics().map(ChannelStatistics::activity).sum();
+        Energy::of(&device.dram, device.period.nanoseconds(), &activity)
+    }
+
+    /// Bytes that the data buses could have moved.
+    fn possible_bytes(&self) -> u64 {
+        let per_cycle = u64::from(self.run.device.dram.bytes_per_cycle());
+        per_cycle * self.channels.len() as u64 * self.cycles()
+    }
+
+    fn nanoseconds(&self, cycles: f64) -> f64 {
+        cycles * self.run.device.period.nanoseconds()
+    }
+}
+
+fn quotient(above: u64, below: u64) -> Option<f64> {
+    (below > 0).then(|| above as f64 / below as f64)
+}
+
+/// The columns of a row, in the order of the tables.
+pub fn columns() -> Vec<Column<Row>> {
+    let mut columns = identity();
+    columns.extend(bandwidth());
+    columns.extend(rows_and_banks());
+    columns.extend(commands());
+    columns.extend(energy::<Row>(Row::energy, Row::bytes));
+    columns.extend(latency("read", "reads", |row| &row.read_latency));
+    columns.extend(latency("write", "writes", |row| &row.write_latency));
+    columns.extend(delay());
+    columns
+}
+
+fn identity() -> Vec<Column<Row>> {
+    vec![
+        text("device", "Machine or standard that the channels are taken from.", |row: &Row| {
+            &row.run.device.name
+        }),
+        text("stream", "The requests, with every parameter.", |row: &Row| &row.run.stream),
+        text("dram_scheduler", "DRAM scheduler and its parameters.", |row: &Row| row.scheduler()),
+        maybe_count("channel", "", "Number of the channel; none: all together.", |row: &Row| {
+            row.channel()
+        }),
+    ]
+}
+
+fn bandwidth() -> Vec<Column<Row>> {
+    vec![
+        count("cycles", "cycles", "Command clock cycles until the last data.", |row: &Row| {
+            row.cycles()
+        }),
+        ratio("time_us", "us", "The same in microseconds.", |row: &Row| {
+            Some(row.nanoseconds(row.cycles() as f64) / 1000.0)
+        }),
+        count("read_requests", "requests", "Reads served.", |row: &Row| {
+            row.sum(|channel| channel.read_requests)
+        }),
+        count("write_requests", "requests", "Writes served.", |row: &Row| {
+            row.sum(|channel| channel.write_requests)
+        }),
+        ratio("bandwidth_gbps", "GB/s", "Bytes moved over time; 10^9 bytes.", |row: &Row| {
+            let time = row.nanoseconds(row.cycles() as f64);
+            (time > 0.0).then(|| row.bytes() as f64 / time)
+        }),
+        ratio(
+            "bandwidth_utilization",
+            "fraction",
+            "Bytes moved over what the data buses could have moved in `cycles` [Li Fig 6.9].",
+            |row: &Row| quotient(row.bytes(), row.possible_bytes()),
+        ),
+        ratio(
+            "dram_efficiency",
+            "fraction",
+            "Data-bus busy cycles over cycles in which requests are pending in that channel, a data bus of each pseudo \
+             channel [Yuan].",
+            |row: &Row| {
+                let buses = u64::from(row.run.device.dram.pseudo_channels);
+                let pending = row.sum(|channel| channel.pending_cycles);
+                quotient(row.sum(|channel| channel.data_bus_cycles), buses * pending)
+            },
+        ),
+        ratio(
+            "queue_occupancy_mean",
+            "requests",
+            "Mean number of requests in the queues of a channel.",
+            |row: &Row| {
+                let weighted = |channel: &ChannelStatistics| {
+                    channel.occupancy_cycles.iter().zip(0..).map(|(&cycles, n)| cycles * n).sum()
+                };
+                quotient(row.sum(weighted), row.sum(|channel| channel.cycles))
+            },
+        ),
+    ]
+}
+
+fn rows_and_banks() -> Vec<Column<Row>> {
+    vec![
+        count(
+            "row_hits",
+            "requests",
+            "Requests whose first command found their row open.",
+            |row: &Row| row.banks.row_hits,
+        ),
+        count(
+            "row_misses",
+            "requests",
+            "Requests whose first command found the bank closed.",
+            |row: &Row| row.banks.row_misses,
+        ),
+        count(
+            "row_conflicts",
+            "requests",
+            "Requests whose first command found another row open.",
+            |row: &Row| row.banks.row_conflicts,
+        ),
+        ratio(
+            "row_hit_rate",
+            "fraction",
+            "Column commands to a row opened by an earlier one, over all column commands [OWL RBL].",
+            |row: &Row| {
+                let columns = row.banks.columns();
+                quotient(columns.saturating_sub(row.banks.activations), columns)
+            },
+        ),
+        ratio(
+            "row_locality",
+            "commands",
+            "Column commands per activation [Li, Yuan].",
+            |row: &Row| quotient(row.banks.columns(), row.banks.activations),
+        ),
+        ratio(
+            "blp",
+            "banks",
+            "Mean number of banks with an outstanding request, over cycles in which there is one [OWL].",
+            |row: &Row| {
+                quotient(row.banks.pending_cycles, row.sum(|channel| channel.pending_cycles))
+            },
+        ),
+        ratio(
+            "blp_busy",
+            "banks",
+            "Mean number of banks being served, over cycles in which one is.",
+            |row: &Row| {
+                quotient(row.banks.service_cycles, row.sum(|channel| channel.service_cycles))
+            },
+        ),
+    ]
+}
+
+fn commands() -> Vec<Column<Row>> {
+    let command = |name, doc, of: fn(&Row) -> u64| count(name, "commands", doc, of);
+    vec![
+        command("activations", "ACT commands.", |row| row.banks.activations),
+        command("precharges", "PRE commands.", |row| row.banks.precharges),
+        command("auto_precharges", "Column commands that closed their row.", |row| {
+            row.banks.auto_precharges
+        }),
+        command("reads", "RD commands.", |row| row.banks.reads),
+        command("writes", "WR commands.", |row| row.banks.writes),
+        command("refreshes", "REF commands.", |row| row.sum(|channel| channel.refreshes)),
+        command("bank_refreshes", "REFPB commands.", |row| row.sum(|c| c.bank_refreshes)),
+        count("open_cycles", "cycles", "Cycles with a row open in some bank.", |row: &Row| {
+            row.sum(|channel| channel.open_cycles)
+        }),
+        count(
+            "turnarounds",
+            "turns",
+            "Changes of the data bus from reading to writing and back.",
+            |row: &Row| row.sum(|channel| channel.turnarounds),
+        ),
+        count(
+            "write_drains",
+            "drains",
+            "Times that the write queue reached its high watermark.",
+            |row: &Row| row.sum(|channel| channel.write_drains),
+        ),
+    ]
+}
+
+/// Mean, percentiles and maximum, in cycles and in nanoseconds.
+fn latency(
+    name: &'static str,
+    of_what: &'static str,
+    of: fn(&Row) -> &Histogram,
+) -> Vec<Column<Row>> {
+    type Statistic = (&'static str, &'static str, fn(&Histogram) -> Option<f64>);
+    const STATISTICS: [Statistic; 5] = [
+        ("mean", "Mean", Histogram::mean),
+        ("p50", "Median", |h| quantile(h, 0.5)),
+        ("p95", "95th percentile", |h| quantile(h, 0.95)),
+        ("p99", "99th percentile", |h| quantile(h, 0.99)),
+        ("max", "Largest", |h| h.max().map(|max| max as f64)),
+    ];
+    let statistic = move |(short, long, value): Statistic| {
+        let doc = format!("{long} time of {of_what} from entering the queue to the last datum.");
+        [
+            ratio(&format!("{name}_latency_{short}"), "cycles", &doc, move |row: &Row| {
+                value(of(row))
+            }),
+            ratio(&format!("{name}_latency_{short}_ns"), "ns", &doc, move |row: &Row| {
+                value(of(row)).map(|cycles| row.nanoseconds(cycles))
+            }),
+        ]
+    };
+    STATISTICS.into_iter().flat_map(statistic).collect()
+}
+
+fn quantile(histogram: &Histogram, q: f64) -> Option<f64> {
+    histogram.quantile(q).map(|cycles| cycles as f64)
+}
+
+fn delay() -> Vec<Column<Row>> {
+    vec![
+        ratio(
+            "entry_delay_mean",
+            "cycles",
+            "Mean time from the cycle in which a request is due to its entering the queue.",
+            |row: &Row| row.delay.mean(),
+        ),
+        maybe_count(
+            "entry_delay_max",
+            "cycles",
+            "Largest time from the cycle in which a request is due to its entering the queue.",
+            |row: &Row| row.delay.max(),
+        ),
+    ]
+}

@@ -1,0 +1,143 @@
+//! What is sent to the channels.
+
+use super::pattern::Pattern;
+use super::{AloneError, RateText};
+use std::fmt;
+use std::path::PathBuf;
+use warpmem_dram::{Dram, Request};
+
+/// A stream of requests.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    pub origin: Origin,
+    /// Bytes of a request, a power of two: an aligned block. Of a file's where its line does not say. Less than a
+    /// column command moves counts as that.
+    pub bytes: u32,
+    /// How often each channel gets a request; none: as soon as it takes it, or when the file says.
+    pub rate: Option<RateText>,
+    pub sources: Sources,
+}
+
+/// Where the requests of a stream come from.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// By banks and rows: to each of `channels` channels a walk of its own.
+    Pattern { pattern: Pattern, locality: u32, channels: u32, mix: Mix },
+    /// By addresses from 0 on, `stride` bytes apart, from the start again at the end of the map.
+    Strided { stride: u64, mix: Mix },
+    /// From a file: see [`AccessFile`](super::AccessFile).
+    File(PathBuf),
+}
+
+/// What generated streams have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Mix {
+    /// Requests to all channels together.
+    pub requests: u64,
+    /// Fraction of them that read; every request is drawn on its own.
+    pub reads: f64,
+    pub seed: u64,
+}
+
+/// From whom reads come. A file may say; else `group` successive requests of a channel are a warp's load,
+/// loads come from the SMs in turn, and from each SM's warps in turn, and a load has requests on every channel.
+/// Writes come from nobody, as write-backs do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sources {
+    pub sms: u32,
+    /// Of each SM.
+    pub warps: u32,
+    pub group: u32,
+}
+
+/// Most requests of a stream; times at any rate then fit in 64 bits.
+const MOST_REQUESTS: u64 = 1 << 40;
+const MOST_CHANNELS: u32 = 1 << 10;
+/// Most warps of an SM.
+const MOST_WARPS: u32 = 1 << 10;
+
+impl Stream {
+    /// Requests to all channels together, where that is known.
+    pub fn requests(&self) -> Option<u64> {
+        match &self.origin {
+            Origin::Pattern { mix, .. } | Origin::Strided { mix, .. } => Some(mix.requests),
+            Origin::File(_) => None,
+        }
+    }
+
+    /// The channels that it goes to.
+    pub(super) fn channels(&self, dram: &Dram) -> u32 {
+        match self.origin {
+            Origin::Pattern { channels, .. } => channels,
+            Origin::Strided { .. } | Origin::File(_) => dram.channels,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), AloneError> {
+        self.sources.check()?;
+        match self.origin {
+            Origin::Pattern { channels, mix, .. } => {
+                within("channels", channels.into(), MOST_CHANNELS.into())?;
+                mix.check()
+            }
+            Origin::Strided { stride, mix } => {
+                within("stride", stride, 1 << 63)?;
+                mix.check()
+            }
+            Origin::File(_) => Ok(()),
+        }
+    }
+}
+
+fn within(option: &'static str, value: u64, most: u64) -> Result<(), AloneError> {
+    if (1..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(AloneError::option(option, &value, format!("1 to {most}")))
+}
+
+impl Mix {
+    fn check(&self) -> Result<(), AloneError> {
+        within("requests", self.requests, MOST_REQUESTS)?;
+        if (0.0..=1.0).contains(&self.reads) {
+            return Ok(());
+        }
+        Err(AloneError::option("reads", &self.reads, "a fraction from 0 to 1"))
+    }
+}
+
+impl Sources {
+    fn check(&self) -> Result<(), AloneError> {
+        within("sources", self.sms.into(), Request::NO_SOURCE.into())?;
+        within("warps", self.warps.into(), MOST_WARPS.into())?;
+        within("group", self.group.into(), u32::MAX.into())
+    }
+
+    pub(super) fn warps_of_all(&self) -> u32 {
+        self.sms * self.warps
+    }
+}
+
+impl fmt::Display for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.origin {
+            Origin::Pattern { pattern, locality, mix, .. } => {
+                write!(f, "{}(locality={locality},{mix}", pattern.name())?;
+            }
+            Origin::Strided { stride, mix } => write!(f, "strided(stride={stride},{mix}")?,
+            Origin::File(path) => write!(f, "{}(", path.display())?,
+        }
+        let Sources { sms, warps, group } = self.sources;
+        write!(f, "bytes={},sources={sms},warps={warps},group={group}", self.bytes)?;
+        match self.rate {
+            Some(rate) => write!(f, ",rate={rate})"),
+            None => f.write_str(")"),
+        }
+    }
+}
+
+impl fmt::Display for Mix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "requests={},reads={},seed={},", self.requests, self.reads, self.seed)
+    }
+}

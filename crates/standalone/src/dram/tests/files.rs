@@ -1,0 +1,151 @@
+//! Streams from files.
+
+use super::*;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A directory with a file in it.
+pub struct Written {
+    _dir: TempDir,
+    pub path: PathBuf,
+}
+
+pub fn write(name: &str, content: impl AsRef<[u8]>) -> Written {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    fs::write(&path, content).unwrap();
+    Written { _dir: dir, path }
+}
+
+pub fn from(path: &Path) -> Stream {
+    stream(Origin::File(path.to_path_buf()))
+}
+
+fn read(content: &str) -> Result<Outcome, AloneError> {
+    run_with(&li2015(&[]), "fr-fcfs", &from(&write("a.txt", content).path))
+}
+
+fn statistics(content: &str) -> Vec<warpmem_dram::ChannelStatistics> {
+    let channels = read(content).unwrap().channels;
+    channels.into_iter().map(|channel| channel.statistics).collect()
+}
+
+/// Scattered accesses, a third of them writes.
+fn accesses() -> Vec<(u64, bool)> {
+    (0..500u64).map(|n| ((n * 0x9e37_79b9) % (1 << 24) * 64, n % 3 == 0)).collect()
+}
+
+fn lines(line: impl Fn(u64, bool) -> String) -> String {
+    accesses().into_iter().map(|(address, write)| line(address, write) + "\n").collect()
+}
+
+#[test]
+fn the_same_accesses_in_any_format_are_the_same_run() {
+    let letter = |write| if write { "W" } else { "R" };
+    let csv = lines(|a, w| format!("{},{a}", letter(w)));
+    let csv = statistics(&format!("op,address\n{csv}"));
+    assert_eq!(csv.len(), 6);
+    assert!(csv.iter().all(|channel| channel.read_requests > 20 && channel.write_requests > 10));
+    assert_eq!(csv.iter().map(|c| c.read_requests + c.write_requests).sum::<u64>(), 500);
+    assert_eq!(statistics(&lines(|a, w| format!("{a:#x} {}", letter(w)))), csv);
+    assert_eq!(statistics(&lines(|a, w| format!("{} {a:#x}", if w { "ST" } else { "LD" }))), csv);
+    let dramsim3 = |a, w| format!("{a:#x} {} 0", if w { "WRITE" } else { "READ" });
+    assert_eq!(statistics(&lines(dramsim3)), csv);
+}
+
+#[test]
+fn comments_and_blank_lines_are_passed_over() {
+    let plain = statistics("0x0 R\n0x40 W\n");
+    assert_eq!(statistics("# two\n\n0x0 R\r\n  \n# more\n0x40 W"), plain);
+}
+
+#[test]
+fn a_file_may_be_compressed() {
+    let text = lines(|a, w| format!("{a:#x} {}", if w { "W" } else { "R" }));
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    let bytes = encoder.finish().unwrap();
+    let run = |bytes: &[u8]| run_with(&li2015(&[]), "fr-fcfs", &from(&write("a.gz", bytes).path));
+    let channels = run(&bytes).unwrap().channels;
+    let inflated: Vec<_> = channels.into_iter().map(|channel| channel.statistics).collect();
+    assert_eq!(inflated, statistics(&text));
+    let error = run(&bytes[..bytes.len() / 2]).unwrap_err();
+    assert!(matches!(error, AloneError::Io { action: "read", .. }), "{error:?}");
+}
+
+/// Two reads of one bank, the second when the first is long done.
+#[test]
+fn accesses_come_at_their_cycles_unless_a_rate_is_asked() {
+    let file = write("a.txt", "0x0 READ 100\n0x100000 READ 5000\n");
+    let device = li2015(&["dram.channels=1"]);
+    let timed = run_one(&device, &from(&file.path));
+    assert_eq!(timed.statistics.cycles, 5000 + 38);
+    assert_eq!((timed.delay.count(), timed.delay.max()), (2, Some(0)));
+    let rate = RateText::parse("0.01").unwrap();
+    let rated = Stream { rate: Some(rate), ..from(&file.path) };
+    assert_eq!(cycles(&device, &rated), 100 + 38);
+}
+
+#[test]
+fn a_size_in_the_file_goes_before_the_streams() {
+    let reads =
+        |content| -> u64 { statistics(content).iter().map(|channel| channel.total().reads).sum() };
+    assert_eq!(reads("op,address,bytes\nR,0,256\nR,512,32\n"), 4 + 1);
+    assert_eq!(reads("op,address\nR,0\n"), 1);
+}
+
+/// The block around the address is moved: nothing of the row after it.
+#[test]
+fn an_access_is_the_aligned_block_around_its_address() {
+    assert_eq!(
+        statistics("op,address,bytes\nR,255,256\n"),
+        statistics("op,address,bytes\nR,0,256\n")
+    );
+}
+
+#[test]
+fn who_asks_is_in_the_file_or_counted_up() {
+    let device = li2015(&["dram.channels=1"]);
+    let requests = |content: &str, sources| {
+        let file = write("a.csv", content);
+        let stream = Stream { sources, ..from(&file.path) };
+        let mut feed = super::super::feed::Feed::all(&stream, &device).unwrap().remove(0);
+        let mut found = Vec::new();
+        while let Some(front) = feed.front() {
+            found.push((front.request.sm, front.request.warp, front.request.load));
+            feed.advance().unwrap();
+        }
+        found
+    };
+    let sources = Sources { sms: 2, warps: 3, group: 2 };
+    let given = "op,address,sm,warp,load\nR,0,1,5,11\nW,64,0,2,12\n";
+    assert_eq!(requests(given, sources), [(1, 5, 11), (0, 2, 12)]);
+    let reads = "R,0\n".repeat(14);
+    let expected = [(0, 0), (1, 3), (0, 1), (1, 4), (0, 2), (1, 5), (0, 0)];
+    let pairs = (0..).zip(expected).flat_map(|(load, (sm, warp))| [(sm, warp, load); 2]);
+    assert_eq!(requests(&format!("op,address\n{reads}"), sources), pairs.collect::<Vec<_>>());
+    let nobody = (warpmem_dram::Request::NO_SOURCE, u32::MAX, u32::MAX);
+    assert_eq!(requests("op,address\nW,0\n", sources), [nobody]);
+}
+
+/// As Ramulator reads them.
+#[test]
+fn a_reference_stream_is_served() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/reference/dram/d3_gddr5/requests.csv");
+    let Ok(text) = fs::read_to_string(&path) else {
+        eprintln!("skipped: no {}", path.display());
+        return;
+    };
+    let fields = |line: &str| -> Vec<String> { line.split(',').map(str::to_owned).collect() };
+    let accesses = text.lines().skip(1).map(fields).map(|f| format!("{} {}\n", f[2], f[1]));
+    let file = write("a.txt", accesses.collect::<String>());
+    let large = li2015(&["dram.address.map=row:14 bank:3 column:4 bank:1 column:2 burst:6"]);
+    let channels = run_with(&large, "fr-fcfs", &from(&file.path)).unwrap().channels;
+    let served = channels.iter().map(|channel| channel.statistics.total());
+    assert_eq!(served.map(|banks| banks.columns()).sum::<u64>(), 2000);
+}

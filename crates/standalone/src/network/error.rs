@@ -1,0 +1,33 @@
+//! Why a network cannot be set up on its own or go on.
+
+use warpmem_machine::MachineError;
+use warpmem_params::PolicyError;
+
+/// What is wrong, where, and what would be valid.
+#[derive(Debug, thiserror::Error)]
+pub enum AloneError {
+    #[error("`{option}` = {value} is not valid; valid: {valid}")]
+    Option { option: &'static str, value: String, valid: String },
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    #[error(
+        "the network is stuck at cycle {cycle}: {packets} packets are on their way and none will ever move; this is a \
+         bug of the topology, please report it\n  {}",
+        state.join("\n  ")
+    )]
+    Stuck { cycle: u64, packets: u64, state: Vec<String> },
+    #[error("stopped before the end")]
+    Interrupted,
+}
+
+impl AloneError {
+    pub(super) fn option(
+        option: &'static str,
+        value: &impl ToString,
+        valid: impl Into<String>,
+    ) -> AloneError {
+        AloneError::Option { option, value: value.to_string(), valid: valid.into() }
+    }
+}

@@ -1,0 +1,148 @@
+//! Packets at a load: generated, followed and counted.
+
+use super::rig::{Entrance, Terminals};
+use super::setup::{Setup, Window};
+use super::source::{Chance, Source};
+use warpmem_random::Random;
+use warpmem_sim::{Histogram, RequestId};
+
+/// A packet on its way.
+#[derive(Clone, Copy, Default)]
+struct Packet {
+    source: usize,
+    destination: usize,
+    /// Cycle in which it was generated, and in which it left its source.
+    born: u64,
+    left: u64,
+}
+
+/// What the window's packets took, and what passed in the window.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// Of the packets generated in the window, in cycles: from then until they were taken.
+    pub latency: Histogram,
+    /// Sums of its parts: until they left their sources, and what they would have taken alone from then on.
+    pub wait: u64,
+    pub alone: u64,
+    /// Packets generated in the window, and those of them that have not arrived.
+    pub generated: u64,
+    pub missing: u64,
+    /// Packets of each source that arrived in the window.
+    pub accepted: Vec<u64>,
+}
+
+/// Sources at a load, and everything on its way.
+pub(super) struct Flow<'a> {
+    setup: &'a Setup,
+    window: Window,
+    /// Of each source for each destination.
+    alone: &'a [u64],
+    address_space: u64,
+    sources: Vec<Source>,
+    /// What chance says of destinations and addresses, by source.
+    choices: Vec<Random>,
+    packets: Vec<Packet>,
+    /// Sources that have drawn all their packets of the window.
+    past: usize,
+    sent: u64,
+    arrived: u64,
+    counts: Counts,
+}
+
+impl<'a> Flow<'a> {
+    /// `load` in flits per source and cycle; a packet takes `alone` cycles through an empty network.
+    pub fn new(setup: &'a Setup, alone: &'a [u64], address_space: u64, load: f64) -> Flow<'a> {
+        let sources = setup.pattern.sources;
+        let chance = Chance::new(load / setup.packet_flits as f64);
+        let random = |number| Random::numbered(setup.seed, number);
+        let source = |number| Source::new(random(2 * number), chance, 0);
+        Flow {
+            setup,
+            window: setup.window,
+            alone,
+            address_space,
+            sources: (0..sources as u64).map(source).collect(),
+            choices: (0..sources as u64).map(|number| random(2 * number + 1)).collect(),
+            packets: Vec::new(),
+            past: 0,
+            sent: 0,
+            arrived: 0,
+            counts: Counts { accepted: vec![0; sources], ..Counts::default() },
+        }
+    }
+
+    /// Packets that the network or its ports hold.
+    pub fn on_way(&self) -> u64 {
+        self.sent - self.arrived
+    }
+
+    /// Packets that have arrived.
+    pub fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// Whether all packets of the window have arrived.
+    pub fn is_done(&self) -> bool {
+        self.past == self.sources.len() && self.counts.missing == 0
+    }
+
+    pub fn finish(mut self) -> Counts {
+        // What was generated in the window but never had its turn.
+        let end = self.window.end();
+        for source in &mut self.sources {
+            while let Some(born) = source.generate(end) {
+                let counted = u64::from(self.window.contains(born));
+                self.counts.generated += counted;
+                self.counts.missing += counted;
+            }
+        }
+        self.counts
+    }
+
+    /// The next packet of a source goes to its port; whether there is one.
+    fn send(&mut self, index: usize, entrance: &mut Entrance) -> bool {
+        let (source, end) = (&mut self.sources[index], self.window.end());
+        let was_past = source.drawn() >= end;
+        let born = source.generate(self.window.limit());
+        self.past += usize::from(!was_past && source.drawn() >= end);
+        let Some(born) = born else { return false };
+        let choices = &mut self.choices[index];
+        let destination = self.setup.pattern.destination(index, choices);
+        let address = choices.below(self.address_space);
+        let id = entrance.push(index, destination, address, born);
+        source.in_port.push_back(id);
+        let place = id.0 as usize;
+        if place >= self.packets.len() {
+            self.packets.resize(place + 1, Packet::default());
+        }
+        self.packets[place] = Packet { source: index, destination, born, left: 0 };
+        self.sent += 1;
+        let counted = u64::from(self.window.contains(born));
+        self.counts.generated += counted;
+        self.counts.missing += counted;
+        true
+    }
+}
+
+impl Terminals for Flow<'_> {
+    fn taken(&mut self, source: usize, held: usize, cycle: u64, entrance: &mut Entrance) {
+        let in_port = &mut self.sources[source].in_port;
+        let gone = in_port.len() - held;
+        in_port.drain(..gone).for_each(|id| self.packets[id.0 as usize].left = cycle);
+        while entrance.has_room() && self.send(source, entrance) {}
+    }
+
+    fn arrived(&mut self, packet: RequestId, cycle: u64) {
+        let packet = self.packets[packet.0 as usize];
+        let counts = &mut self.counts;
+        self.arrived += 1;
+        counts.accepted[packet.source] += u64::from(self.window.contains(cycle));
+        if self.window.contains(packet.born) {
+            counts.missing -= 1;
+            counts.latency.record(cycle - packet.born);
+            counts.wait += packet.left - packet.born;
+            let destinations = self.setup.pattern.destinations;
+            counts.alone += self.alone[packet.source * destinations + packet.destination];
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! A network at one load.
+
+use super::flow::{Counts, Flow};
+use super::rig::{Entrance, Rig, Terminals};
+use super::{AloneError, Setup};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use warpmem_sim::RequestId;
+
+/// Told of packets that have arrived since it was told last; may end the run.
+pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
+
+/// Turns between two reports of progress.
+const REPORT: u64 = 1 << 14;
+
+/// A network whose latency at any load can be measured.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    setup: Arc<Setup>,
+    /// Cycles of a packet through the empty network: of each source for each destination, where it sends any there.
+    alone: Arc<[u64]>,
+    /// Their mean over all packets.
+    zero_load: f64,
+}
+
+/// What a network made of a load.
+#[derive(Clone, Debug)]
+pub struct Point {
+    pub(super) setup: Arc<Setup>,
+    /// Flits per source and cycle.
+    pub load: f64,
+    pub(super) zero_load: f64,
+    /// See [`Counts`].
+    pub(super) counts: Arc<Counts>,
+    /// Flits over each link in the window.
+    pub(super) links: Vec<u64>,
+}
+
+impl Curve {
+    /// Measures the empty network, packet by packet.
+    ///
+    /// # Errors
+    /// The topology or the arbiter is unknown or does not fit, or the network is at fault.
+    pub fn new(setup: Setup) -> Result<Curve, AloneError> {
+        let pattern = &setup.pattern;
+        let (sources, destinations) = (pattern.sources, pattern.destinations);
+        let mut rig = Rig::new(&setup)?;
+        let mut alone = vec![0; sources * destinations];
+        let mut zero_load = 0.0;
+        for (pair, cycles) in alone.iter_mut().enumerate() {
+            let (source, destination) = (pair / destinations, pair % destinations);
+            let share = pattern.share(source, destination);
+            if share > 0.0 {
+                *cycles = probe(&mut rig, source, destination)?;
+                zero_load += *cycles as f64 * share / sources as f64;
+            }
+        }
+        Ok(Curve { setup: Arc::new(setup), alone: alone.into(), zero_load })
+    }
+
+    /// Sends packets of so many flits per source and cycle, above 0 and at most 1.
+    ///
+    /// # Errors
+    /// The load is not valid, the network is at fault, or `progress` ended the run.
+    pub fn measure(&self, load: f64, progress: Progress<'_>) -> Result<Point, AloneError> {
+        if !(load > 0.0 && load <= 1.0) {
+            return Err(AloneError::option("rate", &load, "above 0 and at most 1"));
+        }
+        let window = self.setup.window;
+        let mut rig = Rig::new(&self.setup)?;
+        let mut flow = Flow::new(&self.setup, &self.alone, rig.address_space(), load);
+        rig.start(&mut flow);
+        let mut run = Run { rig, flow, turns: 0, arrived: 0, progress };
+        run.until(window.warmup, |_| false)?;
+        let before = run.rig.passed();
+        run.until(window.end(), |_| false)?;
+        let after = run.rig.passed();
+        run.until(window.limit(), |flow| flow.is_done())?;
+        run.report()?;
+        Ok(Point {
+            setup: Arc::clone(&self.setup),
+            load,
+            zero_load: self.zero_load,
+            counts: Arc::new(run.flow.finish()),
+            links: after.iter().zip(before).map(|(after, before)| after - before).collect(),
+        })
+    }
+}
+
+/// A run that goes on.
+struct Run<'a, 'p> {
+    rig: Rig,
+    flow: Flow<'a>,
+    turns: u64,
+    /// Packets that had arrived at the last report.
+    arrived: u64,
+    progress: Progress<'p>,
+}
+
+impl Run<'_, '_> {
+    /// Goes on to `cycle`, or until `is_done`.
+    fn until(&mut self, cycle: u64, is_done: fn(&Flow) -> bool) -> Result<(), AloneError> {
+        while !is_done(&self.flow) {
+            let Some(next) = self.rig.next() else { return self.at_rest(cycle) };
+            if next >= cycle {
+                return Ok(());
+            }
+            self.rig.turn(&mut self.flow);
+            self.turns += 1;
+            if self.turns.is_multiple_of(REPORT) {
+                self.report()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing will ever happen: for want of packets, or because they are stuck.
+    fn at_rest(&self, cycle: u64) -> Result<(), AloneError> {
+        match self.flow.on_way() {
+            0 => Ok(()),
+            packets => Err(AloneError::Stuck { cycle, packets, state: self.rig.describe() }),
+        }
+    }
+
+    fn report(&mut self) -> Result<(), AloneError> {
+        let arrived = self.flow.arrived();
+        let news = arrived - std::mem::replace(&mut self.arrived, arrived);
+        match (self.progress)(news) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(AloneError::Interrupted),
+        }
+    }
+}
+
+/// Cycles that a packet takes through an empty network.
+fn probe(rig: &mut Rig, source: usize, destination: usize) -> Result<u64, AloneError> {
+    let sent = rig.now() + 1;
+    rig.push(source, destination, sent);
+    let mut probe = Probe { arrived: None };
+    while rig.next().is_some() {
+        rig.turn(&mut probe);
+    }
+    let state = || AloneError::Stuck { cycle: rig.now(), packets: 1, state: rig.describe() };
+    Ok(probe.arrived.ok_or_else(state)? - sent)
+}
+
+/// Terminals that wait for one packet.
+struct Probe {
+    arrived: Option<u64>,
+}
+
+impl Terminals for Probe {
+    fn taken(&mut self, _: usize, _: usize, _: u64, _: &mut Entrance) {}
+
+    fn arrived(&mut self, _: RequestId, cycle: u64) {
+        self.arrived = Some(cycle);
+    }
+}

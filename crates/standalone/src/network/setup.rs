@@ -1,0 +1,100 @@
+//! What is measured.
+
+use super::{AloneError, Pattern, PatternContext};
+use warpmem_machine::Machine;
+
+/// When packets are counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Cycles before it.
+    pub warmup: u64,
+    pub cycles: u64,
+}
+
+impl Window {
+    /// The first cycle after it.
+    pub(super) fn end(self) -> u64 {
+        self.warmup + self.cycles
+    }
+
+    pub(super) fn contains(self, cycle: u64) -> bool {
+        (self.warmup..self.end()).contains(&cycle)
+    }
+
+    /// When packets are not waited for any more. A network that takes a fifth of what it is offered has delivered the
+    /// window's packets by then.
+    pub(super) fn limit(self) -> u64 {
+        5 * self.end() + 10_000
+    }
+}
+
+/// A network and what is sent through it, but for the load.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Whose network it is, with topology and arbiter. Its clocks are all alike.
+    pub(super) machine: Machine,
+    /// As it was asked for.
+    pub(super) pattern_text: String,
+    pub(super) pattern: Pattern,
+    pub(super) packet_flits: u64,
+    pub(super) seed: u64,
+    pub(super) window: Window,
+}
+
+/// Longest window and warm-up.
+const MOST_CYCLES: u64 = 1 << 40;
+const MOST_FLITS: u64 = 1 << 16;
+
+impl Setup {
+    /// The network of `machine`, with packets of `packet_flits` flits.
+    ///
+    /// # Errors
+    /// The pattern or a number is not valid.
+    pub fn new(
+        machine: &Machine,
+        pattern: &str,
+        nodes: Option<usize>,
+        packet_flits: u64,
+        seed: u64,
+        window: Window,
+    ) -> Result<Setup, AloneError> {
+        within("packet-flits", packet_flits, 1, MOST_FLITS)?;
+        within("warmup", window.warmup, 0, MOST_CYCLES)?;
+        within("cycles", window.cycles, 1, MOST_CYCLES)?;
+        let context = PatternContext {
+            nodes,
+            sms: machine.sm.count as usize,
+            slices: machine.slices() as usize,
+        };
+        let pattern_text = pattern.to_owned();
+        let pattern = Pattern::new(pattern, &context)?;
+        let mut machine = machine.clone();
+        let mhz = machine.clocks.network_mhz;
+        let clocks = &mut machine.clocks;
+        (clocks.core_mhz, clocks.llc_mhz, clocks.dram_mhz) = (mhz, mhz, mhz);
+        if pattern.nodes.is_some() {
+            machine.network.sms_per_node = 1;
+        }
+        Ok(Setup { machine, pattern_text, pattern, packet_flits, seed, window })
+    }
+
+    /// The same through another topology and under another arbitration rule.
+    pub fn with(&self, topology: &str, arbiter: &str) -> Setup {
+        let mut setup = self.clone();
+        topology.clone_into(&mut setup.machine.policy.topology);
+        arbiter.clone_into(&mut setup.machine.policy.arbiter);
+        setup
+    }
+
+    /// The most flits per source and cycle that any network takes of this traffic.
+    pub fn capacity(&self) -> f64 {
+        self.pattern.capacity()
+    }
+}
+
+fn within(option: &'static str, value: u64, least: u64, most: u64) -> Result<(), AloneError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(AloneError::option(option, &value, format!("{least} to {most}")))
+}

@@ -1,0 +1,245 @@
+//! What a paper published, and what of our results is set beside it.
+
+use super::Paper;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A published result.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    pub what: String,
+    /// Where the paper has it.
+    pub source: String,
+    /// As it is shown: a change in %, a share in %, a multiple, or a value.
+    #[serde(default)]
+    pub published: Option<f64>,
+    /// In the place of the number, where the paper gives a range, a rule or a direction alone.
+    #[serde(default)]
+    pub text: Option<String>,
+    #[serde(default)]
+    pub shown: Shown,
+    /// Of values.
+    #[serde(default)]
+    pub unit: String,
+    #[serde(default)]
+    pub direction: Direction,
+    /// What keeps the two from being the same thing.
+    #[serde(default)]
+    pub note: Option<String>,
+    pub ours: Ours,
+}
+
+/// How a number is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shown {
+    /// A ratio as its distance from 1, in %.
+    #[default]
+    Change,
+    /// A fraction or a ratio, in %.
+    Percent,
+    /// A ratio.
+    Times,
+    /// As it is.
+    Value,
+}
+
+impl Shown {
+    /// A computed value in the unit in which it is shown.
+    pub fn scaled(self, value: f64) -> f64 {
+        match self {
+            Shown::Change => 100.0 * (value - 1.0),
+            Shown::Percent => 100.0 * value,
+            Shown::Times | Shown::Value => value,
+        }
+    }
+}
+
+/// When ours agrees with what was published, both as they are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// A change of the same sign; of what is no change, nothing is said: other workloads have other values.
+    #[default]
+    Sign,
+    /// A change upwards or downwards, whatever the number; of a share in % or a multiple, above or below 1.
+    Up,
+    Down,
+    /// No change downwards.
+    NotDown,
+    AtLeast(f64),
+    AtMost(f64),
+    /// At most so many % away from the published number: the same experiment, not one like it.
+    Within(f64),
+}
+
+/// How ours comes about.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ours {
+    Runs(Runs),
+    Best(Best),
+    /// How many workloads there are in each class, by their measured runs.
+    Classes(Vec<String>),
+    /// DRAM efficiency of a channel alone.
+    Stream(Streamed),
+    Bits(Bits),
+    /// Why it cannot be computed.
+    Nothing(String),
+}
+
+/// A mean over workloads of a metric of runs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runs {
+    /// Configuration whose metric it is.
+    pub of: String,
+    /// Configuration that it is divided by, of the same workload.
+    #[serde(default)]
+    pub over: Option<String>,
+    /// Other configurations of the same workload, by the names that `value` has for them.
+    #[serde(default)]
+    pub with: BTreeMap<String, String>,
+    /// SQL expression over the columns of `runs`, and over `counter_NAME`, sums of `policy_counters`.
+    #[serde(default = "ipc")]
+    pub metric: String,
+    /// SQL expression over `own` and `base`, the metrics of `of` and `over`, those of `with` by their names, and columns of
+    /// `runs`: those of `of` as they are called, those of others with `base_` or their name and `_` before. By default
+    /// `own / base`, or `own`.
+    #[serde(default)]
+    pub value: Option<String>,
+    /// Of which workloads; all if there are none.
+    #[serde(default)]
+    pub classes: Vec<String>,
+    #[serde(default)]
+    pub mean: Mean,
+}
+
+fn ipc() -> String {
+    "ipc_thread".to_owned()
+}
+
+/// The best value of a sweep.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Best {
+    /// Setting that is swept; `*` stands for its values in the configurations.
+    pub setting: String,
+    /// What is to be highest.
+    pub runs: Runs,
+    /// Configuration in the place of `of`, over whose mean the best one's is taken; without one, ours is the best
+    /// value itself.
+    #[serde(default)]
+    pub against: Option<String>,
+}
+
+/// How values of several workloads become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mean {
+    #[default]
+    Arithmetic,
+    Harmonic,
+    Geometric,
+    /// Sum of `own` over sum of `base`: of counts that some workloads have next to nothing of.
+    OfSums,
+    Least,
+    Greatest,
+}
+
+impl Mean {
+    pub fn name(self) -> &'static str {
+        match self {
+            Mean::Arithmetic => "arithmetic",
+            Mean::Harmonic => "harmonic",
+            Mean::Geometric => "geometric",
+            Mean::OfSums => "of sums",
+            Mean::Least => "least",
+            Mean::Greatest => "greatest",
+        }
+    }
+}
+
+/// Reads of one channel, each place visited `locality` times in a row.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Streamed {
+    /// Name of a pattern of [`dram::alone`](warpmem_standalone::dram).
+    pub pattern: String,
+    pub locality: u32,
+    pub requests: u64,
+    /// Of a request.
+    pub bytes: u32,
+    /// What is set of the paper's machine.
+    #[serde(default)]
+    pub set: Vec<String>,
+}
+
+/// Bits that a DRAM scheduler and an arbiter compare in a cycle, in the whole machine.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bits {
+    pub of: String,
+}
+
+impl Ours {
+    /// The configurations of runs that it is computed from.
+    pub fn references(&self, paper: &Paper) -> Vec<String> {
+        match self {
+            Ours::Runs(runs) => runs.references().map(str::to_owned).collect(),
+            Ours::Best(best) => best.references(paper),
+            Ours::Classes(_) | Ours::Stream(_) | Ours::Bits(_) | Ours::Nothing(_) => Vec::new(),
+        }
+    }
+
+    /// Classes whose workloads alone count; none if all do.
+    pub fn classes(&self) -> &[String] {
+        match self {
+            Ours::Runs(runs) => &runs.classes,
+            Ours::Best(best) => &best.runs.classes,
+            _ => &[],
+        }
+    }
+}
+
+impl Runs {
+    pub fn references(&self) -> impl Iterator<Item = &str> {
+        let others = self.over.iter().chain(self.with.values());
+        [&self.of].into_iter().chain(others).map(String::as_str)
+    }
+
+    /// The same with `value` in the place of every `*`.
+    pub fn at(&self, value: &str) -> Runs {
+        let fill = |text: &String| text.replace('*', value);
+        Runs {
+            of: fill(&self.of),
+            over: self.over.as_ref().map(fill),
+            with: self.with.iter().map(|(name, text)| (name.clone(), fill(text))).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// The same for each value of a setting that is swept.
+    pub fn swept<'a>(
+        &'a self,
+        paper: &'a Paper,
+        setting: &str,
+    ) -> impl Iterator<Item = (&'a str, Runs)> {
+        paper.swept(setting).iter().map(|value| (value.as_str(), self.at(value)))
+    }
+}
+
+impl Best {
+    /// What it is compared with.
+    pub fn against(&self) -> Option<Runs> {
+        let of = self.against.clone()?;
+        Some(Runs { of, ..self.runs.clone() })
+    }
+
+    fn references(&self, paper: &Paper) -> Vec<String> {
+        let swept = self.runs.swept(paper, &self.setting).map(|(_, runs)| runs);
+        let all: Vec<Runs> = swept.chain(self.against()).collect();
+        all.iter().flat_map(Runs::references).map(str::to_owned).collect()
+    }
+}

@@ -1,0 +1,122 @@
+//! Configurations by name: `+BLP @ min_warps=8 & banks=8` is a scheme with settings.
+
+use super::Paper;
+use warpmem_params::{did_you_mean, nearest};
+
+/// A name in a description that stands for nothing.
+#[derive(Debug, thiserror::Error)]
+#[error("`{reference}`: no {what} `{name}`{}; there are {valid}", did_you_mean(.nearest.as_deref()))]
+pub struct ConfigurationError {
+    pub reference: String,
+    /// A scheme, a setting, or a value of one.
+    pub what: &'static str,
+    pub name: String,
+    pub nearest: Option<String>,
+    pub valid: String,
+}
+
+/// A machine of the paper's experiments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// As the description writes it, with single blanks.
+    pub name: String,
+    /// What it sets of the paper's machine, `key=value` each; policies are parameters like others. No key is there
+    /// twice.
+    pub overrides: Vec<String>,
+}
+
+impl Configuration {
+    /// What `reference` means in `paper`: a scheme, then `@` and settings with `&` between. What is set later holds.
+    ///
+    /// # Errors
+    /// If the paper has no such scheme or setting.
+    pub fn resolve(paper: &Paper, reference: &str) -> Result<Configuration, ConfigurationError> {
+        let (scheme, settings) = reference.split_once('@').unwrap_or((reference, ""));
+        let scheme = scheme.trim();
+        let settings: Vec<&str> = settings.split('&').map(str::trim).collect();
+        let settings: Vec<&str> = settings.into_iter().filter(|name| !name.is_empty()).collect();
+        let missing = |what, name: &str, valid: Vec<&str>| ConfigurationError {
+            reference: reference.to_owned(),
+            what,
+            name: name.to_owned(),
+            nearest: nearest(name, valid.iter().copied()).map(str::to_owned),
+            valid: valid.join(", "),
+        };
+        let schemes = || paper.schemes.keys().map(String::as_str).collect();
+        let of_scheme = paper.schemes.get(scheme);
+        let mut overrides = of_scheme.ok_or_else(|| missing("scheme", scheme, schemes()))?.clone();
+        for setting in &settings {
+            let (name, value) = match setting.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (*setting, None),
+            };
+            let names = || paper.settings.keys().map(String::as_str).collect();
+            let found =
+                paper.settings.get(name).ok_or_else(|| missing("setting", name, names()))?;
+            let values = || found.values.iter().map(String::as_str).collect();
+            let of_setting = found.overrides(value);
+            let of_setting =
+                of_setting.ok_or_else(|| missing("value", value.unwrap_or(""), values()))?;
+            of_setting.into_iter().for_each(|text| replace(&mut overrides, text));
+        }
+        let name = match settings.is_empty() {
+            true => scheme.to_owned(),
+            false => format!("{scheme} @ {}", settings.join(" & ")),
+        };
+        Ok(Configuration { name, overrides })
+    }
+}
+
+/// Adds `key=value`, in the place of another value of the key.
+fn replace(overrides: &mut Vec<String>, text: String) {
+    let key = |text: &str| text.split_once('=').map(|(key, _)| key.to_owned());
+    overrides.retain(|other| key(other) != key(&text));
+    overrides.push(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paper() -> Paper {
+        let text = r#"
+            title = "T"
+            machine = "li2015"
+            [workloads]
+            quick = ["vecadd"]
+            [schemes]
+            "A+B" = ["policy.warp_scheduler=lrr", "dram.read_queue=64"]
+            [settings.queue]
+            set = ["dram.read_queue={}"]
+            values = [16, 128]
+            [settings.wide]
+            set = ["network.flit_bytes=64"]
+        "#;
+        Paper::from_text("t", text).unwrap()
+    }
+
+    fn overrides(reference: &str) -> Vec<String> {
+        Configuration::resolve(&paper(), reference).unwrap().overrides
+    }
+
+    #[test]
+    fn settings_come_on_top_of_a_scheme_and_replace_what_it_sets() {
+        assert_eq!(overrides("A+B"), ["policy.warp_scheduler=lrr", "dram.read_queue=64"]);
+        let both = ["policy.warp_scheduler=lrr", "dram.read_queue=16", "network.flit_bytes=64"];
+        assert_eq!(overrides("A+B@queue=16&wide"), both);
+        let name = Configuration::resolve(&paper(), " A+B@queue=16&wide ").unwrap().name;
+        assert_eq!(name, "A+B @ queue=16 & wide");
+    }
+
+    #[test]
+    fn what_there_is_not_is_refused_with_what_there_is() {
+        let refusal = |text| Configuration::resolve(&paper(), text).unwrap_err().to_string();
+        assert_eq!(refusal("A-B"), "`A-B`: no scheme `A-B` (did you mean `A+B`?); there are A+B");
+        let setting = refusal("A+B @ quene=16");
+        assert!(setting.contains("no setting `quene` (did you mean `queue`?)"), "{setting}");
+        let value = refusal("A+B @ queue=17");
+        assert!(value.contains("no value `17`"), "{value}");
+        assert!(refusal("A+B @ queue").contains("there are 16, 128"));
+        assert!(refusal("A+B @ wide=1").contains("no value `1`"));
+    }
+}

@@ -1,0 +1,257 @@
+//! A paper's experiments as its file describes them.
+
+use super::{Claim, Configuration, ConfigurationError, Figure};
+use crate::suite::{Planned, Suite, SuiteError};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use warpmem_params::{did_you_mean, nearest};
+
+/// What is wrong with a description.
+#[derive(Debug, thiserror::Error)]
+pub enum PaperError {
+    #[error("no experiments called `{name}`{}; there are {valid}", did_you_mean(*.nearest))]
+    Unknown { name: String, nearest: Option<&'static str>, valid: String },
+    #[error("the description of `{name}` is malformed: {message}")]
+    Malformed { name: String, message: String },
+    #[error("the description of `{name}`")]
+    Configuration { name: String, source: Box<ConfigurationError> },
+    #[error("the workloads of `{name}`")]
+    Workloads { name: String, source: Box<SuiteError> },
+}
+
+impl PaperError {
+    pub(super) fn unknown(name: &str, known: impl Iterator<Item = &'static str>) -> PaperError {
+        let known: Vec<&str> = known.collect();
+        PaperError::Unknown {
+            name: name.to_owned(),
+            nearest: nearest(name, known.iter().copied()),
+            valid: known.join(", "),
+        }
+    }
+}
+
+/// A paper's experiments.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Paper {
+    #[serde(skip)]
+    pub name: String,
+    #[serde(skip)]
+    pub(super) is_quick: bool,
+    /// Authors, title, place and year.
+    pub title: String,
+    /// What the runs are, for readers of the tables. One paragraph.
+    #[serde(default)]
+    pub about: String,
+    /// Preset of the paper.
+    pub machine: String,
+    pub workloads: Workloads,
+    /// By name, what each sets of the machine: `key=value`.
+    #[serde(default)]
+    pub schemes: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    pub settings: BTreeMap<String, Setting>,
+    /// Configurations that are run in several [orders](Paper::orders) of the SMs, to measure noise.
+    #[serde(default)]
+    pub baselines: Vec<String>,
+    /// The runs from which the classes of the workloads come.
+    #[serde(default)]
+    pub classified: Option<Classified>,
+    #[serde(default, rename = "claim")]
+    pub claims: Vec<Claim>,
+    #[serde(default, rename = "figure")]
+    pub figures: Vec<Figure>,
+    #[serde(default)]
+    pub factorial: Option<Factorial>,
+}
+
+/// What is run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workloads {
+    /// Names of workloads of the built-in suite, in its size `small`, or of `suite`.
+    pub quick: Vec<String>,
+    /// As `quick`; all of both suites where it is empty.
+    #[serde(default)]
+    pub full: Vec<String>,
+    /// Workloads of the paper's own, in the sizes `quick` and `full` where these differ.
+    #[serde(default)]
+    pub suite: Option<Suite>,
+}
+
+/// Something set of the machine beside a scheme.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setting {
+    /// `key=value` each; `{}` stands for the value.
+    pub set: Vec<String>,
+    /// The values that are swept; none where the setting is there or not.
+    #[serde(default, deserialize_with = "texts")]
+    pub values: Vec<String>,
+    /// Those of a quick run, where it has fewer.
+    #[serde(default, deserialize_with = "texts")]
+    quick: Vec<String>,
+    /// Axis of a figure: what the value is, with its unit.
+    #[serde(default)]
+    pub label: String,
+}
+
+impl Setting {
+    /// What it sets with one of its values; none if it has no such value.
+    pub(super) fn overrides(&self, value: Option<&str>) -> Option<Vec<String>> {
+        let is_known = match value {
+            None => self.values.is_empty(),
+            Some(value) => self.values.iter().any(|known| known == value),
+        };
+        let fill = |text: &String| text.replace("{}", value.unwrap_or(""));
+        is_known.then(|| self.set.iter().map(fill).collect())
+    }
+}
+
+/// Schemes whose runs decide the classes; the ideal ones only where the paper's classes need them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Classified {
+    /// The machine as it is.
+    pub plain: String,
+    #[serde(default)]
+    pub perfect_dram: Option<String>,
+    #[serde(default)]
+    pub perfect_l1: Option<String>,
+}
+
+/// Every combination of two levels of several factors.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Factorial {
+    /// Beside the paper's own.
+    #[serde(default)]
+    pub machines: Vec<String>,
+    /// Of every machine, `key=value`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    pub factors: Vec<Factor>,
+}
+
+/// A slot of the machine with two policies.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Factor {
+    /// Name of the slot, as in the tables.
+    pub slot: String,
+    /// The policy from which effects are counted, and the other.
+    pub levels: [String; 2],
+}
+
+/// Numbers and words alike, as text.
+fn texts<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Value {
+        Whole(u64),
+        Text(String),
+    }
+    let text = |value| match value {
+        Value::Whole(number) => number.to_string(),
+        Value::Text(text) => text,
+    };
+    Ok(Vec::<Value>::deserialize(from)?.into_iter().map(text).collect())
+}
+
+impl Paper {
+    /// # Errors
+    /// If the text is no description, or names configurations that it does not have.
+    pub fn from_text(name: &str, text: &str) -> Result<Paper, PaperError> {
+        let mut paper: Paper = toml::from_str(text).map_err(|error| PaperError::Malformed {
+            name: name.to_owned(),
+            message: error.to_string().trim_end().to_owned(),
+        })?;
+        name.clone_into(&mut paper.name);
+        paper.references().iter().try_for_each(|name| paper.configuration(name).map(drop))?;
+        Ok(paper)
+    }
+
+    /// # Errors
+    /// If there is no such configuration.
+    pub fn configuration(&self, reference: &str) -> Result<Configuration, PaperError> {
+        let failed = |error: ConfigurationError| PaperError::Configuration {
+            name: self.name.clone(),
+            source: error.into(),
+        };
+        Configuration::resolve(self, reference).map_err(failed)
+    }
+
+    /// The paper with the sweeps and workloads of a quick run.
+    pub fn quickly(self) -> Paper {
+        Paper { is_quick: true, ..self }
+    }
+
+    /// `quick` or `full`.
+    pub fn size(&self) -> &'static str {
+        if self.is_quick { "quick" } else { "full" }
+    }
+
+    /// The values of a setting that are swept; none of one that there is not.
+    pub fn swept(&self, setting: &str) -> &[String] {
+        match self.settings.get(setting) {
+            Some(setting) if self.is_quick && !setting.quick.is_empty() => &setting.quick,
+            Some(setting) => &setting.values,
+            None => &[],
+        }
+    }
+
+    /// All its configurations, each once, by their names.
+    ///
+    /// # Errors
+    /// Of a description that was not read by [`Paper::from_text`]: if there is no such configuration.
+    pub fn configurations(&self) -> Result<Vec<Configuration>, PaperError> {
+        let references = self.references();
+        let all = references.iter().map(|reference| self.configuration(reference));
+        let all: BTreeMap<String, Configuration> =
+            all.map(|found| found.map(|c| (c.name.clone(), c))).collect::<Result<_, _>>()?;
+        Ok(all.into_values().collect())
+    }
+
+    /// What classes, claims and figures are computed from.
+    pub(super) fn references(&self) -> Vec<String> {
+        let classified = self.classified.iter().flat_map(Classified::references);
+        let claims = self.claims.iter().flat_map(|claim| claim.ours.references(self));
+        let figures = self.figures.iter().flat_map(|figure| figure.drawn.references(self));
+        let baselines = self.baselines.iter().cloned();
+        classified.map(str::to_owned).chain(claims).chain(figures).chain(baselines).collect()
+    }
+
+    /// The workloads, in the size of a quick run or of a full one.
+    ///
+    /// # Errors
+    /// If a name is of no workload.
+    pub fn workloads(&self) -> Result<Vec<Planned>, PaperError> {
+        let failed = |error: SuiteError| PaperError::Workloads {
+            name: self.name.clone(),
+            source: error.into(),
+        };
+        let names = if self.is_quick { &self.workloads.quick } else { &self.workloads.full };
+        let plan = |suite: &Suite, size: &str, only: &[String]| {
+            let size = suite.sizes().contains(&size).then_some(size);
+            suite.plan(size, only).map_err(failed)
+        };
+        let own = self.workloads.suite.as_ref();
+        let own = own.map_or(Ok(Vec::new()), |suite| plan(suite, self.size(), &[]))?;
+        let is_own = |name: &&String| own.iter().any(|planned| planned.name == **name);
+        let others: Vec<String> = names.iter().filter(|name| !is_own(name)).cloned().collect();
+        let wanted = |planned: &Planned| names.is_empty() || names.contains(&planned.name);
+        let mut workloads = match names.is_empty() || !others.is_empty() {
+            true => plan(&Suite::built_in(), "small", &others)?,
+            false => Vec::new(),
+        };
+        workloads.extend(own.into_iter().filter(wanted));
+        Ok(workloads)
+    }
+}
+
+impl Classified {
+    pub fn references(&self) -> impl Iterator<Item = &str> {
+        let ideal = [&self.perfect_dram, &self.perfect_l1].into_iter().flatten();
+        [&self.plain].into_iter().chain(ideal).map(String::as_str)
+    }
+}

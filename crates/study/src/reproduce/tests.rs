@@ -1,0 +1,167 @@
+//! What every description is held to.
+
+use super::*;
+use crate::classify::{OffChip, Sensitivity, Type};
+use warpmem_machine::load;
+use warpmem_record::run_columns;
+use warpmem_standalone::dram::Pattern;
+
+fn all() -> impl Iterator<Item = Paper> {
+    names().map(|name| find(name).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn both_sizes() -> impl Iterator<Item = Paper> {
+    all().flat_map(|paper| [paper.clone().quickly(), paper])
+}
+
+#[test]
+fn every_configuration_is_a_machine() {
+    for paper in both_sizes() {
+        for reference in paper.references() {
+            let Configuration { name, overrides } = paper.configuration(&reference).unwrap();
+            load(&paper.machine, &overrides)
+                .unwrap_or_else(|error| panic!("{}: {name}: {error}", paper.name));
+        }
+    }
+}
+
+#[test]
+fn every_workload_can_be_asked_for() {
+    for paper in both_sizes() {
+        let workloads = paper.workloads().unwrap_or_else(|error| panic!("{}: {error}", paper.name));
+        assert!(workloads.len() > 1, "{}", paper.name);
+        let mut names: Vec<&str> = workloads.iter().map(|planned| planned.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), workloads.len(), "{}: two of a name", paper.name);
+    }
+}
+
+#[test]
+fn every_class_is_one_of_the_papers() {
+    use Sensitivity::{High, Insensitive, Low};
+    let sensitivities = [Insensitive, Low, High].map(Sensitivity::name);
+    let types = [Type::One, Type::Two].map(Type::name);
+    let off_chip = [OffChip::Low, OffChip::Medium, OffChip::High].map(OffChip::name);
+    let known = [&sensitivities[..], &types, &off_chip, &["memory-bound"]].concat();
+    for paper in all() {
+        let of_claims = paper.claims.iter().flat_map(|claim| claim.ours.classes().to_vec());
+        let of_figures = paper.figures.iter().flat_map(|figure| figure.drawn.classes());
+        let listed = paper.claims.iter().filter_map(|claim| match &claim.ours {
+            Ours::Classes(classes) => Some(classes.clone()),
+            _ => None,
+        });
+        for class in of_claims.chain(of_figures).chain(listed.flatten()) {
+            assert!(known.contains(&class.as_str()), "{}: {class}", paper.name);
+            assert!(paper.classified.is_some(), "{} tells no classes", paper.name);
+        }
+    }
+}
+
+/// A name in an expression that is also a column's would be two things.
+#[test]
+fn names_of_other_configurations_are_no_columns() {
+    let columns: Vec<String> = run_columns().into_iter().map(|column| column.name).collect();
+    for paper in all() {
+        for claim in &paper.claims {
+            if let Ours::Runs(runs) = &claim.ours {
+                for name in runs.with.keys() {
+                    assert!(!columns.contains(name), "{}: {name}", paper.name);
+                    assert!(!["own", "base"].contains(&name.as_str()), "{}: {name}", paper.name);
+                }
+            }
+        }
+    }
+}
+
+/// A number or words; a direction where words alone are to be agreed with; one line each; figures with names of
+/// their own.
+#[test]
+fn claims_and_figures_are_complete() {
+    for paper in all() {
+        for claim in &paper.claims {
+            let what = format!("{}: {}", paper.name, claim.what);
+            assert!(claim.published.is_some() || claim.text.is_some(), "{what}: nothing published");
+            assert!(!claim.source.is_empty() && !claim.what.is_empty(), "{what}");
+            assert!(!claim.text.as_deref().unwrap_or("").contains('\n'), "{what}");
+            if let Ours::Stream(stream) = &claim.ours {
+                assert!(Pattern::named(&stream.pattern).is_some(), "{what}: {}", stream.pattern);
+            }
+        }
+        let mut names: Vec<&str> = paper.figures.iter().map(|f| f.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), paper.figures.len(), "{}: two figures of a name", paper.name);
+    }
+}
+
+/// What each claim says that a paper published, and of what: to be read beside the paper where it changes.
+#[test]
+fn every_published_result_is_that_of_its_paper() {
+    let of = |claim: &Claim| match &claim.ours {
+        Ours::Runs(runs) => {
+            let Runs { of, over, metric, value, classes, mean, .. } = runs;
+            let shown = value.as_ref().unwrap_or(metric).replace('\n', " ");
+            let over = over.as_ref().map_or(String::new(), |over| format!(" over {over}"));
+            let classes = if classes.is_empty() { "all".to_owned() } else { classes.join(", ") };
+            format!("{shown}: {of}{over}; {classes}; {}", mean.name())
+        }
+        Ours::Best(best) => format!("best {}; {}", best.setting, best.runs.classes.join(", ")),
+        Ours::Classes(classes) => classes.join(", "),
+        Ours::Stream(_) => "a channel alone".to_owned(),
+        Ours::Bits(_) => "bits".to_owned(),
+        Ours::Nothing(why) => why.clone(),
+    };
+    let published = |claim: &Claim| {
+        let number = claim.published.map_or(String::new(), |number| number.to_string());
+        [number, claim.text.clone().unwrap_or_default()].join(" ").trim().to_owned()
+    };
+    let mut text = String::new();
+    for (name, claims) in names().map(|name| (name, find(name).unwrap().claims)) {
+        for claim in claims {
+            let line = [
+                name,
+                &claim.source,
+                &claim.what,
+                &published(&claim),
+                &format!("{:?} {:?}", claim.shown, claim.direction),
+                &of(&claim),
+            ];
+            text.push_str(&line.join(" | "));
+            text.push('\n');
+        }
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn an_unknown_paper_is_refused_with_what_there_is() {
+    let error = find("li2014").unwrap_err().to_string();
+    assert!(
+        error.starts_with("no experiments called `li2014` (did you mean `li2015`?)"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_slip_in_a_description_is_refused() {
+    let text = "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\nworklods = 1";
+    let error = Paper::from_text("mine", text).unwrap_err().to_string();
+    assert!(error.contains("mine") && error.contains("worklods"), "{error}");
+    let missing =
+        "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\n[classified]\nplain = 'X'";
+    let error = Paper::from_text("mine", missing).unwrap_err();
+    let source = std::error::Error::source(&error).unwrap().to_string();
+    assert!(source.contains("no scheme `X`"), "{source}");
+}
+
+/// A quick run sweeps fewer values, and claims may still name any.
+#[test]
+fn quick_runs_sweep_less() {
+    let (quick, full) = (find("li2015").unwrap().quickly(), find("li2015").unwrap());
+    assert_eq!(quick.swept("latency"), ["0", "100"]);
+    assert_eq!(full.swept("latency").len(), 6);
+    assert!(quick.configuration("MSHR-S @ latency=40").is_ok());
+    assert!(full.swept("nothing").is_empty());
+    assert!(quick.workloads().unwrap().len() < full.workloads().unwrap().len());
+}

@@ -1,0 +1,122 @@
+//! Which CTAs of a trace are meant.
+
+use super::SampleError;
+use std::sync::Arc;
+use warpmem_trace::{Chunk, Kernel, Ranges, Trace};
+
+/// Kernels and CTAs as a user names them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// Launches, numbered from 0 as `warpmem info` does.
+    pub kernels: Ranges,
+    /// Of these only the kernels with this in their names.
+    pub kernel_name: Option<String>,
+    /// CTAs of each kernel, numbered from 0 in launch order.
+    pub ctas: Ranges,
+}
+
+/// Some CTAs of some kernels of a trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// In launch order. One without CTAs has none in the trace.
+    pub kernels: Vec<KernelPart>,
+}
+
+/// Some CTAs of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelPart {
+    /// Its number in the trace.
+    pub kernel: usize,
+    /// Their numbers in launch order, ascending.
+    pub ctas: Vec<u32>,
+}
+
+impl Selection {
+    /// Everything.
+    pub fn all() -> Selection {
+        Selection { kernels: Ranges::all(), kernel_name: None, ctas: Ranges::all() }
+    }
+
+    /// The part of `trace` that it names. A kernel of which no CTA is left is not in it.
+    ///
+    /// # Errors
+    /// When a range names kernels that are not there or CTAs that no selected kernel has, no kernel has the name, or
+    /// no CTA is left.
+    pub fn of(&self, trace: &Trace) -> Result<Part, SampleError> {
+        let kernels = trace.kernels();
+        self.kernels.check("kernels", kernels.len() as u64)?;
+        let in_range = |(number, _): &(usize, &Kernel)| self.kernels.contains(*number as u64);
+        let named = |kernel: &Kernel| {
+            self.kernel_name.as_ref().is_none_or(|name| kernel.info.name.contains(name))
+        };
+        let chosen: Vec<(usize, &Kernel)> =
+            kernels.iter().enumerate().filter(in_range).filter(|(_, k)| named(k)).collect();
+        if let Some(name) = self.kernel_name.as_ref().filter(|_| chosen.is_empty()) {
+            return Err(no_such_kernel(name, kernels));
+        }
+        let most = chosen.iter().map(|(_, kernel)| kernel.ctas).max().unwrap_or(0);
+        self.ctas.check("CTAs", most.into())?;
+        let left = |(number, kernel): (usize, &Kernel)| {
+            let part = self.of_kernel(number, kernel);
+            (!part.ctas.is_empty() || kernel.ctas == 0).then_some(part)
+        };
+        let part = Part { kernels: chosen.into_iter().filter_map(left).collect() };
+        if part.ctas() == 0 {
+            let reason = format!("of {} kernels none has any of them", kernels.len());
+            return Err(SampleError::Empty { reason });
+        }
+        Ok(part)
+    }
+
+    fn of_kernel(&self, number: usize, kernel: &Kernel) -> KernelPart {
+        let chosen = |cta: &u32| self.ctas.contains(u64::from(*cta));
+        KernelPart { kernel: number, ctas: (0..kernel.ctas).filter(chosen).collect() }
+    }
+}
+
+fn no_such_kernel(name: &str, kernels: &[Kernel]) -> SampleError {
+    /// Names that an error lists.
+    const LISTED: usize = 20;
+    let mut names: Vec<&str> = kernels.iter().map(|kernel| kernel.info.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let more = names.len().saturating_sub(LISTED);
+    names.truncate(LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    SampleError::NoSuchKernel { name: name.to_owned(), kernels: names.join(", ") + &more }
+}
+
+impl Part {
+    /// CTAs of all kernels.
+    pub fn ctas(&self) -> u64 {
+        self.kernels.iter().map(|part| part.ctas.len() as u64).sum()
+    }
+
+    /// Whether it is the whole trace.
+    pub fn is_whole(&self, trace: &Trace) -> bool {
+        let whole: u64 = trace.kernels().iter().map(|kernel| u64::from(kernel.ctas)).sum();
+        self.kernels.len() == trace.kernels().len() && self.ctas() == whole
+    }
+}
+
+impl KernelPart {
+    /// Does `work` with every CTA, given as a chunk and its place there, in launch order. Chunks with none are not read.
+    pub(super) fn for_each(
+        &self,
+        trace: &Trace,
+        mut work: impl FnMut(&Arc<Chunk>, usize) -> Result<(), SampleError>,
+    ) -> Result<(), SampleError> {
+        let mut ctas = self.ctas.iter().peekable();
+        for number in trace.kernels()[self.kernel].chunks.clone() {
+            let held = trace.chunk_ctas(self.kernel, number)?;
+            if ctas.peek().is_none_or(|&&cta| cta >= held.end) {
+                continue;
+            }
+            let chunk = trace.chunk(self.kernel, number)?;
+            while let Some(&cta) = ctas.next_if(|&&cta| cta < held.end) {
+                work(&chunk, (cta - held.start) as usize)?;
+            }
+        }
+        Ok(())
+    }
+}

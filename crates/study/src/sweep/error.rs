@@ -1,0 +1,59 @@
+//! What is wrong with a plan.
+
+use std::path::{Path, PathBuf};
+use warpmem_files::text::position;
+use warpmem_params::{did_you_mean, nearest};
+
+/// What is wrong with a plan.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    #[error("failed to read plan {}", path.display())]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("{}:{line}: {message}", path.display())]
+    Malformed { path: PathBuf, line: usize, message: String },
+    #[error("`{key}` of the plan: {message}")]
+    Invalid { key: String, message: String },
+}
+
+impl PlanError {
+    pub(super) fn invalid(key: &str, message: impl Into<String>) -> PlanError {
+        PlanError::Invalid { key: key.to_owned(), message: message.into() }
+    }
+
+    /// `error` of reading `text` as a plan.
+    pub(super) fn malformed(path: &Path, text: &str, error: &toml::de::Error) -> PlanError {
+        let (line, _) = position(text, error.span().map_or(0, |span| span.start));
+        PlanError::Malformed { path: path.to_owned(), line, message: explained(error.message()) }
+    }
+}
+
+/// What serde says of a name that it does not know, with the one that was probably meant.
+fn explained(message: &str) -> String {
+    let first_line = message.lines().next().unwrap_or(message);
+    let unknown = ["unknown field `", "unknown variant `"].into_iter().find_map(|head| {
+        let (name, rest) = first_line.strip_prefix(head)?.split_once('`')?;
+        Some((name, rest))
+    });
+    let Some((name, rest)) = unknown else {
+        return first_line.to_owned();
+    };
+    let valid: Vec<&str> = rest.split('`').skip(1).step_by(2).collect();
+    let meant = did_you_mean(nearest(name, valid.iter().copied()));
+    format!("unknown key or word `{name}`{meant}; valid: {}", valid.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_names_are_answered_with_what_is_near() {
+        let message = "unknown field `tracs`, expected one of `name`, `traces`, `seed`";
+        assert_eq!(
+            explained(message),
+            "unknown key or word `tracs` (did you mean `traces`?); valid: name, traces, seed"
+        );
+        assert_eq!(explained("invalid type: string"), "invalid type: string");
+    }
+}

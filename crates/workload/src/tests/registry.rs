@@ -1,0 +1,317 @@
+//! Every generator is held to the same properties.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use warpmem_trace::{Kind, Trace, TraceSummary};
+
+use crate::kernels::testing::visit_records;
+use crate::{
+    DOCUMENTATION, Generator, Parameter, Progress, Request, WorkloadError, generate, generators,
+};
+
+pub(super) type Given = BTreeMap<String, String>;
+
+/// Cannot be given without a file; the tests of inputs give it.
+const FILE_FORMAT: &str = "file-format";
+
+/// Sizes small enough for a test: what is in the thousands by default is cut to 512, the sides of planes to 48, and what is
+/// costly for each further.
+fn small(generator: &Generator) -> Given {
+    let size = |name: &str, default: &str| match (generator.name, name) {
+        ("gemm", "m" | "n" | "k") | (_, "width" | "height") => Some("48"),
+        ("embedding", "batch") | ("paged-attention", "context") => Some("40"),
+        ("paged-attention", "sequences") => Some("2"),
+        _ => default.starts_with("2^").then_some("512"),
+    };
+    let cut = |p: &Parameter| Some((p.name.to_owned(), size(p.name, &p.default())?.to_owned()));
+    generator.parameters().filter_map(cut).collect()
+}
+
+/// A generator's arguments with every value of every choice, one at a time.
+pub(super) fn variants(generator: &Generator) -> Vec<Given> {
+    let mut all = vec![small(generator)];
+    for parameter in generator.parameters().filter(|p| p.name != FILE_FORMAT) {
+        for choice in parameter.choices() {
+            let mut given = small(generator);
+            given.insert(parameter.name.to_owned(), choice.to_owned());
+            all.push(given);
+        }
+    }
+    all
+}
+
+fn make(name: &str, given: &Given, seed: u64, output: &Path) -> TraceSummary {
+    let mut progress = |_: &Progress| ControlFlow::Continue(());
+    generate(name, given, seed, output, &mut progress).unwrap()
+}
+
+#[test]
+fn every_variant_reads_back_as_it_was_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    for generator in generators() {
+        for given in variants(generator) {
+            let path = directory.path().join("t.wmt");
+            let summary = make(generator.name, &given, 1, &path);
+            let trace = Trace::open(&path).unwrap();
+            let (mut records, mut warp_instructions, mut thread_instructions) = (0, 0, 0);
+            visit_records(&trace, |_, _, instruction, record| {
+                records += 1;
+                warp_instructions += instruction.compute.len() as u64;
+                thread_instructions +=
+                    record.compute_lanes.iter().copied().map(u64::from).sum::<u64>();
+                if instruction.kind != Kind::End {
+                    warp_instructions += 1;
+                    thread_instructions += u64::from(record.mask.count_ones());
+                }
+            });
+            let counted = (records, warp_instructions, thread_instructions);
+            let said = (summary.records, summary.warp_instructions, summary.thread_instructions);
+            assert_eq!(counted, said, "{} {given:?}", generator.name);
+            assert!(records > 0);
+        }
+    }
+}
+
+/// Fails where an operation is not walked on every path, so that what follows it moves.
+#[test]
+fn a_program_counter_always_does_the_same_thing() {
+    let directory = tempfile::tempdir().unwrap();
+    for generator in generators() {
+        for given in variants(generator) {
+            let path = directory.path().join("t.wmt");
+            make(generator.name, &given, 1, &path);
+            let trace = Trace::open(&path).unwrap();
+            let mut meaning = HashMap::new();
+            visit_records(&trace, |kernel, _, i, _| {
+                let name = &trace.kernels()[kernel].info.name;
+                let does = (i.kind, i.space, i.width);
+                let first = *meaning.entry((name, i.pc)).or_insert(does);
+                assert_eq!(first, does, "{} {name} pc {:#x}", generator.name, i.pc);
+            });
+        }
+    }
+}
+
+#[test]
+fn every_thread_exits_once() {
+    let directory = tempfile::tempdir().unwrap();
+    for generator in generators() {
+        for given in variants(generator) {
+            let path = directory.path().join("t.wmt");
+            make(generator.name, &given, 1, &path);
+            let trace = Trace::open(&path).unwrap();
+            let mut exited = HashMap::new();
+            visit_records(&trace, |kernel, warp, instruction, record| {
+                if instruction.kind == Kind::Exit {
+                    let lanes = exited.entry((kernel, warp)).or_insert(0);
+                    assert_eq!(*lanes & record.mask, 0, "{}", generator.name);
+                    *lanes |= record.mask;
+                }
+            });
+            let threads: u64 =
+                trace.kernels().iter().map(|k| u64::from(k.ctas) * k.info.threads_per_cta()).sum();
+            let all: u64 = exited.values().map(|lanes| u64::from(lanes.count_ones())).sum();
+            assert_eq!(all, threads, "{}", generator.name);
+        }
+    }
+}
+
+#[test]
+fn the_same_arguments_give_the_same_bytes() {
+    let directory = tempfile::tempdir().unwrap();
+    let (a, b) = (directory.path().join("a.wmt"), directory.path().join("b.wmt"));
+    for generator in generators() {
+        make(generator.name, &small(generator), 7, &a);
+        make(generator.name, &small(generator), 7, &b);
+        assert_eq!(std::fs::read(&a).unwrap(), std::fs::read(&b).unwrap(), "{}", generator.name);
+    }
+}
+
+#[test]
+fn another_seed_gives_another_trace_where_addresses_come_from_data() {
+    let regular = [
+        "vecadd",
+        "stream",
+        "reduction",
+        "gups",
+        "kmeans",
+        "gemm",
+        "transpose",
+        "stencil2d",
+        "stencil3d",
+    ];
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.wmt");
+    for generator in generators() {
+        let hashes =
+            [1, 2].map(|seed| make(generator.name, &small(generator), seed, &path).content_hash);
+        let differs = hashes[0] != hashes[1];
+        assert_eq!(differs, !regular.contains(&generator.name), "{}", generator.name);
+    }
+}
+
+#[test]
+fn a_trace_says_how_it_was_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.wmt");
+    make("vecadd", &Given::from([("n".to_owned(), "64".to_owned())]), 3, &path);
+    let trace = Trace::open(&path).unwrap();
+    let provenance = &trace.header().provenance;
+    assert_eq!(provenance.tool, "warpmem generate");
+    assert_eq!(provenance.command, "warpmem generate vecadd --n 64 --block 256 --seed 3");
+    assert_eq!(trace.header().memcpys.len(), 2);
+}
+
+#[test]
+fn unknown_kernels_are_refused_with_the_nearest_name() {
+    let mut progress = |_: &Progress| ControlFlow::Continue(());
+    let error = generate("vecad", &Given::new(), 1, Path::new("x.wmt"), &mut progress).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("unknown kernel `vecad` (did you mean `vecadd`?); valid: bfs, "),
+        "{error}"
+    );
+}
+
+#[test]
+fn sizes_that_do_not_go_together_are_refused() {
+    const PART_OF_A_WARP: &str = "--block 48 is not a multiple of 32";
+    let refusals = [
+        ("stream", [("n", "6"), ("grid", "1")], "--n 6 is not a multiple of 4"),
+        ("reduction", [("n", "6"), ("block", "48")], "--block 48 is not a power of two"),
+        (
+            "pointer-chase",
+            [("nodes", "4"), ("node-bytes", "12")],
+            "--node-bytes 12 is not a multiple of 8",
+        ),
+        (
+            "pointer-chase",
+            [("nodes", "2^24"), ("node-bytes", "2^16")],
+            "2^24 nodes of 2^16 bytes are more than 2^32 bytes",
+        ),
+        ("gups", [("table", "6"), ("n", "1")], "--table 6 is not a power of two"),
+        (
+            "histogram",
+            [("variant", "shared"), ("bins", "12289")],
+            "--bins 12289 do not fit into 49152 bytes of shared memory",
+        ),
+        ("bfs", [("nodes", "2^24"), ("degree", "2^10")], "2^34 edges are more than 2^28"),
+        ("bfs", [("variant", "warp-centric"), ("block", "48")], PART_OF_A_WARP),
+        ("bfs", [("variant", "direction-optimising"), ("block", "48")], PART_OF_A_WARP),
+        ("pagerank", [("nodes", "9"), ("block", "48")], PART_OF_A_WARP),
+        ("tc", [("nodes", "9"), ("block", "48")], PART_OF_A_WARP),
+        ("spmv", [("rows", "2^24"), ("nnz-per-row", "2^10")], "2^34 entries are more than 2^28"),
+        ("spmm", [("rows", "64"), ("block", "48")], "--block 48 is not a multiple of 32"),
+        ("transpose", [("width", "2^20"), ("height", "2^20")], "2^40 elements are more than 2^28"),
+        ("stencil2d", [("width", "2^15"), ("height", "2^15")], "2^30 cells are more than 2^28"),
+        ("stencil3d", [("height", "2^12"), ("depth", "2^12")], "2^32 cells are more than 2^28"),
+        (
+            "stencil2d",
+            [("block-x", "64"), ("block-y", "32")],
+            "--block-x 64 and --block-y 32 are more than 2^10 threads in a CTA",
+        ),
+    ];
+    for (name, given, message) in refusals {
+        let given = given.map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+        let mut progress = |_: &Progress| ControlFlow::Continue(());
+        let error = generate(name, &given, 1, Path::new("x.wmt"), &mut progress).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[test]
+fn an_interrupted_generator_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.wmt");
+    let mut seen = Vec::new();
+    let mut progress = |p: &Progress| {
+        seen.push((p.kernel.to_owned(), p.kernels_done, p.ctas_done, p.ctas));
+        if seen.len() == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let given = Given::from([("n".to_owned(), "2^12".to_owned())]);
+    let error = generate("vecadd", &given, 1, &path, &mut progress).unwrap_err();
+    assert!(matches!(error, WorkloadError::Interrupted));
+    assert_eq!(seen, [("vecadd".to_owned(), 0, 1, 16), ("vecadd".to_owned(), 0, 2, 16)]);
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+fn launches(ranges: &str, output: &Path) -> Result<TraceSummary, WorkloadError> {
+    let parameters = Given::from([("n".to_owned(), "2^16".to_owned())]);
+    let launches = ranges.parse().unwrap();
+    let request = Request { kernel: "reduction".to_owned(), parameters, seed: 1, launches };
+    Ok(request.generate(output, &mut |_| ControlFlow::Continue(()))?.trace)
+}
+
+#[test]
+fn only_the_launches_asked_for_are_recorded_and_those_after_them_not_run() {
+    let directory = tempfile::tempdir().unwrap();
+    let (all, some) = (directory.path().join("all.wmt"), directory.path().join("some.wmt"));
+    launches("..", &all).unwrap();
+    launches("1", &some).unwrap();
+    let (all, some) = (Trace::open(&all).unwrap(), Trace::open(&some).unwrap());
+    assert_eq!((all.kernels().len(), some.kernels().len()), (2, 1));
+    assert_eq!(all.kernels()[1].info, some.kernels()[0].info);
+    let addresses = |trace: &Trace, of| {
+        let mut seen = Vec::new();
+        visit_records(trace, |kernel, _, _, record| {
+            if kernel == of {
+                seen.extend_from_slice(record.active_addresses());
+            }
+        });
+        seen
+    };
+    assert_eq!(addresses(&all, 1), addresses(&some, 0));
+    assert!(some.header().provenance.command.ends_with(" --seed 1 --kernels 1"));
+
+    let mut kernels = Vec::new();
+    let parameters = Given::from([("n".to_owned(), "2^16".to_owned())]);
+    let launches = "0".parse().unwrap();
+    let request = Request { kernel: "reduction".to_owned(), parameters, seed: 1, launches };
+    let mut progress = |p: &Progress| {
+        kernels.push(p.kernels_done);
+        ControlFlow::Continue(())
+    };
+    request.generate(&directory.path().join("first.wmt"), &mut progress).unwrap();
+    assert_eq!(kernels.iter().max(), Some(&0));
+}
+
+#[test]
+fn launches_that_there_are_not_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = launches("1..5", &directory.path().join("t.wmt")).unwrap_err();
+    assert_eq!(error.to_string(), "kernels 1..5 go beyond the end: there are 2, numbered from 0");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn the_documentation_describes_every_generator_as_it_is() {
+    let missing: Vec<String> =
+        generators().iter().map(section).filter(|s| !DOCUMENTATION.contains(s)).collect();
+    assert!(missing.is_empty(), "docs/workloads.md lacks:\n{}", missing.concat());
+    for generator in generators() {
+        let description = generator.description();
+        let says = (60..2500).contains(&description.len()) && !description.contains('|');
+        assert!(says, "docs/workloads.md says of {}: {description}", generator.name);
+    }
+}
+
+/// What the documentation says of a generator's parameters.
+fn section(generator: &Generator) -> String {
+    let Generator { name, summary, source, .. } = generator;
+    let mut text = format!("### `{name}`: {summary}\n\nSource: {source}.\n\n");
+    text += "| parameter | default | valid | unit | |\n| --- | --- | --- | --- | --- |\n";
+    for p in generator.parameters() {
+        let range = p.range().replace('|', ", ");
+        text += &format!(
+            "| `--{}` | {} | {range} | {} | {} |\n",
+            p.name,
+            p.default(),
+            p.unit(),
+            p.description()
+        );
+    }
+    text
+}

@@ -1,0 +1,345 @@
+//! A trace is replayed on an image of memory, which must go the way that the device's memory went.
+//!
+//! The journal of a run has what every lane found and left. Here its trace is read back from the file and walked as
+//! the warps ran, over an image of what the host uploaded: at the trace's addresses a load must find what the lane
+//! got, a store leaves there what the lane left, and in the end the image is the device's memory, byte for byte.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use warpmem_trace::{Kind, Provenance, Record, Space, Trace, WARP_SIZE};
+
+use super::registry::{Given, variants};
+use crate::gpu::Gpu;
+use crate::input::Random;
+use crate::journal::{Event, LaneAccess};
+use crate::parameters::Arguments;
+use crate::warp::lanes_of;
+use crate::{Generator, Progress, find, generators};
+use warpmem_trace::Ranges;
+
+/// First address and bytes of each array.
+type Image = BTreeMap<u64, Vec<u8>>;
+
+/// What a run did.
+struct Run {
+    trace: Vec<TracedKernel>,
+    events: Vec<Event>,
+    /// Device memory at the end.
+    memory: Image,
+}
+
+/// A kernel as its trace has it.
+#[derive(Clone)]
+struct TracedKernel {
+    shared_bytes: u32,
+    ctas: Vec<Vec<Warp>>,
+}
+
+type Warp = Vec<Traced>;
+
+/// A record: of memory, or a barrier.
+#[derive(Clone, Debug)]
+struct Traced {
+    kind: Kind,
+    space: Space,
+    width: usize,
+    mask: u32,
+    addresses: Vec<u64>,
+}
+
+fn run(generator: &Generator, given: &Given, path: &Path) -> Run {
+    let arguments = Arguments::resolve(generator.name, generator.parameters, given).unwrap();
+    let provenance =
+        Provenance { tool: String::new(), source: String::new(), command: String::new() };
+    let mut progress = |_: &Progress| ControlFlow::Continue(());
+    let mut gpu = Gpu::create(path, provenance, Ranges::all(), &mut progress).unwrap();
+    gpu.memory().journal.start();
+    (generator.run)(&mut gpu, &arguments, &mut Random::new(1)).unwrap();
+    let events = gpu.memory().journal.take();
+    let memory = gpu.memory().contents();
+    gpu.finish().unwrap();
+    Run { trace: kernels(&Trace::open(path).unwrap()), events, memory }
+}
+
+fn kernels(trace: &Trace) -> Vec<TracedKernel> {
+    (0..trace.kernels().len()).map(|kernel| traced_kernel(trace, kernel)).collect()
+}
+
+fn traced_kernel(trace: &Trace, index: usize) -> TracedKernel {
+    let kernel = &trace.kernels()[index];
+    let instructions = trace.instructions(index).unwrap();
+    let mut ctas = Vec::new();
+    for chunk in 0..kernel.chunks.len() {
+        let chunk = trace.chunk(index, chunk).unwrap();
+        for (cta, entry) in chunk.ctas().iter().enumerate() {
+            let warp = |warp| {
+                let (mut cursor, mut record) = (chunk.warp(cta, warp), Record::new());
+                let mut records = Vec::new();
+                while cursor.next(&mut record).unwrap() {
+                    let instruction = &instructions[record.instruction.0 as usize];
+                    if instruction.kind.is_memory() || instruction.kind == Kind::Barrier {
+                        records.push(Traced {
+                            kind: instruction.kind,
+                            space: instruction.space,
+                            width: instruction.width.into(),
+                            mask: record.mask,
+                            addresses: record.active_addresses().to_vec(),
+                        });
+                    }
+                }
+                records
+            };
+            ctas.push((0..entry.warps.len()).map(warp).collect());
+        }
+    }
+    TracedKernel { shared_bytes: kernel.info.shared_bytes, ctas }
+}
+
+/// Walks the trace along the journal.
+struct Replay<'a> {
+    events: std::slice::Iter<'a, Event>,
+    global: Image,
+    shared: Image,
+}
+
+impl<'a> Replay<'a> {
+    /// # Errors
+    /// Where the trace is not what was done.
+    fn check(run: &'a Run) -> Result<(), String> {
+        let zeros = run.memory.iter().map(|(&base, bytes)| (base, vec![0; bytes.len()])).collect();
+        let mut replay = Replay { events: run.events.iter(), global: zeros, shared: Image::new() };
+        replay.uploads()?;
+        for kernel in &run.trace {
+            replay.shared = Image::from([(0, vec![0; kernel.shared_bytes as usize])]);
+            for cta in &kernel.ctas {
+                replay.cta(cta)?;
+            }
+            replay.uploads()?;
+        }
+        match replay.events.next() {
+            Some(event) => Err(format!("{event:?} is not in the trace")),
+            None if replay.global != run.memory => Err("another memory in the end".to_owned()),
+            None => Ok(()),
+        }
+    }
+
+    /// What the host does between two kernels.
+    fn uploads(&mut self) -> Result<(), String> {
+        while let [Event::Upload(address, bytes), ..] = self.events.as_slice() {
+            word(&mut self.global, *address, bytes.len())?.copy_from_slice(bytes);
+            self.events.next();
+        }
+        Ok(())
+    }
+
+    /// The warps take turns, from barrier to barrier.
+    fn cta(&mut self, warps: &[Warp]) -> Result<(), String> {
+        let mut rest: Vec<&[Traced]> = warps.iter().map(Vec::as_slice).collect();
+        while rest.iter().any(|records| !records.is_empty()) {
+            for records in &mut rest {
+                let barrier = records.iter().position(|record| record.kind == Kind::Barrier);
+                let (turn, after) = records.split_at(barrier.map_or(records.len(), |at| at + 1));
+                *records = after;
+                for record in turn.iter().filter(|record| record.kind != Kind::Barrier) {
+                    self.record(record)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Traced) -> Result<(), String> {
+        for (lane, &address) in lanes_of(record.mask).zip(&record.addresses) {
+            let Some(Event::Access(access)) = self.events.next() else {
+                return Err(format!("{record:?} was not done"));
+            };
+            self.lane(record, lane, address, access)
+                .map_err(|error| format!("{record:?}, {access:?}: {error}"))?;
+        }
+        Ok(())
+    }
+
+    fn lane(
+        &mut self,
+        record: &Traced,
+        lane: usize,
+        address: u64,
+        access: &LaneAccess,
+    ) -> Result<(), String> {
+        if (record.space, lane, address, record.width)
+            != (access.space, access.lane, access.address, access.width)
+        {
+            return Err("other lanes or places".to_owned());
+        }
+        let (reads, writes) = match record.kind {
+            Kind::Load => (true, false),
+            Kind::Store => (false, true),
+            Kind::Atomic | Kind::Reduction => (true, true),
+            _ => return Err("no rule for this kind".to_owned()),
+        };
+        if (reads, writes) != (access.read.is_some(), access.written.is_some()) {
+            return Err("another kind of access".to_owned());
+        }
+        let image = match record.space {
+            Space::Shared => &mut self.shared,
+            _ => &mut self.global,
+        };
+        let bytes = word(image, address, record.width)?;
+        let mut found = [0; 16];
+        found[..bytes.len()].copy_from_slice(bytes);
+        if access.read.is_some_and(|read| read != u128::from_le_bytes(found)) {
+            return Err(format!("{bytes:?} lies there"));
+        }
+        if let Some(written) = access.written {
+            bytes.copy_from_slice(&written.to_le_bytes()[..record.width]);
+        }
+        Ok(())
+    }
+}
+
+fn word(image: &mut Image, address: u64, width: usize) -> Result<&mut [u8], String> {
+    let array = image.range_mut(..=address).next_back();
+    let word = array.and_then(|(base, bytes)| {
+        let at = usize::try_from(address - base).ok()?;
+        bytes.get_mut(at..at.checked_add(width)?)
+    });
+    word.ok_or_else(|| format!("{width} bytes at {address:#x} are in no array"))
+}
+
+#[test]
+fn every_trace_replays_to_the_memory_that_its_run_left() {
+    let directory = tempfile::tempdir().unwrap();
+    for generator in generators() {
+        for given in variants(generator) {
+            let run = run(generator, &given, &directory.path().join("t.wmt"));
+            assert!(run.events.iter().any(|event| matches!(event, Event::Access(_))));
+            if let Err(error) = Replay::check(&run) {
+                panic!("{} {given:?}: {error}", generator.name);
+            }
+        }
+    }
+}
+
+/// A change to one record of a trace; whether there is anything to change.
+type Tamper = fn(&mut Warp, usize) -> bool;
+
+const TAMPERS: [(&str, Tamper); 7] = [
+    ("another address", |warp, at| match warp[at].addresses.last_mut() {
+        Some(address) => {
+            *address += 4;
+            true
+        }
+        None => false,
+    }),
+    ("another lane", |warp, at| {
+        let Traced { mask, kind, .. } = &mut warp[at];
+        let free = (0..WARP_SIZE).find(|lane| *mask >> lane & 1 == 0);
+        match free {
+            Some(free) if *kind != Kind::Barrier => {
+                *mask = *mask & (*mask - 1) | 1 << free;
+                true
+            }
+            _ => false,
+        }
+    }),
+    ("a lane less", |warp, at| {
+        let Traced { mask, addresses, .. } = &mut warp[at];
+        *mask &= *mask - 1;
+        !addresses.is_empty() && addresses.remove(0) > 0
+    }),
+    ("none", |warp, at| warp.remove(at).kind != Kind::Barrier),
+    ("twice", |warp, at| {
+        warp.insert(at, warp[at].clone());
+        warp[at].kind != Kind::Barrier
+    }),
+    ("later", |warp, at| {
+        let is_memory = |record: &Traced| record.kind != Kind::Barrier;
+        let is_moved = at + 1 < warp.len()
+            && warp[at..at + 2].iter().all(is_memory)
+            && warp[at].addresses != warp[at + 1].addresses;
+        if is_moved {
+            warp.swap(at, at + 1);
+        }
+        is_moved
+    }),
+    ("another kind", |warp, at| {
+        warp[at].kind = match warp[at].kind {
+            Kind::Load => Kind::Store,
+            Kind::Barrier => return false,
+            _ => Kind::Load,
+        };
+        true
+    }),
+];
+
+/// Each record of two short runs, changed in each way.
+#[test]
+fn a_trace_that_was_tampered_with_does_not_replay() {
+    let directory = tempfile::tempdir().unwrap();
+    let runs = [
+        ("reduction", [("n", "128"), ("block", "64")]),
+        ("bfs", [("nodes", "32"), ("degree", "2")]),
+    ];
+    for (name, given) in runs {
+        let given = given.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        let mut run = run(find(name).unwrap(), &given, &directory.path().join("t.wmt"));
+        let original = run.trace.clone();
+        Replay::check(&run).unwrap();
+        let mut changes = 0;
+        for (place, at) in places(&original) {
+            for (what, tamper) in TAMPERS {
+                run.trace.clone_from(&original);
+                let [kernel, cta, warp] = place;
+                if tamper(&mut run.trace[kernel].ctas[cta][warp], at) {
+                    assert!(Replay::check(&run).is_err(), "{name} {place:?} {at}: {what}");
+                    changes += 1;
+                }
+            }
+        }
+        assert!(changes > 100, "{name}: {changes}");
+    }
+}
+
+/// Kernel, CTA and warp of every record, and its number in the warp.
+fn places(trace: &[TracedKernel]) -> Vec<([usize; 3], usize)> {
+    let mut places = Vec::new();
+    for (kernel, TracedKernel { ctas, .. }) in trace.iter().enumerate() {
+        for (cta, warps) in ctas.iter().enumerate() {
+            for (warp, records) in warps.iter().enumerate() {
+                places.extend((0..records.len()).map(|at| ([kernel, cta, warp], at)));
+            }
+        }
+    }
+    places
+}
+
+/// Without its first barrier a warp goes on before the others have come to theirs.
+#[test]
+fn a_missing_barrier_is_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let given = [("n", "128"), ("block", "64")];
+    let given = given.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+    let mut run = run(find("reduction").unwrap(), &given, &directory.path().join("t.wmt"));
+    let warp = &mut run.trace[0].ctas[0][0];
+    let barrier = warp.iter().position(|record| record.kind == Kind::Barrier);
+    warp.remove(barrier.unwrap());
+    assert!(Replay::check(&run).is_err());
+}
+
+/// What a lane found is compared with the image, not only with where the lane looked.
+#[test]
+fn a_word_that_nobody_wrote_is_noticed() {
+    let directory = tempfile::tempdir().unwrap();
+    let given = Given::from([("n".to_owned(), "64".to_owned())]);
+    let mut run = run(find("vecadd").unwrap(), &given, &directory.path().join("t.wmt"));
+    Replay::check(&run).unwrap();
+    let upload = run.events.iter_mut().find_map(|event| match event {
+        Event::Upload(_, bytes) => Some(bytes),
+        Event::Access(_) => None,
+    });
+    upload.unwrap()[5] ^= 1;
+    let error = Replay::check(&run).unwrap_err();
+    assert!(error.contains("lies there"), "{error}");
+}

@@ -1,0 +1,190 @@
+//! Branches, loops and barriers: which lanes go where, and where they meet again.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use warpmem_trace::OpClass;
+
+use super::{Flow, Warp, pc};
+use crate::lanes::{Lanes, Operand, Var};
+use crate::memory::Word;
+use crate::predicate::Predicate;
+
+impl Warp {
+    /// A variable that starts with `initial`: takes over its register, or moves a constant into a new one.
+    pub fn var<T: Word>(&self, initial: impl Operand<T>) -> Var<'_, T> {
+        let register = initial.register().unwrap_or_else(|| self.compute(OpClass::Integer, &[]));
+        Var::new(self, std::array::from_fn(|lane| initial.lane(lane)), register)
+    }
+
+    /// `if (condition) body`: a branch around the body.
+    pub fn when(&self, condition: Predicate, body: impl FnOnce()) {
+        let outer = self.branch(condition);
+        body();
+        self.reconverge(outer);
+    }
+
+    /// `if (condition) body` without a branch, as short bodies are compiled: its instructions are predicated, and issued
+    /// for those lanes only.
+    pub fn predicated<R>(&self, condition: Predicate, body: impl FnOnce() -> R) -> R {
+        self.claim_last();
+        let outer = self.replace_active(self.active() & condition.bits());
+        let result = body();
+        self.replace_active(outer);
+        result
+    }
+
+    /// As [`Warp::when`], for bodies with barriers in them: the condition must then be the same for the whole CTA.
+    pub async fn when_in_step(&self, condition: Predicate<'_>, body: impl AsyncFnOnce()) {
+        let outer = self.branch(condition);
+        body().await;
+        self.reconverge(outer);
+    }
+
+    /// `if (condition) body else other`: the first ends with a branch around the second.
+    pub fn when_else(&self, condition: Predicate, body: impl FnOnce(), other: impl FnOnce()) {
+        let outer = self.branch(condition);
+        body();
+        self.issue_control(self.active(), &[]);
+        self.update(|flow| flow.active = outer & !condition.bits() & flow.live);
+        other();
+        self.reconverge(outer);
+    }
+
+    /// Sets up the convergence barrier and takes the lanes for which `condition` does not hold around what follows.
+    /// The lanes there were before.
+    fn branch(&self, condition: Predicate) -> u32 {
+        self.issue_control(self.active(), &[]);
+        let entering = self.active() & condition.bits();
+        self.issue_control(self.active() & !entering, &[condition.register()]);
+        self.replace_active(entering)
+    }
+
+    /// A branch that no lane takes, as around a slow path.
+    pub(crate) fn not_taken(&self) {
+        self.issue_control(0, &[]);
+    }
+
+    /// `if (!condition) return;`
+    pub fn exit_unless(&self, condition: Predicate) {
+        let leaving = self.active() & !condition.bits();
+        if leaving == 0 {
+            self.issue_control(0, &[condition.register()]);
+            return;
+        }
+        let place = self.advance();
+        self.sync_point(|assembler| assembler.exit(pc(place), leaving));
+        self.update(|flow| {
+            flow.live &= !leaving;
+            flow.active &= !leaving;
+        });
+    }
+
+    /// `do body while (its value)`: lanes leave one by one, and wait for the last.
+    pub fn do_while<'w>(&'w self, mut body: impl FnMut() -> Predicate<'w>) {
+        let entry = self.loop_entry();
+        while self.goes_round(&entry, body()) {}
+    }
+
+    /// As [`Warp::do_while`], for bodies with barriers in them.
+    pub async fn do_while_in_step<'w>(&'w self, mut body: impl AsyncFnMut() -> Predicate<'w>) {
+        let entry = self.loop_entry();
+        while self.goes_round(&entry, body().await) {}
+    }
+
+    /// `while (condition) body`, compiled as usual: the condition once before the loop, and again at its end.
+    pub fn while_loop<'w>(
+        &'w self,
+        mut condition: impl FnMut() -> Predicate<'w>,
+        mut body: impl FnMut(),
+    ) {
+        let enters = condition();
+        self.when(enters, || {
+            self.do_while(|| {
+                body();
+                condition()
+            });
+        });
+    }
+
+    /// `for (i = start; i < end; i += step) body(i)`, compiled as usual: a guard, then a loop that tests at
+    /// its end.
+    pub fn range<'w>(
+        &'w self,
+        start: impl Operand<u32>,
+        end: impl Operand<u32>,
+        step: impl Operand<u32>,
+        mut body: impl FnMut(Lanes<'w, u32>),
+    ) {
+        let i = self.var(start);
+        self.when(i.get().lt(end), || {
+            self.do_while(|| {
+                body(i.get());
+                i.set(i.get() + step);
+                i.get().lt(end)
+            });
+        });
+    }
+
+    /// As [`Warp::range`], for bodies with barriers in them: all threads of the CTA must then go round as often.
+    pub async fn range_in_step<'w>(
+        &'w self,
+        start: impl Operand<u32>,
+        end: impl Operand<u32>,
+        step: impl Operand<u32>,
+        mut body: impl AsyncFnMut(Lanes<'w, u32>),
+    ) {
+        let i = self.var(start);
+        self.when_in_step(i.get().lt(end), async || {
+            self.do_while_in_step(async || {
+                body(i.get()).await;
+                i.set(i.get() + step);
+                i.get().lt(end)
+            })
+            .await;
+        })
+        .await;
+    }
+
+    /// `__syncthreads()`: the CTA's other warps run up to here before this one goes on.
+    pub async fn barrier(&self) {
+        let place = self.advance();
+        let mask = self.active();
+        if mask == 0 {
+            return;
+        }
+        self.sync_point(|assembler| assembler.barrier(pc(place), 0, mask));
+        let mut arrived = false;
+        poll_fn(|_| match std::mem::replace(&mut arrived, true) {
+            false => Poll::Pending,
+            true => Poll::Ready(()),
+        })
+        .await;
+    }
+
+    /// The top of a loop: what was computed before it is not computed again on the next round, so no
+    /// variable set in the loop may take it over.
+    fn loop_entry(&self) -> Flow {
+        self.claim_last();
+        self.flow.get()
+    }
+
+    /// The branch at the end of a loop's body. Takes the lanes that go round again to its top, or, if there
+    /// are none, those that came in on.
+    fn goes_round(&self, entry: &Flow, again: Predicate) -> bool {
+        let staying = self.active() & again.bits();
+        self.issue_control(staying, &[again.register()]);
+        let live = self.flow.get().live;
+        if staying == 0 {
+            self.update(|flow| flow.active = entry.active & live);
+        } else {
+            self.flow.set(Flow { active: staying, live, ..*entry });
+        }
+        staying != 0
+    }
+
+    fn reconverge(&self, outer: u32) {
+        self.update(|flow| flow.active = outer & flow.live);
+        self.issue_control(self.active(), &[]);
+    }
+}

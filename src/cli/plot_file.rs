@@ -1,0 +1,30 @@
+//! Files that commands draw to.
+
+use super::output::note;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// A file to draw to, its kind said by its name.
+pub fn parse_path(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+    let is_drawn = is_svg || warpmem_chart::is_png(&path);
+    is_drawn.then_some(path).ok_or_else(|| "expected a name that ends in .svg or .png".to_owned())
+}
+
+/// Writes a drawing, and says on standard error which letters a PNG does not show.
+pub fn write(path: &Path, svg: &str) -> anyhow::Result<()> {
+    warpmem_chart::save(path, svg)?;
+    if warpmem_chart::is_png(path) {
+        note_boxes(&warpmem_chart::lacking(svg));
+    }
+    Ok(())
+}
+
+/// Says on standard error that PNGs do not show these letters.
+pub fn note_boxes(lacking: &BTreeSet<char>) {
+    if !lacking.is_empty() {
+        let letters: String = lacking.iter().collect();
+        note(&format!("the font of PNGs lacks {letters}: there they are boxes, but not in SVGs"));
+    }
+}
