@@ -127,6 +127,11 @@ impl<'a> Expander<'a> {
         (mode, &lanes[..active])
     }
 
+    /// Whether all blocks have been read.
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     fn byte(&mut self) -> u8 {
         let (&first, rest) = self.rest.split_first().expect("blocks are written whole by parse");
         self.rest = rest;

@@ -62,7 +62,8 @@ impl OpenKernel {
     }
 
     /// Takes out of the mask of every exit of a warp the lanes that execute a later instruction. Some
-    /// tracers write the mask before predication.
+    /// tracers write the mask before predication. No other mask may change here: an address block is read
+    /// back with the mask it was parsed with, and only exits never have one.
     fn repair_exits(&mut self, lines: &mut [Line]) {
         let mut later = 0;
         for line in lines.iter_mut().rev() {
@@ -115,6 +116,7 @@ impl Assembler {
             self.copies.clear();
             self.warp.finish(writer, &mut self.cta);
         }
+        debug_assert!(addresses.is_empty(), "address blocks and lines are out of step");
         kernel.counts.warps += cta.warps.len() as u64;
         kernel.counts.ctas += 1;
         writer.cta(&self.cta)?;

@@ -136,7 +136,7 @@ fn parse<'a>(pc: u64, tokens: &mut Tokens<'a>, sm: u32) -> Result<(Code, &'a [u8
     }
     let decoded = opcode::decode(opcode, sm);
     let srcs = parse_registers(tokens, "the number of source registers", sm)?;
-    let addressed = tokens.decimal("the access width in bytes")? != 0;
+    let addressed = parse_addressed(tokens, decoded.op)?;
     let immediate = match decoded.op {
         Op::Barrier | Op::AsyncWait if !addressed => {
             tokens.next().and_then(text::signed).unwrap_or(0)
@@ -158,6 +158,16 @@ fn parse<'a>(pc: u64, tokens: &mut Tokens<'a>, sm: u32) -> Result<(Code, &'a [u8
 }
 
 const OPCODE: &str = "a SASS opcode in capital letters";
+
+/// Reads the access width, which says whether an address block follows. None may follow an exit: the
+/// repair of its mask would part it from its block, which is read back with the mask it was parsed with.
+fn parse_addressed(tokens: &mut Tokens<'_>, op: Op) -> Result<bool, Expected> {
+    let addressed = tokens.decimal("the access width in bytes")? != 0;
+    if addressed && op == Op::Exit {
+        return Err("the access width 0 of an EXIT, which has no addresses".into());
+    }
+    Ok(addressed)
+}
 
 fn parse_registers(
     tokens: &mut Tokens<'_>,
@@ -302,6 +312,7 @@ mod tests {
             ("1 R1 MOV 0", "width"),
             ("1 R1 MOV 2 R1 0", "register"),
             ("4000000000 R1 MOV 0 0", "number of destination"),
+            ("0 EXIT 0 4 0 0x80", "EXIT"),
         ] {
             let error = code(line).unwrap_err().0;
             assert!(error.contains(expected), "{line}: {error}");

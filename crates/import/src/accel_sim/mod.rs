@@ -213,3 +213,49 @@ fn write_kernel(
         None => Err(ImportError::file(source.path, "its reader stopped without a word")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn import(kernel: &str) -> Result<ImportSummary, ImportError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("kernel-1");
+        std::fs::write(&path, kernel).unwrap();
+        import_accel_sim(&path, &folder.path().join("k.wmt"), &ImportOptions::default(), &())
+    }
+
+    /// A file of one warp, raw and grouped, each with the lines before the first instruction.
+    fn files(instructions: &[&str]) -> [(String, u64); 2] {
+        let header = "-kernel name = k\n-block dim = (32,1,1)\n-accelsim tracer version = 3\n";
+        let raw: String = instructions.iter().map(|line| format!("0 0 0 0 {line}\n")).collect();
+        let grouped = format!(
+            "#BEGIN_TB\nthread block = 0,0,0\nwarp = 0\ninsts = {}\n{}\n#END_TB\n",
+            instructions.len(),
+            instructions.join("\n"),
+        );
+        [(format!("{header}{raw}"), 3), (format!("{header}{grouped}"), 7)]
+    }
+
+    const LOAD: &str = "0010 1 1 R4 LDG.E 1 R2 4 0 0x0";
+
+    #[test]
+    fn an_exit_with_addresses_is_an_error_at_its_line() {
+        for (file, before) in files(&["0000 1 0 EXIT 0 4 0 0x80", LOAD]) {
+            let error = import(&file).unwrap_err();
+            let ImportError::Line { line, expected, .. } = &error else { panic!("{error}") };
+            assert_eq!(*line, before + 1, "{error}");
+            assert!(expected.contains("width 0 of an EXIT"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_repaired_exit_leaves_all_addresses_in_step() {
+        let no_memory = "0008 3 1 R2 MOV 0 4 1 0x80 4";
+        for (file, _) in files(&["0000 3 0 EXIT 0 0", no_memory, LOAD, "0020 3 0 EXIT 0 0"]) {
+            let summary = import(&file).unwrap();
+            assert_eq!((summary.repaired_exits, summary.exits), (1, 2));
+            assert_eq!(summary.address_modes, [1, 0, 0]);
+        }
+    }
+}

@@ -459,4 +459,12 @@ mod tests {
         assert!(error.contains("CTA (3, 0, 0), warp 0, line 1"), "{error}");
         assert!(error.contains("opcode"), "{error}");
     }
+
+    #[test]
+    fn an_exit_with_addresses_is_placed() {
+        let lines = vec!["0000 1 0 EXIT 0 4 0 0x80", "0010 1 1 R4 LDG.E 1 R2 4 0 0x0"];
+        let error = read(&write(&[([0; 3], vec![vec![lines]])])).unwrap_err().to_string();
+        assert!(error.contains("CTA (0, 0, 0), warp 0, line 1"), "{error}");
+        assert!(error.contains("width 0 of an EXIT"), "{error}");
+    }
 }
