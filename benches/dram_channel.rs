@@ -137,7 +137,7 @@ fn measure(class: &Class, device: &Device, scheduler: &str, requests: u64) -> Me
 }
 
 fn used(outcome: &Outcome) -> f64 {
-    outcome.channels[0].statistics.bandwidth_utilization().unwrap_or(0.0)
+    outcome.channels[0].counts.bandwidth_utilization().unwrap_or(0.0)
 }
 
 /// Thousands of requests per second.

@@ -10,13 +10,13 @@ mod turns;
 
 use super::MAX_BANKS;
 use super::agenda::{Agenda, BankSet, one};
+use super::durations::{Busy, Occupancy, Span};
 use super::page::{PAGE_POLICIES, PagePolicy};
 use super::queue::{Queue, Queued, Slot};
 use super::request::{Command, Completion, Request, RowOutcome};
 use super::scheduler::{Family, QueueView, SCHEDULERS, Scheduler, SchedulerContext};
-use super::statistics::{BankCounts, Busy, ChannelStatistics, Occupancy, Span};
 use super::timing::TimingState;
-use crate::Dram;
+use crate::{BankResult, ChannelResult, Dram};
 use prefetch::Prefetch;
 use refresh::Refresh;
 use spec::Spec;
@@ -62,14 +62,20 @@ struct Bank {
     last_use: u64,
     /// Requests of each queue in the channel, the one in service included.
     waiting: [u32; 2],
-    count: BankCounts,
+    /// Without durations, which `busy` has.
+    count: BankResult,
     busy: Busy,
 }
 
-#[derive(Default)]
-struct Counts {
-    requests: [u64; 2],
-    columns: u64,
+impl Bank {
+    /// With the durations up to `now`.
+    fn counts(&self, now: u64) -> BankResult {
+        BankResult {
+            outstanding_cycles: self.busy.pending.cycles(now),
+            busy_cycles: self.busy.service.cycles(now),
+            ..self.count.clone()
+        }
+    }
 }
 
 /// One DRAM channel. Times are cycles of its command clock and never go back.
@@ -107,7 +113,8 @@ pub struct Channel {
     timing: TimingState,
     queues: [Queue; 3],
     arrived: u64,
-    count: Counts,
+    /// Reads and writes that have left.
+    requests_left: [u64; 2],
     occupancy: Occupancy,
     completions: Vec<Completion>,
     log: Option<Vec<Command>>,
@@ -212,7 +219,7 @@ impl Channel {
             refresh,
             completions: Vec::new(),
             log: None,
-            count: Counts::default(),
+            requests_left: [0; 2],
             occupancy: Occupancy::new(spec.capacity.iter().sum::<u32>() as usize + banks),
             busy_time: Busy::default(),
             open: Span::default(),
@@ -386,25 +393,28 @@ impl Channel {
     }
 
     /// Counts up to `now`.
-    pub fn statistics(&self, now: u64) -> ChannelStatistics {
-        let banks = self.banks.iter().zip(&self.streaks);
-        let bank =
-            |(bank, streak): (&Bank, &Streak)| bank.count.with(streak.count, &bank.busy, now);
-        ChannelStatistics {
+    pub fn counts(&self, now: u64) -> ChannelResult {
+        let banks: Vec<BankResult> = self.banks.iter().map(|bank| bank.counts(now)).collect();
+        let sum = |of: fn(&BankResult) -> u64| banks.iter().map(of).sum::<u64>();
+        let data_cycles = sum(BankResult::columns) * self.spec.burst;
+        let pending_cycles = self.busy_time.pending.cycles(now);
+        ChannelResult {
             cycles: now,
-            read_requests: self.count.requests[READS],
-            write_requests: self.count.requests[WRITES],
+            read_requests: self.requests_left[READS],
+            write_requests: self.requests_left[WRITES],
+            data_bus_busy_cycles: data_cycles / self.spec.data_buses,
+            pending_cycles,
+            bank_outstanding_cycles: sum(|bank| bank.outstanding_cycles),
+            any_bank_outstanding_cycles: pending_cycles,
+            bank_busy_cycles: sum(|bank| bank.busy_cycles),
+            any_bank_busy_cycles: self.busy_time.service.cycles(now),
+            occupancy_cycles: self.occupancy.histogram(now),
+            open_cycles: self.open.cycles(now),
             refreshes: self.refresh.all_banks,
             bank_refreshes: self.refresh.single_banks,
             turnarounds: self.turns.turnarounds,
             write_drains: self.turns.drains,
-            data_buses: self.spec.data_buses,
-            data_bus_cycles: self.count.columns * self.spec.burst,
-            pending_cycles: self.busy_time.pending.cycles(now),
-            service_cycles: self.busy_time.service.cycles(now),
-            open_cycles: self.open.cycles(now),
-            occupancy_cycles: self.occupancy.histogram(now),
-            banks: banks.map(bank).collect(),
+            banks,
         }
     }
 

@@ -1,6 +1,10 @@
-//! What a channel leaves of a run. Everything is an integer.
+//! What a channel counts, and the ratios derived from the counts: each formula stands here once, for the tables of
+//! runs and for the report on channels alone. Counts are integers; a ratio with nothing below is none.
+//!
+//! Sources: [Li] inter-core locality 2015, [OWL] 2013, [Yuan] 2009.
 
 use serde::Serialize;
+use std::ops::AddAssign;
 
 /// From whom a request comes that keeps one to the same row from being served with those before: a row streak breaker
 /// [Yuan 5.2], compared with the request that it keeps.
@@ -20,42 +24,163 @@ impl Breaker {
 }
 
 /// One bank over the run.
+///
+/// Fields that `serde` skips are not in the tables of runs: fingerprints of runs must not depend on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[repr(C)]
 pub struct BankResult {
-    /// Column commands.
+    /// Read column commands, those of prefetches included.
     pub reads: u64,
+    /// Write column commands.
     pub writes: u64,
+    /// ACT commands.
     pub activations: u64,
+    /// PRE commands.
     pub precharges: u64,
-    /// Requests by the state in which they found the bank at their first service decision.
+    /// Column commands that closed their row.
+    #[serde(skip)]
+    pub auto_precharges: u64,
+    /// Requests whose row was open at their first command.
     pub row_hits: u64,
+    /// Requests whose bank was closed at their first command.
     pub row_misses: u64,
+    /// Requests whose bank held another row at their first command.
     pub row_conflicts: u64,
-    /// Lines read unasked, which are no requests, and the column commands for them, which are among `reads`.
+    /// Prefetched lines, which are not requests.
     pub prefetched_lines: u64,
+    /// Read column commands of prefetches, which are among `reads`.
     pub prefetch_reads: u64,
     /// Requests served whose row was not that of the request served before: row streaks that ended.
     pub row_switches: u64,
-    /// Switches that left a request to the old row stranded [Yuan 5.2].
+    /// Switches that left a request to the old row stranded: it waited in the same queue as the request to the new
+    /// row, which had arrived before it [Yuan 5.2].
     pub stranded_switches: u64,
-    /// Switches with such a row streak breaker, by [`Breaker`].
+    /// By [`Breaker`], the switches with such a request among the breakers: those that arrived from the request to the
+    /// new row on until the stranded one.
     pub streak_breakers: [u64; Breaker::COUNT],
+    /// Cycles with at least one outstanding request: from arrival to the end of its data; or with a prefetch in
+    /// service.
+    #[serde(skip)]
+    pub outstanding_cycles: u64,
+    /// Cycles in which the bank is served: from the first command of a request or a prefetch to the end of its data,
+    /// and tRP for each row closed while idle.
+    #[serde(skip)]
+    pub busy_cycles: u64,
 }
 
-/// One DRAM channel over the run. Cycles are DRAM command clock cycles.
+impl BankResult {
+    /// Read and write column commands.
+    pub fn columns(&self) -> u64 {
+        self.reads + self.writes
+    }
+
+    /// Requests that have been served or are in service.
+    pub fn requests(&self) -> u64 {
+        self.row_hits + self.row_misses + self.row_conflicts
+    }
+
+    /// Fraction: row hits over hits, misses and conflicts, each request counted once at its first command.
+    pub fn row_hit_rate(&self) -> Option<f64> {
+        quotient(self.row_hits, self.requests())
+    }
+
+    /// Fraction: row hits and prefetched lines over requests and prefetched lines.
+    pub fn row_hit_rate_with_prefetches(&self) -> Option<f64> {
+        let lines = self.prefetched_lines;
+        quotient(self.row_hits + lines, self.requests() + lines)
+    }
+
+    /// Requests per activation [Li, Yuan].
+    pub fn row_locality(&self) -> Option<f64> {
+        quotient(self.requests(), self.activations)
+    }
+
+    /// Requests and prefetched lines per activation.
+    pub fn row_locality_with_prefetches(&self) -> Option<f64> {
+        quotient(self.requests() + self.prefetched_lines, self.activations)
+    }
+
+    /// Fraction: column commands to a row that an earlier one opened, over all column commands [OWL, row-buffer
+    /// locality]. Unlike [`row_hit_rate`](Self::row_hit_rate) it counts a request of several bursts several times.
+    pub fn row_buffer_locality(&self) -> Option<f64> {
+        quotient(self.columns().saturating_sub(self.activations), self.columns())
+    }
+
+    /// Column commands per activation [Li, Yuan]. Unlike [`row_locality`](Self::row_locality) it counts a request of
+    /// several bursts several times.
+    pub fn columns_per_activation(&self) -> Option<f64> {
+        quotient(self.columns(), self.activations)
+    }
+
+    /// Fraction: switches with a breaker of this kind over all row switches; [Yuan Fig 10] divides by those of the
+    /// baseline.
+    pub fn streak_breaker_rate(&self, breaker: Breaker) -> Option<f64> {
+        quotient(self.streak_breakers[breaker as usize], self.row_switches)
+    }
+}
+
+impl AddAssign<&BankResult> for BankResult {
+    fn add_assign(&mut self, other: &BankResult) {
+        // Names every field, so that a new one cannot be forgotten.
+        let BankResult {
+            reads,
+            writes,
+            activations,
+            precharges,
+            auto_precharges,
+            row_hits,
+            row_misses,
+            row_conflicts,
+            prefetched_lines,
+            prefetch_reads,
+            row_switches,
+            stranded_switches,
+            streak_breakers,
+            outstanding_cycles,
+            busy_cycles,
+        } = other;
+        self.reads += reads;
+        self.writes += writes;
+        self.activations += activations;
+        self.precharges += precharges;
+        self.auto_precharges += auto_precharges;
+        self.row_hits += row_hits;
+        self.row_misses += row_misses;
+        self.row_conflicts += row_conflicts;
+        self.prefetched_lines += prefetched_lines;
+        self.prefetch_reads += prefetch_reads;
+        self.row_switches += row_switches;
+        self.stranded_switches += stranded_switches;
+        let breakers = self.streak_breakers.iter_mut().zip(streak_breakers);
+        breakers.for_each(|(mine, theirs)| *mine += theirs);
+        self.outstanding_cycles += outstanding_cycles;
+        self.busy_cycles += busy_cycles;
+    }
+}
+
+/// One DRAM channel over the run, or several added up. Cycles are DRAM command clock cycles. What a column command
+/// moves counts from its issue on, up to the end of its data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ChannelResult {
+    /// Cycles since the start.
     pub cycles: u64,
+    /// Read requests that have left.
+    #[serde(skip)]
+    pub read_requests: u64,
+    /// Write requests that have left.
+    #[serde(skip)]
+    pub write_requests: u64,
+    /// Cycles with data on the bus, the mean over the data buses of the pseudo channels.
     pub data_bus_busy_cycles: u64,
-    /// Cycles with a request waiting or in service.
+    /// Cycles with a request waiting or in service: from arrival to the end of its data.
     pub pending_cycles: u64,
-    /// Sum over cycles of the banks with at least one outstanding request, and cycles with such a bank.
+    /// Sum over the banks of [`BankResult::outstanding_cycles`], and cycles with such a bank.
     pub bank_outstanding_cycles: u64,
     pub any_bank_outstanding_cycles: u64,
-    /// Sum over cycles of the banks being served, and cycles with such a bank.
+    /// Sum over the banks of [`BankResult::busy_cycles`], and cycles with such a bank.
     pub bank_busy_cycles: u64,
     pub any_bank_busy_cycles: u64,
-    /// Cycles for which the queues held n requests, by n.
+    /// Cycles for which the queues held n requests, by n; a request leaves with its last column command.
     pub occupancy_cycles: Vec<u64>,
     /// Cycles with a row open in some bank.
     pub open_cycles: u64,
@@ -63,16 +188,98 @@ pub struct ChannelResult {
     pub refreshes: u64,
     /// REFPB commands.
     pub bank_refreshes: u64,
+    /// Changes of the data bus from reading to writing and back.
     pub turnarounds: u64,
+    /// Times that the write queue reached its high watermark and was drained for it.
     pub write_drains: u64,
     pub banks: Vec<BankResult>,
 }
 
 impl ChannelResult {
+    /// The banks added up.
+    pub fn total(&self) -> BankResult {
+        self.banks.iter().fold(BankResult::default(), |mut total, bank| {
+            total += bank;
+            total
+        })
+    }
+
     /// Sum over cycles of the requests in the queues.
     pub fn queue_occupancy_cycles(&self) -> u64 {
         self.occupancy_cycles.iter().zip(0..).map(|(&cycles, n)| cycles * n).sum()
     }
+
+    /// Requests: the mean number in the queues, over all cycles.
+    pub fn queue_occupancy_mean(&self) -> Option<f64> {
+        quotient(self.queue_occupancy_cycles(), self.cycles)
+    }
+
+    /// Fraction: data-bus busy cycles over all cycles [Li Fig 6.9].
+    pub fn bandwidth_utilization(&self) -> Option<f64> {
+        quotient(self.data_bus_busy_cycles, self.cycles)
+    }
+
+    /// Fraction: data-bus busy cycles over cycles with a request pending [Yuan].
+    pub fn dram_efficiency(&self) -> Option<f64> {
+        quotient(self.data_bus_busy_cycles, self.pending_cycles)
+    }
+
+    /// Banks: the mean number with an outstanding request, over cycles in which one has one [OWL].
+    pub fn blp(&self) -> Option<f64> {
+        quotient(self.bank_outstanding_cycles, self.any_bank_outstanding_cycles)
+    }
+
+    /// Banks: the mean number being served, over cycles in which one is.
+    pub fn blp_busy(&self) -> Option<f64> {
+        quotient(self.bank_busy_cycles, self.any_bank_busy_cycles)
+    }
+}
+
+impl AddAssign<&ChannelResult> for ChannelResult {
+    /// Counts add up; the banks of both stand one after the other.
+    fn add_assign(&mut self, other: &ChannelResult) {
+        let ChannelResult {
+            cycles,
+            read_requests,
+            write_requests,
+            data_bus_busy_cycles,
+            pending_cycles,
+            bank_outstanding_cycles,
+            any_bank_outstanding_cycles,
+            bank_busy_cycles,
+            any_bank_busy_cycles,
+            occupancy_cycles,
+            open_cycles,
+            refreshes,
+            bank_refreshes,
+            turnarounds,
+            write_drains,
+            banks,
+        } = other;
+        self.cycles += cycles;
+        self.read_requests += read_requests;
+        self.write_requests += write_requests;
+        self.data_bus_busy_cycles += data_bus_busy_cycles;
+        self.pending_cycles += pending_cycles;
+        self.bank_outstanding_cycles += bank_outstanding_cycles;
+        self.any_bank_outstanding_cycles += any_bank_outstanding_cycles;
+        self.bank_busy_cycles += bank_busy_cycles;
+        self.any_bank_busy_cycles += any_bank_busy_cycles;
+        let longer = self.occupancy_cycles.len().max(occupancy_cycles.len());
+        self.occupancy_cycles.resize(longer, 0);
+        let occupancy = self.occupancy_cycles.iter_mut().zip(occupancy_cycles);
+        occupancy.for_each(|(mine, theirs)| *mine += theirs);
+        self.open_cycles += open_cycles;
+        self.refreshes += refreshes;
+        self.bank_refreshes += bank_refreshes;
+        self.turnarounds += turnarounds;
+        self.write_drains += write_drains;
+        self.banks.extend_from_slice(banks);
+    }
+}
+
+fn quotient(above: u64, below: u64) -> Option<f64> {
+    (below > 0).then(|| above as f64 / below as f64)
 }
 
 /// DRAM rows that as many CTAs used [OWL Table 4].

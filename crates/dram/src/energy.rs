@@ -2,9 +2,7 @@
 //! reckon it: what a command takes beyond standby, and standby over the whole time. Power-down, self-refresh and the
 //! termination of the buses are not in it.
 
-use super::ChannelStatistics;
-use crate::Dram;
-use std::iter::Sum;
+use crate::{BankResult, ChannelResult, Dram};
 
 /// What costs energy. Sums over channels give the energy of all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,32 +23,17 @@ pub struct Activity {
     pub bank_refreshes: u64,
 }
 
-impl Sum for Activity {
-    fn sum<I: Iterator<Item = Activity>>(channels: I) -> Activity {
-        channels.fold(Activity::default(), |sum, channel| Activity {
-            cycles: sum.cycles + channel.cycles,
-            open_cycles: sum.open_cycles + channel.open_cycles,
-            activations: sum.activations + channel.activations,
-            reads: sum.reads + channel.reads,
-            writes: sum.writes + channel.writes,
-            refreshes: sum.refreshes + channel.refreshes,
-            bank_refreshes: sum.bank_refreshes + channel.bank_refreshes,
-        })
-    }
-}
-
-impl ChannelStatistics {
-    /// What of the counts costs energy.
-    pub fn activity(&self) -> Activity {
-        let total = self.total();
+impl Activity {
+    /// Of a channel, or of several added up, whose banks have these counts together.
+    pub fn new(channel: &ChannelResult, banks: &BankResult) -> Activity {
         Activity {
-            cycles: self.cycles,
-            open_cycles: self.open_cycles,
-            activations: total.activations,
-            reads: total.reads,
-            writes: total.writes,
-            refreshes: self.refreshes,
-            bank_refreshes: self.bank_refreshes,
+            cycles: channel.cycles,
+            open_cycles: channel.open_cycles,
+            activations: banks.activations,
+            reads: banks.reads,
+            writes: banks.writes,
+            refreshes: channel.refreshes,
+            bank_refreshes: channel.bank_refreshes,
         }
     }
 }

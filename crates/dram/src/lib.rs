@@ -14,6 +14,7 @@ pub mod checker;
 mod command_sink;
 mod config;
 mod counts;
+mod durations;
 mod energy;
 pub mod page;
 pub mod prefetch;
@@ -22,7 +23,6 @@ mod request;
 mod row_sharing;
 pub mod scheduler;
 pub mod standard;
-mod statistics;
 mod timing;
 
 #[cfg(test)]
@@ -35,7 +35,6 @@ pub use counts::{BankResult, Breaker, ChannelResult, SharedRows};
 pub use energy::{Activity, Energy};
 pub use request::{Command, CommandKind, Completion, Request, RowOutcome};
 pub use row_sharing::RowSharing;
-pub use statistics::{BankStatistics, ChannelStatistics, StreakStatistics};
 pub use timing::{Constraint, Scope, constraints};
 
 /// Banks that one channel may have: the channel keeps them in 64-bit masks.

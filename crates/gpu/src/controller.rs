@@ -12,7 +12,7 @@ use perfect::Perfect;
 use prefetched::OpenRows;
 use std::collections::VecDeque;
 use warpmem_dram::prefetch::PREFETCHERS;
-use warpmem_dram::{Channel, ChannelStatistics, Command, Request, RowSharing};
+use warpmem_dram::{Channel, ChannelResult, Command, Request, RowSharing};
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{CachedLines, Clock, Domain, PortId, RequestId, RequestKind, Ticks, UnitId};
@@ -345,9 +345,9 @@ impl Controller {
         }
     }
 
-    /// What the channel did until `cycle`, which may be in the middle of the run.
-    pub fn statistics(&self, cycle: u64) -> ChannelStatistics {
-        self.channel.statistics(cycle)
+    /// What the channel counted until `cycle`, which may be in the middle of the run.
+    pub fn counts(&self, cycle: u64) -> ChannelResult {
+        self.channel.counts(cycle)
     }
 
     /// Which CTAs used each row, where that was asked for.

@@ -44,13 +44,13 @@ pub(super) fn rows<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
             "row_hit_rate",
             "fraction",
             "Row hits over hits, misses and conflicts, counted once per request [OWL RBL].",
-            move |row| quotient(of(row).row_hits, requests(&of(row))),
+            move |row| of(row).row_hit_rate(),
         ),
         ratio(
             "row_locality",
             "requests / activation",
             "Requests served per row activation [Li, Yuan].",
-            move |row| quotient(requests(&of(row)), of(row).activations),
+            move |row| of(row).row_locality(),
         ),
     ]
 }
@@ -71,19 +71,13 @@ fn prefetches<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
             "row_hit_rate_with_prefetches",
             "fraction",
             "Row hits and prefetched lines over requests and prefetched lines.",
-            move |row| {
-                let (bank, lines) = (of(row), of(row).prefetched_lines);
-                quotient(bank.row_hits + lines, requests(&bank) + lines)
-            },
+            move |row| of(row).row_hit_rate_with_prefetches(),
         ),
         ratio(
             "row_locality_with_prefetches",
             "requests / activation",
             "Requests served and lines prefetched per row activation.",
-            move |row| {
-                let bank = of(row);
-                quotient(requests(&bank) + bank.prefetched_lines, bank.activations)
-            },
+            move |row| of(row).row_locality_with_prefetches(),
         ),
     ]
 }
@@ -148,14 +142,13 @@ fn streaks<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
         }));
     }
     for (breaker, _) in BREAKERS {
-        let (name, kind) = (Breaker::NAMES[breaker as usize], breaker as usize);
+        let name = Breaker::NAMES[breaker as usize];
         let doc = format!(
             "streak_breakers_{name} over row_switches; [Yuan Fig 10] divides by those of the baseline."
         );
         let name = format!("streak_breaker_rate_{name}");
-        columns.push(ratio(&name, "fraction", &doc, move |row| {
-            quotient(of(row).streak_breakers[kind], of(row).row_switches)
-        }));
+        columns
+            .push(ratio(&name, "fraction", &doc, move |row| of(row).streak_breaker_rate(breaker)));
     }
     columns
 }
@@ -169,19 +162,14 @@ const BREAKERS: [(Breaker, &str); Breaker::COUNT] = [
     (Breaker::SameCta, "of the same CTA"),
 ];
 
-fn requests(bank: &BankResult) -> u64 {
-    bank.row_hits + bank.row_misses + bank.row_conflicts
-}
-
 /// Cycles and rates of a channel, or of all. Sums over channels divide sums over channels.
 pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>> {
     let counted = |name, unit, doc, get: fn(&ChannelResult) -> u64| {
         count(name, unit, doc, move |row| get(of(row)))
     };
-    let rate =
-        |name, unit, doc, above: fn(&ChannelResult) -> u64, below: fn(&ChannelResult) -> u64| {
-            ratio(name, unit, doc, move |row| quotient(above(of(row)), below(of(row))))
-        };
+    let rate = |name, unit, doc, get: fn(&ChannelResult) -> Option<f64>| {
+        ratio(name, unit, doc, move |row| get(of(row)))
+    };
     let cycles = "DRAM cycles";
     vec![
         counted("refreshes", "commands", "Refreshes of all banks.", |c| c.refreshes),
@@ -211,38 +199,33 @@ pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
             "bandwidth_utilization",
             "fraction",
             "Data-bus busy cycles over all DRAM cycles [Li Fig 6.9].",
-            |c| c.data_bus_busy_cycles,
-            |c| c.cycles,
+            ChannelResult::bandwidth_utilization,
         ),
         rate(
             "dram_efficiency",
             "fraction",
             "Data-bus busy cycles over cycles with a request pending in the channel [Yuan].",
-            |c| c.data_bus_busy_cycles,
-            |c| c.pending_cycles,
+            ChannelResult::dram_efficiency,
         ),
         rate(
             "blp",
             "banks",
             "Mean number of a channel's banks with an outstanding request, over cycles in which one \
              has one [OWL].",
-            |c| c.bank_outstanding_cycles,
-            |c| c.any_bank_outstanding_cycles,
+            ChannelResult::blp,
         ),
         rate(
             "blp_busy",
             "banks",
             "Mean number of a channel's banks being served (activating, bursting, precharging), over \
              cycles in which one is.",
-            |c| c.bank_busy_cycles,
-            |c| c.any_bank_busy_cycles,
+            ChannelResult::blp_busy,
         ),
         rate(
             "queue_occupancy_mean",
             "requests",
             "Mean number of requests in a channel's queues, over all DRAM cycles.",
-            ChannelResult::queue_occupancy_cycles,
-            |c| c.cycles,
+            ChannelResult::queue_occupancy_mean,
         ),
     ]
 }

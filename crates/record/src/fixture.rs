@@ -266,6 +266,7 @@ fn channel(n: u64) -> ChannelResult {
         turnarounds: 5 * n,
         write_drains: 2 * n,
         banks: vec![bank(n), bank(10 * n)],
+        ..ChannelResult::default()
     }
 }
 
@@ -283,6 +284,7 @@ fn bank(n: u64) -> BankResult {
         row_switches: 10 * n,
         stranded_switches: 8 * n,
         streak_breakers: [6 * n, 3 * n, n],
+        ..BankResult::default()
     }
 }
 

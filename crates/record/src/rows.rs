@@ -33,21 +33,13 @@ impl FinishedRun {
 
     /// Bytes that the column commands of `banks` move.
     pub(super) fn bytes(&self, banks: &BankResult) -> u64 {
-        (banks.reads + banks.writes) * u64::from(self.key.machine.dram.burst_bytes())
+        banks.columns() * u64::from(self.key.machine.dram.burst_bytes())
     }
 
     /// Energy of a channel, or of several added up; none where the machine's currents are not known.
     pub(super) fn energy(&self, channel: &ChannelResult, banks: &BankResult) -> Option<Energy> {
         let machine = &self.key.machine;
-        let activity = Activity {
-            cycles: channel.cycles,
-            open_cycles: channel.open_cycles,
-            activations: banks.activations,
-            reads: banks.reads,
-            writes: banks.writes,
-            refreshes: channel.refreshes,
-            bank_refreshes: channel.bank_refreshes,
-        };
+        let activity = Activity::new(channel, banks);
         Energy::of(&machine.dram, 1000.0 / f64::from(machine.clocks.dram_mhz), &activity)
     }
 

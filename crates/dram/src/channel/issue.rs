@@ -181,7 +181,8 @@ impl Channel {
             self.scheduler.on_service(&view, candidate);
         }
         if !kind.is_column() {
-            self.streaks[index].serve(&self.queues[serving], candidate);
+            let count = &mut self.banks[index].count;
+            self.streaks[index].serve(&self.queues[serving], candidate, count);
         }
         self.queues[serving].take(candidate);
         let write = self.queues[serving].get(candidate).request.write;
@@ -290,7 +291,6 @@ impl Channel {
         };
         bank.columns += 1;
         bank.last_use = now;
-        self.count.columns += 1;
         if self.spec.scheduled[usize::from(active.queue)] {
             self.scheduler.on_column(queued, last, now);
         }
@@ -345,7 +345,7 @@ impl Channel {
         bank.waiting[queue] -= 1;
         self.waiting[queue] -= 1;
         self.active[kind] -= 1;
-        self.count.requests[kind] += 1;
+        self.requests_left[kind] += 1;
         self.occupancy.set(now, self.pending());
         if queue == WRITES {
             self.turns.write_left();

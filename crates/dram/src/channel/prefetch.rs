@@ -103,7 +103,7 @@ impl Channel {
         self.active_prefetches != 0
     }
 
-    /// What the prefetcher did, beside what is in [`Channel::statistics`].
+    /// What the prefetcher did, beside what is in [`Channel::counts`].
     pub fn prefetch_counters(&self) -> Vec<Counter> {
         let despite = |prefetch: &Prefetch| Counter {
             name: "lines_despite_requests",
@@ -217,7 +217,7 @@ impl Channel {
         self.prefetching &= !one(index);
         self.active_prefetches -= 1;
         let count = &mut self.banks[index].count;
-        count.prefetches += 1;
+        count.prefetched_lines += 1;
         count.prefetch_reads += u64::from(prefetch.bursts);
     }
 }

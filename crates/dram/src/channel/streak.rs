@@ -1,40 +1,43 @@
 //! Row streaks, and what breaks them (Yuan 2009, section 5.2).
 
-use crate::Breaker;
 use crate::queue::{Queue, Queued, Slot};
 use crate::request::Request;
-use crate::statistics::StreakStatistics;
+use crate::{BankResult, Breaker};
 
 /// The requests to one row that a bank serves one after the other.
 #[derive(Clone, Default)]
 pub(super) struct Streak {
     row: Option<u32>,
-    pub count: StreakStatistics,
 }
 
 impl Streak {
     /// The request in `slot` is served next; it is still in its queue.
-    pub fn serve(&mut self, queue: &Queue, slot: Slot) {
+    pub fn serve(&mut self, queue: &Queue, slot: Slot, count: &mut BankResult) {
         let served = queue.get(slot);
         let Request { bank, row, .. } = served.request;
         let Some(old) = self.row.replace(row).filter(|&old| old != row) else { return };
-        self.count.switches += 1;
+        count.row_switches += 1;
         let behind = |waiting: &&Queued| waiting.order > served.order;
         let mut to_old = queue.requests_to(bank, old).map(|(_, waiting)| waiting);
         if let Some(stranded) = to_old.find(behind) {
-            self.count.stranded += 1;
+            count.stranded_switches += 1;
             let since = queue.since(slot).map(|(_, waiting)| waiting);
-            self.credit(since.take_while(|breaker| breaker.order < stranded.order), stranded);
+            let breakers = since.take_while(|breaker| breaker.order < stranded.order);
+            credit(breakers, stranded, count);
         }
     }
+}
 
-    /// Credits each kind of breaker once.
-    fn credit<'a>(&mut self, breakers: impl Iterator<Item = &'a Queued>, stranded: &Queued) {
-        let mut met = [false; Breaker::COUNT];
-        breakers.for_each(|breaker| met[kind(&breaker.request, &stranded.request) as usize] = true);
-        let counts = self.count.breakers.iter_mut().zip(met);
-        counts.for_each(|(count, met)| *count += u64::from(met));
-    }
+/// Credits each kind of breaker once.
+fn credit<'a>(
+    breakers: impl Iterator<Item = &'a Queued>,
+    stranded: &Queued,
+    count: &mut BankResult,
+) {
+    let mut met = [false; Breaker::COUNT];
+    breakers.for_each(|breaker| met[kind(&breaker.request, &stranded.request) as usize] = true);
+    let counts = count.streak_breakers.iter_mut().zip(met);
+    counts.for_each(|(count, met)| *count += u64::from(met));
 }
 
 fn kind(breaker: &Request, stranded: &Request) -> Breaker {
@@ -58,7 +61,7 @@ mod tests {
     const NOBODY: From = (Request::NO_SOURCE, u32::MAX);
 
     /// Serves the requests (bank, row, from) in `order`, by their places in the list, all of which wait from the start.
-    fn serve(requests: &[(u16, u32, From)], order: &[usize]) -> StreakStatistics {
+    fn serve(requests: &[(u16, u32, From)], order: &[usize]) -> BankResult {
         let mut queue = Queue::new(2, requests.len());
         let queued = |(id, &(bank, row, (sm, cta))): (u32, &_)| Queued {
             request: Request { sm, cta, ..read(id, bank, row) },
@@ -66,16 +69,25 @@ mod tests {
             order: id.into(),
         };
         let slots: Vec<Slot> = (0..).zip(requests).map(|r| queue.push(queued(r))).collect();
-        let mut streak = Streak::default();
+        let (mut streak, mut count) = (Streak::default(), BankResult::default());
         for &place in order {
-            streak.serve(&queue, slots[place]);
+            streak.serve(&queue, slots[place], &mut count);
             queue.take(slots[place]);
         }
-        streak.count
+        count
+    }
+
+    fn counted(switches: u64, stranded: u64, breakers: [u64; Breaker::COUNT]) -> BankResult {
+        BankResult {
+            row_switches: switches,
+            stranded_switches: stranded,
+            streak_breakers: breakers,
+            ..BankResult::default()
+        }
     }
 
     /// In the order of arrival, at one bank.
-    fn in_order(requests: &[(u32, From)]) -> StreakStatistics {
+    fn in_order(requests: &[(u32, From)]) -> BankResult {
         let requests: Vec<_> = requests.iter().map(|&(row, from)| (0, row, from)).collect();
         serve(&requests, &Vec::from_iter(0..requests.len()))
     }
@@ -86,11 +98,7 @@ mod tests {
             ((3, 7), [((4, 7), [1, 0, 0]), ((3, 8), [0, 1, 0]), ((3, 7), [0, 0, 1])]);
         for (breaker, breakers) in cases {
             let count = in_order(&[(1, (0, 0)), (2, breaker), (1, stranded)]);
-            assert_eq!(
-                count,
-                StreakStatistics { switches: 2, stranded: 1, breakers },
-                "{breaker:?}"
-            );
+            assert_eq!(count, counted(2, 1, breakers), "{breaker:?}");
         }
     }
 
@@ -99,7 +107,7 @@ mod tests {
         for (breaker, stranded) in [(NOBODY, (3, 7)), ((3, 7), NOBODY), (NOBODY, NOBODY)] {
             let count = in_order(&[(1, (3, 7)), (2, breaker), (1, stranded)]);
             assert_eq!(
-                (count.stranded, count.breakers),
+                (count.stranded_switches, count.streak_breakers),
                 (1, [1, 0, 0]),
                 "{breaker:?}, {stranded:?}"
             );
@@ -111,7 +119,7 @@ mod tests {
         let (other, core, own) = ((9, 7), (3, 8), (3, 7));
         let count =
             in_order(&[(1, own), (2, other), (2, other), (3, core), (3, core), (4, own), (1, own)]);
-        assert_eq!(count, StreakStatistics { switches: 4, stranded: 1, breakers: [1, 1, 1] });
+        assert_eq!(count, counted(4, 1, [1, 1, 1]));
     }
 
     #[test]
@@ -119,7 +127,7 @@ mod tests {
         // Of the switch from row 1: the one of the same CTA only, not that of another core behind the stranded one.
         let count = in_order(&[(1, (0, 0)), (2, (0, 0)), (1, (0, 0)), (3, (5, 5)), (1, (0, 0))]);
         // The switch from row 1 to row 3 then has its own.
-        assert_eq!(count, StreakStatistics { switches: 4, stranded: 2, breakers: [1, 0, 1] });
+        assert_eq!(count, counted(4, 2, [1, 0, 1]));
     }
 
     #[test]
@@ -127,23 +135,23 @@ mod tests {
         let own = (0, 0);
         // Row 1 is left for the last request though one to it waits; nothing came behind that.
         let count = serve(&[(0, 1, own), (0, 1, own), (0, 2, own)], &[0, 2, 1]);
-        assert_eq!(count, StreakStatistics { switches: 2, ..StreakStatistics::default() });
+        assert_eq!(count, counted(2, 0, [0; 3]));
         // The request to row 3 arrived first, but has no part in the switch from row 1 to row 2.
         let all = [(0, 3, (9, 9)), (0, 1, own), (0, 2, own), (0, 1, own)];
         let count = serve(&all, &[1, 2, 3, 0]);
-        assert_eq!((count.switches, count.stranded, count.breakers), (3, 1, [0, 0, 1]));
+        assert_eq!(count, counted(3, 1, [0, 0, 1]));
     }
 
     #[test]
     fn the_same_row_of_another_bank_is_another() {
         let own = (0, 0);
         let count = serve(&[(0, 1, own), (0, 2, own), (1, 1, own)], &[0, 1]);
-        assert_eq!((count.switches, count.stranded), (1, 0));
+        assert_eq!(count, counted(1, 0, [0; 3]));
     }
 
     #[test]
     fn requests_to_one_row_are_one_streak() {
         let count = in_order(&[(1, (0, 0)), (1, (1, 0)), (1, (2, 0))]);
-        assert_eq!(count, StreakStatistics::default());
+        assert_eq!(count, counted(0, 0, [0; 3]));
     }
 }

@@ -26,10 +26,10 @@ fn bound(dram: &Dram, banks: u32, n: f64) -> f64 {
 /// What `policy` reaches on the requests, and the bound for the rows that it opened. Data cycles count from the first
 /// arrival until the last row could be closed.
 fn reached_and_bound(dram: &Dram, policy: &str, banks: u32, requests: &[Request]) -> (f64, f64) {
-    let statistics = run(dram, policy, requests).statistics;
-    let n = statistics.row_locality().unwrap();
-    let cycles = statistics.pending_cycles as f64 + row_cycles(dram, n);
-    (statistics.data_bus_cycles as f64 / cycles, bound(dram, banks, n))
+    let counts = run(dram, policy, requests).counts;
+    let n = counts.total().columns_per_activation().unwrap();
+    let cycles = counts.pending_cycles as f64 + row_cycles(dram, n);
+    (counts.data_bus_busy_cycles as f64 / cycles, bound(dram, banks, n))
 }
 
 /// `n` requests to a row of each bank in turn, of many sources.
@@ -138,7 +138,7 @@ fn random_traffic(chips: u32, locality: u32) -> f64 {
         .into_iter()
         .map(|request| Request { bursts, ..request })
         .collect();
-    run(&dram, "fr-fcfs", &requests).statistics.dram_efficiency().unwrap()
+    run(&dram, "fr-fcfs", &requests).counts.dram_efficiency().unwrap()
 }
 
 /// Yuan's Figure 3: rand1, rand2, rand3 with 1, 2 and 4 chips, four banks, a queue of 32. The paper's text gives one of the nine

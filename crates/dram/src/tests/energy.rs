@@ -2,7 +2,7 @@
 
 use super::harness::*;
 use crate::standard::{Speed, Standard};
-use crate::{Activity, Dram, Energy, Power, Timing};
+use crate::{Activity, ChannelResult, Dram, Energy, Power, Timing};
 use std::path::Path;
 
 /// A cycle of 500 MHz.
@@ -25,6 +25,10 @@ fn powered(timing: Timing) -> Dram {
 
 fn energy(dram: &Dram, activity: Activity) -> Energy {
     Energy::of(dram, CYCLE_NS, &activity).unwrap()
+}
+
+fn activity(counts: &ChannelResult) -> Activity {
+    Activity::new(counts, &counts.total())
 }
 
 #[track_caller]
@@ -53,7 +57,7 @@ fn a_run_by_hand() {
             "Rd 5:1 @1112",
         ]
     );
-    let activity = run.statistics.activity();
+    let activity = activity(&run.counts);
     assert_eq!(
         activity,
         Activity {
@@ -92,7 +96,7 @@ fn a_refresh_of_one_bank_by_hand() {
     let dram = powered(timing);
     let requests = [(0, read(0, 3, 9)), (1100, read(1, 3, 9))];
     let run = run_with(&dram, "fcfs", &requests, Stepping::Events, |_| u32::MAX);
-    let activity = run.statistics.activity();
+    let activity = activity(&run.counts);
     // RD at 1100, data from 1112 to 1114; the row stays open beside the refresh of bank 0.
     assert_eq!((activity.cycles, activity.open_cycles), (1114, 1114));
     assert_eq!((activity.refreshes, activity.bank_refreshes), (0, 1));
@@ -105,7 +109,7 @@ fn a_refresh_of_one_bank_by_hand() {
 #[test]
 fn a_channel_without_traffic_is_in_standby_only() {
     let dram = powered(gddr5().timing);
-    let energy = energy(&dram, channel(&dram, "fr-fcfs").statistics(1000).activity());
+    let energy = energy(&dram, activity(&channel(&dram, "fr-fcfs").counts(1000)));
     near(energy.precharge_standby, 120.0);
     near(energy.total(), 120.0);
     assert_eq!(energy.picojoules_per_bit(0), None);

@@ -3,7 +3,7 @@
 use crate::prefetch::PrefetchContext;
 use crate::scheduler::{SCHEDULERS, SchedulerContext};
 use crate::{
-    Channel, ChannelStatistics, Command, CommandKind, Completion, Dram, Power, QueueOrganisation,
+    Channel, ChannelResult, Command, CommandKind, Completion, Dram, Power, QueueOrganisation,
     Request, Timing, checker,
 };
 use std::fs;
@@ -312,7 +312,7 @@ pub fn write(id: u32, bank: u16, row: u32) -> Request {
 pub struct Run {
     pub completions: Vec<Completion>,
     pub log: Vec<Command>,
-    pub statistics: ChannelStatistics,
+    pub counts: ChannelResult,
     pub counters: Vec<Counter>,
 }
 
@@ -393,7 +393,7 @@ pub fn drive(
     Run {
         completions,
         log: channel.log().to_vec(),
-        statistics: channel.statistics(end),
+        counts: channel.counts(end),
         counters: channel.counters(),
     }
 }

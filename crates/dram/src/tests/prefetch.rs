@@ -133,14 +133,14 @@ fn rows_that_only_writes_use_are_prefetched_from_where_that_is_asked_for() {
 #[test]
 fn prefetches_are_counted_apart_from_requests() {
     let run = with(&gddr5(), "fr-fcfs", "opportunistic", &[(0, line(0, 0, 5, 3)), later(500)]);
-    let bank = run.statistics.banks[0];
-    assert_eq!((bank.prefetches, bank.prefetch_reads), (7, 14));
+    let bank = &run.counts.banks[0];
+    assert_eq!((bank.prefetched_lines, bank.prefetch_reads), (7, 14));
     assert_eq!((bank.reads, bank.row_hits, bank.row_misses), (16, 0, 1));
-    assert_eq!((run.statistics.read_requests, bank.streaks.switches), (2, 0));
+    assert_eq!((run.counts.read_requests, bank.row_switches), (2, 0));
     // Outstanding and served until the last datum of the last line: 16 columns, 3 apart, then tCL and two data cycles.
     let end = 12 + 3 * 15 + 12 + 2;
-    assert_eq!((bank.pending_cycles, bank.service_cycles), (end, end));
-    let held = run.statistics.occupancy_cycles.iter().skip(1).sum::<u64>();
+    assert_eq!((bank.outstanding_cycles, bank.busy_cycles), (end, end));
+    let held = run.counts.occupancy_cycles.iter().skip(1).sum::<u64>();
     assert_eq!(
         held,
         15 + 15,
@@ -539,13 +539,13 @@ fn under_every_scheduler_all_is_served_legally_and_as_events_say() {
                 served.sort_unstable();
                 assert!(served.into_iter().eq(0..250), "{policy}, {prefetcher}");
                 assert_new_lines(&run, &requests);
-                let total = run.statistics.total();
-                assert_eq!(run.prefetched().len() as u64, total.prefetches);
-                assert_eq!(total.prefetch_reads, total.prefetches * u64::from(BURSTS));
+                let total = run.counts.total();
+                assert_eq!(run.prefetched().len() as u64, total.prefetched_lines);
+                assert_eq!(total.prefetch_reads, total.prefetched_lines * u64::from(BURSTS));
                 let bursts: u64 = requests.iter().map(|(_, r)| u64::from(r.bursts)).sum();
                 assert_eq!(total.columns(), bursts + total.prefetch_reads);
                 let closes = policy.contains("page=closed");
-                assert!(closes || total.prefetches > 0, "{policy}, {prefetcher}");
+                assert!(closes || total.prefetched_lines > 0, "{policy}, {prefetcher}");
             }
         }
     }

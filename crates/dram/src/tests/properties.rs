@@ -74,7 +74,7 @@ fn every_request_is_served_where_requests_leave_their_places() {
         .collect();
     for policy in POLICIES {
         let run = run(&dram, policy, &requests);
-        let beyond = run.statistics.occupancy_cycles.iter().skip(5).sum::<u64>();
+        let beyond = run.counts.occupancy_cycles.iter().skip(5).sum::<u64>();
         assert!(beyond > 0, "{policy}");
         let mut served = run.order();
         served.sort_unstable();
@@ -102,7 +102,7 @@ proptest! {
                     prop_assert_eq!(request.1.write, done.write);
                 }
                 let bursts: u64 = requests.iter().map(|(_, request)| u64::from(request.bursts)).sum();
-                prop_assert_eq!(run.statistics.total().columns(), bursts);
+                prop_assert_eq!(run.counts.total().columns(), bursts);
                 let again = run_with(&dram, policy, &requests, Stepping::Events, |_| u32::MAX);
                 prop_assert_eq!(&again, &run);
                 let stepped = run_with(&dram, policy, &requests, Stepping::EveryCycle, |_| u32::MAX);

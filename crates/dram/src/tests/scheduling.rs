@@ -224,7 +224,7 @@ fn a_closed_page_stays_open_for_a_queued_write() {
     requests.extend((2..30).map(|id| read(id, 1, 1)));
     let run = run(&gddr5(), "fr-fcfs(page=closed)", &requests);
     assert_eq!(run.order().last(), Some(&1));
-    assert_eq!(run.statistics.banks[0].activations, 1);
+    assert_eq!(run.counts.banks[0].activations, 1);
 }
 
 /// Banks 0, 1, 2 in turn, although bank 0 could go on: 0 1 2 0 2 with tCCD_S of 2.
@@ -297,12 +297,12 @@ fn writes_drain_between_the_watermarks() {
     let run = run(&dram, "fr-fcfs", &requests);
     // Two writes drain; the other two wait until there is no read.
     assert_eq!(run.order(), [8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 10, 11]);
-    assert_eq!(run.statistics.write_drains, 1);
-    assert_eq!(run.statistics.turnarounds, 2);
+    assert_eq!(run.counts.write_drains, 1);
+    assert_eq!(run.counts.turnarounds, 2);
     let three: Vec<_> = requests[..11].to_vec();
     let run = super::harness::run(&dram, "fr-fcfs", &three);
     assert_eq!(run.order(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-    assert_eq!(run.statistics.write_drains, 0);
+    assert_eq!(run.counts.write_drains, 0);
 }
 
 /// Without reads writes go at once, and stop when a read arrives.
@@ -364,7 +364,7 @@ fn a_waiting_write_turns_the_bus_in_the_end() {
     let place = run.order().iter().position(|&id| id == 0).unwrap();
     // Those before its row was open, and 32 that passed.
     assert!((32..40).contains(&place), "{place}");
-    assert_eq!(run.statistics.turnarounds, 2);
+    assert_eq!(run.counts.turnarounds, 2);
 }
 
 /// A read claims its place with its first command, so rows open only for as many as there is room.

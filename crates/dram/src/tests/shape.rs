@@ -5,7 +5,7 @@ use crate::standard::Standard;
 use crate::{CommandKind, Dram, Request, Timing};
 
 fn efficiency(dram: &Dram, policy: &str, requests: &[Request]) -> f64 {
-    run(dram, policy, requests).statistics.dram_efficiency().unwrap()
+    run(dram, policy, requests).counts.dram_efficiency().unwrap()
 }
 
 fn activations(run: &Run) -> Vec<u64> {
@@ -26,10 +26,10 @@ fn one_bank_with_row_locality_two_gives_eight_of_thirty_four() {
         let rows = activations(&run);
         assert_eq!(rows.len() as u32, pairs, "{policy}");
         assert!(rows.windows(2).all(|pair| pair[1] - pair[0] == 34), "{policy}");
-        assert_eq!(run.statistics.data_bus_cycles, u64::from(8 * pairs));
+        assert_eq!(run.counts.data_bus_busy_cycles, u64::from(8 * pairs));
         let steady = 8.0 * f64::from(pairs) / (rows[pairs as usize - 1] + 34) as f64;
         assert_eq!(steady, 8.0 / 34.0, "{policy}");
-        assert_eq!(run.statistics.blp(), Some(1.0));
+        assert_eq!(run.counts.blp(), Some(1.0));
     }
 }
 
@@ -45,7 +45,7 @@ fn one_bank_with_a_new_row_per_request_runs_at_data_cycles_per_trc() {
             let expected = t.trc.max(t.tras.max(t.trcd + t.trtp) + t.trp);
             let rows = activations(&run);
             assert!(rows.windows(2).all(|pair| pair[1] - pair[0] == u64::from(expected)));
-            assert_eq!(run.statistics.data_bus_cycles, 50 * u64::from(dram.burst_cycles()));
+            assert_eq!(run.counts.data_bus_busy_cycles, 50 * u64::from(dram.burst_cycles()));
         }
     }
 }
@@ -74,11 +74,11 @@ fn the_data_rate_has_effect() {
     let mut dram = gddr5();
     dram.timing.tccdl = 2;
     let requests = sequential(&dram, 2000);
-    let slow = run(&dram, "fr-fcfs", &requests).statistics.cycles;
+    let slow = run(&dram, "fr-fcfs", &requests).counts.cycles;
     dram.transfers_per_clock = 8;
     dram.timing.tccds = 1;
     dram.timing.tccdl = 1;
-    let fast = run(&dram, "fr-fcfs", &requests).statistics.cycles;
+    let fast = run(&dram, "fr-fcfs", &requests).counts.cycles;
     assert!((1.7..=2.0).contains(&(slow as f64 / fast as f64)), "{slow} {fast}");
 }
 
@@ -116,19 +116,19 @@ fn a_write_of_128_bytes_takes_all_its_bursts() {
     dram.timing.trefi = 0;
     let requests: Vec<_> = (0..32).map(|id| Request { bursts: 4, ..write(id, 0, 7) }).collect();
     let run = run(&dram, "fr-fcfs", &requests);
-    let statistics = &run.statistics;
-    assert_eq!(statistics.total().writes, 128);
-    assert_eq!(statistics.write_requests, 32);
-    assert_eq!(statistics.data_bus_cycles, 128);
+    let counts = &run.counts;
+    assert_eq!(counts.total().writes, 128);
+    assert_eq!(counts.write_requests, 32);
+    assert_eq!(counts.data_bus_busy_cycles, 128);
     // One bank, so tCCD_L apart.
     let t = &dram.timing;
-    assert_eq!(statistics.cycles, u64::from(t.trcdw + 127 * t.tccdl + t.twl + 1));
+    assert_eq!(counts.cycles, u64::from(t.trcdw + 127 * t.tccdl + t.twl + 1));
 }
 
 #[test]
 fn sequential_streams_use_all_banks_and_groups() {
     let run = run(&gddr5(), "fr-fcfs", &sequential(&gddr5(), 1024));
-    assert!(run.statistics.banks.iter().all(|bank| bank.reads == 64 && bank.activations == 2));
+    assert!(run.counts.banks.iter().all(|bank| bank.reads == 64 && bank.activations == 2));
 }
 
 /// Each pseudo channel has a data bus, and a share of 1 is all of them busy.
@@ -137,9 +137,9 @@ fn utilization_is_of_all_data_buses() {
     let mut dram = hbm2();
     Standard::load("hbm2").unwrap().apply("HBM2_8Gb", "HBM2_2000Mbps", &mut dram).unwrap();
     dram.timing = Timing { trefi: 0, trfc: 0, ..dram.timing };
-    let statistics = run(&dram, "fr-fcfs", &sequential(&dram, 20_000)).statistics;
-    let used = statistics.bandwidth_utilization().unwrap();
+    let counts = run(&dram, "fr-fcfs", &sequential(&dram, 20_000)).counts;
+    let used = counts.bandwidth_utilization().unwrap();
     assert!(used > 0.9 && used <= 1.0, "{used}");
-    let efficiency = statistics.dram_efficiency().unwrap();
+    let efficiency = counts.dram_efficiency().unwrap();
     assert!(efficiency >= used && efficiency <= 1.0, "{efficiency}");
 }

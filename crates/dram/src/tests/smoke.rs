@@ -16,7 +16,7 @@ fn an_idle_channel_has_nothing_to_do() {
     let mut channel = channel(&gddr5(), "fr-fcfs");
     assert_eq!(channel.step(0, 1), None);
     assert!(channel.is_empty());
-    assert_eq!(channel.statistics(100).dram_efficiency(), None);
+    assert_eq!(channel.counts(100).dram_efficiency(), None);
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn counts_agree_with_the_commands() {
                 request.bursts = 1 + (request.id % 3) as u16;
             }
             let run = run(&dram, policy, &requests);
-            let (statistics, total) = (&run.statistics, run.statistics.total());
+            let (counts, total) = (&run.counts, run.counts.total());
             let issued = |kind| run.log.iter().filter(|c| c.kind == kind).count() as u64;
             let closing = [CommandKind::Rda, CommandKind::Wra].map(issued);
             assert_eq!(total.reads, issued(CommandKind::Rd) + closing[0]);
@@ -37,11 +37,11 @@ fn counts_agree_with_the_commands() {
             assert_eq!(total.activations, issued(CommandKind::Act));
             assert_eq!(total.precharges, issued(CommandKind::Pre));
             assert_eq!(total.auto_precharges, closing[0] + closing[1]);
-            assert_eq!(statistics.refreshes, issued(CommandKind::Ref));
+            assert_eq!(counts.refreshes, issued(CommandKind::Ref));
             let bursts: u64 = requests.iter().map(|request| u64::from(request.bursts)).sum();
             assert_eq!(total.columns(), bursts);
-            assert_eq!(statistics.read_requests + statistics.write_requests, 400);
-            assert_eq!(statistics.write_requests, 80);
+            assert_eq!(counts.read_requests + counts.write_requests, 400);
+            assert_eq!(counts.write_requests, 80);
             let outcomes = |outcome| {
                 run.completions.iter().filter(|done| done.row_outcome == outcome).count() as u64
             };
@@ -49,14 +49,14 @@ fn counts_agree_with_the_commands() {
             assert_eq!(total.row_misses, outcomes(RowOutcome::Miss));
             assert_eq!(total.row_conflicts, outcomes(RowOutcome::Conflict));
             assert_eq!(total.row_hits + total.activations, 400);
-            assert_eq!(statistics.occupancy_cycles.iter().sum::<u64>(), statistics.cycles);
-            assert!(statistics.data_bus_cycles <= statistics.pending_cycles);
+            assert_eq!(counts.occupancy_cycles.iter().sum::<u64>(), counts.cycles);
+            assert!(counts.data_bus_busy_cycles <= counts.pending_cycles);
             let columns: Vec<_> = run.log.iter().filter(|c| c.kind.is_column()).collect();
             let turns = columns
                 .windows(2)
                 .filter(|pair| pair[0].kind.is_write() != pair[1].kind.is_write())
                 .count();
-            assert_eq!(statistics.turnarounds, turns as u64);
+            assert_eq!(counts.turnarounds, turns as u64);
         }
     }
 }
@@ -68,15 +68,15 @@ fn integrals_of_a_single_read() {
     let run = run(&dram, "fr-fcfs", &[read(1, 3, 9)]);
     // ACT at 0, RD at tRCD = 12, data from 24 to 26.
     assert_eq!(run.completions[0].data_end, 26);
-    let statistics = run.statistics;
-    assert_eq!(statistics.cycles, 26);
-    assert_eq!(statistics.pending_cycles, 26);
-    assert_eq!(statistics.service_cycles, 26);
-    assert_eq!(statistics.data_bus_cycles, 2);
-    assert_eq!((statistics.blp(), statistics.blp_busy()), (Some(1.0), Some(1.0)));
-    assert_eq!(statistics.occupancy_cycles[..3], [14, 12, 0]);
-    assert_eq!(statistics.banks[3].pending_cycles, 26);
-    assert_eq!(statistics.banks[2].pending_cycles, 0);
+    let counts = run.counts;
+    assert_eq!(counts.cycles, 26);
+    assert_eq!(counts.pending_cycles, 26);
+    assert_eq!(counts.any_bank_busy_cycles, 26);
+    assert_eq!(counts.data_bus_busy_cycles, 2);
+    assert_eq!((counts.blp(), counts.blp_busy()), (Some(1.0), Some(1.0)));
+    assert_eq!(counts.occupancy_cycles[..3], [14, 12, 0]);
+    assert_eq!(counts.banks[3].outstanding_cycles, 26);
+    assert_eq!(counts.banks[2].outstanding_cycles, 0);
 }
 
 /// Two banks, the second read arriving at 10: both outstanding from 10 to 26.
@@ -85,9 +85,9 @@ fn bank_level_parallelism_is_an_exact_integral() {
     let requests = [(0, read(0, 0, 1)), (10, read(1, 1, 1))];
     let run = run_with(&gddr5(), "fr-fcfs", &requests, Stepping::Events, |_| u32::MAX);
     assert_eq!(run.commands(), ["Act 0:1 @0", "Act 1:1 @10", "Rd 0:1 @12", "Rd 1:1 @22"]);
-    assert_eq!(run.statistics.pending_cycles, 36);
-    assert_eq!(run.statistics.total().pending_cycles, 26 + 26);
-    assert_eq!(run.statistics.blp(), Some(52.0 / 36.0));
+    assert_eq!(run.counts.pending_cycles, 36);
+    assert_eq!(run.counts.total().outstanding_cycles, 26 + 26);
+    assert_eq!(run.counts.blp(), Some(52.0 / 36.0));
 }
 
 /// A row closed while idle keeps its bank busy for tRP: 0 to 26, 28 to 40, 100 to 126.
@@ -96,7 +96,7 @@ fn closing_an_idle_row_is_service() {
     let requests = [(0, read(0, 0, 1)), (100, read(1, 0, 1))];
     let run =
         run_with(&gddr5(), "fr-fcfs(page=timeout(n=1))", &requests, Stepping::Events, |_| u32::MAX);
-    assert_eq!(run.statistics.banks[0].service_cycles, 26 + 12 + 26);
-    assert_eq!(run.statistics.service_cycles, 26 + 12 + 26);
-    assert_eq!(run.statistics.pending_cycles, 26 + 26);
+    assert_eq!(run.counts.banks[0].busy_cycles, 26 + 12 + 26);
+    assert_eq!(run.counts.any_bank_busy_cycles, 26 + 12 + 26);
+    assert_eq!(run.counts.pending_cycles, 26 + 26);
 }

@@ -1,10 +1,28 @@
 //! Row streaks and their breakers as a channel counts them (Yuan 2009, section 5.2).
 
 use super::harness::{gddr3, gddr5, random, read, run, timed, write};
-use crate::{Dram, Request, StreakStatistics};
+use crate::{BankResult, Breaker, Dram, Request};
 
-fn streaks(dram: &Dram, policy: &str, requests: &[Request]) -> StreakStatistics {
-    run(dram, policy, requests).statistics.total().streaks
+/// The row switches of a bank or of several, those that stranded a request, and the breakers by kind.
+#[derive(Debug, PartialEq)]
+struct Streaks {
+    switches: u64,
+    stranded: u64,
+    breakers: [u64; Breaker::COUNT],
+}
+
+impl Streaks {
+    fn of(bank: &BankResult) -> Streaks {
+        Streaks {
+            switches: bank.row_switches,
+            stranded: bank.stranded_switches,
+            breakers: bank.streak_breakers,
+        }
+    }
+}
+
+fn streaks(dram: &Dram, policy: &str, requests: &[Request]) -> Streaks {
+    Streaks::of(&run(dram, policy, requests).counts.total())
 }
 
 /// Yuan 2009, Figure 4: two SMs, two rows, one bank, as round robin lets them through and as a held grant does.
@@ -16,9 +34,9 @@ fn round_robin_between_two_sms_breaks_streaks_and_a_held_grant_does_not() {
     for policy in ["fcfs", "banked-fifo"] {
         let found = streaks(&gddr5(), policy, &interleaved);
         // 1 to 2 strands the second request of SM 0, 2 to 1 that of SM 1; then nothing is left.
-        let expected = StreakStatistics { switches: 3, stranded: 2, breakers: [2, 0, 0] };
+        let expected = Streaks { switches: 3, stranded: 2, breakers: [2, 0, 0] };
         assert_eq!(found, expected, "{policy}");
-        let expected = StreakStatistics { switches: 1, ..StreakStatistics::default() };
+        let expected = Streaks { switches: 1, stranded: 0, breakers: [0; 3] };
         assert_eq!(streaks(&gddr5(), policy, &held), expected, "{policy}");
     }
 }
@@ -26,11 +44,12 @@ fn round_robin_between_two_sms_breaks_streaks_and_a_held_grant_does_not() {
 #[test]
 fn streaks_are_counted_bank_by_bank_and_add_up() {
     let queue = [read(0, 0, 1), read(1, 5, 1), read(2, 0, 2), read(3, 0, 1), read(4, 5, 1)];
-    let statistics = run(&gddr5(), "banked-fifo", &queue).statistics;
-    let expected = StreakStatistics { switches: 2, stranded: 1, breakers: [0, 0, 1] };
-    assert_eq!(statistics.banks[0].streaks, expected);
-    assert_eq!(statistics.banks[5].streaks, StreakStatistics::default());
-    assert_eq!(statistics.total().streaks, expected);
+    let counts = run(&gddr5(), "banked-fifo", &queue).counts;
+    let expected = Streaks { switches: 2, stranded: 1, breakers: [0, 0, 1] };
+    assert_eq!(Streaks::of(&counts.banks[0]), expected);
+    let none = Streaks { switches: 0, stranded: 0, breakers: [0; 3] };
+    assert_eq!(Streaks::of(&counts.banks[5]), none);
+    assert_eq!(Streaks::of(&counts.total()), expected);
 }
 
 /// All requests to the open row go first: none is left that came behind the request to the next row.
@@ -66,8 +85,8 @@ fn a_row_that_was_closed_in_between_goes_on_or_is_left() {
         timed(&gddr5(), "fr-fcfs(page=closed)", &[(0, read(0, 0, 1)), (500, read(1, 0, row))])
     };
     for (row, switches) in [(1, 0), (2, 1)] {
-        let statistics = far(row).statistics;
-        assert_eq!(statistics.total().activations, 2);
-        assert_eq!(statistics.total().streaks.switches, switches, "row {row}");
+        let counts = far(row).counts;
+        assert_eq!(counts.total().activations, 2);
+        assert_eq!(counts.total().row_switches, switches, "row {row}");
     }
 }

@@ -294,7 +294,7 @@ fn perfect_dram_answers_when_a_read_has_come_all_the_way() {
     let counter = |name, value| Counter { name, value };
     let counters = [counter("perfect_reads", 7), counter("perfect_writes", 1)];
     assert_eq!(rig.controller.counters(), counters);
-    let total = rig.controller.statistics(100).total();
+    let total = rig.controller.counts(100).total();
     assert_eq!((total.activations, total.reads, total.writes), (0, 0, 0));
     assert!(told.is_empty(), "the scheduler is asked for nothing");
 }

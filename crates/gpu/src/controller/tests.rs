@@ -24,7 +24,7 @@ struct Outcome {
     fills: Vec<(u64, usize)>,
     /// Entered, started, finished, by miss.
     stamps: Vec<[u64; 3]>,
-    statistics: ChannelStatistics,
+    counts: ChannelResult,
     left: usize,
     /// After each turn of the channel.
     states: Vec<String>,
@@ -84,8 +84,8 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
         [s.dram_entered, s.dram_started, s.dram_finished].map(|at| at.0)
     });
     let left = bench.sim.requests.in_flight() - fills.len();
-    let statistics = controller.statistics(last);
-    Outcome { fills, stamps: stamps.collect(), statistics, left, states }
+    let counts = controller.counts(last);
+    Outcome { fills, stamps: stamps.collect(), counts, left, states }
 }
 
 /// Cycles of a read of 128 bytes in two bursts from a closed bank.
@@ -120,7 +120,7 @@ fn a_write_back_takes_a_command_for_each_burst_and_nobody_waits() {
     ];
     let kind = RequestKind::Writeback;
     let outcome = run(&sectored, &[Miss { kind, sectors: 0b1011, ..read(0, 0, 0) }], 0);
-    assert_eq!(outcome.statistics.total().writes, 3);
+    assert_eq!(outcome.counts.total().writes, 3);
     assert_eq!((outcome.fills.len(), outcome.left), (0, 0));
 }
 

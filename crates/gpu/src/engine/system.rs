@@ -12,7 +12,7 @@ use crate::results::{CounterResult, IntervalCounts, RunResult, Total};
 use crate::sm::Sm;
 use std::collections::VecDeque;
 use warpmem_dram::scheduler::SCHEDULERS;
-use warpmem_dram::{BankResult, Channel, ChannelResult, ChannelStatistics, CommandSink};
+use warpmem_dram::{Channel, CommandSink};
 use warpmem_machine::{Machine, MachineError, Policies};
 use warpmem_network::Topology;
 use warpmem_params::{Counter, PolicyError, policy_name};
@@ -244,7 +244,7 @@ impl System {
             counts.llc_queues.add(&slice.queue_length(llc));
         }
         for controller in &self.controllers {
-            counts.add_channel(channel_result(&controller.statistics(dram)));
+            counts.add_channel(controller.counts(dram));
         }
         counts
     }
@@ -286,8 +286,7 @@ impl System {
         if machine.llc.enabled {
             result.mshr_cycles = self.side.mshrs.finish(llc_cycle);
         }
-        let channels = self.controllers.iter().map(|c| c.statistics(cycle));
-        result.channels = channels.map(|statistics| channel_result(&statistics)).collect();
+        result.channels = self.controllers.iter().map(|c| c.counts(cycle)).collect();
         let sharing = self.controllers.iter().filter_map(Controller::row_sharing);
         sharing.for_each(|sharing| sharing.add_to(&mut result.row_sharing));
         let cycle = self.fabric.clock(Domain::Network).cycle_from(now);
@@ -384,41 +383,4 @@ fn sum_by_name(counters: impl Iterator<Item = Counter>) -> Vec<Counter> {
         }
     }
     sums
-}
-
-fn channel_result(statistics: &ChannelStatistics) -> ChannelResult {
-    let total = statistics.total();
-    ChannelResult {
-        cycles: statistics.cycles,
-        data_bus_busy_cycles: statistics.data_bus_cycles / statistics.data_buses,
-        pending_cycles: statistics.pending_cycles,
-        bank_outstanding_cycles: total.pending_cycles,
-        any_bank_outstanding_cycles: statistics.pending_cycles,
-        bank_busy_cycles: total.service_cycles,
-        any_bank_busy_cycles: statistics.service_cycles,
-        occupancy_cycles: statistics.occupancy_cycles.clone(),
-        open_cycles: statistics.open_cycles,
-        refreshes: statistics.refreshes,
-        bank_refreshes: statistics.bank_refreshes,
-        turnarounds: statistics.turnarounds,
-        write_drains: statistics.write_drains,
-        banks: statistics
-            .banks
-            .iter()
-            .map(|bank| BankResult {
-                reads: bank.reads,
-                writes: bank.writes,
-                activations: bank.activations,
-                precharges: bank.precharges,
-                row_hits: bank.row_hits,
-                row_misses: bank.row_misses,
-                row_conflicts: bank.row_conflicts,
-                prefetched_lines: bank.prefetches,
-                prefetch_reads: bank.prefetch_reads,
-                row_switches: bank.streaks.switches,
-                stranded_switches: bank.streaks.stranded,
-                streak_breakers: bank.streaks.breakers,
-            })
-            .collect(),
-    }
 }

@@ -72,10 +72,15 @@ impl Total for Vec<u64> {
     }
 }
 
-/// The banks of all channels, one after the other.
-impl Total for Vec<BankResult> {
-    fn add(&mut self, other: &Vec<BankResult>) {
-        self.extend_from_slice(other);
+impl Total for BankResult {
+    fn add(&mut self, other: &BankResult) {
+        *self += other;
+    }
+}
+
+impl Total for ChannelResult {
+    fn add(&mut self, other: &ChannelResult) {
+        *self += other;
     }
 }
 
@@ -83,7 +88,13 @@ impl Total for Vec<BankResult> {
 macro_rules! count_fields {
     ($type:ident { $($field:ident),* $(,)? }) => {
         add_fields!($type { $($field),* });
+        subtract_fields!($type { $($field),* });
+    };
+}
 
+/// Subtracts field by field.
+macro_rules! subtract_fields {
+    ($type:ident { $($field:ident),* $(,)? }) => {
         impl Since for $type {
             fn subtract(&mut self, before: &$type) {
                 let $type { $($field),* } = before;
@@ -168,11 +179,12 @@ count_fields!(QueueLength { length_cycles, occupied_cycles });
 
 add_fields!(PrefetchCounts { lines, used, late, redundant, dropped, evicted_unused, unused });
 
-count_fields!(BankResult {
+subtract_fields!(BankResult {
     reads,
     writes,
     activations,
     precharges,
+    auto_precharges,
     row_hits,
     row_misses,
     row_conflicts,
@@ -181,12 +193,16 @@ count_fields!(BankResult {
     row_switches,
     stranded_switches,
     streak_breakers,
+    outstanding_cycles,
+    busy_cycles,
 });
 
 add_fields!(StreamResult { requests, rows });
 
-count_fields!(ChannelResult {
+subtract_fields!(ChannelResult {
     cycles,
+    read_requests,
+    write_requests,
     data_bus_busy_cycles,
     pending_cycles,
     bank_outstanding_cycles,

@@ -4,7 +4,7 @@ use super::feed::Feed;
 use super::{AloneError, Device, Outcome, Stream};
 use std::ops::ControlFlow;
 use warpmem_dram::scheduler::SchedulerContext;
-use warpmem_dram::{Channel, ChannelStatistics, CommandSink, Dram};
+use warpmem_dram::{Channel, ChannelResult, CommandSink, Dram};
 use warpmem_params::Counter;
 use warpmem_sim::Histogram;
 
@@ -12,7 +12,7 @@ use warpmem_sim::Histogram;
 #[derive(Clone, Debug)]
 pub struct ChannelOutcome {
     /// Up to the end of its last data.
-    pub statistics: ChannelStatistics,
+    pub counts: ChannelResult,
     /// Cycles from entering the channel's queue to the last datum.
     pub read_latency: Histogram,
     pub write_latency: Histogram,
@@ -214,7 +214,7 @@ impl Lane {
 
     fn finish(self) -> ChannelOutcome {
         ChannelOutcome {
-            statistics: self.channel.statistics(self.end),
+            counts: self.channel.counts(self.end),
             read_latency: self.read_latency,
             write_latency: self.write_latency,
             delay: self.delay,

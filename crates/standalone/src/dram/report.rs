@@ -3,7 +3,7 @@
 use super::{ChannelOutcome, Device};
 use std::ops::Range;
 use std::sync::Arc;
-use warpmem_dram::{BankStatistics, ChannelStatistics, Energy};
+use warpmem_dram::{Activity, BankResult, ChannelResult, Energy};
 use warpmem_params::Counter;
 use warpmem_record::{Column, count, energy, maybe_count, ratio, text};
 use warpmem_sim::Histogram;
@@ -22,7 +22,9 @@ pub struct Outcome {
 pub struct Row {
     run: Arc<Outcome>,
     channels: Range<usize>,
-    banks: BankStatistics,
+    /// The channels added up.
+    counts: ChannelResult,
+    banks: BankResult,
     read_latency: Histogram,
     write_latency: Histogram,
     delay: Histogram,
@@ -43,10 +45,11 @@ impl Row {
             run.channels[channels.clone()].iter().for_each(|channel| sum.merge(of(channel)));
             sum
         };
-        let mut banks = BankStatistics::default();
-        run.channels[channels.clone()].iter().for_each(|c| banks.add(&c.statistics.total()));
+        let mut counts = ChannelResult::default();
+        run.channels[channels.clone()].iter().for_each(|channel| counts += &channel.counts);
         Row {
-            banks,
+            banks: counts.total(),
+            counts,
             read_latency: merged(|channel| &channel.read_latency),
             write_latency: merged(|channel| &channel.write_latency),
             delay: merged(|channel| &channel.delay),
@@ -81,17 +84,9 @@ impl Row {
         &self.run.channels[self.channels.clone()]
     }
 
-    fn statistics(&self) -> impl Iterator<Item = &ChannelStatistics> {
-        self.outcomes().iter().map(|channel| &channel.statistics)
-    }
-
-    fn sum(&self, of: impl Fn(&ChannelStatistics) -> u64) -> u64 {
-        self.statistics().map(of).sum()
-    }
-
     /// Cycles until the last data of the last channel to end.
     fn cycles(&self) -> u64 {
-        self.statistics().map(|channel| channel.cycles).max().unwrap_or(0)
+        self.outcomes().iter().map(|channel| channel.counts.cycles).max().unwrap_or(0)
     }
 
     fn bytes(&self) -> u64 {
@@ -101,7 +96,7 @@ impl Row {
     /// Each channel's until the end of its own last data.
     fn energy(&self) -> Option<Energy> {
         let device = &self.run.device;
-        let activity = self.statistics().map(ChannelStatistics::activity).sum();
+        let activity = Activity::new(&self.counts, &self.banks);
         Energy::of(&device.dram, device.period.nanoseconds(), &activity)
     }
 
@@ -114,10 +109,6 @@ impl Row {
     fn nanoseconds(&self, cycles: f64) -> f64 {
         cycles * self.run.device.period.nanoseconds()
     }
-}
-
-fn quotient(above: u64, below: u64) -> Option<f64> {
-    (below > 0).then(|| above as f64 / below as f64)
 }
 
 /// The columns of a row, in the order of the tables.
@@ -154,11 +145,9 @@ fn bandwidth() -> Vec<Column<Row>> {
         ratio("time_us", "us", "The same in microseconds.", |row: &Row| {
             Some(row.nanoseconds(row.cycles() as f64) / 1000.0)
         }),
-        count("read_requests", "requests", "Reads served.", |row: &Row| {
-            row.sum(|channel| channel.read_requests)
-        }),
+        count("read_requests", "requests", "Reads served.", |row: &Row| row.counts.read_requests),
         count("write_requests", "requests", "Writes served.", |row: &Row| {
-            row.sum(|channel| channel.write_requests)
+            row.counts.write_requests
         }),
         ratio("bandwidth_gbps", "GB/s", "Bytes moved over time; 10^9 bytes.", |row: &Row| {
             let time = row.nanoseconds(row.cycles() as f64);
@@ -168,29 +157,23 @@ fn bandwidth() -> Vec<Column<Row>> {
             "bandwidth_utilization",
             "fraction",
             "Bytes moved over what the data buses could have moved in `cycles` [Li Fig 6.9].",
-            |row: &Row| quotient(row.bytes(), row.possible_bytes()),
+            |row: &Row| {
+                let possible = row.possible_bytes();
+                (possible > 0).then(|| row.bytes() as f64 / possible as f64)
+            },
         ),
         ratio(
             "dram_efficiency",
             "fraction",
             "Data-bus busy cycles over cycles in which requests are pending in that channel, a data bus of each pseudo \
              channel [Yuan].",
-            |row: &Row| {
-                let buses = u64::from(row.run.device.dram.pseudo_channels);
-                let pending = row.sum(|channel| channel.pending_cycles);
-                quotient(row.sum(|channel| channel.data_bus_cycles), buses * pending)
-            },
+            |row: &Row| row.counts.dram_efficiency(),
         ),
         ratio(
             "queue_occupancy_mean",
             "requests",
             "Mean number of requests in the queues of a channel.",
-            |row: &Row| {
-                let weighted = |channel: &ChannelStatistics| {
-                    channel.occupancy_cycles.iter().zip(0..).map(|(&cycles, n)| cycles * n).sum()
-                };
-                quotient(row.sum(weighted), row.sum(|channel| channel.cycles))
-            },
+            |row: &Row| row.counts.queue_occupancy_mean(),
         ),
     ]
 }
@@ -219,32 +202,25 @@ fn rows_and_banks() -> Vec<Column<Row>> {
             "row_hit_rate",
             "fraction",
             "Column commands to a row opened by an earlier one, over all column commands [OWL RBL].",
-            |row: &Row| {
-                let columns = row.banks.columns();
-                quotient(columns.saturating_sub(row.banks.activations), columns)
-            },
+            |row: &Row| row.banks.row_buffer_locality(),
         ),
         ratio(
             "row_locality",
             "commands",
             "Column commands per activation [Li, Yuan].",
-            |row: &Row| quotient(row.banks.columns(), row.banks.activations),
+            |row: &Row| row.banks.columns_per_activation(),
         ),
         ratio(
             "blp",
             "banks",
             "Mean number of banks with an outstanding request, over cycles in which there is one [OWL].",
-            |row: &Row| {
-                quotient(row.banks.pending_cycles, row.sum(|channel| channel.pending_cycles))
-            },
+            |row: &Row| row.counts.blp(),
         ),
         ratio(
             "blp_busy",
             "banks",
             "Mean number of banks being served, over cycles in which one is.",
-            |row: &Row| {
-                quotient(row.banks.service_cycles, row.sum(|channel| channel.service_cycles))
-            },
+            |row: &Row| row.counts.blp_busy(),
         ),
     ]
 }
@@ -259,22 +235,22 @@ fn commands() -> Vec<Column<Row>> {
         }),
         command("reads", "RD commands.", |row| row.banks.reads),
         command("writes", "WR commands.", |row| row.banks.writes),
-        command("refreshes", "REF commands.", |row| row.sum(|channel| channel.refreshes)),
-        command("bank_refreshes", "REFPB commands.", |row| row.sum(|c| c.bank_refreshes)),
+        command("refreshes", "REF commands.", |row| row.counts.refreshes),
+        command("bank_refreshes", "REFPB commands.", |row| row.counts.bank_refreshes),
         count("open_cycles", "cycles", "Cycles with a row open in some bank.", |row: &Row| {
-            row.sum(|channel| channel.open_cycles)
+            row.counts.open_cycles
         }),
         count(
             "turnarounds",
             "turns",
             "Changes of the data bus from reading to writing and back.",
-            |row: &Row| row.sum(|channel| channel.turnarounds),
+            |row: &Row| row.counts.turnarounds,
         ),
         count(
             "write_drains",
             "drains",
             "Times that the write queue reached its high watermark.",
-            |row: &Row| row.sum(|channel| channel.write_drains),
+            |row: &Row| row.counts.write_drains,
         ),
     ]
 }

@@ -105,8 +105,7 @@ pub fn peak_ipc(machine: &Machine) -> f64 {
 
 /// Yuan's mean over controllers; the run's own `dram_efficiency` is a ratio of sums.
 fn mean_efficiency(channels: &[ChannelResult]) -> Option<f64> {
-    let busy = channels.iter().filter(|channel| channel.pending_cycles > 0);
-    let each = busy.map(|c| c.data_bus_busy_cycles as f64 / c.pending_cycles as f64);
+    let each = channels.iter().filter_map(ChannelResult::dram_efficiency);
     let (count, sum) = each.fold((0, 0.0), |(count, sum), share| (count + 1, sum + share));
     (count > 0).then(|| sum / f64::from(count))
 }

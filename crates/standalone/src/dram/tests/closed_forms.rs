@@ -7,13 +7,13 @@ use super::*;
 fn one_bank_with_two_requests_a_row_uses_8_of_34_cycles() {
     let device = device(yuan2009());
     let requests = |visits: u64| pattern(Pattern::OneBank, 2, 2 * visits);
-    let first = run_one(&device, &requests(1)).statistics;
+    let first = run_one(&device, &requests(1)).counts;
     // tRCD, four bursts of two cycles, CL after the last command.
-    assert_eq!((first.cycles, first.data_bus_cycles), (12 + 3 * 2 + 9 + 2, 8));
+    assert_eq!((first.cycles, first.data_bus_busy_cycles), (12 + 3 * 2 + 9 + 2, 8));
     for visits in [2, 100, 1000] {
-        let run = run_one(&device, &requests(visits)).statistics;
+        let run = run_one(&device, &requests(visits)).counts;
         assert_eq!(run.cycles, first.cycles + 34 * (visits - 1));
-        assert_eq!(run.data_bus_cycles, 8 * visits);
+        assert_eq!(run.data_bus_busy_cycles, 8 * visits);
     }
 }
 
@@ -28,7 +28,7 @@ fn one_bank_with_a_new_row_each_time_runs_at_trc() {
     for scheduler in ["fcfs", "banked-fifo", "fr-fcfs"] {
         let cycles = |requests| {
             let stream = pattern(Pattern::OneBank, 1, requests);
-            run_with(&device, scheduler, &stream).unwrap().channels[0].statistics.cycles
+            run_with(&device, scheduler, &stream).unwrap().channels[0].counts.cycles
         };
         assert_eq!(cycles(1000) - cycles(500), 500 * 40, "{scheduler}");
     }
@@ -50,7 +50,7 @@ fn sequential_reads_fill_the_data_bus() {
 fn refresh_takes_its_share_of_a_sequential_stream() {
     let refreshed = li2015(&["dram.timing.trefi=4000", "dram.timing.trfc=200"]);
     let stream = pattern(Pattern::Sequential, 1, 100_000);
-    let (plain, with) = (cycles(&li2015(&[]), &stream), run_one(&refreshed, &stream).statistics);
+    let (plain, with) = (cycles(&li2015(&[]), &stream), run_one(&refreshed, &stream).counts);
     assert_eq!(with.refreshes, with.cycles / 4000);
     // Each takes tRFC, and closing and opening all rows: less than tRAS + tRP + 16 tRRD.
     let each = (with.cycles - plain) as f64 / with.refreshes as f64;
@@ -69,11 +69,11 @@ fn below_saturation_the_rate_is_exactly_the_one_asked() {
     let conflict = 12 + 12 + 12 + 2;
     for (rate, last) in [("0.1", 9_990), ("0.04", 24_975), ("6.4GB/s", 9_990)] {
         let run = run_one(&device, &stream(rate, 1000));
-        assert_eq!(run.statistics.cycles, last + conflict, "{rate}");
+        assert_eq!(run.counts.cycles, last + conflict, "{rate}");
         assert_eq!((run.delay.count(), run.delay.max()), (1000, Some(0)), "{rate}");
         // The first visit of each bank finds it closed.
         assert_eq!((run.read_latency.min(), run.read_latency.max()), (Some(26), Some(38)));
-        assert_eq!(run.statistics.total().row_misses, 16);
+        assert_eq!(run.counts.total().row_misses, 16);
     }
 }
 
@@ -87,7 +87,7 @@ fn above_saturation_requests_are_late() {
     };
     let run = run_one(&device, &asked("0.05"));
     // Due every 20 cycles, served every 40; the queue of 64 takes what it can.
-    assert_eq!(run.statistics.cycles, cycles(&device, &pattern(Pattern::OneBank, 1, 1000)));
+    assert_eq!(run.counts.cycles, cycles(&device, &pattern(Pattern::OneBank, 1, 1000)));
     let late = run.delay.max().unwrap();
     assert!((999 * 20 - 64 * 40..999 * 20).contains(&late), "{late}");
 }
@@ -117,7 +117,7 @@ fn a_lone_request_takes_its_latency() {
 #[test]
 fn a_larger_request_takes_more_column_commands() {
     let stream = Stream { bytes: 256, ..pattern(Pattern::Random, 1, 100) };
-    let counts = run_one(&li2015(&[]), &stream).statistics;
+    let counts = run_one(&li2015(&[]), &stream).counts;
     assert_eq!((counts.read_requests, counts.total().reads), (100, 400));
 }
 
@@ -129,9 +129,9 @@ fn about_so_many_of_the_requests_read() {
         let mix = Mix { reads, ..mix };
         run_one(&li2015(&[]), &stream(Origin::Pattern { pattern, locality, channels, mix }))
     };
-    assert_eq!(with_reads(1.0).statistics.write_requests, 0);
-    assert_eq!(with_reads(0.0).statistics.read_requests, 0);
-    let mixed = with_reads(0.7).statistics;
+    assert_eq!(with_reads(1.0).counts.write_requests, 0);
+    assert_eq!(with_reads(0.0).counts.read_requests, 0);
+    let mixed = with_reads(0.7).counts;
     assert_eq!(mixed.read_requests + mixed.write_requests, 20_000);
     assert!((13_800..14_200).contains(&mixed.read_requests), "{}", mixed.read_requests);
 }
@@ -146,7 +146,7 @@ fn random_traffic_by_chips_and_row_locality() {
         let (column, burst) = (7, (16 * chips).ilog2());
         dram.address.map = format!("row:12 bank:2 column:{column} burst:{burst}");
         run_one(&device(dram), &pattern(Pattern::Random, locality, 20_000))
-            .statistics
+            .counts
             .dram_efficiency()
             .unwrap()
     };
@@ -176,11 +176,11 @@ fn channels_do_not_wait_for_each_other() {
         stream(Origin::Pattern { pattern, locality: 2, channels, mix })
     };
     let three = run_with(&device, "fr-fcfs", &over(3, 2999)).unwrap().channels;
-    let served = three.iter().map(|c| c.statistics.read_requests + c.statistics.write_requests);
+    let served = three.iter().map(|c| c.counts.read_requests + c.counts.write_requests);
     assert_eq!(served.collect::<Vec<_>>(), [1000, 1000, 999]);
-    assert_ne!(three[0].statistics, three[1].statistics, "each has its own requests");
+    assert_ne!(three[0].counts, three[1].counts, "each has its own requests");
     let alone = run_one(&device, &over(1, 1000));
-    assert_eq!(three[0].statistics, alone.statistics);
+    assert_eq!(three[0].counts, alone.counts);
     assert_eq!(three[0].read_latency, alone.read_latency);
 }
 
@@ -190,7 +190,7 @@ fn a_run_is_the_same_again_and_another_with_another_seed() {
         let mix = Mix { requests: 2000, reads: 0.5, seed };
         let pattern = Pattern::Random;
         let origin = Origin::Pattern { pattern, locality: 1, channels: 1, mix };
-        run_one(&li2015(&[]), &stream(origin)).statistics
+        run_one(&li2015(&[]), &stream(origin)).counts
     };
     assert_eq!(seeded(1), seeded(1));
     assert_ne!(seeded(1), seeded(2));
@@ -201,15 +201,15 @@ fn a_run_is_the_same_again_and_another_with_another_seed() {
 fn strided_addresses_go_where_the_map_says() {
     let origin = Origin::Strided { stride: 256, mix: mix(6 * 64) };
     let channels = run_with(&li2015(&[]), "fr-fcfs", &stream(origin)).unwrap().channels;
-    let served: Vec<u64> = channels.iter().map(|c| c.statistics.read_requests).collect();
+    let served: Vec<u64> = channels.iter().map(|c| c.counts.read_requests).collect();
     assert_eq!(served, [64; 6]);
     // As far apart as a channel's turns of all banks and columns: one bank of one channel, a new row each time.
     let origin = Origin::Strided { stride: 6 << 16, mix: mix(100) };
     let channels = run_with(&li2015(&[]), "fr-fcfs", &stream(origin)).unwrap().channels;
-    let first = channels[0].statistics.total();
+    let first = channels[0].counts.total();
     assert_eq!((first.reads, first.activations), (100, 100));
-    assert_eq!(channels[0].statistics.blp(), Some(1.0));
-    assert_eq!(channels[1].statistics.cycles, 0);
+    assert_eq!(channels[0].counts.blp(), Some(1.0));
+    assert_eq!(channels[1].counts.cycles, 0);
 }
 
 #[test]
@@ -240,9 +240,9 @@ fn every_scheduler_serves_everything() {
         let channels = run();
         let served = channels.iter().map(|c| c.read_latency.count() + c.write_latency.count());
         assert_eq!(served.collect::<Vec<_>>(), [1500, 1500], "{scheduler}");
-        let statistics = |channels: Vec<ChannelOutcome>| {
-            channels.into_iter().map(|channel| channel.statistics).collect::<Vec<_>>()
+        let counts = |channels: Vec<ChannelOutcome>| {
+            channels.into_iter().map(|channel| channel.counts).collect::<Vec<_>>()
         };
-        assert_eq!(statistics(channels), statistics(run()), "{scheduler}");
+        assert_eq!(counts(channels), counts(run()), "{scheduler}");
     }
 }

@@ -1,7 +1,7 @@
 //! Energy in the rows of a run.
 
 use super::*;
-use warpmem_dram::Energy;
+use warpmem_dram::{Activity, Energy};
 
 fn value(rows: &[Row], name: &str, row: usize) -> Option<f64> {
     let column = columns().into_iter().find(|column| column.name == name).unwrap();
@@ -18,7 +18,10 @@ fn outcome(overrides: &[&str]) -> Outcome {
 #[test]
 fn the_row_of_all_channels_has_the_energy_of_each() {
     let outcome = outcome(&[]);
-    let activities = outcome.channels.iter().map(|channel| channel.statistics.activity());
+    let activities = outcome
+        .channels
+        .iter()
+        .map(|channel| Activity::new(&channel.counts, &channel.counts.total()));
     let energies: Vec<Energy> = activities
         .map(|activity| Energy::of(&outcome.device.dram, 1.0, &activity).unwrap())
         .collect();

@@ -29,9 +29,9 @@ fn read(content: &str) -> Result<Outcome, AloneError> {
     run_with(&li2015(&[]), "fr-fcfs", &from(&write("a.txt", content).path))
 }
 
-fn statistics(content: &str) -> Vec<warpmem_dram::ChannelStatistics> {
+fn counts(content: &str) -> Vec<warpmem_dram::ChannelResult> {
     let channels = read(content).unwrap().channels;
-    channels.into_iter().map(|channel| channel.statistics).collect()
+    channels.into_iter().map(|channel| channel.counts).collect()
 }
 
 /// Scattered accesses, a third of them writes.
@@ -47,20 +47,20 @@ fn lines(line: impl Fn(u64, bool) -> String) -> String {
 fn the_same_accesses_in_any_format_are_the_same_run() {
     let letter = |write| if write { "W" } else { "R" };
     let csv = lines(|a, w| format!("{},{a}", letter(w)));
-    let csv = statistics(&format!("op,address\n{csv}"));
+    let csv = counts(&format!("op,address\n{csv}"));
     assert_eq!(csv.len(), 6);
     assert!(csv.iter().all(|channel| channel.read_requests > 20 && channel.write_requests > 10));
     assert_eq!(csv.iter().map(|c| c.read_requests + c.write_requests).sum::<u64>(), 500);
-    assert_eq!(statistics(&lines(|a, w| format!("{a:#x} {}", letter(w)))), csv);
-    assert_eq!(statistics(&lines(|a, w| format!("{} {a:#x}", if w { "ST" } else { "LD" }))), csv);
+    assert_eq!(counts(&lines(|a, w| format!("{a:#x} {}", letter(w)))), csv);
+    assert_eq!(counts(&lines(|a, w| format!("{} {a:#x}", if w { "ST" } else { "LD" }))), csv);
     let dramsim3 = |a, w| format!("{a:#x} {} 0", if w { "WRITE" } else { "READ" });
-    assert_eq!(statistics(&lines(dramsim3)), csv);
+    assert_eq!(counts(&lines(dramsim3)), csv);
 }
 
 #[test]
 fn comments_and_blank_lines_are_passed_over() {
-    let plain = statistics("0x0 R\n0x40 W\n");
-    assert_eq!(statistics("# two\n\n0x0 R\r\n  \n# more\n0x40 W"), plain);
+    let plain = counts("0x0 R\n0x40 W\n");
+    assert_eq!(counts("# two\n\n0x0 R\r\n  \n# more\n0x40 W"), plain);
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn a_file_may_be_compressed() {
     let bytes = encoder.finish().unwrap();
     let run = |bytes: &[u8]| run_with(&li2015(&[]), "fr-fcfs", &from(&write("a.gz", bytes).path));
     let channels = run(&bytes).unwrap().channels;
-    let inflated: Vec<_> = channels.into_iter().map(|channel| channel.statistics).collect();
-    assert_eq!(inflated, statistics(&text));
+    let inflated: Vec<_> = channels.into_iter().map(|channel| channel.counts).collect();
+    assert_eq!(inflated, counts(&text));
     let error = run(&bytes[..bytes.len() / 2]).unwrap_err();
     assert!(matches!(error, AloneError::Io { action: "read", .. }), "{error:?}");
 }
@@ -83,7 +83,7 @@ fn accesses_come_at_their_cycles_unless_a_rate_is_asked() {
     let file = write("a.txt", "0x0 READ 100\n0x100000 READ 5000\n");
     let device = li2015(&["dram.channels=1"]);
     let timed = run_one(&device, &from(&file.path));
-    assert_eq!(timed.statistics.cycles, 5000 + 38);
+    assert_eq!(timed.counts.cycles, 5000 + 38);
     assert_eq!((timed.delay.count(), timed.delay.max()), (2, Some(0)));
     let rate = RateText::parse("0.01").unwrap();
     let rated = Stream { rate: Some(rate), ..from(&file.path) };
@@ -93,7 +93,7 @@ fn accesses_come_at_their_cycles_unless_a_rate_is_asked() {
 #[test]
 fn a_size_in_the_file_goes_before_the_streams() {
     let reads =
-        |content| -> u64 { statistics(content).iter().map(|channel| channel.total().reads).sum() };
+        |content| -> u64 { counts(content).iter().map(|channel| channel.total().reads).sum() };
     assert_eq!(reads("op,address,bytes\nR,0,256\nR,512,32\n"), 4 + 1);
     assert_eq!(reads("op,address\nR,0\n"), 1);
 }
@@ -101,10 +101,7 @@ fn a_size_in_the_file_goes_before_the_streams() {
 /// The block around the address is moved: nothing of the row after it.
 #[test]
 fn an_access_is_the_aligned_block_around_its_address() {
-    assert_eq!(
-        statistics("op,address,bytes\nR,255,256\n"),
-        statistics("op,address,bytes\nR,0,256\n")
-    );
+    assert_eq!(counts("op,address,bytes\nR,255,256\n"), counts("op,address,bytes\nR,0,256\n"));
 }
 
 #[test]
@@ -146,6 +143,6 @@ fn a_reference_stream_is_served() {
     let file = write("a.txt", accesses.collect::<String>());
     let large = li2015(&["dram.address.map=row:14 bank:3 column:4 bank:1 column:2 burst:6"]);
     let channels = run_with(&large, "fr-fcfs", &from(&file.path)).unwrap().channels;
-    let served = channels.iter().map(|channel| channel.statistics.total());
+    let served = channels.iter().map(|channel| channel.counts.total());
     assert_eq!(served.map(|banks| banks.columns()).sum::<u64>(), 2000);
 }

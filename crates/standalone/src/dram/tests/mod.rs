@@ -56,5 +56,5 @@ fn run_one(device: &Device, stream: &Stream) -> ChannelOutcome {
 }
 
 fn cycles(device: &Device, stream: &Stream) -> u64 {
-    run_one(device, stream).statistics.cycles
+    run_one(device, stream).counts.cycles
 }

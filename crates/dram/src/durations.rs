@@ -1,0 +1,117 @@
+//! How long something lasted. Nothing here works per cycle: durations are unions of intervals.
+
+/// The length of a union of intervals whose starts come in order, some still open.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    open: u32,
+    /// Start of what `total` does not yet hold, or end of what it does.
+    since: u64,
+    total: u64,
+}
+
+impl Span {
+    #[inline]
+    pub fn open(&mut self, now: u64) {
+        if self.open == 0 {
+            self.since = self.since.max(now);
+        }
+        self.open += 1;
+    }
+
+    /// Closes one interval; `end` may lie ahead of now.
+    #[inline]
+    pub fn close(&mut self, end: u64) {
+        self.open -= 1;
+        if end > self.since {
+            self.total += end - self.since;
+            self.since = end;
+        }
+    }
+
+    pub fn add(&mut self, start: u64, end: u64) {
+        self.open(start);
+        self.close(end);
+    }
+
+    /// Cycles covered, open intervals counted up to `now`.
+    pub fn cycles(&self, now: u64) -> u64 {
+        let running = if self.open > 0 { now.saturating_sub(self.since) } else { 0 };
+        self.total + running
+    }
+}
+
+/// When a bank or a channel had requests: see [`BankResult`](crate::BankResult).
+#[derive(Default)]
+#[repr(align(64))]
+pub(super) struct Busy {
+    pub pending: Span,
+    pub service: Span,
+}
+
+impl Busy {
+    /// A request in service has its last data at `end`.
+    #[inline]
+    pub fn close(&mut self, end: u64) {
+        self.pending.close(end);
+        self.service.close(end);
+    }
+}
+
+/// How long a number stood at each of its values.
+#[derive(Clone, Debug)]
+pub(super) struct Occupancy {
+    value: usize,
+    since: u64,
+    cycles: Vec<u64>,
+}
+
+impl Occupancy {
+    pub fn new(capacity: usize) -> Occupancy {
+        Occupancy { value: 0, since: 0, cycles: vec![0; capacity + 1] }
+    }
+
+    #[inline]
+    pub fn set(&mut self, now: u64, value: usize) {
+        self.cycles[self.value] += now - self.since;
+        self.since = now;
+        self.value = value;
+    }
+
+    pub fn histogram(&self, now: u64) -> Vec<u64> {
+        let mut cycles = self.cycles.clone();
+        cycles[self.value] += now.saturating_sub(self.since);
+        cycles
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Span;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Intervals with starts in order, closed in any order, against a set of cycles.
+        #[test]
+        fn a_span_is_the_union_of_its_intervals(
+            gaps in prop::collection::vec((0u64..6, 1u64..20), 1..30)
+        ) {
+            let mut start = 0;
+            let intervals: Vec<(u64, u64)> =
+                gaps.iter().map(|&(gap, length)| { start += gap; (start, start + length) }).collect();
+            let mut events: Vec<(u64, bool, u64)> = Vec::new();
+            for &(s, e) in &intervals {
+                events.push((s, true, e));
+                // Closed a little ahead of its end, as a transfer is.
+                events.push((e.saturating_sub(3).max(s), false, e));
+            }
+            events.sort_by_key(|&(at, opens, end)| (at, !opens, end));
+            let mut span = Span::default();
+            for (at, opens, end) in events {
+                if opens { span.open(at) } else { span.close(end) }
+            }
+            let covered: std::collections::BTreeSet<u64> =
+                intervals.iter().flat_map(|&(s, e)| s..e).collect();
+            prop_assert_eq!(span.cycles(u64::MAX), covered.len() as u64);
+        }
+    }
+}
