@@ -14,7 +14,7 @@ use super::durations::{Busy, Occupancy, Span};
 use super::page::{PAGE_POLICIES, PagePolicy};
 use super::queue::{Queue, Queued, Slot};
 use super::request::{Command, Completion, Request, RowOutcome};
-use super::scheduler::{Family, QueueView, SCHEDULERS, Scheduler, SchedulerContext};
+use super::scheduler::{Event, Family, QueueView, SCHEDULERS, Scheduler, SchedulerContext};
 use super::timing::TimingState;
 use crate::{BankResult, ChannelResult, Dram};
 use prefetch::Prefetch;
@@ -183,9 +183,10 @@ impl Channel {
         scheduler: Box<dyn Scheduler>,
     ) -> Result<Channel, PolicyError> {
         assert!((1..=MAX_BANKS).contains(&dram.banks), "1 to {MAX_BANKS} banks");
-        let page = PAGE_POLICIES.build(scheduler.page().unwrap_or(&dram.page), dram)?;
+        let traits = scheduler.traits();
+        let page = PAGE_POLICIES.build(traits.page.as_deref().unwrap_or(&dram.page), dram)?;
         let (banks, refresh) = (dram.banks as usize, Refresh::new(dram));
-        let spec = Spec::new(dram, &timing, &*scheduler, &*page);
+        let spec = Spec::new(dram, &timing, traits, &*page);
         let [reads, writes] =
             spec.capacity.map(|places| Queue::new(banks, places as usize + banks));
         Ok(Channel {
@@ -300,7 +301,7 @@ impl Channel {
         if self.spec.scheduled[queue] {
             self.scheduler.on_arrival(slot, &queued);
         }
-        if self.spec.in_order {
+        if self.spec.traits.strictly_in_order {
             self.order[queue].push_back(request.bank);
         }
         if let Some(prefetch) = &mut self.prefetch {
@@ -328,18 +329,25 @@ impl Channel {
         queue == self.turns.serving && self.queues[queue].oldest_hit(index as u16) == Some(slot)
     }
 
-    /// More requests wait for the data of request `id`, which goes to `bank`: see [`Scheduler::on_merge`]. Nothing
+    /// More requests wait for the data of request `id`, which goes to `bank`: see [`Event::Merged`]. Nothing
     /// happens if it is in service or gone. Step the channel afterwards.
     pub fn merge(&mut self, now: u64, bank: u16, id: u32, merges: u32, age: u64) {
         let named = |(slot, queued): (Slot, &Queued)| (queued.request.id == id).then_some(slot);
         let Some(slot) = self.queues[READS].requests(bank).find_map(named) else { return };
-        self.scheduler.on_merge(slot, merges, age, now);
+        self.tell(Event::Merged { slot, merges, age }, now);
         self.redecide(usize::from(bank), now);
     }
 
-    /// No more requests of this load will come: see [`Scheduler::on_load_complete`]. Step the channel afterwards.
+    /// No more requests of this load will come: see [`Event::LoadComplete`]. Step the channel afterwards.
     pub fn load_complete(&mut self, now: u64, load: u32) {
-        self.scheduler.on_load_complete(load, now);
+        self.tell(Event::LoadComplete { load }, now);
+    }
+
+    /// Tells a scheduler that takes events of one.
+    fn tell(&mut self, event: Event, now: u64) {
+        if self.spec.traits.takes_events {
+            self.scheduler.on_event(event, now);
+        }
     }
 
     /// Issues what the command buses allow at `now`, at most once per cycle.

@@ -3,12 +3,12 @@
 /// Side channels of the machine that a family of schedulers asks for. They cost time only where asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
-    /// Merges into the LLC's MSHRs, by dummy requests on the way to DRAM ([`Scheduler::on_merge`]).
+    /// Merges into the LLC's MSHRs, by dummy requests on the way to DRAM (`Event::Merged` of DRAM schedulers).
     pub merges: Option<CountedMerges>,
     /// With `merges`: of several dummy requests that could be sent, the one whose requests have waited longest together
     /// goes first, not the one for which most wait.
     pub oldest_merges_first: bool,
-    /// The end of what each load sends to a channel ([`Scheduler::on_load_complete`]).
+    /// The end of what each load sends to a channel (`Event::LoadComplete` of DRAM schedulers).
     pub load_ends: bool,
     /// [`Request::critical`]: the SM has more than this share of its warps waiting for memory.
     pub critical_share: Option<f64>,

@@ -95,8 +95,8 @@ impl Channel {
 
     /// The bank holds the oldest request that may be served, and none is in service.
     pub(super) fn holds_oldest(&self, index: usize) -> bool {
-        self.spec.in_order
-            && (self.spec.hands_out || self.active == [0; 2])
+        self.spec.traits.strictly_in_order
+            && (self.spec.traits.in_order_dispatch || self.active == [0; 2])
             && self.order[self.turns.serving].front() == Some(&(index as u16))
     }
 
@@ -162,7 +162,7 @@ impl Channel {
                 self.unassigned &= !one(index);
                 continue;
             };
-            if self.spec.steps_banks {
+            if self.spec.traits.shared_round_robin {
                 self.turn = [(self.turn[ASSIGNMENTS] + 1) % self.banks.len() as u32; 3];
             } else {
                 self.turn[ASSIGNMENTS] = index as u32 + 1;
@@ -170,7 +170,7 @@ impl Channel {
             self.banks[index].candidate = Some(slot);
             self.assigned |= one(index);
             self.decide(index, now);
-            if self.spec.hands_out {
+            if self.spec.traits.in_order_dispatch {
                 self.leave_order(now);
             }
             left -= 1;

@@ -6,7 +6,7 @@ use crate::agenda::{BankSet, first_from, members, one};
 use crate::queue::{Queued, Slot};
 use crate::request::CommandKind::{Act, Pre, Rd, Rda, RefPb, Wr, Wra};
 use crate::request::{Command, CommandKind, Completion, Request, RowOutcome};
-use crate::scheduler::{BankView, Ready};
+use crate::scheduler::{BankView, Event, Ready};
 
 impl Channel {
     /// The next cycle at which something could issue or a policy has something to do.
@@ -73,7 +73,7 @@ impl Channel {
 
     /// Asks all idle banks again, for schedulers whose choice depends on the timing that commands leave.
     fn follow_timing(&mut self, now: u64) {
-        if self.spec.follows_timing {
+        if self.spec.traits.follows_timing {
             (0..self.banks.len()).for_each(|bank| self.redecide(bank, now));
         }
     }
@@ -99,16 +99,16 @@ impl Channel {
     fn issue_one(&mut self, bus: usize, due: BankSet, now: u64) {
         let due = self.confirmed(due, now);
         let due = self.without_fetched_lines(due, now);
-        let best = if self.spec.ranks_banks { self.best_ranked(due, now) } else { due };
+        let best = if self.spec.traits.ranks_banks { self.best_ranked(due, now) } else { due };
         let Some(index) = first_from(best, self.turn[bus]) else { return };
         let kind = self.agenda.kind(index);
         if self.spec.dual_command_bus && self.timing.earliest(kind, index) > now {
             return;
         }
         if first_from(due, self.turn[bus]) != Some(index) {
-            self.scheduler.on_overtaking();
+            self.tell(Event::Overtaken, now);
         }
-        if !self.spec.steps_banks {
+        if !self.spec.traits.shared_round_robin {
             self.turn[bus] = index as u32 + 1;
         } else if !kind.is_column() {
             self.turn = [(index as u32 + 1) % self.banks.len() as u32; 3];
@@ -134,7 +134,7 @@ impl Channel {
 
     /// The banks whose candidate, asked for again where the scheduler wants that, still needs its command.
     fn confirmed(&mut self, due: BankSet, now: u64) -> BankSet {
-        if !self.spec.is_volatile {
+        if !self.spec.traits.repick_at_issue {
             return due;
         }
         let mut confirmed = due;
@@ -204,7 +204,7 @@ impl Channel {
         bank.busy.service.open(now);
         self.busy_time.service.open(now);
         self.active[usize::from(write)] += 1;
-        if self.spec.in_order && !self.spec.hands_out {
+        if self.spec.traits.strictly_in_order && !self.spec.traits.in_order_dispatch {
             self.order[serving].pop_front();
         }
     }
@@ -240,9 +240,7 @@ impl Channel {
         bank.count.activations += 1;
         self.open.open(now);
         self.set_open_row(index, Some(row));
-        if self.spec.scheduled[READS] {
-            self.scheduler.on_activate(index as u16, row, now);
-        }
+        self.tell(Event::Activated { bank: index as u16 }, now);
         self.record(Command { request: Some(id), ..idle_command(now, Act, index as u16, row) });
     }
 
@@ -353,7 +351,7 @@ impl Channel {
         if self.choose_served_queue(now) {
             return;
         }
-        if self.spec.in_order
+        if self.spec.traits.strictly_in_order
             && let Some(&oldest) = self.order[self.turns.serving].front()
         {
             self.decide(usize::from(oldest), now);

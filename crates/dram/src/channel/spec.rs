@@ -1,7 +1,7 @@
 //! What a channel needs of its configuration and of its policies.
 
 use crate::page::PagePolicy;
-use crate::scheduler::Scheduler;
+use crate::scheduler::Traits;
 use crate::timing::TimingState;
 use crate::{Dram, QueueOrganisation};
 
@@ -29,26 +29,15 @@ pub(super) struct Spec {
     pub closes_idle_rows: bool,
     /// The scheduler is asked and told of each queue; others are FR-FCFS. It never knows of what is read unasked.
     pub scheduled: [bool; 3],
-    /// The constant answers of the scheduler.
-    pub in_order: bool,
-    /// In order as far as requests are handed to their banks, which then work at once.
-    pub hands_out: bool,
-    pub ranks_banks: bool,
-    pub steps_banks: bool,
-    pub is_volatile: bool,
-    pub follows_timing: bool,
+    /// Those of the scheduler.
+    pub traits: Traits,
 }
 
 impl Spec {
-    pub fn new(
-        dram: &Dram,
-        timing: &TimingState,
-        scheduler: &dyn Scheduler,
-        page: &dyn PagePolicy,
-    ) -> Spec {
-        let asks = !scheduler.is_plain_fr_fcfs();
+    pub fn new(dram: &Dram, timing: &TimingState, traits: Traits, page: &dyn PagePolicy) -> Spec {
+        let asks = !traits.plain_fr_fcfs;
         let [read_latency, write_latency] = timing.latencies();
-        let picks_per_cycle = scheduler.picks_per_cycle().unwrap_or(dram.picks_per_cycle);
+        let picks_per_cycle = traits.picks_per_cycle.unwrap_or(dram.picks_per_cycle);
         let capacity = [dram.read_queue, dram.write_queue];
         Spec {
             split: dram.write_queue > 0,
@@ -66,14 +55,9 @@ impl Spec {
             dual_command_bus: dram.dual_command_bus,
             picks_per_cycle,
             auto_precharge: timing.auto_precharge() && page.precharges_automatically(),
-            scheduled: [asks, asks && scheduler.orders_writes(), false],
+            scheduled: [asks, asks && traits.orders_writes, false],
             closes_idle_rows: page.closes_idle_rows(),
-            in_order: scheduler.strictly_in_order(),
-            hands_out: scheduler.hands_out(),
-            ranks_banks: scheduler.ranks_banks(),
-            steps_banks: scheduler.steps_banks(),
-            is_volatile: scheduler.is_volatile(),
-            follows_timing: scheduler.follows_timing(),
+            traits,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `atlas`: sources that have been served least go first.
 
 use super::sources::{ServiceClock, Sources, ranks_of};
-use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot};
+use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Traits};
 use serde::Deserialize;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -142,6 +142,10 @@ impl Atlas {
 }
 
 impl Scheduler for Atlas {
+    fn traits(&self) -> Traits {
+        Traits { ranks_banks: true, ..Traits::default() }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         let mut meta = self.meta.borrow_mut();
         meta.advance(bank.now);
@@ -156,10 +160,6 @@ impl Scheduler for Atlas {
         let overdue =
             in_time.map_or(u64::MAX, |(_, queued)| queued.arrived + self.options.threshold);
         Some(overdue.min(self.meta.borrow().quantum_ends))
-    }
-
-    fn ranks_banks(&self) -> bool {
-        true
     }
 
     fn rank(&self, ready: &Ready) -> u64 {

@@ -3,6 +3,7 @@
 use super::sources::Sources;
 use super::{
     BankSet, BankView, ChannelView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot,
+    Traits,
 };
 use serde::Deserialize;
 use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape, bits};
@@ -93,12 +94,12 @@ impl Bliss {
 }
 
 impl Scheduler for Bliss {
-    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
-        bank.oldest_of_lowest(|_, queued, hit| (self.gives_way(queued), !hit))
+    fn traits(&self) -> Traits {
+        Traits { ranks_banks: true, ..Traits::default() }
     }
 
-    fn ranks_banks(&self) -> bool {
-        true
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        bank.oldest_of_lowest(|_, queued, hit| (self.gives_way(queued), !hit))
     }
 
     fn rank(&self, ready: &Ready) -> u64 {

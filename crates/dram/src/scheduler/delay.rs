@@ -1,6 +1,6 @@
 //! `delay`: FR-FCFS that holds some requests back, to measure what their delay costs.
 
-use super::{BankView, Family, Queued, Scheduler, SchedulerContext, Slot};
+use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
 use crate::Request;
 use serde::Deserialize;
 use std::cell::Cell;
@@ -189,6 +189,11 @@ fn is_waited_for(request: &Request) -> bool {
 }
 
 impl Scheduler for Delay {
+    fn traits(&self) -> Traits {
+        // It is when a command could issue that a request begins to be held back.
+        Traits { repick_at_issue: true, takes_events: true, ..Traits::default() }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         let queue = bank.queue;
         let hits = bank.open_row().into_iter().flat_map(|row| queue.requests_to(bank.bank, row));
@@ -202,18 +207,15 @@ impl Scheduler for Delay {
         ends.filter(|&until| until > bank.now).min()
     }
 
-    /// It is when a command could issue that a request begins to be held back.
-    fn is_volatile(&self) -> bool {
-        true
-    }
-
     fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
         let merges = queued.request.merges.into();
         self.waiting[slot.index()] = Waiting { merges, until: 0 };
     }
 
-    fn on_merge(&mut self, slot: Slot, merges: u32, _: u64, _: u64) {
-        self.waiting[slot.index()].merges = merges;
+    fn on_event(&mut self, event: Event, _: u64) {
+        if let Event::Merged { slot, merges, .. } = event {
+            self.waiting[slot.index()].merges = merges;
+        }
     }
 
     fn on_service(&mut self, bank: &BankView, slot: Slot) {

@@ -1,7 +1,9 @@
 //! `div-first`: the request whose warp has fewest pending requests, whatever row it goes to.
 
 use super::warp_table::{Entry, Options, PARAMS, PENDING_BITS, WarpTable, WarpTables};
-use super::{BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot};
+use super::{
+    BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot, Traits,
+};
 use std::collections::VecDeque;
 use warpmem_params::{Complexity, Counter, PolicyInfo, Shape};
 
@@ -52,20 +54,20 @@ struct DivFirst {
 }
 
 impl Scheduler for DivFirst {
+    fn traits(&self) -> Traits {
+        Traits {
+            // Other channels change the counts too.
+            repick_at_issue: true,
+            picks_per_cycle: self.picks_per_cycle,
+            ..Traits::default()
+        }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         let warps = self.warps.at(bank.now);
         let fewest =
             |(_, queued): &(Slot, &Queued)| warps.pending(&queued.request).unwrap_or(u32::MAX);
         bank.requests().min_by_key(fewest).map(|(slot, _)| slot)
-    }
-
-    /// Other channels change the counts too.
-    fn is_volatile(&self) -> bool {
-        true
-    }
-
-    fn picks_per_cycle(&self) -> Option<u32> {
-        self.picks_per_cycle
     }
 
     fn next_tick(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! `fcfs`: strictly the oldest request of the channel; nothing passes it.
 
-use super::{BankView, Family, Scheduler, SchedulerContext, Slot};
+use super::{BankView, Family, Scheduler, SchedulerContext, Slot, Traits};
 use serde::Deserialize;
 use warpmem_params::{Complexity, Entry, ParamInfo, PolicyError, PolicyInfo, Shape};
 
@@ -57,25 +57,20 @@ struct Fcfs {
 }
 
 impl Scheduler for Fcfs {
+    fn traits(&self) -> Traits {
+        let overlaps = self.banks == Banks::Overlap;
+        Traits {
+            strictly_in_order: true,
+            in_order_dispatch: overlaps,
+            picks_per_cycle: overlaps.then_some(1),
+            // An in-order controller has no logic to reorder writes either.
+            orders_writes: true,
+            ..Traits::default()
+        }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         bank.holds_channel_oldest.then(|| bank.oldest())
-    }
-
-    fn strictly_in_order(&self) -> bool {
-        true
-    }
-
-    fn hands_out(&self) -> bool {
-        self.banks == Banks::Overlap
-    }
-
-    fn picks_per_cycle(&self) -> Option<u32> {
-        self.hands_out().then_some(1)
-    }
-
-    /// An in-order controller has no logic to reorder writes either.
-    fn orders_writes(&self) -> bool {
-        true
     }
 
     /// The head of a FIFO is served, whatever it is.

@@ -1,6 +1,6 @@
 //! `fr-fcfs`: row hits before others, then the oldest.
 
-use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot};
+use super::{BankView, Event, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Traits};
 use crate::page::PAGE_POLICIES;
 use serde::Deserialize;
 use warpmem_params::{Complexity, Entry, ParamInfo, PolicyInfo, Shape, bits};
@@ -158,6 +158,21 @@ impl FrFcfs {
 }
 
 impl Scheduler for FrFcfs {
+    fn traits(&self) -> Traits {
+        let Options { ready, row_hit_cap, cap_counts, starvation_limit, banks, .. } = self.options;
+        let first_ready = ready == Readiness::FirstReady;
+        Traits {
+            plain_fr_fcfs: !first_ready && row_hit_cap == 0 && starvation_limit == 0,
+            follows_timing: first_ready,
+            shared_round_robin: banks == BankOrder::Stepping,
+            ranks_banks: banks == BankOrder::Oldest,
+            takes_events: row_hit_cap > 0 && cap_counts == CapCounts::HitsSinceActivate,
+            page: self.options.page.clone(),
+            picks_per_cycle: self.options.picks_per_cycle,
+            ..Traits::default()
+        }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         if self.oldest_is_due(bank) {
             return Some(bank.oldest());
@@ -180,33 +195,8 @@ impl Scheduler for FrFcfs {
         (due > bank.now).then_some(due)
     }
 
-    fn is_plain_fr_fcfs(&self) -> bool {
-        let Options { ready, row_hit_cap, starvation_limit, .. } = self.options;
-        ready == Readiness::RowHitFirst && row_hit_cap == 0 && starvation_limit == 0
-    }
-
-    fn follows_timing(&self) -> bool {
-        self.options.ready == Readiness::FirstReady
-    }
-
-    fn steps_banks(&self) -> bool {
-        self.options.banks == BankOrder::Stepping
-    }
-
-    fn ranks_banks(&self) -> bool {
-        self.options.banks == BankOrder::Oldest
-    }
-
     fn rank(&self, ready: &Ready) -> u64 {
         ready.queued.map_or(u64::MAX, |queued| queued.order)
-    }
-
-    fn page(&self) -> Option<&str> {
-        self.options.page.as_deref()
-    }
-
-    fn picks_per_cycle(&self) -> Option<u32> {
-        self.options.picks_per_cycle
     }
 
     fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
@@ -223,9 +213,11 @@ impl Scheduler for FrFcfs {
         counts.served += 1;
     }
 
-    fn on_activate(&mut self, bank: u16, _: u32, _: u64) {
-        // The request that opens the row was counted before.
-        self.banks[usize::from(bank)].since_activate = 1;
+    fn on_event(&mut self, event: Event, _: u64) {
+        if let Event::Activated { bank } = event {
+            // The request that opens the row was counted before.
+            self.banks[usize::from(bank)].since_activate = 1;
+        }
     }
 
     /// Row and bank of every request against the open rows (Yuan 2009, Table 1). A cap counts in every bank; a limit dates

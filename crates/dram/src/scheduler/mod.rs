@@ -124,9 +124,8 @@ pub struct BankView<'a> {
     /// The requests that may start, of all banks; of this one, never empty. Reads or writes, as the channel now
     /// serves, or both where they share a queue.
     pub queue: &'a Queue,
-    /// The oldest request of the bank is the oldest that the channel may serve, and no other is in service, which does
-    /// not matter to one that [`Scheduler::hands_out`]. Known only to schedulers that are
-    /// [`Scheduler::strictly_in_order`].
+    /// The oldest request of the bank is the oldest that the channel may serve, and no other is in service (with
+    /// [`Traits::in_order_dispatch`] others may be). Known only with [`Traits::strictly_in_order`].
     pub holds_channel_oldest: bool,
     pub(super) timing: &'a TimingState,
 }
@@ -236,6 +235,53 @@ pub struct Ready<'a> {
     pub slot: Option<Slot>,
 }
 
+/// What a scheduler is and asks for. Constant: the channel asks once, when it is made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Traits {
+    /// [`pick`](Scheduler::pick) is always [`BankView::fr_fcfs`], and neither [`accepts`](Scheduler::accepts) nor a
+    /// hook does anything of its own: the channel then does the same without asking.
+    pub plain_fr_fcfs: bool,
+    /// `pick` is asked again just before a candidate's first command issues, because the preference among requests
+    /// that need the same command changes with time or with other channels.
+    pub repick_at_issue: bool,
+    /// `pick` looks at [`BankView::next_command`]: all banks are asked again after every command.
+    pub follows_timing: bool,
+    /// `pick`, `accepts` and the hooks also rule a separate write queue, which is FR-FCFS otherwise.
+    pub orders_writes: bool,
+    /// Only the channel's oldest request is ever picked, and only when no other is in service, unless
+    /// `in_order_dispatch`.
+    pub strictly_in_order: bool,
+    /// Requests are dispatched to their banks in order, and the banks then work at once. Needs `strictly_in_order`
+    /// and `picks_per_cycle` above 0.
+    pub in_order_dispatch: bool,
+    /// [`Scheduler::rank`] orders the banks.
+    pub ranks_banks: bool,
+    /// The round robins over banks share one pointer: an assignment moves it on by one bank, ACT and PRE move it
+    /// behind their bank. Otherwise assignments and each command bus have their own, which moves behind the bank.
+    pub shared_round_robin: bool,
+    /// [`Scheduler::on_event`] is called.
+    pub takes_events: bool,
+    /// The page policy that replaces the machine's.
+    pub page: Option<String>,
+    /// Replaces the machine's `dram.picks_per_cycle`.
+    pub picks_per_cycle: Option<u32>,
+}
+
+/// What happens in a channel or around it that few schedulers ask for: see [`Traits::takes_events`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A row of this bank has been opened.
+    Activated { bank: u16 },
+    /// [`Scheduler::rank`] let another bank issue a command than the round robin would have.
+    Overtaken,
+    /// More requests wait in the LLC for the data of the request in `slot`: by the updates that have arrived, `merges`
+    /// in all, and those that have joined since the last update waited `age` DRAM cycles together when this one was
+    /// sent.
+    Merged { slot: Slot, merges: u32, age: u64 },
+    /// No more requests of this load will come to this channel.
+    LoadComplete { load: u32 },
+}
+
 /// Orders the requests of a channel.
 ///
 /// A bank without a request in service has a *candidate*: what [`pick`](Scheduler::pick) says. The channel
@@ -243,16 +289,21 @@ pub struct Ready<'a> {
 /// let it; from then on the request is in service, and the bank's, until its last column command.
 ///
 /// Where reads and writes have a queue each, the hooks tell of reads only, unless the scheduler
-/// [`orders_writes`](Scheduler::orders_writes).
+/// [orders writes](Traits::orders_writes).
 pub trait Scheduler {
+    /// What the scheduler is and asks for.
+    fn traits(&self) -> Traits {
+        Traits::default()
+    }
+
     /// The request to serve next, of those of `bank.bank`, or none to leave the bank idle for now.
     ///
     /// Decides eligibility and preference only; timing is the channel's. The answer may depend on
     /// the view and on what the hooks below have told, never on how often it is asked: the channel
     /// asks again whenever the bank's requests, its open row, or the kind of request that is served
     /// have changed, when the bank comes to hold the channel's oldest request, and as
-    /// [`changes_at`](Scheduler::changes_at), [`is_volatile`](Scheduler::is_volatile),
-    /// [`follows_timing`](Scheduler::follows_timing) and [`tick`](Scheduler::tick) say.
+    /// [`changes_at`](Scheduler::changes_at), [`tick`](Scheduler::tick), [`Traits::repick_at_issue`] and
+    /// [`Traits::follows_timing`] say.
     fn pick(&mut self, bank: &BankView) -> Option<Slot>;
 
     /// The cycle after `bank.now` from which `pick` may answer otherwise though nothing happens to the bank.
@@ -261,37 +312,8 @@ pub trait Scheduler {
         None
     }
 
-    /// Whether the channel must ask `pick` again just before a candidate's first command issues, because the
-    /// preference among requests that need the same command changes with time or with other channels. Constant.
-    fn is_volatile(&self) -> bool {
-        false
-    }
-
-    /// Whether `pick` is always [`BankView::fr_fcfs`] and neither `accepts` nor a hook does anything of its own: the
-    /// channel then does the same without asking. Constant.
-    fn is_plain_fr_fcfs(&self) -> bool {
-        false
-    }
-
-    /// Whether `pick` looks at [`BankView::next_command`]: the channel then asks all banks again after every command.
-    /// Constant.
-    fn follows_timing(&self) -> bool {
-        false
-    }
-
-    /// Whether one pointer says which bank is the next in turn: for assignments, each of which moves it on by one bank, and
-    /// for commands, of which ACT and PRE move it behind their bank. Else each has its own, which moves behind
-    /// the bank. Constant.
-    fn steps_banks(&self) -> bool {
-        false
-    }
-
-    /// Whether [`rank`](Scheduler::rank) orders the banks. Constant.
-    fn ranks_banks(&self) -> bool {
-        false
-    }
-
-    /// Of the commands that could issue in this cycle one of the lowest rank does; round robin among these.
+    /// Of the commands that could issue in this cycle one of the lowest rank does; round robin among these. Asked
+    /// where [`Traits::ranks_banks`] is set.
     fn rank(&self, ready: &Ready) -> u64 {
         let _ = ready;
         0
@@ -303,41 +325,14 @@ pub trait Scheduler {
         queue.has_room()
     }
 
-    /// Whether `pick`, `accepts` and the hooks also rule a separate write queue; else that is FR-FCFS. Constant.
-    fn orders_writes(&self) -> bool {
-        false
-    }
-
-    /// Whether only the channel's oldest request is ever picked, and only when no other is in service unless the
-    /// scheduler [`hands_out`](Scheduler::hands_out). Constant.
-    fn strictly_in_order(&self) -> bool {
-        false
-    }
-
-    /// Whether what is [`strictly_in_order`](Scheduler::strictly_in_order) is only the handing of requests to their
-    /// banks. Needs [`picks_per_cycle`](Scheduler::picks_per_cycle) above 0. Constant.
-    fn hands_out(&self) -> bool {
-        false
-    }
-
-    /// The page policy that takes the place of the machine's.
-    fn page(&self) -> Option<&str> {
-        None
-    }
-
-    /// What takes the place of the machine's `dram.picks_per_cycle`.
-    fn picks_per_cycle(&self) -> Option<u32> {
-        None
-    }
-
-    /// The next cycle at which the scheduler wants a turn of its own; asked after every hook. The past counts as now,
-    /// `u64::MAX` is never.
+    /// The next cycle at which [`tick`](Scheduler::tick) is to be called; asked after every hook. The past counts as
+    /// now, `u64::MAX` is never.
     fn next_tick(&self) -> u64 {
         u64::MAX
     }
 
-    /// A turn of the scheduler's own, at the cycle that [`next_tick`](Scheduler::next_tick) named or as soon after as
-    /// the channel has a turn. Returns the banks to ask again.
+    /// Time for the scheduler's own work, at the cycle that [`next_tick`](Scheduler::next_tick) named or when the
+    /// channel is next stepped after it. Returns the banks to ask again.
     fn tick(&mut self, channel: &ChannelView) -> BankSet {
         let _ = channel;
         0
@@ -353,29 +348,14 @@ pub trait Scheduler {
         let _ = (bank, slot);
     }
 
-    /// A row has been opened.
-    fn on_activate(&mut self, bank: u16, row: u32, now: u64) {
-        let _ = (bank, row, now);
-    }
-
     /// A column command has issued for a request; `last` if it was its last, after which the request is gone.
     fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
         let _ = (queued, last, now);
     }
 
-    /// [`rank`](Scheduler::rank) let another bank issue a command than the round robin would have.
-    fn on_overtaking(&mut self) {}
-
-    /// More requests wait in the LLC for the data of the request in `slot`: by the news that have arrived at `now`,
-    /// `merges` in all, and those that have joined since the last news waited `age` DRAM cycles together
-    /// when it was sent.
-    fn on_merge(&mut self, slot: Slot, merges: u32, age: u64, now: u64) {
-        let _ = (slot, merges, age, now);
-    }
-
-    /// No more requests of this load will come to this channel.
-    fn on_load_complete(&mut self, load: u32, now: u64) {
-        let _ = (load, now);
+    /// One of the rarer events, for schedulers that [take them](Traits::takes_events).
+    fn on_event(&mut self, event: Event, now: u64) {
+        let _ = (event, now);
     }
 
     /// What it costs in one controller; nothing if it is not said.

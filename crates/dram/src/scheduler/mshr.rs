@@ -3,7 +3,7 @@
 //! The controller's Merge Information Buffer is kept here: one entry for each place of the queue, as Li 2015, Section 4.4 has
 //! it. The LLC's, and the dummy requests between the two, are the LLC's.
 
-use super::{BankView, Family, Queued, Scheduler, SchedulerContext, Slot};
+use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
 use serde::Deserialize;
 use warpmem_params::{
     Complexity, Counter, Entry, ParamInfo, Params, PolicyError, PolicyInfo, Shape,
@@ -205,17 +205,18 @@ impl MergeAware {
 }
 
 impl Scheduler for MergeAware {
+    fn traits(&self) -> Traits {
+        // Ages grow at different rates.
+        let repick_at_issue = self.score == Score::Age;
+        Traits { repick_at_issue, takes_events: true, ..Traits::default() }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         let row = match bank.open_row() {
             Some(row) if bank.hits() > 0 => row,
             _ => bank.best_row(|row| self.row_score(bank, row.row)).row,
         };
         self.first_of_row(bank, row)
-    }
-
-    /// Ages grow at different rates.
-    fn is_volatile(&self) -> bool {
-        self.score == Score::Age
     }
 
     fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
@@ -227,7 +228,8 @@ impl Scheduler for MergeAware {
         self.lengths[usize::from(self.merged[slot.index()].length) - 1] += 1;
     }
 
-    fn on_merge(&mut self, slot: Slot, merges: u32, age: u64, now: u64) {
+    fn on_event(&mut self, event: Event, now: u64) {
+        let Event::Merged { slot, merges, age } = event else { return };
         self.dummies += 1;
         let grown = self.merged[slot.index()].age(now);
         self.set(slot, merges, grown + age, now);

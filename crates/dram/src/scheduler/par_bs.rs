@@ -2,7 +2,8 @@
 
 use super::sources::{Sources, ranks_of};
 use super::{
-    BankSet, BankView, ChannelView, Family, Queue, Queued, Ready, Scheduler, SchedulerContext, Slot,
+    BankSet, BankView, ChannelView, Family, Queue, Queued, Ready, Scheduler, SchedulerContext,
+    Slot, Traits,
 };
 use serde::Deserialize;
 use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape};
@@ -125,14 +126,14 @@ impl ParBs {
 }
 
 impl Scheduler for ParBs {
+    fn traits(&self) -> Traits {
+        Traits { ranks_banks: true, ..Traits::default() }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         bank.oldest_of_lowest(|slot, queued, hit| {
             self.class(self.marked[slot.index()], hit, queued)
         })
-    }
-
-    fn ranks_banks(&self) -> bool {
-        true
     }
 
     fn rank(&self, ready: &Ready) -> u64 {

@@ -5,6 +5,7 @@ mod slowdown;
 use super::sources::Sources;
 use super::{
     BankSet, BankView, ChannelView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot,
+    Traits,
 };
 use crate::{Request, Timing};
 use serde::Deserialize;
@@ -253,12 +254,12 @@ impl Stfm {
 }
 
 impl Scheduler for Stfm {
-    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
-        bank.oldest_of_lowest(|_, queued, hit| (self.gives_way(queued), !hit))
+    fn traits(&self) -> Traits {
+        Traits { ranks_banks: true, ..Traits::default() }
     }
 
-    fn ranks_banks(&self) -> bool {
-        true
+    fn pick(&mut self, bank: &BankView) -> Option<Slot> {
+        bank.oldest_of_lowest(|_, queued, hit| (self.gives_way(queued), !hit))
     }
 
     fn rank(&self, ready: &Ready) -> u64 {

@@ -4,7 +4,7 @@ mod clusters;
 mod monitor;
 
 use super::sources::{ServiceClock, Sources};
-use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot};
+use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Traits};
 use clusters::Clusters;
 use monitor::Monitor;
 use serde::Deserialize;
@@ -145,6 +145,10 @@ impl Tcm {
 }
 
 impl Scheduler for Tcm {
+    fn traits(&self) -> Traits {
+        Traits { ranks_banks: true, ..Traits::default() }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         let mut meta = self.meta.borrow_mut();
         meta.advance(bank.now);
@@ -154,10 +158,6 @@ impl Scheduler for Tcm {
 
     fn changes_at(&self, _: &BankView) -> Option<u64> {
         Some(self.meta.borrow().clusters.next_change())
-    }
-
-    fn ranks_banks(&self) -> bool {
-        true
     }
 
     fn rank(&self, ready: &Ready) -> u64 {

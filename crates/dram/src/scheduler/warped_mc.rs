@@ -4,7 +4,9 @@
 //! rows that wait, and the priority of banks.
 
 use super::warp_table::{Options, PARAMS, Table, WarpTable, WarpTables};
-use super::{BankView, Family, Queued, Ready, Request, Scheduler, SchedulerContext, Slot};
+use super::{
+    BankView, Event, Family, Queued, Ready, Request, Scheduler, SchedulerContext, Slot, Traits,
+};
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape};
 
 #[cfg(test)]
@@ -138,6 +140,17 @@ impl WarpedMc {
 }
 
 impl Scheduler for WarpedMc {
+    fn traits(&self) -> Traits {
+        Traits {
+            // Other channels change the counts too.
+            repick_at_issue: true,
+            ranks_banks: true,
+            takes_events: true,
+            picks_per_cycle: self.picks_per_cycle,
+            ..Traits::default()
+        }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         self.update_scores(bank.now);
         let row = match bank.open_row() {
@@ -145,15 +158,6 @@ impl Scheduler for WarpedMc {
             _ => bank.best_row(|row| self.row_score(bank, row.row)).row,
         };
         self.first_of_row(bank, row)
-    }
-
-    /// Other channels change the counts too.
-    fn is_volatile(&self) -> bool {
-        true
-    }
-
-    fn ranks_banks(&self) -> bool {
-        true
     }
 
     fn rank(&self, ready: &Ready) -> u64 {
@@ -169,10 +173,6 @@ impl Scheduler for WarpedMc {
             None => self.in_service[usize::from(queued.request.bank)],
         };
         priority as u64
-    }
-
-    fn picks_per_cycle(&self) -> Option<u32> {
-        self.picks_per_cycle
     }
 
     fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
@@ -200,8 +200,8 @@ impl Scheduler for WarpedMc {
         }
     }
 
-    fn on_overtaking(&mut self) {
-        self.counts.banks += 1;
+    fn on_event(&mut self, event: Event, _: u64) {
+        self.counts.banks += u64::from(event == Event::Overtaken);
     }
 
     /// Table 3 of the paper: the warp entry table, and for each bank scores of four bits for as many rows as can wait and a

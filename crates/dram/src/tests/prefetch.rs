@@ -2,7 +2,7 @@
 
 use super::harness::*;
 use crate::prefetch::PREFETCHERS;
-use crate::scheduler::{BankView, ChannelView, Queued, Ready, Scheduler, Slot};
+use crate::scheduler::{BankView, ChannelView, Queued, Ready, Scheduler, Slot, Traits};
 use crate::tests::harness::prefetch_context;
 use crate::{Channel, Command, CommandKind, Dram, Request, checker};
 use warpmem_sim::{CachedLines, Row};
@@ -422,17 +422,13 @@ fn asked_for(queued: &Queued) {
 }
 
 impl Scheduler for Blind {
+    fn traits(&self) -> Traits {
+        Traits { repick_at_issue: true, ranks_banks: true, ..Traits::default() }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         bank.requests().for_each(|(_, queued)| asked_for(queued));
         Some(bank.fr_fcfs())
-    }
-
-    fn is_volatile(&self) -> bool {
-        true
-    }
-
-    fn ranks_banks(&self) -> bool {
-        true
     }
 
     fn rank(&self, ready: &Ready) -> u64 {

@@ -1,7 +1,7 @@
 //! What must hold of every policy on every stream.
 
 use super::harness::*;
-use crate::scheduler::{BankView, Scheduler, Slot};
+use crate::scheduler::{BankView, Scheduler, Slot, Traits};
 use crate::{Channel, Dram, Request, checker};
 use proptest::prelude::*;
 
@@ -51,16 +51,16 @@ struct Asked {
 }
 
 impl Scheduler for Asked {
+    fn traits(&self) -> Traits {
+        Traits {
+            page: Some(self.page.to_owned()),
+            picks_per_cycle: Some(self.picks),
+            ..Traits::default()
+        }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         Some(bank.fr_fcfs())
-    }
-
-    fn page(&self) -> Option<&str> {
-        Some(self.page)
-    }
-
-    fn picks_per_cycle(&self) -> Option<u32> {
-        Some(self.picks)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::engine::Bench;
 use crate::engine::SideChannels;
 use std::cell::RefCell;
 use std::rc::Rc;
-use warpmem_dram::scheduler::{BankView, Queued, Scheduler, Slot};
+use warpmem_dram::scheduler::{BankView, Event, Queued, Scheduler, Slot, Traits};
 use warpmem_sim::{CountedMerges, Needs, Request as Row};
 use warpmem_testing::machine;
 
@@ -35,6 +35,10 @@ enum Told {
 struct Spy(Rc<RefCell<Vec<Told>>>);
 
 impl Scheduler for Spy {
+    fn traits(&self) -> Traits {
+        Traits { takes_events: true, ..Traits::default() }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         Some(bank.fr_fcfs())
     }
@@ -44,12 +48,13 @@ impl Scheduler for Spy {
         self.0.borrow_mut().push(Told::Arrived { id, merges, age, critical, hit_prone });
     }
 
-    fn on_merge(&mut self, _: Slot, merges: u32, age: u64, cycle: u64) {
-        self.0.borrow_mut().push(Told::Merged { merges, age, cycle });
-    }
-
-    fn on_load_complete(&mut self, load: u32, cycle: u64) {
-        self.0.borrow_mut().push(Told::Ended { load, cycle });
+    fn on_event(&mut self, event: Event, cycle: u64) {
+        let told = match event {
+            Event::Merged { merges, age, .. } => Told::Merged { merges, age, cycle },
+            Event::LoadComplete { load } => Told::Ended { load, cycle },
+            Event::Activated { .. } | Event::Overtaken => return,
+        };
+        self.0.borrow_mut().push(told);
     }
 }
 

@@ -229,7 +229,7 @@ mod tests {
     use crate::dram::{Mix, Origin, Pattern, Period, Sources};
     use std::cell::RefCell;
     use std::rc::Rc;
-    use warpmem_dram::scheduler::{BankView, Queued, Scheduler, Slot};
+    use warpmem_dram::scheduler::{BankView, Event, Queued, Scheduler, Slot, Traits};
     use warpmem_machine::load;
 
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -246,16 +246,18 @@ mod tests {
             Some(bank.fr_fcfs())
         }
 
-        fn orders_writes(&self) -> bool {
-            true
+        fn traits(&self) -> Traits {
+            Traits { orders_writes: true, takes_events: true, ..Traits::default() }
         }
 
         fn on_arrival(&mut self, _: Slot, queued: &Queued) {
             self.0.borrow_mut().push(Heard::Arrival(queued.request.load));
         }
 
-        fn on_load_complete(&mut self, load: u32, _: u64) {
-            self.0.borrow_mut().push(Heard::Complete(load));
+        fn on_event(&mut self, event: Event, _: u64) {
+            if let Event::LoadComplete { load } = event {
+                self.0.borrow_mut().push(Heard::Complete(load));
+            }
         }
     }
 

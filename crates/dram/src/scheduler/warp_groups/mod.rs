@@ -11,7 +11,8 @@ mod sorter;
 mod tests;
 
 use super::{
-    BankSet, BankView, ChannelView, Family, Queue, Queued, Scheduler, SchedulerContext, Slot,
+    BankSet, BankView, ChannelView, Event, Family, Queue, Queued, Scheduler, SchedulerContext,
+    Slot, Traits,
 };
 use burst::minimum_efficient_bursts;
 use command_queue::CommandQueue;
@@ -345,6 +346,14 @@ impl WarpGroups {
         self.burst_changed |= self.bursts[working] != self.bursts[self.working];
         self.working = working;
     }
+
+    /// No more requests of this load will come to this channel: its group is complete.
+    fn complete_load(&mut self, load: u32) {
+        if let Some(group) = self.sorter.of_load(load) {
+            group.complete = true;
+            self.selectable = true;
+        }
+    }
 }
 
 struct Estimate {
@@ -358,6 +367,10 @@ fn lower<T: Ord + Copy>(best: Option<T>, other: T) -> Option<T> {
 }
 
 impl Scheduler for WarpGroups {
+    fn traits(&self) -> Traits {
+        Traits { takes_events: true, ..Traits::default() }
+    }
+
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
         let next = self.banks[usize::from(bank.bank)].first()?;
         if self.burst_goes_on(bank, next) { bank.oldest_hit() } else { Some(next) }
@@ -378,13 +391,6 @@ impl Scheduler for WarpGroups {
         }
     }
 
-    fn on_load_complete(&mut self, load: u32, _: u64) {
-        if let Some(group) = self.sorter.of_load(load) {
-            group.complete = true;
-            self.selectable = true;
-        }
-    }
-
     fn on_service(&mut self, bank: &BankView, slot: Slot) {
         let commands = &mut self.banks[usize::from(bank.bank)];
         self.count.burst_hits += u64::from(commands.first() != Some(slot));
@@ -396,8 +402,12 @@ impl Scheduler for WarpGroups {
         self.selectable = true;
     }
 
-    fn on_activate(&mut self, bank: u16, _: u32, _: u64) {
-        self.banks[usize::from(bank)].bursts = 0;
+    fn on_event(&mut self, event: Event, _: u64) {
+        match event {
+            Event::Activated { bank } => self.banks[usize::from(bank)].bursts = 0,
+            Event::LoadComplete { load } => self.complete_load(load),
+            Event::Overtaken | Event::Merged { .. } => {}
+        }
     }
 
     fn on_column(&mut self, queued: &Queued, last: bool, _: u64) {
