@@ -1,4 +1,37 @@
-//! The next command of every bank, and when the earliest of them may issue.
+//! The agenda of a channel: every bank's next command, and when the earliest of them may issue.
+//!
+//! **Definition.** A bank may want one command, of a kind `k`. It may issue it in the cycle
+//!
+//! ```text
+//! t(bank) = begin(k, max(due(bank), others(k, bank), floor))
+//! ```
+//!
+//! where `due` is the earliest cycle by the bank's own earlier commands, `others` that by commands
+//! to other banks, `floor` the first cycle that is asked about, and `begin` the next cycle in which
+//! a command of this kind may begin. The *plan* is the smallest `t` of all banks that are not held
+//! back, and the set of the banks that reach it.
+//!
+//! Nothing of this is computed per cycle, and rarely over all banks: the plan is the earliest of
+//! one plan for each kind, and each of these stays as it is until something changes it.
+//!
+//! ```text
+//!   kind   banks that want it   plan of the kind
+//!   ACT    {2, 5}               cycle 40, {5}      ─┐
+//!   PRE    {0}                  cycle 37, {0}       ├─▶  plan: cycle 37, {0, 3}
+//!   RD     {1, 3, 4}            cycle 37, {3}       │
+//!   WR     {}                   never              ─┘
+//! ```
+//!
+//! - [`Agenda::set`]: a bank wants another command. It leaves the plans that it was in, and is
+//!   added to those of its new kind. Adding can only make a plan earlier, so both stay exact. A
+//!   plan that loses its last bank does not say which comes next: that of the kind becomes
+//!   *unknown*, that of all kinds *stale*.
+//! - [`Agenda::delay`]: a command issues, and with it `others` grows for some kinds: their plans
+//!   become unknown.
+//! - [`Agenda::replan`]: makes the unknown plans, and those that the floor has passed, by looking
+//!   at the banks of that kind, and takes the earliest of all kinds. Banks whose `due` is past are
+//!   *ripe*: `t` depends on `others` only, which is the same for all banks of a group, so that one
+//!   look at a group is enough.
 
 use super::MAX_BANKS;
 use super::request::CommandKind;
@@ -142,8 +175,8 @@ impl Agenda {
         self.unknown |= kinds;
     }
 
-    /// Sets the bank's next command: its kind and the earliest cycle by the bank's own constraints. Where
-    /// it can, this mends the plan.
+    /// Sets the bank's next command: its kind and the earliest cycle by the bank's own constraints.
+    /// Where it can, this mends the plan.
     #[inline]
     pub fn set(&mut self, bank: usize, next: Option<(CommandKind, u64)>, timing: &TimingState) {
         let bit = one(bank);
@@ -188,8 +221,8 @@ impl Agenda {
         }
     }
 
-    /// Plans the earliest cycle from `floor` on at which a bank outside `held` may issue its command. `floor` never
-    /// goes back.
+    /// Plans the earliest cycle from `floor` on at which a bank outside `held` may issue its
+    /// command. `floor` never goes back.
     pub fn replan(&mut self, timing: &TimingState, held: BankSet, floor: u64) {
         if held != self.held {
             self.unknown = ALL_KINDS;
@@ -225,7 +258,7 @@ impl Agenda {
         }
         while ripe != 0 {
             let bank = ripe.trailing_zeros() as usize;
-            let group = ripe & timing.mates(bank);
+            let group = ripe & timing.group_banks(bank);
             ripe &= !group;
             let cycle = timing.others(kind, bank).max(self.floor);
             plan.add(Plan { cycle: timing.begin(kind, cycle), banks: group });
@@ -284,7 +317,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_mended_plan_is_that_made_anew(steps in prop::collection::vec(step(), 1..120)) {
+        fn a_mended_plan_is_the_same_as_a_new_one(steps in prop::collection::vec(step(), 1..120)) {
             for dram in shapes() {
                 let banks = dram.banks as usize;
                 let (mut agenda, mut timing) = (Agenda::new(), TimingState::new(&dram));

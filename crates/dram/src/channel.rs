@@ -1,12 +1,12 @@
 //! The channel: queues, banks, command scheduling, refresh.
 
 mod choice;
+mod direction;
 mod issue;
 mod prefetch;
 mod refresh;
 mod spec;
 mod streak;
-mod turns;
 
 use super::MAX_BANKS;
 use super::agenda::{Agenda, BankSet, one};
@@ -17,22 +17,23 @@ use super::request::{Command, Completion, Request, RowOutcome};
 use super::scheduler::{Event, Family, QueueView, SCHEDULERS, Scheduler, SchedulerContext};
 use super::timing::TimingState;
 use crate::{BankResult, ChannelResult, Dram};
+use direction::Direction;
 use prefetch::Prefetch;
 use refresh::Refresh;
 use spec::Spec;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use streak::Streak;
-use turns::Turns;
 use warpmem_params::{Counter, PolicyError};
 
 /// Index of the read queue, which is also the one queue where there is no other.
 const READS: usize = 0;
 const WRITES: usize = 1;
-/// Not of requests: holds what is read unasked, from its first command on.
+/// Index of the queue of prefetches, which enter it with their first command and so never wait in
+/// it.
 const PREFETCHES: usize = 2;
 
-/// Indices of [`Channel::turn`].
+/// Indices of [`Channel::round_robin`].
 const ROW_BUS: usize = 0;
 const COLUMN_BUS: usize = 1;
 const ASSIGNMENTS: usize = 2;
@@ -48,7 +49,7 @@ struct Active {
     outcome: RowOutcome,
 }
 
-/// What commands change lies together, and then what is counted.
+/// The fields that commands change come first, then the counts.
 #[derive(Default)]
 #[repr(C, align(64))]
 struct Bank {
@@ -80,11 +81,12 @@ impl Bank {
 
 /// One DRAM channel. Times are cycles of its command clock and never go back.
 ///
-/// A machine has many and steps one after the other, so each finds its state where the host's first cache is not: what
-/// every step looks at comes first, then what commands and requests change, then what is rarely used.
+/// A machine steps many channels one after the other, so that the host's first-level cache rarely
+/// holds the state of the next: the fields that every step reads come first, then those that
+/// commands and requests change, then the rest.
 #[repr(C)]
 pub struct Channel {
-    /// When there is something to do beside commands, as far as is known.
+    /// The next cycle with something to do beside commands, or an earlier one.
     upkeep: u64,
     /// Banks at which no request may start, as their refresh is due.
     refreshing: BankSet,
@@ -103,10 +105,11 @@ pub struct Channel {
     /// Reads and writes in service, and prefetches, which are neither.
     active: [u32; 2],
     active_prefetches: u32,
-    turns: Turns,
+    direction: Direction,
     prefetch: Option<Box<Prefetch>>,
-    /// Round robin: the bank to look at first, for row commands (or all), column commands, and assignments.
-    turn: [u32; 3],
+    /// Round robin: the bank to look at first, for row commands (or all), column commands, and
+    /// assignments.
+    round_robin: [u32; 3],
     agenda: Agenda,
     spec: Rc<Spec>,
     banks: Box<[Bank]>,
@@ -188,7 +191,7 @@ impl Channel {
         let (banks, refresh) = (dram.banks as usize, Refresh::new(dram));
         let spec = Spec::new(dram, &timing, traits, &*page);
         let [reads, writes] =
-            spec.capacity.map(|places| Queue::new(banks, places as usize + banks));
+            spec.capacity.map(|entries| Queue::new(banks, entries as usize + banks));
         Ok(Channel {
             agenda: Agenda::new(),
             timing,
@@ -208,14 +211,14 @@ impl Channel {
             assigned: 0,
             next_assignment: 0,
             choices_end: u64::MAX,
-            turn: [0; 3],
+            round_robin: [0; 3],
             waiting: [0; 2],
             active: [0; 2],
             active_prefetches: 0,
             arrived: 0,
             streaks: vec![Streak::default(); banks],
             order: Default::default(),
-            turns: Turns::new(dram),
+            direction: Direction::new(dram),
             upkeep: refresh.next(),
             refresh,
             completions: Vec::new(),
@@ -232,8 +235,8 @@ impl Channel {
     #[inline]
     pub fn accepts(&self, request: &Request) -> bool {
         let (index, queue) = (usize::from(request.bank), self.queue_of(request.write));
-        // A scheduler may have places of its own, but every request needs one of these.
-        let waiting = self.places_taken(queue);
+        // A scheduler may have entries of its own, but every request needs one of the channel's.
+        let waiting = self.entries_taken(queue);
         if waiting >= self.spec.capacity[queue] {
             return false;
         }
@@ -251,13 +254,13 @@ impl Channel {
         }
     }
 
-    /// Places of a queue that requests hold.
-    fn places_taken(&self, queue: usize) -> u32 {
+    /// Entries of a queue that are taken.
+    fn entries_taken(&self, queue: usize) -> u32 {
         self.waiting[queue] - self.at_banks(queue)
     }
 
-    /// Requests that have left a queue's places for their banks: where they are assigned, that is when they are; else
-    /// they keep their places while they are served.
+    /// Requests that have left a queue's entries for their banks. With `picks_per_cycle` > 0 a
+    /// request frees its queue entry when it is assigned to a bank, otherwise when it completes.
     fn at_banks(&self, queue: usize) -> u32 {
         if self.spec.picks_per_cycle == 0 {
             return 0;
@@ -280,7 +283,7 @@ impl Channel {
 
     /// Whether requests of this queue are now those to start.
     fn serves(&self, queue: usize) -> bool {
-        !self.spec.split || queue == self.turns.serving
+        !self.spec.split || queue == self.direction.serving
     }
 
     /// Takes a request that the channel [`accepts`](Channel::accepts). Step the channel afterwards.
@@ -312,25 +315,26 @@ impl Channel {
         }
     }
 
-    /// Whether a request that has just entered may change what its bank does next. FR-FCFS changes its choice for a
-    /// first row hit only, and a bank that waits to be assigned a request goes on waiting unless its row may be closed.
+    /// Whether a request that has just entered may change what its bank does next. FR-FCFS changes
+    /// its choice for a first row hit only, and a bank that waits to be assigned a request goes on
+    /// waiting unless its row may be closed.
     fn changes_choice(&self, index: usize, queue: usize, slot: Slot) -> bool {
         let bank = &self.banks[index];
         if bank.active.is_some() {
             return false;
         }
-        if self.spec.scheduled[self.turns.serving] {
+        if self.spec.scheduled[self.direction.serving] {
             return true;
         }
         // A bank that goes on with a prefetch has no candidate.
         if bank.candidate.is_none() {
             return self.spec.closes_idle_rows || self.unassigned & one(index) == 0;
         }
-        queue == self.turns.serving && self.queues[queue].oldest_hit(index as u16) == Some(slot)
+        queue == self.direction.serving && self.queues[queue].oldest_hit(index as u16) == Some(slot)
     }
 
-    /// More requests wait for the data of request `id`, which goes to `bank`: see [`Event::Merged`]. Nothing
-    /// happens if it is in service or gone. Step the channel afterwards.
+    /// More requests wait for the data of request `id`, which goes to `bank`: see
+    /// [`Event::Merged`]. Nothing happens if it is in service or gone. Step the channel afterwards.
     pub fn merge(&mut self, now: u64, bank: u16, id: u32, merges: u32, age: u64) {
         let named = |(slot, queued): (Slot, &Queued)| (queued.request.id == id).then_some(slot);
         let Some(slot) = self.queues[READS].requests(bank).find_map(named) else { return };
@@ -338,7 +342,8 @@ impl Channel {
         self.redecide(usize::from(bank), now);
     }
 
-    /// No more requests of this load will come: see [`Event::LoadComplete`]. Step the channel afterwards.
+    /// No more requests of this load will come: see [`Event::LoadComplete`]. Step the channel
+    /// afterwards.
     pub fn load_complete(&mut self, now: u64, load: u32) {
         self.tell(Event::LoadComplete { load }, now);
     }
@@ -352,12 +357,12 @@ impl Channel {
 
     /// Issues what the command buses allow at `now`, at most once per cycle.
     ///
-    /// `room` is how many more reads may complete; a read claims its place with its first command, so
-    /// `room` may shrink by completions only. Returns the next cycle at which a command could issue if
-    /// nothing arrives and no room is made; none: never.
+    /// `room` is how many more reads may complete; a read takes its share with its first command,
+    /// so `room` may shrink by completions only. Returns the next cycle at which a command could
+    /// issue if nothing arrives and no room is made; none: never.
     pub fn step(&mut self, now: u64, room: u32) -> Option<u64> {
         debug_assert!(room >= self.reads_in_service(), "room taken from reads in service");
-        // Between two steps a scheduler may come to want its turn sooner than it said.
+        // Between two steps a scheduler may come to want its `tick` sooner than it said.
         if self.spec.scheduled[READS] || now >= self.upkeep {
             self.begin_refreshes(now);
             self.tick(now);
@@ -376,7 +381,8 @@ impl Channel {
         room <= self.reads_in_service() && self.read_candidates != 0
     }
 
-    /// Reads and prefetches that have claimed their place among what may complete: see [`Channel::step`].
+    /// Reads and prefetches in service, which have taken their share of the room: see
+    /// [`Channel::step`].
     #[inline]
     pub fn reads_in_service(&self) -> u32 {
         self.active[READS] + self.active_prefetches
@@ -420,8 +426,8 @@ impl Channel {
             open_cycles: self.open.cycles(now),
             refreshes: self.refresh.all_banks,
             bank_refreshes: self.refresh.single_banks,
-            turnarounds: self.turns.turnarounds,
-            write_drains: self.turns.drains,
+            turnarounds: self.direction.turnarounds,
+            write_drains: self.direction.drains,
             banks,
         }
     }

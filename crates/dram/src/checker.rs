@@ -1,8 +1,8 @@
 //! An independent check of a command log.
 //!
-//! It knows the standard's constraint table and nothing of the channel: every command is held against the commands
-//! before it, one constraint after the other, and against what a table cannot say: which rows are open, who
-//! has the buses, whether refreshes came.
+//! It knows the standard's constraint table and nothing of the channel: every command is held
+//! against the commands before it, one constraint after the other, and against what a table cannot
+//! say: which rows are open, who has the buses, whether refreshes came.
 
 use super::request::{Command, CommandKind};
 use super::standard::{COMMAND_BUS, Place, Standard};
@@ -33,7 +33,8 @@ pub struct Violation {
     pub earliest: Option<u64>,
 }
 
-/// Checks the log of one channel, in its order, with all banks closed before it. Refreshes may be late.
+/// Checks the log of one channel, in its order, with all banks closed before it. Refreshes may be
+/// late.
 ///
 /// # Panics
 /// If `dram` names no standard: no valid machine has such a channel.
@@ -81,7 +82,8 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// A checker of a channel of `dram`, which is valid and of this standard, with all banks closed.
+    /// A checker of a channel of `dram`, which is valid and of this standard, with all banks
+    /// closed.
     pub fn new(dram: &Dram, standard: &Standard) -> Checker {
         let mut constraints = vec![Vec::new(); CommandKind::COUNT];
         let table = standard.constraints(dram);
@@ -110,8 +112,8 @@ impl Checker {
         }
     }
 
-    /// Also wants every bank refreshed in time: of the refreshes that fall due every tREFI (or, of single banks,
-    /// every tREFIpb), `postponed` may be late.
+    /// Also wants every bank refreshed in time: of the refreshes that fall due every tREFI (or, of
+    /// single banks, every tREFIpb), `postponed` may be late.
     pub fn with_refresh(mut self, dram: &Dram, postponed: u32) -> Checker {
         let t = &dram.timing;
         let single = u64::from(t.trefipb) * u64::from(dram.banks);
@@ -203,13 +205,15 @@ impl Checker {
         }
     }
 
-    /// The cycles in which a column command has the data bus: the first, and the one after the last.
+    /// The cycles in which a column command has the data bus: the first, and the one after the
+    /// last.
     fn data(&self, command: &Command) -> (u64, u64) {
         let start = command.cycle + self.latencies[usize::from(command.kind.is_write())];
         (start, start + self.burst)
     }
 
-    /// Whether the banks that a command goes to had their refreshes in time; each late one is told once.
+    /// Whether the banks that a command goes to had their refreshes in time; each late one is
+    /// reported once.
     fn check_refresh(&self, place: Place, found: &mut Findings) {
         let Some(within) = self.refresh_within else { return };
         let later = found.later;

@@ -13,8 +13,9 @@ type Check = Result<(), Invalid>;
 #[serde(deny_unknown_fields)]
 pub struct Dram {
     pub standard: String,
-    /// From where `standard` is a path: from the current directory where it is empty, as it is for a built-in one. No
-    /// part of what the machine is: runs depend on what the file holds, not on where it lies.
+    /// From where `standard` is a path: from the current directory where it is empty, as it is for
+    /// a built-in one. No part of what the machine is: runs depend on what the file holds, not on
+    /// where it lies.
     #[serde(skip)]
     pub standard_folder: PathBuf,
     pub channels: u32,
@@ -32,7 +33,8 @@ pub struct Dram {
     pub bus_bytes: u32,
     /// Transfers per column command.
     pub burst_length: u32,
-    /// Transfers per command clock (2 = double, 4 = quad data rate, 8 = GDDR6 at its command clock).
+    /// Transfers per command clock (2 = double, 4 = quad data rate, 8 = GDDR6 at its command
+    /// clock).
     pub transfers_per_clock: u32,
     pub row_bytes: u32,
     /// Devices of one channel, side by side or stacked on its buses. Only energy depends on them.
@@ -50,7 +52,7 @@ pub struct Dram {
     /// Writes that a drain serves at least, once begun, while there are any.
     #[serde(default)]
     pub write_min_drain: u32,
-    /// How the queues' places are shared among the banks.
+    /// How the queues' entries are shared among the banks.
     #[serde(default)]
     pub queue_organisation: QueueOrganisation,
     /// When rows are closed: the name of a page policy.
@@ -71,10 +73,10 @@ pub struct Dram {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueOrganisation {
-    /// Any bank's requests may take any place.
+    /// Any bank's requests may take any entry.
     #[default]
     Channel,
-    /// Every bank has an equal share of the places.
+    /// Every bank has an equal share of the entries.
     PerBank,
 }
 
@@ -236,7 +238,8 @@ impl Dram {
     /// Refuses channels that the model cannot run, whatever the rest of the machine.
     ///
     /// # Errors
-    /// [`StandardError`] if the standard is unknown or does not allow them, or their queues are not valid.
+    /// [`StandardError`] if the standard is unknown or does not allow them, or their queues are not
+    /// valid.
     pub fn check(&self) -> Result<(), StandardError> {
         Standard::of(self)?.check(self)?;
         check_queues(self).map_err(StandardError::Channel)
@@ -291,13 +294,13 @@ fn check_queues(dram: &Dram) -> Check {
     rule(low < high, "dram.write_low_watermark", low, low_valid)
 }
 
-/// A bank without a place of its own would never take a request.
+/// A bank without an entry of its own would never take a request.
 fn check_shares(dram: &Dram) -> Check {
     if dram.queue_organisation == QueueOrganisation::Channel {
         return Ok(());
     }
     let banks = dram.banks;
-    let valid = format!("a place for each of the {banks} banks, as their queues are apart");
+    let valid = format!("an entry for each of the {banks} banks, as each has its own queue");
     rule(dram.read_queue >= banks, "dram.read_queue", dram.read_queue, valid.clone())?;
     let (writes, shared) = (dram.write_queue, dram.write_queue == 0);
     rule(shared || writes >= banks, "dram.write_queue", writes, valid)

@@ -1,13 +1,14 @@
-//! What a channel counts, and the ratios derived from the counts: each formula stands here once, for the tables of
-//! runs and for the report on channels alone. Counts are integers; a ratio with nothing below is none.
+//! What a channel counts, and the ratios derived from the counts: each formula stands here once,
+//! for the tables of runs and for the report on channels alone. Counts are integers; a ratio with
+//! nothing below is none.
 //!
 //! Sources: [Li] inter-core locality 2015, [OWL] 2013, [Yuan] 2009.
 
 use serde::Serialize;
 use std::ops::AddAssign;
 
-/// From whom a request comes that keeps one to the same row from being served with those before: a row streak breaker
-/// [Yuan 5.2], compared with the request that it keeps.
+/// From whom a request comes that keeps one to the same row from being served with those before: a
+/// row streak breaker [Yuan 5.2], compared with the request that it keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Breaker {
@@ -25,7 +26,8 @@ impl Breaker {
 
 /// One bank over the run.
 ///
-/// Fields that `serde` skips are not in the tables of runs: fingerprints of runs must not depend on them.
+/// Fields that `serde` skips are not in the tables of runs: fingerprints of runs must not depend on
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[repr(C)]
 pub struct BankResult {
@@ -52,18 +54,18 @@ pub struct BankResult {
     pub prefetch_reads: u64,
     /// Requests served whose row was not that of the request served before: row streaks that ended.
     pub row_switches: u64,
-    /// Switches that left a request to the old row stranded: it waited in the same queue as the request to the new
-    /// row, which had arrived before it [Yuan 5.2].
+    /// Switches that left a request to the old row stranded: it waited in the same queue as the
+    /// request to the new row, which had arrived before it [Yuan 5.2].
     pub stranded_switches: u64,
-    /// By [`Breaker`], the switches with such a request among the breakers: those that arrived from the request to the
-    /// new row on until the stranded one.
+    /// By [`Breaker`], the switches with such a request among the breakers: those that arrived from
+    /// the request to the new row on until the stranded one.
     pub streak_breakers: [u64; Breaker::COUNT],
-    /// Cycles with at least one outstanding request: from arrival to the end of its data; or with a prefetch in
-    /// service.
+    /// Cycles with at least one outstanding request: from arrival to the end of its data; or with a
+    /// prefetch in service.
     #[serde(skip)]
     pub outstanding_cycles: u64,
-    /// Cycles in which the bank is served: from the first command of a request or a prefetch to the end of its data,
-    /// and tRP for each row closed while idle.
+    /// Cycles in which the bank is served: from the first command of a request or a prefetch to the
+    /// end of its data, and tRP for each row closed while idle.
     #[serde(skip)]
     pub busy_cycles: u64,
 }
@@ -79,7 +81,8 @@ impl BankResult {
         self.row_hits + self.row_misses + self.row_conflicts
     }
 
-    /// Fraction: row hits over hits, misses and conflicts, each request counted once at its first command.
+    /// Fraction: row hits over hits, misses and conflicts, each request counted once at its first
+    /// command.
     pub fn row_hit_rate(&self) -> Option<f64> {
         quotient(self.row_hits, self.requests())
     }
@@ -100,20 +103,21 @@ impl BankResult {
         quotient(self.requests() + self.prefetched_lines, self.activations)
     }
 
-    /// Fraction: column commands to a row that an earlier one opened, over all column commands [OWL, row-buffer
-    /// locality]. Unlike [`row_hit_rate`](Self::row_hit_rate) it counts a request of several bursts several times.
+    /// Fraction: column commands to a row that an earlier one opened, over all column commands
+    /// [OWL, row-buffer locality]. Unlike [`row_hit_rate`](Self::row_hit_rate) it counts a request
+    /// of several bursts several times.
     pub fn row_buffer_locality(&self) -> Option<f64> {
         quotient(self.columns().saturating_sub(self.activations), self.columns())
     }
 
-    /// Column commands per activation [Li, Yuan]. Unlike [`row_locality`](Self::row_locality) it counts a request of
-    /// several bursts several times.
+    /// Column commands per activation [Li, Yuan]. Unlike [`row_locality`](Self::row_locality) it
+    /// counts a request of several bursts several times.
     pub fn columns_per_activation(&self) -> Option<f64> {
         quotient(self.columns(), self.activations)
     }
 
-    /// Fraction: switches with a breaker of this kind over all row switches; [Yuan Fig 10] divides by those of the
-    /// baseline.
+    /// Fraction: switches with a breaker of this kind over all row switches; [Yuan Fig 10] divides
+    /// by those of the baseline.
     pub fn streak_breaker_rate(&self, breaker: Breaker) -> Option<f64> {
         quotient(self.streak_breakers[breaker as usize], self.row_switches)
     }
@@ -158,8 +162,8 @@ impl AddAssign<&BankResult> for BankResult {
     }
 }
 
-/// One DRAM channel over the run, or several added up. Cycles are DRAM command clock cycles. What a column command
-/// moves counts from its issue on, up to the end of its data.
+/// One DRAM channel over the run, or several added up. Cycles are DRAM command clock cycles. What a
+/// column command moves counts from its issue on, up to the end of its data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ChannelResult {
     /// Cycles since the start.
@@ -180,7 +184,8 @@ pub struct ChannelResult {
     /// Sum over the banks of [`BankResult::busy_cycles`], and cycles with such a bank.
     pub bank_busy_cycles: u64,
     pub any_bank_busy_cycles: u64,
-    /// Cycles for which the queues held n requests, by n; a request leaves with its last column command.
+    /// Cycles for which the queues held n requests, by n; a request leaves with its last column
+    /// command.
     pub occupancy_cycles: Vec<u64>,
     /// Cycles with a row open in some bank.
     pub open_cycles: u64,
@@ -286,6 +291,7 @@ fn quotient(above: u64, below: u64) -> Option<f64> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SharedRows {
     pub rows: u64,
-    /// Sum over the rows of those CTAs of which another, a neighbour in the order of their kernel, used the row too.
+    /// Sum over the rows of those CTAs of which another, a neighbour in the order of their kernel,
+    /// used the row too.
     pub consecutive_ctas: u64,
 }

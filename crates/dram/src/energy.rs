@@ -1,6 +1,6 @@
-//! Energy of a channel from its counts and the currents of its devices, as Micron's TN-41-01 and DRAMsim3 (Li 2020)
-//! reckon it: what a command takes beyond standby, and standby over the whole time. Power-down, self-refresh and the
-//! termination of the buses are not in it.
+//! Energy of a channel from its counts and the currents of its devices, as Micron's TN-41-01 and
+//! DRAMsim3 (Li 2020) reckon it: what a command takes beyond standby, and standby over the whole
+//! time. Power-down, self-refresh and the termination of the buses are not in it.
 
 use crate::{BankResult, ChannelResult, Dram};
 
@@ -56,11 +56,12 @@ pub struct Energy {
 }
 
 impl Energy {
-    /// The energy of a channel of `dram` whose command clock has a cycle of `cycle_ns`. None where a current that it
-    /// depends on is not known.
+    /// The energy of a channel of `dram` whose command clock has a cycle of `cycle_ns`. None where
+    /// a current that it depends on is not known.
     ///
-    /// The devices are the whole channel's: a command runs on the share of them that belongs to its pseudo channel,
-    /// while all are in active standby as soon as one pseudo channel has an open row.
+    /// The devices are the whole channel's: a command runs on the share of them that belongs to its
+    /// pseudo channel, while all are in active standby as soon as one pseudo channel has an open
+    /// row.
     pub fn of(dram: &Dram, cycle_ns: f64, activity: &Activity) -> Option<Energy> {
         if !is_known(dram) {
             return None;
@@ -106,7 +107,8 @@ impl Energy {
     }
 }
 
-/// Whether every current is known that a channel of `dram` can draw: refresh counts only where there is one.
+/// Whether every current is known that a channel of `dram` can draw: refresh counts only where
+/// there is one.
 fn is_known(dram: &Dram) -> bool {
     let (p, t) = (&dram.power, &dram.timing);
     let always = [p.vdd, p.idd0, p.idd2n, p.idd3n, p.idd4r, p.idd4w];

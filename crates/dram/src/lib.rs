@@ -1,12 +1,13 @@
 //! DRAM channels at command level.
 //!
-//! A [`Channel`] takes requests for its banks, chooses among them with a [`scheduler::Scheduler`], and
-//! issues the commands they need at cycles that the timing table allows. All times are cycles of the
-//! DRAM command clock. The channel works per event: [`Channel::step`] says when it next has
+//! A [`Channel`] takes requests for its banks, chooses among them with a [`scheduler::Scheduler`],
+//! and issues the commands they need at cycles that the timing table allows. All times are cycles
+//! of the DRAM command clock. The channel works per event: [`Channel::step`] says when it next has
 //! something to do.
 //!
-//! Data are not modelled, so no request waits for another to the same address: a read that follows a
-//! write still in the write queue is served as if it had been forwarded its data by the cache above.
+//! Data are not modelled, so no request waits for another to the same address: a read that follows
+//! a write still in the write queue is served as if it had been forwarded its data by the cache
+//! above.
 
 mod agenda;
 mod channel;

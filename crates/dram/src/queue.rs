@@ -1,7 +1,8 @@
 //! The requests that wait in a channel, by bank and by row.
 //!
-//! Whatever a scheduler asks is answered in constant time or by walking just what it asks for: each bank's requests
-//! are linked oldest first, those to one row of it are linked too, and rows are found by hashing.
+//! Whatever a scheduler asks is answered in constant time or by walking just what it asks for: each
+//! bank's requests are linked oldest first, those to one row of it are linked too, and rows are
+//! found by hashing.
 
 use super::request::Request;
 
@@ -11,11 +12,13 @@ pub struct Queued {
     pub request: Request,
     /// Cycle in which it entered the channel.
     pub arrived: u64,
-    /// Number of requests that entered the channel before it: tells the age of those that arrived together.
+    /// Number of requests that entered the channel before it: orders those that arrived in one
+    /// cycle.
     pub order: u64,
 }
 
-/// Place of a request in its queue, the same from arrival to the end of its service; below the queue's capacity.
+/// Entry of a request in its queue, the same from arrival to the end of its service; below the
+/// queue's capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(u16);
 
@@ -56,7 +59,7 @@ const LOOSE: Links = Links { previous: Slot::NONE, next: Slot::NONE };
 struct Node {
     in_bank: Links,
     in_row: Links,
-    /// Its row, by place in [`Queue::rows`].
+    /// Its row, by index in [`Queue::rows`].
     row: Slot,
 }
 
@@ -92,7 +95,8 @@ pub struct RowView {
 
 /// Requests of one channel that wait for service.
 pub struct Queue {
-    /// By slot; a free slot holds what it last held. What lists are walked by lies close together.
+    /// By slot; a free slot keeps its last request. Links lie apart from requests so that walking a
+    /// list touches little memory.
     requests: Vec<Queued>,
     nodes: Box<[Node]>,
     rows: Box<[RowNode]>,
@@ -100,7 +104,7 @@ pub struct Queue {
     hashed: Box<[Slot]>,
     banks: Box<[BankLists]>,
     len: u32,
-    /// The first free slot and the first free place of a row, each with the next behind it.
+    /// The first free slot and the first free entry of `rows`, each linked to the next.
     free: Slot,
     free_row: Slot,
 }
@@ -111,16 +115,16 @@ const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
 impl Queue {
     pub(super) fn new(banks: usize, capacity: usize) -> Queue {
         assert!(capacity < usize::from(u16::MAX), "at most {} requests", u16::MAX - 1);
-        // Free places are handed out lowest first.
+        // Free entries are used lowest first.
         let next =
-            |place: usize| Slot(if place + 1 < capacity { place as u16 + 1 } else { u16::MAX });
-        let links = |place| Links { next: next(place), ..LOOSE };
-        let node = |place| Node { in_bank: links(place), in_row: LOOSE, row: Slot::NONE };
-        let row = |place| RowNode {
+            |entry: usize| Slot(if entry + 1 < capacity { entry as u16 + 1 } else { u16::MAX });
+        let links = |entry| Links { next: next(entry), ..LOOSE };
+        let node = |entry| Node { in_bank: links(entry), in_row: LOOSE, row: Slot::NONE };
+        let row = |entry| RowNode {
             row: 0,
             bank: 0,
             requests: EMPTY,
-            in_bank: links(place),
+            in_bank: links(entry),
             next_hashed: Slot::NONE,
         };
         let lists = BankLists { requests: EMPTY, rows: EMPTY, open_row: None, open: Slot::NONE };
@@ -253,7 +257,7 @@ impl Queue {
         self.free = node.in_bank.next;
         node.row = row;
         match self.requests.get_mut(slot.index()) {
-            Some(place) => *place = queued,
+            Some(entry) => *entry = queued,
             None => self.requests.push(queued),
         }
         let nodes = &mut self.nodes;
@@ -431,8 +435,8 @@ mod tests {
         for bank in 0..BANKS {
             let all = plain.of(bank, None);
             assert_eq!(owned(queue.requests(bank)), all);
-            for (place, &(slot, _)) in all.iter().enumerate() {
-                assert_eq!(owned(queue.since(slot)), all[place..]);
+            for (index, &(slot, _)) in all.iter().enumerate() {
+                assert_eq!(owned(queue.since(slot)), all[index..]);
             }
             assert_eq!(queue.waiting(bank) as usize, all.len());
             assert_eq!(queue.oldest(bank), all.first().map(|&(slot, _)| slot));

@@ -1,4 +1,4 @@
-//! What goes into a channel and what comes out of it.
+//! Requests, commands and completions: what goes into a channel and what comes out of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,33 +19,35 @@ pub struct Request {
     pub sm: u16,
     /// Warp that it comes from, numbered over the whole machine; `u32::MAX` = none.
     pub warp: u32,
-    /// CTA that it comes from, numbered over all kernels of the trace with one number left out between two;
-    /// [`Request::NO_CTA`] = none.
+    /// CTA that it comes from, numbered over all kernels of the trace with one number left out
+    /// between two; [`Request::NO_CTA`] = none.
     pub cta: u32,
     /// Address of the instruction that it comes from.
     pub pc: u32,
-    /// Memory instruction that it comes from, of those in flight in the whole machine; `u32::MAX` = none.
+    /// Memory instruction that it comes from, of those in flight in the whole machine; `u32::MAX` =
+    /// none.
     pub load: u32,
-    /// The SM had so many warps waiting for memory when it sent the request that it counts as critical.
+    /// The SM had so many warps waiting for memory when it sent the request that it counts as
+    /// critical.
     pub critical: bool,
     /// What the LLC knows of its warp: the queue that `medic` puts it in.
     pub hit_prone: bool,
-    /// Requests that already waited for its data in the LLC when it was sent, itself included, as far as they
-    /// count (Li 2015: those of other SMs); at least 1.
+    /// Requests that already waited for its data in the LLC when it was sent, itself included, as
+    /// far as they count (Li 2015: those of other SMs); at least 1.
     pub merges: u8,
-    /// DRAM cycles that those had waited together, each since its SM made it, when it was sent; 0 where nobody asked
-    /// for merges.
+    /// DRAM cycles that those had waited together, each since its SM made it, when it was sent; 0
+    /// where nobody asked for merges.
     pub age: u32,
 }
 
 impl Request {
-    /// [`Request::id`] of a line that the channel reads unasked.
+    /// [`Request::id`] of a prefetch.
     pub const PREFETCH: u32 = u32::MAX;
 
-    /// [`Request::sm`] of what no SM waits for.
+    /// [`Request::sm`] of a request that no SM waits for.
     pub const NO_SOURCE: u16 = u16::MAX;
 
-    /// [`Request::cta`] of what comes from no CTA.
+    /// [`Request::cta`] of a request of no CTA.
     pub const NO_CTA: u32 = u32::MAX;
 }
 
@@ -78,7 +80,7 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// Whether it was read unasked.
+    /// Whether it was a prefetch.
     #[inline]
     pub fn is_prefetch(&self) -> bool {
         self.id == Request::PREFETCH
@@ -115,8 +117,8 @@ pub enum CommandKind {
 impl CommandKind {
     pub(super) const COUNT: usize = 9;
 
-    /// The first so many kinds are those that a channel waits for; the others replace one of them, or stand in
-    /// logs from elsewhere.
+    /// So many kinds, the first, are those that a channel plans ahead; the others replace one of
+    /// them, or stand in logs from elsewhere.
     pub(super) const PLANNED: usize = 6;
 
     /// Every kind, in order.
@@ -175,6 +177,6 @@ pub struct Command {
     pub row: u32,
     /// Column commands: which burst of its request this is, from 0. Others: 0.
     pub burst: u16,
-    /// The request that it serves; none for refreshes, rows closed while idle, and what is read unasked.
+    /// The request that it serves; none for refreshes, rows closed while idle, and prefetches.
     pub request: Option<u32>,
 }

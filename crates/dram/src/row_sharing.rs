@@ -13,7 +13,8 @@ struct Use {
     cta: u32,
 }
 
-/// The rows of a channel with the CTAs whose requests have entered its queue. Grows with the pairs of a row and a CTA.
+/// The rows of a channel with the CTAs whose requests have entered its queue. Grows with the pairs
+/// of a row and a CTA.
 #[derive(Debug, Default)]
 pub struct RowSharing {
     uses: FxHashSet<Use>,
@@ -30,8 +31,9 @@ impl RowSharing {
 
     /// Adds the rows to `rows`, which has them by the number of CTAs that used each.
     ///
-    /// A CTA counts as consecutive in a row that the CTA before or behind it used too, so that 1, 2, 3 and 4 are all
-    /// consecutive; a row of a single CTA has none, as the paper's SCP, with one CTA a row and no sharing.
+    /// A CTA counts as consecutive in a row that the CTA before or behind it used too, so that 1,
+    /// 2, 3 and 4 are all consecutive; a row of a single CTA has none, as the paper's SCP, with one
+    /// CTA a row and no sharing.
     pub fn add_to(&self, rows: &mut BTreeMap<u32, SharedRows>) {
         let mut uses: Vec<Use> = self.uses.iter().copied().collect();
         uses.sort_unstable();

@@ -34,8 +34,8 @@ pub struct Constraint {
     pub from: CommandKind,
     pub to: CommandKind,
     pub scope: Scope,
-    /// Holds between different members of `scope` (stacks, groups, banks) within the next wider scope,
-    /// rather than within one.
+    /// Holds between different members of `scope` (stacks, groups, banks) within the next wider
+    /// scope, rather than within one.
     pub sibling: bool,
     /// Command clock cycles.
     pub cycles: u32,
@@ -56,34 +56,34 @@ pub fn constraints(dram: &Dram) -> Vec<Constraint> {
 #[repr(align(64))]
 struct Earliest([u64; CommandKind::PLANNED]);
 
-/// So many cycles from a command to those at a place in a table of earliest cycles.
+/// So many cycles from a command to those of an entry in a table of earliest cycles.
 #[derive(Clone, Copy)]
 struct Rule {
-    place: u16,
+    entry: u16,
     cycles: u32,
 }
 
-/// What a command of one kind asks of those after it.
+/// The earliest cycles that a command of one kind sets for those after it.
 #[derive(Clone, Default)]
 struct Consequences {
-    /// Of those to its bank, by kind.
+    /// For those to its bank, by kind.
     bank: Vec<Rule>,
-    /// Of all others, by place in [`TimingState::shared`].
+    /// For all others, by entry in [`TimingState::shared`].
     others: Vec<Rule>,
 }
 
-/// What the commands of a channel ask of each other.
+/// The constraints of a channel, as tables by kind of command.
 struct Rules {
     /// Groups of the channel.
     groups: usize,
-    /// Places that each kind of command has in [`TimingState::shared`].
-    places: usize,
+    /// Entries that each kind of command has in [`TimingState::shared`].
+    entries: usize,
     /// By the kind of the command and the group that it goes to.
     consequences: Vec<Consequences>,
     windows: Vec<Window>,
-    seats: [Seat; MAX_BANKS as usize],
+    positions: [BankPosition; MAX_BANKS as usize],
     /// By the kind of a command.
-    reach: [Reach; CommandKind::COUNT],
+    affects: [Affects; CommandKind::COUNT],
     /// Kinds of commands that one to another bank delays.
     shared: KindSet,
     auto_precharge: bool,
@@ -93,24 +93,24 @@ struct Rules {
     grid: Option<[u64; CommandKind::PLANNED]>,
 }
 
-/// What a bank shares with others.
+/// The group and the pseudo channel that a bank lies in.
 #[derive(Clone, Copy)]
-struct Seat {
+struct BankPosition {
     /// The banks of its group.
-    mates: BankSet,
+    group_banks: BankSet,
     /// Of the channel, as is its group.
     pseudo_channel: u16,
     group: u16,
-    /// The place of its group within a kind: see [`TimingState::shared`].
-    place: u16,
+    /// The entry of its group within a kind: see [`TimingState::shared`].
+    entry: u16,
 }
 
-/// What a command delays beside its own bank.
+/// The commands to other banks that a command delays.
 #[derive(Clone, Copy, Default)]
-struct Reach {
+struct Affects {
     /// Kinds of commands.
     kinds: KindSet,
-    /// Some of it by a [`Window`].
+    /// Some of them by a [`Window`].
     windowed: bool,
 }
 
@@ -120,11 +120,11 @@ struct Window {
     cycles: u64,
     /// The last commands of each pseudo channel count, not those of the whole channel.
     by_pseudo_channel: bool,
-    /// Places in [`TimingState::shared`], by the group that the command goes to.
-    places: Vec<Vec<u16>>,
+    /// Entries in [`TimingState::shared`], by the group that the command goes to.
+    entries: Vec<Vec<u16>>,
 }
 
-/// The cycles of the last commands; `next` is the oldest. Empty places hold none.
+/// The cycles of the last commands; `next` is the oldest. Unused entries are none.
 #[derive(Clone)]
 struct Ring {
     cycles: Vec<Option<u64>>,
@@ -140,8 +140,8 @@ impl Ring {
     }
 }
 
-/// How the banks of a channel lie together. A bank's number is that of its stack, then that within the stack, whose
-/// low bits are the group.
+/// How the banks of a channel lie together. A bank's number is that of its stack, then that within
+/// the stack, whose low bits are the group.
 #[derive(Clone, Copy)]
 struct Shape {
     groups: usize,
@@ -167,31 +167,31 @@ impl Shape {
         self.pseudo_channels * self.stacks * self.groups
     }
 
-    /// Places that each kind of command has in [`TimingState::shared`].
-    fn places(&self) -> usize {
+    /// Entries that each kind of command has in [`TimingState::shared`].
+    fn entries(&self) -> usize {
         self.pseudo_channels + self.all_groups()
     }
 
-    fn seat(&self, bank: usize, banks: usize) -> Seat {
+    fn position(&self, bank: usize, banks: usize) -> BankPosition {
         let group = self.group(bank);
-        Seat {
-            mates: (0..banks).filter(|&mate| self.group(mate) == group).map(one).sum(),
+        BankPosition {
+            group_banks: (0..banks).filter(|&other| self.group(other) == group).map(one).sum(),
             pseudo_channel: self.pseudo_channel(bank) as u16,
             group: group as u16,
-            place: (self.pseudo_channels + group) as u16,
+            entry: (self.pseudo_channels + group) as u16,
         }
     }
 
-    /// Places of a kind of command to some groups.
+    /// Entries of a kind of command to some groups.
     fn cover(&self, kind: CommandKind, groups: Range<usize>) -> Vec<u16> {
-        let (size, first) = (self.groups * self.stacks, kind as usize * self.places());
+        let (size, first) = (self.groups * self.stacks, kind as usize * self.entries());
         let whole = groups.start.is_multiple_of(size) && groups.end.is_multiple_of(size);
-        let places = if whole {
+        let entries = if whole {
             groups.start / size..groups.end / size
         } else {
             self.pseudo_channels + groups.start..self.pseudo_channels + groups.end
         };
-        places.map(|place| (first + place) as u16).collect()
+        entries.map(|entry| (first + entry) as u16).collect()
     }
 
     fn group(&self, bank: usize) -> usize {
@@ -229,11 +229,11 @@ impl Scope {
 /// The earliest legal cycle of every command, given those issued so far.
 #[derive(Clone)]
 pub(super) struct TimingState {
-    /// The same for all channels of a machine, so that they share one place in the host's cache.
+    /// The same for all channels of a machine, so that they share one copy in the host's cache.
     rules: Rc<Rules>,
     banks: Vec<Earliest>,
-    /// Earliest cycles as far as other banks go, by kind, and for each kind of whole pseudo channels and then of
-    /// groups: the later of the two holds.
+    /// Earliest cycles as far as other banks go, by kind, and for each kind of whole pseudo
+    /// channels and then of groups: the later of the two holds.
     shared: Vec<u64>,
     /// By window and pseudo channel.
     last: Vec<Vec<Ring>>,
@@ -249,14 +249,14 @@ impl TimingState {
         let groups = shape.all_groups();
         let mut consequences = vec![Consequences::default(); CommandKind::COUNT * groups];
         let mut windows = Vec::new();
-        let mut reach = [Reach::default(); CommandKind::COUNT];
+        let mut affects = [Affects::default(); CommandKind::COUNT];
         for c in table.iter().filter(|c| matters(c, dram)) {
-            let reach = &mut reach[c.from as usize];
+            let affects = &mut affects[c.from as usize];
             if c.scope != Scope::Bank || c.sibling {
-                reach.kinds |= 1 << c.to as u8;
+                affects.kinds |= 1 << c.to as u8;
             }
             if c.window > 1 {
-                reach.windowed = true;
+                affects.windowed = true;
                 windows.push(Window::new(c, &shape));
                 continue;
             }
@@ -270,12 +270,12 @@ impl TimingState {
         let last = windowed.map(|c| vec![ring(&c); shape.pseudo_channels]).collect();
         let rules = Rules {
             groups,
-            places: shape.places(),
+            entries: shape.entries(),
             consequences,
             windows,
-            seats: std::array::from_fn(|bank| shape.seat(bank, banks)),
-            shared: reach.iter().fold(0, |kinds, reach| kinds | reach.kinds),
-            reach,
+            positions: std::array::from_fn(|bank| shape.position(bank, banks)),
+            shared: affects.iter().fold(0, |kinds, affects| kinds | affects.kinds),
+            affects,
             auto_precharge: alike(&table, Rd, Rda) && alike(&table, Wr, Wra),
             latencies: standard.latencies(dram),
             grid: Some(grid).filter(|grid| grid.iter().any(|&cycles| cycles > 1)),
@@ -283,7 +283,7 @@ impl TimingState {
         TimingState {
             rules: Rc::new(rules),
             banks: vec![Earliest::default(); banks],
-            shared: vec![0; CommandKind::PLANNED * shape.places()],
+            shared: vec![0; CommandKind::PLANNED * shape.entries()],
             last,
         }
     }
@@ -300,14 +300,14 @@ impl TimingState {
 
     /// The banks of a bank's group: [`TimingState::others`] is the same for all of them.
     #[inline]
-    pub fn mates(&self, bank: usize) -> BankSet {
-        self.rules.seats[bank].mates
+    pub fn group_banks(&self, bank: usize) -> BankSet {
+        self.rules.positions[bank].group_banks
     }
 
     /// Kinds of commands that one of this kind may delay in other banks.
     #[inline]
     pub fn delayed_by(&self, kind: CommandKind) -> KindSet {
-        self.rules.reach[kind as usize].kinds
+        self.rules.affects[kind as usize].kinds
     }
 
     /// Whether other banks ever delay a command of this kind.
@@ -325,9 +325,9 @@ impl TimingState {
     /// Earliest cycle as far as other banks go.
     #[inline]
     pub fn others(&self, kind: CommandKind, bank: usize) -> u64 {
-        let (seat, first) = (&self.rules.seats[bank], kind as usize * self.rules.places);
-        let of_pseudo_channel = self.shared[first + usize::from(seat.pseudo_channel)];
-        of_pseudo_channel.max(self.shared[first + usize::from(seat.place)])
+        let (position, first) = (&self.rules.positions[bank], kind as usize * self.rules.entries);
+        let of_pseudo_channel = self.shared[first + usize::from(position.pseudo_channel)];
+        of_pseudo_channel.max(self.shared[first + usize::from(position.entry)])
     }
 
     /// Earliest cycle by all constraints.
@@ -348,26 +348,26 @@ impl TimingState {
     /// Records a command.
     pub fn issued(&mut self, kind: CommandKind, bank: usize, now: u64) {
         let rules = &*self.rules;
-        let group = usize::from(rules.seats[bank].group);
+        let group = usize::from(rules.positions[bank].group);
         let asked = &rules.consequences[kind as usize * rules.groups + group];
         raise(&mut self.banks[bank].0, &asked.bank, now);
         raise(&mut self.shared, &asked.others, now);
-        if rules.reach[kind as usize].windowed {
+        if rules.affects[kind as usize].windowed {
             self.move_windows(kind, bank, now);
         }
     }
 
     fn move_windows(&mut self, kind: CommandKind, bank: usize, now: u64) {
-        let seat = &self.rules.seats[bank];
+        let position = &self.rules.positions[bank];
         for (window, last) in self.rules.windows.iter().zip(&mut self.last) {
             if window.from != kind {
                 continue;
             }
-            let pseudo_channel = usize::from(seat.pseudo_channel);
+            let pseudo_channel = usize::from(position.pseudo_channel);
             let ring = if window.by_pseudo_channel { pseudo_channel } else { 0 };
             let Some(oldest) = last[ring].push(now) else { continue };
-            for &place in &window.places[usize::from(seat.group)] {
-                let earliest = &mut self.shared[usize::from(place)];
+            for &entry in &window.entries[usize::from(position.group)] {
+                let earliest = &mut self.shared[usize::from(entry)];
                 *earliest = (*earliest).max(oldest + window.cycles);
             }
         }
@@ -388,12 +388,12 @@ fn matters(c: &Constraint, dram: &Dram) -> bool {
 
 impl Window {
     fn new(c: &Constraint, shape: &Shape) -> Window {
-        let places = |group| shape.cover(c.to, shape.members(group, c.scope));
+        let entries = |group| shape.cover(c.to, shape.members(group, c.scope));
         Window {
             from: c.from,
             cycles: c.cycles.into(),
             by_pseudo_channel: c.scope != Scope::Channel,
-            places: (0..shape.all_groups()).map(places).collect(),
+            entries: (0..shape.all_groups()).map(entries).collect(),
         }
     }
 }
@@ -410,17 +410,17 @@ impl Consequences {
         let within = !c.sibling || c.scope == Scope::Bank;
         let all = if c.sibling { shape.members(group, c.scope.wider()) } else { own.clone() };
         let parts = if within { [all, 0..0] } else { [all.start..own.start, own.end..all.end] };
-        for place in parts.into_iter().flat_map(|part| shape.cover(c.to, part)) {
-            merge(&mut self.others, place, c.cycles);
+        for entry in parts.into_iter().flat_map(|part| shape.cover(c.to, part)) {
+            merge(&mut self.others, entry, c.cycles);
         }
     }
 }
 
-/// Adds a rule, or lengthens that for the same place.
-fn merge(rules: &mut Vec<Rule>, place: u16, cycles: u32) {
-    match rules.iter_mut().find(|rule| rule.place == place) {
+/// Adds a rule, or lengthens that for the same entry.
+fn merge(rules: &mut Vec<Rule>, entry: u16, cycles: u32) {
+    match rules.iter_mut().find(|rule| rule.entry == entry) {
         Some(rule) => rule.cycles = rule.cycles.max(cycles),
-        None => rules.push(Rule { place, cycles }),
+        None => rules.push(Rule { entry, cycles }),
     }
 }
 
@@ -437,7 +437,7 @@ fn alike(table: &[Constraint], a: CommandKind, b: CommandKind) -> bool {
 #[inline]
 fn raise(earliest: &mut [u64], rules: &[Rule], now: u64) {
     for rule in rules {
-        let earliest = &mut earliest[usize::from(rule.place)];
+        let earliest = &mut earliest[usize::from(rule.entry)];
         *earliest = (*earliest).max(now + u64::from(rule.cycles));
     }
 }

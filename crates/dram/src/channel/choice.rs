@@ -1,4 +1,30 @@
-//! What each bank does next: the request that the scheduler chooses for it, or its row closed.
+//! What each bank does next.
+//!
+//! **Definition.** The next command of a bank is that of the first of these that there is:
+//!
+//! ```text
+//!   a request in service ──────────────▶ PRE, ACT, RD or WR, as the open row demands
+//!    │ none
+//!   a refresh that is due ─────────────▶ PRE of an open row, then REFPB (REF waits for all banks)
+//!    │ none
+//!   a line to prefetch ────────────────▶ RD of the open row
+//!    │ none
+//!   a candidate ───────────────────────▶ PRE, ACT, RD or WR, as the open row demands
+//!    │ none
+//!   a row that the page policy closes ─▶ PRE
+//!    │ none
+//!   no command
+//! ```
+//!
+//! The *candidate* is the request that the scheduler picks among those of the bank in the queue
+//! that is served now. With `picks_per_cycle` = 0 every bank is given one at once; otherwise so
+//! many banks in a cycle, round robin, are assigned one, which then stays theirs. With its first
+//! command the candidate becomes the request in service.
+//!
+//! A decision stands in the [`Agenda`](crate::agenda::Agenda) until something happens that could
+//! change it: a request arrives for the bank or completes, a command of the bank issues, the
+//! channel changes between reads and writes, a refresh falls due, or the scheduler names the bank
+//! (`tick`) or the cycle (`changes_at`). Only then is the bank decided again.
 
 use super::{ASSIGNMENTS, Channel, READS, WRITES};
 use crate::agenda::{first_from, members, one};
@@ -8,9 +34,10 @@ use crate::request::{CommandKind, Request};
 use crate::scheduler::{BankView, ChannelView, next_command};
 
 impl Channel {
-    /// Reads or writes: see [`Turns`]. True if that changed, and every bank's choice with it.
+    /// Chooses between reads and writes: see [`Direction`]. True if that changed; then every bank
+    /// has been decided again.
     pub(super) fn choose_served_queue(&mut self, now: u64) -> bool {
-        let changed = self.spec.split && self.turns.choose(self.waiting);
+        let changed = self.spec.split && self.direction.choose(self.waiting);
         if changed {
             self.decide_all(now);
         }
@@ -24,14 +51,14 @@ impl Channel {
         }
     }
 
-    /// Asks anew for a bank that has nothing in service.
+    /// Decides again for a bank that has nothing in service.
     pub(super) fn redecide(&mut self, index: usize, now: u64) {
         if self.banks[index].active.is_none() {
             self.decide(index, now);
         }
     }
 
-    /// Settles which command the bank needs next.
+    /// Decides which command the bank needs next: see the head of this module.
     pub(super) fn decide(&mut self, index: usize, now: u64) {
         self.read_candidates &= !one(index);
         self.unassigned &= !one(index);
@@ -50,7 +77,7 @@ impl Channel {
         let bank = &mut self.banks[index];
         bank.candidate = candidate;
         let Some(candidate) = candidate else { return self.close_idle(index) };
-        let request = &self.queues[self.turns.serving].get(candidate).request;
+        let request = &self.queues[self.direction.serving].get(candidate).request;
         self.read_candidates |= if request.write { 0 } else { one(index) };
         Some(self.command_for(index, request))
     }
@@ -62,7 +89,7 @@ impl Channel {
         if self.assigned & one(index) != 0 {
             return self.banks[index].candidate;
         }
-        if self.queues[self.turns.serving].waiting(index as u16) > 0 {
+        if self.queues[self.direction.serving].waiting(index as u16) > 0 {
             self.unassigned |= one(index);
             self.upkeep = self.upkeep.min(self.next_assignment);
         }
@@ -70,7 +97,7 @@ impl Channel {
     }
 
     fn pick(&mut self, index: usize, now: u64) -> Option<Slot> {
-        let serving = self.turns.serving;
+        let serving = self.direction.serving;
         if self.queues[serving].waiting(index as u16) == 0 {
             return None;
         }
@@ -97,24 +124,24 @@ impl Channel {
     pub(super) fn holds_oldest(&self, index: usize) -> bool {
         self.spec.traits.strictly_in_order
             && (self.spec.traits.in_order_dispatch || self.active == [0; 2])
-            && self.order[self.turns.serving].front() == Some(&(index as u16))
+            && self.order[self.direction.serving].front() == Some(&(index as u16))
     }
 
-    /// The oldest request has left the order of arrival: the bank of the next may be handed it.
+    /// The oldest request has left the order of arrival: the next may be dispatched to its bank.
     fn leave_order(&mut self, now: u64) {
-        let order = &mut self.order[self.turns.serving];
+        let order = &mut self.order[self.direction.serving];
         order.pop_front();
         if let Some(&bank) = order.front() {
             self.decide(usize::from(bank), now);
         }
     }
 
-    /// When the scheduler wants a turn.
+    /// The cycle of the scheduler's next tick.
     pub(super) fn next_tick(&self) -> u64 {
         if self.spec.scheduled[READS] { self.scheduler.next_tick() } else { u64::MAX }
     }
 
-    /// Gives the scheduler its turn.
+    /// Calls the scheduler's tick if it is due.
     pub(super) fn tick(&mut self, now: u64) {
         if self.next_tick() > now {
             return;
@@ -122,9 +149,9 @@ impl Channel {
         let asked = self.scheduler.tick(&ChannelView {
             now,
             queue: &self.queues[READS],
-            full: self.places_taken(READS) >= self.spec.capacity[READS],
+            full: self.entries_taken(READS) >= self.spec.capacity[READS],
             writes: self.waiting[WRITES],
-            write_high_watermark: self.turns.high_watermark,
+            write_high_watermark: self.direction.high_watermark,
             busy: self.busy & !self.prefetching,
         });
         members(asked).for_each(|bank| self.redecide(bank, now));
@@ -155,7 +182,7 @@ impl Channel {
         let mut left = self.spec.picks_per_cycle;
         let mut banks = self.unassigned;
         while left > 0
-            && let Some(index) = first_from(banks, self.turn[ASSIGNMENTS])
+            && let Some(index) = first_from(banks, self.round_robin[ASSIGNMENTS])
         {
             banks &= !one(index);
             let Some(slot) = self.pick(index, now) else {
@@ -163,9 +190,10 @@ impl Channel {
                 continue;
             };
             if self.spec.traits.shared_round_robin {
-                self.turn = [(self.turn[ASSIGNMENTS] + 1) % self.banks.len() as u32; 3];
+                self.round_robin =
+                    [(self.round_robin[ASSIGNMENTS] + 1) % self.banks.len() as u32; 3];
             } else {
-                self.turn[ASSIGNMENTS] = index as u32 + 1;
+                self.round_robin[ASSIGNMENTS] = index as u32 + 1;
             }
             self.banks[index].candidate = Some(slot);
             self.assigned |= one(index);

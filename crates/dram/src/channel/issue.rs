@@ -45,8 +45,9 @@ impl Channel {
             if due & columns != 0 {
                 self.issue_one(COLUMN_BUS, due & columns, now);
             }
-            // What has just started may have taken the last room; what has ended may have turned the channel from
-            // writes to reads. The bank that it was for is due no longer.
+            // The column command may have begun the read that takes the last room, or ended the
+            // write after which the channel serves reads: a bank whose choice that changed is due
+            // no longer.
             let rows = due & !columns & self.agenda.rows();
             if rows != 0 {
                 let held = self.held(self.room_left(room, completed));
@@ -61,7 +62,7 @@ impl Channel {
         self.replan(self.held(room), now + 1);
     }
 
-    /// What reads among the completions from the one numbered `from` on leave of the `room`.
+    /// The room that is left after the reads among the completions from index `from` on.
     fn room_left(&self, room: u32, from: usize) -> u32 {
         let reads = self.completions[from..].iter().filter(|done| !done.write).count() as u32;
         room.saturating_sub(reads)
@@ -71,7 +72,8 @@ impl Channel {
         self.agenda.replan(&self.timing, held, floor);
     }
 
-    /// Asks all idle banks again, for schedulers whose choice depends on the timing that commands leave.
+    /// Asks all idle banks again, for schedulers whose choice depends on the timing that commands
+    /// leave.
     fn follow_timing(&mut self, now: u64) {
         if self.spec.traits.follows_timing {
             (0..self.banks.len()).for_each(|bank| self.redecide(bank, now));
@@ -81,37 +83,39 @@ impl Channel {
     /// Banks that may not issue their command whatever timing says.
     fn held(&self, room: u32) -> BankSet {
         let no_room = if room <= self.reads_in_service() { self.read_candidates } else { 0 };
-        no_room | self.held_by_turn(no_room)
+        no_room | self.held_by_turnaround(no_room)
     }
 
-    /// Banks that let the data bus turn.
+    /// Banks whose column commands wait so that the data bus can turn around.
     ///
-    /// Column commands of one kind would keep the turnaround of the other from ever ending: requests of a shared queue,
-    /// or what is still in service when reads and writes change places. So only so many may pass.
-    fn held_by_turn(&self, no_room: BankSet) -> BankSet {
-        let Some(direction) = self.turns.direction else { return 0 };
-        let others_wait = self.agenda.wanting(opposite(direction)) & !no_room != 0;
-        let turns = others_wait && self.turns.passed >= self.turns.limit;
-        if turns { self.agenda.wanting(direction) } else { 0 }
+    /// Column commands of one kind would keep the turnaround of the other from ever ending:
+    /// requests of a shared queue, or those still in service when the channel changes between reads
+    /// and writes. So only a limited number may pass.
+    fn held_by_turnaround(&self, no_room: BankSet) -> BankSet {
+        let Some(last) = self.direction.last_column else { return 0 };
+        let others_wait = self.agenda.wanting(opposite(last)) & !no_room != 0;
+        let turns_around = others_wait && self.direction.passed >= self.direction.limit;
+        if turns_around { self.agenda.wanting(last) } else { 0 }
     }
 
-    /// Issues the command of the first of the `due` banks by rank and in the round.
+    /// Issues the command of one of the `due` banks: of those of the lowest rank the first in the
+    /// round robin.
     fn issue_one(&mut self, bus: usize, due: BankSet, now: u64) {
         let due = self.confirmed(due, now);
         let due = self.without_fetched_lines(due, now);
         let best = if self.spec.traits.ranks_banks { self.best_ranked(due, now) } else { due };
-        let Some(index) = first_from(best, self.turn[bus]) else { return };
+        let Some(index) = first_from(best, self.round_robin[bus]) else { return };
         let kind = self.agenda.kind(index);
         if self.spec.dual_command_bus && self.timing.earliest(kind, index) > now {
             return;
         }
-        if first_from(due, self.turn[bus]) != Some(index) {
+        if first_from(due, self.round_robin[bus]) != Some(index) {
             self.tell(Event::Overtaken, now);
         }
         if !self.spec.traits.shared_round_robin {
-            self.turn[bus] = index as u32 + 1;
+            self.round_robin[bus] = index as u32 + 1;
         } else if !kind.is_column() {
-            self.turn = [(index as u32 + 1) % self.banks.len() as u32; 3];
+            self.round_robin = [(index as u32 + 1) % self.banks.len() as u32; 3];
         }
         if self.offered & one(index) != 0 {
             self.begin_prefetch(index, now);
@@ -132,7 +136,8 @@ impl Channel {
         self.decide(index, now);
     }
 
-    /// The banks whose candidate, asked for again where the scheduler wants that, still needs its command.
+    /// The due banks whose candidate still needs its command when the scheduler has been asked
+    /// again, where it wants that.
     fn confirmed(&mut self, due: BankSet, now: u64) -> BankSet {
         if !self.spec.traits.repick_at_issue {
             return due;
@@ -147,13 +152,13 @@ impl Channel {
     }
 
     fn best_ranked(&self, due: BankSet, now: u64) -> BankSet {
-        // What is read unasked has no rank: it takes its turn among the best.
+        // Prefetches have no rank: they take part in the round robin among the best.
         let unranked = due & (self.offered | self.prefetching);
         let (mut best, mut of) = (0, u64::MAX);
         for index in members(due & !unranked) {
             let bank = &self.banks[index];
             let slot = bank.candidate.filter(|_| bank.active.is_none());
-            let waiting = slot.map(|slot| self.queues[self.turns.serving].get(slot));
+            let waiting = slot.map(|slot| self.queues[self.direction.serving].get(slot));
             let queued = bank.active.map(|active| self.served(active)).or(waiting);
             let kind = self.agenda.kind(index);
             let rank = self.scheduler.rank(&Ready { now, kind, queued, slot });
@@ -169,7 +174,7 @@ impl Channel {
 
     /// Takes the bank's candidate out of the queue; `kind` is its first command.
     fn start_service(&mut self, index: usize, candidate: Slot, kind: CommandKind, now: u64) {
-        let serving = self.turns.serving;
+        let serving = self.direction.serving;
         if self.spec.scheduled[serving] {
             let view = BankView {
                 now,
@@ -270,9 +275,9 @@ impl Channel {
     }
 
     fn transfer(&mut self, index: usize, kind: CommandKind, now: u64) {
-        let direction = if kind.is_write() { Wr } else { Rd };
-        let others_wait = self.agenda.wanting(opposite(direction)) != 0;
-        self.turns.note(direction, others_wait);
+        let column = if kind.is_write() { Wr } else { Rd };
+        let others_wait = self.agenda.wanting(opposite(column)) != 0;
+        self.direction.note(column, others_wait);
         let bank = &mut self.banks[index];
         let Some(active) = &mut bank.active else { return };
         active.issued += 1;
@@ -346,13 +351,13 @@ impl Channel {
         self.requests_left[kind] += 1;
         self.occupancy.set(now, self.pending());
         if queue == WRITES {
-            self.turns.write_left();
+            self.direction.write_left();
         }
         if self.choose_served_queue(now) {
             return;
         }
         if self.spec.traits.strictly_in_order
-            && let Some(&oldest) = self.order[self.turns.serving].front()
+            && let Some(&oldest) = self.order[self.direction.serving].front()
         {
             self.decide(usize::from(oldest), now);
         }

@@ -1,7 +1,8 @@
 //! Lines of open rows that are prefetched.
 //!
-//! From its first command to its last a prefetch is in service as a request is: it has its bank, a place among the
-//! reads that may complete, its turn of the buses. But it never waits in a queue, and schedulers do not know of it.
+//! From its first command to its last a prefetch is in service as a request is: it occupies its
+//! bank, counts among the reads that may complete, and takes part in the round robin of the buses.
+//! But it never waits in a queue, and schedulers do not see it.
 
 use super::{Active, Channel, PREFETCHES, READS};
 use crate::agenda::{BankSet, members, one};
@@ -29,10 +30,10 @@ pub(super) struct Prefetch {
 /// The lines of the row that a bank last opened.
 #[derive(Clone, Copy, Default)]
 struct OpenLines {
-    /// Neither left out nor served nor prefetched since.
+    /// Lines to prefetch: not left out, and neither served nor prefetched since the row was opened.
     left: LineSet,
     prefetched: u32,
-    /// What makes the channel prefetch from the row has been served.
+    /// A request that triggers prefetching has been served from the row.
     triggered: bool,
 }
 
@@ -63,13 +64,15 @@ impl Prefetch {
 }
 
 impl Channel {
-    /// The same channel with a prefetcher, where rows have `lines` lines, at most 128, of `bursts` column commands each. Then
-    /// [`Request::line`] must be below `lines`. Lines of `cached` when their prefetch would issue are left out.
+    /// The same channel with a prefetcher, where rows have `lines` lines, at most 128, of `bursts`
+    /// column commands each. Then [`Request::line`] must be below `lines`. Lines of `cached` when
+    /// their prefetch would issue are left out.
     ///
-    /// As long as no request that may be served now waits for the open row of a bank, the lines of the row that nothing
-    /// has read or written since it was opened are read, first line first, until the prefetcher stops or there is no
-    /// room for one more to complete: once the row has served what triggers the prefetcher. A line that has begun is finished. A row that the page policy closes before
-    /// the next line could be read is closed.
+    /// As long as no request that may be served now waits for the open row of a bank, the lines of
+    /// the row that nothing has read or written since it was opened are read, first line first,
+    /// until the prefetcher stops or there is no room for one more to complete: once the row has
+    /// served what triggers the prefetcher. A line that has begun is finished. A row that the page
+    /// policy closes before the next line could be read is closed.
     #[must_use]
     pub fn with_prefetcher(
         mut self,
@@ -89,7 +92,7 @@ impl Channel {
         self
     }
 
-    /// Begins no prefetch any more, from `now` on. Step the channel afterwards.
+    /// Begins no more prefetches, from `now` on. Step the channel afterwards.
     pub fn end_prefetching(&mut self, now: u64) {
         let Some(prefetch) = &mut self.prefetch else { return };
         prefetch.all = 0;
@@ -139,7 +142,8 @@ impl Channel {
         Some((kind, self.timing.of_bank(kind, index)))
     }
 
-    /// Leaves out what the LLC has of the bank's open row by now; whether a line is left to prefetch.
+    /// Leaves out what the LLC has of the bank's open row by now; whether a line is left to
+    /// prefetch.
     fn has_lines_to_prefetch(&mut self, index: usize) -> bool {
         let (Some(prefetch), Some(row)) = (&mut self.prefetch, self.banks[index].open_row) else {
             return false;
@@ -147,7 +151,8 @@ impl Channel {
         prefetch.leaves_lines(index, row)
     }
 
-    /// The `due` banks without those that were to prefetch lines which the LLC has been given since.
+    /// The `due` banks without those that were to prefetch lines which the LLC has been given
+    /// since.
     pub(super) fn without_fetched_lines(&mut self, mut due: BankSet, now: u64) -> BankSet {
         for index in members(due & self.offered) {
             if !self.has_lines_to_prefetch(index) {
@@ -158,9 +163,9 @@ impl Channel {
         due
     }
 
-    /// A row is open that nothing waits for, and the bank has not been handed a request.
+    /// A row is open that nothing waits for, and no request has been assigned to the bank.
     fn may_prefetch(&self, index: usize) -> bool {
-        self.turns.serving == READS
+        self.direction.serving == READS
             && self.open_banks & !self.assigned & one(index) != 0
             && self.queues[READS].hits(index as u16) == 0
     }
@@ -171,7 +176,8 @@ impl Channel {
         self.spec.closes_idle_rows && closes_at().is_some_and(|closes| closes <= cycle)
     }
 
-    /// Ends what is offered where there is no room for it: requests behind it must not wait for room.
+    /// Withdraws offered prefetches when there is no room for them: requests behind them must not
+    /// wait for room.
     #[inline]
     pub(super) fn withdraw_offers(&mut self, room: u32, now: u64) {
         if self.offered == 0 || room > self.reads_in_service() {
@@ -185,7 +191,7 @@ impl Channel {
         }
     }
 
-    /// The first command of what the bank was offered issues.
+    /// The first command of the prefetch that the bank was offered issues.
     pub(super) fn begin_prefetch(&mut self, index: usize, now: u64) {
         let (Some(prefetch), Some(row)) = (&mut self.prefetch, self.banks[index].open_row) else {
             return;
@@ -195,7 +201,7 @@ impl Channel {
         lines.left &= lines.left - 1;
         lines.prefetched += 1;
         prefetch.despite_requests += u64::from(self.queues[READS].waiting(index as u16) > 0);
-        let request = unasked(index as u16, row, line, prefetch.bursts);
+        let request = prefetch_request(index as u16, row, line, prefetch.bursts);
         let slot = self.queues[PREFETCHES].push(Queued { request, arrived: now, order: u64::MAX });
         self.queues[PREFETCHES].take(slot);
         let (queue, outcome) = (PREFETCHES as u8, RowOutcome::Hit);
@@ -222,8 +228,8 @@ impl Channel {
     }
 }
 
-/// A line that nobody has asked for.
-fn unasked(bank: u16, row: u32, line: u16, bursts: u16) -> Request {
+/// A read of a line that no request has asked for.
+fn prefetch_request(bank: u16, row: u32, line: u16, bursts: u16) -> Request {
     Request {
         id: Request::PREFETCH,
         bank,

@@ -16,7 +16,7 @@ pub(super) struct Refresh {
     /// The pseudo channel whose banks are refreshed next, all together.
     pseudo_channel: usize,
     banks_per_pseudo_channel: usize,
-    /// The bank whose turn is next, and whether its refresh is due.
+    /// The bank that is refreshed next, and whether its refresh is due.
     bank: usize,
     bank_due: bool,
     pub all_banks: u64,
@@ -91,7 +91,8 @@ impl Channel {
         self.plan_upkeep();
     }
 
-    /// What a bank needs whose refresh is due: its row closed, then its own refresh if it is not that of all.
+    /// What a bank needs whose refresh is due: its row closed, then its own refresh if it is not
+    /// that of all.
     pub(super) fn before_refresh(&mut self, index: usize) -> Option<(CommandKind, u64)> {
         self.banks[index].candidate = None;
         let close = self.close(index, 0);

@@ -5,7 +5,8 @@ use crate::scheduler::Traits;
 use crate::timing::TimingState;
 use crate::{Dram, QueueOrganisation};
 
-/// What the channel needs of its configuration and of its policies. The channels of a machine share one.
+/// What the channel needs of its configuration and of its policies. The channels of a machine share
+/// one.
 #[derive(PartialEq)]
 pub(super) struct Spec {
     /// Reads and writes have a queue each.
@@ -27,7 +28,8 @@ pub(super) struct Spec {
     pub auto_precharge: bool,
     /// Rows of idle banks are closed.
     pub closes_idle_rows: bool,
-    /// The scheduler is asked and told of each queue; others are FR-FCFS. It never knows of what is read unasked.
+    /// By queue: the scheduler orders it; other queues are FR-FCFS. Schedulers never see
+    /// prefetches.
     pub scheduled: [bool; 3],
     /// Those of the scheduler.
     pub traits: Traits,
@@ -45,7 +47,7 @@ impl Spec {
             capacity,
             bank_capacity: match dram.queue_organisation {
                 QueueOrganisation::Channel => capacity,
-                QueueOrganisation::PerBank => capacity.map(|places| places / dram.banks),
+                QueueOrganisation::PerBank => capacity.map(|entries| entries / dram.banks),
             },
             data_buses: dram.pseudo_channels.into(),
             burst: dram.burst_cycles().into(),

@@ -60,7 +60,8 @@ mod tests {
 
     const NOBODY: From = (Request::NO_SOURCE, u32::MAX);
 
-    /// Serves the requests (bank, row, from) in `order`, by their places in the list, all of which wait from the start.
+    /// Serves the requests (bank, row, from) in `order`, by their indices in the list, all of which
+    /// wait from the start.
     fn serve(requests: &[(u16, u32, From)], order: &[usize]) -> BankResult {
         let mut queue = Queue::new(2, requests.len());
         let queued = |(id, &(bank, row, (sm, cta))): (u32, &_)| Queued {
@@ -70,9 +71,9 @@ mod tests {
         };
         let slots: Vec<Slot> = (0..).zip(requests).map(|r| queue.push(queued(r))).collect();
         let (mut streak, mut count) = (Streak::default(), BankResult::default());
-        for &place in order {
-            streak.serve(&queue, slots[place], &mut count);
-            queue.take(slots[place]);
+        for &index in order {
+            streak.serve(&queue, slots[index], &mut count);
+            queue.take(slots[index]);
         }
         count
     }
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_breaker_is_told_by_the_sm_and_the_cta_of_the_stranded_request() {
+    fn a_breaker_is_classified_by_the_sm_and_the_cta_of_the_stranded_request() {
         let (stranded, cases) =
             ((3, 7), [((4, 7), [1, 0, 0]), ((3, 8), [0, 1, 0]), ((3, 7), [0, 0, 1])]);
         for (breaker, breakers) in cases {
@@ -124,7 +125,8 @@ mod tests {
 
     #[test]
     fn breakers_stand_before_the_first_stranded_request() {
-        // Of the switch from row 1: the one of the same CTA only, not that of another core behind the stranded one.
+        // Of the switch from row 1: the one of the same CTA only, not that of another core behind
+        // the stranded one.
         let count = in_order(&[(1, (0, 0)), (2, (0, 0)), (1, (0, 0)), (3, (5, 5)), (1, (0, 0))]);
         // The switch from row 1 to row 3 then has its own.
         assert_eq!(count, counted(4, 2, [1, 0, 1]));

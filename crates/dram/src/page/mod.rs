@@ -47,8 +47,8 @@ pub trait PagePolicy {
         false
     }
 
-    /// Whether the last column command of a request closes the row behind it (auto-precharge). `row` is as it
-    /// will be after that command.
+    /// Whether the last column command of a request closes the row behind it (auto-precharge).
+    /// `row` is as it will be after that command.
     fn closes_behind(&self, row: &PageView) -> bool {
         let _ = row;
         false
@@ -59,8 +59,8 @@ pub trait PagePolicy {
         true
     }
 
-    /// From which cycle on the row is closed while its bank has nothing to serve and no request waits for the row;
-    /// none: it stays open.
+    /// From which cycle on the row is closed while its bank has nothing to serve and no request
+    /// waits for the row; none: it stays open.
     fn closes_at(&self, row: &PageView) -> Option<u64> {
         let _ = row;
         None

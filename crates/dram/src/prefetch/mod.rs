@@ -1,7 +1,8 @@
 //! Memory-side prefetchers: which lines of an open row a channel prefetches.
 //!
-//! A channel with a prefetcher reads the lines of an open row that have not been fetched, in the order of the row, as
-//! soon as no request waits for the row: see [`Channel::with_prefetcher`]. The prefetcher says when to stop. A policy is one file here and one line of [`PREFETCHERS`].
+//! A channel with a prefetcher reads the lines of an open row that have not been fetched, in the
+//! order of the row, as soon as no request waits for the row: see [`Channel::with_prefetcher`]. The
+//! prefetcher says when to stop. A policy is one file here and one line of [`PREFETCHERS`].
 //!
 //! [`Channel::with_prefetcher`]: super::Channel::with_prefetcher
 
@@ -21,18 +22,18 @@ pub static PREFETCHERS: Registry<dyn Prefetcher, PrefetchContext> = Registry {
 
 type PrefetchEntry = Entry<dyn Prefetcher, PrefetchContext>;
 
-/// Most lines of a row, of which the channel keeps a set.
+/// Most lines that a row may have: the channel keeps them in a bit set.
 const MAX_LINES: u32 = LineSet::BITS;
 
-/// What becomes of lines that the LLC has: a parameter of the prefetchers.
+/// How lines that the LLC has are treated: a parameter of the prefetchers.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Cached {
     /// They are left out: lines "so far unfetched" are prefetched (OWL 2013, section 4.4).
     #[default]
     Skip,
-    /// They are read as others: the channel knows what was served since the row was opened alone, as the bits of
-    /// section 4.5 do.
+    /// They are read as others: the channel knows what was served since the row was opened alone,
+    /// as the bits of section 4.5 do.
     Read,
 }
 
@@ -63,11 +64,11 @@ const TRIGGER_PARAM: ParamInfo = ParamInfo {
     summary: "what must have been served from a row since it was opened: a read, or a read or write",
 };
 
-/// An open row for which no request waits, and of which lines are left to prefetch.
+/// An open row that no request waits for and that has lines left to prefetch.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenRow {
-    /// Requests that wait for other rows of its bank: of those that may be served now, so reads where writes have a
-    /// queue of their own.
+    /// Requests that wait for other rows of its bank: of those that may be served now, so reads
+    /// where writes have a queue of their own.
     pub waiting: u32,
     /// Lines prefetched since it was opened.
     pub prefetched: u32,
@@ -92,9 +93,10 @@ pub trait Prefetcher {
         Trigger::default()
     }
 
-    /// Whether the next line of the row is read before a request to another row of the bank is served. Depends on the
-    /// row and on the arrivals so far, not on how often it is asked: the channel asks whenever it chooses what the
-    /// bank does next, at least when a line has been read and when a request arrives for the bank.
+    /// Whether the next line of the row is read before a request to another row of the bank is
+    /// served. Depends on the row and on the arrivals so far, not on how often it is asked: the
+    /// channel asks whenever it chooses what the bank does next, at least when a line has been read
+    /// and when a request arrives for the bank.
     fn goes_on(&self, row: &OpenRow) -> bool;
 
     /// A request has entered the channel, in which are `pending` with it.

@@ -1,4 +1,5 @@
-//! `opportunistic`: so many lines of an open row whatever waits, and then until a request waits for another row.
+//! `opportunistic`: so many lines of an open row whatever waits, and then until a request waits for
+//! another row.
 
 use super::{
     CACHED_PARAM, Cached, OpenRow, PrefetchEntry, Prefetcher, TRIGGER_PARAM, Trigger, fits,
@@ -81,7 +82,8 @@ enum Adaptive {
 /// The weight of the newest number in the running average is 1 to 2 to the power of this.
 const WEIGHT_SHIFT: u32 = 7;
 
-/// A running average, kept times 2 to the power of [`WEIGHT_SHIFT`]: of shifts and sums, as the paper has it.
+/// A running average, kept times 2 to the power of [`WEIGHT_SHIFT`]: of shifts and sums, as the
+/// paper has it.
 #[derive(Default)]
 struct Average {
     scaled: u64,

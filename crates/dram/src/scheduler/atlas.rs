@@ -88,7 +88,8 @@ impl Default for Options {
     }
 }
 
-/// The paper's meta controller: what all channels have given each source, and the ranks that follow.
+/// The paper's meta controller: what all channels have given each source, and the ranks that
+/// follow.
 struct Meta {
     options: Options,
     quantum_ends: u64,
@@ -184,9 +185,10 @@ impl Scheduler for Atlas {
         }
     }
 
-    /// The paper's table, with the meta controller's 8896 bits for 24 sources, 4 controllers of 128 requests and 4 banks, and
-    /// quanta of 10 million cycles: of every request whether it is overdue, its source and that one's rank; of every source
-    /// its service. Whether requests are overdue and their ranks are compared.
+    /// The paper's table, with the meta controller's 8896 bits for 24 sources, 4 controllers of 128
+    /// requests and 4 banks, and quanta of 10 million cycles: of every request whether it is
+    /// overdue, its source and that one's rank; of every source its service. Whether requests are
+    /// overdue and their ranks are compared.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let source = shape.sm_bits();
         let service = bits(self.options.quantum * shape.banks);
@@ -267,7 +269,8 @@ mod tests {
         assert_eq!(order("fr-fcfs", &later), [3, 4, 5]);
     }
 
-    /// SM 0 is served in the first quantum, SM 1, less, in the second: which counts more depends on alpha.
+    /// SM 0 is served in the first quantum, SM 1, less, in the second: which counts more depends on
+    /// alpha.
     #[test]
     fn alpha_weighs_the_past() {
         let requests = [
@@ -283,7 +286,8 @@ mod tests {
         assert_eq!(order("atlas(quantum=100,alpha=0.6)"), [0, 1, 2, 4, 3]);
     }
 
-    /// SM 1 keeps bank 0 busy with row hits; SM 0, served more, waits for the threshold and no longer.
+    /// SM 1 keeps bank 0 busy with row hits; SM 0, served more, waits for the threshold and no
+    /// longer.
     #[test]
     fn a_request_that_has_waited_for_the_threshold_goes_first() {
         let mut later: Vec<_> =
@@ -333,7 +337,8 @@ mod tests {
             [&history()[..], &[(350, from(0, 3, 0, 1)), (350, from(0, 4, 0, 1))]].concat();
         let run = timed(&gddr5(), "atlas(quantum=100,threshold=3)", &requests);
         assert_eq!(run.counted("quanta"), 3);
-        // Of two row hits the second waits for tCCD_L of 3; so do, for tRRD, two of the history... the second of SM 0.
+        // Of two row hits the second waits for tCCD_L of 3; so do, for tRRD, two of the history...
+        // the second of SM 0.
         assert_eq!(run.counted("overdue_requests"), 2);
     }
 

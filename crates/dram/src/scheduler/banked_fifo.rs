@@ -17,7 +17,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
         params.none(&INFO)?;
         let dram = &context.dram;
         INFO.fits(dram.read_queue >= dram.banks, "dram.read_queue", dram.read_queue, || {
-            format!("a place for each of the {} banks, or more", dram.banks)
+            format!("an entry for each of the {} banks, or more", dram.banks)
         })?;
         Ok(Box::new(|_| Box::new(BankedFifo) as _))
     },
@@ -34,8 +34,8 @@ impl Scheduler for BankedFifo {
         queue.bank_waiting < queue.capacity / queue.banks
     }
 
-    /// None, as Table 1 of the paper has it. Its text compares the row of each bank's head with the open one, and the bank of
-    /// a request that enters.
+    /// None, as Table 1 of the paper has it. Its text compares the row of each bank's head with the
+    /// open one, and the bank of a request that enters.
     fn complexity(&self, _: &Shape) -> Option<Complexity> {
         Some(Complexity::NONE)
     }

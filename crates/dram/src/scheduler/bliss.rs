@@ -131,8 +131,8 @@ impl Scheduler for Bliss {
         }
     }
 
-    /// Of every source whether it is blacklisted, which is compared for every request; the last source, which the next is
-    /// compared with, how often in a row, and when the list is cleared.
+    /// Of every source whether it is blacklisted, which is compared for every request; the last
+    /// source, which the next is compared with, how often in a row, and when the list is cleared.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let Options { threshold, interval } = self.options;
         let counters = bits(u64::from(threshold) + 1) + bits(interval);
@@ -170,7 +170,8 @@ mod tests {
         assert_eq!(order[..4], [0, 1, 9, 2]);
     }
 
-    /// SM 1 is served third, which breaks the row of SM 0; the sixth of SM 0 is the fourth in a row.
+    /// SM 1 is served third, which breaks the row of SM 0; the sixth of SM 0 is the fourth in a
+    /// row.
     #[test]
     fn another_source_between_starts_the_count_anew() {
         let mut requests = hits_and_a_victim();
@@ -179,7 +180,8 @@ mod tests {
         assert_eq!(order, [0, 1, 2, 3, 4, 5, 6, 9, 7, 8]);
     }
 
-    /// SM 0 is blacklisted by what bank 0 serves; bank 1 had chosen its oldest request and thinks again.
+    /// SM 0 is blacklisted by what bank 0 serves; bank 1 had chosen its oldest request and thinks
+    /// again.
     #[test]
     fn every_bank_is_asked_again_when_a_source_is_blacklisted() {
         let mut requests: Vec<_> = (0..4).map(|id| (0, from(0, id, 0, 1))).collect();
@@ -204,7 +206,8 @@ mod tests {
         let order = |policy: &str| timed(&gddr5(), policy, &requests).order();
         assert_eq!(order("bliss"), [0, 1, 2, 3, 5, 4]);
         assert_eq!(order("bliss(interval=90)"), [0, 1, 2, 3, 4, 5]);
-        // The choice was made at 95, and is made again at 96 before the row is closed: not before tRAS.
+        // The choice was made at 95, and is made again at 96 before the row is closed: not before
+        // tRAS.
         assert_eq!(order("bliss(interval=95)"), [0, 1, 2, 3, 4, 5]);
     }
 
@@ -219,8 +222,8 @@ mod tests {
         assert_eq!(run(&dram, "fr-fcfs", &requests).order()[9], 9);
     }
 
-    /// Against row hits of another source a request waits for `threshold` of them; against those of its own
-    /// source, blacklisted like itself, for as long as they keep coming.
+    /// Against row hits of another source a request waits for `threshold` of them; against those of
+    /// its own source, blacklisted like itself, for as long as they keep coming.
     #[test]
     fn a_request_is_starved_by_its_own_source_only() {
         let hits = (0..40).map(|id| from(0, id, 0, 1));

@@ -194,7 +194,8 @@ impl Scheduler for CoreCriticality {
         self.choose_order();
     }
 
-    /// A bit of every request, compared, and how many requests have it; with a dynamic threshold, sums over the interval.
+    /// A bit of every request, compared, and how many requests have it; with a dynamic threshold,
+    /// sums over the interval.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let dynamic = self.options.threshold == Threshold::Dynamic;
         let sum = bits(self.options.interval) + shape.queue_bits();
@@ -245,7 +246,8 @@ mod tests {
         assert_eq!(order_unlike_fr_fcfs("core-criticality(queue_share=0.7)", &requests), [1, 2, 0]);
     }
 
-    /// At 12 bank 0 chose its row hit, which is due at 15; with those that come to bank 2 at 13 critical ones are few.
+    /// At 12 bank 0 chose its row hit, which is due at 15; with those that come to bank 2 at 13
+    /// critical ones are few.
     #[test]
     fn every_bank_is_asked_again_when_the_order_switches() {
         let mut requests = vec![(0, read(0, 0, 1)), (0, read(1, 0, 1)), (0, critical(2, 0, 2))];
@@ -261,7 +263,8 @@ mod tests {
         assert_eq!(order_unlike_fr_fcfs("core-criticality", &requests), [2, 0, 1]);
     }
 
-    /// The two arrivals of the first 100 cycles see no critical request of one and one of two, a third on average.
+    /// The two arrivals of the first 100 cycles see no critical request of one and one of two, a
+    /// third on average.
     #[test]
     fn a_dynamic_threshold_is_the_mean_share_of_the_interval_before() {
         let requests = [
@@ -279,7 +282,8 @@ mod tests {
         assert_eq!(order("core-criticality(threshold=dynamic,interval=300)"), [0, 1, 4, 2, 3]);
     }
 
-    /// No bound: a request that is not critical waits as long as critical ones keep coming and are few.
+    /// No bound: a request that is not critical waits as long as critical ones keep coming and are
+    /// few.
     #[test]
     fn other_requests_starve_while_few_critical_ones_come() {
         // The queue holds 64: 24 critical ones at a time.
@@ -294,7 +298,8 @@ mod tests {
         let requests = [read(0, 0, 1), read(1, 0, 1), critical(2, 0, 1), critical(3, 0, 1)];
         let run = run(&gddr5(), "core-criticality", &requests);
         assert_eq!(run.counted("critical_requests"), 2);
-        // Critical first with the first arrival, not so with the fourth, and again when none is left.
+        // Critical first with the first arrival, not so with the fourth, and again when none is
+        // left.
         assert_eq!(run.counted("order_switches"), 3);
     }
 

@@ -76,7 +76,8 @@ struct Options {
 }
 
 impl Options {
-    /// Requests of the kind that are served as ever before the one behind `held` others is held back.
+    /// Requests of the kind that are served as ever before the one behind `held` others is held
+    /// back.
     fn passed_before(&self, held: u64) -> u64 {
         held.saturating_mul(self.every - 1).saturating_add(self.first)
     }
@@ -131,7 +132,7 @@ impl Family for Delays {
 /// What is known of a request that waits.
 #[derive(Clone, Copy, Default)]
 struct Waiting {
-    /// SMs that wait for it, as far as the news go.
+    /// SMs that wait for it, by the updates that have arrived.
     merges: u32,
     /// Held back until then; 0 if it never was.
     until: u64,
@@ -160,8 +161,9 @@ impl Delay {
         if self.waiting[slot.index()].merges > 1 { Locality::With } else { Locality::Without }
     }
 
-    /// Whether the request is passed over. One of the kind begins to be held back when its command could issue, or it would
-    /// be assigned: all that will be known in time is known then, of either kind.
+    /// Whether the request is passed over. One of the kind begins to be held back when its command
+    /// could issue, or it would be assigned: all that will be known in time is known then, of
+    /// either kind.
     fn holds(&mut self, bank: &BankView, slot: Slot, request: &Request) -> bool {
         let until = self.waiting[slot.index()].until;
         if until > 0 {

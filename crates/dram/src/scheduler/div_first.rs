@@ -106,8 +106,8 @@ impl Scheduler for DivFirst {
         self.changes.push_back((at, entry));
     }
 
-    /// The warp entry table of [`warped-mc`](super::warped_mc), and the count of every request's warp, in the bank that is
-    /// served.
+    /// The warp entry table of [`warped-mc`](super::warped_mc), and the count of every request's
+    /// warp, in the bank that is served.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         Some(Complexity {
             stored: self.warps.bits(),
@@ -150,7 +150,8 @@ mod tests {
         assert_eq!((run.counted("wet_updates"), run.counted("wet_stale")), (6, 0));
     }
 
-    /// Three of warp 0 and two of warp 1; then one of warp 1; then warp 0 by age, though row 1 is open.
+    /// Three of warp 0 and two of warp 1; then one of warp 1; then warp 0 by age, though row 1 is
+    /// open.
     #[test]
     fn counts_fall_as_requests_are_scheduled_and_row_hits_do_not_matter() {
         let queue =
@@ -191,8 +192,9 @@ mod tests {
         columns.map(|command| command.cycle).nth(1).unwrap()
     }
 
-    /// At 13 warp 1 has one request pending and warp 2 two, of which the other bank's is scheduled at 13: from 14 on
-    /// the older goes first, which hits the open row, and not the younger, whose row waits for tRAS.
+    /// At 13 warp 1 has one request pending and warp 2 two, of which the other bank's is scheduled
+    /// at 13: from 14 on the older goes first, which hits the open row, and not the younger, whose
+    /// row waits for tRAS.
     #[test]
     fn a_bank_chooses_again_when_a_sibling_in_another_is_scheduled() {
         let queue =
@@ -200,8 +202,8 @@ mod tests {
         assert_eq!(first_hit("div-first", &queue), 15);
     }
 
-    /// 2 goes first, but its row waits for tRAS; at 20 a second of its warp arrives in bank 1, which is busy. Then 1, older
-    /// and a row hit, is no worse.
+    /// 2 goes first, but its row waits for tRAS; at 20 a second of its warp arrives in bank 1,
+    /// which is busy. Then 1, older and a row hit, is no worse.
     #[test]
     fn a_bank_chooses_again_when_a_sibling_in_another_arrives() {
         let queue = [
@@ -216,8 +218,8 @@ mod tests {
         assert!((20..23).contains(&served.cycle), "{served:?}");
     }
 
-    /// Bank 0 would close its row for 1 at 28. Before, the other channel schedules 3, which leaves 2 as the only one of its
-    /// warp.
+    /// Bank 0 would close its row for 1 at 28. Before, the other channel schedules 3, which leaves
+    /// 2 as the only one of its warp.
     #[test]
     fn what_another_channel_schedules_counts_when_the_command_issues() {
         let dram = Dram { channels: 2, ..gddr5() };
@@ -236,8 +238,8 @@ mod tests {
         assert_eq!(order, [0, 2, 1]);
     }
 
-    /// What happens at 13 is known at 13 + 5; before, no warp has anything pending, and the oldest goes first. Then
-    /// warp 1 has two pending, and warp 2 one, which hits the open row.
+    /// What happens at 13 is known at 13 + 5; before, no warp has anything pending, and the oldest
+    /// goes first. Then warp 1 has two pending, and warp 2 one, which hits the open row.
     #[test]
     fn news_take_their_time_and_are_acted_on_when_they_come() {
         let queue = [

@@ -129,8 +129,8 @@ struct BankCounts {
 struct FrFcfs {
     options: Options,
     banks: Vec<BankCounts>,
-    /// By slot: requests of the bank that had arrived before. Once the request is its bank's oldest, whatever was served
-    /// beyond these has passed it.
+    /// By slot: requests of the bank that had arrived before. Once the request is its bank's
+    /// oldest, whatever was served beyond these has passed it.
     first_bypass: Vec<u64>,
 }
 
@@ -220,8 +220,8 @@ impl Scheduler for FrFcfs {
         }
     }
 
-    /// Row and bank of every request against the open rows (Yuan 2009, Table 1). A cap counts in every bank; a limit dates
-    /// every request.
+    /// Row and bank of every request against the open rows (Yuan 2009, Table 1). A cap counts in
+    /// every bank; a limit dates every request.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let Options { row_hit_cap, starvation_limit, .. } = self.options;
         let limits = shape.banks * bits(row_hit_cap + 1) + shape.queue * bits(starvation_limit + 1);

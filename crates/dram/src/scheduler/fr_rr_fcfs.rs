@@ -20,7 +20,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 };
 
 struct FrRrFcfs {
-    /// Sources that are SMs; what comes from none is one source more.
+    /// Sources that are SMs; requests of no SM are one source more.
     sources: usize,
     /// Source of the request that was served last, in any bank.
     last: usize,
@@ -33,8 +33,8 @@ impl FrRrFcfs {
         usize::from(queued.request.sm).min(self.sources)
     }
 
-    /// How many sources have their turn before that of the request.
-    fn turns_before(&self, queued: &Queued) -> usize {
+    /// How many sources come before that of the request in the round robin.
+    fn sources_before(&self, queued: &Queued) -> usize {
         let sources = self.sources + 1;
         (self.source(queued) + sources - 1 - self.last) % sources
     }
@@ -42,10 +42,10 @@ impl FrRrFcfs {
 
 impl Scheduler for FrRrFcfs {
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
-        let turn = |(_, queued): &(Slot, &Queued)| self.turns_before(queued);
+        let distance = |(_, queued): &(Slot, &Queued)| self.sources_before(queued);
         // Of equals the first is taken, which is the oldest.
-        let hit = bank.queue.hits_of(bank.bank).min_by_key(turn);
-        let chosen = hit.or_else(|| bank.requests().min_by_key(turn));
+        let hit = bank.queue.hits_of(bank.bank).min_by_key(distance);
+        let chosen = hit.or_else(|| bank.requests().min_by_key(distance));
         chosen.map(|(slot, _)| slot)
     }
 
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(orders(&requests), [[0, 2, 1], [0, 2, 1]]);
     }
 
-    /// One queue: write-backs, which come from no SM, have one turn in the round.
+    /// One queue: write-backs, which come from no SM, count as one source of the round robin.
     #[test]
     fn what_has_no_source_is_one_more() {
         let requests = [

@@ -88,7 +88,8 @@ impl Family for Options {
         Needs { warp_types: Some(types), ..Needs::default() }
     }
 
-    /// For every warp of the machine two counters of a sample, the type, which is one of five, and its age.
+    /// For every warp of the machine two counters of a sample, the type, which is one of five, and
+    /// its age.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         let sample = 2 * bits(u64::from(self.warm_up) + 1);
         let warp = sample + bits(5) + bits(self.resample + 1);
@@ -141,7 +142,8 @@ mod tests {
         assert_eq!(order_unlike_fr_fcfs("medic", &requests), [2, 4, 3, 1, 0, 5]);
     }
 
-    /// No bound: what is not hit-prone waits as long as hit-prone requests keep coming, row hits or not.
+    /// No bound: what is not hit-prone waits as long as hit-prone requests keep coming, row hits or
+    /// not.
     #[test]
     fn other_requests_starve_while_hit_prone_ones_come() {
         let mut requests: Vec<_> = (0..60).map(|id| prone(id, id % 3)).collect();

@@ -79,29 +79,30 @@ pub struct SchedulerContext {
 }
 
 impl SchedulerContext {
-    /// [`Slot::index`] in the read queue is below it: its places, and one request of each bank that has left them.
+    /// Slots of the read queue, which [`Slot::index`] is below: its entries, and one for each bank,
+    /// whose request may have left them.
     pub fn slots(&self) -> usize {
         (self.dram.read_queue + self.dram.banks) as usize
     }
 }
 
-/// The schedulers of one machine. What they share across channels belongs to the family.
+/// The schedulers of one machine. State that they share across channels belongs to the family.
 pub trait Family {
     /// The scheduler of a channel.
     fn scheduler(&self, channel: usize) -> Box<dyn Scheduler>;
 
-    /// What the schedulers must be told that others need not.
+    /// The information from other levels that the schedulers need.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// What they share, and what the machine keeps for them elsewhere.
+    /// The cost of what they share, and of what the machine keeps for them elsewhere.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         let _ = shape;
         Complexity::NONE
     }
 
-    /// What they cost together; nothing if it is not said.
+    /// Their cost together; none where it is not known.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let one = self.scheduler(0).complexity(shape)?;
         Some(one * shape.controllers + self.shared_complexity(shape))
@@ -121,11 +122,12 @@ pub struct BankView<'a> {
     pub now: u64,
     /// Bank within the channel.
     pub bank: u16,
-    /// The requests that may start, of all banks; of this one, never empty. Reads or writes, as the channel now
-    /// serves, or both where they share a queue.
+    /// The requests that may start, of all banks; of this one, never empty. Reads or writes, as the
+    /// channel now serves, or both where they share a queue.
     pub queue: &'a Queue,
-    /// The oldest request of the bank is the oldest that the channel may serve, and no other is in service (with
-    /// [`Traits::in_order_dispatch`] others may be). Known only with [`Traits::strictly_in_order`].
+    /// The oldest request of the bank is the oldest that the channel may serve, and no other is in
+    /// service (with [`Traits::in_order_dispatch`] others may be). Known only with
+    /// [`Traits::strictly_in_order`].
     pub holds_channel_oldest: bool,
     pub(super) timing: &'a TimingState,
 }
@@ -163,14 +165,16 @@ impl BankView<'_> {
         self.oldest_hit().unwrap_or_else(|| self.oldest())
     }
 
-    /// The row of the highest score that the bank's requests go to; of equal ones that of the oldest request.
+    /// The row of the highest score that the bank's requests go to; of equal ones that of the
+    /// oldest request.
     pub fn best_row(&self, score: impl Fn(&RowView) -> u64) -> RowView {
         let key = |row: &RowView| (score(row), Reverse(self.queue.get(row.oldest).order));
         let best = self.queue.rows(self.bank).max_by_key(key);
         best.expect("a bank that may start a request has one")
     }
 
-    /// The next command of a request of this bank, and the first cycle at which all timing lets it issue.
+    /// The next command of a request of this bank, and the first cycle at which all timing lets it
+    /// issue.
     pub fn next_command(&self, slot: Slot) -> (CommandKind, u64) {
         let request = &self.queue.get(slot).request;
         let kind = next_command(self.open_row(), request);
@@ -188,13 +192,13 @@ pub(super) fn next_command(open_row: Option<u32>, request: &Request) -> CommandK
     }
 }
 
-/// What a scheduler sees of a channel when it has a turn of its own.
+/// What a scheduler sees of a channel in its [`tick`](Scheduler::tick).
 #[derive(Clone, Copy)]
 pub struct ChannelView<'a> {
     pub now: u64,
     /// Reads, or both kinds where they share a queue.
     pub queue: &'a Queue,
-    /// All places of the queue are taken: nothing comes before one is free.
+    /// Every entry of the queue is taken: no request arrives before one is free.
     pub full: bool,
     /// Writes that wait or are served, and where a drain begins; 0 where there is one queue.
     pub writes: u32,
@@ -218,7 +222,7 @@ pub struct QueueView {
 }
 
 impl QueueView {
-    /// Whether there is a place for one more.
+    /// Whether there is an entry for one more.
     pub fn has_room(&self) -> bool {
         self.waiting < self.capacity && self.bank_waiting < self.bank_capacity
     }
@@ -231,33 +235,36 @@ pub struct Ready<'a> {
     pub kind: CommandKind,
     /// The request that it is for; none where it closes or refreshes an idle bank.
     pub queued: Option<&'a Queued>,
-    /// Its place in the queue, until its first command issues.
+    /// Its slot in the queue, until its first command issues.
     pub slot: Option<Slot>,
 }
 
 /// What a scheduler is and asks for. Constant: the channel asks once, when it is made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Traits {
-    /// [`pick`](Scheduler::pick) is always [`BankView::fr_fcfs`], and neither [`accepts`](Scheduler::accepts) nor a
-    /// hook does anything of its own: the channel then does the same without asking.
+    /// [`pick`](Scheduler::pick) is always [`BankView::fr_fcfs`], and neither
+    /// [`accepts`](Scheduler::accepts) nor a hook does anything of its own: the channel then does
+    /// the same without asking.
     pub plain_fr_fcfs: bool,
-    /// `pick` is asked again just before a candidate's first command issues, because the preference among requests
-    /// that need the same command changes with time or with other channels.
+    /// `pick` is asked again just before a candidate's first command issues, because the preference
+    /// among requests that need the same command changes with time or with other channels.
     pub repick_at_issue: bool,
     /// `pick` looks at [`BankView::next_command`]: all banks are asked again after every command.
     pub follows_timing: bool,
-    /// `pick`, `accepts` and the hooks also rule a separate write queue, which is FR-FCFS otherwise.
+    /// `pick`, `accepts` and the hooks also rule a separate write queue, which is FR-FCFS
+    /// otherwise.
     pub orders_writes: bool,
-    /// Only the channel's oldest request is ever picked, and only when no other is in service, unless
-    /// `in_order_dispatch`.
+    /// Only the channel's oldest request is ever picked, and only when no other is in service,
+    /// unless `in_order_dispatch`.
     pub strictly_in_order: bool,
-    /// Requests are dispatched to their banks in order, and the banks then work at once. Needs `strictly_in_order`
-    /// and `picks_per_cycle` above 0.
+    /// Requests are dispatched to their banks in order, and the banks then work at once. Needs
+    /// `strictly_in_order` and `picks_per_cycle` above 0.
     pub in_order_dispatch: bool,
     /// [`Scheduler::rank`] orders the banks.
     pub ranks_banks: bool,
-    /// The round robins over banks share one pointer: an assignment moves it on by one bank, ACT and PRE move it
-    /// behind their bank. Otherwise assignments and each command bus have their own, which moves behind the bank.
+    /// The round robins over banks share one pointer: an assignment moves it on by one bank, ACT
+    /// and PRE move it behind their bank. Otherwise assignments and each command bus have their
+    /// own, which moves behind the bank.
     pub shared_round_robin: bool,
     /// [`Scheduler::on_event`] is called.
     pub takes_events: bool,
@@ -267,16 +274,17 @@ pub struct Traits {
     pub picks_per_cycle: Option<u32>,
 }
 
-/// What happens in a channel or around it that few schedulers ask for: see [`Traits::takes_events`].
+/// What happens in a channel or around it that few schedulers ask for: see
+/// [`Traits::takes_events`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A row of this bank has been opened.
     Activated { bank: u16 },
     /// [`Scheduler::rank`] let another bank issue a command than the round robin would have.
     Overtaken,
-    /// More requests wait in the LLC for the data of the request in `slot`: by the updates that have arrived, `merges`
-    /// in all, and those that have joined since the last update waited `age` DRAM cycles together when this one was
-    /// sent.
+    /// More requests wait in the LLC for the data of the request in `slot`: by the updates that
+    /// have arrived, `merges` in all, and those that have joined since the last update waited `age`
+    /// DRAM cycles together when this one was sent.
     Merged { slot: Slot, merges: u32, age: u64 },
     /// No more requests of this load will come to this channel.
     LoadComplete { load: u32 },
@@ -284,9 +292,10 @@ pub enum Event {
 
 /// Orders the requests of a channel.
 ///
-/// A bank without a request in service has a *candidate*: what [`pick`](Scheduler::pick) says. The channel
-/// issues the command that the candidate needs as soon as timing and the round robin over banks
-/// let it; from then on the request is in service, and the bank's, until its last column command.
+/// A bank without a request in service has a *candidate*: what [`pick`](Scheduler::pick) says. The
+/// channel issues the command that the candidate needs as soon as timing and the round robin over
+/// banks let it; from then on the request is in service, and the bank's, until its last column
+/// command.
 ///
 /// Where reads and writes have a queue each, the hooks tell of reads only, unless the scheduler
 /// [orders writes](Traits::orders_writes).
@@ -302,18 +311,19 @@ pub trait Scheduler {
     /// the view and on what the hooks below have told, never on how often it is asked: the channel
     /// asks again whenever the bank's requests, its open row, or the kind of request that is served
     /// have changed, when the bank comes to hold the channel's oldest request, and as
-    /// [`changes_at`](Scheduler::changes_at), [`tick`](Scheduler::tick), [`Traits::repick_at_issue`] and
-    /// [`Traits::follows_timing`] say.
+    /// [`changes_at`](Scheduler::changes_at), [`tick`](Scheduler::tick),
+    /// [`Traits::repick_at_issue`] and [`Traits::follows_timing`] say.
     fn pick(&mut self, bank: &BankView) -> Option<Slot>;
 
-    /// The cycle after `bank.now` from which `pick` may answer otherwise though nothing happens to the bank.
+    /// The cycle after `bank.now` from which `pick` may answer otherwise though nothing happens to
+    /// the bank.
     fn changes_at(&self, bank: &BankView) -> Option<u64> {
         let _ = bank;
         None
     }
 
-    /// Of the commands that could issue in this cycle one of the lowest rank does; round robin among these. Asked
-    /// where [`Traits::ranks_banks`] is set.
+    /// Of the commands that could issue in this cycle one of the lowest rank does; round robin
+    /// among these. Asked where [`Traits::ranks_banks`] is set.
     fn rank(&self, ready: &Ready) -> u64 {
         let _ = ready;
         0
@@ -325,14 +335,14 @@ pub trait Scheduler {
         queue.has_room()
     }
 
-    /// The next cycle at which [`tick`](Scheduler::tick) is to be called; asked after every hook. The past counts as
-    /// now, `u64::MAX` is never.
+    /// The next cycle at which [`tick`](Scheduler::tick) is to be called; asked after every hook.
+    /// The past counts as now, `u64::MAX` is never.
     fn next_tick(&self) -> u64 {
         u64::MAX
     }
 
-    /// Time for the scheduler's own work, at the cycle that [`next_tick`](Scheduler::next_tick) named or when the
-    /// channel is next stepped after it. Returns the banks to ask again.
+    /// Time for the scheduler's own work, at the cycle that [`next_tick`](Scheduler::next_tick)
+    /// named or when the channel is next stepped after it. Returns the banks to ask again.
     fn tick(&mut self, channel: &ChannelView) -> BankSet {
         let _ = channel;
         0
@@ -343,12 +353,14 @@ pub trait Scheduler {
         let _ = (slot, queued);
     }
 
-    /// The first command for the request in `slot` issues, which frees the slot; `bank` is as `pick` saw it.
+    /// The first command for the request in `slot` issues, which frees the slot; `bank` is as
+    /// `pick` saw it.
     fn on_service(&mut self, bank: &BankView, slot: Slot) {
         let _ = (bank, slot);
     }
 
-    /// A column command has issued for a request; `last` if it was its last, after which the request is gone.
+    /// A column command has issued for a request; `last` if it was its last, after which the
+    /// request is gone.
     fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
         let _ = (queued, last, now);
     }
@@ -358,13 +370,13 @@ pub trait Scheduler {
         let _ = (event, now);
     }
 
-    /// What it costs in one controller; nothing if it is not said.
+    /// Its cost in one controller; none where it is not known.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let _ = shape;
         None
     }
 
-    /// What the policy counted, for the tables.
+    /// The policy's own counts, for the tables.
     fn counters(&self) -> Vec<Counter> {
         Vec::new()
     }

@@ -1,7 +1,8 @@
-//! `mshr-m`, `mshr-s`, `mshr-s+a`: what most requests of other SMs have been merged into goes first.
+//! `mshr-m`, `mshr-s`, `mshr-s+a`: requests that most requests of other SMs have been merged into
+//! go first.
 //!
-//! The controller's Merge Information Buffer is kept here: one entry for each place of the queue, as Li 2015, Section 4.4 has
-//! it. The LLC's, and the dummy requests between the two, are the LLC's.
+//! The controller's Merge Information Buffer is kept here: one for each entry of the queue, as Li
+//! 2015, Section 4.4 has it. The LLC's, and the dummy requests between the two, are the LLC's.
 
 use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
 use serde::Deserialize;
@@ -85,7 +86,8 @@ impl Score {
     fn widths(self, shape: &Shape) -> Widths {
         let length = Complexity { stored: 4, compared: 4 };
         let sum = 4 + shape.queue_bits();
-        // An age grows by the merge length, so that both are kept; the thesis counts both for a row too.
+        // An age grows by the merge length, so that both are kept; the thesis counts both for a row
+        // too.
         let age = Complexity { stored: 4 + 15, compared: 15 };
         match self {
             Score::Maximum => Widths { request: length, row: length },
@@ -131,7 +133,8 @@ impl Family for Mshr {
         }
     }
 
-    /// The LLC's Merge Information Buffer: with every MSHR what is known of its merges, and whether that is news.
+    /// The LLC's Merge Information Buffer: for every MSHR its merges, and whether they have changed
+    /// since the last update.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         let entry = self.score.widths(shape).request.stored + 1;
         Complexity { stored: shape.slices * shape.mshr_entries * entry, compared: 0 }
@@ -144,7 +147,8 @@ const MAX_LENGTH: usize = 16;
 /// Ages, of requests and rows, saturate in the 15-bit adders of Li 2015, Section 4.5.
 const MAX_AGE: u64 = 1 << 15;
 
-/// What the controller knows of the requests merged into one that waits: an entry of its Merge Information Buffer.
+/// What the controller knows of the requests merged into one that waits: an entry of its Merge
+/// Information Buffer.
 #[derive(Clone, Copy, Default)]
 struct Merged {
     length: u8,
@@ -235,8 +239,9 @@ impl Scheduler for MergeAware {
         self.set(slot, merges, grown + age, now);
     }
 
-    /// Section 4.5 of the thesis: for every request its block address and what is known of its merges, and the score of its
-    /// row; without the adders. Compared are the scores of requests and rows.
+    /// Section 4.5 of the thesis: for every request its block address and what is known of its
+    /// merges, and the score of its row; without the adders. Compared are the scores of requests
+    /// and rows.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let Widths { request, row } = self.score.widths(shape);
         let row_entry = shape.row_bits + shape.bank_bits() + row.stored;

@@ -1,4 +1,5 @@
-//! `par-bs`: requests are served in batches; within one, row hits first, then sources with little to do.
+//! `par-bs`: requests are served in batches; within one, row hits first, then sources with little
+//! to do.
 
 use super::sources::{Sources, ranks_of};
 use super::{
@@ -175,9 +176,9 @@ impl Scheduler for ParBs {
         }
     }
 
-    /// The paper's table: of every request a mark, its source and that one's rank; requests of every source, in all and to
-    /// each bank; requests of the batch; the cap in five bits. 1412 bits for 8 sources, 128 requests and 8 banks. Mark and
-    /// rank are compared.
+    /// The paper's table: of every request a mark, its source and that one's rank; requests of
+    /// every source, in all and to each bank; requests of the batch; the cap in five bits. 1412
+    /// bits for 8 sources, 128 requests and 8 banks. Mark and rank are compared.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let (sources, source, count) = (shape.sms, shape.sm_bits(), shape.queue_bits());
         let counters = sources * shape.banks * count + sources * count + count + 5;
@@ -238,7 +239,8 @@ mod tests {
         assert_eq!(order("par-bs(marking_cap=0)"), [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
-    /// SM 0 has at most one request to a bank, three in all; SM 1 two to one bank; SM 2 one, one in all.
+    /// SM 0 has at most one request to a bank, three in all; SM 1 two to one bank; SM 2 one, one in
+    /// all.
     #[test]
     fn jobs_are_ranked_by_the_fullest_bank_and_then_by_the_total() {
         let requests = [
@@ -270,7 +272,8 @@ mod tests {
         assert_eq!(timed(&gddr5(), "fr-fcfs", &requests).order(), [0, 2, 3, 4, 5, 1]);
     }
 
-    /// A request waits for the rest of one batch and for at most the cap of each source in the next.
+    /// A request waits for the rest of one batch and for at most the cap of each source in the
+    /// next.
     #[test]
     fn row_hits_that_keep_coming_delay_a_request_by_two_batches() {
         let mut requests: Vec<_> =

@@ -172,7 +172,8 @@ mod tests {
         assert_eq!((short, first_come), (vec![1, 0], vec![0, 1]));
     }
 
-    /// When warp 0's requests to other banks have been served, its job is the shorter: bank 0 chooses again.
+    /// When warp 0's requests to other banks have been served, its job is the shorter: bank 0
+    /// chooses again.
     #[test]
     fn service_in_other_banks_makes_a_job_shorter() {
         let mut dram = gddr5();
@@ -191,7 +192,8 @@ mod tests {
         assert_eq!(run.order(), [0, 4, 5, 3, 1, 2]);
     }
 
-    /// With row hits of warp 0 waiting, a job of one request goes before three of them, not before two.
+    /// With row hits of warp 0 waiting, a job of one request goes before three of them, not before
+    /// two.
     #[test]
     fn a_row_is_closed_for_a_job_below_half_of_its_owners() {
         let queue = |hits: u32| {

@@ -1,5 +1,5 @@
-//! `sms`: the staged memory scheduler. Batches form per source, a batch scheduler takes them one after the other, and
-//! banks serve what they are given in order.
+//! `sms`: the staged memory scheduler. Batches form per source, a batch scheduler takes them one
+//! after the other, and banks serve what they are given in order.
 
 use super::{
     BankSet, BankView, ChannelView, Family, QueueView, Queued, Scheduler, SchedulerContext, Slot,
@@ -29,7 +29,7 @@ const INFO: PolicyInfo = PolicyInfo {
             default: "20",
             unit: "requests",
             range: "from 1",
-            summary: "places of each source's FIFO",
+            summary: "entries of each source's FIFO",
         },
         ParamInfo {
             name: "age",
@@ -50,7 +50,7 @@ const INFO: PolicyInfo = PolicyInfo {
             default: "15",
             unit: "requests",
             range: "from 1",
-            summary: "places of each bank's FIFO",
+            summary: "entries of each bank's FIFO",
         },
     ],
 };
@@ -76,13 +76,13 @@ struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        let places = |places| NonZeroU32::new(places).expect("defaults are above 0");
+        let entries = |entries| NonZeroU32::new(entries).expect("defaults are above 0");
         Options {
             p: Probability(0.9),
-            fifo: places(20),
+            fifo: entries(20),
             age: 200,
             bypass: 16,
-            bank_fifo: places(15),
+            bank_fifo: entries(15),
         }
     }
 }
@@ -144,7 +144,7 @@ struct Sms {
     /// The third stage.
     banks: Vec<VecDeque<Slot>>,
     in_channel: u32,
-    /// The channel can take no request, as of the last turn.
+    /// The channel can take no request, as of the last tick.
     full: bool,
     /// When something may be done in stage two; `u64::MAX`: not before something happens.
     wakes: u64,
@@ -193,9 +193,9 @@ impl Sms {
     /// Stage two's choice: the source whose batch goes next, of those that have one ready.
     fn choose(&mut self, now: u64) -> Option<usize> {
         let count = self.sources.len();
-        let in_turn = (1..=count).map(|turn| (self.last + turn) % count);
+        let in_order = (1..=count).map(|step| (self.last + step) % count);
         let is_ready = |&source: &usize| self.ready_from(source).is_some_and(|ready| ready <= now);
-        let mut ready = in_turn.filter(is_ready);
+        let mut ready = in_order.filter(is_ready);
         let next = ready.next()?;
         let job = |source: usize| self.sources[source].in_channel;
         let shorter = |best, source| if job(source) < job(best) { source } else { best };
@@ -238,9 +238,9 @@ impl Sms {
 
 /// How many requests at the head of a FIFO go to one row.
 fn first_batch(fifo: &VecDeque<Waiting>) -> usize {
-    let place = |waiting: &Waiting| (waiting.bank, waiting.row);
-    let first = fifo.front().map(place);
-    fifo.iter().take_while(|waiting| Some(place(waiting)) == first).count()
+    let target = |waiting: &Waiting| (waiting.bank, waiting.row);
+    let first = fifo.front().map(target);
+    fifo.iter().take_while(|waiting| Some(target(waiting)) == first).count()
 }
 
 impl Scheduler for Sms {
@@ -295,8 +295,9 @@ impl Scheduler for Sms {
         moved.map_or(0, |bank| 1 << bank)
     }
 
-    /// For every source a count of its requests and the age of its first, and whose turn it is. Where batches end shows when
-    /// neighbours in a source's FIFO are compared; then the shortest job is looked for. Banks serve FIFOs.
+    /// For every source a count of its requests and the age of its first, and which source is next.
+    /// Where batches end shows when neighbours in a source's FIFO are compared; then the shortest
+    /// job is looked for. Banks serve FIFOs.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let ages = bits(u64::from(self.options.age) + 1);
         let (job, row) = (shape.queue_bits(), shape.row_bits + shape.bank_bits());

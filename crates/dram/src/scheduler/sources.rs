@@ -4,7 +4,8 @@ use super::{BankView, ChannelView, Queued, Ready, SchedulerContext, Slot};
 use crate::Request;
 use crate::agenda::BankSet;
 
-/// Sources of requests, for tables of one entry each: the SMs, and one more for what no SM waits for.
+/// Sources of requests, for tables of one entry each: the SMs, and one more for what no SM waits
+/// for.
 #[derive(Clone, Copy)]
 pub(super) struct Sources {
     sms: usize,
@@ -37,7 +38,8 @@ impl Sources {
 }
 
 impl BankView<'_> {
-    /// Of the requests in the lowest class the oldest. `class` is told whether the request goes to the open row.
+    /// Of the requests in the lowest class the oldest. `class` is told whether the request goes to
+    /// the open row.
     pub(super) fn oldest_of_lowest<K: Ord>(
         &self,
         class: impl Fn(Slot, &Queued, bool) -> K,
@@ -57,8 +59,8 @@ impl ChannelView<'_> {
     }
 }
 
-/// How long banks serve requests: from the first command of each to its last column command and the data cycles that
-/// this one takes.
+/// How long banks serve requests: from the first command of each to its last column command and the
+/// data cycles that this one takes.
 #[derive(Clone)]
 pub(super) struct ServiceClock {
     /// By bank: when the service of its request began.

@@ -69,8 +69,8 @@ impl Family for StfmFamily {
         Box::new(Stfm::new(self.options, &self.context, &self.slowdowns))
     }
 
-    /// Of every source its stall time, delay, slowdown, and how many banks it waits for and is served by; then the interval's
-    /// clock and alpha.
+    /// Of every source its stall time, delay, slowdown, and how many banks it waits for and is
+    /// served by; then the interval's clock and alpha.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         let time = bits(self.options.interval);
         let source = 2 * time + SLOWDOWN_BITS + 2 * shape.bank_bits();
@@ -202,8 +202,8 @@ impl Stfm {
         self.favoured.is_some_and(|favoured| favoured != source)
     }
 
-    /// What the service of a request costs its own source over being alone, where the row that it last used would be
-    /// open. May be a gain.
+    /// What the service of a request costs its own source over being alone, where the row that it
+    /// last used would be open. May be a gain.
     fn delay_itself(&mut self, bank: &BankView, source: usize, row: u32) {
         let at = self.at(source, bank.bank);
         let alone = self.costs.row(self.last_rows[at].replace(row), row);
@@ -213,7 +213,8 @@ impl Stfm {
         slowdowns.delay(source, (shared as f64 - alone as f64) / parallel);
     }
 
-    /// Others that wait for the bank wait for all of the service, as far as other banks of theirs do not hide it.
+    /// Others that wait for the bank wait for all of the service, as far as other banks of theirs
+    /// do not hide it.
     fn delay_bank(&mut self, bank: &BankView, source: usize, cycles: u64) {
         let mut slowdowns = self.slowdowns.borrow_mut();
         self.once.begin();
@@ -239,7 +240,8 @@ impl Stfm {
         }
     }
 
-    /// Of the sources that wait here the one slowed down most, if that is by too much more than another.
+    /// Of the sources that wait here the one slowed down most, if that is by too much more than
+    /// another.
     fn most_slowed(&self, now: u64) -> Option<usize> {
         let slowdowns = self.slowdowns.borrow();
         let waits = |source: &usize| self.waiting[*source] > 0;
@@ -314,9 +316,10 @@ impl Scheduler for Stfm {
         }
     }
 
-    /// The paper's table, with what is shared 1808 bits for 8 sources, 128 requests, 8 banks of 16384 rows and an interval of
-    /// 2^24 cycles: of every request its source, and of every source in every bank the row that it would have open.
-    /// The source that goes first is compared with every request's, and slowdowns with each other.
+    /// The paper's table, with what is shared 1808 bits for 8 sources, 128 requests, 8 banks of
+    /// 16384 rows and an interval of 2^24 cycles: of every request its source, and of every source
+    /// in every bank the row that it would have open. The source that goes first is compared with
+    /// every request's, and slowdowns with each other.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let source = shape.sm_bits();
         Some(Complexity {

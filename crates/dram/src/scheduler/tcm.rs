@@ -200,10 +200,10 @@ impl Scheduler for Tcm {
         }
     }
 
-    /// As the paper's table of its state, less than 4 Kbit for 24 sources, 4 banks of 16384 rows and 64 requests: of every
-    /// source its misses in ten bits and how many banks it uses, now and in the mean; of every source in every bank its
-    /// requests, the row that it would have open, and row hits in sixteen bits. The rank of every request's source
-    /// is compared.
+    /// As the paper's table of its state, less than 4 Kbit for 24 sources, 4 banks of 16384 rows
+    /// and 64 requests: of every source its misses in ten bits and how many banks it uses, now and
+    /// in the mean; of every source in every bank its requests, the row that it would have open,
+    /// and row hits in sixteen bits. The rank of every request's source is compared.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let per_bank = shape.queue_bits() + shape.row_bits + 16;
         let per_source = 10 + 2 * shape.bank_bits() + shape.banks * per_bank;

@@ -1,4 +1,5 @@
-//! Warped-MC's warp alias table and warp entry table, shared by all channels: how many requests of each warp are pending.
+//! Warped-MC's warp alias table and warp entry table, shared by all channels: how many requests of
+//! each warp are pending.
 
 use super::{Queued, Request, SchedulerContext, Slot};
 use serde::Deserialize;
@@ -7,7 +8,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use warpmem_params::{Counter, ParamInfo, PolicyError, PolicyInfo};
 
-/// What the policies take that share these tables.
+/// The options of the policies that share these tables.
 pub const PARAMS: &[ParamInfo] = &[
     ParamInfo {
         name: "wat_bits",
@@ -55,7 +56,7 @@ impl Options {
     }
 }
 
-/// Place of a warp in the table: its number, or its alias.
+/// Entry of a warp in the table: its number, or its alias.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry(u32);
 
@@ -80,7 +81,7 @@ impl Name {
         (self.0 >> 48) as usize
     }
 
-    /// Place of the request in its queue, as long as it waits.
+    /// Slot of the request in its queue, as long as it waits.
     pub fn slot(self) -> usize {
         (self.0 >> 32) as usize & usize::from(u16::MAX)
     }
@@ -93,15 +94,15 @@ impl Name {
 
 #[derive(Clone, Copy, Default)]
 struct Count {
-    /// Pending requests, as far as the table has been told.
+    /// Pending requests by the changes that have reached the table.
     pending: u32,
-    /// Pending requests in truth.
+    /// Pending requests by all changes.
     posted: u32,
-    /// Exclusive or of the names of those that make up `pending`: when one is left, its name.
+    /// Exclusive or of the names of the requests counted in `pending`: when one is left, its name.
     names: u64,
 }
 
-/// News on the way to the table.
+/// A change on its way to the table.
 struct Change {
     at: u64,
     entry: Entry,
@@ -145,8 +146,8 @@ impl Table {
         Some(self.counts[entry.index()].pending)
     }
 
-    /// The paper gives the ingredients of the hash. Ours keeps all warps of one load apart as long as there are no more
-    /// of them than aliases.
+    /// The paper gives the ingredients of the hash. Ours keeps all warps of one load apart as long
+    /// as there are no more of them than aliases.
     fn entry(&self, request: &Request) -> Option<Entry> {
         let (warp, bits) = (request.warp, self.wat_bits);
         if warp == u32::MAX || bits == 0 {
@@ -212,12 +213,14 @@ impl WarpTable {
         self.table.borrow().entry(request)
     }
 
-    /// A request has entered this channel. Returns the cycle from which its warp's count tells of it.
+    /// A request has entered this channel. Returns the cycle from which its warp's count tells of
+    /// it.
     pub fn arrived(&mut self, slot: Slot, queued: &Queued, entry: Entry) -> u64 {
         self.post(slot, queued, entry, true, queued.arrived)
     }
 
-    /// A request of this channel has been scheduled. Returns the cycle from which its warp's count tells of it.
+    /// A request of this channel has been scheduled. Returns the cycle from which its warp's count
+    /// tells of it.
     pub fn scheduled(&mut self, slot: Slot, queued: &Queued, entry: Entry, now: u64) -> u64 {
         self.post(slot, queued, entry, false, now)
     }
@@ -253,8 +256,8 @@ impl WarpTable {
         table.last[self.channel].drain(..).for_each(take);
     }
 
-    /// `wet_updates`: changes sent to the table, two for each request of a warp. `wet_stale`: requests scheduled while the
-    /// table's count of their warp was out of date.
+    /// `wet_updates`: changes sent to the table, two for each request of a warp. `wet_stale`:
+    /// requests scheduled while the table's count of their warp was out of date.
     pub fn counters(&self) -> [Counter; 2] {
         [
             Counter { name: "wet_updates", value: self.updates },

@@ -1,7 +1,7 @@
 //! `warped-mc`: row hits first, and among equals what a warp waits for last.
 //!
-//! Three rules (Jeong et al. 2023, Section 4.1, Algorithm 1): the priority of requests to the open row, the score of the
-//! rows that wait, and the priority of banks.
+//! Three rules (Jeong et al. 2023, Section 4.1, Algorithm 1): the priority of requests to the open
+//! row, the score of the rows that wait, and the priority of banks.
 
 use super::warp_table::{Options, PARAMS, Table, WarpTable, WarpTables};
 use super::{
@@ -204,8 +204,9 @@ impl Scheduler for WarpedMc {
         self.counts.banks += u64::from(event == Event::Overtaken);
     }
 
-    /// Table 3 of the paper: the warp entry table, and for each bank scores of four bits for as many rows as can wait and a
-    /// bit for each request that can follow another. Compared are three priorities of requests and of banks, and row scores.
+    /// Table 3 of the paper: the warp entry table, and for each bank scores of four bits for as
+    /// many rows as can wait and a bit for each request that can follow another. Compared are three
+    /// priorities of requests and of banks, and row scores.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let (priority, score) = (2, 4);
         Some(Complexity {

@@ -63,17 +63,18 @@ impl Standard {
             cycles * dram.transfers_per_clock
         );
         rule(burst <= cycles, "burst_length", dram.burst_length, valid)?;
-        let turn = least_distance(dram, &constraints, Rd, Wr);
+        let distance = least_distance(dram, &constraints, Rd, Wr);
         let (key, value) = match self.uses("trtw") {
             true => ("timing.trtw", dram.timing.trtw),
             false => ("timing.twl", dram.timing.twl),
         };
         let valid =
-            format!("a value that puts write data after those of a RD {turn} cycles before");
-        rule(turn + write >= read + burst, key, value, valid)?;
-        let turn = least_distance(dram, &constraints, Wr, Rd);
-        let valid = format!("a value that puts read data after those of a WR {turn} cycles before");
-        rule(turn + read >= write + burst, "timing.tcl", dram.timing.tcl, valid)
+            format!("a value that puts write data after those of a RD {distance} cycles before");
+        rule(distance + write >= read + burst, key, value, valid)?;
+        let distance = least_distance(dram, &constraints, Wr, Rd);
+        let valid =
+            format!("a value that puts read data after those of a WR {distance} cycles before");
+        rule(distance + read >= write + burst, "timing.tcl", dram.timing.tcl, valid)
     }
 
     fn check_refresh(&self, dram: &Dram) -> Check {

@@ -1,4 +1,5 @@
-//! The cycles of a rule: whole numbers and parameter names with `+`, `-`, `max(a, b)` and parentheses.
+//! The cycles of a rule: whole numbers and parameter names with `+`, `-`, `max(a, b)` and
+//! parentheses.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! DRAM standards as data: which commands a device knows how long, which distances they keep, and presets of
-//! organisation and speed. Each is a TOML file, built in or a user's own; `docs/dram-standards.md` describes it.
+//! DRAM standards as data: which commands a device knows how long, which distances they keep, and
+//! presets of organisation and speed. Each is a TOML file, built in or a user's own;
+//! `docs/dram-standards.md` describes it.
 
 mod check;
 mod error;
@@ -41,8 +42,8 @@ const BUILT_IN: &[(&str, &str)] = &[
 /// Name of the constraints that keep commands of several ticks apart on their bus.
 pub const COMMAND_BUS: &str = "command bus";
 
-/// Standards by the name or path that they were asked for by, so that a run has one and the same from its check
-/// to its end.
+/// Standards by the name or path that they were asked for by, so that a run has one and the same
+/// from its check to its end.
 static LOADED: Mutex<BTreeMap<String, Arc<Standard>>> = Mutex::new(BTreeMap::new());
 
 /// Between which ticks of two commands the cycles of a rule lie.
@@ -93,11 +94,12 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// The standard called `name_or_path`: a built-in one, or the file of a path that ends in `.toml`. Within a
-    /// process a file is read once.
+    /// The standard called `name_or_path`: a built-in one, or the file of a path that ends in
+    /// `.toml`. Within a process a file is read once.
     ///
     /// # Errors
-    /// An unknown name, or a file that cannot be read or is not a standard; the error says where and why.
+    /// An unknown name, or a file that cannot be read or is not a standard; the error says where
+    /// and why.
     pub fn load(name_or_path: &str) -> Result<Arc<Standard>, StandardError> {
         let loaded = || LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(standard) = loaded().get(name_or_path) {
@@ -128,7 +130,8 @@ impl Standard {
         BUILT_IN.iter().find(|&&(n, _)| n == name).map(|&(_, text)| text)
     }
 
-    /// The content of the file of a user's standard, which results depend on; none of a built-in one.
+    /// The content of the file of a user's standard, which results depend on; none of a built-in
+    /// one.
     pub fn file_text(&self) -> Option<&str> {
         self.file.as_deref()
     }
@@ -173,8 +176,8 @@ impl Standard {
         self.latencies.each_ref().map(|latency| ticks(latency.evaluate(&values)))
     }
 
-    /// The constraints of a channel of `dram`, in ticks. Those of zero ticks are left out. Commands that share a
-    /// bus keep apart by constraints named [`COMMAND_BUS`].
+    /// The constraints of a channel of `dram`, in ticks. Those of zero ticks are left out. Commands
+    /// that share a bus keep apart by constraints named [`COMMAND_BUS`].
     pub fn constraints(&self, dram: &Dram) -> Vec<Constraint> {
         let values = self.values(dram);
         let mut constraints = Vec::new();
@@ -249,7 +252,8 @@ impl Standard {
         Ok(Standard { file: Some(text), ..standard })
     }
 
-    /// Reads `text` as a standard and evaluates the rules of one that it is, for each of its presets on `channels`.
+    /// Reads `text` as a standard and evaluates the rules of one that it is, for each of its
+    /// presets on `channels`.
     #[cfg(fuzzing)]
     pub fn read_and_evaluate(text: &str, channels: &Dram) {
         let base = |name: &str| Standard::text(name).and_then(|_| Standard::load(name).ok());

@@ -3,8 +3,8 @@
 use super::super::timing::{Constraint, Scope};
 use crate::Dram;
 
-/// A bank of a channel: bank number `((pseudo * stacks) + stack) * banks of a stack + bank`, the group being the
-/// low bits of the bank.
+/// A bank of a channel: bank number `((pseudo * stacks) + stack) * banks of a stack + bank`, the
+/// group being the low bits of the bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub pseudo_channel: u16,
@@ -38,7 +38,7 @@ impl Place {
     /// The number of the bank at this place of a channel of `dram`.
     ///
     /// # Errors
-    /// What of the place there is not, and what would be valid.
+    /// Which part of the place does not exist, and what would be valid.
     pub fn number(&self, dram: &Dram) -> Result<u16, String> {
         let (stacks, groups) = (dram.stacks.max(1), dram.bank_groups.max(1));
         let per_stack = dram.banks / (dram.pseudo_channels.max(1) * stacks);

@@ -88,11 +88,12 @@ impl Standard {
         &self.speeds
     }
 
-    /// Makes `dram` a channel of this standard: organisation, command buses, currents and timing, which refreshes
-    /// all banks at once. Queues, page policy and address map stay as they are.
+    /// Makes `dram` a channel of this standard: organisation, command buses, currents and timing,
+    /// which refreshes all banks at once. Queues, page policy and address map stay as they are.
     ///
     /// # Errors
-    /// An unknown organisation or speed, more banks than are modelled, or timing that does not fit the burst.
+    /// An unknown organisation or speed, more banks than are modelled, or timing that does not fit
+    /// the burst.
     pub fn apply(
         &self,
         organisation: &str,

@@ -30,8 +30,9 @@ fn rtx2060s() -> Dram {
     }
 }
 
-/// The bit positions of the Accel-Sim reference: column 5-7 and 14-16, bank 13 and 17-19, row 20-32,
-/// and channel 8-12 with bank bit 0 hashed by the remainder modulo x^6 + x + 1 of the bits from 14 on.
+/// The bit positions of the Accel-Sim reference: column 5-7 and 14-16, bank 13 and 17-19, row
+/// 20-32, and channel 8-12 with bank bit 0 hashed by the remainder modulo x^6 + x + 1 of the bits
+/// from 14 on.
 #[test]
 fn the_v100_map() {
     let map = hbm2().address_map(2).unwrap();
@@ -332,8 +333,9 @@ fn the_polynomial_hash_spreads_every_stride() {
     assert_eq!(slices(&linear, 14)[0], 64 * 64);
 }
 
-/// Whatever the stride in rows, a bank hash sends successive rows to other banks: with the XOR of the row's
-/// bits by fours, 16 successive rows and every 16th row; with the polynomial, strides between too.
+/// Whatever the stride in rows, a bank hash sends successive rows to other banks: with the XOR of
+/// the row's bits by fours, 16 successive rows and every 16th row; with the polynomial, strides
+/// between too.
 #[test]
 fn bank_hashes_move_rows_to_other_banks() {
     let mut dram = gddr5();
@@ -350,8 +352,8 @@ fn bank_hashes_move_rows_to_other_banks() {
     assert_eq!((banks(IndexHash::Xor, 17), banks(IndexHash::Ipoly, 17)), (1, 16));
 }
 
-/// 16 banks by x^4 + x + 1: row bits 0 to 4 change the bank by x^4 to x^8 modulo it. The slice is of the
-/// bank before the hash.
+/// 16 banks by x^4 + x + 1: row bits 0 to 4 change the bank by x^4 to x^8 modulo it. The slice is
+/// of the bank before the hash.
 #[test]
 fn the_bank_hash_by_hand() {
     let mut dram = gddr5();

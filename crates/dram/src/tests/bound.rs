@@ -12,8 +12,8 @@ fn row_cycles(dram: &Dram, n: f64) -> f64 {
     (f64::from(t.trcd + t.trtp + t.trp) + columns).max(t.trc.into())
 }
 
-/// Data cycles per cycle of `banks` banks that serve `n` column commands per row, at most: as many as the data bus, the banks,
-/// and activations let pass.
+/// Data cycles per cycle of `banks` banks that serve `n` column commands per row, at most: as many
+/// as the data bus, the banks, and activations let pass.
 fn bound(dram: &Dram, banks: u32, n: f64) -> f64 {
     let t = &dram.timing;
     let burst = f64::from(dram.burst_cycles());
@@ -23,8 +23,8 @@ fn bound(dram: &Dram, banks: u32, n: f64) -> f64 {
     bus.min(rows).min(activations)
 }
 
-/// What `policy` reaches on the requests, and the bound for the rows that it opened. Data cycles count from the first
-/// arrival until the last row could be closed.
+/// What `policy` reaches on the requests, and the bound for the rows that it opened. Data cycles
+/// count from the first arrival until the last row could be closed.
 fn reached_and_bound(dram: &Dram, policy: &str, banks: u32, requests: &[Request]) -> (f64, f64) {
     let counts = run(dram, policy, requests).counts;
     let n = counts.total().columns_per_activation().unwrap();
@@ -94,8 +94,9 @@ fn steady(dram: &Dram, policy: &str, banks: u32, n: u32) -> f64 {
     reached / bound(dram, banks, n.into())
 }
 
-/// With all banks in use FR-FCFS comes within 4 % of the bound, with banks in turn. What is lost is lost where data bus and
-/// banks bind together: banks in turn finish their rows together. Where that costs more than 3 % banks by age do not lose it.
+/// With all banks in use FR-FCFS comes within 4 % of the bound, with banks in turn. What is lost is
+/// lost where data bus and banks bind together: banks in turn finish their rows together. Where
+/// that costs more than 3 % banks by age do not lose it.
 #[test]
 fn fr_fcfs_comes_near_the_bound() {
     for dram in deep() {
@@ -129,8 +130,8 @@ fn random_reads_reach_the_activation_limit() {
     assert!(reached > 0.8 * bound, "{reached} of {bound}");
 }
 
-/// Requests of 64 B at random places, `locality` to each, for a controller of so many chips of 4 B: fewer
-/// chips take more column commands.
+/// Requests of 64 B at random places, `locality` to each, for a controller of so many chips of 4 B:
+/// fewer chips take more column commands.
 fn random_traffic(chips: u32, locality: u32) -> f64 {
     let dram = Dram { bus_bytes: 4 * chips, ..gddr3() };
     let bursts = (4 / chips) as u16;
@@ -141,8 +142,9 @@ fn random_traffic(chips: u32, locality: u32) -> f64 {
     run(&dram, "fr-fcfs", &requests).counts.dram_efficiency().unwrap()
 }
 
-/// Yuan's Figure 3: rand1, rand2, rand3 with 1, 2 and 4 chips, four banks, a queue of 32. The paper's text gives one of the nine
-/// numbers, 80.7 % for two chips and locality 2, and that more chips and less locality are worse; the others are ours.
+/// Yuan's Figure 3: rand1, rand2, rand3 with 1, 2 and 4 chips, four banks, a queue of 32. The
+/// paper's text gives one of the nine numbers, 80.7 % for two chips and locality 2, and that more
+/// chips and less locality are worse; the others are ours.
 #[test]
 fn random_traffic_by_chips_and_locality() {
     let table = [1, 2, 4].map(|chips| [1, 2, 3].map(|locality| random_traffic(chips, locality)));

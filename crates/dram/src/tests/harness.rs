@@ -220,7 +220,8 @@ pub fn hbm2() -> Dram {
     }
 }
 
-/// A configuration in which no constraint hides another: tRC above tRAS + tRP, tCCD_S above a burst.
+/// A configuration in which no constraint hides another: tRC above tRAS + tRP, tCCD_S above a
+/// burst.
 pub fn sparse() -> Dram {
     let timing = Timing { trc: 47, tccds: 4, tccdl: 6, trtp: 30, tras: 33, ..gddr5().timing };
     Dram {
@@ -240,7 +241,8 @@ pub fn machines() -> Vec<Dram> {
     vec![gddr5(), gddr3(), hbm2(), sparse(), refreshed]
 }
 
-/// Channels of several pseudo channels and stacks too, and one whose commands begin at whole clocks only.
+/// Channels of several pseudo channels and stacks too, and one whose commands begin at whole clocks
+/// only.
 pub fn shapes() -> Vec<Dram> {
     let of = |standard: &str, pseudo_channels, stacks| {
         let standard = standard.to_owned();
@@ -261,7 +263,8 @@ pub fn channel(dram: &Dram, policy: &str) -> Channel {
     channel
 }
 
-/// Runs the first of two channels that share a policy. The second holds requests that are never served.
+/// Runs the first of two channels that share a policy. The second holds requests that are never
+/// served.
 pub fn run_beside(
     dram: &Dram,
     policy: &str,
@@ -275,8 +278,8 @@ pub fn run_beside(
     drive(&mut channels[0], requests, Stepping::Events, |_| u32::MAX)
 }
 
-/// The cycle in which bank 1 is activated, where its request and one to bank 0 arrive at 20 and bank 0 has the turn,
-/// whose row cannot be closed before 28.
+/// The cycle in which bank 1 is activated, where its request and one to bank 0 arrive at 20 and
+/// bank 0 has the turn, whose row cannot be closed before 28.
 pub fn activation_beside_a_blocked_bank(policy: &str) -> u64 {
     let queue = [(0, read(0, 0, 1)), (0, read(1, 5, 1)), (20, read(2, 0, 2)), (20, read(3, 1, 1))];
     let log = run_with(&gddr5(), policy, &queue, Stepping::Events, |_| u32::MAX).log;
@@ -348,7 +351,8 @@ pub enum Stepping {
     EveryCycle,
 }
 
-/// Sends requests in order, none before its cycle nor before the channel takes it, until all are served.
+/// Sends requests in order, none before its cycle nor before the channel takes it, until all are
+/// served.
 pub fn run_with(
     dram: &Dram,
     policy: &str,
@@ -411,7 +415,8 @@ pub fn timed(dram: &Dram, policy: &str, requests: &[(u64, Request)]) -> Run {
     run
 }
 
-/// The order in which a policy lets requests leave that all arrive at once; FR-FCFS must have another.
+/// The order in which a policy lets requests leave that all arrive at once; FR-FCFS must have
+/// another.
 pub fn order_unlike_fr_fcfs(policy: &str, requests: &[Request]) -> Vec<u32> {
     let order = run(&gddr5(), policy, requests).order();
     assert_ne!(order, run(&gddr5(), "fr-fcfs", requests).order(), "{policy} is as fr-fcfs");

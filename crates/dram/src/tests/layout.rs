@@ -95,7 +95,8 @@ fn turns_of_a_power_of_two_of_channels_are_a_field() {
     assert_eq!(fields(&format!("interleave={whole}")), format!("channel:3 {map}"));
 }
 
-/// The strings of GPGPU-Sim's GTX 480, Accel-Sim's QV100 and RTX 2060 S describe the presets made after them.
+/// The strings of GPGPU-Sim's GTX 480, Accel-Sim's QV100 and RTX 2060 S describe the presets made
+/// after them.
 #[test]
 fn masks_of_gpgpu_sim() {
     let mask = |low: &str| format!("map=dramid@8;00000000.00000000.00000000.00000000.{low}");

@@ -1,5 +1,5 @@
-//! Loaded streams of the reference simulators: totals, for like depths of queue and the same reading of FR-FCFS.
-//! `docs/validation.md` has the table and the list of deviations.
+//! Loaded streams of the reference simulators: totals, for like depths of queue and the same
+//! reading of FR-FCFS. `docs/validation.md` has the table and the list of deviations.
 
 use super::harness::*;
 use super::reference::{Reference, as_run, commands, references, requests};
@@ -8,7 +8,8 @@ use crate::{Dram, Request};
 /// DRAMsim3's transactions and the places of its 16 bank queues, which all requests pass.
 const DRAMSIM3_DEPTH: u32 = 32 + 16 * 8;
 
-/// Reads and writes wait apart in front of the bank queues that they share, which no setting of ours does.
+/// Reads and writes wait apart in front of the bank queues that they share, which no setting of
+/// ours does.
 const SPLIT_BEFORE_SHARED: [&str; 2] = ["d3_gddr5", "d3_hbm2"];
 
 fn last_cycle(dram: &Dram, policy: &str, requests: &[Request]) -> f64 {

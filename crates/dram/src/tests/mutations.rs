@@ -1,5 +1,6 @@
-//! The checker, tried on every standard: each constraint between two commands alone, and legal logs with one command a
-//! cycle early wherever a rule binds. When a rule binds is found anew here, from the table and the bank numbers.
+//! The checker, tried on every standard: each constraint between two commands alone, and legal logs
+//! with one command a cycle early wherever a rule binds. When a rule binds is found anew here, from
+//! the table and the bank numbers.
 
 use super::harness::*;
 use super::timings;
@@ -54,8 +55,8 @@ fn distinct() -> Vec<Dram> {
                 trefipb: if per_bank { 110 } else { 0 },
                 trfcpb: if per_bank { 90 } else { 0 },
                 trrefd: if per_bank { 23 } else { 0 },
-                // Where both commands begin with a clock, as in HBM3, only even distances between them bind; ACT
-                // is a half clock longer than RD and WR.
+                // Where both commands begin with a clock, as in HBM3, only even distances between
+                // them bind; ACT is a half clock longer than RD and WR.
                 trcd: 21,
                 trtp: 38,
                 twr: 34,
@@ -164,8 +165,8 @@ fn every_constraint_of_every_standard_draws_its_line() {
     assert!(tried > 4000, "{tried}");
 }
 
-/// For each command of a legal log and each constraint that binds there: one cycle earlier, the checker names it. The
-/// names of those that bound.
+/// For each command of a legal log and each constraint that binds there: one cycle earlier, the
+/// checker names it. The names of those that bound.
 fn bound_in(dram: &Dram, log: &[Command]) -> BTreeSet<String> {
     let mut bound = BTreeSet::new();
     let mut checker = Checker::new(dram, &Standard::load(&dram.standard).unwrap());
@@ -189,7 +190,8 @@ fn bound_in(dram: &Dram, log: &[Command]) -> BTreeSet<String> {
     bound
 }
 
-/// Commands that the rows allow, each as early as it may come: of a few tried at random, the one that may come first.
+/// Commands that the rows allow, each as early as it may come: of a few tried at random, the one
+/// that may come first.
 fn random_log(dram: &Dram, commands: u32, seed: u64) -> Vec<Command> {
     let mut random = Random(seed);
     let mut checker = Checker::new(dram, &Standard::load(&dram.standard).unwrap());

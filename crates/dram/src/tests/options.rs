@@ -1,4 +1,5 @@
-//! Page policies, the organisation of the queues, write drain, and the variants of FR-FCFS: exact commands and orders.
+//! Page policies, the organisation of the queues, write drain, and the variants of FR-FCFS: exact
+//! commands and orders.
 
 use super::harness::*;
 use crate::{Dram, QueueOrganisation, Request};
@@ -124,7 +125,8 @@ fn a_drain_serves_its_least_before_it_gives_way() {
     assert_eq!([0, 4, 8].map(place_of_read), [1, 4, 8]);
 }
 
-/// Row 1 has been open since 0 and may be precharged at 28; its hits issue every 3 cycles from 15 on.
+/// Row 1 has been open since 0 and may be precharged at 28; its hits issue every 3 cycles from 15
+/// on.
 #[test]
 fn first_ready_closes_a_row_that_hits_wait_for() {
     let mut requests = vec![(0, read(0, 0, 1)), (1, read(1, 0, 2))];
@@ -164,15 +166,17 @@ fn banks_may_go_by_age_instead_of_in_turn() {
 
 const STEPPING: &str = "fr-fcfs(banks=stepping,picks_per_cycle=1)";
 
-/// Two banks of one group, so that the column commands of both may issue in the same cycles, tCCDL apart.
+/// Two banks of one group, so that the column commands of both may issue in the same cycles, tCCDL
+/// apart.
 #[test]
 fn stepping_turns_go_on_with_assignments_and_not_with_column_commands() {
     let in_bank = |ids: std::ops::Range<u32>, bank| ids.map(move |id| read(id, bank, 1));
     let requests: Vec<_> = in_bank(0..15, 2).chain(in_bank(15..18, 6)).collect();
     let run = run(&gddr5(), STEPPING, &requests);
-    // Bank 2 is assigned a request and opened: the turn is at 3; so with bank 6, tRRDL later: at 7. The first column
-    // command may issue at 12; each leaves the turn where it is and the next assignment moves it on by one bank. It is
-    // at 10 when bank 6 may issue too, and behind both until the twelfth has moved it past 15 to 3.
+    // Bank 2 is assigned a request and opened: the turn is at 3; so with bank 6, tRRDL later: at 7.
+    // The first column command may issue at 12; each leaves the turn where it is and the next
+    // assignment moves it on by one bank. It is at 10 when bank 6 may issue too, and behind both
+    // until the twelfth has moved it past 15 to 3.
     let order: Vec<u32> = (0..12).chain(15..18).chain(12..15).collect();
     assert_eq!(run.order(), order);
     assert_eq!(run.commands()[..3], ["Act 2:1 @0", "Act 6:1 @7", "Rd 2:1 @12"]);
@@ -185,7 +189,8 @@ fn stepping_turns_go_on_with_assignments_and_not_with_column_commands() {
 fn stepping_turns_go_behind_a_bank_that_is_closed() {
     let requests =
         [(0, read(0, 2, 1)), (100, read(1, 2, 2)), (101, read(2, 1, 1)), (101, read(3, 3, 1))];
-    // The assignment of cycle 100 moves the turn to 4, and the PRE back to 3, whose request goes first.
+    // The assignment of cycle 100 moves the turn to 4, and the PRE back to 3, whose request goes
+    // first.
     let commands = timed(&gddr5(), STEPPING, &requests).commands();
     let expected = ["Act 2:1 @0", "Rd 2:1 @12", "Pre 2:1 @100", "Act 3:1 @101", "Act 1:1 @107"];
     assert_eq!(commands[..5], expected);

@@ -1,4 +1,4 @@
-//! What is read unasked: when, in which order, and how it stops.
+//! Prefetches: when they are issued, in which order, and how they stop.
 
 use super::harness::*;
 use crate::prefetch::PREFETCHERS;
@@ -70,8 +70,8 @@ fn lines_nobody_asked_for_follow_the_last_hit_in_the_order_of_the_row() {
     assert_eq!(none, run_with(&gddr5(), "fr-fcfs", &requests, Stepping::Events, |_| u32::MAX));
 }
 
-/// Row 5 of bank 0 is opened at 0, its lines 3 and 1 are read, and others prefetched from 24 on, every 6 cycles. The
-/// cache has these lines of it from these cycles on.
+/// Row 5 of bank 0 is opened at 0, its lines 3 and 1 are read, and others prefetched from 24 on,
+/// every 6 cycles. The cache has these lines of it from these cycles on.
 fn beside_a_cache(has: &[(u64, u32)]) -> Run {
     let (cached, row) = (CachedLines::default(), Row { bank: 0, row: 5 });
     cached.add(Row { row: 6, ..row }, 2);
@@ -93,12 +93,14 @@ fn lines_that_the_cache_has_are_left_out() {
     assert_eq!(beside_a_cache(&[(0, 0), (0, 4), (0, 7)]).prefetched(), [2, 5, 6]);
 }
 
-/// A line that comes to the cache while its row is open is not read again: what counts is when the prefetch issues.
+/// A line that comes to the cache while its row is open is not read again: what counts is when the
+/// prefetch issues.
 #[test]
 fn lines_that_come_to_the_cache_before_their_prefetch_issues_are_left_out() {
     let run = beside_a_cache(&[(1, 0), (30, 5)]);
     assert_eq!(run.prefetched(), [2, 4, 6, 7]);
-    // Line 4 is chosen at 27, when the last command of line 2 issues, and would issue at 30: line 5 does instead.
+    // Line 4 is chosen at 27, when the last command of line 2 issues, and would issue at 30: line 5
+    // does instead.
     let run = beside_a_cache(&[(1, 0), (30, 4)]);
     assert_eq!(run.served(true), [(0, 2, 24), (0, 5, 30), (0, 6, 36), (0, 7, 42)]);
 }
@@ -137,7 +139,8 @@ fn prefetches_are_counted_apart_from_requests() {
     assert_eq!((bank.prefetched_lines, bank.prefetch_reads), (7, 14));
     assert_eq!((bank.reads, bank.row_hits, bank.row_misses), (16, 0, 1));
     assert_eq!((run.counts.read_requests, bank.row_switches), (2, 0));
-    // Outstanding and served until the last datum of the last line: 16 columns, 3 apart, then tCL and two data cycles.
+    // Outstanding and served until the last datum of the last line: 16 columns, 3 apart, then tCL
+    // and two data cycles.
     let end = 12 + 3 * 15 + 12 + 2;
     assert_eq!((bank.outstanding_cycles, bank.busy_cycles), (end, end));
     let held = run.counts.occupancy_cycles.iter().skip(1).sum::<u64>();
@@ -148,7 +151,8 @@ fn prefetches_are_counted_apart_from_requests() {
     );
 }
 
-/// Row 5 of bank 0 is opened for line 0; a request for row 6 comes at `cycle`. The lines prefetched before its PRE.
+/// Row 5 of bank 0 is opened for line 0; a request for row 6 comes at `cycle`. The lines prefetched
+/// before its PRE.
 fn until_another_row(prefetcher: &str, cycle: u64) -> (Vec<u16>, u64) {
     let requests = [(0, line(0, 0, 5, 0)), (cycle, line(1, 0, 6, 0)), later(500)];
     let run = with(&gddr5(), "fr-fcfs", prefetcher, &requests);
@@ -194,7 +198,8 @@ fn all_requests_of_the_channel_are_compared_with_the_threshold() {
 
 #[test]
 fn an_adaptive_threshold_is_the_average_so_far() {
-    // Nine requests to one bank: the average lies far below what waits at the first, and above it at the last.
+    // Nine requests to one bank: the average lies far below what waits at the first, and above it
+    // at the last.
     let requests: Vec<_> = (0..9).map(|id| (0, line(id, 0, id, 0))).collect();
     let run = with(&gddr5(), "fr-fcfs", "opportunistic(lower=1,higher=3)", &requests);
     // 45 / 128 after the nine: below one, so that there are never few.
@@ -239,7 +244,8 @@ fn a_row_opened_again_is_read_again_but_for_what_was_asked_for() {
 
 #[test]
 fn writes_are_requests_of_the_row_and_their_turn_is_theirs_alone() {
-    // A write to line 0 opens row 5 of bank 0, which is prefetched from when reads have their turn again.
+    // A write to line 0 opens row 5 of bank 0, which is prefetched from when reads have their turn
+    // again.
     let written = Request { write: true, ..line(0, 0, 5, 0) };
     let prefetcher = "opportunistic-stop(trigger=all)";
     let run = with(&gddr5(), "fr-fcfs", prefetcher, &[(0, written), later(500)]);
@@ -258,7 +264,8 @@ fn writes_are_requests_of_the_row_and_their_turn_is_theirs_alone() {
     assert!(begun[0] < 30 && begun[6] > last);
 }
 
-/// Writes that wait in a queue of their own neither keep prefetching from going on nor count as waiting for the row.
+/// Writes that wait in a queue of their own neither keep prefetching from going on nor count as
+/// waiting for the row.
 #[test]
 fn writes_that_have_no_turn_do_not_count() {
     let mut requests = vec![(0, line(0, 0, 5, 0))];

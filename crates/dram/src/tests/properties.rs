@@ -64,9 +64,10 @@ impl Scheduler for Asked {
     }
 }
 
-/// Where requests are assigned to banks, a queue of four places holds up to eight with those of its four banks.
+/// Where requests are assigned to banks, a queue of four entries holds up to eight with those of
+/// its four banks.
 #[test]
-fn every_request_is_served_where_requests_leave_their_places() {
+fn every_request_is_served_where_requests_free_their_entries_early() {
     let dram = Dram { read_queue: 4, picks_per_cycle: 1, ..gddr3() };
     let requests: Vec<Request> = random(&dram, 300, 2, 5)
         .into_iter()

@@ -1,8 +1,8 @@
 //! Command streams of DRAMsim3 and Ramulator 2.1, where they lie beside the repository.
 //!
-//! Our tables must have their constraints; each command must be legal under them, and be so from the very cycle that
-//! the reference computed for it; and the channel, given one request at a time, must issue the same commands in the
-//! same cycles.
+//! Our tables must have their constraints; each command must be legal under them, and be so from
+//! the very cycle that the reference computed for it; and the channel, given one request at a time,
+//! must issue the same commands in the same cycles.
 
 use super::harness::*;
 use crate::CommandKind::{Act, Pre, PreAll, Rd, Ref, RefPb, Wr};
@@ -195,7 +195,8 @@ fn our_tables_have_the_constraints_of_the_references() {
                 ours.get(key)
             );
         }
-        // The other way round, for the commands of the streams: we ask for nothing that they do not.
+        // The other way round, for the commands of the streams: we ask for nothing that they do
+        // not.
         let of_streams = |kind: CommandKind| matches!(kind, Act | Pre | Rd | Wr);
         for (key, cycles) in &ours {
             if of_streams(key.0) && of_streams(key.1) && *cycles > 1 && !theirs.contains_key(key) {
@@ -224,7 +225,8 @@ fn number(row: &HashMap<String, String>, column: &str) -> u64 {
     row[column].parse().unwrap()
 }
 
-/// Our bank number: the group in the low bits of the bank within its stack. Whole ranks: the first bank.
+/// Our bank number: the group in the low bits of the bank within its stack. Whole ranks: the first
+/// bank.
 fn bank(dram: &Dram, row: &HashMap<String, String>) -> u16 {
     let pseudo = number(row, "pseudochannel") as u32;
     let stack = row.get("sid").map_or(0, |_| number(row, "sid")) as u32;
@@ -317,7 +319,8 @@ fn every_command_is_legal_from_the_cycle_that_the_reference_says() {
     }
 }
 
-/// When the reference sent each request: at its first command if no rule held that back, else at once.
+/// When the reference sent each request: at its first command if no rule held that back, else at
+/// once.
 fn arrivals(rows: &[Row], requests: &[Request]) -> Vec<(u64, Request)> {
     let mut rows = rows.iter();
     let mut last_column = 0;

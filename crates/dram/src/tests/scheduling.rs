@@ -82,7 +82,8 @@ fn fcfs_with_overlap_hands_requests_to_idle_banks_in_order() {
     );
 }
 
-/// Where requests are assigned to banks, their places are free from then on; else when they are done.
+/// Where requests are assigned to banks, their places are free from then on; else when they are
+/// done.
 #[test]
 fn a_request_that_is_assigned_to_its_bank_leaves_its_place() {
     let mut dram = one_queue(gddr5());
@@ -137,7 +138,7 @@ fn banked_fifo_divides_the_queue() {
     assert_eq!(
         error.to_string(),
         "dram_scheduler `banked-fifo` does not fit the machine: `dram.read_queue` = 3 is not valid: \
-         expected a place for each of the 4 banks, or more"
+         expected an entry for each of the 4 banks, or more"
     );
 }
 

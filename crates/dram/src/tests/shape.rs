@@ -12,8 +12,8 @@ fn activations(run: &Run) -> Vec<u64> {
     run.log.iter().filter(|c| c.kind == CommandKind::Act).map(|c| c.cycle).collect()
 }
 
-/// One bank and a new row for each pair of 64 B requests of two bursts: 8 data cycles per tRC of 34,
-/// Yuan's 23.6 %.
+/// One bank and a new row for each pair of 64 B requests of two bursts: 8 data cycles per tRC of
+/// 34, Yuan's 23.6 %.
 #[test]
 fn one_bank_with_row_locality_two_gives_eight_of_thirty_four() {
     let dram = gddr3();
@@ -50,7 +50,8 @@ fn one_bank_with_a_new_row_per_request_runs_at_data_cycles_per_trc() {
     }
 }
 
-/// Channels times width times clock: the data bus is the limit, and a sequential stream comes near it.
+/// Channels times width times clock: the data bus is the limit, and a sequential stream comes near
+/// it.
 #[test]
 fn a_sequential_stream_comes_near_the_peak() {
     for mut dram in machines() {

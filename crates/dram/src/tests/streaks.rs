@@ -3,7 +3,8 @@
 use super::harness::{gddr3, gddr5, random, read, run, timed, write};
 use crate::{BankResult, Breaker, Dram, Request};
 
-/// The row switches of a bank or of several, those that stranded a request, and the breakers by kind.
+/// The row switches of a bank or of several, those that stranded a request, and the breakers by
+/// kind.
 #[derive(Debug, PartialEq)]
 struct Streaks {
     switches: u64,
@@ -25,7 +26,8 @@ fn streaks(dram: &Dram, policy: &str, requests: &[Request]) -> Streaks {
     Streaks::of(&run(dram, policy, requests).counts.total())
 }
 
-/// Yuan 2009, Figure 4: two SMs, two rows, one bank, as round robin lets them through and as a held grant does.
+/// Yuan 2009, Figure 4: two SMs, two rows, one bank, as round robin lets them through and as a held
+/// grant does.
 #[test]
 fn round_robin_between_two_sms_breaks_streaks_and_a_held_grant_does_not() {
     let of = |id, sm: u16| Request { sm, cta: sm.into(), ..read(id, 0, 1 + u32::from(sm)) };
@@ -52,7 +54,8 @@ fn streaks_are_counted_bank_by_bank_and_add_up() {
     assert_eq!(Streaks::of(&counts.total()), expected);
 }
 
-/// All requests to the open row go first: none is left that came behind the request to the next row.
+/// All requests to the open row go first: none is left that came behind the request to the next
+/// row.
 #[test]
 fn fr_fcfs_strands_nothing_that_orders_of_arrival_do() {
     for dram in [gddr5(), gddr3()] {
@@ -78,7 +81,7 @@ fn the_queue_that_is_served_is_looked_at() {
     assert_eq!(streaks(&gddr3(), "banked-fifo", &queue).stranded, 1);
 }
 
-/// Rows are told apart by what is served, not by what happens to be open.
+/// Rows are distinguished by the requests served, not by which row happens to be open.
 #[test]
 fn a_row_that_was_closed_in_between_goes_on_or_is_left() {
     let far = |row| {

@@ -33,7 +33,8 @@ fn a_request_of_the_kind_waits_so_much_longer_and_others_do_not() {
     assert_eq!(starts("delay(requests=1,cycles=100,locality=without)"), [10, 110]);
 }
 
-/// Request 1 has its turn at 15, when the row hit before it has issued its column command at 12 and the next may.
+/// Request 1 could issue at 15: the row hit before it has issued its column command at 12, and the
+/// next may follow.
 #[test]
 fn the_delay_begins_when_the_command_could_issue() {
     let requests = [(0, of(0, 0, 1, 1)), (0, of(1, 0, 1, 2))];
@@ -41,7 +42,8 @@ fn the_delay_begins_when_the_command_could_issue() {
     assert_eq!(starts(&timed("delay(cycles=40)", &requests), 2), [0, 55]);
 }
 
-/// Request 1 would be assigned in the cycle after the one before it has issued its column command, at 12.
+/// Request 1 would be assigned in the cycle after the one before it has issued its column command,
+/// at 12.
 #[test]
 fn the_delay_begins_when_it_would_be_assigned() {
     let dram = Dram { picks_per_cycle: 1, ..gddr5() };
@@ -101,7 +103,8 @@ fn all_channels_together_hold_back_so_many() {
     assert_eq!([0, 1, 2].map(delays), [[0, 0], [100, 0], [100, 100]]);
 }
 
-/// A read without merges in a bank that another keeps busy, and the news that a second SM waits for it at `told`.
+/// A read without merges in a bank that another keeps busy, and the update that a second SM waits
+/// for it at `told`.
 fn informed(policy: &str, told: u64) -> (Vec<u32>, Vec<u64>) {
     let mut channel = channel(&gddr5(), policy);
     let requests = [of(0, 0, 1, 1), of(1, 0, 1, 1), of(2, 0, 1, 1)];

@@ -14,8 +14,8 @@ fn order(policy: &str, requests: &[Request]) -> Vec<u32> {
 
 const ALL: [&str; 3] = ["mshr-m", "mshr-s", "mshr-s+a"];
 
-/// Li's Figure 4.1: nine requests R0 to R8, of which R1 to R3 wait for R0, R5 and R6 for R4, R8 for R7. R4 and R7 go to row 1,
-/// whose score is 5.
+/// Li's Figure 4.1: nine requests R0 to R8, of which R1 to R3 wait for R0, R5 and R6 for R4, R8 for
+/// R7. R4 and R7 go to row 1, whose score is 5.
 #[test]
 fn figure_4_1() {
     let queue = [of(0, 0, 4), of(7, 1, 2), of(4, 1, 3)];
@@ -25,8 +25,9 @@ fn figure_4_1() {
     assert_eq!(order("mshr-m", &queue), [0, 4, 7]);
 }
 
-/// Li's Figure 3.1: R2 of warp 2 has been merged into R0. One request is served each cycle; a warp whose data have come
-/// executes an instruction in each cycle after. Instructions per cycle of the four warps in the four cycles.
+/// Li's Figure 3.1: R2 of warp 2 has been merged into R0. One request is served each cycle; a warp
+/// whose data have come executes an instruction in each cycle after. Instructions per cycle of the
+/// four warps in the four cycles.
 fn figure_3_1(policy: &str) -> f64 {
     let queue = [of(1, 1, 1), of(3, 1, 1), of(0, 1, 2)];
     let waiting = |id| if id == 0 { 2 } else { 1 };
@@ -74,7 +75,7 @@ fn row_hits_go_first() {
 }
 
 /// Merges, in the order of their cycles, that the controller hears of while it serves the requests.
-struct News {
+struct Update {
     cycle: u64,
     bank: u16,
     id: u32,
@@ -82,29 +83,29 @@ struct News {
     age: u64,
 }
 
-fn news(cycle: u64, id: u32, merges: u32, age: u64) -> News {
-    News { cycle, bank: 0, id, merges, age }
+fn update(cycle: u64, id: u32, merges: u32, age: u64) -> Update {
+    Update { cycle, bank: 0, id, merges, age }
 }
 
-/// Requests all there at 0, and news.
-fn informed(policy: &str, requests: &[Request], news: &[News], stepping: Stepping) -> Channel {
+/// Requests that are all there at 0, and updates of their merges.
+fn informed(policy: &str, requests: &[Request], updates: &[Update], stepping: Stepping) -> Channel {
     let mut channel = channel(&gddr5(), policy);
     requests.iter().for_each(|&request| channel.push(0, request));
     let (mut now, mut heard) = (0, 0);
     while !channel.is_empty() {
-        while let Some(news) = news.get(heard).filter(|news| news.cycle == now) {
-            channel.merge(now, news.bank, news.id, news.merges, news.age);
+        while let Some(update) = updates.get(heard).filter(|update| update.cycle == now) {
+            channel.merge(now, update.bank, update.id, update.merges, update.age);
             heard += 1;
         }
         let next = channel.step(now, u32::MAX).unwrap_or(u64::MAX);
-        let told = news.get(heard).map_or(u64::MAX, |news| news.cycle);
+        let told = updates.get(heard).map_or(u64::MAX, |update| update.cycle);
         now = if stepping == Stepping::EveryCycle { now + 1 } else { next.min(told) };
     }
     channel
 }
 
-fn informed_order(policy: &str, requests: &[Request], news: &[News]) -> Vec<u32> {
-    let mut channel = informed(policy, requests, news, Stepping::Events);
+fn informed_order(policy: &str, requests: &[Request], updates: &[Update]) -> Vec<u32> {
+    let mut channel = informed(policy, requests, updates, Stepping::Events);
     channel.take_completions().map(|done| done.id).collect()
 }
 
@@ -113,9 +114,9 @@ fn news_of_merges_change_the_order_of_row_hits() {
     let queue = [of(0, 1, 9), of(1, 1, 1), of(2, 1, 1), of(3, 1, 1)];
     for policy in ALL {
         assert_eq!(informed_order(policy, &queue, &[]), [0, 1, 2, 3], "{policy}");
-        let told = [news(14, 3, 2, 40)];
+        let told = [update(14, 3, 2, 40)];
         assert_eq!(informed_order(policy, &queue, &told), [0, 3, 1, 2], "{policy}");
-        let told = [news(16, 3, 2, 40)];
+        let told = [update(16, 3, 2, 40)];
         assert_eq!(informed_order(policy, &queue, &told), [0, 1, 3, 2], "{policy}");
     }
 }
@@ -125,26 +126,26 @@ fn news_of_merges_change_the_order_of_row_hits() {
 fn news_of_merges_change_the_order_of_rows() {
     let queue = [of(0, 1, 9), of(1, 2, 1), of(2, 3, 1)];
     for policy in ALL {
-        assert_eq!(informed_order(policy, &queue, &[news(28, 2, 3, 60)]), [0, 2, 1], "{policy}");
-        assert_eq!(informed_order(policy, &queue, &[news(29, 2, 3, 60)]), [0, 1, 2], "{policy}");
+        assert_eq!(informed_order(policy, &queue, &[update(28, 2, 3, 60)]), [0, 2, 1], "{policy}");
+        assert_eq!(informed_order(policy, &queue, &[update(29, 2, 3, 60)]), [0, 1, 2], "{policy}");
     }
 }
 
-/// The last news count, not the greatest.
+/// The last update counts, not the greatest.
 #[test]
 fn news_overwrite_the_merge_length() {
     let queue = [of(0, 1, 9), of(1, 1, 2), of(2, 1, 1)];
-    let told = [news(5, 2, 3, 0), news(6, 2, 1, 0)];
+    let told = [update(5, 2, 3, 0), update(6, 2, 1, 0)];
     assert_eq!(informed_order("mshr-s", &queue, &told[..1]), [0, 2, 1]);
     assert_eq!(informed_order("mshr-s", &queue, &told), [0, 1, 2]);
 }
 
-/// At 15, when the next is chosen, 1 is 20 + 15 cycles old, and 2 is 20 + 5, then grows by 2 each cycle, with what the
-/// news add.
+/// At 15, when the next is chosen, 1 is 20 + 15 cycles old, and 2 is 20 + 5, then grows by 2 each
+/// cycle, with what the update adds.
 #[test]
 fn news_add_to_the_age_and_make_it_grow_faster() {
     let queue = [of(0, 1, 9), of(1, 1, 1), of(2, 1, 1)];
-    let order = |merges, age| informed_order("mshr-s+a", &queue, &[news(5, 2, merges, age)]);
+    let order = |merges, age| informed_order("mshr-s+a", &queue, &[update(5, 2, merges, age)]);
     assert_eq!(order(1, 0), [0, 1, 2]);
     assert_eq!(order(1, 1), [0, 2, 1]);
     assert_eq!(order(2, 0), [0, 2, 1]);
@@ -156,11 +157,12 @@ fn merge_lengths_saturate_at_16() {
         assert_eq!(order(policy, &[of(0, 1, 16), of(1, 1, 40)]), [0, 1], "{policy}");
         assert_eq!(order(policy, &[of(0, 1, 15), of(1, 1, 40)]), [1, 0], "{policy}");
         let queue = [of(0, 1, 40), of(1, 1, 16), of(2, 1, 1)];
-        assert_eq!(informed_order(policy, &queue, &[news(5, 2, 99, 0)]), [0, 1, 2], "{policy}");
+        assert_eq!(informed_order(policy, &queue, &[update(5, 2, 99, 0)]), [0, 1, 2], "{policy}");
     }
 }
 
-/// A request of merge length 1 is older than one of length 3 that arrives at `arrival`, until half as long after that.
+/// A request of merge length 1 is older than one of length 3 that arrives at `arrival`, until half
+/// as long after that.
 fn after_a_long_request(bursts: u16, arrival: u64) -> Vec<u32> {
     let fresh = |id, merges| Request { age: 0, ..of(id, 1, merges) };
     let queue = [(0, Request { bursts, ..fresh(0, 9) }), (0, fresh(1, 1)), (arrival, fresh(2, 3))];
@@ -174,7 +176,8 @@ fn ages_grow_by_the_merge_length_each_cycle() {
     assert_eq!(after_a_long_request(8, 20), [0, 2, 1]);
 }
 
-/// The bank last changes at 33, when 33 stand against 30; its next read can issue at 36, when 36 stand against 39.
+/// The bank last changes at 33, when 33 stand against 30; its next read can issue at 36, when 36
+/// stand against 39.
 #[test]
 fn ages_are_looked_at_when_the_command_issues() {
     assert_eq!(after_a_long_request(8, 23), [0, 2, 1]);
@@ -189,7 +192,7 @@ fn ages_saturate() {
     // A row's age is no more than a request's.
     let rows = [aged(0, 1, oldest), aged(1, 2, oldest - 1), aged(2, 2, oldest - 1)];
     assert_eq!(order("mshr-s+a", &rows), [0, 1, 2]);
-    // Ages that have grown saturate too: at 12, and when news come.
+    // Ages that have grown saturate too: at 12, and when an update comes.
     let queue = [of(9, 1, 1), aged(0, 1, oldest - 10), aged(1, 1, oldest - 9)];
     let queue = queue.map(|request| Request { bursts: 6, ..request });
     let long = [Request { age: 4 * oldest, ..queue[0] }, queue[1], queue[2]];
@@ -200,7 +203,7 @@ fn ages_saturate() {
 fn what_is_known_at_service_is_counted() {
     let queue = [of(0, 1, 40), of(1, 1, 1), of(2, 1, 1), of(3, 2, 1)];
     // The second is about a request that is in service, and is not heard.
-    let told = [news(5, 2, 3, 0), news(5, 0, 4, 0)];
+    let told = [update(5, 2, 3, 0), update(5, 0, 4, 0)];
     let counters = informed("mshr-m", &queue, &told, Stepping::Events).counters();
     let names: Vec<_> = counters.iter().map(|counter| counter.name).collect();
     assert_eq!(
@@ -242,10 +245,10 @@ fn news_at_any_time_have_the_same_effect_event_by_event_and_cycle_by_cycle() {
                 let id = random.below(60) as u32;
                 let (merges, age) = (1 + random.below(16) as u32, random.below(300));
                 let bank = requests[id as usize].bank;
-                News { cycle: random.below(700), bank, id, merges, age }
+                Update { cycle: random.below(700), bank, id, merges, age }
             })
             .collect();
-        told.sort_by_key(|news| news.cycle);
+        told.sort_by_key(|update| update.cycle);
         for policy in ALL {
             let log = |stepping| -> Vec<Command> {
                 informed(policy, &requests, &told, stepping).log().to_vec()
@@ -271,8 +274,8 @@ fn a_request_that_nothing_is_merged_into_starves() {
     }
 }
 
-/// With age, a request goes to the next row opened once its age has saturated, if none older waits: those of the crowd
-/// saturate earlier, but are younger.
+/// With age, a request goes to the next row opened once its age has saturated, if none older waits:
+/// those of the crowd saturate earlier, but are younger.
 #[test]
 fn age_ends_starvation_but_for_row_hits() {
     let run = run(&gddr5(), "mshr-s+a", &crowd());

@@ -73,8 +73,8 @@ impl Slowdowns {
         self.sources[source].serving_banks
     }
 
-    /// Time with requests outstanding over what it would be if the source were alone, of which at least a cycle is
-    /// left; 1 where nothing was outstanding.
+    /// Time with requests outstanding over what it would be if the source were alone, of which at
+    /// least a cycle is left; 1 where nothing was outstanding.
     pub fn slowdown(&self, source: usize, now: u64) -> f64 {
         let stall = &self.sources[source];
         let open = if stall.outstanding > 0 { now - stall.since } else { 0 };

@@ -6,7 +6,8 @@ fn from(sm: u16, id: u32, bank: u16, row: u32) -> Request {
     Request { sm, ..read(id, bank, row) }
 }
 
-/// Two row hits of SM 0 after its first request, while SM 1 waits for the bank: SM 1 is slowed down most.
+/// Two row hits of SM 0 after its first request, while SM 1 waits for the bank: SM 1 is slowed down
+/// most.
 #[test]
 fn the_most_slowed_source_goes_before_row_hits() {
     let mut requests: Vec<_> = (0..6).map(|id| from(0, id, 0, 1)).collect();
@@ -21,7 +22,8 @@ fn the_most_slowed_source_goes_before_older_requests() {
     assert_eq!(order_unlike_fr_fcfs("stfm", &requests)[1], 3);
 }
 
-/// SM 1 has waited for bank 0 when the fourth row can be opened, at 18: it is that of its other request.
+/// SM 1 has waited for bank 0 when the fourth row can be opened, at 18: it is that of its other
+/// request.
 #[test]
 fn banks_of_the_most_slowed_source_go_first() {
     let mut requests = vec![from(0, 0, 0, 1), from(1, 1, 0, 2)];
@@ -60,7 +62,8 @@ fn slowdowns(dram: &Dram, options: Options, requests: &[(u64, Request)], now: u6
     [0, 1].map(|source| slowdowns.slowdown(source, now))
 }
 
-/// SM 0 takes the bank at 0 for tRCD and a column command, 12 + 3; of 25 cycles SM 1 would have waited all but 15 / gamma.
+/// SM 0 takes the bank at 0 for tRCD and a column command, 12 + 3; of 25 cycles SM 1 would have
+/// waited all but 15 / gamma.
 #[test]
 fn who_waits_for_a_bank_is_delayed_by_its_service() {
     let requests = [(0, from(0, 0, 0, 1)), (0, from(1, 1, 0, 2)), (0, from(1, 2, 0, 3))];
@@ -78,7 +81,8 @@ fn other_banks_that_wait_hide_the_delay() {
     assert_eq!(slowdowns(&gddr5(), options, &requests, 25)[1], 25.0 / 17.5);
 }
 
-/// SM 1 had row 1 open; SM 0 opened row 2, so SM 1 pays tRP + tRCD of 24 for what would have been a row hit.
+/// SM 1 had row 1 open; SM 0 opened row 2, so SM 1 pays tRP + tRCD of 24 for what would have been a
+/// row hit.
 #[test]
 fn a_row_that_others_have_closed_delays_its_source() {
     let requests = [(0, from(1, 0, 0, 1)), (100, from(0, 1, 0, 2)), (200, from(1, 2, 0, 1))];
@@ -121,8 +125,8 @@ fn slowdowns_are_measured_anew_every_interval() {
     assert_eq!(with(26), [1.0, 25.0 / 10.0]);
 }
 
-/// Against another source a request waits until its slowdown is too large; against row hits of its own source, for
-/// as long as they keep coming: there is no bound.
+/// Against another source a request waits until its slowdown is too large; against row hits of its
+/// own source, for as long as they keep coming: there is no bound.
 #[test]
 fn a_request_is_starved_by_its_own_source_only() {
     let place = |victim: u16| {

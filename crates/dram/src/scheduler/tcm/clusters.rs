@@ -142,8 +142,8 @@ impl Clusters {
         self.rank_line();
     }
 
-    /// One step of the paper's Algorithm 2: the last places of the line are sorted from nicest to least nice, one more of
-    /// them with every step; then the first places the other way round.
+    /// One step of the paper's Algorithm 2: the last places of the line are sorted from nicest to
+    /// least nice, one more of them with every step; then the first places the other way round.
     fn insert(&mut self) {
         let sources = self.line.len();
         if self.step < sources {
@@ -207,8 +207,8 @@ mod tests {
         assert_eq!((ranks(&clusters), clusters.next_change()), (vec![0, 0, 0], 100));
     }
 
-    /// Of 60 cycles of service 1/6 is 10: sources of 2, 3 and 5 fit, the next does not, and neither does one
-    /// after it, however small what it was served.
+    /// Of 60 cycles of service 1/6 is 10: sources of 2, 3 and 5 fit, the next does not, and neither
+    /// does one after it, however small what it was served.
     #[test]
     fn sources_with_few_requests_are_latency_sensitive_up_to_a_share_of_the_service() {
         let mut clusters = clusters(Options::default(), 5);
@@ -232,7 +232,8 @@ mod tests {
         assert_eq!([with(0.0), with(0.1), with(0.3), with(1.0)], [4, 3, 2, 0]);
     }
 
-    /// Source 0 has its requests side by side and goes from row to row; source 2 the other way round.
+    /// Source 0 has its requests side by side and goes from row to row; source 2 the other way
+    /// round.
     fn nice_to_hostile() -> Monitor {
         let mut monitor = Monitor::new(3);
         for source in 0..3 {
@@ -255,7 +256,8 @@ mod tests {
         assert_eq!(ranks(&lined_up(Options::default())), [0, 1, 2]);
     }
 
-    /// Three sources, nicest 2 to 0 least: the six orders of Algorithm 2, by who goes first, second, last.
+    /// Three sources, nicest 2 to 0 least: the six orders of Algorithm 2, by who goes first,
+    /// second, last.
     #[test]
     fn insertion_keeps_the_least_nice_last_for_longest() {
         let mut clusters = lined_up(Options { shuffle: Shuffle::Insertion, ..Options::default() });

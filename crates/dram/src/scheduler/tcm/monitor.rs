@@ -18,7 +18,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Bank-level parallelism: banks that had a request of the source at once, on average while any had.
+    /// Bank-level parallelism: banks that had a request of the source at once, on average while any
+    /// had.
     pub fn parallelism(&self) -> f64 {
         self.bank_cycles as f64 / self.busy_cycles.max(1) as f64
     }

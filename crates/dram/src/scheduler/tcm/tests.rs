@@ -6,7 +6,8 @@ fn from(sm: u16, id: u32, bank: u16, row: u32) -> Request {
     Request { sm, ..read(id, bank, row) }
 }
 
-/// In the first 100 cycles SM 0 has four requests, to three banks side by side, and SM 1 has two to one row.
+/// In the first 100 cycles SM 0 has four requests, to three banks side by side, and SM 1 has two to
+/// one row.
 fn history() -> Vec<(u64, Request)> {
     let of_0 = [(0, 0, 1), (1, 1, 1), (2, 2, 1), (3, 1, 2)];
     let of_1 = [(4, 8, 1), (5, 8, 1)];
@@ -91,8 +92,8 @@ fn before_the_first_quantum_ends_it_is_fr_fcfs() {
     assert_eq!(order("tcm(quantum=1000)", &later), [6, 8, 7]);
 }
 
-/// Row hits of SM 0, the nicer one, keep coming. SM 1 waits until the line has been turned round, two shuffles
-/// later; without shuffles as long as they come.
+/// Row hits of SM 0, the nicer one, keep coming. SM 1 waits until the line has been turned round,
+/// two shuffles later; without shuffles as long as they come.
 #[test]
 fn shuffling_bounds_how_long_a_source_is_last() {
     let mut later: Vec<_> = (0..250).map(|n| (1010 + 3 * n, from(0, 6 + n as u32, 0, 9))).collect();

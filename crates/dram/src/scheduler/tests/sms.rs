@@ -80,7 +80,8 @@ fn a_batch_is_ready_when_it_cannot_grow_or_is_of_age() {
     assert_eq!(first(&gddr5(), "sms(bypass=0)", &[read(0, 0, 1), read(1, 0, 2)]), 0);
 }
 
-/// Where requests leave their places when they are assigned to a bank, three can be in a channel of two places.
+/// Where requests free their entries when they are assigned to a bank, three can be in a channel of
+/// two entries.
 #[test]
 fn a_channel_is_full_when_its_places_are_taken() {
     let requests = [(0, read(0, 0, 1)), (0, read(1, 0, 1)), (1, from(1, read(2, 1, 1)))];
@@ -110,7 +111,7 @@ fn a_cycle_moves_one_request() {
     assert_eq!(commands(&gddr5(), "fr-fcfs", &requests)[..2], ["Act 0:1 @0", "Act 1:1 @6"]);
 }
 
-/// Nor does a second turn in the cycle move another.
+/// Nor does a second step in the cycle move another.
 #[test]
 fn a_cycle_is_no_longer_for_two_steps() {
     let mut channel = channel(&gddr5(), "sms(fifo=2)");
@@ -122,7 +123,8 @@ fn a_cycle_is_no_longer_for_two_steps() {
     assert!(!channel.accepts(&read(3, 3, 1)));
 }
 
-/// With one place, the third request of bank 0 moves when the second is in service, and bank 1's after it.
+/// With one entry, the third request of bank 0 moves when the second is in service, and bank 1's
+/// after it.
 #[test]
 fn a_full_bank_holds_the_batches_behind() {
     let requests = [read(0, 0, 1), read(1, 0, 2), read(2, 0, 3), read(3, 1, 1)];
@@ -164,7 +166,8 @@ fn a_job_is_what_a_source_has_in_all_stages() {
     assert_eq!(timed("sms(p=1)", &requests).order(), [0, 1, 2, 4, 5, 3]);
 }
 
-/// Sources 0 and 1 have one request each that waits; source 0 also has one in service, so its job is longer.
+/// Sources 0 and 1 have one request each that waits; source 0 also has one in service, so its job
+/// is longer.
 #[test]
 fn what_is_in_service_counts_as_well() {
     let requests = [
@@ -209,7 +212,8 @@ fn channels_draw_differently() {
     assert_ne!(orders[0], orders[1]);
 }
 
-/// Nine sources with five rows each, then one with two: a round robin lets one batch of each pass its first.
+/// Nine sources with five rows each, then one with two: a round robin lets one batch of each pass
+/// its first.
 #[test]
 fn the_round_robin_bounds_the_wait() {
     let mut requests: Vec<_> = (0..45).map(|id| from((id % 9) as u16, read(id, 0, id))).collect();

@@ -1,7 +1,8 @@
-//! `wg`, `wg-m`, `wg-bw`, `wg-w`: warp groups. What a warp's load sends to a controller is served together, the group
-//! that is done soonest first (Chatterjee et al., SC 2014).
+//! `wg`, `wg-m`, `wg-bw`, `wg-w`: warp groups. The requests of a warp's load to a controller are
+//! served together, the group that is done soonest first (Chatterjee et al., SC 2014).
 //!
-//! A group waits in the warp sorter until it is selected; then its requests wait in the command queues of their banks.
+//! A group waits in the warp sorter until it is selected; then its requests wait in the command
+//! queues of their banks.
 
 mod burst;
 mod command_queue;
@@ -152,7 +153,7 @@ fn eight_writes() -> u32 {
     8
 }
 
-/// What the four policies differ in.
+/// The differences between the four policies.
 #[derive(Clone, Copy)]
 struct Rules {
     depth: NonZeroU32,
@@ -198,9 +199,10 @@ struct Counts {
 
 struct WarpGroups {
     rules: Rules,
-    /// By banks with work: column commands that a row serves before a request to another may close it.
+    /// By banks with work: column commands that a row serves before a request to another may close
+    /// it.
     bursts: Vec<u32>,
-    /// Places of the queue, which cannot be full with fewer requests in the channel.
+    /// Entries of the queue, which cannot be full with fewer requests in the channel.
     capacity: u32,
     sorter: Sorter,
     banks: Vec<CommandQueue>,
@@ -243,7 +245,8 @@ impl WarpGroups {
         }
     }
 
-    /// The group to select now: the best of those that are complete and have a request for a bank with room.
+    /// The group to select now: the best of those that are complete and have a request for a bank
+    /// with room.
     fn choose(&mut self, channel: &ChannelView) -> Option<usize> {
         let hurries = self.rules.write_margin.is_some_and(|margin| {
             let high = channel.write_high_watermark;
@@ -446,11 +449,13 @@ impl Scheduler for WarpGroups {
         asked
     }
 
-    /// The paper gives no bits; these are ours. The sorter has for every request its group and row, and for each of as many
-    /// groups whether it is complete and its score; every bank's command queue the row that it ends with and its work. A
-    /// selection compares all scores, and the rows of all requests with those that will be open. `wg-m` adds the score that
-    /// was told and compares the load of a message with that of every group; `wg-bw` adds a counter of five bits for each
-    /// bank, compared, and the table of bursts; `wg-w` compares whether one request is left.
+    /// The paper gives no bits; these are ours. The sorter has for every request its group and row,
+    /// and for each of as many groups whether it is complete and its score; every bank's command
+    /// queue the row that it ends with and its work. A selection compares all scores, and the rows
+    /// of all requests with those that will be open. `wg-m` adds the score that was told and
+    /// compares the load of a message with that of every group; `wg-bw` adds a counter of five bits
+    /// for each bank, compared, and the table of bursts; `wg-w` compares whether one request is
+    /// left.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let queue = shape.queue;
         let longest = command_queue::cost(queue as usize, queue as usize);

@@ -45,7 +45,7 @@ pub struct Sorter {
     /// Those without members are free.
     groups: Vec<Group>,
     free: Vec<u16>,
-    /// Numbers of loads are sparse: they are made of the SM and of its place there.
+    /// Numbers of loads are sparse: they combine the SM and a number within it.
     by_load: FxHashMap<u32, u16>,
     /// Group of each waiting request, by slot.
     group_of: Vec<u16>,
@@ -105,7 +105,7 @@ impl Sorter {
         index
     }
 
-    /// Takes a group out. Its place is free; its memory comes back with [`Sorter::give_back`].
+    /// Takes a group out. Its entry is free; its memory comes back with [`Sorter::give_back`].
     pub fn take(&mut self, index: usize) -> Group {
         self.free(index as u16);
         std::mem::take(&mut self.groups[index])

@@ -37,7 +37,7 @@ impl Outcome {
     }
 }
 
-/// Plays events, which are in order of time, to channels that step in turn.
+/// Plays events, which are in order of time, to channels that are stepped in order.
 fn play(dram: &Dram, policy: &str, count: u32, script: &Script, stepping: Stepping) -> Outcome {
     let context =
         SchedulerContext { dram: Dram { channels: count, ..dram.clone() }, ..context(dram) };
@@ -141,7 +141,8 @@ fn the_slowest_bank_is_the_score() {
     assert_eq!(of_bank(0, &outcome("fr-fcfs", &script.concat())), [0, 1, 2]);
 }
 
-/// Bank 0 has work for 12, so the group with a miss there is not done before the one with three in bank 1.
+/// Bank 0 has work for 12, so the group with a miss there is not done before the one with three in
+/// bank 1.
 #[test]
 fn what_is_already_selected_counts() {
     let script = [
@@ -211,7 +212,7 @@ fn a_group_waits_for_the_last_of_its_load() {
     assert_eq!(order("wg", &script), [0, 1]);
 }
 
-/// The news that a load has ended lets its group go when it comes.
+/// The message that a load has ended lets its group go when it arrives.
 #[test]
 fn the_end_of_a_load_makes_its_group_eligible() {
     let mut script = whole(0, 9, &[(0, 0, 1), (1, 0, 2)]);
@@ -243,7 +244,8 @@ fn an_idle_channel_takes_an_incomplete_group() {
     assert_eq!(outcome.count(0, "incomplete_groups"), 2);
 }
 
-/// Selected requests wait for bank 0; a group for bank 1 is incomplete, and can be no more than that in a full queue.
+/// Selected requests wait for bank 0; a group for bank 1 is incomplete, and can be no more than
+/// that in a full queue.
 #[test]
 fn a_full_queue_takes_an_incomplete_group() {
     let script =
@@ -257,7 +259,8 @@ fn a_full_queue_takes_an_incomplete_group() {
     assert_eq!(first(5), 69);
 }
 
-/// As above, where requests leave their places when they are assigned to a bank: request 0 has left its own.
+/// As above, where requests free their entries when they are assigned to a bank: request 0 has
+/// freed its own.
 #[test]
 fn a_queue_is_full_when_its_places_are_taken() {
     let script =
@@ -307,8 +310,8 @@ fn short_groups_starve_a_long_one() {
     assert_eq!(order("fr-fcfs", &script)[..3], [0, 1, 2]);
 }
 
-/// Channel 0 is busy with row misses of bank 0; then it may take load 5, two misses, or load 6, one. Channel 1 has
-/// selected its part of load 5, `others` misses, at `told`.
+/// Channel 0 is busy with row misses of bank 0; then it may take load 5, two misses, or load 6,
+/// one. Channel 1 has selected its part of load 5, `others` misses, at `told`.
 fn coordinated(told: u64, others: u32) -> Script {
     let theirs: Vec<_> = (0..others).map(|id| (100 + id, 0, id)).collect();
     let mut script = [
@@ -354,8 +357,8 @@ fn messages_are_about_groups_that_wait() {
     assert_eq!(order(2), [0, 1, 2, 3, 4]);
 }
 
-/// Load 5 would be done here after 9, with what is in service. A sender that needs 6 lets load 6, done after 6 and
-/// younger, go second; one that needs 9 or 12 changes nothing.
+/// Load 5 would be done here after 9, with what is in service. A sender that needs 6 lets load 6,
+/// done after 6 and younger, go second; one that needs 9 or 12 changes nothing.
 #[test]
 fn only_a_sooner_end_elsewhere_lowers_a_score() {
     let order = |others| pair("wg-m", &coordinated(3, others)).orders.remove(0);
@@ -419,7 +422,8 @@ fn a_longer_burst_gives_way() {
     assert_eq!(order, [0, 1, 2, 3, 6, 7, 8, 9, 4, 5, 10, 16]);
 }
 
-/// The row has served four when tRAS still keeps it open; then the other banks are done, and 31 are efficient.
+/// The row has served four when tRAS still keeps it open; then the other banks are done, and 31 are
+/// efficient.
 #[test]
 fn banks_choose_again_when_the_efficient_burst_changes() {
     let mut dram = gddr5();
@@ -437,7 +441,8 @@ fn banks_choose_again_when_the_efficient_burst_changes() {
     assert_eq!(of_bank(0, &outcome), [0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
-/// The row has served eight and the next of its hits waits for tCCD when five banks get work: four are efficient.
+/// The row has served eight and the next of its hits waits for tCCD when five banks get work: four
+/// are efficient.
 #[test]
 fn banks_choose_again_when_others_get_work() {
     let first = Request { bursts: 8, load: 1, ..read(0, 0, 1) };
@@ -449,7 +454,8 @@ fn banks_choose_again_when_others_get_work() {
     assert_eq!(of_bank(0, &outcome("wg-bw", &script)), [0, 5, 1, 2, 3, 4]);
 }
 
-/// Six writes wait, and drain at eight. Both groups are done after 3, the older has two requests left.
+/// Six writes wait, and drain at eight. Both groups are done after 3, the older has two requests
+/// left.
 #[test]
 fn near_a_drain_groups_with_one_request_left_go_first() {
     let mut dram = gddr5();
@@ -521,7 +527,8 @@ fn scripts() -> impl Strategy<Value = Script> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Whatever ends when, or never: all is served, legally, and no turn is needed that was not asked for.
+    /// Whatever ends when, or never: all is served, legally, and no step is needed that was not
+    /// asked for.
     #[test]
     fn groups_are_served_however_loads_end(script in scripts()) {
         for dram in [gddr5(), hbm2()] {

@@ -50,8 +50,8 @@ fn a_last_request_comes_between_and_the_warp_goes_on() {
     assert_eq!(order_beside(&gddr5(), "warped-mc", &queue, &[]), [0, 6, 2, 4, 1, 3, 5]);
 }
 
-/// A refresh closes the row while 0 is served. Warp 0 then no longer comes before its elders: neither if the row is opened
-/// for 4, the last of its warp, nor if it is opened without.
+/// A refresh closes the row while 0 is served. Warp 0 then no longer comes before its elders:
+/// neither if the row is opened for 4, the last of its warp, nor if it is opened without.
 #[test]
 fn what_follows_is_forgotten_when_the_row_is_opened_again() {
     let mut dram = gddr5();
@@ -90,8 +90,8 @@ fn a_request_left_as_the_last_of_its_warp_scores() {
     assert_eq!(order("warped-mc", &queue), [1, 0, 3, 2, 4]);
 }
 
-/// The same with 0 in another channel, which schedules it at cycle 0. Bank 0 closes row 3 at 28, and may choose
-/// another row until then.
+/// The same with 0 in another channel, which schedules it at cycle 0. Bank 0 closes row 3 at 28,
+/// and may choose another row until then.
 #[test]
 fn a_sibling_in_another_channel_makes_a_request_the_last_after_the_latency() {
     let queue = [of(1, 0, 3, 0), of(2, 0, 1, 0), of(3, 0, 2, 1), of(4, 0, 1, 0)];
@@ -123,7 +123,8 @@ fn a_score_saturates_at_four_bits() {
     assert_eq!(order("warped-mc", &queue)[0], 1);
 }
 
-/// Four requests score for row 1 when it is chosen. A refresh closes it before they are served, and row 2 has one.
+/// Four requests score for row 1 when it is chosen. A refresh closes it before they are served, and
+/// row 2 has one.
 #[test]
 fn the_score_of_a_row_that_is_opened_is_zeroed() {
     let mut dram = gddr5();
@@ -134,7 +135,8 @@ fn the_score_of_a_row_that_is_opened_is_zeroed() {
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &[]), [0, 4, 1, 2, 3]);
 }
 
-/// Warp 0 has requests in banks 0 and 1, warp 1 only in bank 2. When bank 0 is activated, bank 1 has the last of warp 0.
+/// Warp 0 has requests in banks 0 and 1, warp 1 only in bank 2. When bank 0 is activated, bank 1
+/// has the last of warp 0.
 #[test]
 fn banks_of_last_requests_go_first() {
     let queue = [of(0, 0, 1, 0), of(1, 1, 1, 0), of(2, 2, 1, 1), of(3, 3, 1, 2), of(4, 4, 1, 2)];
@@ -148,7 +150,8 @@ fn banks_of_last_requests_go_first() {
     assert!(run(&gddr5(), "warped-mc", &queue).counted("rescheduled_banks") >= 1);
 }
 
-/// Both banks' rows are open at 100. Bank 1's warp, once begun, keeps the bus; bank 0 has a new warp each time.
+/// Both banks' rows are open at 100. Bank 1's warp, once begun, keeps the bus; bank 0 has a new
+/// warp each time.
 #[test]
 fn banks_of_warps_that_have_begun_go_before_others() {
     let mut dram = gddr5();
@@ -161,8 +164,8 @@ fn banks_of_warps_that_have_begun_go_before_others() {
     assert_eq!(order_beside(&dram, "warped-mc", &queue, &warps), [0, 1, 2, 5, 6, 7, 3, 4]);
 }
 
-/// A request in service keeps the priority with which it was scheduled: 3 is the last of its warp, and its bursts come
-/// before those of 2.
+/// A request in service keeps the priority with which it was scheduled: 3 is the last of its warp,
+/// and its bursts come before those of 2.
 #[test]
 fn a_bank_keeps_the_priority_of_what_it_serves() {
     let mut dram = gddr5();
@@ -178,7 +181,8 @@ fn a_bank_keeps_the_priority_of_what_it_serves() {
     assert_eq!(columns("warped-mc"), [0, 1, 3, 3, 3, 2, 2, 2]);
 }
 
-/// Warps 0 and 3 share an alias of one bit; of ten bits only where loads differ does one warp have two.
+/// Warps 0 and 3 share an alias of one bit; of ten bits only where loads differ does one warp have
+/// two.
 #[test]
 fn aliases_are_taken_for_one_warp() {
     let queue = [of(0, 0, 1, 0), of(1, 0, 1, 0), of(2, 0, 1, 3)];
@@ -189,7 +193,8 @@ fn aliases_are_taken_for_one_warp() {
     assert_eq!(order("warped-mc(wat_bits=10)", &queue), [2, 0, 1]);
 }
 
-/// A write-back is the last of no warp and follows none: it goes by age among those of low priority, after those of high.
+/// A write-back is the last of no warp and follows none: it goes by age among those of low
+/// priority, after those of high.
 #[test]
 fn write_backs_are_of_low_priority_in_one_queue() {
     let back = |id| Request { sm: Request::NO_SOURCE, warp: u32::MAX, ..write(id, 0, 1) };
@@ -205,8 +210,9 @@ fn separate_writes_have_no_priority() {
     assert_eq!(run.order(), [0, 1]);
 }
 
-/// News that come when the request has gone do not make that in its place the last of its warp. 1 is known to have been
-/// one at 50, and 3 has its place, from 20 on; 2, which has waited longer, scores no less.
+/// A change that arrives when the request has gone does not make the next in its slot the last of
+/// its warp. 1 is known to have been one at 50, and 3 has its slot, from 20 on; 2, which has waited
+/// longer, scores no less.
 #[test]
 fn late_news_of_a_request_that_is_gone_are_nothing_to_the_next() {
     let queue = [

@@ -1,20 +1,22 @@
-//! Whose turn it is: reads or writes, where they have a queue each; and how often the data bus turns.
+//! Which queue is served, reads or writes, where they have a queue each; and how often the data bus
+//! turns around.
 
 use super::{READS, WRITES};
 use crate::Dram;
 use crate::request::CommandKind;
 
-/// Writes are served from the high watermark down to the low one and when there is no read, and then at least
-/// `write_min_drain` of them as long as there are any.
+/// Writes are served from the high watermark down to the low one and when there is no read, and
+/// then at least `write_min_drain` of them as long as there are any.
 #[repr(C)]
-pub(super) struct Turns {
+pub(super) struct Direction {
     /// The queue that is served.
     pub serving: usize,
-    /// Kind of the last column command, and how many of that kind passed a bank that needs the other.
-    pub direction: Option<CommandKind>,
+    /// Kind of the last column command, and how many of that kind passed a bank that needs the
+    /// other.
+    pub last_column: Option<CommandKind>,
     draining: bool,
     pub passed: u32,
-    /// Column commands that may pass a bank that waits for the data bus to turn.
+    /// Column commands that may pass a bank that waits for the data bus to turn around.
     pub limit: u32,
     /// Writes that have left since writes are served.
     drained: u32,
@@ -26,9 +28,9 @@ pub(super) struct Turns {
     pub drains: u64,
 }
 
-impl Turns {
-    pub fn new(dram: &Dram) -> Turns {
-        Turns {
+impl Direction {
+    pub fn new(dram: &Dram) -> Direction {
+        Direction {
             high_watermark: dram.write_high_watermark,
             low_watermark: dram.write_low_watermark,
             min_drain: dram.write_min_drain,
@@ -36,7 +38,7 @@ impl Turns {
             draining: false,
             drained: 0,
             limit: dram.read_queue,
-            direction: None,
+            last_column: None,
             passed: 0,
             turnarounds: 0,
             drains: 0,
@@ -68,12 +70,12 @@ impl Turns {
         self.drained += 1;
     }
 
-    /// A column command issues while banks that need the other kind wait, or not: counts turns of the data bus, and
-    /// commands that pass one waiting for it to turn.
+    /// A column command issues while banks that need the other kind wait, or not: counts
+    /// turnarounds of the data bus, and commands that pass a bank waiting for one.
     pub fn note(&mut self, kind: CommandKind, others_wait: bool) {
-        if self.direction != Some(kind) {
-            self.turnarounds += u64::from(self.direction.is_some());
-            self.direction = Some(kind);
+        if self.last_column != Some(kind) {
+            self.turnarounds += u64::from(self.last_column.is_some());
+            self.last_column = Some(kind);
             self.passed = 0;
         }
         self.passed = if others_wait { self.passed + 1 } else { 0 };
