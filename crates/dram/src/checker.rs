@@ -1,8 +1,8 @@
 //! An independent check of a command log.
 //!
-//! It knows the standard's constraint table and nothing of the channel: every command is held
-//! against the commands before it, one constraint after the other, and against what a table cannot
-//! say: which rows are open, who has the buses, whether refreshes came.
+//! It knows the standard's constraint table and nothing of the channel: every command is checked
+//! against the commands before it, one constraint after the other, and against the rules that are
+//! not in a table: which rows are open, which command has a bus, whether refreshes came.
 
 use super::request::{Command, CommandKind};
 use super::standard::{COMMAND_BUS, Place, Standard};
@@ -283,7 +283,7 @@ impl Checker {
     }
 }
 
-/// What is wrong with a command.
+/// The violations of a command.
 struct Findings {
     later: Command,
     violations: Vec<Violation>,

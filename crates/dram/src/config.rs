@@ -1,4 +1,4 @@
-//! What the DRAM channels of a machine are made of.
+//! The configuration of a machine's DRAM channels.
 
 use crate::standard::{Standard, StandardError};
 use serde::{Deserialize, Serialize};
@@ -13,9 +13,8 @@ type Check = Result<(), Invalid>;
 #[serde(deny_unknown_fields)]
 pub struct Dram {
     pub standard: String,
-    /// From where `standard` is a path: from the current directory where it is empty, as it is for
-    /// a built-in one. No part of what the machine is: runs depend on what the file holds, not on
-    /// where it lies.
+    /// The directory that `standard` is relative to, if it is a path; empty: the current one. It is
+    /// not part of the machine's identity: runs depend on the file's content, not on where it lies.
     #[serde(skip)]
     pub standard_folder: PathBuf,
     pub channels: u32,
@@ -201,7 +200,7 @@ impl Dram {
         u64::from(self.channels * self.bytes_per_cycle()) * u64::from(mhz) * 1_000_000
     }
 
-    /// What addresses are divided among.
+    /// The parts of the channels that addresses are divided among.
     ///
     /// # Errors
     /// [`Invalid`] if an address bit could not select the parts of a channel.
@@ -227,7 +226,7 @@ impl Dram {
         self.address_space()?.layout()
     }
 
-    /// Where addresses lie with this many LLC slices to a channel.
+    /// The address map with this many LLC slices to a channel.
     ///
     /// # Errors
     /// As [`Dram::layout`], or if the slices are not valid.

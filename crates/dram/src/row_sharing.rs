@@ -29,7 +29,7 @@ impl RowSharing {
         }
     }
 
-    /// Adds the rows to `rows`, which has them by the number of CTAs that used each.
+    /// Adds the rows to `rows`, by the number of CTAs that used each.
     ///
     /// A CTA counts as consecutive in a row that the CTA before or behind it used too, so that 1,
     /// 2, 3 and 4 are all consecutive; a row of a single CTA has none, as the paper's SCP, with one
@@ -45,7 +45,7 @@ impl RowSharing {
     }
 }
 
-/// CTAs next to another, of those of one row in ascending order.
+/// How many CTAs are next to another, among those of one row in ascending order.
 fn consecutive(row: &[Use]) -> u64 {
     let follows = |at: usize| at > 0 && row.get(at).is_some_and(|u| u.cta == row[at - 1].cta + 1);
     (0..row.len()).filter(|&at| follows(at) || follows(at + 1)).count() as u64

@@ -55,7 +55,7 @@ pub(super) fn rows<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     ]
 }
 
-/// What is read unasked, and the rows with it.
+/// Prefetches, and the ratios of rows with them.
 fn prefetches<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     vec![
         count("prefetch_reads", "commands", "Column reads of prefetches.", move |row| {

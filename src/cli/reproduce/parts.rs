@@ -24,7 +24,7 @@ pub fn efficiency(paper: &Paper, streamed: &Streamed) -> anyhow::Result<f64> {
     };
     let outcome = run(&device, &device.scheduler, &stream, &mut |_| ControlFlow::Continue(()))?;
     let channel = outcome.channels.first().context("a stream of one channel")?;
-    channel.statistics.dram_efficiency().context("no request was pending")
+    channel.counts.dram_efficiency().context("no request was pending")
 }
 
 /// Bits that a configuration's DRAM scheduler and arbiter compare in a cycle, in the whole machine.

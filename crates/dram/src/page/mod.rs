@@ -1,4 +1,4 @@
-//! Page policies: when a row is closed that no request in service needs.
+//! Page policies: when to close a row that no request in service needs.
 //!
 //! A policy is one file here and one line of [`PAGE_POLICIES`].
 

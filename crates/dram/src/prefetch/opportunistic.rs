@@ -1,5 +1,5 @@
-//! `opportunistic`: so many lines of an open row whatever waits, and then until a request waits for
-//! another row.
+//! `opportunistic`: a minimum number of lines of an open row whatever waits, and then more until a
+//! request waits for another row.
 
 use super::{
     CACHED_PARAM, Cached, OpenRow, PrefetchEntry, Prefetcher, TRIGGER_PARAM, Trigger, fits,

@@ -68,7 +68,7 @@ impl Family for AtlasFamily {
         })
     }
 
-    /// The meta controller: of every source the service of all quanta, in 32 bits.
+    /// The meta controller keeps the service of all quanta in 32 bits for every source.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         Complexity { stored: shape.sms * 32, compared: 0 }
     }
@@ -88,14 +88,14 @@ impl Default for Options {
     }
 }
 
-/// The paper's meta controller: what all channels have given each source, and the ranks that
-/// follow.
+/// The paper's meta controller: the service that all channels have given each source, and the ranks
+/// that follow from it.
 struct Meta {
     options: Options,
     quantum_ends: u64,
     /// By source: bank cycles of service in this quantum.
     attained: Vec<u64>,
-    /// By source: of the quanta before, the last counting most.
+    /// By source: service in the quanta before, weighted so that the last counts most.
     total: Vec<f64>,
     /// By source, the least served first.
     ranks: Vec<u16>,
@@ -186,9 +186,9 @@ impl Scheduler for Atlas {
     }
 
     /// The paper's table, with the meta controller's 8896 bits for 24 sources, 4 controllers of 128
-    /// requests and 4 banks, and quanta of 10 million cycles: of every request whether it is
-    /// overdue, its source and that one's rank; of every source its service. Whether requests are
-    /// overdue and their ranks are compared.
+    /// requests and 4 banks, and quanta of 10 million cycles. Stored are for every request whether
+    /// it is overdue, its source and the source's rank, and for every source its service. Compared
+    /// are whether requests are overdue, and their ranks.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let source = shape.sm_bits();
         let service = bits(self.options.quantum * shape.banks);
@@ -221,7 +221,7 @@ mod tests {
         vec![(0, from(0, 0, 0, 1)), (0, from(0, 1, 1, 1)), (40, from(1, 2, 2, 1))]
     }
 
-    /// The order of what follows the history.
+    /// The order of the requests that follow the history.
     fn order(policy: &str, later: &[(u64, Request)]) -> Vec<u32> {
         let order = timed(&gddr5(), policy, &[&history(), later].concat()).order();
         assert_eq!(order[..3], [0, 1, 2]);

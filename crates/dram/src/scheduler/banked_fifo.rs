@@ -34,7 +34,7 @@ impl Scheduler for BankedFifo {
         queue.bank_waiting < queue.capacity / queue.banks
     }
 
-    /// None, as Table 1 of the paper has it. Its text compares the row of each bank's head with the
+    /// No cost, as in Table 1 of the paper. Its text compares the row of each bank's head with the
     /// open one, and the bank of a request that enters.
     fn complexity(&self, _: &Shape) -> Option<Complexity> {
         Some(Complexity::NONE)

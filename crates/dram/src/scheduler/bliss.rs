@@ -131,8 +131,9 @@ impl Scheduler for Bliss {
         }
     }
 
-    /// Of every source whether it is blacklisted, which is compared for every request; the last
-    /// source, which the next is compared with, how often in a row, and when the list is cleared.
+    /// Stored are a bit for every source that says whether it is blacklisted, the last source, how
+    /// many of its requests have been served in a row, and when the list is cleared. Compared are
+    /// the bit of every request's source, and the last source with the next.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let Options { threshold, interval } = self.options;
         let counters = bits(u64::from(threshold) + 1) + bits(interval);
@@ -211,7 +212,7 @@ mod tests {
         assert_eq!(order("bliss(interval=95)"), [0, 1, 2, 3, 4, 5]);
     }
 
-    /// What no SM waits for is a source like the others.
+    /// Requests that no SM waits for are a source like the others.
     #[test]
     fn write_backs_are_blacklisted_too() {
         let dram = gddr3();

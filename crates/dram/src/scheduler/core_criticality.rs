@@ -98,7 +98,7 @@ impl Family for Options {
         Needs { critical_share: Some(self.critical_share), ..Needs::default() }
     }
 
-    /// In every SM, how many warps wait for memory.
+    /// Every SM counts its warps that wait for memory.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         Complexity { stored: shape.sms * bits(shape.warps + 1), compared: 0 }
     }
@@ -194,8 +194,8 @@ impl Scheduler for CoreCriticality {
         self.choose_order();
     }
 
-    /// A bit of every request, compared, and how many requests have it; with a dynamic threshold,
-    /// sums over the interval.
+    /// Stored are a bit for every request, which is compared, and how many requests have it set;
+    /// with a dynamic threshold also sums over the interval.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let dynamic = self.options.threshold == Threshold::Dynamic;
         let sum = bits(self.options.interval) + shape.queue_bits();

@@ -89,7 +89,7 @@ impl Default for Options {
     }
 }
 
-/// Whether requests of other SMs are known to have been merged into one.
+/// Whether requests of other SMs are known to have been merged into this request.
 #[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Locality {
@@ -129,7 +129,7 @@ impl Family for Delays {
     }
 }
 
-/// What is known of a request that waits.
+/// A waiting request, as far as the scheduler knows.
 #[derive(Clone, Copy, Default)]
 struct Waiting {
     /// SMs that wait for it, by the updates that have arrived.
@@ -148,7 +148,7 @@ struct Count {
 
 struct Delay {
     options: Options,
-    /// Requests are assigned to banks, and served whatever is learnt after that.
+    /// Requests are assigned to banks, and then served whatever updates arrive.
     assigns: bool,
     chosen: Rc<Chosen>,
     /// By slot.

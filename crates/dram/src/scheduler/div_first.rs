@@ -46,7 +46,7 @@ struct DivFirst {
     warps: WarpTable,
     /// By entry of the table.
     held: Vec<Held>,
-    /// When counts tell of this channel's requests, in order of time.
+    /// When the table's counts include this channel's requests, in order of time.
     changes: VecDeque<(u64, Entry)>,
     picks_per_cycle: Option<u32>,
     reordered: u64,
@@ -106,8 +106,8 @@ impl Scheduler for DivFirst {
         self.changes.push_back((at, entry));
     }
 
-    /// The warp entry table of [`warped-mc`](super::warped_mc), and the count of every request's
-    /// warp, in the bank that is served.
+    /// Stored is the warp entry table of [`warped-mc`](super::warped_mc). Compared are the counts
+    /// of all requests' warps, and which requests are for the bank that is served.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         Some(Complexity {
             stored: self.warps.bits(),

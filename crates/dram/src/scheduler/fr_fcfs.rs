@@ -220,8 +220,8 @@ impl Scheduler for FrFcfs {
         }
     }
 
-    /// Row and bank of every request against the open rows (Yuan 2009, Table 1). A cap counts in
-    /// every bank; a limit dates every request.
+    /// Compared are row and bank of every request with the open rows (Yuan 2009, Table 1). A cap
+    /// counts in every bank; a limit dates every request.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let Options { row_hit_cap, starvation_limit, .. } = self.options;
         let limits = shape.banks * bits(row_hit_cap + 1) + shape.queue * bits(starvation_limit + 1);

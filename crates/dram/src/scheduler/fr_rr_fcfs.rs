@@ -65,7 +65,7 @@ impl Scheduler for FrRrFcfs {
         (0..channel.queue.banks()).filter(may_choose).fold(0, |banks, bank| banks | 1 << bank)
     }
 
-    /// The last source, with which that of every request is compared.
+    /// Stored is the last source; every request's source is compared with it.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let compared = shape.row_search() + shape.queue * shape.sm_bits();
         Some(Complexity { stored: shape.sm_bits(), compared })

@@ -88,8 +88,8 @@ impl Family for Options {
         Needs { warp_types: Some(types), ..Needs::default() }
     }
 
-    /// For every warp of the machine two counters of a sample, the type, which is one of five, and
-    /// its age.
+    /// Stored for every warp of the machine: two counters of a sample, the warp's type, which is
+    /// one of five, and the type's age.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         let sample = 2 * bits(u64::from(self.warm_up) + 1);
         let warp = sample + bits(5) + bits(self.resample + 1);
@@ -105,7 +105,7 @@ impl Scheduler for Medic {
         bank.oldest_of_lowest(|_, queued, hit| (!queued.request.hit_prone, !hit))
     }
 
-    /// A bit of every request says in which of the two queues it stands.
+    /// Stored and compared is a bit for every request: which of the two queues it is in.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         Some(Complexity { stored: shape.queue, compared: shape.row_search() + shape.queue })
     }
@@ -142,8 +142,8 @@ mod tests {
         assert_eq!(order_unlike_fr_fcfs("medic", &requests), [2, 4, 3, 1, 0, 5]);
     }
 
-    /// No bound: what is not hit-prone waits as long as hit-prone requests keep coming, row hits or
-    /// not.
+    /// No bound: a request that is not hit-prone waits as long as hit-prone requests keep coming,
+    /// row hits or not.
     #[test]
     fn other_requests_starve_while_hit_prone_ones_come() {
         let mut requests: Vec<_> = (0..60).map(|id| prone(id, id % 3)).collect();

@@ -25,7 +25,7 @@ impl Scheduler for MostPending {
         bank.oldest_hit().or_else(|| Some(bank.best_row(|row| row.count.into()).oldest))
     }
 
-    /// With every request, how many wait for its row.
+    /// Stored and compared for every request: how many wait for its row.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let counts = shape.queue * shape.queue_bits();
         Some(Complexity { stored: counts, compared: shape.row_search() + counts })

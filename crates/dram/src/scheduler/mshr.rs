@@ -62,7 +62,7 @@ struct Options {
     count: CountedMerges,
 }
 
-/// What requests and rows are ordered by.
+/// The score that requests and rows are ordered by.
 #[derive(Clone, Copy, PartialEq)]
 enum Score {
     /// Merge length; a row has the maximum of its requests'.
@@ -147,7 +147,7 @@ const MAX_LENGTH: usize = 16;
 /// Ages, of requests and rows, saturate in the 15-bit adders of Li 2015, Section 4.5.
 const MAX_AGE: u64 = 1 << 15;
 
-/// What the controller knows of the requests merged into one that waits: an entry of its Merge
+/// The requests merged into one that waits, as far as the controller knows: an entry of its Merge
 /// Information Buffer.
 #[derive(Clone, Copy, Default)]
 struct Merged {
@@ -239,9 +239,8 @@ impl Scheduler for MergeAware {
         self.set(slot, merges, grown + age, now);
     }
 
-    /// Section 4.5 of the thesis: for every request its block address and what is known of its
-    /// merges, and the score of its row; without the adders. Compared are the scores of requests
-    /// and rows.
+    /// Section 4.5 of the thesis, without the adders. Stored are for every request its block
+    /// address, its merges and the score of its row. Compared are the scores of requests and rows.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let Widths { request, row } = self.score.widths(shape);
         let row_entry = shape.row_bits + shape.bank_bits() + row.stored;

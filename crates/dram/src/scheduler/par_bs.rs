@@ -58,7 +58,7 @@ impl Default for Options {
     }
 }
 
-/// What a source has to do in a batch.
+/// The work of a source in a batch.
 #[derive(Clone, Copy, Default)]
 struct Job {
     /// Marked requests to the bank looked at.
@@ -80,7 +80,7 @@ struct ParBs {
     sources: Sources,
     /// By slot: the request belongs to the batch.
     marked: Vec<bool>,
-    /// By bank: so does the one in service.
+    /// By bank: the request in service belongs to the batch.
     serves_marked: Vec<bool>,
     /// Requests in the queue.
     waiting: u32,
@@ -176,9 +176,10 @@ impl Scheduler for ParBs {
         }
     }
 
-    /// The paper's table: of every request a mark, its source and that one's rank; requests of
-    /// every source, in all and to each bank; requests of the batch; the cap in five bits. 1412
-    /// bits for 8 sources, 128 requests and 8 banks. Mark and rank are compared.
+    /// The paper's table, 1412 bits for 8 sources, 128 requests and 8 banks. Stored are for every
+    /// request a mark, its source and the source's rank; for every source its requests, in all and
+    /// to each bank; the requests of the batch; and the cap in five bits. Compared are mark and
+    /// rank.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let (sources, source, count) = (shape.sms, shape.sm_bits(), shape.queue_bits());
         let counters = sources * shape.banks * count + sources * count + count + 5;
@@ -211,7 +212,8 @@ mod tests {
         (0..7).map(|id| from(0, id, 0, 1)).chain([from(1, 7, 0, 2)]).collect()
     }
 
-    /// SM 1 has the shorter job, so its row goes first; then what is marked of SM 0, then the rest.
+    /// SM 1 has the shorter job, so its row goes first; then the marked requests of SM 0, then the
+    /// rest.
     #[test]
     fn the_source_with_the_shortest_job_goes_first() {
         let order = order_unlike_fr_fcfs("par-bs", &hits_and_a_victim());
@@ -263,7 +265,7 @@ mod tests {
         assert_eq!(order_unlike_fr_fcfs("par-bs", &requests)[0], 3);
     }
 
-    /// What comes while a batch is served waits for the next, row hit or not.
+    /// A request that arrives while a batch is served waits for the next, row hit or not.
     #[test]
     fn a_batch_is_closed_to_later_requests() {
         let mut requests = vec![(0, from(0, 0, 0, 1)), (0, from(1, 1, 0, 2))];

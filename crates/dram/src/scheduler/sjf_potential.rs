@@ -54,18 +54,18 @@ impl TryFrom<f64> for Share {
     }
 }
 
-/// What a warp has in the channel.
+/// The requests of a warp in the channel.
 #[derive(Clone, Copy, Default)]
 struct Job {
     /// Requests that wait.
     waiting: u32,
-    /// Banks that they have come to since there last was none.
+    /// Banks that they have come to since the warp last had none.
     banks: BankSet,
 }
 
 struct SjfPotential {
     alpha: f64,
-    /// By warp; what comes from none is one job more.
+    /// By warp; requests of no warp are one job more.
     jobs: Vec<Job>,
     /// Banks where a job has become longer or shorter.
     ask: BankSet,
@@ -123,7 +123,8 @@ impl Scheduler for SjfPotential {
         std::mem::take(&mut self.ask)
     }
 
-    /// A count of requests for every warp of the machine; that of each request's warp is compared.
+    /// Stored is a count of requests for every warp of the machine; compared is the count of each
+    /// request's warp.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let compared = shape.row_search() + shape.queue * shape.queue_bits();
         Some(Complexity { stored: shape.sms * shape.warps * shape.queue_bits(), compared })

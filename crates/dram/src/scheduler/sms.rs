@@ -1,5 +1,5 @@
 //! `sms`: the staged memory scheduler. Batches form per source, a batch scheduler takes them one
-//! after the other, and banks serve what they are given in order.
+//! after the other, and banks serve the requests they are given in order.
 
 use super::{
     BankSet, BankView, ChannelView, Family, QueueView, Queued, Scheduler, SchedulerContext, Slot,
@@ -102,7 +102,7 @@ impl TryFrom<f64> for Probability {
 
 impl Probability {
     fn comes_true(self, random: &mut ChaCha8Rng) -> bool {
-        // 53 bits are what an f64 holds exactly.
+        // An f64 holds 53 bits exactly.
         let drawn = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         drawn < self.0
     }
@@ -134,7 +134,7 @@ struct Moving {
 struct Sms {
     options: Options,
     random: ChaCha8Rng,
-    /// By SM; what comes from none is one source more.
+    /// By SM; requests of no SM are one source more.
     sources: Vec<Source>,
     /// Source of the last batch.
     last: usize,
@@ -175,7 +175,7 @@ impl Sms {
         usize::from(request.sm).min(self.sources.len() - 1)
     }
 
-    /// No batch need wait to grow, or none can.
+    /// Whether no batch need wait to grow, or none can.
     fn all_are_ready(&self) -> bool {
         self.in_channel < self.options.bypass || self.full
     }
@@ -295,9 +295,9 @@ impl Scheduler for Sms {
         moved.map_or(0, |bank| 1 << bank)
     }
 
-    /// For every source a count of its requests and the age of its first, and which source is next.
-    /// Where batches end shows when neighbours in a source's FIFO are compared; then the shortest
-    /// job is looked for. Banks serve FIFOs.
+    /// Stored are for every source a count of its requests and the age of its first, and which
+    /// source is next. Compared are neighbours in a source's FIFO, to find where batches end, and
+    /// the lengths of jobs. Banks serve FIFOs.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let ages = bits(u64::from(self.options.age) + 1);
         let (job, row) = (shape.queue_bits(), shape.row_bits + shape.bank_bits());

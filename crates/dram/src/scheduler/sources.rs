@@ -1,11 +1,11 @@
-//! What schedulers have in common that put requests into classes, most of them by source.
+//! Shared parts of the schedulers that put requests into classes, most of them by source.
 
 use super::{BankView, ChannelView, Queued, Ready, SchedulerContext, Slot};
 use crate::Request;
 use crate::agenda::BankSet;
 
-/// Sources of requests, for tables of one entry each: the SMs, and one more for what no SM waits
-/// for.
+/// Sources of requests, for tables of one entry each: the SMs, and one more for requests that no SM
+/// waits for.
 #[derive(Clone, Copy)]
 pub(super) struct Sources {
     sms: usize,
@@ -26,7 +26,7 @@ impl Sources {
         usize::from(request.sm).min(self.sms)
     }
 
-    /// The entry of what no SM waits for; SMs are below.
+    /// The entry of requests that no SM waits for; SMs are below.
     pub fn nobody(self) -> usize {
         self.sms
     }
@@ -38,8 +38,8 @@ impl Sources {
 }
 
 impl BankView<'_> {
-    /// Of the requests in the lowest class the oldest. `class` is told whether the request goes to
-    /// the open row.
+    /// The oldest of the requests in the lowest class. `class` also gets whether the request goes
+    /// to the open row.
     pub(super) fn oldest_of_lowest<K: Ord>(
         &self,
         class: impl Fn(Slot, &Queued, bool) -> K,

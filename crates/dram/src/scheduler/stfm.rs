@@ -55,7 +55,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     },
 };
 
-/// Of a slowdown, and of alpha (the paper's table of its state).
+/// Bits of a slowdown, and of alpha (the paper's table of its state).
 const SLOWDOWN_BITS: u64 = 8;
 
 struct StfmFamily {
@@ -69,8 +69,8 @@ impl Family for StfmFamily {
         Box::new(Stfm::new(self.options, &self.context, &self.slowdowns))
     }
 
-    /// Of every source its stall time, delay, slowdown, and how many banks it waits for and is
-    /// served by; then the interval's clock and alpha.
+    /// Stored are for every source its stall time, delay, slowdown, and how many banks it waits for
+    /// and is served by; then the interval's clock and alpha.
     fn shared_complexity(&self, shape: &Shape) -> Complexity {
         let time = bits(self.options.interval);
         let source = 2 * time + SLOWDOWN_BITS + 2 * shape.bank_bits();
@@ -98,7 +98,7 @@ impl Options {
     }
 }
 
-/// DRAM cycles that a bank takes over a request.
+/// DRAM cycles that a bank needs for a request.
 #[derive(Clone, Copy)]
 struct Costs {
     activate: u64,
@@ -126,7 +126,7 @@ impl Costs {
     }
 }
 
-/// Tells the first time from others, by source, in each of many rounds.
+/// Finds the first occurrence of each source in each of many rounds.
 struct Once {
     /// The last round in which a source was met.
     met: Vec<u64>,
@@ -188,7 +188,7 @@ impl Stfm {
         }
     }
 
-    /// Who waits for a request: nobody for a write.
+    /// The source that waits for a request; none waits for a write.
     fn source(&self, request: &Request) -> usize {
         if request.write { self.sources.nobody() } else { self.sources.index(request) }
     }
@@ -202,8 +202,8 @@ impl Stfm {
         self.favoured.is_some_and(|favoured| favoured != source)
     }
 
-    /// What the service of a request costs its own source over being alone, where the row that it
-    /// last used would be open. May be a gain.
+    /// Delays the request's own source by what the service costs beyond that when alone, where the
+    /// row that it last used would be open. May be a gain.
     fn delay_itself(&mut self, bank: &BankView, source: usize, row: u32) {
         let at = self.at(source, bank.bank);
         let alone = self.costs.row(self.last_rows[at].replace(row), row);
@@ -317,9 +317,9 @@ impl Scheduler for Stfm {
     }
 
     /// The paper's table, with what is shared 1808 bits for 8 sources, 128 requests, 8 banks of
-    /// 16384 rows and an interval of 2^24 cycles: of every request its source, and of every source
-    /// in every bank the row that it would have open. The source that goes first is compared with
-    /// every request's, and slowdowns with each other.
+    /// 16384 rows and an interval of 2^24 cycles. Stored are for every request its source, and for
+    /// every source in every bank the row that it would have open. Compared are the source that
+    /// goes first with every request's, and slowdowns with each other.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let source = shape.sm_bits();
         Some(Complexity {

@@ -115,7 +115,8 @@ impl Default for Options {
     }
 }
 
-/// The paper's meta controller: what all channels saw of each source, and the ranks that follow.
+/// The paper's meta controller: the behaviour of each source over all channels, and the ranks that
+/// follow from it.
 struct Meta {
     monitor: Monitor,
     clusters: Clusters,
@@ -201,9 +202,10 @@ impl Scheduler for Tcm {
     }
 
     /// As the paper's table of its state, less than 4 Kbit for 24 sources, 4 banks of 16384 rows
-    /// and 64 requests: of every source its misses in ten bits and how many banks it uses, now and
-    /// in the mean; of every source in every bank its requests, the row that it would have open,
-    /// and row hits in sixteen bits. The rank of every request's source is compared.
+    /// and 64 requests. Stored are for every source its misses in ten bits and how many banks it
+    /// uses, now and in the mean; for every source in every bank its requests, the row that it
+    /// would have open, and row hits in sixteen bits. Compared is the rank of every request's
+    /// source.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let per_bank = shape.queue_bits() + shape.row_bits + 16;
         let per_source = 10 + 2 * shape.bank_bits() + shape.banks * per_bank;

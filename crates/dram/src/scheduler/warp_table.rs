@@ -117,13 +117,13 @@ pub struct Table {
     counts: Vec<Count>,
     /// In order of time.
     changes: VecDeque<Change>,
-    /// By channel: what it has not asked for yet.
+    /// By channel: last requests of warps that it has not asked for yet.
     last: Vec<Vec<Name>>,
     tells_last: bool,
 }
 
 impl Table {
-    /// The table becomes what it is at `now`.
+    /// Carries out the changes that reach the table until `now`.
     fn settle(&mut self, now: u64) {
         while let Some(change) = self.changes.pop_front_if(|change| change.at <= now) {
             self.apply(&change);
@@ -213,14 +213,14 @@ impl WarpTable {
         self.table.borrow().entry(request)
     }
 
-    /// A request has entered this channel. Returns the cycle from which its warp's count tells of
+    /// A request has entered this channel. Returns the cycle from which its warp's count includes
     /// it.
     pub fn arrived(&mut self, slot: Slot, queued: &Queued, entry: Entry) -> u64 {
         self.post(slot, queued, entry, true, queued.arrived)
     }
 
     /// A request of this channel has been scheduled. Returns the cycle from which its warp's count
-    /// tells of it.
+    /// includes it.
     pub fn scheduled(&mut self, slot: Slot, queued: &Queued, entry: Entry, now: u64) -> u64 {
         self.post(slot, queued, entry, false, now)
     }

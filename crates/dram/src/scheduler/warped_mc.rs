@@ -1,4 +1,4 @@
-//! `warped-mc`: row hits first, and among equals what a warp waits for last.
+//! `warped-mc`: row hits first, and among equals the request that its warp waits for last.
 //!
 //! Three rules (Jeong et al. 2023, Section 4.1, Algorithm 1): the priority of requests to the open
 //! row, the score of the rows that wait, and the priority of banks.
@@ -50,11 +50,11 @@ enum Priority {
     Low,
 }
 
-/// What is kept of a waiting request, by slot.
+/// A waiting request, by slot.
 #[derive(Clone, Copy, Default)]
 struct Held {
     order: u64,
-    /// It became the last of its warp since its row was last chosen: what a row's score counts.
+    /// It became the last of its warp since its row was last chosen: a row's score counts these.
     scores: bool,
     /// One of its warp has been scheduled to its row since that was chosen.
     follows: bool,
@@ -126,7 +126,7 @@ impl WarpedMc {
         best.map(|(_, slot)| slot)
     }
 
-    /// Which of the rules made another choice than FR-FCFS.
+    /// Counts which of the rules made another choice than FR-FCFS.
     fn count(&mut self, bank: &BankView, slot: Slot, priority: Priority) {
         let usual = bank.fr_fcfs();
         let row = |slot| bank.queue.get(slot).request.row;
@@ -204,9 +204,9 @@ impl Scheduler for WarpedMc {
         self.counts.banks += u64::from(event == Event::Overtaken);
     }
 
-    /// Table 3 of the paper: the warp entry table, and for each bank scores of four bits for as
-    /// many rows as can wait and a bit for each request that can follow another. Compared are three
-    /// priorities of requests and of banks, and row scores.
+    /// Table 3 of the paper. Stored are the warp entry table, and for each bank scores of four bits
+    /// for as many rows as can wait and a bit for each request that can follow another. Compared
+    /// are three priorities of requests and of banks, and row scores.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let (priority, score) = (2, 4);
         Some(Complexity {

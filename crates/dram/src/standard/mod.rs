@@ -1,6 +1,6 @@
-//! DRAM standards as data: which commands a device knows how long, which distances they keep, and
-//! presets of organisation and speed. Each is a TOML file, built in or a user's own;
-//! `docs/dram-standards.md` describes it.
+//! DRAM standards as data: the commands of a device and how long they hold their bus, the
+//! constraints between them, and presets of organisation and speed. Each is a TOML file, built in
+//! or a user's own; `docs/dram-standards.md` describes it.
 
 mod check;
 mod error;

@@ -1,4 +1,4 @@
-//! Where a bank stands in a channel, and between which banks a constraint holds.
+//! The position of a bank in a channel, and between which banks a constraint holds.
 
 use super::super::timing::{Constraint, Scope};
 use crate::Dram;

@@ -42,7 +42,7 @@ impl Run {
         of_kind.map(|done| (done.bank, done.line, done.first_command)).collect()
     }
 
-    /// Lines read unasked, in order.
+    /// Lines prefetched, in order.
     fn prefetched(&self) -> Vec<u16> {
         self.served(true).into_iter().map(|(_, line, _)| line).collect()
     }
@@ -418,7 +418,7 @@ fn banks_take_turns_whether_asked_or_not() {
     assert!(meanwhile >= 3, "{:?}", run.served(true));
 }
 
-/// FR-FCFS that asks everything and must see nothing of what is read unasked.
+/// FR-FCFS that asks everything and must see nothing of prefetches.
 #[derive(Default)]
 struct Blind {
     served: u64,
@@ -483,7 +483,7 @@ fn schedulers_do_not_see_it() {
     assert!(run.prefetched().len() > 300);
 }
 
-/// No line is read unasked that was asked for since its row was opened, nor twice.
+/// No line is prefetched that a request has asked for since its row was opened, nor twice.
 fn assert_new_lines(run: &Run, requests: &[(u64, Request)]) {
     let mut seen = vec![0u32; 64];
     let mut completions = run.completions.iter();

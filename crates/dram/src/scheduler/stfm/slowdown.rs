@@ -28,7 +28,7 @@ impl Slowdowns {
         Slowdowns { interval, interval_ends: interval, sources }
     }
 
-    /// A request has come; the first of its source that waits for the bank, or not.
+    /// A request has come; it may be the first of its source that waits for the bank.
     pub fn arrive(&mut self, source: usize, first_in_bank: bool, now: u64) {
         self.advance(now);
         let stall = &mut self.sources[source];
@@ -39,7 +39,7 @@ impl Slowdowns {
         stall.waiting_banks += u32::from(first_in_bank);
     }
 
-    /// A bank begins to serve a request; the last of its source that waited for the bank, or not.
+    /// A bank begins to serve a request; it may be the last of its source that waited for the bank.
     pub fn begin(&mut self, source: usize, last_in_bank: bool, now: u64) {
         self.advance(now);
         let stall = &mut self.sources[source];
@@ -73,8 +73,8 @@ impl Slowdowns {
         self.sources[source].serving_banks
     }
 
-    /// Time with requests outstanding over what it would be if the source were alone, of which at
-    /// least a cycle is left; 1 where nothing was outstanding.
+    /// Time with requests outstanding over that time if the source were alone, which is at least a
+    /// cycle; 1 where nothing was outstanding.
     pub fn slowdown(&self, source: usize, now: u64) -> f64 {
         let stall = &self.sources[source];
         let open = if stall.outstanding > 0 { now - stall.since } else { 0 };

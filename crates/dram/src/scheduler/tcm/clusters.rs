@@ -61,7 +61,7 @@ impl Clusters {
         self.quantum_ends.min(self.next_shuffle)
     }
 
-    /// Does what was due up to `now`.
+    /// Makes the changes that were due up to `now`.
     pub fn advance(&mut self, now: u64, monitor: &mut Monitor) {
         while now >= self.quantum_ends {
             self.sort(&monitor.take(self.quantum_ends));
@@ -77,7 +77,7 @@ impl Clusters {
         }
     }
 
-    /// Sorts the sources into clusters, by what was seen in the quantum that has ended.
+    /// Sorts the sources into clusters, by their behaviour in the quantum that has ended.
     fn sort(&mut self, seen: &[Seen]) {
         let mut order: Vec<usize> = (0..seen.len()).collect();
         order.sort_by_key(|&source| seen[source].requests);

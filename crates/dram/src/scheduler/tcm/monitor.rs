@@ -1,4 +1,4 @@
-//! What a machine's channels saw of each source in a quantum.
+//! The behaviour of each source in a quantum, over all channels of a machine.
 
 /// Of one source.
 #[derive(Clone, Copy, Default)]
@@ -72,7 +72,7 @@ impl Monitor {
         seen.banks -= 1;
     }
 
-    /// What was seen up to `now`, from where on all is counted anew.
+    /// The counts up to `now`, where the next begin.
     pub fn take(&mut self, now: u64) -> Vec<Seen> {
         let take = |seen: &mut Seen| {
             seen.count_to(now);

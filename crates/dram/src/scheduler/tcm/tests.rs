@@ -15,7 +15,7 @@ fn history() -> Vec<(u64, Request)> {
     of_0.into_iter().chain(of_1.map(|(id, bank, row)| (0, from(1, id, bank, row)))).collect()
 }
 
-/// The order of what follows the history.
+/// The order of the requests that follow the history.
 fn order(policy: &str, later: &[(u64, Request)]) -> Vec<u32> {
     let order = timed(&gddr5(), policy, &[&history(), later].concat()).order();
     assert!(order[..6].iter().all(|&id| id < 6), "{order:?}");

@@ -1,5 +1,5 @@
-//! The minimum efficient row burst (MERB): how much a row must serve so that closing it and opening
-//! the next is hidden behind the other banks' data.
+//! The minimum efficient row burst (MERB): how many column commands a row must serve so that
+//! closing it and opening the next is hidden behind the other banks' data.
 
 use crate::Dram;
 

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 const ROW_HIT: u32 = 1;
 const ROW_MISS: u32 = 3;
 
-/// What so many requests cost, if so many of them open a row.
+/// The cost of some requests, of which some open a row.
 pub fn cost(requests: usize, misses: usize) -> u32 {
     ROW_HIT * (requests - misses) as u32 + ROW_MISS * misses as u32
 }
@@ -22,9 +22,9 @@ pub fn rows(members: &[Member]) -> impl Iterator<Item = u32> {
 pub struct CommandQueue {
     /// Requests that wait, and their costs.
     waiting: VecDeque<(Slot, u32)>,
-    /// Cost of what waits and is in service.
+    /// Cost of the requests that wait and of the one in service.
     work: u32,
-    /// Cost of what is in service.
+    /// Cost of the request in service.
     in_service: u32,
     /// Row of the request appended last.
     last_row: u32,
@@ -41,7 +41,7 @@ impl CommandQueue {
         self.waiting.front().map(|&(slot, _)| slot)
     }
 
-    /// Cost of what has been selected and not yet served.
+    /// Cost of the requests that have been selected and not yet served.
     pub fn work(&self) -> u32 {
         self.work
     }

@@ -1,4 +1,5 @@
-//! Messages among the controllers of a machine: who has selected a group of which load.
+//! Messages among the controllers of a machine: which controller has selected a group of which
+//! load.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -23,7 +24,7 @@ struct Mailbox {
     waiting: bool,
 }
 
-/// What one controller hears and tells.
+/// The messages that one controller receives and sends.
 pub struct Coordination {
     mailboxes: Rc<RefCell<Vec<Mailbox>>>,
     channel: usize,
@@ -57,13 +58,13 @@ impl Coordination {
         self.mailboxes.borrow_mut()[self.channel].waiting = waiting;
     }
 
-    /// Tells all others.
+    /// Sends a message to all others.
     pub fn tell(&mut self, load: u32, score: u32, now: u64) {
         let mut mailboxes = self.mailboxes.borrow_mut();
         for (_, mailbox) in
             mailboxes.iter_mut().enumerate().filter(|&(other, _)| other != self.channel)
         {
-            // What has come while there was nothing it could be about will not be asked for.
+            // Messages that arrived while no group was waiting are not asked for.
             while !mailbox.waiting && mailbox.messages.front().is_some_and(|old| old.at <= now) {
                 mailbox.messages.pop_front();
             }
@@ -72,7 +73,7 @@ impl Coordination {
         }
     }
 
-    /// Passes on what has come, and counts what was `of_use`.
+    /// Passes on the messages that have arrived, and counts those that were `of_use`.
     pub fn hear(&mut self, now: u64, mut of_use: impl FnMut(Message) -> bool) {
         let messages = &mut self.mailboxes.borrow_mut()[self.channel].messages;
         while let Some(message) = messages.pop_front_if(|message| message.at <= now) {

@@ -20,9 +20,9 @@ pub struct Group {
     /// Cycle in which its first request came, and the number of that request.
     pub since: u64,
     pub order: u64,
-    /// The lowest score that another controller has told; `u32::MAX`: none has.
+    /// The lowest score that another controller has sent; `u32::MAX`: none has sent one.
     pub told: u32,
-    /// Those to one bank together, and of these those to one row.
+    /// Requests to one bank are together, and among these those to one row.
     pub members: Vec<Member>,
 }
 
