@@ -51,7 +51,7 @@ impl System {
     pub fn new(machine: &Machine, trace: &Trace) -> Result<System, BuildError> {
         let map = machine.address_map()?;
         let dispatcher = Dispatcher::new(machine, trace.kernels())?;
-        let ideal = IDEALS.build(&machine.policy.ideal, machine)?;
+        let ideal = *IDEALS.build(&machine.policy.ideal, machine)?;
         let scene = machine.scheduler_context();
         let schedulers = SCHEDULERS.build(&machine.policy.dram_scheduler, &scene)?;
         let needs = schedulers.needs();
@@ -59,16 +59,16 @@ impl System {
         let unqueued = (!queue.holds_requests()).then(|| without_delay_before_tags(machine));
         let machine = unqueued.as_ref().unwrap_or(machine);
         let wiring = Wiring::new(machine, &needs, queue.places_at_clusters());
-        let sms = wiring.sms(machine, &*ideal)?;
-        let mut slices = wiring.slices(machine, &needs, &*ideal)?;
+        let sms = wiring.sms(machine, ideal)?;
+        let mut slices = wiring.slices(machine, &needs, ideal)?;
         let channels = Channel::all(&scene, &*schedulers)?;
-        let controllers = wiring.controllers(machine, channels, &*ideal)?;
+        let controllers = wiring.controllers(machine, channels, ideal)?;
         let of_channels = slices.chunks_mut(machine.llc.slices_per_channel as usize);
         for (controller, slices) in controllers.iter().zip(of_channels) {
             let Some(lines) = controller.cached_lines() else { continue };
             slices.iter_mut().for_each(|slice| slice.note_lines(lines.clone(), machine));
         }
-        let networks = wiring.networks(machine, &*ideal)?;
+        let networks = wiring.networks(machine, ideal)?;
         let mut fabric = wiring.fabric;
         fabric.wake(dispatcher_unit(sms.len()), Ticks(0));
         // Channels refresh whether requests come or not.

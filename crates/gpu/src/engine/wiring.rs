@@ -79,12 +79,12 @@ impl Wiring {
         }
     }
 
-    pub fn sms(&self, machine: &Machine, ideal: &dyn Ideal) -> Result<Vec<Sm>, PolicyError> {
+    pub fn sms(&self, machine: &Machine, ideal: Ideal) -> Result<Vec<Sm>, PolicyError> {
         let clock = self.fabric.clock(Domain::Core);
         let ports = self.sm_ports.iter().enumerate();
         let sm = |(id, &(out, back)): (usize, &(PortId, PortId))| {
             let sm = Sm::new(machine, id, clock, out, back)?;
-            Ok(if ideal.perfect_l1() { sm.with_perfect_l1() } else { sm })
+            Ok(if ideal == Ideal::PerfectL1 { sm.with_perfect_l1() } else { sm })
         };
         ports.map(sm).collect()
     }
@@ -93,13 +93,13 @@ impl Wiring {
         &self,
         machine: &Machine,
         needs: &Needs,
-        ideal: &dyn Ideal,
+        ideal: Ideal,
     ) -> Result<Vec<Slice>, PolicyError> {
         let (clock, core) = (self.fabric.clock(Domain::Llc), self.fabric.clock(Domain::Core));
         let ports = self.slice_ports.iter().enumerate();
         let slice = |(index, &ports): (usize, &SlicePorts)| {
             let slice = Slice::new(machine, index, clock, core, ports, needs)?;
-            Ok(if ideal.perfect_l2() { slice.perfect(machine.llc.latency) } else { slice })
+            Ok(if ideal == Ideal::PerfectL2 { slice.perfect(machine.llc.latency) } else { slice })
         };
         ports.map(slice).collect()
     }
@@ -108,7 +108,7 @@ impl Wiring {
         &self,
         machine: &Machine,
         channels: Vec<Channel>,
-        ideal: &dyn Ideal,
+        ideal: Ideal,
     ) -> Result<Vec<Controller>, PolicyError> {
         let clock = self.fabric.clock(Domain::Dram);
         let slices = self.slice_ports.chunks(machine.llc.slices_per_channel as usize);
@@ -116,7 +116,7 @@ impl Wiring {
         let controller = |(index, (channel, slices)): (usize, (Channel, &[SlicePorts]))| {
             let ports = slices.iter().map(|s| (s.misses, s.fills)).collect();
             let controller = Controller::new(machine, index, clock, channel, ports)?;
-            Ok(if ideal.perfect_dram() { controller.perfect() } else { controller })
+            Ok(if ideal == Ideal::PerfectDram { controller.perfect() } else { controller })
         };
         controllers.map(controller).collect()
     }
@@ -124,12 +124,12 @@ impl Wiring {
     pub fn networks(
         &self,
         machine: &Machine,
-        ideal: &dyn Ideal,
+        ideal: Ideal,
     ) -> Result<[Box<dyn Topology>; 2], PolicyError> {
         let clock = self.fabric.clock(Domain::Network);
         let sms = |port: fn(&(PortId, PortId)) -> PortId| self.sm_ports.iter().map(port).collect();
         let slices = |port: fn(&SlicePorts) -> PortId| self.slice_ports.iter().map(port).collect();
-        let unlimited = ideal.infinite_bandwidth_noc();
+        let unlimited = ideal == Ideal::InfiniteBandwidthNoc;
         let build =
             if unlimited { warpmem_network::build_unlimited } else { warpmem_network::build };
         let spec = machine.network_spec();
