@@ -5,7 +5,7 @@ use warpmem::dram::scheduler::SCHEDULERS;
 use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
 use warpmem::gpu::ideal::IDEALS;
 use warpmem::gpu::llc::queue::LLC_QUEUES;
-use warpmem::gpu::sm::scheduler::{SmScene, WARP_SCHEDULERS};
+use warpmem::gpu::sm::scheduler::{SmContext, WARP_SCHEDULERS};
 use warpmem::machine::{Machine, Policies};
 use warpmem::network;
 use warpmem::network::arbiter::{ARBITERS, ArbiterContext};
@@ -42,7 +42,7 @@ pub static SLOTS: [Slot; 8] = [
         SCHEDULERS.build(&m.policy.dram_scheduler, &m.scheduler_context()).map(drop)
     }),
     slot!(WARP_SCHEDULERS, warp_scheduler, "which ready warp issues next", |m| {
-        WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &SmScene::of(m, 0)).map(drop)
+        WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &SmContext::of(m, 0)).map(drop)
     }),
     slot!(CTA_SCHEDULERS, cta_scheduler, "which SM takes the next CTA", |m| {
         CTA_SCHEDULERS.build(&m.policy.cta_scheduler, m).map(drop)

@@ -48,7 +48,8 @@ fn largest_routers(routers: &[Ports]) -> Routers {
     }
 }
 
-/// What the DRAM scheduler that `policy` names costs in all controllers of the machine; nothing if it does not say.
+/// What the DRAM scheduler that `policy` names costs in all controllers of the machine; nothing if
+/// it does not say.
 ///
 /// # Errors
 /// [`PolicyError`] if there is no such policy, or not on this machine.
@@ -60,8 +61,8 @@ pub fn of_scheduler(
     Ok(SCHEDULERS.build(policy, &machine.scheduler_context())?.complexity(shape))
 }
 
-/// What the arbitration rule that `policy` names costs in all routers of the request network; nothing if it does not
-/// say.
+/// What the arbitration rule that `policy` names costs in all routers of the request network;
+/// nothing if it does not say.
 ///
 /// # Errors
 /// [`PolicyError`] if there is no such policy.

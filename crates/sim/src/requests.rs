@@ -79,7 +79,7 @@ pub struct Request {
     /// Passed the L1 by (atomics, cache operators): no L1 MSHR waits for it.
     pub bypass: bool,
     /// Largest number of lanes of an atomic that hit one address.
-    pub serial: u8,
+    pub max_lanes_per_address: u8,
     /// The LLC could not answer it from its data.
     pub offchip: bool,
     /// A slice reads it on its own account: nobody waits for the answer.
@@ -115,7 +115,7 @@ impl Request {
             sectors: 1,
             kind,
             bypass: false,
-            serial: 1,
+            max_lanes_per_address: 1,
             offchip: false,
             own: false,
             critical: false,

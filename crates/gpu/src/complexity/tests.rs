@@ -163,7 +163,8 @@ fn limits_of_fr_fcfs_cost_counters() {
     assert_eq!(cost("fr-fcfs(starvation_limit=1000)", &YUAN), (dated, SEARCH + dated));
 }
 
-/// By hand, for 8 controllers: 32 requests, counts of them 5 bits, SMs' numbers 5, banks' 2, rows' 12.
+/// By hand, for 8 controllers: 32 requests, counts of them 5 bits, SMs' numbers 5, banks' 2, rows'
+/// 12.
 #[test]
 fn costs_without_figures_of_their_papers() {
     let entries = 8 * 32;
@@ -192,7 +193,8 @@ fn warp_groups_add_to_each_other() {
     }
 }
 
-/// Li 2015, section 4.5: 344 bytes and 280 bytes in a controller of 64 requests, 160 bytes in an LLC of 64 MSHRs.
+/// Li 2015, section 4.5: 344 bytes and 280 bytes in a controller of 64 requests, 160 bytes in an
+/// LLC of 64 MSHRs.
 #[test]
 fn mshr_costs_are_the_theses() {
     let shape = Shape { controllers: 1, queue: 64, banks: 16, slices: 1, mshr_entries: 64, ..YUAN };
@@ -205,7 +207,8 @@ fn mshr_costs_are_the_theses() {
     assert_eq!(of("mshr-s+a", &two).stored, of("mshr-s+a", &shape).stored + elsewhere);
 }
 
-/// Jeong et al. 2023, Table 3: 1408 bytes for a controller of 64 requests and 16 banks, on 1024 warps.
+/// Jeong et al. 2023, Table 3: 1408 bytes for a controller of 64 requests and 16 banks, on 1024
+/// warps.
 #[test]
 fn the_tables_of_warped_mc_are_the_papers() {
     let shape = Shape { controllers: 1, queue: 64, banks: 16, ..YUAN };

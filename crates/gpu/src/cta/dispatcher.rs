@@ -129,8 +129,8 @@ impl Dispatcher {
         })
     }
 
-    /// A CTA has ended on an SM, in core cycle `end.cycle`. `issued` answers how many warp instructions each CTA of
-    /// its kernel that is still on this SM has issued.
+    /// A CTA has ended on an SM, in core cycle `end.cycle`. `issued` answers how many warp
+    /// instructions each CTA of its kernel that is still on this SM has issued.
     pub fn cta_ended(&mut self, end: CtaEnd, issued: &dyn Fn() -> Vec<u64>) {
         let kernel = end.kernel as usize;
         let sm = self.counted(end.sm as usize);
@@ -150,7 +150,8 @@ impl Dispatcher {
         }
     }
 
-    /// Whether the CTA scheduler is to be told at core cycle `cycle`, before the turn, what SMs have done.
+    /// Whether the CTA scheduler must see at core cycle `cycle`, before the step, what SMs have
+    /// done.
     pub fn observes(&self, cycle: u64) -> bool {
         let due = |interval| cycle.is_multiple_of(interval);
         !self.running.is_empty() && self.scheduler.interval().is_some_and(due)
@@ -171,7 +172,8 @@ impl Dispatcher {
         self.scheduler.running_limit(self.counted(sm))
     }
 
-    /// Number of an SM as the scheduler, and all that is kept here by SM, counts them: from the first on.
+    /// Number of an SM as the scheduler, and all that is kept here by SM, counts them: from the
+    /// first on.
     fn counted(&self, sm: usize) -> usize {
         let sms = self.rooms.len();
         (sm + sms - self.first_sm) % sms
@@ -187,8 +189,8 @@ impl Dispatcher {
         self.scheduler.counters()
     }
 
-    /// Starts what can start at core cycle `cycle`; the SMs see it in the next. Answers when to be called
-    /// again if no CTA ends before.
+    /// Starts what can start at core cycle `cycle`; the SMs see it in the next. Answers when to be
+    /// called again if no CTA ends before.
     pub fn step(
         &mut self,
         cycle: u64,
@@ -252,7 +254,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// The first kernel that may start beside those that run: none of its stream before it may be unfinished.
+    /// The first kernel that may start beside those that run: none of its stream before it may be
+    /// unfinished.
     fn next_kernel(&mut self) -> Option<usize> {
         let over = self.kernels[self.first_open..].iter().take_while(|k| k.state == State::Done);
         self.first_open += over.count();

@@ -62,7 +62,8 @@ impl Rig {
         self.end_after((sm, kernel, cta), cycle, 1, &[]);
     }
 
-    /// A CTA ends that has issued so many instructions, those of its kernel still on the SM as many as `others`.
+    /// A CTA ends that has issued so many instructions, those of its kernel still on the SM as many
+    /// as `others`.
     fn end_after(&mut self, (sm, kernel, cta): Started, cycle: u64, issued: u64, others: &[u64]) {
         let end = CtaEnd { kernel, cta, sm: sm as u32, cycle, issued };
         self.dispatcher.cta_ended(end, &|| others.to_vec());

@@ -8,7 +8,8 @@ use warpmem_sim::{
     self as sim, AddressMap, Domain, Fabric, Request, RequestTable, Stamps, Ticks, UnitId,
 };
 
-/// Ports and wake-ups, the request table, the address map, what is recorded, and what crosses levels for DRAM schedulers.
+/// Ports and wake-ups, the request table, the address map, what is recorded, and what crosses
+/// levels for DRAM schedulers.
 pub struct Context<'a> {
     pub fabric: &'a mut Fabric,
     pub requests: &'a mut RequestTable,
@@ -23,8 +24,8 @@ impl Context<'_> {
         sim::Context { fabric: self.fabric, requests: self.requests, map: self.map }
     }
 
-    /// The number of a load that has been coalesced into requests for the sectors at `addresses`; `u32::MAX` where
-    /// nobody asked.
+    /// The number of a load that has been coalesced into requests for the sectors at `addresses`;
+    /// `u32::MAX` where no DRAM scheduler follows loads.
     pub fn begin_load(&mut self, addresses: impl Iterator<Item = u64>) -> u32 {
         let channels = addresses.map(|address| self.map.locate(address).channel);
         self.side.loads.as_mut().map_or(u32::MAX, |loads| loads.begin(channels))
@@ -47,7 +48,8 @@ impl Context<'_> {
         }
     }
 
-    /// The LLC has answered a request of a load, or made it wait for another; its channel knows at `due`.
+    /// The LLC has answered a request of a load, or made it wait for another; its channel knows at
+    /// `due`.
     pub fn answered_in_llc(&mut self, load: u32, address: u64, due: Ticks) {
         let map = self.map;
         let Some(loads) = self.loads_of(load) else { return };

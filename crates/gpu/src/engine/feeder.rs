@@ -13,15 +13,15 @@ const AHEAD: usize = 2;
 type Wanted = (usize, usize);
 type Inflated = Result<Arc<Chunk>, TraceError>;
 
-/// Reads kernels' chunks in order, [`AHEAD`] chunks in advance, so that memory follows the resident CTAs and
-/// the run does not wait for decompression.
+/// Reads kernels' chunks in order, [`AHEAD`] chunks in advance, so that memory follows the resident
+/// CTAs and the run does not wait for decompression.
 pub(super) struct Feeder<'t> {
     trace: &'t Trace,
     wanted: Sender<Wanted>,
     inflated: Receiver<Inflated>,
     /// Asked for and not received yet, in order.
     pending: VecDeque<Wanted>,
-    /// Received before their turn: kernels that run together interleave.
+    /// Received before they were asked for, as kernels that run together interleave.
     early: Vec<(Wanted, Inflated)>,
     /// The latest kernel in the trace that has started.
     newest: usize,

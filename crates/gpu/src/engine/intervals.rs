@@ -1,4 +1,5 @@
-//! A run cut into intervals: what the machine had done by each boundary, less what it had done by the one before.
+//! A run cut into intervals: what the machine had done by each boundary, less what it had done by
+//! the one before.
 
 use super::context::Recording;
 use super::system::System;
@@ -19,7 +20,7 @@ pub(super) struct Intervals {
 }
 
 impl Intervals {
-    /// None if nobody wants them.
+    /// None if the sink wants no intervals.
     pub fn new(wanted: &Wanted, core: Clock) -> Option<Intervals> {
         let length = wanted.intervals?.get();
         let before = IntervalCounts::default();
@@ -51,7 +52,7 @@ impl Intervals {
         }
     }
 
-    /// Ends the last interval: what is left of the run.
+    /// Ends the last interval, which lasts until the end of the run.
     pub fn finish(mut self, result: &RunResult, sink: &mut dyn RunSink) {
         let end = FIRST_CYCLE + result.core_cycles;
         sink.interval(&self.end(end, IntervalCounts::of(result)));

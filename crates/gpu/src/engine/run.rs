@@ -14,8 +14,8 @@ use warpmem_trace::{Kernel, Trace, TraceError, WARP_SIZE};
 const REPORT_STEPS: u64 = 1 << 17;
 /// Unit steps between two times that logged commands are handed over.
 const LOG_STEPS: u64 = 1 << 17;
-/// Unit steps without any progress after which a machine that has events but gets nowhere is given up, if that has
-/// also lasted longer than its units may be at work on one thing.
+/// Unit steps without any progress after which a machine that has events but gets nowhere is given
+/// up, if that has also lasted longer than its units may be at work on one thing.
 const STALL_STEPS: u64 = if cfg!(test) { 1 << 18 } else { 1 << 26 };
 
 /// How far a run is.
@@ -76,8 +76,9 @@ pub fn simulate(
     run(system, machine, trace, sink, progress)
 }
 
-/// As [`simulate`], but every unit has a turn in every cycle instead of when it asked for one. The results are
-/// the same but for [`RunResult::steps`]: tests find with it events that a unit did not ask for. Slow.
+/// As [`simulate`], but every unit is stepped in every cycle instead of only when it is due. The
+/// results are the same but for [`RunResult::steps`]: a difference shows a unit that slept through
+/// an event. Slow.
 pub fn simulate_every_cycle(
     machine: &Machine,
     trace: &Trace,
@@ -264,8 +265,9 @@ impl Stall {
     }
 }
 
-/// Ticks, at most, between two moves of a machine that is well: a kernel is launched, an atomic of a whole warp holds a
-/// slice, or a request passes some units, each of the greatest latency that a key may have.
+/// Ticks, at most, between two moves of a machine that is well: a kernel is launched, an atomic of
+/// a whole warp holds a slice, or a request passes some units, each of the greatest latency that a
+/// key may have.
 fn longest_work(machine: &Machine) -> u64 {
     const LATENCIES: u64 = 1_000_000;
     let periods = machine.clocks.periods();

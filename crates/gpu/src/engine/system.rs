@@ -43,7 +43,7 @@ pub(super) struct System {
     dispatcher: Dispatcher,
     launches: VecDeque<Launch>,
     steps: u64,
-    /// Every unit has a turn in every cycle.
+    /// Every unit is stepped in every cycle.
     polls: bool,
 }
 
@@ -58,7 +58,7 @@ impl System {
         let queue = LLC_QUEUES.build(&machine.policy.llc_queue, &machine.llc)?;
         let unqueued = (!queue.holds_requests()).then(|| without_delay_before_tags(machine));
         let machine = unqueued.as_ref().unwrap_or(machine);
-        let wiring = Wiring::new(machine, &needs, queue.places_at_clusters());
+        let wiring = Wiring::new(machine, &needs, queue.entries_at_clusters());
         let sms = wiring.sms(machine, ideal)?;
         let mut slices = wiring.slices(machine, &needs, ideal)?;
         let channels = Channel::all(&scene, &*schedulers)?;
@@ -94,7 +94,21 @@ impl System {
         self.fabric.next_time()
     }
 
-    /// Carries out all events of one point in time.
+    /// Steps all units that are due at `now`.
+    ///
+    /// A unit is due in a cycle of its clock domain if it asked for that cycle itself
+    /// (`wake_cycle` at the end of its step), or if another unit pushed to or popped from a port
+    /// that the unit waits on. A unit that is not due is not looked at.
+    ///
+    /// ```text
+    ///  now ─▶ DRAM channels ─▶ LLC slices ─▶ networks ─▶ SMs, then the dispatcher ─▶ next due time
+    ///         each domain only if one of its cycles begins at `now`; units by rising index
+    /// ```
+    ///
+    /// The order of domains runs against the flow of requests (an SM's request cannot cross two
+    /// units at one time) and is part of the model: another order gives other results. A unit may
+    /// be woken for the cycle that is under way only if its place in the order has not been passed;
+    /// later wake-ups fall into its next cycle.
     pub fn step(
         &mut self,
         now: Ticks,
@@ -115,7 +129,7 @@ impl System {
         Ok(())
     }
 
-    /// Gives every unit a turn in every cycle from now on, whether it asks or not.
+    /// Steps every unit in every cycle from now on, whether it asks or not.
     pub fn poll(&mut self) {
         self.polls = true;
         Domain::ALL.into_iter().for_each(|domain| self.wake_all(domain, 0));
@@ -168,7 +182,7 @@ impl System {
         Ok(())
     }
 
-    /// Tells the dispatcher, which has its turn after the SMs, of CTAs that have ended.
+    /// Tells the dispatcher, which is stepped after the SMs, which CTAs have ended.
     fn collect_ended(&mut self, sm: usize, cycle: u64) {
         let dispatcher = dispatcher_unit(self.sms.len());
         while let Some(end) = self.sms[sm].take_ended() {
@@ -259,7 +273,7 @@ impl System {
         self.requests.in_flight() as u64
     }
 
-    /// Lets the channels read nothing unasked any more, from the DRAM cycle after `now` on.
+    /// Stops prefetching in all channels from the DRAM cycle after `now` on.
     pub fn end_prefetching(&mut self, now: Ticks) {
         let cycle = self.fabric.clock(Domain::Dram).cycle_of(now) + 1;
         for controller in self.controllers.iter_mut().filter(|c| c.has_prefetcher()) {
@@ -311,7 +325,8 @@ impl System {
         counters
     }
 
-    /// What DRAM schedulers and prefetchers counted in each channel, and for the former its slices together.
+    /// What DRAM schedulers and prefetchers counted in each channel, and for the former its slices
+    /// together.
     fn channel_counters(&self, machine: &Machine) -> Vec<CounterResult> {
         let slices = self.slices.chunks(machine.llc.slices_per_channel as usize);
         let Policies { dram_scheduler: scheduler, prefetcher, ideal, .. } = &machine.policy;

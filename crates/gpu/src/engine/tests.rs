@@ -89,8 +89,9 @@ fn each_stage_has_its_own_time() {
     };
     let t = &machine.dram.timing;
     let service = u128::from(t.trcd + t.tccdl + t.tcl + machine.dram.burst_cycles());
-    // What passes L1 leaves at once, in the cycle after which the network has its turn; then a header flit and 4
-    // cycles, and 20 to the queue. A miss leaves the tags in the LLC's next cycle. Up 5 flits and 4 cycles.
+    // What passes L1 leaves at once, in the cycle after which the network has its turn; then a
+    // header flit and 4 cycles, and 20 to the queue. A miss leaves the tags in the LLC's next
+    // cycle. Up 5 flits and 4 cycles.
     let first = of(&miss.latency);
     assert_eq!(first[..2], [0, 1 + 1 + 4 + 20]);
     assert_eq!(first[4..], [1 + 10, 0, service, 5 + 4]);
@@ -99,8 +100,8 @@ fn each_stage_has_its_own_time() {
     assert_eq!(second, [0, 26, 0, 3, 0, 0, 0, 9], "a hit in the LLC never goes below");
 }
 
-/// The second line lies in another row of the same bank of the same channel, with two channels in turns of 256
-/// bytes.
+/// The second line lies in another row of the same bank of the same channel, with two channels in
+/// turns of 256 bytes.
 const OTHER_ROW: u64 = 1 << 17;
 
 #[test]
@@ -181,7 +182,8 @@ fn what_the_networks_and_the_banks_count_of_rows_adds_up() {
 
 #[test]
 fn row_streak_breakers_come_from_where_their_requests_were_made() {
-    // One channel: 64 KB from row to row of a bank, every second 256 bytes of which are another bank's.
+    // One channel: 64 KB from row to row of a bank, every second 256 bytes of which are another
+    // bank's.
     let warp = |rows: &[u64]| -> Vec<Step> {
         let of = |block: u64| rows.iter().map(move |row| load(&[row * (64 << 10) + block * 512]));
         (0..12).flat_map(of).chain([exit()]).collect()
@@ -198,7 +200,8 @@ fn row_streak_breakers_come_from_where_their_requests_were_made() {
     assert_eq!(breakers("sm.count=1", vec![warp(&[0, 1])]), [0, 0, 22]);
 }
 
-/// Without an LLC and with a FIFO for each bank, banks serve rows in the order in which requests leave the network.
+/// Without an LLC and with a FIFO for each bank, banks serve rows in the order in which requests
+/// leave the network.
 #[test]
 fn the_rows_behind_the_network_are_those_that_banks_in_order_serve() {
     let machine = machine(&[
@@ -226,7 +229,8 @@ fn the_rows_behind_the_network_are_those_that_banks_in_order_serve() {
 
 #[test]
 fn a_machine_at_work_on_one_thing_for_long_is_not_stuck() {
-    // The lanes of a warp at one address, one after the other; every unit is stepped in every cycle meanwhile.
+    // The lanes of a warp at one address, one after the other; every unit is stepped in every cycle
+    // meanwhile.
     let machine = machine(&["llc.atomic_cycles=30000"]);
     let atomic = memory(Kind::Atomic, Space::Global, &[0; 32]).used_after(0);
     let kernel = TestKernel::new([vec![vec![atomic.clone(), atomic, exit()]]]);
@@ -262,7 +266,8 @@ fn the_widest_hashed_cache_is_built_and_used() {
 
 #[test]
 fn sms_whose_way_down_is_blocked_sleep() {
-    // Atomics hold the slices, so that the network and the way out of L1 fill up with the loads behind them.
+    // Atomics hold the slices, so that the network and the way out of L1 fill up with the loads
+    // behind them.
     let machine = machine(&["llc.atomic_cycles=200", "network.input_buffer=1", "llc.queue=1"]);
     let warp = |warp: u64| -> Vec<Step> {
         let atomic = |n: u64| memory(Kind::Atomic, Space::Global, &[n % 4 * 128; 32]);

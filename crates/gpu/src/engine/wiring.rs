@@ -23,27 +23,27 @@ pub(super) struct Wiring {
 }
 
 impl Wiring {
-    /// `places` for requests stand at each cluster of SMs beside those of the L1s and the network.
-    pub fn new(machine: &Machine, needs: &Needs, places: u32) -> Wiring {
+    /// Each cluster of SMs has so many queue entries beside those of the L1s and the network.
+    pub fn new(machine: &Machine, needs: &Needs, cluster_entries: u32) -> Wiring {
         let periods = machine.clocks.periods();
         let clocks = [periods.dram, periods.llc, periods.network, periods.core].map(Clock::new);
         let (sms, slices) = (machine.sm.count as usize, machine.slices() as usize);
         let channels = machine.dram.channels as usize;
         let fabric = Fabric::new(clocks, [channels, slices, 2, sms + 1]);
         let mut wiring = Wiring { fabric, sm_ports: Vec::new(), slice_ports: Vec::new() };
-        wiring.add_sm_ports(machine, sms, places);
+        wiring.add_sm_ports(machine, sms, cluster_entries);
         wiring.add_slice_ports(machine, slices, needs);
         wiring
     }
 
-    fn add_sm_ports(&mut self, machine: &Machine, sms: usize, places: u32) {
+    fn add_sm_ports(&mut self, machine: &Machine, sms: usize, entries: u32) {
         // The L1 miss queue and the network's input buffer are one queue.
         let injection = machine.l1.cache.miss_queue + machine.network.input_buffer;
         let cluster = machine.network.sms_per_node;
         for index in 0..sms {
-            // The first SMs of a cluster have what does not divide evenly.
-            let odd = index as u32 % cluster < places % cluster;
-            let injection = injection + places / cluster + u32::from(odd);
+            // The first SMs of a cluster take what does not divide evenly.
+            let odd = index as u32 % cluster < entries % cluster;
+            let injection = injection + entries / cluster + u32::from(odd);
             let sm = UnitId { domain: Domain::Core, index: index as u32 };
             let add = &mut self.fabric;
             let (out, back) = (network_unit(REQUEST_NETWORK), network_unit(REPLY_NETWORK));
@@ -56,7 +56,8 @@ impl Wiring {
 
     fn add_slice_ports(&mut self, machine: &Machine, slices: usize, needs: &Needs) {
         let (llc, dram) = (&machine.llc, &machine.dram);
-        // With merges to tell of, misses wait in the slice, which chooses what goes next.
+        // Where the DRAM scheduler follows merges, misses wait in the slice, which chooses the
+        // next.
         let queue = llc.to_dram_queue + llc.cache.miss_queue;
         let misses = if needs.merges.is_some() { 1 } else { queue };
         // A delay line holds what enters at one request a cycle.
@@ -150,13 +151,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_at_a_cluster_are_shared_among_its_sms() {
+    fn entries_of_a_cluster_are_shared_among_its_sms() {
         let machine = warpmem_testing::machine(&["sm.count=5", "network.sms_per_node=2"]);
-        let rooms = |places| -> Vec<usize> {
-            let wiring = Wiring::new(&machine, &Needs::default(), places);
+        let rooms = |entries| -> Vec<usize> {
+            let wiring = Wiring::new(&machine, &Needs::default(), entries);
             wiring.sm_ports.iter().map(|&(out, _)| wiring.fabric.room(out)).collect()
         };
         let own = rooms(0)[0];
-        assert_eq!(rooms(5), [3, 2, 3, 2, 3].map(|places| own + places));
+        assert_eq!(rooms(5), [3, 2, 3, 2, 3].map(|entries| own + entries));
     }
 }

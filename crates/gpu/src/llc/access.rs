@@ -38,7 +38,7 @@ impl Slice {
         }
     }
 
-    /// A perfect cache has what is asked for.
+    /// A perfect cache holds every sector.
     fn find(
         &mut self,
         id: RequestId,
@@ -62,9 +62,9 @@ impl Slice {
         }
     }
 
-    /// An atomic's lanes at one address have their turns one after the other.
+    /// The lanes of an atomic that hit one address are served one after the other.
     pub(super) fn hold_for_atomic(&mut self, request: &Request, cycle: u64) {
-        let busy = u64::from(self.rules.atomic_cycles) * u64::from(request.serial);
+        let busy = u64::from(self.rules.atomic_cycles) * u64::from(request.max_lanes_per_address);
         self.tags_free = self.tags_free.max(cycle + busy.max(1));
     }
 
@@ -106,13 +106,13 @@ impl Slice {
                 self.result.cache.atomic_pending_hits += is_atomic;
                 self.answered(request, now, ctx);
                 self.sample(request, false, now, ctx);
-                self.tell_merge(id, request, now, ctx);
+                self.report_merge(id, request, now, ctx);
                 ctx.requests.get_mut(id).offchip = true;
                 return Ok(());
             }
             Merge::Absent => {}
         }
-        // What is left of a line that is there goes there.
+        // A missing sector of a present line goes into that line.
         let insertion = match slot {
             Some(_) => Insertion::Newest,
             None => request.insertion,
@@ -138,14 +138,14 @@ impl Slice {
         Ok(())
     }
 
-    /// A request of a load does not go to DRAM.
+    /// A request of a load is answered here and will not go to DRAM.
     fn answered(&self, request: &Request, now: Ticks, ctx: &mut Context) {
         let due = Ticks(now.0 + self.to_dram_ticks);
         ctx.answered_in_llc(request.load, request.address, due);
     }
 
-    /// `id` has joined an MSHR entry.
-    fn tell_merge(&mut self, id: RequestId, request: &Request, now: Ticks, ctx: &Context) {
+    /// Reports that `id` has joined an MSHR entry, where the DRAM scheduler follows merges.
+    fn report_merge(&mut self, id: RequestId, request: &Request, now: Ticks, ctx: &Context) {
         let Some(path) = &mut self.path else { return };
         let entry = self.mshr.find(self.geometry.sector(request.address));
         let entry = entry.expect("a request has joined it");
@@ -158,8 +158,9 @@ impl Slice {
         path.joined(entry, same_sm, ctx.requests.stamps(id).created, self.clock.cycle_of(now));
     }
 
-    /// Reserves what a miss that sends `sent` items to DRAM needs beside them, or says what is missing. Its line has its
-    /// place at once or when it comes; where the place is, if it is kept till then.
+    /// Reserves what a miss needs that sends `sent` items to DRAM, or says what is missing: an MSHR
+    /// entry, room on the way to DRAM, and, if lines are allocated at the miss, a line. Returns the
+    /// line's slot if it stays reserved until the fill.
     fn take_miss(
         &mut self,
         address: u64,
@@ -182,7 +183,7 @@ impl Slice {
             Some(slot) => slot,
             None => self.allocate(address, sent, now, ctx)?,
         };
-        // A fill that looks for its place must find one, though all lines wait for fills behind it.
+        // A fill that looks for a line must find one, though all lines wait for fills behind it.
         let keeps = self.rules.read_allocate == ReadAllocate::OnMiss;
         if keeps {
             self.tags.reserve(slot, self.geometry.sector_in_line(address));
@@ -212,8 +213,8 @@ impl Slice {
         ctx.fabric.push(self.ports.misses, id, Ticks(now.0 + self.clock.period()));
     }
 
-    /// Gives the line of `address` a place. A dirty line that leaves needs a place on the way to DRAM, of
-    /// which `kept` are spoken for.
+    /// Allocates the line of `address`. A dirty victim needs an entry on the way to DRAM, where the
+    /// first `kept` free entries are reserved for others.
     pub(super) fn allocate(
         &mut self,
         address: u64,
@@ -243,8 +244,9 @@ impl Slice {
         Ok(slot)
     }
 
-    /// Data of so many bytes pass the data port for the request at the tags, which are taken meanwhile (GPGPU-Sim,
-    /// baseline_cache::bandwidth_management; a fill has a port of its own, whatever it displaces).
+    /// Data of so many bytes pass the data port for the request at the tags, which are taken
+    /// meanwhile (GPGPU-Sim, baseline_cache::bandwidth_management; a fill has a port of its own,
+    /// whatever it displaces).
     fn hold_data_port(&mut self, bytes: u32) {
         self.port_busy = self.port_busy.max(self.port_cycles(bytes));
     }
@@ -260,6 +262,20 @@ impl Slice {
         self.send(id, now, ctx);
     }
 
+    /// A store, or dirty data of an L1, at the tags. [`WriteAllocate::SendAndFetch`] aside:
+    ///
+    /// ```text
+    ///  line absent, and write-through or no write-allocate ─▶ data on to DRAM; no line
+    ///  otherwise
+    ///    fetch-on-write, and the store covers part of a sector that is neither here nor on its way
+    ///                         ─▶ allocate an absent line; read the sector from DRAM
+    ///    else, line absent    ─▶ allocate it
+    ///    else, write-through  ─▶ data on to DRAM
+    ///    then write into the line, as dirty data under write-back
+    /// ```
+    ///
+    /// The store is acknowledged when its data have their line or their entry on the way to DRAM.
+    /// If it lacks anything, it stays at the tags and tries again.
     fn write(
         &mut self,
         id: RequestId,
@@ -283,7 +299,7 @@ impl Slice {
                 None
             }
             found if self.must_fetch(request, found, part) => {
-                // The store's data need the place at once.
+                // The store's data need the line at once.
                 let place =
                     self.take_miss(request.address, found, ReadAllocate::OnMiss, 1, now, ctx)?;
                 self.fetch(request, place, now, ctx);
@@ -316,8 +332,8 @@ impl Slice {
         Ok(())
     }
 
-    /// A store to a line that is not there, or on its way: its data go on to DRAM, and a read of the line takes or joins an
-    /// MSHR (GPGPU-Sim, data_cache::wr_miss_wa_naive).
+    /// A store to a sector that is absent or on its way: its data go on to DRAM, and a read of the
+    /// sector takes or joins an MSHR (GPGPU-Sim, data_cache::wr_miss_wa_naive).
     fn send_and_fetch(
         &mut self,
         id: RequestId,
@@ -345,12 +361,12 @@ impl Slice {
         Ok(())
     }
 
-    /// A read on the slice's own account waits for a line that is on its way.
+    /// A read that the slice makes for itself waits for a sector that is on its way.
     fn join_fetch(&mut self, store: &Request, now: Ticks, ctx: &mut Context) {
         let fetch = self.fetch_for(store);
         let id = ctx.requests.add(fetch, now);
         self.mshr.merge(self.geometry.sector(store.address), id, ctx.requests);
-        self.tell_merge(id, &fetch, now, ctx);
+        self.report_merge(id, &fetch, now, ctx);
     }
 
     /// Bytes of a store.
@@ -359,7 +375,7 @@ impl Slice {
         of_sector * store.sectors.count_ones()
     }
 
-    /// Whether a store leaves part of a sector to be fetched at once.
+    /// Whether the rest of a store's sector must be fetched at once.
     fn must_fetch(&self, request: &Request, slot: Option<Slot>, part: u32) -> bool {
         self.rules.write_allocate == WriteAllocate::FetchOnWrite
             && request.bytes != ALL_BYTES
@@ -374,8 +390,9 @@ impl Slice {
         self.miss(id, place, now, ctx);
     }
 
-    /// A read on the slice's own account for a store: where its line is fetched whatever it covers, it is of the store's SM,
-    /// as merges count it (GPGPU-Sim, data_cache::wr_miss_wa_naive).
+    /// The read that the slice makes for itself after a store. Under send-and-fetch it carries the
+    /// store's SM, so that merges are counted for that SM (GPGPU-Sim,
+    /// data_cache::wr_miss_wa_naive).
     fn fetch_for(&self, store: &Request) -> Request {
         let fetch = Request::of_slice(store.address, RequestKind::Fetch, self.index);
         let fetch = Request { own: true, ..fetch };
@@ -404,7 +421,7 @@ impl Slice {
         Ok(())
     }
 
-    /// A store is done here: the SM is told, or nobody waits for it.
+    /// A store is done: the SM gets its acknowledgement; a write-back from L1 has none.
     fn acknowledge(&mut self, id: RequestId, request: &Request, now: Ticks, ctx: &mut Context) {
         if request.kind == RequestKind::Write {
             self.hit(id, now);

@@ -1,9 +1,10 @@
-//! What fills have brought, until all who wait for it have been sent theirs.
+//! Fills that are not answered in full: requests that still get their replies.
 
 use std::collections::VecDeque;
 use warpmem_sim::{CacheLevel, RequestId, RequestTable};
 
-/// The requests that fills answer, fill after fill. Those of one fill are linked through the request table.
+/// The requests that fills answer, fill after fill. Those of one fill are linked through the
+/// request table.
 pub(super) struct Answers {
     /// The first request of each fill that is left to answer.
     fills: VecDeque<RequestId>,
@@ -35,7 +36,7 @@ impl Answers {
         self.skip_own_fetches(requests);
     }
 
-    /// Nobody waits for what the slice fetched on its own account.
+    /// Drops reads that the slice made for itself: they get no reply.
     pub fn skip_own_fetches(&mut self, requests: &mut RequestTable) {
         while let Some(&first) = self.fills.front()
             && requests.get(first).own
@@ -49,7 +50,8 @@ impl Answers {
         }
     }
 
-    /// Fills that are not answered in full: their MSHR entries are taken till then (GPGPU-Sim, mshr_table::next_access).
+    /// Fills that are not answered in full: their MSHR entries are taken till then (GPGPU-Sim,
+    /// mshr_table::next_access).
     pub fn len(&self) -> usize {
         self.fills.len()
     }

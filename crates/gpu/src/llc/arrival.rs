@@ -1,4 +1,4 @@
-//! The way of a request from the network into the queue of a slice.
+//! From the network into the queue of a slice.
 
 use super::slice::Slice;
 use crate::engine::Context;
@@ -37,20 +37,20 @@ impl Slice {
         let Some(request) = ctx.fabric.ready(self.ports.requests, now) else { return false };
         ctx.fabric.pop(self.ports.requests, now);
         let due = Ticks(now.0 + self.input_ticks);
-        // Known before, and written while the network's look at the request is recent.
+        // Written now, while the request's row is in the host's cache after the network's step.
         ctx.requests.stamps_mut(request).llc_arrived = due;
         self.arriving.push(due, request);
         true
     }
 
-    /// A request stands before the queue. The first time, it is told how critical it is.
+    /// A request is about to enter the queue. On its first attempt it gets its Critical Field.
     fn note_arrival(&mut self, id: RequestId, ctx: &mut Context) {
         if ctx.requests.get(id).critical_field > 0 {
             return;
         }
         let field = ctx.side.fields.of(ctx.requests.get(id));
         ctx.requests.get_mut(id).critical_field = field;
-        // One that stood behind another finds it in the queue now.
+        // A request that stood behind another on arrival finds that one in the queue now.
         self.account.arrived(field, self.queued > 0);
     }
 

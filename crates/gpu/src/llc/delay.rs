@@ -1,11 +1,11 @@
-//! Requests on their way to somewhere within a slice.
+//! A delay of fixed length within a slice: requests leave in the order in which they entered.
 
 use std::collections::VecDeque;
 use warpmem_sim::{RequestId, Ticks};
 
-/// Requests in the order in which they are there.
+/// Requests in a delay, in the order in which they are due.
 pub(super) struct DelayLine {
-    /// When the first is there; [`Ticks::NEVER`] if there is none.
+    /// When the first is due; [`Ticks::NEVER`] if there is none.
     due: Ticks,
     line: VecDeque<(Ticks, RequestId)>,
 }
@@ -15,13 +15,13 @@ impl DelayLine {
         DelayLine { due: Ticks::NEVER, line: VecDeque::new() }
     }
 
-    /// When the first is there; [`Ticks::NEVER`] if there is none.
+    /// When the first is due; [`Ticks::NEVER`] if there is none.
     #[inline]
     pub fn due(&self) -> Ticks {
         self.due
     }
 
-    /// The first, if it is there.
+    /// The first, if it is due.
     #[inline]
     pub fn ready(&self, now: Ticks) -> Option<RequestId> {
         if self.due > now {
@@ -30,7 +30,7 @@ impl DelayLine {
         self.line.front().map(|&(_, id)| id)
     }
 
-    /// Adds a request that is there at `due`, not before the others.
+    /// Adds a request that is due at `due`, not before the others.
     #[inline]
     pub fn push(&mut self, due: Ticks, id: RequestId) {
         debug_assert!(self.line.back().is_none_or(|&(last, _)| last <= due));

@@ -1,15 +1,16 @@
-//! A slice without a cache (`llc.enabled` = false): what comes from the network goes on to DRAM, what comes from DRAM goes
-//! back. Nothing is kept and nothing is merged.
+//! A slice without a cache (`llc.enabled` = false): what comes from the network goes on to DRAM,
+//! what comes from DRAM goes back. Nothing is kept and nothing is merged.
 //!
-//! A store is posted: it is acknowledged once its data have a place on the way to DRAM, as with a cache that writes
-//! through. An atomic is a read, and when its data are back a write of its sector.
+//! A store is posted: it is acknowledged once its data have an entry on the way to DRAM, as with a
+//! cache that writes through. An atomic is a read, and when its data are back a write of its
+//! sector.
 
 use super::slice::Slice;
 use crate::engine::Context;
 use warpmem_sim::{Request, RequestId, RequestKind, Ticks};
 
 impl Slice {
-    /// A request goes on to DRAM, where there is a place for it.
+    /// A request goes on to DRAM, where it has an entry.
     pub(super) fn pass_down(
         &mut self,
         id: RequestId,
@@ -38,7 +39,7 @@ impl Slice {
         }
     }
 
-    /// What DRAM writes of a store or an atomic: whole sectors, for which nobody waits.
+    /// The write that DRAM does for a store or an atomic: whole sectors, without an answer.
     fn data_of(&self, request: &Request) -> Request {
         Request {
             sectors: request.sectors,
@@ -48,8 +49,8 @@ impl Slice {
         }
     }
 
-    /// What a request asked for is back. What an atomic has made of it waits in the slice for a place on the way to DRAM,
-    /// so that no fill waits for DRAM to take something.
+    /// The data of a request are back. The result of an atomic waits in the slice for an entry on
+    /// the way to DRAM, so that no fill waits for DRAM to take a write.
     pub(super) fn pass_back(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         ctx.fabric.pop(self.ports.fills, now);
         self.answers.push(id);
@@ -60,7 +61,7 @@ impl Slice {
         }
     }
 
-    /// Sends on what atomics have made, as far as there is room: before anything that comes from the network.
+    /// Sends results of atomics to DRAM as far as there is room, before requests from the network.
     pub(super) fn send_results(&mut self, now: Ticks, ctx: &mut Context) {
         while let Some(&data) = self.results.front() {
             if self.room_below(ctx) == 0 {

@@ -1,4 +1,5 @@
-//! For how long the MSHRs of a slice hold nothing, misses of single SMs, or one that SMs share (Li 2015, Figure 5.2).
+//! For how long the MSHRs of a slice hold nothing, misses of single SMs, or one that SMs share (Li
+//! 2015, Figure 5.2).
 
 use crate::engine::SharedMshrs;
 use crate::results::MshrState;
@@ -17,7 +18,8 @@ impl MshrStates {
         MshrStates { state: MshrState::Idle, since: 0, cycles: [0; MshrState::COUNT] }
     }
 
-    /// Looks at the MSHRs at the end of a turn at LLC cycle `cycle`, and tells `all`, which are those of all slices.
+    /// Looks at the MSHRs at the end of the slice's step in LLC cycle `cycle`, and updates the
+    /// state of all slices together, `all`.
     #[inline]
     pub fn follow(&mut self, mshr: &Mshr, cycle: u64, all: &mut SharedMshrs) {
         let state = match mshr.shared() {

@@ -1,5 +1,15 @@
-//! The way from a slice to DRAM where the DRAM scheduler is told of merges: the queue of misses, and the Merge Information
-//! Buffer beside it (Li 2015, Section 4.4 and Figure 4.2).
+//! The way from a slice to DRAM where the DRAM scheduler follows merges: the queue of misses, and
+//! the Merge Information Buffer beside it (Li 2015, Section 4.4 and Figure 4.2).
+//!
+//! A miss takes the number of its merges along. Requests that merge after it has left make their
+//! entry *valid*: it has merges to report. A valid entry goes before the miss queue, as a dummy
+//! request.
+//!
+//! ```text
+//!  misses, dirty data ─▶ miss queue ───────────────┐
+//!                                                  ├─▶ port to DRAM, one item a cycle
+//!  late merges ─▶ valid entries, best score first ─┘
+//! ```
 
 use crate::engine::Sent;
 use std::collections::VecDeque;
@@ -15,12 +25,12 @@ const MOST_AGE: u64 = 1 << 15;
 /// What is known of one MSHR entry.
 #[derive(Clone, Copy)]
 struct Information {
-    /// The request that opened the entry, which DRAM knows it by.
+    /// The request that opened the entry, by which DRAM knows it.
     first: RequestId,
-    /// Requests that wait, as far as they count.
+    /// Requests that wait, of the kind that is counted.
     merges: u32,
-    /// Of these, the ones that DRAM has not been told of, and the sum of the times at which they were made.
-    untold: u64,
+    /// How many of these have not been reported to DRAM, and the sum of their creation times.
+    unreported: u64,
     created: u64,
     /// The first request has left for DRAM.
     sent: bool,
@@ -30,18 +40,19 @@ struct Information {
 pub(super) enum Item {
     /// A miss, or dirty data.
     Request(RequestId),
-    /// A dummy request with the news of this MSHR entry.
+    /// A dummy request that reports the merges of this MSHR entry.
     Dummy(MshrEntry),
 }
 
-/// The queue of misses and the Merge Information Buffer of a slice, with an entry for each MSHR entry.
+/// The queue of misses and the Merge Information Buffer of a slice, with an entry for each MSHR
+/// entry.
 pub(super) struct MergePath {
     count: CountedMerges,
     oldest_first: bool,
     capacity: usize,
     queue: VecDeque<RequestId>,
     entries: Vec<Information>,
-    /// Entries with news that the first request did not take along, one bit each.
+    /// Entries with merges to report that came after their miss had left, one bit each.
     valid: Vec<u64>,
     counts: Counts,
 }
@@ -51,19 +62,24 @@ struct Counts {
     dummies: u64,
     displaced: u64,
     saturated: u64,
-    /// Sum over LLC cycles of the entries with news, counted up to `since`.
+    /// Sum over LLC cycles of the valid entries, counted up to `since`.
     valid_cycles: u64,
     valid: u64,
     since: u64,
 }
 
 impl MergePath {
-    /// None where nobody asked.
+    /// None where the DRAM scheduler does not follow merges.
     pub fn new(machine: &Machine, needs: &Needs) -> Option<MergePath> {
         let cache = &machine.llc.cache;
         let entries = cache.mshr_entries as usize;
-        let blank =
-            Information { first: RequestId::NONE, merges: 0, untold: 0, created: 0, sent: false };
+        let blank = Information {
+            first: RequestId::NONE,
+            merges: 0,
+            unreported: 0,
+            created: 0,
+            sent: false,
+        };
         needs.merges.map(|count| MergePath {
             count,
             oldest_first: needs.oldest_merges_first,
@@ -75,12 +91,12 @@ impl MergePath {
         })
     }
 
-    /// Free places of the queue.
+    /// Free entries of the queue.
     pub fn room(&self) -> usize {
         self.capacity - self.queue.len()
     }
 
-    /// A miss, or dirty data, waits for its turn.
+    /// A miss, or dirty data, enters the queue.
     pub fn push(&mut self, id: RequestId) {
         self.queue.push_back(id);
     }
@@ -88,17 +104,17 @@ impl MergePath {
     /// A miss has opened an MSHR entry.
     pub fn opened(&mut self, entry: MshrEntry, first: RequestId, created: Ticks) {
         self.entries[entry.index()] =
-            Information { first, merges: 1, untold: 1, created: created.0, sent: false };
+            Information { first, merges: 1, unreported: 1, created: created.0, sent: false };
     }
 
-    /// A request waits for an MSHR entry in which some request of its SM waits already, or none does.
+    /// A request has merged into an MSHR entry; `same_sm`: another request of its SM waits there.
     pub fn joined(&mut self, entry: MshrEntry, same_sm: bool, created: Ticks, cycle: u64) {
         if same_sm && self.count == CountedMerges::InterCore {
             return;
         }
         let information = &mut self.entries[entry.index()];
         information.merges += 1;
-        information.untold += 1;
+        information.unreported += 1;
         information.created += created.0;
         self.counts.saturated += u64::from(information.merges > MOST_MERGES);
         if information.sent {
@@ -106,7 +122,7 @@ impl MergePath {
         }
     }
 
-    /// The data of an MSHR entry are back: there is nothing left to tell.
+    /// The data of an MSHR entry are back: it has nothing to report any more.
     pub fn closed(&mut self, entry: MshrEntry, cycle: u64) {
         self.set_valid(entry, false, cycle);
     }
@@ -121,7 +137,7 @@ impl MergePath {
         self.queue.len()
     }
 
-    /// Takes what goes next: news, of several the ones with the largest score, else the head of the miss queue.
+    /// Takes the next item: the valid entry of the largest score, else the head of the miss queue.
     pub fn take(&mut self, now: Ticks, cycle: u64) -> Option<Item> {
         let Some(entry) = self.best(now) else { return self.queue.pop_front().map(Item::Request) };
         self.counts.dummies += 1;
@@ -130,12 +146,12 @@ impl MergePath {
         Some(Item::Dummy(entry))
     }
 
-    /// What DRAM is told with a request that opened `entry`, or with a dummy request about it; it has been told then.
-    pub fn tell(&mut self, entry: MshrEntry, now: Ticks, dram: Clock) -> Sent {
+    /// The report that goes with the request that opened `entry`, or with a dummy request about it.
+    pub fn report(&mut self, entry: MshrEntry, now: Ticks, dram: Clock) -> Sent {
         let information = &mut self.entries[entry.index()];
         let age = information.age(now) / dram.period();
         let merges = information.merges.min(MOST_MERGES);
-        (information.untold, information.created, information.sent) = (0, 0, true);
+        (information.unreported, information.created, information.sent) = (0, 0, true);
         Sent { about: information.first, merges: merges as u8, age: age.min(MOST_AGE) as u32 }
     }
 
@@ -144,7 +160,7 @@ impl MergePath {
         self.entries[entry.index()].first == id
     }
 
-    /// The entry with news of the largest score; the lowest of several.
+    /// The valid entry of the largest score; of equals, the lowest.
     fn best(&self, now: Ticks) -> Option<MshrEntry> {
         let mut best = None;
         for (word, &bits) in self.valid.iter().enumerate() {
@@ -190,9 +206,9 @@ impl MergePath {
 }
 
 impl Information {
-    /// Ticks that the requests not told of have waited together.
+    /// Sum of the ticks that the requests not reported have waited.
     fn age(&self, now: Ticks) -> u64 {
-        self.untold * now.0 - self.created
+        self.unreported * now.0 - self.created
     }
 }
 
@@ -201,12 +217,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_no_news_of_data_that_are_back() {
+    fn nothing_is_reported_about_data_that_are_back() {
         let needs = Needs { merges: Some(CountedMerges::All), ..Needs::default() };
         let mut path = MergePath::new(&warpmem_testing::machine(&[]), &needs).unwrap();
         let entry = MshrEntry::at(63);
         path.opened(entry, RequestId(7), Ticks(0));
-        path.tell(entry, Ticks(5), Clock::new(1));
+        path.report(entry, Ticks(5), Clock::new(1));
         path.joined(entry, false, Ticks(10), 10);
         assert!(!path.is_idle());
         path.closed(entry, 30);

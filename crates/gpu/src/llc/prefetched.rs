@@ -1,11 +1,11 @@
-//! Lines that DRAM has read unasked: which find a place in the cache, and what becomes of them.
+//! Lines that DRAM has prefetched: which are allocated in the cache, and what becomes of them.
 
 use super::slice::Slice;
 use crate::engine::Context;
 use warpmem_cache::Slot;
 use warpmem_sim::{AddressMap, CachedLines, RequestId, Row, Ticks};
 
-/// Places of lines that nobody has asked for since they came unasked, one bit each.
+/// Slots of prefetched lines that no request has used yet, one bit each.
 #[derive(Default)]
 pub(super) struct Unused(Vec<u64>);
 
@@ -30,7 +30,7 @@ impl Unused {
     }
 }
 
-/// Where the channel is told which lines have places.
+/// The channel's list of cached lines, where its prefetcher keeps one.
 pub(super) struct Noted {
     pub lines: CachedLines,
     pub columns_per_line: u32,
@@ -44,7 +44,7 @@ impl Noted {
 }
 
 impl Slice {
-    /// The line of `address` takes the place of the one at `leaving`.
+    /// The line of `address` replaces the one at `leaving`.
     #[inline]
     pub(super) fn note_places(&self, leaving: Option<u64>, address: u64, ctx: &Context) {
         let Some(noted) = &self.noted else { return };
@@ -56,8 +56,8 @@ impl Slice {
         noted.lines.add(row, line);
     }
 
-    /// A line has come unasked. It takes the place of another as any line does, unless it is there, on its way, or would
-    /// have to wait for its place.
+    /// A prefetched line has come. It is allocated as any line is, unless it is present, on its
+    /// way, or would have to wait for a victim.
     pub(super) fn fill_prefetch(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         ctx.fabric.pop(self.ports.fills, now);
         let address = ctx.requests.get(id).address;
@@ -71,7 +71,7 @@ impl Slice {
             self.result.prefetches.late += 1;
         } else if self.tags.find(self.geometry.line(address)).is_some() {
             self.result.prefetches.redundant += 1;
-        } else if let Ok(slot) = self.allocate(address, self.places_kept(), now, ctx) {
+        } else if let Ok(slot) = self.allocate(address, self.entries_kept(), now, ctx) {
             (0..sectors.count_ones()).for_each(|sector| self.tags.fill(slot, sector));
             self.unused.mark(slot, self.tags.places());
         } else {
@@ -85,12 +85,12 @@ impl Slice {
         self.result.prefetches.used += u64::from(self.unused.clear(slot));
     }
 
-    /// Another line has taken the place of the one in `slot`.
+    /// Another line has replaced the one in `slot`.
     pub(super) fn evict_line(&mut self, slot: Slot) {
         self.result.prefetches.evicted_unused += u64::from(self.unused.clear(slot));
     }
 
-    /// What became of the lines that came unasked.
+    /// Counts the prefetched lines that were never used.
     pub(super) fn finish_prefetches(&mut self) {
         self.result.prefetches.unused = self.unused.count();
     }

@@ -3,8 +3,8 @@
 use warpmem_machine::Machine;
 use warpmem_sim::AddressMap;
 
-/// The number by which a line's set is chosen: its number among the lines of the slice, so that the bits
-/// that choose the slice do not leave sets unused.
+/// The number by which a line's set is chosen: its number among the lines of the slice, so that the
+/// bits that choose the slice do not leave sets unused.
 #[derive(Clone, Debug)]
 pub(super) struct SetKey {
     slice_shift: u32,

@@ -35,7 +35,8 @@ pub struct SlicePorts {
     pub fills: PortId,
 }
 
-/// A slice. What every step needs comes first: a machine has too many slices for the host's first cache.
+/// A slice. What every step needs comes first: a machine has too many slices for the host's first
+/// cache.
 #[repr(C)]
 pub struct Slice {
     pub(super) ports: SlicePorts,
@@ -50,7 +51,7 @@ pub struct Slice {
     pub(super) queued: u32,
     /// The queue lets nothing be taken from the network.
     pub(super) blocked: bool,
-    /// What fills have brought and not all who wait for it have been sent.
+    /// Fills that are not answered in full.
     pub(super) answers: Answers,
     /// When the next reply may enter the network.
     reply_free: Ticks,
@@ -67,11 +68,11 @@ pub struct Slice {
     pub(super) port_busy: u64,
     /// What the next request at the tags waits for, and since when.
     waiting: Option<(Wait, u64)>,
-    /// What waits for the way to DRAM, where merges are told of; else it waits in its port.
+    /// What waits for DRAM where the DRAM scheduler follows merges; elsewhere it waits in the port.
     pub(super) path: Option<Box<MergePath>>,
-    /// Without a cache: what atomics have made and waits for a place on the way to DRAM.
+    /// Without a cache: results of atomics that wait for an entry on the way to DRAM.
     pub(super) results: VecDeque<RequestId>,
-    /// Places behind the queue to DRAM, for what one request sends down.
+    /// Entries behind the queue to DRAM, reserved for what one request sends down.
     miss_queue: u32,
     pub(super) input_ticks: u64,
     pub(super) queue: Box<dyn LlcQueue>,
@@ -82,20 +83,20 @@ pub struct Slice {
     pub(super) tags: Tags,
     pub(super) geometry: Geometry,
     pub(super) unused: Unused,
-    /// Where the channel leaves out what has a place here.
+    /// Kept where the channel's prefetcher skips lines that are cached here.
     pub(super) noted: Option<Noted>,
-    /// Where warps are told apart by their hits here.
+    /// Kept where the DRAM scheduler distinguishes warps by their hits here.
     pub(super) warps: Option<Box<WarpCounts>>,
     pub(super) set_key: SetKey,
     pub(super) result: SliceResult,
 }
 
-/// What of the configuration a request at the tags asks for.
+/// The part of the configuration that a request at the tags needs.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
     /// There is a cache.
     pub cached: bool,
-    /// It has everything.
+    /// Every request hits.
     pub perfect: bool,
     /// LLC cycles from the tags to the reply port, and of an atomic at the tags.
     pub latency: u32,
@@ -112,13 +113,13 @@ pub(super) struct Rules {
 enum Wait {
     /// An entry of the queue to DRAM: nothing is looked up before there is one.
     DramQueue,
-    /// It has been looked up, in vain.
+    /// It was looked up and could not be served.
     Fail(ReservationFail),
 }
 
 impl Slice {
-    /// Slice `index` of the machine. `core` is the clock of the latencies given in core cycles, `needs` what the DRAM
-    /// schedulers ask for.
+    /// Slice `index` of the machine. `core` is the clock of the latencies given in core cycles,
+    /// `needs` what the DRAM schedulers ask for.
     pub fn new(
         machine: &Machine,
         index: usize,
@@ -183,13 +184,14 @@ impl Slice {
         })
     }
 
-    /// The same slice with a cache of this latency that has everything, whether or not the machine has one.
+    /// The same slice with a cache of this latency in which every request hits, whether or not the
+    /// machine has a cache.
     pub fn perfect(mut self, latency: u32) -> Slice {
         (self.rules.perfect, self.rules.latency) = (true, latency);
         self
     }
 
-    /// Notes in `lines` which lines of the channel have places here.
+    /// Keeps `lines`, the channel's list of lines that are cached here, up to date.
     pub fn note_lines(&mut self, lines: CachedLines, machine: &Machine) {
         let columns_per_line = machine.llc.cache.line_bytes / machine.dram.burst_bytes();
         self.noted = Some(Noted { lines, columns_per_line });
@@ -200,7 +202,14 @@ impl Slice {
         self.unit
     }
 
-    /// One turn at LLC cycle `cycle`: arrivals, a fill, a reply, a request at the tags.
+    /// One step at LLC cycle `cycle`: arrivals, a fill, a reply, a request at the tags.
+    ///
+    /// ```text
+    ///  request network ─▶ arriving (delay) ─▶ queue ─▶ tags ─ hit ─▶ hits (delay) ──┐
+    ///                                                   │ miss                       ├─▶ reply network
+    ///                              DRAM channel ◀───────┘                           │
+    ///                              DRAM channel ─▶ fill: line, MSHR ─▶ answers ──────┘
+    /// ```
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) {
         let now = self.clock.at(cycle);
         self.arrive(cycle, now, ctx);
@@ -214,7 +223,8 @@ impl Slice {
     }
 
     /// Takes at most one fill from DRAM, whether or not the last one is answered (GPGPU-Sim,
-    /// memory_sub_partition::cache_cycle). Without a cache it waits for that: nothing holds it but its port.
+    /// memory_sub_partition::cache_cycle). Without a cache it waits for that: nothing holds it but
+    /// its port.
     fn fill(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
         if self.fill_free > cycle {
             return;
@@ -232,7 +242,7 @@ impl Slice {
         }
     }
 
-    /// Data from DRAM go into the cache, and to all who wait for them.
+    /// Data from DRAM go into the cache and to all requests that wait for them.
     fn fill_line(
         &mut self,
         id: RequestId,
@@ -267,7 +277,7 @@ impl Slice {
         Ok(())
     }
 
-    /// The place of a fill, if it is to have one; an error while a dirty line in its way cannot leave.
+    /// The line of a fill, if it is to have one; an error while the dirty victim cannot leave.
     fn fill_slot(
         &mut self,
         id: RequestId,
@@ -286,7 +296,7 @@ impl Slice {
             return Ok(None);
         }
         match self.allocate(address, 0, now, ctx) {
-            // All lines of its set wait for fills behind this one: what its atomics leave goes on to DRAM.
+            // All lines of its set wait for later fills: the results of its atomics go on to DRAM.
             Err(ReservationFail::LineAlloc) => {
                 let sector = Request::of_slice(address, RequestKind::Write, self.index);
                 self.pass_on(&sector, now, ctx).map(|()| None)
@@ -299,8 +309,8 @@ impl Slice {
         }
     }
 
-    /// Hands replies to the network: an answer of a fill, and a hit whose latency is over. One of them has the last room,
-    /// by the machine's rule.
+    /// Hands replies to the network: one answer of a fill, and one hit whose latency is over. If
+    /// there is room for one, `llc.reply_order` decides.
     fn reply(&mut self, now: Ticks, ctx: &mut Context) {
         match self.rules.reply_order {
             ReplyOrder::FillsFirst => {
@@ -330,7 +340,8 @@ impl Slice {
         }
     }
 
-    /// Puts a reply into the reply queue, which one a cycle leaves for the network (GPGPU-Sim, gpgpu_sim::cycle).
+    /// Puts a reply into the reply queue, which one a cycle leaves for the network (GPGPU-Sim,
+    /// gpgpu_sim::cycle).
     fn send_reply(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         ctx.requests.stamps_mut(id).replied = now;
         let leaves = now.max(self.reply_free);
@@ -338,7 +349,7 @@ impl Slice {
         ctx.fabric.push(self.ports.replies, id, leaves);
     }
 
-    /// The next request of the queue has its turn at the tags.
+    /// Serves the next request of the queue at the tags.
     fn serve(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
         if self.queued == 0 || self.tags_free > cycle || !self.has_reply_room(ctx) {
             return;
@@ -374,21 +385,21 @@ impl Slice {
         }
     }
 
-    /// No request is served at the tags of a cache, be it a miss, while replies have no room (GPGPU-Sim,
-    /// memory_sub_partition::cache_cycle: `output_full`).
+    /// No request is served at the tags of a cache, not even a miss, while replies have no room
+    /// (GPGPU-Sim, memory_sub_partition::cache_cycle: `output_full`).
     fn has_reply_room(&self, ctx: &mut Context) -> bool {
         self.hits.len() <= self.rules.latency as usize
             && (!self.rules.cached || ctx.fabric.room_or_wake(self.ports.replies))
     }
 
-    /// The queue to DRAM is full: nothing has its turn at the tags, be it a hit (GPGPU-Sim,
+    /// While the queue to DRAM is full nothing is served at the tags, not even a hit (GPGPU-Sim,
     /// memory_sub_partition::cache_cycle).
     fn waits_for_dram(&self, ctx: &Context) -> bool {
-        self.room_below(ctx) <= self.places_kept()
+        self.room_below(ctx) <= self.entries_kept()
     }
 
-    /// Places on the way to DRAM that are kept for what a request at the tags or a fill sends down.
-    pub(super) fn places_kept(&self) -> usize {
+    /// Entries on the way to DRAM reserved for what a request at the tags or a fill sends down.
+    pub(super) fn entries_kept(&self) -> usize {
         self.miss_queue as usize
     }
 
@@ -409,7 +420,7 @@ impl Slice {
         *cycles += cycle - since;
     }
 
-    /// Sends one item from the miss queue to DRAM, or news of merges in its place; whether it did.
+    /// Sends one item from the miss queue to DRAM, or a report of merges instead; whether it did.
     fn send_one(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) -> bool {
         let (mshr, geometry, index) = (&self.mshr, &self.geometry, self.index);
         let Some(path) = &mut self.path else { return false };
@@ -422,12 +433,12 @@ impl Slice {
             Item::Dummy(entry) => {
                 let address = ctx.requests.get(mshr.first(entry)).address;
                 let dummy = Request::of_slice(address, RequestKind::Read, index);
-                (ctx.requests.add(dummy, now), path.tell(entry, now, dram))
+                (ctx.requests.add(dummy, now), path.report(entry, now, dram))
             }
             Item::Request(id) => {
                 let entry = mshr.find(geometry.sector(ctx.requests.get(id).address));
                 let sent = match entry.filter(|&entry| path.opens(entry, id)) {
-                    Some(entry) => path.tell(entry, now, dram),
+                    Some(entry) => path.report(entry, now, dram),
                     None => Sent { about: id, merges: 1, age: 0 },
                 };
                 (id, sent)
@@ -449,13 +460,14 @@ impl Slice {
         }
     }
 
-    /// Free places for misses and dirty data.
+    /// Free entries for misses and dirty data.
     pub(super) fn room_below(&self, ctx: &Context) -> usize {
         let port = || ctx.fabric.room(self.ports.misses);
         self.path.as_ref().map_or_else(port, |path| path.room())
     }
 
-    /// Asks for the next turn. `sent`: the miss queue has a place more than the request at the tags may have found.
+    /// Asks for the next step. `sent`: the miss queue has one free entry more than the request at
+    /// the tags found.
     fn schedule(&mut self, cycle: u64, now: Ticks, sent: bool, ctx: &mut Context) {
         let mut next = self.next_input(now, sent, ctx).min(self.next_reply(now, ctx));
         if self.queued > 0 && (self.waiting.is_none() || sent) && self.has_reply_room(ctx) {
@@ -475,13 +487,13 @@ impl Slice {
         ctx.fabric.wake_cycle(self.unit, next);
     }
 
-    /// When something comes in, from the network, the delay line or DRAM, that need not wait for the slice itself.
+    /// When the slice can next take something from the network, the arrival delay or DRAM.
     fn next_input(&self, now: Ticks, sent: bool, ctx: &Context) -> Ticks {
         let mut next = Ticks::NEVER;
         if self.has_input_room() {
             next = ctx.fabric.head_ready(self.ports.requests);
         }
-        // What is there and finds the queue full waits until a request is served.
+        // A request that is due and finds the queue full waits until another is served.
         let arrived = self.arriving.ready(now);
         if arrived.is_none_or(|id| self.queue.accepts(ctx.requests.get(id))) {
             next = next.min(self.arriving.due());
@@ -557,7 +569,8 @@ impl Slice {
     }
 }
 
-/// Ticks between two requests that the network hands over; without a limit of the slice, the network's own.
+/// Ticks between two requests that the network hands over; without a limit of the slice, the
+/// network's own.
 fn arrival_period(machine: &Machine) -> u64 {
     let periods = machine.clocks.periods();
     match machine.llc.arrivals_per_cycle {

@@ -1,5 +1,6 @@
-//! What a slice does with the types of warps, where the DRAM scheduler asks for them (Ausavarungnirun et al., PACT
-//! 2015): who passes the LLC by, and where lines enter their sets.
+//! What a slice does with the types of warps, where the DRAM scheduler asks for them
+//! (Ausavarungnirun et al., PACT 2015): which requests bypass the LLC, and at which age lines enter
+//! their sets.
 
 use super::slice::Slice;
 use crate::engine::{Context, WarpType};
@@ -32,7 +33,7 @@ impl WarpCounts {
 }
 
 impl Slice {
-    /// A read has hit, or has not.
+    /// Counts a read of a warp as a hit or a miss.
     pub(super) fn sample(&mut self, request: &Request, hit: bool, now: Ticks, ctx: &mut Context) {
         let (Some(counts), Some(warps)) = (&mut self.warps, &mut ctx.side.warps) else { return };
         let cycle = self.clock.cycle_of(now);
@@ -41,7 +42,8 @@ impl Slice {
         }
     }
 
-    /// A request has come: it takes along what is now known of its warp. An atomic needs a line: it is carried out there.
+    /// A request has arrived: it takes along the type of its warp as known now. An atomic never
+    /// bypasses the cache, as it is carried out in a line.
     pub(super) fn mark(&self, id: RequestId, now: Ticks, ctx: &mut Context) {
         let Some(warps) = &ctx.side.warps else { return };
         let request = ctx.requests.get_mut(id);

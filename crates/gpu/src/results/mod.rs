@@ -55,8 +55,8 @@ pub struct SmResult {
     pub thread_instructions: u64,
     pub warp_instructions_by_class: [u64; OpClass::COUNT],
     pub memory_instructions: u64,
-    /// Memory instructions that make requests, and the sums over them of the different channels and (channel, bank)
-    /// pairs among these [Yuan Fig 14].
+    /// Memory instructions that make requests, and the sums over them of the different channels and
+    /// (channel, bank) pairs among these [Yuan Fig 14].
     pub requesting_instructions: u64,
     pub requested_channels: u64,
     pub requested_banks: u64,
@@ -67,7 +67,8 @@ pub struct SmResult {
     pub memory_block_cycles: u64,
     /// Nothing issued; some warp waits for a compute result.
     pub dependency_stall_cycles: u64,
-    /// Nothing issued; a ready warp finds its unit or the load/store queue taken, or the scheduler holds it back.
+    /// Nothing issued; a ready warp finds its unit or the load/store queue taken, or the scheduler
+    /// holds it back.
     pub structural_stall_cycles: u64,
     /// Nothing issued; some warp waits at a barrier, the others for memory.
     pub barrier_cycles: u64,
@@ -80,10 +81,12 @@ pub struct SmResult {
     pub shared_bank_conflict_cycles: u64,
 }
 
-/// Classes of Critical Fields, the most critical first: 1, 2, 3 to 4, 5 to 8, 9 to 32 [CaLRS Table 2].
+/// Classes of Critical Fields, the most critical first: 1, 2, 3 to 4, 5 to 8, 9 to 32 [CaLRS Table
+/// 2].
 pub const CRITICAL_CLASSES: usize = 5;
 
-/// For how long how many requests stood in the queue of an LLC slice, that at the tags included. Cycles are LLC cycles.
+/// For how long how many requests stood in the queue of an LLC slice, that at the tags included.
+/// Cycles are LLC cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct QueueLength {
     /// Sum over cycles of the requests.
@@ -101,7 +104,7 @@ pub struct QueueResult {
     pub critical_fields: Histogram,
     /// Requests that found another waiting when they arrived.
     pub waiting_arrivals: u64,
-    /// Sum over requests, by class, from arrival to their turn at the tags.
+    /// Sum over requests, by class, from arrival to service at the tags.
     pub wait_cycles: [u64; CRITICAL_CLASSES],
     pub length: QueueLength,
     /// Cycles in which a request that had arrived could not enter the queue.
@@ -126,7 +129,7 @@ impl MshrState {
     pub const COUNT: usize = 3;
 }
 
-/// Lines that the channel of an LLC slice has read unasked for it, and what became of each of them.
+/// Lines that the channel of an LLC slice has prefetched for it, and what became of each of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PrefetchCounts {
     /// All: sum of the others.
@@ -137,7 +140,7 @@ pub struct PrefetchCounts {
     pub late: u64,
     /// Came when they were there.
     pub redundant: u64,
-    /// Would have had to wait for a place.
+    /// Would have had to wait for a victim.
     pub dropped: u64,
     pub evicted_unused: u64,
     /// There at the end of the run, and nothing has found them.
@@ -148,8 +151,8 @@ pub struct PrefetchCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SliceResult {
     pub cache: CacheCounts,
-    /// LLC cycles in which a request waited for the tags while the queue to DRAM was full: it had not been looked up, so that
-    /// these are no [`CacheCounts::reservation_fails`].
+    /// LLC cycles in which a request waited for the tags while the queue to DRAM was full: it had
+    /// not been looked up, so that these are no [`CacheCounts::reservation_fails`].
     pub dram_queue_full_cycles: u64,
     pub mshr_merge_length: Histogram,
     /// LLC cycles by [`MshrState`]; none without a cache.

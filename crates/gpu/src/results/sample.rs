@@ -6,9 +6,9 @@ use std::num::NonZeroU64;
 use std::str::FromStr;
 use warpmem_random::mixed;
 
-/// A sample of the requests of a run: all, or one in so many by chance. The choice follows from the number of a request
-/// alone, so that the same run gives the same sample; numbers are mixed first, as every so-manieth request would be that of the
-/// same lanes again and again.
+/// A sample of the requests of a run: all, or one in so many by chance. The choice follows from the
+/// number of a request alone, so that the same run gives the same sample; numbers are mixed first,
+/// as every so-manieth request would be that of the same lanes again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RequestSample {

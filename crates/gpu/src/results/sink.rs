@@ -32,11 +32,11 @@ pub struct LoadRow {
     /// Different channels and (channel, bank) pairs among the requests [Yuan Fig 14].
     pub channels: u32,
     pub banks: u32,
-    /// Slowest minus fastest turnaround of its off-chip requests, core cycles [WMC Fig 4a]; `None` with
-    /// fewer than two of them.
+    /// Slowest minus fastest turnaround of its off-chip requests, core cycles [WMC Fig 4a]; `None`
+    /// with fewer than two of them.
     pub divergence: Option<u64>,
-    /// (Time inside the memory controller of the slowest − of the fastest), core cycles; the in-controller
-    /// share of divergence is this over `divergence` [WMC Fig 6].
+    /// (Time inside the memory controller of the slowest − of the fastest), core cycles; the
+    /// in-controller share of divergence is this over `divergence` [WMC Fig 6].
     pub in_mc_divergence: Option<i64>,
 }
 
@@ -61,8 +61,8 @@ impl AccessKind {
     }
 }
 
-/// When a request entered the queue of its channel, when its first command was issued, and when its last datum was on
-/// the bus: ticks.
+/// When a request entered the queue of its channel, when its first command was issued, and when its
+/// last datum was on the bus: ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DramTimes {
     pub entered: u64,
@@ -70,9 +70,9 @@ pub struct DramTimes {
     pub finished: u64,
 }
 
-/// One request that L1 did not answer and that is back at its SM. Times are ticks of the run's time unit, from the start
-/// of the run. One that joined another shares the way of that one from then on: a boundary passed before is passed when
-/// it joined.
+/// One request that L1 did not answer and that is back at its SM. Times are ticks of the run's time
+/// unit, from the start of the run. One that joined another shares the way of that one from then
+/// on: a boundary passed before is passed when it joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestRow {
     pub kernel: u32,
@@ -96,7 +96,7 @@ pub struct RequestRow {
     pub l1_missed: u64,
     /// Stood in the queue of its slice.
     pub llc_arrived: u64,
-    /// Had its turn at the tags of its slice.
+    /// Was served at the tags of its slice.
     pub llc_served: u64,
     /// Of a request that the LLC could not answer from its data: off-chip.
     pub dram: Option<DramTimes>,
@@ -108,13 +108,15 @@ pub struct RequestRow {
     pub ticks_per_core_cycle: u64,
 }
 
-/// What the whole machine did in a number of core cycles. A count is in the interval in which the engine counts it:
-/// commands and requests when they issue, hit, miss or return; cycles as they pass.
+/// What the whole machine did in a number of core cycles. A count is in the interval in which the
+/// engine counts it: commands and requests when they issue, hit, miss or return; cycles as they
+/// pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntervalRow {
     /// First core cycle.
     pub start_cycle: u64,
-    /// Core cycles; of the last interval perhaps fewer. What memory does after the last CTA is part of it.
+    /// Core cycles; of the last interval perhaps fewer. What memory does after the last CTA is part
+    /// of it.
     pub cycles: u64,
     pub counts: IntervalCounts,
     /// At the end of the interval: warps on the SMs, and requests anywhere between L1 and DRAM.
@@ -213,7 +215,8 @@ pub trait RunSink {
     /// A warp has ended.
     fn warp(&mut self, _: &WarpRow) {}
 
-    /// Where DRAM commands go; none are logged where this is none. Asked again whenever commands are handed over.
+    /// Where DRAM commands go; none are logged where this is none. Asked again whenever commands
+    /// are handed over.
     fn commands(&mut self) -> Option<&mut dyn CommandSink> {
         None
     }

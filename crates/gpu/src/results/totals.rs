@@ -84,7 +84,8 @@ impl Total for ChannelResult {
     }
 }
 
-/// Adds and subtracts field by field; the patterns name every field, so that a new one cannot be forgotten.
+/// Adds and subtracts field by field; the patterns name every field, so that a new one cannot be
+/// forgotten.
 macro_rules! count_fields {
     ($type:ident { $($field:ident),* $(,)? }) => {
         add_fields!($type { $($field),* });

@@ -54,7 +54,8 @@ impl Access {
         self.row.offchip_requests += 1;
     }
 
-    /// The row of one of its requests, which is back `now`. `period` is the number of ticks in a core cycle.
+    /// The row of one of its requests, which is back `now`. `period` is the number of ticks in a
+    /// core cycle.
     pub fn request_row(
         &self,
         request: &Request,

@@ -86,7 +86,8 @@ impl Sm {
         self.account.next = cycle;
     }
 
-    /// How the SM was idle from the start of the account to the end of `cycle`, in which it has had its turn.
+    /// How the SM was idle from the start of the account to the end of `cycle`, in which it has
+    /// been stepped.
     pub fn idle_cycles(&mut self, cycle: u64) -> IdleCycles {
         self.account_until(cycle + 1);
         let result = &self.result;
@@ -107,7 +108,7 @@ impl Sm {
         }
     }
 
-    /// Of the warps that may issue: those of paused CTAs are nobody's reason.
+    /// Why none of the warps issues that may. Warps of paused CTAs do not count.
     fn idle_reason(&self) -> Idle {
         let present = self.present & !self.paused;
         if present == 0 {

@@ -1,4 +1,5 @@
-//! The pipelines of the L1 banks: sectors on their way to the tags, and the queue of what leaves.
+//! The pipelines of the L1 banks, in which sectors wait for the tags, and the miss queue behind
+//! them.
 
 use super::access::AccessId;
 use super::lsu::Sector;
@@ -26,10 +27,10 @@ impl Lookup {
     };
 }
 
-/// One bank: a pipeline whose first waits where it is while it fails.
+/// One bank: a pipeline whose first lookup stays at the tags while it fails.
 #[derive(Clone, Copy)]
 struct Bank {
-    /// Cycle in which the first is at the tags; never, where there is none.
+    /// Cycle in which the first is at the tags; `u64::MAX`, where there is none.
     due: u64,
     /// What the first lacks, and since when.
     failing: Option<ReservationFail>,
@@ -38,24 +39,24 @@ struct Bank {
     len: u32,
 }
 
-/// All banks of an L1, each of `l1.latency` places.
+/// All banks of an L1, each a pipeline of `l1.latency` entries.
 pub(super) struct Banks {
     latency: u64,
-    places: u32,
+    entries: u32,
     banks: Vec<Bank>,
-    /// The places of bank after bank.
+    /// The entries of bank after bank.
     lookups: Vec<Lookup>,
 }
 
 impl Banks {
     pub fn new(latency: u32, banks: u32) -> Banks {
-        let places = latency.max(1);
+        let entries = latency.max(1);
         let bank = Bank { due: u64::MAX, failing: None, failing_since: 0, head: 0, len: 0 };
         Banks {
             latency: latency.into(),
-            places,
+            entries,
             banks: vec![bank; banks as usize],
-            lookups: vec![Lookup::BLANK; (banks * places) as usize],
+            lookups: vec![Lookup::BLANK; (banks * entries) as usize],
         }
     }
 
@@ -72,12 +73,12 @@ impl Banks {
     }
 
     pub fn has_room(&self, bank: usize) -> bool {
-        self.banks[bank].len < self.places
+        self.banks[bank].len < self.entries
     }
 
     fn place(&self, bank: usize, at: u32) -> usize {
-        let at = if at < self.places { at } else { at - self.places };
-        bank * self.places as usize + at as usize
+        let at = if at < self.entries { at } else { at - self.entries };
+        bank * self.entries as usize + at as usize
     }
 
     pub fn push(&mut self, bank: usize, lookup: Lookup) {
@@ -105,7 +106,7 @@ impl Banks {
         let next = self.place(bank, head + 1);
         let due = if len > 1 { self.lookups[next].entered + self.latency } else { u64::MAX };
         let state = &mut self.banks[bank];
-        state.head = (next - bank * self.places as usize) as u32;
+        state.head = (next - bank * self.entries as usize) as u32;
         state.len -= 1;
         state.due = due;
     }
@@ -121,7 +122,7 @@ impl Banks {
         self.banks.iter().any(|bank| bank.failing.is_some())
     }
 
-    /// Whether the first of any bank lacks a place below.
+    /// Whether the first of any bank lacks an entry of the miss queue.
     #[inline]
     pub fn any_lacks_room(&self) -> bool {
         self.banks.iter().any(|bank| bank.failing == Some(ReservationFail::MissQueueFull))
@@ -139,8 +140,9 @@ impl Banks {
         bank.failing.take().map(|reason| (reason, cycle - bank.failing_since))
     }
 
-    /// The next cycle from `cycle` on in which the tags can serve something of their own accord: the first of a bank
-    /// comes to them, or a place in the miss queue, which sends one a cycle, is free; not where it is `blocked`.
+    /// The next cycle from `cycle` on in which the tags can serve something without an outside
+    /// event: the first of a bank comes to them, or an entry of the miss queue, which sends one
+    /// request a cycle, becomes free (unless the queue is `blocked`).
     #[inline]
     pub fn next(&self, cycle: u64, blocked: bool) -> u64 {
         let next = |bank: &Bank| match bank.failing {
@@ -154,23 +156,23 @@ impl Banks {
 
 /// Requests that leave an L1 one a cycle, at most so many of them waiting.
 pub(super) struct MissQueue {
-    places: u64,
+    entries: u64,
     /// Cycle in which the last leaves.
     last: u64,
 }
 
 impl MissQueue {
-    pub fn new(places: u32) -> MissQueue {
-        MissQueue { places: places.into(), last: 0 }
+    pub fn new(entries: u32) -> MissQueue {
+        MissQueue { entries: entries.into(), last: 0 }
     }
 
-    /// Free places in `cycle`.
+    /// Free entries in `cycle`.
     #[inline]
     pub fn room(&self, cycle: u64) -> usize {
-        self.places.saturating_sub(self.last.saturating_sub(cycle)) as usize
+        self.entries.saturating_sub(self.last.saturating_sub(cycle)) as usize
     }
 
-    /// Takes a place; when what has it leaves.
+    /// Takes an entry; the cycle in which the request leaves.
     #[inline]
     pub fn push(&mut self, cycle: u64) -> u64 {
         self.last = self.last.max(cycle) + 1;

@@ -6,7 +6,8 @@ use warpmem_machine::{self as machine, AtomicRequests, RequestOrder};
 /// Parts that a sector's byte masks distinguish.
 const PARTS: u32 = 32;
 
-/// Divides lanes' accesses into sectors, in the order in which lanes first touch them, or by their addresses.
+/// Divides lanes' accesses into sectors, in the order in which lanes first touch them, or by their
+/// addresses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coalescer {
     sector_shift: u32,
@@ -27,8 +28,9 @@ impl Coalescer {
         Coalescer { sector_shift, part_shift, atomic_requests, order }
     }
 
-    /// The distinct sectors that lanes at `addresses`, `width` bytes each, touch. A load needs every part
-    /// that it touches; a store counts as covering only the parts that one lane fills whole.
+    /// The distinct sectors that lanes at `addresses`, `width` bytes each, touch. A load needs
+    /// every part that it touches; a store counts as covering only the parts that one lane fills
+    /// whole.
     pub fn sectors(&self, addresses: &[u64], width: u32, store: bool, out: &mut Sectors) {
         out.clear();
         for &address in addresses {
@@ -46,8 +48,8 @@ impl Coalescer {
         self.put_in_order(out);
     }
 
-    /// The requests of atomics: one for each distinct sector, with the largest number of lanes at one address, or as
-    /// many as that for one lane each.
+    /// The requests of atomics: one for each distinct sector, with the largest number of lanes at
+    /// one address, or as many as that for one lane each.
     pub fn atomics(&self, addresses: &[u64], out: &mut Sectors) {
         out.clear();
         for (lane, &address) in addresses.iter().enumerate() {
@@ -56,13 +58,18 @@ impl Coalescer {
             match self.atomic_requests {
                 AtomicRequests::PerSector => {
                     let found = out.add(sector, u32::MAX);
-                    found.serial = found.serial.max(same as u8);
+                    found.max_lanes_per_address = found.max_lanes_per_address.max(same as u8);
                 }
                 AtomicRequests::PerConflict => {
                     let have = out.as_slice().iter().filter(|s| s.address == sector).count();
                     if same > have {
                         let (address, bytes) = (sector, u32::MAX);
-                        out.push(Sector { address, bytes, serial: 1, ..Sector::BLANK });
+                        out.push(Sector {
+                            address,
+                            bytes,
+                            max_lanes_per_address: 1,
+                            ..Sector::BLANK
+                        });
                     }
                 }
             }
@@ -94,7 +101,8 @@ impl Coalescer {
     }
 }
 
-/// Counts the passes of shared-memory instructions: the different words of each bank, as lists in one array.
+/// Counts the passes of shared-memory instructions: the different words of each bank, as lists in
+/// one array.
 pub(super) struct SharedPasses {
     banks: u64,
     bank_bytes: u32,
@@ -223,7 +231,7 @@ mod tests {
         let addresses = [0x1000, 0x1004, 0x1000, 0x1000, 0x2000, 0x1004];
         let coalescer = Coalescer::new(32, atomic_requests, RequestOrder::Lanes);
         coalescer.atomics(&addresses, &mut out);
-        out.as_slice().iter().map(|s| (s.address, s.serial)).collect()
+        out.as_slice().iter().map(|s| (s.address, s.max_lanes_per_address)).collect()
     }
 
     #[test]

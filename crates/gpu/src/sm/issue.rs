@@ -2,7 +2,7 @@
 
 use super::code::{MEMORY, Op};
 use super::scheduler::WarpView;
-use super::{Sight, Sm};
+use super::{HeldDecision, Sm};
 use warpmem_sim::AddressMap;
 use warpmem_trace::{Kind, TraceError};
 
@@ -12,7 +12,7 @@ impl Sm {
         let mut issued = 0;
         let n = self.slots.len();
         for i in 0..n {
-            // GPGPU-Sim, `shader_core_ctx::issue`: it is another's turn to be first.
+            // GPGPU-Sim, `shader_core_ctx::issue`: another scheduler is first in each cycle.
             let s = if self.rotating_schedulers { (i + cycle as usize) % n } else { i };
             self.slots[s].held = None;
             if self.slots[s].next_issue > cycle {
@@ -44,7 +44,7 @@ impl Sm {
             };
             let pick = self.policy.pick(candidates, &view);
             let Some(warp) = pick else {
-                self.slots[s].held = Some(self.sight(candidates));
+                self.slots[s].held = Some(self.held_decision(candidates));
                 continue;
             };
             debug_assert!(
@@ -57,8 +57,8 @@ impl Sm {
         Ok(issued)
     }
 
-    fn sight(&self, candidates: u64) -> Sight {
-        Sight {
+    fn held_decision(&self, candidates: u64) -> HeldDecision {
+        HeldDecision {
             candidates,
             waiting: self.waiting_for_memory,
             at_barrier: self.at_barrier,
@@ -160,8 +160,9 @@ impl Sm {
         }
     }
 
-    /// Fetches the next instructions of so many warps, in turn; each is decoded in the turn after its own, the last in
-    /// the next cycle.
+    /// Fetches the next instructions of up to `fetch_warps` warps, round robin. A warp's
+    /// instructions are decoded one cycle after their fetch, those of the last warp one cycle
+    /// later.
     pub(super) fn fetch_instructions(&mut self, cycle: u64) {
         for left in (0..self.fetch_warps).rev() {
             if self.unfetched == 0 {
@@ -176,7 +177,7 @@ impl Sm {
         }
     }
 
-    /// Puts a warp where it waits for what its next instruction needs, from `cycle` on.
+    /// Lets a warp wait from `cycle` on for the operands of its next instruction.
     pub(super) fn await_operands(&mut self, slot: u32, cycle: u64) {
         let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
         let op: Op = warp.code.op(warp.op);
@@ -194,7 +195,7 @@ impl Sm {
         }
     }
 
-    /// Notes of what kind a warp's next instruction is, if that is known.
+    /// Sets the class of a warp's next instruction, if that is known.
     pub(super) fn set_class(&mut self, slot: u32, op: Option<Op>) {
         let old = self.classes[slot as usize] as usize;
         self.by_class[old] &= !(1 << slot);
@@ -221,9 +222,9 @@ impl Sm {
         }
     }
 
-    /// Lets the warps of a CTA go when all that have not ended wait at a barrier. At which one is not asked: a
-    /// trace does not say how many warps a barrier is for, and groups that wait at barriers of their own would
-    /// otherwise wait for each other for ever.
+    /// Releases the warps of a CTA when all that have not ended wait at a barrier, no matter at
+    /// which one: a trace does not say how many warps a barrier is for, and groups of warps with
+    /// barriers of their own would otherwise wait for each other for ever.
     pub(super) fn release_if_complete(&mut self, cta: usize) {
         let cycle = self.cycle;
         let state = self.cta_mut(cta);
@@ -248,7 +249,8 @@ impl Sm {
         }
     }
 
-    /// When a ready warp may issue next; never, if none is ready. `issued` instructions have issued in this cycle.
+    /// When a ready warp may issue next; never, if none is ready. `issued` instructions have issued
+    /// in this cycle.
     pub(super) fn next_issue_cycle(&self, cycle: u64, issued: u32) -> u64 {
         if self.ready == 0 {
             return u64::MAX;
@@ -257,8 +259,9 @@ impl Sm {
         schedulers.map(|s| self.next_issue_of(s, cycle + 1, issued)).min().unwrap_or(u64::MAX)
     }
 
-    /// When scheduler `s` may issue one of its ready warps, from `soon` on; what waits for the load/store unit is woken
-    /// by that. What an issue of another scheduler changes, the policy may answer to.
+    /// When scheduler `s` may issue one of its ready warps, from `soon` on. Warps that wait for the
+    /// load/store unit do not count: its own next cycle wakes the SM. Another scheduler's issue can
+    /// change this policy's choice, so a held decision counts only if nothing has issued.
     fn next_issue_of(&self, s: usize, soon: u64, issued: u32) -> u64 {
         let slot = &self.slots[s];
         let classes = || slot.unit_free.iter().zip(&self.by_class);
@@ -274,10 +277,10 @@ impl Sm {
         }
         if let Some(held) = slot.held.filter(|_| issued == 0) {
             let candidates = self.ready & !self.paused & slot.warps & !self.blocked(s, soon);
-            if held != self.sight(candidates) {
+            if held != self.held_decision(candidates) {
                 return soon;
             }
-            // A unit that becomes free gives the policy more to choose from.
+            // A unit that becomes free gives the policy more candidates.
             let frees = classes().filter(|&(&free, class)| ready & class != 0 && free > soon);
             let free = frees.map(|(&free, _)| free).min().unwrap_or(u64::MAX);
             return self.policy.changes_at(soon - 1).min(free).max(soon);

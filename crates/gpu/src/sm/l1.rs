@@ -44,12 +44,12 @@ pub(super) struct Dirty {
     pub sectors: u8,
 }
 
-/// The warps that had the lines of an L1 brought, by their slots.
+/// Which warp, by slot, each line of an L1 was fetched for.
 #[derive(Default)]
 struct Owners {
-    /// By place in the tags.
+    /// By slot in the tags.
     of: Vec<u8>,
-    /// The place that was taken last, while nobody has claimed it, and the line that left it.
+    /// The slot allocated last, until a warp claims it, and the line that was evicted from it.
     taken: Option<(Slot, Option<u64>)>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct L1 {
     geometry: Geometry,
     tags: Tags,
     mshr: Mshr,
-    /// Kept where somebody asks for evictions.
+    /// Kept where the warp scheduler asks for evictions.
     owners: Option<Owners>,
     pub counts: CacheCounts,
 }
@@ -85,13 +85,13 @@ impl L1 {
         }
     }
 
-    /// Keeps, from now on, who had each line brought.
+    /// Keeps, from now on, for which warp each line was fetched.
     pub fn keep_owners(&mut self) {
         self.owners = Some(Owners { of: vec![0; self.tags.places()], taken: None });
     }
 
-    /// The line that the last access gave a place, if it did, is that of the warp in `slot`: the line that it drove out,
-    /// and the warp slot that had that one brought. Only where owners are kept.
+    /// Makes the warp in `slot` the owner of the line that the last access allocated, if it did.
+    /// Returns the evicted line and its owner's slot. Does nothing where owners are not kept.
     pub fn claim(&mut self, slot: u32) -> Option<(u32, u64)> {
         let owners = self.owners.as_mut()?;
         let (place, line) = owners.taken.take()?;
@@ -109,14 +109,14 @@ impl L1 {
         (self.geometry.sector(address) % u64::from(self.config.banks)) as u32
     }
 
-    /// Counts what a perfect cache is asked for, which is there.
+    /// Counts a hit in a perfect cache.
     pub fn find(&mut self, store: bool) {
         let hits = if store { &mut self.counts.write_hits } else { &mut self.counts.read_hits };
         *hits += 1;
     }
 
-    /// Looks a read up and, if it misses, takes what it needs but the request itself, for which `room`
-    /// places are free below. Nothing changes on a failure.
+    /// Looks a read up. On a miss, reserves what it needs except the request itself; the miss queue
+    /// has `room` free entries. Nothing changes on a failure.
     pub fn read(&mut self, sector: &Sector, room: usize) -> Read {
         let (line, part) = self.place(sector.address);
         let slot = self.tags.find(line);
@@ -151,7 +151,8 @@ impl L1 {
         }
     }
 
-    /// Reserves what a miss needs, or says what is missing. Its line has its place at once or when it comes.
+    /// Reserves what a miss needs, or says what is missing. Its line is allocated now or at the
+    /// fill.
     fn take_miss(
         &mut self,
         line: u64,
@@ -173,7 +174,7 @@ impl L1 {
             Some(slot) => (slot, None),
             None => self.allocate(line, room - 1)?,
         };
-        // Where fills look for their places, as in the LLC, no line is kept for one.
+        // Where fills look for their lines, no line is reserved for one.
         if self.config.cache.read_allocate == ReadAllocate::OnMiss {
             self.tags.reserve(slot, part);
         }
@@ -181,7 +182,7 @@ impl L1 {
         Ok(writeback)
     }
 
-    /// Gives `line` a place; a dirty line that leaves needs one of the `room` places below.
+    /// Allocates `line`; a dirty victim needs one of the `room` free entries of the miss queue.
     fn allocate(
         &mut self,
         line: u64,
@@ -213,8 +214,9 @@ impl L1 {
         debug_assert!(matches!(merge, Merge::Joined { .. }));
     }
 
-    /// A sector arrives: its first waiting request, and a dirty line that must be written back, for which `room`
-    /// places are free below. A sector that finds no place passes by.
+    /// A sector arrives. Returns its first waiting request, and a dirty victim that must be written
+    /// back, for which the miss queue has `room` free entries. A sector that finds no line is not
+    /// kept.
     pub fn fill(&mut self, address: u64, room: usize) -> (RequestId, Option<Dirty>) {
         let (line, part) = self.place(address);
         let found = self.tags.find(line).map(|slot| (slot, None));
@@ -230,13 +232,24 @@ impl L1 {
         (first, place.and_then(|(_, writeback)| writeback))
     }
 
-    /// Lines are allocated when their sectors come, and only then are they used: what waits for a sector does not make
-    /// its line young (GPGPU-Sim, `tag_array::access` and `tag_array::fill` under ON_FILL).
+    /// Whether lines are allocated when their sectors come. Then only the fill counts as a use: a
+    /// request that waits for a sector does not make its line young (GPGPU-Sim, `tag_array::access`
+    /// and `tag_array::fill` under ON_FILL).
     fn allocates_on_fill(&self) -> bool {
         self.config.cache.read_allocate == ReadAllocate::OnFill
     }
 
-    /// A store to local memory or other: `room` places are free below.
+    /// A store to local memory (`local`) or other memory; the miss queue has `room` free entries.
+    ///
+    /// ```text
+    ///  write-back (local-write-back: local memory only)         write-through, write-evict
+    ///    line absent and no write-allocate ─▶ Through             write-through: update the line if present,
+    ///    fetch-on-write, sector part-covered                        or allocate it (write-allocate)
+    ///      and not on its way ─▶ write the line, Fetch            write-evict: drop the sector if present
+    ///    else write the line, dirty ─▶ Absorbed                   then ─▶ Through
+    /// ```
+    ///
+    /// Any step that lacks room gives `Fail` and changes nothing.
     pub fn write(&mut self, sector: &Sector, local: bool, room: usize) -> Write {
         let (line, part) = self.place(sector.address);
         let slot = self.tags.find(line);
@@ -276,7 +289,7 @@ impl L1 {
             None if self.config.cache.write_allocate == WriteAllocate::None => {
                 return Write::Through;
             }
-            // A set whose lines are all reserved lets the store pass by.
+            // If all lines of the set are reserved, the store bypasses the cache.
             None => self.allocate(line, 0).ok().map(|(slot, _)| slot),
             found => found,
         };
@@ -308,7 +321,7 @@ impl L1 {
             && sector.bytes != ALL_BYTES
             && self.mshr.probe(self.geometry.sector(sector.address)).is_none();
         let taken = match (fetch, slot) {
-            // The store's data need the place at once.
+            // The store's data need the line at once.
             (true, _) => self.take_miss(line, part, slot, room, ReadAllocate::OnMiss),
             (false, Some(_)) => Ok(None),
             (false, None) => self.allocate(line, room).map(|(_, writeback)| writeback),
@@ -327,7 +340,7 @@ impl L1 {
         Write::Absorbed { writeback }
     }
 
-    /// An atomic passes by on its way to the LLC; a copy of its sector would be stale.
+    /// An atomic bypasses L1 on its way to the LLC; a copy of its sector would be stale.
     pub fn pass_atomic(&mut self, address: u64) {
         self.counts.atomics += 1;
         let (line, part) = self.place(address);
@@ -336,7 +349,7 @@ impl L1 {
         }
     }
 
-    /// A read passes by (cache operator).
+    /// A read bypasses L1 (cache operator).
     pub fn pass_read(&mut self) {
         self.counts.bypasses += 1;
     }
@@ -521,7 +534,8 @@ mod tests {
             read(&mut l1, &mut requests, address);
             l1.fill(address, 8);
         }
-        // The second sector of the first line comes, after others have waited for one of the second line.
+        // The second sector of the first line comes, after others have waited for one of the second
+        // line.
         for address in [0x020, 0x0a0, 0x0a0] {
             read(&mut l1, &mut requests, address);
         }

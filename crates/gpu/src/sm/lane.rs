@@ -4,7 +4,8 @@ use super::lsu::{Entry, Place};
 use std::collections::VecDeque;
 use warpmem_machine as machine;
 
-/// Stages that an instruction passes: into a collector, into the unit's register, out of it, into the unit.
+/// Stages that an instruction passes: into a collector, into the unit's register, out of it, into
+/// the unit.
 const STAGES: u32 = 4;
 
 /// What each stage costs at least.
@@ -45,10 +46,11 @@ struct Holder {
     freed: u64,
 }
 
-/// Memory instructions of one scheduler that wait for the unit: in its dispatch register, in operand collectors, and in
-/// the unit's register, which takes from the first collector that has one. So what is in the last collector waits as long
-/// as others keep coming (GPGPU-Sim, `dispatch_unit_t::find_ready` and `opndcoll_rfu_t::allocate_cu`). Without collectors
-/// they wait in their order.
+/// Memory instructions of one scheduler that wait for the unit: in its dispatch register, in
+/// operand collectors, and in the unit's register, which takes from the first collector that has
+/// one. So what is in the last collector waits as long as others keep coming (GPGPU-Sim,
+/// `dispatch_unit_t::find_ready` and `opndcoll_rfu_t::allocate_cu`). Without collectors they wait
+/// in their order.
 pub(super) struct Lane {
     pipe: Pipe,
     waiting: VecDeque<Place>,
@@ -109,7 +111,8 @@ impl Lane {
         place.expect("something waits")
     }
 
-    /// A cycle before which the unit cannot work on anything of these; never, where there is nothing.
+    /// A cycle before which the unit cannot work on anything of these; never, where there is
+    /// nothing.
     pub fn next(&self, entries: &[Entry]) -> u64 {
         let from = |&place: &Place| entries[place as usize].from;
         match self.next_place() {

@@ -11,7 +11,7 @@ use warpmem_cache::ReservationFail;
 use warpmem_sim::{Request, RequestId, RequestKind};
 
 impl Sm {
-    /// The tags of every bank serve what is there; nothing happens to what fails.
+    /// The tags of every bank serve the lookup that is due; one that fails stays.
     pub(super) fn look_up(&mut self, cycle: u64, ctx: &mut Context) {
         for bank in 0..self.banks.count() {
             let Some(&lookup) = self.banks.at_tags(bank, cycle) else { continue };
@@ -36,8 +36,9 @@ impl Sm {
         }
     }
 
-    /// What failed for want of a place below fails again while there is none, for want of anything else until a sector is
-    /// filled: what it asks for can only have been asked for by its own bank.
+    /// Whether a lookup that failed must fail again. One that lacked an entry of the miss queue
+    /// fails while there is none; any other fails until a sector is filled, because only its own
+    /// bank could have asked for its sector meanwhile.
     fn still_fails(&self, bank: usize, ctx: &Context) -> bool {
         match self.banks.failing(bank) {
             Some(ReservationFail::MissQueueFull) => self.room_to_ask(ctx) == 0,
@@ -51,17 +52,17 @@ impl Sm {
         self.in_flight < self.max_requests
     }
 
-    /// Free places for what leaves L1 on behalf of an instruction.
+    /// Free entries of the miss queue for requests of instructions.
     fn room_to_ask(&self, ctx: &Context) -> usize {
         if self.may_ask() { self.room(ctx) } else { 0 }
     }
 
-    /// Free places for what leaves L1.
+    /// Free entries of the miss queue.
     pub(super) fn room(&self, ctx: &Context) -> usize {
         self.miss_queue.room(self.cycle).min(ctx.fabric.room(self.request_port))
     }
 
-    /// A perfect L1 has what is asked for.
+    /// A perfect L1 holds every sector.
     fn find(&mut self, lookup: &Lookup, ctx: &mut Context) {
         self.l1.find(lookup.store);
         self.hit(lookup.access, ctx);
@@ -81,7 +82,7 @@ impl Sm {
                 self.answered_in_l1(access, &sector, ctx);
             }
             Read::Miss { writeback } => {
-                self.tell_of_miss(access, &sector);
+                self.report_miss(access, &sector);
                 self.write_back(writeback, ctx);
                 self.fetch(lookup, RequestKind::Read, ctx);
             }
@@ -115,8 +116,8 @@ impl Sm {
         Ok(())
     }
 
-    /// Tells a policy that asks for it of a read that missed L1.
-    fn tell_of_miss(&mut self, access: AccessId, sector: &Sector) {
+    /// Reports a read that missed L1 to a policy that asks for that.
+    fn report_miss(&mut self, access: AccessId, sector: &Sector) {
         if self.needs.l1_events {
             let (slot, line) =
                 (self.accesses.get(access).row.warp_slot, self.l1.line(sector.address));
@@ -125,8 +126,8 @@ impl Sm {
         }
     }
 
-    /// The line that L1 has just given a place, if it has, is that of a warp; a policy that asks for it hears which line
-    /// had to leave.
+    /// Makes the access's warp the owner of the line that L1 has just allocated, if it has, and
+    /// reports the evicted line to a policy that asks for that.
     pub(super) fn claim_line(&mut self, access: AccessId) {
         if self.needs.l1_events
             && let Some((owner, line)) = self.l1.claim(self.accesses.get(access).row.warp_slot)
@@ -135,7 +136,7 @@ impl Sm {
         }
     }
 
-    /// Asks for a sector that L1 then waits for.
+    /// Sends a request for a sector and opens its MSHR entry.
     fn fetch(&mut self, lookup: &Lookup, kind: RequestKind, ctx: &mut Context) {
         let Lookup { access, sector, entered, .. } = *lookup;
         let request = self.request(access, &sector, kind, entered, ctx);

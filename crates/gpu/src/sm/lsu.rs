@@ -12,14 +12,14 @@ pub(super) struct Sector {
     pub address: u64,
     /// Parts read or covered, one bit per 1/32 of the sector.
     pub bytes: u32,
-    /// Largest number of lanes of an atomic at one address.
-    pub serial: u8,
+    /// Largest number of lanes of an atomic that hit one address.
+    pub max_lanes_per_address: u8,
     /// The LLC slice that has it.
     pub slice: u16,
 }
 
 impl Sector {
-    pub const BLANK: Sector = Sector { address: 0, bytes: 0, serial: 0, slice: 0 };
+    pub const BLANK: Sector = Sector { address: 0, bytes: 0, max_lanes_per_address: 0, slice: 0 };
 }
 
 /// The distinct sectors of a memory instruction, in the order in which lanes touch them.
@@ -98,7 +98,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// What a place holds before its first instruction.
+    /// An entry that has not been used.
     pub fn blank() -> Entry {
         Entry {
             access: AccessId(0),
@@ -116,8 +116,9 @@ impl Entry {
 /// Index of an entry.
 pub(super) type Place = u32;
 
-/// The load/store unit with the instruction that it works on, and those that wait for it, by scheduler. It takes the
-/// oldest of what the schedulers have for it (GPGPU-Sim, `register_set::get_ready`).
+/// The load/store unit with the instruction that it works on, and those that wait for it, by
+/// scheduler. It takes the oldest of what the schedulers have for it (GPGPU-Sim,
+/// `register_set::get_ready`).
 pub(super) struct Lsu {
     entries: Vec<Entry>,
     free: Vec<Place>,
@@ -125,7 +126,7 @@ pub(super) struct Lsu {
     lanes: Vec<Lane>,
     pipe: Pipe,
     /// Instructions that each scheduler may have waiting.
-    places: usize,
+    capacity: usize,
     issued: u64,
     /// Until this cycle the unit works on shared-memory passes.
     pub busy_until: u64,
@@ -140,18 +141,19 @@ impl Lsu {
             current: None,
             lanes: (0..config.schedulers).map(|_| Lane::new(pipe)).collect(),
             pipe,
-            places: config.lsu_queue as usize,
+            capacity: config.lsu_queue as usize,
             issued: 0,
             busy_until: 0,
         }
     }
 
-    /// Whether a scheduler has no place left.
+    /// Whether a scheduler has no free entry left.
     pub fn is_full(&self, scheduler: usize) -> bool {
-        self.lanes[scheduler].len() == self.places
+        self.lanes[scheduler].len() == self.capacity
     }
 
-    /// The cycle from which instructions that wait for the unit hold all operand collectors of a scheduler.
+    /// The cycle from which instructions that wait for the unit hold all operand collectors of a
+    /// scheduler.
     pub fn holds_collectors_from(&self, scheduler: usize) -> u64 {
         self.lanes[scheduler].holds_collectors_from(&self.entries)
     }
@@ -164,8 +166,9 @@ impl Lsu {
         self.entries.len() - self.free.len()
     }
 
-    /// A place for an instruction that `scheduler` has issued in `cycle` and on which the unit may work from `from` on, to
-    /// be filled in; its sectors are those of an old entry. There must be room.
+    /// Takes an entry for an instruction that `scheduler` has issued in `cycle`, on which the unit
+    /// may work from `from` on. The caller fills it in; its sectors are those of an old
+    /// instruction. There must be room.
     pub fn push(&mut self, scheduler: usize, cycle: u64, from: u64) -> &mut Entry {
         assert!(!self.is_full(scheduler), "the load/store queue overflows");
         let place = self.free.pop().unwrap_or_else(|| {
@@ -196,13 +199,14 @@ impl Lsu {
         }
     }
 
-    /// If the unit has nothing to work on and is free in `cycle`, it takes the oldest instruction that it may work on then.
+    /// If the unit has nothing to work on and is free in `cycle`, it takes the oldest instruction
+    /// that it may work on then.
     pub fn take(&mut self, cycle: u64) {
         self.take_for(cycle, cycle);
     }
 
-    /// The unit takes in `cycle` what it will work on in the next, and what waits behind that goes on at once
-    /// (GPGPU-Sim, `shader_core_ctx::cycle`: `execute` comes before `read_operands`).
+    /// The unit takes in `cycle` what it will work on in the next, and what waits behind that goes
+    /// on at once (GPGPU-Sim, `shader_core_ctx::cycle`: `execute` comes before `read_operands`).
     pub fn take_next(&mut self, cycle: u64) {
         if self.pipe.takes_ahead() {
             self.take_for(cycle + 1, cycle);
@@ -230,7 +234,8 @@ impl Lsu {
         self.free.push(done);
     }
 
-    /// The next cycle from `soon` on in which the unit can begin or go on with an instruction, or take one.
+    /// The next cycle from `soon` on in which the unit can begin or go on with an instruction, or
+    /// take one.
     pub fn next(&self, soon: u64) -> u64 {
         let first = match self.head() {
             Some(entry) => entry.from.max(self.busy_until),

@@ -1,5 +1,5 @@
-//! Memory instructions in the load/store unit: lanes' addresses become sectors, and these go to the banks of L1, or
-//! past it.
+//! Memory instructions in the load/store unit: lanes' addresses become sectors, and these go to the
+//! banks of L1, or past it.
 
 use super::Sm;
 use super::access::{Access, AccessId};
@@ -14,7 +14,8 @@ use warpmem_sim::{AddressMap, Request, RequestId, RequestKind};
 use warpmem_trace::{CacheOp, Kind, Space};
 
 impl Sm {
-    /// A memory instruction has issued: it gets a row, and a place in the load/store queue.
+    /// A memory instruction has issued: it gets a row in the access table and an entry in the
+    /// load/store queue.
     pub(super) fn start_access(
         &mut self,
         slot: u32,
@@ -120,8 +121,8 @@ impl Sm {
         self.result.shared_bank_conflict_cycles += u64::from(passes - 1);
         self.lsu.busy_until = end;
         self.lsu.pop();
-        // One pass is part of the latency of what is read; a store is done when it has passed, and writes no register
-        // (GPGPU-Sim, `ldst_unit::cycle`).
+        // The first pass is part of a load's latency. A store is done after its passes, and writes
+        // no register (GPGPU-Sim, `ldst_unit::cycle`).
         let ready = if self.accesses.get(access).returns {
             let ready = end - 1 + self.shared_latency + self.writeback_latency;
             self.writeback.take(cycle, ready)
@@ -138,7 +139,7 @@ impl Sm {
         if entry.sent == 0 {
             ctx.side.fields.begin(self.id, entry.access.0, entry.sectors.as_slice().len());
         }
-        // Of a load that asks nobody, nobody need know.
+        // A perfect L1 sends no requests, so loads are not tracked.
         if ctx.side.loads.is_some() && !self.perfect_l1 {
             self.begin_load(&entry, ctx);
         }
@@ -230,14 +231,14 @@ impl Sm {
             warp: u32::from(self.id) * self.warps.len() as u32 + row.row.warp_slot,
             cta: row.cta,
             load: row.load,
-            serial: sector.serial,
+            max_lanes_per_address: sector.max_lanes_per_address,
             critical: self.is_critical(ctx),
             ..self.blank_request(sector.address, kind, sector.slice)
         };
         ctx.requests.add(request, self.clock.at(created))
     }
 
-    /// Whether so many warps wait for memory that what the SM asks for now is critical.
+    /// Whether so many warps wait for memory that the SM's requests are critical now.
     fn is_critical(&self, ctx: &Context) -> bool {
         let (waiting, resident) = (self.waiting_for_memory.count_ones(), self.present.count_ones());
         ctx.side.critical.is_some_and(|share| share.is_critical(waiting, resident))
@@ -253,13 +254,14 @@ impl Sm {
         }
     }
 
-    /// When the unit can next do something of its own accord.
+    /// When the unit can next do something without an outside event.
     pub(super) fn next_lsu_cycle(&self, cycle: u64) -> u64 {
         let waits = self.failing.is_some() || self.waits_for_bank();
         if waits { u64::MAX } else { self.lsu.next(cycle + 1) }
     }
 
-    /// Whether the next sector of the instruction that the unit works on finds its bank full: the tags make room.
+    /// Whether the next sector of the current instruction finds its bank full. A lookup at the tags
+    /// makes room and wakes the SM.
     fn waits_for_bank(&self) -> bool {
         let full = |sector: &Sector| !self.banks.has_room(self.l1.bank(sector.address) as usize);
         self.lsu.head().is_some_and(|entry| {

@@ -38,7 +38,7 @@ use lsu::Lsu;
 use places::Places;
 use residents::Cta;
 pub use residents::{CtaEnd, CtaLaunch};
-use scheduler::{Needs, SmScene, WARP_SCHEDULERS, WarpScheduler};
+use scheduler::{Needs, SmContext, WARP_SCHEDULERS, WarpScheduler};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use warp::Warp;
@@ -56,13 +56,15 @@ struct IssueSlot {
     /// When each class's unit takes the next instruction, and when all do.
     unit_free: [u64; CLASSES],
     units_free: u64,
-    /// In the last step the policy let none of its candidates issue.
-    held: Option<Sight>,
+    /// Set if the policy let none of its candidates issue in the last step.
+    held: Option<HeldDecision>,
 }
 
-/// What a policy's answer may come from, but for what only a step of the SM changes ahead of the issue.
+/// A decision of the policy to issue nothing, and the state that it was made in. While the state is
+/// the same the policy need not be asked again. State that changes only in a step of the SM before
+/// the issue is left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Sight {
+struct HeldDecision {
     candidates: u64,
     waiting: u64,
     at_barrier: u64,
@@ -81,13 +83,13 @@ pub struct Sm {
     constant_latency: u64,
     shared_latency: u64,
     l1_enabled: bool,
-    /// Async copies that say so pass L1 by.
+    /// Async copies with the global cache operator bypass L1.
     async_bypass: bool,
-    /// Schedulers take turns at issuing first.
+    /// Which scheduler issues first rotates every cycle.
     rotating_schedulers: bool,
     /// Every access hits in L1.
     perfect_l1: bool,
-    /// Nothing of a warp issues behind a load that is not back.
+    /// A warp does not issue past a load whose data are not back.
     stalls_on_loads: bool,
     operand_latency: u64,
     writeback_latency: u64,
@@ -150,7 +152,7 @@ pub struct Sm {
     accesses: AccessTable,
     completions: BinaryHeap<Reverse<(u64, AccessId)>>,
     writeback: WritebackPort,
-    /// What an instruction that passes L1 by lacks, and since when.
+    /// What an instruction that bypasses L1 lacks, and since when.
     failing: Option<(ReservationFail, u64)>,
     places: Places,
 
@@ -177,8 +179,8 @@ impl Sm {
                 held: None,
             })
             .collect();
-        let scene = SmScene::of(machine, id as u32);
-        let policy = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &scene)?;
+        let context = SmContext::of(machine, id as u32);
+        let policy = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context)?;
         let needs = policy.needs();
         let mut l1 = L1::new(&machine.l1);
         if needs.l1_events {
@@ -258,7 +260,8 @@ impl Sm {
         })
     }
 
-    /// The same SM with an L1 that has everything: of what it does in global and local memory nothing leaves it.
+    /// The same SM with an L1 in which every access hits: no request to global or local memory
+    /// leaves it.
     pub fn with_perfect_l1(self) -> Sm {
         Sm { perfect_l1: true, ..self }
     }
@@ -268,7 +271,17 @@ impl Sm {
         self.unit
     }
 
-    /// One turn at core cycle `cycle`: what has arrived, who is ready, what issues, what is sent.
+    /// One step at core cycle `cycle`: replies, L1 lookups, completions, issue, the load/store
+    /// unit.
+    ///
+    /// ```text
+    ///  calendar ─▶ ready warps ─▶ issue ─▶ load/store unit ─▶ L1 banks ─▶ tags ─▶ miss queue ─▶ network
+    ///     ▲                                    shared memory, bypass ▼      │ hit               │
+    ///     └──── completions ◀── access table ◀───────────────────────────────┴── L1 fill ◀─────────┘
+    /// ```
+    ///
+    /// The stages run from the reply back to the issue, so that nothing passes two of them in a
+    /// cycle.
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) -> Result<(), TraceError> {
         self.cycle = cycle;
         self.account_until(cycle);
@@ -317,7 +330,8 @@ impl Sm {
         Ok(())
     }
 
-    /// Ends warps whose last instructions have left the pipeline, if nothing of them is in flight in memory.
+    /// Ends warps whose last instructions have left the pipeline, if nothing of them is in flight
+    /// in memory.
     fn end_drained(&mut self, warps: u64) {
         self.draining &= !warps;
         self.waiting_for_memory |= warps;
@@ -352,7 +366,8 @@ impl Sm {
         self.ctas[cta].as_mut().expect("the CTA is present")
     }
 
-    /// Whether a warp is at the end of its trace and out of the pipeline, with memory instructions perhaps in flight.
+    /// Whether a warp is at the end of its trace and out of the pipeline, with memory instructions
+    /// perhaps in flight.
     fn has_ended(&self, slot: u32) -> bool {
         (self.at_end & self.waiting_for_memory) >> slot & 1 == 1
     }
@@ -394,10 +409,10 @@ impl Sm {
         });
     }
 
-    /// Asks for the next turn. `issued` instructions have issued in this one.
+    /// Asks for the next step. `issued` instructions have issued in this one.
     fn schedule(&mut self, cycle: u64, issued: u32, ctx: &mut Context) {
         let soon = cycle + 1;
-        // Where nothing may leave L1, what makes room wakes the SM: a reply, or the network.
+        // If nothing may leave L1, the reply or the network that makes room wakes the SM.
         let blocked = self.banks.any_lacks_room()
             && !(self.may_ask() && ctx.fabric.room_or_wake(self.request_port));
         let mut next = self.banks.next(soon, blocked).min(self.calendar.next());
@@ -427,7 +442,8 @@ impl Sm {
         result
     }
 
-    /// What the SM has done before core cycle `cycle`; cycles in which an access waits when that has ended.
+    /// What the SM has done before core cycle `cycle`; cycles in which an access waits when that
+    /// has ended.
     pub fn so_far(&mut self, cycle: u64) -> SmResult {
         self.account_until(cycle);
         SmResult { l1: self.l1.counts.clone(), ..self.result.clone() }

@@ -52,7 +52,7 @@ impl Sm {
         let row = self.accesses.get_mut(access);
         row.request_back(&request, &stamps, now.since(stamps.created));
         if row.returns {
-            // A datum that arrives is filled in or buffered, then written to its register, one a cycle.
+            // Arriving data are filled into L1 or buffered, then written to registers, one a cycle.
             let written = self.writeback.take(cycle, cycle + 2 * self.writeback_latency);
             row.ready_cycle = row.ready_cycle.max(written);
         } else {

@@ -1,5 +1,5 @@
-//! CTAs on an SM: how they come and go, what they have issued, and which of them pause because fewer may issue than are
-//! there.
+//! CTAs on an SM: how they come and go, what they have issued, and which of them pause when fewer
+//! may issue than are resident.
 
 use super::scheduler::ResidentCta;
 use super::warp::Warp;
@@ -141,7 +141,8 @@ impl Sm {
         self.ctas.iter().flatten().filter(|cta| cta.kernel == kernel).map(of_cta).collect()
     }
 
-    /// Sets the most CTAs that may issue from the next step on, at least 1; whether that is news.
+    /// Sets the most CTAs that may issue from the next step on, at least 1; whether that is a
+    /// change.
     pub fn limit_running(&mut self, ctas: u32) -> bool {
         if self.running_limit == ctas {
             return false;

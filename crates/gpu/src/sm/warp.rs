@@ -16,8 +16,8 @@ struct Outstanding {
     used_at: u64,
 }
 
-/// A warp: where it is in its trace and what it waits for. What every issue reads lies together, ahead of what only
-/// memory instructions need.
+/// A warp: its position in its trace and what it waits for. The fields that every issue reads lie
+/// together, before those that only memory instructions need.
 #[repr(C)]
 pub(super) struct Warp {
     pub code: Arc<Code>,
@@ -33,7 +33,8 @@ pub(super) struct Warp {
     /// Instructions fetched and not issued.
     pub fetched: u32,
     pub cta: u32,
-    /// Instructions in flight that return data, and those that do not (stores, reductions, prefetches).
+    /// Instructions in flight that return data, and those that do not (stores, reductions,
+    /// prefetches).
     pub loads: u32,
     pub posted: u32,
     /// The next instruction waits for all that were posted (fence).
@@ -92,8 +93,8 @@ impl Warp {
         self.drained = self.drained.max(cycle);
     }
 
-    /// The first cycle from `cycle` on at which the compute results that the next instruction needs are
-    /// there.
+    /// The first cycle from `cycle` on at which the compute results that the next instruction needs
+    /// are there.
     #[inline]
     pub fn operands_ready(&self, cycle: u64) -> u64 {
         let code = &self.code;
@@ -106,7 +107,8 @@ impl Warp {
         cycle + wait as u64
     }
 
-    /// A load was issued as the instruction before `index`; its result is used `distance` instructions on.
+    /// A load was issued as the instruction before `index`; its result is used `distance`
+    /// instructions on.
     pub fn add_load(&mut self, access: AccessId, distance: u32) {
         self.loads += 1;
         if distance != u32::MAX {

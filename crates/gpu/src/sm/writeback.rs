@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// One datum a cycle: data take the first free cycle from the one on in which they are there, however long the queue
-/// (GPGPU-Sim, `ldst_unit::writeback`).
+/// One datum a cycle: data take the first free cycle from the one on in which they are there,
+/// however long the queue (GPGPU-Sim, `ldst_unit::writeback`).
 #[derive(Default)]
 pub(super) struct WritebackPort {
     /// The cycles that are taken, in order; no two spans touch.
@@ -22,8 +22,9 @@ impl WritebackPort {
         while self.taken.front().is_some_and(|span| span.end <= now) {
             self.taken.pop_front();
         }
-        // The first span that holds the cycle, ends just before it, or lies behind it. Data of replies are there at once,
-        // those of shared memory later, each kind in order: there are few spans, and the last of a kind is the one.
+        // The first span that holds the cycle, ends just before it, or lies behind it. Data of
+        // replies are there at once, those of shared memory later, each kind in order: there are
+        // few spans, and the last of a kind is the one.
         let at = self.taken.partition_point(|span| span.end < cycle);
         match self.taken.get_mut(at) {
             Some(span) if span.start <= cycle => self.append(at),

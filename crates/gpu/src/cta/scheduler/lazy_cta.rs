@@ -1,4 +1,5 @@
-//! Lazy CTA scheduling: the share of its best CTA in what an SM issues tells how many CTAs it needs.
+//! Lazy CTA scheduling: the share of its best CTA in what an SM issues tells how many CTAs it
+//! needs.
 
 use super::{CtaEntry, CtaScheduler, DispatchView, KernelStart, Turns};
 use crate::sm::CtaEnd;

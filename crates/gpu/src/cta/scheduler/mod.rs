@@ -62,16 +62,17 @@ pub struct KernelStart {
 
 /// Chooses the SM of the next CTA.
 pub trait CtaScheduler: Send {
-    /// One of the SMs that [may start](DispatchView::may_start) the CTA; `None` to wait although some may, until
-    /// an SM has started its CTAs of this cycle, a CTA ends or [`observe`](CtaScheduler::observe) is called. Called
-    /// until it answers `None`. Each kernel that runs is asked for in the order of their starts.
+    /// One of the SMs that [may start](DispatchView::may_start) the CTA; `None` to wait although
+    /// some may, until an SM has started its CTAs of this cycle, a CTA ends or
+    /// [`observe`](CtaScheduler::observe) is called. Called until it answers `None`. Each kernel
+    /// that runs is asked for in the order of their starts.
     fn pick(&mut self, view: &DispatchView) -> Option<usize>;
 
     /// A kernel starts: its CTAs are asked for from now on.
     fn kernel_started(&mut self, _kernel: &KernelStart) {}
 
-    /// A CTA has ended on its SM. `issued` answers how many warp instructions each CTA of its kernel that is still on
-    /// this SM has issued until now.
+    /// A CTA has ended on its SM. `issued` answers how many warp instructions each CTA of its
+    /// kernel that is still on this SM has issued until now.
     fn cta_ended(&mut self, _end: &CtaEnd, _issued: &dyn Fn() -> Vec<u64>) {}
 
     /// All CTAs of a kernel have ended.
@@ -82,11 +83,12 @@ pub trait CtaScheduler: Send {
         None
     }
 
-    /// What an SM has done since the start of the run, at every multiple of the interval at which a kernel runs.
+    /// What an SM has done since the start of the run, at every multiple of the interval at which a
+    /// kernel runs.
     fn observe(&mut self, _sm: usize, _idle: IdleCycles) {}
 
-    /// The most CTAs of an SM that may issue, at least 1: those launched last beyond it pause. May only change
-    /// in [`observe`](CtaScheduler::observe) and when a kernel starts.
+    /// The most CTAs of an SM that may issue, at least 1: those launched last beyond it pause. May
+    /// only change in [`observe`](CtaScheduler::observe) and when a kernel starts.
     fn running_limit(&self, _sm: usize) -> u32 {
         u32::MAX
     }

@@ -15,7 +15,8 @@ fn sms(count: usize, ctas: u32, policy: &str, overrides: &[&str]) -> Machine {
     machine(&[&[&*count, &*ctas, &*policy], overrides].concat())
 }
 
-/// SMs of CTAs 0, 1, … as started in cycles 0, 1, … until nothing starts any more, and those cycles.
+/// SMs of CTAs 0, 1, … as started in cycles 0, 1, … until nothing starts any more, and those
+/// cycles.
 fn fill(rig: &mut Rig) -> Vec<Vec<usize>> {
     let mut cycles = Vec::new();
     loop {
@@ -154,7 +155,8 @@ fn lazy_cta_limits_concurrent_kernels_apart() {
     assert_eq!(rig.step(20), [], "the limit of the second kernel is one");
 }
 
-/// Tells the scheduler of one SM's idle cycles since the last time, at the next multiple of its period.
+/// Tells the scheduler of one SM's idle cycles since the last time, at the next multiple of its
+/// period.
 struct Watch {
     cycle: u64,
     period: u64,

@@ -1,11 +1,12 @@
-//! Critical Fields of memory instructions (CaLRS 2015, Section 4.1): how many of the requests that each was coalesced
-//! into L1 has not answered.
+//! Critical Fields of memory instructions (CaLRS 2015, Section 4.1): how many of the requests that
+//! each was coalesced into L1 has not answered.
 
 use warpmem_sim::Request;
 
-/// The Critical Fields of all memory instructions in flight. A field is set to the number of the instruction's requests
-/// when the load/store unit begins with it; every request that hits in L1 lowers it by one. Requests read it when they
-/// arrive at the queue of their slice, so that all of an instruction change in lockstep until then.
+/// The Critical Fields of all memory instructions in flight. A field is set to the number of the
+/// instruction's requests when the load/store unit begins with it; every request that hits in L1
+/// lowers it by one. Requests read it when they arrive at the queue of their slice, so that all of
+/// an instruction change in lockstep until then.
 #[derive(Default)]
 pub struct CriticalFields {
     /// By SM, by row of its table of memory instructions.
@@ -13,8 +14,8 @@ pub struct CriticalFields {
 }
 
 impl CriticalFields {
-    /// The field of the least critical: of an instruction with a request for each lane, of more requests, and of what no
-    /// instruction made.
+    /// The largest field, of the least critical requests: those of an instruction with a request
+    /// for each lane or more, and those that no instruction made.
     pub const MOST: u8 = 32;
 
     /// The load/store unit begins with an instruction that was coalesced into so many requests.

@@ -24,10 +24,12 @@ struct Inbox {
     answered: VecDeque<(Ticks, u32)>,
 }
 
-/// For each load in flight and each channel, how many of its requests may still come to the channel's queue. A
-/// controller that has taken a request of the load is told when that is none.
+/// For each load in flight and each channel, how many of its requests may still come to the
+/// channel's queue. A controller that has taken a request of the load learns when that number
+/// reaches zero.
 ///
-/// What L1 answers is counted at once; what the LLC answers when the news of it is at the channel.
+/// A request that L1 answers is counted at once; one that the LLC answers, once the channel can
+/// know it.
 pub struct LoadEnds {
     channels: usize,
     loads: Vec<Load>,
@@ -43,8 +45,8 @@ impl LoadEnds {
         LoadEnds { channels, loads: Vec::new(), free: Vec::new(), left: Vec::new(), inboxes }
     }
 
-    /// A load has been coalesced into requests to these channels; its number until [`LoadEnds::finish`] and until
-    /// every channel knows what became of its requests.
+    /// A load has been coalesced into requests to these channels; its number until
+    /// [`LoadEnds::finish`] and until every channel knows what became of its requests.
     pub fn begin(&mut self, channels: impl Iterator<Item = u16>) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| {
             self.loads.push(Load::default());
@@ -66,8 +68,8 @@ impl LoadEnds {
         self.release(load);
     }
 
-    /// L1 has answered a request, or made it wait for another. True if the channel must have a turn, because no more
-    /// will come.
+    /// L1 has answered a request, or made it wait for another. True if the channel must be stepped,
+    /// because no more requests of the load will come.
     pub fn answered_in_l1(&mut self, load: u32, channel: u16) -> bool {
         let ended = self.settle(load, channel);
         if ended {
@@ -76,8 +78,8 @@ impl LoadEnds {
         ended
     }
 
-    /// The LLC has answered a request, or made it wait for another, which the channel knows at `due`. These come in
-    /// order of time.
+    /// The LLC has answered a request, or made it wait for another, which the channel knows at
+    /// `due`. These come in order of time.
     pub fn answered_in_llc(&mut self, load: u32, channel: u16, due: Ticks) {
         self.inboxes[usize::from(channel)].answered.push_back((due, load));
     }

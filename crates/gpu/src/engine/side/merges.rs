@@ -1,16 +1,17 @@
-//! What the slices tell the DRAM controllers of merges into their MSHRs (Li 2015, Section 4.4).
+//! What the slices send to the DRAM controllers about merges into their MSHRs (Li 2015, Section
+//! 4.4).
 
 use std::collections::VecDeque;
 use warpmem_sim::RequestId;
 
-/// What goes with an item on the way from a slice to DRAM.
+/// The merge information that travels with an item from a slice to DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// The request that the numbers are about: itself, or another if this is a dummy request.
+    /// The request that the numbers describe: the item itself, or another if the item is a dummy.
     pub about: RequestId,
-    /// Requests that wait for its data, as far as they count.
+    /// Requests that wait for its data, of the kind that is counted.
     pub merges: u8,
-    /// DRAM cycles that those of them that have not been told of before have waited together.
+    /// Sum of the DRAM cycles that those requests have waited which were not reported before.
     pub age: u32,
 }
 

@@ -1,6 +1,6 @@
-//! What crosses the levels of the machine beside requests and replies, for DRAM schedulers that ask for it
-//! ([`Needs`]): what nobody asked for is not there and costs a look. Critical Fields and the states of the MSHRs are always
-//! there, as metrics are told by them.
+//! What crosses the levels of the machine beside requests and replies, for DRAM schedulers that ask
+//! for it ([`Needs`]). A channel that no scheduler asked for is absent and costs one test. Critical
+//! Fields and the states of the MSHRs are always kept, as tables have columns for them.
 
 mod fields;
 mod loads;

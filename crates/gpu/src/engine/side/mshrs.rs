@@ -1,5 +1,5 @@
-//! For how long the MSHRs of all slices together hold nothing, misses of single SMs, or one that SMs share (Li 2015,
-//! Figure 5.2).
+//! For how long the MSHRs of all slices together hold nothing, misses of single SMs, or one that
+//! SMs share (Li 2015, Figure 5.2).
 
 use crate::results::MshrState;
 
@@ -14,7 +14,8 @@ pub struct SharedMshrs {
 }
 
 impl SharedMshrs {
-    /// The MSHRs of a slice, which begin idle, have gone from one state to another at LLC cycle `cycle`. Cycles never go back.
+    /// The MSHRs of a slice, which begin idle, have gone from one state to another at LLC cycle
+    /// `cycle`. Cycles never go back.
     pub fn change(&mut self, from: MshrState, to: MshrState, cycle: u64) {
         self.count_until(cycle);
         self.slices_in(from).into_iter().for_each(|slices| *slices -= 1);

@@ -59,7 +59,8 @@ impl WarpTable {
         self.types.bypass && kind.is_some_and(WarpType::is_miss_prone)
     }
 
-    /// Counts a read of a warp whose type is not known. The type, if the sample is complete with it.
+    /// Counts a read of a warp whose type is not known. The type, if the sample is complete with
+    /// it.
     pub fn sample(&mut self, warp: u32, hit: bool, cycle: u64) -> Option<WarpType> {
         let types = self.types;
         let warp = self.warps.get_mut(warp as usize)?;

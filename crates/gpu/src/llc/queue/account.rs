@@ -1,5 +1,5 @@
-//! What is counted of a slice's queue, whatever the policy. Everything follows from what happens to requests: a cycle in
-//! which nothing does costs nothing.
+//! What is counted of a slice's queue, whatever the policy. Everything follows from what happens to
+//! requests: a cycle in which nothing does costs nothing.
 
 use super::class_of;
 use crate::results::{CRITICAL_CLASSES, QueueLength, QueueResult};
@@ -48,7 +48,8 @@ impl QueueAccount {
         self.counted = cycle;
     }
 
-    /// What is counted of the queue's length by LLC cycle `cycle`, where it has this length since something happened.
+    /// What is counted of the queue's length by LLC cycle `cycle`, where it has this length since
+    /// something happened.
     pub fn length_until(&self, cycle: u64, length: u32) -> QueueLength {
         let mut counted = self.result.length;
         if length > 0 {
@@ -58,7 +59,8 @@ impl QueueAccount {
         counted
     }
 
-    /// The counts of a run in which priorities rotated so often. `period` is that of the LLC's clock, in ticks.
+    /// The counts of a run in which priorities rotated so often. `period` is that of the LLC's
+    /// clock, in ticks.
     pub fn finish(&mut self, rotations: u64, period: u64) -> QueueResult {
         let wait_cycles = self.wait_ticks.map(|ticks| ticks / period);
         QueueResult { wait_cycles, rotations, ..std::mem::take(&mut self.result) }

@@ -56,7 +56,8 @@ struct Subqueue {
 struct Calrs {
     emptied: Emptied,
     subqueues: [Subqueue; SUBQUEUES],
-    /// The subqueue of priority 0, the highest; those after it have the next, round to the one before it.
+    /// The subqueue of priority 0, the highest; those after it have the next, round to the one
+    /// before it.
     first: usize,
     /// The block signal: a request has found no room since priorities last rotated.
     blocked: bool,
@@ -80,7 +81,8 @@ impl Calrs {
         (priority..SUBQUEUES).map(move |priority| (first + priority) % SUBQUEUES)
     }
 
-    /// The subqueue that a request enters: that of its priority, or the next below it that has room.
+    /// The subqueue that a request enters: that of its priority, or the next below it that has
+    /// room.
     fn place_for(&self, request: &Request) -> Option<usize> {
         if self.blocked {
             return None;
@@ -199,12 +201,13 @@ mod tests {
         assert_eq!(rig.counter("rotations"), 0, "one more waits there");
         assert_eq!(rig.serve_fields(1), [1]);
         assert_eq!(rig.counter("rotations"), 1);
-        // Subqueue 1, with the two of field 2, has priority 0 now: a new request of field 1 goes behind them, and one
-        // of field 9 into subqueue 0, the lowest, behind the one of field 5.
+        // Subqueue 1, with the two of field 2, has priority 0 now: a new request of field 1 goes
+        // behind them, and one of field 9 into subqueue 0, the lowest, behind the one of field 5.
         offer_all(&mut rig, &[1, 9]);
         assert_eq!(rig.serve_fields(3), [2, 2, 1]);
         assert_eq!(rig.counter("rotations"), 2);
-        // Subqueue 2 has priority 0, 3 has 1: the one of field 5 goes before a newer one of field 4, that of priority 2.
+        // Subqueue 2 has priority 0, 3 has 1: the one of field 5 goes before a newer one of field
+        // 4, that of priority 2.
         offer_all(&mut rig, &[4]);
         assert_eq!(rig.serve_fields(3), [5, 4, 9]);
         assert_eq!(rig.counter("rotations"), 5);

@@ -13,8 +13,8 @@ use warpmem_machine::{Llc, Machine};
 use warpmem_params::{Counter, Entry, Registry};
 use warpmem_sim::{Request, RequestId};
 
-/// The requests that wait for the tags of one slice. Those that arrive know the Critical Field of their instruction
-/// ([`Request::critical_field`]).
+/// The requests that wait for the tags of one slice. Those that arrive know the Critical Field of
+/// their instruction ([`Request::critical_field`]).
 pub trait LlcQueue: Send {
     /// Most requests that wait here.
     fn capacity(&self) -> u32;
@@ -25,11 +25,12 @@ pub trait LlcQueue: Send {
     /// Adds a request that was accepted.
     fn push(&mut self, id: RequestId, request: &Request);
 
-    /// A request has arrived that was not accepted; it will be offered again, and others wait behind it. Told in every
-    /// turn of the slice, so that the second time must change nothing.
+    /// A request that has arrived was not accepted; it will be offered again, and others wait
+    /// behind it. Called in every step of the slice, so a second call must change nothing.
     fn refused(&mut self) {}
 
-    /// Whether the slice takes nothing from the network, whatever room there is. Asked while a request is refused.
+    /// Whether the slice takes nothing from the network, whatever room there is. Asked while a
+    /// request is refused.
     fn is_blocked(&self) -> bool {
         false
     }
@@ -48,13 +49,14 @@ pub trait LlcQueue: Send {
         self.len() == 0
     }
 
-    /// Whether requests wait before the tags. If none do, none is on its way there either: see [`without_delay_before_tags`].
+    /// Whether requests wait before the tags. If none do, none is on its way there either: see
+    /// [`without_delay_before_tags`].
     fn holds_requests(&self) -> bool {
         true
     }
 
-    /// Places for requests that stand at each cluster of SMs (`network.sms_per_node`) instead.
-    fn places_at_clusters(&self) -> u32 {
+    /// Queue entries at each cluster of SMs (`network.sms_per_node`) instead of here.
+    fn entries_at_clusters(&self) -> u32 {
         0
     }
 
@@ -75,8 +77,9 @@ pub static LLC_QUEUES: Registry<dyn LlcQueue, Llc> = Registry {
     entries: &[fifo::ENTRY, calrs::ENTRY, calrs_ideal::ENTRY, none::ENTRY],
 };
 
-/// `machine` with the delay before the tags behind them, where hits and misses take as long together. The requests in that
-/// delay are a queue of their own, of as many entries as it has cycles.
+/// `machine` with the delay before the tags behind them, where hits and misses take as long
+/// together. The requests in that delay are a queue of their own, of as many entries as it has
+/// cycles.
 pub fn without_delay_before_tags(machine: &Machine) -> Machine {
     let mut machine = machine.clone();
     let periods = machine.clocks.periods();
@@ -89,7 +92,8 @@ pub fn without_delay_before_tags(machine: &Machine) -> Machine {
 
 type QueueEntry = Entry<dyn LlcQueue, Llc>;
 
-/// The class of a Critical Field, most critical first: 1, 2, 3 to 4, 5 to 8, 9 to 32 (CaLRS 2015, Table 2).
+/// The class of a Critical Field, most critical first: 1, 2, 3 to 4, 5 to 8, 9 to 32 (CaLRS 2015,
+/// Table 2).
 fn class_of(critical_field: u8) -> usize {
     let class = u8::BITS - critical_field.saturating_sub(1).leading_zeros();
     (class as usize).min(CRITICAL_CLASSES - 1)

@@ -1,4 +1,4 @@
-//! No queue at the slice: the same places stand at the SMs.
+//! No queue at the slice: the same number of entries is at the SMs.
 
 use super::{LlcQueue, QueueEntry};
 use serde::Deserialize;
@@ -73,7 +73,7 @@ impl LlcQueue for NoQueue {
         false
     }
 
-    fn places_at_clusters(&self) -> u32 {
+    fn entries_at_clusters(&self) -> u32 {
         self.entries
     }
 }
@@ -93,8 +93,8 @@ mod tests {
     }
 
     #[test]
-    fn the_places_at_clusters_are_a_parameter() {
-        let places = |policy: &str| Rig::new(policy, &[]).queue.places_at_clusters();
+    fn the_entries_at_clusters_are_a_parameter() {
+        let places = |policy: &str| Rig::new(policy, &[]).queue.entries_at_clusters();
         assert_eq!(["none", "none(entries=3)", "fifo"].map(places), [8, 3, 0]);
         let machine = warpmem_testing::machine(&[]);
         assert!(LLC_QUEUES.build("none(entries=65537)", &machine.llc).is_err());

@@ -67,7 +67,7 @@ fn what_an_atomic_made_goes_before_what_comes_from_the_network() {
 
 #[test]
 fn lanes_at_one_address_hold_the_way_one_after_the_other() {
-    let atomic = Ask { serial: 8, ..ask(0, ATOMIC, 0) };
+    let atomic = Ask { max_lanes_per_address: 8, ..ask(0, ATOMIC, 0) };
     let outcome = run(&direct(&["llc.atomic_cycles=3"]), &[atomic, ask(0, READ, 128)]);
     assert_eq!(outcome.down[1].0, outcome.down[0].0 + 8 * 3);
 }
@@ -77,7 +77,8 @@ fn a_full_way_to_dram_pushes_back() {
     let machine = direct(&["llc.to_dram_queue=2"]);
     let asks: Vec<Ask> = (0..6).map(|n| ask(0, READ, n * 128)).collect();
     let outcome = run_closed(&machine, &asks, 300, 0);
-    // Two are in the queue; its reader takes both in cycle 300, in which the slice has its turn after it.
+    // Two are in the queue; its reader takes both in cycle 300, in which the slice has its turn
+    // after it.
     let served: Vec<bool> = outcome.served.iter().map(|&cycle| cycle >= 300).collect();
     assert_eq!(served, [false, false, true, true, true, true]);
     assert_eq!(outcome.result.dram_queue_full_cycles, 300 - (ARRIVE + 2));

@@ -62,8 +62,8 @@ fn a_miss_takes_along_what_merged_while_it_waited() {
     assert_eq!(outcome.counter("dummy_requests_sent"), 0);
 }
 
-/// Two misses are sent, the second of them after the channel has shut, and a third waits when others merge: one with
-/// the first, early, and two with the second, late.
+/// Two misses are sent, the second of them after the channel has shut, and a third waits when
+/// others merge: one with the first, early, and two with the second, late.
 fn contended() -> Vec<Ask> {
     let misses = (0..3).map(|n| read(0, n, n * 128));
     misses.chain([read(1, 10, 0), read(1, 30, 128), read(2, 31, 128)]).collect()
@@ -110,8 +110,8 @@ fn ages_are_in_cycles_of_dram() {
     let asks = [read(0, 0, 0), read(0, 1, 128), read(0, 2, 256), read(1, 10, 256)];
     let machine = bare(&["llc.to_dram_queue=3", "clocks.dram_mhz=500"]);
     let outcome = run_for(&machine, &needs(InterCore), &asks, 0..50, 0);
-    // DRAM takes the first in its cycle 50, which is 100 of the others, and the second in its next; then the third is
-    // sent.
+    // DRAM takes the first in its cycle 50, which is 100 of the others, and the second in its next;
+    // then the third is sent.
     let age = outcome.told[2].3;
     assert_eq!(u64::from(age), (2 * 102 - 2 - 10) / 2);
 }

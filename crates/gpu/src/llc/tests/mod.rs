@@ -46,7 +46,7 @@ struct Ask {
     kind: RequestKind,
     address: u64,
     bytes: u32,
-    serial: u8,
+    max_lanes_per_address: u8,
     sectors: u8,
     sm: u16,
     warp: u32,
@@ -59,8 +59,8 @@ struct Ask {
 
 fn ask(cycle: u64, kind: RequestKind, address: u64) -> Ask {
     let (sm, warp, load, access) = (0, u32::MAX, u32::MAX, u32::MAX);
-    let (bytes, serial, sectors, hit) = (u32::MAX, 1, 1, false);
-    Ask { cycle, kind, address, bytes, serial, sectors, sm, warp, load, access, hit }
+    let (bytes, max_lanes_per_address, sectors, hit) = (u32::MAX, 1, 1, false);
+    Ask { cycle, kind, address, bytes, max_lanes_per_address, sectors, sm, warp, load, access, hit }
 }
 
 /// A store of the first `parts` 32nds of a sector.
@@ -87,7 +87,8 @@ struct Outcome {
     down: Vec<(u64, RequestKind, u64, u8)>,
     /// The SMs and CTAs that they are of, in the order of `down`.
     from: Vec<(u16, u32)>,
-    /// What went with them and with dummy requests: cycle, address, merges, age; and whether it was a dummy.
+    /// What went with them and with dummy requests: cycle, address, merges, age; and whether it was
+    /// a dummy.
     told: Vec<Told>,
     /// Whether they came from warps that hit, in the order of `down`.
     hit_prone: Vec<bool>,
@@ -188,7 +189,7 @@ impl World {
                 load: ask.load,
                 access: ask.access,
                 bytes: ask.bytes,
-                serial: ask.serial,
+                max_lanes_per_address: ask.max_lanes_per_address,
                 sectors: ask.sectors,
                 ..Request::of_slice(ask.address, ask.kind, 0)
             };

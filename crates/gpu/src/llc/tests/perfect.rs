@@ -44,7 +44,7 @@ fn everything_hits_and_nothing_goes_to_dram() {
 #[test]
 fn the_way_in_and_the_turns_of_atomics_remain() {
     let machine = perfect(&["llc.input_latency=20", "llc.atomic_cycles=4"]);
-    let atomic = Ask { serial: 3, ..ask(0, ATOMIC, 0) };
+    let atomic = Ask { max_lanes_per_address: 3, ..ask(0, ATOMIC, 0) };
     let outcome = run(&machine, &[atomic, ask(0, READ, 64)]);
     let first = ARRIVE + 20 + HIT;
     assert_eq!([outcome.cycle(0), outcome.cycle(1)], [first, first + 3 * 4]);

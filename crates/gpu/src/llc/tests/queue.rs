@@ -1,4 +1,5 @@
-//! Requests before the tags: how critical they are, where they wait, and what is counted of that and of the MSHRs.
+//! Requests before the tags: how critical they are, where they wait, and what is counted of that
+//! and of the MSHRs.
 
 use super::*;
 use crate::llc::queue::without_delay_before_tags;
@@ -15,7 +16,7 @@ fn queue(policy: &str, overrides: &[&str]) -> Machine {
 
 /// An atomic that holds the tags for some time.
 fn hold() -> Ask {
-    Ask { serial: 3, ..ask(0, ATOMIC, 0) }
+    Ask { max_lanes_per_address: 3, ..ask(0, ATOMIC, 0) }
 }
 
 /// A read of a memory instruction, of a line of its own.
@@ -43,8 +44,8 @@ fn requests_of_instructions_with_few_have_their_turn_first() {
 
 #[test]
 fn hits_of_siblings_count_until_a_request_first_stands_before_the_queue() {
-    // Of the five requests of instruction 7 three hit in L1, after the first of the others came to the full queue, and
-    // while the second stood behind it.
+    // Of the five requests of instruction 7 three hit in L1, after the first of the others came to
+    // the full queue, and while the second stood behind it.
     let asks =
         [hold(), ask(1, READ, 128), of(7, 2, 2), of(7, 3, 3), hit(7, 30), hit(7, 31), hit(7, 32)];
     let outcome = run(&queue("fifo", &["llc.queue=1", "llc.input_latency=20"]), &asks);

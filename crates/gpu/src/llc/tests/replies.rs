@@ -29,7 +29,8 @@ fn an_answer_of_a_fill_waits_for_the_reply_queue_and_for_no_hit() {
     let (fills_first, hits_first) = (wait("fills-first"), wait("hits-first"));
     let bound = (REPLIES + 1) * INTERVAL;
     assert!(fills_first <= bound, "{fills_first}");
-    // No more hits are served while replies have no room, so that those on their way are all that go before.
+    // No more hits are served while replies have no room, so that those on their way are all that
+    // go before.
     assert!((fills_first..=bound + 4 * INTERVAL).contains(&hits_first), "{hits_first}");
 }
 

@@ -162,7 +162,8 @@ fn there_is_a_place_for_the_dirty_line_behind_the_miss_that_displaces_it() {
         "llc.cache.miss_queue=1",
         "llc.to_dram_queue=1",
     ]);
-    // The first miss takes both places while the channel is closed; the second waits for both to be free.
+    // The first miss takes both places while the channel is closed; the second waits for both to be
+    // free.
     let asks = [ask(0, WRITE, 0), ask(1, READ, 256), ask(2, READ, 128)];
     let outcome = run_closed(&machine, &asks, 300, 0);
     assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (READ, 256), (READ, 128)]);
@@ -173,7 +174,8 @@ fn there_is_a_place_for_the_dirty_line_behind_the_miss_that_displaces_it() {
 fn a_full_queue_to_dram_holds_up_hits_too() {
     let machine = bare(&["llc.to_dram_queue=1"]);
     let asks = [ask(0, READ, 0), ask(100, READ, 128), ask(101, READ, 0)];
-    // The line is there when the channel shuts; the miss that then fills the queue is taken in cycle 200.
+    // The line is there when the channel shuts; the miss that then fills the queue is taken in
+    // cycle 200.
     let outcome = run_for(&machine, &Needs::default(), &asks, 90..200, 0);
     assert_eq!(outcome.cycle(2), 200 + 3);
     assert_eq!(outcome.result.dram_queue_full_cycles, 200 - (101 + ARRIVE));
@@ -197,7 +199,8 @@ fn a_fill_that_finds_a_dirty_line_in_its_way_waits_for_the_way_down() {
 
 #[test]
 fn atomics_to_one_address_take_their_turns_at_the_tags() {
-    let lanes = |cycle, serial| Ask { serial, ..ask(cycle, ATOMIC, 0) };
+    let lanes =
+        |cycle, max_lanes_per_address| Ask { max_lanes_per_address, ..ask(cycle, ATOMIC, 0) };
     let asks = [ask(0, READ, 0), lanes(100, 8), ask(100, READ, 0)];
     let outcome = run(&bare(&["llc.atomic_cycles=3"]), &asks);
     assert_eq!(outcome.cycle(1), 100 + ARRIVE + 3, "the old value comes at once");
@@ -209,7 +212,8 @@ fn atomics_to_one_address_take_their_turns_at_the_tags() {
 
 #[test]
 fn atomics_are_told_apart_by_what_they_found() {
-    // A miss of an atomic, one that joins it, a read that joins them, a hit of an atomic and one of a read.
+    // A miss of an atomic, one that joins it, a read that joins them, a hit of an atomic and one of
+    // a read.
     let cycles = [(0, ATOMIC), (5, ATOMIC), (6, READ), (400, ATOMIC), (500, READ)];
     let asks: Vec<Ask> = cycles.iter().map(|&(cycle, kind)| ask(cycle, kind, 0)).collect();
     let cache = run(&bare(&[]), &asks).result.cache;

@@ -15,8 +15,8 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
-    build: |scene, params| {
-        params.none(&INFO).map(|()| Box::new(Caws::new(scene.schedulers())) as _)
+    build: |context, params| {
+        params.none(&INFO).map(|()| Box::new(Caws::new(context.schedulers())) as _)
     },
 };
 
@@ -70,8 +70,8 @@ impl Caws {
         }
     }
 
-    /// Cycles by which a warp is behind: those that it takes for what it has left beyond the fastest of its CTA, and those
-    /// that it stalled.
+    /// Cycles by which a warp is behind: those that it takes for what it has left beyond the
+    /// fastest of its CTA, and those that it stalled.
     fn criticality(&self, slot: u32) -> u64 {
         let warp = &self.warps[slot as usize];
         let behind = u64::from(warp.left - self.fewest_left[warp.cta as usize]);
@@ -143,9 +143,11 @@ mod tests {
         let mut caws = caws();
         caws.launched(&ResidentCta { slot: 0, warps: &[(0, 10), (1, 30)] });
         assert_eq!([0, 1].map(|slot| caws.criticality(slot)), [0, 0], "nothing known of its pace");
-        // Warp 0 issues in cycles 100, 101 and 109: 10 cycles, 7 of them stalls, 2 records begun: 5 cycles each.
+        // Warp 0 issues in cycles 100, 101 and 109: 10 cycles, 7 of them stalls, 2 records begun: 5
+        // cycles each.
         issue(&mut caws, 0, &[(100, 9), (101, 9), (109, 8)]);
-        // Warp 1 issues in cycles 102 and 106: 5 cycles, 3 of them stalls, 2 records begun: 2.5 cycles each.
+        // Warp 1 issues in cycles 102 and 106: 5 cycles, 3 of them stalls, 2 records begun: 2.5
+        // cycles each.
         issue(&mut caws, 1, &[(102, 29), (106, 28)]);
         // Warp 0 has the fewest left, 8; warp 1 has 20 more: 20 x 2.5 + 3.
         assert_eq!([0, 1].map(|slot| caws.criticality(slot)), [7, 53]);

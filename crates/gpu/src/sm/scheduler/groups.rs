@@ -13,8 +13,8 @@ pub(super) const IDLE_PARAM: ParamInfo = ParamInfo {
     summary: "when no warp of the group can issue, though one needs no data from memory: others wait, or may issue",
 };
 
-/// What becomes of the issue slots in which no warp of the group whose turn it is can issue, while some of them do not wait for
-/// memory.
+/// What becomes of the issue slots in which no warp of the current group can issue, while some of
+/// them do not wait for memory.
 #[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Idle {
@@ -26,7 +26,7 @@ pub(super) enum Idle {
 /// Which group goes first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Priority {
-    /// Each in turn, until all its warps wait.
+    /// Each group in turn, until all its warps wait.
     Equal,
     /// The group of this number modulo the number of groups, then those that follow it in turn.
     From(u32),
@@ -40,7 +40,8 @@ struct Turn {
     last: [u8; 64],
 }
 
-/// The groups of an SM, and the order in which its schedulers choose among them. Each applies it to its own warps.
+/// The groups of an SM, and the order in which its schedulers choose among them. Each applies it to
+/// its own warps.
 pub(super) struct Groups {
     priority: Priority,
     idle: Idle,
@@ -55,8 +56,8 @@ impl Groups {
         Groups { priority, idle, warps: Vec::new(), turns, switches: 0 }
     }
 
-    /// Replaces the groups. A scheduler goes on with the first that has a warp of the one whose turn it was; if none has, with
-    /// the one that came to its place.
+    /// Replaces the groups. A scheduler goes on with the first group that has a warp of its current
+    /// group; if none has, with the group of the same index.
     pub(super) fn form(&mut self, warps: Vec<u64>) {
         for turn in &mut self.turns {
             let old = self.warps.get(turn.group).copied().unwrap_or(0);
@@ -66,8 +67,8 @@ impl Groups {
         self.warps = warps;
     }
 
-    /// The warp of `candidates` that issues: round robin in the group whose turn it is, the first that has a warp that
-    /// does not wait.
+    /// The warp of `candidates` that issues: round robin in the current group, the first that has a
+    /// warp that does not wait.
     pub(super) fn choose(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
         let turn = &self.turns[view.scheduler];
         let first = match self.priority {

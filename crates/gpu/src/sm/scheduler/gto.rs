@@ -12,7 +12,9 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
-    build: |scene, params| params.none(&INFO).map(|()| Box::new(Gto::new(scene.schedulers())) as _),
+    build: |context, params| {
+        params.none(&INFO).map(|()| Box::new(Gto::new(context.schedulers())) as _)
+    },
 };
 
 /// The order of this policy, for others that build on it.

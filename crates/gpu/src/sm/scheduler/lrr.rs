@@ -12,7 +12,9 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
-    build: |scene, params| params.none(&INFO).map(|()| Box::new(Lrr::new(scene.schedulers())) as _),
+    build: |context, params| {
+        params.none(&INFO).map(|()| Box::new(Lrr::new(context.schedulers())) as _)
+    },
 };
 
 struct Lrr {

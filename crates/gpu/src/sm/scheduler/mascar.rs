@@ -20,9 +20,9 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
-    build: |scene, params| {
+    build: |context, params| {
         let options: Options = params.parse(&INFO)?;
-        Ok(Box::new(Mascar::new(options.headroom, scene.schedulers())) as _)
+        Ok(Box::new(Mascar::new(options.headroom, context.schedulers())) as _)
     },
 };
 
@@ -59,8 +59,8 @@ impl Mascar {
         }
     }
 
-    /// The warp that has memory to itself: the one that had it, until it waits for data, at a barrier, or has ended; then
-    /// the oldest that goes to memory next.
+    /// The warp that has memory to itself: the one that had it, until it waits for data, at a
+    /// barrier, or has ended; then the oldest that goes to memory next.
     fn owner(&self, view: &WarpView) -> Option<u32> {
         let runs = view.present & !(view.waiting | view.at_barrier | view.at_end);
         let next = || Some(view.memory & runs).filter(|&warps| warps != 0);

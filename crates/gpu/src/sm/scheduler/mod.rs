@@ -21,16 +21,16 @@ use warpmem_params::{Counter, Entry, Registry};
 
 /// What a warp scheduler may know of the SM that it works in.
 #[derive(Clone, Debug)]
-pub struct SmScene {
+pub struct SmContext {
     /// Number of the SM in the machine.
     pub id: u32,
     pub sm: Sm,
     pub l1: L1,
 }
 
-impl SmScene {
-    pub fn of(machine: &Machine, id: u32) -> SmScene {
-        SmScene { id, sm: machine.sm.clone(), l1: machine.l1.clone() }
+impl SmContext {
+    pub fn of(machine: &Machine, id: u32) -> SmContext {
+        SmContext { id, sm: machine.sm.clone(), l1: machine.l1.clone() }
     }
 
     /// Schedulers of the SM.
@@ -51,30 +51,31 @@ pub struct WarpView<'a> {
     pub ages: &'a [u64],
     /// Warps that are on the SM, of all its schedulers.
     pub present: u64,
-    /// Of these, the ones of CTAs that pause, which [`WarpView::waiting`] has too.
+    /// Present warps of CTAs that pause. [`WarpView::waiting`] contains them too.
     pub paused: u64,
-    /// Of these, the ones that wait for data from memory, or for what they sent there, or whose CTA pauses.
+    /// Present warps that wait for memory (loads, or a fence over stores), or whose CTA pauses.
     pub waiting: u64,
-    /// Of these, the ones that wait at a barrier.
+    /// Present warps that wait at a barrier.
     pub at_barrier: u64,
-    /// Of these, the ones at the end of their trace: they have nothing more to issue.
+    /// Present warps at the end of their trace, which have nothing more to issue.
     pub at_end: u64,
-    /// Core cycle in which the warp in each slot came, or last stopped to wait for memory or at a barrier.
+    /// Core cycle in which the warp in each slot was launched or last stopped waiting for memory or
+    /// at a barrier.
     pub awake_since: &'a [u64],
     /// Warps whose next instruction goes to the load/store unit.
     pub memory: u64,
-    /// Of these, the ones whose next instruction reads through L1, if the machine has one.
+    /// Warps whose next instruction reads through L1, if the machine has one.
     pub loads: u64,
     /// Records of the trace that the warp in each slot has not begun.
     pub records_left: &'a [u32],
-    /// Misses that L1 has room for: free MSHR entries, none while a sector at the tags cannot go on for want of anything.
-    /// Of [`Needs::miss_room`].
+    /// Free MSHR entries of L1; 0 while a lookup at the tags cannot go on for any reason. Only with
+    /// [`Needs::miss_room`].
     pub miss_room: usize,
 }
 
 impl WarpView<'_> {
-    /// Warps of the scheduler that go on by themselves: they wait neither for data from memory nor for other warps, and have
-    /// something to issue.
+    /// Warps of the scheduler that wait neither for memory nor for other warps, and have something
+    /// to issue.
     fn awake(&self) -> u64 {
         self.own & self.present & !(self.waiting | self.at_barrier | self.at_end)
     }
@@ -83,13 +84,13 @@ impl WarpView<'_> {
 /// A CTA that has come to an SM.
 #[derive(Clone, Copy, Debug)]
 pub struct ResidentCta<'a> {
-    /// Its place among the resident CTAs, its own until the last of its warps retires.
+    /// Its CTA slot on the SM, until the last of its warps retires.
     pub slot: u32,
     /// Its warps: their slots and how many records of the trace each has.
     pub warps: &'a [(u32, u32)],
 }
 
-/// What a policy asks of its SM beyond what costs nothing.
+/// What a policy asks of its SM that costs time to provide.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Needs {
     /// Misses and evictions of L1 ([`WarpScheduler::missed`], [`WarpScheduler::evicted`]).
@@ -98,16 +99,18 @@ pub struct Needs {
     pub miss_room: bool,
 }
 
-/// Chooses among the warps of an SM; one policy rules all of its schedulers.
+/// Chooses among the warps of an SM; one policy serves all of its schedulers.
 pub trait WarpScheduler: Send {
-    /// The warp slot that issues now, one of `candidates`: a bit for each slot of the scheduler `view.scheduler` whose next
-    /// instruction has its operands and finds room in its unit, never empty. None to let no warp issue; it is
-    /// asked again when something has happened to the SM, or at [`WarpScheduler::changes_at`].
+    /// The warp slot that issues now, one of `candidates`: a bit for each slot of the scheduler
+    /// `view.scheduler` whose next instruction has its operands and finds room in its unit, never
+    /// empty. None to let no warp issue; it is asked again when something has happened to the SM,
+    /// or at [`WarpScheduler::changes_at`].
     ///
-    /// An answer of none must leave the policy as it was: how often it is asked then is not said.
+    /// An answer of none must leave the policy unchanged, as it may be asked any number of times.
     fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32>;
 
-    /// After an answer of none at `cycle`: the first cycle in which another may be given though nothing happens to the SM.
+    /// After an answer of none at `cycle`: the first cycle in which the answer may differ although
+    /// nothing happens to the SM.
     fn changes_at(&self, cycle: u64) -> u64 {
         let _ = cycle;
         u64::MAX
@@ -128,13 +131,14 @@ pub trait WarpScheduler: Send {
         Needs::default()
     }
 
-    /// A read of the warp in `slot` has missed L1 at `cycle` and asks for its sector of `line`. If that takes the place of
-    /// another line at once, [`WarpScheduler::evicted`] follows.
+    /// A read of the warp in `slot` has missed L1 at `cycle` and asks for its sector of `line`. If
+    /// that evicts another line at once, [`WarpScheduler::evicted`] follows.
     fn missed(&mut self, slot: u32, line: u64, cycle: u64) {
         let _ = (slot, line, cycle);
     }
 
-    /// Another line has taken the place of `line`, which the warp in `slot`, or one before it there, had brought into L1.
+    /// `line` has been evicted from L1. It was fetched for the warp in `slot`, or for an earlier
+    /// warp in that slot.
     fn evicted(&mut self, slot: u32, line: u64) {
         let _ = (slot, line);
     }
@@ -146,7 +150,7 @@ pub trait WarpScheduler: Send {
 }
 
 /// Every warp scheduler.
-pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, SmScene> = Registry {
+pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, SmContext> = Registry {
     slot: "warp_scheduler",
     entries: &[
         lrr::ENTRY,
@@ -164,24 +168,24 @@ pub static WARP_SCHEDULERS: Registry<dyn WarpScheduler, SmScene> = Registry {
     ],
 };
 
-type WarpEntry = Entry<dyn WarpScheduler, SmScene>;
+type WarpEntry = Entry<dyn WarpScheduler, SmContext>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn scene() -> SmScene {
+    fn context() -> SmContext {
         let overrides = ["sm.schedulers=2".to_owned()];
-        SmScene::of(&warpmem_machine::load("li2015", &overrides).unwrap(), 0)
+        SmContext::of(&warpmem_machine::load("li2015", &overrides).unwrap(), 0)
     }
 
     #[test]
     fn every_policy_picks_a_candidate_of_the_scheduler_that_asks() {
-        let scene = scene();
+        let context = context();
         let ages: Vec<u64> = (0..64).map(|slot| (slot * 37) % 64).collect();
         let halves = [0x5555_5555_5555_5555u64, 0xaaaa_aaaa_aaaa_aaaa];
         for name in WARP_SCHEDULERS.names() {
-            let mut policy = WARP_SCHEDULERS.build(name, &scene).unwrap();
+            let mut policy = WARP_SCHEDULERS.build(name, &context).unwrap();
             for slot in 0..16 {
                 let warps = [0, 1, 2, 3].map(|warp| (4 * slot + warp, 1));
                 policy.launched(&ResidentCta { slot, warps: &warps });
@@ -216,10 +220,10 @@ mod tests {
     #[test]
     fn the_documented_example_is_built_with_its_parameter() {
         let examples = Registry { slot: "warp_scheduler", entries: &[strided::ENTRY] };
-        let mut policy = examples.build("strided(stride=3)", &scene()).unwrap();
+        let mut policy = examples.build("strided(stride=3)", &context()).unwrap();
         let view = WarpView::default();
         let order: Vec<_> = (0..4).filter_map(|_| policy.pick(u64::MAX, &view)).collect();
         assert_eq!(order, [0, 3, 6, 9]);
-        assert!(examples.build("strided(strides=3)", &scene()).is_err());
+        assert!(examples.build("strided(strides=3)", &context()).is_err());
     }
 }

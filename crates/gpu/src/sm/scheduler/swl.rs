@@ -32,10 +32,10 @@ impl Default for Params {
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
-    build: |scene, params| {
+    build: |context, params| {
         let Params { warps } = params.parse(&INFO)?;
         INFO.require(warps > 0, "`warps` must be at least 1")?;
-        Ok(Box::new(Swl::new(warps, scene.schedulers())) as _)
+        Ok(Box::new(Swl::new(warps, context.schedulers())) as _)
     },
 };
 
@@ -57,8 +57,8 @@ impl Swl {
         Swl { warps, gto: Gto::new(schedulers), allowed: vec![Allowed::default(); schedulers] }
     }
 
-    /// The oldest warps of a scheduler but for those that wait at a barrier, which may wait for younger ones, and those at
-    /// the end of their trace.
+    /// The oldest warps of a scheduler but for those that wait at a barrier, which may wait for
+    /// younger ones, and those at the end of their trace.
     fn allowed(&mut self, view: &WarpView) -> u64 {
         let from = view.own & view.present & !(view.at_barrier | view.at_end);
         let allowed = &mut self.allowed[view.scheduler];

@@ -1,7 +1,7 @@
 //! Two levels: fetch groups take turns, and the warps within one.
 
 use super::groups::{Groups, IDLE_PARAM, Idle, Priority};
-use super::{Counter, SmScene, WarpEntry, WarpScheduler, WarpView};
+use super::{Counter, SmContext, WarpEntry, WarpScheduler, WarpView};
 use serde::Deserialize;
 use warpmem_params::{ParamInfo, PolicyInfo};
 
@@ -36,20 +36,20 @@ impl Default for Params {
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
-    build: |scene, params| {
+    build: |context, params| {
         let Params { warps, idle } = params.parse(&INFO)?;
         INFO.require(warps > 0, "`warps` must be at least 1")?;
-        let mut groups = Groups::new(Priority::Equal, idle, scene.schedulers());
-        groups.form(fetch_groups(warps, scene));
+        let mut groups = Groups::new(Priority::Equal, idle, context.schedulers());
+        groups.form(fetch_groups(warps, context));
         Ok(Box::new(TwoLevel { groups }) as _)
     },
 };
 
 /// Slot w is the (w / schedulers)th of its scheduler; so many of each make a group.
-fn fetch_groups(warps: u32, scene: &SmScene) -> Vec<u64> {
-    let group = |slot: u32| (slot / scene.sm.schedulers / warps) as usize;
-    let mut groups = vec![0; 1 + group(scene.sm.max_warps - 1)];
-    (0..scene.sm.max_warps).for_each(|slot| groups[group(slot)] |= 1 << slot);
+fn fetch_groups(warps: u32, context: &SmContext) -> Vec<u64> {
+    let group = |slot: u32| (slot / context.sm.schedulers / warps) as usize;
+    let mut groups = vec![0; 1 + group(context.sm.max_warps - 1)];
+    (0..context.sm.max_warps).for_each(|slot| groups[group(slot)] |= 1 << slot);
     groups
 }
 
@@ -71,17 +71,17 @@ impl WarpScheduler for TwoLevel {
 mod tests {
     use super::*;
 
-    fn scene(schedulers: u32, max_warps: u32) -> SmScene {
+    fn context(schedulers: u32, max_warps: u32) -> SmContext {
         let overrides = [
             format!("sm.schedulers={schedulers}"),
             format!("sm.max_warps={max_warps}"),
             format!("sm.max_threads={}", 32 * max_warps),
         ];
-        SmScene::of(&warpmem_machine::load("li2015", &overrides).unwrap(), 0)
+        SmContext::of(&warpmem_machine::load("li2015", &overrides).unwrap(), 0)
     }
 
-    fn build(text: &str, scene: &SmScene) -> Box<dyn WarpScheduler> {
-        super::super::WARP_SCHEDULERS.build(text, scene).unwrap()
+    fn build(text: &str, context: &SmContext) -> Box<dyn WarpScheduler> {
+        super::super::WARP_SCHEDULERS.build(text, context).unwrap()
     }
 
     /// All slots of one scheduler have a warp, of which those in `waiting` wait for memory.
@@ -91,16 +91,16 @@ mod tests {
 
     #[test]
     fn slots_of_a_scheduler_make_groups_of_so_many() {
-        assert_eq!(fetch_groups(8, &scene(1, 24)), [0xff, 0xff00, 0xff_0000]);
-        assert_eq!(fetch_groups(8, &scene(1, 12)), [0xff, 0xf00]);
-        assert_eq!(fetch_groups(2, &scene(2, 8)), [0x0f, 0xf0], "two of each of two");
-        assert_eq!(fetch_groups(99, &scene(2, 64)), [u64::MAX]);
+        assert_eq!(fetch_groups(8, &context(1, 24)), [0xff, 0xff00, 0xff_0000]);
+        assert_eq!(fetch_groups(8, &context(1, 12)), [0xff, 0xf00]);
+        assert_eq!(fetch_groups(2, &context(2, 8)), [0x0f, 0xf0], "two of each of two");
+        assert_eq!(fetch_groups(99, &context(2, 64)), [u64::MAX]);
     }
 
     #[test]
     fn round_robin_in_the_group_and_the_next_when_all_wait() {
-        let scene = scene(1, 8);
-        let mut policy = build("two-level(warps=2)", &scene);
+        let context = context(1, 8);
+        let mut policy = build("two-level(warps=2)", &context);
         let mut pick = |waiting: u64| policy.pick(0xff & !waiting, &view(waiting)).unwrap();
         assert_eq!([pick(0), pick(0), pick(0)], [0, 1, 0]);
         assert_eq!(pick(0b10), 0, "one is left");
@@ -112,23 +112,23 @@ mod tests {
 
     #[test]
     fn a_group_at_a_barrier_waits_and_one_that_computes_does_not() {
-        let scene = scene(1, 8);
-        let mut policy = build("two-level(warps=2)", &scene);
+        let context = context(1, 8);
+        let mut policy = build("two-level(warps=2)", &context);
         let barrier = WarpView { at_barrier: 0b11, ..view(0) };
         assert_eq!(policy.pick(0xfc, &barrier), Some(2));
         let ended = WarpView { at_end: 0b1100, ..view(0) };
         assert_eq!(policy.pick(0xf0, &ended), Some(4));
         assert_eq!(policy.pick(0xcf, &view(0)), None, "both of slots 4 and 5 wait for results");
         assert_eq!(policy.pick(0xef, &view(0)), Some(5));
-        let mut lends = build("two-level(warps=2,idle=lend)", &scene);
+        let mut lends = build("two-level(warps=2,idle=lend)", &context);
         assert_eq!(lends.pick(0xfc, &view(0)), Some(2));
         assert_eq!(lends.pick(0xff, &view(0)), Some(0));
     }
 
     #[test]
     fn every_group_gets_its_turn_when_warps_come_to_wait() {
-        let scene = scene(1, 64);
-        let mut policy = build("two-level", &scene);
+        let context = context(1, 64);
+        let mut policy = build("two-level", &context);
         let mut waiting = 0u64;
         for _ in 0..64 {
             waiting |= 1 << policy.pick(!waiting, &view(waiting)).unwrap();
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn no_group_is_empty() {
-        let scene = scene(1, 8);
-        assert!(super::super::WARP_SCHEDULERS.build("two-level(warps=0)", &scene).is_err());
+        let context = context(1, 8);
+        assert!(super::super::WARP_SCHEDULERS.build("two-level(warps=0)", &context).is_err());
     }
 }

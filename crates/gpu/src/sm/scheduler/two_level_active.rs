@@ -1,4 +1,4 @@
-//! Two levels: a few warps are active, the others wait for a place among them.
+//! Two levels: a few warps are active, the others wait to become active.
 
 use super::lrr::next_in_turn;
 use super::{Counter, WarpEntry, WarpScheduler, WarpView};
@@ -33,10 +33,10 @@ impl Default for Params {
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
-    build: |scene, params| {
+    build: |context, params| {
         let Params { warps } = params.parse(&INFO)?;
         INFO.require(warps > 0, "`warps` must be at least 1")?;
-        Ok(Box::new(TwoLevelActive::new(warps, scene.schedulers())) as _)
+        Ok(Box::new(TwoLevelActive::new(warps, context.schedulers())) as _)
     },
 };
 
@@ -62,9 +62,10 @@ impl TwoLevelActive {
         TwoLevelActive { warps, active, promotions: 0 }
     }
 
-    /// The active warps now: those that have not waited since the last issue, and in the places of the others those that
-    /// have been awake longest. Nothing is noted before the next issue: only a warp that issues comes to wait, so that
-    /// until then no place is lost and who came first stays first.
+    /// The active warps now: those that have not waited since the last issue, and in the places of
+    /// the others those that have been awake longest. Nothing is noted before the next issue: only
+    /// a warp that issues comes to wait, so that until then no place is lost and who came first
+    /// stays first.
     fn active(&self, view: &WarpView) -> u64 {
         let Active { warps, cycle, .. } = self.active[view.scheduler];
         let awake = view.awake();
@@ -80,7 +81,8 @@ impl TwoLevelActive {
     }
 }
 
-/// Of some warps, the one that has been awake longest; of those that came back in the same cycle the oldest.
+/// Of some warps, the one that has been awake longest; of those that came back in the same cycle
+/// the oldest.
 fn longest_awake(warps: u64, view: &WarpView) -> u32 {
     let order = |&slot: &u32| (view.awake_since[slot as usize], view.ages[slot as usize]);
     bits(warps).min_by_key(order).expect("there are warps")
@@ -122,7 +124,8 @@ mod tests {
             Warps { policy: TwoLevelActive::new(active, 1), ages: ages.to_vec(), since }
         }
 
-        /// What issues in a cycle in which `waiting` warps wait for memory and of the others those in `ready` could issue.
+        /// What issues in a cycle in which `waiting` warps wait for memory and of the others those
+        /// in `ready` could issue.
         fn pick(&mut self, cycle: u64, waiting: u64, ready: u64) -> Option<u32> {
             let (own, present) = (u64::MAX, (1 << self.ages.len()) - 1);
             let (ages, awake_since) = (&self.ages[..], &self.since[..]);

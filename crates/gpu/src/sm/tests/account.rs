@@ -17,8 +17,8 @@ fn simple(overrides: &[&str]) -> Machine {
     machine(&[&units, overrides].concat())
 }
 
-/// Active, no warp, memory, dependency, structural, barrier. After its last issue a warp leaves the pipeline, which is a
-/// dependency; the cycle in which it is out has none.
+/// Active, no warp, memory, dependency, structural, barrier. After its last issue a warp leaves the
+/// pipeline, which is a dependency; the cycle in which it is out has none.
 fn account(outcome: &Outcome) -> [u64; 6] {
     let r = &outcome.result;
     let cycles = [
@@ -53,9 +53,11 @@ fn waiting_for_a_load_is_a_memory_block() {
 
 #[test]
 fn waiting_for_a_full_load_queue_is_a_structural_stall() {
-    // Sixteen lines each, one a cycle: one instruction is worked on, two wait, the fourth finds no room.
+    // Sixteen lines each, one a cycle: one instruction is worked on, two wait, the fourth finds no
+    // room.
     let outcome = run(&simple(&["sm.lsu_queue=2"]), vec![vec![load(&lines(16)); 4]]);
-    // The unit begins with the second after the first's 16 cycles; in the cycle after, its place is free.
+    // The unit begins with the second after the first's 16 cycles; in the cycle after, its place is
+    // free.
     assert_eq!(outcome.offsets_of(0), [0, 1, 2, 16 + 1]);
     assert_eq!(account(&outcome)[4], 16 + 1 - 3);
 }
@@ -65,7 +67,8 @@ fn warps_at_a_barrier_or_waiting_for_memory_are_barrier_cycles() {
     let waits = vec![barrier(0)];
     let loads = vec![load(&[0]).used_after(0), barrier(0)];
     let outcome = run(&simple(&[]), vec![waits, loads]);
-    // Both leave when the second warp's barrier has issued; its last cycles in the pipeline hold up nothing.
+    // Both leave when the second warp's barrier has issued; its last cycles in the pipeline hold up
+    // nothing.
     let control = 4;
     assert_eq!(account(&outcome), [3, 1, 0, control - 1, 0, MISS - 1]);
 }

@@ -14,7 +14,8 @@ fn sectors(numbers: &[u64]) -> Vec<u64> {
 
 #[test]
 fn the_tags_are_at_the_end_of_a_banks_pipeline() {
-    // The line comes MISS cycles after the first load's issue; the second enters the pipeline on its own.
+    // The line comes MISS cycles after the first load's issue; the second enters the pipeline on
+    // its own.
     let second_load_after = |cycles: u64| {
         let first = vec![load(&[0]).used_after(0), exit()];
         let mut second = vec![compute(Integer, &[]); cycles as usize];
@@ -60,7 +61,8 @@ fn one_miss_leaves_in_a_cycle() {
 fn the_lowest_bank_has_the_place_that_comes_free() {
     let warp = vec![load(&sectors(&[0, 1, 2, 3])), load(&sectors(&[4, 5, 6, 7]))];
     let outcome = run(&sectored(&["l1.cache.miss_queue=1"]), vec![warp]);
-    // In each bank the second load's sector is a cycle behind the first's: when that has gone, it is the next.
+    // In each bank the second load's sector is a cycle behind the first's: when that has gone, it
+    // is the next.
     let expected = sectors(&[0, 4, 1, 5, 2, 6, 3, 7]);
     let sent: Vec<u64> = outcome.sent.iter().map(|s| s.request.address).collect();
     assert_eq!(sent, expected);
@@ -70,8 +72,8 @@ fn the_lowest_bank_has_the_place_that_comes_free() {
     assert_eq!(outcome.result.l1.reservation_fails[MissQueueFull as usize], 2 + 4 + 6);
 }
 
-/// Time from issue to the last datum of each load of one lane, by the number of its sector. The loads issue one a cycle,
-/// on a machine with one MSHR entry where `warm` sectors are in L1.
+/// Time from issue to the last datum of each load of one lane, by the number of its sector. The
+/// loads issue one a cycle, on a machine with one MSHR entry where `warm` sectors are in L1.
 fn load_times(overrides: &[&str], warm: &[u64], numbers: &[u64]) -> Vec<u64> {
     let one_entry = ["l1.cache.mshr_entries=1", "sm.lsu_queue=8"];
     let machine = sectored(&[&one_entry, overrides].concat());
@@ -86,10 +88,12 @@ fn load_times(overrides: &[&str], warm: &[u64], numbers: &[u64]) -> Vec<u64> {
 
 #[test]
 fn what_fails_holds_up_its_bank_and_no_other() {
-    // Bank 0: a miss, a miss that finds no MSHR entry until the first is back, a hit behind it. Bank 1: a hit.
+    // Bank 0: a miss, a miss that finds no MSHR entry until the first is back, a hit behind it.
+    // Bank 1: a hit.
     let got = load_times(&[], &[0, 1], &[8, 12, 0, 1]);
     let first_back = MISS;
-    // It is at the tags when the first is back, a cycle less after its issue, leaves in the next and comes back.
+    // It is at the tags when the first is back, a cycle less after its issue, leaves in the next
+    // and comes back.
     let second = (first_back - 1) + 1 + BELOW;
     // The hit is at the tags in the cycle after that.
     let behind = (first_back - 2) + 1;
@@ -102,7 +106,8 @@ fn a_bank_holds_as_many_sectors_as_its_pipeline_has_cycles() {
     let times = |numbers: &[u64]| load_times(&["l1.latency=2"], &[1], numbers);
     // Bank 0 holds the two misses behind the first.
     assert_eq!(times(&[8, 12, 16, 1])[3], latency);
-    // A third stays in the load/store unit until the first is back, and what is behind it for one cycle more.
+    // A third stays in the load/store unit until the first is back, and what is behind it for one
+    // cycle more.
     let first_back = latency + 1 + BELOW;
     assert_eq!(times(&[8, 12, 16, 20, 1])[4], (first_back - 4) + 1 + latency);
 }
@@ -114,8 +119,8 @@ fn the_unit_begins_with_an_instruction_whose_bank_is_full() {
     warp.push(memory(Kind::Load, Space::Shared, &four_words_of_a_bank));
     warp.extend([20, 24].map(|number| load(&sectors(&[number]))));
     let overrides = ["l1.latency=2", "l1.cache.mshr_entries=1", "sm.lsu_queue=1"];
-    // The first misses, the next two fill bank 0. After four passes, from cycle 3 on, the unit begins with the fourth,
-    // whose place the fifth takes in the cycle after.
+    // The first misses, the next two fill bank 0. After four passes, from cycle 3 on, the unit
+    // begins with the fourth, whose place the fifth takes in the cycle after.
     assert_eq!(offsets(&sectored(&overrides), warp), [0, 1, 2, 3, 4, 3 + 4 + 1]);
 }
 
@@ -135,7 +140,8 @@ fn one_datum_that_comes_back_is_written_in_a_cycle() {
     let first = MISS + 2 * 5;
     let writeback = ["sm.writeback_latency=5"];
     assert_eq!(uses_of_a_line(&writeback, same()), [first, first + 1, first + 2, first + 3]);
-    // Another line, which left and comes back a cycle after the first, waits until its readers have theirs.
+    // Another line, which left and comes back a cycle after the first, waits until its readers have
+    // theirs.
     let other = vec![load(&[128]).used_after(0), exit()];
     assert_eq!(uses_of_a_line(&[], other), [MISS, MISS + 3, MISS + 1, MISS + 2]);
 }
@@ -159,7 +165,8 @@ fn shared_memory_results_are_written_on_the_same_port() {
     let before = ["sm.shared.latency=20"];
     assert_eq!(uses(&before, MISS - 20), [MISS + 1, MISS]);
     assert_eq!(uses(&before, MISS - 20 - 1), [MISS, MISS - 1]);
-    // The datum is on its way through two write-backs of 3 cycles when the shared-memory result is known.
+    // The datum is on its way through two write-backs of 3 cycles when the shared-memory result is
+    // known.
     let after = ["sm.shared.latency=1", "sm.writeback_latency=3"];
     let written = MISS + 2 * 3;
     assert_eq!(uses(&after, written - 1 - 3), [written, written + 1]);
@@ -192,8 +199,11 @@ fn atomics_are_one_request_a_sector_or_one_a_conflict() {
     let atomics = |requests: &str| {
         let three_on_one = memory(Kind::Atomic, Space::Global, &[0, 4, 0, 0, 64]).used_after(0);
         let outcome = run(&sectored(&[requests]), vec![vec![three_on_one, exit()]]);
-        let sent: Vec<_> =
-            outcome.sent.iter().map(|s| (s.request.address, s.request.serial)).collect();
+        let sent: Vec<_> = outcome
+            .sent
+            .iter()
+            .map(|s| (s.request.address, s.request.max_lanes_per_address))
+            .collect();
         (sent, outcome.offsets_of(0)[1])
     };
     let (sent, used) = atomics("sm.atomic_requests=per-sector");

@@ -21,7 +21,8 @@ fn chain(count: usize) -> WarpSteps {
     [work(1), vec![compute(Integer, &[1]); count - 1]].concat()
 }
 
-/// The CTAs of two warps that an SM turns to, one after the other, and how many have begun when the first ends.
+/// The CTAs of two warps that an SM turns to, one after the other, and how many have begun when the
+/// first ends.
 ///
 /// Each computes for 80 cycles, waits for its data for [`MISS`], and computes for 20.
 fn turns_of_four_ctas(policy: &str) -> (Vec<u32>, usize) {
@@ -36,7 +37,8 @@ fn turns_of_four_ctas(policy: &str) -> (Vec<u32>, usize) {
     (turns, begun as usize)
 }
 
-/// Figure 4 A of Jog et al. (ASPLOS 2013): the data of the first CTA are back while the third computes.
+/// Figure 4 A of Jog et al. (ASPLOS 2013): the data of the first CTA are back while the third
+/// computes.
 #[test]
 fn cta_aware_goes_on_in_turn_though_the_first_ctas_data_is_back() {
     let (turns, begun) = turns_of_four_ctas("cta-aware(min_warps=2)");
@@ -57,8 +59,8 @@ fn cta_aware_locality_goes_back_to_the_first_cta_when_its_data_is_back() {
 fn cta_aware_locality_blp_begins_where_the_sms_number_says() {
     let machine = with("cta-aware-locality-blp(min_warps=1)");
     let mut rig = Rig::new(&machine, Below::default());
-    let scene = SmScene::of(&machine, 2);
-    let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &scene).unwrap();
+    let context = SmContext::of(&machine, 2);
+    let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context).unwrap();
     rig.sm.policy = Box::new(Spy { inner, picks: Arc::clone(&rig.picks) });
     rig.launch(&trace(&[TestKernel::new(vec![vec![work(2)]; 4])]), START);
     assert_eq!(rig.run().order(), [2, 2, 3, 3, 0, 0, 1, 1]);
@@ -78,8 +80,9 @@ fn a_group_keeps_the_issue_slots_that_it_cannot_use_unless_it_lends() {
     assert_eq!(offsets("swl(warps=1)"), (first, vec![13, 14, 15]));
 }
 
-/// The unit begins with the second load, and is done with it, in the cycle after the four lines of the first, behind the issue
-/// of that cycle: nothing but the room for the third says that the scheduler is to be asked again.
+/// The unit begins with the second load, and is done with it, in the cycle after the four lines of
+/// the first, behind the issue of that cycle: nothing but the room for the third says that the
+/// scheduler is to be asked again.
 #[test]
 fn a_scheduler_that_holds_is_asked_again_when_the_load_store_unit_has_room() {
     let loads = vec![load(&lines(4)), load(&lines(1)), load(&lines(1))];

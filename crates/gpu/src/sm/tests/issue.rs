@@ -78,7 +78,8 @@ fn a_scheduler_issues_once_in_its_interval() {
     assert_eq!(offsets(&simple(&["sm.issue_interval=4"]), warp), [0, 4, 8]);
 }
 
-/// A load that hits in L1 (the line was brought by a load before), `between` instructions after it, and its use.
+/// A load that hits in L1 (the line was brought by a load before), `between` instructions after it,
+/// and its use.
 fn use_of_a_hit(distance: Option<u32>, between: usize) -> Vec<u64> {
     let mut second = load(&[4]);
     if let Some(distance) = distance {
@@ -206,7 +207,8 @@ fn gto_owes_nothing_to_a_new_warp_in_the_slot_of_the_last() {
     let waits = vec![vec![load(&[0]).used_after(0), compute(Integer, &[])]];
     let mut rig = Rig::new(&simple(&["policy.warp_scheduler=gto"]), Below::default());
     rig.launch(&trace(&[TestKernel::new([stalls.clone(), waits])]), START);
-    // Warp 0 was the last to issue and is over when warp 1, which issued in its stall, has its datum.
+    // Warp 0 was the last to issue and is over when warp 1, which issued in its stall, has its
+    // datum.
     rig.launch(&trace(&[TestKernel::new([stalls])]), START + 1 + MISS);
     assert_eq!(rig.run().order(), [0, 1, 0, 1, 0, 0]);
 }

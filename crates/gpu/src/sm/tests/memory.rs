@@ -95,7 +95,11 @@ fn an_atomic_passes_l1_and_drops_the_copy() {
     let kinds: Vec<RequestKind> = outcome.sent.iter().map(|s| s.request.kind).collect();
     assert_eq!(kinds, [RequestKind::Read, RequestKind::Atomic, RequestKind::Read]);
     let atomic = outcome.sent[1].request;
-    assert_eq!((atomic.serial, atomic.bypass), (2, true), "two lanes at one address");
+    assert_eq!(
+        (atomic.max_lanes_per_address, atomic.bypass),
+        (2, true),
+        "two lanes at one address"
+    );
     let cycles = outcome.issues_of(0);
     assert_eq!(cycles[2] - cycles[1], 1 + BELOW, "the old value comes back");
     assert_eq!(outcome.result.l1.atomics, 1);
@@ -211,8 +215,9 @@ fn a_full_way_out_holds_the_unit_and_wakes_it() {
     rig.launch(&trace(&[TestKernel::new([vec![vec![load(&lines(8))]]])]), START);
     let outcome = rig.run();
     assert_eq!(outcome.sent.len(), 8, "all get out in the end");
-    // Three places, of the miss queue and the network's input, which one line takes in each cycle from the first at the
-    // tags, one cycle after the issue, on. The fourth fails until the way is free.
+    // Three places, of the miss queue and the network's input, which one line takes in each cycle
+    // from the first at the tags, one cycle after the issue, on. The fourth fails until the way is
+    // free.
     let fails = outcome.result.l1.reservation_fails[ReservationFail::MissQueueFull as usize];
     assert_eq!(fails, closed_until - (START + 1 + 3));
 }
@@ -251,7 +256,8 @@ fn a_row_says_what_a_load_asked_for() {
 #[test]
 fn channels_and_banks_are_counted_of_what_makes_requests() {
     let shared = memory(Kind::Load, Space::Shared, &[0]);
-    // 256 bytes a channel: 1, 2 and 1 channels with as many banks, the last in L1; shared memory and no lanes make none.
+    // 256 bytes a channel: 1, 2 and 1 channels with as many banks, the last in L1; shared memory
+    // and no lanes make none.
     let warp =
         vec![load(&[0]).used_after(0), store(&[0, 256]), load(&[0]), shared, load(&[]), exit()];
     let result = run(&simple(&[]), vec![warp]).result;
@@ -286,8 +292,8 @@ fn a_flush_empties_l1_and_gives_it_its_new_size() {
     assert_eq!(misses(256), 8, "four lines in turn do not fit two ways");
 }
 
-/// When five loads of lines and two stores are at the memory below, counted from the first, and the cycles in which
-/// they waited for a place there.
+/// When five loads of lines and two stores are at the memory below, counted from the first, and the
+/// cycles in which they waited for a place there.
 fn seven_requests(overrides: &[&str]) -> (Vec<u64>, u64) {
     let machine = simple(&[&["l1.cache.index=linear"], overrides].concat());
     let outcome = run(&machine, vec![vec![load(&lines(5)), store(&[1 << 20, 1 << 21])]]);

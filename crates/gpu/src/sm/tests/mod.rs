@@ -31,14 +31,14 @@ const START: u64 = 1;
 const BELOW: u64 = 100;
 /// Cycles from a sector's entry into a bank of L1 to the tags, on the machines of these tests.
 const L1_LATENCY: u64 = 30;
-/// Cycles from the issue of a load that misses, or of a store that goes through, until it is at the memory below: to the
-/// tags, and one in the miss queue.
+/// Cycles from the issue of a load that misses, or of a store that goes through, until it is at the
+/// memory below: to the tags, and one in the miss queue.
 const LEAVES: u64 = L1_LATENCY + 1;
 /// Cycles from there to the issue of what waits for it.
 const MISS: u64 = LEAVES + BELOW;
 
-/// A request that left the SM, and when the memory below had it. The network has had its turn of a cycle before the
-/// SM: what the SM sends at once is there in the next.
+/// A request that left the SM, and when the memory below had it. The network has had its turn of a
+/// cycle before the SM: what the SM sends at once is there in the next.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     cycle: u64,
@@ -93,7 +93,8 @@ fn issues(machine: &Machine, warp: WarpSteps) -> Vec<u64> {
     run(machine, vec![warp]).issues_of(0)
 }
 
-/// Cycles of the issues of a warp that is alone on `machine`, counted from the first that is possible.
+/// Cycles of the issues of a warp that is alone on `machine`, counted from the first that is
+/// possible.
 fn offsets(machine: &Machine, warp: WarpSteps) -> Vec<u64> {
     issues(machine, warp).iter().map(|cycle| cycle - START).collect()
 }
@@ -268,8 +269,8 @@ impl Rig {
             sm = sm.with_perfect_l1();
         }
         let picks = Arc::<Mutex<Vec<u32>>>::default();
-        let scene = SmScene::of(machine, 0);
-        let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &scene).unwrap();
+        let context = SmContext::of(machine, 0);
+        let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context).unwrap();
         sm.set_policy(Box::new(Spy { inner, picks: Arc::clone(&picks) }));
         sm.start_account(START);
         let l1_bytes = machine.l1.cache.size_bytes;

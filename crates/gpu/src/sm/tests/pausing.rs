@@ -41,7 +41,8 @@ fn the_cta_launched_last_issues_nothing_until_an_older_one_has_ended() {
     assert_eq!(free.order(), [0, 1, 2, 0, 1, 2, 0, 1, 0, 1]);
     let limited = run_limited(&lrr(), ctas, &[(START + 2, 2)], false);
     assert_eq!(limited.order(), [0, 1, 2, 0, 1, 0, 1, 0, 1, 2]);
-    // The first of the others ends when its last instruction, the seventh of all after the start, is done.
+    // The first of the others ends when its last instruction, the seventh of all after the start,
+    // is done.
     let end = START + 7 + INTEGER;
     assert_eq!(limited.issues_of(2), [START + 2, end]);
     assert_eq!(limited.ended[0].cycle, end);
@@ -87,7 +88,8 @@ fn idle_cycles_are_those_of_the_ctas_that_may_issue() {
     let outcome = run_limited(&lrr(), ctas, &[(START, 1)], false);
     let r = &outcome.result;
     assert_eq!(r.memory_block_cycles, MISS - 1);
-    // Each instruction is ready in the cycle of its issue; in the first cycle, before the limit, both warps are.
+    // Each instruction is ready in the cycle of its issue; in the first cycle, before the limit,
+    // both warps are.
     assert_eq!(r.ready_warp_cycles, 2 + 40 + 1);
     assert_eq!(r.structural_stall_cycles, 0);
     assert_eq!(r.active_cycles, 42);
@@ -111,7 +113,8 @@ fn a_cta_ends_with_what_it_has_issued() {
     assert_eq!(issued, [(0, 5), (1, 32)]);
 }
 
-/// While the first CTA waits for its data, the second has its turn; then it pauses, ready as it is, and the first goes on.
+/// While the first CTA waits for its data, the second has its turn; then it pauses, ready as it is,
+/// and the first goes on.
 #[test]
 fn no_warp_scheduler_waits_for_a_warp_that_pauses() {
     let few = ["two-level(warps=1)", "two-level-active(warps=1)", "cta-aware(min_warps=1)"];

@@ -1,4 +1,5 @@
-//! The stages around the units: fetch, operand collection, write-back, the places before the load/store unit.
+//! The stages around the units: fetch, operand collection, write-back, the places before the
+//! load/store unit.
 
 use super::*;
 use warpmem_testing::{Step, barrier, compute, exit, fence, load, machine, memory, store};
@@ -33,8 +34,8 @@ fn work(count: usize) -> WarpSteps {
 
 #[test]
 fn a_warp_with_no_instruction_left_fetches_two() {
-    // The only fetch of a cycle is its last, two cycles before what it brings can issue. The next pair is fetched in
-    // the cycle in which the second of a pair issues.
+    // The only fetch of a cycle is its last, two cycles before what it brings can issue. The next
+    // pair is fetched in the cycle in which the second of a pair issues.
     assert_eq!(offsets(&simple(&["sm.fetch_warps=1"]), work(5)), [2, 3, 3 + 2, 5 + 1, 6 + 2]);
 }
 
@@ -51,8 +52,8 @@ fn only_the_last_fetch_of_a_cycle_is_a_cycle_later() {
 fn warps_fetch_in_turn() {
     let machine = simple(&["sm.fetch_warps=1", "sm.schedulers=4"]);
     let outcome = run(&machine, vec![work(6); 4]);
-    // One fetch a cycle for four warps of which each needs one in four cycles. Warp 0 has nothing left in cycle 3, and
-    // warp 3 never had: it is its turn.
+    // One fetch a cycle for four warps of which each needs one in four cycles. Warp 0 has nothing
+    // left in cycle 3, and warp 3 never had: it is its turn.
     for warp in 0..4u32 {
         let expected: Vec<u64> = [0, 4, 8]
             .map(|round| round + u64::from(warp))
@@ -150,14 +151,14 @@ fn each_kind_of_memory_result_has_its_way_back() {
 fn each_scheduler_has_its_places_before_the_load_store_unit() {
     let machine = simple(&["sm.schedulers=2", "sm.lsu_queue=1"]);
     let outcome = run(&machine, vec![vec![load(&lines(16)); 3]; 2]);
-    // The unit takes 16 cycles each for the first loads of warps 0 and 1, their second, their third. A place is free in
-    // the cycle after that in which the unit begins with what was there.
+    // The unit takes 16 cycles each for the first loads of warps 0 and 1, their second, their
+    // third. A place is free in the cycle after that in which the unit begins with what was there.
     assert_eq!(outcome.offsets_of(0), [0, 1, 2 * 16 + 1]);
     assert_eq!(outcome.offsets_of(1), [0, 16 + 1, 3 * 16 + 1]);
 }
 
-/// Cycles in which a warp of independent integers issues beside one of `loads` loads of 16 lines; the two take turns from
-/// cycle 0 on, and operands take two cycles.
+/// Cycles in which a warp of independent integers issues beside one of `loads` loads of 16 lines;
+/// the two take turns from cycle 0 on, and operands take two cycles.
 fn beside_loads(loads: usize, overrides: &[&str]) -> (Vec<u64>, Vec<u64>) {
     let machine = simple(&[&["sm.operand_latency=2", "sm.lsu_queue=4"], overrides].concat());
     let outcome = run(&machine, vec![vec![load(&lines(16)); loads], work(8)]);
@@ -166,8 +167,8 @@ fn beside_loads(loads: usize, overrides: &[&str]) -> (Vec<u64>, Vec<u64>) {
 
 #[test]
 fn loads_that_wait_with_their_operands_hold_the_collectors() {
-    // The unit begins with the first load in cycle 2. The second waits from 4, the third from 6 on: both collectors
-    // are taken until the unit begins with the second, 16 cycles after the first.
+    // The unit begins with the first load in cycle 2. The second waits from 4, the third from 6 on:
+    // both collectors are taken until the unit begins with the second, 16 cycles after the first.
     let (loads, integers) = beside_loads(3, &["sm.collectors=1"]);
     assert_eq!(loads, [0, 2, 4]);
     assert_eq!(integers[..5], [1, 3, 5, 2 + 16 + 1, 2 + 16 + 2]);
@@ -210,8 +211,8 @@ fn a_store_to_shared_memory_is_done_when_it_has_passed_and_writes_nothing() {
     assert_eq!(issues[2] - issues[1], OPERANDS + SHARED + WRITEBACK);
 }
 
-/// Warps in the order in which the unit sends their loads, one of two lines each, but that of warp 0, which keeps it busy for
-/// 16 cycles.
+/// Warps in the order in which the unit sends their loads, one of two lines each, but that of warp
+/// 0, which keeps it busy for 16 cycles.
 fn sent_in_turn(warps: u64, overrides: &[&str]) -> Vec<u64> {
     let all = ["l1.enabled=false", "sm.operand_latency=4", "sm.lsu_queue=4"];
     let machine = simple(&[&all, overrides].concat());
@@ -225,8 +226,9 @@ fn sent_in_turn(warps: u64, overrides: &[&str]) -> Vec<u64> {
 
 #[test]
 fn what_is_in_the_last_collector_waits_as_long_as_others_come() {
-    // While the unit works for warp 0, the loads of 1 to 4 are in its register, in both collectors, and before them: 2, which
-    // came while 1 was in the first collector, has the second. The first is free for 4 when 3 leaves it, for 5 when 4 does.
+    // While the unit works for warp 0, the loads of 1 to 4 are in its register, in both collectors,
+    // and before them: 2, which came while 1 was in the first collector, has the second. The first
+    // is free for 4 when 3 leaves it, for 5 when 4 does.
     assert_eq!(sent_in_turn(9, &["sm.collectors=2"]), [0, 1, 3, 4, 5, 6, 7, 8, 2]);
     let in_order = [0, 1, 2, 3, 4, 5, 6, 7, 8];
     assert_eq!(sent_in_turn(9, &["sm.collectors=1"]), in_order, "the first is the last");

@@ -160,7 +160,8 @@ fn loads_are_reads_through_l1() {
     assert_eq!(told.seen[1].loads, 0b1_1110, "the first has no more");
 }
 
-/// The second scheduler has its turn when the first has issued the last load that its warp had fetched.
+/// The second scheduler has its turn when the first has issued the last load that its warp had
+/// fetched.
 #[test]
 fn what_is_not_fetched_is_no_load() {
     let fetching = ["sm.schedulers=2", "sm.fetch_warps=2"];
@@ -181,7 +182,8 @@ fn a_warp_has_the_records_left_that_it_has_not_begun() {
     assert_eq!(left, [2, 2, 1, 0]);
 }
 
-/// The room for misses and the cycles from which it is that, seen by a warp that issues something in every cycle.
+/// The room for misses and the cycles from which it is that, seen by a warp that issues something
+/// in every cycle.
 fn rooms(overrides: &[&str], loads: &[u64]) -> Vec<(u64, usize)> {
     let loads = loads.iter().map(|&address| load(&[address]));
     let warp = loads.chain(vec![compute(Integer, &[]); 400]).collect();

@@ -1,4 +1,5 @@
-//! What requests take along for DRAM schedulers that ask for it, and the Critical Fields of instructions.
+//! What requests take along for DRAM schedulers that ask for it, and the Critical Fields of
+//! instructions.
 
 use super::*;
 use crate::engine::SideChannels;
@@ -93,8 +94,8 @@ fn the_end_of_a_load_by_a_hit_wakes_its_channel() {
     let missed = outcome.sent[7];
     let &(cycle, load) = outcome.load_ends.last().unwrap();
     assert_eq!(load, missed.request.load);
-    // The last hit is looked up seven cycles after the miss, which takes one to be below; the channel has its turn in
-    // the cycle after.
+    // The last hit is looked up seven cycles after the miss, which takes one to be below; the
+    // channel has its turn in the cycle after.
     assert_eq!(cycle, missed.cycle - 1 + 7 + 1);
 }
 
@@ -122,7 +123,8 @@ fn critical_fields(machine: &Machine, warps: Vec<WarpSteps>) -> Vec<(u64, u8)> {
 fn hits_lower_the_critical_field_of_the_siblings_that_are_under_way() {
     let machine = machine(&[]);
     let warp = vec![load(&[0]).used_after(0), load(&[128, 0, 256, 384]), exit()];
-    // The hit is at the tags one cycle after the request before it has left them, and two before the next is below.
+    // The hit is at the tags one cycle after the request before it has left them, and two before
+    // the next is below.
     assert_eq!(critical_fields(&machine, vec![warp]), [(0, 1), (1, 4), (2, 3), (3, 3)]);
     let warp = vec![load(&[0]).used_after(0), load(&[0, 4, 8]).used_after(0), load(&[128])];
     assert_eq!(critical_fields(&machine, vec![warp]), [(0, 1), (1, 1)], "lanes of one line");

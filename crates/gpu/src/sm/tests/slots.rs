@@ -14,7 +14,8 @@ fn long() -> WarpSteps {
     vec![load(&[0])]
 }
 
-/// Slots in the order in which warps issue, older ones first, each one instruction, of CTAs that start at so many cycles after [`START`].
+/// Slots in the order in which warps issue, older ones first, each one instruction, of CTAs that
+/// start at so many cycles after [`START`].
 fn slots(overrides: &[&str], ctas: Vec<(u64, Vec<WarpSteps>)>) -> Vec<u32> {
     let base = ["l1.latency=30", "policy.warp_scheduler=gto"];
     let mut rig = Rig::new(&machine(&[&base, overrides].concat()), Below::default());

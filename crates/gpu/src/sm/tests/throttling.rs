@@ -26,8 +26,8 @@ fn count(outcome: &Outcome, name: &str) -> u64 {
 
 const ONE_LINE: [&str; 2] = ["l1.cache.size_bytes=128", "l1.cache.ways=1"];
 
-/// Warp 0 reads line 0 twice, between which warp 1 takes its place in L1 and then has another load to issue. Warp 0 goes on
-/// to `then`, warp 1 to a barrier.
+/// Warp 0 reads line 0 twice, between which warp 1 takes its place in L1 and then has another load
+/// to issue. Warp 0 goes on to `then`, warp 1 to a barrier.
 fn one_loses_its_line(then: &[Step]) -> Vec<WarpSteps> {
     let first = [&[load(&[0]).used_after(0), load(&[0]).used_after(0)], then].concat();
     let second = vec![load(&[128]).used_after(0), load(&[256]), barrier(0), compute(Integer, &[])];
@@ -47,8 +47,8 @@ fn a_load_that_is_held_issues_in_the_cycle_in_which_the_scores_have_fallen() {
     for schedulers in ["sm.schedulers=1", "sm.schedulers=2"] {
         let overrides = [&ONE_LINE[..], &[schedulers]].concat();
         let outcome = under("ccws", &overrides, one_loses_its_line(&chain));
-        // 1 loss / 3 instructions x 8 x (2 x 100) = 533 points for warp 0: with the 100 of warp 1 they are 200 in 433
-        // cycles.
+        // 1 loss / 3 instructions x 8 x (2 x 100) = 533 points for warp 0: with the 100 of warp 1
+        // they are 200 in 433 cycles.
         assert_eq!(outcome.issues_of(1)[1], loss(&outcome) + 433);
         assert_eq!(count(&outcome, "victim_tag_hits"), 1);
         let free = under("gto", &overrides, one_loses_its_line(&chain));
@@ -105,8 +105,9 @@ fn nobody_waits_for_ever_for_an_owner_at_a_barrier() {
     }
 }
 
-/// Warps that could issue for ever, warps that lose their lines to each other and warps that meet at barriers: whoever is
-/// passed over or held back comes to its end, in any case when the others have come to theirs.
+/// Warps that could issue for ever, warps that lose their lines to each other and warps that meet
+/// at barriers: whoever is passed over or held back comes to its end, in any case when the others
+/// have come to theirs.
 #[test]
 fn under_every_scheduler_every_warp_comes_to_its_end() {
     let busy = || vec![compute(Integer, &[]); 60];

@@ -113,8 +113,8 @@ fn policy() -> impl Strategy<Value = String> {
     prop::sample::select(texts.to_vec()).prop_map(|text| format!("policy.warp_scheduler={text}"))
 }
 
-/// A failure that lasts has the reason that it had when L1 last looked, which may change in between: only the sum of all
-/// is the same.
+/// A failure that lasts has the reason that it had when L1 last looked, which may change in
+/// between: only the sum of all is the same.
 fn fails_in_all(mut result: SmResult) -> SmResult {
     let fails = &mut result.l1.reservation_fails;
     *fails = [fails.iter().sum(), 0, 0, 0];

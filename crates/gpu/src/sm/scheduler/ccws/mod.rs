@@ -1,4 +1,5 @@
-//! Cache-conscious wavefront scheduling: warps that lose their lines in L1 get it for fewer of them.
+//! Cache-conscious wavefront scheduling: warps that lose their lines in L1 get it for fewer of
+//! them.
 
 mod scores;
 mod victims;
@@ -41,13 +42,13 @@ const INFO: PolicyInfo = PolicyInfo {
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
-    build: |scene, params| {
+    build: |context, params| {
         let options: Options = params.parse(&INFO)?;
         let fits = |value: u64, least, most| (least..=most).contains(&value);
         INFO.require(fits(options.base, 1, LARGEST), "base is out of range")?;
         INFO.require(fits(options.throttle, 0, LARGEST), "throttle is out of range")?;
         INFO.require(fits(options.victims, 1, 1024), "victims is out of range")?;
-        Ok(Box::new(Ccws::new(&options, scene.schedulers())) as _)
+        Ok(Box::new(Ccws::new(&options, context.schedulers())) as _)
     },
 };
 
@@ -186,11 +187,13 @@ mod tests {
         // Warp 2 loses line 7 to another and asks for it again.
         ccws.evicted(2, 7);
         ccws.missed(2, 7, 1000);
-        // 1 loss / 32 issued x 8 x (4 warps x 100) = 100: no more than the base, nobody is held back.
+        // 1 loss / 32 issued x 8 x (4 warps x 100) = 100: no more than the base, nobody is held
+        // back.
         assert_eq!(ccws.scores.may_load(1000, 0), ALL);
         ccws.evicted(2, 7);
         ccws.missed(2, 7, 1000);
-        // 2 / 32 x 8 x 400 = 200, with the others 500: the last, which is the youngest of those at the base, is above 400.
+        // 2 / 32 x 8 x 400 = 200, with the others 500: the last, which is the youngest of those at
+        // the base, is above 400.
         assert_eq!(ccws.scores.may_load(1000, 0), 0b0111);
         // A loss of warp 3 gives 3 / 32 x 8 x 400 = 300: 300 + 200 > 400, warp 3 alone may load.
         ccws.evicted(3, 9);
@@ -260,8 +263,8 @@ mod tests {
     #[test]
     fn parameters_out_of_range_are_refused() {
         let machine = warpmem_machine::load("li2015", &[]).unwrap();
-        let scene = super::super::SmScene::of(&machine, 0);
-        let build = |text: &str| super::super::WARP_SCHEDULERS.build(text, &scene).map(|_| ());
+        let context = super::super::SmContext::of(&machine, 0);
+        let build = |text: &str| super::super::WARP_SCHEDULERS.build(text, &context).map(|_| ());
         assert_eq!(build("ccws(base=1,throttle=0,victims=1024)"), Ok(()));
         for wrong in ["base=0", "victims=0", "victims=1025", "throttle=1000001", "bases=1"] {
             let message = build(&format!("ccws({wrong})")).unwrap_err().to_string();

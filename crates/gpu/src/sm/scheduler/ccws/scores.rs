@@ -10,9 +10,10 @@ struct Raised {
     until: u64,
 }
 
-/// The scores of an SM's warps as functions of time. Sorted by score, the highest first and of equals the oldest, the
-/// warps whose scores sum to at most the cutoff may load, and the first in any case. Warps that cannot go on for another
-/// reason than memory take no part: those that wait at a barrier would hold back the very ones they wait for.
+/// The scores of an SM's warps as functions of time. Sorted by score, the highest first and of
+/// equals the oldest, the warps whose scores sum to at most the cutoff may load, and the first in
+/// any case. Warps that cannot go on for another reason than memory take no part: those that wait
+/// at a barrier would hold back the very ones they wait for.
 pub(super) struct Scores {
     base: u64,
     next_age: u64,
@@ -20,7 +21,8 @@ pub(super) struct Scores {
     warps: Vec<(u64, u32)>,
     /// Warps above the base in the order of their scores, some perhaps back at it.
     raised: Vec<Raised>,
-    /// Warps that take no part, and those that may load, if nothing happens before cycle `holds_until`.
+    /// Warps that take no part, and those that may load, if nothing happens before cycle
+    /// `holds_until`.
     out: u64,
     allowed: u64,
     holds_until: u64,
@@ -58,7 +60,8 @@ impl Scores {
         self.holds_until = 0;
     }
 
-    /// Raises the score of a warp, which must be present, to `score` at `cycle`, unless it is higher.
+    /// Raises the score of a warp, which must be present, to `score` at `cycle`, unless it is
+    /// higher.
     pub fn raise(&mut self, slot: u32, score: u64, cycle: u64) {
         self.forget_fallen(cycle);
         let until = cycle.saturating_add(score.saturating_sub(self.base));
@@ -82,7 +85,8 @@ impl Scores {
         self.raised.truncate(self.raised.partition_point(|raised| raised.until > cycle));
     }
 
-    /// Warps that may load in `cycle`, which never is before that of an earlier call; those of `out` take no part.
+    /// Warps that may load in `cycle`, which never is before that of an earlier call; those of
+    /// `out` take no part.
     #[inline]
     pub fn may_load(&mut self, cycle: u64, out: u64) -> u64 {
         if cycle >= self.holds_until || out != self.out {
@@ -93,7 +97,8 @@ impl Scores {
         self.allowed
     }
 
-    /// The first cycle after that of the last [`Scores::may_load`] in which the answer may differ for want of time only.
+    /// The first cycle after that of the last [`Scores::may_load`] in which the answer may differ
+    /// for want of time only.
     pub fn changes_at(&self) -> u64 {
         self.holds_until
     }
@@ -105,7 +110,8 @@ impl Scores {
         let raised = self.raised.iter().filter(|raised| takes_part(raised.slot));
         let cutoff = self.base * count;
         let (mut sum, mut allowed, mut are_raised) = (0u64, 0, 0);
-        // The order, and how fast the sums fall, is the same until the next score is back at the base.
+        // The order, and how fast the sums fall, is the same until the next score is back at the
+        // base.
         let order_until = self.raised.last().map_or(u64::MAX, |raised| raised.until);
         for (falling, raised) in (1..).zip(raised) {
             sum = sum.saturating_add(self.base + raised.until - cycle);

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::groups::{Groups, IDLE_PARAM, Idle, Priority};
-use super::{Counter, ResidentCta, SmScene, WarpEntry, WarpScheduler, WarpView};
+use super::{Counter, ResidentCta, SmContext, WarpEntry, WarpScheduler, WarpView};
 use serde::Deserialize;
 use warpmem_params::{ParamInfo, Params, PolicyError, PolicyInfo};
 
@@ -42,17 +42,19 @@ const LOCALITY_BLP: PolicyInfo = PolicyInfo {
     params: PARAMS,
 };
 
-pub(super) const CTA_AWARE: WarpEntry =
-    WarpEntry { info: EQUAL, build: |scene, params| build(&EQUAL, Priority::Equal, scene, params) };
+pub(super) const CTA_AWARE: WarpEntry = WarpEntry {
+    info: EQUAL,
+    build: |context, params| build(&EQUAL, Priority::Equal, context, params),
+};
 
 pub(super) const CTA_AWARE_LOCALITY: WarpEntry = WarpEntry {
     info: LOCALITY,
-    build: |scene, params| build(&LOCALITY, Priority::From(0), scene, params),
+    build: |context, params| build(&LOCALITY, Priority::From(0), context, params),
 };
 
 pub(super) const CTA_AWARE_LOCALITY_BLP: WarpEntry = WarpEntry {
     info: LOCALITY_BLP,
-    build: |scene, params| build(&LOCALITY_BLP, Priority::From(scene.id), scene, params),
+    build: |context, params| build(&LOCALITY_BLP, Priority::From(context.id), context, params),
 };
 
 #[derive(Deserialize)]
@@ -71,12 +73,12 @@ impl Default for Options {
 fn build(
     info: &PolicyInfo,
     priority: Priority,
-    scene: &SmScene,
+    context: &SmContext,
     params: Params,
 ) -> Result<Box<dyn WarpScheduler>, PolicyError> {
     let Options { min_warps, idle } = params.parse(info)?;
     info.require(min_warps > 0, "`min_warps` must be at least 1")?;
-    let groups = Groups::new(priority, idle, scene.schedulers());
+    let groups = Groups::new(priority, idle, context.schedulers());
     Ok(Box::new(CtaAware { min_warps, ctas: Vec::new(), groups }))
 }
 
@@ -94,7 +96,8 @@ struct CtaAware {
 }
 
 impl CtaAware {
-    /// Consecutive CTAs make a group once they have warps enough; what is left over joins the last (FORM_GROUPS).
+    /// Consecutive CTAs make a group once they have warps enough; what is left over joins the last
+    /// (FORM_GROUPS).
     fn form_groups(&mut self) {
         let mut groups = Vec::new();
         let mut group = 0u64;

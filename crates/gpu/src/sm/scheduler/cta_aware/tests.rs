@@ -34,7 +34,8 @@ impl Sm {
         }
     }
 
-    /// What issues when `waiting` warps wait for data and of the others all but `stalled` are ready.
+    /// What issues when `waiting` warps wait for data and of the others all but `stalled` are
+    /// ready.
     fn pick(&mut self, waiting: u64, stalled: u64) -> Option<u32> {
         let (own, present) = (u64::MAX, self.present);
         let view = WarpView { own, present, waiting, ..WarpView::default() };
@@ -188,7 +189,7 @@ fn the_last_group_issues_when_all_before_it_have_ended() {
 #[test]
 fn bad_parameters_are_refused() {
     let machine = warpmem_machine::load("owl2013", &[]).unwrap();
-    let build = |text| WARP_SCHEDULERS.build(text, &SmScene::of(&machine, 0));
+    let build = |text| WARP_SCHEDULERS.build(text, &SmContext::of(&machine, 0));
     assert!(build("cta-aware(min_warps=5,idle=lend)").is_ok());
     for text in ["cta-aware(min_warps=0)", "cta-aware-locality(idle=maybe)", "cta-aware(n=3)"] {
         assert!(build(text).is_err(), "{text}");
