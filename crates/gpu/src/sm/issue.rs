@@ -40,7 +40,7 @@ impl Sm {
                 memory: self.by_class[MEMORY],
                 loads: self.loads,
                 records_left: &self.records_left,
-                miss_room: if self.needs.miss_room { self.miss_room() } else { 0 },
+                miss_room: if self.needs.miss_room { self.memory.miss_room() } else { 0 },
             };
             let pick = self.policy.pick(candidates, &view);
             let Some(warp) = pick else {
@@ -68,16 +68,11 @@ impl Sm {
         }
     }
 
-    /// Misses that L1 has room for; none while one waits at the tags.
-    fn miss_room(&self) -> usize {
-        if self.banks.any_fails() { 0 } else { self.l1.free_misses() }
-    }
-
     /// Warps whose next instruction finds no room in its unit.
     fn blocked(&self, s: usize, cycle: u64) -> u64 {
         let slot = &self.slots[s];
-        let mut blocked = if self.lsu.is_full(s) { self.by_class[MEMORY] } else { 0 };
-        if self.lsu.holds_collectors_from(s) <= cycle {
+        let mut blocked = if self.memory.is_full(s) { self.by_class[MEMORY] } else { 0 };
+        if self.memory.holds_collectors_from(s) <= cycle {
             blocked |= !self.by_class[MEMORY];
         }
         if slot.units_free > cycle {
@@ -266,10 +261,10 @@ impl Sm {
         let slot = &self.slots[s];
         let classes = || slot.unit_free.iter().zip(&self.by_class);
         let mut ready = self.ready & !self.paused & slot.warps;
-        if self.lsu.is_full(s) {
+        if self.memory.is_full(s) {
             ready &= !self.by_class[MEMORY];
         }
-        if self.lsu.holds_collectors_from(s) <= soon {
+        if self.memory.holds_collectors_from(s) <= soon {
             ready &= self.by_class[MEMORY];
         }
         if ready == 0 {

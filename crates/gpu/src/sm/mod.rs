@@ -2,52 +2,34 @@
 //!
 //! Instruction fetch is ideal and register bank conflicts are not modelled.
 
-mod access;
 mod account;
-mod banks;
 mod calendar;
-mod coalescer;
 mod code;
 mod issue;
-mod l1;
-mod lane;
-mod lookup;
-mod lsu;
 mod memory;
-mod places;
-mod reply;
 mod residents;
 pub mod scheduler;
 #[cfg(test)]
 mod tests;
 mod warp;
-mod writeback;
 
 use crate::engine::Context;
-use crate::results::{SmResult, WarpRow};
-use access::{AccessId, AccessTable};
+use crate::results::{LoadRow, SmResult, WarpRow};
 use account::Account;
 pub use account::IdleCycles;
-use banks::{Banks, MissQueue};
 use calendar::Calendar;
-use coalescer::{Coalescer, SharedPasses};
-use code::CLASSES;
 pub use code::Code;
-use l1::L1;
-use lsu::Lsu;
-use places::Places;
+use code::{CLASSES, Static};
+use memory::{Access, MemoryPipeline, Occupancy};
 use residents::Cta;
 pub use residents::{CtaEnd, CtaLaunch};
 use scheduler::{Needs, SmContext, WARP_SCHEDULERS, WarpScheduler};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use warp::Warp;
-use warpmem_cache::ReservationFail;
 use warpmem_machine::{Machine, Stall, Unit, Units};
 use warpmem_params::Counter;
-use warpmem_sim::{Clock, Domain, PortId, Ticks, UnitId};
-use warpmem_trace::TraceError;
-use writeback::WritebackPort;
+use warpmem_sim::{AddressMap, Clock, Domain, PortId, UnitId};
+use warpmem_trace::{Kind, TraceError};
 
 /// One scheduler of an SM with its functional units.
 struct IssueSlot {
@@ -77,26 +59,18 @@ struct HeldDecision {
 pub struct Sm {
     id: u16,
     unit: UnitId,
-    clock: Clock,
     units: [Unit; CLASSES],
     issue_interval: u64,
-    constant_latency: u64,
-    shared_latency: u64,
-    l1_enabled: bool,
     /// Async copies with the global cache operator bypass L1.
     async_bypass: bool,
     /// Which scheduler issues first rotates every cycle.
     rotating_schedulers: bool,
-    /// Every access hits in L1.
-    perfect_l1: bool,
     /// A warp does not issue past a load whose data are not back.
     stalls_on_loads: bool,
     operand_latency: u64,
     writeback_latency: u64,
     /// Warps that fetch instructions in a cycle; 0: fetch is ideal.
     fetch_warps: u32,
-    request_port: PortId,
-    reply_port: PortId,
 
     /// The cycle of the current step.
     cycle: u64,
@@ -138,24 +112,7 @@ pub struct Sm {
     policy: Box<dyn WarpScheduler>,
     needs: Needs,
 
-    coalescer: Coalescer,
-    shared_passes: SharedPasses,
-    lsu: Lsu,
-    l1: L1,
-    banks: Banks,
-    /// Cycle in which L1 was last filled.
-    last_fill: u64,
-    miss_queue: MissQueue,
-    /// Requests that have left L1 and are not answered, and the most that may be.
-    in_flight: u32,
-    max_requests: u32,
-    accesses: AccessTable,
-    completions: BinaryHeap<Reverse<(u64, AccessId)>>,
-    writeback: WritebackPort,
-    /// What an instruction that bypasses L1 lacks, and since when.
-    failing: Option<(ReservationFail, u64)>,
-    places: Places,
-
+    memory: MemoryPipeline,
     account: Account,
     result: SmResult,
 }
@@ -182,29 +139,20 @@ impl Sm {
         let context = SmContext::of(machine, id as u32);
         let policy = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context)?;
         let needs = policy.needs();
-        let mut l1 = L1::new(&machine.l1);
-        if needs.l1_events {
-            l1.keep_owners();
-        }
+        let mut memory = MemoryPipeline::new(machine, id as u16, clock, request_port, reply_port);
+        memory.report_l1_events(needs.l1_events);
         let max_warps = config.max_warps as usize;
         Ok(Sm {
             id: id as u16,
             unit: UnitId { domain: Domain::Core, index: id as u32 },
-            clock,
             units: unit_table(&config.units),
             issue_interval: u64::from(config.issue_interval),
-            constant_latency: u64::from(config.constant_latency),
-            shared_latency: u64::from(config.shared.latency),
-            l1_enabled: machine.l1.enabled,
             async_bypass: machine.l1.async_bypass,
             rotating_schedulers: config.rotating_schedulers,
-            perfect_l1: false,
             stalls_on_loads: config.stall == Stall::Load,
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
             fetch_warps: config.fetch_warps,
-            request_port,
-            reply_port,
             cycle: 0,
             warps: (0..max_warps).map(|_| None).collect(),
             ages: vec![0; 64],
@@ -234,27 +182,7 @@ impl Sm {
             slots,
             needs,
             policy,
-            coalescer: Coalescer::new(
-                machine.l1.cache.sector_bytes,
-                config.atomic_requests,
-                config.request_order,
-            ),
-            shared_passes: SharedPasses::new(&config.shared),
-            lsu: Lsu::new(config),
-            l1,
-            banks: Banks::new(machine.l1.latency, machine.l1.banks),
-            last_fill: u64::MAX,
-            miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
-            in_flight: 0,
-            max_requests: match config.max_requests {
-                0 => u32::MAX,
-                most => most,
-            },
-            accesses: AccessTable::default(),
-            completions: BinaryHeap::new(),
-            writeback: WritebackPort::default(),
-            failing: None,
-            places: Places::new(&machine.dram),
+            memory,
             account: Account::default(),
             result: SmResult::default(),
         })
@@ -262,8 +190,9 @@ impl Sm {
 
     /// The same SM with an L1 in which every access hits: no request to global or local memory
     /// leaves it.
-    pub fn with_perfect_l1(self) -> Sm {
-        Sm { perfect_l1: true, ..self }
+    pub fn with_perfect_l1(mut self) -> Sm {
+        self.memory.make_l1_perfect();
+        self
     }
 
     /// This SM as the fabric knows it.
@@ -284,23 +213,71 @@ impl Sm {
     /// cycle.
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) -> Result<(), TraceError> {
         self.cycle = cycle;
+        self.memory.begin(cycle);
         self.account_until(cycle);
         self.start_ctas(cycle)?;
-        self.take_reply(cycle, ctx);
-        self.look_up(cycle, ctx);
+        self.memory.take_reply(&mut *self.policy, ctx);
+        self.memory.look_up(self.occupancy(), &mut *self.policy, ctx);
         self.complete_accesses(cycle, ctx);
         let due = self.calendar.take(cycle);
         self.ready |= due & !self.draining;
         self.end_drained(due & self.draining);
         let ready = (self.ready & !self.paused).count_ones();
-        self.lsu.advance(cycle);
+        self.memory.advance();
         let issued = self.issue(cycle, ctx.map)?;
         self.fetch_instructions(cycle);
-        self.work_lsu(cycle, ctx);
+        self.memory.work(self.occupancy(), ctx);
         self.account_step(cycle, issued, ready);
         ctx.record.warps(&mut self.ended_warps);
         self.schedule(cycle, issued, ctx);
         Ok(())
+    }
+
+    /// The warps by which requests are critical or not.
+    fn occupancy(&self) -> Occupancy {
+        Occupancy { waiting_for_memory: self.waiting_for_memory, present: self.present }
+    }
+
+    /// A memory instruction has issued: its warp counts it, and the memory side begins with it.
+    fn start_access(&mut self, slot: u32, instruction: &Static, cycle: u64, map: &AddressMap) {
+        let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
+        let addresses = warp.record.active_addresses();
+        if addresses.is_empty() {
+            return;
+        }
+        let cta = self.ctas[warp.cta as usize].as_ref().expect("the CTA is present");
+        let returns = matches!(instruction.kind, Kind::Load | Kind::Atomic | Kind::AsyncCopy);
+        let row = LoadRow {
+            kernel: cta.kernel,
+            cta: cta.index,
+            warp_in_cta: warp.warp_in_cta,
+            sm: u32::from(self.id),
+            warp_slot: slot,
+            pc: instruction.pc,
+            issue_cycle: cycle,
+            ..LoadRow::default()
+        };
+        let access = Access::new(cta.number, returns, row);
+        let access = self.memory.start(access, instruction, addresses, map);
+        if returns {
+            let stalls = self.stalls_on_loads && instruction.kind != Kind::AsyncCopy;
+            warp.add_load(access, if stalls { 0 } else { instruction.use_distance });
+        } else {
+            warp.posted += 1;
+        }
+    }
+
+    /// Takes the memory instructions whose last datum is there.
+    fn complete_accesses(&mut self, cycle: u64, ctx: &mut Context) {
+        while let Some(done) = self.memory.take_completed(ctx) {
+            let warp = self.warp_mut(done.warp_slot);
+            if done.returns {
+                warp.finish_load(done.access);
+            } else {
+                warp.posted -= 1;
+            }
+            self.memory_back(done.warp_slot, cycle);
+        }
     }
 
     fn start_warp(&mut self, slot: u32, warp: Warp, cycle: u64) -> Result<(), TraceError> {
@@ -412,19 +389,10 @@ impl Sm {
     /// Asks for the next step. `issued` instructions have issued in this one.
     fn schedule(&mut self, cycle: u64, issued: u32, ctx: &mut Context) {
         let soon = cycle + 1;
-        // If nothing may leave L1, the reply or the network that makes room wakes the SM.
-        let blocked = self.banks.any_lacks_room()
-            && !(self.may_ask() && ctx.fabric.room_or_wake(self.request_port));
-        let mut next = self.banks.next(soon, blocked).min(self.calendar.next());
-        if let Some(&Reverse((at, _))) = self.completions.peek() {
-            next = next.min(at);
-        }
-        let reply = ctx.fabric.head_ready(self.reply_port);
-        if reply != Ticks::NEVER {
-            next = next.min(self.clock.cycle_from(reply));
-        }
+        let mut next = self.memory.next_due(ctx).min(self.calendar.next());
         if next > soon {
-            next = next.min(self.next_lsu_cycle(cycle)).min(self.next_issue_cycle(cycle, issued));
+            let unit = self.memory.next_unit_cycle();
+            next = next.min(unit).min(self.next_issue_cycle(cycle, issued));
         }
         if self.unfetched != 0 {
             next = soon;
@@ -438,7 +406,7 @@ impl Sm {
     pub fn finish(&mut self, cycle: u64) -> SmResult {
         self.account_until(cycle);
         let mut result = std::mem::take(&mut self.result);
-        result.l1 = std::mem::take(&mut self.l1.counts);
+        self.memory.add_to(&mut result);
         result
     }
 
@@ -446,7 +414,9 @@ impl Sm {
     /// has ended.
     pub fn so_far(&mut self, cycle: u64) -> SmResult {
         self.account_until(cycle);
-        SmResult { l1: self.l1.counts.clone(), ..self.result.clone() }
+        let mut result = self.result.clone();
+        self.memory.add_to(&mut result);
+        result
     }
 
     /// Warps on the SM.
@@ -456,13 +426,7 @@ impl Sm {
 
     /// Whether nothing is resident, queued or in flight.
     pub fn is_idle(&self) -> bool {
-        self.present == 0
-            && self.launches.is_empty()
-            && self.lsu.is_empty()
-            && self.banks.is_empty()
-            && self.accesses.len() == 0
-            && self.in_flight == 0
-            && self.l1.outstanding() == 0
+        self.present == 0 && self.launches.is_empty() && self.memory.is_idle()
     }
 
     /// What the policy of its schedulers counted.
@@ -478,17 +442,13 @@ impl Sm {
     /// State for the deadlock report.
     pub fn describe(&self) -> String {
         format!(
-            "SM {}: {} warps present, {} ready, {} at a barrier, {} wait for memory; {} memory instructions in \
-             flight, {} in the load/store queue, {} on the way to L1, {} L1 misses outstanding",
+            "SM {}: {} warps present, {} ready, {} at a barrier, {} wait for memory; {}",
             self.id,
             self.present.count_ones(),
             self.ready.count_ones(),
             self.at_barrier.count_ones(),
             self.waiting_for_memory.count_ones(),
-            self.accesses.len(),
-            self.lsu.len(),
-            self.banks.len(),
-            self.l1.outstanding(),
+            self.memory.describe(),
         )
     }
 }

@@ -71,7 +71,7 @@ impl Sm {
 
     fn start_cta(&mut self, launch: &CtaLaunch, cycle: u64) -> Result<(), TraceError> {
         if launch.flush {
-            self.l1.reset(launch.l1_bytes);
+            self.memory.reset_l1(launch.l1_bytes);
         }
         let entry = &launch.chunk.ctas()[launch.cta_in_chunk];
         let slot =

@@ -1,7 +1,7 @@
 //! The state of a resident warp.
 
-use super::access::AccessId;
 use super::code::Code;
+use super::memory::AccessId;
 use std::sync::Arc;
 use warpmem_trace::{MAX_DEPENDENCE, Record, WarpCursor};
 

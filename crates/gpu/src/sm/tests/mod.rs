@@ -234,9 +234,7 @@ impl Sm {
     /// Puts another policy in place of that of the machine.
     fn set_policy(&mut self, policy: Box<dyn WarpScheduler>) {
         self.needs = policy.needs();
-        if self.needs.l1_events {
-            self.l1.keep_owners();
-        }
+        self.memory.report_l1_events(self.needs.l1_events);
         self.policy = policy;
     }
 }

@@ -1,8 +1,6 @@
 //! What a policy is told of its SM.
 
-use super::lsu::Sector;
 use super::*;
-use warpmem_sim::{RequestTable, test_request};
 use warpmem_testing::{barrier, compute, exit, load, machine, memory, store};
 use warpmem_trace::OpClass::Integer;
 use warpmem_trace::{CacheOp, Kind, Space};
@@ -113,24 +111,6 @@ fn a_store_that_gets_a_place_owns_it_and_is_no_miss() {
     let overrides = [&TWO_LINES[..], &write].concat();
     let told = told(&overrides, L1_EVENTS, in_turns(vec![store(&[128]), store(&[256])]));
     assert_eq!(told.events, [Missed(0, 0), Evicted(0, 0), Missed(0, 0), Evicted(1, 1)]);
-}
-
-#[test]
-fn lines_of_an_l1_made_larger_have_owners_too() {
-    let mut l1 = L1::new(&machine(&TWO_LINES).l1);
-    l1.keep_owners();
-    l1.reset(1024);
-    let mut requests = RequestTable::default();
-    let mut read = |line: u64| {
-        l1.read(&Sector { address: line * 128, ..Sector::BLANK }, 8);
-        let left = l1.claim(line as u32);
-        let request = test_request(&mut requests, line * 128);
-        l1.open(line * 128, request, &mut requests);
-        l1.fill(line * 128, 8);
-        left
-    };
-    assert_eq!((0..8).find_map(&mut read), None, "room for eight");
-    assert_eq!([8, 9].map(read), [Some((0, 0)), Some((1, 1))]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use warpmem_sim::{AddressMap, Request, RequestKind, Stamps, Ticks};
 
 /// Row of an [`AccessTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct AccessId(pub u32);
+pub(in crate::sm) struct AccessId(pub u32);
 
 /// Turnaround of an off-chip request, and its time inside the memory controller, ticks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,7 +16,7 @@ struct Turnaround {
 
 /// One memory instruction from issue until its last request is back.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Access {
+pub(in crate::sm) struct Access {
     /// Its CTA's number in the trace.
     pub cta: u32,
     /// A register waits for it: loads, atomics, async copies.

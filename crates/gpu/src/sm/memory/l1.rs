@@ -624,4 +624,23 @@ mod tests {
         }
         assert_eq!(l1.counts.evictions, 0);
     }
+
+    #[test]
+    fn lines_of_an_l1_made_larger_have_owners_too() {
+        let two_lines = ["l1.cache.size_bytes=256", "l1.cache.ways=2"];
+        let mut l1 = L1::new(&warpmem_testing::machine(&two_lines).l1);
+        l1.keep_owners();
+        l1.reset(1024);
+        let mut requests = RequestTable::default();
+        let mut read = |line: u64| {
+            l1.read(&sector(line * 128, ALL_BYTES), 8);
+            let left = l1.claim(line as u32);
+            let request = warpmem_sim::test_request(&mut requests, line * 128);
+            l1.open(line * 128, request, &mut requests);
+            l1.fill(line * 128, 8);
+            left
+        };
+        assert_eq!((0..8).find_map(&mut read), None, "room for eight");
+        assert_eq!([8, 9].map(read), [Some((0, 0)), Some((1, 1))]);
+    }
 }

@@ -1,14 +1,24 @@
 //! Replies from the memory below, and the end of memory instructions.
 
-use super::Sm;
+use super::MemoryPipeline;
 use super::access::AccessId;
 use crate::engine::Context;
+use crate::sm::scheduler::WarpScheduler;
 use std::cmp::Reverse;
 use warpmem_sim::{CacheLevel, RequestId, RequestKind};
 
-impl Sm {
+/// A memory instruction that has completed.
+pub(in crate::sm) struct Completed {
+    pub access: AccessId,
+    pub warp_slot: u32,
+    /// Whether a register waited for it.
+    pub returns: bool,
+}
+
+impl MemoryPipeline {
     /// Takes at most one reply from the network.
-    pub(super) fn take_reply(&mut self, cycle: u64, ctx: &mut Context) {
+    pub fn take_reply(&mut self, policy: &mut dyn WarpScheduler, ctx: &mut Context) {
+        let cycle = self.cycle;
         let now = self.clock.at(cycle);
         let Some(request) = ctx.fabric.ready(self.reply_port, now) else { return };
         ctx.fabric.pop(self.reply_port, now);
@@ -22,7 +32,7 @@ impl Sm {
         let room = self.room(ctx);
         let (mut next, writeback) = self.l1.fill(row.address, room);
         self.last_fill = cycle;
-        self.claim_line(AccessId(row.access));
+        self.claim_line(AccessId(row.access), policy);
         self.write_back(writeback, ctx);
         let stamps = *ctx.requests.stamps(request);
         while next != RequestId::NONE {
@@ -63,32 +73,25 @@ impl Sm {
         }
     }
 
-    /// Finishes the memory instructions whose last datum is there.
-    pub(super) fn complete_accesses(&mut self, cycle: u64, ctx: &mut Context) {
-        while let Some(&Reverse((ready, access))) = self.completions.peek() {
-            if ready > cycle {
-                break;
-            }
-            self.completions.pop();
-            self.complete(access, cycle, ctx);
+    /// The next memory instruction whose last datum is there, which leaves the access table.
+    pub fn take_completed(&mut self, ctx: &mut Context) -> Option<Completed> {
+        let &Reverse((ready, access)) = self.completions.peek()?;
+        if ready > self.cycle {
+            return None;
         }
+        self.completions.pop();
+        Some(self.complete(access, ctx))
     }
 
-    fn complete(&mut self, id: AccessId, cycle: u64, ctx: &mut Context) {
+    fn complete(&mut self, id: AccessId, ctx: &mut Context) -> Completed {
         let access = self.accesses.get(id);
-        let (slot, returns, load) = (access.row.warp_slot, access.returns, access.load);
+        let (warp_slot, returns, load) = (access.row.warp_slot, access.returns, access.load);
         if returns && access.row.requests > 0 {
-            let row = access.finished_row(cycle, self.clock.period());
+            let row = access.finished_row(self.cycle, self.clock.period());
             ctx.record.load(&row);
         }
         self.accesses.remove(id);
         ctx.finish_load(load);
-        let warp = self.warp_mut(slot);
-        if returns {
-            warp.finish_load(id);
-        } else {
-            warp.posted -= 1;
-        }
-        self.memory_back(slot, cycle);
+        Completed { access: id, warp_slot, returns }
     }
 }

@@ -1,18 +1,25 @@
 //! Sectors at the tags of L1: hits, misses and what they send to the network.
 
-use super::Sm;
 use super::access::AccessId;
 use super::banks::Lookup;
 use super::l1::{Dirty, Read, Write};
 use super::lsu::Sector;
+use super::{MemoryPipeline, Occupancy};
 use crate::engine::Context;
+use crate::sm::scheduler::WarpScheduler;
 use std::cmp::Reverse;
 use warpmem_cache::ReservationFail;
 use warpmem_sim::{Request, RequestId, RequestKind};
 
-impl Sm {
+impl MemoryPipeline {
     /// The tags of every bank serve the lookup that is due; one that fails stays.
-    pub(super) fn look_up(&mut self, cycle: u64, ctx: &mut Context) {
+    pub fn look_up(
+        &mut self,
+        occupancy: Occupancy,
+        policy: &mut dyn WarpScheduler,
+        ctx: &mut Context,
+    ) {
+        let cycle = self.cycle;
         for bank in 0..self.banks.count() {
             let Some(&lookup) = self.banks.at_tags(bank, cycle) else { continue };
             if self.still_fails(bank, ctx) {
@@ -25,9 +32,9 @@ impl Sm {
                 self.find(&lookup, ctx);
                 Ok(())
             } else if lookup.store {
-                self.store(&lookup, ctx)
+                self.store(&lookup, occupancy, policy, ctx)
             } else {
-                self.load(&lookup, ctx)
+                self.load(&lookup, occupancy, policy, ctx)
             };
             match served {
                 Ok(()) => self.banks.pop(bank),
@@ -68,7 +75,13 @@ impl Sm {
         self.hit(lookup.access, ctx);
     }
 
-    fn load(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
+    fn load(
+        &mut self,
+        lookup: &Lookup,
+        occupancy: Occupancy,
+        policy: &mut dyn WarpScheduler,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
         let Lookup { access, sector, entered, .. } = *lookup;
         match self.l1.read(&sector, self.room_to_ask(ctx)) {
             Read::Fail(reason) => return Err(reason),
@@ -77,14 +90,15 @@ impl Sm {
                 self.answered_in_l1(access, &sector, ctx);
             }
             Read::Pending => {
-                let request = self.request(access, &sector, RequestKind::Read, entered, ctx);
+                let request =
+                    self.request(access, &sector, RequestKind::Read, entered, occupancy, ctx);
                 self.l1.join(sector.address, request, ctx.requests);
                 self.answered_in_l1(access, &sector, ctx);
             }
             Read::Miss { writeback } => {
-                self.report_miss(access, &sector);
+                self.report_miss(access, &sector, policy);
                 self.write_back(writeback, ctx);
-                self.fetch(lookup, RequestKind::Read, ctx);
+                self.fetch(lookup, RequestKind::Read, occupancy, ctx);
             }
         }
         Ok(())
@@ -95,12 +109,19 @@ impl Sm {
         ctx.answered_in_l1(load, sector.address, self.clock.at(self.cycle));
     }
 
-    fn store(&mut self, lookup: &Lookup, ctx: &mut Context) -> Result<(), ReservationFail> {
+    fn store(
+        &mut self,
+        lookup: &Lookup,
+        occupancy: Occupancy,
+        policy: &mut dyn WarpScheduler,
+        ctx: &mut Context,
+    ) -> Result<(), ReservationFail> {
         let Lookup { access, sector, local, entered, .. } = *lookup;
         match self.l1.write(&sector, local, self.room_to_ask(ctx)) {
             Write::Fail(reason) => return Err(reason),
             Write::Through => {
-                let request = self.request(access, &sector, RequestKind::Write, entered, ctx);
+                let request =
+                    self.request(access, &sector, RequestKind::Write, entered, occupancy, ctx);
                 self.ask(request, ctx);
             }
             Write::Absorbed { writeback } => {
@@ -109,37 +130,43 @@ impl Sm {
             }
             Write::Fetch { writeback } => {
                 self.write_back(writeback, ctx);
-                self.fetch(lookup, RequestKind::Fetch, ctx);
+                self.fetch(lookup, RequestKind::Fetch, occupancy, ctx);
             }
         }
-        self.claim_line(access);
+        self.claim_line(access, policy);
         Ok(())
     }
 
     /// Reports a read that missed L1 to a policy that asks for that.
-    fn report_miss(&mut self, access: AccessId, sector: &Sector) {
-        if self.needs.l1_events {
+    fn report_miss(&mut self, access: AccessId, sector: &Sector, policy: &mut dyn WarpScheduler) {
+        if self.reports_l1_events {
             let (slot, line) =
                 (self.accesses.get(access).row.warp_slot, self.l1.line(sector.address));
-            self.policy.missed(slot, line, self.cycle);
-            self.claim_line(access);
+            policy.missed(slot, line, self.cycle);
+            self.claim_line(access, policy);
         }
     }
 
     /// Makes the access's warp the owner of the line that L1 has just allocated, if it has, and
     /// reports the evicted line to a policy that asks for that.
-    pub(super) fn claim_line(&mut self, access: AccessId) {
-        if self.needs.l1_events
+    pub(super) fn claim_line(&mut self, access: AccessId, policy: &mut dyn WarpScheduler) {
+        if self.reports_l1_events
             && let Some((owner, line)) = self.l1.claim(self.accesses.get(access).row.warp_slot)
         {
-            self.policy.evicted(owner, line);
+            policy.evicted(owner, line);
         }
     }
 
     /// Sends a request for a sector and opens its MSHR entry.
-    fn fetch(&mut self, lookup: &Lookup, kind: RequestKind, ctx: &mut Context) {
+    fn fetch(
+        &mut self,
+        lookup: &Lookup,
+        kind: RequestKind,
+        occupancy: Occupancy,
+        ctx: &mut Context,
+    ) {
         let Lookup { access, sector, entered, .. } = *lookup;
-        let request = self.request(access, &sector, kind, entered, ctx);
+        let request = self.request(access, &sector, kind, entered, occupancy, ctx);
         self.l1.open(sector.address, request, ctx.requests);
         self.ask(request, ctx);
     }
@@ -170,7 +197,7 @@ impl Sm {
     }
 
     fn hit(&mut self, access: AccessId, ctx: &mut Context) {
-        ctx.side.fields.hit(self.id, access.0);
+        ctx.side.fields.hit(self.sm, access.0);
         let row = self.accesses.get_mut(access);
         row.waiting -= 1;
         row.ready_cycle = row.ready_cycle.max(self.cycle);
