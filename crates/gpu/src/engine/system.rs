@@ -105,10 +105,9 @@ impl System {
     ///         each domain only if one of its cycles begins at `now`; units by rising index
     /// ```
     ///
-    /// The order of domains runs against the flow of requests (an SM's request cannot cross two
-    /// units at one time) and is part of the model: another order gives other results. A unit may
-    /// be woken for the cycle that is under way only if its place in the order has not been passed;
-    /// later wake-ups fall into its next cycle.
+    /// DRAM goes first, so that room that is made below is seen above at the same time ([`Domain`]).
+    /// The order is part of the model: another order gives other results. A unit whose domain has
+    /// passed when it is woken is stepped in its next cycle.
     pub fn step(
         &mut self,
         now: Ticks,

@@ -54,7 +54,7 @@ impl Slice {
         self.result.cache.read_hits += 1;
         self.answered(request, now, ctx);
         self.sample(request, true, now, ctx);
-        self.hit(id, now);
+        self.replies.hit(id, now);
         if request.kind == RequestKind::Atomic {
             self.result.cache.atomics += 1;
             self.result.cache.atomic_hits += 1;
@@ -84,7 +84,7 @@ impl Slice {
             && self.tags.holds(slot, part, bytes)
         {
             self.tags.touch(slot);
-            self.use_line(slot);
+            self.prefetched.use_line(slot);
             if request.kind == RequestKind::Atomic {
                 self.tags.write(slot, part, ALL_BYTES, true);
             }
@@ -92,7 +92,7 @@ impl Slice {
             self.result.cache.atomic_hits += is_atomic;
             self.answered(request, now, ctx);
             self.sample(request, true, now, ctx);
-            self.hit(id, now);
+            self.replies.hit(id, now);
             self.hold_data_port(self.geometry.sector_bytes());
             return Ok(());
         }
@@ -146,7 +146,9 @@ impl Slice {
 
     /// Reports that `id` has joined an MSHR entry, where the DRAM scheduler follows merges.
     fn report_merge(&mut self, id: RequestId, request: &Request, now: Ticks, ctx: &Context) {
-        let Some(path) = &mut self.path else { return };
+        if !self.to_dram.follows_merges() {
+            return;
+        }
         let entry = self.mshr.find(self.geometry.sector(request.address));
         let entry = entry.expect("a request has joined it");
         let mut next = self.mshr.first(entry);
@@ -155,7 +157,7 @@ impl Slice {
             same_sm |= ctx.requests.get(next).sm == request.sm;
             next = ctx.requests.next(next, CacheLevel::Llc);
         }
-        path.joined(entry, same_sm, ctx.requests.stamps(id).created, self.clock.cycle_of(now));
+        self.to_dram.merged(entry, same_sm, ctx.requests.stamps(id).created, now);
     }
 
     /// Reserves what a miss needs that sends `sent` items to DRAM, or says what is missing: an MSHR
@@ -170,10 +172,10 @@ impl Slice {
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<Option<Slot>, ReservationFail> {
-        if self.mshr.free() <= self.answers.len() {
+        if self.mshr.free() <= self.replies.unanswered_fills() {
             return Err(ReservationFail::MshrEntry);
         }
-        if self.room_below(ctx) < sent {
+        if self.to_dram.room(ctx) < sent {
             return Err(ReservationFail::MissQueueFull);
         }
         if allocate == ReadAllocate::OnFill {
@@ -196,21 +198,9 @@ impl Slice {
     fn miss(&mut self, id: RequestId, place: Option<Slot>, now: Ticks, ctx: &mut Context) {
         let sector = self.geometry.sector(ctx.requests.get(id).address);
         self.mshr.open(sector, place, id, ctx.requests);
-        if let Some(path) = &mut self.path
-            && let Some(entry) = self.mshr.find(sector)
-        {
-            path.opened(entry, id, ctx.requests.stamps(id).created);
-        }
+        self.to_dram.opened(&self.mshr, sector, id, ctx);
         ctx.requests.get_mut(id).offchip = true;
-        self.send(id, now, ctx);
-    }
-
-    pub(super) fn send(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        if let Some(path) = &mut self.path {
-            path.push(id);
-            return;
-        }
-        ctx.fabric.push(self.ports.misses, id, Ticks(now.0 + self.clock.period()));
+        self.to_dram.send(id, now, ctx);
     }
 
     /// Allocates the line of `address`. A dirty victim needs an entry on the way to DRAM, where the
@@ -226,21 +216,18 @@ impl Slice {
         let victim: Victim = self.tags.victim(key).ok_or(ReservationFail::LineAlloc)?;
         if let Some((line, dirty)) = victim.line {
             if dirty != 0 {
-                if self.room_below(ctx) <= kept {
-                    ctx.fabric.wake_writer(self.ports.misses);
+                if self.to_dram.room(ctx) <= kept {
+                    self.to_dram.wake_on_room(ctx);
                     return Err(ReservationFail::MissQueueFull);
                 }
                 self.write_back(self.geometry.line_address(line), dirty, now, ctx);
             }
             self.result.cache.evictions += 1;
         }
-        self.note_places(
-            victim.line.map(|(line, _)| self.geometry.line_address(line)),
-            address,
-            ctx,
-        );
+        let leaving = victim.line.map(|(line, _)| self.geometry.line_address(line));
+        self.prefetched.note_replaced(leaving, address, ctx.map);
         let slot = self.tags.replace(victim, self.geometry.line(address));
-        self.evict_line(slot);
+        self.prefetched.evict_line(slot);
         Ok(slot)
     }
 
@@ -254,12 +241,7 @@ impl Slice {
     fn write_back(&mut self, address: u64, dirty: u8, now: Ticks, ctx: &mut Context) {
         self.result.cache.writebacks += 1;
         self.hold_data_port(dirty.count_ones() * self.geometry.sector_bytes());
-        let request = Request {
-            sectors: dirty,
-            ..Request::of_slice(address, RequestKind::Writeback, self.index)
-        };
-        let id = ctx.requests.add(request, now);
-        self.send(id, now, ctx);
+        self.to_dram.write(address, dirty, now, ctx);
     }
 
     /// A store, or dirty data of an L1, at the tags. [`WriteAllocate::SendAndFetch`] aside:
@@ -318,7 +300,7 @@ impl Slice {
                 .filter(|sector| sectors >> sector & 1 == 1)
                 .for_each(|sector| self.tags.write(place, sector, request.bytes, keeps));
             self.tags.touch(place);
-            self.use_line(place);
+            self.prefetched.use_line(place);
         }
         if is_present {
             self.hold_data_port(self.bytes_of(request));
@@ -409,30 +391,20 @@ impl Slice {
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
-        if self.room_below(ctx) == 0 {
+        if self.to_dram.room(ctx) == 0 {
             return Err(ReservationFail::MissQueueFull);
         }
-        let down = Request {
-            sectors: request.sectors,
-            ..Request::of_slice(request.address, RequestKind::Writeback, self.index)
-        };
-        let id = ctx.requests.add(down, now);
-        self.send(id, now, ctx);
+        self.to_dram.write(request.address, request.sectors, now, ctx);
         Ok(())
     }
 
     /// A store is done: the SM gets its acknowledgement; a write-back from L1 has none.
     fn acknowledge(&mut self, id: RequestId, request: &Request, now: Ticks, ctx: &mut Context) {
         if request.kind == RequestKind::Write {
-            self.hit(id, now);
+            self.replies.hit(id, now);
         } else {
             ctx.requests.remove(id);
         }
-    }
-
-    pub(super) fn hit(&mut self, id: RequestId, now: Ticks) {
-        let due = now.0 + u64::from(self.rules.latency) * self.clock.period();
-        self.hits.push(Ticks(due), id);
     }
 
     fn place(&self, address: u64) -> (u64, u32) {

@@ -1,18 +1,64 @@
 //! From the network into the queue of a slice.
 
-use super::slice::Slice;
+use super::delay::DelayLine;
+use super::queue::{LLC_QUEUES, LlcQueue, QueueAccount};
+use super::warp_types;
 use crate::engine::Context;
-use warpmem_sim::{RequestId, Ticks};
+use crate::results::{QueueLength, QueueResult};
+use warpmem_machine::Machine;
+use warpmem_params::{Counter, PolicyError};
+use warpmem_sim::{Clock, PortId, RequestId, Ticks};
 
-impl Slice {
+/// Requests from the network until they are served at the tags: first in a delay, then in the queue of
+/// the policy. What every step needs comes first.
+#[repr(C)]
+pub(super) struct Arrivals {
+    port: PortId,
+    delayed: DelayLine,
+    /// The delay and the queue together hold at most this many requests.
+    capacity: u32,
+    /// Most requests that the network hands over in a cycle.
+    per_cycle: u32,
+    queued: u32,
+    /// The queue lets nothing be taken from the network.
+    blocked: bool,
+    delay_ticks: u64,
+    queue: Box<dyn LlcQueue>,
+    account: QueueAccount,
+}
+
+impl Arrivals {
+    /// `port` comes from the request network; the delay is in cycles of the `core` clock.
+    pub fn new(machine: &Machine, port: PortId, core: Clock) -> Result<Arrivals, PolicyError> {
+        let config = &machine.llc;
+        let delay_ticks = u64::from(config.input_latency) * core.period();
+        let queue = LLC_QUEUES.build(&machine.policy.llc_queue, config)?;
+        // The delay line holds what arrives during the delay.
+        let in_delay = delay_ticks.div_ceil(arrival_period(machine)) as u32;
+        Ok(Arrivals {
+            port,
+            delayed: DelayLine::new(),
+            capacity: queue.capacity().saturating_add(in_delay),
+            per_cycle: match config.arrivals_per_cycle {
+                0 => u32::MAX,
+                most => most,
+            },
+            queued: 0,
+            blocked: false,
+            delay_ticks,
+            queue,
+            account: QueueAccount::default(),
+        })
+    }
+
     /// Takes requests from the network, and lets those whose delay is over enter the queue.
-    pub(super) fn arrive(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
-        for _ in 0..self.arrivals_per_cycle {
+    pub fn arrive(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
+        for _ in 0..self.per_cycle {
             if !self.take_request(now, ctx) {
                 break;
             }
         }
-        while let Some(id) = self.arriving.ready(now) {
+        while let Some(id) = self.delayed.ready(now) {
             self.note_arrival(id, ctx);
             let request = ctx.requests.get(id);
             if !self.queue.accepts(request) {
@@ -24,22 +70,22 @@ impl Slice {
             self.queue.push(id, request);
             self.account.entered(cycle, self.queued);
             self.queued += 1;
-            self.mark(id, now, ctx);
-            self.arriving.pop();
+            warp_types::mark(id, cycle, ctx);
+            self.delayed.pop();
         }
     }
 
     /// Takes a request from the network; whether there was one and room for it.
     fn take_request(&mut self, now: Ticks, ctx: &mut Context) -> bool {
-        if !self.has_input_room() {
+        if !self.has_room() {
             return false;
         }
-        let Some(request) = ctx.fabric.ready(self.ports.requests, now) else { return false };
-        ctx.fabric.pop(self.ports.requests, now);
-        let due = Ticks(now.0 + self.input_ticks);
+        let Some(request) = ctx.fabric.ready(self.port, now) else { return false };
+        ctx.fabric.pop(self.port, now);
+        let due = Ticks(now.0 + self.delay_ticks);
         // Written now, while the request's row is in the host's cache after the network's step.
         ctx.requests.stamps_mut(request).llc_arrived = due;
-        self.arriving.push(due, request);
+        self.delayed.push(due, request);
         true
     }
 
@@ -54,7 +100,74 @@ impl Slice {
         self.account.arrived(field, self.queued > 0);
     }
 
-    pub(super) fn has_input_room(&self) -> bool {
-        self.arriving.len() as u32 + self.queued < self.input_capacity && !self.blocked
+    fn has_room(&self) -> bool {
+        self.delayed.len() as u32 + self.queued < self.capacity && !self.blocked
+    }
+
+    /// Whether a request waits for the tags.
+    #[inline]
+    pub fn has_queued(&self) -> bool {
+        self.queued > 0
+    }
+
+    /// The request that is served next.
+    pub fn next(&self) -> Option<RequestId> {
+        self.queue.next()
+    }
+
+    /// The request that [`Arrivals::next`] named has been served, `waited` ticks after it arrived.
+    pub fn pop(&mut self, cycle: u64, critical_field: u8, waited: u64) {
+        self.queue.pop();
+        self.account.served(cycle, self.queued, critical_field, waited);
+        self.queued -= 1;
+        self.blocked = self.blocked && self.queue.is_blocked();
+    }
+
+    /// When the next request can be taken from the network or enter the queue.
+    pub fn next_time(&self, now: Ticks, ctx: &Context) -> Ticks {
+        let mut next = Ticks::NEVER;
+        if self.has_room() {
+            next = ctx.fabric.head_ready(self.port);
+        }
+        // A request that is due and finds the queue full waits until another is served.
+        let arrived = self.delayed.ready(now);
+        if arrived.is_none_or(|id| self.queue.accepts(ctx.requests.get(id))) {
+            next = next.min(self.delayed.due());
+        }
+        next
+    }
+
+    /// For how long how many requests stood in the queue before LLC cycle `cycle`.
+    pub fn length_until(&self, cycle: u64) -> QueueLength {
+        self.account.length_until(cycle, self.queued)
+    }
+
+    /// The counts of the run. `period` is that of the LLC's clock, in ticks.
+    pub fn finish(&mut self, period: u64) -> QueueResult {
+        self.account.finish(self.queue.rotations(), period)
+    }
+
+    /// What the queue's policy counted.
+    pub fn counters(&self) -> Vec<Counter> {
+        self.queue.counters()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.delayed.is_empty() && self.queue.is_empty()
+    }
+
+    /// Requests in the delay, and in the queue.
+    pub fn lengths(&self) -> (usize, usize) {
+        (self.delayed.len(), self.queue.len())
+    }
+}
+
+/// Ticks between two requests that the network hands over; without a limit of the slice, the network's
+/// own.
+fn arrival_period(machine: &Machine) -> u64 {
+    let periods = machine.clocks.periods();
+    match machine.llc.arrivals_per_cycle {
+        0 => periods.network.min(periods.llc),
+        most => (periods.llc / u64::from(most)).max(1),
     }
 }

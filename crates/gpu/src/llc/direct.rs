@@ -20,18 +20,18 @@ impl Slice {
         ctx: &mut Context,
     ) {
         match request.kind {
-            RequestKind::Writeback => self.send(id, now, ctx),
+            RequestKind::Writeback => self.to_dram.send(id, now, ctx),
             RequestKind::Write => {
                 let data = ctx.requests.add(self.data_of(request), now);
-                self.send(data, now, ctx);
-                self.hit(id, now);
+                self.to_dram.send(data, now, ctx);
+                self.replies.hit(id, now);
             }
             RequestKind::Read
             | RequestKind::Fetch
             | RequestKind::Prefetch
             | RequestKind::Atomic => {
                 ctx.requests.get_mut(id).offchip = true;
-                self.send(id, now, ctx);
+                self.to_dram.send(id, now, ctx);
             }
         }
         if request.kind == RequestKind::Atomic {
@@ -52,24 +52,12 @@ impl Slice {
     /// The data of a request are back. The result of an atomic waits in the slice for an entry on
     /// the way to DRAM, so that no fill waits for DRAM to take a write.
     pub(super) fn pass_back(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        ctx.fabric.pop(self.ports.fills, now);
-        self.answers.push(id);
+        ctx.fabric.pop(self.fills, now);
+        self.replies.answer(id);
         let request = *ctx.requests.get(id);
         if request.kind == RequestKind::Atomic {
             let data = ctx.requests.add(self.data_of(&request), now);
-            self.results.push_back(data);
-        }
-    }
-
-    /// Sends results of atomics to DRAM as far as there is room, before requests from the network.
-    pub(super) fn send_results(&mut self, now: Ticks, ctx: &mut Context) {
-        while let Some(&data) = self.results.front() {
-            if self.room_below(ctx) == 0 {
-                ctx.fabric.wake_writer(self.ports.misses);
-                return;
-            }
-            self.results.pop_front();
-            self.send(data, now, ctx);
+            self.to_dram.hold_result(data);
         }
     }
 }

@@ -9,11 +9,12 @@ mod mshr_states;
 mod path;
 mod prefetched;
 pub mod queue;
+mod replies;
 mod set_key;
 mod slice;
 #[cfg(test)]
 mod tests;
-
+mod to_dram;
 mod warp_types;
 
 pub use slice::{Slice, SlicePorts};

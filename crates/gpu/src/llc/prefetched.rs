@@ -2,12 +2,13 @@
 
 use super::slice::Slice;
 use crate::engine::Context;
+use crate::results::PrefetchCounts;
 use warpmem_cache::Slot;
 use warpmem_sim::{AddressMap, CachedLines, RequestId, Row, Ticks};
 
 /// Slots of prefetched lines that no request has used yet, one bit each.
 #[derive(Default)]
-pub(super) struct Unused(Vec<u64>);
+struct Unused(Vec<u64>);
 
 impl Unused {
     fn mark(&mut self, slot: Slot, places: usize) {
@@ -31,9 +32,9 @@ impl Unused {
 }
 
 /// The channel's list of cached lines, where its prefetcher keeps one.
-pub(super) struct Noted {
-    pub lines: CachedLines,
-    pub columns_per_line: u32,
+struct Noted {
+    lines: CachedLines,
+    columns_per_line: u32,
 }
 
 impl Noted {
@@ -43,55 +44,71 @@ impl Noted {
     }
 }
 
-impl Slice {
+/// What a slice keeps of the lines that its channel prefetches.
+#[derive(Default)]
+pub(super) struct Prefetched {
+    unused: Unused,
+    noted: Option<Noted>,
+    counts: PrefetchCounts,
+}
+
+impl Prefetched {
+    /// Keeps `lines`, the channel's list of lines that are cached here, up to date from now on.
+    pub fn note_lines(&mut self, lines: CachedLines, columns_per_line: u32) {
+        self.noted = Some(Noted { lines, columns_per_line });
+    }
+
     /// The line of `address` replaces the one at `leaving`.
     #[inline]
-    pub(super) fn note_places(&self, leaving: Option<u64>, address: u64, ctx: &Context) {
+    pub fn note_replaced(&self, leaving: Option<u64>, address: u64, map: &AddressMap) {
         let Some(noted) = &self.noted else { return };
         if let Some(leaving) = leaving {
-            let (row, line) = noted.place(ctx.map, leaving);
+            let (row, line) = noted.place(map, leaving);
             noted.lines.remove(row, line);
         }
-        let (row, line) = noted.place(ctx.map, address);
+        let (row, line) = noted.place(map, address);
         noted.lines.add(row, line);
     }
 
+    /// A request has hit the line in `slot`.
+    #[inline]
+    pub fn use_line(&mut self, slot: Slot) {
+        self.counts.used += u64::from(self.unused.clear(slot));
+    }
+
+    /// Another line has replaced the one in `slot`.
+    pub fn evict_line(&mut self, slot: Slot) {
+        self.counts.evicted_unused += u64::from(self.unused.clear(slot));
+    }
+
+    /// The counts of the run, with the prefetched lines that were never used.
+    pub fn finish(&mut self) -> PrefetchCounts {
+        self.counts.unused = self.unused.count();
+        std::mem::take(&mut self.counts)
+    }
+}
+
+impl Slice {
     /// A prefetched line has come. It is allocated as any line is, unless it is present, on its
     /// way, or would have to wait for a victim.
     pub(super) fn fill_prefetch(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        ctx.fabric.pop(self.ports.fills, now);
+        ctx.fabric.pop(self.fills, now);
         let address = ctx.requests.get(id).address;
         let sectors = ctx.requests.get(id).sectors;
         ctx.requests.remove(id);
         let first = self.geometry.sector(address);
         let awaited = (first..first + u64::from(sectors.count_ones()))
             .any(|sector| self.mshr.find(sector).is_some());
-        self.result.prefetches.lines += 1;
+        self.prefetched.counts.lines += 1;
         if awaited {
-            self.result.prefetches.late += 1;
+            self.prefetched.counts.late += 1;
         } else if self.tags.find(self.geometry.line(address)).is_some() {
-            self.result.prefetches.redundant += 1;
-        } else if let Ok(slot) = self.allocate(address, self.entries_kept(), now, ctx) {
+            self.prefetched.counts.redundant += 1;
+        } else if let Ok(slot) = self.allocate(address, self.to_dram.reserved(), now, ctx) {
             (0..sectors.count_ones()).for_each(|sector| self.tags.fill(slot, sector));
-            self.unused.mark(slot, self.tags.places());
+            self.prefetched.unused.mark(slot, self.tags.places());
         } else {
-            self.result.prefetches.dropped += 1;
+            self.prefetched.counts.dropped += 1;
         }
-    }
-
-    /// A request has hit the line in `slot`.
-    #[inline]
-    pub(super) fn use_line(&mut self, slot: Slot) {
-        self.result.prefetches.used += u64::from(self.unused.clear(slot));
-    }
-
-    /// Another line has replaced the one in `slot`.
-    pub(super) fn evict_line(&mut self, slot: Slot) {
-        self.result.prefetches.evicted_unused += u64::from(self.unused.clear(slot));
-    }
-
-    /// Counts the prefetched lines that were never used.
-    pub(super) fn finish_prefetches(&mut self) {
-        self.result.prefetches.unused = self.unused.count();
     }
 }

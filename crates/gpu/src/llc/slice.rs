@@ -1,21 +1,19 @@
 //! One slice of the last-level cache: queue, tags, MSHRs, replies.
 
-use super::answers::Answers;
-use super::delay::DelayLine;
+use super::arrival::Arrivals;
 use super::mshr_states::MshrStates;
-use super::path::{Item, MergePath};
-use super::prefetched::{Noted, Unused};
-use super::queue::{LLC_QUEUES, LlcQueue, QueueAccount};
+use super::prefetched::Prefetched;
+use super::replies::Replies;
 use super::set_key::SetKey;
+use super::to_dram::ToDram;
 use super::warp_types::WarpCounts;
-use crate::engine::{Context, Sent};
+use crate::engine::Context;
 use crate::results::{QueueLength, SliceResult};
-use std::collections::VecDeque;
 use warpmem_cache::{
     ALL_BYTES, CacheCounts, Geometry, Mshr, ReadAllocate, ReservationFail, Slot, Tags,
     WriteAllocate, WritePolicy,
 };
-use warpmem_machine::{Machine, ReplyOrder};
+use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{
     CacheLevel, CachedLines, Clock, Domain, Insertion, Needs, PortId, Request, RequestId,
@@ -39,28 +37,14 @@ pub struct SlicePorts {
 /// cache.
 #[repr(C)]
 pub struct Slice {
-    pub(super) ports: SlicePorts,
-    pub(super) clock: Clock,
-    unit: UnitId,
-    /// From the network to the queue, and at most this many requests in both together.
-    pub(super) arriving: DelayLine,
-    pub(super) input_capacity: u32,
-    /// Most requests that the network hands over in a cycle.
-    pub(super) arrivals_per_cycle: u32,
-    /// Requests in the queue.
-    pub(super) queued: u32,
-    /// The queue lets nothing be taken from the network.
-    pub(super) blocked: bool,
-    /// Fills that are not answered in full.
-    pub(super) answers: Answers,
-    /// When the next reply may enter the network.
-    reply_free: Ticks,
+    pub(super) index: u16,
     /// The fill at the head of its port waits for room on the way to DRAM.
     fill_waits: bool,
-    pub(super) index: u16,
+    /// The port from the DRAM channel.
+    pub(super) fills: PortId,
+    pub(super) clock: Clock,
+    unit: UnitId,
     pub(super) rules: Rules,
-    /// From the tags to the reply port.
-    pub(super) hits: DelayLine,
     /// The tags are taken until this cycle (atomics, data of several cycles), and the fill port.
     pub(super) tags_free: u64,
     fill_free: u64,
@@ -68,23 +52,15 @@ pub struct Slice {
     pub(super) port_busy: u64,
     /// What the next request at the tags waits for, and since when.
     waiting: Option<(Wait, u64)>,
-    /// What waits for DRAM where the DRAM scheduler follows merges; elsewhere it waits in the port.
-    pub(super) path: Option<Box<MergePath>>,
-    /// Without a cache: results of atomics that wait for an entry on the way to DRAM.
-    pub(super) results: VecDeque<RequestId>,
-    /// Entries behind the queue to DRAM, reserved for what one request sends down.
-    miss_queue: u32,
-    pub(super) input_ticks: u64,
-    pub(super) queue: Box<dyn LlcQueue>,
-    pub(super) account: QueueAccount,
+    pub(super) replies: Replies,
+    pub(super) to_dram: ToDram,
+    arrivals: Arrivals,
     pub(super) to_dram_ticks: u64,
     pub(super) mshr: Mshr,
     mshr_states: MshrStates,
     pub(super) tags: Tags,
     pub(super) geometry: Geometry,
-    pub(super) unused: Unused,
-    /// Kept where the channel's prefetcher skips lines that are cached here.
-    pub(super) noted: Option<Noted>,
+    pub(super) prefetched: Prefetched,
     /// Kept where the DRAM scheduler distinguishes warps by their hits here.
     pub(super) warps: Option<Box<WarpCounts>>,
     pub(super) set_key: SetKey,
@@ -98,11 +74,9 @@ pub(super) struct Rules {
     pub cached: bool,
     /// Every request hits.
     pub perfect: bool,
-    /// LLC cycles from the tags to the reply port, and of an atomic at the tags.
-    pub latency: u32,
+    /// LLC cycles of an atomic at the tags, for each lane at one address.
     pub atomic_cycles: u32,
     pub port_bytes: u32,
-    pub reply_order: ReplyOrder,
     pub read_allocate: ReadAllocate,
     pub write: WritePolicy,
     pub write_allocate: WriteAllocate,
@@ -129,55 +103,34 @@ impl Slice {
         needs: &Needs,
     ) -> Result<Slice, PolicyError> {
         let config = &machine.llc;
-        let input_ticks = u64::from(config.input_latency) * core.period();
-        let queue = LLC_QUEUES.build(&machine.policy.llc_queue, config)?;
         Ok(Slice {
-            ports,
+            index: index as u16,
+            fill_waits: false,
+            fills: ports.fills,
             clock,
             unit: UnitId { domain: Domain::Llc, index: index as u32 },
-            arriving: DelayLine::new(),
-            // The delay line holds what arrives during the delay.
-            input_capacity: (queue.capacity())
-                .saturating_add(input_ticks.div_ceil(arrival_period(machine)) as u32),
-            arrivals_per_cycle: match config.arrivals_per_cycle {
-                0 => u32::MAX,
-                most => most,
-            },
-            queued: 0,
-            blocked: false,
-            answers: Answers::new(config.cache.mshr_entries),
-            reply_free: Ticks(0),
-            fill_waits: false,
-            index: index as u16,
             rules: Rules {
                 cached: config.enabled,
                 perfect: false,
-                latency: if config.enabled { config.latency } else { 0 },
                 atomic_cycles: config.atomic_cycles,
                 port_bytes: config.port_bytes,
-                reply_order: config.reply_order,
                 read_allocate: config.cache.read_allocate,
                 write: config.cache.write,
                 write_allocate: config.cache.write_allocate,
             },
-            hits: DelayLine::new(),
             tags_free: 0,
             fill_free: 0,
             port_busy: 0,
             waiting: None,
-            path: MergePath::new(machine, needs).map(Box::new),
-            results: VecDeque::new(),
-            miss_queue: config.cache.miss_queue,
-            input_ticks,
-            queue,
-            account: QueueAccount::default(),
+            replies: Replies::new(config, ports.replies, clock),
+            to_dram: ToDram::new(machine, index as u16, ports.misses, clock, needs),
+            arrivals: Arrivals::new(machine, ports.requests, core)?,
             to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
             mshr: Mshr::new(CacheLevel::Llc, config.cache.mshr_entries, config.cache.mshr_merges),
             mshr_states: MshrStates::new(),
             tags: Tags::new(&config.cache, config.cache.size_bytes),
             geometry: Geometry::new(&config.cache),
-            unused: Unused::default(),
-            noted: None,
+            prefetched: Prefetched::default(),
             warps: needs.warp_types.map(|_| Box::default()),
             set_key: SetKey::new(machine),
             result: SliceResult::default(),
@@ -187,14 +140,15 @@ impl Slice {
     /// The same slice with a cache of this latency in which every request hits, whether or not the
     /// machine has a cache.
     pub fn perfect(mut self, latency: u32) -> Slice {
-        (self.rules.perfect, self.rules.latency) = (true, latency);
+        self.rules.perfect = true;
+        self.replies.set_latency(latency);
         self
     }
 
     /// Keeps `lines`, the channel's list of lines that are cached here, up to date.
     pub fn note_lines(&mut self, lines: CachedLines, machine: &Machine) {
         let columns_per_line = machine.llc.cache.line_bytes / machine.dram.burst_bytes();
-        self.noted = Some(Noted { lines, columns_per_line });
+        self.prefetched.note_lines(lines, columns_per_line);
     }
 
     /// This slice as the fabric knows it.
@@ -212,12 +166,12 @@ impl Slice {
     /// ```
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) {
         let now = self.clock.at(cycle);
-        self.arrive(cycle, now, ctx);
+        self.arrivals.arrive(cycle, now, ctx);
         self.fill(cycle, now, ctx);
-        self.reply(now, ctx);
-        self.send_results(now, ctx);
+        self.replies.send(now, ctx);
+        self.to_dram.send_results(now, ctx);
         self.serve(cycle, now, ctx);
-        let sent = self.send_one(cycle, now, ctx);
+        let sent = self.to_dram.send_one(&self.mshr, &self.geometry, cycle, now, ctx);
         self.mshr_states.follow(&self.mshr, cycle, &mut ctx.side.mshrs);
         self.schedule(cycle, now, sent, ctx);
     }
@@ -229,7 +183,7 @@ impl Slice {
         if self.fill_free > cycle {
             return;
         }
-        let Some(id) = ctx.fabric.ready(self.ports.fills, now) else { return };
+        let Some(id) = ctx.fabric.ready(self.fills, now) else { return };
         if ctx.requests.get(id).kind == RequestKind::Prefetch {
             self.fill_prefetch(id, now, ctx);
         } else if self.rules.cached {
@@ -237,7 +191,7 @@ impl Slice {
             if !self.fill_waits {
                 self.fill_free = cycle + self.port_cycles(self.geometry.sector_bytes());
             }
-        } else if self.answers.is_empty() {
+        } else if !self.replies.has_unanswered_fills() {
             self.pass_back(id, now, ctx);
         }
     }
@@ -251,17 +205,17 @@ impl Slice {
     ) -> Result<(), ReservationFail> {
         let address = ctx.requests.get(id).address;
         let slot = self.fill_slot(id, address, now, ctx).inspect_err(|_| {
-            ctx.fabric.wake_writer(self.ports.misses);
+            self.to_dram.wake_on_room(ctx);
         })?;
-        ctx.fabric.pop(self.ports.fills, now);
+        ctx.fabric.pop(self.fills, now);
         let (sector, part) = (self.geometry.sector(address), self.geometry.sector_in_line(address));
         if let Some(slot) = slot {
             self.tags.fill(slot, part);
         }
-        self.forget_merges(sector, now);
+        self.to_dram.forget_merges(&self.mshr, sector, now);
         let (first, count) = self.mshr.close(sector).expect("a fill answers a miss");
         self.result.mshr_merge_length.record(u64::from(count));
-        self.answers.push(first);
+        self.replies.answer(first);
         let mut next = first;
         while next != RequestId::NONE {
             let (this, kind) = (next, ctx.requests.get(next).kind);
@@ -273,7 +227,7 @@ impl Slice {
                 ctx.requests.share_fill(this, id);
             }
         }
-        self.answers.skip_own_fetches(ctx.requests);
+        self.replies.skip_own_fetches(ctx.requests);
         Ok(())
     }
 
@@ -309,56 +263,18 @@ impl Slice {
         }
     }
 
-    /// Hands replies to the network: one answer of a fill, and one hit whose latency is over. If
-    /// there is room for one, `llc.reply_order` decides.
-    fn reply(&mut self, now: Ticks, ctx: &mut Context) {
-        match self.rules.reply_order {
-            ReplyOrder::FillsFirst => {
-                self.send_answer(now, ctx);
-                self.send_hit(now, ctx);
-            }
-            ReplyOrder::HitsFirst => {
-                self.send_hit(now, ctx);
-                self.send_answer(now, ctx);
-            }
-        }
-    }
-
-    fn send_answer(&mut self, now: Ticks, ctx: &mut Context) {
-        let Some(id) = self.answers.next() else { return };
-        if ctx.fabric.room_or_wake(self.ports.replies) {
-            self.answers.pop(ctx.requests);
-            self.send_reply(id, now, ctx);
-        }
-    }
-
-    fn send_hit(&mut self, now: Ticks, ctx: &mut Context) {
-        let Some(id) = self.hits.ready(now) else { return };
-        if ctx.fabric.room_or_wake(self.ports.replies) {
-            self.hits.pop();
-            self.send_reply(id, now, ctx);
-        }
-    }
-
-    /// Puts a reply into the reply queue, which one a cycle leaves for the network (GPGPU-Sim,
-    /// gpgpu_sim::cycle).
-    fn send_reply(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        ctx.requests.stamps_mut(id).replied = now;
-        let leaves = now.max(self.reply_free);
-        self.reply_free = Ticks(leaves.0 + self.clock.period());
-        ctx.fabric.push(self.ports.replies, id, leaves);
-    }
-
     /// Serves the next request of the queue at the tags.
     fn serve(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
-        if self.queued == 0 || self.tags_free > cycle || !self.has_reply_room(ctx) {
+        if !self.arrivals.has_queued() || self.tags_free > cycle || !self.has_reply_room(ctx) {
             return;
         }
-        if self.waits_for_dram(ctx) {
+        // While the queue to DRAM is full nothing is served, not even a hit (GPGPU-Sim,
+        // memory_sub_partition::cache_cycle).
+        if self.to_dram.is_full(ctx) {
             self.wait(Wait::DramQueue, cycle, ctx);
             return;
         }
-        let Some(id) = self.queue.next() else { return };
+        let Some(id) = self.arrivals.next() else { return };
         let stamps = ctx.requests.stamps_mut(id);
         stamps.llc_served = now;
         let waited = now.since(stamps.llc_arrived);
@@ -367,10 +283,7 @@ impl Slice {
         match self.access(id, cycle, now, ctx) {
             Ok(()) => {
                 self.tags_free = self.tags_free.max(cycle + self.port_busy);
-                self.queue.pop();
-                self.account.served(cycle, self.queued, field, waited);
-                self.queued -= 1;
-                self.blocked = self.blocked && self.queue.is_blocked();
+                self.arrivals.pop(cycle, field, waited);
                 self.end_wait(cycle);
             }
             Err(reason) => self.wait(Wait::Fail(reason), cycle, ctx),
@@ -388,26 +301,14 @@ impl Slice {
     /// No request is served at the tags of a cache, not even a miss, while replies have no room
     /// (GPGPU-Sim, memory_sub_partition::cache_cycle: `output_full`).
     fn has_reply_room(&self, ctx: &mut Context) -> bool {
-        self.hits.len() <= self.rules.latency as usize
-            && (!self.rules.cached || ctx.fabric.room_or_wake(self.ports.replies))
-    }
-
-    /// While the queue to DRAM is full nothing is served at the tags, not even a hit (GPGPU-Sim,
-    /// memory_sub_partition::cache_cycle).
-    fn waits_for_dram(&self, ctx: &Context) -> bool {
-        self.room_below(ctx) <= self.entries_kept()
-    }
-
-    /// Entries on the way to DRAM reserved for what a request at the tags or a fill sends down.
-    pub(super) fn entries_kept(&self) -> usize {
-        self.miss_queue as usize
+        self.replies.has_hit_room() && (!self.rules.cached || self.replies.has_port_room(ctx))
     }
 
     fn wait(&mut self, wait: Wait, cycle: u64, ctx: &mut Context) {
         self.end_wait(cycle);
         self.waiting = Some((wait, cycle));
         if matches!(wait, Wait::DramQueue | Wait::Fail(ReservationFail::MissQueueFull)) {
-            ctx.fabric.wake_writer(self.ports.misses);
+            self.to_dram.wake_on_room(ctx);
         }
     }
 
@@ -420,63 +321,17 @@ impl Slice {
         *cycles += cycle - since;
     }
 
-    /// Sends one item from the miss queue to DRAM, or a report of merges instead; whether it did.
-    fn send_one(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) -> bool {
-        let (mshr, geometry, index) = (&self.mshr, &self.geometry, self.index);
-        let Some(path) = &mut self.path else { return false };
-        if path.is_idle() || !ctx.fabric.room_or_wake(self.ports.misses) {
-            return false;
-        }
-        let Some(item) = path.take(now, cycle) else { return false };
-        let dram = ctx.fabric.clock(Domain::Dram);
-        let (id, sent) = match item {
-            Item::Dummy(entry) => {
-                let address = ctx.requests.get(mshr.first(entry)).address;
-                let dummy = Request::of_slice(address, RequestKind::Read, index);
-                (ctx.requests.add(dummy, now), path.report(entry, now, dram))
-            }
-            Item::Request(id) => {
-                let entry = mshr.find(geometry.sector(ctx.requests.get(id).address));
-                let sent = match entry.filter(|&entry| path.opens(entry, id)) {
-                    Some(entry) => path.report(entry, now, dram),
-                    None => Sent { about: id, merges: 1, age: 0 },
-                };
-                (id, sent)
-            }
-        };
-        if let Some(news) = &mut ctx.side.merges {
-            news.push(index, sent);
-        }
-        ctx.fabric.push(self.ports.misses, id, Ticks(now.0 + self.clock.period()));
-        true
-    }
-
-    /// The data of a sector are back.
-    fn forget_merges(&mut self, sector: u64, now: Ticks) {
-        if let Some(path) = &mut self.path
-            && let Some(entry) = self.mshr.find(sector)
-        {
-            path.closed(entry, self.clock.cycle_of(now));
-        }
-    }
-
-    /// Free entries for misses and dirty data.
-    pub(super) fn room_below(&self, ctx: &Context) -> usize {
-        let port = || ctx.fabric.room(self.ports.misses);
-        self.path.as_ref().map_or_else(port, |path| path.room())
-    }
-
     /// Asks for the next step. `sent`: the miss queue has one free entry more than the request at
     /// the tags found.
     fn schedule(&mut self, cycle: u64, now: Ticks, sent: bool, ctx: &mut Context) {
-        let mut next = self.next_input(now, sent, ctx).min(self.next_reply(now, ctx));
-        if self.queued > 0 && (self.waiting.is_none() || sent) && self.has_reply_room(ctx) {
+        let mut next = self.next_input(now, sent, ctx).min(self.replies.next_time(now, ctx));
+        if self.arrivals.has_queued()
+            && (self.waiting.is_none() || sent)
+            && self.has_reply_room(ctx)
+        {
             next = next.min(self.clock.at(self.tags_free));
         }
-        if let Some(path) = &self.path
-            && !path.is_idle()
-            && ctx.fabric.room_or_wake(self.ports.misses)
-        {
+        if self.to_dram.can_send_one(ctx) {
             next = now;
         }
         if next == Ticks::NEVER {
@@ -489,47 +344,36 @@ impl Slice {
 
     /// When the slice can next take something from the network, the arrival delay or DRAM.
     fn next_input(&self, now: Ticks, sent: bool, ctx: &Context) -> Ticks {
-        let mut next = Ticks::NEVER;
-        if self.has_input_room() {
-            next = ctx.fabric.head_ready(self.ports.requests);
-        }
-        // A request that is due and finds the queue full waits until another is served.
-        let arrived = self.arriving.ready(now);
-        if arrived.is_none_or(|id| self.queue.accepts(ctx.requests.get(id))) {
-            next = next.min(self.arriving.due());
-        }
-        let fill = ctx.fabric.head_ready(self.ports.fills).max(self.clock.at(self.fill_free));
-        let waits = self.fill_waits && !sent || !self.rules.cached && !self.answers.is_empty();
+        let mut next = self.arrivals.next_time(now, ctx);
+        let fill = ctx.fabric.head_ready(self.fills).max(self.clock.at(self.fill_free));
+        let waits =
+            self.fill_waits && !sent || !self.rules.cached && self.replies.has_unanswered_fills();
         if fill > now || !waits {
             next = next.min(fill);
         }
         next
     }
 
-    /// When a reply can leave. One that waits for room is woken by it.
-    fn next_reply(&self, now: Ticks, ctx: &mut Context) -> Ticks {
-        let due = if self.answers.is_empty() { self.hits.due() } else { now };
-        if due > now || ctx.fabric.room_or_wake(self.ports.replies) { due } else { Ticks::NEVER }
-    }
-
     /// What was counted for the DRAM schedulers.
     pub fn counters(&self) -> Vec<Counter> {
-        let merges = self.path.iter().flat_map(|path| path.counters());
-        merges.chain(self.warps.iter().flat_map(|warps| warps.counters())).collect()
+        self.to_dram
+            .counters()
+            .chain(self.warps.iter().flat_map(|warps| warps.counters()))
+            .collect()
     }
 
     /// What the queue's policy counted.
     pub fn queue_counters(&self) -> Vec<Counter> {
-        self.queue.counters()
+        self.arrivals.counters()
     }
 
     /// What the slice did until LLC cycle `cycle`, where the run ended.
     pub fn finish(&mut self, cycle: u64) -> SliceResult {
-        self.finish_prefetches();
+        self.result.prefetches = self.prefetched.finish();
         if self.rules.cached {
             self.result.mshr_cycles = self.mshr_states.finish(cycle);
         }
-        let queue = self.account.finish(self.queue.rotations(), self.clock.period());
+        let queue = self.arrivals.finish(self.clock.period());
         SliceResult { queue, ..std::mem::take(&mut self.result) }
     }
 
@@ -540,41 +384,29 @@ impl Slice {
 
     /// For how long how many requests stood in the queue before LLC cycle `cycle`.
     pub fn queue_length(&self, cycle: u64) -> QueueLength {
-        self.account.length_until(cycle, self.queued)
+        self.arrivals.length_until(cycle)
     }
 
     /// Whether nothing is queued or in flight.
     pub fn is_idle(&self) -> bool {
-        self.arriving.is_empty()
-            && self.queue.is_empty()
-            && self.hits.is_empty()
-            && self.answers.is_empty()
-            && self.results.is_empty()
+        self.arrivals.is_empty()
+            && self.replies.is_empty()
+            && self.to_dram.is_idle()
             && self.mshr.is_empty()
-            && self.path.as_ref().is_none_or(|path| path.is_idle())
     }
 
     /// State for the deadlock report.
     pub fn describe(&self) -> String {
+        let (arriving, queued) = self.arrivals.lengths();
         format!(
             "slice {}: {} arriving, {} queued, {} misses outstanding, {} in the miss queue, {} hits on their way{}",
             self.index,
-            self.arriving.len(),
-            self.queue.len(),
+            arriving,
+            queued,
             self.mshr.len(),
-            self.path.as_ref().map_or(0, |path| path.len()) + self.results.len(),
-            self.hits.len(),
+            self.to_dram.len(),
+            self.replies.hits(),
             self.waiting.map(|(wait, _)| format!(", waits: {wait:?}")).unwrap_or_default(),
         )
-    }
-}
-
-/// Ticks between two requests that the network hands over; without a limit of the slice, the
-/// network's own.
-fn arrival_period(machine: &Machine) -> u64 {
-    let periods = machine.clocks.periods();
-    match machine.llc.arrivals_per_cycle {
-        0 => periods.network.min(periods.llc),
-        most => (periods.llc / u64::from(most)).max(1),
     }
 }

@@ -42,20 +42,6 @@ impl Slice {
         }
     }
 
-    /// A request has arrived: it takes along the type of its warp as known now. An atomic never
-    /// bypasses the cache, as it is carried out in a line.
-    pub(super) fn mark(&self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        let Some(warps) = &ctx.side.warps else { return };
-        let request = ctx.requests.get_mut(id);
-        let kind = warps.of(request.warp, self.clock.cycle_of(now));
-        request.hit_prone = kind.is_some_and(WarpType::is_hit_prone);
-        request.insertion = match kind {
-            _ if warps.passes_by(kind) && request.kind != RequestKind::Atomic => Insertion::Nowhere,
-            Some(kind) if kind.is_miss_prone() => Insertion::Oldest,
-            _ => Insertion::Newest,
-        };
-    }
-
     /// A read has missed a line.
     pub(super) fn count_insertion(&mut self, insertion: Insertion) {
         let Some(counts) = &mut self.warps else { return };
@@ -74,4 +60,18 @@ impl Slice {
         }
         false
     }
+}
+
+/// A request has arrived in LLC cycle `cycle`: it takes along the type of its warp as known now. An
+/// atomic never bypasses the cache, as it is carried out in a line.
+pub(super) fn mark(id: RequestId, cycle: u64, ctx: &mut Context) {
+    let Some(warps) = &ctx.side.warps else { return };
+    let request = ctx.requests.get_mut(id);
+    let kind = warps.of(request.warp, cycle);
+    request.hit_prone = kind.is_some_and(WarpType::is_hit_prone);
+    request.insertion = match kind {
+        _ if warps.passes_by(kind) && request.kind != RequestKind::Atomic => Insertion::Nowhere,
+        Some(kind) if kind.is_miss_prone() => Insertion::Oldest,
+        _ => Insertion::Newest,
+    };
 }

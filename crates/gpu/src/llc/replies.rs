@@ -1,0 +1,132 @@
+//! Replies of a slice on their way to the network: hits in their latency, and the answers of fills.
+
+use super::answers::Answers;
+use super::delay::DelayLine;
+use crate::engine::Context;
+use warpmem_machine::{Llc, ReplyOrder};
+use warpmem_sim::{Clock, PortId, RequestId, RequestTable, Ticks};
+
+pub(super) struct Replies {
+    port: PortId,
+    /// LLC cycles from the tags to the reply port.
+    latency: u32,
+    order: ReplyOrder,
+    /// Ticks in an LLC cycle.
+    period: u64,
+    /// When the next reply may enter the network.
+    free: Ticks,
+    /// Fills that are not answered in full.
+    answers: Answers,
+    /// From the tags to the reply port.
+    hits: DelayLine,
+}
+
+impl Replies {
+    /// `port` leads to the reply network.
+    pub fn new(config: &Llc, port: PortId, clock: Clock) -> Replies {
+        Replies {
+            port,
+            latency: if config.enabled { config.latency } else { 0 },
+            order: config.reply_order,
+            period: clock.period(),
+            free: Ticks(0),
+            answers: Answers::new(config.cache.mshr_entries),
+            hits: DelayLine::new(),
+        }
+    }
+
+    /// Changes the latency of hits.
+    pub fn set_latency(&mut self, latency: u32) {
+        self.latency = latency;
+    }
+
+    /// A request has hit: it is answered after the latency.
+    pub fn hit(&mut self, id: RequestId, now: Ticks) {
+        self.hits.push(Ticks(now.0 + u64::from(self.latency) * self.period), id);
+    }
+
+    /// A fill answers `first` and the requests linked to it.
+    pub fn answer(&mut self, first: RequestId) {
+        self.answers.push(first);
+    }
+
+    /// Drops reads that the slice made for itself: they get no reply.
+    pub fn skip_own_fetches(&mut self, requests: &mut RequestTable) {
+        self.answers.skip_own_fetches(requests);
+    }
+
+    /// Fills that are not answered in full.
+    pub fn unanswered_fills(&self) -> usize {
+        self.answers.len()
+    }
+
+    /// Whether a fill is not answered in full.
+    pub fn has_unanswered_fills(&self) -> bool {
+        !self.answers.is_empty()
+    }
+
+    /// Whether the latency has room for another hit.
+    pub fn has_hit_room(&self) -> bool {
+        self.hits.len() <= self.latency as usize
+    }
+
+    /// Whether the port has room; where not, the slice is woken when it has.
+    pub fn has_port_room(&self, ctx: &mut Context) -> bool {
+        ctx.fabric.room_or_wake(self.port)
+    }
+
+    /// Hands replies to the network: one answer of a fill, and one hit whose latency is over. If there
+    /// is room for one, `llc.reply_order` decides.
+    pub fn send(&mut self, now: Ticks, ctx: &mut Context) {
+        match self.order {
+            ReplyOrder::FillsFirst => {
+                self.send_answer(now, ctx);
+                self.send_hit(now, ctx);
+            }
+            ReplyOrder::HitsFirst => {
+                self.send_hit(now, ctx);
+                self.send_answer(now, ctx);
+            }
+        }
+    }
+
+    fn send_answer(&mut self, now: Ticks, ctx: &mut Context) {
+        let Some(id) = self.answers.next() else { return };
+        if ctx.fabric.room_or_wake(self.port) {
+            self.answers.pop(ctx.requests);
+            self.send_reply(id, now, ctx);
+        }
+    }
+
+    fn send_hit(&mut self, now: Ticks, ctx: &mut Context) {
+        let Some(id) = self.hits.ready(now) else { return };
+        if ctx.fabric.room_or_wake(self.port) {
+            self.hits.pop();
+            self.send_reply(id, now, ctx);
+        }
+    }
+
+    /// Puts a reply into the reply queue, which one a cycle leaves for the network (GPGPU-Sim,
+    /// gpgpu_sim::cycle).
+    fn send_reply(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
+        ctx.requests.stamps_mut(id).replied = now;
+        let leaves = now.max(self.free);
+        self.free = Ticks(leaves.0 + self.period);
+        ctx.fabric.push(self.port, id, leaves);
+    }
+
+    /// When a reply can leave. One that waits for room is woken by it.
+    pub fn next_time(&self, now: Ticks, ctx: &mut Context) -> Ticks {
+        let due = if self.answers.is_empty() { self.hits.due() } else { now };
+        if due > now || ctx.fabric.room_or_wake(self.port) { due } else { Ticks::NEVER }
+    }
+
+    /// Hits in their latency.
+    pub fn hits(&self) -> usize {
+        self.hits.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.hits.is_empty() && self.answers.is_empty()
+    }
+}
