@@ -1,10 +1,10 @@
 //! What the SM did in each core cycle.
 
-use super::Sm;
+use crate::results::SmResult;
 
 /// Why an SM issues nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Idle {
+pub(super) enum Idle {
     #[default]
     NoWarp,
     Memory,
@@ -45,82 +45,101 @@ pub(super) struct Account {
     /// An issue occupies a scheduler until this cycle.
     busy_until: u64,
     ready: u32,
+    counts: Counts,
 }
 
-impl Sm {
+/// See the fields of the same names in [`SmResult`].
+#[derive(Default)]
+struct Counts {
+    active_cycles: u64,
+    no_warp_cycles: u64,
+    memory_block_cycles: u64,
+    dependency_stall_cycles: u64,
+    structural_stall_cycles: u64,
+    barrier_cycles: u64,
+    ready_warp_cycles: u64,
+}
+
+/// What an SM did in a step.
+#[derive(Clone, Copy)]
+pub(super) struct Stepped {
+    /// Instructions issued, and for how many cycles one occupies its scheduler.
+    pub issued: u32,
+    pub issue_interval: u64,
+    /// Warps that were ready before the issue, and that are ready now.
+    pub ready_before: u32,
+    pub ready: u32,
+    /// Why nothing issues from now on, until something does.
+    pub idle: Idle,
+}
+
+impl Account {
+    /// Starts counting at `cycle`, where the run starts.
+    pub fn start(&mut self, cycle: u64) {
+        self.next = cycle;
+    }
+
     /// Counts the cycles between the last step and `cycle`.
-    pub(super) fn account_until(&mut self, cycle: u64) {
-        let from = self.account.next;
+    pub fn count_until(&mut self, cycle: u64) {
+        let from = self.next;
         if cycle <= from {
             return;
         }
-        let busy = self.account.busy_until.clamp(from, cycle) - from;
-        self.result.active_cycles += busy;
-        let idle = cycle - from - busy;
-        *self.idle_counter(self.account.idle) += idle;
-        self.result.ready_warp_cycles += u64::from(self.account.ready) * (cycle - from);
-        self.account.next = cycle;
+        let busy = self.busy_until.clamp(from, cycle) - from;
+        self.counts.active_cycles += busy;
+        *self.counts.of(self.idle) += cycle - from - busy;
+        self.counts.ready_warp_cycles += u64::from(self.ready) * (cycle - from);
+        self.next = cycle;
     }
 
-    /// Counts the cycle of a step in which `issued` instructions issued out of `ready` ready warps.
-    pub(super) fn account_step(&mut self, cycle: u64, issued: u32, ready: u32) {
-        self.account.idle = self.idle_reason();
-        self.account.ready = (self.ready & !self.paused).count_ones();
-        if self.account.next > cycle {
+    /// Counts the cycle of a step.
+    pub fn count_step(&mut self, cycle: u64, step: Stepped) {
+        self.idle = step.idle;
+        self.ready = step.ready;
+        if self.next > cycle {
             return;
         }
-        if issued > 0 {
-            self.account.busy_until = cycle + self.issue_interval;
+        if step.issued > 0 {
+            self.busy_until = cycle + step.issue_interval;
         }
-        if cycle < self.account.busy_until {
-            self.result.active_cycles += 1;
+        if cycle < self.busy_until {
+            self.counts.active_cycles += 1;
         } else {
-            *self.idle_counter(self.account.idle) += 1;
+            *self.counts.of(self.idle) += 1;
         }
-        self.result.ready_warp_cycles += u64::from(ready);
-        self.account.next = cycle + 1;
+        self.counts.ready_warp_cycles += u64::from(step.ready_before);
+        self.next = cycle + 1;
     }
 
-    /// Starts counting at `cycle`, where the run starts.
-    pub fn start_account(&mut self, cycle: u64) {
-        self.account.next = cycle;
-    }
-
-    /// How the SM was idle from the start of the account to the end of `cycle`, in which it has
-    /// been stepped.
-    pub fn idle_cycles(&mut self, cycle: u64) -> IdleCycles {
-        self.account_until(cycle + 1);
-        let result = &self.result;
+    /// How the SM was idle so far.
+    pub fn idle_cycles(&self) -> IdleCycles {
         IdleCycles {
-            no_warp: result.no_warp_cycles,
-            dependency: result.dependency_stall_cycles,
-            memory: result.memory_block_cycles + result.barrier_cycles,
+            no_warp: self.counts.no_warp_cycles,
+            dependency: self.counts.dependency_stall_cycles,
+            memory: self.counts.memory_block_cycles + self.counts.barrier_cycles,
         }
     }
 
-    fn idle_counter(&mut self, idle: Idle) -> &mut u64 {
+    /// Adds what was counted so far.
+    pub fn add_to(&self, result: &mut SmResult) {
+        result.active_cycles += self.counts.active_cycles;
+        result.no_warp_cycles += self.counts.no_warp_cycles;
+        result.memory_block_cycles += self.counts.memory_block_cycles;
+        result.dependency_stall_cycles += self.counts.dependency_stall_cycles;
+        result.structural_stall_cycles += self.counts.structural_stall_cycles;
+        result.barrier_cycles += self.counts.barrier_cycles;
+        result.ready_warp_cycles += self.counts.ready_warp_cycles;
+    }
+}
+
+impl Counts {
+    fn of(&mut self, idle: Idle) -> &mut u64 {
         match idle {
-            Idle::NoWarp => &mut self.result.no_warp_cycles,
-            Idle::Memory => &mut self.result.memory_block_cycles,
-            Idle::Dependency => &mut self.result.dependency_stall_cycles,
-            Idle::Structural => &mut self.result.structural_stall_cycles,
-            Idle::Barrier => &mut self.result.barrier_cycles,
-        }
-    }
-
-    /// Why none of the warps issues that may. Warps of paused CTAs do not count.
-    fn idle_reason(&self) -> Idle {
-        let present = self.present & !self.paused;
-        if present == 0 {
-            Idle::NoWarp
-        } else if self.ready & present != 0 {
-            Idle::Structural
-        } else if present & !(self.waiting_for_memory | self.at_barrier) != 0 {
-            Idle::Dependency
-        } else if self.at_barrier & present != 0 {
-            Idle::Barrier
-        } else {
-            Idle::Memory
+            Idle::NoWarp => &mut self.no_warp_cycles,
+            Idle::Memory => &mut self.memory_block_cycles,
+            Idle::Dependency => &mut self.dependency_stall_cycles,
+            Idle::Structural => &mut self.structural_stall_cycles,
+            Idle::Barrier => &mut self.barrier_cycles,
         }
     }
 }

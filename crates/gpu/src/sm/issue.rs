@@ -1,6 +1,7 @@
 //! The issue stage: scoreboard, schedulers, functional units, barriers.
 
 use super::code::{MEMORY, Op};
+use super::fetch::FETCHED;
 use super::scheduler::WarpView;
 use super::{HeldDecision, Sm};
 use warpmem_sim::AddressMap;
@@ -18,7 +19,7 @@ impl Sm {
             if self.slots[s].next_issue > cycle {
                 continue;
             }
-            let ready = self.ready & !self.paused & self.slots[s].warps;
+            let ready = self.ready_to_issue() & self.slots[s].warps;
             if ready == 0 {
                 continue;
             }
@@ -32,8 +33,8 @@ impl Sm {
                 own: self.slots[s].warps,
                 ages: &self.ages,
                 present: self.present,
-                paused: self.paused,
-                waiting: self.waiting_for_memory | self.paused,
+                paused: self.residents.paused(),
+                waiting: self.waiting_for_memory | self.residents.paused(),
                 at_barrier: self.at_barrier,
                 at_end: self.at_end,
                 awake_since: &self.awake_since,
@@ -63,7 +64,7 @@ impl Sm {
             waiting: self.waiting_for_memory,
             at_barrier: self.at_barrier,
             at_end: self.at_end,
-            paused: self.paused,
+            paused: self.residents.paused(),
             memory: self.by_class[MEMORY],
         }
     }
@@ -128,7 +129,7 @@ impl Sm {
             Kind::Barrier => {
                 let cta = self.warp(slot).cta as usize;
                 self.at_barrier |= 1 << slot;
-                self.cta_mut(cta).waiting |= 1 << slot;
+                self.residents.cta_mut(cta).waiting |= 1 << slot;
                 self.next_record(slot, cycle + 1)?;
                 self.release_if_complete(cta);
             }
@@ -147,8 +148,8 @@ impl Sm {
 
     /// Has a warp fetch its next instruction, or wait for the operands of the one it has.
     pub(super) fn await_instruction(&mut self, slot: u32, cycle: u64) {
-        if self.fetch_warps > 0 && self.warp(slot).fetched == 0 {
-            self.unfetched |= 1 << slot;
+        if self.fetch.is_limited() && self.warp(slot).fetched == 0 {
+            self.fetch.add(slot);
             self.set_class(slot, None);
         } else {
             self.await_operands(slot, cycle);
@@ -159,15 +160,9 @@ impl Sm {
     /// instructions are decoded one cycle after their fetch, those of the last warp one cycle
     /// later.
     pub(super) fn fetch_instructions(&mut self, cycle: u64) {
-        for left in (0..self.fetch_warps).rev() {
-            if self.unfetched == 0 {
-                return;
-            }
-            let after = self.unfetched & (!1u64 << self.last_fetched);
-            let slot = if after != 0 { after } else { self.unfetched }.trailing_zeros();
-            self.unfetched &= !(1 << slot);
-            self.last_fetched = slot;
-            self.warp_mut(slot).fetched = 2;
+        for left in (0..self.fetch.warps_per_cycle()).rev() {
+            let Some(slot) = self.fetch.take() else { return };
+            self.warp_mut(slot).fetched = FETCHED;
             self.await_operands(slot, cycle + 1 + u64::from(left == 0));
         }
     }
@@ -179,7 +174,7 @@ impl Sm {
         let waits = warp.waits_for_memory();
         let ready = warp.operands_ready(cycle);
         self.set_class(slot, Some(op));
-        if (self.at_barrier | self.unfetched) >> slot & 1 == 1 {
+        if (self.at_barrier | self.fetch.waiting()) >> slot & 1 == 1 {
             return;
         }
         if waits {
@@ -222,7 +217,7 @@ impl Sm {
     /// barriers of their own would otherwise wait for each other for ever.
     pub(super) fn release_if_complete(&mut self, cta: usize) {
         let cycle = self.cycle;
-        let state = self.cta_mut(cta);
+        let state = self.residents.cta_mut(cta);
         let waiting = state.waiting;
         if waiting == 0 || waiting.count_ones() < state.live {
             return;
@@ -260,7 +255,7 @@ impl Sm {
     fn next_issue_of(&self, s: usize, soon: u64, issued: u32) -> u64 {
         let slot = &self.slots[s];
         let classes = || slot.unit_free.iter().zip(&self.by_class);
-        let mut ready = self.ready & !self.paused & slot.warps;
+        let mut ready = self.ready_to_issue() & slot.warps;
         if self.memory.is_full(s) {
             ready &= !self.by_class[MEMORY];
         }
@@ -271,7 +266,7 @@ impl Sm {
             return u64::MAX;
         }
         if let Some(held) = slot.held.filter(|_| issued == 0) {
-            let candidates = self.ready & !self.paused & slot.warps & !self.blocked(s, soon);
+            let candidates = self.ready_to_issue() & slot.warps & !self.blocked(s, soon);
             if held != self.held_decision(candidates) {
                 return soon;
             }

@@ -5,6 +5,7 @@
 mod account;
 mod calendar;
 mod code;
+mod fetch;
 mod issue;
 mod memory;
 mod residents;
@@ -15,16 +16,16 @@ mod warp;
 
 use crate::engine::Context;
 use crate::results::{LoadRow, SmResult, WarpRow};
-use account::Account;
 pub use account::IdleCycles;
+use account::{Account, Idle, Stepped};
 use calendar::Calendar;
 pub use code::Code;
 use code::{CLASSES, Static};
+use fetch::Fetch;
 use memory::{Access, MemoryPipeline, Occupancy};
-use residents::Cta;
+use residents::Residents;
 pub use residents::{CtaEnd, CtaLaunch};
 use scheduler::{Needs, SmContext, WARP_SCHEDULERS, WarpScheduler};
-use std::collections::VecDeque;
 use warp::Warp;
 use warpmem_machine::{Machine, Stall, Unit, Units};
 use warpmem_params::Counter;
@@ -69,8 +70,6 @@ pub struct Sm {
     stalls_on_loads: bool,
     operand_latency: u64,
     writeback_latency: u64,
-    /// Warps that fetch instructions in a cycle; 0: fetch is ideal.
-    fetch_warps: u32,
 
     /// The cycle of the current step.
     cycle: u64,
@@ -79,17 +78,11 @@ pub struct Sm {
     awake_since: Vec<u64>,
     launched: Vec<u64>,
     next_age: u64,
-    ctas: Vec<Option<Cta>>,
-    launches: VecDeque<CtaLaunch>,
-    ended: VecDeque<CtaEnd>,
+    residents: Residents,
     /// Warps that have ended in this step.
     ended_warps: Vec<WarpRow>,
-    /// The most CTAs that may issue, and the warp slots of those that may not.
-    running_limit: u32,
-    paused: u64,
 
-    /// Warp slots of resident CTAs, and those of warps that have not ended.
-    taken: u64,
+    /// Slots of warps that have not ended.
     present: u64,
     ready: u64,
     by_class: [u64; CLASSES],
@@ -100,9 +93,7 @@ pub struct Sm {
     records_left: Vec<u32>,
     calendar: Calendar,
     at_barrier: u64,
-    /// Warps with no instruction fetched, and the last that was given some.
-    unfetched: u64,
-    last_fetched: u32,
+    fetch: Fetch,
     /// Warps at the end of their trace whose last instructions are still in the pipeline.
     draining: u64,
     /// Warps at the end of their trace, with instructions perhaps in flight.
@@ -152,20 +143,14 @@ impl Sm {
             stalls_on_loads: config.stall == Stall::Load,
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
-            fetch_warps: config.fetch_warps,
             cycle: 0,
             warps: (0..max_warps).map(|_| None).collect(),
             ages: vec![0; 64],
             awake_since: vec![0; 64],
             launched: vec![0; 64],
             next_age: 0,
-            ctas: (0..config.max_ctas).map(|_| None).collect(),
-            launches: VecDeque::new(),
-            ended: VecDeque::new(),
+            residents: Residents::new(config.max_ctas, config.max_warps),
             ended_warps: Vec::new(),
-            running_limit: u32::MAX,
-            paused: 0,
-            taken: 0,
             present: 0,
             ready: 0,
             by_class: [0; CLASSES],
@@ -174,8 +159,7 @@ impl Sm {
             records_left: vec![0; 64],
             calendar: Calendar::new(),
             at_barrier: 0,
-            unfetched: 0,
-            last_fetched: 63,
+            fetch: Fetch::new(config.fetch_warps),
             draining: 0,
             at_end: 0,
             waiting_for_memory: 0,
@@ -214,7 +198,7 @@ impl Sm {
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) -> Result<(), TraceError> {
         self.cycle = cycle;
         self.memory.begin(cycle);
-        self.account_until(cycle);
+        self.account.count_until(cycle);
         self.start_ctas(cycle)?;
         self.memory.take_reply(&mut *self.policy, ctx);
         self.memory.look_up(self.occupancy(), &mut *self.policy, ctx);
@@ -222,15 +206,58 @@ impl Sm {
         let due = self.calendar.take(cycle);
         self.ready |= due & !self.draining;
         self.end_drained(due & self.draining);
-        let ready = (self.ready & !self.paused).count_ones();
+        let ready_before = self.ready_to_issue().count_ones();
         self.memory.advance();
         let issued = self.issue(cycle, ctx.map)?;
         self.fetch_instructions(cycle);
         self.memory.work(self.occupancy(), ctx);
-        self.account_step(cycle, issued, ready);
+        self.account_step(cycle, issued, ready_before);
         ctx.record.warps(&mut self.ended_warps);
         self.schedule(cycle, issued, ctx);
         Ok(())
+    }
+
+    /// Ready warps of CTAs that do not pause.
+    #[inline]
+    fn ready_to_issue(&self) -> u64 {
+        self.ready & !self.residents.paused()
+    }
+
+    /// Counts the cycle of a step in which `issued` instructions issued out of `ready_before` ready
+    /// warps.
+    fn account_step(&mut self, cycle: u64, issued: u32, ready_before: u32) {
+        let (idle, ready) = (self.idle_reason(), self.ready_to_issue().count_ones());
+        let issue_interval = self.issue_interval;
+        let step = Stepped { issued, issue_interval, ready_before, ready, idle };
+        self.account.count_step(cycle, step);
+    }
+
+    /// Why none of the warps issues that may. Warps of paused CTAs do not count.
+    fn idle_reason(&self) -> Idle {
+        let present = self.present & !self.residents.paused();
+        if present == 0 {
+            Idle::NoWarp
+        } else if self.ready & present != 0 {
+            Idle::Structural
+        } else if present & !(self.waiting_for_memory | self.at_barrier) != 0 {
+            Idle::Dependency
+        } else if self.at_barrier & present != 0 {
+            Idle::Barrier
+        } else {
+            Idle::Memory
+        }
+    }
+
+    /// Starts counting at `cycle`, where the run starts.
+    pub fn start_account(&mut self, cycle: u64) {
+        self.account.start(cycle);
+    }
+
+    /// How the SM was idle from the start of the account to the end of `cycle`, in which it has
+    /// been stepped.
+    pub fn idle_cycles(&mut self, cycle: u64) -> IdleCycles {
+        self.account.count_until(cycle + 1);
+        self.account.idle_cycles()
     }
 
     /// The warps by which requests are critical or not.
@@ -245,7 +272,7 @@ impl Sm {
         if addresses.is_empty() {
             return;
         }
-        let cta = self.ctas[warp.cta as usize].as_ref().expect("the CTA is present");
+        let cta = self.residents.cta(warp.cta as usize);
         let returns = matches!(instruction.kind, Kind::Load | Kind::Atomic | Kind::AsyncCopy);
         let row = LoadRow {
             kernel: cta.kernel,
@@ -339,10 +366,6 @@ impl Sm {
         self.warps[slot as usize].as_mut().expect("the warp is present")
     }
 
-    fn cta_mut(&mut self, cta: usize) -> &mut Cta {
-        self.ctas[cta].as_mut().expect("the CTA is present")
-    }
-
     /// Whether a warp is at the end of its trace and out of the pipeline, with memory instructions
     /// perhaps in flight.
     fn has_ended(&self, slot: u32) -> bool {
@@ -362,7 +385,7 @@ impl Sm {
         self.at_end &= !(1 << slot);
         self.waiting_for_memory &= !(1 << slot);
         self.policy.retired(slot);
-        let state = self.cta_mut(cta);
+        let state = self.residents.cta_mut(cta);
         state.issued += issued;
         state.live -= 1;
         if state.live == 0 {
@@ -374,7 +397,7 @@ impl Sm {
 
     /// A warp of a CTA ends in this step.
     fn note_warp(&mut self, slot: u32, cta: usize, warp_in_cta: u32) {
-        let cta = self.ctas[cta].as_ref().expect("the CTA is present");
+        let cta = self.residents.cta(cta);
         self.ended_warps.push(WarpRow {
             sm: u32::from(self.id),
             warp_slot: slot,
@@ -394,7 +417,7 @@ impl Sm {
             let unit = self.memory.next_unit_cycle();
             next = next.min(unit).min(self.next_issue_cycle(cycle, issued));
         }
-        if self.unfetched != 0 {
+        if self.fetch.waiting() != 0 {
             next = soon;
         }
         if next != u64::MAX {
@@ -404,8 +427,9 @@ impl Sm {
 
     /// What the SM did until core cycle `cycle`, where the run ended.
     pub fn finish(&mut self, cycle: u64) -> SmResult {
-        self.account_until(cycle);
+        self.account.count_until(cycle);
         let mut result = std::mem::take(&mut self.result);
+        self.account.add_to(&mut result);
         self.memory.add_to(&mut result);
         result
     }
@@ -413,8 +437,9 @@ impl Sm {
     /// What the SM has done before core cycle `cycle`; cycles in which an access waits when that
     /// has ended.
     pub fn so_far(&mut self, cycle: u64) -> SmResult {
-        self.account_until(cycle);
+        self.account.count_until(cycle);
         let mut result = self.result.clone();
+        self.account.add_to(&mut result);
         self.memory.add_to(&mut result);
         result
     }
@@ -426,7 +451,7 @@ impl Sm {
 
     /// Whether nothing is resident, queued or in flight.
     pub fn is_idle(&self) -> bool {
-        self.present == 0 && self.launches.is_empty() && self.memory.is_idle()
+        self.present == 0 && !self.residents.has_launches() && self.memory.is_idle()
     }
 
     /// What the policy of its schedulers counted.

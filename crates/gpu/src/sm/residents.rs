@@ -4,6 +4,7 @@
 use super::scheduler::ResidentCta;
 use super::warp::Warp;
 use super::{Code, Sm, bits};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_trace::{Chunk, TraceError};
 
@@ -51,19 +52,143 @@ pub(super) struct Cta {
     pub slots: u64,
 }
 
-impl Sm {
-    /// Hands the SM a CTA; it starts at the SM's next step.
+/// The CTAs of an SM: those that have been launched, those that are resident, those that have ended.
+pub(super) struct Residents {
+    launches: VecDeque<CtaLaunch>,
+    ctas: Vec<Option<Cta>>,
+    ended: VecDeque<CtaEnd>,
+    /// Warp slots of the SM, and those of resident CTAs.
+    slots: u32,
+    taken: u64,
+    /// The most CTAs that may issue, and the warp slots of those that may not.
+    limit: u32,
+    paused: u64,
+}
+
+impl Residents {
+    /// An SM has room for so many CTAs and warps.
+    pub fn new(ctas: u32, warps: u32) -> Residents {
+        Residents {
+            launches: VecDeque::new(),
+            ctas: (0..ctas).map(|_| None).collect(),
+            ended: VecDeque::new(),
+            slots: warps,
+            taken: 0,
+            limit: u32::MAX,
+            paused: 0,
+        }
+    }
+
+    /// A CTA comes with the next step.
     pub fn launch(&mut self, launch: CtaLaunch) {
         self.launches.push_back(launch);
     }
 
-    /// Takes the first of the CTAs that have ended.
+    pub fn take_launch(&mut self) -> Option<CtaLaunch> {
+        self.launches.pop_front()
+    }
+
+    /// Whether a CTA has been launched that has not come.
+    pub fn has_launches(&self) -> bool {
+        !self.launches.is_empty()
+    }
+
+    /// A CTA of `live` warps comes: its slot, and its warps' slots. `age`: CTAs that came before it.
+    pub fn add(&mut self, launch: &CtaLaunch, live: u32, age: u64) -> (usize, u64) {
+        let slot =
+            self.ctas.iter().position(Option::is_none).expect("a free CTA slot was promised");
+        let slots = self.free_slots(live);
+        self.taken |= slots;
+        let CtaLaunch { kernel, cta: index, number, .. } = *launch;
+        let (issued, waiting) = (0, 0);
+        self.ctas[slot] = Some(Cta { kernel, index, number, age, issued, live, waiting, slots });
+        self.choose_paused();
+        (slot, slots)
+    }
+
+    /// The lowest free warp slots in a row for a CTA of `warps`, or any where none are in a row.
+    fn free_slots(&self, warps: u32) -> u64 {
+        let all = |n: u32| u64::MAX.checked_shr(64 - n).unwrap_or(0);
+        let free = all(self.slots) & !self.taken;
+        let row = all(warps);
+        let mut positions = 0..=(self.slots - warps);
+        if let Some(at) = positions.find(|&at| free >> at & row == row) {
+            return row << at;
+        }
+        assert!(free.count_ones() >= warps, "free warp slots were promised");
+        let lowest = |free: &u64| Some(free & (free - 1)).filter(|&rest| rest != 0);
+        let rest = std::iter::successors(Some(free), lowest).nth(warps as usize).unwrap_or(0);
+        free & !rest
+    }
+
+    pub fn cta(&self, slot: usize) -> &Cta {
+        self.ctas[slot].as_ref().expect("the CTA is present")
+    }
+
+    pub fn cta_mut(&mut self, slot: usize) -> &mut Cta {
+        self.ctas[slot].as_mut().expect("the CTA is present")
+    }
+
+    /// The CTA in `slot` ends on SM `sm`.
+    pub fn end(&mut self, slot: usize, sm: u32, cycle: u64) {
+        let cta = self.ctas[slot].take().expect("the CTA is present");
+        self.taken &= !cta.slots;
+        self.choose_paused();
+        let Cta { kernel, index, issued, .. } = cta;
+        self.ended.push_back(CtaEnd { kernel, cta: index, sm, cycle, issued });
+    }
+
     pub fn take_ended(&mut self) -> Option<CtaEnd> {
         self.ended.pop_front()
     }
 
+    /// The resident CTAs of a kernel, by slot.
+    pub fn of_kernel(&self, kernel: u32) -> impl Iterator<Item = &Cta> {
+        self.ctas.iter().flatten().filter(move |cta| cta.kernel == kernel)
+    }
+
+    /// Warp slots of CTAs that may not issue.
+    #[inline]
+    pub fn paused(&self) -> u64 {
+        self.paused
+    }
+
+    /// Sets the most CTAs that may issue; whether that is a change.
+    pub fn limit(&mut self, ctas: u32) -> bool {
+        if self.limit == ctas {
+            return false;
+        }
+        self.limit = ctas;
+        self.choose_paused();
+        true
+    }
+
+    /// The CTAs launched last pause, as many as there are beyond the limit.
+    fn choose_paused(&mut self) {
+        if self.limit == u32::MAX {
+            return;
+        }
+        let mut ctas: Vec<(u64, u64)> =
+            self.ctas.iter().flatten().map(|cta| (cta.age, cta.slots)).collect();
+        ctas.sort_unstable();
+        let beyond = ctas.iter().skip(self.limit as usize);
+        self.paused = beyond.fold(0, |paused, &(_, slots)| paused | slots);
+    }
+}
+
+impl Sm {
+    /// Hands the SM a CTA; it starts at the SM's next step.
+    pub fn launch(&mut self, launch: CtaLaunch) {
+        self.residents.launch(launch);
+    }
+
+    /// Takes the first of the CTAs that have ended.
+    pub fn take_ended(&mut self) -> Option<CtaEnd> {
+        self.residents.take_ended()
+    }
+
     pub(super) fn start_ctas(&mut self, cycle: u64) -> Result<(), TraceError> {
-        while let Some(launch) = self.launches.pop_front() {
+        while let Some(launch) = self.residents.take_launch() {
             self.start_cta(&launch, cycle)?;
         }
         Ok(())
@@ -74,93 +199,37 @@ impl Sm {
             self.memory.reset_l1(launch.l1_bytes);
         }
         let entry = &launch.chunk.ctas()[launch.cta_in_chunk];
-        let slot =
-            self.ctas.iter().position(Option::is_none).expect("a free CTA slot was promised");
         let live = entry.warps.len() as u32;
-        let slots = self.free_slots(live);
-        self.taken |= slots;
-        let CtaLaunch { kernel, cta: index, number, .. } = *launch;
-        self.ctas[slot] = Some(Cta {
-            kernel,
-            index,
-            number,
-            age: self.result.ctas,
-            issued: 0,
-            live,
-            waiting: 0,
-            slots,
-        });
+        let (cta, slots) = self.residents.add(launch, live, self.result.ctas);
         self.result.ctas += 1;
-        self.choose_paused();
-        let places = bits(slots).zip(&entry.warps).map(|(place, warp)| (place, warp.records));
-        let places: Vec<(u32, u32)> = places.collect();
-        self.policy.launched(&ResidentCta { slot: slot as u32, warps: &places });
-        for (index, (warp, (place, _))) in entry.warps.iter().zip(places).enumerate() {
+        let warps = bits(slots).zip(&entry.warps).map(|(slot, warp)| (slot, warp.records));
+        let warps: Vec<(u32, u32)> = warps.collect();
+        self.policy.launched(&ResidentCta { slot: cta as u32, warps: &warps });
+        for (index, (warp, (slot, _))) in entry.warps.iter().zip(warps).enumerate() {
             let cursor = launch.chunk.warp(launch.cta_in_chunk, index);
-            let warp = Warp::new(Arc::clone(&launch.code), cursor, slot as u32, warp.warp_in_cta);
-            self.start_warp(place, warp, cycle)?;
+            let warp = Warp::new(Arc::clone(&launch.code), cursor, cta as u32, warp.warp_in_cta);
+            self.start_warp(slot, warp, cycle)?;
         }
         if live == 0 {
-            self.end_cta(slot);
+            self.end_cta(cta);
         }
         Ok(())
     }
 
-    /// The lowest free warp slots in a row for a CTA of `warps`, or any where none are in a row.
-    fn free_slots(&self, warps: u32) -> u64 {
-        let all = |n: usize| u64::MAX.checked_shr(64 - n as u32).unwrap_or(0);
-        let free = all(self.warps.len()) & !self.taken;
-        let row = all(warps as usize);
-        let places = 0..=(self.warps.len() - warps as usize);
-        if let Some(at) = places.into_iter().find(|&at| free >> at & row == row) {
-            return row << at;
-        }
-        assert!(free.count_ones() >= warps, "free warp slots were promised");
-        let lowest = |free: &u64| Some(free & (free - 1)).filter(|&rest| rest != 0);
-        let rest = std::iter::successors(Some(free), lowest).nth(warps as usize).unwrap_or(0);
-        free & !rest
-    }
-
     pub(super) fn end_cta(&mut self, slot: usize) {
-        let cta = self.ctas[slot].take().expect("the CTA is present");
-        self.taken &= !cta.slots;
-        self.choose_paused();
-        self.ended.push_back(CtaEnd {
-            kernel: cta.kernel,
-            cta: cta.index,
-            sm: u32::from(self.id),
-            cycle: self.cycle,
-            issued: cta.issued,
-        });
+        self.residents.end(slot, u32::from(self.id), self.cycle);
     }
 
     /// Warp instructions that each CTA of a kernel on this SM has issued.
     pub fn issued_by_ctas(&self, kernel: u32) -> Vec<u64> {
         let issued = |slot: u32| self.warps[slot as usize].as_ref().map_or(0, |warp| warp.index);
         let of_cta = |cta: &Cta| cta.issued + bits(cta.slots).map(issued).sum::<u64>();
-        self.ctas.iter().flatten().filter(|cta| cta.kernel == kernel).map(of_cta).collect()
+        self.residents.of_kernel(kernel).map(of_cta).collect()
     }
 
     /// Sets the most CTAs that may issue from the next step on, at least 1; whether that is a
     /// change.
     pub fn limit_running(&mut self, ctas: u32) -> bool {
-        if self.running_limit == ctas {
-            return false;
-        }
-        self.running_limit = ctas;
-        self.choose_paused();
-        true
-    }
-
-    /// The CTAs launched last pause, as many as there are beyond the limit.
-    fn choose_paused(&mut self) {
-        if self.running_limit == u32::MAX {
-            return;
-        }
-        let mut ctas: Vec<(u64, u64)> =
-            self.ctas.iter().flatten().map(|cta| (cta.age, cta.slots)).collect();
-        ctas.sort_unstable();
-        let beyond = ctas.iter().skip(self.running_limit as usize);
-        self.paused = beyond.fold(0, |paused, &(_, slots)| paused | slots);
+        self.residents.limit(ctas)
     }
 }

@@ -19,6 +19,7 @@ use super::scheduler::{ResidentCta, WarpScheduler, WarpView};
 use super::*;
 use crate::engine::Bench;
 use crate::results::LoadRow;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use warpmem_machine::Machine;
 use warpmem_sim::{Request, RequestId, RequestKind, Stamps};

@@ -1,0 +1,65 @@
+//! Instruction fetch: which warps get their next instructions.
+
+/// Instructions that a warp gets at a time.
+pub(super) const FETCHED: u32 = 2;
+
+/// The warps that have no instruction left, served round robin.
+pub(super) struct Fetch {
+    /// Warps that fetch instructions in a cycle; 0: fetch is ideal.
+    warps_per_cycle: u32,
+    /// Warps without an instruction, by slot, and the last slot that was served.
+    waiting: u64,
+    last: u32,
+}
+
+impl Fetch {
+    pub fn new(warps_per_cycle: u32) -> Fetch {
+        Fetch { warps_per_cycle, waiting: 0, last: 63 }
+    }
+
+    /// Whether warps must fetch at all.
+    pub fn is_limited(&self) -> bool {
+        self.warps_per_cycle > 0
+    }
+
+    pub fn warps_per_cycle(&self) -> u32 {
+        self.warps_per_cycle
+    }
+
+    /// Warps without an instruction, by slot.
+    #[inline]
+    pub fn waiting(&self) -> u64 {
+        self.waiting
+    }
+
+    /// The warp in `slot` has no instruction left.
+    pub fn add(&mut self, slot: u32) {
+        self.waiting |= 1 << slot;
+    }
+
+    /// Takes the next warp that fetches.
+    pub fn take(&mut self) -> Option<u32> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let after = self.waiting & (!1u64 << self.last);
+        let slot = if after != 0 { after } else { self.waiting }.trailing_zeros();
+        self.waiting &= !(1 << slot);
+        self.last = slot;
+        Some(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warps_fetch_round_robin() {
+        let mut fetch = Fetch::new(1);
+        [3, 9, 60].into_iter().for_each(|slot| fetch.add(slot));
+        assert_eq!([fetch.take(), fetch.take()], [Some(3), Some(9)]);
+        fetch.add(5);
+        assert_eq!([fetch.take(), fetch.take(), fetch.take()], [Some(60), Some(5), None]);
+    }
+}
