@@ -1,8 +1,9 @@
-//! Units on their own: wake-ups, ports and requests without the rest of the machine.
+//! Stepping a few units by themselves, without the rest of the machine, for tests and standalone
+//! models.
 
 use crate::{AddressMap, Clock, Context, Domain, Fabric, RequestTable, Ticks, UnitId};
 
-/// What units need to be stepped.
+/// The shared state that units need to be stepped.
 pub struct Bench {
     pub fabric: Fabric,
     pub requests: RequestTable,
@@ -10,7 +11,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// `clocks` and `units`, the number of units, are by [`Domain`].
+    /// `clocks` and the number of `units`, both indexed by [`Domain`].
     pub fn new(
         clocks: [Clock; Domain::COUNT],
         units: [usize; Domain::COUNT],
@@ -19,21 +20,22 @@ impl Bench {
         Bench { fabric: Fabric::new(clocks, units), requests: RequestTable::default(), map }
     }
 
-    /// What a unit's step takes.
+    /// The context that a unit's step takes.
     pub fn context(&mut self) -> Context<'_> {
         Context { fabric: &mut self.fabric, requests: &mut self.requests, map: &self.map }
     }
 
-    /// When some unit is to be woken next.
+    /// The time of the earliest wake-up, if there is one.
     pub fn next(&self) -> Option<Ticks> {
         self.fabric.next_time()
     }
 
-    /// Steps the units that are to be woken next, in the engine's order; nothing if there are none.
-    pub fn turn(&mut self, mut step: impl FnMut(&mut Bench, UnitId, u64)) {
+    /// Steps the units that have the earliest wake-up, in the engine's order; does nothing if there
+    /// is no wake-up.
+    pub fn step(&mut self, mut step: impl FnMut(&mut Bench, UnitId, u64)) {
         let Some(now) = self.next() else { return };
         for domain in Domain::ALL {
-            let Some(cycle) = self.fabric.begin_turn(domain, now) else { continue };
+            let Some(cycle) = self.fabric.begin_cycle(domain, now) else { continue };
             while let Some(index) = self.fabric.wheel(domain).take() {
                 step(self, UnitId { domain, index: index as u32 }, cycle);
             }

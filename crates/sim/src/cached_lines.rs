@@ -1,10 +1,10 @@
-//! Which lines of each row of a channel the LLC has, for prefetchers that leave them out.
+//! Which lines of each DRAM row are in the LLC, for prefetchers that skip them.
 
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Lines of a row, one bit each.
+/// A set of lines of one row, one bit per line.
 pub type LineSet = u128;
 
 /// A row of a channel.
@@ -14,18 +14,18 @@ pub struct Row {
     pub row: u32,
 }
 
-/// The lines of a channel that its slices hold a place for. The slices note them, the channel looks them up when it opens a
-/// row: all have the same.
+/// The lines of one channel that are allocated in its slices. The slices update the set and the
+/// channel reads it when it opens a row; all of them hold clones of the same `Rc`.
 #[derive(Clone, Debug, Default)]
 pub struct CachedLines(Rc<RefCell<FxHashMap<Row, LineSet>>>);
 
 impl CachedLines {
-    /// A line of the row has been given a place.
+    /// A line of the row has been allocated.
     pub fn add(&self, row: Row, line: u32) {
         *self.0.borrow_mut().entry(row).or_default() |= 1 << line;
     }
 
-    /// A line of the row has lost its place.
+    /// A line of the row has been evicted.
     pub fn remove(&self, row: Row, line: u32) {
         let mut rows = self.0.borrow_mut();
         let Some(lines) = rows.get_mut(&row) else { return };
@@ -35,7 +35,7 @@ impl CachedLines {
         }
     }
 
-    /// Lines of the row that have places.
+    /// The allocated lines of the row.
     pub fn of(&self, row: Row) -> LineSet {
         self.0.borrow().get(&row).copied().unwrap_or(0)
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How the set of a line is found.
+/// How a set or partition index is computed from the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IndexHash {
@@ -14,7 +14,7 @@ pub enum IndexHash {
 }
 
 impl IndexHash {
-    /// As a machine file spells it.
+    /// Its name as a machine file spells it, in quotes.
     pub fn quoted(self) -> &'static str {
         match self {
             IndexHash::Linear => "\"linear\"",
@@ -30,22 +30,24 @@ const PRIMITIVE: [u32; u16::BITS as usize] = [
     0x201b, 0x4443, 0x8003, 0x1100b,
 ];
 
-/// The largest index, in bits, that can be hashed: that of the tables' entries.
+/// The widest index that can be hashed, in bits: the width of a table entry.
 pub const MAX_INDEX_BITS: u32 = PRIMITIVE.len() as u32;
 
-/// Bits that are looked up at once, and how often that is.
+/// Bits per table lookup, and the number of lookups for a whole address.
 const DIGIT_BITS: u32 = 4;
 const DIGITS: usize = (u64::BITS / DIGIT_BITS) as usize;
 const VALUES: usize = 1 << DIGIT_BITS;
 
-/// What the bits above an index are XORed onto it as. Every such hash is linear over GF(2), so it is the XOR
-/// of one table entry per digit; small digits keep the tables of a machine's many caches small.
+/// A hash of the address bits above an index, to be XORed onto that index. Every hash here is
+/// linear over GF(2), so it is the XOR of one table entry per digit of the address. Digits are
+/// small because a machine has many caches, each with its own table.
 pub struct Hash {
     tables: Box<[[u16; VALUES]; DIGITS]>,
 }
 
 impl Hash {
-    /// The hash onto an index of `bits` bits, at most [`MAX_INDEX_BITS`]; none if it changes nothing.
+    /// The hash for an index of `bits` bits, at most [`MAX_INDEX_BITS`]; `None` if the hash is
+    /// always zero.
     pub fn new(kind: IndexHash, bits: u32) -> Option<Hash> {
         if bits == 0 {
             return None;
@@ -66,7 +68,7 @@ impl Hash {
         Some(Hash { tables })
     }
 
-    /// What to XOR onto the index.
+    /// The value to XOR onto the index.
     #[inline]
     pub fn of(&self, above: u64) -> u16 {
         let (mut rest, mut hash) = (above, 0);
@@ -81,8 +83,8 @@ impl Hash {
     }
 }
 
-/// x to the `power` modulo the primitive polynomial of this degree (Rau, ISCA 1991: the index is the
-/// remainder of the whole address).
+/// x to the `power` modulo the primitive polynomial of this degree (Rau, ISCA 1991: the index is
+/// the remainder of the whole address).
 fn remainder(power: u32, degree: u32) -> u16 {
     let polynomial = PRIMITIVE[degree as usize - 1];
     let mut value = 1;

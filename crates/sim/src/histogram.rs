@@ -63,7 +63,8 @@ impl Histogram {
         (self.count > 0).then_some(self.max)
     }
 
-    /// The smallest bucket value that at least the fraction `q` (0 to 1) of the values does not exceed.
+    /// The smallest bucket value that at least the fraction `q` (0 to 1) of the values does not
+    /// exceed.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         let rank = ((q * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
         let mut seen = 0;

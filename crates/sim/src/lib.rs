@@ -1,5 +1,5 @@
-//! What every unit of a machine is simulated with, and that knows none of them: time, wake-ups, ports, the request table,
-//! the address map.
+//! The base of the simulation, which knows no unit of the machine: time, wake-ups, ports, the
+//! request table and the address map.
 
 mod address;
 mod bench;

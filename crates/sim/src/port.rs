@@ -1,9 +1,30 @@
-//! Ports: the only way between units.
+//! Ports: the only way by which units exchange requests.
+//!
+//! A port is a bounded FIFO queue from one unit, its writer, to another, its reader. Every entry
+//! has a ready time, before which the reader must not take it; the latency between the two units is
+//! the time from the push to the ready time.
+//!
+//! ```text
+//!                              tail           head
+//!            push(r, ready)   ┌────┬────┬────┬────┐   pop
+//!   writer ─────────────────▶ │    │ r3 │ r2 │ r1 │ ────────▶ reader
+//!      ▲                      └────┴────┴────┴────┘              ▲
+//!      │                        capacity 4, len 3                │
+//!      └─ woken by a pop if it             woken at the ready time by a
+//!         found the port full              push into an empty port
+//! ```
+//!
+//! So a unit that waits for input or for room is not stepped meanwhile. A reader finds the entries
+//! behind the first itself: after it has taken one, it asks to be woken at the ready time of the
+//! next.
+//!
+//! The rings of all ports lie in one vector. A ring begins with four entries and doubles, up to the
+//! capacity of its port, so that deep queues which stay short touch little memory of the host.
 
 use super::wheel::Wheel;
 use crate::{Clock, Domain, RequestId, Ticks};
 
-/// A unit: its clock domain and its number there.
+/// A unit: its clock domain and its number in that domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitId {
     pub domain: Domain,
@@ -15,49 +36,50 @@ pub struct UnitId {
 pub struct PortId(u32);
 
 impl PortId {
-    /// No port: for units that are built to be asked what they are, not to run.
+    /// No port, for units that are built to be described and never stepped.
     pub const NONE: PortId = PortId(u32::MAX);
 }
 
 /// A request in a port, and the time from which the reader may take it.
 type Entry = (Ticks, RequestId);
 
-/// A queue of requests of limited length: what a push or pop needs, in half a line of the host's cache.
+/// The state of a port that a push or a pop needs, in half a cache line of the host.
 #[repr(align(32))]
 struct Port {
-    /// From when the head may be taken; [`Ticks::NEVER`] if there is none.
+    /// The ready time of the head; [`Ticks::NEVER`] if the port is empty.
     head_ready: Ticks,
-    /// Its ring among all entries; it grows to the most that the port has held.
+    /// Where its ring begins in [`Fabric::entries`].
     ring: u32,
+    /// The head, from the start of the ring.
     head: u32,
     len: u32,
     capacity: u32,
-    /// Numbers of its units in their domains.
+    /// Numbers of the two units in their domains.
     reader: u16,
     writer: u16,
     reader_domain: Domain,
     writer_domain: Domain,
-    /// The ring has two to this many places.
+    /// The ring has `1 << ring_bits` entries.
     ring_bits: u8,
-    /// The writer found no room and waits.
+    /// The writer found the port full and is to be woken by the next pop.
     writer_blocked: bool,
 }
 
 const _: () = assert!(size_of::<Port>() == 32);
 
-/// Ports by the numbers of their writers, one bit each.
+/// A set of ports, one bit per number of their writer.
 pub type PortSet = [u64; 4];
 
 impl Port {
-    /// Places of the ring, less one.
+    /// Entries of the ring, less one.
     #[inline]
     fn mask(&self) -> u32 {
         (1 << self.ring_bits) - 1
     }
 
-    /// Requests that fit the ring, and the port.
+    /// Requests that fit before the ring must grow or the port is full.
     #[inline]
-    fn places(&self) -> u32 {
+    fn limit(&self) -> u32 {
         self.capacity.min(1 << self.ring_bits)
     }
 
@@ -71,32 +93,35 @@ impl Port {
         UnitId { domain: self.writer_domain, index: self.writer.into() }
     }
 
-    /// Where the head lies among all entries.
+    /// Index of the head in [`Fabric::entries`].
     #[inline]
     fn head_at(&self) -> usize {
         (self.ring + self.head) as usize
     }
 }
 
-/// Places of a ring before it grows, as a power of two.
+/// Entries of a ring before it grows, as a power of two.
 const FIRST_RING_BITS: u8 = 2;
 
-/// Entries for which there is room from the start, 2 MB of address space, as rings that grow leave their old places.
+/// Entries that are reserved at the start: 2 MB of address space. There is more than the rings need
+/// at first, because a ring that grows moves to new entries and leaves its old ones unused.
 const FIRST_ENTRIES: usize = 1 << 17;
 
-/// What a port is called: its name, and which of several like ports it is.
+/// Name of a port for messages, and its index among the ports of that name.
 type Name = (&'static str, u32);
 
-/// All ports and the wake wheels: what a unit sees of the rest of the machine.
+/// All ports and the wake wheels of all domains: the only part of the rest of the machine that a
+/// unit sees.
 pub struct Fabric {
     ports: Vec<Port>,
     entries: Vec<Entry>,
     names: Vec<Name>,
+    /// By network, the ports to it that have become non-empty since it last asked.
     arrivals: Vec<PortSet>,
     wheels: [Wheel; Domain::COUNT],
     clocks: [Clock; Domain::COUNT],
-    /// The point in time that is being carried out, and the domain that has its turn.
-    turn: (Ticks, Domain),
+    /// The time and domain that are being stepped.
+    current: (Ticks, Domain),
     /// Requests taken out of ports so far.
     moves: u64,
 }
@@ -111,7 +136,7 @@ impl Fabric {
             arrivals: vec![PortSet::default(); units[Domain::Network as usize]],
             wheels: units.map(Wheel::new),
             clocks,
-            turn: (Ticks(0), Domain::ALL[0]),
+            current: (Ticks(0), Domain::ALL[0]),
             moves: 0,
         }
     }
@@ -146,20 +171,21 @@ impl Fabric {
         PortId(self.ports.len() as u32 - 1)
     }
 
-    /// The ports to a network that have come to hold something since the last call, by the numbers of their writers.
+    /// The ports to a network that have become non-empty since the last call, by the numbers of
+    /// their writers.
     #[inline]
     pub fn take_arrivals(&mut self, network: usize) -> PortSet {
         std::mem::take(&mut self.arrivals[network])
     }
 
-    /// The start of a new ring of two to so many places.
+    /// Adds a ring of `1 << bits` entries; returns where it begins.
     fn add_ring(&mut self, bits: u8) -> u32 {
         let ring = self.entries.len();
         self.entries.resize(ring + (1 << bits), (Ticks(0), RequestId::NONE));
         ring as u32
     }
 
-    /// Gives a port whose ring is full one of twice the size, if it may hold more.
+    /// Doubles the ring of a port; the port must have room for more.
     #[cold]
     fn grow(&mut self, port: PortId) {
         if self.room(port) == 0 {
@@ -180,25 +206,25 @@ impl Fabric {
         &self.ports[port.0 as usize]
     }
 
-    /// Free places.
+    /// Free entries.
     #[inline]
     pub fn room(&self, port: PortId) -> usize {
         let port = self.port(port);
         (port.capacity - port.len) as usize
     }
 
-    /// Appends a request that the reader may take from `ready` on, and wakes the reader then. There
-    /// must be room.
+    /// Appends a request that the reader may take from `ready` on, and wakes the reader then if the
+    /// port was empty. There must be room.
     #[inline]
     pub fn push(&mut self, port: PortId, request: RequestId, ready: Ticks) {
-        if self.port(port).len >= self.port(port).places() {
+        if self.port(port).len >= self.port(port).limit() {
             self.grow(port);
         }
         let p = &mut self.ports[port.0 as usize];
         let at = p.ring + ((p.head + p.len) & p.mask());
         self.entries[at as usize] = (ready, request);
         p.len += 1;
-        // Later entries are found by the reader when it takes the ones before them.
+        // The reader finds later entries itself when it takes the one before.
         if p.len == 1 {
             if p.reader_domain == Domain::Network {
                 let (network, writer) = (usize::from(p.reader), usize::from(p.writer));
@@ -240,7 +266,7 @@ impl Fabric {
         self.moves += 1;
         let (_, request) = self.entries[p.head_at()];
         p.len -= 1;
-        // An empty ring starts again at its first places, which are in the host's cache.
+        // An empty ring starts again at its first entries, which are in the host's cache.
         p.head = if p.len == 0 { 0 } else { (p.head + 1) & p.mask() };
         p.head_ready = if p.len == 0 { Ticks::NEVER } else { self.entries[p.head_at()].0 };
         if p.writer_blocked {
@@ -250,7 +276,8 @@ impl Fabric {
         request
     }
 
-    // The rare half of a push and of a pop, apart so that the other is short.
+    // Most pushes and pops wake nobody: these are separate functions so that the common path is
+    // short.
     #[inline(never)]
     fn wake_reader(&mut self, port: PortId, time: Ticks) {
         self.wake(self.port(port).reader(), time);
@@ -267,7 +294,7 @@ impl Fabric {
         panic!("port `{name}` {index} {what}");
     }
 
-    /// Whether there is room; if not, the writer is woken when the reader next takes something.
+    /// Whether there is room; if not, the writer is woken by the reader's next pop.
     #[inline]
     pub fn room_or_wake(&mut self, port: PortId) -> bool {
         let p = &mut self.ports[port.0 as usize];
@@ -276,20 +303,22 @@ impl Fabric {
         room
     }
 
-    /// Wakes the writer when the reader next takes something.
+    /// Makes the reader's next pop wake the writer.
     #[inline]
     pub fn wake_writer(&mut self, port: PortId) {
         self.ports[port.0 as usize].writer_blocked = true;
     }
 
-    /// Wakes a unit at the first cycle of its domain at or after `time` in which it can have a turn.
+    /// Wakes a unit in the first cycle of its domain at or after `time` in which it can still be
+    /// stepped.
     #[inline]
     pub fn wake(&mut self, unit: UnitId, time: Ticks) {
         let domain = unit.domain as usize;
         let clock = self.clocks[domain];
-        let (now, turn) = self.turn;
-        // A domain before the one whose turn it is has had its own, whether or not it had anything to do.
-        let passed = time <= now && domain < turn as usize;
+        let (now, current) = self.current;
+        // The domains before the current one have been passed at `now`, whether or not they had a
+        // unit to step.
+        let passed = time <= now && domain < current as usize;
         let cycle = if passed { clock.cycle_of(now) + 1 } else { clock.cycle_from(time) };
         self.wheels[domain].wake(unit.index as usize, cycle);
     }
@@ -300,7 +329,7 @@ impl Fabric {
         self.wheels[unit.domain as usize].wake(unit.index as usize, cycle);
     }
 
-    /// Requests taken out of ports so far: each is progress of the unit that took it.
+    /// Requests taken out of ports so far, as a measure of progress.
     pub fn moves(&self) -> u64 {
         self.moves
     }
@@ -311,15 +340,16 @@ impl Fabric {
         self.clocks[domain as usize]
     }
 
-    /// Begins the turn of a domain at `now`, the earliest wake-up of all, if some unit of it has one then; its
-    /// cycle. [`Wheel::take`] and [`Wheel::end`] follow.
+    /// Begins the cycle of a domain at `now`, the earliest wake-up of all domains, if a unit of it
+    /// is to be woken then; returns the cycle's number. The caller steps the units of
+    /// [`Wheel::take`] and then calls [`Wheel::end`].
     #[inline]
-    pub fn begin_turn(&mut self, domain: Domain, now: Ticks) -> Option<u64> {
+    pub fn begin_cycle(&mut self, domain: Domain, now: Ticks) -> Option<u64> {
         let clock = self.clock(domain);
         let wheel = self.wheel(domain);
         let cycle = wheel.next_cycle().filter(|&cycle| clock.at(cycle) == now)?;
         wheel.begin(cycle);
-        self.turn = (now, domain);
+        self.current = (now, domain);
         Some(cycle)
     }
 
@@ -366,28 +396,28 @@ mod tests {
         UnitId { domain, index: 0 }
     }
 
-    /// Domains and cycles of the turns that are left.
-    fn turns(fabric: &mut Fabric) -> Vec<(Domain, u64)> {
-        turns_with(fabric, |_, _, _| {})
+    /// Steps units until nothing is woken; the domain and cycle of every step.
+    fn steps(fabric: &mut Fabric) -> Vec<(Domain, u64)> {
+        steps_with(fabric, |_, _, _| {})
     }
 
-    /// As [`turns`], with what happens in them.
-    fn turns_with(
+    /// As [`steps`], calling `step` for each.
+    fn steps_with(
         fabric: &mut Fabric,
         mut step: impl FnMut(&mut Fabric, Domain, Ticks),
     ) -> Vec<(Domain, u64)> {
-        let mut turns = Vec::new();
+        let mut steps = Vec::new();
         while let Some(now) = fabric.next_time() {
             for domain in Domain::ALL {
-                let Some(cycle) = fabric.begin_turn(domain, now) else { continue };
+                let Some(cycle) = fabric.begin_cycle(domain, now) else { continue };
                 while fabric.wheel(domain).take().is_some() {
-                    turns.push((domain, cycle));
+                    steps.push((domain, cycle));
                     step(fabric, domain, now);
                 }
                 fabric.wheel(domain).end();
             }
         }
-        turns
+        steps
     }
 
     #[test]
@@ -435,7 +465,7 @@ mod tests {
         let port = fabric.add_port("p", 0, 2, unit(Domain::Core), unit(Domain::Llc));
         fabric.push(port, RequestId(0), Ticks(9));
         fabric.push(port, RequestId(1), Ticks(20));
-        assert_eq!(turns(&mut fabric), [(Domain::Llc, 5)], "the reader asks for later ones itself");
+        assert_eq!(steps(&mut fabric), [(Domain::Llc, 5)], "the reader asks for later ones itself");
     }
 
     #[test]
@@ -448,7 +478,7 @@ mod tests {
             if asks {
                 assert!(!fabric.room_or_wake(port));
             }
-            let got = turns_with(&mut fabric, |fabric, domain, now| {
+            let got = steps_with(&mut fabric, |fabric, domain, now| {
                 if domain == Domain::Llc {
                     fabric.pop(port, now);
                 }
@@ -459,10 +489,10 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_later_in_the_order_has_its_turn_at_the_same_time() {
+    fn a_domain_later_in_the_order_is_stepped_at_the_same_time() {
         let mut fabric = fabric();
         fabric.wake(unit(Domain::Dram), Ticks(4));
-        let got = turns_with(&mut fabric, |fabric, domain, now| {
+        let got = steps_with(&mut fabric, |fabric, domain, now| {
             if domain == Domain::Dram {
                 fabric.wake(unit(Domain::Core), now);
             }
@@ -471,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn who_came_before_waits_a_cycle_whether_its_domain_was_busy_or_not() {
+    fn a_domain_earlier_in_the_order_waits_a_cycle_whether_it_was_busy_or_not() {
         for busy in [true, false] {
             let units = [1, 2, 1, 1];
             let mut fabric = Fabric::new([4, 2, 2, 1].map(Clock::new), units);
@@ -480,12 +510,12 @@ mod tests {
                 fabric.wake(other_slice, Ticks(4));
             }
             fabric.wake(unit(Domain::Core), Ticks(4));
-            let mut got = turns_with(&mut fabric, |fabric, domain, now| {
+            let mut got = steps_with(&mut fabric, |fabric, domain, now| {
                 if domain == Domain::Core {
                     fabric.wake(unit(Domain::Llc), now);
                 }
             });
-            got.retain(|&turn| turn != (Domain::Llc, 2));
+            got.retain(|&step| step != (Domain::Llc, 2));
             assert_eq!(got, [(Domain::Core, 4), (Domain::Llc, 3)], "busy: {busy}");
         }
     }

@@ -1,8 +1,34 @@
 //! The request table: every request below the SMs' coalescers is one row, named by its index.
+//!
+//! A row is added when the coalescer makes the request and removed when the SM has its answer. In
+//! between the units hand the [`RequestId`] to each other through ports, and each notes the time in
+//! the row's [`Stamps`]. The life of a load that misses everywhere:
+//!
+//! ```text
+//!   SM                        LLC slice                 DRAM channel
+//!   ───────────────────────   ──────────────────────   ───────────────────────────
+//!   add: created
+//!   L1 lookup: l1_missed
+//!        └─ request network ─▶ queue: llc_arrived
+//!                              tags:  llc_served
+//!                                 └─ miss queue ──────▶ queue: dram_entered
+//!                                                       first command: dram_started
+//!                                                       last data: dram_finished
+//!                              fill  ◀──────────────────────┘
+//!                              reply: replied
+//!   L1 fill ◀─── reply network ───┘
+//!   remove
+//! ```
+//!
+//! A request that hits skips the part below the hit. One that finds its sector outstanding waits in
+//! the MSHR entry, linked to the requests before it by [`Request::next`], and shares their answer
+//! ([`RequestTable::share_reply`], [`RequestTable::share_fill`]). A slice adds requests of its own,
+//! for write-backs and for the rest of a line that a store allocated, and a channel adds
+//! prefetches; for these no SM waits.
 
 use crate::Ticks;
 
-/// A row of the table.
+/// Index of a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestId(pub u32);
 
@@ -22,19 +48,19 @@ impl CacheLevel {
     const COUNT: usize = 2;
 }
 
-/// Where in the order of its set a line begins.
+/// Where a line is inserted in the replacement order of its set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Insertion {
-    /// It is replaced last.
+    /// As the line that is replaced last.
     Newest,
-    /// It is replaced next.
+    /// As the line that is replaced next.
     Oldest,
-    /// The data are passed on and take no line.
+    /// Not at all: the data are passed on and take no line.
     Nowhere,
 }
 
-/// What a request asks of the memory below.
+/// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RequestKind {
@@ -44,61 +70,65 @@ pub enum RequestKind {
     Atomic,
     /// Dirty data evicted from the LLC; nobody waits for it.
     Writeback,
-    /// Read by a slice on its own account: the rest of a line that a store allocated.
+    /// A read by the slice itself: the rest of a line that a store allocated.
     Fetch,
-    /// A line that a channel has read unasked, on its way to its slice.
+    /// A line that a channel has prefetched, on its way to its slice.
     Prefetch,
 }
 
-/// What the units read together on the way of a request.
+/// What a request is, apart from its times.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// Byte address of the first sector.
     pub address: u64,
     /// Program counter of the instruction it comes from, low bits.
     pub pc: u32,
-    /// Bytes that a store covers, one bit per 1/32 of a sector.
+    /// Bytes that a store writes, one bit per 1/32 of a sector.
     pub bytes: u32,
     /// Row of the memory instruction in its SM's table.
     pub access: u32,
     /// Slot of the warp, counted over all SMs.
     pub warp: u32,
-    /// CTA that it comes from, numbered over all kernels of the trace with one number left out between two, so that
-    /// neighbours are of one kernel; `u32::MAX` where no SM made it, and beyond the numbers that there are.
+    /// CTA that it comes from, numbered over all kernels of the trace. One number is left out
+    /// between two kernels, so that CTAs with consecutive numbers belong to the same kernel.
+    /// `u32::MAX` if no SM made the request, or if the number does not fit.
     pub cta: u32,
-    /// The load it belongs to, where somebody asked for the ends of loads; else `u32::MAX`.
+    /// The load that it belongs to, if the DRAM scheduler needs [`Needs::load_ends`](crate::Needs);
+    /// else `u32::MAX`.
     pub load: u32,
-    /// Next request in the same MSHR entry, of each [`CacheLevel`]: one that waits in L1 may be the first of those
-    /// that wait in the LLC.
+    /// Next request in the same MSHR entry, one link per [`CacheLevel`]: a request can be linked in
+    /// an L1 entry and in an LLC entry at once.
     pub next: [RequestId; CacheLevel::COUNT],
     pub sm: u16,
     pub slice: u16,
-    /// Sectors that it covers, one bit each, from the one at `address` on.
+    /// Sectors that it covers, one bit each; bit 0 is the sector at `address`.
     pub sectors: u8,
     pub kind: RequestKind,
-    /// Passed the L1 by (atomics, cache operators): no L1 MSHR waits for it.
+    /// Bypasses L1 (atomics, cache operators): no L1 MSHR waits for it.
     pub bypass: bool,
-    /// Largest number of lanes of an atomic that hit one address.
+    /// The most lanes of an atomic that access the same address.
     pub max_lanes_per_address: u8,
-    /// The LLC could not answer it from its data.
+    /// It missed in the LLC.
     pub offchip: bool,
-    /// A slice reads it on its own account: nobody waits for the answer.
+    /// The slice made it for itself: no requester waits for the answer.
     pub own: bool,
-    /// Its SM had so many warps waiting that it is critical, where somebody asked.
+    /// Its SM had many warps waiting for memory when it was made; set if the DRAM scheduler needs
+    /// `critical_share`.
     pub critical: bool,
-    /// Its warp hits in the LLC, where somebody asked.
+    /// Its warp mostly hits in the LLC; set if the DRAM scheduler needs `warp_types`.
     pub hit_prone: bool,
-    /// What becomes of its line in the LLC.
+    /// Where its line is inserted in the LLC.
     pub insertion: Insertion,
-    /// The Critical Field of its instruction when it arrived at the queue of its slice; 0 until then.
+    /// The Critical Field of its instruction (CALRS) when it arrived at the queue of its slice; 0
+    /// until then.
     pub critical_field: u8,
 }
 
 impl Request {
-    /// [`Request::sm`] of what no SM waits for.
+    /// [`Request::sm`] of a request for which no SM waits.
     pub const NO_SM: u16 = u16::MAX;
 
-    /// A request for one sector by which a slice itself reaches DRAM.
+    /// A request for one sector that a slice sends to DRAM for itself.
     #[inline]
     pub fn of_slice(address: u64, kind: RequestKind, slice: u16) -> Request {
         Request {
@@ -126,30 +156,31 @@ impl Request {
     }
 }
 
-/// Times at which a request passed the boundaries of the machine. First what a slice writes when it reads the
-/// [`Request`], which lies before it: see [`Row`].
+/// Times at which a request passed the boundaries between units. The two that a slice writes while
+/// it reads the [`Request`] come first, so that they lie close to it in memory: see [`Row`].
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Stamps {
     /// Arrived at the slice's queue.
     pub llc_arrived: Ticks,
-    /// Had its turn at the slice's tags; if it missed, left for DRAM or joined one that had.
+    /// Was looked up in the slice's tags; if it missed, it was sent to DRAM or merged into an
+    /// outstanding miss then.
     pub llc_served: Ticks,
-    /// Coalesced.
+    /// Made by the coalescer.
     pub created: Ticks,
     /// Left L1 for the network.
     pub l1_missed: Ticks,
     /// Entered the channel's queue.
     pub dram_entered: Ticks,
-    /// First DRAM command on its behalf.
+    /// First DRAM command for it.
     pub dram_started: Ticks,
-    /// Last datum on the DRAM bus.
+    /// Last of its data on the DRAM bus.
     pub dram_finished: Ticks,
-    /// Reply handed to the network.
+    /// Its reply was handed to the network.
     pub replied: Ticks,
 }
 
-/// A request with its stamps, in two lines of the host's cache: most units touch one of them.
+/// A request with its stamps, in two cache lines of the host: most units touch only one of them.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Row {
@@ -166,8 +197,8 @@ pub struct RequestTable {
     free: Vec<RequestId>,
 }
 
-/// Rows for which there is room from the start: 8 MB of address space, of which only what is used becomes memory. A
-/// table that grows is copied.
+/// Rows that are reserved at the start: 8 MB of address space. The host backs only the used part
+/// with memory, and a table that need not grow is never copied.
 const FIRST_ROWS: usize = 1 << 16;
 
 impl Default for RequestTable {
@@ -177,7 +208,7 @@ impl Default for RequestTable {
 }
 
 impl RequestTable {
-    /// Adds a request; no allocation once the table has grown to the most in flight.
+    /// Adds a request. Allocates only while the table grows to the largest number in flight.
     #[inline]
     pub fn add(&mut self, request: Request, created: Ticks) -> RequestId {
         let row = Row { request, stamps: Stamps { created, ..Stamps::default() } };
@@ -189,7 +220,7 @@ impl RequestTable {
         RequestId(self.rows.len() as u32 - 1)
     }
 
-    /// Gives the row back.
+    /// Frees the row of a request.
     #[inline]
     pub fn remove(&mut self, id: RequestId) {
         debug_assert!(!self.free.contains(&id), "request {} leaves twice", id.0);
@@ -218,7 +249,7 @@ impl RequestTable {
         self.get_mut(id).next[level as usize] = next;
     }
 
-    /// Whether two requests come from different SMs; what no SM made comes from none.
+    /// Whether two requests come from different SMs. A request that no SM made differs from none.
     #[inline]
     pub fn are_of_two_sms(&self, one: RequestId, other: RequestId) -> bool {
         let (one, other) = (self.get(one).sm, self.get(other).sm);
@@ -243,7 +274,7 @@ impl RequestTable {
 }
 
 impl Stamps {
-    /// What a request that joined another at `joined` knows of the way down that they share.
+    /// These times for a request that joined this one at `joined`: none is before the joining.
     fn shared_from(self, joined: Ticks) -> Stamps {
         Stamps {
             created: self.created.max(joined),
@@ -288,8 +319,8 @@ pub fn test_request(requests: &mut RequestTable, address: u64) -> RequestId {
 mod tests {
     use super::*;
 
-    /// Stamps 10, 20, … 80 in the order of the way.
-    fn way() -> Stamps {
+    /// Stamps 10, 20, … 80 in the order in which a request passes them.
+    fn stamps_in_order() -> Stamps {
         let [created, l1_missed, llc_arrived, llc_served] = [10, 20, 30, 40].map(Ticks);
         let [dram_entered, dram_started, dram_finished, replied] = [50, 60, 70, 80].map(Ticks);
         Stamps {
@@ -338,7 +369,7 @@ mod tests {
         let mut first = Request::of_slice(0, RequestKind::Read, 0);
         first.offchip = true;
         let joined = requests.add(Request { offchip: false, ..first }, Ticks(35));
-        requests.share_reply(joined, &first, &way());
+        requests.share_reply(joined, &first, &stamps_in_order());
         assert_eq!(in_order(requests.stamps(joined)), [35, 35, 35, 40, 50, 60, 70, 80]);
         assert!(requests.get(joined).offchip);
     }
@@ -351,7 +382,7 @@ mod tests {
         let stamps = requests.stamps_mut(joined);
         [stamps.created, stamps.l1_missed, stamps.llc_arrived, stamps.llc_served] = own;
         let first = test_request(&mut requests, 0);
-        *requests.stamps_mut(first) = way();
+        *requests.stamps_mut(first) = stamps_in_order();
         requests.share_fill(joined, first);
         assert_eq!(in_order(requests.stamps(joined))[..4], own.map(|at| at.0));
         assert_eq!(in_order(requests.stamps(joined))[4..7], [65, 65, 70], "joined in service");

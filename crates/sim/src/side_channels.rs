@@ -1,43 +1,48 @@
-//! What DRAM schedulers may ask of the levels above them. Each costs time only where it is asked for.
+//! Information from the levels above DRAM that some DRAM schedulers use.
 
-/// Side channels of the machine that a family of schedulers asks for. They cost time only where asked for.
+/// The side channels that a DRAM scheduler needs. One that no scheduler needs costs no simulation
+/// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
-    /// Merges into the LLC's MSHRs, by dummy requests on the way to DRAM (`Event::Merged` of DRAM schedulers).
+    /// Merges into the LLC's MSHRs, reported by dummy requests that travel to DRAM
+    /// (`Event::Merged` of DRAM schedulers).
     pub merges: Option<CountedMerges>,
-    /// With `merges`: of several dummy requests that could be sent, the one whose requests have waited longest together
-    /// goes first, not the one for which most wait.
+    /// With `merges`, which dummy request is sent first: that of the MSHR entry whose requests have
+    /// waited longest in sum, instead of that of the entry with the most requests.
     pub oldest_merges_first: bool,
-    /// The end of what each load sends to a channel (`Event::LoadComplete` of DRAM schedulers).
+    /// When a load will send no more requests to a channel (`Event::LoadComplete` of DRAM schedulers).
     pub load_ends: bool,
-    /// [`Request::critical`]: the SM has more than this share of its warps waiting for memory.
+    /// [`Request::critical`] is set if more than this share of the SM's warps wait for memory.
     pub critical_share: Option<f64>,
-    /// The LLC sorts warps by their hits in it, which decides who passes it by and sets [`Request::hit_prone`].
+    /// The LLC classifies warps by their hit rate in it, to decide which warps bypass it and to set
+    /// [`Request::hit_prone`].
     pub warp_types: Option<WarpTypes>,
 }
 
-/// How the LLC tells the types of warps apart (`medic`): all-hit, mostly-hit, balanced, mostly-miss, all-miss. A warp's
-/// type comes from a sample of its reads there, and a new sample is taken when that one has grown old.
+/// How the LLC classifies warps (`medic`): all-hit, mostly-hit, balanced, mostly-miss or all-miss.
+/// A warp's type is measured over a sample of its reads in the LLC, and measured again after
+/// `resample` cycles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarpTypes {
-    /// Share of hits in a sample from which a warp is mostly-hit; up to which it is mostly-miss.
+    /// A warp is mostly-hit if at least this share of its sample hits.
     pub mostly_hit: f64,
+    /// A warp is mostly-miss if at most this share of its sample hits.
     pub mostly_miss: f64,
-    /// Reads of a sample.
+    /// Reads in a sample.
     pub warm_up: u32,
-    /// LLC cycles for which a type holds.
+    /// LLC cycles after which a warp's type is measured again.
     pub resample: u64,
-    /// Reads of mostly-miss and all-miss warps take no line.
+    /// Reads of mostly-miss and all-miss warps allocate no line.
     pub bypass: bool,
 }
 
-/// Which of the requests that wait for the same data count (Li 2015, Section 3.3).
+/// Which requests that merge into an MSHR entry are counted (Li 2015, Section 3.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountedMerges {
-    /// Those that come from another SM than every one before.
+    /// Requests from an SM that has no request in the entry yet.
     #[default]
     InterCore,
-    /// All.
+    /// Every merged request.
     All,
 }

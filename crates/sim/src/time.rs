@@ -47,15 +47,16 @@ impl Clock {
         time.0.div_ceil(self.period)
     }
 
-    /// The cycle that `time` lies in.
+    /// The cycle during which `time` falls.
     #[inline]
     pub fn cycle_of(self, time: Ticks) -> u64 {
         time.0 / self.period
     }
 }
 
-/// The clock domains, in the order in which they have their turn when their cycles coincide: from DRAM
-/// up to the SMs, so that room made below is seen above at once.
+/// The clock domains, in the order in which they are stepped when their cycles begin at the same
+/// time: from DRAM up to the SMs, so that a unit sees at once the room that the level below has
+/// just made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Domain {

@@ -1,28 +1,50 @@
-//! The wake wheel of one clock domain.
+//! The wake wheel: which units of one clock domain are to be stepped in which cycle.
+//!
+//! A wake-up is a pair of a unit and a cycle. The wheel is a ring of 256 slots, one for each of the
+//! next 256 cycles. A slot holds one bit per unit, and a further word array has one bit per slot
+//! that is not empty, so that the next cycle with a wake-up is found without looking at the slots.
+//! Wake-ups that lie further ahead wait in a heap and move into the ring when their cycle comes
+//! within reach. With three units, in cycle 514:
+//!
+//! ```text
+//!                         now = 514
+//!                             ▼
+//!  slot          0      1     2     3    ...   255
+//!  its cycle   768    769   514   515    ...   767      further ahead (heap)
+//!  unit 0        .      .     1     .            .        cycle 770, unit 1
+//!  unit 1        .      1     .     .            1        cycle 912, unit 0
+//!  unit 2        .      .     1     .            .
+//!  occupied      0      1     1     0            1
+//! ```
+//!
+//! The units of a cycle are stepped in the order of their numbers: a step clears the lowest bit of
+//! the slot. A wake-up for the current cycle joins it if the unit's number has not been passed, and
+//! otherwise goes to the next cycle. Waking a unit twice in a cycle sets a bit that is set already,
+//! so it costs nothing and the order in which units were woken has no effect: runs are
+//! deterministic.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Cycles that the wheel spans; wake-ups further ahead wait in a heap.
+/// Cycles that the ring spans; wake-ups further ahead wait in a heap.
 const SLOTS: u64 = 256;
 const SLOT_WORDS: usize = (SLOTS / 64) as usize;
 
-/// Wake-ups of the units of one clock domain, by domain cycle.
-///
-/// Each slot holds one bit per unit: waking a unit twice in a cycle is free, and the units of a cycle
-/// run in the order of their numbers, which makes runs deterministic.
+/// Wake-ups of the units of one clock domain; cycles are those of the domain.
 pub struct Wheel {
     words_per_slot: usize,
     bits: Vec<u64>,
-    /// One bit per slot that has any unit.
+    /// One bit per slot, set if any unit is to be stepped in it.
     occupied: [u64; SLOT_WORDS],
-    /// First cycle that has not been run to its end.
+    /// The cycle that is being stepped, or between cycles the first that has not been.
     cycle: u64,
-    /// Units below this number have had their turn in `cycle`.
+    /// Units below this number can no longer be stepped in `cycle`.
     next_unit: usize,
-    /// First word of `cycle`'s slot, and the word of the next unit in it.
+    /// First word of `cycle`'s slot.
     slot: usize,
+    /// The word of that slot in which the next unit is looked for.
     word: usize,
+    /// Wake-ups beyond the ring, earliest first: cycle and unit.
     far: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
@@ -41,7 +63,7 @@ impl Wheel {
         }
     }
 
-    /// Wakes `unit` at `cycle`, or at the first cycle after it in which the unit can still have a turn.
+    /// Wakes `unit` at `cycle`, or in the first later cycle in which it can still be stepped.
     #[inline]
     pub fn wake(&mut self, unit: usize, cycle: u64) {
         let earliest = self.cycle + u64::from(unit < self.next_unit);
@@ -92,7 +114,7 @@ impl Wheel {
         None
     }
 
-    /// Begins `cycle`, which must not lie before the current one and have no wake-up before it.
+    /// Begins `cycle`, which must be neither before the current one nor after the earliest wake-up.
     #[inline]
     pub fn begin(&mut self, cycle: u64) {
         debug_assert!(cycle >= self.cycle);
@@ -114,8 +136,8 @@ impl Wheel {
         self.word = 0;
     }
 
-    /// Takes the next unit of the current cycle; units woken meanwhile have their turn too, if it has
-    /// not passed.
+    /// Takes the next unit to step in the current cycle, including units woken meanwhile whose
+    /// number has not been passed.
     #[inline]
     pub fn take(&mut self) -> Option<usize> {
         while self.word < self.words_per_slot {
@@ -154,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn units_of_a_cycle_run_once_in_order() {
+    fn units_of_a_cycle_are_stepped_once_in_order() {
         let mut wheel = Wheel::new(130);
         for unit in [129, 3, 64, 3] {
             wheel.wake(unit, 7);
@@ -164,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_whose_turn_has_passed_runs_in_the_next_cycle() {
+    fn a_unit_that_has_been_passed_is_stepped_in_the_next_cycle() {
         let mut wheel = Wheel::new(4);
         wheel.wake(2, 5);
         wheel.begin(5);

@@ -51,7 +51,7 @@ impl Bench {
     /// Steps the units that are to be woken next, in the engine's order; nothing if there are none.
     pub fn turn(&mut self, step: &mut impl FnMut(UnitId, u64, &mut Context)) {
         let Bench { sim, record, side } = self;
-        sim.turn(|sim, unit, cycle| {
+        sim.step(|sim, unit, cycle| {
             let mut context = Context {
                 fabric: &mut sim.fabric,
                 requests: &mut sim.requests,

@@ -115,7 +115,7 @@ impl System {
         source: &mut dyn KernelSource,
     ) -> Result<(), TraceError> {
         for domain in Domain::ALL {
-            let Some(cycle) = self.fabric.begin_turn(domain, now) else { continue };
+            let Some(cycle) = self.fabric.begin_cycle(domain, now) else { continue };
             while let Some(unit) = self.fabric.wheel(domain).take() {
                 self.steps += 1;
                 self.step_unit(domain, unit, cycle, record, source)?;

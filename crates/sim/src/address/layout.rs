@@ -1,7 +1,8 @@
 //! The key `dram.address.map`: which bits of an address select what.
 //!
-//! There are three spellings: fields with their widths, a [`scheme`] that orders fields whose widths follow
-//! from the organisation, and the [`mask`] of GPGPU-Sim. All become the same groups of bits.
+//! There are three spellings: fields with their widths, a [`scheme`] that orders fields whose
+//! widths follow from the organisation, and the [`mask`] of GPGPU-Sim. All become the same groups
+//! of bits.
 
 mod mask;
 mod scheme;
@@ -20,7 +21,8 @@ pub enum Field {
     /// Stack of a pseudo channel.
     Stack,
     Row,
-    /// Bank of a group where the map has a group field; else of a stack, the group in its low bits.
+    /// Bank within its group if the map has a group field; else bank within its stack, with the
+    /// group in the low bits.
     Bank,
     /// Bank group of a stack.
     Group,
@@ -41,7 +43,7 @@ impl Field {
         ("burst", Field::Burst),
     ];
 
-    /// As a map spells it.
+    /// Its name as a map spells it.
     pub fn name(self) -> &'static str {
         Field::NAMES[self as usize].0
     }
@@ -61,14 +63,15 @@ pub struct BitGroup {
     pub shift: u32,
 }
 
-/// Which bits of an address select what: every bit from bit 0 to the highest group's belongs to one group,
-/// and every field has exactly the bits that the organisation asks for.
+/// Which address bits select which field. Every bit from bit 0 to the top of the highest group
+/// belongs to exactly one group, and every field has exactly the width that the DRAM organisation
+/// requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Least significant first, from bit 0 up without a gap.
     pub groups: Vec<BitGroup>,
-    /// Where no power of two of channels is selected by a group: channels take turns of `1 << turns` bytes,
-    /// and the groups are of the address within the channel.
+    /// Set where no group selects the channel: channels are interleaved every `1 << turns` bytes,
+    /// and the groups describe the address within the channel.
     pub turns: Option<u32>,
 }
 
@@ -83,7 +86,7 @@ impl Layout {
         end_of(&self.groups)
     }
 
-    /// Lowest bits of the address that stay within one row of one bank.
+    /// Number of low address bits that vary within one row of one bank.
     pub fn bits_within_row(&self) -> u32 {
         let in_row = |g: &&BitGroup| matches!(g.field, Field::Column | Field::Burst);
         let bits: u32 = self.groups.iter().take_while(in_row).map(|g| g.bits).sum();
@@ -106,34 +109,34 @@ const MAX_ROW_BITS: u32 = 32;
 const MAP: &str = "dram.address.map";
 const INTERLEAVE: &str = "dram.address.interleave_bytes";
 
-/// Adjacent bits of a field, wherever they are.
+/// Adjacent bits of a field, not yet placed: field and width.
 type Piece = (Field, u32);
 
-/// A map as it was spelt.
+/// A map as it was parsed, before it is placed and checked.
 struct Spelt {
     /// Most significant first.
     pieces: Vec<Piece>,
     channels: Channels,
 }
 
-/// Where a map has the channel.
+/// How a map selects the channel.
 #[derive(Clone, Copy, PartialEq)]
 enum Channels {
-    /// In a field.
+    /// By a channel field.
     Field,
-    /// Taking turns of two to this many bytes.
+    /// By interleaving the channels every `1 << n` bytes.
     Turns(u32),
-    /// Not said: `dram.address.interleave_bytes` does.
+    /// The map does not say; `dram.address.interleave_bytes` does.
     Unsaid,
 }
 
-/// What of a map cannot be read.
+/// The part of a map that cannot be parsed.
 struct Problem {
     at: String,
     valid: String,
 }
 
-/// The parts of memory that addresses are divided among.
+/// The organisation of DRAM that an address map must match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AddressSpace {
     pub channels: u32,
@@ -141,7 +144,7 @@ pub struct AddressSpace {
     pub pseudo_channels: u32,
     /// Stacks of one pseudo channel.
     pub stacks: u32,
-    /// Banks of one channel, all its pseudo channels and stacks together.
+    /// Banks of one channel, over all its pseudo channels and stacks.
     pub banks: u32,
     /// Bank groups of one stack.
     pub bank_groups: u32,
@@ -152,11 +155,11 @@ pub struct AddressSpace {
 }
 
 impl AddressSpace {
-    /// What the address map says, whichever way it is spelt.
+    /// The layout that the address map describes, in whichever of the three notations.
     ///
     /// # Errors
-    /// [`Invalid`] when the map cannot be read, when its bits are not those of the
-    /// organisation, or when it would not be a bijection.
+    /// [`Invalid`] if the map cannot be parsed, if its fields do not have the widths of the
+    /// organisation, or if it is not a bijection.
     pub fn layout(&self) -> Result<Layout, Invalid> {
         let map = self.address.map.as_str();
         let read = if mask::is_mask(map) {
@@ -179,7 +182,7 @@ impl AddressSpace {
         Ok(layout)
     }
 
-    /// Whether so many LLC slices to a channel can be told apart by its low bank bits.
+    /// Checks that the low bank bits of a channel can select one of this many LLC slices.
     pub fn check_slices(&self, slices_per_channel: u32) -> Result<(), Invalid> {
         let key = "llc.slices_per_channel";
         power_of_two(key, slices_per_channel)?;
@@ -194,7 +197,7 @@ impl AddressSpace {
         rule(slices <= 1 << most, "dram.channels", self.channels, valid)
     }
 
-    /// Every field but the channel has the bits that the organisation asks for.
+    /// Checks that every field but the channel has the width that the organisation requires.
     fn check_widths(&self, groups: &[BitGroup]) -> Result<(), Invalid> {
         let map = &self.address.map;
         let spelt_out = spelt_out(groups);
@@ -215,7 +218,8 @@ impl AddressSpace {
         map_rule(rows <= MAX_ROW_BITS, format!("at most {MAX_ROW_BITS} row bits, not {rows}"))
     }
 
-    /// The layout of these groups and channels; where these are a power of two, they are a field too.
+    /// The layout with the channels added to `groups`; a power of two of channels becomes a field
+    /// of its own.
     fn with_channels(&self, groups: Vec<BitGroup>, channels: Channels) -> Result<Layout, Invalid> {
         let interleave = self.address.interleave_bytes;
         if channels != Channels::Unsaid {
@@ -268,7 +272,7 @@ impl AddressSpace {
         rule(fits, "dram.address.partition_hash", hash.quoted(), valid)
     }
 
-    /// What the organisation asks of every field but channel and row.
+    /// The width that the organisation requires of every field but channel and row.
     fn wants(&self, has_group: bool) -> [Want; 6] {
         let want = |field, count: u32, why: String| Want { field, bits: count.ilog2(), why };
         let groups = if has_group { self.bank_groups } else { 1 };
@@ -297,21 +301,21 @@ impl AddressSpace {
         ]
     }
 
-    /// Bits of an address that channels take, a part of one counted whole.
+    /// Address bits that the channels take, rounded up to a whole bit.
     fn channel_bits(&self) -> u32 {
         self.channels.next_power_of_two().ilog2()
     }
 }
 
-/// What the organisation asks of a field.
+/// The width that the organisation requires of one field.
 struct Want {
     field: Field,
     bits: u32,
-    /// What they follow from.
+    /// The configuration key that this follows from, for the message.
     why: String,
 }
 
-/// Reads `field:bits` separated by spaces.
+/// Parses `field:bits` separated by spaces.
 fn fields(map: &str) -> Result<Spelt, Problem> {
     let pieces = map.split_whitespace().map(|word| piece(word).ok_or_else(|| not_a_piece(word)));
     let pieces: Vec<Piece> = pieces.collect::<Result<_, _>>()?;
@@ -338,7 +342,8 @@ fn not_a_piece(word: &str) -> Problem {
     }
 }
 
-/// Groups from bit 0 up of pieces from the least significant up; pieces without bits are left out.
+/// Places pieces from bit 0 up, the least significant piece first; pieces without bits are left
+/// out.
 fn placed(pieces: impl Iterator<Item = Piece>) -> Vec<BitGroup> {
     let mut shift = 0;
     let place = |(field, bits)| {
@@ -365,7 +370,7 @@ fn spelt_out(groups: &[BitGroup]) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The bit above all groups.
+/// The first bit above all groups.
 fn end_of(groups: &[BitGroup]) -> u32 {
     groups.last().map_or(0, |g| g.shift + g.bits)
 }

@@ -1,7 +1,7 @@
 //! From an address to channel, slice, bank, row and column, and back.
 //!
-//! Within a channel a map moves bits; hashes XOR bits of one field onto another that they do not depend
-//! on. Both can be undone, so that every map is a bijection.
+//! Within a channel a map permutes address bits; a hash XORs bits of some fields onto a field that
+//! it does not depend on. Both can be undone, so every map is a bijection.
 
 use super::layout::{AddressSpace, Field, Layout};
 use crate::hash::Hash;
@@ -11,18 +11,18 @@ use warpmem_params::Invalid;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Location {
     pub channel: u16,
-    /// LLC slice over the whole machine: the channel times the slices of a channel, plus the low bank
-    /// bits after the partition hash.
+    /// LLC slice over the whole machine: the channel times the slices of a channel, plus the low
+    /// bank bits after the partition hash.
     pub slice: u16,
-    /// Bank within the channel: from the most significant bit down pseudo channel, stack, bank of the
-    /// group, group.
+    /// Bank within the channel: from the most significant bit down pseudo channel, stack, bank of
+    /// the group, group.
     pub bank: u16,
     pub row: u32,
     /// Column command within the row.
     pub column: u32,
 }
 
-/// A run of address bits that goes to a run of bits of the gathered fields.
+/// A run of address bits that becomes a run of bits of the gathered fields.
 #[derive(Clone, Copy)]
 struct Segment {
     from: u32,
@@ -57,7 +57,7 @@ impl Slot {
     }
 }
 
-/// Channels that take turns of `1 << shift` bytes.
+/// Channels interleaved every `1 << shift` bytes.
 #[derive(Clone, Copy)]
 struct Turns {
     shift: u32,
@@ -65,7 +65,7 @@ struct Turns {
 }
 
 impl Turns {
-    /// Channel, and address within it.
+    /// The channel, and the address within it.
     fn split(self, address: u64) -> (u32, u64) {
         let (turn, offset) = (address >> self.shift, address & self.below());
         ((turn % self.count) as u32, (turn / self.count) << self.shift | offset)
@@ -81,21 +81,21 @@ impl Turns {
     }
 }
 
-/// Bits of an address that are looked up at once.
+/// Address bits per table lookup.
 const DIGIT_BITS: u32 = 6;
 const DIGITS: usize = 1 << DIGIT_BITS;
 
-/// Where addresses within a channel lie, looked up a few bits at a time: maps and hashes are linear over
-/// GF(2), so the place of an address is the XOR of the places of its digits.
+/// A table from addresses within a channel to locations. Maps and hashes are linear over GF(2), so
+/// the location of an address is the XOR of the locations of its digits, a few bits each.
 struct Lookup {
     /// Low bits that no field depends on.
     skip: u32,
-    /// By digit of the address, the lowest first, the packed place of each of its values.
+    /// For each digit of the address, lowest first, the packed location of each of its values.
     digits: Vec<[u128; DIGITS]>,
 }
 
 impl Lookup {
-    /// `image` is where an address of one bit lies.
+    /// `image` gives the location of an address that has a single bit set.
     fn new(skip: u32, image: impl Fn(u64) -> Location) -> Lookup {
         let images: Vec<u128> = (skip..u64::BITS).map(|bit| pack(&image(1 << bit))).collect();
         let digits = images.chunks(DIGIT_BITS as usize).map(|images| {
@@ -122,7 +122,7 @@ impl Lookup {
     }
 }
 
-/// A location as one number, of which XOR is that of its fields.
+/// Packs a location into one number, so that XOR of the numbers is XOR of each field.
 fn pack(place: &Location) -> u128 {
     let Location { channel, slice, bank, row, column } = *place;
     let low = u64::from(channel) | u64::from(slice) << 16 | u64::from(bank) << 32;
@@ -151,21 +151,22 @@ pub struct AddressMap {
     row: Slot,
     bank: Slot,
     column: Slot,
-    /// Low bank bits that select a slice of the channel.
+    /// Number of low bank bits that select a slice of the channel.
     slice_bits: u32,
-    /// What the bits of the address within the channel from `hashed_from` on change of channel and slice.
+    /// Hash of the address bits from `hashed_from` up onto channel and slice.
     partition_hash: Option<Hash>,
     hashed_from: u32,
-    /// What the row changes of the bank.
+    /// Hash of the row onto the bank.
     bank_hash: Option<Hash>,
     lookup: Lookup,
 }
 
 impl AddressMap {
-    /// The map of `space` with this many LLC slices to a channel.
+    /// The map of `space` with this many LLC slices per channel.
     ///
     /// # Errors
-    /// [`Invalid`] if the map is not valid ([`AddressSpace::layout`]), or the slices are not.
+    /// [`Invalid`] if the map is not valid ([`AddressSpace::layout`]) or the number of slices is
+    /// not.
     pub fn new(space: &AddressSpace, slices_per_channel: u32) -> Result<AddressMap, Invalid> {
         let layout = space.layout()?;
         space.check_slices(slices_per_channel)?;
@@ -192,7 +193,7 @@ impl AddressMap {
         Ok(map)
     }
 
-    /// Where a byte address lies.
+    /// The location of a byte address.
     #[inline]
     pub fn locate(&self, address: u64) -> Location {
         let Some(turns) = self.turns else { return self.lookup.place(address) };
@@ -202,7 +203,8 @@ impl AddressMap {
         Location { channel: turn as u16, slice, ..place }
     }
 
-    /// Where an address within the channel lies, from the map itself; of the channel what the address says.
+    /// The location of an address within the channel, computed from the map without the table. The
+    /// channel is set only where the map has a channel field.
     fn decode(&self, inner: u64) -> Location {
         let mut place = self.gather(0, inner);
         if let Some(hash) = &self.partition_hash {
@@ -215,34 +217,34 @@ impl AddressMap {
         place
     }
 
-    /// Where a byte address would lie without hashes.
+    /// The location that a byte address would have without hashes.
     #[inline]
     pub fn unhashed(&self, address: u64) -> Location {
         let (turn, inner) = self.within_channel(address);
         self.gather(turn, inner)
     }
 
-    /// The first byte of a column command, and the least such address: the inverse of
-    /// [`AddressMap::locate`]. Of the location, its slice is not needed; bits that its fields do not have are ignored.
+    /// The lowest address of a column command: the inverse of [`AddressMap::locate`]. The slice of
+    /// the location is ignored, and so are bits beyond the width of a field.
     #[inline]
     pub fn address(&self, place: &Location) -> u64 {
         self.join(place, 0)
     }
 
-    /// The first byte of another column command of the row in which `address` lies, with the bits of `address` above the
-    /// layout's; none beyond the last address.
+    /// The first byte of another column command of the row that holds `address`. Bits of `address`
+    /// above the layout are kept; `None` if the result would be beyond the last address.
     #[inline]
     pub fn beside(&self, address: u64, column: u32) -> Option<u64> {
         let (_, inner) = self.within_channel(address);
         let above = inner >> self.layout.bits() << self.layout.bits();
         let place = Location { column, ..self.locate(address) };
         let beside = self.join(&place, above);
-        // What is beyond the last address comes out as a low one.
+        // A location beyond the last address wraps around to a low address.
         let found = self.locate(beside);
         (found == Location { slice: found.slice, ..place }).then_some(beside)
     }
 
-    /// The first byte of a column command, with these bits above the layout's.
+    /// The first byte of a column command, with `above` as the bits above the layout.
     fn join(&self, place: &Location, above: u64) -> u64 {
         let row_hash = self.bank_hash.as_ref().map_or(0, |hash| hash.of(place.row.into()));
         let place = Location { bank: place.bank ^ row_hash, ..*place };
@@ -255,7 +257,8 @@ impl AddressMap {
         inner | self.bits(&Location { channel, ..Location::default() })
     }
 
-    /// The bits of an address within a channel that select these channel, bank, row and column before hashes.
+    /// The address within a channel that selects this channel field, bank, row and column before
+    /// hashes.
     pub fn bits(&self, place: &Location) -> u64 {
         let fields = self.channel.put(place.channel.into())
             | self.bank.put(place.bank.into())
@@ -264,24 +267,25 @@ impl AddressMap {
         scatter(&self.segments, fields)
     }
 
-    /// Channel whose turn it is, if channels take turns, and the address within it; else 0 and the address.
+    /// The channel and the address within it where channels are interleaved by bytes; else 0 and
+    /// the address.
     #[inline]
     pub fn within_channel(&self, address: u64) -> (u32, u64) {
         self.turns.map_or((0, address), |turns| turns.split(address))
     }
 
-    /// Bytes in all channels. Of an address from there on, the bits above the layout's are ignored but for
-    /// the partition hash, which takes them in.
+    /// Bytes in all channels. In an address beyond that, bits above the layout only enter the
+    /// partition hash.
     pub fn capacity(&self) -> u64 {
         self.turns.map_or(1, |turns| turns.count) << self.layout.bits()
     }
 
-    /// Which bits select what, before hashes.
+    /// Which bits select which field, before hashes.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The lowest bit of the address that the partition hash takes in.
+    /// The lowest address bit that enters the partition hash.
     pub fn hashed_from(&self) -> u32 {
         self.hashed_from
     }
@@ -304,8 +308,8 @@ impl AddressMap {
 const CHANNEL: [Field; 1] = [Field::Channel];
 const BANK: [Field; 4] = [Field::Group, Field::Bank, Field::Stack, Field::Pseudo];
 
-/// All fields in the order in which they are gathered, least significant first. Where a map has them in this
-/// order too, they are one segment.
+/// All fields in the order in which they are gathered, least significant first. Where a map has
+/// them in this order too, they are one segment.
 const ORDER: [Field; 8] =
     [Field::Burst, Field::Column, BANK[0], BANK[1], BANK[2], BANK[3], Field::Row, CHANNEL[0]];
 
@@ -320,7 +324,7 @@ fn slot(layout: &Layout, fields: &[Field]) -> Slot {
     Slot { at: start(layout, fields[0]), mask: (1 << bits) - 1 }
 }
 
-/// Where the groups go; neighbours that stay neighbours are one segment.
+/// How the groups move to the gathered fields; neighbours that stay neighbours form one segment.
 fn segments(layout: &Layout) -> Vec<Segment> {
     let mut segments: Vec<Segment> = Vec::with_capacity(layout.groups.len());
     for (index, group) in layout.groups.iter().enumerate() {
@@ -345,7 +349,7 @@ mod tests {
     use super::*;
     use crate::{Address, IndexHash};
 
-    /// Channels in a field with hashes, and channels in turns.
+    /// One space with a channel field and hashes, and one with channels interleaved by bytes.
     fn spaces() -> [AddressSpace; 2] {
         let hashed = Address {
             map: "row:13 bank:3 column:3 bank:1 channel:5 column:3 burst:5".to_owned(),

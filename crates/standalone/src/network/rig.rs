@@ -129,7 +129,7 @@ impl Rig {
     pub fn turn(&mut self, terminals: &mut impl Terminals) {
         self.now = self.next().unwrap_or(self.now);
         let Rig { bench, network, direction, inputs, outputs, room, .. } = self;
-        bench.turn(|bench, unit, cycle| {
+        bench.step(|bench, unit, cycle| {
             let ctx = &mut bench.context();
             let index = unit.index as usize;
             match unit.domain {

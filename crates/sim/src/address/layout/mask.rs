@@ -1,14 +1,15 @@
-//! Address maps as GPGPU-Sim spells them (`-gpgpu_mem_addr_mapping`): a letter for each of 64 address bits,
-//! and `dramid@N;` in front where the channel stands at bit N, between the bits that the letters place.
+//! Address maps in GPGPU-Sim's notation (`-gpgpu_mem_addr_mapping`): one letter for each of 64
+//! address bits. A leading `dramid@N;` inserts the channel field at bit N, between the bits that
+//! the letters describe.
 
 use super::{Channels, Field, Piece, Problem, Spelt};
 
 const CHANNEL_AT: &str = "dramid@";
-/// Characters that stand between letters as the reader likes.
+/// Characters allowed between letters for readability; they mean nothing.
 const SEPARATORS: [char; 3] = ['.', '|', ' '];
 const LETTERS: usize = 64;
 
-/// Whether `map` is meant as a mask.
+/// Whether `map` looks like a mask.
 pub(super) fn is_mask(map: &str) -> bool {
     let is_letter = |c: char| SEPARATORS.contains(&c) || c == '0' || field(c).is_some();
     map.starts_with(CHANNEL_AT) || !map.trim().is_empty() && map.chars().all(is_letter)

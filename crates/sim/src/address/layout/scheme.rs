@@ -1,11 +1,11 @@
-//! Address maps by name: two letters for each field, most significant first, as DRAMsim3 (`rochrababgco`)
-//! and Ramulator (`RoBaRaCoCh`) have them. Widths follow from the organisation; the byte within a column
-//! command is below all.
+//! Address maps by name: two letters per field, most significant field first, as in DRAMsim3
+//! (`rochrababgco`) and Ramulator (`RoBaRaCoCh`). Widths follow from the DRAM organisation; the
+//! byte within a column command takes the lowest bits.
 
 use super::{AddressSpace, Channels, Field, MAX_BITS, MAX_ROW_BITS, Piece, Problem, Spelt, Want};
 
-/// What a name stands for, most significant first. A rank of those simulators is what we call a stack and
-/// a pseudo channel.
+/// The fields that each two-letter name stands for, most significant first. A rank of those
+/// simulators is a stack and a pseudo channel here.
 const NAMES: [(&str, &[Field]); 8] = [
     ("ro", &[Field::Row]),
     ("ba", &[Field::Bank]),
@@ -17,7 +17,7 @@ const NAMES: [(&str, &[Field]); 8] = [
     ("ch", &[Field::Channel]),
 ];
 
-/// Whether `map` is meant as a scheme.
+/// Whether `map` looks like a scheme.
 pub(super) fn is_scheme(map: &str) -> bool {
     map.split_whitespace().next().is_some_and(|name| !name.contains(':'))
 }
@@ -90,7 +90,7 @@ fn row_bits(word: &str) -> Result<u32, Problem> {
     }
 }
 
-/// Bits of the row where it has all that the other fields leave.
+/// Width of the row field if it takes all bits that the other fields leave.
 fn rows_left(space: &AddressSpace) -> u32 {
     let others: u32 = space.wants(false).iter().map(|Want { bits, .. }| bits).sum();
     MAX_ROW_BITS.min(MAX_BITS.saturating_sub(others + space.channel_bits()))
