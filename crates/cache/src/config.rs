@@ -1,9 +1,9 @@
-//! What a cache is made of and how it treats loads and stores.
+//! The configuration of a cache: its geometry and its policies for loads and stores.
 
 use serde::{Deserialize, Serialize};
 use warpmem_sim::IndexHash;
 
-/// Which line of a set gives way.
+/// Which line of a set is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replacement {
@@ -21,8 +21,8 @@ pub enum WritePolicy {
     WriteEvict,
     /// Keep the data in the line, marked dirty.
     WriteBack,
-    /// Keep what belongs to local memory as under write-back, and send other stores on as under write-evict (GPGPU-Sim's
-    /// letter L of an L1, `data_cache::wr_hit_global_we_local_wb`).
+    /// Write-back for local memory, write-evict for all other stores (letter L of an L1 in
+    /// GPGPU-Sim, `data_cache::wr_hit_global_we_local_wb`).
     LocalWriteBack,
 }
 
@@ -39,22 +39,25 @@ impl WritePolicy {
 pub enum WriteAllocate {
     /// Nothing is allocated.
     None,
-    /// The line is allocated; what the store does not cover is fetched at once.
+    /// The line is allocated; the bytes that the store does not write are fetched at once.
     FetchOnWrite,
-    /// The store goes on, and the line is allocated and fetched, whatever the store covers; a store to a line on its way
-    /// does the same and its read merges (LLC only; GPGPU-Sim 3).
+    /// The store is sent on, and the line is allocated and fetched as a whole, even if the store
+    /// writes all of it. A store to a line that is being fetched is sent on too and its fetch
+    /// merges (LLC only; GPGPU-Sim 3).
     SendAndFetch,
-    /// The line is allocated with the bytes written; a later read of other bytes fetches (Volta and later).
+    /// The line is allocated with the bytes written; a later read of other bytes fetches (Volta and
+    /// later).
     LazyFetch,
 }
 
-/// When a read miss takes its line.
+/// When a read miss allocates its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReadAllocate {
     /// Reserved at the miss.
     OnMiss,
-    /// Taken at the fill: misses never fail for want of a line (streaming L1).
+    /// Allocated at the fill, so that a miss never fails because all lines are reserved (streaming
+    /// L1).
     OnFill,
 }
 
@@ -66,7 +69,7 @@ pub struct Cache {
     /// Lines per set; 0 = fully associative.
     pub ways: u32,
     pub line_bytes: u32,
-    /// Granule of fetch and of requests; equal to `line_bytes` where lines have no sectors.
+    /// Granularity of fetches and requests; equal to `line_bytes` where lines have no sectors.
     pub sector_bytes: u32,
     pub replacement: Replacement,
     pub write: WritePolicy,
@@ -76,7 +79,7 @@ pub struct Cache {
     pub mshr_entries: u32,
     /// Requests that one MSHR entry can hold, the first included.
     pub mshr_merges: u32,
-    /// Requests that wait to leave downwards.
+    /// Requests that wait to be sent to the level below.
     pub miss_queue: u32,
 }
 

@@ -1,8 +1,8 @@
-//! What a cache counts.
+//! The counts of a cache.
 
 use serde::Serialize;
 
-/// Why a cache access had to be tried again. Counted in cycles of waiting.
+/// Why a cache access has to be retried. Counted in cycles of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum ReservationFail {
@@ -32,17 +32,18 @@ pub struct CacheCounts {
     pub write_hits: u64,
     /// The line is absent.
     pub write_misses: u64,
-    /// The line is present, the sector is neither there nor on its way.
+    /// The line is present, the sector is neither valid nor being fetched.
     pub write_sector_misses: u64,
     pub atomics: u64,
-    /// Atomics among the reads of the LLC: among hits, among misses and sector misses, and among those merged.
+    /// How many of the LLC's read hits, of its misses and sector misses, and of its pending hits
+    /// are atomics.
     pub atomic_hits: u64,
     pub atomic_misses: u64,
     pub atomic_pending_hits: u64,
     pub bypasses: u64,
-    /// Lines evicted that had dirty data.
+    /// Evicted lines that had dirty data.
     pub writebacks: u64,
-    /// Reads of the next level caused by writes.
+    /// Reads sent to the next level because of writes.
     pub write_fetches: u64,
     pub evictions: u64,
     /// Cycles of retry, by [`ReservationFail`].

@@ -1,28 +1,32 @@
 //! A fixed-capacity index from addresses to the rows that hold them.
 
-/// Open addressing with linear probing over one word per row; deletion shifts back what follows, so that
-/// there are no tombstones and lookups stay short. Constant time whatever the associativity it stands for.
+/// An open-addressing hash table with linear probing. A deletion shifts the following entries back,
+/// so there are no tombstones and probes stay short. A lookup takes constant time whatever the
+/// associativity of the cache.
 ///
-/// The addresses themselves stay in the rows of the index's user, who is asked for them. A word holds, from
-/// the high bits down, a tag of the address's hash, by which most lookups need no row but the right one; how
-/// far it is from its home; and the row plus one, so that zeroed memory is an empty index.
+/// The table does not store addresses: they stay in the rows of its user, and every operation takes
+/// a function from a row to its address. A word of the table holds, from the high bits down:
+/// - a tag made from the hash of the address, so that most lookups compare the address of one row only;
+/// - the distance of the entry from its home position;
+/// - the row plus one, so that zeroed memory is an empty table.
 pub(super) struct AddressIndex {
     words: Vec<u32>,
-    /// Of the hash, the high bits that the home is made of.
+    /// Shift that leaves the high bits of the hash, which are the home position.
     home_shift: u32,
     row_bits: u32,
     len: usize,
 }
 
 const EMPTY: u32 = 0;
-/// Low bits of addresses in which neighbours differ.
+/// Low address bits that are kept out of the hash, so that neighbouring addresses lie side by side.
 const NEIGHBOUR_BITS: u32 = 2;
 const DISTANCE_BITS: u32 = 4;
-/// At least as far from home; how far, the hash says.
+/// Distance field of an entry this far from home or further: its distance is computed from the
+/// hash.
 const FAR: usize = (1 << DISTANCE_BITS) - 1;
 
 impl AddressIndex {
-    /// Room for rows below `capacity` at a load of at most one half.
+    /// An index for rows below `capacity`, at most half full.
     pub fn new(capacity: usize) -> AddressIndex {
         let words = (capacity.max(1) * 2).next_power_of_two().max(2 << NEIGHBOUR_BITS);
         let row_bits = usize::BITS - capacity.leading_zeros();
@@ -40,8 +44,8 @@ impl AddressIndex {
         self.len
     }
 
-    /// Fibonacci hashing: a product with 2^64 / golden ratio, of which the high bits are good. Neighbouring addresses,
-    /// which are used together, have one hash and neighbouring homes.
+    /// Fibonacci hashing: the high bits of the product with 2^64 / golden ratio. Neighbouring
+    /// addresses, which are often used together, share a hash and have neighbouring home positions.
     #[inline]
     fn hash(address: u64) -> u64 {
         (address >> NEIGHBOUR_BITS).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -58,7 +62,7 @@ impl AddressIndex {
         self.words.len() - 1
     }
 
-    /// The tag of an address in its place in a word.
+    /// The tag of an address, shifted to its bits in a word.
     #[inline]
     fn tag(&self, address: u64) -> u32 {
         let tag = (AddressIndex::hash(address) >> 16) ^ address;
@@ -75,13 +79,13 @@ impl AddressIndex {
         (word >> self.row_bits) as usize & FAR
     }
 
-    /// The row that holds `address`; `address_of` a row tells what it holds.
+    /// The row that holds `address`; `address_of` gives the address that a row holds.
     #[inline]
     pub fn get(&self, address: u64, address_of: impl Fn(u32) -> u64) -> Option<u32> {
         self.find(address, address_of).map(|at| self.row(self.words[at]))
     }
 
-    /// Where the row that holds `address` is.
+    /// The position of the word whose row holds `address`.
     #[inline]
     fn find(&self, address: u64, address_of: impl Fn(u32) -> u64) -> Option<usize> {
         let (tag, low) = (self.tag(address), self.row_bits + DISTANCE_BITS);
@@ -99,7 +103,7 @@ impl AddressIndex {
         }
     }
 
-    /// Adds a row, and an address, that are not in the index.
+    /// Adds a row and its address; neither may be in the index.
     #[inline]
     pub fn insert(&mut self, address: u64, row: u32) {
         assert!(self.len * 2 < self.words.len(), "address index overflows");
@@ -130,7 +134,7 @@ impl AddressIndex {
                 FAR => at.wrapping_sub(self.home(address_of(self.row(word)))) & mask,
                 near => near,
             };
-            // An entry may move into the hole unless its home lies behind the hole.
+            // An entry may move into the hole unless its home position lies behind the hole.
             let gap = at.wrapping_sub(hole) & mask;
             if distance >= gap {
                 self.words[hole] = self.moved(word, distance - gap);
@@ -142,7 +146,7 @@ impl AddressIndex {
         Some(removed)
     }
 
-    /// The word of a row that is now so far from its home.
+    /// The word with its distance from home replaced.
     #[inline]
     fn moved(&self, word: u32, distance: usize) -> u32 {
         let others = !((FAR as u32) << self.row_bits);
@@ -158,7 +162,8 @@ mod tests {
 
     const ROWS: usize = 40;
 
-    /// Addresses of few homes, most at the end of the words, and neighbours of them.
+    /// Addresses with few home positions, most of them at the end of the table, and their
+    /// neighbours.
     fn crowded() -> Vec<u64> {
         let index = AddressIndex::new(ROWS);
         let is_late = |address: &u64| index.home(*address) >= index.words.len() - 6;

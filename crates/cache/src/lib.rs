@@ -1,4 +1,5 @@
-//! What every cache is made of: its configuration, tags and miss-status registers (MSHRs), and what it counts.
+//! The parts that L1 and LLC share: configuration, tags, miss-status holding registers (MSHRs) and
+//! counts.
 
 mod config;
 mod counts;

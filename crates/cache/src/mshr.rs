@@ -1,4 +1,5 @@
-//! Miss-status holding registers: outstanding misses and the requests that wait for them.
+//! Miss-status holding registers: the outstanding misses of a cache and the requests that wait for
+//! each.
 
 use super::index::AddressIndex;
 use super::tags::Slot;
@@ -11,9 +12,9 @@ struct Entry {
     first: RequestId,
     last: RequestId,
     count: u32,
-    /// Where its line is, if that is kept for it.
+    /// The line that is reserved for it in the tags, if one is.
     place: Option<Slot>,
-    /// Requests of two SMs or more wait for it.
+    /// Requests of at least two SMs wait for it.
     shared: bool,
 }
 
@@ -21,21 +22,21 @@ struct Entry {
 pub struct Mshr {
     level: CacheLevel,
     index: AddressIndex,
-    /// As many as have been taken at once.
+    /// Grows to the largest number of entries in use at once.
     entries: Vec<Entry>,
     free: Vec<u32>,
     capacity: usize,
     merges: u32,
-    /// Entries that are shared.
+    /// Number of entries that are shared.
     shared: u32,
 }
 
-/// Which of a cache's registers.
+/// One of a cache's MSHR entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MshrEntry(u32);
 
 impl MshrEntry {
-    /// The register of this index, below the number of registers.
+    /// The entry of this index, below the number of entries.
     #[inline]
     pub fn at(index: usize) -> MshrEntry {
         MshrEntry(index as u32)
@@ -47,19 +48,19 @@ impl MshrEntry {
     }
 }
 
-/// What became of a request that looked for an outstanding miss to join.
+/// Result of looking for an outstanding miss that a request can join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Merge {
     /// No miss of this sector is outstanding.
     Absent,
     /// The entry holds as many requests as it can.
     Full,
-    /// The request waits for it now; the length includes it.
+    /// The request has joined; the length of the entry includes it.
     Joined { length: u32 },
 }
 
 impl Mshr {
-    /// `entries` outstanding misses of at most `merges` requests each, the first included.
+    /// Registers for `entries` misses with at most `merges` requests each, the first included.
     pub fn new(level: CacheLevel, entries: u32, merges: u32) -> Mshr {
         let capacity = entries as usize;
         Mshr {
@@ -73,25 +74,25 @@ impl Mshr {
         }
     }
 
-    /// Whether every entry is taken.
+    /// Whether every entry is in use.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.len() == self.capacity
     }
 
-    /// Entries taken.
+    /// Entries in use.
     #[inline]
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()
     }
 
-    /// Entries in which requests of two SMs or more wait.
+    /// Entries in which requests of at least two SMs wait.
     #[inline]
     pub fn shared(&self) -> u32 {
         self.shared
     }
 
-    /// Entries not taken.
+    /// Free entries.
     #[inline]
     pub fn free(&self) -> usize {
         self.capacity - self.len()
@@ -108,7 +109,7 @@ impl Mshr {
         self.len() == 0
     }
 
-    /// Lets `request` wait for an outstanding miss of `sector`, if there is one.
+    /// Merges `request` into the outstanding miss of `sector`, if there is one.
     #[inline]
     pub fn merge(&mut self, sector: u64, request: RequestId, requests: &mut RequestTable) -> Merge {
         let Some(entry) = self.entry(sector) else { return Merge::Absent };
@@ -116,7 +117,8 @@ impl Mshr {
         if entry.count == self.merges {
             return Merge::Full;
         }
-        // Of more than two, some two that follow each other differ; what no SM made is the first.
+        // If any two requests differ in their SM, some two neighbours do. A request that no SM made
+        // can only be the first.
         if !entry.shared && requests.are_of_two_sms(entry.last, request) {
             entry.shared = true;
             self.shared += 1;
@@ -140,20 +142,21 @@ impl Mshr {
         self.entry(sector).map(MshrEntry)
     }
 
-    /// The first of the requests that wait in an entry; the others follow through [`RequestTable::next`].
+    /// The first of the requests that wait in an entry; the others follow through
+    /// [`RequestTable::next`].
     #[inline]
     pub fn first(&self, entry: MshrEntry) -> RequestId {
         self.entries[entry.index()].first
     }
 
-    /// Where the line of an outstanding miss is, if [`Mshr::open`] was told.
+    /// The reserved line of an outstanding miss, if [`Mshr::open`] was given one.
     #[inline]
     pub fn place(&self, sector: u64) -> Option<Slot> {
         self.entry(sector).and_then(|entry| self.entries[entry as usize].place)
     }
 
-    /// Opens an entry for `sector`; there must be a free one and none for the sector. `place` is where its line is, if
-    /// that is kept until the entry is closed.
+    /// Opens an entry for `sector`. An entry must be free and the sector must have none. `place` is
+    /// the line that stays reserved until the entry is closed, if there is one.
     #[inline]
     pub fn open(
         &mut self,
@@ -174,7 +177,7 @@ impl Mshr {
         self.index.insert(sector, entry);
     }
 
-    /// Closes the entry of `sector`: its first request (the others follow through
+    /// Closes the entry of `sector`; returns its first request (the others follow through
     /// [`RequestTable::next`]) and their number.
     #[inline]
     pub fn close(&mut self, sector: u64) -> Option<(RequestId, u32)> {
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_entry_and_an_absent_one_are_told_apart() {
+    fn a_full_entry_is_distinguished_from_an_absent_one() {
         let mut requests = RequestTable::default();
         let [a, b, c] = some_requests(&mut requests);
         let mut mshr = Mshr::new(CacheLevel::Llc, 4, 2);

@@ -1,22 +1,22 @@
-//! The tag array: which bytes of which lines are present, dirty, or on their way.
+//! The tag array: which bytes of which lines are valid, dirty, or being fetched.
 
 use super::index::AddressIndex;
 use crate::{Cache, Replacement};
 use warpmem_sim::Hash;
 
-/// A sector's 32 parts, all valid.
+/// All 32 parts of a sector are valid.
 pub const ALL_BYTES: u32 = u32::MAX;
 
-/// The number of no line.
+/// Line number of an empty way.
 const NO_LINE: u64 = u64::MAX;
 const NIL: u32 = u32::MAX;
 
-/// Place of a line in the array.
+/// Position of a line in the array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(pub(super) u32);
 
 impl Slot {
-    /// Number of the place, below [`Tags::places`].
+    /// Number of the position, below [`Tags::places`].
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -73,19 +73,21 @@ impl Geometry {
     }
 }
 
-/// Per line: its number, what is known of its sectors by one bit each, and its place in the set's order.
+/// The state of one line: its number, the state of its sectors with one bit each, and its links in
+/// the replacement order of its set.
 ///
-/// Zeroed memory is an empty array whose places are in the order of their numbers, so that a large one costs
-/// nothing until it is used: numbers are one more than they say, and links are told from the neighbours of
-/// the place.
+/// Zeroed memory is an empty array whose positions are in the order of their numbers, so that a
+/// large array costs no host memory until it is used. For that, the line number is stored plus one,
+/// and links are stored relative to the neighbouring positions.
 #[derive(Clone, Copy)]
 struct Line {
     number_after: u64,
-    /// Towards the next to be replaced, counted from the place before; away from it, from the place behind.
+    /// Links towards the line that is replaced next, relative to the position before this one, and
+    /// away from it, relative to the position behind this one.
     older: u32,
     newer: u32,
     set: u32,
-    /// Sectors all of whose bytes are valid, and those of which [`Tags::bytes`] knows the valid ones.
+    /// Sectors that are entirely valid, and sectors whose valid bytes are in [`Tags::bytes`].
     whole: u8,
     partial: u8,
     dirty: u8,
@@ -104,14 +106,14 @@ const BLANK: Line = Line {
 };
 
 impl Line {
-    /// The line that is here; [`NO_LINE`] if none is.
+    /// The number of the line at this position, or [`NO_LINE`].
     #[inline]
     fn number(&self) -> u64 {
         self.number_after.wrapping_sub(1)
     }
 }
 
-/// The ends of a set's order.
+/// The two ends of a set's replacement order.
 #[derive(Clone, Copy)]
 struct Set {
     oldest: u32,
@@ -123,27 +125,28 @@ struct Set {
 pub struct Victim {
     slot: Slot,
     set: u32,
-    /// The line that leaves, if the place holds one, and its dirty sectors.
+    /// The number and dirty sectors of the line that is evicted, if the position holds one.
     pub line: Option<(u64, u8)>,
 }
 
-/// A set-associative array of sectored lines. Lookup and replacement take constant time whatever the
-/// associativity: an index finds lines, and a list per set keeps their order.
+/// A set-associative array of sectored lines. Lookup and replacement take constant time whatever
+/// the associativity: a hash index finds lines, and a linked list per set keeps the replacement
+/// order.
 pub struct Tags {
     lines: Vec<Line>,
     sets: Vec<Set>,
-    /// Valid parts of the sectors that are partial.
+    /// Valid bytes of the partially valid sectors.
     bytes: Vec<u32>,
     sectors: usize,
     index: AddressIndex,
-    /// The sets less one, if they are a power of two.
+    /// The number of sets less one, if it is a power of two.
     set_mask: Option<u64>,
     hash: Option<Hash>,
     lru: bool,
 }
 
 impl Tags {
-    /// An empty array with the geometry of `cache`, but `size_bytes` large.
+    /// An empty array of `size_bytes` with the line, sector and set geometry of `cache`.
     pub fn new(cache: &Cache, size_bytes: u32) -> Tags {
         let total = (size_bytes / cache.line_bytes).max(1);
         let sets = cache.sets();
@@ -169,7 +172,7 @@ impl Tags {
         tags
     }
 
-    /// Empties the array and makes it `size_bytes` large. Nothing may be on its way.
+    /// Empties the array and resizes it to `size_bytes`. No sector may be being fetched.
     pub fn reset(&mut self, cache: &Cache, size_bytes: u32) {
         let is_new = self.index.len() == 0;
         if !is_new || self.lines.len() != (size_bytes / cache.line_bytes) as usize {
@@ -177,13 +180,13 @@ impl Tags {
         }
     }
 
-    /// Lines that the array has room for.
+    /// Number of lines that the array can hold.
     #[inline]
     pub fn places(&self) -> usize {
         self.lines.len()
     }
 
-    /// Where `line` is, if any part of it is present or on its way.
+    /// The position of `line`, if any part of it is valid or being fetched.
     #[inline]
     pub fn find(&self, line: u64) -> Option<Slot> {
         self.index.get(line, |row| self.lines[row as usize].number()).map(Slot)
@@ -201,7 +204,7 @@ impl Tags {
         valid & bytes == bytes
     }
 
-    /// Sectors of which something is valid or on its way, one bit each.
+    /// Sectors that are at least partially valid or being fetched, one bit each.
     #[inline]
     pub fn present(&self, slot: Slot) -> u8 {
         let line = &self.lines[slot.0 as usize];
@@ -212,7 +215,7 @@ impl Tags {
         slot.0 as usize * self.sectors + sector as usize
     }
 
-    /// The line was used: under LRU it is now the newest of its set.
+    /// Notes a use of the line: under LRU it becomes the newest of its set.
     #[inline]
     pub fn touch(&mut self, slot: Slot) {
         if self.lru {
@@ -220,7 +223,7 @@ impl Tags {
         }
     }
 
-    /// The line is to be the next of its set to be replaced.
+    /// Makes the line the next of its set to be replaced.
     #[inline]
     pub fn demote(&mut self, slot: Slot) {
         let set = self.lines[slot.0 as usize].set;
@@ -228,8 +231,8 @@ impl Tags {
         self.link_oldest(slot.0, set);
     }
 
-    /// The place that a new line would take, the set chosen by `set_key` (the line's number, or its number
-    /// within a slice). `None`: every line of the set is reserved.
+    /// The position that a new line would take. `set_key` selects the set: the line's number, or
+    /// its number within a slice. `None` if every line of the set is reserved.
     #[inline]
     pub fn victim(&self, set_key: u64) -> Option<Victim> {
         let set = self.set_of(set_key);
@@ -252,7 +255,7 @@ impl Tags {
         set as usize ^ self.hash.as_ref().map_or(0, above)
     }
 
-    /// Puts `line` in the victim's place, with nothing of it valid.
+    /// Replaces the victim by `line`, of which nothing is valid yet.
     #[inline]
     pub fn replace(&mut self, victim: Victim, line: u64) -> Slot {
         let Victim { slot: Slot(slot), set, line: leaving } = victim;
@@ -268,13 +271,13 @@ impl Tags {
         victim.slot
     }
 
-    /// A sector is on its way: its line cannot be replaced.
+    /// Marks a sector as being fetched, which reserves its line.
     #[inline]
     pub fn reserve(&mut self, slot: Slot, sector: u32) {
         self.lines[slot.0 as usize].pending |= 1 << sector;
     }
 
-    /// A sector has arrived.
+    /// Marks a sector as valid after its fill.
     #[inline]
     pub fn fill(&mut self, slot: Slot, sector: u32) {
         let line = &mut self.lines[slot.0 as usize];
@@ -282,7 +285,7 @@ impl Tags {
         line.whole |= 1 << sector;
     }
 
-    /// A store has put `bytes` into a sector.
+    /// Marks `bytes` of a sector as valid after a store.
     #[inline]
     pub fn write(&mut self, slot: Slot, sector: u32, bytes: u32, dirty: bool) {
         let (part, line) = (self.part(slot, sector), &mut self.lines[slot.0 as usize]);
@@ -300,7 +303,8 @@ impl Tags {
         }
     }
 
-    /// Drops a sector's data. A line that has nothing left gives up its place, which is the next of its set to be taken.
+    /// Drops a sector's data. A line with no sector left is removed, and its position is the next
+    /// of its set to be used.
     #[inline]
     pub fn drop_sector(&mut self, slot: Slot, sector: u32) {
         let line = &mut self.lines[slot.0 as usize];

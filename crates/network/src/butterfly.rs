@@ -7,7 +7,7 @@ use warpmem_params::{ParamInfo, PolicyInfo};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "butterfly",
-    summary: "stages of switches; in each a digit of the destination says where a packet leaves (k-ary n-fly)",
+    summary: "stages of switches; in each, a digit of the destination selects the output (k-ary n-fly)",
     source: "Dally and Towles 2004, chapter 4",
     params: &[ParamInfo {
         name: "radix",
@@ -44,8 +44,9 @@ pub(super) fn layout(sources: usize, destinations: usize, radix: usize) -> Layou
     let stages = stages(sources.max(destinations), radix);
     let switches = radix.pow(stages as u32 - 1);
     let place = |stage: usize, line: usize| (stage * switches + line / radix, line % radix);
-    // Stage s sets the last digit of a line's number to that of the destination of this weight, and the two are
-    // exchanged on the way to the next stage.
+    // Stage s replaces the last digit of a line's number by the digit of the destination that has
+    // this weight. On the way to the next stage the last digit and the digit of this weight are
+    // exchanged.
     let weight = |stage: usize| radix.pow((stages - 1 - stage) as u32);
     let end = |stage: usize, line: usize| {
         if stage + 1 == stages {
@@ -111,7 +112,7 @@ mod tests {
         }
     }
 
-    /// [`Layout::path`] checks that a packet ends where it should.
+    /// [`Layout::path`] checks that a packet ends at its destination.
     #[test]
     fn every_source_reaches_every_destination_in_one_step_a_stage() {
         for (sources, destinations, radix) in
@@ -143,7 +144,7 @@ mod tests {
         assert_eq!(fly.inputs(), [3; 27]);
     }
 
-    /// Lines 1, 100 and 100 of the way from 1 to 5, and so on: worked out on paper.
+    /// The lines that packets follow, for example from terminal 1 to 5, worked out by hand.
     #[test]
     fn stages_are_joined_by_an_exchange_of_digits() {
         let fly = layout(8, 8, 2);

@@ -1,4 +1,4 @@
-//! What a network is made of.
+//! The configuration of the networks.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,9 +30,9 @@ pub enum Switching {
 pub struct Network {
     /// Bytes per flit and network cycle.
     pub flit_bytes: u32,
-    /// Bytes of address and control in front of a packet; 0 = they ride along with the data.
+    /// Bytes of address and control in front of a packet; 0 = they take no flits of their own.
     pub header_bytes: u32,
-    /// Network cycles from a flit's arrival at a router until it leaves, without contention.
+    /// Network cycles from a flit's arrival at a router until it leaves it, without contention.
     pub router_latency: u32,
     /// Network cycles on the link behind each router.
     #[serde(default)]
@@ -40,7 +40,7 @@ pub struct Network {
     /// Virtual channels of every link, in topologies of routers.
     #[serde(default = "one")]
     pub virtual_channels: u32,
-    /// Flits that a router holds for each virtual channel of an input.
+    /// Buffer of each virtual channel of a router's input, in flits.
     #[serde(default = "eight")]
     pub vc_buffer: u32,
     /// Which virtual channel a packet takes.
@@ -52,13 +52,15 @@ pub struct Network {
     /// How routers match inputs and outputs: the name of an allocator.
     #[serde(default = "islip")]
     pub allocator: String,
-    /// SMs that share a node: its way into the request network and out of the reply network.
+    /// SMs that share a node, and with it one input of the request network and one output of the
+    /// reply network.
     #[serde(default = "one")]
     pub sms_per_node: u32,
-    /// Places of the LLC slices among the nodes of a mesh or ring; empty = spread evenly.
+    /// Positions of the LLC slices among the nodes of a mesh or ring; empty = spread evenly.
     #[serde(default)]
     pub memory_nodes: Vec<u32>,
-    /// Packets that an input port may send in a network cycle, to different outputs in the order of their numbers.
+    /// Packets that an input port may send in a network cycle, to different outputs in the order of
+    /// their numbers.
     pub input_speedup: u32,
     /// Packets that an input port holds.
     pub input_buffer: u32,
@@ -78,7 +80,7 @@ fn one() -> u32 {
     1
 }
 
-/// What a network must know of the machine that it is part of.
+/// The network, and the properties of the machine that it depends on.
 #[derive(Clone, Debug)]
 pub struct NetworkSpec {
     pub network: Network,
@@ -91,8 +93,8 @@ pub struct NetworkSpec {
     /// DRAM channels, and banks of each.
     pub channels: u32,
     pub banks: u32,
-    /// Data of a reply.
+    /// Data bytes of a reply.
     pub sector_bytes: u32,
-    /// Data of the largest request: a line where L1 writes lines back, else a sector.
+    /// Data bytes of the largest request: a line where L1 writes lines back, else a sector.
     pub largest_request_bytes: u32,
 }

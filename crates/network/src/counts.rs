@@ -1,24 +1,25 @@
-//! What a network counts. Everything is an integer.
+//! The results of a network. Everything is an integer.
 
 use serde::Serialize;
 use warpmem_sim::Histogram;
 
-/// A node of a network, as it sends or takes.
+/// The packets that a node has sent, or those that it has received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NodeResult {
     pub packets: u64,
     pub flits: u64,
-    /// Sum over packets sent of the network cycles that they waited at the node although they could have left it.
+    /// Sum over packets sent of the network cycles that they waited at the node after they could
+    /// have left.
     pub wait_cycles: u64,
 }
 
 /// One end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum LinkEnd {
-    /// A node that sends.
+    /// A sending node.
     Source(u32),
     Router(u32),
-    /// A node that takes.
+    /// A receiving node.
     Destination(u32),
 }
 
@@ -29,13 +30,15 @@ pub struct LinkResult {
     pub to: LinkEnd,
     /// Flits that passed.
     pub flits: u64,
-    /// Flits for which there is room at its end, all virtual channels together; 0 where flits do not wait.
+    /// Capacity in flits of the buffers at its end, over all virtual channels; 0 where flits do not
+    /// wait.
     pub buffer_flits: u64,
-    /// Sum over cycles of the flits that waited there.
+    /// Sum over cycles of the flits in those buffers.
     pub buffer_flit_cycles: u64,
 }
 
-/// Requests to DRAM rows in the order in which they pass a point, as if each bank kept its last row open.
+/// Requests to DRAM rows in the order in which they pass a point, as if each bank kept its last row
+/// open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StreamResult {
     pub requests: u64,
@@ -47,10 +50,10 @@ pub struct StreamResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NetworkResult {
     pub cycles: u64,
-    /// From the cycle in which a packet could enter the network until its reader can take it.
+    /// From the cycle in which a packet could enter the network until its receiver can take it.
     pub latency: Histogram,
-    /// Parts of the sum of all latencies: waiting at the source; routers and links of the way; one for each flit; and
-    /// what other packets cost on the way.
+    /// The sum of all latencies is the sum of these four parts: waiting at the source; routers and
+    /// links on the way; one cycle per flit; and waiting for other packets on the way.
     pub wait_cycles: u64,
     pub pipeline_cycles: u64,
     pub serialisation_cycles: u64,
@@ -60,8 +63,8 @@ pub struct NetworkResult {
     pub sources: Vec<NodeResult>,
     pub destinations: Vec<NodeResult>,
     pub links: Vec<LinkResult>,
-    /// Requests of each SM as they enter the network, and of each channel as they leave it [Yuan Fig 1, 6]; none
-    /// of the reply network.
+    /// Requests of each SM as they enter the network, and of each channel as they leave it (Yuan
+    /// 2009, Figures 1 and 6); empty for the reply network.
     pub before: Vec<StreamResult>,
     pub after: Vec<StreamResult>,
 }

@@ -57,7 +57,7 @@ struct Input {
     port: PortId,
     /// Cycle from which it may send the next packet.
     free: u64,
-    /// Cycle in which it last sent, and how many packets in it.
+    /// Cycle in which it last sent, and the number of packets that it sent then.
     cycle: u64,
     sent: u32,
 }
@@ -67,10 +67,10 @@ struct Output {
     wanted_by: Inputs,
     waiting: u32,
     free: u64,
-    /// Something could have left by it since it is free, but its port was full.
+    /// It has been free and wanted, but its port was full, so its last input could not go on.
     blocked: bool,
-    /// Input whose turn it is where no rule has a say.
-    turn: u32,
+    /// Round-robin pointer, for choices that the arbitration rule leaves open.
+    next: u32,
 }
 
 struct Crossbar {
@@ -83,7 +83,7 @@ struct Crossbar {
     rule: Option<Box<dyn Arbiter>>,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
-    /// Inputs whose head packet is not known to any output.
+    /// Inputs whose head packet is not registered at an output.
     unknown: Inputs,
     /// Outputs that some input wants.
     wanted: Inputs,
@@ -102,7 +102,7 @@ impl Crossbar {
             waiting: 0,
             free: 0,
             blocked: false,
-            turn: 0,
+            next: 0,
         };
         let outputs = ArbiterContext {
             direction: context.direction,
@@ -127,12 +127,13 @@ impl Crossbar {
         })
     }
 
-    /// Looks at the head packets of inputs that no output knows; when to look again.
+    /// Registers the head packets of inputs at the outputs; returns the next cycle in which one
+    /// could be registered.
     fn register_heads(&mut self, cycle: u64, ctx: &mut Context) -> u64 {
-        let news = ctx.fabric.take_arrivals(self.direction as usize);
+        let arrivals = ctx.fabric.take_arrivals(self.direction as usize);
         let mut next = u64::MAX;
-        for (word, news) in news.into_iter().enumerate() {
-            let mut bits = self.unknown[word] | news;
+        for (word, arrived) in arrivals.into_iter().enumerate() {
+            let mut bits = self.unknown[word] | arrived;
             self.unknown[word] = bits;
             while bits != 0 {
                 let input = word * 64 + bits.trailing_zeros() as usize;
@@ -143,8 +144,8 @@ impl Crossbar {
         next
     }
 
-    /// Tells the output that the head packet of an input wants, if there is one and it may be sent; when to look
-    /// again.
+    /// Registers the head packet of an input at its output, if there is one and it can be sent;
+    /// returns the cycle in which to try again.
     fn look_at(&mut self, index: usize, cycle: u64, ctx: &Context) -> u64 {
         let input = &self.inputs[index];
         let Some((ready, request)) = ctx.fabric.head(input.port) else {
@@ -174,12 +175,13 @@ impl Crossbar {
         insert(&mut self.wanted, target);
     }
 
-    /// Serves every output that is wanted and free, in the order of their numbers; when to do so again.
+    /// Serves every output that is wanted and free, in the order of their numbers; returns the next
+    /// cycle to do so.
     fn grant(&mut self, cycle: u64, ctx: &mut Context) -> u64 {
         let mut next = u64::MAX;
         for word in 0..self.wanted.len() {
             let mut passed = 0u64;
-            // Outputs may come to be wanted behind the one that is served.
+            // Serving an output may add wanted outputs behind it.
             while self.wanted[word] & !passed != 0 {
                 let output = (self.wanted[word] & !passed).trailing_zeros();
                 passed |= u64::MAX >> (63 - output);
@@ -189,7 +191,8 @@ impl Crossbar {
         next
     }
 
-    /// Lets an output take a packet; when to look at it again.
+    /// Lets an output take a packet; returns the next cycle in which the output or the input may go
+    /// on.
     fn serve(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> u64 {
         let output = &mut self.outputs[index];
         if output.free > cycle {
@@ -211,28 +214,28 @@ impl Crossbar {
         self.sent(source, index, flits, cycle, ctx).min(cycle + flits)
     }
 
-    /// The input that an output serves: the rule's, or else the next in turn.
+    /// The input that an output serves: the rule's choice, or else the next in round-robin order.
     fn choose(&mut self, index: usize, cycle: u64, ctx: &Context) -> usize {
         let (inputs, output) = (&self.inputs, &self.outputs[index]);
-        let turn = || first_from(&output.wanted_by, output.turn as usize);
+        let round_robin = || first_from(&output.wanted_by, output.next as usize);
         let (clock, banks) = (self.clock, self.banks);
-        let source = self.rule.as_mut().map_or_else(turn, |rule| {
+        let source = self.rule.as_mut().map_or_else(round_robin, |rule| {
             let place = Place { router: 0, index };
             let packet = |input: usize| packet(inputs[input].port, clock, banks, ctx);
             let fresh = output.blocked || output.free == cycle;
             let wanting = &output.wanted_by;
             let contest = Contest { output: place, wanting, fresh, packet: &packet };
-            let source = rule.designate(&contest).unwrap_or_else(turn);
+            let source = rule.designate(&contest).unwrap_or_else(round_robin);
             rule.granted(place, source, packet(source));
             source
         });
         let output = &mut self.outputs[index];
-        output.turn = source as u32 + 1;
+        output.next = source as u32 + 1;
         output.blocked = false;
         source
     }
 
-    /// The head packet of `source` passes to `target`; its flits.
+    /// Moves the head packet of `source` to `target`; returns its flits.
     fn pass(&mut self, source: usize, target: usize, cycle: u64, ctx: &mut Context) -> u64 {
         let port = self.inputs[source].port;
         let since = self.clock.cycle_from(ctx.fabric.head_ready(port));
@@ -260,8 +263,10 @@ impl Crossbar {
         flits
     }
 
-    /// An input has sent a packet to `output`; when to look at it again. Its next one may go in the same cycle, to an
-    /// output whose turn is to come (GPGPU-Sim grants every output on its own: xbar_router::iSLIP_Advance).
+    /// Notes that an input has sent a packet to `output`; returns the cycle in which to look at the
+    /// input again. Its next packet may go in the same cycle to an output that has not been served
+    /// yet in this cycle, because GPGPU-Sim grants the outputs one by one
+    /// (`xbar_router::iSLIP_Advance`).
     fn sent(&mut self, index: usize, output: usize, flits: u64, cycle: u64, ctx: &Context) -> u64 {
         insert(&mut self.unknown, index);
         let input = &mut self.inputs[index];
@@ -313,7 +318,7 @@ impl Topology for Crossbar {
         ins.chain(outs).collect()
     }
 
-    /// A packet is in one of the ports at any time.
+    /// A packet is always in one of the ports, which are reported themselves.
     fn describe(&self) -> Vec<String> {
         Vec::new()
     }
@@ -323,7 +328,7 @@ impl Topology for Crossbar {
     }
 }
 
-/// What an arbitration rule may know of the head packet of a port.
+/// The properties of a port's head packet that an arbitration rule may use.
 fn packet(port: PortId, clock: Clock, banks: usize, ctx: &Context) -> Packet {
     let (ready, request) = ctx.fabric.head(port).expect("the input wants an output");
     let place = ctx.map.locate(ctx.requests.get(request).address);

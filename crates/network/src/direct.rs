@@ -1,19 +1,20 @@
-//! Direct networks: a router at every place, beside the node of that place if it has one.
+//! Direct networks: a router at every position, connected to the node at that position if there is
+//! one.
 
 use super::placement::Placement;
 use super::router::layout::{End, Layout, Route};
 
-/// The next step of a packet towards a place.
+/// The next hop of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// A neighbouring place.
+    /// The neighbouring position.
     pub to: usize,
-    /// Class of virtual channels of the link there.
+    /// Class of virtual channels of the link to it.
     pub class: u8,
 }
 
-/// Routers at places that are joined to their `neighbours`, in both directions each; `step` leads from one place
-/// towards another.
+/// Routers linked to their `neighbours` in both directions; `step` gives the next hop from one
+/// position towards another.
 pub(super) fn layout(
     placement: &Placement,
     neighbours: &[Vec<usize>],
@@ -22,7 +23,7 @@ pub(super) fn layout(
 ) -> Layout {
     let port = |from: usize, to: usize| {
         let port = neighbours[from].iter().position(|&place| place == to);
-        port.expect("places are neighbours of each other")
+        port.expect("neighbours are symmetric")
     };
     let link = |from: usize, to: usize| End::Router { router: to, input: port(to, from) };
     let links = |from: usize| neighbours[from].iter().map(move |&to| link(from, to));

@@ -1,4 +1,5 @@
-//! Networks without contention: the topology `ideal`, and any topology with links of infinite bandwidth.
+//! Networks without contention: the topology `ideal`, and any topology with links of infinite
+//! bandwidth.
 
 use super::tally::{Journey, Tally};
 use super::{Direction, NetworkContext, PacketSizes, Topology, TopologyEntry};
@@ -23,8 +24,8 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     },
 };
 
-/// The network of `context` as if its links had infinite bandwidth and no place of it could be full: a packet takes the
-/// routers and links of its way in `topology`, and one cycle.
+/// The network of `context` with links of infinite bandwidth and unlimited buffers: a packet takes
+/// the latency of the routers and links on its way in `topology`, plus one cycle.
 pub(super) fn unlimited(context: &NetworkContext, topology: &dyn Topology) -> Box<dyn Topology> {
     Box::new(Ideal::new(context, true, |source, destination| topology.hops(source, destination)))
 }
@@ -38,40 +39,43 @@ struct Port {
 
 struct Output {
     port: Port,
-    /// Packets on their way, for each of which a place of the port is kept where it has limits.
-    coming: usize,
-    /// Packets that have come, in this order: more than the port holds only where nothing has limits.
+    /// Packets in flight to this output. With limits, each has an entry of the port reserved.
+    in_flight: usize,
+    /// Packets that have arrived and do not fit into the port yet, in order of arrival. Without
+    /// limits they can be many.
     landed: VecDeque<Packet>,
-    /// Inputs whose head found no place, in the order in which they came.
+    /// Inputs whose head packet found the port full, in the order in which they tried.
     waiting: VecDeque<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Packet {
     request: u32,
-    /// Node that it comes from.
+    /// Its source node.
     source: u32,
-    /// Network cycle in which it set out, and how long it had waited at its source.
+    /// Network cycle in which it left its source.
     departed: u64,
+    /// Network cycles that it had waited there.
     wait: u64,
 }
 
-/// A packet on its way: network cycle of its arrival, packets that entered before it, output.
+/// A packet in flight: network cycle of its arrival, number of packets that entered before it (to
+/// order arrivals of the same cycle), output.
 type Flight = (u64, u64, usize, Packet);
 
 struct Ideal {
     direction: Direction,
     clock: Clock,
     packets: PacketSizes,
-    /// Of a router and a link.
+    /// Network cycles of one router and one link.
     latency: u64,
-    /// Routers between each node that sends and each that takes.
+    /// Routers on the way from each sending node to each receiving node.
     hops: Vec<Vec<u64>>,
-    /// Nothing has limits: not the links, nor the ports to the readers.
+    /// Neither the links nor the ports to the readers limit anything.
     unlimited: bool,
     inputs: Vec<Port>,
     outputs: Vec<Output>,
-    /// Inputs whose head cannot leave before a later cycle.
+    /// Inputs whose head packet is not ready yet.
     early: Vec<usize>,
     flights: BinaryHeap<Reverse<Flight>>,
     entered: u64,
@@ -82,7 +86,7 @@ impl Ideal {
     fn new(context: &NetworkContext, unlimited: bool, hops: impl Fn(usize, usize) -> u64) -> Ideal {
         let network = &context.network;
         let output =
-            |port| Output { port, coming: 0, landed: VecDeque::new(), waiting: VecDeque::new() };
+            |port| Output { port, in_flight: 0, landed: VecDeque::new(), waiting: VecDeque::new() };
         let destinations = 0..context.outputs.len();
         let from = |source| destinations.clone().map(|to| hops(source, to)).collect();
         Ideal {
@@ -101,7 +105,7 @@ impl Ideal {
         }
     }
 
-    /// Lets inputs that wait for an output go on as far as there is room now.
+    /// Sends packets of the inputs that wait for an output, as far as there is room now.
     fn serve_waiting(&mut self, cycle: u64, ctx: &mut Context) {
         for output in 0..self.outputs.len() {
             while !self.outputs[output].waiting.is_empty() && self.has_room(output, ctx) {
@@ -112,13 +116,14 @@ impl Ideal {
         }
     }
 
-    /// Looks at inputs that have come to hold something or whose head's time may have come.
+    /// Sends packets of the inputs that have received some, and of those whose head may have become
+    /// ready.
     fn serve_heads(&mut self, cycle: u64, ctx: &mut Context) {
         for input in std::mem::take(&mut self.early) {
             self.send(input, cycle, ctx);
         }
-        let news = ctx.fabric.take_arrivals(self.direction as usize);
-        for (word, mut bits) in news.into_iter().enumerate() {
+        let arrivals = ctx.fabric.take_arrivals(self.direction as usize);
+        for (word, mut bits) in arrivals.into_iter().enumerate() {
             while bits != 0 {
                 self.send(word * 64 + bits.trailing_zeros() as usize, cycle, ctx);
                 bits &= bits - 1;
@@ -126,7 +131,7 @@ impl Ideal {
         }
     }
 
-    /// Sends all that may leave an input.
+    /// Sends all packets of an input that can leave.
     fn send(&mut self, input: usize, cycle: u64, ctx: &mut Context) {
         while let Some((ready, request)) = ctx.fabric.head(self.inputs[input].id) {
             if ready > self.clock.at(cycle) {
@@ -148,20 +153,21 @@ impl Ideal {
         })
     }
 
-    /// Whether there is room beside what is on its way; if not, the network is woken when the reader takes something.
+    /// Whether the port has room for one more packet than are in flight to it; if not, the reader's
+    /// next pop wakes the network.
     fn has_room(&self, output: usize, ctx: &mut Context) -> bool {
         if self.unlimited {
             return true;
         }
         let output = &self.outputs[output];
-        let room = ctx.fabric.room(output.port.id) > output.coming;
+        let room = ctx.fabric.room(output.port.id) > output.in_flight;
         if !room {
             ctx.fabric.wake_writer(output.port.id);
         }
         room
     }
 
-    /// The head packet of `input` sets out for `output`.
+    /// Sends the head packet of `input` to `output`.
     fn pass(&mut self, input: usize, output: usize, cycle: u64, ctx: &mut Context) {
         let source = self.inputs[input];
         let since = self.clock.cycle_from(ctx.fabric.head_ready(source.id));
@@ -180,31 +186,32 @@ impl Ideal {
         };
         self.flights.push(Reverse((cycle + transit, self.entered, output, packet)));
         self.entered += 1;
-        self.outputs[output].coming += 1;
+        self.outputs[output].in_flight += 1;
     }
 
     fn hops(&self, source: usize, output: usize) -> u64 {
         self.hops[source][self.outputs[output].port.node]
     }
 
-    /// Cycles of the routers and links of a way.
+    /// Network cycles of the routers and links on the way, without flits.
     fn pipeline(&self, source: usize, output: usize) -> u64 {
         self.hops(source, output) * self.latency
     }
 
-    /// Takes what arrives in the next cycle: all of it is on its way now, and readers of the same time see it.
+    /// Takes the packets that arrive in the next cycle. Every packet takes at least a cycle, so all
+    /// of them are in flight by now, and a reader that is stepped at the time of arrival sees them.
     fn land(&mut self, cycle: u64) {
         while let Some(&Reverse((arrival, _, output, packet))) = self.flights.peek() {
             if arrival > cycle + 1 {
                 return;
             }
             self.flights.pop();
-            self.outputs[output].coming -= 1;
+            self.outputs[output].in_flight -= 1;
             self.outputs[output].landed.push_back(packet);
         }
     }
 
-    /// Hands over what has landed, as far as there is room.
+    /// Pushes the arrived packets into the ports, as far as there is room.
     fn hand_over(&mut self, cycle: u64, ctx: &mut Context) {
         for output in 0..self.outputs.len() {
             let port = self.outputs[output].port.id;
@@ -218,7 +225,7 @@ impl Ideal {
         }
     }
 
-    /// A packet is with its reader.
+    /// Counts a packet that its reader can take from `cycle` on.
     fn count(&mut self, output: usize, packet: Packet, cycle: u64, ctx: &Context) {
         let row = ctx.requests.get(RequestId(packet.request));
         if self.direction == Direction::Request {
@@ -236,7 +243,8 @@ impl Ideal {
         });
     }
 
-    /// When the next turn is due if nothing comes to an input and nothing is taken from an output.
+    /// The next cycle that must be simulated, unless an input receives a packet or an output's
+    /// reader takes one before.
     fn next(&self, ctx: &Context) -> Option<u64> {
         let ready = |&input: &usize| ctx.fabric.head_ready(self.inputs[input].id);
         let heads = self.early.iter().map(|input| self.clock.cycle_from(ready(input)));
@@ -258,7 +266,7 @@ impl Topology for Ideal {
         self.tally.finish(cycles)
     }
 
-    /// Packets take no way of their own.
+    /// There are no links that packets share.
     fn links(&self) -> Vec<LinkResult> {
         Vec::new()
     }

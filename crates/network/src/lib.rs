@@ -33,45 +33,48 @@ pub enum Direction {
     Reply,
 }
 
-/// How many ways lead into a router and out of it.
+/// The number of inputs and outputs of a router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ports {
     pub inputs: usize,
     pub outputs: usize,
 }
 
-/// A network of some topology.
+/// A network of some topology. Cycles are network cycles.
 pub trait Topology: Send {
-    /// One turn at network cycle `cycle`; when the next turn is due if nothing arrives.
+    /// Simulates network cycle `cycle`; returns the next cycle that must be simulated if nothing
+    /// arrives before.
     fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64>;
 
-    /// What it counted over `cycles` network cycles, once all packets have left it.
+    /// The counts over `cycles` network cycles, after all packets have left it.
     fn finish(&mut self, cycles: u64) -> NetworkResult;
 
-    /// What each link has carried so far, and what its buffers have held once all packets have left them.
+    /// The flits that each link has carried so far. The occupancy of its buffers is valid only when
+    /// all packets have left them.
     fn links(&self) -> Vec<LinkResult>;
 
-    /// What is on its way, for the deadlock report; nothing once all packets have left it.
+    /// The packets in the network, for the deadlock report; empty after all packets have left it.
     fn describe(&self) -> Vec<String>;
 
-    /// Routers that a packet passes from a node that sends to one that takes.
+    /// Routers that a packet passes from a sending node to a receiving node.
     fn hops(&self, _source: usize, _destination: usize) -> u64 {
         1
     }
 
-    /// Its routers, if it is made of any.
+    /// Its routers, if it consists of routers.
     fn routers(&self) -> Vec<Ports> {
         Vec::new()
     }
 }
 
-/// What a topology is built for.
+/// What a topology is built from.
 pub struct NetworkContext {
     pub direction: Direction,
     pub clock: Clock,
-    /// Ports of each node that sends. All ports in the order of the nodes are those of writers 0, 1, … in their domain.
+    /// Ports of each sending node. Over all nodes in order, their writers are units 0, 1, … of
+    /// their domain.
     pub inputs: Vec<Vec<PortId>>,
-    /// Ports of each node that takes, in the order of its SMs or slices.
+    /// Ports of each receiving node, in the order of its SMs or slices.
     pub outputs: Vec<Vec<PortId>>,
     pub placement: Placement,
     pub packets: PacketSizes,
@@ -91,8 +94,8 @@ pub static TOPOLOGIES: Registry<dyn Topology, NetworkContext> = Registry {
 
 type TopologyEntry = Entry<dyn Topology, NetworkContext>;
 
-/// Builds a network of `spec` between the ports of the units that send, `inputs`, and of those that take, `outputs`,
-/// in the order of their numbers.
+/// Builds a network of `spec` between the ports of the sending units, `inputs`, and those of the
+/// receiving units, `outputs`, each in the order of the units' numbers.
 pub fn build(
     spec: &NetworkSpec,
     direction: Direction,
@@ -103,7 +106,7 @@ pub fn build(
     connect(spec, &NetworkContext::new(spec, direction, clock, inputs, outputs))
 }
 
-/// As [`build`], but with links of infinite bandwidth, where no packet waits for another.
+/// As [`build`], but with links of infinite bandwidth, so that no packet waits for another.
 ///
 /// # Errors
 /// [`PolicyError`] if [`build`] refuses the machine.
@@ -124,25 +127,26 @@ pub fn connect(
     spec: &NetworkSpec,
     context: &NetworkContext,
 ) -> Result<Box<dyn Topology>, PolicyError> {
-    // Refused whether or not the topology has a use for it.
+    // An unknown allocator is refused even if the topology uses none.
     let allocator = AllocatorContext { choosers: 0, seed: 0 };
     ALLOCATORS.build(&spec.network.allocator, &allocator)?;
     TOPOLOGIES.build(&spec.topology, context)
 }
 
-/// The routers that requests pass on `spec`.
+/// The routers of the request network of `spec`.
 ///
 /// # Errors
 /// [`PolicyError`] if there is no such topology, or not for this machine.
 pub fn routers(spec: &NetworkSpec) -> Result<Vec<Ports>, PolicyError> {
-    let nowhere = |ports: u32| vec![PortId::NONE; ports as usize];
-    let (inputs, outputs) = (nowhere(spec.sms), nowhere(spec.slices));
+    let unconnected = |ports: u32| vec![PortId::NONE; ports as usize];
+    let (inputs, outputs) = (unconnected(spec.sms), unconnected(spec.slices));
     let network = build(spec, Direction::Request, Clock::new(1), inputs, outputs)?;
     Ok(network.routers())
 }
 
 impl NetworkContext {
-    /// A network of `spec` between ports in the order of the units that send and of those that take.
+    /// The context of a network of `spec`; the ports are in the order of the sending and of the
+    /// receiving units.
     pub fn new(
         spec: &NetworkSpec,
         direction: Direction,

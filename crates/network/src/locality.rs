@@ -1,4 +1,5 @@
-//! Row locality of the requests as they enter the request network and as they leave it (Yuan 2009, Figures 1 and 6).
+//! Row locality of the requests as they enter the request network and as they leave it (Yuan 2009,
+//! Figures 1 and 6).
 
 use super::{Direction, NetworkContext};
 use crate::StreamResult;
@@ -7,7 +8,7 @@ use warpmem_sim::Location;
 /// No row.
 const NONE: u32 = u32::MAX;
 
-/// The last row that each stream has asked of each bank.
+/// A stream of requests, and the row of its last request to each bank.
 struct Stream {
     rows: Vec<u32>,
     result: StreamResult,
@@ -26,7 +27,7 @@ impl Stream {
     }
 }
 
-/// The streams of the SMs and those of the channels.
+/// One stream per SM, at the entry of the network, and one per channel, at its exit.
 pub(super) struct RowLocality {
     banks: usize,
     before: Vec<Stream>,
@@ -34,7 +35,7 @@ pub(super) struct RowLocality {
 }
 
 impl RowLocality {
-    /// Nothing for a network of replies.
+    /// `None` for a reply network.
     pub fn new(context: &NetworkContext) -> Option<RowLocality> {
         let (banks, channels) = (context.banks, context.channels);
         let sms: usize = context.inputs.iter().map(Vec::len).sum();
@@ -56,7 +57,7 @@ impl RowLocality {
         self.after[usize::from(place.channel)].pass(usize::from(place.bank), place.row);
     }
 
-    /// Streams of the SMs and of the channels.
+    /// The counts of the SMs' streams and of the channels' streams.
     pub fn finish(&self) -> (Vec<StreamResult>, Vec<StreamResult>) {
         let results = |streams: &[Stream]| streams.iter().map(|stream| stream.result).collect();
         (results(&self.before), results(&self.after))

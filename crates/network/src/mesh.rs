@@ -1,4 +1,5 @@
-//! A mesh of two dimensions: a router at every place of a grid, joined to those beside, above and below it.
+//! A two-dimensional mesh: a router at every position of a grid, linked to its horizontal and
+//! vertical neighbours.
 
 use super::direct::{self, Step};
 use super::placement::Placement;
@@ -16,7 +17,7 @@ const INFO: PolicyInfo = PolicyInfo {
         default: "0",
         unit: "places",
         range: "0 to the number of nodes",
-        summary: "places of a row; 0 = those of the least square that holds all nodes",
+        summary: "routers per row; 0 = as in the smallest square that holds all nodes",
     }],
 };
 
@@ -35,7 +36,8 @@ struct Parameters {
     columns: usize,
 }
 
-/// Places are numbered along the rows. As packets never turn from a column into a row, none waits for itself.
+/// Positions are numbered along the rows. Packets never turn from a column into a row, which rules
+/// out deadlock.
 pub(super) fn layout(placement: &Placement, columns: usize) -> Layout {
     let square = (1..).find(|side| side * side >= placement.nodes).expect("squares grow");
     let columns = if columns == 0 { square } else { columns };
@@ -53,7 +55,7 @@ pub(super) fn layout(placement: &Placement, columns: usize) -> Layout {
     })
 }
 
-/// The place after `here` on the way to another.
+/// The position after `here` on the way to `there`.
 fn next(here: usize, there: usize, columns: usize) -> usize {
     let towards =
         |from: usize, to: usize, step: usize| if to > from { here + step } else { here - step };

@@ -9,7 +9,7 @@ use warpmem_sim::{Request, RequestKind};
 pub struct PacketSizes {
     header: u64,
     data: u64,
-    /// The largest request: a whole line, where L1 writes lines back.
+    /// Flits of the largest request: a whole line where L1 writes lines back.
     largest_request: u64,
     sector_bytes: u64,
     header_bytes: u64,
@@ -40,7 +40,7 @@ impl PacketSizes {
         }
     }
 
-    /// All packets of so many flits.
+    /// Every packet has this many flits.
     pub fn fixed(flits: u64) -> PacketSizes {
         PacketSizes {
             header: flits,
@@ -52,7 +52,8 @@ impl PacketSizes {
         }
     }
 
-    /// Flits of a packet: data travel down with stores, write-backs and atomics, up with reads and atomics.
+    /// Flits of a packet. Stores, write-backs and atomics carry data down; reads and atomics carry
+    /// data up.
     #[inline]
     pub fn flits(&self, direction: Direction, request: &Request) -> u64 {
         match (direction, request.kind) {

@@ -1,9 +1,9 @@
-//! Where SMs and LLC slices lie among the nodes of a network that has places.
+//! Positions of SMs and LLC slices among the nodes of a mesh or ring.
 
 use super::Direction;
 use crate::NetworkSpec;
 
-/// Places of the nodes that send and of those that take, out of `nodes`.
+/// Positions of the sending and of the receiving nodes, out of `nodes`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {
     pub nodes: usize,
@@ -12,7 +12,7 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// Slices where the machine says or else spread evenly, SMs in the places that are left.
+    /// Slices at the configured positions, or else spread evenly; SMs at the remaining positions.
     pub fn of(spec: &NetworkSpec, direction: Direction) -> Placement {
         let sms = spec.sms.div_ceil(spec.network.sms_per_node) as usize;
         let slices = spec.slices as usize;
@@ -28,7 +28,7 @@ impl Placement {
         }
     }
 
-    /// Nodes that all send and take.
+    /// Every node both sends and receives.
     pub fn all_to_all(nodes: usize) -> Placement {
         Placement { nodes, inputs: (0..nodes).collect(), outputs: (0..nodes).collect() }
     }

@@ -22,9 +22,10 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     },
 };
 
-/// Places are numbered clockwise. The dateline lies between the last place and the first: a packet that has yet to
-/// cross it goes on class 0, any other on class 1. So on neither class does a packet go all around, and none of one
-/// class waits for one of the class before.
+/// Positions are numbered clockwise. The dateline lies between the last position and the first: a
+/// packet that has yet to cross it uses class 0, any other class 1. So no class forms a cycle
+/// around the ring, and a packet of class 1 never waits for one of class 0: the ring cannot
+/// deadlock.
 pub(super) fn layout(placement: &Placement) -> Layout {
     let places = placement.nodes;
     let neighbours = |place: usize| {
@@ -35,8 +36,9 @@ pub(super) fn layout(placement: &Placement) -> Layout {
     direct::layout(placement, &neighbours, 2, |here, there| step(here, there, places))
 }
 
-/// The step from `here` towards another place. From a place whose number is even the way is clockwise if both are as long:
-/// only the source of a packet is half the ring away from its destination.
+/// The next hop from `here` towards `there`, the shorter way round. If both ways are equally long,
+/// which can only be so at the packet's source, it goes clockwise from even positions and
+/// counter-clockwise from odd ones.
 fn step(here: usize, there: usize, places: usize) -> Step {
     let clockwise = (there + places - here) % places;
     let go_clockwise = 2 * clockwise < places || 2 * clockwise == places && here.is_multiple_of(2);
@@ -88,7 +90,8 @@ mod tests {
         assert_eq!(outputs, [2, 3, 2, 2, 3]);
     }
 
-    /// Links that a packet takes, each a router, an output and a class; that to the node left out.
+    /// The channels that a packet uses: router, output and class, without the link to the
+    /// destination node.
     fn channels(ring: &Layout, source: usize, destination: usize) -> Vec<(usize, u16, u8)> {
         let path = ring.path(source, destination);
         let links = path[..path.len() - 1].iter().map(|&router| {
@@ -98,7 +101,7 @@ mod tests {
         links.collect()
     }
 
-    /// Dally and Seitz 1987: no deadlock if no channel waits for itself, over whatever others.
+    /// Dally and Seitz 1987: there is no deadlock if the channel dependence graph has no cycle.
     #[test]
     fn no_class_of_a_link_waits_for_itself() {
         for nodes in [2, 3, 6, 9] {
@@ -107,7 +110,7 @@ mod tests {
             let waits: BTreeSet<_> =
                 ways.iter().flat_map(|way| way.windows(2).map(|w| (w[0], w[1]))).collect();
             let mut open: BTreeSet<_> = ways.iter().flatten().copied().collect();
-            // Channels that wait for none of those left, again and again.
+            // Remove channels that depend on none of those left, until none can be removed.
             while let Some(&free) =
                 open.iter().find(|&&c| !open.iter().any(|&other| waits.contains(&(c, other))))
             {

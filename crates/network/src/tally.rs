@@ -1,22 +1,22 @@
-//! What a network counts of the packets that pass it.
+//! The counts of a network, gathered packet by packet.
 
 use super::NetworkContext;
 use super::locality::RowLocality;
 use crate::{NetworkResult, NodeResult};
 use warpmem_sim::Location;
 
-/// The way of a packet, in network cycles.
+/// The way of one packet from its source to its destination. Times are in network cycles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Journey {
     pub source: usize,
     pub destination: usize,
     pub flits: u64,
-    /// At the source, although it could have left it.
+    /// Waiting at the source after it could have left.
     pub wait: u64,
-    /// From leaving the source until its reader can take it.
+    /// From leaving the source until the receiver can take it.
     pub transit: u64,
     pub hops: u64,
-    /// Part of `transit` that routers and links take without other packets.
+    /// Part of `transit` spent in routers and on links when no other packet is in the way.
     pub pipeline: u64,
 }
 
@@ -52,7 +52,7 @@ impl Tally {
         }
     }
 
-    /// A packet has passed.
+    /// Counts a delivered packet.
     #[inline]
     pub fn pass(&mut self, journey: &Journey) {
         let result = &mut self.result;
@@ -76,7 +76,7 @@ impl Tally {
         &self.result
     }
 
-    /// The counts over `cycles` cycles, without links.
+    /// The counts over `cycles` network cycles, without links.
     pub fn finish(&mut self, cycles: u64) -> NetworkResult {
         let mut result = std::mem::take(&mut self.result);
         result.cycles = cycles;

@@ -1,4 +1,4 @@
-//! The tag array's rules one by one, and against lists that are searched.
+//! The tag array's rules one by one, and compared with a reference model that searches lists.
 
 use super::*;
 use crate::{ReadAllocate, WriteAllocate, WritePolicy};
@@ -28,7 +28,7 @@ fn tags(cache: &Cache) -> Tags {
     Tags::new(cache, cache.size_bytes)
 }
 
-/// Puts `line` in, whatever must leave for it.
+/// Inserts `line`; returns the line that is evicted for it.
 fn insert(tags: &mut Tags, line: u64) -> Option<u64> {
     let victim = tags.victim(line).expect("nothing is reserved");
     tags.replace(victim, line);
@@ -39,11 +39,12 @@ fn slot(tags: &Tags, line: u64) -> Slot {
     tags.find(line).expect("the line is present")
 }
 
-/// Which lines leave as lines 10, 11, … come into one full set of 0, 1, 2, of which 0 was used last.
+/// The lines that are evicted as lines 10, 11, … are inserted into a full set of 0, 1, 2, of which
+/// 0 was used last.
 fn leaving(replacement: Replacement) -> Vec<Option<u64>> {
     let mut tags = tags(&Cache { replacement, ..cache(1, 3) });
     for line in 0..3 {
-        assert_eq!(insert(&mut tags, line), None, "an empty place is taken first");
+        assert_eq!(insert(&mut tags, line), None, "an empty way is used first");
     }
     let first = slot(&tags, 0);
     tags.touch(first);
@@ -59,7 +60,7 @@ fn lru_keeps_what_was_used_and_fifo_does_not() {
 #[test]
 fn zero_ways_is_one_set_of_all_lines() {
     let mut tags = tags(&Cache { ways: 0, ..cache(4, 8) });
-    // All of one set if there were several.
+    // All of these would map to one set if there were several sets.
     assert!((0..32).all(|n| insert(&mut tags, n * 64).is_none()));
     assert_eq!(insert(&mut tags, 32 * 64), Some(0));
 }
@@ -76,7 +77,7 @@ fn reserved_lines_stay_until_their_last_sector_arrives() {
     let place = slot(&tags, 1);
     tags.reserve(place, 3);
     tags.fill(place, 1);
-    assert_eq!(tags.victim(9), None, "sector 3 is still on its way");
+    assert_eq!(tags.victim(9), None, "sector 3 is still being fetched");
     tags.fill(place, 3);
     assert_eq!(tags.victim(9).unwrap().line, Some((1, 0)), "though line 0 is older");
 }
@@ -166,7 +167,7 @@ fn a_smaller_store_keeps_its_sets_and_loses_ways() {
     assert_eq!(insert(&mut tags, 2), None, "the next set is another");
 }
 
-/// The same rules with lists that are searched.
+/// The reference model: the same rules on lists that are searched.
 struct Naive {
     sets: Vec<Vec<NaiveLine>>,
     ways: usize,
@@ -201,7 +202,7 @@ impl Naive {
         }
     }
 
-    /// The line that leaves for `line`, if that finds a place.
+    /// Inserts `line`; returns the evicted line, or `None` if every line is reserved.
     fn insert(&mut self, line: u64) -> Option<Option<(u64, u8)>> {
         let ways = self.ways;
         let set = self.set(line);
@@ -238,7 +239,7 @@ fn action() -> impl Strategy<Value = Action> {
 
 proptest! {
     #[test]
-    fn behaves_as_lists_that_are_searched(
+    fn behaves_as_the_reference_model(
         lru in any::<bool>(),
         (sets, ways) in (prop_oneof![Just(1u32), Just(3), Just(4)], 1u32..5),
         steps in prop::collection::vec((0u64..24, 0u32..4, action()), 0..300),

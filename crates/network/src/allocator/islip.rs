@@ -1,4 +1,5 @@
-//! iSLIP: turns that only move on when a choice comes about, so that outputs fall out of step.
+//! iSLIP: a pointer moves on only when its choice is accepted, so that the pointers of the outputs
+//! desynchronise.
 
 use super::{Allocator, AllocatorEntry, Choice, ITERATIONS, first_from, iterations};
 use warpmem_params::PolicyInfo;
@@ -20,7 +21,7 @@ pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
 
 struct Islip {
     iterations: u32,
-    /// By chooser, the candidate that has its turn first.
+    /// By chooser, the candidate with the highest priority.
     next: Vec<u32>,
 }
 
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_move_on_only_when_a_first_choice_is_accepted() {
+    fn pointers_move_on_only_when_a_first_choice_is_accepted() {
         let mut islip = Islip { iterations: 2, next: vec![0; 2] };
         let set = [1 << 1 | 1 << 63, 1];
         assert_eq!([choose(&mut islip, 0, &set), choose(&mut islip, 0, &set)], [1, 1]);
@@ -55,7 +56,7 @@ mod tests {
         assert_eq!(
             choose(&mut islip, 0, &set),
             1,
-            "a later iteration and another's turn change nothing"
+            "a later iteration and another chooser change nothing"
         );
         islip.accepted(0, 1, 0);
         assert_eq!(choose(&mut islip, 0, &set), 63);

@@ -1,5 +1,6 @@
-//! Allocators: how the inputs and outputs of a router are matched. All are separable and input-first: every input
-//! chooses one of the outputs it could use, then every output one of the inputs that chose it (Yuan 2009, Figure 7).
+//! Allocators: how the inputs and outputs of a router are matched. All are separable and
+//! input-first: every input chooses one of the outputs that it could use, then every output chooses
+//! one of the inputs that chose it (Yuan 2009, Figure 7).
 
 mod islip;
 mod oldest_first;
@@ -12,33 +13,33 @@ use serde::Deserialize;
 use warpmem_params::{Entry, ParamInfo, Params, PolicyError, PolicyInfo, Registry};
 use warpmem_random::Random;
 
-/// One who chooses: an input among its virtual channels, or an output among inputs.
+/// A choice to be made: by an input among its virtual channels, or by an output among inputs.
 pub struct Choice<'a> {
-    /// Who, counted over all routers of the network.
+    /// Number of the input or output that chooses, over all routers of the network.
     pub chooser: usize,
     /// Candidates, one bit each; not empty.
     pub set: &'a [u64],
-    /// Since when the packet of a candidate is in the network, network cycles.
+    /// The network cycle since which a candidate's packet has waited for the network or been in it.
     pub since: &'a dyn Fn(usize) -> u64,
 }
 
-/// The choices of a network's allocators.
+/// An allocator of a network, for all its routers.
 pub trait Allocator: Send {
-    /// Iterations of a match: in each, what is still free is matched.
+    /// Iterations per match: each matches the inputs and outputs that are still free.
     fn iterations(&self) -> u32;
 
-    /// One of the candidates.
+    /// Chooses one of the candidates.
     fn choose(&mut self, choice: &Choice) -> usize;
 
-    /// What `chooser` chose in `iteration`, from 0 on, has come about.
+    /// Reports that `chooser` has been matched with `chosen` in `iteration`, counted from 0.
     fn accepted(&mut self, _chooser: usize, _chosen: usize, _iteration: u32) {}
 }
 
-/// What an allocator is built for.
+/// What an allocator is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct AllocatorContext {
     pub choosers: usize,
-    /// What chance is drawn from: another in every network.
+    /// Seed of its random choices; it differs between networks.
     pub seed: u64,
 }
 
@@ -56,7 +57,7 @@ const ITERATIONS: ParamInfo = ParamInfo {
     default: "1",
     unit: "iterations",
     range: "1 to 16",
-    summary: "times that what is still free is matched in a cycle",
+    summary: "matching iterations per cycle, each over what is still free",
 };
 
 #[derive(Deserialize)]
@@ -71,14 +72,14 @@ impl Default for Parameters {
     }
 }
 
-/// What is given for [`ITERATIONS`].
+/// The value of [`ITERATIONS`].
 fn iterations(info: &PolicyInfo, params: Params) -> Result<u32, PolicyError> {
     let Parameters { iterations } = params.parse(info)?;
     info.require((1..=16).contains(&iterations), "`iterations` out of range")?;
     Ok(iterations)
 }
 
-/// The first member of `set` from `first` on, or else its first.
+/// The first member of `set` at or after `first`, or else the first of all.
 pub(super) fn first_from(set: &[u64], first: usize) -> usize {
     let from = |first: usize| {
         (first / 64..set.len()).find_map(|word| {
@@ -105,7 +106,7 @@ pub(super) fn oldest(set: &[u64], since: impl Fn(usize) -> u64) -> usize {
     members(set).min_by_key(|&member| since(member)).expect("there is a candidate")
 }
 
-/// Any member of `set`, all equally likely.
+/// A random member of `set`, all equally likely.
 pub(super) fn any(set: &[u64], random: &mut Random) -> usize {
     let count = set.iter().map(|word| word.count_ones()).sum();
     members(set).nth(random.index(count) as usize).expect("there is a candidate")

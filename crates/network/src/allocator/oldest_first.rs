@@ -44,6 +44,6 @@ mod tests {
         assert_eq!(choose(&[0b0111, 0]), 2);
         assert_eq!(choose(&[0b1011, 0b0100]), 3);
         assert_eq!(choose(&[0b0001, 0b0010]), 65);
-        assert_eq!(choose(&[0b0001, 0b0010]), 65, "no turn has moved on");
+        assert_eq!(choose(&[0b0001, 0b0010]), 65, "no pointer has moved on");
     }
 }

@@ -1,4 +1,4 @@
-//! Parallel iterative matching: every choice is by chance.
+//! Parallel iterative matching: every choice is random.
 
 use super::{Allocator, AllocatorEntry, Choice, ITERATIONS, any, iterations};
 use warpmem_params::PolicyInfo;
@@ -44,7 +44,7 @@ mod tests {
             let matched = Switch::new(n, "pim").matched_of_full(4000);
             let nobody = (1.0 - 1.0 / n as f64).powi(n as i32);
             let expected = 1.0 - nobody;
-            // Five standard deviations, were outputs chosen independently; they are less scattered than that.
+            // Five standard deviations of independent choices; the real counts vary less than that.
             let error = 5.0 * (expected * nobody / (4000.0 * n as f64)).sqrt();
             assert!((matched - expected).abs() < error, "{matched}, not {expected}");
         }

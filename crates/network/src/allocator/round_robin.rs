@@ -1,4 +1,4 @@
-//! Round robin: turns that move on with every choice, whatever comes of it.
+//! Round robin: the pointer moves on with every choice, even if it is not accepted.
 
 use super::{Allocator, AllocatorEntry, Choice, ITERATIONS, first_from, iterations};
 use warpmem_params::PolicyInfo;
@@ -20,7 +20,7 @@ pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
 
 struct RoundRobin {
     iterations: u32,
-    /// By chooser, the candidate that has its turn first.
+    /// By chooser, the candidate with the highest priority.
     next: Vec<u32>,
 }
 
@@ -42,12 +42,12 @@ mod tests {
     use super::super::tests::{Switch, build, choose};
 
     #[test]
-    fn turns_move_on_whether_or_not_a_choice_is_accepted() {
+    fn pointers_move_on_whether_or_not_a_choice_is_accepted() {
         let mut allocator = build("round-robin", 2);
         let set = [1 << 1 | 1 << 63, 1];
         let order: Vec<usize> = (0..5).map(|_| choose(&mut *allocator, 0, &set)).collect();
         assert_eq!(order, [1, 63, 64, 1, 63]);
-        assert_eq!(choose(&mut *allocator, 1, &set), 1, "each has turns of its own");
+        assert_eq!(choose(&mut *allocator, 1, &set), 1, "each has a pointer of its own");
     }
 
     #[test]

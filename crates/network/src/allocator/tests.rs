@@ -1,4 +1,4 @@
-//! What holds of every allocator, and a switch to try one on.
+//! Properties of every allocator, and a switch to test them on.
 
 use super::{ALLOCATORS, Allocator, AllocatorContext, Choice, any, first_from, members, oldest};
 use warpmem_random::Random;
@@ -28,7 +28,7 @@ impl Switch {
         Switch { n, allocator: ALLOCATORS.build(allocator, &context).unwrap() }
     }
 
-    /// One match: the input of each output.
+    /// One match: the input that each output is matched with.
     fn grants(&mut self) -> Vec<Option<usize>> {
         let mut granted = vec![None; self.n];
         let mut free = u64::MAX >> (64 - self.n);

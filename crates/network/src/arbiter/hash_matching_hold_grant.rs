@@ -1,6 +1,7 @@
-//! Hash-matching hold grant: who took an output last keeps it as long as a hash of the rows is the same.
+//! Hash-matching hold grant: the input that took an output last keeps it as long as the hash of the
+//! row is the same.
 
-use super::{Arbiter, ArbiterEntry, Contest, Output, Packet, Takers, on_requests};
+use super::{Arbiter, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests};
 use serde::Deserialize;
 use warpmem_params::{Complexity, ParamInfo, PolicyInfo, Shape};
 
@@ -35,7 +36,7 @@ pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
         let Parameters { bits } = params.parse(&INFO)?;
         INFO.require((1..=32).contains(&bits), "`bits` out of range")?;
         Ok(on_requests(context, || HashMatching {
-            takers: Takers::new(context),
+            last: LastGrants::new(context),
             hashes: vec![0; context.outputs],
             bits,
         }))
@@ -43,25 +44,26 @@ pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
 };
 
 struct HashMatching {
-    takers: Takers,
-    /// By output, the hash of the row that was granted last; of no meaning before the first.
+    last: LastGrants,
+    /// By output, the hash of the row that was granted last; meaningless before the first grant.
     hashes: Vec<u32>,
     bits: u32,
 }
 
 impl Arbiter for HashMatching {
     fn designate(&mut self, contest: &Contest) -> Option<usize> {
-        let input = self.takers.holder(contest)?;
+        let input = self.last.holder(contest)?;
         let row = (contest.packet)(input).row;
         (self.hashes[contest.output.index] == folded(row, self.bits)).then_some(input)
     }
 
     fn granted(&mut self, output: Output, input: usize, packet: Packet) {
-        self.takers.granted(output, input);
+        self.last.granted(output, input);
         self.hashes[output.index] = folded(packet.row, self.bits);
     }
 
-    /// Table 1 of the paper: beside what is held, a hash for every output, which is compared.
+    /// Table 1 of the paper: as hold grant, and for every output a hash that is stored and
+    /// compared.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let routers = shape.routers;
         let hashes = u64::from(self.bits) * routers.outputs;
@@ -70,7 +72,7 @@ impl Arbiter for HashMatching {
     }
 }
 
-/// The exclusive or of the pieces of `bits` bits that `row` falls into. The paper leaves the hash open.
+/// The XOR of the pieces of `bits` bits of `row`. The paper does not specify the hash.
 fn folded(row: u32, bits: u32) -> u32 {
     let mask = u32::MAX >> (32 - bits);
     let pieces = (0..32).step_by(bits as usize).map(|low| row >> low & mask);
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_taker_keeps_its_output_within_rows_of_a_hash() {
+    fn the_last_input_keeps_its_output_within_rows_of_a_hash() {
         let mut bench = Bench::new(RULE);
         bench.wants(1).row = 0;
         assert_eq!(bench.designate(0, &[1, 2]), None, "nobody has taken it");
@@ -105,12 +107,12 @@ mod tests {
         bench.wants(1).row = 0x01;
         assert_eq!(bench.designate(0, &[1, 2]), None);
         bench.wants(1).row = 0x11;
-        assert_eq!(bench.designate_late(0, &[1, 2]), None, "it has let it go");
+        assert_eq!(bench.designate_late(0, &[1, 2]), None, "it has not used it for a cycle");
         assert_eq!(bench.designate(0, &[2]), None, "it wants nothing");
     }
 
     #[test]
-    fn more_bits_tell_more_rows_apart() {
+    fn more_bits_distinguish_more_rows() {
         let mut bench = Bench::new("hash-matching-hold-grant(bits=5)");
         bench.wants(1).row = 0;
         bench.grant(0, 1);

@@ -1,6 +1,7 @@
-//! Hold grant: who took an output last keeps it as long as it goes on.
+//! Hold grant: the input that took an output last keeps it as long as it has a packet for it in
+//! every cycle.
 
-use super::{Arbiter, ArbiterEntry, Contest, Output, Packet, Takers, on_requests};
+use super::{Arbiter, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests};
 use warpmem_params::{Complexity, PolicyInfo, Shape};
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -14,25 +15,25 @@ pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
     info: INFO,
     build: |context, params| {
         params.none(&INFO)?;
-        Ok(on_requests(context, || HoldGrant { takers: Takers::new(context) }))
+        Ok(on_requests(context, || HoldGrant { last: LastGrants::new(context) }))
     },
 };
 
 struct HoldGrant {
-    takers: Takers,
+    last: LastGrants,
 }
 
 impl Arbiter for HoldGrant {
     fn designate(&mut self, contest: &Contest) -> Option<usize> {
-        self.takers.holder(contest)
+        self.last.holder(contest)
     }
 
     fn granted(&mut self, output: Output, input: usize, _: Packet) {
-        self.takers.granted(output, input);
+        self.last.granted(output, input);
     }
 
-    /// Table 1 of the paper: for every pair of an input and an output whether it was matched last, compared with whether it
-    /// is wanted.
+    /// Table 1 of the paper: one bit for every pair of an input and an output, set if they were
+    /// matched last, and compared with the request of the input.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         Some(shape.routers.held_grants())
     }
@@ -43,7 +44,7 @@ mod tests {
     use super::super::tests::Bench;
 
     #[test]
-    fn the_last_taker_keeps_its_output_whatever_the_rows() {
+    fn the_last_input_keeps_its_output_whatever_the_rows() {
         let mut bench = Bench::new("hold-grant");
         assert_eq!(bench.designate(0, &[1, 2, 200]), None, "nobody has taken it");
         bench.wants(200).row = 3;
@@ -55,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_does_not_go_on_has_no_say_later() {
+    fn an_input_that_does_not_go_on_is_not_preferred_later() {
         let mut bench = Bench::new("hold-grant");
         bench.grant(0, 1);
         assert_eq!(bench.designate(0, &[0, 2]), None, "it wants nothing");

@@ -1,5 +1,6 @@
-//! Arbitration rules: who of the inputs that want an output keeps or gets it before the network's own choice, which is
-//! fair. In a network of routers they act in the allocation of virtual channels (Yuan 2009, section 3.2).
+//! Arbitration rules: a rule may assign an output to one of the inputs that want it, before the
+//! network's own fair choice. In a network of routers, rules act in virtual-channel allocation
+//! (Yuan 2009, section 3.2).
 
 mod hash_matching_hold_grant;
 mod hold_grant;
@@ -25,7 +26,7 @@ pub struct Output {
     pub index: usize,
 }
 
-/// What a rule may know of a packet.
+/// The properties of a packet that a rule may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Network cycle in which it could first enter the network.
@@ -35,13 +36,14 @@ pub struct Packet {
     pub row: u32,
 }
 
-/// Inputs that want an output.
+/// The inputs that want an output.
 pub struct Contest<'a> {
     pub output: Output,
     /// Not empty.
     pub wanting: &'a Inputs,
-    /// The output came free in this cycle, or nothing could leave by it since it did: no cycle has passed in which
-    /// its last taker could have gone on and did not.
+    /// The output became free in this cycle, or nothing could be sent through it since it became
+    /// free. So there was no cycle in which the input that used it last could have gone on and did
+    /// not.
     pub fresh: bool,
     /// The packet of an input that wants the output.
     pub packet: &'a dyn Fn(usize) -> Packet,
@@ -49,25 +51,26 @@ pub struct Contest<'a> {
 
 /// An arbitration rule over the outputs of one network.
 pub trait Arbiter: Send {
-    /// The input, one of those that want it, to which the rule gives the output; nothing where it has no say.
+    /// The input that the rule assigns the output to, one of those that want it; `None` if the rule
+    /// does not decide.
     fn designate(&mut self, contest: &Contest) -> Option<usize>;
 
-    /// `input` has got `output` for `packet`, by the rule or not.
+    /// Reports that `input` has been granted `output` for `packet`, by the rule or otherwise.
     fn granted(&mut self, output: Output, input: usize, packet: Packet);
 
-    /// Whether the rule can have a say at all; where it cannot, nobody asks it or tells it anything.
+    /// Whether the rule ever decides; if not, the network never calls it.
     fn has_say(&self) -> bool {
         true
     }
 
-    /// What the rule adds to the network of requests; nothing if it is not said.
+    /// The hardware that the rule adds to the request network; `None` if the source does not say.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let _ = shape;
         None
     }
 }
 
-/// What a rule is built for.
+/// What a rule is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct ArbiterContext {
     /// Rules that hold grants act on requests only: replies have no row to keep (Yuan 2009).
@@ -92,7 +95,7 @@ pub static ARBITERS: Registry<dyn Arbiter, ArbiterContext> = Registry {
     ],
 };
 
-/// The rule that `text` names, if it can have a say.
+/// The rule that `text` names; `None` if it never decides.
 pub(super) fn build(
     text: &str,
     context: &ArbiterContext,
@@ -102,7 +105,7 @@ pub(super) fn build(
 
 type ArbiterEntry = Entry<dyn Arbiter, ArbiterContext>;
 
-/// `rule` in the network of requests, none in that of replies.
+/// `rule` in the request network, no rule in the reply network.
 fn on_requests<A: Arbiter + 'static>(
     context: &ArbiterContext,
     rule: impl FnOnce() -> A,
@@ -113,18 +116,19 @@ fn on_requests<A: Arbiter + 'static>(
     }
 }
 
-/// The input that each output was granted to last.
-struct Takers(Vec<Option<usize>>);
+/// The input that each output was last granted to.
+struct LastGrants(Vec<Option<usize>>);
 
-impl Takers {
-    fn new(context: &ArbiterContext) -> Takers {
-        Takers(vec![None; context.outputs])
+impl LastGrants {
+    fn new(context: &ArbiterContext) -> LastGrants {
+        LastGrants(vec![None; context.outputs])
     }
 
-    /// The last taker of the output that is contested, if it wants it again and has not let it go.
+    /// The input that the contested output was last granted to, if it wants it again and has used
+    /// it without a gap.
     fn holder(&self, contest: &Contest) -> Option<usize> {
-        let taker = self.0[contest.output.index]?;
-        (contest.fresh && contains(contest.wanting, taker)).then_some(taker)
+        let input = self.0[contest.output.index]?;
+        (contest.fresh && contains(contest.wanting, input)).then_some(input)
     }
 
     fn granted(&mut self, output: Output, input: usize) {

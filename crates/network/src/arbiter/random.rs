@@ -1,4 +1,4 @@
-//! Random: any of those that want an output.
+//! Random: any of the inputs that want an output.
 
 use super::{Arbiter, ArbiterEntry, Contest, Output, Packet};
 use crate::allocator::any;
@@ -29,7 +29,7 @@ impl Arbiter for Random {
 
     fn granted(&mut self, _: Output, _: usize, _: Packet) {}
 
-    /// Chance is what the paper's allocator chooses by.
+    /// No cost: the paper's allocator chooses at random already.
     fn complexity(&self, _: &Shape) -> Option<Complexity> {
         Some(Complexity::NONE)
     }

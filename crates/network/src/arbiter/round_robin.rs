@@ -28,7 +28,7 @@ impl Arbiter for RoundRobin {
         false
     }
 
-    /// What an allocator does is in every network.
+    /// No cost: every network has an allocator.
     fn complexity(&self, _: &Shape) -> Option<Complexity> {
         Some(Complexity::NONE)
     }

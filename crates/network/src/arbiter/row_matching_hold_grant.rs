@@ -1,6 +1,9 @@
-//! Row-matching hold grant: who took an output last keeps it as long as it asks for the rows that were asked for last.
+//! Row-matching hold grant: the input that took an output last keeps it as long as its requests go
+//! to the row that was last requested of their bank.
 
-use super::{Arbiter, ArbiterContext, ArbiterEntry, Contest, Output, Packet, Takers, on_requests};
+use super::{
+    Arbiter, ArbiterContext, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests,
+};
 use warpmem_params::{Complexity, PolicyInfo, Shape};
 
 const INFO: PolicyInfo = PolicyInfo {
@@ -15,7 +18,7 @@ pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
     build: |context, params| {
         params.none(&INFO)?;
         Ok(on_requests(context, || RowMatching {
-            takers: Takers::new(context),
+            last: LastGrants::new(context),
             rows: Rows::new(context),
         }))
     },
@@ -32,31 +35,31 @@ impl Rows {
         Rows { banks: context.banks, rows: vec![None; context.routers * context.banks] }
     }
 
-    /// Of the bank that `packet` goes to.
+    /// The last row of the bank that `packet` goes to.
     fn last(&mut self, router: usize, packet: Packet) -> &mut Option<u32> {
         &mut self.rows[router * self.banks + packet.bank as usize]
     }
 }
 
 struct RowMatching {
-    takers: Takers,
+    last: LastGrants,
     rows: Rows,
 }
 
 impl Arbiter for RowMatching {
     fn designate(&mut self, contest: &Contest) -> Option<usize> {
-        let input = self.takers.holder(contest)?;
+        let input = self.last.holder(contest)?;
         let packet = (contest.packet)(input);
         (*self.rows.last(contest.output.router, packet) == Some(packet.row)).then_some(input)
     }
 
     fn granted(&mut self, output: Output, input: usize, packet: Packet) {
-        self.takers.granted(output, input);
+        self.last.granted(output, input);
         *self.rows.last(output.router, packet) = Some(packet.row);
     }
 
-    /// Table 1 of the paper: beside what is held, every router keeps a row for every DRAM bank, and compares one for every
-    /// output.
+    /// Table 1 of the paper: as hold grant, and every router stores a row for every DRAM bank and
+    /// compares one for every output.
     fn complexity(&self, shape: &Shape) -> Option<Complexity> {
         let (routers, row) = (shape.routers, shape.row_bits);
         let rows = Complexity {
@@ -74,7 +77,7 @@ mod tests {
     const RULE: &str = "row-matching-hold-grant";
 
     #[test]
-    fn the_last_taker_keeps_its_output_within_a_row() {
+    fn the_last_input_keeps_its_output_within_a_row() {
         let mut bench = Bench::new(RULE);
         assert_eq!(bench.designate(0, &[1, 2]), None, "nobody has taken it");
         bench.wants(1).row = 0;
@@ -83,7 +86,7 @@ mod tests {
         bench.wants(1).row = 1;
         assert_eq!(bench.designate(0, &[1, 2]), None, "another row");
         bench.wants(1).row = 0;
-        assert_eq!(bench.designate_late(0, &[1, 2]), None, "it has let it go");
+        assert_eq!(bench.designate_late(0, &[1, 2]), None, "it has not used it for a cycle");
         assert_eq!(bench.designate(0, &[2]), None, "it wants nothing");
     }
 

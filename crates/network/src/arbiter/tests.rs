@@ -1,4 +1,4 @@
-//! What holds of every rule, and a bench to try one on.
+//! Properties of every rule, and a bench to test them on.
 
 use super::{ARBITERS, Arbiter, ArbiterContext, Contest, Inputs, Output, Packet, contains};
 use crate::Direction;
@@ -31,12 +31,12 @@ impl Bench {
         &mut self.packets[input]
     }
 
-    /// Whom the rule gives an output that came free in this cycle.
+    /// The input that the rule assigns an output to which became free in this cycle.
     pub fn designate(&mut self, output: usize, inputs: &[usize]) -> Option<usize> {
         self.contest(output, inputs, true)
     }
 
-    /// Whom the rule gives an output that was free before.
+    /// The input that the rule assigns an output to which has been free for longer.
     pub fn designate_late(&mut self, output: usize, inputs: &[usize]) -> Option<usize> {
         self.contest(output, inputs, false)
     }
@@ -50,7 +50,10 @@ impl Bench {
             wanting: &wanting,
             fresh,
             packet: &|input| {
-                assert!(inputs.contains(&input), "a rule asks for packets that there are");
+                assert!(
+                    inputs.contains(&input),
+                    "a rule asks only for packets of inputs that want the output"
+                );
                 packets[input]
             },
         });
@@ -68,7 +71,7 @@ fn place(output: usize) -> Output {
     Output { router: output / OUTPUTS, index: output }
 }
 
-/// What a rule decides in a long series of contests.
+/// The decisions of a rule in a long series of contests.
 pub fn draws(rule: &str, direction: Direction) -> Vec<Option<usize>> {
     let mut bench = Bench::of(rule, direction);
     let mut draw = |n: usize| {
@@ -95,7 +98,7 @@ fn every_rule_chooses_one_that_wants_the_output_and_again_the_same() {
 }
 
 #[test]
-fn rules_that_hold_grants_have_no_say_over_replies() {
+fn rules_that_hold_grants_do_not_decide_over_replies() {
     for rule in ["hold-grant", "row-matching-hold-grant", "hash-matching-hold-grant"] {
         assert!(draws(rule, Direction::Request).iter().any(Option::is_some), "{rule}");
         assert!(draws(rule, Direction::Reply).iter().all(Option::is_none), "{rule}");
@@ -103,7 +106,7 @@ fn rules_that_hold_grants_have_no_say_over_replies() {
 }
 
 #[test]
-fn round_robin_has_no_say() {
+fn round_robin_never_decides() {
     assert!(draws("round-robin", Direction::Request).iter().all(Option::is_none));
 }
 

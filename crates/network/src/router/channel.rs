@@ -22,13 +22,13 @@ pub(super) struct InputChannel {
     /// The packet that is first to go, or [`NONE`] and no flits; and those behind it.
     pub first: Part,
     pub behind: VecDeque<Part>,
-    /// Output virtual channel that the first packet holds, and its flits that have not left; or the pool of virtual
-    /// channels of which it wants one.
+    /// Output virtual channel that the first packet holds, and its flits that have not left; or the
+    /// pool of virtual channels of which it wants one.
     pub output: u32,
     pub left: u32,
     pub pool: u32,
-    /// Input that it belongs to, counted over all routers; the router, the input's number there, and which of the
-    /// input's virtual channels it is.
+    /// Input that it belongs to, counted over all routers; the router, the input's number there,
+    /// and which of the input's virtual channels it is.
     pub input: u32,
     pub router: u16,
     pub local: u8,
@@ -75,7 +75,8 @@ pub(super) struct OutputChannel {
     pub free_since: u64,
     /// Some packet wanted it since, but none could have gone on.
     pub blocked: bool,
-    /// Output that it belongs to, counted over all routers and behind them the sources; the router or source.
+    /// Output that it belongs to, counted over all routers and behind them the sources; the router
+    /// or source.
     pub link: u32,
     pub unit: u32,
     /// Input virtual channel at the other end; [`NONE`] where the link leads to a node.

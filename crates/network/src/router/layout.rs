@@ -29,7 +29,8 @@ pub(crate) struct Layout {
     pub destinations: usize,
     /// By router, the route to each node that takes.
     pub routes: Vec<Vec<Route>>,
-    /// Parts of the virtual channels that must be kept apart so that no cycle of packets wait for each other.
+    /// Parts of the virtual channels that must be kept apart so that no cycle of packets wait for
+    /// each other.
     pub classes: u8,
 }
 

@@ -1,11 +1,12 @@
-//! Networks of routers, flit by flit: a packet that is first in its input's virtual channel gets a virtual channel of
-//! the next link (VC allocation), then its flits cross one by one as the switch is allocated and the buffer at the end
-//! of the link has room, which credits tell (Dally and Towles, Principles and Practices of Interconnection Networks,
-//! chapter 16).
+//! Networks of routers, flit by flit: a packet that is first in its input's virtual channel gets a
+//! virtual channel of the next link (VC allocation), then its flits cross one by one as the switch
+//! is allocated and the buffer at the end of the link has room, which credits tell (Dally and
+//! Towles, Principles and Practices of Interconnection Networks, chapter 16).
 //!
-//! A flit that has arrived at a router is served `router_latency` - 1 cycles later at the earliest; what is served leaves
-//! at the end of the cycle, takes `link_latency` cycles and has arrived; a credit takes as long back. So a hop costs
-//! `router_latency` + `link_latency` cycles, and a packet that is alone all its hops and one cycle for each flit.
+//! A flit that has arrived at a router is served `router_latency` - 1 cycles later at the earliest;
+//! what is served leaves at the end of the cycle, takes `link_latency` cycles and has arrived; a
+//! credit takes as long back. So a hop costs `router_latency` + `link_latency` cycles, and a packet
+//! that is alone all its hops and one cycle for each flit.
 //!
 //! Only routers that something has arrived at, or that have something left to serve, have a turn.
 
@@ -120,13 +121,14 @@ struct Routers {
     credits: Due<u32>,
     waiting: Waiting,
     outputs: Vec<OutputChannel>,
-    /// By pool of output virtual channels, the inputs of the router with a packet that wants one; by router, the
-    /// pools that are wanted.
+    /// By pool of output virtual channels, the inputs of the router with a packet that wants one;
+    /// by router, the pools that are wanted.
     wanting: Vec<Inputs>,
     wanted: Vec<u64>,
     /// First word of each router in `wanted`; one more at the end.
     first_wanted: Vec<usize>,
-    /// By router, whether a packet has come to want a virtual channel, or one may be given away that could not before.
+    /// By router, whether a packet has come to want a virtual channel, or one may be given away
+    /// that could not before.
     allocates: Vec<bool>,
     /// By input, the virtual channels with a flit that could go; by router, the inputs with some.
     ready: Vec<u64>,
@@ -304,7 +306,8 @@ impl Routers {
         }
     }
 
-    /// Gives turns to the sources that have something new, and to routers whose packets have room at their ports again.
+    /// Gives turns to the sources that have something new, and to routers whose packets have room
+    /// at their ports again.
     fn look_around(&mut self, ctx: &mut Context) {
         let news = ctx.fabric.take_arrivals(self.rules.direction as usize);
         for (word, mut bits) in news.into_iter().enumerate() {

@@ -13,7 +13,8 @@ pub(super) struct Source {
     first_writer: usize,
     /// Port whose turn it is, where SMs share the node.
     turn: usize,
-    /// Packet that is being sent, or [`NONE`]; its flits that have not left, and the virtual channel that it has.
+    /// Packet that is being sent, or [`NONE`]; its flits that have not left, and the virtual
+    /// channel that it has.
     packet: u32,
     left: u32,
     channel: usize,
@@ -37,8 +38,8 @@ struct Head {
 }
 
 impl Routers {
-    /// The turn of a source: a flit goes, if there is one and room for it. When its next packet can, if there is one but
-    /// not yet.
+    /// The turn of a source: a flit goes, if there is one and room for it. When its next packet
+    /// can, if there is one but not yet.
     pub(super) fn send(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> Option<u64> {
         if self.sources[index].packet == NONE {
             let head = self.head(index, cycle, ctx)?;
@@ -65,8 +66,8 @@ impl Routers {
         None
     }
 
-    /// Nothing can go. When the next packet comes to the head of a port: where SMs share the node it may find room that
-    /// one that is there does not find.
+    /// Nothing can go. When the next packet comes to the head of a port: where SMs share the node
+    /// it may find room that one that is there does not find.
     fn wait(&mut self, index: usize, cycle: u64, ctx: &Context) -> Option<u64> {
         let ready = |&port: &PortId| Some(self.rules.clock.cycle_from(ctx.fabric.head(port)?.0));
         let heads = self.sources[index].ports.iter().filter_map(ready);
@@ -105,8 +106,8 @@ impl Routers {
         Some(())
     }
 
-    /// The packet that a node sends next: of its ports in turn, the first that has one, or else the one that comes
-    /// first.
+    /// The packet that a node sends next: of its ports in turn, the first that has one, or else the
+    /// one that comes first.
     fn head(&self, index: usize, cycle: u64, ctx: &Context) -> Option<Head> {
         let source = &self.sources[index];
         let turns = (source.turn..source.ports.len()).chain(0..source.turn);

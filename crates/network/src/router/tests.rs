@@ -12,7 +12,8 @@ const INFO: PolicyInfo = PolicyInfo { name: "test", summary: "", source: "", par
 
 const NODES: usize = 12;
 
-/// A network that gives every router and source a turn in every cycle, whether or not it asks for one.
+/// A network that gives every router and source a turn in every cycle, whether or not it asks for
+/// one.
 struct Restless(Routers);
 
 impl Topology for Restless {

@@ -31,7 +31,8 @@ impl Turns {
         self.later[unit / 64] |= 1 << (unit % 64);
     }
 
-    /// Takes the first unit of this cycle at or behind word `word` of the set; with it the word it was found in.
+    /// Takes the first unit of this cycle at or behind word `word` of the set; with it the word it
+    /// was found in.
     #[inline]
     pub fn take(&mut self, word: usize) -> Option<(usize, usize)> {
         let found = (word..self.now.len()).find(|&word| self.now[word] != 0)?;
@@ -41,7 +42,8 @@ impl Turns {
         Some((found, unit))
     }
 
-    /// This cycle, in which all have had their turns, is over; whether somebody has a turn in the next.
+    /// This cycle, in which all have had their turns, is over; whether somebody has a turn in the
+    /// next.
     #[inline]
     pub fn advance(&mut self) -> bool {
         let mut busy = 0;

@@ -43,7 +43,8 @@ impl Routers {
         }
     }
 
-    /// Gives the free virtual channels of one pool, `local` among those of the router, to packets that want one.
+    /// Gives the free virtual channels of one pool, `local` among those of the router, to packets
+    /// that want one.
     fn allocate_pool(&mut self, router: usize, local: usize, cycle: u64, ctx: &mut Context) {
         let (pools, channels) = (self.rules.pools, self.rules.channels);
         let link = self.wires.first_output[router] + local / pools;
@@ -69,7 +70,8 @@ impl Routers {
         }
     }
 
-    /// Inputs whose packet may have `output`: all that want it, where it leads to a router and flits go one by one.
+    /// Inputs whose packet may have `output`: all that want it, where it leads to a router and
+    /// flits go one by one.
     fn fitting(&mut self, router: usize, pool: usize, output: usize, ctx: &mut Context) -> Inputs {
         let wanting = self.wanting[pool];
         let to_node = self.outputs[output].downstream == NONE;
@@ -91,7 +93,8 @@ impl Routers {
         fitting
     }
 
-    /// Whether the port that a packet goes to has room for it; if not, the router has a turn when it has.
+    /// Whether the port that a packet goes to has room for it; if not, the router has a turn when
+    /// it has.
     fn has_exit(&mut self, packet: &Packet, router: usize, ctx: &mut Context) -> bool {
         let exit = &mut self.exits[usize::from(packet.exit)];
         if exit.has_room(ctx) {
@@ -162,7 +165,8 @@ impl Routers {
         }
     }
 
-    /// The input of a virtual channel has no packet any more that wants a virtual channel of `pool`.
+    /// The input of a virtual channel has no packet any more that wants a virtual channel of
+    /// `pool`.
     fn forget(&mut self, channel: usize, pool: usize) {
         let state = &self.waiting.inputs[channel];
         let (router, input) = (usize::from(state.router), state.local);

@@ -68,7 +68,8 @@ impl Waiting {
         &mut self.packets[self.inputs[channel].first.packet as usize]
     }
 
-    /// The virtual channel of an input whose packet wants one of `pool` and has been in the network longest.
+    /// The virtual channel of an input whose packet wants one of `pool` and has been in the network
+    /// longest.
     #[inline]
     pub fn oldest(&self, input: usize, pool: usize) -> usize {
         let first = input * self.channels;

@@ -23,8 +23,8 @@ pub(super) struct Input {
     pub upstream: u32,
 }
 
-/// Numbers are counted over all routers, one router after the other. Behind the outputs of the routers come those of
-/// the sources.
+/// Numbers are counted over all routers, one router after the other. Behind the outputs of the
+/// routers come those of the sources.
 pub(super) struct Wires {
     pub routers: usize,
     /// First input and first output of each router; one more at the end.
@@ -96,7 +96,8 @@ impl Wires {
         (0..).zip(&self.inputs).flat_map(of_input).collect()
     }
 
-    /// Virtual channels of all links, `channels` each, with room for `depth` flits at the inputs of routers.
+    /// Virtual channels of all links, `channels` each, with room for `depth` flits at the inputs of
+    /// routers.
     pub fn output_channels(&self, channels: usize, depth: u32) -> Vec<OutputChannel> {
         let count = channels as u32;
         let of_link = |((link, sink), &unit): ((u32, &Sink), &u32)| {

@@ -1,4 +1,4 @@
-//! Arbitration rules in both forms of the crossbar. All packets go to the same row.
+//! Arbitration rules in both forms of the crossbar. All packets go to the same DRAM row.
 
 use super::rig::{Packet, Readers, Rig, read, write};
 use crate::Direction;
@@ -9,12 +9,12 @@ const HOLDING: [&str; 3] = ["hold-grant", "row-matching-hold-grant", "hash-match
 
 const WIRES: [&str; 2] = ["network.flit_bytes=32", "network.header_bytes=8"];
 
-/// Inputs of the packets in the order of arrival, which both forms have in common.
+/// Inputs of the packets in the order of arrival, which is the same in both forms.
 fn order(rule: &str, packets: &[Packet]) -> Vec<usize> {
     order_at(Down, 100, Readers::Eager, rule, packets)
 }
 
-/// With ports of `places` at the outputs.
+/// As [`order`], with output ports of `places` entries.
 fn order_at(
     direction: Direction,
     places: usize,
@@ -38,7 +38,7 @@ fn inputs(arrived: &[(u64, usize)], packets: &[Packet]) -> Vec<usize> {
 }
 
 #[test]
-fn a_stream_is_not_parted_where_grants_are_held() {
+fn a_stream_is_not_split_where_grants_are_held() {
     let packets = [0, 1, 0, 1, 0, 1].map(|input| read(input, 0, 0));
     assert_eq!(order("round-robin", &packets), [0, 1, 0, 1, 0, 1]);
     for rule in HOLDING {
@@ -84,9 +84,10 @@ fn replies_are_not_held() {
     }
 }
 
-/// Yuan 2009, section 3.3: with a choice of virtual channels the streams go side by side, and the switch mixes them.
+/// Yuan 2009, section 3.3: with a choice of virtual channels the streams go side by side, and the
+/// switch mixes them.
 #[test]
-fn virtual_channels_part_streams_unless_they_go_by_destination() {
+fn virtual_channels_split_streams_unless_they_are_assigned_by_destination() {
     let packets: Vec<Packet> = (0..24).map(|number| write(number % 2, 0, 1)).collect();
     let order = |assignment: &str| {
         let assignment = format!("network.vc_assignment={assignment}");
@@ -97,12 +98,12 @@ fn virtual_channels_part_streams_unless_they_go_by_destination() {
     };
     let whole = [[0; 12], [1; 12]].concat();
     assert_eq!(order("static-destination"), whole);
-    let parted = order("dynamic").windows(2).filter(|pair| pair[0] != pair[1]).count();
-    assert!(parted > 2, "{parted}");
+    let changes = order("dynamic").windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(changes > 2, "{changes}");
 }
 
 #[test]
-fn the_oldest_goes_first_whoever_has_the_turn() {
+fn the_oldest_goes_first_whatever_the_round_robin_order() {
     // Input 2 holds the output for five cycles.
     let packets = [write(2, 0, 0), read(0, 3, 0), read(1, 2, 0), read(0, 3, 0)];
     assert_eq!(order("round-robin", &packets), [2, 0, 1, 0]);
@@ -110,7 +111,7 @@ fn the_oldest_goes_first_whoever_has_the_turn() {
 }
 
 #[test]
-fn chance_serves_every_input_about_equally_often() {
+fn random_choice_serves_every_input_about_equally_often() {
     let packets: Vec<Packet> = (0..400).map(|number| read(number % 2, 0, 0)).collect();
     for topology in ["topology=crossbar", "topology=crossbar(form=router)"] {
         let spec = spec(&[&WIRES[..], &["arbiter=random", topology]].concat());
@@ -118,7 +119,7 @@ fn chance_serves_every_input_about_equally_often() {
         let first = arrived[..200].iter().filter(|&&(_, number)| number % 2 == 0).count();
         // Within five standard deviations of 200 tosses of a coin.
         assert!((65..=135).contains(&first), "{topology}: {first}");
-        let turns = arrived.windows(2).filter(|pair| (pair[0].1 + pair[1].1) % 2 == 1).count();
-        assert!(turns < 300, "{topology}: {turns} changes, as if by turns");
+        let changes = arrived.windows(2).filter(|pair| (pair[0].1 + pair[1].1) % 2 == 1).count();
+        assert!(changes < 300, "{topology}: {changes} changes, as in round-robin order");
     }
 }

@@ -1,4 +1,4 @@
-//! Credits: how many flits a buffer keeps on their way.
+//! Credits: how many flits a buffer of a given size keeps in flight.
 
 use super::rig::{Rig, write};
 use crate::tests::spec::spec;
@@ -6,10 +6,10 @@ use crate::tests::spec::spec;
 /// Flits of a write.
 const FLITS: u64 = 34;
 
-/// A flit can follow the one that many places ahead of it as soon as a credit has come back: it stays router + link
-/// cycles on its way and link + 1 for the credit.
+/// With a buffer of n flits, a flit can follow the one n before it as soon as that one's credit has
+/// come back: the flit takes router + link cycles, and the credit link + 1.
 #[test]
-fn a_buffer_moves_its_flits_once_in_the_time_there_and_back() {
+fn a_buffer_moves_its_flits_once_per_round_trip() {
     for (router, link) in [(1, 0), (1, 2), (3, 0), (2, 1), (4, 3)] {
         let round_trip = router + 2 * link + 1;
         for buffer in 1..=round_trip + 1 {

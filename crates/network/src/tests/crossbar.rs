@@ -8,7 +8,7 @@ use crate::tests::spec::spec;
 use warpmem_random::Random;
 use warpmem_sim::{Request, RequestKind};
 
-/// Network cycles from grant to arrival, beside the flits.
+/// Network cycles from grant to arrival, without the flits.
 const LATENCY: u64 = 4;
 /// Flits of a header, and of one with 128 bytes.
 const HEADER: u64 = 1;
@@ -58,7 +58,7 @@ fn alone_a_packet_takes_its_flits_and_the_latency() {
     assert_eq!(up, [10 + DATA + LATENCY, 30 + HEADER + LATENCY]);
 }
 
-/// Packets of input 9 to output 9, that give the network a turn in every cycle.
+/// Packets of input 9 to output 9, which cause the network to be stepped in every cycle.
 fn bystanders() -> impl Iterator<Item = Packet> {
     (0..40).map(|cycle| read(9, cycle, 9))
 }
@@ -85,7 +85,7 @@ fn sped_up(speedup: u32, packets: &[Packet]) -> Vec<u64> {
     let alone = Rig::new(&spec, Down).arrivals(packets);
     let beside: Vec<Packet> = packets.iter().copied().chain(bystanders()).collect();
     let beside = Rig::new(&spec, Down).arrivals(&beside);
-    assert_eq!(alone, beside[..packets.len()], "the network asks for every turn that it needs");
+    assert_eq!(alone, beside[..packets.len()], "the network asks for every step that it needs");
     alone.into_iter().map(|cycle| cycle - LATENCY).collect()
 }
 
@@ -99,10 +99,10 @@ fn an_input_sends_as_many_packets_in_a_cycle_as_its_speedup_allows() {
 }
 
 #[test]
-fn outputs_that_have_had_their_turn_take_an_inputs_next_packet_in_the_next_cycle() {
+fn outputs_that_have_been_served_take_an_inputs_next_packet_in_the_next_cycle() {
     assert_eq!(sped_up(4, &[read(0, 0, 2), read(0, 0, 1)]), [HEADER, 1 + HEADER]);
     assert_eq!(sped_up(4, &[read(0, 0, 1), read(0, 0, 1)]), [HEADER, 1 + HEADER]);
-    // Whether or not the output before is still taken up by its packet.
+    // Whether or not the earlier output is still busy with its packet.
     assert_eq!(sped_up(4, &[write(0, 0, 2), read(0, 0, 1)]), [DATA, 1 + HEADER]);
     assert_eq!(sped_up(4, &[write(0, 0, 2), read(0, 3, 1)]), [DATA, 3 + HEADER]);
 }
@@ -129,7 +129,7 @@ fn a_packet_that_waits_for_its_output_holds_up_those_behind_it() {
 }
 
 #[test]
-fn inputs_that_want_one_output_take_turns() {
+fn inputs_that_want_one_output_are_served_round_robin() {
     let spec = crossbar(&[]);
     let packets: Vec<Packet> = (0..30).map(|n| read(n % 3, 0, 0)).collect();
     let got = Rig::new(&spec, Down).run(&packets).arrived;
@@ -199,7 +199,7 @@ fn both_forms_carry_the_streams_of_a_permutation_at_full_speed() {
 }
 
 #[test]
-fn both_forms_serve_single_flits_for_one_output_in_turn() {
+fn both_forms_serve_single_flits_for_one_output_round_robin() {
     let mut random = Random::new(6);
     for inputs in [2, 3, 16] {
         let mut cycle = 0;

@@ -61,7 +61,8 @@ fn packets_for_a_full_port_wait_at_their_sources_in_the_order_in_which_they_came
     let packets =
         [read(2, 0, 0), read(1, 1, 0), read(2, 2, 0), read(2, 3, 1), read(0, 4, 0), read(1, 5, 1)];
     let resumed = 100 + LATENCY + HEADER;
-    // The fourth waits behind the third; the last finds its way free. Two places are free in cycle 100.
+    // The fourth waits behind the third; the last finds its output free. Two entries become free in
+    // cycle 100.
     let expected = [100, 100, resumed, resumed, resumed, 5 + LATENCY + HEADER];
     assert_eq!(rig.arrivals(&packets), expected);
     let one = Rig { places: 1, readers, ..Rig::new(&spec, Request) };
@@ -85,7 +86,7 @@ fn sms_of_a_node_have_ports_of_their_own() {
     assert!(outcome.arrived.iter().all(|&(cycle, _)| cycle == LATENCY + DATA));
 }
 
-/// A machine of a topology whose flits hold any packet's header, and few data.
+/// A machine of a topology whose flits hold a packet's header and little data.
 fn limited(topology: &str) -> NetworkSpec {
     let topology = format!("topology={topology}");
     let sizes = ["network.flit_bytes=32", "network.header_bytes=8", "network.virtual_channels=2"];
@@ -115,7 +116,7 @@ const EVERY_TOPOLOGY: [&str; 7] = [
 ];
 
 #[test]
-fn without_limits_every_packet_takes_the_way_of_one_flit_that_is_alone() {
+fn without_limits_every_packet_takes_as_long_as_a_single_flit_alone() {
     for topology in EVERY_TOPOLOGY {
         let spec = limited(topology);
         let rig = Rig::all_to_all(&spec, 9);
@@ -133,13 +134,13 @@ fn without_limits_every_packet_takes_the_way_of_one_flit_that_is_alone() {
 }
 
 #[test]
-fn without_limits_a_closed_reader_holds_up_nobody_else() {
+fn without_limits_a_closed_reader_delays_no_other() {
     let spec = limited("mesh");
     let readers = Readers::ClosedUntil { output: 0, cycle: 100 };
     let rig = Rig { places: 1, readers, ..Rig::all_to_all(&spec, 2) };
     let packets = [read(0, 0, 0), read(0, 0, 0), read(0, 0, 1), read(1, 1, 0), read(1, 1, 1)];
     let (own, other) = (LATENCY + 1, 2 * LATENCY + 1);
-    // One place of the port, which the reader empties in the cycle after it is filled.
+    // The port has one entry, which the reader empties in the cycle after it is filled.
     let expected = [100, 101, other, 102, 1 + own];
     assert_eq!(unlimited_arrivals(&rig, &packets), expected);
 }
@@ -156,7 +157,8 @@ fn without_limits_a_packet_is_one_flit_and_waits_for_its_reader_alone() {
         .result;
     assert_eq!((result.hops, result.pipeline_cycles), (4, 4 * LATENCY));
     assert_eq!((result.serialisation_cycles, result.wait_cycles), (2, 0));
-    // The first is in the port at once; the second gets its place when the reader has taken the first, in cycle 100.
+    // The first enters the port at once; the second enters it when the reader has taken the first,
+    // in cycle 100.
     assert_eq!(result.contention_cycles, 101 - (2 * LATENCY + 1));
     assert_eq!((result.sources[0].flits, result.destinations[1].flits), (2, 2));
     assert!(result.links.is_empty());

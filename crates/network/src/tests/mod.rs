@@ -1,4 +1,4 @@
-//! Networks on their own, between ports that a test fills and empties.
+//! Networks without the rest of the machine, between ports that a test fills and empties.
 
 mod arbitration;
 mod credits;

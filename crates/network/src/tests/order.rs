@@ -1,12 +1,13 @@
-//! Whether the packets of a source to a destination stay together under hold-grant (Yuan et al., MICRO 2009, section 3.3).
+//! Whether the packets of a source to a destination stay together under hold-grant (Yuan et al.,
+//! MICRO 2009, section 3.3).
 
 use super::rig::{Packet, Rig, read, write};
 use crate::tests::spec::spec;
 
 const SOURCES: usize = 9;
 
-/// In how many runs of packets of one source each they arrive, over all destinations: half of the sources send to one
-/// of them, the others to another.
+/// The number of runs of consecutive arrivals from one source, summed over all destinations. Half
+/// of the sources send to one destination, the others to another.
 fn runs(
     topology: &str,
     rule: &str,

@@ -1,4 +1,4 @@
-//! One network between ports that the test fills and empties.
+//! A network between ports that the test fills and empties.
 
 use crate::NetworkSpec;
 use crate::{Direction, NetworkContext, NetworkResult, Placement, TOPOLOGIES, Topology};
@@ -27,22 +27,22 @@ pub fn write(input: usize, cycle: u64, output: u16) -> Packet {
     Packet { kind: RequestKind::Write, ..read(input, cycle, output) }
 }
 
-/// How the network's readers take what has come to them.
+/// How the network's readers take packets.
 #[derive(Clone, Copy, Debug)]
 pub enum Readers {
     /// At once.
     Eager,
-    /// At once, but that of one output nothing before a cycle.
+    /// At once, except that one output's reader takes nothing before a cycle.
     ClosedUntil { output: u32, cycle: u64 },
-    /// One packet in some of the cycles, by chance.
+    /// At most one packet per cycle, in random cycles.
     Sleepy { seed: u64 },
 }
 
-/// A network with ports of `places` at its outputs.
+/// A network whose output ports have `places` entries.
 pub struct Rig<'a> {
     pub spec: &'a NetworkSpec,
     pub direction: Direction,
-    /// Places of the inputs and outputs of the network; if there are none, it has as many as the packets name.
+    /// Positions of the inputs and outputs; if absent, the network has as many as the packets name.
     pub placement: Option<Placement>,
     pub places: usize,
     pub readers: Readers,
@@ -50,7 +50,7 @@ pub struct Rig<'a> {
     pub period: u64,
 }
 
-/// What came of a run.
+/// The outcome of a run.
 pub struct Outcome {
     /// Arrivals in order: cycle and number of the packet.
     pub arrived: Vec<(u64, usize)>,
@@ -62,13 +62,13 @@ impl<'a> Rig<'a> {
         Rig { spec, direction, placement: None, places: 100, readers: Readers::Eager, period: 1 }
     }
 
-    /// Between `nodes` that all send and take.
+    /// Between `nodes` that all send and receive.
     pub fn all_to_all(spec: &'a NetworkSpec, nodes: usize) -> Rig<'a> {
         let placement = Some(Placement::all_to_all(nodes));
         Rig { placement, ..Rig::new(spec, Direction::Request) }
     }
 
-    /// For each packet the cycle in which its reader can take it, in the order of `packets`.
+    /// The cycle in which the reader can take each packet, in the order of `packets`.
     pub fn arrivals(&self, packets: &[Packet]) -> Vec<u64> {
         let mut arrivals = vec![0; packets.len()];
         let arrived = self.run(packets).arrived;
@@ -76,7 +76,7 @@ impl<'a> Rig<'a> {
         arrivals
     }
 
-    /// Sends the packets, those of an input in their order, until all have arrived.
+    /// Sends the packets, those of one input in order, and runs until all have arrived.
     pub fn run(&self, packets: &[Packet]) -> Outcome {
         let topology = &self.spec.topology;
         self.run_over(packets, |context| TOPOLOGIES.build(topology, context).unwrap())
@@ -115,7 +115,7 @@ impl<'a> Rig<'a> {
         let mut readers = self.readers.awake();
         let mut cycles = 0;
         while bench.next().is_some() {
-            bench.turn(|bench, unit, cycle| {
+            bench.step(|bench, unit, cycle| {
                 let ctx = &mut bench.context();
                 if unit.domain == Domain::Network {
                     cycles = cycle + 1;
@@ -156,7 +156,7 @@ impl<'a> Rig<'a> {
     }
 }
 
-/// Readers and what they draw from.
+/// The state of the readers.
 struct Awake {
     readers: Readers,
     random: Random,
@@ -170,7 +170,7 @@ impl Readers {
 }
 
 impl Awake {
-    /// What a reader takes from its port in a cycle; it is woken for what is left.
+    /// Lets a reader take packets from its port in a cycle; it is woken again if some are left.
     fn take(
         &mut self,
         unit: UnitId,

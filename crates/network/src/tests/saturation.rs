@@ -1,11 +1,12 @@
-//! What networks carry when their sources never run out.
+//! Throughput of networks whose sources always have packets.
 
 use super::rig::{Packet, Rig, read};
 use crate::NetworkSpec;
 use crate::tests::spec::spec;
 use warpmem_random::Random;
 
-/// Flits that a network carries for each of `nodes` and each cycle, if each has one for any of them in every cycle.
+/// Flits that a network carries per node and cycle under uniform traffic, with a single-flit packet
+/// offered at every node in every cycle.
 fn throughput(spec: &NetworkSpec, nodes: usize) -> f64 {
     let (warm_up, measured) = (300, 24_000 / nodes);
     let end = warm_up + measured;
@@ -19,7 +20,7 @@ fn throughput(spec: &NetworkSpec, nodes: usize) -> f64 {
     accepted as f64 / (nodes * measured) as f64
 }
 
-/// A network whose buffers keep flits on their way in every cycle, of routers that serve a flit as it comes.
+/// A network of single-cycle routers whose buffers are large enough to keep the links busy.
 fn network(topology: &str, allocator: &str, channels: u32) -> NetworkSpec {
     let keys = [
         format!("topology={topology}"),
@@ -39,13 +40,15 @@ fn one_iteration_of_pim_matches_as_many_as_chance_lets_it_and_more_match_more() 
         let pim = format!("pim(iterations={iterations})");
         throughput(&network("crossbar(form=router)", &pim, 16), nodes)
     });
-    // Of N inputs each proposes one of N outputs: an output is left out by all of them with (1 - 1/N)^N.
+    // Each of N inputs proposes to one of N outputs, so no input proposes to a given output with
+    // probability (1 - 1/N)^N.
     let expected = 1.0 - (1.0 - 1.0 / nodes as f64).powi(nodes as i32);
     assert!((carried[0] - expected).abs() < 0.03, "{carried:?}, expected {expected}");
     assert!(carried.is_sorted_by(|less, more| less + 0.02 < *more), "{carried:?}");
 }
 
-/// Karol, Hluchyj and Morgan, IEEE Trans. Communications 1987, Table I: queues whose head holds up those behind it.
+/// Karol, Hluchyj and Morgan, IEEE Trans. Communications 1987, Table I: input queues with
+/// head-of-line blocking.
 #[test]
 fn one_virtual_channel_carries_what_queues_at_the_inputs_do() {
     for (nodes, expected) in [(2, 0.75), (4, 0.6553), (8, 0.6184)] {
@@ -57,9 +60,10 @@ fn one_virtual_channel_carries_what_queues_at_the_inputs_do() {
     }
 }
 
-/// Half of uniform traffic crosses the middle, over a link each way for each row of a mesh and two of a ring. Routers
-/// that prefer packets of their own node as much as those from afar lose much of it under overload (Dally and Towles,
-/// section 25.2.5); the oldest first do not.
+/// Half of uniform traffic crosses the bisection: in each direction, one link per row of a mesh and
+/// two links of a ring. Under overload, routers that treat packets of their own node like those
+/// from far away lose much of that throughput (Dally and Towles, section 25.2.5); oldest-first
+/// routers do not.
 #[test]
 fn meshes_and_rings_carry_no_more_than_crosses_their_middle_and_at_least_half_of_it() {
     let cases = [

@@ -1,5 +1,5 @@
-//! Long random traffic through the smallest buffers: all of it arrives, in order where order is promised, and no flit
-//! is counted twice or not at all. `WARPMEM_WHOLE_SOAK=1` sends a million packets.
+//! Long random traffic through the smallest buffers: every packet arrives, in order where order is
+//! promised, and every flit is counted once. `WARPMEM_WHOLE_SOAK=1` sends a million packets.
 
 use super::rig::{Outcome, Packet, Readers, Rig, read};
 use crate::NetworkSpec;
@@ -11,7 +11,7 @@ use warpmem_sim::RequestKind;
 
 const NODES: usize = 16;
 
-/// Topologies, and virtual channels that they need at least.
+/// Topologies, and the virtual channels that they need at least.
 const TOPOLOGIES: [(&str, u32); 7] = [
     ("ideal", 1),
     ("crossbar", 1),
@@ -25,7 +25,8 @@ const TOPOLOGIES: [(&str, u32); 7] = [
 /// Packets of one to five flits.
 const SIZES: [&str; 3] = ["sector_bytes=32", "network.flit_bytes=32", "network.header_bytes=8"];
 
-/// A way to hold flits, as overrides; `channels` times what a topology needs.
+/// A configuration of the buffers, as overrides; `channels` multiplies the virtual channels that a
+/// topology needs.
 struct Kind {
     channels: u32,
     keys: &'static [&'static str],
@@ -61,7 +62,7 @@ fn network(topology: &str, channels: u32, keys: &[&str]) -> NetworkSpec {
     spec(&[&SIZES[..], &own, keys].concat())
 }
 
-/// Packets of any size that come in bursts, half of them to a quarter of the nodes.
+/// Bursts of packets of any size, half of them to a quarter of the nodes.
 fn traffic(count: usize, seed: u64) -> Vec<Packet> {
     let mut random = Random::new(seed);
     let mut cycle = 0;
@@ -93,7 +94,7 @@ fn check_order(packets: &[Packet], arrived: &[(u64, usize)]) {
     }
 }
 
-/// What the nodes, the links and the totals count is the same.
+/// The counts of the nodes, of the links and the totals agree.
 fn check_counts(packets: &[Packet], result: &NetworkResult) {
     let total: u64 = packets.iter().map(flits).sum();
     assert_eq!(result.serialisation_cycles, total);
@@ -117,7 +118,7 @@ fn check_counts(packets: &[Packet], result: &NetworkResult) {
     }
 }
 
-/// Whether packets of a source to a destination cannot pass each other.
+/// Whether packets from one source to one destination stay in order.
 fn keeps_order(spec: &NetworkSpec) -> bool {
     let network = &spec.network;
     let one_way = !spec.topology.starts_with("ring") && network.virtual_channels == 1;

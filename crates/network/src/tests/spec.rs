@@ -1,11 +1,11 @@
-//! What the networks of these tests are part of.
+//! The machine that the networks of these tests are part of.
 
 use crate::NetworkSpec;
 use std::fs;
 use std::path::Path;
 
-/// The network of the preset li2015 between one SM and two channels of two slices, with `overrides`: keys of `network`
-/// and fields of [`NetworkSpec`].
+/// The network of the preset li2015 between one SM and two channels of two slices, with
+/// `overrides`: keys of `network` and fields of [`NetworkSpec`].
 pub fn spec(overrides: &[&str]) -> NetworkSpec {
     let mut fields = Fields {
         network: preset(),

@@ -1,14 +1,14 @@
-//! A packet that meets no other takes the time that its way takes, and no more.
+//! A packet that meets no other has exactly the zero-load latency of its way.
 
 use super::rig::{Packet, Rig, read, write};
 use crate::NetworkSpec;
 use crate::tests::spec::spec;
 use crate::{Direction, Placement};
 
-/// Routers of the way from a place to another of so many.
+/// Routers on the way between two positions, out of `places`.
 type Hops = fn(places: usize, from: usize, to: usize) -> u64;
 
-/// Topologies and the closed forms of their ways.
+/// Topologies and the closed forms of their hop counts.
 const TOPOLOGIES: [(&str, Hops); 9] = [
     ("ideal", |_, _, _| 1),
     ("crossbar", |_, _, _| 1),
@@ -29,7 +29,7 @@ fn grid(columns: usize, a: usize, b: usize) -> u64 {
 /// More cycles than any way of these tests takes.
 const APART: u64 = 300;
 
-/// One packet from every place to every other, each after the one before has arrived.
+/// One packet from every position to every other, each sent after the one before has arrived.
 fn every_pair(inputs: usize, outputs: usize, make: fn(usize, u64, u16) -> Packet) -> Vec<Packet> {
     let pairs = (0..inputs).flat_map(|a| (0..outputs).map(move |b| (a, b)));
     (0..).zip(pairs).map(|(n, (a, b))| make(a, n * APART, b as u16)).collect()
@@ -72,7 +72,7 @@ fn check(rig: &Rig, hops: impl Fn(usize, usize) -> u64, sizes: [u64; 2]) {
     }
 }
 
-/// Every way that flits can be held and handed on.
+/// Every combination of buffering, switching and assignment.
 const KINDS: [&[&str]; 6] = [
     &["network.virtual_channels=2"],
     &["network.virtual_channels=2", "network.vc_assignment=static-destination"],
@@ -132,7 +132,8 @@ fn it_is_so_for_numbers_of_nodes_that_fill_no_square_or_stage() {
     }
 }
 
-/// Requests and replies of a machine of 28 SMs and 8 slices, those at places of their own.
+/// Requests and replies of a machine of 28 SMs and 8 slices, with the slices at configured
+/// positions.
 #[test]
 fn it_is_so_between_the_sms_and_slices_of_a_machine() {
     let machines: [(&str, Hops); 5] =
