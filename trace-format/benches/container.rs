@@ -1,4 +1,4 @@
-//! How fast records are assembled, written and read. Counters are records.
+//! Speed of assembling, writing and reading records. Throughput counts records.
 //!
 //! `cargo bench -p warpmem-trace`
 
@@ -20,7 +20,7 @@ fn main() {
     divan::main();
 }
 
-/// Where the lanes' data lie.
+/// The address pattern of the lanes.
 #[derive(Clone, Copy, Debug)]
 enum Access {
     Coalesced,

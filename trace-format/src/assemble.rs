@@ -4,12 +4,12 @@ use crate::operands::Operands;
 use crate::record::{CacheOp, Kind, OpClass, Space};
 use crate::writer::TraceWriter;
 
-/// A register of a warp: general, predicate and uniform registers under numbers of their own. The
-/// constant ones (`RZ`, `PT`, `URZ`) are not registers here.
+/// A register of a warp. General, predicate and uniform registers are numbered separately. The
+/// constant registers (`RZ`, `PT`, `URZ`) do not count as registers here.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reg(pub u16);
 
-/// What a memory instruction does, apart from its registers and addresses.
+/// The operation of a memory instruction, without its registers and addresses.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct MemoryOp {
     pub kind: Kind,
@@ -22,15 +22,17 @@ pub struct MemoryOp {
 /// The registers of an instruction.
 #[derive(Copy, Clone, Debug)]
 pub struct Registers<'a> {
-    /// Those it writes. An instruction that writes several (a wide load) names all of them.
+    /// Registers that it writes. An instruction that writes several (a wide load) names all of
+    /// them.
     pub dests: &'a [Reg],
-    /// Those it reads, of a memory instruction its address and data registers.
+    /// Registers that it reads; for a memory instruction, its address and data registers.
     pub srcs: &'a [Reg],
     pub operands: Operands,
 }
 
 impl<'a> Registers<'a> {
-    /// Registers whose numbers say nothing about banks: the sources are taken to be spread over them.
+    /// Registers whose numbers do not tell their banks: the sources are assumed to be spread over
+    /// the banks.
     pub fn new(dests: &'a [Reg], srcs: &'a [Reg]) -> Registers<'a> {
         let is_first = |&at: &usize| !srcs[..at].contains(&srcs[at]);
         let operands = Operands::spread((0..srcs.len()).filter(is_first).count());
@@ -38,36 +40,38 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// Turns the full instruction stream of a warp into its records: what lies between two records becomes
-/// the compute of the second, registers become dependence distances. Used for warp after warp.
+/// Turns the full instruction stream of a warp into its records. The compute instructions between
+/// two records become part of the second one, and register names become dependence distances. One
+/// assembler is reused for one warp after another.
 ///
-/// A register write counts whatever its mask: after a write under a partial mask, a reader depends on
-/// that write alone. Registers are read at issue and issue is in order, so that overwriting what an
-/// earlier instruction reads is no dependence.
+/// A register write counts as a full write even under a partial mask: a later reader depends on
+/// that write only. Overwriting a register that an earlier instruction reads is not a dependence,
+/// because registers are read at issue and instructions issue in order.
 #[derive(Default)]
 pub struct WarpAssembler {
-    /// Instructions pushed so far, of all warps: what an earlier warp wrote is told by its position.
+    /// Instructions pushed so far, over all warps, so that a write by an earlier warp is recognised
+    /// by its position.
     count: u64,
     /// Position of the first instruction of this warp.
     start: u64,
-    /// The last writer of each register, if any warp ever wrote it.
+    /// The last writer of each register, in any warp.
     writers: Vec<Option<Writer>>,
     records: Vec<Draft>,
     compute: Vec<FlatCompute>,
     /// Active lanes of the compute since the last record.
     lanes: [u32; OpClass::COUNT],
     addresses: Vec<u64>,
-    /// Records that are async copies not waited for.
+    /// Records that are async copies and have not been waited for.
     copies: Vec<usize>,
-    /// Async copies that the next instruction waits for are the first so many of `copies`.
+    /// How many of `copies`, from the first on, the next instruction waits for.
     waited: usize,
 }
 
 #[derive(Clone, Copy)]
 struct Writer {
-    /// Which instruction it is, counted over all warps.
+    /// Position of the instruction, counted over all warps.
     position: u64,
-    /// Its record, where it is not compute.
+    /// Its record, if it is not a compute instruction.
     record: Option<usize>,
 }
 
@@ -83,12 +87,12 @@ struct Draft {
     use_distance: Option<u32>,
     address_from: Option<u32>,
     lanes: [u32; OpClass::COUNT],
-    /// Where its compute and its addresses end; they start where those of the draft before end.
+    /// Where its compute and its addresses end; they start where those of the previous draft end.
     compute_end: usize,
     addresses_end: usize,
 }
 
-/// What a record without addresses does in memory.
+/// The memory operation of a record without addresses.
 const NO_MEMORY: MemoryOp =
     MemoryOp { kind: Kind::End, space: Space::None, width: 0, cache_op: CacheOp::Default };
 
@@ -154,9 +158,9 @@ impl WarpAssembler {
         self.waited = self.copies.len();
     }
 
-    /// Ends the warp: appends its records to the warp that `cta` began last, their instructions
-    /// interned in `writer`'s open kernel, and starts afresh. Compute behind the last record becomes
-    /// that of a [`Kind::End`] record.
+    /// Ends the warp: interns its instructions in `writer`'s open kernel, appends its records to
+    /// the warp that `cta` began last, and clears the assembler. Compute after the last record
+    /// becomes part of a [`Kind::End`] record.
     pub fn finish(&mut self, writer: &mut TraceWriter, cta: &mut CtaBuilder) {
         let covered = self.records.last().map_or(0, |draft| draft.compute_end);
         if covered < self.compute.len() {
@@ -185,7 +189,7 @@ impl WarpAssembler {
         self.clear();
     }
 
-    /// Forgets the warp begun.
+    /// Discards the warp that has been begun.
     pub fn clear(&mut self) {
         self.start = self.count;
         self.records.clear();
@@ -209,7 +213,8 @@ impl WarpAssembler {
         position
     }
 
-    /// The compute results that an instruction needs or overwrites; those of records are used by it.
+    /// Distances to the compute results that an instruction needs or overwrites. Results of records
+    /// that it needs or overwrites are marked as used.
     fn depend(&mut self, position: u64, registers: Registers<'_>) -> Distances {
         let mut deps = Distances::default();
         for &reg in registers.dests.iter().chain(registers.srcs) {

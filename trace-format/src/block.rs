@@ -1,4 +1,5 @@
-//! A block: bytes compressed on their own and checked. Chunks, dictionaries and the index are blocks.
+//! Blocks: units of compression with a checksum each. Chunks, dictionaries and the index are
+//! blocks.
 
 use std::io::{self, Read, Write};
 
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pack;
 
-/// How a block is compressed. The number is what stands in the file.
+/// How a block is compressed. The discriminant is the code in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum Codec {
@@ -19,16 +20,19 @@ pub enum Codec {
     Zstd,
 }
 
-/// No block inflates to more than this: a bound on what a hostile file can make a reader allocate.
+/// Largest inflated size of a block, which bounds the memory that a hostile file can make a reader
+/// allocate.
 pub(crate) const MAX_INFLATED: usize = 1 << 30;
 
-/// No index and no dictionary inflates to more than this: what is decoded from them takes up to twenty times the memory.
+/// Largest inflated size of an index or a dictionary. It is smaller because the decoded form takes
+/// up to twenty times the memory.
 pub(crate) const MAX_DECODED: usize = 1 << 25;
 
-/// Inflated bytes set aside before any are seen; beyond it the buffer grows with what really comes.
+/// Bytes reserved for a declared inflated size; beyond it the buffer grows as data actually arrive.
 const TRUSTED_CAPACITY: usize = 1 << 22;
 
-/// Compares the CRC-32 of `bytes`. Fuzzing gets past it, to what lies behind.
+/// Compares the CRC-32 of `bytes`. Not checked under fuzzing, so that the fuzzer reaches the code
+/// behind it.
 pub(crate) fn check_crc(bytes: &[u8], recorded: u32) -> Result<(), String> {
     let crc = crc32fast::hash(bytes);
     if crc == recorded || cfg!(fuzzing) {
@@ -37,7 +41,8 @@ pub(crate) fn check_crc(bytes: &[u8], recorded: u32) -> Result<(), String> {
     Err(format!("checksum {crc:08x} where {recorded:08x} is recorded"))
 }
 
-/// What the index says of a block. Its offset follows from the blocks before it.
+/// The description of a block in the index. Its offset is the sum of the sizes of the blocks before
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Block {
     pub codec: Codec,
@@ -87,7 +92,7 @@ impl Block {
         if declared > limit {
             return Err(format!("declared size {declared} above the limit of {limit} bytes"));
         }
-        // More than declared shows in the room for what chunks append.
+        // The padding also makes data beyond the declared size visible.
         let mut bytes = Vec::with_capacity(declared.min(TRUSTED_CAPACITY) + pack::PADDING);
         let inflated = match self.codec {
             Codec::Deflate => inflate(stored, declared, &mut bytes),
@@ -106,7 +111,7 @@ impl Block {
     }
 }
 
-/// Inflates until the end or until there is more than `declared`.
+/// Inflates until the end, or until there are more than `declared` bytes.
 fn inflate(stored: &[u8], declared: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     let mut decoder = Decompress::new(false);
     loop {
@@ -122,7 +127,7 @@ fn inflate(stored: &[u8], declared: usize, bytes: &mut Vec<u8>) -> io::Result<()
     }
 }
 
-/// As [`inflate`], of Zstandard frames.
+/// As [`inflate`], for Zstandard frames.
 fn decompress(stored: &[u8], declared: usize, bytes: &mut Vec<u8>) -> io::Result<()> {
     let decoder = zstd::stream::Decoder::with_buffer(stored)?;
     decoder.take(declared as u64 + 1).read_to_end(bytes)?;

@@ -1,9 +1,9 @@
 use crate::record::{Instruction, MAX_DEPENDENCE, OpClass};
 
 /// Cycles from the issue of the first compute instruction of a segment to the earliest issue of the
-/// record itself, for a warp that has the SM to itself: one instruction issues per cycle, in order, and
-/// each waits until the results it depends on are ready, `latency[class]` cycles after their issue.
-/// 0 without compute. Dependences that reach back before the segment are taken as ready.
+/// record itself, for a warp that has the SM to itself: one instruction issues per cycle, in order,
+/// and each waits until the results it depends on are ready, `latency[class]` cycles after their
+/// issue. 0 without compute. Dependences that reach back before the segment are taken as ready.
 pub fn segment_chain_cycles(instruction: &Instruction, latency: &[u32; OpClass::COUNT]) -> u32 {
     const WINDOW: usize = MAX_DEPENDENCE as usize;
     let mut ready = [0u32; WINDOW];
@@ -70,7 +70,8 @@ mod tests {
     fn a_chain_adds_its_latencies() {
         assert_eq!(cycles(&[(OpClass::Integer, &[])], &[1]), 4);
         assert_eq!(cycles(&[(OpClass::Integer, &[]), (OpClass::Fp32, &[1])], &[1]), 10);
-        // The record needs the first only, whose latency is covered by the others' issue.
+        // The record needs only the first result, whose latency is hidden behind the issue of the
+        // others.
         let five: [(OpClass, &[u8]); 5] = [(OpClass::Integer, &[]); 5];
         assert_eq!(cycles(&five, &[5]), 5);
         assert_eq!(cycles(&five[..2], &[2]), 4);

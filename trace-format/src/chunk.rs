@@ -10,7 +10,7 @@ use crate::error::TraceError;
 use crate::pack::PADDING;
 use crate::varint;
 
-/// A run of CTAs of one kernel, inflated. Its warps are read with [`Chunk::warp`].
+/// A range of CTAs of one kernel, inflated. Its warps are read with [`Chunk::warp`].
 pub struct Chunk {
     first_cta: u32,
     ctas: Vec<CtaEntry>,
@@ -36,20 +36,21 @@ pub struct CtaEntry {
 pub struct WarpEntry {
     pub warp_in_cta: u32,
     pub records: u32,
-    /// Its number over the chunk.
+    /// Its number, counted over the chunk.
     ordinal: u32,
 }
 
-/// Where a chunk came from.
+/// The position of a chunk in the trace.
 pub(crate) struct Origin {
     pub path: Arc<Path>,
     pub offset: u64,
-    /// CTAs of the kernel before the chunk, and up to its end.
+    /// The numbers of its CTAs within the kernel.
     pub ctas: Range<u32>,
 }
 
 impl Chunk {
-    /// Reads the directory of an inflated chunk; the records are checked as they are read.
+    /// Parses the directory of an inflated chunk. The records themselves are checked when they are
+    /// read.
     pub(crate) fn parse(
         data: Vec<u8>,
         sites: Arc<Sites>,
@@ -107,7 +108,7 @@ impl Chunk {
         self.data[start..end].to_vec()
     }
 
-    /// The error of a chunk whose content contradicts what else is known.
+    /// The error for a chunk whose content is inconsistent.
     #[must_use]
     pub fn damaged(&self, reason: &str) -> TraceError {
         damaged(&self.path, self.offset, reason)
@@ -178,7 +179,8 @@ impl<'a> Directory<'a> {
         Ok(warps)
     }
 
-    /// A count of things that take at least `least` bytes each in what remains.
+    /// Reads a count of items that take at least `least` bytes each, which must fit in the
+    /// remaining bytes.
     fn count(&mut self, least: usize, what: &str) -> Result<usize, String> {
         let count = varint::get(self.data, &mut self.at);
         let count = count.ok_or_else(|| format!("ends within the number of {what}"))?;
@@ -202,7 +204,8 @@ impl<'a> Directory<'a> {
     }
 }
 
-/// Turns the columns' lengths into their places, which must fill the chunk from `start` to `end`.
+/// Turns the lengths of the columns into their positions, which must fill the chunk from `start` to
+/// `end`.
 fn place_columns(
     warps: &mut Vec<[u32; column::COUNT]>,
     start: usize,

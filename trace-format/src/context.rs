@@ -1,4 +1,5 @@
-//! What coder and decoder of a warp's records both remember of the records before.
+//! The state that the encoder and the decoder of a warp's records share: what they remember of
+//! earlier records.
 
 use crate::dictionary::SLOTS;
 use crate::record::WARP_SIZE;
@@ -37,31 +38,31 @@ pub(crate) mod control {
 /// How the addresses of a record are given, in the low bits of the control byte.
 pub(crate) mod form {
     pub const NONE: u8 = 0;
-    /// All the same.
+    /// All lanes have the same address.
     pub const UNIFORM: u8 = 1;
-    /// One width apart from active lane to active lane.
+    /// Consecutive active lanes are one access width apart.
     pub const UNIT: u8 = 2;
-    /// A stride from active lane to active lane.
+    /// A constant stride between consecutive active lanes.
     pub const STRIDE: u8 = 3;
-    /// A stride from lane to lane, active or not.
+    /// A constant stride between consecutive lanes, active or not.
     pub const LANE_STRIDE: u8 = 4;
-    /// A difference from active lane to active lane.
+    /// A separate difference between each two consecutive active lanes.
     pub const DELTAS: u8 = 5;
-    /// Offsets from the lowest address, in as many bits as the largest needs.
+    /// Offsets from the lowest address, each in as many bits as the largest needs.
     pub const PACKED: u8 = 6;
     /// The offsets of an earlier list.
     pub const FOLLOW: u8 = 7;
 }
 
 pub(crate) struct WarpContext {
-    /// Instruction ids mostly follow one another.
+    /// The predicted instruction id: ids mostly follow one another.
     pub next_id: u32,
     pub mask: u32,
     /// Active lanes of `mask`.
     pub active: u32,
-    /// The mask before `mask`, if another.
+    /// The mask before `mask`, if it was different.
     pub other_mask: u32,
-    /// Most warps need none.
+    /// Allocated at first use, because most warps need none.
     patterns: Option<Box<Patterns>>,
 }
 
@@ -115,9 +116,9 @@ pub(crate) struct Patterns {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Pattern {
-    /// The lanes it knows.
+    /// The lanes whose offsets it has.
     mask: u32,
-    /// How far the base of the record that used it last had come, in units.
+    /// How far the base of the last record that used it had moved, in units.
     pub step: i64,
     /// Each lane's distance from the base, in units.
     offsets: [i32; WARP_SIZE],
@@ -131,8 +132,8 @@ impl Patterns {
         Patterns { order: [0, 1, 2, 3], kept: [empty; Patterns::KEPT] }
     }
 
-    /// Remembers a list by its offsets from `base` in units of two to the `shift` bytes. One that
-    /// spreads too far is not kept.
+    /// Remembers a list by its offsets from `base` in units of `1 << shift` bytes. A list whose
+    /// offsets do not fit is not kept.
     pub fn remember(&mut self, mask: u32, addresses: &[u64], base: u64, shift: u32, step: i64) {
         let oldest = &mut self.kept[usize::from(self.order[Patterns::KEPT - 1])];
         oldest.mask = 0;
@@ -146,7 +147,8 @@ impl Patterns {
         self.move_to_front(Patterns::KEPT - 1);
     }
 
-    /// The pattern at a place in the order, if it knows all lanes of `mask`; it moves to the front.
+    /// The pattern at a position in the order, if it has all lanes of `mask`; it moves to the
+    /// front.
     pub fn reuse(&mut self, place: usize, mask: u32) -> Option<&mut Pattern> {
         let index = usize::from(*self.order.get(place)?);
         let pattern = &self.kept[index];
@@ -165,7 +167,7 @@ impl Patterns {
         self.order[0] = index;
     }
 
-    /// The place in the order of a pattern that these addresses repeat, and the base they repeat it from.
+    /// The position in the order of a pattern that these addresses repeat, and their base.
     pub fn find(&self, mask: u32, addresses: &[u64], shift: u32) -> Option<(usize, u64)> {
         let lane = mask.trailing_zeros() as usize;
         self.order.iter().enumerate().find_map(|(place, &index)| {
@@ -181,7 +183,7 @@ impl Patterns {
 }
 
 impl Pattern {
-    /// The addresses of the lanes of `mask` that lie around `base` as this says.
+    /// The addresses of the lanes of `mask`: `base` plus the offsets of this pattern.
     pub fn expand(&self, mask: u32, base: u64, shift: u32) -> impl Iterator<Item = u64> {
         lanes(mask).map(move |lane| base.wrapping_add(self.distance(lane, shift)))
     }

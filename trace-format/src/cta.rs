@@ -1,7 +1,7 @@
 use crate::record::{InstructionId, OpClass};
 
-/// One CTA's warps in memory on their way to a [`TraceWriter`](crate::TraceWriter). Reused from CTA to
-/// CTA: [`begin`](CtaBuilder::begin) clears it and keeps its memory.
+/// The warps of one CTA, gathered in memory for a [`TraceWriter`](crate::TraceWriter). It is reused
+/// for one CTA after another: [`begin`](CtaBuilder::begin) clears it and keeps its memory.
 #[derive(Clone, Debug, Default)]
 pub struct CtaBuilder {
     pub(crate) block: [u32; 3],
@@ -22,11 +22,11 @@ struct BuiltRecord {
     instruction: InstructionId,
     mask: u32,
     lanes: [u32; OpClass::COUNT],
-    /// Where its addresses end; they start where those of the record before end.
+    /// Where its addresses end; they start where those of the previous record end.
     addresses_end: usize,
 }
 
-/// One record as handed to [`CtaBuilder::push`].
+/// One record as given to [`CtaBuilder::push`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PushedRecord<'a> {
     pub instruction: InstructionId,
@@ -40,7 +40,7 @@ impl CtaBuilder {
         CtaBuilder::default()
     }
 
-    /// Starts the CTA at `block` (its coordinates in the grid), forgetting the one before.
+    /// Starts the CTA at `block` (its coordinates in the grid) and discards the previous one.
     pub fn begin(&mut self, block: [u32; 3]) {
         self.block = block;
         self.warps.clear();
@@ -48,13 +48,14 @@ impl CtaBuilder {
         self.addresses.clear();
     }
 
-    /// Starts a warp of the CTA. Warps come in any order, each once; a warp left out does not exist.
+    /// Starts a warp of the CTA. Warps may be begun in any order, each once; a warp that is left
+    /// out does not exist.
     pub fn begin_warp(&mut self, warp_in_cta: u32) {
         self.warps.push(BuiltWarp { warp_in_cta, start: self.records.len() });
     }
 
-    /// Appends a record to the warp begun last. `addresses`: one per active lane, lowest lane first,
-    /// none where the instruction is not a memory instruction. `compute_lanes`: as
+    /// Appends a record to the warp begun last. `addresses`: one per active lane, lowest lane
+    /// first, none where the instruction is not a memory instruction. `compute_lanes`: as
     /// [`Record::compute_lanes`](crate::Record::compute_lanes).
     ///
     /// # Panics
@@ -86,7 +87,7 @@ impl CtaBuilder {
         })
     }
 
-    /// A warp number that was begun twice, if any.
+    /// A warp number that was begun twice, if there is one.
     pub(crate) fn repeated_warp(&self) -> Option<u32> {
         let mut numbers: Vec<u32> = self.warps.iter().map(|warp| warp.warp_in_cta).collect();
         numbers.sort_unstable();

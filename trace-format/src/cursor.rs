@@ -7,11 +7,11 @@ use crate::error::TraceError;
 use crate::record::{AddressForm, InstructionId, Record, WARP_SIZE};
 use crate::{pack, varint};
 
-/// Reads the records of one warp in order. Allocates when made and at the first irregular addresses, not
-/// per record.
+/// Reads the records of one warp in order. It allocates when it is made and at the first irregular
+/// addresses, but not per record.
 pub struct WarpCursor {
     chunk: Arc<Chunk>,
-    /// Records still to come.
+    /// Records that have not been read.
     left: u32,
     decoder: Decoder,
 }
@@ -38,11 +38,12 @@ impl WarpCursor {
         self.left
     }
 
-    /// Reads the next record into `record`. `false`: the warp has ended, and `record` is as it was.
+    /// Reads the next record into `record`. Returns `false` if the warp has ended; `record` is then
+    /// unchanged.
     ///
     /// # Errors
-    /// When the trace is damaged in a way that its checksums do not show. What `record` then holds is
-    /// unspecified, and the cursor must not be read on.
+    /// When the trace is damaged in a way that its checksums do not detect. The content of `record`
+    /// is then unspecified, and the cursor must not be used any more.
     #[inline]
     pub fn next(&mut self, record: &mut Record) -> Result<bool, TraceError> {
         if self.left == 0 {
@@ -70,7 +71,7 @@ impl WarpCursor {
 }
 
 struct Decoder {
-    /// The next byte of each column.
+    /// Position of the next byte of each column.
     at: [usize; column::COUNT],
     context: WarpContext,
     bases: Bases,
@@ -78,7 +79,7 @@ struct Decoder {
 
 /// The address bases of the warp's records, slot by slot.
 struct Bases {
-    /// The warp's number over the chunk.
+    /// The warp's number, counted over the chunk.
     warp: u32,
     seen: Seen,
     last: Box<[u64]>,
@@ -202,7 +203,7 @@ impl Decoder {
             }
         };
         record.form = AddressForm::Stride(stride);
-        // Two at a time: no address waits for the one before.
+        // Two at a time, so that no address depends on the one just before it.
         let mut next = [base, base.wrapping_add(stride as u64)];
         let step = (stride as u64).wrapping_mul(2);
         for pair in record.addresses.as_chunks_mut::<2>().0 {
@@ -276,7 +277,8 @@ impl Decoder {
 }
 
 impl Bases {
-    /// The base of a record's addresses and, unless it is the first in its slot, the step it made.
+    /// The base of a record's addresses and, unless it is the first in its slot, the step from the
+    /// previous base.
     #[inline]
     fn decode(
         &mut self,

@@ -1,4 +1,4 @@
-//! The static part of a kernel's records: interning while writing, and what coding a record needs of it.
+//! The dictionary of a kernel: the static parts of its records, interned while writing.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use crate::record::{
     CacheOp, Compute, Instruction, InstructionId, Kind, MAX_DEPENDENCE, OpClass, Space,
 };
 
-/// Instructions of different program counters keep their address history apart, up to this many.
+/// Number of address histories: up to this many program counters have a history of their own.
 pub(crate) const SLOTS: usize = 256;
 
-/// Bytes of an instruction in a file, at least, and of a compute instruction before it.
+/// Least bytes of an instruction in a file, and of a compute instruction before it.
 const LEAST_BYTES: usize = 11;
 const LEAST_COMPUTE_BYTES: usize = 3;
 
 /// Longest run of compute between two records.
 const MAX_COMPUTE: usize = 1 << 24;
 
-/// What coding a record needs of its instruction.
+/// The properties of an instruction that coding its records needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Site {
     pub kind: Kind,
     pub space: Space,
     /// Bytes per lane.
     pub width: u8,
-    /// Where the address history of the program counter is kept.
+    /// The address history that its program counter uses.
     pub slot: u8,
     /// Compute instructions before the record, by class.
     pub counts: [u32; OpClass::COUNT],
@@ -65,7 +65,8 @@ impl Sites {
         self.sites.get(id as usize)
     }
 
-    /// Slots go to program counters of memory instructions in the order in which they appear.
+    /// Slots are assigned to program counters of memory instructions in the order in which they
+    /// appear.
     fn push(&mut self, instruction: &Instruction) {
         let slot = if instruction.kind.is_memory() {
             let next = (self.slots.len() % SLOTS) as u8;
@@ -87,7 +88,7 @@ impl Sites {
     }
 }
 
-/// Whether an instruction keeps the rules that its documentation states.
+/// Checks the rules that the documentation of [`Instruction`] states.
 pub(crate) fn check(instruction: &Instruction) -> Result<(), String> {
     let Instruction { pc, kind, space, width, .. } = instruction;
     if kind.is_memory() != (*width > 0) {
@@ -118,12 +119,12 @@ fn are_distances(deps: &[u8]) -> bool {
         && deps.last().is_none_or(|&last| last <= MAX_DEPENDENCE)
 }
 
-/// Dependence distances as a set: bit d - 1 stands for distance d.
+/// A set of dependence distances: bit d - 1 stands for distance d.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Distances(pub u64);
 
 impl Distances {
-    /// Adds a distance if it is near enough to be kept.
+    /// Adds a distance, unless it is too far back to be kept.
     pub fn add(&mut self, distance: u64) {
         if (1..=u64::from(MAX_DEPENDENCE)).contains(&distance) {
             self.0 |= 1 << (distance - 1);
@@ -141,7 +142,7 @@ impl Distances {
     }
 }
 
-/// An [`Instruction`] in a form that costs no allocation to make and to look up.
+/// An [`Instruction`] in a form that is built and looked up without allocation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlatInstruction<'a> {
     pub pc: u64,
@@ -157,7 +158,7 @@ pub(crate) struct FlatInstruction<'a> {
     pub compute: &'a [FlatCompute],
 }
 
-/// A [`Compute`] likewise.
+/// A [`Compute`] in such a form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlatCompute {
     pub class: OpClass,
@@ -166,7 +167,7 @@ pub(crate) struct FlatCompute {
 }
 
 impl FlatInstruction<'_> {
-    /// All that two instructions must have in common to be the same: this, and their compute.
+    /// Two instructions are equal if this and their compute are equal.
     fn head(&self) -> [u64; 5] {
         let optional = |value: Option<u32>| value.map_or(0, |value| u64::from(value) + 1);
         let small =
@@ -187,7 +188,7 @@ impl FlatInstruction<'_> {
         key.extend(self.compute.iter().flat_map(FlatCompute::words));
     }
 
-    /// Whether this is its key.
+    /// Whether `key` is its key.
     fn has_key(&self, key: &[u64]) -> bool {
         let Some((head, compute)) = key.split_first_chunk() else { return false };
         let compute = compute.as_chunks().0;
@@ -242,21 +243,22 @@ pub(crate) struct Dictionary {
     ids: FxHashMap<Arc<[u64]>, InstructionId>,
     instructions: Vec<Instruction>,
     entries: Vec<Entry>,
-    /// What was interned last.
+    /// The instruction that was interned last.
     last: Option<InstructionId>,
     sites: Sites,
     /// The first instruction that broke a rule.
     fault: Option<String>,
-    /// Bytes in the file, at least.
+    /// Lower bound of its bytes in the file.
     bytes: usize,
     key: Vec<u64>,
     compute: Vec<FlatCompute>,
 }
 
-/// An instruction of the dictionary, as it is looked up.
+/// An instruction of the dictionary.
 struct Entry {
     key: Arc<[u64]>,
-    /// What was interned after it when it was interned last: as a warp goes, likely what comes next time too.
+    /// The instruction that followed it the last time, which is the first guess for what follows
+    /// the next time.
     follower: Option<InstructionId>,
 }
 
@@ -318,7 +320,7 @@ impl Dictionary {
         id
     }
 
-    /// What followed the last instruction before, and its key.
+    /// The instruction that followed the current one the last time, and its key.
     fn expected(&self) -> Option<(InstructionId, &[u64])> {
         let id = self.entries[self.last?.0 as usize].follower?;
         Some((id, &self.entries[id.0 as usize].key))
@@ -375,7 +377,7 @@ mod tests {
         }
     }
 
-    /// What came next before is only a guess, whatever it differs in.
+    /// The guess of the next instruction is verified in every property.
     #[test]
     fn the_same_instruction_has_the_same_id_whatever_came_before() {
         let add = |deps| FlatCompute {
@@ -395,7 +397,7 @@ mod tests {
             flat(32, &other),
         ];
         let mut dictionary = Dictionary::default();
-        // Each comes after each.
+        // Every instruction follows every other.
         for first in 0..instructions.len() {
             for second in 0..instructions.len() {
                 for at in [first, second] {

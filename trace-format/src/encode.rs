@@ -1,4 +1,4 @@
-//! Coding the records of whole CTAs into the columns of a chunk.
+//! Encoding the records of whole CTAs into the columns of a chunk.
 
 use crate::context::{Patterns, Seen, WarpContext, column, control, form, lanes};
 use crate::cta::PushedRecord;
@@ -6,7 +6,7 @@ use crate::dictionary::{SLOTS, Site, Sites};
 use crate::record::{OpClass, WARP_SIZE};
 use crate::{pack, varint};
 
-/// The CTAs of a chunk while it fills.
+/// A chunk that is being filled with CTAs.
 #[derive(Default)]
 pub(crate) struct ChunkEncoder {
     columns: [Vec<u8>; column::COUNT],
@@ -22,18 +22,20 @@ struct CtaRow {
 
 struct WarpRow {
     warp_in_cta: u32,
-    /// Bytes of each column; of the first bases, their number until the chunk is finished.
+    /// Bytes of each column. For the column of first bases, their number until the chunk is
+    /// finished.
     lengths: [usize; column::COUNT],
 }
 
-/// The address base of a warp's first record in a slot. Coded last, when the whole chunk is known.
+/// The address base of a warp's first record in a slot. These are encoded last, when the whole
+/// chunk is known.
 struct First {
     slot: u8,
     warp: usize,
     base: u64,
 }
 
-/// Where a slot's first base is expected: `base + warp × stride`, warps counted over the chunk.
+/// Prediction of a slot's first base: `base + warp × stride`, with warps counted over the chunk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Expectation {
     pub base: u64,
@@ -56,7 +58,7 @@ impl ChunkEncoder {
         self.ctas.len() as u32
     }
 
-    /// Bytes of the chunk so far, nearly.
+    /// Approximate size of the chunk so far, bytes.
     pub fn bytes(&self) -> usize {
         let columns: usize = self.columns.iter().map(Vec::len).sum();
         columns + self.firsts.len() + (column::COUNT + 1) * self.warps.len()
@@ -66,7 +68,7 @@ impl ChunkEncoder {
         self.ctas.push(CtaRow { block, warps: 0 });
     }
 
-    /// Adds a warp to the CTA begun last.
+    /// Adds a warp to the CTA that was begun last.
     pub fn begin_warp(&mut self, warp_in_cta: u32) -> WarpEncoder<'_> {
         if let Some(cta) = self.ctas.last_mut() {
             cta.warps += 1;
@@ -142,7 +144,8 @@ impl ChunkEncoder {
     }
 }
 
-/// A line through the first bases of each slot: the stride most warps keep to, through the first base.
+/// Fits a line to the first bases of each slot: the most common stride between warps, starting at
+/// the first base.
 fn expect(firsts: &[First]) -> Vec<Expectation> {
     struct Line {
         start: (usize, u64),
@@ -182,7 +185,7 @@ fn expect(firsts: &[First]) -> Vec<Expectation> {
     lines.into_iter().map(expectation).collect()
 }
 
-/// Codes the records of one warp.
+/// Encodes the records of one warp.
 pub(crate) struct WarpEncoder<'a> {
     chunk: &'a mut ChunkEncoder,
     context: WarpContext,
@@ -238,9 +241,10 @@ impl WarpEncoder<'_> {
         code
     }
 
-    /// Comes before [`Self::code_mask`], which forgets the mask of the record before.
+    /// Must be called before [`Self::code_mask`], which overwrites the previous record's mask.
     fn code_lanes(&mut self, record: &PushedRecord, site: &Site) -> u8 {
-        // All classes, without a look in between: shorter than a comparison of the arrays.
+        // A fold over all classes without early exit compiles to less code than comparing the
+        // arrays.
         let each = |active: u32| {
             let counted = record.lanes.iter().zip(site.counts);
             counted.fold(0, |differing, (&lanes, count)| differing | (lanes ^ (count * active)))
@@ -294,7 +298,7 @@ impl WarpEncoder<'_> {
         shape.form() | if aligned { 0 } else { control::UNALIGNED }
     }
 
-    /// Keeps the patterns up to date; returns the step that the base is expected to make.
+    /// Updates the patterns; returns the predicted step of the base.
     fn remember(
         &mut self,
         shape: Shape,
@@ -340,7 +344,7 @@ fn check(record: &PushedRecord, site: &Site) -> Result<(), String> {
     Ok(())
 }
 
-/// The form chosen for a record's addresses.
+/// The form in which a record's addresses are encoded.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     Uniform,
@@ -416,7 +420,7 @@ impl Shape {
     }
 }
 
-/// The one distance between consecutive addresses, if there is one.
+/// The common distance between consecutive addresses, if they have one.
 fn stride(addresses: &[u64]) -> Option<i64> {
     let &[first, second, ..] = addresses else { return Some(0) };
     let stride = second.wrapping_sub(first);
@@ -424,7 +428,8 @@ fn stride(addresses: &[u64]) -> Option<i64> {
     regular.then_some(stride as i64)
 }
 
-/// The one distance from lane to lane over a mask with gaps, if there is one; a multiple of the unit.
+/// The common distance from lane to lane over a mask with gaps, if there is one; a multiple of the
+/// unit.
 fn lane_stride(mask: u32, addresses: &[u64], shift: u32) -> Option<i64> {
     let mut active = lanes(mask).zip(addresses);
     let (first_lane, &base) = active.next()?;

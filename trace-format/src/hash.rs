@@ -1,10 +1,11 @@
-//! The content hash of a trace: of its records as they were given, not as they are coded.
+//! The content hash of a trace: over its records as they were given, independent of their encoding.
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::cta::PushedRecord;
 
-/// Bytes gathered before they are hashed: a few at a time would cost several times as much.
+/// Bytes that are gathered before they are hashed, because hashing a few at a time takes several
+/// times as long.
 const GATHERED: usize = 1 << 15;
 
 #[derive(Default)]
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
     use crate::record::{InstructionId, OpClass};
 
-    /// As if every piece had been hashed at once, also where they are gathered several times.
+    /// The hash is that of the concatenated pieces, even if the buffer is filled several times.
     #[test]
     fn it_is_of_all_bytes_in_their_order() {
         let (mut hash, mut plain) = (ContentHash::default(), Xxh3::new());

@@ -1,4 +1,4 @@
-//! What a file says about its content, and the fixed bytes at its two ends.
+//! The header of a trace file, and the fixed bytes at its two ends.
 
 use std::ops::Range;
 
@@ -8,41 +8,42 @@ use crate::block::{Block, Codec, check_crc};
 use crate::dictionary::Site;
 use crate::record::{KernelInfo, Kind, Memcpy, OpClass, Space};
 
-/// What is written. A reader refuses a file of a higher major version.
+/// The version that is written. A reader refuses a file with a higher major version.
 pub(crate) const MAJOR: u16 = 2;
-/// A file of a higher minor version holds, behind what this reader knows, things it may ignore. Of every
-/// major version so far minor 0 is the last.
+/// A file with a higher minor version has additional fields behind those that this reader knows,
+/// which it may ignore. Every major version so far has only minor 0.
 ///
 /// Changes: 1.0 the first. 2.0 class fp16; what an instruction reads of the register file.
 pub(crate) const MINOR: u16 = 0;
 
-/// Not text, not seven bits, and spoilt by line-end conversion, as in PNG.
+/// As in PNG: cannot be text or 7-bit data, and is altered by line-end conversion.
 const MAGIC: [u8; 8] = *b"\x89WMT\r\n\x1a\n";
 const END_MAGIC: [u8; 8] = *b"WMT-END\n";
 
-/// Who made a trace and from what.
+/// Which program made a trace, and from what.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Program and version.
     pub tool: String,
-    /// What the trace was made from: a file, a captured run, an algorithm and its input.
+    /// The origin of the trace: a file, a captured run, or an algorithm and its input.
     pub source: String,
     /// The command line.
     pub command: String,
 }
 
-/// What a trace file says about itself.
+/// The description of a trace file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Format version of the file: major, minor.
     pub version: (u16, u16),
     pub provenance: Provenance,
     pub memcpys: Vec<Memcpy>,
-    /// Hash of kernels, copies and records, whatever the compression, chunk size and provenance.
+    /// Hash of kernels, copies and records. It does not depend on compression, chunk size and
+    /// provenance.
     pub content_hash: u64,
 }
 
-/// A kernel launch and what it adds up to.
+/// A kernel launch and its totals.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
     pub info: KernelInfo,
@@ -104,7 +105,8 @@ impl Kernel {
         counts[place].lanes += active;
     }
 
-    /// A total that is not the sum of its parts: what is counted, the total and the sum, as far as it goes.
+    /// The first total that is not the sum of its parts: its name, the total, and the sum
+    /// (saturating).
     pub(crate) fn contradiction(&self) -> Option<(&'static str, u64, u64)> {
         let sum = |counts: &mut dyn Iterator<Item = u64>| counts.fold(0, u64::saturating_add);
         let of_kinds = |is_counted: fn(&KindCount) -> bool| {
@@ -120,7 +122,7 @@ impl Kernel {
         totals.into_iter().find(|(_, total, parts)| total != parts)
     }
 
-    /// The first count in which this one differs from that of the same records, `counted`: what is counted, here and there.
+    /// The first count that differs from `counted`: its name, the count here and the count there.
     pub(crate) fn difference(&self, counted: &Kernel) -> Option<(&'static str, u64, u64)> {
         let counts = [
             ("warps", self.warps, counted.warps),
@@ -147,7 +149,8 @@ pub(crate) struct Index {
     pub kernels: Vec<KernelIndex>,
 }
 
-/// Blocks lie in the file in the order in which they stand here, a kernel's dictionary behind its chunks.
+/// Blocks are in the file in the order in which they are listed here; a kernel's dictionary follows
+/// its chunks.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct KernelIndex {
     pub kernel: Kernel,

@@ -1,5 +1,5 @@
-//! Files whose checksums are right and whose content is not: readers may refuse them or read something
-//! else, and must neither panic nor allocate what is not there.
+//! Files with valid checksums and invalid content. Readers may refuse them or read wrong records,
+//! but must neither panic nor allocate much more memory than the file justifies.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn blocks() -> (Vec<Vec<u8>>, Index) {
     (blocks, index)
 }
 
-/// A file whose head, footer and index checksum are right.
+/// A file with a valid head, footer and index checksum.
 fn file(head: &Head, blocks: &[u8], index: &[u8]) -> Vec<u8> {
     let mut bytes = head.encode().to_vec();
     bytes.extend_from_slice(blocks);
@@ -52,7 +52,7 @@ fn file(head: &Head, blocks: &[u8], index: &[u8]) -> Vec<u8> {
 
 const HEAD: Head = Head { major: MAJOR, minor: MINOR };
 
-/// Reads all there is to read, as far as it goes.
+/// Reads everything in the trace, up to the first error.
 fn exhaust(trace: &Trace) -> Result<(), TraceError> {
     for (number, kernel) in trace.kernels().iter().enumerate() {
         for chunk in kernel.chunks.clone() {
@@ -67,7 +67,7 @@ fn exhaust_chunk(chunk: &Arc<Chunk>) {
     for (index, cta) in chunk.ctas().iter().enumerate() {
         for warp in 0..cta.warps.len() {
             let mut cursor = chunk.warp(index, warp);
-            // Read on after errors too: that is allowed to give nonsense, not to panic.
+            // Continue after errors too: this may give wrong records but must not panic.
             for _ in 0..=cta.warps[warp].records {
                 let _ = cursor.next(&mut record);
             }
@@ -210,7 +210,7 @@ fn chunks_must_hold_the_ctas_of_their_kernel() {
     check(vec![chunk(2), chunk(u32::MAX)], 3, "index: chunks exceed a kernel");
 }
 
-/// The golden file with one count of its index changed, all checksums right.
+/// The golden file with one count of its index changed and all checksums valid.
 fn with_kernel(change: impl Fn(&mut Kernel)) -> Vec<u8> {
     let footer = Footer::decode(GOLDEN.last_chunk().unwrap()).unwrap();
     let mut index = blocks().1;
@@ -268,7 +268,7 @@ fn hostile_lengths_do_not_allocate() {
     );
 }
 
-/// A file of a few kilobytes whose dictionary, and one whose index, would take gigabytes once decoded.
+/// Files of a few kilobytes whose dictionary or index would take gigabytes when decoded.
 #[test]
 fn what_would_expand_in_memory_is_refused_before_it_does() {
     let zeros = vec![0; MAX_DECODED + 1];

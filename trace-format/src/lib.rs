@@ -1,8 +1,8 @@
 //! Per-warp memory-instruction traces of GPU kernels and the `.wmt` container they are kept in.
 //!
 //! [`TraceWriter`] streams a trace to disk CTA by CTA; [`WarpAssembler`] turns a warp's full
-//! instruction stream into its records; [`Trace`] maps a file and hands out [`Chunk`]s of CTAs, whose
-//! warps are replayed record by record with [`WarpCursor`]. The bytes are described in
+//! instruction stream into its records; [`Trace`] maps a file and hands out [`Chunk`]s of CTAs,
+//! whose warps are replayed record by record with [`WarpCursor`]. The bytes are described in
 //! `docs/trace-format.md`.
 //!
 //! Invariant: this crate knows nothing of machines or engines.

@@ -1,21 +1,22 @@
 use serde::{Deserialize, Serialize};
 
-/// What an instruction reads of the register file, whose registers lie in banks. How many cycles that takes
-/// follows from the number of banks and from what a bank gives in a cycle.
+/// The general registers that an instruction reads, by bank of the register file. The cycles that
+/// the reads take follow from the number of banks and the reads per bank and cycle.
 ///
 /// Volta and later have 2 banks, Maxwell and Pascal 4 (Jia et al., "Dissecting the NVIDIA Volta GPU
-/// Architecture via Microbenchmarking", 2018). That a bank is offset by the warp changes nothing here.
+/// Architecture via Microbenchmarking", 2018). If banks are offset by the warp number, the counts
+/// are the same.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(into = "u16", try_from = "u16")]
 pub struct Operands {
-    /// Different general registers, at most [`Operands::MOST`]. A wide operand counts once: a trace names
-    /// only the first of its registers.
+    /// Number of distinct general registers, at most [`Operands::MOST`]. A wide operand counts
+    /// once, because a trace names only the first of its registers.
     pub sources: u8,
-    /// The most of them in one of 4 banks: register numbers equal modulo 4.
+    /// The most of them in one bank out of 4, where the bank is the register number modulo 4.
     pub bank_reads: u8,
-    /// The most of them in one of 2 banks: register numbers equal modulo 2.
+    /// The most of them in one bank out of 2, where the bank is the register number modulo 2.
     pub bank_reads_of_2: u8,
 }
 
@@ -23,11 +24,12 @@ pub struct Operands {
 const BITS: u32 = 3;
 
 impl Operands {
-    /// No instruction has more; what would be more is this.
+    /// Counts are capped at this; no instruction has more.
     pub const MOST: u8 = (1 << BITS) - 1;
     pub const NONE: Operands = Operands { sources: 0, bank_reads: 0, bank_reads_of_2: 0 };
 
-    /// Of an instruction that reads the general registers of these numbers. Repeats count once.
+    /// The operands of an instruction that reads the general registers with these numbers. Repeats
+    /// count once.
     pub fn of(numbers: impl IntoIterator<Item = u16>) -> Operands {
         let mut read: Vec<u16> = numbers.into_iter().collect();
         read.sort_unstable();
@@ -39,7 +41,8 @@ impl Operands {
         Operands::new(read.len(), fullest(4), fullest(2))
     }
 
-    /// Of so many registers spread evenly over the banks, as compilers try to: where they are not known.
+    /// The operands of this many registers spread evenly over the banks, as compilers try to; used
+    /// where the registers are unknown.
     pub fn spread(sources: usize) -> Operands {
         Operands::new(sources, sources.div_ceil(4), sources.div_ceil(2))
     }
@@ -53,7 +56,7 @@ impl Operands {
         }
     }
 
-    /// Whether registers can be spread so.
+    /// Whether any registers give these counts.
     pub(crate) fn is_possible(self) -> bool {
         let Operands { sources, bank_reads, bank_reads_of_2 } = self;
         let even = Operands::spread(sources.into());

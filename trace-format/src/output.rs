@@ -1,4 +1,4 @@
-//! A file that appears under its name only when it is whole.
+//! An output file that appears under its name only when it is complete.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -8,10 +8,11 @@ use tempfile::NamedTempFile;
 
 use crate::error::TraceError;
 
-/// Writes to a temporary file beside the final one; it is removed when dropped before [`Output::finish`].
+/// Writes to a temporary file beside the final one; it is removed when dropped before
+/// [`Output::finish`].
 pub(crate) struct Output {
     path: PathBuf,
-    /// The file that the path leads to where it is a link.
+    /// The final path, with links followed.
     place: PathBuf,
     file: BufWriter<NamedTempFile>,
     written: u64,
@@ -27,7 +28,7 @@ impl Output {
         let mut builder = tempfile::Builder::new();
         let stem = path.file_stem().unwrap_or_default();
         builder.prefix(stem).suffix(".wmt.partial");
-        // As any new file, not private as temporary ones are.
+        // Permissions of an ordinary new file; temporary files are private.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         match builder.tempfile_in(directory(&place)) {
@@ -60,14 +61,14 @@ impl Output {
         result.map_err(|source| self.failed("write", source))
     }
 
-    /// Puts the bytes on the disk and gives the file its name, in place of one that has it.
+    /// Syncs the file to disk and renames it to its final name, replacing an existing file.
     pub fn finish(self) -> Result<(), TraceError> {
         let (path, place) = (self.path, self.place);
         let failed = |source| TraceError::Io { path: path.clone(), action: "write", source };
         let file = self.file.into_inner().map_err(|error| failed(error.into_error()))?;
         file.as_file().sync_all().map_err(failed)?;
         file.persist(&place).map_err(|error| failed(error.error))?;
-        // The name too is on the disk only when the directory is.
+        // The rename is durable only after the directory has been synced.
         #[cfg(unix)]
         File::open(directory(&place)).and_then(|directory| directory.sync_all()).map_err(failed)?;
         Ok(())
@@ -104,7 +105,7 @@ mod tests {
         assert_eq!(fs::read(&file).unwrap(), b"new");
     }
 
-    /// An output that goes to a device which takes no byte.
+    /// An output to a device that accepts no data.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_reported_with_the_path() {
@@ -125,7 +126,7 @@ mod tests {
         assert_eq!(errors.map(|error| error.to_string()).next(), Some(expected.clone()));
         drop(output);
 
-        // What the buffer still holds fails at the end.
+        // Data still in the buffer fail when they are flushed at the end.
         let mut output = full();
         output.write(b"few").unwrap();
         let error = output.finish().unwrap_err();

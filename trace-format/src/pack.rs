@@ -1,4 +1,4 @@
-//! Address lists packed in as few bits as their spread needs.
+//! Bit packing of address lists: each value takes as many bits as the largest offset needs.
 
 /// Widest field: with up to 7 bits before it, it still lies within 8 bytes.
 pub(crate) const MAX_BITS: u32 = 56;
@@ -20,7 +20,7 @@ pub(crate) fn pack(out: &mut Vec<u8>, bits: u32, values: impl Iterator<Item = u6
         if filled >= u64::BITS {
             out.extend_from_slice(&held.to_le_bytes());
             filled -= u64::BITS;
-            // What of the value did not fit: all of it but its low `bits - filled` bits.
+            // The part of the value that did not fit: all but its low `bits - filled` bits.
             held = if filled == 0 { 0 } else { value >> (bits - filled) };
         }
     }

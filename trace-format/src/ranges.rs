@@ -4,17 +4,18 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// Which of the things numbered from 0 are meant.
+/// A selection of items that are numbered from 0.
 ///
-/// Written as slices are: `2..5` is 2, 3 and 4, `5..` everything from 5 on, `..5` everything before 5, `..` everything,
-/// `7` a single one; several of these with commas between. Equal when they mean the same, however written.
+/// It is written like slices: `2..5` is 2, 3 and 4, `5..` everything from 5 on, `..5` everything
+/// before 5, `..` everything, `7` a single item; several of these are separated by commas. Two
+/// selections are equal if they select the same numbers, however they are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ranges {
     /// Ascending, none empty, with a gap between any two.
     parts: Vec<Range<u64>>,
 }
 
-/// End of a range that has none. No thing has this number.
+/// End of a range without an end. No item has this number.
 const OPEN: u64 = u64::MAX;
 
 /// A selection that cannot be read.
@@ -28,18 +29,18 @@ pub enum RangesError {
     Empty { part: String },
 }
 
-/// A selection that names what is not there.
+/// A selection of items that do not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} {ranges} go beyond the end: there {} {count}, numbered from 0", if *count == 1 { "is" } else { "are" })]
 pub struct BeyondEnd {
-    /// In the plural.
+    /// The items, in the plural.
     pub what: &'static str,
     pub ranges: Ranges,
     pub count: u64,
 }
 
 impl Ranges {
-    /// Everything there is.
+    /// Selects everything.
     pub fn all() -> Ranges {
         Ranges { parts: vec![Range { start: 0, end: OPEN }] }
     }
@@ -49,15 +50,16 @@ impl Ranges {
         self.parts.get(before).is_some_and(|part| part.start <= number)
     }
 
-    /// The number from which on nothing is meant; none where there is no end.
+    /// The first number after the last selected one; `None` if the selection has no end.
     pub fn end(&self) -> Option<u64> {
         self.parts.last().map(|part| part.end).filter(|&end| end != OPEN)
     }
 
-    /// Checks that everything named exists where there are `count` things; `what` is their name in the plural.
+    /// Checks that all selected items exist, given that there are `count` items; `what` is their
+    /// name in the plural.
     ///
     /// # Errors
-    /// When a range ends after the last one, or begins there.
+    /// When a range ends or begins beyond the last item.
     pub fn check(&self, what: &'static str, count: u64) -> Result<(), BeyondEnd> {
         let named = |part: &Range<u64>| if part.end == OPEN { part.start } else { part.end - 1 };
         match self.parts.last() {

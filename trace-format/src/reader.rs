@@ -14,11 +14,13 @@ use crate::header::{Footer, Head, Header, Index, Kernel, KernelIndex, MAJOR, MIN
 use crate::record::{Instruction, Record};
 use crate::{serial, v1};
 
-/// Kernels whose dictionaries are kept at hand, more than run at once; all together of no more bytes than one may have.
+/// Number of dictionaries that are cached, more than kernels run at once. Together they are limited
+/// to the size that a single dictionary may have.
 const KEPT_DICTIONARIES: usize = 8;
 
-/// A trace opened for reading, to be shared among threads. Opening reads the header, index and footer;
-/// chunks and dictionaries are inflated when asked for and live as long as their user keeps them.
+/// A trace opened for reading; it can be shared among threads. Opening reads the header, index and
+/// footer. Chunks and dictionaries are inflated on request and live as long as their user keeps
+/// them.
 ///
 /// The file is memory-mapped: it must not be changed while it is open.
 pub struct Trace {
@@ -28,16 +30,16 @@ pub struct Trace {
     kernels: Vec<Kernel>,
     places: Vec<KernelPlaces>,
     index_offset: u64,
-    /// Of the kernels used last, in that order.
+    /// Dictionaries of the most recently used kernels, in that order.
     dictionaries: Mutex<Vec<(usize, Dictionary)>>,
 }
 
-/// A kernel's instructions, and what decoding its records needs of them.
+/// A kernel's instructions, and their properties that decoding needs.
 #[derive(Clone)]
 struct Dictionary {
     instructions: Arc<[Instruction]>,
     sites: Arc<Sites>,
-    /// Of its block, inflated.
+    /// Inflated size of its block.
     bytes: u32,
 }
 
@@ -55,7 +57,7 @@ impl Bytes {
     }
 }
 
-/// Where a kernel's blocks are.
+/// Positions of a kernel's blocks.
 struct KernelPlaces {
     chunks: Vec<ChunkPlace>,
     dictionary: Place,
@@ -74,7 +76,8 @@ struct Place {
 
 impl Trace {
     /// # Errors
-    /// When the file cannot be read, is no trace, of a newer version, truncated or damaged.
+    /// When the file cannot be read, is not a trace, has a newer version, or is truncated or
+    /// damaged.
     pub fn open(path: &Path) -> Result<Trace, TraceError> {
         let failed =
             |action| move |source| TraceError::Io { path: path.to_owned(), action, source };
@@ -83,14 +86,14 @@ impl Trace {
         if length == 0 {
             return Trace::from_bytes(path, Vec::new());
         }
-        // SAFETY: the map is only read. That nobody changes the file meanwhile cannot be had from the
-        // operating system and is the documented condition of opening one.
+        // SAFETY: the map is only read. The operating system cannot guarantee that the file stays
+        // unchanged while it is mapped; that is the documented precondition of this function.
         #[allow(unsafe_code)]
         let map = unsafe { Mmap::map(&file) }.map_err(failed("map"))?;
         Trace::over(path, Bytes::Mapped(map))
     }
 
-    /// Reads a trace that is already in memory; `name` stands for its path in errors.
+    /// Reads a trace that is already in memory; `name` replaces the path in errors.
     ///
     /// # Errors
     /// As [`Trace::open`].
@@ -131,7 +134,7 @@ impl Trace {
         self.bytes.as_slice().len() as u64
     }
 
-    /// In launch order.
+    /// The kernels in launch order.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
@@ -160,7 +163,7 @@ impl Trace {
             .map_err(|reason| self.opening().damaged(place.offset, format!("dictionary: {reason}")))
     }
 
-    /// Inflates a chunk of a kernel. A kernel's CTAs are in file order over its chunks.
+    /// Inflates a chunk of a kernel. The chunks hold the kernel's CTAs in file order.
     ///
     /// # Errors
     /// When there is no such chunk or it is damaged.
@@ -172,10 +175,10 @@ impl Trace {
         Chunk::parse(data, self.dictionary(kernel)?.sites, origin).map(Arc::new)
     }
 
-    /// Counts all records again and compares what the index says of the kernels with them. Reads the whole trace.
+    /// Recounts all records and compares the totals in the index with them. Reads the whole trace.
     ///
     /// # Errors
-    /// When a count of the index is not that of the records; or when a chunk is damaged.
+    /// When a count in the index differs from that of the records, or a chunk is damaged.
     pub fn check_counts(&self) -> Result<(), TraceError> {
         (0..self.kernels.len()).try_for_each(|kernel| self.check_kernel(kernel))
     }
@@ -203,7 +206,7 @@ impl Trace {
             for warp in 0..cta.warps.len() {
                 let mut cursor = chunk.warp(index, warp);
                 while cursor.next(&mut record)? {
-                    // The cursor has found it there.
+                    // Always found, because the cursor has looked it up before.
                     if let Some(site) = chunk.sites.get(record.instruction.0) {
                         counted.add(record.mask, &record.compute_lanes, site);
                     }
@@ -213,7 +216,8 @@ impl Trace {
         Ok(())
     }
 
-    /// Which CTAs of a kernel a chunk holds, by their number in file order, without inflating it.
+    /// The CTAs of a kernel that a chunk holds, by their number in file order, without inflating
+    /// the chunk.
     ///
     /// # Errors
     /// When there is no such chunk.
@@ -264,7 +268,7 @@ fn total_bytes(dictionaries: &[(usize, Dictionary)]) -> usize {
     dictionaries.iter().map(|(_, dictionary)| dictionary.bytes as usize).sum()
 }
 
-/// A file's bytes and the name to complain under.
+/// The bytes of a file that is being opened, and its name for errors.
 struct Opening<'a> {
     path: &'a Path,
     bytes: &'a [u8],
@@ -320,7 +324,7 @@ impl Opening<'_> {
         Ok((index, footer.offset))
     }
 
-    /// Works out every block's offset; the blocks must fill the file up to the index.
+    /// Computes every block's offset; the blocks must fill the file up to the index.
     fn places(
         &self,
         kernels: Vec<KernelIndex>,
@@ -383,7 +387,7 @@ impl Opening<'_> {
     }
 }
 
-/// Refuses counts that contradict each other, or whose sums 64 bits do not hold.
+/// Refuses counts that contradict each other or whose sums overflow 64 bits.
 fn check_totals(kernels: &[&Kernel]) -> Result<(), String> {
     for (number, kernel) in kernels.iter().enumerate() {
         if let Some((what, said, parts)) = kernel.contradiction() {
@@ -404,7 +408,7 @@ fn check_totals(kernels: &[&Kernel]) -> Result<(), String> {
     }
 }
 
-/// `newer`: by a minor version that may have put more behind what is known.
+/// `newer`: the file has a newer minor version, which may have more fields behind the known ones.
 fn decode_index<T: DeserializeOwned>(bytes: &[u8], newer: bool) -> Result<T, String> {
     if newer { serial::decode_front(bytes) } else { serial::decode(bytes) }
 }

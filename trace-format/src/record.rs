@@ -1,8 +1,9 @@
-//! What a trace holds: kernels, CTAs, warps, and their memory instructions with the compute between.
+//! What a trace holds: kernels, CTAs, warps, and their memory instructions with the compute
+//! between.
 //!
 //! A record is one memory instruction (or barrier, fence, exit) of one warp. Its static part, the
-//! [`Instruction`], is shared by every execution of the same code path and kept once per kernel; its
-//! dynamic part, the [`Record`], is the active mask and the lanes' addresses.
+//! [`Instruction`], is shared by every execution of the same code path and kept once per kernel;
+//! its dynamic part, the [`Record`], is the active mask and the lanes' addresses.
 
 use serde::{Deserialize, Serialize};
 
@@ -77,16 +78,17 @@ pub enum Kind {
     Atomic,
     /// Read-modify-write that returns nothing.
     Reduction,
-    /// Global to shared copy that bypasses the registers (`LDGSTS`). The addresses are the global ones.
+    /// Global to shared copy that bypasses the registers (`LDGSTS`). The addresses are the global
+    /// ones.
     AsyncCopy,
     Prefetch,
     /// CTA-wide barrier (`BAR.SYNC`); [`Instruction::barrier`] is its id.
     Barrier,
     /// Memory fence (`MEMBAR`).
     Fence,
-    /// Lanes in the mask end. The warp ends at its last record, not here.
+    /// The lanes in the mask exit. The warp itself ends at its last record.
     Exit,
-    /// Not an instruction: carries the compute that follows the last record of a warp. Its mask is 0.
+    /// Not an instruction: holds the compute after the last record of a warp. Its mask is 0.
     End,
 }
 
@@ -136,10 +138,10 @@ pub enum CacheOp {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Compute {
     pub class: OpClass,
-    /// Distances back, in instructions of this warp (1 = the one just before, records count), of the
-    /// compute instructions whose results this one reads or overwrites. Dependences on memory
-    /// instructions are not here: see [`Instruction::use_distance`]. Ascending, no repeats, each at most
-    /// [`MAX_DEPENDENCE`]: what is further back has finished long before.
+    /// Distances back, in instructions of this warp (1 = the one just before, records count), of
+    /// the compute instructions whose results this one reads or overwrites. Dependences on memory
+    /// instructions are not here: see [`Instruction::use_distance`]. Ascending, no repeats, each at
+    /// most [`MAX_DEPENDENCE`]: an instruction further back is taken to have finished.
     pub deps: Vec<u8>,
     /// The general registers it reads.
     pub operands: Operands,
@@ -148,9 +150,9 @@ pub struct Compute {
 /// Longest kept distance of a compute-to-compute dependence, in warp instructions.
 pub const MAX_DEPENDENCE: u8 = 64;
 
-/// The static part of a record: everything that does not change from one execution of a code path to
-/// the next. Two executions that came along different paths (other compute between, other distance to
-/// the first use) have different `Instruction`s with the same `pc`.
+/// The static part of a record: everything that does not change from one execution of a code path
+/// to the next. Two executions that came along different paths (other compute between, other
+/// distance to the first use) have different `Instruction`s with the same `pc`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Instruction {
     /// Program counter, bytes from the start of the kernel.
@@ -166,8 +168,8 @@ pub struct Instruction {
     pub deps: Vec<u8>,
     /// The general registers it reads.
     pub operands: Operands,
-    /// For an instruction that writes registers: after how many following instructions of the warp its
-    /// result is first read or overwritten (0 = by the next one). `None`: never.
+    /// For an instruction that writes registers: after how many following instructions of the warp
+    /// its result is first read or overwritten (0 = by the next one). `None`: never.
     pub use_distance: Option<u32>,
     /// Where the address (or data) comes straight from an earlier load: how many records back that
     /// load is (1 = the previous record). `None`: from compute or from the kernel's arguments.
@@ -185,8 +187,8 @@ pub struct InstructionId(pub u32);
 pub enum AddressForm {
     /// No active lane, or not a memory instruction.
     None,
-    /// Consecutive active lanes differ by this many bytes (0: all the same). Also with one active lane (0).
-    /// Traces written by this crate have every record in this form that can be.
+    /// Consecutive active lanes differ by this many bytes (0: all the same, or a single active
+    /// lane). Traces written by this crate use this form for every record that allows it.
     Stride(i64),
     /// Anything else.
     List,
@@ -248,7 +250,7 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// Threads in a CTA; of a block that no GPU has, at most all that 64 bits count.
+    /// Threads in a CTA; saturates for block sizes that no GPU has.
     pub fn threads_per_cta(&self) -> u64 {
         self.block.iter().fold(1, |threads, &n| threads.saturating_mul(u64::from(n)))
     }

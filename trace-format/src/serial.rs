@@ -1,4 +1,4 @@
-//! The one place that knows bincode: how the header and the dictionaries become bytes.
+//! Serialisation of the header and the dictionaries; the only module that uses bincode.
 
 use bincode::config;
 use bincode::serde::decode_from_slice;
@@ -11,8 +11,8 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
         .expect("plain data without unsized sequences always encodes")
 }
 
-/// Reads one value that takes up all of `bytes`. What it allocates is bounded by a small multiple of
-/// `bytes.len()`, whatever lengths stand in there.
+/// Reads one value that takes up all of `bytes`. It allocates at most a small multiple of
+/// `bytes.len()`, whatever lengths the bytes declare.
 pub(crate) fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     match read(bytes)? {
         (value, used) if used == bytes.len() => Ok(value),

@@ -1,5 +1,5 @@
-//! What format version 1 held otherwise: its index and dictionaries, read into what they are now. It had
-//! eight classes, and said nothing of operands.
+//! Reading format version 1: its index and dictionaries are converted to the present types. It had
+//! eight instruction classes and no operands.
 
 use std::ops::Range;
 

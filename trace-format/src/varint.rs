@@ -1,4 +1,5 @@
-//! Little-endian base-128 integers, and signed integers folded so that small magnitudes stay short.
+//! Little-endian base-128 integers; signed integers are zigzag-coded so that small magnitudes stay
+//! short.
 
 /// Appends `value` in 1 to 10 bytes.
 pub(crate) fn put(out: &mut Vec<u8>, mut value: u64) {
@@ -18,7 +19,8 @@ pub(crate) fn signed_bytes(value: i64) -> usize {
     (u64::BITS - fold(value).leading_zeros()).div_ceil(7).max(1) as usize
 }
 
-/// Reads a value at `*at` and moves `*at` behind it. `None`: past the end, or more than 64 bits.
+/// Reads a value at `*at` and moves `*at` behind it. `None` at the end of the data, or if the value
+/// exceeds 64 bits.
 #[inline]
 pub(crate) fn get(data: &[u8], at: &mut usize) -> Option<u64> {
     let first = *data.get(*at)?;

@@ -13,13 +13,14 @@ use crate::output::Output;
 use crate::record::{Instruction, InstructionId, KernelInfo, Memcpy};
 use crate::serial;
 
-/// How a trace is laid out and compressed. None of it changes what a reader sees.
+/// How a trace is laid out and compressed. No option changes the records that a reader sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriterOptions {
     pub codec: Codec,
     /// Compression level: 0 to 9 for deflate, 1 to 22 for Zstandard.
     pub level: u32,
-    /// Bytes of coded records, before compression, after which a chunk ends. A CTA is never split.
+    /// Bytes of encoded records, before compression, after which a chunk ends. A CTA is never
+    /// split.
     pub chunk_bytes: usize,
 }
 
@@ -29,7 +30,7 @@ impl Default for WriterOptions {
     }
 }
 
-/// What has been written.
+/// Summary of a written trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceSummary {
     pub path: PathBuf,
@@ -43,8 +44,8 @@ pub struct TraceSummary {
     pub thread_instructions: u64,
 }
 
-/// Writes a trace CTA by CTA, holding one chunk. The file appears under its name when
-/// [`finish`](TraceWriter::finish) returns; a writer dropped before leaves nothing behind.
+/// Writes a trace CTA by CTA, with one chunk in memory. The file appears under its name when
+/// [`finish`](TraceWriter::finish) returns; a writer that is dropped before leaves no file.
 ///
 /// After an error the writer is of no further use: drop it.
 pub struct TraceWriter {
@@ -67,7 +68,7 @@ struct OpenKernel {
 
 impl TraceWriter {
     /// # Errors
-    /// When no file can be made beside `path`, or `path` is something other than a regular file.
+    /// When no file can be created beside `path`, or `path` exists and is not a regular file.
     pub fn create(
         path: &Path,
         provenance: Provenance,
@@ -88,14 +89,14 @@ impl TraceWriter {
         })
     }
 
-    /// Notes a host-to-device copy before the next kernel.
+    /// Records a host-to-device copy before the next kernel.
     pub fn memcpy(&mut self, address: u64, bytes: u64) {
         let before_kernel = self.index.kernels.len() as u32 + u32::from(self.kernel.is_some());
         self.index.memcpys.push(Memcpy { before_kernel, address, bytes });
     }
 
     /// # Errors
-    /// When the kernel before has not been ended.
+    /// When the previous kernel has not been ended.
     pub fn begin_kernel(&mut self, info: KernelInfo) -> Result<(), TraceError> {
         if self.kernel.is_some() {
             return Err(self.invalid(format!("kernel {} begins within another", info.name)));
@@ -107,9 +108,9 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// The id of an instruction within the kernel that is open; equal instructions have the same. One
-    /// that breaks a rule of [`Instruction`] makes the next [`cta`](TraceWriter::cta) or
-    /// [`end_kernel`](TraceWriter::end_kernel) fail.
+    /// The id of an instruction within the open kernel; equal instructions have the same id. An
+    /// instruction that breaks a rule of [`Instruction`] makes the next [`cta`](TraceWriter::cta)
+    /// or [`end_kernel`](TraceWriter::end_kernel) fail.
     pub fn intern(&mut self, instruction: &Instruction) -> InstructionId {
         self.dictionary.intern(instruction)
     }
@@ -121,7 +122,7 @@ impl TraceWriter {
     /// Appends a CTA.
     ///
     /// # Errors
-    /// When it contradicts the kernel's instructions, or the disk does not take it.
+    /// When it contradicts the kernel's instructions, or cannot be written to disk.
     pub fn cta(&mut self, cta: &CtaBuilder) -> Result<(), TraceError> {
         self.check_cta(cta)?;
         let kernel = self.kernel.get_or_insert_default();
@@ -152,7 +153,8 @@ impl TraceWriter {
     }
 
     /// # Errors
-    /// When no kernel is open, one of its instructions breaks a rule, or the disk does not take it.
+    /// When no kernel is open, one of its instructions breaks a rule, or it cannot be written to
+    /// disk.
     pub fn end_kernel(&mut self) -> Result<(), TraceError> {
         self.check_dictionary()?;
         if !self.encoder.is_empty() {
@@ -171,7 +173,7 @@ impl TraceWriter {
     /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// When a kernel is still open, or the disk does not take it.
+    /// When a kernel is still open, or the file cannot be written to disk.
     pub fn finish(mut self) -> Result<TraceSummary, TraceError> {
         if let Some(open) = &self.kernel {
             let reason = format!("kernel {} has not been ended", open.totals.info.name);
@@ -229,7 +231,8 @@ impl TraceWriter {
         Ok(())
     }
 
-    /// Compresses and writes what is in `plain`: `what`, of at most `limit` bytes.
+    /// Compresses and writes the content of `plain`, at most `limit` bytes; `what` names it in
+    /// errors.
     fn write_block(&mut self, what: &str, limit: usize) -> Result<Block, TraceError> {
         let bytes = self.plain.len();
         if bytes > limit {

@@ -1,4 +1,5 @@
-//! The assembler against a plain reading of the definitions, on random instruction streams.
+//! The assembler compared with a direct implementation of the definitions, on random instruction
+//! streams.
 
 mod common;
 
@@ -69,7 +70,7 @@ fn addresses(mask: u32) -> Vec<u64> {
     (0..u64::from(mask.count_ones())).map(|lane| lane * 4).collect()
 }
 
-/// Registers without known banks: spread over them, repeats not counted.
+/// Operands of registers without known banks: spread over the banks, repeats not counted.
 fn operands(op: &Op) -> Operands {
     let sources: BTreeSet<&u16> = op.registers().1.iter().collect();
     Operands::spread(sources.len())
@@ -78,11 +79,12 @@ fn operands(op: &Op) -> Operands {
 /// Expected records: static part, mask, compute lanes.
 type Expected = (Instruction, u32, [u32; OpClass::COUNT]);
 
-/// What the documentation of [`Instruction`] says, computed by looking through the whole stream.
+/// The records as the documentation of [`Instruction`] defines them, computed by searching the
+/// whole stream.
 fn reference(program: &[Op]) -> Vec<Expected> {
     let is_wait = |op: &&Op| matches!(op, Op::WaitAsync);
     let stream: Vec<&Op> = program.iter().filter(|op| !is_wait(op)).collect();
-    // Each wait lies before the instruction of this position.
+    // Each wait comes before the instruction at this position.
     let waits = program.iter().enumerate().filter(|(_, op)| is_wait(op));
     let waits: Vec<usize> =
         waits.map(|(at, _)| program[..at].iter().filter(|op| !is_wait(op)).count()).collect();
@@ -102,7 +104,7 @@ fn reference(program: &[Op]) -> Vec<Expected> {
     let use_distance = |at: usize| {
         let later = at + 1..stream.len();
         let (dests, _) = stream[at].registers();
-        // A register that another instruction has overwritten has been used by that one.
+        // A register that another instruction overwrites counts as used by it.
         let used = later.clone().find(|&user| dests.iter().any(|&reg| stream[user].touches(reg)));
         let is_copy = matches!(stream[at], Op::Memory { kind: Kind::AsyncCopy, .. });
         let waited = waits.iter().copied().find(|&user| is_copy && later.contains(&user));
@@ -308,7 +310,7 @@ fn operands_that_are_known_are_kept() {
         MemoryOp { kind: Kind::Load, space: Space::Global, width: 4, cache_op: CacheOp::Default };
     let known = [Operands::of([4, 8, 12]), Operands::of([1, 2, 3]), Operands::of([6])];
     let registers = |operands| Registers { dests: &[], srcs: &[], operands };
-    // Equal but for their operands, the loads are two instructions.
+    // Loads that differ only in their operands are two instructions.
     assembler.compute(OpClass::Fp16, 1, registers(known[0]));
     assembler.memory(0, op, 1, registers(known[1]), &[0]);
     assembler.compute(OpClass::Fp16, 1, registers(known[0]));

@@ -1,4 +1,4 @@
-//! A damaged file is refused, whatever the damage, and never believed.
+//! A damaged file is always refused, whatever the damage.
 
 mod common;
 

@@ -1,5 +1,6 @@
-//! Files of every format version stay readable for ever. `tests/golden` holds `common::sample` as each
-//! version wrote it: with each codec, and deflated at level 0. These files are never written again.
+//! Files of every format version stay readable for ever. `tests/golden` holds `common::sample` as
+//! each version wrote it: with each codec, and deflated at level 0. These files are never written
+//! again.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What is written is what is read, whatever the records, the compression and the chunk size.
+//! A trace reads back as it was written, for any records, compression and chunk size.
 
 mod common;
 
@@ -17,7 +17,7 @@ fn mask() -> impl Strategy<Value = u32> {
     ]
 }
 
-/// Addresses of all lanes; the mask takes its own out of them.
+/// Addresses of all lanes; a record uses those of the lanes in its mask.
 fn lane_addresses() -> impl Strategy<Value = Vec<u64>> {
     let base = prop_oneof![
         Just(0u64),
@@ -62,7 +62,7 @@ fn record() -> impl Strategy<Value = Given> {
     })
 }
 
-/// Warps that repeat earlier records some bytes further on, as loops and neighbouring warps do.
+/// Warps that repeat earlier records at shifted addresses, as loops and neighbouring warps do.
 fn warp() -> impl Strategy<Value = Vec<Given>> {
     (prop::collection::vec(record(), 0..12), 1usize..4, any::<u16>()).prop_map(
         |(body, times, step)| {

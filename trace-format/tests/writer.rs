@@ -1,4 +1,5 @@
-//! What the writer promises beyond the records: totals, content hash, files whole or not at all, refusals.
+//! Guarantees of the writer apart from the records: totals, content hash, complete files only, and
+//! refusals.
 
 mod common;
 
@@ -68,7 +69,7 @@ fn totals_are_those_of_the_records() {
     assert_eq!((kernel.ctas, kernel.warps, kernel.records), (2, 2, 6));
     assert_eq!(kernel.compute_by_class[OpClass::Fp32 as usize], 12);
     assert_eq!(kernel.compute_by_class[OpClass::Integer as usize], 2);
-    // Two loads and seven compute instructions each; the end is none.
+    // Two loads and seven compute instructions each; the end record is not an instruction.
     assert_eq!(kernel.warp_instructions, 2 * 9);
     assert_eq!(kernel.thread_instructions, 2 * (2 + 96 + 6 + 1));
     assert_eq!(kernel.count(Kind::Load, Space::Global), 4);
@@ -153,7 +154,7 @@ fn outputs_that_cannot_be_are_refused_by_name() {
     assert_eq!(create(path), expected);
 }
 
-/// The reason why a kernel with one CTA of one warp of one record is refused.
+/// The error for a kernel with one CTA of one warp with one record.
 fn refusal(instruction: &Instruction, mask: u32, lanes: u32, addresses: &[u64]) -> String {
     let (_directory, path, mut writer) = temporary_writer();
     writer.begin_kernel(KernelInfo::default()).unwrap();

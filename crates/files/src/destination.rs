@@ -1,12 +1,14 @@
-//! Where a file lies that is to take its name when it is whole.
+//! The path at which a file is to appear once it is complete.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// The file that `path` leads to, if it is there and a link: what is renamed to that leaves the link.
+/// The file that `path` names, with links followed, so that a rename to it replaces the file and
+/// keeps the link.
 ///
 /// # Errors
-/// If something is there that is no regular file, as a device or a pipe: a rename would put a file in its place.
+/// If the path names something other than a regular file, such as a device or a pipe, which a
+/// rename would replace.
 pub fn destination(path: &Path) -> io::Result<PathBuf> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
@@ -18,14 +20,14 @@ pub fn destination(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Whether a name is that of a file, and no way to a place elsewhere.
+/// Whether a name is a plain file name, without a path to another folder.
 pub fn is_file_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..")
         && !name.contains(['/', '\\'])
         && !name.contains(char::is_control)
 }
 
-/// Whether both lead to one file that is there.
+/// Whether both paths lead to the same existing file.
 pub fn is_same(a: &Path, b: &Path) -> bool {
     match (fs::canonicalize(a), fs::canonicalize(b)) {
         (Ok(a), Ok(b)) => a == b,

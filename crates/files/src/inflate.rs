@@ -1,8 +1,8 @@
-//! Files, whatever they are compressed with.
+//! Reading files that may be compressed.
 
 use std::io::{self, BufRead, Read};
 
-/// Compression of a file, told by its first bytes.
+/// Compression of a file, recognised by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codec {
     Plain,
@@ -31,10 +31,12 @@ impl Codec {
     }
 }
 
-/// Memory that inflating an xz file may take, bytes: `xz -9` takes 65 MiB, and a file may ask for 4 GiB.
+/// Memory limit for inflating an xz file, bytes. `xz -9` needs 65 MiB, but a hostile file may ask
+/// for 4 GiB.
 const XZ_MEMORY: u64 = 256 << 20;
 
-/// What `file` holds once inflated, and how it is compressed. Several streams one after the other are one text.
+/// The compression of `file`, and a reader of its inflated content. Concatenated streams are read
+/// as one.
 pub fn inflated<'a>(
     mut file: impl BufRead + Send + 'a,
 ) -> io::Result<(Codec, Box<dyn Read + Send + 'a>)> {

@@ -1,4 +1,5 @@
-//! Files as they come and as they are left: text of bounded length, decompression, and where a finished file takes its name.
+//! Reading text of bounded length, decompression, and writing files that appear only when they are
+//! complete.
 
 pub mod destination;
 pub mod inflate;

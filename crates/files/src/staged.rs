@@ -1,4 +1,4 @@
-//! Files that have their name only when they are whole.
+//! Files that appear under their name only when they are complete.
 
 use crate::destination::destination;
 use anyhow::Context;
@@ -6,13 +6,13 @@ use std::path::Path;
 use std::{fs, io};
 use tempfile::TempDir;
 
-/// Fails if nothing can be written to `path`: better before the work than after.
+/// Fails if `path` cannot be written, so that a long computation fails before it starts.
 pub fn check(path: &Path) -> anyhow::Result<()> {
     let checked = destination(path).and_then(|path| staging(&path).map(drop));
     checked.with_context(|| format!("failed to write {}", path.display()))
 }
 
-/// Has `fill` write a file, whose name ends as that of `path`, and gives it its name.
+/// Lets `fill` write a temporary file with the extension of `path`, then renames it to `path`.
 pub fn write(path: &Path, fill: impl FnOnce(&Path) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let write = || {
         let path = &destination(path)?;
@@ -26,7 +26,7 @@ pub fn write(path: &Path, fill: impl FnOnce(&Path) -> anyhow::Result<()>) -> any
     written.with_context(|| format!("failed to write {}", path.display()))
 }
 
-/// A folder beside `path`, gone when it is dropped.
+/// A temporary folder beside `path`, removed when it is dropped.
 fn staging(path: &Path) -> io::Result<TempDir> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

@@ -1,21 +1,23 @@
-//! Text files, read without believing that they end: a device, a pipe or a wrong file has neither lines nor an end.
+//! Text files of bounded length. A device, a pipe or a wrong file may have no line ends and no end
+//! at all, so every read has a limit.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-/// Longest file that is read whole, bytes. Machines, plans, suites, standards and queries are written by people.
+/// Longest file that is read as a whole, bytes. Machines, plans, suites, standards and queries are
+/// written by people and are much shorter.
 const MAX_FILE: u64 = 16 << 20;
 
-/// The text of a file that people write.
+/// The text of a file that is written by people.
 ///
 /// # Errors
-/// If it cannot be read, is no UTF-8, or is longer than any such file.
+/// If it cannot be read, is not UTF-8, or is longer than 16 MiB.
 pub fn read(path: &Path) -> io::Result<String> {
     read_from(File::open(path)?)
 }
 
-/// As [`read`], of what is open already.
+/// As [`read`], from an open reader.
 ///
 /// # Errors
 /// As [`read`].
@@ -27,7 +29,8 @@ pub fn read_from(input: impl Read) -> io::Result<String> {
     Err(too_large(format!("it is longer than {MAX_FILE} bytes, which no such file is")))
 }
 
-/// Appends the next line, its end included, to `line`; how many bytes it has, 0 at the end.
+/// Appends the next line, including its line end, to `line`; returns its length in bytes, 0 at the
+/// end of the file.
 ///
 /// # Errors
 /// If it cannot be read or is longer than `most` bytes.

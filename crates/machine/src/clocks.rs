@@ -1,5 +1,5 @@
-//! Exact time. The unit of time is 1 / lcm of the four frequencies, so that every domain's period is a whole
-//! number of units and no cycle ever drifts against another.
+//! Exact time. The unit of time is 1 / lcm of the four frequencies, so the period of every domain
+//! is a whole number of units and clocks never drift against each other.
 
 use super::Clocks;
 use warpmem_params::Invalid;
@@ -14,7 +14,8 @@ pub struct Periods {
     pub dram: u64,
 }
 
-/// Largest number of time units in a microsecond: 64-bit time then lasts for more than 16 simulated seconds.
+/// Largest number of time units in a microsecond. At this limit 64 bits hold more than 16 simulated
+/// seconds.
 const MAX_UNITS_PER_MICROSECOND: u64 = 1 << 40;
 
 impl Clocks {
@@ -68,7 +69,8 @@ impl Clocks {
         [self.core_mhz, self.network_mhz, self.llc_mhz, self.dram_mhz]
     }
 
-    /// Least common multiple of the frequencies; `None` if one is 0 or it is too large.
+    /// Least common multiple of the frequencies; `None` if a frequency is 0 or the result is too
+    /// large.
     fn lcm(&self) -> Option<u64> {
         self.mhz().into_iter().try_fold(1u64, |lcm, mhz| {
             let mhz = u64::from(mhz);

@@ -48,54 +48,60 @@ pub struct Sm {
     pub cta_launches_per_cycle: u32,
     /// Warp schedulers; warp w belongs to scheduler w mod schedulers.
     pub schedulers: u32,
-    /// The scheduler that issues first in a core cycle is another in the next; else always the one with the lowest number.
+    /// Which scheduler issues first rotates from one core cycle to the next; else it is always
+    /// scheduler 0.
     pub rotating_schedulers: bool,
     /// Core cycles between two issues of one scheduler (4 for a SIMT width of 8).
     pub issue_interval: u32,
-    /// Warps that may fetch their next two instructions in a core cycle, once they have none left; 0: fetch is ideal.
+    /// Warps that may fetch in a core cycle. A warp fetches two instructions when it has none left.
+    /// 0: fetch is ideal.
     pub fetch_warps: u32,
-    /// Core cycles from issue until the operands are read and a unit may start: dispatch, operand collection.
+    /// Core cycles from issue until the operands are read and a unit may start: dispatch, operand
+    /// collection.
     pub operand_latency: u32,
-    /// Core cycles from a unit's result, or from data that arrive, until an instruction that needs it may issue.
+    /// Core cycles from a unit's result, or from the arrival of data, until an instruction that
+    /// needs it may issue.
     pub writeback_latency: u32,
-    /// Operand collectors of a scheduler, which instructions that wait for the load/store unit hold beyond the first; 0:
-    /// no limit.
+    /// Operand collectors of a scheduler. Memory instructions that wait for the load/store unit
+    /// occupy them, except the first of each scheduler. 0: no limit.
     pub collectors: u32,
-    /// Memory instructions of a scheduler that have issued and with which the load/store unit has not begun.
+    /// Memory instructions of a scheduler that may have issued and still wait for the load/store
+    /// unit.
     pub lsu_queue: u32,
-    /// What atomics of several lanes become.
+    /// How many requests the lanes of an atomic make.
     pub atomic_requests: AtomicRequests,
-    /// What a warp stalls on whose load is not back.
+    /// At which instruction a warp with an outstanding load stalls.
     pub stall: Stall,
-    /// The order in which an instruction's requests go out.
+    /// The order in which an instruction's requests are sent.
     pub request_order: RequestOrder,
     /// Functional units, one of each class per scheduler.
     pub units: Units,
     pub shared: SharedMemory,
     /// Core cycles from issue of a constant-cache load to its result.
     pub constant_latency: u32,
-    /// Requests of one SM that may be in the memory below L1 and not yet answered; 0: no limit.
+    /// Outstanding requests of one SM to the memory below L1; 0: no limit.
     #[serde(default)]
     pub max_requests: u32,
 }
 
-/// Requests of an atomic whose lanes hit one sector.
+/// Requests of an atomic whose lanes access the same sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtomicRequests {
-    /// One, which takes the slice longer the more lanes hit one address.
+    /// One, which occupies the slice the longer the more lanes access the same address.
     PerSector,
-    /// As many as lanes hit one address, at most.
+    /// As many as the most lanes that access the same address.
     PerConflict,
 }
 
-/// What a warp stalls on whose load, or atomic that returns, is not back.
+/// At which instruction a warp stalls while a load, or an atomic that returns a value, is
+/// outstanding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stall {
-    /// The first instruction that needs the result: a scoreboard.
+    /// At the first instruction that needs the result (scoreboard).
     Use,
-    /// The load: nothing of the warp issues behind it (OWL 2013, section 2.1).
+    /// At the load itself: the warp issues nothing after it (OWL 2013, section 2.1).
     Load,
 }
 
@@ -103,9 +109,10 @@ pub enum Stall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RequestOrder {
-    /// That in which lanes touch their sectors.
+    /// The order in which the lanes first access the sectors.
     Lanes,
-    /// From the highest address down (GPGPU-Sim, `warp_inst_t::memory_coalescing_arch` and `accessq_back`).
+    /// From the highest address down (GPGPU-Sim, `warp_inst_t::memory_coalescing_arch` and
+    /// `accessq_back`).
     Descending,
 }
 
@@ -128,9 +135,9 @@ pub struct Units {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unit {
-    /// From the operands to the result.
+    /// Core cycles from the operands to the result.
     pub latency: u32,
-    /// From an instruction to the next on the same unit.
+    /// Core cycles from one instruction to the next on the same unit.
     pub interval: u32,
 }
 
@@ -148,33 +155,35 @@ pub struct SharedMemory {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct L1 {
-    /// Off: global and local accesses go straight to the network.
+    /// If false, global and local accesses go straight to the network.
     pub enabled: bool,
     pub cache: Cache,
     /// Core cycles from access to data on a hit.
     pub latency: u32,
     /// Banks, interleaved by sector: one access per bank and core cycle.
     pub banks: u32,
-    /// Invalidated when a kernel ends.
+    /// L1 is invalidated when a kernel ends.
     pub flush_between_kernels: bool,
-    /// Async copies that say so (`LDGSTS.BYPASS`) pass L1 by; else all are looked up in it.
+    /// Async copies with the bypass modifier (`LDGSTS.BYPASS`) bypass L1; else all async copies are
+    /// looked up in it.
     pub async_bypass: bool,
-    /// Sizes that shared memory may take out of a store of `unified_bytes`; the smallest that holds all
-    /// resident CTAs is taken, the rest is L1, which keeps its sets and loses ways. Empty: L1 has its
-    /// `size_bytes`, which otherwise is what the smallest option leaves.
+    /// Sizes that shared memory may take of a unified store of `unified_bytes`. The smallest that
+    /// is large enough for all resident CTAs is used. The rest is L1, which keeps its sets and
+    /// loses ways; its `size_bytes` is the rest under the smallest option. Empty: L1 has its own
+    /// `size_bytes`.
     pub shared_options_bytes: Vec<u32>,
     /// Shared memory and L1 together; 0 = separate.
     pub unified_bytes: u32,
 }
 
-/// Which replies of a slice have the last room of its reply queue.
+/// Which replies of a slice get the last free entries of its reply queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplyOrder {
-    /// Answers of fills, then hits.
+    /// Replies of fills, then hits.
     #[default]
     FillsFirst,
-    /// Hits, then answers of fills.
+    /// Hits, then replies of fills.
     HitsFirst,
 }
 
@@ -182,36 +191,37 @@ pub enum ReplyOrder {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Llc {
-    /// Off: requests go straight on to DRAM and replies straight back.
+    /// If false, requests go straight to DRAM and replies straight back.
     #[serde(default = "on")]
     pub enabled: bool,
     pub slices_per_channel: u32,
-    /// One slice.
+    /// The cache of one slice.
     pub cache: Cache,
     /// Requests that wait for the tags of a slice.
     pub queue: u32,
-    /// Requests that a slice takes from the network in an LLC cycle; 0 = all that are there.
+    /// Requests that a slice takes from the network per LLC cycle; 0 = all that have arrived.
     #[serde(default = "one")]
     pub arrivals_per_cycle: u32,
     /// Core cycles from the network to the slice's queue.
     pub input_latency: u32,
     /// LLC cycles from the tags to the data on a hit.
     pub latency: u32,
-    /// Bytes that pass a slice's data port in an LLC cycle, and its fill port: data that take several hold it for as
-    /// many; 0 = no limit.
+    /// Bytes per LLC cycle through a slice's data port, and through its fill port. Data that need
+    /// several cycles occupy the port for all of them. 0 = no limit.
     #[serde(default)]
     pub port_bytes: u32,
     /// Replies that wait for the network.
     pub reply_queue: u32,
-    /// Which replies have the last room of that queue.
+    /// Which replies get the last free entries of the reply queue.
     #[serde(default)]
     pub reply_order: ReplyOrder,
     /// Core cycles from the miss queue to the DRAM channel.
     pub to_dram_latency: u32,
-    /// Requests on the way from one slice to the channel's queues, beyond what the latency holds.
+    /// Requests between one slice and the channel's queues, in addition to those that the latency
+    /// keeps in flight.
     pub to_dram_queue: u32,
-    /// Atomics to one address: one after the other, LLC cycles each; 0 = one request's cost whatever
-    /// the lanes (optimistic).
+    /// LLC cycles per lane of an atomic that accesses the same address as others, one after the
+    /// other. 0 = an atomic costs as much as any request (optimistic).
     pub atomic_cycles: u32,
 }
 
@@ -241,12 +251,14 @@ pub struct Policies {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// Kernels of different streams together when resources allow.
+    /// Kernels of different streams run concurrently when resources allow.
     pub concurrent_kernels: bool,
     /// Core cycles between the end of a kernel and the start of the next.
     pub launch_latency: u32,
-    /// Note which CTAs use each DRAM row: `ctas_per_row` and `consecutive_cta_row_sharing` of the run.
+    /// Record which CTAs use each DRAM row, for `ctas_per_row` and `consecutive_cta_row_sharing` of
+    /// the run.
     pub count_row_sharing: bool,
-    /// SM that is the CTA scheduler's first. SMs are alike: what depends on it depends on the order of arbitration alone.
+    /// The SM that the CTA scheduler counts as its first. As all SMs are alike, it changes only the
+    /// order of arbitration.
     pub first_sm: u32,
 }

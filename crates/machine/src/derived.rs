@@ -12,7 +12,7 @@ impl Machine {
         self.dram.channels * self.llc.slices_per_channel
     }
 
-    /// Where addresses lie.
+    /// The address map of DRAM.
     ///
     /// # Errors
     /// [`MachineError::Invalid`] if the address map, the channels or the slices are not valid.
@@ -25,7 +25,7 @@ impl Machine {
         self.dram.peak_bytes_per_second(self.clocks.dram_mhz)
     }
 
-    /// What its networks must know of it.
+    /// The network configuration, with the properties of the machine that networks depend on.
     pub fn network_spec(&self) -> NetworkSpec {
         let l1 = &self.l1.cache;
         let sector_bytes = self.llc.cache.sector_bytes;
@@ -43,13 +43,13 @@ impl Machine {
         }
     }
 
-    /// What DRAM schedulers may know of it.
+    /// The properties of the machine that DRAM schedulers may use.
     pub fn scheduler_context(&self) -> SchedulerContext {
         let (sources, warps) = (self.sm.count, self.sm.max_warps);
         SchedulerContext { dram: self.dram.clone(), sources, warps: sources * warps }
     }
 
-    /// What prefetchers may know of it.
+    /// The properties of the machine that prefetchers may use.
     pub fn prefetch_context(&self) -> PrefetchContext {
         PrefetchContext {
             llc_enabled: self.llc.enabled,
@@ -60,8 +60,9 @@ impl Machine {
 }
 
 impl L1 {
-    /// Bytes of L1 while the resident CTAs of a kernel use `shared_bytes` of shared memory in all: what the
-    /// smallest option that holds them leaves of the unified store. The number of sets stays, the ways shrink.
+    /// Bytes of L1 while the resident CTAs of a kernel use `shared_bytes` of shared memory in
+    /// total: the unified store less the smallest shared-memory option that is large enough. L1
+    /// keeps its number of sets and loses ways.
     pub fn bytes_beside(&self, shared_bytes: u32) -> u32 {
         let options = self.shared_options_bytes.iter().copied();
         match options.clone().filter(|&o| o >= shared_bytes).min().or(options.max()) {

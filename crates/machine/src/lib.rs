@@ -1,4 +1,4 @@
-//! What a machine is: its typed configuration, the presets, overrides and validation.
+//! Machines: the typed configuration, the presets, files and overrides, and validation.
 
 mod clocks;
 mod config;

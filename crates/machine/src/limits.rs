@@ -1,11 +1,12 @@
-//! The range of every numeric key, ends included. Upper ends keep every product and time within 64 bits and
-//! every mask of warps or banks within one word.
+//! The range of every numeric key, both ends included. The upper ends guarantee that products and
+//! times fit in 64 bits and that sets of warps or banks fit in one word.
 
 /// Longest latency or timing, cycles.
 const CYCLES: u32 = 100_000;
 /// Longest queue, entries.
 const ENTRIES: u32 = 65_536;
-/// Longest queue of a DRAM channel, entries: requests are numbered in 16 bits, with one more for every bank.
+/// Longest queue of a DRAM channel, entries: requests are numbered in 16 bits, and every bank needs
+/// one more number.
 const CHANNEL_ENTRIES: u32 = 32_768;
 /// Highest supply and current of a DRAM device.
 const MILLIVOLTS: u32 = 10_000;

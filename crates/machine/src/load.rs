@@ -1,7 +1,7 @@
 //! From a preset's name or a file, and overrides, to a checked machine.
 //!
-//! Every value that a user gives is set on its own in a machine that is complete already, and the whole is
-//! read back into [`Machine`]: whatever fails, fails with the one key that caused it.
+//! Every value that a user gives is set by itself in a machine that is complete already, and the
+//! whole is then parsed into [`Machine`]. So any failure is due to that one key and names it.
 
 use std::path::{Path, PathBuf};
 
@@ -17,9 +17,9 @@ use warpmem_dram::standard::is_file;
 use warpmem_files::text::position;
 use warpmem_params::nearest;
 
-/// The machine called `name_or_path`: a preset, or a TOML file. A file may name a preset (`base = "li2015"`)
-/// and give only what differs; without `name` it is then called after its file. `overrides` are `key=value`,
-/// applied in order.
+/// The machine called `name_or_path`: a preset, or a TOML file. A file may name a preset (`base =
+/// "li2015"`) and give only what differs; without `name` it is then called after its file.
+/// `overrides` are `key=value`, applied in order.
 ///
 /// # Errors
 /// Any [`MachineError`]; each names the key or place, the value and what would be valid.
@@ -27,11 +27,11 @@ pub fn load(name_or_path: &str, overrides: &[String]) -> Result<Machine, Machine
     draft(name_or_path)?.checked_with(overrides, Path::new(""))
 }
 
-/// As [`load`], for the DRAM channels of the machine alone: `change` has them before the overrides, and what
-/// does not concern them is not checked.
+/// As [`load`], for the DRAM channels of the machine alone: `change` modifies them before the
+/// overrides apply, and rules about other units are not checked.
 ///
 /// # Errors
-/// Any [`MachineError`], of `change` too.
+/// Any [`MachineError`], including one that `change` returns.
 pub fn load_channels(
     name_or_path: &str,
     change: impl FnOnce(&mut Machine) -> Result<(), MachineError>,
@@ -65,7 +65,8 @@ pub fn keys() -> Vec<String> {
 }
 
 impl Machine {
-    /// This machine with `overrides`, which are `key=value` and applied in order; they name files from `folder`.
+    /// This machine with `overrides`, each `key=value`, applied in order. Paths in them are
+    /// relative to `folder`.
     ///
     /// # Errors
     /// As [`load`].
@@ -101,7 +102,7 @@ fn join(prefix: &str, key: &str) -> String {
     if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
 }
 
-/// Whether an argument that is no preset is meant as a file.
+/// Whether an argument that names no preset looks like the path of a file.
 fn is_path(name: &str) -> bool {
     name.contains(['/', '\\']) || name.ends_with(".toml") || Path::new(name).is_file()
 }
@@ -113,11 +114,11 @@ struct Given {
     origin: Origin,
 }
 
-/// A complete machine that takes values one by one; `table` and `machine` say the same.
+/// A complete machine to which values are applied one by one. `table` and `machine` always agree.
 struct Draft {
     table: Table,
     machine: Machine,
-    /// From where the values that it takes name files.
+    /// The folder that paths in its values are relative to.
     folder: PathBuf,
 }
 
@@ -180,7 +181,8 @@ fn find_mut<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Value> {
     }
 }
 
-/// What `key`, which held `old`, takes; `message` is what the reader said to the new value.
+/// The values that `key` accepts, for an error message. `old` is its present value, and `message`
+/// the parser's error for the new one.
 fn expected(key: &str, old: &Value, message: &str) -> String {
     match old {
         Value::Table(_) => "a table of keys".to_owned(),
@@ -190,7 +192,7 @@ fn expected(key: &str, old: &Value, message: &str) -> String {
         }
         Value::Boolean(_) => "true or false".to_owned(),
         Value::Array(_) => format!("a list of whole numbers from 0 to {}", u32::MAX),
-        // A name from a fixed list is answered with that list.
+        // For a name from a fixed list, serde's message contains the list.
         _ => match message.split_once(", expected ") {
             Some((problem, names)) if problem.starts_with("unknown variant") => names.to_owned(),
             _ => "a string".to_owned(),
@@ -210,7 +212,7 @@ fn unknown_key(given: Given) -> MachineError {
     MachineError::UnknownKey { key: given.key, origin: given.origin, nearest }
 }
 
-/// `table` says which values are strings, as these need no quotes.
+/// `table` tells which keys have string values, because these need no quotes in an override.
 fn parse_override(text: &str, table: &mut Table) -> Result<Given, MachineError> {
     let (key, value) = text
         .split_once('=')
@@ -272,7 +274,7 @@ fn require_all_keys(path: &Path, given: &[Given]) -> Result<(), MachineError> {
     }
 }
 
-/// The values of a file, in its order of tables, each with its line.
+/// The values of a file in the order of its tables, each with its line.
 fn parse_file(path: &Path, text: &str) -> Result<Vec<Given>, MachineError> {
     let syntax = |error: toml::de::Error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -287,7 +289,7 @@ fn parse_file(path: &Path, text: &str) -> Result<Vec<Given>, MachineError> {
     Ok(file.given)
 }
 
-/// Pairs the values of a file with their places.
+/// Finds the line of every value of a file.
 struct FileWalk<'a> {
     path: PathBuf,
     text: &'a str,

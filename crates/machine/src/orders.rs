@@ -1,11 +1,13 @@
-//! The same machine with its SMs counted from another one. SMs are alike, so that nothing changes but the order in which
-//! they are arbitrated for; how far a result moves with it is noise.
+//! The same machine with its SMs counted from a different first SM. As all SMs are alike, this
+//! changes only the order of arbitration, and the amount by which a result changes with it is
+//! noise.
 
 use super::Machine;
 
 impl Machine {
-    /// First SMs (`run.first_sm`) of so many orders, spread over the machine: its own first, none twice. SMs of a node stay
-    /// together: that they are neighbours is no matter of order. Where the machine has fewer SMs there are fewer.
+    /// Values of `run.first_sm` for up to `orders` different orders, spread over the machine; the
+    /// machine's own value comes first. SMs of a node are never separated, because which SMs share
+    /// a node is not a matter of order. A machine with fewer nodes has fewer orders.
     pub fn first_sms(&self, orders: u32) -> Vec<u32> {
         let (sms, per_node) = (self.sm.count, self.network.sms_per_node);
         let mut first_sms = vec![self.run.first_sm];

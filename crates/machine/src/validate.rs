@@ -1,5 +1,5 @@
-//! What a machine must satisfy. Ranges of single keys are in `limits`; here stand the rules that tie keys
-//! together.
+//! The rules that a valid machine satisfies. Ranges of single keys are in `limits`; the rules here
+//! relate several keys to each other.
 
 use super::limits::LIMITS;
 use super::{L1, Machine, MachineError, Sm, flatten};
@@ -36,7 +36,8 @@ impl Machine {
         Ok(check_address(self)?)
     }
 
-    /// Refuses DRAM channels that the model cannot run, whatever the rest of the machine, and any key out of its range.
+    /// Refuses DRAM channels that the model cannot run, and any key that is out of its range. Rules
+    /// that concern other units are not checked.
     ///
     /// # Errors
     /// As [`Machine::validate`].
@@ -66,7 +67,8 @@ fn check_sm(sm: &Sm) -> Check {
     power_of_two("sm.shared.bank_bytes", sm.shared.bank_bytes)
 }
 
-/// Networks keep sets of the units at either end in as many bits as there may be SMs.
+/// Networks keep sets of the units at either end as bit masks, which are as wide as the largest
+/// number of SMs.
 fn check_ends(machine: &Machine) -> Check {
     let (channels, most) = (machine.dram.channels, 256);
     let per_channel = machine.llc.slices_per_channel;
@@ -74,7 +76,7 @@ fn check_ends(machine: &Machine) -> Check {
     rule(machine.slices() <= most, "dram.channels", channels, valid)
 }
 
-/// Every slice has a node of its own among all nodes, or none is given one.
+/// `network.memory_nodes` names a different node for every slice, or none at all.
 fn check_places(machine: &Machine) -> Check {
     let given = &machine.network.memory_nodes;
     let slices = machine.slices();
@@ -91,7 +93,8 @@ fn check_first_sm(machine: &Machine) -> Check {
     rule(first < sms, "run.first_sm", first, format!("below `sm.count` = {sms}"))
 }
 
-/// A store that misses may send its data, a read and a dirty line at once, where lines are fetched as a whole.
+/// Under `send-and-fetch` a store that misses sends up to three requests at once: its data, a fetch
+/// and the write-back of a dirty line. Lines must be fetched as a whole.
 fn check_send_and_fetch(l1: &Cache, llc: &Cache) -> Check {
     let others = "\"none\", \"fetch-on-write\" or \"lazy-fetch\"";
     let sends = |cache: &Cache| cache.write_allocate == WriteAllocate::SendAndFetch;
@@ -100,9 +103,9 @@ fn check_send_and_fetch(l1: &Cache, llc: &Cache) -> Check {
     let whole = llc.sector_bytes == llc.line_bytes;
     let valid = format!("{others} where lines have sectors");
     rule(!sends(llc) || whole, &format!("llc.cache.{key}"), value, valid)?;
-    let places = llc.miss_queue;
+    let entries = llc.miss_queue;
     let valid = format!("at least 3 with `llc.cache.{key}` = {value}");
-    rule(!sends(llc) || places >= 3, "llc.cache.miss_queue", places, valid)
+    rule(!sends(llc) || entries >= 3, "llc.cache.miss_queue", entries, valid)
 }
 
 /// Geometry of the cache at `path`.
@@ -130,26 +133,28 @@ fn check_cache(path: &str, cache: &Cache) -> Check {
     rule(hashable, &key("index"), cache.index.quoted(), sets)
 }
 
-/// A request of L1 names a line and sectors of LLC.
+/// A request of L1 addresses a line and sectors of the LLC, so both must have the same geometry.
 fn check_shared_lines(l1: &Cache, llc: &Cache) -> Check {
-    let line = format!("that of LLC: `llc.cache.line_bytes` = {}", llc.line_bytes);
+    let line = format!("the same as `llc.cache.line_bytes` = {}", llc.line_bytes);
     rule(l1.line_bytes == llc.line_bytes, "l1.cache.line_bytes", l1.line_bytes, line)?;
-    let sector = format!("that of LLC: `llc.cache.sector_bytes` = {}", llc.sector_bytes);
+    let sector = format!("the same as `llc.cache.sector_bytes` = {}", llc.sector_bytes);
     rule(l1.sector_bytes == llc.sector_bytes, "l1.cache.sector_bytes", l1.sector_bytes, sector)
 }
 
-/// What comes to the LLC does not say which memory it belongs to.
+/// Requests to the LLC do not carry their address space, so a policy for local memory only cannot
+/// apply there.
 fn check_llc_write(llc: &Cache) -> Check {
     let holds = llc.write != WritePolicy::LocalWriteBack;
     rule(
         holds,
         "llc.cache.write",
         "\"local-write-back\"",
-        "a policy for all memory; it is one of an L1",
+        "a policy that does not depend on the address space; this one is for L1 only",
     )
 }
 
-/// In a write-back L1 a miss takes its place together with that of the dirty line that makes room for it.
+/// In a write-back L1 a miss takes two entries of the miss queue at once: its own, and that of the
+/// dirty line which it replaces.
 fn check_miss_queue(l1: &Cache) -> Check {
     let holds = !l1.write.has_dirty_lines() || l1.miss_queue >= 2;
     let valid = "at least 2, a miss and the dirty line that it replaces, where `l1.cache.write` leaves dirty lines";
@@ -180,7 +185,7 @@ fn check_unified(l1: &L1, sm: &Sm) -> Check {
     rule(l1.cache.size_bytes == rest, "l1.cache.size_bytes", l1.cache.size_bytes, size)
 }
 
-/// A sector is moved by whole column commands.
+/// A sector is transferred by a whole number of column commands.
 fn check_bursts(dram: &Dram, llc: &Cache) -> Check {
     let (bytes, sector) = (dram.burst_bytes(), llc.sector_bytes);
     let valid = format!(
@@ -193,7 +198,7 @@ fn check_bursts(dram: &Dram, llc: &Cache) -> Check {
     rule(dram.row_bytes >= llc.line_bytes, "dram.row_bytes", dram.row_bytes, row)
 }
 
-/// The address map against the lines that it spreads.
+/// The address map keeps each line within one channel and one row.
 fn check_address(machine: &Machine) -> Check {
     let (dram, line) = (&machine.dram, machine.llc.cache.line_bytes);
     let layout = dram.layout()?;

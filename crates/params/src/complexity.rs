@@ -1,7 +1,8 @@
-//! What policies cost in hardware, counted as Yuan et al. count it (MICRO 2009, section 3.4): bits that are stored, and
-//! bits that are compared.
+//! Hardware cost of policies, counted as by Yuan et al. (MICRO 2009, section 3.4): bits stored and
+//! bits compared.
 //!
-//! A scheduler or arbiter says its own; `docs/policies/complexity.md` has the rules of counting.
+//! Each scheduler and arbiter computes its own; `docs/policies/complexity.md` has the counting
+//! rules.
 
 use std::iter::Sum;
 use std::ops::{Add, Mul};
@@ -9,14 +10,14 @@ use std::ops::{Add, Mul};
 /// Hardware cost of a policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Complexity {
-    /// Bits kept beside the requests that wait, or the packets.
+    /// Bits stored in addition to the waiting requests or packets themselves.
     pub stored: u64,
-    /// Bits compared at most in the choices of one cycle.
+    /// The most bits compared in the choices of one cycle.
     pub compared: u64,
 }
 
 impl Complexity {
-    /// Nothing beyond what every machine has.
+    /// No hardware beyond that of every machine.
     pub const NONE: Complexity = Complexity { stored: 0, compared: 0 };
 }
 
@@ -31,7 +32,7 @@ impl Add for Complexity {
 impl Mul<u64> for Complexity {
     type Output = Complexity;
 
-    /// As many of the same.
+    /// The cost of `count` copies.
     fn mul(self, count: u64) -> Complexity {
         Complexity { stored: self.stored * count, compared: self.compared * count }
     }
@@ -43,7 +44,7 @@ impl Sum for Complexity {
     }
 }
 
-/// The routers of a network, each counted as the largest of them: the paper's upper bound.
+/// The routers of a network. Each is counted like the largest, as in the paper's upper bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Routers {
     pub count: u64,
@@ -54,56 +55,59 @@ pub struct Routers {
 }
 
 impl Routers {
-    /// What it takes to hold grants: one bit for every pair, kept and compared.
+    /// Cost of holding grants: one bit for every pair of an input and an output, stored and
+    /// compared.
     pub fn held_grants(&self) -> Complexity {
         Complexity { stored: self.crossings, compared: self.crossings } * self.count
     }
 }
 
-/// The numbers of a machine that costs depend on.
+/// The properties of a machine that costs depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub sms: u64,
-    /// Of an SM.
+    /// Warps of an SM.
     pub warps: u64,
     pub slices: u64,
-    /// MSHR entries of a slice; none without an LLC.
+    /// MSHR entries of a slice; 0 without an LLC.
     pub mshr_entries: u64,
     /// DRAM channels.
     pub controllers: u64,
-    /// Places of a controller's queue: that of reads, where writes have their own.
+    /// Entries of a controller's queue; only those for reads where writes have a queue of their
+    /// own.
     pub queue: u64,
-    /// Of a channel.
+    /// Banks of a channel.
     pub banks: u64,
-    /// Of a row's number.
+    /// Bits of a row number.
     pub row_bits: u64,
-    /// Of the network that carries requests.
+    /// Routers of the request network.
     pub routers: Routers,
 }
 
 impl Shape {
-    /// Of a bank's number.
+    /// Bits of a bank number.
     pub fn bank_bits(&self) -> u64 {
         bits(self.banks)
     }
 
-    /// Of an SM's number.
+    /// Bits of an SM number.
     pub fn sm_bits(&self) -> u64 {
         bits(self.sms)
     }
 
-    /// Of a count of requests in the queue.
+    /// Bits of a count of requests in the queue.
     pub fn queue_bits(&self) -> u64 {
         bits(self.queue)
     }
 
-    /// Comparisons of a controller that looks for row hits: bank and row of every request in its queue.
+    /// Bits compared by a controller that looks for row hits: bank and row of every request in its
+    /// queue.
     pub fn row_search(&self) -> u64 {
         self.queue * (self.row_bits + self.bank_bits())
     }
 }
 
-/// Bits that tell so many things apart.
+/// Bits that distinguish this many things.
 pub fn bits(things: u64) -> u64 {
     things.max(1).next_power_of_two().ilog2().into()
 }

@@ -1,4 +1,4 @@
-/// A number of a policy's own, counted over a run.
+/// A count that a policy keeps over a run and reports under a name of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     pub name: &'static str,

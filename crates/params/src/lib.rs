@@ -1,4 +1,4 @@
-//! Policies and parameters by name, the ranges of values, and what a policy costs in hardware.
+//! Policies and parameters by name, rules about values, and the hardware cost of policies.
 
 mod complexity;
 mod counter;

@@ -1,5 +1,6 @@
-//! Policies by name. Each slot of the machine has one registry; a policy is one file and one line in
-//! its slot's registry. `list`, `--help`, configuration errors and the documentation read from here.
+//! Policies by name. Each slot of the machine has one registry; a policy is one file and one line
+//! in its slot's registry. `list`, `--help`, configuration errors and the documentation read from
+//! here.
 
 use serde::de::DeserializeOwned;
 use std::fmt::Display;
@@ -11,12 +12,12 @@ pub struct ParamInfo {
     pub default: &'static str,
     /// Unit of the value, or `-`.
     pub unit: &'static str,
-    /// What values are valid, for people.
+    /// The valid values, as text for people.
     pub range: &'static str,
     pub summary: &'static str,
 }
 
-/// What a policy says of itself.
+/// The description of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyInfo {
     pub name: &'static str,
@@ -55,12 +56,13 @@ pub enum PolicyError {
     Machine { slot: &'static str, name: String, key: &'static str, value: String, valid: String },
 }
 
-/// What goes behind an unknown name in a message.
+/// The suggestion that follows an unknown name in a message.
 pub fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|n| format!(" (did you mean `{n}`?)")).unwrap_or_default()
 }
 
-/// Slot of an error until the registry names it: a policy may be built for another, of its own slot.
+/// Slot of an error until the registry fills it in. A policy does not know its slot while it is
+/// built.
 const UNPLACED: &str = "policy";
 
 /// Parameters given to a policy, still untyped.
@@ -78,7 +80,7 @@ impl Params {
         })
     }
 
-    /// For policies without parameters.
+    /// Refuses any parameter, for policies without parameters.
     pub fn none(self, info: &PolicyInfo) -> Result<(), PolicyError> {
         match self.0.keys().next() {
             None => Ok(()),
@@ -92,7 +94,8 @@ impl Params {
 }
 
 impl PolicyInfo {
-    /// Refuses a machine that the policy does not fit: `key` has `value`, and what would be valid.
+    /// Refuses a machine that the policy does not fit, unless `holds`: `key` has `value`, and
+    /// `valid` says what would fit.
     pub fn fits(
         &self,
         holds: bool,
@@ -107,7 +110,7 @@ impl PolicyInfo {
         Err(PolicyError::Machine { slot: UNPLACED, name, key, value, valid: valid() })
     }
 
-    /// Refuses parameters that were read, but of which something does not hold; `message` says what is wrong.
+    /// Refuses parameters unless `holds`; `message` says what is wrong.
     pub fn require(&self, holds: bool, message: &str) -> Result<(), PolicyError> {
         if holds {
             return Ok(());
@@ -158,11 +161,11 @@ pub fn policy_name(text: &str) -> &str {
     text.split('(').next().unwrap_or(text).trim()
 }
 
-/// The largest whole number that a parameter takes, 2^40: more cycles than any run has, and few enough to be reckoned with in
-/// finer units of time.
+/// The largest whole number that a parameter takes, 2^40. That is more cycles than any run has, and
+/// small enough to be converted to finer units of time without overflow.
 const LARGEST: i64 = 1 << 40;
 
-/// Whether a value is a whole number whose size is above [`LARGEST`].
+/// Whether a value is a whole number whose magnitude is above [`LARGEST`].
 fn is_too_large(value: &str) -> bool {
     let digits = value.trim_start_matches(['-', '+']);
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -224,7 +227,7 @@ impl<T: ?Sized, C: ?Sized> Registry<T, C> {
     }
 }
 
-/// The candidate closest to `name`, if any is close enough to be what was meant.
+/// The candidate closest to `name`, if one is close enough to be a likely misspelling.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .map(|c| (strsim::jaro_winkler(name, c), c))

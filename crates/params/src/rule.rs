@@ -1,14 +1,14 @@
-//! Rules that values must keep, and the error that says which does not.
+//! Rules that values must satisfy, and the error that names the value that does not.
 
 use std::fmt::Display;
 
-/// A value of a key that the model cannot run with.
+/// A value that the model cannot run with.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}` = {value} is not valid: expected {valid}")]
 pub struct Invalid {
     pub key: String,
     pub value: String,
-    /// What would be valid.
+    /// Which values would be valid.
     pub valid: String,
 }
 
@@ -28,10 +28,10 @@ pub fn rule(
     Err(Invalid { key: key.to_owned(), value: value.to_string(), valid: valid.into() })
 }
 
-/// Refuses a `value` of `key` that is no power of two.
+/// Refuses a `value` of `key` that is not a power of two.
 ///
 /// # Errors
-/// [`Invalid`] if it is none.
+/// [`Invalid`] if it is not.
 pub fn power_of_two(key: &str, value: u32) -> Result<(), Invalid> {
     rule(value.is_power_of_two(), key, value, "a power of two")
 }

@@ -1,10 +1,10 @@
-//! The only source of chance in generated workloads and DRAM streams.
+//! The random numbers of generated workloads, of random policies and of random traffic.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-/// A ChaCha8 stream keyed by the seed. Integers only, so that a seed gives the same numbers on every
-/// platform.
+/// A ChaCha8 stream keyed by the seed. It uses integers only, so that a seed gives the same numbers
+/// on every platform.
 pub struct Random(ChaCha8Rng);
 
 impl Random {
@@ -12,8 +12,7 @@ impl Random {
         Random::numbered(seed, 0)
     }
 
-    /// The stream of this number out of many independent ones under the same seed; the first is that of
-    /// [`Random::new`].
+    /// One of many independent streams under the same seed; stream 0 is that of [`Random::new`].
     pub fn numbered(seed: u64, number: u64) -> Random {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -26,13 +25,14 @@ impl Random {
         self.0.next_u64()
     }
 
-    /// A number below `bound`, which must not be zero. Multiply-shift: the bias is below `bound` / 2^64.
+    /// A number below `bound`, which must not be zero. Multiply-shift: the bias is below `bound` /
+    /// 2^64.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "no number is below zero");
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// As [`Random::below`], for what indexes 32-bit data.
+    /// As [`Random::below`], for 32-bit indices.
     pub fn index(&mut self, bound: u32) -> u32 {
         self.below(u64::from(bound)) as u32
     }
@@ -55,7 +55,8 @@ impl Random {
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a bijection in which every bit depends on all.
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a bijection in which every bit
+/// depends on all.
 pub fn mixed(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -76,7 +77,8 @@ mod tests {
         );
     }
 
-    /// The first numbers of SplitMix64 from the seed 1234567, as published with the reference implementation.
+    /// The first numbers of SplitMix64 from the seed 1234567, as published with the reference
+    /// implementation.
     #[test]
     fn mixing_is_that_of_splitmix64() {
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -6,8 +6,8 @@ use warpmem_trace::{
     Space, Trace, TraceWriter, WriterOptions,
 };
 
-/// A small machine: one SM of li2015 and two channels, with all clocks alike, one cycle a tick. Stores that miss in the LLC
-/// fetch what they leave.
+/// A small machine: one SM of li2015 and two channels, with equal clocks of one tick per cycle.
+/// Stores that miss in the LLC fetch the bytes that they do not write.
 pub fn machine(overrides: &[&str]) -> warpmem_machine::Machine {
     let small = [
         "clocks.core_mhz=1000",
@@ -32,13 +32,14 @@ pub enum Step {
     Record { instruction: Instruction, addresses: Vec<u64> },
 }
 
-/// A compute instruction that needs the results of those `deps` instructions back.
+/// A compute instruction that needs the results of earlier ones; `deps` are their distances back.
 pub fn compute(class: OpClass, deps: &[u8]) -> Step {
     let operands = Operands::spread(deps.len());
     Step::Compute(Compute { class, deps: deps.to_vec(), operands })
 }
 
-/// A memory instruction of one active lane for each address, four bytes wide, whose result nobody uses.
+/// A memory instruction with one active lane per address, four bytes wide, whose result is not
+/// used.
 pub fn memory(kind: Kind, space: Space, addresses: &[u64]) -> Step {
     let instruction = Instruction { space, width: 4, ..blank(kind) };
     Step::Record { instruction, addresses: addresses.to_vec() }
@@ -87,7 +88,8 @@ impl Step {
         self.with(|instruction| instruction.use_distance = Some(distance))
     }
 
-    /// Needs the results of the compute instructions `deps` back.
+    /// The same step, which also needs the results of the compute instructions at distances `deps`
+    /// back.
     pub fn needing(self, deps: &[u8]) -> Step {
         self.with(|instruction| instruction.deps = deps.to_vec())
     }
@@ -107,7 +109,7 @@ pub type WarpSteps = Vec<Step>;
 pub struct TestKernel {
     pub stream: u64,
     pub shared_bytes: u32,
-    /// Threads of a CTA for residency; 0 = as many as its first CTA's warps have.
+    /// Threads of a CTA for residency limits; 0 = those of its first CTA's warps.
     pub threads: u32,
     pub ctas: Vec<Vec<WarpSteps>>,
 }
@@ -131,7 +133,7 @@ impl TestKernel {
     }
 }
 
-/// A trace of `kernels`, with a chunk for each CTA.
+/// A trace of `kernels`, with one chunk per CTA.
 pub fn trace(kernels: &[TestKernel]) -> Trace {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("t.wmt");

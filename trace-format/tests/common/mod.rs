@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Helpers that the tests of this crate share.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use warpmem_trace::*;
 
-/// A writer in a directory that goes away with the first of the three.
+/// A writer in a temporary directory, which is removed when the first value is dropped.
 pub fn temporary_writer() -> (TempDir, PathBuf, TraceWriter) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("test.wmt");
@@ -56,8 +56,8 @@ pub struct GivenCta {
     pub warps: Vec<(u32, Vec<Given>)>,
 }
 
-/// One instruction of each kind and several widths, with some compute, and behind those that [`sample`]
-/// uses one with compute of every class.
+/// One instruction of each kind and several widths, with some compute. After those that [`sample`]
+/// uses comes one with compute of every class.
 pub fn instructions() -> Vec<Instruction> {
     let memory = [(Kind::Load, 4), (Kind::Store, 1), (Kind::Atomic, 8), (Kind::AsyncCopy, 16)];
     let memory = memory.iter().map(|&(kind, width)| (kind, Space::Global, width));
@@ -182,7 +182,8 @@ pub fn read_kernel(trace: &Trace, kernel: usize) -> Vec<GivenCta> {
     ctas
 }
 
-/// Small, but with every address form, mask and lane code, an empty warp and a gap in the warps.
+/// A small sample with every address form, mask and lane code, an empty warp and a gap in the warp
+/// numbers.
 pub fn sample() -> Vec<Vec<GivenCta>> {
     const FULL: u32 = u32::MAX;
     let make = |instruction: usize, mask: u32, lanes_each: u32, address: &dyn Fn(u64) -> u64| {

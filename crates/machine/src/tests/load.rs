@@ -44,7 +44,7 @@ fn a_machine_takes_overrides_as_its_preset_does() {
     assert!(refused("dram.read_quue=1").is_err());
 }
 
-/// Each of the three folders has a standard of the same name.
+/// Each of the three folders has a DRAM standard file of the same name.
 #[test]
 fn a_standard_is_a_file_from_the_folder_of_what_names_it() {
     let dir = tempfile::tempdir().unwrap();

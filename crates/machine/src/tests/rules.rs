@@ -40,7 +40,8 @@ fn a_broken_rule_says_what_is_valid() {
     }
 }
 
-/// Each rule with the least change that breaks it: preset, overrides, the key that the message must name.
+/// Each rule with the least change that breaks it: preset, overrides, the key that the message must
+/// name.
 #[test]
 fn every_rule_refuses() {
     let cases: &[(&str, &[&str], &str)] = &[
