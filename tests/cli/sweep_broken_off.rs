@@ -113,7 +113,7 @@ fn killed_after_its_plan_changed_it_is_no_mixture_and_loses_nothing() {
     }
     let ran = bench.run(&ARGUMENTS);
     assert!(ran.stderr.contains("; 24 of 24 cells had been there"), "{ran:?}");
-    assert!(!results.join("aside").exists());
+    assert!(!results.join("superseded").exists());
 }
 
 fn run_ids_of(table: LazyFrame) -> BTreeSet<String> {

@@ -9,11 +9,11 @@ pub struct Column<R> {
     pub unit: &'static str,
     /// Definition and source, one or two sentences.
     pub doc: String,
-    pub(super) value: Getter<R>,
+    pub(crate) value: Getter<R>,
 }
 
 /// What a column holds. Text and counts are never null; a ratio with nothing below is.
-pub(super) enum Getter<R> {
+pub(crate) enum Getter<R> {
     Text(Box<dyn Fn(&R) -> &str + Send + Sync>),
     Count(Get<R, i64>),
     MaybeCount(Get<R, Option<i64>>),
@@ -48,7 +48,7 @@ impl<R> Column<R> {
     }
 
     /// Puts `prefix` and an underscore in front of the name.
-    pub(super) fn prefixed(mut self, prefix: &str) -> Column<R> {
+    pub(crate) fn prefixed(mut self, prefix: &str) -> Column<R> {
         self.name = format!("{prefix}_{}", self.name);
         self
     }
@@ -86,7 +86,7 @@ pub fn maybe_count<R>(
 }
 
 /// A column of signed differences that not every row has.
-pub(super) fn maybe_signed<R>(
+pub(crate) fn maybe_signed<R>(
     name: &str,
     unit: &'static str,
     doc: &str,

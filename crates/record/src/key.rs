@@ -101,7 +101,7 @@ fn parameters(machine: &Machine) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::tests::fixture;
     use serde_json::{Map, Value};
 
     fn id(trace_hash: u64, machine: Machine, seed: Option<u64>) -> String {

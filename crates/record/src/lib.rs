@@ -1,47 +1,34 @@
 //! What a run leaves: raw counts from the units, the metrics derived from them, and the tables.
+//!
+//! ```text
+//! column   name, unit, definition and value of one column
+//!   ▲
+//! metrics  every metric, defined once from the counts
+//!   ▲
+//! tables   which metrics make up which table ─▶ file   a table as a Parquet file
+//!   ▲
+//! store    directories of results: written at once, or cell by cell so that they survive being killed
+//! ```
+//!
+//! `command_log` and `timeline` write what a run did instead of what it counted.
 
-mod cells;
 mod column;
 pub mod command_log;
-mod concatenate;
-mod dram;
-mod energy;
 mod error;
-pub mod file;
-#[cfg(test)]
-mod fixture;
-mod histograms;
-mod intervals;
+mod file;
 mod key;
-mod llc;
-mod loads;
 mod metrics;
-mod network;
-mod recorder;
-mod requests;
-mod rows;
-mod schema;
-mod staging;
-mod stream;
+mod run;
+mod store;
 mod tables;
-pub mod timeline;
-mod writer;
-
-#[cfg(test)]
-mod cells_tests;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod writer_tests;
+pub mod timeline;
 
-pub use cells::{CellStore, FinishedCells};
 pub use column::{Column, count, maybe_count, ratio, text};
-pub use energy::energy;
 pub use error::ResultsError;
 pub use key::{ENGINE_VERSION, RunKey};
-pub use metrics::key as key_columns;
-pub use recorder::{Recorded, RunRecorder};
-pub use rows::FinishedRun;
-pub use schema::{ColumnInfo, Table, schema};
-pub use tables::{run_columns, run_row_json};
-pub use writer::ResultsWriter;
+pub use metrics::{energy, key as key_columns};
+pub use run::FinishedRun;
+pub use store::{CellStore, FinishedCells, Recorded, ResultsWriter, RunRecorder};
+pub use tables::{ColumnInfo, Table, run_columns, run_row_json, schema};

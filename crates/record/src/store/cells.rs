@@ -1,45 +1,54 @@
 //! A results directory that grows run by run and survives being killed: what a sweep writes.
 //!
-//! Every finished run is a directory of its own, `cells/RUN_ID/`, with all its tables, named when it is whole: that one
-//! rename is what makes a run finished. At the end the tables are put together from the cells. As long as
-//! they are not, a file called `unfinished` says so and names the runs of the plan, and everything of a cell is in its
-//! directory; without that file the
-//! streams (`loads/` and the like) are where other results have them. Tables that lack a run of the plan have the same
-//! names beside them, in `incomplete`. Whatever is killed at
-//! whatever moment leaves at most files that nobody names, and these go at the next opening.
+//! A *cell* is the directory of one finished run, with all its tables and a label that says what the run was. It is
+//! written in a hidden directory and renamed to its final name when it is complete: that one rename is what makes a
+//! run finished.
 //!
-//! A cell of the plan that is not as the plan has it is kept in `aside/` until its run has been made again: what is in
-//! `cells/` can be read as it is, and a finished run is never away. A cell of which a table is damaged goes there without
-//! its label, so that it is none any more.
+//! ```text
+//! DIR/cells/RUN_ID/{cell.json, runs.parquet, ..., loads.parquet}     the finished runs
+//! DIR/superseded/RUN_ID/                                             replaced cells, until their runs are made again
+//! DIR/unfinished, DIR/incomplete                                     lists of run ids: at most one of the two
+//! DIR/runs.parquet, ..., DIR/loads/RUN_ID.parquet                    the assembled tables
+//!
+//!            a run ends                    `assemble`
+//! staging ──────────────▶ cells/RUN_ID ──────────────▶ DIR/TABLE.parquet, streams moved to DIR/loads/ and so on
+//!                          │        ▲ a later plan asks for the old run again
+//!  the plan has the run    ▼        │
+//!  with another label:   superseded/RUN_ID ──▶ removed when the run has been made again
+//! ```
+//!
+//! Invariants, whenever the process is killed:
+//! - `unfinished` exists as long as the assembled tables are not those of the cells. It lists the runs of the plan,
+//!   and each cell then holds its own streams (`loads` and the like).
+//! - Without `unfinished` the streams are where other results have them, in `DIR/loads/`. If the tables lack a run of
+//!   the plan, the same list is in `incomplete`.
+//! - A cell in `cells/` matches the plan, and no finished run is ever missing from both folders. A cell with a damaged
+//!   table goes to `superseded/` without its label, so it no longer counts as a cell.
+//! - At most files without a final name are left over. The next opening removes them.
 
-use super::concatenate::{Anew, concatenate};
-use super::file::open_checked;
+use super::files::{at, names, remove_file, write_file};
+use super::finished::{
+    CELLS, FOLDERS, FinishedCells, LABEL, Label, SUPERSEDED, TABLES, write_label,
+};
 use super::recorder::{Recorded, RunRecorder, STREAMED};
 use super::staging::Staging;
-use super::tables::COMMAND;
-use super::writer::{CONTENTS, at, check_empty, write_tables};
-use super::{ColumnInfo, FinishedRun, ResultsError, RunKey, schema};
-use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet};
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
-use std::io::{self, Write};
+use super::writer::{CONTENTS, check_empty};
+use crate::file::{ColumnRewrite, concatenate};
+use crate::run::FinishedRun;
+use crate::tables::{COMMAND, write_tables};
+use crate::{ResultsError, RunKey};
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use warpmem_checksum::with_checksum;
-use warpmem_gpu::results::{Fnv, RunResult};
+use warpmem_gpu::results::RunResult;
 
-/// Where the finished runs are.
-pub(super) const CELLS: &str = "cells";
-/// Where those are that the plan has otherwise; also rows of runs that have no cell, in a folder for each table.
-const ASIDE: &str = "aside";
-const FOLDERS: [&str; 2] = [CELLS, ASIDE];
-/// Stands as long as the tables of the directory are not those of its cells.
+/// Exists as long as the assembled tables are not those of the cells.
 const UNFINISHED: &str = "unfinished";
 /// The same list, beside tables that lack some of these runs.
 const INCOMPLETE: &str = "incomplete";
-/// What a cell is, beside its tables.
-const LABEL: &str = "cell.json";
 
 /// A directory of runs, open for writing by one process.
 pub struct CellStore {
@@ -48,25 +57,6 @@ pub struct CellStore {
     finished: FinishedCells,
     /// Tables that were damaged when it was opened.
     damaged: Vec<PathBuf>,
-}
-
-/// The finished runs of a directory.
-pub struct FinishedCells {
-    dir: PathBuf,
-    /// Of each of the folders, by their identifiers.
-    labels: [HashMap<String, Label>; 2],
-}
-
-/// What must be as it was for a cell to be taken instead of running it again: whatever its tables hold that does not
-/// follow from the run's identifier, but for the command, which the tables get anew.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Label {
-    trace: String,
-    machine: String,
-    overrides: String,
-    /// Names and types of all columns.
-    columns: String,
-    recorded: Recorded,
 }
 
 impl CellStore {
@@ -117,15 +107,15 @@ impl CellStore {
         }
         for &(run_id, place) in &places {
             match place {
-                Some(CELLS) => self.discard(ASIDE, run_id)?,
+                Some(CELLS) => self.discard(SUPERSEDED, run_id)?,
                 Some(_) => self.discard(CELLS, run_id)?,
-                None => self.set_aside(run_id)?,
+                None => self.supersede(run_id)?,
             }
         }
         mark(&self.dir, self.staging.path(), plan)?;
-        for (run_id, _) in places.iter().filter(|(_, place)| *place == Some(ASIDE)) {
-            let (aside, cell) = (self.cell(ASIDE, run_id), self.cell(CELLS, run_id));
-            fs::rename(&aside, &cell).map_err(at(&cell, "create"))?;
+        for (run_id, _) in places.iter().filter(|(_, place)| *place == Some(SUPERSEDED)) {
+            let (superseded, cell) = (self.cell(SUPERSEDED, run_id), self.cell(CELLS, run_id));
+            fs::rename(&superseded, &cell).map_err(at(&cell, "create"))?;
         }
         gather(&self.dir)
     }
@@ -140,7 +130,7 @@ impl CellStore {
         &self.finished
     }
 
-    /// Removes the runs that are not among `run_ids`, and all that is set aside.
+    /// Removes the runs that are not among `run_ids`, and all that is set superseded.
     ///
     /// # Errors
     /// If a directory cannot be removed.
@@ -148,9 +138,9 @@ impl CellStore {
         for run_id in self.finished.others(run_ids) {
             self.discard(CELLS, run_id)?;
         }
-        let aside = self.dir.join(ASIDE);
-        if aside.exists() {
-            fs::remove_dir_all(&aside).map_err(at(&aside, "remove"))?;
+        let superseded = self.dir.join(SUPERSEDED);
+        if superseded.exists() {
+            fs::remove_dir_all(&superseded).map_err(at(&superseded, "remove"))?;
         }
         self.finished = FinishedCells::read(&self.dir)?;
         Ok(())
@@ -179,10 +169,10 @@ impl CellStore {
         let run_id = key.run_id().to_owned();
         write_tables(&folder, &[Arc::new(FinishedRun::new(key, result.clone()))])?;
         write_label(&folder, &label)?;
-        self.set_aside(&run_id)?;
+        self.supersede(&run_id)?;
         let cell = self.cell(CELLS, &run_id);
         fs::rename(&folder, &cell).map_err(at(&cell, "create"))?;
-        self.discard(ASIDE, &run_id)
+        self.discard(SUPERSEDED, &run_id)
     }
 
     /// Puts the tables together from those of `runs` that are there with all that is `asked` for, in their order. How many
@@ -202,12 +192,12 @@ impl CellStore {
         let cells: Vec<PathBuf> = runs.iter().map(|key| self.cell(CELLS, key.run_id())).collect();
         // A cell stays what it is where a file of its run has been moved since.
         let texts = runs.iter().map(|key| key.command.as_str()).collect();
-        let commands = Anew { column: COMMAND, texts };
+        let commands = ColumnRewrite { column: COMMAND, texts };
         for table in TABLES.iter() {
             let name = format!("{table}.parquet");
             let sources: Vec<PathBuf> = cells.iter().map(|cell| cell.join(&name)).collect();
-            let anew = (*table == "runs").then_some(&commands);
-            concatenate(&sources, &self.staging.path().join(&name), table, anew)?;
+            let rewrite = (*table == "runs").then_some(&commands);
+            concatenate(&sources, &self.staging.path().join(&name), table, rewrite)?;
         }
         for table in asked.tables() {
             self.hand_out(&cells, table)?;
@@ -229,7 +219,7 @@ impl CellStore {
             remove_file(&unfinished)?;
         }
         // Only an empty one goes.
-        let _ = fs::remove_dir(self.dir.join(ASIDE));
+        let _ = fs::remove_dir(self.dir.join(SUPERSEDED));
         Ok(cells.len())
     }
 
@@ -247,15 +237,15 @@ impl CellStore {
     }
 
     /// Keeps a run's directory, if it is there, where nobody reads it.
-    fn set_aside(&self, run_id: &str) -> Result<(), ResultsError> {
-        let (cell, aside) = (self.cell(CELLS, run_id), self.cell(ASIDE, run_id));
+    fn supersede(&self, run_id: &str) -> Result<(), ResultsError> {
+        let (cell, superseded) = (self.cell(CELLS, run_id), self.cell(SUPERSEDED, run_id));
         if !cell.exists() {
             return Ok(());
         }
-        self.discard(ASIDE, run_id)?;
-        let folder = self.dir.join(ASIDE);
+        self.discard(SUPERSEDED, run_id)?;
+        let folder = self.dir.join(SUPERSEDED);
         fs::create_dir_all(&folder).map_err(at(&folder, "create directory"))?;
-        fs::rename(&cell, &aside).map_err(at(&aside, "create"))
+        fs::rename(&cell, &superseded).map_err(at(&superseded, "create"))
     }
 
     /// Takes a run's directory out of `folder`, whole.
@@ -274,116 +264,6 @@ impl CellStore {
     }
 }
 
-impl FinishedCells {
-    /// Those of `dir`; none where it is not there.
-    ///
-    /// # Errors
-    /// If the directory cannot be read.
-    pub fn read(dir: &Path) -> Result<FinishedCells, ResultsError> {
-        let [cells, aside] = FOLDERS.map(|folder| labels(&dir.join(folder)));
-        Ok(FinishedCells { dir: dir.to_owned(), labels: [cells?, aside?] })
-    }
-
-    /// Whether this run is there, with everything that is asked for.
-    pub fn holds(&self, key: &RunKey, asked: Recorded) -> bool {
-        self.folder(key, asked).is_some()
-    }
-
-    /// A table of this run that is damaged, if it is there. Reads all of them.
-    ///
-    /// # Errors
-    /// If a table cannot be read.
-    pub fn damaged(&self, key: &RunKey, asked: Recorded) -> Result<Option<PathBuf>, ResultsError> {
-        match self.folder(key, asked) {
-            Some(folder) => self.damaged_table(folder, key.run_id(), asked),
-            None => Ok(None),
-        }
-    }
-
-    fn damaged_table(
-        &self,
-        folder: &str,
-        run_id: &str,
-        asked: Recorded,
-    ) -> Result<Option<PathBuf>, ResultsError> {
-        for path in self.tables(folder, run_id, asked) {
-            match open_checked(&path) {
-                Err(ResultsError::Damaged { .. }) => return Ok(Some(path)),
-                opened => drop(opened?),
-            }
-        }
-        Ok(None)
-    }
-
-    /// The folder in which this run is, with everything that is asked for.
-    fn folder(&self, key: &RunKey, asked: Recorded) -> Option<&'static str> {
-        self.folders(key, asked).next()
-    }
-
-    /// All such folders.
-    fn folders(&self, key: &RunKey, asked: Recorded) -> impl Iterator<Item = &'static str> {
-        let is_as_asked = move |label: &Label| {
-            label.recorded.covers(&asked) && *label == Label::new(key, label.recorded)
-        };
-        let is_there = move |(folder, labels): &(&'static str, &HashMap<String, Label>)| {
-            labels.get(key.run_id()).is_some_and(is_as_asked)
-                && self.has_files(folder, key.run_id(), asked)
-        };
-        FOLDERS.into_iter().zip(&self.labels).filter(is_there).map(|(folder, _)| folder)
-    }
-
-    /// Whether nobody has taken a table of the run away.
-    fn has_files(&self, folder: &str, run_id: &str, asked: Recorded) -> bool {
-        self.tables(folder, run_id, asked).iter().all(|table| table.is_file())
-    }
-
-    /// The files of a run. Streams may have been handed out.
-    fn tables(&self, folder: &str, run_id: &str, asked: Recorded) -> Vec<PathBuf> {
-        let cell = self.dir.join(folder).join(run_id);
-        let in_cell = |table: &str| cell.join(format!("{table}.parquet"));
-        let stream = |table: &str| match in_cell(table) {
-            file if file.is_file() => file,
-            _ => self.dir.join(table).join(format!("{run_id}.parquet")),
-        };
-        TABLES.iter().map(|table| in_cell(table)).chain(asked.tables().map(stream)).collect()
-    }
-
-    /// Runs that are there and not among `run_ids`.
-    pub fn others(&self, run_ids: &HashSet<&str>) -> HashSet<&str> {
-        let finished = self.labels.iter().flat_map(HashMap::keys).map(String::as_str);
-        finished.filter(|run_id| !run_ids.contains(run_id)).collect()
-    }
-}
-
-impl Label {
-    fn new(key: &RunKey, recorded: Recorded) -> Label {
-        Label {
-            trace: key.trace.clone(),
-            machine: key.machine.name.clone(),
-            overrides: key.overrides().to_owned(),
-            columns: COLUMNS.clone(),
-            recorded,
-        }
-    }
-}
-
-/// The tables that are put together.
-static TABLES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let tables = schema().into_iter().map(|table| table.name);
-    tables.filter(|table| !STREAMED.contains(table)).collect()
-});
-
-/// Hash of names and types of all columns: cells of a build that has others are not taken for one's own.
-static COLUMNS: LazyLock<String> = LazyLock::new(|| {
-    let mut hash = Fnv::new();
-    for table in schema() {
-        for ColumnInfo { name, kind, nullable, .. } in table.columns {
-            hash.update(format!("{} {name} {kind} {nullable}\n", table.name).as_bytes());
-        }
-    }
-    format!("{:016x}", hash.finish())
-});
-
 /// Says that the tables are not those of the cells, and of which runs they will be: readers take only these meanwhile.
 fn mark(dir: &Path, partial: &Path, plan: &[&RunKey]) -> Result<(), ResultsError> {
     let mut text = "# A sweep that has not ended: of these runs the finished ones are in `cells`. \
@@ -398,7 +278,7 @@ fn mark(dir: &Path, partial: &Path, plan: &[&RunKey]) -> Result<(), ResultsError
     fs::rename(&whole, &last).map_err(at(&last, "create"))
 }
 
-/// Moves the streams back to their cells. Those of which somebody has taken the cell away go aside: beside the tables
+/// Moves the streams back to their cells. Those of which somebody has taken the cell away go superseded: beside the tables
 /// they would be read. What this program has not put there stays.
 fn gather(dir: &Path) -> Result<(), ResultsError> {
     for table in STREAMED {
@@ -412,9 +292,9 @@ fn gather(dir: &Path) -> Result<(), ResultsError> {
             let back = match cells.into_iter().find(|cell| cell.is_dir()) {
                 Some(cell) => cell.join(format!("{table}.parquet")),
                 None => {
-                    let aside = dir.join(ASIDE).join(table);
-                    fs::create_dir_all(&aside).map_err(at(&aside, "create directory"))?;
-                    aside.join(&name)
+                    let superseded = dir.join(SUPERSEDED).join(table);
+                    fs::create_dir_all(&superseded).map_err(at(&superseded, "create directory"))?;
+                    superseded.join(&name)
                 }
             };
             fs::rename(folder.join(&name), &back).map_err(at(&back, "create"))?;
@@ -429,49 +309,4 @@ fn gather(dir: &Path) -> Result<(), ResultsError> {
 fn streamed_run(name: &OsStr) -> Option<&str> {
     let run_id = name.to_str()?.strip_suffix(".parquet")?;
     (run_id.len() == 16 && run_id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(run_id)
-}
-
-/// Labels of the cells in a folder; none where it is not there.
-fn labels(cells: &Path) -> Result<HashMap<String, Label>, ResultsError> {
-    let mut labels = HashMap::new();
-    if !cells.is_dir() {
-        return Ok(labels);
-    }
-    for name in names(cells)? {
-        let path = cells.join(&name).join(LABEL);
-        // A directory without a label that can be read is no cell of this program's: the run is made again.
-        let label = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        let label: Option<Label> = label;
-        labels.extend(name.into_string().ok().zip(label));
-    }
-    Ok(labels)
-}
-
-fn write_label(folder: &Path, label: &Label) -> Result<(), ResultsError> {
-    let path = folder.join(LABEL);
-    let text = serde_json::to_string_pretty(label).expect("strings are JSON");
-    write_file(&path, &text)
-}
-
-fn write_file(path: &Path, text: &str) -> Result<(), ResultsError> {
-    let write = || {
-        let mut file = File::create(path)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    };
-    write().map_err(at(path, "write"))
-}
-
-fn names(folder: &Path) -> Result<Vec<OsString>, ResultsError> {
-    let entries = fs::read_dir(folder).and_then(|entries| {
-        entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<OsString>>>()
-    });
-    entries.map_err(at(folder, "read directory"))
-}
-
-fn remove_file(path: &Path) -> Result<(), ResultsError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at(path, "remove")(error)),
-        _ => Ok(()),
-    }
 }

@@ -1,8 +1,8 @@
 //! What a run leaves while it goes: the tables of which it has files of its own.
 
-use super::stream::{Stream, StreamedRow};
-use super::writer::at;
-use super::{ResultsError, RunKey};
+use super::files::at;
+use crate::file::{Stream, StreamedRow};
+use crate::{ResultsError, RunKey};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::num::NonZeroU64;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow, RequestSample, RunSink, Wanted};
 
 /// Their names.
-pub(super) const STREAMED: [&str; 3] = [LoadRow::TABLE, RequestRow::TABLE, IntervalRow::TABLE];
+pub(crate) const STREAMED: [&str; 3] = [LoadRow::TABLE, RequestRow::TABLE, IntervalRow::TABLE];
 
 /// What is recorded of a run beside its counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

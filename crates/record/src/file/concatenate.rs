@@ -1,7 +1,7 @@
 //! Tables of the same columns, one after the other in one file.
 
-use super::ResultsError;
-use super::file::{Field, GROUP_ROWS, TableFile, open_checked};
+use super::{Field, GROUP_ROWS, TableFile, open_checked};
+use crate::ResultsError;
 use parquet::basic::Type as Physical;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::{ColumnWriter, get_typed_column_writer_mut};
@@ -12,21 +12,21 @@ use std::fs::File;
 use std::iter::repeat;
 use std::path::{Path, PathBuf};
 
-/// A text column of which the rows of each source get another text than they have.
-pub(super) struct Anew<'a> {
+/// A text column whose values are replaced, with one text for all rows of a source.
+pub(crate) struct ColumnRewrite<'a> {
     pub column: &'static str,
     /// In the order of the sources.
     pub texts: Vec<&'a str>,
 }
 
 /// Writes the rows of `sources`, which have the same columns, as the table `name` into `target`: the same bytes as if
-/// all rows had been written at once, with what is given `anew`. No more than a few row groups are in memory. Without
+/// all rows had been written at once, except for the column that `rewrite` replaces. No more than a few row groups are in memory. Without
 /// sources there is no file.
-pub(super) fn concatenate(
+pub(crate) fn concatenate(
     sources: &[PathBuf],
     target: &Path,
     name: &str,
-    anew: Option<&Anew<'_>>,
+    rewrite: Option<&ColumnRewrite<'_>>,
 ) -> Result<(), ResultsError> {
     let Some(first) = sources.first() else {
         return Ok(());
@@ -35,10 +35,13 @@ pub(super) fn concatenate(
     let mut file = TableFile::create(target, name, &fields)?;
     let mut waiting: Vec<Values> = fields.iter().map(Values::new).collect();
     let mut rows = 0;
-    let is_anew = |field: &Field| anew.is_some_and(|anew| field.name() == anew.column);
-    let place = fields.iter().position(is_anew);
-    let texts =
-        anew.iter().flat_map(|anew| anew.texts.iter().copied().map(Some)).chain(repeat(None));
+    let is_rewritten =
+        |field: &Field| rewrite.is_some_and(|rewrite| field.name() == rewrite.column);
+    let place = fields.iter().position(is_rewritten);
+    let texts = rewrite
+        .iter()
+        .flat_map(|rewrite| rewrite.texts.iter().copied().map(Some))
+        .chain(repeat(None));
     for (path, text) in sources.iter().zip(texts) {
         let reader = open(path)?;
         if Field::of_file(&reader) != fields {
@@ -176,8 +179,8 @@ impl<T> Typed<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::column::{Column, count, maybe_count, ratio, text};
     use super::*;
+    use crate::column::{Column, count, maybe_count, ratio, text};
     use parquet::record::RowAccessor;
     use std::fs;
     use std::ops::Range;
@@ -219,17 +222,17 @@ mod tests {
     }
 
     #[test]
-    fn a_column_is_given_anew_source_by_source() {
+    fn a_column_is_rewritten_source_by_source() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         write(&at("a"), 1..3);
         write(&at("b"), 4..6);
         let sources = [at("a"), at("b")];
-        let anew = |texts| Anew { column: "name", texts };
-        concatenate(&sources, &at("empty"), "numbers", Some(&anew(vec!["", ""]))).unwrap();
+        let rewrite = |texts| ColumnRewrite { column: "name", texts };
+        concatenate(&sources, &at("empty"), "numbers", Some(&rewrite(vec!["", ""]))).unwrap();
         concatenate(&sources, &at("as it was"), "numbers", None).unwrap();
         assert!(fs::read(at("empty")).unwrap() == fs::read(at("as it was")).unwrap());
-        concatenate(&sources, &at("other"), "numbers", Some(&anew(vec!["x", "y"]))).unwrap();
+        concatenate(&sources, &at("other"), "numbers", Some(&rewrite(vec!["x", "y"]))).unwrap();
         let file = open(&at("other")).unwrap();
         let rows = file.get_row_iter(None).unwrap();
         let names = rows.map(|row| row.unwrap().get_string(0).unwrap().clone());

@@ -1,6 +1,7 @@
 //! A directory of cells: what is there, what is not, and what killed processes leave.
 
-use super::{CellStore, FinishedCells, Recorded, ResultsError, ResultsWriter, RunKey, fixture};
+use super::fixture;
+use crate::{CellStore, FinishedCells, Recorded, ResultsError, ResultsWriter, RunKey};
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -123,19 +124,19 @@ fn cells_that_the_plan_has_otherwise_stay_aside_until_they_are_made_again() {
     renamed[0].trace = "another name".to_owned();
     // Each of these processes is killed before it has made a run.
     drop(CellStore::open(dir.path(), &renamed, NOTHING).unwrap());
-    assert_eq!((count("cells"), count("aside")), (1, 1));
+    assert_eq!((count("cells"), count("superseded")), (1, 1));
     drop(CellStore::open(dir.path(), &keys, LOADS).unwrap());
-    assert_eq!((count("cells"), count("aside")), (0, 2));
+    assert_eq!((count("cells"), count("superseded")), (0, 2));
     assert!(FinishedCells::read(dir.path()).unwrap().holds(&keys[0], NOTHING));
     let store = CellStore::open(dir.path(), &keys, LOADS).unwrap();
     keep(&store, keys[0].clone(), LOADS);
     drop(store);
-    assert_eq!((count("cells"), count("aside")), (1, 1));
+    assert_eq!((count("cells"), count("superseded")), (1, 1));
     // Of the plan that it was, nothing has been lost.
     let store = CellStore::open(dir.path(), &keys, NOTHING).unwrap();
-    assert_eq!((count("cells"), count("aside")), (2, 0));
+    assert_eq!((count("cells"), count("superseded")), (2, 0));
     assert_eq!(store.assemble(&keys, NOTHING).unwrap(), 2);
-    assert!(!dir.path().join("aside").exists());
+    assert!(!dir.path().join("superseded").exists());
 }
 
 /// It was killed between these two steps.
@@ -144,18 +145,20 @@ fn of_a_run_that_is_there_anew_the_old_one_goes() {
     let dir = tempdir().unwrap();
     let keys = [fixture::key()];
     let run_id = keys[0].run_id();
-    let [cell, aside] = ["cells", "aside"].map(|folder| dir.path().join(folder).join(run_id));
+    let [cell, superseded] =
+        ["cells", "superseded"].map(|folder| dir.path().join(folder).join(run_id));
     keep(&CellStore::open(dir.path(), &keys, NOTHING).unwrap(), keys[0].clone(), NOTHING);
     let store = CellStore::open(dir.path(), &keys, LOADS).unwrap();
-    let old: Vec<_> = fs::read_dir(&aside).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let old: Vec<_> =
+        fs::read_dir(&superseded).unwrap().map(|entry| entry.unwrap().path()).collect();
     let old: Vec<_> = old.into_iter().map(|path| (fs::read(&path).unwrap(), path)).collect();
     keep(&store, keys[0].clone(), LOADS);
-    assert!(cell.join("loads.parquet").exists() && !aside.exists());
+    assert!(cell.join("loads.parquet").exists() && !superseded.exists());
     drop(store);
-    fs::create_dir_all(&aside).unwrap();
+    fs::create_dir_all(&superseded).unwrap();
     old.iter().for_each(|(content, path)| fs::write(path, content).unwrap());
     drop(CellStore::open(dir.path(), &keys, LOADS).unwrap());
-    assert!(cell.join("loads.parquet").exists() && !aside.exists());
+    assert!(cell.join("loads.parquet").exists() && !superseded.exists());
 }
 
 #[test]
@@ -173,10 +176,10 @@ fn rows_without_a_cell_go_aside_and_other_files_stay() {
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap())
     };
     assert_eq!(names().collect::<HashSet<_>>().len(), 3, "{:?}", names().collect::<Vec<_>>());
-    let aside = dir.path().join("aside/loads/0123456789abcdef.parquet");
-    assert_eq!(fs::read_to_string(&aside).unwrap(), "0123456789abcdef.parquet");
+    let superseded = dir.path().join("superseded/loads/0123456789abcdef.parquet");
+    assert_eq!(fs::read_to_string(&superseded).unwrap(), "0123456789abcdef.parquet");
     store.prune(&keys.each_ref().map(RunKey::run_id).into()).unwrap();
-    assert!(!aside.exists());
+    assert!(!superseded.exists());
     assert_eq!(store.assemble(&keys, LOADS).unwrap(), 2);
     assert_eq!(names().count(), 5);
 }
@@ -223,7 +226,7 @@ fn a_damaged_run_is_made_again() {
         keep(&store, key.clone(), LOADS);
         assert_eq!(store.assemble(&keys, LOADS).unwrap(), 2);
         assert!(tables() == whole);
-        assert!(!dir.path().join("aside").exists());
+        assert!(!dir.path().join("superseded").exists());
         let finished = FinishedCells::read(dir.path()).unwrap();
         assert_eq!(finished.damaged(key, LOADS).unwrap(), None);
     }
@@ -233,18 +236,18 @@ fn a_damaged_run_is_made_again() {
 fn of_two_cells_of_a_run_the_one_that_is_not_damaged_is_taken() {
     let dir = tempdir().unwrap();
     let keys = [fixture::key()];
-    let [cell, aside] =
-        ["cells", "aside"].map(|folder| dir.path().join(folder).join(keys[0].run_id()));
+    let [cell, superseded] =
+        ["cells", "superseded"].map(|folder| dir.path().join(folder).join(keys[0].run_id()));
     keep(&CellStore::open(dir.path(), &keys, NOTHING).unwrap(), keys[0].clone(), NOTHING);
-    fs::create_dir_all(&aside).unwrap();
+    fs::create_dir_all(&superseded).unwrap();
     for entry in fs::read_dir(&cell).unwrap() {
         let path = entry.unwrap().path();
-        fs::copy(&path, aside.join(path.file_name().unwrap())).unwrap();
+        fs::copy(&path, superseded.join(path.file_name().unwrap())).unwrap();
     }
     flip_a_bit(&table(&cell, "sms"));
     let store = CellStore::open(dir.path(), &keys, NOTHING).unwrap();
     assert_eq!(store.damaged(), [table(&cell, "sms")]);
-    assert!(store.finished().holds(&keys[0], NOTHING) && !aside.exists());
+    assert!(store.finished().holds(&keys[0], NOTHING) && !superseded.exists());
     assert_eq!(store.assemble(&keys, NOTHING).unwrap(), 1);
 }
 

@@ -1,8 +1,8 @@
 //! The columns of `requests`: one row per request of the sample.
 
-use super::column::{Column, count, ratio, text};
-use super::file::GROUP_ROWS;
-use super::stream::StreamedRow;
+use crate::column::{Column, count, ratio, text};
+use crate::file::GROUP_ROWS;
+use crate::file::StreamedRow;
 use warpmem_gpu::results::{DramTimes, RequestRow};
 
 impl StreamedRow for RequestRow {

@@ -1,7 +1,7 @@
 //! A place in a results directory for files that may not be whole, while one process alone writes the directory.
 
-use super::ResultsError;
-use super::writer::at;
+use super::files::at;
+use crate::ResultsError;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,10 @@
 //! What is written is what is read, whatever the order of runs, and nothing half-written has a name.
 
-use super::file::GROUP_ROWS;
-use super::recorder::STREAMED;
-use super::stream::{Stream, StreamedRow};
-use super::{Column, Recorded, ResultsError, ResultsWriter, RunKey, fixture, run_row_json};
+use super::fixture;
+use crate::file::{GROUP_ROWS, Stream, StreamedRow};
+use crate::metrics::run_key_columns;
+use crate::store::STREAMED;
+use crate::{Column, Recorded, ResultsError, ResultsWriter, RunKey, run_row_json};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use serde_json::{Map, Value, json};
@@ -216,7 +217,7 @@ fn nodes_and_links_of_networks_have_a_row_each() {
 #[track_caller]
 fn assert_columns(rows: &[Map<String, Value>], expected: &Value) {
     assert!(rows.iter().all(|row| row["run_id"] == fixture::key().run_id()));
-    let keys = super::tables::run_key_columns().len();
+    let keys = run_key_columns().len();
     let names: Vec<&String> = rows[0].keys().skip(keys).collect();
     let columns = expected.as_object().unwrap();
     assert_eq!(names, Vec::from_iter(columns.keys()));
@@ -240,7 +241,7 @@ fn load_rows_come_back_over_several_row_groups() {
     let full = GROUP_ROWS as i64;
     assert_eq!(groups, [full, full, full, ROWS as i64 - 3 * full]);
 
-    let (key_columns, columns) = (super::tables::run_key_columns(), LoadRow::columns());
+    let (key_columns, columns) = (run_key_columns(), LoadRow::columns());
     let key = fixture::key();
     let head: Vec<Value> = key_columns.iter().map(|column| column.json(&key)).collect();
     let mut seen = 0;
@@ -449,7 +450,7 @@ fn a_run_that_is_not_finished_is_left_out_and_the_others_are_kept() {
     drop(unfinished);
     assert_eq!(read(&dir.path().join("runs.parquet")).len(), 1);
     assert_eq!(fs::read_dir(dir.path().join("loads")).unwrap().count(), 1);
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), super::schema().len());
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), crate::schema().len());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A small run with counts chosen by hand, for tests.
 
-use super::*;
+use crate::RunKey;
 use std::collections::BTreeMap;
 use warpmem_cache::CacheCounts;
 use warpmem_dram::{BankResult, ChannelResult, SharedRows};
@@ -10,20 +10,20 @@ use warpmem_network::*;
 use warpmem_sim::Histogram;
 
 /// li2015 with a core clock of 1 GHz: 64 bytes per column command.
-pub(super) fn machine() -> Machine {
+pub(crate) fn machine() -> Machine {
     machine::load("li2015", &["clocks.core_mhz=1000".to_owned()]).unwrap()
 }
 
-pub(super) fn key() -> RunKey {
+pub(crate) fn key() -> RunKey {
     RunKey::new("bfs.wmt", 0xabc, machine(), "warpmem run bfs.wmt", None)
 }
 
 /// The key of another run: the same machine on a trace of other content.
-pub(super) fn other_key(trace_hash: u64) -> RunKey {
+pub(crate) fn other_key(trace_hash: u64) -> RunKey {
     RunKey::new("spmv.wmt", trace_hash, machine(), "warpmem compare", Some(7))
 }
 
-pub(super) fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram {
+pub(crate) fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram {
     let mut histogram = Histogram::default();
     values.into_iter().for_each(|value| histogram.record(value));
     histogram
@@ -35,7 +35,7 @@ fn repeat<const N: usize>(values: [u64; N], times: u64) -> impl Iterator<Item = 
 }
 
 /// Two SMs, two slices, two channels of two banks, two kernels, two networks.
-pub(super) fn result() -> RunResult {
+pub(crate) fn result() -> RunResult {
     RunResult {
         core_cycles: 1000,
         kernels: vec![
@@ -289,7 +289,7 @@ fn bank(n: u64) -> BankResult {
 }
 
 /// Load rows that differ in every column; some without divergence.
-pub(super) fn load_row(index: u64) -> LoadRow {
+pub(crate) fn load_row(index: u64) -> LoadRow {
     let small = |modulus: u64| u32::try_from(index % modulus).unwrap();
     let divergent = !index.is_multiple_of(3);
     LoadRow {
@@ -311,7 +311,7 @@ pub(super) fn load_row(index: u64) -> LoadRow {
 }
 
 /// Requests of one warp, every other on-chip, at 4 ticks per core cycle.
-pub(super) fn request_row(index: u64) -> RequestRow {
+pub(crate) fn request_row(index: u64) -> RequestRow {
     let at = |ticks: u64| ticks + 4 * index;
     let dram = DramTimes { entered: at(20), started: at(25), finished: at(30) };
     let offchip = index.is_multiple_of(2);
@@ -340,7 +340,7 @@ pub(super) fn request_row(index: u64) -> RequestRow {
 }
 
 /// Intervals with the counts of an SM, a cache and a channel, the first with reads.
-pub(super) fn interval_row(index: u64) -> IntervalRow {
+pub(crate) fn interval_row(index: u64) -> IntervalRow {
     let n = index + 1;
     let reads = if index == 0 { 20 } else { 0 };
     let counts = IntervalCounts {

@@ -1,13 +1,13 @@
 //! The columns about LLC slices: of one, or of all.
 
-use super::column::{Column, count, maybe_count, ratio};
-use super::metrics::{cache, quotient};
+use super::{cache, quotient};
+use crate::column::{Column, count, maybe_count, ratio};
 use warpmem_gpu::results::{
     CRITICAL_CLASSES, MshrState, PrefetchCounts, QueueLength, QueueResult, SliceResult,
 };
 
 /// An LLC slice, or all of them.
-pub(super) fn llc<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
+pub(crate) fn llc<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
     let mut columns = cache("l2", move |row| &of(row).cache);
     columns.extend([
         count(
@@ -147,7 +147,7 @@ fn queue<R: 'static>(
 }
 
 /// How long a slice's queue is.
-pub(super) fn queue_length_mean<R: 'static>(
+pub(crate) fn queue_length_mean<R: 'static>(
     of: impl Fn(&R) -> &QueueLength + Send + Sync + 'static,
 ) -> Column<R> {
     ratio(

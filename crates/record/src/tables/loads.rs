@@ -1,8 +1,8 @@
 //! The columns of `loads`: one row per load warp instruction.
 
-use super::column::{Column, count, maybe_count, maybe_signed};
-use super::file::GROUP_ROWS;
-use super::stream::StreamedRow;
+use crate::column::{Column, count, maybe_count, maybe_signed};
+use crate::file::GROUP_ROWS;
+use crate::file::StreamedRow;
 use warpmem_gpu::results::LoadRow;
 
 impl StreamedRow for LoadRow {

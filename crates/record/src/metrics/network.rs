@@ -1,26 +1,18 @@
-//! The columns about networks: as a whole, by node and by link.
+//! The metrics of a network, and of the row locality of what enters and leaves it.
 
-use super::column::{Column, count, ratio, text};
-use super::metrics::{self, distribution, quotient};
-use super::rows::{FinishedRun, LinkRow, NodeRow, Side, UnitRow};
+use super::{distribution, quotient};
+use crate::column::{Column, count, ratio};
+use crate::run::FinishedRun;
 use warpmem_gpu::results::total;
 use warpmem_network::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
 
-const CYCLES: &str = "network cycles";
-const FLIT_RATE: &str = "flits / network cycle";
+pub(crate) const CYCLES: &str = "network cycles";
+pub(crate) const FLIT_RATE: &str = "flits / network cycle";
 const UNTIL_DONE: &str =
     "Cycles from the start of the run until memory is done, after the last CTA.";
 
-/// The columns of `networks`: one row per run and direction.
-pub(super) fn network_columns() -> Vec<Column<UnitRow>> {
-    let mut columns = metrics::key::<UnitRow>(|row| &row.run.key);
-    columns.push(direction(|row: &UnitRow| row.unit));
-    columns.extend(network(UnitRow::network));
-    columns
-}
-
 /// Counts and rates of a network.
-fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>> {
+pub(crate) fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>> {
     let mut columns = vec![
         count("network_cycles", CYCLES, UNTIL_DONE, move |row| of(row).cycles),
         count("packets", "packets", "Packets that passed.", move |row| packets(of(row))),
@@ -168,105 +160,19 @@ fn from_routers(network: &NetworkResult) -> impl Iterator<Item = &LinkResult> {
     network.links.iter().filter(|link| matches!(link.from, LinkEnd::Router(_)))
 }
 
-fn buffer_utilization(link: &LinkResult, cycles: u64) -> Option<f64> {
+pub(crate) fn buffer_utilization(link: &LinkResult, cycles: u64) -> Option<f64> {
     quotient(link.buffer_flit_cycles, cycles * link.buffer_flits)
 }
 
-fn wait_mean(source: &NodeResult) -> Option<f64> {
+pub(crate) fn wait_mean(source: &NodeResult) -> Option<f64> {
     quotient(source.wait_cycles, source.packets)
 }
 
-/// The columns of `network_nodes`: one row per run, direction, side and node.
-pub(super) fn node_columns() -> Vec<Column<NodeRow>> {
-    let mut columns = metrics::key::<NodeRow>(|row| &row.run.key);
-    columns.extend([
-        direction(|row: &NodeRow| row.network),
-        text("side", "Whether the node is a `source` or a `destination`.", |row: &NodeRow| {
-            match row.side {
-                Side::Source => "source",
-                Side::Destination => "destination",
-            }
-        }),
-        count(
-            "node",
-            "",
-            "Index of the node on its side: SMs, or groups of `network.sms_per_node`, and LLC slices.",
-            |row: &NodeRow| row.node as u64,
-        ),
-        count("packets", "packets", "Packets sent or taken.", |row: &NodeRow| row.counts().packets),
-        count("flits", "flits", "Flits of these packets.", |row: &NodeRow| row.counts().flits),
-        ratio(
-            "wait_mean",
-            CYCLES,
-            "Mean time of a packet at its source although it could have left it; null of destinations.",
-            |row: &NodeRow| match row.side {
-                Side::Source => wait_mean(row.counts()),
-                Side::Destination => None,
-            },
-        ),
-        ratio("throughput", FLIT_RATE, "Flits over cycles.", |row: &NodeRow| {
-            quotient(row.counts().flits, row.network().cycles)
-        }),
-    ]);
-    columns
-}
-
-/// The columns of `network_links`: one row per run, direction and link.
-pub(super) fn link_columns() -> Vec<Column<LinkRow>> {
-    const KIND: &str = "`source`, `router` or `destination`.";
-    const INDEX: &str = "Index among those of its kind.";
-    let mut columns = metrics::key::<LinkRow>(|row| &row.run.key);
-    columns.extend([
-        direction(|row: &LinkRow| row.network),
-        text("from_kind", KIND, |row: &LinkRow| kind(row.link().from)),
-        count("from_index", "", INDEX, |row: &LinkRow| index(row.link().from)),
-        text("to_kind", KIND, |row: &LinkRow| kind(row.link().to)),
-        count("to_index", "", INDEX, |row: &LinkRow| index(row.link().to)),
-        count("flits", "flits", "Flits that passed.", |row: &LinkRow| row.link().flits),
-        ratio("utilization", "flits / network cycle", "Flits over cycles.", |row: &LinkRow| {
-            quotient(row.link().flits, row.network().cycles)
-        }),
-        count(
-            "buffer_flits",
-            "flits",
-            "Flits for which there is room at its end, all virtual channels together; 0 where flits do \
-             not wait there.",
-            |row: &LinkRow| row.link().buffer_flits,
-        ),
-        ratio(
-            "buffer_utilization",
-            "fraction",
-            "Flits that wait at its end over those for which there is room; mean over cycles.",
-            |row: &LinkRow| buffer_utilization(row.link(), row.network().cycles),
-        ),
-    ]);
-    columns
-}
-
-fn kind(end: LinkEnd) -> &'static str {
-    match end {
-        LinkEnd::Source(_) => "source",
-        LinkEnd::Router(_) => "router",
-        LinkEnd::Destination(_) => "destination",
-    }
-}
-
-fn index(end: LinkEnd) -> u64 {
-    let (LinkEnd::Source(index) | LinkEnd::Router(index) | LinkEnd::Destination(index)) = end;
-    index.into()
-}
-
 /// The networks of a run in order.
-const DIRECTIONS: [&str; 2] = ["request", "reply"];
-
-fn direction<R: 'static>(network: fn(&R) -> usize) -> Column<R> {
-    text("direction", "`request`: from SMs to slices; `reply`: back.", move |row| {
-        DIRECTIONS[network(row)]
-    })
-}
+pub(crate) const DIRECTIONS: [&str; 2] = ["request", "reply"];
 
 /// What `runs` says of the networks.
-pub(super) fn run_network_columns() -> Vec<Column<FinishedRun>> {
+pub(crate) fn run_network_columns() -> Vec<Column<FinishedRun>> {
     let before = |run: &FinishedRun| locality(&total(&requests(run)?.before));
     let after = |run: &FinishedRun| locality(&total(&requests(run)?.after));
     let mut columns = vec![
@@ -303,20 +209,17 @@ const AFTER: &str = "The same of all requests to a DRAM channel as they leave th
     of several channels, sum over sum [Yuan Fig 1, 6].";
 
 /// Row locality of an SM's requests before the network.
-pub(super) fn row_locality_before() -> Column<UnitRow> {
-    ratio("row_locality_before", LOCALITY, BEFORE, |row: &UnitRow| {
-        locality(requests(&row.run)?.before.get(row.unit)?)
-    })
+pub(crate) fn row_locality_before<R: 'static>(of: fn(&R) -> Option<&StreamResult>) -> Column<R> {
+    ratio("row_locality_before", LOCALITY, BEFORE, move |row| locality(of(row)?))
 }
 
 /// Row locality of a channel's requests behind the network.
-pub(super) fn row_locality_after() -> Column<UnitRow> {
-    ratio("row_locality_after", LOCALITY, AFTER, |row: &UnitRow| {
-        locality(requests(&row.run)?.after.get(row.unit)?)
-    })
+pub(crate) fn row_locality_after<R: 'static>(of: fn(&R) -> Option<&StreamResult>) -> Column<R> {
+    ratio("row_locality_after", LOCALITY, AFTER, move |row| locality(of(row)?))
 }
 
-fn requests(run: &FinishedRun) -> Option<&NetworkResult> {
+/// The network of requests.
+pub(crate) fn requests(run: &FinishedRun) -> Option<&NetworkResult> {
     run.result.networks.first()
 }
 

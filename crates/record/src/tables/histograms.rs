@@ -1,8 +1,8 @@
 //! The columns of `histograms`: one row per distribution of a run and bucket that something fell into.
 
-use super::column::{Column, count, text};
-use super::metrics;
-use super::rows::FinishedRun;
+use crate::column::{Column, count, text};
+use crate::metrics;
+use crate::run::FinishedRun;
 use std::sync::Arc;
 use warpmem_network::NetworkResult;
 use warpmem_sim::Histogram;
@@ -118,7 +118,7 @@ fn by_value(counts: &[u64]) -> Vec<Bucket> {
 }
 
 /// A row about one bucket.
-pub(super) struct HistogramRow {
+pub(crate) struct HistogramRow {
     run: Arc<FinishedRun>,
     distribution: &'static Distribution,
     bucket: Bucket,
@@ -126,7 +126,7 @@ pub(super) struct HistogramRow {
 
 impl HistogramRow {
     /// One row for each bucket of the run, distribution by distribution.
-    pub(super) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = HistogramRow> {
+    pub(crate) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = HistogramRow> {
         DISTRIBUTIONS.iter().flat_map(move |distribution| {
             let row = move |bucket| HistogramRow { run: Arc::clone(run), distribution, bucket };
             (distribution.buckets)(run).into_iter().map(row)
@@ -135,7 +135,7 @@ impl HistogramRow {
 }
 
 /// The columns of `histograms`.
-pub(super) fn histogram_columns() -> Vec<Column<HistogramRow>> {
+pub(crate) fn histogram_columns() -> Vec<Column<HistogramRow>> {
     let mut columns = metrics::key::<HistogramRow>(|row| &row.run.key);
     columns.extend([
         text("distribution", &names(), |row: &HistogramRow| row.distribution.name),

@@ -1,13 +1,14 @@
 //! The tables as documentation: every column with type, unit and definition.
 
-use super::Column;
 use super::histograms::histogram_columns;
-use super::network::{link_columns, network_columns, node_columns};
-use super::stream::StreamedRow;
-use super::tables::{
-    bank_columns, channel_columns, counter_columns, kernel_columns, run_columns, run_key_columns,
-    slice_columns, sm_columns,
+use super::networks::{link_columns, network_columns, node_columns};
+use super::runs::run_columns;
+use super::units::{
+    bank_columns, channel_columns, counter_columns, kernel_columns, slice_columns, sm_columns,
 };
+use crate::column::Column;
+use crate::file::StreamedRow;
+use crate::metrics::run_key_columns;
 use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow};
 
 /// A table that runs leave.

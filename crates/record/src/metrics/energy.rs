@@ -1,6 +1,6 @@
 //! The columns of DRAM energy, of a machine's channels and of channels on their own.
 
-use super::column::{Column, ratio};
+use crate::column::{Column, ratio};
 use warpmem_dram::Energy;
 
 /// A part of the energy: its name after `energy_nj_`, its definition and its value.

@@ -1,10 +1,8 @@
 //! The columns of `intervals`: one row per so many core cycles of the whole machine.
 
-use super::column::{Column, count, ratio};
-use super::dram;
-use super::llc::queue_length_mean;
-use super::metrics::{self, SM_CYCLES, quotient};
-use super::stream::StreamedRow;
+use crate::column::{Column, count, ratio};
+use crate::file::StreamedRow;
+use crate::metrics::{self, SM_CYCLES, dram, queue_length_mean, quotient};
 use warpmem_gpu::results::IntervalRow;
 
 impl StreamedRow for IntervalRow {

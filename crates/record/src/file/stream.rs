@@ -1,16 +1,16 @@
 //! A table of which a run writes a file of its own, on a thread, while it goes on.
 
-use super::column::Column;
-use super::file::{Chunk, Field, TableFile};
-use super::tables::run_key_columns;
-use super::{ResultsError, RunKey};
+use super::{Chunk, Field, TableFile};
+use crate::column::Column;
+use crate::metrics::run_key_columns;
+use crate::{ResultsError, RunKey};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::{mem, panic};
 
 /// A row of such a table.
-pub(super) trait StreamedRow: Sized + Send + 'static {
+pub(crate) trait StreamedRow: Sized + Send + 'static {
     /// Name of the table.
     const TABLE: &'static str;
     /// Rows of a full row group. A recorder holds as many and those that wait for the writer.
@@ -25,7 +25,7 @@ pub(super) trait StreamedRow: Sized + Send + 'static {
 const WAITING_GROUPS: usize = 1;
 
 /// Collects rows into row groups and hands them to the writer.
-pub(super) struct Stream<R> {
+pub(crate) struct Stream<R> {
     rows: Vec<R>,
     groups: SyncSender<Group<R>>,
     /// Written groups come back emptied, so that a long run allocates no more.
@@ -41,7 +41,7 @@ enum Group<R> {
 
 impl<R: StreamedRow> Stream<R> {
     /// Creates the file at `path` and starts its writer.
-    pub(super) fn create(path: &Path, key: &RunKey) -> Result<Stream<R>, ResultsError> {
+    pub(crate) fn create(path: &Path, key: &RunKey) -> Result<Stream<R>, ResultsError> {
         let (groups, incoming) = sync_channel(WAITING_GROUPS);
         let (outgoing, emptied) = channel();
         let mut file = StreamFile::create(path, key.clone())?;
@@ -65,7 +65,7 @@ impl<R: StreamedRow> Stream<R> {
         Ok(Stream { rows: Vec::with_capacity(R::GROUP_ROWS), groups, emptied, writer })
     }
 
-    pub(super) fn push(&mut self, row: R) {
+    pub(crate) fn push(&mut self, row: R) {
         self.rows.push(row);
         if self.rows.len() == R::GROUP_ROWS {
             self.hand_over();
@@ -73,7 +73,7 @@ impl<R: StreamedRow> Stream<R> {
     }
 
     /// Writes what is left and the footer.
-    pub(super) fn finish(self) -> Result<(), ResultsError> {
+    pub(crate) fn finish(self) -> Result<(), ResultsError> {
         // A writer that failed takes no more groups; its error says why.
         let _ = self.groups.send(Group::Last(self.rows));
         drop(self.groups);

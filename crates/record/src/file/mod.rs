@@ -1,10 +1,13 @@
 //! One table as a Parquet file. Equal rows give equal bytes: no times, fixed writer settings. Each file carries a
 //! [checksum](warpmem_checksum).
 
-use super::column::{Column, Getter};
-use super::concatenate::Values;
-use super::{ENGINE_VERSION, ResultsError};
+mod concatenate;
+mod stream;
+
+use crate::column::{Column, Getter};
+use crate::{ENGINE_VERSION, ResultsError};
 use bytes::Bytes;
+use concatenate::Values;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::{
     ColumnCloseResult, ColumnWriter, get_column_writer, get_typed_column_writer_mut,
@@ -24,6 +27,9 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warpmem_checksum::{self as checksum, CheckError, WITNESS, WITNESS_VALUE};
+
+pub(crate) use concatenate::{ColumnRewrite, concatenate};
+pub(crate) use stream::{Stream, StreamedRow};
 
 /// Rows of a full row group.
 pub(crate) const GROUP_ROWS: usize = 1 << 16;
@@ -61,7 +67,7 @@ impl Field {
     }
 
     /// The columns of a file that has been written.
-    pub(super) fn of_file(reader: &impl FileReader) -> Vec<Field> {
+    fn of_file(reader: &impl FileReader) -> Vec<Field> {
         let columns = reader.metadata().file_metadata().schema_descr().columns();
         let field = |column: &Arc<ColumnDescriptor>| Field {
             name: column.name().to_owned(),
@@ -71,15 +77,15 @@ impl Field {
         columns.iter().map(field).collect()
     }
 
-    pub(super) fn name(&self) -> &str {
+    fn name(&self) -> &str {
         &self.name
     }
 
-    pub(super) fn physical(&self) -> Physical {
+    fn physical(&self) -> Physical {
         self.physical
     }
 
-    pub(super) fn is_nullable(&self) -> bool {
+    fn is_nullable(&self) -> bool {
         self.nullable
     }
 }
@@ -125,7 +131,7 @@ impl TableFile {
     }
 
     /// Writes one row group that begins with columns encoded before, one chunk each.
-    pub(super) fn write_after<R>(
+    fn write_after<R>(
         &mut self,
         head: &[Chunk],
         columns: &[Column<R>],
@@ -140,10 +146,7 @@ impl TableFile {
     }
 
     /// Writes one row group of these columns.
-    pub(super) fn write_values(
-        &mut self,
-        columns: impl Iterator<Item = Values>,
-    ) -> Result<(), ResultsError> {
+    fn write_values(&mut self, columns: impl Iterator<Item = Values>) -> Result<(), ResultsError> {
         self.group(|group| {
             for column in columns {
                 let mut writer = group.next_column()?.expect("the schema has as many columns");
@@ -169,7 +172,7 @@ impl TableFile {
 
     /// Encodes `columns`, the file's first, for `rows` rows that are all `row`. Encoding the same
     /// value over and over costs more than all other columns of a load; its chunk is used again.
-    pub(super) fn constant<R>(
+    fn constant<R>(
         &self,
         columns: &[Column<R>],
         row: &R,
@@ -211,7 +214,7 @@ pub(crate) fn open_checked(path: &Path) -> Result<File, ResultsError> {
 }
 
 /// An encoded column of one row group.
-pub(super) struct Chunk {
+struct Chunk {
     bytes: Bytes,
     close: ColumnCloseResult,
 }

@@ -1,23 +1,17 @@
 //! A directory of results: one Parquet file per table; `loads/`, `requests/` and `intervals/` with one file per run.
 
-use super::cells::CELLS;
-use super::file::{Field, GROUP_ROWS, TableFile};
-use super::histograms::{HistogramRow, histogram_columns};
-use super::network::{link_columns, network_columns, node_columns};
+use super::files::at;
+use super::finished::CELLS;
 use super::recorder::{Recorded, RunRecorder, STREAMED};
-use super::rows::{BankRow, CounterRow, LinkRow, NodeRow, UnitRow};
 use super::staging::Staging;
-use super::stream::StreamedRow;
-use super::tables::{
-    bank_columns, channel_columns, counter_columns, kernel_columns, run_columns, slice_columns,
-    sm_columns,
-};
-use super::{Column, FinishedRun, ResultsError, RunKey};
-use std::borrow::Borrow;
+use crate::file::StreamedRow;
+use crate::run::FinishedRun;
+use crate::tables::write_tables;
+use crate::{ResultsError, RunKey};
 use std::collections::{BTreeMap, HashSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::{fs, io};
 use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow, RunResult};
 
 /// What a finished results directory holds, in the order in which the names appear: `runs.parquet`
@@ -161,43 +155,4 @@ pub(super) fn check_empty(
         }
         None => Ok(()),
     }
-}
-
-/// Writes every table of the runs into `folder`, but those of which each run has a file of its own.
-pub(super) fn write_tables(folder: &Path, runs: &[Arc<FinishedRun>]) -> Result<(), ResultsError> {
-    let runs = || runs.iter();
-    write(folder, "runs", &run_columns(), runs().cloned())?;
-    write(folder, "kernels", &kernel_columns(), runs().flat_map(UnitRow::kernels))?;
-    write(folder, "sms", &sm_columns(), runs().flat_map(UnitRow::sms))?;
-    write(folder, "slices", &slice_columns(), runs().flat_map(UnitRow::slices))?;
-    write(folder, "channels", &channel_columns(), runs().flat_map(UnitRow::channels))?;
-    write(folder, "banks", &bank_columns(), runs().flat_map(BankRow::all))?;
-    write(folder, "networks", &network_columns(), runs().flat_map(UnitRow::networks))?;
-    write(folder, "network_nodes", &node_columns(), runs().flat_map(NodeRow::all))?;
-    write(folder, "network_links", &link_columns(), runs().flat_map(LinkRow::all))?;
-    write(folder, "histograms", &histogram_columns(), runs().flat_map(HistogramRow::all))?;
-    write(folder, "policy_counters", &counter_columns(), runs().flat_map(CounterRow::all))
-}
-
-/// Writes the table `name` into `folder`.
-fn write<R, B: Borrow<R>>(
-    folder: &Path,
-    name: &str,
-    columns: &[Column<R>],
-    mut rows: impl Iterator<Item = B>,
-) -> Result<(), ResultsError> {
-    let path = folder.join(format!("{name}.parquet"));
-    let mut file = TableFile::create(&path, name, &Field::all(columns))?;
-    loop {
-        let group: Vec<B> = rows.by_ref().take(GROUP_ROWS).collect();
-        if group.is_empty() {
-            return file.close();
-        }
-        file.write(columns, &group)?;
-    }
-}
-
-pub(super) fn at(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> ResultsError {
-    let path = path.to_owned();
-    move |source| ResultsError::Io { path, action, source }
 }

@@ -1,13 +1,15 @@
 //! The metrics of a run whose counts were chosen by hand, against values worked out by hand.
 
-use super::column::{Column, Getter};
-use super::network::{link_columns, network_columns, node_columns};
-use super::rows::{BankRow, FinishedRun, LinkRow, NodeRow, UnitRow};
-use super::stream::StreamedRow;
-use super::tables::{
-    bank_columns, channel_columns, kernel_columns, run_columns, slice_columns, sm_columns,
+use super::fixture;
+use crate::column::{Column, Getter};
+use crate::file::StreamedRow;
+use crate::run::FinishedRun;
+use crate::tables::networks::{link_columns, network_columns, node_columns};
+use crate::tables::rows::{BankRow, LinkRow, NodeRow, UnitRow};
+use crate::tables::units::{
+    bank_columns, channel_columns, kernel_columns, slice_columns, sm_columns,
 };
-use super::{RunKey, fixture, run_row_json};
+use crate::{RunKey, run_columns, run_row_json};
 use serde_json::{Map, Value, json};
 use std::borrow::Borrow;
 use std::sync::Arc;
@@ -418,7 +420,7 @@ fn a_ratio_with_nothing_below_is_null_and_a_count_of_nothing_is_zero() {
 /// A metric that is added gets its value in this file.
 #[test]
 fn every_metric_of_a_run_has_a_value_worked_out_by_hand() {
-    let here = include_str!("tests.rs");
+    let here = include_str!("tables.rs");
     let columns = run_columns();
     let metrics = columns.iter().map(|column| &column.name).skip_while(|name| *name != "cycles");
     let without = metrics.filter(|name| !here.contains(&format!("\"{name}\""))).collect::<Vec<_>>();

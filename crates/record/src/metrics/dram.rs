@@ -1,12 +1,12 @@
 //! The columns about DRAM: requests, commands and row streaks of banks, cycles and data of channels.
 
-use super::column::{Column, count, ratio};
-use super::metrics::quotient;
-use super::rows::FinishedRun;
+use super::quotient;
+use crate::column::{Column, count, ratio};
+use crate::run::FinishedRun;
 use warpmem_dram::{BankResult, Breaker, ChannelResult, SharedRows};
 
 /// A bank, or many.
-pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
+pub(crate) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     let mut columns = rows(of);
     columns.extend(prefetches(of));
     columns.extend(streaks(of));
@@ -14,7 +14,7 @@ pub(super) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
 }
 
 /// Requests and commands of a bank, or of many.
-pub(super) fn rows<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
+pub(crate) fn rows<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     vec![
         count("reads", "commands", "Column reads, those of prefetches included.", move |row| {
             of(row).reads
@@ -83,7 +83,7 @@ fn prefetches<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
 }
 
 /// CTAs that share rows, of a run.
-pub(super) fn row_sharing() -> Vec<Column<FinishedRun>> {
+pub(crate) fn row_sharing() -> Vec<Column<FinishedRun>> {
     vec![
         ratio(
             "ctas_per_row",
@@ -163,7 +163,7 @@ const BREAKERS: [(Breaker, &str); Breaker::COUNT] = [
 ];
 
 /// Cycles and rates of a channel, or of all. Sums over channels divide sums over channels.
-pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>> {
+pub(crate) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>> {
     let counted = |name, unit, doc, get: fn(&ChannelResult) -> u64| {
         count(name, unit, doc, move |row| get(of(row)))
     };
@@ -231,7 +231,7 @@ pub(super) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
 }
 
 /// Data that DRAM moved, over the time in which it moved them: the same for all channels, so that they add up to the run.
-pub(super) fn data<R: 'static>(
+pub(crate) fn data<R: 'static>(
     banks: fn(&R) -> BankResult,
     run: fn(&R) -> &FinishedRun,
 ) -> Vec<Column<R>> {

@@ -1,0 +1,49 @@
+//! Every metric, each defined once: how it is derived from raw counts, with its name, unit, definition and source.
+//! `docs/schema.md` is printed from these definitions.
+//!
+//! Sources: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023.
+
+mod cache;
+pub(crate) mod dram;
+mod energy;
+mod llc;
+mod loads;
+pub(crate) mod network;
+mod run_key;
+mod sm;
+
+use crate::column::{Column, maybe_count, ratio};
+use warpmem_sim::Histogram;
+
+pub(crate) use cache::accesses;
+pub(crate) use cache::cache;
+pub use energy::energy;
+pub(crate) use llc::{llc, queue_length_mean};
+pub(crate) use loads::{latency, loads};
+pub use run_key::key;
+pub(crate) use run_key::run_key_columns;
+pub(crate) use sm::{SM_CYCLES, ipc, schedulable_warps, work};
+
+/// `above / below`, or nothing where there is nothing below.
+pub(crate) fn quotient(above: u64, below: u64) -> Option<f64> {
+    (below > 0).then(|| above as f64 / below as f64)
+}
+
+/// Mean, percentiles and maximum of a distribution, named `NAME_mean`, `NAME_p50`.
+pub(crate) fn distribution<R: 'static>(
+    name: &str,
+    unit: &'static str,
+    what: &str,
+    percents: &[u8],
+    of: impl Fn(&R) -> &Histogram + Copy + Send + Sync + 'static,
+) -> Vec<Column<R>> {
+    let mean = ratio("mean", unit, &format!("{what}: mean."), move |row| of(row).mean());
+    let percentiles = percents.iter().map(|&percent| {
+        let doc = format!("{what}: percentile {percent}, within 1.6 %.");
+        maybe_count(&format!("p{percent}"), unit, &doc, move |row| {
+            of(row).quantile(f64::from(percent) / 100.0)
+        })
+    });
+    let max = maybe_count("max", unit, &format!("{what}: maximum."), move |row| of(row).max());
+    [mean].into_iter().chain(percentiles).chain([max]).map(|column| column.prefixed(name)).collect()
+}

@@ -1,0 +1,155 @@
+//! The metrics of SMs: instructions, work, and where their cycles go.
+
+use super::quotient;
+use crate::column::{Column, count, ratio};
+use warpmem_gpu::results::SmResult;
+use warpmem_trace::OpClass;
+
+/// Instructions per core cycle, of a run, a kernel or an SM.
+pub(crate) fn ipc<R: 'static>(
+    warp_instructions: fn(&R) -> u64,
+    thread_instructions: fn(&R) -> u64,
+    cycles: fn(&R) -> u64,
+) -> Vec<Column<R>> {
+    vec![
+        ratio(
+            "ipc_warp",
+            "warp instructions / core cycle",
+            "Warp instructions, compute included, over cycles.",
+            move |row| quotient(warp_instructions(row), cycles(row)),
+        ),
+        ratio(
+            "ipc_thread",
+            "thread instructions / core cycle",
+            "Thread instructions (active lanes), compute included, over cycles.",
+            move |row| quotient(thread_instructions(row), cycles(row)),
+        ),
+        count(
+            "warp_instructions",
+            "warp instructions",
+            "Issued warp instructions, compute included.",
+            warp_instructions,
+        ),
+        count(
+            "thread_instructions",
+            "thread instructions",
+            "Active lanes of the issued warp instructions.",
+            thread_instructions,
+        ),
+    ]
+}
+
+/// Instruction and CTA counts of an SM or of all.
+pub(crate) fn work<R: 'static>(of: fn(&R) -> &SmResult) -> Vec<Column<R>> {
+    let mut columns = vec![
+        count("ctas", "CTAs", "CTAs completed.", move |row| of(row).ctas),
+        count(
+            "memory_instructions",
+            "warp instructions",
+            "Issued warp instructions that access memory.",
+            move |row| of(row).memory_instructions,
+        ),
+    ];
+    columns.extend(OpClass::ALL.into_iter().enumerate().map(|(index, class)| {
+        count(
+            &format!("warp_instructions_{}", class.name()),
+            "warp instructions",
+            &format!("Issued warp instructions of class {}.", class.name()),
+            move |row| of(row).warp_instructions_by_class[index],
+        )
+    }));
+    columns.extend([
+        count(
+            "requesting_instructions",
+            "warp instructions",
+            "Memory instructions that make requests: loads, stores and atomics of global and local memory.",
+            move |row| of(row).requesting_instructions,
+        ),
+        ratio(
+            "channels_per_instruction",
+            "channels",
+            "Mean number of different channels among the requests of such an instruction.",
+            move |row| quotient(of(row).requested_channels, of(row).requesting_instructions),
+        ),
+        ratio(
+            "banks_per_instruction",
+            "banks",
+            "Mean number of different banks of all channels among the requests of such an instruction \
+             [Yuan Fig 14].",
+            move |row| quotient(of(row).requested_banks, of(row).requesting_instructions),
+        ),
+        count(
+            "shared_accesses",
+            "warp instructions",
+            "Warp instructions that access shared memory.",
+            move |row| of(row).shared_accesses,
+        ),
+        count(
+            "shared_bank_conflict_cycles",
+            "passes",
+            "Passes beyond the first of shared-memory instructions.",
+            move |row| of(row).shared_bank_conflict_cycles,
+        ),
+    ]);
+    columns
+}
+
+/// A part of an SM's cycles: its name, its definition and its count.
+pub(crate) type CyclePart = (&'static str, &'static str, fn(&SmResult) -> u64);
+
+/// Where an SM's cycles go. `inactive_cycles` is the sum of the five that follow it.
+pub(crate) const SM_CYCLES: [CyclePart; 7] = [
+    ("active_cycles", "Cycles in which the SM issues something.", |sm| sm.active_cycles),
+    (
+        "inactive_cycles",
+        "Cycles in which the SM issues nothing; sum of the next five [OWL CINV].",
+        inactive_cycles,
+    ),
+    (
+        "memory_block_cycles",
+        "Nothing issued: warps are present and all wait for memory [OWL].",
+        |sm| sm.memory_block_cycles,
+    ),
+    (
+        "no_warp_cycles",
+        "Nothing issued: no warp is on the SM while the application runs [OWL].",
+        |sm| sm.no_warp_cycles,
+    ),
+    (
+        "dependency_stall_cycles",
+        "Nothing issued: some warp waits for a compute result [Li Fig 6.7].",
+        |sm| sm.dependency_stall_cycles,
+    ),
+    (
+        "structural_stall_cycles",
+        "Nothing issued: a ready warp finds its unit or the load/store queue taken, or the warp scheduler holds it back.",
+        |sm| sm.structural_stall_cycles,
+    ),
+    (
+        "barrier_cycles",
+        "Nothing issued: some warp waits at a barrier, the others for memory.",
+        |sm| sm.barrier_cycles,
+    ),
+];
+
+fn inactive_cycles(sm: &SmResult) -> u64 {
+    sm.memory_block_cycles
+        + sm.no_warp_cycles
+        + sm.dependency_stall_cycles
+        + sm.structural_stall_cycles
+        + sm.barrier_cycles
+}
+
+/// SM schedulability.
+pub(crate) fn schedulable_warps<R: 'static>(of: fn(&R) -> &SmResult) -> Column<R> {
+    ratio(
+        "schedulable_warps",
+        "warps",
+        "Mean number of ready warps of an SM, over its core cycles with warps present [CaLRS].",
+        move |row| {
+            let sm = of(row);
+            let present = sm.active_cycles + inactive_cycles(sm) - sm.no_warp_cycles;
+            quotient(sm.ready_warp_cycles, present)
+        },
+    )
+}

@@ -1,0 +1,175 @@
+//! The finished runs of a directory of cells.
+
+use super::files::{names, write_file};
+use super::recorder::{Recorded, STREAMED};
+use crate::file::open_checked;
+use crate::{ColumnInfo, ResultsError, RunKey, schema};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use warpmem_gpu::results::Fnv;
+
+/// Folder of the finished runs.
+pub(super) const CELLS: &str = "cells";
+/// Folder of cells that do not match the plan, and of streams whose run has no cell, in a folder for each table.
+pub(super) const SUPERSEDED: &str = "superseded";
+pub(super) const FOLDERS: [&str; 2] = [CELLS, SUPERSEDED];
+/// Says what a cell is, beside its tables.
+pub(super) const LABEL: &str = "cell.json";
+
+/// The finished runs of a directory.
+pub struct FinishedCells {
+    dir: PathBuf,
+    /// Of each of the folders, by their identifiers.
+    labels: [HashMap<String, Label>; 2],
+}
+
+/// What must be as it was for a cell to be taken instead of running it again: whatever its tables hold that does not
+/// follow from the run's identifier, but for the command, which the tables get anew.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Label {
+    trace: String,
+    machine: String,
+    overrides: String,
+    /// Names and types of all columns.
+    columns: String,
+    recorded: Recorded,
+}
+
+impl FinishedCells {
+    /// Those of `dir`; none where it is not there.
+    ///
+    /// # Errors
+    /// If the directory cannot be read.
+    pub fn read(dir: &Path) -> Result<FinishedCells, ResultsError> {
+        let [cells, superseded] = FOLDERS.map(|folder| labels(&dir.join(folder)));
+        Ok(FinishedCells { dir: dir.to_owned(), labels: [cells?, superseded?] })
+    }
+
+    /// Whether this run is there, with everything that is asked for.
+    pub fn holds(&self, key: &RunKey, asked: Recorded) -> bool {
+        self.folder(key, asked).is_some()
+    }
+
+    /// A table of this run that is damaged, if it is there. Reads all of them.
+    ///
+    /// # Errors
+    /// If a table cannot be read.
+    pub fn damaged(&self, key: &RunKey, asked: Recorded) -> Result<Option<PathBuf>, ResultsError> {
+        match self.folder(key, asked) {
+            Some(folder) => self.damaged_table(folder, key.run_id(), asked),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) fn damaged_table(
+        &self,
+        folder: &str,
+        run_id: &str,
+        asked: Recorded,
+    ) -> Result<Option<PathBuf>, ResultsError> {
+        for path in self.tables(folder, run_id, asked) {
+            match open_checked(&path) {
+                Err(ResultsError::Damaged { .. }) => return Ok(Some(path)),
+                opened => drop(opened?),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The folder in which this run is, with everything that is asked for.
+    pub(super) fn folder(&self, key: &RunKey, asked: Recorded) -> Option<&'static str> {
+        self.folders(key, asked).next()
+    }
+
+    /// All such folders.
+    pub(super) fn folders(
+        &self,
+        key: &RunKey,
+        asked: Recorded,
+    ) -> impl Iterator<Item = &'static str> {
+        let is_as_asked = move |label: &Label| {
+            label.recorded.covers(&asked) && *label == Label::new(key, label.recorded)
+        };
+        let is_there = move |(folder, labels): &(&'static str, &HashMap<String, Label>)| {
+            labels.get(key.run_id()).is_some_and(is_as_asked)
+                && self.has_files(folder, key.run_id(), asked)
+        };
+        FOLDERS.into_iter().zip(&self.labels).filter(is_there).map(|(folder, _)| folder)
+    }
+
+    /// Whether nobody has taken a table of the run away.
+    fn has_files(&self, folder: &str, run_id: &str, asked: Recorded) -> bool {
+        self.tables(folder, run_id, asked).iter().all(|table| table.is_file())
+    }
+
+    /// The files of a run. Streams may have been handed out.
+    fn tables(&self, folder: &str, run_id: &str, asked: Recorded) -> Vec<PathBuf> {
+        let cell = self.dir.join(folder).join(run_id);
+        let in_cell = |table: &str| cell.join(format!("{table}.parquet"));
+        let stream = |table: &str| match in_cell(table) {
+            file if file.is_file() => file,
+            _ => self.dir.join(table).join(format!("{run_id}.parquet")),
+        };
+        TABLES.iter().map(|table| in_cell(table)).chain(asked.tables().map(stream)).collect()
+    }
+
+    /// Runs that are there and not among `run_ids`.
+    pub fn others(&self, run_ids: &HashSet<&str>) -> HashSet<&str> {
+        let finished = self.labels.iter().flat_map(HashMap::keys).map(String::as_str);
+        finished.filter(|run_id| !run_ids.contains(run_id)).collect()
+    }
+}
+
+impl Label {
+    pub(super) fn new(key: &RunKey, recorded: Recorded) -> Label {
+        Label {
+            trace: key.trace.clone(),
+            machine: key.machine.name.clone(),
+            overrides: key.overrides().to_owned(),
+            columns: COLUMNS.clone(),
+            recorded,
+        }
+    }
+}
+
+/// The tables that are put together.
+pub(super) static TABLES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let tables = schema().into_iter().map(|table| table.name);
+    tables.filter(|table| !STREAMED.contains(table)).collect()
+});
+
+/// Hash of names and types of all columns: cells of a build that has others are not taken for one's own.
+static COLUMNS: LazyLock<String> = LazyLock::new(|| {
+    let mut hash = Fnv::new();
+    for table in schema() {
+        for ColumnInfo { name, kind, nullable, .. } in table.columns {
+            hash.update(format!("{} {name} {kind} {nullable}\n", table.name).as_bytes());
+        }
+    }
+    format!("{:016x}", hash.finish())
+});
+
+/// Labels of the cells in a folder; none where it is not there.
+fn labels(cells: &Path) -> Result<HashMap<String, Label>, ResultsError> {
+    let mut labels = HashMap::new();
+    if !cells.is_dir() {
+        return Ok(labels);
+    }
+    for name in names(cells)? {
+        let path = cells.join(&name).join(LABEL);
+        // A directory without a label that can be read is no cell of this program's: the run is made again.
+        let label = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let label: Option<Label> = label;
+        labels.extend(name.into_string().ok().zip(label));
+    }
+    Ok(labels)
+}
+
+pub(super) fn write_label(folder: &Path, label: &Label) -> Result<(), ResultsError> {
+    let path = folder.join(LABEL);
+    let text = serde_json::to_string_pretty(label).expect("strings are JSON");
+    write_file(&path, &text)
+}

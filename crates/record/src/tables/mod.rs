@@ -1,0 +1,63 @@
+//! The tables that a run leaves, column by column.
+
+mod histograms;
+mod intervals;
+mod loads;
+pub(crate) mod networks;
+mod requests;
+pub(crate) mod rows;
+mod runs;
+mod schema;
+pub(crate) mod units;
+
+use crate::ResultsError;
+use crate::column::Column;
+use crate::file::{Field, GROUP_ROWS, TableFile};
+use crate::run::FinishedRun;
+use histograms::{HistogramRow, histogram_columns};
+use networks::{link_columns, network_columns, node_columns};
+use rows::{BankRow, CounterRow, LinkRow, NodeRow, UnitRow};
+use std::borrow::Borrow;
+use std::path::Path;
+use std::sync::Arc;
+use units::{
+    bank_columns, channel_columns, counter_columns, kernel_columns, slice_columns, sm_columns,
+};
+
+pub(crate) use runs::COMMAND;
+pub use runs::{run_columns, run_row_json};
+pub use schema::{ColumnInfo, Table, schema};
+
+/// Writes every table of the runs into `folder`, but those of which each run has a file of its own.
+pub(crate) fn write_tables(folder: &Path, runs: &[Arc<FinishedRun>]) -> Result<(), ResultsError> {
+    let runs = || runs.iter();
+    write(folder, "runs", &run_columns(), runs().cloned())?;
+    write(folder, "kernels", &kernel_columns(), runs().flat_map(UnitRow::kernels))?;
+    write(folder, "sms", &sm_columns(), runs().flat_map(UnitRow::sms))?;
+    write(folder, "slices", &slice_columns(), runs().flat_map(UnitRow::slices))?;
+    write(folder, "channels", &channel_columns(), runs().flat_map(UnitRow::channels))?;
+    write(folder, "banks", &bank_columns(), runs().flat_map(BankRow::all))?;
+    write(folder, "networks", &network_columns(), runs().flat_map(UnitRow::networks))?;
+    write(folder, "network_nodes", &node_columns(), runs().flat_map(NodeRow::all))?;
+    write(folder, "network_links", &link_columns(), runs().flat_map(LinkRow::all))?;
+    write(folder, "histograms", &histogram_columns(), runs().flat_map(HistogramRow::all))?;
+    write(folder, "policy_counters", &counter_columns(), runs().flat_map(CounterRow::all))
+}
+
+/// Writes the table `name` into `folder`.
+fn write<R, B: Borrow<R>>(
+    folder: &Path,
+    name: &str,
+    columns: &[Column<R>],
+    mut rows: impl Iterator<Item = B>,
+) -> Result<(), ResultsError> {
+    let path = folder.join(format!("{name}.parquet"));
+    let mut file = TableFile::create(&path, name, &Field::all(columns))?;
+    loop {
+        let group: Vec<B> = rows.by_ref().take(GROUP_ROWS).collect();
+        if group.is_empty() {
+            return file.close();
+        }
+        file.write(columns, &group)?;
+    }
+}
