@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use warpmem::gpu::engine::RunError;
 use warpmem::import::ImportError;
-use warpmem::standalone::dram::AloneError;
-use warpmem::standalone::network::AloneError as NetworkError;
+use warpmem::standalone::dram::StandaloneError as ChannelError;
+use warpmem::standalone::network::StandaloneError as NetworkError;
 use warpmem::study::profile::ProfileError;
 use warpmem::study::sample::SampleError;
 use warpmem::workload::WorkloadError;
@@ -106,14 +106,14 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
         _ => None,
     });
     let is_interrupted = matches!(error.downcast_ref(), Some(WorkloadError::Interrupted))
-        || matches!(error.downcast_ref(), Some(AloneError::Interrupted))
+        || matches!(error.downcast_ref(), Some(ChannelError::Interrupted))
         || matches!(error.downcast_ref(), Some(NetworkError::Interrupted))
         || matches!(error.downcast_ref(), Some(ProfileError::Interrupted))
         || matches!(error.downcast_ref(), Some(SampleError::Interrupted))
         || matches!(error.downcast_ref(), Some(ImportError::Cancelled));
     let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)))
         || error.is::<Illegal>()
-        || matches!(error.downcast_ref(), Some(AloneError::Stuck { .. }))
+        || matches!(error.downcast_ref(), Some(ChannelError::Stuck { .. }))
         || matches!(error.downcast_ref(), Some(NetworkError::Stuck { .. }));
     of_run
         .or_else(|| is_interrupted.then_some(INTERRUPTED))
@@ -142,8 +142,8 @@ mod tests {
         assert_eq!(status_of(RunError::Interrupted.into()), Some(INTERRUPTED));
         assert_eq!(status_of(WorkloadError::Interrupted.into()), Some(INTERRUPTED));
         assert_eq!(status_of(Interrupted { kept }.into()), Some(INTERRUPTED));
-        assert_eq!(status_of(AloneError::Interrupted.into()), Some(INTERRUPTED));
-        let stuck = AloneError::Stuck { channel: 0, cycle: 1, pending: 1 };
+        assert_eq!(status_of(ChannelError::Interrupted.into()), Some(INTERRUPTED));
+        let stuck = ChannelError::Stuck { channel: 0, cycle: 1, pending: 1 };
         assert_eq!(status_of(stuck.into()), Some(FAILURE));
         assert_eq!(status_of(NetworkError::Interrupted.into()), Some(INTERRUPTED));
         assert_eq!(status_of(ProfileError::Interrupted.into()), Some(INTERRUPTED));

@@ -21,7 +21,7 @@ use std::time::Instant;
 use warpmem::dram::{CommandSink, Dram};
 use warpmem::record::command_log::CommandLogWriter;
 use warpmem::standalone::dram::{
-    AloneError, Device, Mix, Origin, Outcome, Pattern, RateText, Sources, Stream, run_with_log,
+    Device, Mix, Origin, Outcome, Pattern, RateText, Sources, StandaloneError, Stream, run_with_log,
 };
 
 #[derive(clap::Args, Debug)]
@@ -128,7 +128,7 @@ pub fn execute(args: &StreamArgs) -> anyhow::Result<()> {
     let board = Board::new(Interrupt::install()?, &stream, schedulers.len());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs(args)).build();
     let pool = pool.context("failed to start threads")?;
-    let outcomes: Result<Vec<Outcome>, AloneError> = match &args.command_log {
+    let outcomes: Result<Vec<Outcome>, StandaloneError> = match &args.command_log {
         Some(path) => {
             let [scheduler] = &schedulers[..] else {
                 bail!("`--command-log` is of one scheduler, not of {}", schedulers.len());
@@ -162,7 +162,7 @@ fn jobs(args: &StreamArgs) -> usize {
 }
 
 impl StreamArgs {
-    fn device(&self) -> Result<Device, AloneError> {
+    fn device(&self) -> Result<Device, StandaloneError> {
         let map = self.map.iter().map(|map| format!("dram.address.map={map}"));
         let overrides: Vec<String> = map.chain(self.overrides.overrides.iter().cloned()).collect();
         Device::load(&self.machine, self.standard.as_deref(), &overrides)
@@ -229,7 +229,7 @@ impl Board {
         scheduler: &str,
         stream: &Stream,
         commands: Option<&mut dyn CommandSink>,
-    ) -> Result<Outcome, AloneError> {
+    ) -> Result<Outcome, StandaloneError> {
         let mut progress = |served| {
             self.bar.inc(served);
             if self.interrupt.is_asked() {

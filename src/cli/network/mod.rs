@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 use warpmem::files::staged;
 use warpmem::machine::{Machine, MachineError};
-use warpmem::standalone::network::{AloneError, Curve, PATTERNS, Setup, Window};
+use warpmem::standalone::network::{Curve, PATTERNS, Setup, StandaloneError, Window};
 
 /// Drive a network on its own with synthetic traffic, and print its latency against load
 ///
@@ -154,7 +154,7 @@ impl Networks {
 }
 
 impl Traffic {
-    fn setup(&self, machine: &Machine) -> Result<Setup, AloneError> {
+    fn setup(&self, machine: &Machine) -> Result<Setup, StandaloneError> {
         let window = Window { warmup: self.warmup, cycles: self.cycles };
         Setup::new(machine, &self.pattern, self.nodes, self.packet_flits, self.seed, window)
     }

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Instant;
-use warpmem::standalone::network::{AloneError, Curve, Point};
+use warpmem::standalone::network::{Curve, Point, StandaloneError};
 
 /// Loads of every curve.
 pub struct Plan {
@@ -64,7 +64,7 @@ impl Board {
         Board { bar, begun: Instant::now(), interrupt, packets: AtomicU64::new(0) }
     }
 
-    fn point(&self, curve: &Curve, load: f64) -> Result<Point, AloneError> {
+    fn point(&self, curve: &Curve, load: f64) -> Result<Point, StandaloneError> {
         curve.measure(load, &mut |arrived| {
             let packets = self.packets.fetch_add(arrived, Relaxed) + arrived;
             self.bar.set_message(HumanCount(packets).to_string());

@@ -1,6 +1,6 @@
 //! The channels that a stream is sent to.
 
-use super::{AloneError, Period};
+use super::{Period, StandaloneError};
 use warpmem_dram::standard::{Clock, Organisation, Standard, StandardError};
 use warpmem_dram::{Dram, MAX_BANKS};
 use warpmem_machine::{Machine, MachineError, load_channels};
@@ -27,12 +27,12 @@ impl Device {
     /// organisations that is modelled, and the speed called like the organisation, or the first.
     ///
     /// # Errors
-    /// [`AloneError::Machine`]: an unknown name, or keys that do not fit.
+    /// [`StandaloneError::Machine`]: an unknown name, or keys that do not fit.
     pub fn load(
         machine: &str,
         standard: Option<&str>,
         overrides: &[String],
-    ) -> Result<Device, AloneError> {
+    ) -> Result<Device, StandaloneError> {
         let mut chosen = None;
         let choose = |machine: &mut Machine| {
             if let Some(text) = standard {

@@ -1,7 +1,7 @@
 //! Channels side by side, each fed as fast as it takes requests.
 
 use super::feed::Feed;
-use super::{AloneError, Device, Outcome, Stream};
+use super::{Device, Outcome, StandaloneError, Stream};
 use std::ops::ControlFlow;
 use warpmem_dram::scheduler::SchedulerContext;
 use warpmem_dram::{Channel, ChannelResult, CommandSink, Dram};
@@ -36,13 +36,13 @@ const REPORT: u64 = 1 << 16;
 /// requests; time is common to all, so that schedulers of several channels may exchange messages.
 ///
 /// # Errors
-/// [`AloneError`]: the stream or scheduler is impossible, a file cannot be read, or `progress` ended the run.
+/// [`StandaloneError`]: the stream or scheduler is impossible, a file cannot be read, or `progress` ended the run.
 pub fn run(
     device: &Device,
     scheduler: &str,
     stream: &Stream,
     progress: Progress<'_>,
-) -> Result<Outcome, AloneError> {
+) -> Result<Outcome, StandaloneError> {
     run_with_log(device, scheduler, stream, progress, None)
 }
 
@@ -56,7 +56,7 @@ pub fn run_with_log(
     stream: &Stream,
     progress: Progress<'_>,
     mut commands: Option<&mut dyn CommandSink>,
-) -> Result<Outcome, AloneError> {
+) -> Result<Outcome, StandaloneError> {
     let feeds = Feed::all(stream, device)?;
     let mut channels = channels(device, scheduler, stream, feeds.len())?;
     if commands.is_some() {
@@ -90,10 +90,10 @@ pub fn run_with_log(
     })
 }
 
-fn report(unreported: &mut u64, progress: Progress<'_>) -> Result<(), AloneError> {
+fn report(unreported: &mut u64, progress: Progress<'_>) -> Result<(), StandaloneError> {
     match progress(std::mem::take(unreported)) {
         ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(()) => Err(AloneError::Interrupted),
+        ControlFlow::Break(()) => Err(StandaloneError::Interrupted),
     }
 }
 
@@ -111,7 +111,7 @@ fn channels(
     scheduler: &str,
     stream: &Stream,
     count: usize,
-) -> Result<Vec<Channel>, AloneError> {
+) -> Result<Vec<Channel>, StandaloneError> {
     let context = SchedulerContext {
         dram: Dram { channels: count as u32, ..device.dram.clone() },
         sources: stream.sources.sms,
@@ -154,7 +154,7 @@ impl Lane {
     }
 
     /// Lets requests in, and the channel do what it can. How many requests were served.
-    fn step(&mut self, now: u64) -> Result<u64, AloneError> {
+    fn step(&mut self, now: u64) -> Result<u64, StandaloneError> {
         while let Some(front) = self.feed.front()
             && front.due.is_none_or(|due| due <= now)
             && self.channel.accepts(&front.request)
@@ -202,14 +202,14 @@ impl Lane {
     }
 
     /// Refuses to end with work left, and to go on for ever.
-    fn check(&self, index: u32, cycle: u64) -> Result<(), AloneError> {
+    fn check(&self, index: u32, cycle: u64) -> Result<(), StandaloneError> {
         let pending = self.channel.pending();
         let is_done = self.feed.front().is_none() && pending == 0;
         let is_late = pending > 0 && cycle > self.end.max(self.entered) + PATIENCE;
         if is_done || (self.wake.is_some() && !is_late) {
             return Ok(());
         }
-        Err(AloneError::Stuck { channel: index, cycle, pending })
+        Err(StandaloneError::Stuck { channel: index, cycle, pending })
     }
 
     fn finish(self) -> ChannelOutcome {
@@ -337,7 +337,7 @@ mod tests {
                     break error;
                 }
             };
-            let stuck = matches!(error, AloneError::Stuck { channel: 3, pending: 1, .. });
+            let stuck = matches!(error, StandaloneError::Stuck { channel: 3, pending: 1, .. });
             assert!(stuck, "{error}");
         }
     }

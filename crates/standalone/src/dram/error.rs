@@ -1,4 +1,4 @@
-//! Why a stand-alone run cannot be set up or go on.
+//! Why a standalone run of channels cannot be set up or continue.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use warpmem_params::PolicyError;
 
 /// What is wrong, where, and what would be valid.
 #[derive(Debug, thiserror::Error)]
-pub enum AloneError {
+pub enum StandaloneError {
     #[error("failed to {action} {path}")]
     Io { action: &'static str, path: PathBuf, source: io::Error },
     #[error("{path}:{line}: expected {expected}, found `{found}`")]
@@ -33,17 +33,20 @@ pub enum AloneError {
     Interrupted,
 }
 
-impl AloneError {
-    pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> AloneError {
+impl StandaloneError {
+    pub(super) fn io(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(io::Error) -> StandaloneError {
         let path = path.to_path_buf();
-        move |source| AloneError::Io { action, path, source }
+        move |source| StandaloneError::Io { action, path, source }
     }
 
     pub(super) fn option(
         option: &'static str,
         value: &impl ToString,
         valid: impl Into<String>,
-    ) -> AloneError {
-        AloneError::Option { option, value: value.to_string(), valid: valid.into() }
+    ) -> StandaloneError {
+        StandaloneError::Option { option, value: value.to_string(), valid: valid.into() }
     }
 }

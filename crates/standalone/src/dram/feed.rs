@@ -5,7 +5,7 @@ use super::map::Map;
 use super::pattern::{Geometry, Place, Walk};
 use super::rate::Rate;
 use super::stream::{self, Mix, Sources, Stream};
-use super::{AloneError, Device};
+use super::{Device, StandaloneError};
 use std::sync::Arc;
 use warpmem_dram::Request;
 use warpmem_random::Random;
@@ -32,7 +32,7 @@ pub(super) struct Feed {
 /// Says where requests go, one after the other.
 trait Origin {
     /// The next; none at the end.
-    fn next(&mut self) -> Result<Option<Draft>, AloneError>;
+    fn next(&mut self) -> Result<Option<Draft>, StandaloneError>;
 }
 
 /// What a request will be made of.
@@ -45,7 +45,7 @@ struct Draft {
 impl Feed {
     /// A feed for each channel that the stream goes to. Every one reads a file for itself, so that none has
     /// to keep what others will take.
-    pub fn all(stream: &Stream, device: &Device) -> Result<Vec<Feed>, AloneError> {
+    pub fn all(stream: &Stream, device: &Device) -> Result<Vec<Feed>, StandaloneError> {
         stream.check()?;
         let map = Arc::new(Map::new(&device.dram)?);
         let channels = stream.channels(&device.dram);
@@ -70,7 +70,7 @@ impl Feed {
     }
 
     /// Lets the next request come to the front.
-    pub fn advance(&mut self) -> Result<(), AloneError> {
+    pub fn advance(&mut self) -> Result<(), StandaloneError> {
         let Some(Draft { place, bursts, access }) = self.origin.next()? else {
             self.is_empty = true;
             return Ok(());
@@ -162,8 +162,8 @@ fn origin(
     device: &Device,
     map: &Arc<Map>,
     channel: u32,
-) -> Result<Box<dyn Origin>, AloneError> {
-    let wrong_size = |valid| AloneError::option("bytes", &stream.bytes, valid);
+) -> Result<Box<dyn Origin>, StandaloneError> {
+    let wrong_size = |valid| StandaloneError::option("bytes", &stream.bytes, valid);
     let bursts = map.bursts(stream.bytes).map_err(wrong_size)?;
     let size = Size { bytes: stream.bytes, bursts };
     let window = Window { map: Arc::clone(map), channel: channel as u16 };
@@ -237,7 +237,7 @@ struct Walked {
 }
 
 impl Origin for Walked {
-    fn next(&mut self) -> Result<Option<Draft>, AloneError> {
+    fn next(&mut self) -> Result<Option<Draft>, StandaloneError> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(None) };
         self.left = left;
         let (place, access) = (self.walk.next(), self.ops.next());
@@ -256,7 +256,7 @@ struct Strided {
 }
 
 impl Origin for Strided {
-    fn next(&mut self) -> Result<Option<Draft>, AloneError> {
+    fn next(&mut self) -> Result<Option<Draft>, StandaloneError> {
         while let Some(left) = self.left.checked_sub(1) {
             self.left = left;
             let address = self.next;
@@ -279,7 +279,7 @@ struct Filed {
 }
 
 impl Origin for Filed {
-    fn next(&mut self) -> Result<Option<Draft>, AloneError> {
+    fn next(&mut self) -> Result<Option<Draft>, StandaloneError> {
         while let Some(access) = self.file.read()? {
             self.check_address(&access)?;
             self.check_source(&access)?;
@@ -293,14 +293,14 @@ impl Origin for Filed {
 }
 
 impl Filed {
-    fn size_of(&self, access: &Access) -> Result<Size, AloneError> {
+    fn size_of(&self, access: &Access) -> Result<Size, StandaloneError> {
         let Some(bytes) = access.bytes else { return Ok(self.size) };
         let bursts = self.window.map.bursts(bytes);
         let bursts = bursts.map_err(|expected| self.file.wrong(&bytes, expected))?;
         Ok(Size { bytes, bursts })
     }
 
-    fn check_address(&self, access: &Access) -> Result<(), AloneError> {
+    fn check_address(&self, access: &Access) -> Result<(), StandaloneError> {
         let capacity = self.window.map.capacity;
         if access.address < capacity {
             return Ok(());
@@ -309,7 +309,7 @@ impl Filed {
     }
 
     /// Schedulers keep tables of as many SMs and warps as there are.
-    fn check_source(&self, access: &Access) -> Result<(), AloneError> {
+    fn check_source(&self, access: &Access) -> Result<(), StandaloneError> {
         let (sms, warps) = (self.sources.sms, self.sources.warps_of_all());
         if let Some(sm) = access.sm.filter(|&sm| u32::from(sm) >= sms) {
             return Err(self.file.wrong(&sm, format!("an SM below {sms}, the number of sources")));

@@ -2,7 +2,7 @@
 
 mod line;
 
-use super::AloneError;
+use super::StandaloneError;
 use flate2::bufread::MultiGzDecoder;
 use line::{Format, Problem};
 use std::fs::File;
@@ -44,11 +44,11 @@ impl AccessFile {
     /// Opens a text file, or one compressed with gzip.
     ///
     /// # Errors
-    /// [`AloneError::Io`].
-    pub fn open(path: &Path) -> Result<AccessFile, AloneError> {
-        let file = File::open(path).map_err(AloneError::io("open", path))?;
+    /// [`StandaloneError::Io`].
+    pub fn open(path: &Path) -> Result<AccessFile, StandaloneError> {
+        let file = File::open(path).map_err(StandaloneError::io("open", path))?;
         let mut file = BufReader::with_capacity(64 << 10, file);
-        let head = file.fill_buf().map_err(AloneError::io("read", path))?;
+        let head = file.fill_buf().map_err(StandaloneError::io("read", path))?;
         let reader: Box<dyn BufRead + Send> = match head {
             [0x1f, 0x8b, ..] => Box::new(BufReader::new(MultiGzDecoder::new(file))),
             _ => Box::new(file),
@@ -67,9 +67,9 @@ impl AccessFile {
     /// The next access; none at the end.
     ///
     /// # Errors
-    /// [`AloneError::Line`] for a line that is none of the format, or whose cycle lies before the one
-    /// above it; [`AloneError::Empty`] at the end of a file without accesses; [`AloneError::Io`].
-    pub fn read(&mut self) -> Result<Option<Access>, AloneError> {
+    /// [`StandaloneError::Line`] for a line that is none of the format, or whose cycle lies before the one
+    /// above it; [`StandaloneError::Empty`] at the end of a file without accesses; [`StandaloneError::Io`].
+    pub fn read(&mut self) -> Result<Option<Access>, StandaloneError> {
         while self.read_line()? {
             let text = self.text.trim_ascii();
             if text.is_empty() || text[0] == b'#' {
@@ -86,25 +86,25 @@ impl AccessFile {
             let access = format.read(text).map_err(|problem| self.at(problem))?;
             return self.in_time(access).map(Some);
         }
-        if self.any { Ok(None) } else { Err(AloneError::Empty { path: self.path.clone() }) }
+        if self.any { Ok(None) } else { Err(StandaloneError::Empty { path: self.path.clone() }) }
     }
 
     /// The error of an address in the line last read that lies beyond the map.
-    pub(super) fn out_of_range(&self, address: u64, capacity: u64) -> AloneError {
-        AloneError::Address { path: self.path.clone(), line: self.line, address, capacity }
+    pub(super) fn out_of_range(&self, address: u64, capacity: u64) -> StandaloneError {
+        StandaloneError::Address { path: self.path.clone(), line: self.line, address, capacity }
     }
 
     /// The error of a value in the line last read.
-    pub(super) fn wrong(&self, value: &impl ToString, expected: String) -> AloneError {
+    pub(super) fn wrong(&self, value: &impl ToString, expected: String) -> StandaloneError {
         self.at(Problem { expected, found: value.to_string() })
     }
 
-    fn read_line(&mut self) -> Result<bool, AloneError> {
+    fn read_line(&mut self) -> Result<bool, StandaloneError> {
         self.text.clear();
         self.line += 1;
         let mut limited = (&mut self.reader).take(MAX_LINE);
         let read = limited.read_until(b'\n', &mut self.text);
-        let read = read.map_err(AloneError::io("read", &self.path))?;
+        let read = read.map_err(StandaloneError::io("read", &self.path))?;
         if read as u64 == MAX_LINE && self.text.last() != Some(&b'\n') {
             let expected = format!("a line of less than {MAX_LINE} bytes");
             return Err(self.at(Problem::new(expected, &self.text)));
@@ -112,7 +112,7 @@ impl AccessFile {
         Ok(read > 0)
     }
 
-    fn in_time(&mut self, access: Access) -> Result<Access, AloneError> {
+    fn in_time(&mut self, access: Access) -> Result<Access, StandaloneError> {
         self.any = true;
         let Some(cycle) = access.cycle else { return Ok(access) };
         if cycle < self.last_cycle {
@@ -124,8 +124,8 @@ impl AccessFile {
         Ok(access)
     }
 
-    fn at(&self, problem: Problem) -> AloneError {
-        AloneError::Line {
+    fn at(&self, problem: Problem) -> StandaloneError {
+        StandaloneError::Line {
             path: self.path.clone(),
             line: self.line,
             expected: problem.expected,

@@ -1,6 +1,6 @@
 //! The address map, and what streams need to know of it.
 
-use super::AloneError;
+use super::StandaloneError;
 use super::pattern::Place;
 use warpmem_dram::Dram;
 use warpmem_machine::MachineError;
@@ -19,7 +19,7 @@ pub(super) struct Map {
 }
 
 impl Map {
-    pub fn new(dram: &Dram) -> Result<Map, AloneError> {
+    pub fn new(dram: &Dram) -> Result<Map, StandaloneError> {
         let map = dram.address_map(1).map_err(MachineError::from)?;
         let bits = map.layout().bits();
         let first = map.locate(0);

@@ -17,7 +17,7 @@ mod tests;
 
 pub use device::Device;
 pub use drive::{ChannelOutcome, Progress, run, run_with_log};
-pub use error::AloneError;
+pub use error::StandaloneError;
 pub use file::{Access, AccessFile};
 pub use pattern::Pattern;
 pub use rate::{Period, Rate, RateText};

@@ -1,6 +1,6 @@
 //! Generated streams, by banks and rows of one channel.
 
-use super::AloneError;
+use super::StandaloneError;
 use warpmem_dram::Dram;
 use warpmem_random::Random;
 
@@ -101,11 +101,11 @@ impl Walk {
         geometry: Geometry,
         locality: u32,
         random: Random,
-    ) -> Result<Walk, AloneError> {
+    ) -> Result<Walk, StandaloneError> {
         let most = 1 << geometry.request_bits;
         if !(1..=most).contains(&locality) {
             let valid = format!("1 to {most}, the requests that a row holds");
-            return Err(AloneError::option("locality", &locality, valid));
+            return Err(StandaloneError::option("locality", &locality, valid));
         }
         let place = Place { bank: 0, row: 0 };
         Ok(Walk { pattern, geometry, locality, random, visit: 0, nth: 0, place })

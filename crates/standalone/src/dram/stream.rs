@@ -1,7 +1,7 @@
 //! What is sent to the channels.
 
 use super::pattern::Pattern;
-use super::{AloneError, RateText};
+use super::{RateText, StandaloneError};
 use std::fmt;
 use std::path::PathBuf;
 use warpmem_dram::{Dram, Request};
@@ -73,7 +73,7 @@ impl Stream {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), AloneError> {
+    pub(super) fn check(&self) -> Result<(), StandaloneError> {
         self.sources.check()?;
         match self.origin {
             Origin::Pattern { channels, mix, .. } => {
@@ -89,25 +89,25 @@ impl Stream {
     }
 }
 
-fn within(option: &'static str, value: u64, most: u64) -> Result<(), AloneError> {
+fn within(option: &'static str, value: u64, most: u64) -> Result<(), StandaloneError> {
     if (1..=most).contains(&value) {
         return Ok(());
     }
-    Err(AloneError::option(option, &value, format!("1 to {most}")))
+    Err(StandaloneError::option(option, &value, format!("1 to {most}")))
 }
 
 impl Mix {
-    fn check(&self) -> Result<(), AloneError> {
+    fn check(&self) -> Result<(), StandaloneError> {
         within("requests", self.requests, MOST_REQUESTS)?;
         if (0.0..=1.0).contains(&self.reads) {
             return Ok(());
         }
-        Err(AloneError::option("reads", &self.reads, "a fraction from 0 to 1"))
+        Err(StandaloneError::option("reads", &self.reads, "a fraction from 0 to 1"))
     }
 }
 
 impl Sources {
-    fn check(&self) -> Result<(), AloneError> {
+    fn check(&self) -> Result<(), StandaloneError> {
         within("sources", self.sms.into(), Request::NO_SOURCE.into())?;
         within("warps", self.warps.into(), MOST_WARPS.into())?;
         within("group", self.group.into(), u32::MAX.into())

@@ -1,11 +1,11 @@
-//! Why a network cannot be set up on its own or go on.
+//! Why a standalone run of a network cannot be set up or continue.
 
 use warpmem_machine::MachineError;
 use warpmem_params::PolicyError;
 
 /// What is wrong, where, and what would be valid.
 #[derive(Debug, thiserror::Error)]
-pub enum AloneError {
+pub enum StandaloneError {
     #[error("`{option}` = {value} is not valid; valid: {valid}")]
     Option { option: &'static str, value: String, valid: String },
     #[error(transparent)]
@@ -22,12 +22,12 @@ pub enum AloneError {
     Interrupted,
 }
 
-impl AloneError {
+impl StandaloneError {
     pub(super) fn option(
         option: &'static str,
         value: &impl ToString,
         valid: impl Into<String>,
-    ) -> AloneError {
-        AloneError::Option { option, value: value.to_string(), valid: valid.into() }
+    ) -> StandaloneError {
+        StandaloneError::Option { option, value: value.to_string(), valid: valid.into() }
     }
 }

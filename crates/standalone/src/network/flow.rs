@@ -21,9 +21,9 @@ struct Packet {
 pub(super) struct Counts {
     /// Of the packets generated in the window, in cycles: from then until they were taken.
     pub latency: Histogram,
-    /// Sums of its parts: until they left their sources, and what they would have taken alone from then on.
+    /// Sums of two parts of it: the wait at the source, and the cycles from there on in an empty network.
     pub wait: u64,
-    pub alone: u64,
+    pub zero_load: u64,
     /// Packets generated in the window, and those of them that have not arrived.
     pub generated: u64,
     pub missing: u64,
@@ -35,8 +35,8 @@ pub(super) struct Counts {
 pub(super) struct Flow<'a> {
     setup: &'a Setup,
     window: Window,
-    /// Of each source for each destination.
-    alone: &'a [u64],
+    /// Cycles that a packet takes through the empty network, by source and then destination.
+    zero_load_by_pair: &'a [u64],
     address_space: u64,
     sources: Vec<Source>,
     /// What chance says of destinations and addresses, by source.
@@ -50,8 +50,13 @@ pub(super) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// `load` in flits per source and cycle; a packet takes `alone` cycles through an empty network.
-    pub fn new(setup: &'a Setup, alone: &'a [u64], address_space: u64, load: f64) -> Flow<'a> {
+    /// `load` in flits per source and cycle; `zero_load_by_pair`: the cycles of a packet in an empty network, by source and destination.
+    pub fn new(
+        setup: &'a Setup,
+        zero_load_by_pair: &'a [u64],
+        address_space: u64,
+        load: f64,
+    ) -> Flow<'a> {
         let sources = setup.pattern.sources;
         let chance = Chance::new(load / setup.packet_flits as f64);
         let random = |number| Random::numbered(setup.seed, number);
@@ -59,7 +64,7 @@ impl<'a> Flow<'a> {
         Flow {
             setup,
             window: setup.window,
-            alone,
+            zero_load_by_pair,
             address_space,
             sources: (0..sources as u64).map(source).collect(),
             choices: (0..sources as u64).map(|number| random(2 * number + 1)).collect(),
@@ -142,7 +147,8 @@ impl Terminals for Flow<'_> {
             counts.latency.record(cycle - packet.born);
             counts.wait += packet.left - packet.born;
             let destinations = self.setup.pattern.destinations;
-            counts.alone += self.alone[packet.source * destinations + packet.destination];
+            counts.zero_load +=
+                self.zero_load_by_pair[packet.source * destinations + packet.destination];
         }
     }
 }

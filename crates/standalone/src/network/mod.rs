@@ -17,7 +17,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-pub use error::AloneError;
+pub use error::StandaloneError;
 pub use pattern::{PATTERNS, Pattern, PatternContext};
 pub use point::{Curve, Point, Progress};
 pub use report::{Summary, columns, summary};

@@ -1,6 +1,6 @@
 //! Where packets go: the traffic patterns of Dally and Towles (2004), section 3.2, and those of a GPU's memory system.
 
-use super::AloneError;
+use super::StandaloneError;
 use super::source::Chance;
 use serde::Deserialize;
 use warpmem_network::Direction;
@@ -126,20 +126,20 @@ impl PatternContext {
     const MOST: usize = 256;
 
     /// The nodes of patterns between nodes.
-    fn nodes(&self) -> Result<usize, AloneError> {
+    fn nodes(&self) -> Result<usize, StandaloneError> {
         let nodes = self.nodes.unwrap_or(PatternContext::NODES);
         valid_nodes(nodes, (2..=PatternContext::MOST).contains(&nodes), "2 to 256")
     }
 
     /// Refuses a number of nodes where the machine's terminals are used.
-    fn no_nodes(&self) -> Result<(), AloneError> {
+    fn no_nodes(&self) -> Result<(), StandaloneError> {
         let Some(nodes) = self.nodes else { return Ok(()) };
         valid_nodes(nodes, false, "none: the terminals are the machine's SMs and slices").map(drop)
     }
 }
 
-fn valid_nodes(nodes: usize, is_valid: bool, valid: &str) -> Result<usize, AloneError> {
-    if is_valid { Ok(nodes) } else { Err(AloneError::option("nodes", &nodes, valid)) }
+fn valid_nodes(nodes: usize, is_valid: bool, valid: &str) -> Result<usize, StandaloneError> {
+    if is_valid { Ok(nodes) } else { Err(StandaloneError::option("nodes", &nodes, valid)) }
 }
 
 /// Who sends to whom.
@@ -168,7 +168,7 @@ impl Pattern {
     ///
     /// # Errors
     /// There is none of this name, or it does not fit the terminals.
-    pub fn new(text: &str, context: &PatternContext) -> Result<Pattern, AloneError> {
+    pub fn new(text: &str, context: &PatternContext) -> Result<Pattern, StandaloneError> {
         let between = |rule| {
             let nodes = context.nodes()?;
             Ok(Pattern {

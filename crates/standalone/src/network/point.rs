@@ -2,7 +2,7 @@
 
 use super::flow::{Counts, Flow};
 use super::rig::{Entrance, Rig, Terminals};
-use super::{AloneError, Setup};
+use super::{Setup, StandaloneError};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use warpmem_sim::RequestId;
@@ -10,16 +10,16 @@ use warpmem_sim::RequestId;
 /// Told of packets that have arrived since it was told last; may end the run.
 pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
-/// Turns between two reports of progress.
+/// Steps between two reports of progress.
 const REPORT: u64 = 1 << 14;
 
 /// A network whose latency at any load can be measured.
 #[derive(Clone, Debug)]
 pub struct Curve {
     setup: Arc<Setup>,
-    /// Cycles of a packet through the empty network: of each source for each destination, where it sends any there.
-    alone: Arc<[u64]>,
-    /// Their mean over all packets.
+    /// Cycles that a packet takes through the empty network, by source and then destination; 0 for pairs without traffic.
+    zero_load_by_pair: Arc<[u64]>,
+    /// The mean of these over all packets.
     zero_load: f64,
 }
 
@@ -41,13 +41,13 @@ impl Curve {
     ///
     /// # Errors
     /// The topology or the arbiter is unknown or does not fit, or the network is at fault.
-    pub fn new(setup: Setup) -> Result<Curve, AloneError> {
+    pub fn new(setup: Setup) -> Result<Curve, StandaloneError> {
         let pattern = &setup.pattern;
         let (sources, destinations) = (pattern.sources, pattern.destinations);
         let mut rig = Rig::new(&setup)?;
-        let mut alone = vec![0; sources * destinations];
+        let mut zero_load_by_pair = vec![0; sources * destinations];
         let mut zero_load = 0.0;
-        for (pair, cycles) in alone.iter_mut().enumerate() {
+        for (pair, cycles) in zero_load_by_pair.iter_mut().enumerate() {
             let (source, destination) = (pair / destinations, pair % destinations);
             let share = pattern.share(source, destination);
             if share > 0.0 {
@@ -55,22 +55,22 @@ impl Curve {
                 zero_load += *cycles as f64 * share / sources as f64;
             }
         }
-        Ok(Curve { setup: Arc::new(setup), alone: alone.into(), zero_load })
+        Ok(Curve { setup: Arc::new(setup), zero_load_by_pair: zero_load_by_pair.into(), zero_load })
     }
 
     /// Sends packets of so many flits per source and cycle, above 0 and at most 1.
     ///
     /// # Errors
     /// The load is not valid, the network is at fault, or `progress` ended the run.
-    pub fn measure(&self, load: f64, progress: Progress<'_>) -> Result<Point, AloneError> {
+    pub fn measure(&self, load: f64, progress: Progress<'_>) -> Result<Point, StandaloneError> {
         if !(load > 0.0 && load <= 1.0) {
-            return Err(AloneError::option("rate", &load, "above 0 and at most 1"));
+            return Err(StandaloneError::option("rate", &load, "above 0 and at most 1"));
         }
         let window = self.setup.window;
         let mut rig = Rig::new(&self.setup)?;
-        let mut flow = Flow::new(&self.setup, &self.alone, rig.address_space(), load);
+        let mut flow = Flow::new(&self.setup, &self.zero_load_by_pair, rig.address_space(), load);
         rig.start(&mut flow);
-        let mut run = Run { rig, flow, turns: 0, arrived: 0, progress };
+        let mut run = Run { rig, flow, steps: 0, arrived: 0, progress };
         run.until(window.warmup, |_| false)?;
         let before = run.rig.passed();
         run.until(window.end(), |_| false)?;
@@ -91,7 +91,7 @@ impl Curve {
 struct Run<'a, 'p> {
     rig: Rig,
     flow: Flow<'a>,
-    turns: u64,
+    steps: u64,
     /// Packets that had arrived at the last report.
     arrived: u64,
     progress: Progress<'p>,
@@ -99,15 +99,15 @@ struct Run<'a, 'p> {
 
 impl Run<'_, '_> {
     /// Goes on to `cycle`, or until `is_done`.
-    fn until(&mut self, cycle: u64, is_done: fn(&Flow) -> bool) -> Result<(), AloneError> {
+    fn until(&mut self, cycle: u64, is_done: fn(&Flow) -> bool) -> Result<(), StandaloneError> {
         while !is_done(&self.flow) {
             let Some(next) = self.rig.next() else { return self.at_rest(cycle) };
             if next >= cycle {
                 return Ok(());
             }
             self.rig.turn(&mut self.flow);
-            self.turns += 1;
-            if self.turns.is_multiple_of(REPORT) {
+            self.steps += 1;
+            if self.steps.is_multiple_of(REPORT) {
                 self.report()?;
             }
         }
@@ -115,32 +115,32 @@ impl Run<'_, '_> {
     }
 
     /// Nothing will ever happen: for want of packets, or because they are stuck.
-    fn at_rest(&self, cycle: u64) -> Result<(), AloneError> {
+    fn at_rest(&self, cycle: u64) -> Result<(), StandaloneError> {
         match self.flow.on_way() {
             0 => Ok(()),
-            packets => Err(AloneError::Stuck { cycle, packets, state: self.rig.describe() }),
+            packets => Err(StandaloneError::Stuck { cycle, packets, state: self.rig.describe() }),
         }
     }
 
-    fn report(&mut self) -> Result<(), AloneError> {
+    fn report(&mut self) -> Result<(), StandaloneError> {
         let arrived = self.flow.arrived();
         let news = arrived - std::mem::replace(&mut self.arrived, arrived);
         match (self.progress)(news) {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(AloneError::Interrupted),
+            ControlFlow::Break(()) => Err(StandaloneError::Interrupted),
         }
     }
 }
 
 /// Cycles that a packet takes through an empty network.
-fn probe(rig: &mut Rig, source: usize, destination: usize) -> Result<u64, AloneError> {
+fn probe(rig: &mut Rig, source: usize, destination: usize) -> Result<u64, StandaloneError> {
     let sent = rig.now() + 1;
     rig.push(source, destination, sent);
     let mut probe = Probe { arrived: None };
     while rig.next().is_some() {
         rig.turn(&mut probe);
     }
-    let state = || AloneError::Stuck { cycle: rig.now(), packets: 1, state: rig.describe() };
+    let state = || StandaloneError::Stuck { cycle: rig.now(), packets: 1, state: rig.describe() };
     Ok(probe.arrived.ok_or_else(state)? - sent)
 }
 

@@ -184,7 +184,7 @@ fn latency() -> Vec<Column<Point>> {
             "pipeline_mean",
             cycles,
             "Part of the mean: routers and links of the way, in an empty network.",
-            |p: &Point| p.mean(|c| c.alone - c.latency.count() * p.setup.packet_flits),
+            |p: &Point| p.mean(|c| c.zero_load - c.latency.count() * p.setup.packet_flits),
         ),
         ratio("serialisation_mean", cycles, "Part of the mean: one for each flit.", |p: &Point| {
             p.mean(|counts| counts.latency.count() * p.setup.packet_flits)
@@ -193,7 +193,7 @@ fn latency() -> Vec<Column<Point>> {
             "contention_mean",
             cycles,
             "Part of the mean: what other packets cost on the way.",
-            |p: &Point| p.mean(|c| c.latency.sum() as u64 - c.wait - c.alone),
+            |p: &Point| p.mean(|c| c.latency.sum() as u64 - c.wait - c.zero_load),
         ),
         ratio(
             "zero_load_latency",

@@ -1,12 +1,12 @@
 //! A network between ports.
 
-use super::{AloneError, Setup};
+use super::{Setup, StandaloneError};
 use warpmem_network::{
     self as network, Direction, NetworkContext, PacketSizes, Placement, Topology,
 };
 use warpmem_sim::{Bench, Context, Domain, PortId, Request, RequestId, RequestKind, Ticks, UnitId};
 
-/// What sends and takes. Sources have their turns when the network has taken something from them.
+/// What sends and takes. Sources are stepped when the network has taken something from them.
 pub(super) trait Terminals {
     /// The network has taken from the port of a source, which holds `held` packets now; in this cycle.
     fn taken(&mut self, source: usize, held: usize, cycle: u64, entrance: &mut Entrance);
@@ -48,7 +48,7 @@ impl Entrance<'_, '_> {
     }
 }
 
-/// A network, ports before and behind it, and their turns. Its cycles are ticks.
+/// A network, ports before and behind it, and when each is stepped. Its cycles are ticks.
 pub(super) struct Rig {
     bench: Bench,
     network: Box<dyn Topology>,
@@ -57,7 +57,7 @@ pub(super) struct Rig {
     outputs: Vec<PortId>,
     /// Packets that a port before the network holds.
     room: usize,
-    /// Cycle of the last turn.
+    /// Cycle of the last step.
     now: u64,
 }
 
@@ -68,7 +68,7 @@ fn unit(domain: Domain, index: usize) -> UnitId {
 impl Rig {
     /// # Errors
     /// The topology or the arbiter is unknown or does not fit.
-    pub fn new(setup: &Setup) -> Result<Rig, AloneError> {
+    pub fn new(setup: &Setup) -> Result<Rig, StandaloneError> {
         let Setup { machine, pattern, .. } = setup;
         let (sources, destinations) = (pattern.sources, pattern.destinations);
         let map = machine.address_map()?;

@@ -1,6 +1,6 @@
 //! What is measured.
 
-use super::{AloneError, Pattern, PatternContext};
+use super::{Pattern, PatternContext, StandaloneError};
 use warpmem_machine::Machine;
 
 /// When packets are counted.
@@ -57,7 +57,7 @@ impl Setup {
         packet_flits: u64,
         seed: u64,
         window: Window,
-    ) -> Result<Setup, AloneError> {
+    ) -> Result<Setup, StandaloneError> {
         within("packet-flits", packet_flits, 1, MOST_FLITS)?;
         within("warmup", window.warmup, 0, MOST_CYCLES)?;
         within("cycles", window.cycles, 1, MOST_CYCLES)?;
@@ -92,9 +92,9 @@ impl Setup {
     }
 }
 
-fn within(option: &'static str, value: u64, least: u64, most: u64) -> Result<(), AloneError> {
+fn within(option: &'static str, value: u64, least: u64, most: u64) -> Result<(), StandaloneError> {
     if (least..=most).contains(&value) {
         return Ok(());
     }
-    Err(AloneError::option(option, &value, format!("{least} to {most}")))
+    Err(StandaloneError::option(option, &value, format!("{least} to {most}")))
 }

@@ -246,7 +246,7 @@ fn every_topology_carries_a_light_load() {
         let latency = point.latency().unwrap();
         let least = counts.latency.min().unwrap();
         assert!(least >= HOP + 2 && latency < 1.5 * point.zero_load_latency(), "{topology}");
-        assert!(counts.latency.sum() as u64 >= counts.wait + counts.alone, "{topology}");
+        assert!(counts.latency.sum() as u64 >= counts.wait + counts.zero_load, "{topology}");
         // Each hop is a link, and so is the way from the source.
         let hops = (point.zero_load_latency() - 2.0) / HOP as f64;
         let flits = point.accepted() * 16.0 * WINDOW.cycles as f64;
@@ -264,13 +264,13 @@ fn contention_is_told_from_waiting_at_the_source() {
     let setup = Setup::new(&deep, "uniform", Some(16), 1, 1, WINDOW).unwrap();
     let point = measure(setup.with(ROUTERS, "round-robin"), 0.5);
     let counts = &point.counts;
-    let contention = counts.latency.sum() as u64 - counts.wait - counts.alone;
+    let contention = counts.latency.sum() as u64 - counts.wait - counts.zero_load;
     assert!(
         counts.wait == 0 && contention > counts.latency.count(),
         "{} {contention}",
         counts.wait
     );
-    near(counts.alone as f64, (counts.latency.count() * (HOP + 1)) as f64, 1e-12);
+    near(counts.zero_load as f64, (counts.latency.count() * (HOP + 1)) as f64, 1e-12);
 }
 
 #[test]

@@ -165,7 +165,7 @@ impl Mean {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Streamed {
-    /// Name of a pattern of [`dram::alone`](warpmem_standalone::dram).
+    /// Name of a pattern of [`standalone::dram`](warpmem_standalone::dram).
     pub pattern: String,
     pub locality: u32,
     pub requests: u64,

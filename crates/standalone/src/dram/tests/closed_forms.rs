@@ -223,7 +223,7 @@ fn progress_hears_of_every_request_and_may_end_the_run() {
     run(&li2015(&[]), "fr-fcfs", &stream, &mut count).unwrap();
     assert_eq!(heard, 100_000);
     let ended = run(&li2015(&[]), "fr-fcfs", &stream, &mut |_| ControlFlow::Break(()));
-    assert!(matches!(ended, Err(AloneError::Interrupted)));
+    assert!(matches!(ended, Err(StandaloneError::Interrupted)));
 }
 
 /// Loads of four requests from many warps, over two channels: nothing is lost, and the same again.

@@ -25,7 +25,7 @@ pub fn from(path: &Path) -> Stream {
     stream(Origin::File(path.to_path_buf()))
 }
 
-fn read(content: &str) -> Result<Outcome, AloneError> {
+fn read(content: &str) -> Result<Outcome, StandaloneError> {
     run_with(&li2015(&[]), "fr-fcfs", &from(&write("a.txt", content).path))
 }
 
@@ -74,7 +74,7 @@ fn a_file_may_be_compressed() {
     let inflated: Vec<_> = channels.into_iter().map(|channel| channel.counts).collect();
     assert_eq!(inflated, counts(&text));
     let error = run(&bytes[..bytes.len() / 2]).unwrap_err();
-    assert!(matches!(error, AloneError::Io { action: "read", .. }), "{error:?}");
+    assert!(matches!(error, StandaloneError::Io { action: "read", .. }), "{error:?}");
 }
 
 /// Two reads of one bank, the second when the first is long done.

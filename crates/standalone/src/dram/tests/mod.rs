@@ -44,7 +44,7 @@ fn stream(origin: Origin) -> Stream {
     Stream { origin, bytes: 64, rate: None, sources }
 }
 
-fn run_with(device: &Device, scheduler: &str, stream: &Stream) -> Result<Outcome, AloneError> {
+fn run_with(device: &Device, scheduler: &str, stream: &Stream) -> Result<Outcome, StandaloneError> {
     run(device, scheduler, stream, &mut |_| ControlFlow::Continue(()))
 }
 
