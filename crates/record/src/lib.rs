@@ -17,7 +17,7 @@ pub mod command_log;
 mod error;
 mod file;
 mod key;
-mod metrics;
+pub mod metrics;
 mod run;
 mod store;
 mod tables;

@@ -1,6 +1,6 @@
 //! The metrics of a cache, L1 or LLC.
 
-use super::quotient;
+use super::formulas::{miss_rate, read_miss_rate};
 use crate::column::{Column, count, ratio};
 use warpmem_cache::{CacheCounts, ReservationFail};
 
@@ -64,17 +64,13 @@ pub(crate) fn accesses<R: 'static>(
             "read_miss_rate",
             "fraction",
             "Read misses and sector misses over reads; merged reads count as reads only.",
-            move |row| quotient(read_misses(of(row)), reads(of(row))),
+            move |row| read_miss_rate(of(row)).value(),
         ),
         ratio(
             "miss_rate",
             "fraction",
             "Misses and sector misses of reads and writes over reads and writes; bypasses are left out.",
-            move |row| {
-                let c = of(row);
-                let write_misses = c.write_misses + c.write_sector_misses;
-                quotient(read_misses(c) + write_misses, reads(c) + c.write_hits + write_misses)
-            },
+            move |row| miss_rate(of(row)).value(),
         ),
     ];
     counts.chain(rates).map(|column| column.prefixed(level)).collect()
@@ -108,11 +104,3 @@ const RESERVATION_FAILS: [(ReservationFail, &str); ReservationFail::COUNT] = [
     (ReservationFail::MshrEntry, "Tried again: every MSHR entry was taken."),
     (ReservationFail::MshrMerge, "Tried again: the MSHR entry could take no more requests."),
 ];
-
-fn reads(c: &CacheCounts) -> u64 {
-    c.read_hits + c.read_misses + c.read_sector_misses + c.read_pending_hits
-}
-
-fn read_misses(c: &CacheCounts) -> u64 {
-    c.read_misses + c.read_sector_misses
-}

@@ -6,6 +6,7 @@
 mod cache;
 pub(crate) mod dram;
 mod energy;
+mod formulas;
 mod llc;
 mod loads;
 pub(crate) mod network;
@@ -15,19 +16,18 @@ mod sm;
 use crate::column::{Column, maybe_count, ratio};
 use warpmem_sim::Histogram;
 
-pub(crate) use cache::accesses;
-pub(crate) use cache::cache;
+pub(crate) use cache::{accesses, cache};
 pub use energy::energy;
+pub(crate) use formulas::flit_rate;
+pub use formulas::{
+    Fraction, dram_bytes, ipc, jain_index, kernel_cycles, miss_rate, quotient, read_miss_rate,
+    row_hit_rate,
+};
 pub(crate) use llc::{llc, queue_length_mean};
 pub(crate) use loads::{latency, loads};
 pub use run_key::key;
 pub(crate) use run_key::run_key_columns;
-pub(crate) use sm::{SM_CYCLES, ipc, schedulable_warps, work};
-
-/// `above / below`, or nothing where there is nothing below.
-pub(crate) fn quotient(above: u64, below: u64) -> Option<f64> {
-    (below > 0).then(|| above as f64 / below as f64)
-}
+pub(crate) use sm::{SM_CYCLES, instructions, schedulable_warps, work};
 
 /// Mean, percentiles and maximum of a distribution, named `NAME_mean`, `NAME_p50`.
 pub(crate) fn distribution<R: 'static>(

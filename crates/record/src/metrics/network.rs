@@ -1,6 +1,6 @@
 //! The metrics of a network, and of the row locality of what enters and leaves it.
 
-use super::{distribution, quotient};
+use super::{distribution, flit_rate, jain_index, quotient};
 use crate::column::{Column, count, ratio};
 use crate::run::FinishedRun;
 use warpmem_gpu::results::total;
@@ -25,12 +25,14 @@ pub(crate) fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>
         &[50, 90, 99],
         move |row| &of(row).latency,
     ));
-    columns.extend(PARTS.into_iter().map(|(name, unit, doc, get)| {
-        ratio(name, unit, doc, move |row| quotient(get(of(row)), packets(of(row))))
-    }));
+    columns.extend(
+        PARTS
+            .into_iter()
+            .map(|(name, unit, doc, get)| ratio(name, unit, doc, move |row| get(of(row)))),
+    );
     columns.extend([
         ratio("throughput", FLIT_RATE, "Flits over network_cycles.", move |row| {
-            quotient(flits(of(row)), of(row).cycles)
+            flit_rate(flits(of(row)), of(row).cycles)
         }),
         ratio(
             "throughput_per_source",
@@ -47,29 +49,34 @@ pub(crate) fn network<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>
     columns
 }
 
-/// A part of the time of all packets: name, unit and definition of its mean, and its sum.
-type Part = (&'static str, &'static str, &'static str, fn(&NetworkResult) -> u64);
+/// A part of the mean time of a packet: name, unit, definition and value.
+type Part = (&'static str, &'static str, &'static str, fn(&NetworkResult) -> Option<f64>);
 
 const PARTS: [Part; 5] = [
     (
         "wait_mean",
         CYCLES,
         "Part of latency_mean: at the source although the packet could have left it.",
-        |n| n.wait_cycles,
+        wait_mean,
     ),
     (
         "pipeline_mean",
         CYCLES,
         "Part of latency_mean: routers and links of the way without other packets.",
-        |n| n.pipeline_cycles,
+        |n| quotient(n.pipeline_cycles, packets(n)),
     ),
     ("serialisation_mean", CYCLES, "Part of latency_mean: one cycle for each flit.", |n| {
-        n.serialisation_cycles
+        quotient(n.serialisation_cycles, packets(n))
     }),
-    ("contention_mean", CYCLES, "Part of latency_mean: what other packets cost on the way.", |n| {
-        n.contention_cycles
+    (
+        "contention_mean",
+        CYCLES,
+        "Part of latency_mean: what other packets cost on the way.",
+        contention_mean,
+    ),
+    ("hops_mean", "routers", "Mean number of routers that a packet passes.", |n| {
+        quotient(n.hops, packets(n))
     }),
-    ("hops_mean", "routers", "Mean number of routers that a packet passes.", |n| n.hops),
 ];
 
 fn links<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>> {
@@ -91,7 +98,7 @@ fn links<R: 'static>(of: fn(&R) -> &NetworkResult) -> Vec<Column<R>> {
             "Flits per cycle of the busiest link between routers or from a router to a node.",
             |network| {
                 let busiest = from_routers(network).map(|link| link.flits).max();
-                busiest.and_then(|flits| quotient(flits, network.cycles))
+                busiest.and_then(|flits| flit_rate(flits, network.cycles))
             },
         ),
         fraction(
@@ -122,7 +129,10 @@ fn fairness<R: 'static>(of: fn(&R) -> &NetworkResult) -> [Column<R>; 2] {
             "fraction",
             "Jain's index of the packets that the network took from each source that sent any: (sum)^2 / \
              (sources x sum of squares). 1: from each as many; 1 / sources: all from one.",
-            move |row| jain(of(row).sources.iter().map(|source| source.packets)),
+            move |row| {
+                let sent = of(row).sources.iter().map(|source| source.packets);
+                jain_index(sent.filter(|&packets| packets > 0))
+            },
         ),
         ratio(
             "wait_max_over_mean",
@@ -131,20 +141,20 @@ fn fairness<R: 'static>(of: fn(&R) -> &NetworkResult) -> [Column<R>; 2] {
             move |row| {
                 let network = of(row);
                 let longest =
-                    network.sources.iter().filter_map(wait_mean).max_by(f64::total_cmp)?;
-                let mean = quotient(network.wait_cycles, packets(network))?;
+                    network.sources.iter().filter_map(node_wait_mean).max_by(f64::total_cmp)?;
+                let mean = wait_mean(network)?;
                 (mean > 0.0).then(|| longest / mean)
             },
         ),
     ]
 }
 
-/// Jain's fairness index over the values that are not 0 (Jain, Chiu and Hawe, DEC-TR-301, 1984).
-fn jain(values: impl Iterator<Item = u64>) -> Option<f64> {
-    let values: Vec<f64> = values.filter(|&value| value > 0).map(|value| value as f64).collect();
-    let sum: f64 = values.iter().sum();
-    let squares: f64 = values.iter().map(|value| value * value).sum();
-    (squares > 0.0).then(|| sum * sum / (values.len() as f64 * squares))
+fn wait_mean(network: &NetworkResult) -> Option<f64> {
+    quotient(network.wait_cycles, packets(network))
+}
+
+fn contention_mean(network: &NetworkResult) -> Option<f64> {
+    quotient(network.contention_cycles, packets(network))
 }
 
 fn packets(network: &NetworkResult) -> u64 {
@@ -164,7 +174,7 @@ pub(crate) fn buffer_utilization(link: &LinkResult, cycles: u64) -> Option<f64> 
     quotient(link.buffer_flit_cycles, cycles * link.buffer_flits)
 }
 
-pub(crate) fn wait_mean(source: &NodeResult) -> Option<f64> {
+pub(crate) fn node_wait_mean(source: &NodeResult) -> Option<f64> {
     quotient(source.wait_cycles, source.packets)
 }
 
@@ -194,9 +204,11 @@ pub(crate) fn run_network_columns() -> Vec<Column<FinishedRun>> {
             mean("latency_mean", "latency_mean of this network in `networks`.", |network| {
                 network.latency.mean()
             }),
-            mean("contention_mean", "contention_mean of this network in `networks`.", |network| {
-                quotient(network.contention_cycles, packets(network))
-            }),
+            mean(
+                "contention_mean",
+                "contention_mean of this network in `networks`.",
+                contention_mean,
+            ),
         ]);
     }
     columns

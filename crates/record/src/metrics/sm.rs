@@ -1,12 +1,12 @@
 //! The metrics of SMs: instructions, work, and where their cycles go.
 
-use super::quotient;
+use super::{ipc, quotient};
 use crate::column::{Column, count, ratio};
 use warpmem_gpu::results::SmResult;
 use warpmem_trace::OpClass;
 
-/// Instructions per core cycle, of a run, a kernel or an SM.
-pub(crate) fn ipc<R: 'static>(
+/// Instructions, and instructions per core cycle, of a run, a kernel or an SM.
+pub(crate) fn instructions<R: 'static>(
     warp_instructions: fn(&R) -> u64,
     thread_instructions: fn(&R) -> u64,
     cycles: fn(&R) -> u64,
@@ -16,13 +16,13 @@ pub(crate) fn ipc<R: 'static>(
             "ipc_warp",
             "warp instructions / core cycle",
             "Warp instructions, compute included, over cycles.",
-            move |row| quotient(warp_instructions(row), cycles(row)),
+            move |row| ipc(warp_instructions(row), cycles(row)),
         ),
         ratio(
             "ipc_thread",
             "thread instructions / core cycle",
             "Thread instructions (active lanes), compute included, over cycles.",
-            move |row| quotient(thread_instructions(row), cycles(row)),
+            move |row| ipc(thread_instructions(row), cycles(row)),
         ),
         count(
             "warp_instructions",

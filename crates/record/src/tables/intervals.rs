@@ -32,7 +32,7 @@ fn time_and_work() -> Vec<Column<IntervalRow>> {
             |r: &IntervalRow| r.cycles,
         ),
     ];
-    columns.extend(metrics::ipc::<IntervalRow>(
+    columns.extend(metrics::instructions::<IntervalRow>(
         |r| r.counts.sms.warp_instructions,
         |r| r.counts.sms.thread_instructions,
         |r| r.cycles,

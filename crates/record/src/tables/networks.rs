@@ -2,9 +2,8 @@
 
 use super::rows::{LinkRow, NodeRow, Side, UnitRow};
 use crate::column::{Column, count, ratio, text};
-use crate::metrics;
 use crate::metrics::network::{self, CYCLES, DIRECTIONS, FLIT_RATE};
-use crate::metrics::quotient;
+use crate::metrics::{self, flit_rate};
 use warpmem_network::LinkEnd;
 
 /// The columns of `networks`: one row per run and direction.
@@ -39,12 +38,12 @@ pub(crate) fn node_columns() -> Vec<Column<NodeRow>> {
             CYCLES,
             "Mean time of a packet at its source although it could have left it; null of destinations.",
             |row: &NodeRow| match row.side {
-                Side::Source => network::wait_mean(row.counts()),
+                Side::Source => network::node_wait_mean(row.counts()),
                 Side::Destination => None,
             },
         ),
         ratio("throughput", FLIT_RATE, "Flits over cycles.", |row: &NodeRow| {
-            quotient(row.counts().flits, row.network().cycles)
+            flit_rate(row.counts().flits, row.network().cycles)
         }),
     ]);
     columns
@@ -63,7 +62,7 @@ pub(crate) fn link_columns() -> Vec<Column<LinkRow>> {
         count("to_index", "", INDEX, |row: &LinkRow| index(row.link().to)),
         count("flits", "flits", "Flits that passed.", |row: &LinkRow| row.link().flits),
         ratio("utilization", "flits / network cycle", "Flits over cycles.", |row: &LinkRow| {
-            quotient(row.link().flits, row.network().cycles)
+            flit_rate(row.link().flits, row.network().cycles)
         }),
         count(
             "buffer_flits",

@@ -20,7 +20,7 @@ pub fn run_columns() -> Vec<Column<FinishedRun>> {
         "First CTA launch to last CTA completion.",
         |run: &FinishedRun| run.result.core_cycles,
     ));
-    columns.extend(metrics::ipc::<FinishedRun>(
+    columns.extend(metrics::instructions::<FinishedRun>(
         |run| run.sms.warp_instructions,
         |run| run.sms.thread_instructions,
         |run| run.result.core_cycles,

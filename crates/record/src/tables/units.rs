@@ -19,7 +19,7 @@ pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {
         count("cycles", "core cycles", "end_cycle - start_cycle.", kernel_cycles),
         count("ctas", "CTAs", "CTAs of the launch.", |row: &UnitRow| row.kernel().ctas),
     ]);
-    columns.extend(metrics::ipc::<UnitRow>(
+    columns.extend(metrics::instructions::<UnitRow>(
         |row| row.kernel().warp_instructions,
         |row| row.kernel().thread_instructions,
         kernel_cycles,
@@ -28,13 +28,13 @@ pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {
 }
 
 fn kernel_cycles(row: &UnitRow) -> u64 {
-    row.kernel().end_cycle.saturating_sub(row.kernel().start_cycle)
+    metrics::kernel_cycles(row.kernel())
 }
 
 /// The columns of `sms`: one row per SM.
 pub(crate) fn sm_columns() -> Vec<Column<UnitRow>> {
     let mut columns = unit_key("sm", "Index of the SM.");
-    columns.extend(metrics::ipc::<UnitRow>(
+    columns.extend(metrics::instructions::<UnitRow>(
         |row| row.sm().warp_instructions,
         |row| row.sm().thread_instructions,
         |row| row.run.result.core_cycles,

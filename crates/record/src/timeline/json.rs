@@ -6,6 +6,7 @@
 use super::lanes::lanes;
 use super::queues::Queue;
 use super::{Point, Slice, Timeline, What, Written};
+use crate::metrics::ipc;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -197,9 +198,10 @@ impl File<'_> {
     }
 
     fn point(&mut self, point: &Point) -> io::Result<()> {
-        let cycles = point.cycles as f64;
+        // A point has at least one cycle.
+        let ipc = ipc(point.thread_instructions, point.cycles).unwrap_or_default();
         let counters: [_; COUNTERS] = [
-            ("thread IPC", "instructions / cycle", point.thread_instructions as f64 / cycles),
+            ("thread IPC", "instructions / cycle", ipc),
             ("DRAM bandwidth", "GB/s", self.bandwidth(point)),
             ("resident warps", "warps", point.resident_warps as f64),
             ("requests in flight", "requests", point.requests_in_flight as f64),

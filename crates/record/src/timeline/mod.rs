@@ -12,11 +12,12 @@ mod queues;
 mod tests;
 mod window;
 
+use crate::metrics::dram_bytes;
 use open_rows::OpenRows;
 use queues::{Queue, Queues};
 use std::io::{self, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
-use warpmem_dram::{Command, CommandSink};
+use warpmem_dram::{Command, CommandSink, Dram};
 use warpmem_gpu::results::{
     IntervalRow, LoadRow, RequestRow, RequestSample, RunSink, Wanted, WarpRow,
 };
@@ -58,9 +59,7 @@ pub struct Timeline {
     /// When the last DRAM command is over, ticks: memory goes on after the last CTA.
     last_command_end: u64,
     points: Vec<Point>,
-    /// Bytes of a column command, for bandwidth.
-    burst_bytes: u64,
-    channels: u64,
+    dram: Dram,
     core_mhz: u64,
     dram_mhz: u64,
 }
@@ -110,8 +109,7 @@ impl Timeline {
             open_rows: OpenRows::default(),
             last_command_end: 0,
             points: Vec::new(),
-            burst_bytes: machine.dram.burst_bytes().into(),
-            channels: machine.dram.channels.into(),
+            dram: machine.dram.clone(),
             core_mhz: machine.clocks.core_mhz.into(),
             dram_mhz: machine.clocks.dram_mhz.into(),
         }
@@ -216,8 +214,8 @@ impl RunSink for Timeline {
             begin,
             cycles: row.cycles,
             thread_instructions: row.counts.sms.thread_instructions,
-            dram_cycles: channels.cycles / self.channels,
-            dram_bytes: (banks.reads + banks.writes) * self.burst_bytes,
+            dram_cycles: channels.cycles / u64::from(self.dram.channels),
+            dram_bytes: dram_bytes(banks, &self.dram),
             resident_warps: row.resident_warps,
             requests_in_flight: row.requests_in_flight,
         });

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use warpmem_dram::ChannelResult;
 use warpmem_gpu::results::RunResult;
 use warpmem_machine::Machine;
+use warpmem_record::metrics::quotient;
 use warpmem_record::{RunKey, run_row_json};
 
 /// Lanes of a warp.
@@ -70,8 +71,7 @@ impl Classified {
 
     /// How many times as fast the ideal machine is; none of a trace without instructions.
     pub fn speedup(&self, ideal: Ideal) -> Option<f64> {
-        let cycles = self.ideal_cycles[ideal as usize];
-        (cycles > 0).then(|| self.cycles as f64 / cycles as f64)
+        quotient(self.cycles, self.ideal_cycles[ideal as usize])
     }
 
     /// Thread instructions per core cycle over the most that there could be.

@@ -10,10 +10,11 @@ use std::mem;
 use std::path::Path;
 
 use super::error::ReferenceError;
-use super::figures::{Figures, KernelFigures, quotient, total};
+use super::figures::{Figures, KernelFigures, row_locality, total};
 use super::identity::{STATED, Stated};
 use super::reference::{FIFO, FR_FCFS, ReferenceRun};
 use warpmem_files::text;
+use warpmem_record::metrics::quotient;
 
 /// Longest line, bytes: the names of kernels are the longest things in a log.
 const MAX_LINE: u64 = 1 << 20;
@@ -294,7 +295,7 @@ impl Block {
         let column_commands = self.totals.dram_reads.zip(self.totals.dram_writes);
         let per_activation = column_commands
             .zip(activations)
-            .and_then(|((r, w), a)| quotient(r.saturating_add(w), a));
+            .and_then(|((reads, writes), activations)| row_locality(reads, writes, activations));
         Figures {
             cycles: self
                 .total_cycles

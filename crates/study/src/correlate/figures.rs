@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::error::NoColumn;
 use warpmem_gpu::results::KernelResult;
+use warpmem_record::metrics::{ipc, kernel_cycles, quotient};
 
 /// What one side says of a run; `None` where it does not say.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,13 +83,18 @@ impl Figures {
             dram_reads: Some(reads),
             dram_writes: Some(writes),
             activations: Some(activations),
-            row_locality: quotient(reads + writes, activations),
+            row_locality: row_locality(reads, writes, activations),
             bus_utilization: row.get("bandwidth_utilization").and_then(Value::as_f64),
             read_latency: row.get("latency_mean").and_then(Value::as_f64),
             kernels,
             cpu_seconds: None,
             wall_seconds: None,
         })
+    }
+
+    /// Thread instructions over cycles.
+    pub fn ipc(&self) -> Option<f64> {
+        ipc(self.thread_instructions?, self.cycles)
     }
 
     /// These, with the medians of the cycles over other orders of the SMs and themselves, and their ranges. All others stay
@@ -206,7 +212,7 @@ impl KernelFigures {
 
     /// Thread instructions over cycles.
     pub fn ipc(&self) -> Option<f64> {
-        quotient(self.thread_instructions?, self.cycles)
+        ipc(self.thread_instructions?, self.cycles)
     }
 }
 
@@ -214,7 +220,7 @@ impl From<&KernelResult> for KernelFigures {
     fn from(kernel: &KernelResult) -> KernelFigures {
         KernelFigures {
             name: kernel.name.clone(),
-            cycles: kernel.end_cycle.saturating_sub(kernel.start_cycle),
+            cycles: kernel_cycles(kernel),
             range: None,
             thread_instructions: Some(kernel.thread_instructions),
         }
@@ -238,9 +244,9 @@ pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// `above / below`, or nothing where there is nothing below.
-pub(super) fn quotient(above: u64, below: u64) -> Option<f64> {
-    (below > 0).then(|| above as f64 / below as f64)
+/// Column commands per activation. The table `runs` counts requests instead, which the reference does not.
+pub(super) fn row_locality(reads: u64, writes: u64, activations: u64) -> Option<f64> {
+    quotient(reads.saturating_add(writes), activations)
 }
 
 #[cfg(test)]

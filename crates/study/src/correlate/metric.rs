@@ -1,6 +1,6 @@
 //! What is compared: each metric once, with its unit and where it stands in the figures.
 
-use super::figures::{Figures, quotient};
+use super::figures::Figures;
 
 /// How a metric is counted, which says how its error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ const fn metric_of(
 /// Every metric, in the order of the tables.
 pub static METRICS: [Metric; 11] = [
     metric_of("cycles", "cycles", Unit::Count, |f| Some(f.cycles as f64)),
-    metric_of("ipc_thread", "IPC", Unit::Ratio, |f| quotient(f.thread_instructions?, f.cycles)),
+    metric_of("ipc_thread", "IPC", Unit::Ratio, |f| f.ipc()),
     metric_of("l1_accesses", "L1 accesses", Unit::Count, |f| real(f.l1.accesses)),
     metric_of("l1_miss_rate", "L1 misses", Unit::Share, |f| f.l1.miss_rate()),
     metric_of("l2_accesses", "L2 accesses", Unit::Count, |f| real(f.l2.accesses)),

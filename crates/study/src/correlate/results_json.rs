@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::ReferenceError;
-use super::figures::{CacheFigures, Figures, KernelFigures, quotient, total};
+use super::figures::{CacheFigures, Figures, KernelFigures, row_locality, total};
 use super::reference::ReferenceRun;
 
 #[derive(Deserialize)]
@@ -130,10 +130,10 @@ impl From<Kernel> for KernelFigures {
 impl Totals {
     /// Launch latency inside.
     fn figures(self, kernels: Vec<KernelFigures>, cpu_seconds: Option<f64>) -> Figures {
-        let column_commands =
-            self.dram_reads.zip(self.dram_writes).map(|(r, w)| r.saturating_add(w));
-        let per_activation =
-            column_commands.zip(self.dram_activations).and_then(|(c, a)| quotient(c, a));
+        let columns = self.dram_reads.zip(self.dram_writes);
+        let per_activation = columns
+            .zip(self.dram_activations)
+            .and_then(|((reads, writes), activations)| row_locality(reads, writes, activations));
         Figures {
             cycles: self
                 .gpu_tot_sim_cycle

@@ -26,8 +26,13 @@ impl Comparison {
 
     /// Our cycles over the reference's.
     fn ratio(&self) -> f64 {
-        self.ours.cycles as f64 / self.reference.cycles as f64
+        time_ratio(self.ours.cycles, self.reference.cycles)
     }
+}
+
+/// Cycles over cycles.
+fn time_ratio(cycles: u64, others: u64) -> f64 {
+    cycles as f64 / others as f64
 }
 
 /// The run with the greatest error, and that error.
@@ -98,7 +103,7 @@ pub fn kernel_summary<'a>(runs: &[&'a Comparison]) -> Option<KernelSummary<'a>> 
     for &run in runs {
         let pairs = run.ours.kernels.iter().zip(&run.reference.kernels);
         for ((ours, reference), place) in pairs.zip(0..) {
-            let ratio = ours.cycles as f64 / reference.cycles as f64;
+            let ratio = time_ratio(ours.cycles, reference.cycles);
             let error = ratio - 1.0;
             if greatest.is_none_or(|(worst, _)| error.abs() > worst.error.abs()) {
                 greatest = Some((Worst { run, error }, place));
@@ -150,9 +155,8 @@ pub fn pairs(runs: &[Comparison]) -> Vec<Pair<'_>> {
     let with = |scheduler: &'static str| move |run: &&Comparison| run.dram_scheduler == scheduler;
     let pair = |fifo| {
         let fr_fcfs = runs.iter().filter(with(FR_FCFS)).find(|run| names(run) == names(fifo))?;
-        let ratio = |of: fn(&Comparison) -> &Figures| {
-            Some(of(fifo).cycles as f64 / of(fr_fcfs).cycles as f64)
-        };
+        let ratio =
+            |of: fn(&Comparison) -> &Figures| Some(time_ratio(of(fifo).cycles, of(fr_fcfs).cycles));
         let (ours, reference) = (ratio(|run| &run.ours), ratio(|run| &run.reference));
         Some(Pair { fifo, ratio: Compared::new(Unit::Ratio, ours, reference) })
     };

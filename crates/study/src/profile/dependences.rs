@@ -5,8 +5,8 @@
 //! A second use of a loaded value is not known unless it is an address, and a link through it is missed. Overwriting a
 //! result is a use, as it waits for the result.
 
-use super::requests::ratio;
 use serde::Serialize;
+use warpmem_record::metrics::quotient;
 use warpmem_trace::{Instruction, Kind, MAX_DEPENDENCE, Space};
 
 /// Compute results that are followed; no dependence is further back.
@@ -60,11 +60,11 @@ impl DependenceTally {
     pub fn figures(&self) -> Dependences {
         Dependences {
             loads: self.loads,
-            mean_use_distance: ratio(self.use_distances, self.used),
-            unused_share: ratio(self.loads - self.used, self.loads),
-            direct_share: ratio(self.direct, self.loads),
-            dependent_share: ratio(self.dependent, self.loads),
-            mean_chain: ratio(self.chains, self.loads),
+            mean_use_distance: quotient(self.use_distances, self.used),
+            unused_share: quotient(self.loads - self.used, self.loads),
+            direct_share: quotient(self.direct, self.loads),
+            dependent_share: quotient(self.dependent, self.loads),
+            mean_chain: quotient(self.chains, self.loads),
             longest_chain: self.longest,
         }
     }

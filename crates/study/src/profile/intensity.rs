@@ -7,6 +7,7 @@
 use super::footprint::Footprint;
 use super::sampled::Estimate;
 use serde::Serialize;
+use warpmem_record::metrics::quotient;
 use warpmem_trace::OpClass;
 
 /// Lane operations, and bytes of global memory that some kernels ask for.
@@ -40,7 +41,7 @@ pub struct Compulsory {
 
 /// Operations per byte; none without bytes.
 fn per_byte(operations: u64, bytes: u64) -> Option<f64> {
-    (bytes > 0).then(|| operations as f64 / bytes as f64)
+    quotient(operations, bytes)
 }
 
 impl Intensity {

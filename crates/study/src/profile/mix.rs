@@ -1,7 +1,7 @@
 //! What a trace's instructions are, by class and by kind and space of memory: from the index, without reading records.
 
-use super::requests::ratio;
 use serde::Serialize;
+use warpmem_record::metrics::quotient;
 use warpmem_trace::{Kernel, Kind, OpClass, Space};
 
 /// Instructions of some kernels.
@@ -68,21 +68,21 @@ impl MixTally {
     }
 
     pub fn figures(&self) -> Mix {
-        let share = |count: u64| ratio(count, self.warp_instructions).unwrap_or(0.0);
+        let share = |count: u64| quotient(count, self.warp_instructions).unwrap_or(0.0);
         let compute = OpClass::ALL.into_iter().zip(self.compute).zip(self.compute_lanes);
         let compute = compute.map(|((class, count), lanes)| InstructionKind {
             name: class.name().to_owned(),
             is_memory: false,
             warp_instructions: count,
             share: share(count),
-            mean_lanes: ratio(lanes, count),
+            mean_lanes: quotient(lanes, count),
         });
         let records = self.records.iter().map(|&((kind, space), count, lanes)| InstructionKind {
             name: name(kind, space),
             is_memory: kind.is_memory(),
             warp_instructions: count,
             share: share(count),
-            mean_lanes: ratio(lanes, count),
+            mean_lanes: quotient(lanes, count),
         });
         let mut kinds: Vec<InstructionKind> =
             compute.chain(records).filter(|kind| kind.warp_instructions > 0).collect();
@@ -95,7 +95,7 @@ impl MixTally {
     fn mean_lanes(&self) -> Option<f64> {
         let control = OpClass::Control as usize;
         let lanes = self.thread_instructions.saturating_sub(self.compute_lanes[control]);
-        ratio(lanes, self.warp_instructions.saturating_sub(self.compute[control]))
+        quotient(lanes, self.warp_instructions.saturating_sub(self.compute[control]))
     }
 }
 

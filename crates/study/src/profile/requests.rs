@@ -2,6 +2,7 @@
 
 use super::access::{Lines, Pattern};
 use serde::Serialize;
+use warpmem_record::metrics::quotient;
 use warpmem_trace::Kind;
 
 /// Warp instructions that read or write global memory, in kinds that divergence is looked at for.
@@ -77,18 +78,13 @@ impl Counts {
     pub fn distribution(&self) -> Distribution {
         let bins = self.0.iter().zip(0..).filter(|(count, _)| **count > 0);
         Distribution {
-            mean: ratio(self.sum(), self.count()),
+            mean: quotient(self.sum(), self.count()),
             p50: self.quantile(0.5),
             p95: self.quantile(0.95),
             max: self.0.iter().rposition(|&count| count > 0).map(|value| value as u32),
             histogram: bins.map(|(&count, value)| Bin { value, count }).collect(),
         }
     }
-}
-
-/// A ratio; none where nothing is below.
-pub(super) fn ratio(above: u64, below: u64) -> Option<f64> {
-    (below > 0).then(|| above as f64 / below as f64)
 }
 
 /// Of numbers per warp instruction.

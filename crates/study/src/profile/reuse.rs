@@ -4,10 +4,10 @@
 //! 1970). Of more lines than fit, a spatial sample is followed, and distances among its lines are scaled up
 //! (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015).
 
-use super::requests::ratio;
 use super::sampled::{Sampled, hash};
 use super::stack::Positions;
 use serde::Serialize;
+use warpmem_record::metrics::quotient;
 
 /// The reuse of lines over a trace. An access is a distinct line of a warp instruction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -159,7 +159,7 @@ impl ReuseTally {
         let mut reuse = Reuse {
             followed_accesses: self.followed,
             lines_per_followed: self.last.weight(),
-            cold_share: ratio(self.cold, accesses),
+            cold_share: quotient(self.cold, accesses),
             histogram: Vec::new(),
             caches: Vec::new(),
         };
@@ -168,7 +168,7 @@ impl ReuseTally {
         let occupied = self.bins.iter().enumerate().map(|(bin, &count)| {
             nearer += count;
             let (from, to) = (start_of(bin), start_of(bin + 1));
-            let miss_ratio = ratio(accesses - nearer, accesses).filter(|_| to >= least);
+            let miss_ratio = quotient(accesses - nearer, accesses).filter(|_| to >= least);
             ReuseBin { from, to, share: count as f64 / accesses as f64, miss_ratio }
         });
         reuse.histogram = occupied.collect();
@@ -184,7 +184,7 @@ impl ReuseTally {
     fn miss_ratio(&self, cache: usize) -> Option<f64> {
         let accesses = self.groups.iter().map(|group| group.accesses).sum();
         let misses = self.groups.iter().map(|group| group.misses[cache]).sum();
-        ratio(misses, accesses)
+        quotient(misses, accesses)
     }
 
     /// Of a ratio of sums over groups of lines, from how far the groups are from it (Cochran, Sampling Techniques,

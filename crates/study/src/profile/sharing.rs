@@ -1,8 +1,8 @@
 //! Which lines and rows the CTAs of a kernel have in common.
 
-use super::requests::ratio;
 use super::sampled::Sampled;
 use serde::Serialize;
+use warpmem_record::metrics::quotient;
 
 /// The CTAs that use something, told of them in ascending order.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +29,7 @@ impl Users {
     }
 
     pub fn consecutive_share(&self) -> Option<f64> {
-        ratio(self.consecutive.into(), self.ctas.into())
+        quotient(self.consecutive.into(), self.ctas.into())
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) fn sharing<T>(table: &Sampled<T>, used: impl Fn(&T) -> Used) -> Shari
     let all: u64 = bins.iter().map(|bin| bin.0).sum();
     let accesses: u64 = bins.iter().map(|bin| bin.1).sum();
     let single = bins.first().copied().unwrap_or_default();
-    let of = |part: u64, whole: u64| ratio(part, whole).unwrap_or(0.0);
+    let of = |part: u64, whole: u64| quotient(part, whole).unwrap_or(0.0);
     let shared_bin = |(bin, &(count, used)): (usize, &(u64, u64))| SharedBin {
         from_ctas: (1 << bin >> 1) + 1,
         to_ctas: 1 << bin,
@@ -97,9 +97,9 @@ pub(super) fn sharing<T>(table: &Sampled<T>, used: impl Fn(&T) -> Used) -> Shari
     Sharing {
         all_per_kept: table.weight(),
         by_ctas: bins.iter().enumerate().map(shared_bin).collect(),
-        shared_share: ratio(all - single.0, all),
-        shared_access_share: ratio(accesses - single.1, accesses),
-        mean_ctas: ratio(ctas, all),
+        shared_share: quotient(all - single.0, all),
+        shared_access_share: quotient(accesses - single.1, accesses),
+        mean_ctas: quotient(ctas, all),
         consecutive_share: (all > 0).then(|| consecutive / all as f64),
     }
 }

@@ -1,8 +1,9 @@
 //! Static memory instructions: each place in the code, over all its executions.
 
-use super::requests::{Access, ratio};
+use super::requests::Access;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use warpmem_record::metrics::quotient;
 
 /// A global memory instruction of the code, over its executions with an active lane.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -75,10 +76,10 @@ impl Sites {
             access,
             executions: tally.executions,
             lines: tally.lines,
-            mean_lines: ratio(tally.lines, tally.executions),
+            mean_lines: quotient(tally.lines, tally.executions),
             max_lines: tally.max_lines,
-            mean_sectors: ratio(tally.sectors, tally.executions),
-            mean_lanes: ratio(tally.lanes, tally.executions),
+            mean_sectors: quotient(tally.sectors, tally.executions),
+            mean_lanes: quotient(tally.lanes, tally.executions),
         };
         let executed = self.places.iter().zip(&self.tallies).filter(|(_, t)| t.executions > 0);
         let mut sites: Vec<((usize, u64, Access), Site)> =

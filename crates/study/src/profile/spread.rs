@@ -2,11 +2,11 @@
 
 use super::access::Geometry;
 use super::footprint::Line;
-use super::requests::ratio;
 use super::sampled::{Estimate, Sampled};
 use super::sharing::{Sharing, Used, sharing};
 use serde::Serialize;
 use warpmem_machine::{Machine, MachineError};
+use warpmem_record::metrics::quotient;
 use warpmem_sim::{AddressMap, Location};
 
 /// How evenly something is spread over channels or banks. What is kept of a sample is counted as often as it stands
@@ -146,7 +146,7 @@ impl SpreadTally {
             channels: Evenness::of(&per_channel, 1),
             accesses_per_channel: per_channel,
             banks: Evenness::of(&self.by_bank, 1),
-            channels_per_divergent_instruction: ratio(self.channels, self.divergent),
+            channels_per_divergent_instruction: quotient(self.channels, self.divergent),
         }
     }
 }
@@ -195,7 +195,7 @@ impl RowTally {
             lines_per_channel: kept.iter().map(|lines| lines * weight).collect(),
             line_banks: Evenness::of(&by_bank, weight),
             rows: self.rows.sum(|_| 1),
-            accesses_per_row_visit: ratio(self.accesses, self.visits),
+            accesses_per_row_visit: quotient(self.accesses, self.visits),
             row_sharing: sharing(&self.rows, |&used| used),
         }
     }

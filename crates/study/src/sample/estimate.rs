@@ -2,6 +2,7 @@
 
 use super::interval::variance;
 use super::{Census, Draw, Estimate, KernelPlan, Measures, Plan};
+use warpmem_record::metrics::quotient;
 
 /// Something of a part that can be estimated from a sample: a total over the CTAs, or the ratio of two.
 pub struct Quantity {
@@ -74,11 +75,10 @@ pub fn estimates(plan: &Plan, census: &Census, draw: &Draw) -> Vec<QuantityEstim
 impl Quantity {
     /// Its value where so much was measured.
     pub fn of(&self, measures: &Measures) -> Option<f64> {
-        let above = (self.above)(measures) as f64;
-        match self.below.map(|below| below(measures)) {
-            None => Some(above),
-            Some(0) => None,
-            Some(below) => Some(above / below as f64),
+        let above = (self.above)(measures);
+        match self.below {
+            None => Some(above as f64),
+            Some(below) => quotient(above, below(measures)),
         }
     }
 

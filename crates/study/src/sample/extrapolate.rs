@@ -1,7 +1,7 @@
 //! What a whole part would give on a machine, from simulated samples of it.
 
-use warpmem_cache::CacheCounts;
 use warpmem_gpu::results::{KernelResult, RunResult};
+use warpmem_record::metrics::{Fraction, read_miss_rate, row_hit_rate};
 
 /// A count of a run that extrapolations start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,27 +128,20 @@ fn ratios(counts: &Counts) -> Ratios {
 }
 
 fn counts(run: &RunResult) -> Counts {
-    let [mut l1_misses, mut l1_reads, mut l2_misses, mut l2_reads] = [0; 4];
-    let add = |cache: &CacheCounts, misses: &mut u64, reads: &mut u64| {
-        let missed = cache.read_misses + cache.read_sector_misses;
-        *misses += missed;
-        *reads += missed + cache.read_hits + cache.read_pending_hits;
-    };
-    run.sms.iter().for_each(|sm| add(&sm.l1, &mut l1_misses, &mut l1_reads));
-    run.slices.iter().for_each(|slice| add(&slice.cache, &mut l2_misses, &mut l2_reads));
-    let banks = || run.channels.iter().flat_map(|channel| &channel.banks);
-    let row_hits: u64 = banks().map(|bank| bank.row_hits).sum();
-    let others: u64 = banks().map(|bank| bank.row_misses + bank.row_conflicts).sum();
+    let l1: Fraction = run.sms.iter().map(|sm| read_miss_rate(&sm.l1)).sum();
+    let l2: Fraction = run.slices.iter().map(|slice| read_miss_rate(&slice.cache)).sum();
+    let banks = run.channels.iter().flat_map(|channel| &channel.banks);
+    let rows: Fraction = banks.map(row_hit_rate).sum();
     let mut counts = [0.0; COUNTS];
     let mut set = |count: Count, value: u64| counts[count as usize] = value as f64;
     set(Count::Cycles, run.core_cycles);
     set(Count::WarpInstructions, run.sms.iter().map(|sm| sm.warp_instructions).sum());
-    set(Count::L1ReadMisses, l1_misses);
-    set(Count::L1Reads, l1_reads);
-    set(Count::L2ReadMisses, l2_misses);
-    set(Count::L2Reads, l2_reads);
-    set(Count::RowHits, row_hits);
-    set(Count::RowRequests, row_hits + others);
+    set(Count::L1ReadMisses, l1.above);
+    set(Count::L1Reads, l1.below);
+    set(Count::L2ReadMisses, l2.above);
+    set(Count::L2Reads, l2.below);
+    set(Count::RowHits, rows.above);
+    set(Count::RowRequests, rows.below);
     set(Count::ReadLatency, run.latency.total.sum() as u64);
     set(Count::ReadsLeavingL1, run.latency.total.count());
     set(Count::OffChipRequests, run.loads.offchip_requests.sum() as u64);
@@ -222,10 +215,11 @@ mod tests {
     use super::*;
     use serde_json::Value;
     use std::path::Path;
+    use warpmem_cache::CacheCounts;
     use warpmem_gpu::engine::{NoProgress, simulate};
     use warpmem_gpu::results::{Discard, SmResult};
     use warpmem_machine::load;
-    use warpmem_record::{RunKey, run_row_json};
+    use warpmem_record::{RunKey, run_columns, run_row_json};
     use warpmem_trace::Trace;
 
     #[test]
@@ -246,6 +240,15 @@ mod tests {
         assert!((values[1].unwrap() * values[2].unwrap() - 1.0).abs() < 1e-12);
         let spans = Spans::of(&run.kernels);
         assert_eq!(spans.between + spans.kernels.iter().sum::<u64>(), run.core_cycles);
+    }
+
+    #[test]
+    fn units_are_those_of_the_columns_with_their_names() {
+        let columns = run_columns();
+        for metric in &METRICS {
+            let column = columns.iter().find(|column| column.name == metric.name);
+            assert!(column.is_none_or(|column| column.unit == metric.unit), "{}", metric.name);
+        }
     }
 
     fn kernel(cycles: std::ops::Range<u64>, ctas: u64, warp_instructions: u64) -> KernelResult {
