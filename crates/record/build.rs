@@ -1,11 +1,11 @@
-//! Tells the recorder which source the results come from: runs of engines that differ are not the same runs.
+//! Hashes the source of the engine, so that runs of different engines have different run ids.
 //!
-//! Hashed is the code of the crates that decide a result, without comments and tests.
+//! The hash covers the code of the crates that decide a result, without comments and tests.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Folders of the crates that decide a result, from this one.
+/// Folders of the crates that decide a result, relative to this one.
 const DECIDING: [&str; 10] = [
     "../../trace-format",
     "../cache",
@@ -43,13 +43,13 @@ fn main() {
     println!("cargo::rustc-env=WARPMEM_ENGINE_SOURCE={:08x}", hash >> 32);
 }
 
-/// The lines of a source that are no comment and come before the tests at its end.
+/// The lines of a source that are not comments and come before the tests at its end.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     text[..end].lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"))
 }
 
-/// All sources below `path` but those of tests, in the order of their names.
+/// All sources below `path` except those of tests, in the order of their names.
 fn collect(path: PathBuf, files: &mut Vec<PathBuf>) {
     let is_test = |name: &str| name == "tests" || name.ends_with("tests.rs") || name == "bench.rs";
     if path.file_name().is_some_and(|name| is_test(&name.to_string_lossy())) {

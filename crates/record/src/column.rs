@@ -1,4 +1,5 @@
-//! A column of a results table: its name, unit and definition, and how its value comes from a row.
+//! A column of a results table: its name, unit and definition, and how its value is computed from a
+//! row.
 
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ pub struct Column<R> {
     pub(crate) value: Getter<R>,
 }
 
-/// What a column holds. Text and counts are never null; a ratio with nothing below is.
+/// The type of a column. Text and counts are never null; a ratio whose denominator is 0 is null.
 pub(crate) enum Getter<R> {
     Text(Box<dyn Fn(&R) -> &str + Send + Sync>),
     Count(Get<R, i64>),

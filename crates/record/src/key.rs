@@ -1,15 +1,16 @@
-//! What a run was made from, and the identifier that follows from it.
+//! What a run was made from, and the run id that follows from it.
 
 use std::collections::BTreeMap;
 use warpmem_dram::standard::Standard;
 use warpmem_gpu::results::Fnv;
 use warpmem_machine::{Machine, flatten};
 
-/// Version of the engine that makes the results: that of the program, and a hash of the engine's source.
+/// Version of the engine that makes the results: that of the program, and a hash of the engine's
+/// source.
 pub const ENGINE_VERSION: &str =
     concat!(env!("CARGO_PKG_VERSION"), "+", env!("WARPMEM_ENGINE_SOURCE"));
 
-/// Everything that says how a run was made.
+/// How a run was made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunKey {
     /// Name of the trace, for readers.
@@ -21,7 +22,7 @@ pub struct RunKey {
     /// The command that asked for the run.
     pub command: String,
     pub seed: Option<u64>,
-    /// Parameters set beside the machine's own, `key=value` each.
+    /// Parameters that replace the machine's own, `key=value` each.
     overrides: String,
     run_id: String,
     parameters: String,
@@ -49,21 +50,22 @@ impl RunKey {
         }
     }
 
-    /// The key of a run whose machine has these parameters, `key=value` each, beside its own: they tell it from
-    /// others of the same machine by name. They are in the machine already.
+    /// Names these overrides, `key=value` each, which the machine already contains. They
+    /// distinguish the run from others of a machine with the same name.
     pub fn with_overrides(mut self, overrides: &[String]) -> RunKey {
         self.overrides = overrides.join("; ");
         self
     }
 
-    /// Parameters set beside the machine's own, `key=value` with semicolons between; empty where none is.
+    /// Parameters set beside the machine's own, `key=value` with semicolons between; empty where
+    /// none is.
     pub fn overrides(&self) -> &str {
         &self.overrides
     }
 
-    /// 64-bit FNV-1a of trace content, machine parameters, policies, seed, engine version and a DRAM standard of the
-    /// user's own, as 16
-    /// hexadecimal digits: two runs for which it is equal must give equal results.
+    /// 64-bit FNV-1a of trace content, machine parameters, policies, seed, engine version and a
+    /// DRAM standard of the user's own, as 16 hexadecimal digits. Two runs with the same id must
+    /// give equal results.
     pub fn run_id(&self) -> &str {
         &self.run_id
     }
@@ -74,7 +76,7 @@ impl RunKey {
     }
 }
 
-/// Results depend on what is in a user's file, not on its path alone.
+/// Results depend on the content of a user's file, not only on its path.
 fn standard_file(machine: &Machine) -> String {
     let standard = Standard::of(&machine.dram);
     standard.ok().and_then(|s| s.file_text().map(str::to_owned)).unwrap_or_default()
@@ -91,7 +93,7 @@ fn run_id(trace_hash: u64, parameters: &str, standard_file: &str, seed: Option<u
     format!("{:016x}", hash.finish())
 }
 
-/// The description is words for readers; no result depends on it.
+/// Without the description: no result depends on it.
 fn parameters(machine: &Machine) -> String {
     let parameters: BTreeMap<String, toml::Value> =
         flatten(machine).into_iter().filter(|(key, _)| key != "description").collect();

@@ -18,7 +18,7 @@ pub struct FinishedRun {
 impl FinishedRun {
     pub fn new(key: RunKey, result: RunResult) -> FinishedRun {
         let channels = total(&result.channels);
-        // One slice in a state is enough for the whole.
+        // For the whole LLC a cycle counts if any slice is in the state.
         let mshr_cycles = result.mshr_cycles;
         FinishedRun {
             sms: total(&result.sms),
@@ -35,19 +35,20 @@ impl FinishedRun {
         dram_bytes(banks, &self.key.machine.dram)
     }
 
-    /// Energy of a channel, or of several added up; none where the machine's currents are not known.
+    /// Energy of a channel, or of several added up; none where the machine's currents are not
+    /// known.
     pub(crate) fn energy(&self, channel: &ChannelResult, banks: &BankResult) -> Option<Energy> {
         let machine = &self.key.machine;
         let activity = Activity::new(channel, banks);
         Energy::of(&machine.dram, 1000.0 / f64::from(machine.clocks.dram_mhz), &activity)
     }
 
-    /// DRAM cycles in which memory worked, which every channel counts: longer than until the last CTA.
+    /// DRAM cycles until memory is done, which is after the last CTA. Every channel counts them.
     pub(crate) fn dram_cycles(&self) -> u64 {
         self.result.channels.first().map_or(0, |channel| channel.cycles)
     }
 
-    /// DRAM cycles in 10^-6 s.
+    /// DRAM clock, MHz.
     pub(crate) fn dram_mhz(&self) -> u64 {
         self.key.machine.clocks.dram_mhz.into()
     }

@@ -1,4 +1,5 @@
-//! Studies made of traces and runs.
+//! Studies of traces and runs: what a trace is like, sets of workloads, sweeps, samples, classes,
+//! comparison with other simulators, and the experiments of papers.
 
 pub mod classify;
 pub mod correlate;

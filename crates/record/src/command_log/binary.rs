@@ -1,4 +1,4 @@
-//! The Parquet form: the columns of the text, the configuration among the file's metadata.
+//! The Parquet form: the same columns as the text form, and the configuration in the metadata.
 
 use super::text::{channel_number, command_kind};
 use super::{CommandLogReader, Configuration, LogError, LoggedCommand, Row};

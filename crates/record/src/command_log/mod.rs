@@ -1,7 +1,8 @@
 //! Command logs as files: text, or Parquet where the name ends in `.parquet`.
 //!
-//! A log carries the configuration of its channels, so that it can be checked alone. Its rows are in the order of
-//! cycles within each channel, whatever their order among channels.
+//! A log contains the configuration of its channels, so that it can be checked without other files.
+//! Its rows are in the order of cycles within each channel; channels may be interleaved in any
+//! order.
 
 mod binary;
 mod error;
@@ -26,7 +27,7 @@ pub struct LoggedCommand {
     pub command: Command,
 }
 
-/// The configuration as a log carries it.
+/// The configuration as a log contains it.
 #[derive(Serialize, Deserialize)]
 struct Configuration {
     dram: Dram,
@@ -47,7 +48,7 @@ impl Configuration {
     }
 }
 
-/// A row: a command with the place of its bank.
+/// A row: a command with the position of its bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Row {
     logged: LoggedCommand,
@@ -59,13 +60,14 @@ enum Sheet {
     Binary(Box<binary::Writer>),
 }
 
-/// Writes a command log. The file takes its name when it is whole; a writer that is dropped before leaves nothing.
+/// Writes a command log. The file takes its name when it is complete; a writer that is dropped
+/// before that leaves nothing.
 pub struct CommandLogWriter {
     path: PathBuf,
     partial: TempPath,
     sheet: Sheet,
     dram: Dram,
-    /// Of a [`CommandSink`], whose calls cannot fail.
+    /// First error as a [`CommandSink`], whose calls cannot return it.
     failure: Option<LogError>,
 }
 
@@ -79,7 +81,7 @@ impl CommandLogWriter {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
         builder.prefix(".partial-");
-        // As any new file, not private as temporary ones are.
+        // With the permissions of a new file; temporary files are private.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let partial = builder
@@ -102,7 +104,7 @@ impl CommandLogWriter {
     /// Adds commands of a channel.
     ///
     /// # Errors
-    /// If they cannot be written, or a bank is none of the configuration.
+    /// If they cannot be written, or the configuration has no such bank.
     pub fn write(&mut self, channel: u16, commands: &[Command]) -> Result<(), LogError> {
         for &command in commands {
             let Some(place) = Place::of(&self.dram, command.bank) else {

@@ -1,4 +1,4 @@
-//! Tables of the same columns, one after the other in one file.
+//! Concatenates tables with the same columns into one file.
 
 use super::{Field, GROUP_ROWS, TableFile, open_checked};
 use crate::ResultsError;
@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 /// A text column whose values are replaced, with one text for all rows of a source.
 pub(crate) struct ColumnRewrite<'a> {
     pub column: &'static str,
-    /// In the order of the sources.
+    /// One text for each source.
     pub texts: Vec<&'a str>,
 }
 
-/// Writes the rows of `sources`, which have the same columns, as the table `name` into `target`: the same bytes as if
-/// all rows had been written at once, except for the column that `rewrite` replaces. No more than a few row groups are in memory. Without
-/// sources there is no file.
+/// Writes the rows of `sources`, which have the same columns, as the table `name` into `target`:
+/// the same bytes as if all rows had been written at once, except for the column that `rewrite`
+/// replaces. At most a few row groups are in memory. Without sources there is no file.
 pub(crate) fn concatenate(
     sources: &[PathBuf],
     target: &Path,
@@ -75,7 +75,7 @@ fn unreadable(path: &Path) -> impl FnOnce(ParquetError) -> ResultsError {
     move |source| ResultsError::Unreadable { path, source }
 }
 
-/// Adds the rows of a group to the columns; how many they are.
+/// Adds the rows of a group to the columns; returns how many.
 fn append(columns: &mut [Values], group: &dyn RowGroupReader) -> Result<usize, ParquetError> {
     let rows = group.metadata().num_rows() as usize;
     for (index, column) in columns.iter_mut().enumerate() {
@@ -93,7 +93,7 @@ pub(super) enum Values {
 
 pub(super) struct Typed<T> {
     values: Vec<T>,
-    /// Of a column that may be null: whether each row has a value.
+    /// For nullable columns: whether each row has a value.
     levels: Option<Vec<i16>>,
 }
 
@@ -124,7 +124,7 @@ impl Values {
         }
     }
 
-    /// Has the last `rows`, none of them null, hold this text.
+    /// Replaces the values of the last `rows` rows, none of them null, by this text.
     fn rewrite(&mut self, rows: usize, text: &str) {
         if let Values::Text(column) = self {
             let old = column.values.len().saturating_sub(rows);
@@ -168,7 +168,7 @@ impl<T> Typed<T> {
         writer.write_batch(&self.values, self.levels.as_deref(), None).map(drop)
     }
 
-    /// The first rows.
+    /// Removes and returns the first rows.
     fn take(&mut self, rows: usize) -> Typed<T> {
         let levels = self.levels.as_mut().map(|levels| levels.drain(..rows).collect::<Vec<i16>>());
         let with_value = |levels: &Vec<i16>| levels.iter().filter(|&&level| level > 0).count();

@@ -1,5 +1,5 @@
-//! One table as a Parquet file. Equal rows give equal bytes: no times, fixed writer settings. Each file carries a
-//! [checksum](warpmem_checksum).
+//! One table as a Parquet file. Equal rows give equal bytes: no times, fixed writer settings. Each
+//! file carries a [checksum](warpmem_checksum).
 
 mod concatenate;
 mod stream;
@@ -42,7 +42,7 @@ pub(crate) struct TableFile {
     writer: SerializedFileWriter<Output>,
 }
 
-/// Name, type and null-ness of a column, whatever its rows.
+/// Name, type and nullability of a column, independent of the type of its rows.
 #[derive(PartialEq)]
 pub(crate) struct Field {
     name: String,
@@ -66,7 +66,7 @@ impl Field {
             .collect()
     }
 
-    /// The columns of a file that has been written.
+    /// The columns of an existing file.
     fn of_file(reader: &impl FileReader) -> Vec<Field> {
         let columns = reader.metadata().file_metadata().schema_descr().columns();
         let field = |column: &Arc<ColumnDescriptor>| Field {
@@ -91,7 +91,7 @@ impl Field {
 }
 
 impl TableFile {
-    /// Creates the file and writes its head.
+    /// Creates the file and writes its header.
     pub(crate) fn create(
         path: &Path,
         table: &str,
@@ -130,7 +130,7 @@ impl TableFile {
         self.group(|group| write_columns(group, columns, rows))
     }
 
-    /// Writes one row group that begins with columns encoded before, one chunk each.
+    /// Writes one row group whose first columns are already encoded, one chunk each.
     fn write_after<R>(
         &mut self,
         head: &[Chunk],
@@ -170,8 +170,9 @@ impl TableFile {
         whole().map(drop).map_err(|source| failed(path, source))
     }
 
-    /// Encodes `columns`, the file's first, for `rows` rows that are all `row`. Encoding the same
-    /// value over and over costs more than all other columns of a load; its chunk is used again.
+    /// Encodes `columns`, the first of the file, for `rows` rows that are all equal to `row`.
+    /// Encoding the same value for every row costs more than all other columns of a load, so the
+    /// chunk is encoded once and used again.
     fn constant<R>(
         &self,
         columns: &[Column<R>],
@@ -193,7 +194,7 @@ impl TableFile {
         chunks.map_err(|source| failed(&self.path, source))
     }
 
-    /// Writes the footer and the checksum, and waits until the file is on the disk.
+    /// Writes the footer and the checksum, and waits until the file is on disk.
     pub(crate) fn close(self) -> Result<(), ResultsError> {
         let TableFile { path, writer } = self;
         let file = writer.into_inner().map_err(|source| failed(&path, source))?;
@@ -202,7 +203,7 @@ impl TableFile {
     }
 }
 
-/// Opens a file that is as it was written, as far as its checksum tells.
+/// Opens a file whose checksum is correct.
 pub(crate) fn open_checked(path: &Path) -> Result<File, ResultsError> {
     let read = |source| ResultsError::Io { path: path.to_owned(), action: "read", source };
     let mut file = File::open(path).map_err(read)?;
@@ -240,8 +241,8 @@ fn schema(table: &str, fields: &[Field]) -> Result<Arc<Type>, ParquetError> {
     Type::group_type_builder(table).with_fields(fields).build().map(Arc::new)
 }
 
-/// Text repeats and is kept as a dictionary. Integers packed by their differences are smaller than
-/// after general compression, and written in less time.
+/// Text repeats, so it is stored as a dictionary. Delta-packed integers are smaller than compressed
+/// ones and are written faster.
 fn properties(fields: &[Field]) -> Arc<WriterProperties> {
     let settings = WriterProperties::builder()
         .set_created_by(format!("warpmem {ENGINE_VERSION}"))
@@ -282,7 +283,7 @@ fn put<'r, R: 'r>(
 ) -> Result<(), ParquetError> {
     match &column.value {
         Getter::Text(of) => {
-            // Names repeat from row to row: one array of bytes serves a series of equal ones.
+            // Names repeat from row to row: a series of equal ones shares one array of bytes.
             let mut last = ByteArray::from("");
             let values: Vec<ByteArray> = rows
                 .map(|row| {
@@ -308,7 +309,7 @@ fn put_all<T: DataType>(
     get_typed_column_writer_mut::<T>(writer).write_batch(values, None, None).map(drop)
 }
 
-/// A definition level says of each row whether it has a value.
+/// The definition level of a row says whether it has a value.
 fn put_some<T: DataType>(
     writer: &mut ColumnWriter<'_>,
     rows: impl Iterator<Item = Option<T::T>>,

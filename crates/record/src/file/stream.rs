@@ -1,4 +1,4 @@
-//! A table of which a run writes a file of its own, on a thread, while it goes on.
+//! A table with a file per run, written by a thread of its own while the run is simulated.
 
 use super::{Chunk, Field, TableFile};
 use crate::column::Column;
@@ -13,22 +13,23 @@ use std::{mem, panic};
 pub(crate) trait StreamedRow: Sized + Send + 'static {
     /// Name of the table.
     const TABLE: &'static str;
-    /// Rows of a full row group. A recorder holds as many and those that wait for the writer.
+    /// Rows of a full row group. A recorder holds one such group and those that wait for the
+    /// writer.
     const GROUP_ROWS: usize;
 
     /// The columns after the key columns.
     fn columns() -> Vec<Column<Self>>;
 }
 
-/// Row groups that may wait for the writer; with the one being filled and the one being written they
-/// bound the memory of a stream.
+/// Row groups that may wait for the writer; with the one being filled and the one being written
+/// they bound the memory of a stream.
 const WAITING_GROUPS: usize = 1;
 
 /// Collects rows into row groups and hands them to the writer.
 pub(crate) struct Stream<R> {
     rows: Vec<R>,
     groups: SyncSender<Group<R>>,
-    /// Written groups come back emptied, so that a long run allocates no more.
+    /// Written groups come back empty, so that a long run does not keep allocating.
     emptied: Receiver<Vec<R>>,
     writer: JoinHandle<Result<(), ResultsError>>,
 }
@@ -51,7 +52,7 @@ impl<R: StreamedRow> Stream<R> {
                     Group::Full(mut rows) => {
                         file.write(&rows)?;
                         rows.clear();
-                        // Nobody takes it back once the run is over.
+                        // After the end of the run nothing receives it.
                         let _ = outgoing.send(rows);
                     }
                     Group::Last(rows) => {
@@ -72,7 +73,7 @@ impl<R: StreamedRow> Stream<R> {
         }
     }
 
-    /// Writes what is left and the footer.
+    /// Writes the remaining rows and the footer.
     pub(crate) fn finish(self) -> Result<(), ResultsError> {
         // A writer that failed takes no more groups; its error says why.
         let _ = self.groups.send(Group::Last(self.rows));
@@ -87,7 +88,7 @@ impl<R: StreamedRow> Stream<R> {
     }
 }
 
-/// The file, and what all its row groups begin with.
+/// The file, and the encoded key columns that all its row groups begin with.
 struct StreamFile<R> {
     file: TableFile,
     key: RunKey,

@@ -51,7 +51,7 @@ pub(crate) fn cache<R: 'static>(
     columns
 }
 
-/// What accesses of a cache found.
+/// Hits and misses of a cache.
 pub(crate) fn accesses<R: 'static>(
     level: &str,
     of: impl Fn(&R) -> &CacheCounts + Copy + Send + Sync + 'static,
@@ -76,7 +76,7 @@ pub(crate) fn accesses<R: 'static>(
     counts.chain(rates).map(|column| column.prefixed(level)).collect()
 }
 
-/// Why accesses of a cache had to be tried again.
+/// Reservation failures: why accesses of a cache had to be retried.
 fn retries<R: 'static>(
     level: &str,
     of: impl Fn(&R) -> &CacheCounts + Copy + Send + Sync + 'static,

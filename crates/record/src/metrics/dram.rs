@@ -1,11 +1,11 @@
-//! The columns about DRAM: requests, commands and row streaks of banks, cycles and data of channels.
+//! The metrics of DRAM: requests, commands and row streaks of banks, cycles and data of channels.
 
 use super::quotient;
 use crate::column::{Column, count, ratio};
 use crate::run::FinishedRun;
 use warpmem_dram::{BankResult, Breaker, ChannelResult, SharedRows};
 
-/// A bank, or many.
+/// The metrics of a bank, or of many.
 pub(crate) fn bank<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     let mut columns = rows(of);
     columns.extend(prefetches(of));
@@ -82,7 +82,7 @@ fn prefetches<R: 'static>(of: fn(&R) -> BankResult) -> Vec<Column<R>> {
     ]
 }
 
-/// CTAs that share rows, of a run.
+/// How the CTAs of a run share rows.
 pub(crate) fn row_sharing() -> Vec<Column<FinishedRun>> {
     vec![
         ratio(
@@ -162,7 +162,7 @@ const BREAKERS: [(Breaker, &str); Breaker::COUNT] = [
     (Breaker::SameCta, "of the same CTA"),
 ];
 
-/// Cycles and rates of a channel, or of all. Sums over channels divide sums over channels.
+/// Cycles and rates of a channel, or of all channels as ratios of sums.
 pub(crate) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>> {
     let counted = |name, unit, doc, get: fn(&ChannelResult) -> u64| {
         count(name, unit, doc, move |row| get(of(row)))
@@ -230,7 +230,8 @@ pub(crate) fn channel<R: 'static>(of: fn(&R) -> &ChannelResult) -> Vec<Column<R>
     ]
 }
 
-/// Data that DRAM moved, over the time in which it moved them: the same for all channels, so that they add up to the run.
+/// Bytes that DRAM moved, in total and per time. All channels use the same time, so that their
+/// bandwidths add up to that of the run.
 pub(crate) fn data<R: 'static>(
     banks: fn(&R) -> BankResult,
     run: fn(&R) -> &FinishedRun,

@@ -1,4 +1,4 @@
-//! The columns of DRAM energy, of a machine's channels and of channels on their own.
+//! DRAM energy, of the channels of a machine and of standalone channels.
 
 use crate::column::{Column, ratio};
 use warpmem_dram::Energy;
@@ -19,7 +19,7 @@ const PARTS: [Part; 6] = [
     }),
 ];
 
-/// Energy as a whole, by part and over the bytes moved; null where the currents are not known.
+/// Energy in total, by part and per bit moved; null if the currents are not known.
 pub fn energy<R: 'static>(of: fn(&R) -> Option<Energy>, bytes: fn(&R) -> u64) -> Vec<Column<R>> {
     let total = ratio(
         "energy_nj",

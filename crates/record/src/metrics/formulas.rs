@@ -1,7 +1,7 @@
 //! The formulas that more than one table, report or study uses, from counts alone.
 //!
-//! The columns made of them say what they mean; a study that needs the same ratio calls the same function, so that no
-//! ratio has two definitions.
+//! The columns made of them say what they mean; a study that needs the same ratio calls the same
+//! function, so that no ratio has two definitions.
 
 use std::iter::Sum;
 use warpmem_cache::CacheCounts;
@@ -36,8 +36,8 @@ pub fn quotient(above: u64, below: u64) -> Option<f64> {
     (below > 0).then(|| above as f64 / below as f64)
 }
 
-/// Jain's fairness index: (sum)^2 / (values x sum of squares); 1 where all values are equal (Jain, Chiu and Hawe,
-/// DEC-TR-301, 1984).
+/// Jain's fairness index: (sum)^2 / (values x sum of squares); 1 where all values are equal (Jain,
+/// Chiu and Hawe, DEC-TR-301, 1984).
 pub fn jain_index(values: impl Iterator<Item = u64>) -> Option<f64> {
     let values: Vec<f64> = values.map(|value| value as f64).collect();
     let sum: f64 = values.iter().sum();

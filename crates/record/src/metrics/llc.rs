@@ -1,4 +1,4 @@
-//! The columns about LLC slices: of one, or of all.
+//! The metrics of LLC slices: of one, or of all.
 
 use super::{cache, quotient};
 use crate::column::{Column, count, maybe_count, ratio};
@@ -6,7 +6,7 @@ use warpmem_gpu::results::{
     CRITICAL_CLASSES, MshrState, PrefetchCounts, QueueLength, QueueResult, SliceResult,
 };
 
-/// An LLC slice, or all of them.
+/// The metrics of an LLC slice, or of all of them.
 pub(crate) fn llc<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
     let mut columns = cache("l2", move |row| &of(row).cache);
     columns.extend([

@@ -1,7 +1,8 @@
-//! Every metric, each defined once: how it is derived from raw counts, with its name, unit, definition and source.
-//! `docs/schema.md` is printed from these definitions.
+//! Every metric, each defined once: how it is derived from raw counts, with its name, unit,
+//! definition and source. `docs/schema.md` is printed from these definitions.
 //!
-//! Sources: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023.
+//! Sources: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC
+//! 2023.
 
 mod cache;
 pub(crate) mod dram;

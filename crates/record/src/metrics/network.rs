@@ -165,7 +165,7 @@ fn flits(network: &NetworkResult) -> u64 {
     network.sources.iter().map(|source| source.flits).sum()
 }
 
-/// Links that routers send on. Nodes may send to their routers faster than a flit a cycle.
+/// Links that leave routers. Nodes may send to their routers at more than a flit per cycle.
 fn from_routers(network: &NetworkResult) -> impl Iterator<Item = &LinkResult> {
     network.links.iter().filter(|link| matches!(link.from, LinkEnd::Router(_)))
 }
@@ -181,7 +181,7 @@ pub(crate) fn node_wait_mean(source: &NodeResult) -> Option<f64> {
 /// The networks of a run in order.
 pub(crate) const DIRECTIONS: [&str; 2] = ["request", "reply"];
 
-/// What `runs` says of the networks.
+/// The metrics of the networks in `runs`.
 pub(crate) fn run_network_columns() -> Vec<Column<FinishedRun>> {
     let before = |run: &FinishedRun| locality(&total(&requests(run)?.before));
     let after = |run: &FinishedRun| locality(&total(&requests(run)?.after));

@@ -3,7 +3,7 @@
 use crate::RunKey;
 use crate::column::{Column, text};
 
-/// What names a run in every table: its identifier, trace, machine and the policy of every slot.
+/// What names a run in every table: its run id, trace, machine and the policy of every slot.
 pub fn key<R: 'static>(of: fn(&R) -> &RunKey) -> Vec<Column<R>> {
     vec![
         text(
@@ -46,7 +46,7 @@ pub fn key<R: 'static>(of: fn(&R) -> &RunKey) -> Vec<Column<R>> {
     ]
 }
 
-/// The same, of tables of single runs.
+/// The same for the tables with a file per run.
 pub(crate) fn run_key_columns() -> Vec<Column<RunKey>> {
     key::<RunKey>(|key| key)
 }

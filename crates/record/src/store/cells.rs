@@ -1,30 +1,33 @@
 //! A results directory that grows run by run and survives being killed: what a sweep writes.
 //!
-//! A *cell* is the directory of one finished run, with all its tables and a label that says what the run was. It is
-//! written in a hidden directory and renamed to its final name when it is complete: that one rename is what makes a
-//! run finished.
+//! A *cell* is the directory of one finished run, with all its tables and a label that says what
+//! the run was. It is written in a hidden directory and renamed to its final name when it is
+//! complete: that one rename is what makes a run finished.
 //!
 //! ```text
-//! DIR/cells/RUN_ID/{cell.json, runs.parquet, ..., loads.parquet}     the finished runs
-//! DIR/superseded/RUN_ID/                                             replaced cells, until their runs are made again
-//! DIR/unfinished, DIR/incomplete                                     lists of run ids: at most one of the two
-//! DIR/runs.parquet, ..., DIR/loads/RUN_ID.parquet                    the assembled tables
+//! DIR/cells/RUN_ID/         cell.json, runs.parquet, ...      the finished runs
+//! DIR/superseded/RUN_ID/    cells that do not match the plan, until their runs are made again
+//! DIR/TABLE.parquet         tables assembled from the cells
+//! DIR/STREAM/RUN_ID.parquet streamed tables (`loads` and the like), moved out of the cells
+//! DIR/unfinished            run ids of the plan, while the tables are not those of the cells
+//! DIR/incomplete            run ids of the plan, beside tables that lack some of these runs
 //!
-//!            a run ends                    `assemble`
-//! staging ──────────────▶ cells/RUN_ID ──────────────▶ DIR/TABLE.parquet, streams moved to DIR/loads/ and so on
-//!                          │        ▲ a later plan asks for the old run again
-//!  the plan has the run    ▼        │
-//!  with another label:   superseded/RUN_ID ──▶ removed when the run has been made again
+//!           `finish`: rename                `assemble`
+//! staging ───────────────────▶ cells/RUN_ID ──────────▶ DIR/TABLE.parquet, DIR/STREAM/RUN_ID.parquet
+//!                                │     ▲
+//!          its label or a table  │     │ a later plan
+//!          does not match        ▼     │ asks for it again
+//!                            superseded/RUN_ID ───────▶ removed when its run has been made again
 //! ```
 //!
-//! Invariants, whenever the process is killed:
-//! - `unfinished` exists as long as the assembled tables are not those of the cells. It lists the runs of the plan,
-//!   and each cell then holds its own streams (`loads` and the like).
-//! - Without `unfinished` the streams are where other results have them, in `DIR/loads/`. If the tables lack a run of
-//!   the plan, the same list is in `incomplete`.
-//! - A cell in `cells/` matches the plan, and no finished run is ever missing from both folders. A cell with a damaged
-//!   table goes to `superseded/` without its label, so it no longer counts as a cell.
-//! - At most files without a final name are left over. The next opening removes them.
+//! What holds at any moment, so that the process may be killed at any moment:
+//! - `unfinished` exists as long as the assembled tables are not those of the cells. Readers then take
+//!   only the cells of its runs. The streams belong in the cells; the next opening moves back those
+//!   that had been moved out.
+//! - In `cells/`, a run of the plan matches the plan. While a run is replaced, its old cell is in
+//!   `superseded/`, so a finished run is never missing from both folders.
+//! - A cell with a damaged table has lost its label and no longer counts as a cell.
+//! - Whatever else is left has no final name. The next opening removes it.
 
 use super::files::{at, names, remove_file, write_file};
 use super::finished::{
@@ -60,12 +63,12 @@ pub struct CellStore {
 }
 
 impl CellStore {
-    /// Opens `dir` for a plan of these runs with all that is `asked` for, creates it where it does not exist, and clears
-    /// what a killed process has left.
+    /// Opens `dir` for a plan of these runs, each with everything that is `asked` for. Creates it
+    /// if it does not exist, and removes what a killed process has left.
     ///
     /// # Errors
-    /// If another process writes it, it holds results that were not written in cells, or it cannot be
-    /// read or written.
+    /// If another process writes it, it holds results that were not written in cells, or it cannot
+    /// be read or written.
     pub fn open<'a>(
         dir: &Path,
         plan: impl IntoIterator<Item = &'a RunKey>,
@@ -82,21 +85,22 @@ impl CellStore {
         let damaged = Vec::new();
         let mut store = CellStore { dir: dir.to_owned(), staging, finished, damaged };
         let plan: Vec<&RunKey> = plan.into_iter().collect();
-        store.sort(&plan, asked)?;
+        store.match_plan(&plan, asked)?;
         store.finished = FinishedCells::read(dir)?;
         Ok(store)
     }
 
-    /// Has those of the plan's runs in `cells`, and no others, that are as it has them and not damaged. Whoever reads
-    /// while the plan is marked, or before, finds no cell that is of another.
-    fn sort(&mut self, plan: &[&RunKey], asked: Recorded) -> Result<(), ResultsError> {
+    /// Leaves in `cells` those of the plan's runs that match it and are not damaged. Cells of the
+    /// plan that do not match go before the plan is marked, and those that match again come back
+    /// after it, so a reader never finds a cell of another plan.
+    fn match_plan(&mut self, plan: &[&RunKey], asked: Recorded) -> Result<(), ResultsError> {
         let mut places: Vec<(&str, Option<&str>)> = Vec::new();
         for key in plan {
             let mut place = None;
             for folder in self.finished.folders(key, asked) {
                 match self.finished.damaged_table(folder, key.run_id(), asked)? {
                     Some(table) => {
-                        // Without a label it is no cell, wherever it goes.
+                        // Without a label it does not count as a cell, in whichever folder.
                         remove_file(&self.cell(folder, key.run_id()).join(LABEL))?;
                         self.damaged.push(table);
                     }
@@ -117,20 +121,21 @@ impl CellStore {
             let (superseded, cell) = (self.cell(SUPERSEDED, run_id), self.cell(CELLS, run_id));
             fs::rename(&superseded, &cell).map_err(at(&cell, "create"))?;
         }
-        gather(&self.dir)
+        move_streams_back(&self.dir)
     }
 
-    /// Tables of the plan's runs that were damaged when it was opened: their runs do not count as finished.
+    /// Tables of the plan's runs that were damaged when it was opened: their runs do not count as
+    /// finished.
     pub fn damaged(&self) -> &[PathBuf] {
         &self.damaged
     }
 
-    /// The runs that were there when it was opened.
+    /// The runs that were finished when it was opened.
     pub fn finished(&self) -> &FinishedCells {
         &self.finished
     }
 
-    /// Removes the runs that are not among `run_ids`, and all that is set superseded.
+    /// Removes the runs that are not among `run_ids`, and everything superseded.
     ///
     /// # Errors
     /// If a directory cannot be removed.
@@ -146,7 +151,7 @@ impl CellStore {
         Ok(())
     }
 
-    /// Begins a run of which this is `recorded`.
+    /// Begins a run that records `recorded`.
     ///
     /// # Errors
     /// If its files cannot be created.
@@ -154,7 +159,7 @@ impl CellStore {
         RunRecorder::create(self.staging.path().join(key.run_id()), key, recorded)
     }
 
-    /// Keeps a finished run. A recorder that is dropped instead leaves its run out.
+    /// Makes a finished run a cell. If its recorder is dropped instead, the run leaves nothing.
     ///
     /// # Errors
     /// If its tables cannot be written.
@@ -175,11 +180,11 @@ impl CellStore {
         self.discard(SUPERSEDED, &run_id)
     }
 
-    /// Puts the tables together from those of `runs` that are there with all that is `asked` for, in their order. How many
-    /// runs they hold.
+    /// Assembles the tables, in the order of `runs`, from those of them that are finished with
+    /// everything that is `asked` for. Returns how many these are.
     ///
     /// # Errors
-    /// If a cell cannot be read or a table not be written; the cells stay what they are.
+    /// If a cell cannot be read or a table cannot be written. The cells are not changed.
     pub fn assemble<'a>(
         self,
         runs: impl IntoIterator<Item = &'a RunKey>,
@@ -190,7 +195,7 @@ impl CellStore {
         let is_there = |key: &&&RunKey| finished.folder(key, asked) == Some(CELLS);
         let runs: Vec<&RunKey> = plan.iter().filter(is_there).copied().collect();
         let cells: Vec<PathBuf> = runs.iter().map(|key| self.cell(CELLS, key.run_id())).collect();
-        // A cell stays what it is where a file of its run has been moved since.
+        // The command names the trace's file, which may have moved since the cell was written.
         let texts = runs.iter().map(|key| key.command.as_str()).collect();
         let commands = ColumnRewrite { column: COMMAND, texts };
         for table in TABLES.iter() {
@@ -200,9 +205,9 @@ impl CellStore {
             concatenate(&sources, &self.staging.path().join(&name), table, rewrite)?;
         }
         for table in asked.tables() {
-            self.hand_out(&cells, table)?;
+            self.move_stream_out(&cells, table)?;
         }
-        // `runs` comes first among the tables and is named last.
+        // `runs` is the first table and takes its name last: where it is, everything is.
         for table in TABLES.iter().rev() {
             let name = format!("{table}.parquet");
             let (whole, last) = (self.staging.path().join(&name), self.dir.join(&name));
@@ -218,13 +223,13 @@ impl CellStore {
             remove_file(&incomplete)?;
             remove_file(&unfinished)?;
         }
-        // Only an empty one goes.
+        // Removes it only if it is empty.
         let _ = fs::remove_dir(self.dir.join(SUPERSEDED));
         Ok(cells.len())
     }
 
-    /// Moves a streamed table of the cells to the folder of this table.
-    fn hand_out(&self, cells: &[PathBuf], table: &str) -> Result<(), ResultsError> {
+    /// Moves a streamed table out of the cells, to the folder of this table.
+    fn move_stream_out(&self, cells: &[PathBuf], table: &str) -> Result<(), ResultsError> {
         let folder = self.dir.join(table);
         for cell in cells {
             let file = cell.join(format!("{table}.parquet"));
@@ -236,7 +241,7 @@ impl CellStore {
         Ok(())
     }
 
-    /// Keeps a run's directory, if it is there, where nobody reads it.
+    /// Moves a run's cell, if there is one, to where nothing reads it.
     fn supersede(&self, run_id: &str) -> Result<(), ResultsError> {
         let (cell, superseded) = (self.cell(CELLS, run_id), self.cell(SUPERSEDED, run_id));
         if !cell.exists() {
@@ -248,7 +253,7 @@ impl CellStore {
         fs::rename(&cell, &superseded).map_err(at(&superseded, "create"))
     }
 
-    /// Takes a run's directory out of `folder`, whole.
+    /// Removes a run's directory from `folder`: renamed first, so that it is never half there.
     fn discard(&self, folder: &str, run_id: &str) -> Result<(), ResultsError> {
         let cell = self.cell(folder, run_id);
         if !cell.exists() {
@@ -264,7 +269,8 @@ impl CellStore {
     }
 }
 
-/// Says that the tables are not those of the cells, and of which runs they will be: readers take only these meanwhile.
+/// Writes `unfinished`: the tables are not those of the cells, and until they are, readers take
+/// only the cells of these runs.
 fn mark(dir: &Path, partial: &Path, plan: &[&RunKey]) -> Result<(), ResultsError> {
     let mut text = "# A sweep that has not ended: of these runs the finished ones are in `cells`. \
                     Run it again to go on.\n"
@@ -278,9 +284,9 @@ fn mark(dir: &Path, partial: &Path, plan: &[&RunKey]) -> Result<(), ResultsError
     fs::rename(&whole, &last).map_err(at(&last, "create"))
 }
 
-/// Moves the streams back to their cells. Those of which somebody has taken the cell away go superseded: beside the tables
-/// they would be read. What this program has not put there stays.
-fn gather(dir: &Path) -> Result<(), ResultsError> {
+/// Moves the streams back to their cells. A stream whose cell somebody has removed goes to
+/// `superseded`: beside the tables it would be read. Files that this program has not written stay.
+fn move_streams_back(dir: &Path) -> Result<(), ResultsError> {
     for table in STREAMED {
         let folder = dir.join(table);
         if !folder.is_dir() {
@@ -299,13 +305,13 @@ fn gather(dir: &Path) -> Result<(), ResultsError> {
             };
             fs::rename(folder.join(&name), &back).map_err(at(&back, "create"))?;
         }
-        // Only an empty one goes.
+        // Removes it only if it is empty.
         let _ = fs::remove_dir(&folder);
     }
     Ok(())
 }
 
-/// The run of which a file of this name is a stream.
+/// The run whose stream has this file name.
 fn streamed_run(name: &OsStr) -> Option<&str> {
     let run_id = name.to_str()?.strip_suffix(".parquet")?;
     (run_id.len() == 16 && run_id.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(run_id)

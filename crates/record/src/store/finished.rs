@@ -13,7 +13,8 @@ use warpmem_gpu::results::Fnv;
 
 /// Folder of the finished runs.
 pub(super) const CELLS: &str = "cells";
-/// Folder of cells that do not match the plan, and of streams whose run has no cell, in a folder for each table.
+/// Folder of cells that do not match the plan, and of streams whose run has no cell, in a folder
+/// for each table.
 pub(super) const SUPERSEDED: &str = "superseded";
 pub(super) const FOLDERS: [&str; 2] = [CELLS, SUPERSEDED];
 /// Says what a cell is, beside its tables.
@@ -22,12 +23,13 @@ pub(super) const LABEL: &str = "cell.json";
 /// The finished runs of a directory.
 pub struct FinishedCells {
     dir: PathBuf,
-    /// Of each of the folders, by their identifiers.
+    /// One map by run id for each of [`FOLDERS`].
     labels: [HashMap<String, Label>; 2],
 }
 
-/// What must be as it was for a cell to be taken instead of running it again: whatever its tables hold that does not
-/// follow from the run's identifier, but for the command, which the tables get anew.
+/// A cell is taken instead of running it again if its label matches. It holds whatever the tables
+/// contain that does not follow from the run id, except for the command, which is rewritten when
+/// the tables are assembled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Label {
     trace: String,
@@ -39,7 +41,7 @@ pub(super) struct Label {
 }
 
 impl FinishedCells {
-    /// Those of `dir`; none where it is not there.
+    /// Those of `dir`; none if it does not exist.
     ///
     /// # Errors
     /// If the directory cannot be read.
@@ -48,12 +50,12 @@ impl FinishedCells {
         Ok(FinishedCells { dir: dir.to_owned(), labels: [cells?, superseded?] })
     }
 
-    /// Whether this run is there, with everything that is asked for.
+    /// Whether this run is finished, with everything that is asked for.
     pub fn holds(&self, key: &RunKey, asked: Recorded) -> bool {
         self.folder(key, asked).is_some()
     }
 
-    /// A table of this run that is damaged, if it is there. Reads all of them.
+    /// The first damaged table of this run, if the run is finished. Reads all its tables.
     ///
     /// # Errors
     /// If a table cannot be read.
@@ -79,7 +81,7 @@ impl FinishedCells {
         Ok(None)
     }
 
-    /// The folder in which this run is, with everything that is asked for.
+    /// The folder that has this run, with everything that is asked for.
     pub(super) fn folder(&self, key: &RunKey, asked: Recorded) -> Option<&'static str> {
         self.folders(key, asked).next()
     }
@@ -100,12 +102,12 @@ impl FinishedCells {
         FOLDERS.into_iter().zip(&self.labels).filter(is_there).map(|(folder, _)| folder)
     }
 
-    /// Whether nobody has taken a table of the run away.
+    /// Whether the run still has all its tables.
     fn has_files(&self, folder: &str, run_id: &str, asked: Recorded) -> bool {
         self.tables(folder, run_id, asked).iter().all(|table| table.is_file())
     }
 
-    /// The files of a run. Streams may have been handed out.
+    /// The files of a run. Its streams may have been moved out of the cell.
     fn tables(&self, folder: &str, run_id: &str, asked: Recorded) -> Vec<PathBuf> {
         let cell = self.dir.join(folder).join(run_id);
         let in_cell = |table: &str| cell.join(format!("{table}.parquet"));
@@ -116,7 +118,7 @@ impl FinishedCells {
         TABLES.iter().map(|table| in_cell(table)).chain(asked.tables().map(stream)).collect()
     }
 
-    /// Runs that are there and not among `run_ids`.
+    /// Finished runs that are not among `run_ids`.
     pub fn others(&self, run_ids: &HashSet<&str>) -> HashSet<&str> {
         let finished = self.labels.iter().flat_map(HashMap::keys).map(String::as_str);
         finished.filter(|run_id| !run_ids.contains(run_id)).collect()
@@ -135,13 +137,14 @@ impl Label {
     }
 }
 
-/// The tables that are put together.
+/// The tables that are assembled from the cells.
 pub(super) static TABLES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let tables = schema().into_iter().map(|table| table.name);
     tables.filter(|table| !STREAMED.contains(table)).collect()
 });
 
-/// Hash of names and types of all columns: cells of a build that has others are not taken for one's own.
+/// Hash of the names and types of all columns, so that cells of a build with other columns do not
+/// match.
 static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     let mut hash = Fnv::new();
     for table in schema() {
@@ -152,7 +155,7 @@ static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     format!("{:016x}", hash.finish())
 });
 
-/// Labels of the cells in a folder; none where it is not there.
+/// Labels of the cells in a folder; none if it does not exist.
 fn labels(cells: &Path) -> Result<HashMap<String, Label>, ResultsError> {
     let mut labels = HashMap::new();
     if !cells.is_dir() {
@@ -160,7 +163,7 @@ fn labels(cells: &Path) -> Result<HashMap<String, Label>, ResultsError> {
     }
     for name in names(cells)? {
         let path = cells.join(&name).join(LABEL);
-        // A directory without a label that can be read is no cell of this program's: the run is made again.
+        // A directory without a readable label is not a cell: the run is made again.
         let label = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
         let label: Option<Label> = label;
         labels.extend(name.into_string().ok().zip(label));

@@ -1,4 +1,6 @@
-//! Directories of results.
+//! Directories of results: [`ResultsWriter`] writes all tables at the end, [`CellStore`] keeps each
+//! run as soon as it is finished. Both write in a hidden directory of the results directory and
+//! rename, so that no file has its final name before it is complete.
 
 mod cells;
 mod files;

@@ -1,4 +1,4 @@
-//! What a run leaves while it goes: the tables of which it has files of its own.
+//! Records a run while it is simulated: the tables that have a file per run.
 
 use super::files::at;
 use crate::file::{Stream, StreamedRow};
@@ -9,28 +9,28 @@ use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow, RequestSample, RunSink, Wanted};
 
-/// Their names.
+/// Names of these tables.
 pub(crate) const STREAMED: [&str; 3] = [LoadRow::TABLE, RequestRow::TABLE, IntervalRow::TABLE];
 
-/// What is recorded of a run beside its counts.
+/// What is recorded of a run in addition to its counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recorded {
-    /// A row for every load: by far most of what a run leaves.
+    /// A row for every load: by far the largest table of a run.
     pub loads: bool,
-    /// Core cycles of an interval.
+    /// Length of an interval, core cycles.
     pub intervals: Option<NonZeroU64>,
     pub requests: Option<RequestSample>,
 }
 
 impl Recorded {
-    /// Whether all that is `asked` for is recorded, as it is asked for.
+    /// Whether everything that is `asked` for is recorded, in the same way.
     pub fn covers(&self, asked: &Recorded) -> bool {
         (self.loads || !asked.loads)
             && (asked.intervals.is_none() || self.intervals == asked.intervals)
             && (asked.requests.is_none() || self.requests == asked.requests)
     }
 
-    /// The tables that it is.
+    /// The tables that are recorded.
     pub(super) fn tables(&self) -> impl Iterator<Item = &'static str> {
         let is_recorded = [self.loads, self.requests.is_some(), self.intervals.is_some()];
         STREAMED.into_iter().zip(is_recorded).filter_map(|(table, is)| is.then_some(table))
@@ -40,7 +40,7 @@ impl Recorded {
 /// Records one run; the engine gives it the rows.
 pub struct RunRecorder {
     pub(super) key: RunKey,
-    /// Where its files are, until it is finished.
+    /// Holds its files until it is finished.
     pub(super) folder: PathBuf,
     pub(super) recorded: Recorded,
     loads: Option<Stream<LoadRow>>,
@@ -66,7 +66,7 @@ impl RunRecorder {
         })
     }
 
-    /// Writes what is left of the rows.
+    /// Writes the remaining rows.
     pub(super) fn close(&mut self) -> Result<(), ResultsError> {
         self.loads.take().map(Stream::finish).transpose()?;
         self.requests.take().map(Stream::finish).transpose()?;

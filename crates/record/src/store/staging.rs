@@ -1,4 +1,5 @@
-//! A place in a results directory for files that may not be whole, while one process alone writes the directory.
+//! A hidden directory for incomplete files, and the lock that lets only one process write a results
+//! directory.
 
 use super::files::at;
 use crate::ResultsError;
@@ -7,20 +8,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Held by whoever writes the directory.
+/// Locked by the process that writes the directory.
 const LOCK: &str = ".lock";
-/// Begins the name of the place. Other files on their way to the same directory have other names.
+/// Prefix of the hidden directory. Other temporary files in a results directory have other names.
 const PREFIX: &str = ".partial-results-";
 
-/// A hidden directory in a results directory that is locked as long as this is there. What stays in it goes with it.
+/// A hidden directory in a results directory. The results directory is locked as long as this value
+/// lives; what is left in the hidden directory is removed with it.
 pub(super) struct Staging {
-    // Goes before the lock does.
+    // Dropped before the lock.
     folder: TempDir,
     _lock: Lock,
 }
 
 impl Staging {
-    /// Locks `dir`, which is there, and clears what a killed process has left.
+    /// Locks the existing `dir` and removes what a killed process has left.
     ///
     /// # Errors
     /// If another process writes `dir`, or it cannot be read or written.
@@ -36,7 +38,7 @@ impl Staging {
     }
 }
 
-/// A locked file, which goes with the lock.
+/// A locked file, removed with the lock.
 struct Lock {
     path: PathBuf,
     _file: File,
@@ -56,7 +58,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // One that stays is locked by nobody, and the next process takes it.
+        // A file that stays is not locked, and the next process can lock it.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -65,14 +67,14 @@ fn is_locked_by_us(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => is_there(file),
         Err(TryLockError::WouldBlock) => Ok(false),
-        // Some network file systems know no locks; there, not to start two is up to the user.
+        // Some network file systems have no locks: there the user must not start two processes.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(true),
         Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
-/// Whether the file still has its name. Its last holder may have taken that away since it was opened, and others may
-/// have locked a new file of that name.
+/// Whether the file still has its name. Its last holder may have removed it since it was opened,
+/// and others may have locked a new file of that name.
 #[cfg(unix)]
 fn is_there(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -85,7 +87,7 @@ fn is_there(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Removes what a killed process was writing.
+/// Removes the incomplete files of a killed process.
 fn clear(dir: &Path) -> Result<(), ResultsError> {
     for entry in fs::read_dir(dir).map_err(at(dir, "read directory"))? {
         let entry = entry.map_err(at(dir, "read directory"))?;

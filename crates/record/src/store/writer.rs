@@ -1,4 +1,5 @@
-//! A directory of results: one Parquet file per table; `loads/`, `requests/` and `intervals/` with one file per run.
+//! A directory of results: one Parquet file per table; `loads/`, `requests/` and `intervals/` with
+//! one file per run.
 
 use super::files::at;
 use super::finished::CELLS;
@@ -14,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use warpmem_gpu::results::{IntervalRow, LoadRow, RequestRow, RunResult};
 
-/// What a finished results directory holds, in the order in which the names appear: `runs.parquet`
-/// comes last, so that where it is, everything is.
+/// Contents of a finished results directory, in the order in which they take their names:
+/// `runs.parquet` is last, so where it is, everything is.
 pub(super) const CONTENTS: [&str; 14] = [
     LoadRow::TABLE,
     RequestRow::TABLE,
@@ -33,28 +34,28 @@ pub(super) const CONTENTS: [&str; 14] = [
     "runs.parquet",
 ];
 
-/// Staging folder of files that may not be whole, in a folder for each run.
+/// Staging folder of incomplete files, in a folder for each run.
 const UNFINISHED: &str = "unfinished";
 
 /// Writes the results of several runs into one directory.
 ///
 /// Runs may be recorded at the same time and finish in any order on any threads; the files are the
-/// same. Everything is written in a hidden directory beside and moved to its final name by
-/// [`ResultsWriter::finish`]; a writer that is dropped without leaves nothing.
+/// same. Everything is written in a hidden directory and moved to its final name by
+/// [`ResultsWriter::finish`]; a writer that is dropped before that leaves nothing.
 pub struct ResultsWriter {
     dir: PathBuf,
     staging: Staging,
     runs: Mutex<Runs>,
-    /// Goes after what was staged in it.
+    /// Dropped after the staging directory in it.
     _made: Option<MadeDirectory>,
 }
 
-/// A directory that did not exist before: it goes again if nothing stays in it.
+/// A directory that did not exist before. It is removed again if it stays empty.
 struct MadeDirectory(PathBuf);
 
 impl Drop for MadeDirectory {
     fn drop(&mut self) {
-        // Only an empty directory can be removed so.
+        // Removes it only if it is empty.
         let _ = fs::remove_dir(&self.0);
     }
 }
@@ -67,10 +68,11 @@ struct Runs {
 }
 
 impl ResultsWriter {
-    /// Creates `dir` where it does not exist; it goes again if no results come into it.
+    /// Creates `dir` if it does not exist; it is removed again if it gets no results.
     ///
     /// # Errors
-    /// If `dir` holds results already, another process writes it, or it cannot be created or written.
+    /// If `dir` holds results already, another process writes it, or it cannot be created or
+    /// written.
     pub fn create(dir: &Path) -> Result<ResultsWriter, ResultsError> {
         let made = (!dir.exists()).then(|| MadeDirectory(dir.to_owned()));
         fs::create_dir_all(dir).map_err(at(dir, "create directory"))?;
@@ -79,7 +81,7 @@ impl ResultsWriter {
         Ok(ResultsWriter { dir: dir.to_owned(), staging, runs: Mutex::default(), _made: made })
     }
 
-    /// Begins a run of which this is `recorded`.
+    /// Begins a run that records `recorded`.
     ///
     /// # Errors
     /// If a run of the same [`RunKey::run_id`] has begun before, or its files cannot be created.
@@ -92,8 +94,8 @@ impl ResultsWriter {
         RunRecorder::create(folder, key, recorded)
     }
 
-    /// Adds a finished run, whose rows take place `index` in the tables. A recorder that is dropped instead leaves
-    /// its run out.
+    /// Adds a finished run, whose rows are at position `index` in the tables. If its recorder is
+    /// dropped instead, the run leaves nothing.
     ///
     /// # Errors
     /// If its rows could not be written.
@@ -118,7 +120,7 @@ impl ResultsWriter {
     }
 
     /// Writes the tables of all finished runs and gives everything its final name. Without a
-    /// finished run nothing is left.
+    /// finished run it leaves nothing.
     ///
     /// # Errors
     /// If a file cannot be written or named.
@@ -138,7 +140,7 @@ impl ResultsWriter {
     }
 
     fn runs(&self) -> MutexGuard<'_, Runs> {
-        // Runs are added by single calls: a panic elsewhere leaves them whole.
+        // Each run is added by one call, so a panic elsewhere cannot leave it half added.
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! The columns of `histograms`: one row per distribution of a run and bucket that something fell into.
+//! The columns of `histograms`: one row per distribution of a run and non-empty bucket.
 
 use crate::column::{Column, count, text};
 use crate::metrics;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 use warpmem_network::NetworkResult;
 use warpmem_sim::Histogram;
 
-/// Lowest and highest value of a bucket, and how much fell into it.
+/// Lowest and highest value of a bucket, and its count.
 type Bucket = (u64, u64, u64);
 
-/// What is counted by value.
+/// A distribution of a run.
 struct Distribution {
     name: &'static str,
-    /// Of the values.
+    /// Unit of the values.
     unit: &'static str,
-    /// Of what each value is that is counted.
+    /// What has these values.
     of: &'static str,
     buckets: fn(&FinishedRun) -> Vec<Bucket>,
 }

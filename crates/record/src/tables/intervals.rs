@@ -1,4 +1,4 @@
-//! The columns of `intervals`: one row per so many core cycles of the whole machine.
+//! The columns of `intervals`: one row per interval of the whole machine.
 
 use crate::column::{Column, count, ratio};
 use crate::file::StreamedRow;
@@ -7,7 +7,7 @@ use warpmem_gpu::results::IntervalRow;
 
 impl StreamedRow for IntervalRow {
     const TABLE: &'static str = "intervals";
-    /// Rows are wide and few.
+    /// Few, as rows are wide and runs have few of them.
     const GROUP_ROWS: usize = 1 << 12;
 
     fn columns() -> Vec<Column<IntervalRow>> {

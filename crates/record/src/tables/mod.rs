@@ -28,7 +28,7 @@ pub(crate) use runs::COMMAND;
 pub use runs::{run_columns, run_row_json};
 pub use schema::{ColumnInfo, Table, schema};
 
-/// Writes every table of the runs into `folder`, but those of which each run has a file of its own.
+/// Writes every table of the runs into `folder`, except those with a file per run.
 pub(crate) fn write_tables(folder: &Path, runs: &[Arc<FinishedRun>]) -> Result<(), ResultsError> {
     let runs = || runs.iter();
     write(folder, "runs", &run_columns(), runs().cloned())?;

@@ -44,7 +44,7 @@ fn identity() -> Vec<Column<RequestRow>> {
     ]
 }
 
-/// Each boundary on the way, in its order.
+/// The times at which a request passes each boundary, in that order.
 fn times() -> Vec<Column<RequestRow>> {
     let time = |name, doc, ticks: fn(&RequestRow) -> u64| {
         ratio(name, "core cycles", doc, move |r: &RequestRow| Some(cycles(r, ticks(r))))

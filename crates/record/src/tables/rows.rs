@@ -58,14 +58,14 @@ impl UnitRow {
     }
 }
 
-/// A row about one number of a policy's own.
+/// A row about one counter of a policy.
 pub(crate) struct CounterRow {
     pub(crate) run: Arc<FinishedRun>,
     index: usize,
 }
 
 impl CounterRow {
-    /// One row for each number of the run, channel by channel.
+    /// One row for each counter of the run, channel by channel.
     pub(crate) fn all(run: &Arc<FinishedRun>) -> impl Iterator<Item = CounterRow> {
         let count = run.result.counters.len();
         (0..count).map(move |index| CounterRow { run: Arc::clone(run), index })

@@ -7,7 +7,7 @@ use crate::{ENGINE_VERSION, RunKey};
 use serde_json::{Map, Value};
 use warpmem_gpu::results::RunResult;
 
-/// The column of `runs` that names files.
+/// The column of `runs` that contains file names.
 pub(crate) const COMMAND: &str = "command";
 
 /// The columns of `runs`: key, provenance, and all scalar metrics.

@@ -18,7 +18,7 @@ pub struct Table {
     pub columns: Vec<ColumnInfo>,
 }
 
-/// A column, whatever the rows of its table.
+/// A column, independent of the type of its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnInfo {
     pub name: String,
@@ -111,7 +111,7 @@ mod tests {
     use std::fmt::Write;
     use std::path::Path;
 
-    /// The tables as Markdown; the key columns stand once, in front.
+    /// The tables as Markdown. The key columns are listed once, at the beginning.
     fn markdown() -> String {
         let keys = infos(&run_key_columns());
         let mut text = String::from(INTRODUCTION);
@@ -156,13 +156,13 @@ other programs, or of Warpmem before its tables had checksums: they are read as 
 
 Types: `text` is UTF-8; `int64` is signed, so that differences do not wrap; `float64` is never NaN. *null* marks columns that may be
 null: a ratio with nothing below, a percentile of nothing. Units are numbered from 0. Cycles of the core clock, the networks' clock
-and the DRAM command clock are told apart in the unit. In `runs`, counts are sums over SMs, slices, channels or banks, and ratios are ratios of sums; only
+and the DRAM command clock are distinguished in the unit. In `runs`, counts are sums over SMs, slices, channels or banks, and ratios are ratios of sums; only
 the cycles of SMs are means per SM. The same names are the keys of the JSON of a run.
 
 Definitions follow the literature: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023.
 
-The definitions are declared beside the code that computes them, in `src/record/`; this page is printed from there:
-`UPDATE_DOCS=1 cargo test --lib schema`.
+The definitions are declared beside the code that computes them, in `crates/record/src/metrics/`; this page is printed from
+there: `UPDATE_DOCS=1 cargo test -p warpmem-record schema`.
 ";
 
     #[test]

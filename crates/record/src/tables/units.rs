@@ -1,4 +1,5 @@
-//! The columns of the tables about kernels, SMs, LLC slices, DRAM channels and banks, and of policies' counters.
+//! The columns of the tables about kernels, SMs, LLC slices, DRAM channels and banks, and of
+//! policies' counters.
 
 use super::rows::{BankRow, CounterRow, UnitRow};
 use crate::column::{Column, count, text};

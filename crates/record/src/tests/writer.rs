@@ -1,4 +1,5 @@
-//! What is written is what is read, whatever the order of runs, and nothing half-written has a name.
+//! What is written is what is read, whatever the order of runs, and nothing half-written has a
+//! name.
 
 use super::fixture;
 use crate::file::{GROUP_ROWS, Stream, StreamedRow};

@@ -1,7 +1,8 @@
-//! The file: names of tracks, slices in the order of their beginnings, then counters.
+//! The file: names of tracks, slices in the order of their start, then counters.
 //!
-//! The format is Google's "Trace Event Format": `X` events last, `C` events are counters, `M` events name tracks. A
-//! process is an SM, a DRAM channel, the LLC or the machine; a thread is a warp, a lane of its loads, or a bank.
+//! The format is Google's "Trace Event Format": `X` events last, `C` events are counters, `M`
+//! events name tracks. A process is an SM, a DRAM channel, the LLC or the machine; a thread is a
+//! warp, a lane of its loads, or a bank.
 
 use super::lanes::lanes;
 use super::queues::Queue;
@@ -18,12 +19,12 @@ const FIRST_SM: u32 = 100;
 const FIRST_CHANNEL: u32 = 100_000;
 /// Threads of a warp: itself, then the lanes of its loads.
 const LANES: u32 = 1000;
-/// Values that a point has.
+/// Counters of a point.
 pub(super) const COUNTERS: usize = 4;
 /// Commands to a whole channel; banks follow.
 const WHOLE_CHANNEL: u32 = 0;
 
-/// A track of the picture.
+/// A track of the timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Track {
     process: u32,
@@ -48,7 +49,7 @@ pub(super) fn write(timeline: &Timeline, out: &mut dyn Write) -> io::Result<Writ
     let cut_at = timeline.cut.then(|| timeline.end / timeline.core_period);
     file.head(cut_at)?;
     let mut slices: Vec<&Slice> = timeline.slices.iter().collect();
-    // Of slices that begin together the longer is around the other.
+    // Of slices that begin together the longer one encloses the other, so it comes first.
     slices.sort_by_key(|slice| (slice.begin, std::cmp::Reverse(slice.end), rank(slice)));
     let tracks = tracks(&slices);
     file.names(&tracks)?;
@@ -75,7 +76,7 @@ fn rank(slice: &Slice) -> (u8, u32, u32, u64) {
     }
 }
 
-/// The track of each slice; loads of a warp that overlap are beside each other.
+/// The track of each slice. Overlapping loads of a warp are in different tracks.
 fn tracks(slices: &[&Slice]) -> Vec<Track> {
     let mut loads: BTreeMap<(u32, u32), Vec<usize>> = BTreeMap::new();
     for (index, slice) in slices.iter().enumerate() {
@@ -213,9 +214,9 @@ impl File<'_> {
         Ok(())
     }
 
-    /// GB/s, which are bytes in a nanosecond.
+    /// GB/s, which is bytes per nanosecond.
     fn bandwidth(&self, point: &Point) -> f64 {
-        // An interval of few core cycles may have no cycle of a slower DRAM.
+        // A short interval may contain no cycle of a slower DRAM clock.
         let cycles = point.dram_cycles.max(1) as f64;
         point.dram_bytes as f64 / (cycles * 1000.0 / self.timeline.dram_mhz as f64)
     }
@@ -237,7 +238,7 @@ impl File<'_> {
     }
 }
 
-/// What a slice is called, and what there is to know of it.
+/// Name and details of a slice.
 fn described(what: &What) -> (String, Value) {
     match what {
         What::Warp(warp) => (

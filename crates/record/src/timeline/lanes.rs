@@ -1,6 +1,6 @@
-//! Slices that overlap beside each other: each in the first lane that is free.
+//! Places overlapping slices in different lanes: each in the first lane that is free.
 
-/// The lane of each of the slices from `begin` to `end`, which come in the order of their beginnings.
+/// The lane of each of the slices from `begin` to `end`, given in the order of `begin`.
 pub(super) fn lanes(slices: impl Iterator<Item = (u64, u64)>) -> Vec<u32> {
     let mut free_from: Vec<u64> = Vec::new();
     slices

@@ -1,8 +1,9 @@
-//! A run for eyes: warps, loads, queues, bank states and DRAM commands over time, as Chrome's trace events, which Perfetto
-//! shows.
+//! A run over time: warps, loads, queues, bank states and DRAM commands as Chrome trace events,
+//! which Perfetto shows.
 //!
-//! A [`Timeline`] takes the streams of a run and keeps what lies in its window, at most so many events: where there are
-//! more, the window ends earlier, so that what is before its end is complete. [`Timeline::write`] sorts and writes them.
+//! A [`Timeline`] receives the events of a run and keeps those in its window, up to a maximum
+//! number. If there are more, the window ends earlier, so that everything before its end is
+//! complete. [`Timeline::write`] sorts and writes them.
 
 mod json;
 mod lanes;
@@ -40,8 +41,9 @@ pub struct Options {
 pub struct Written {
     /// Trace events in the file, names of tracks left out.
     pub events: usize,
-    /// Core cycle before which everything is there, where there were more events than wanted. That at which the window
-    /// begins, if there were more at that moment alone: then there is none in the file.
+    /// Core cycle before which the file is complete, if there were more events than wanted. It is
+    /// the start of the window if there were too many at that moment already: then the file has
+    /// none.
     pub cut_at: Option<u64>,
 }
 
@@ -50,13 +52,13 @@ pub struct Timeline {
     options: Options,
     core_period: u64,
     dram_period: u64,
-    /// Where the window ends, ticks: earlier than asked where there are too many events.
+    /// End of the window, ticks: earlier than asked for if there are too many events.
     end: u64,
     cut: bool,
     slices: Vec<Slice>,
     queues: Queues,
     open_rows: OpenRows,
-    /// When the last DRAM command is over, ticks: memory goes on after the last CTA.
+    /// End of the last DRAM command, ticks: memory continues after the last CTA.
     last_command_end: u64,
     points: Vec<Point>,
     dram: Dram,
@@ -64,7 +66,7 @@ pub struct Timeline {
     dram_mhz: u64,
 }
 
-/// Something that lasts. Times are ticks.
+/// Something with a duration. Times are ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Slice {
     begin: u64,
@@ -86,7 +88,7 @@ struct Point {
     begin: u64,
     cycles: u64,
     thread_instructions: u64,
-    /// Of the last interval more than its core cycles: memory goes on after the last CTA.
+    /// In the last interval more than its core cycles: memory continues after the last CTA.
     dram_cycles: u64,
     dram_bytes: u64,
     resident_warps: u64,
@@ -133,7 +135,7 @@ impl Timeline {
         self.options.window.start().saturating_mul(self.core_period)
     }
 
-    /// Whether the window shows something of what lasts from one time to another.
+    /// Whether the window shows a part of what lasts from one time to another.
     fn shows(&self, from: u64, to: u64) -> bool {
         to > self.begin() && from.max(self.begin()) < self.end
     }
@@ -153,7 +155,7 @@ impl Timeline {
         }
     }
 
-    /// Ends the window where it has as many events as wanted. What lies before is complete.
+    /// Ends the window where it has as many events as wanted. Everything before that is complete.
     fn shorten(&mut self, most: usize) {
         let begin = self.begin();
         let mut begins: Vec<u64> = self.slices.iter().map(|slice| slice.begin.max(begin)).collect();

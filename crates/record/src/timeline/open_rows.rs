@@ -1,4 +1,4 @@
-//! How long which row of a bank was open, from the commands that open and close it.
+//! Which row of a bank was open when, from the commands that open and close it.
 
 use super::{Slice, What};
 use std::collections::BTreeMap;
@@ -15,9 +15,10 @@ struct Opened {
 }
 
 impl OpenRows {
-    /// A command on the bus from `begin` to `end`, in the order of its channel. Gives the row that it closes. A command
-    /// that precharges by itself closes its row when it is over: the wait until the bank does is not on the bus. No
-    /// channel issues PREA, which stands only in logs from elsewhere.
+    /// A command on the bus from `begin` to `end`, in the order of its channel. Returns the row
+    /// that it closes. A command with auto-precharge closes its row at its end: when the bank
+    /// really precharges is not visible on the bus. No channel issues PREA, which appears only in
+    /// logs of other programs.
     pub fn follow(
         &mut self,
         channel: u16,

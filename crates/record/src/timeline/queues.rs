@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-/// A place where requests of SMs wait.
+/// Where requests of SMs wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Queue {
     /// In the queue of an LLC slice.
     Slice(u32),
-    /// For data of a channel that has no command on their behalf yet.
+    /// In a DRAM channel, before the first command for the request.
     Waiting(u32),
-    /// For data of a channel that has.
+    /// In a DRAM channel, after that.
     InService(u32),
 }
 
@@ -49,7 +49,7 @@ impl Queues {
         self.changes.retain(|change| change.at < end);
     }
 
-    /// The length of each queue at `begin`, and at every later time at which it is another.
+    /// The length of each queue at `begin`, and whenever it changes after that.
     pub fn lengths(&self, begin: u64) -> BTreeMap<Queue, Vec<(u64, i64)>> {
         let mut sums: BTreeMap<Queue, BTreeMap<u64, i64>> = BTreeMap::new();
         for Change { queue, at, by } in &self.changes {

@@ -36,7 +36,8 @@ fn command(cycle: u64, kind: CommandKind, row: u32) -> Command {
     Command { cycle, kind, bank: 3, row, burst: 0, request: None }
 }
 
-/// Name, track, beginning and length of each slice, to a millionth of a cycle: the reader of JSON rounds.
+/// Name, track, beginning and length of each slice, to a millionth of a cycle: the reader of JSON
+/// rounds.
 fn slices(events: &[Value]) -> Vec<(String, u64, u64, f64, f64)> {
     let slices = events.iter().filter(|event| event["ph"] == "X");
     let number = |event: &Value, key: &str| rounded(event[key].as_f64().unwrap());

@@ -1,15 +1,15 @@
-//! A stretch of a run.
+//! The part of a run that is shown.
 
 use std::str::FromStr;
 
-/// Core cycles from a first one to before a last one.
+/// Core cycles from a first one up to, but not including, a last one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     start: u64,
     end: Option<u64>,
 }
 
-/// A window was written in a way that is none.
+/// The text is not a window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{text}` is no stretch of core cycles: give `1000..5000`, `1000..` or `..5000`, the end behind the start"
@@ -24,7 +24,7 @@ impl Window {
         self.start
     }
 
-    /// The core cycle before which it ends; none where it goes on to the end of the run.
+    /// The core cycle before which it ends; none if it ends with the run.
     pub fn end(self) -> Option<u64> {
         self.end
     }

@@ -1,4 +1,4 @@
-//! The channels that a stream is sent to.
+//! The channels that receive a stream.
 
 use super::{Period, StandaloneError};
 use warpmem_dram::standard::{Clock, Organisation, Standard, StandardError};
@@ -7,12 +7,12 @@ use warpmem_machine::{Machine, MachineError, load_channels};
 use warpmem_params::Invalid;
 use warpmem_sim::{Address, IndexHash};
 
-/// Channels, and how long their cycles are.
+/// Channels and the length of their cycles.
 #[derive(Clone, Debug)]
 pub struct Device {
-    /// Of the machine, or of standard, organisation and speed.
+    /// Name of the machine, or of standard, organisation and speed.
     pub name: String,
-    /// Must be valid, as that of a machine is.
+    /// Must be valid, like the configuration of a machine.
     pub dram: Dram,
     pub period: Period,
     /// DRAM scheduler of the machine.
@@ -20,11 +20,12 @@ pub struct Device {
 }
 
 impl Device {
-    /// The channels of a machine (see [`load`](warpmem_machine::load)), with what the overrides change of them.
+    /// The channels of a machine (see [`load`](warpmem_machine::load)), with the overrides.
     ///
-    /// With a standard, `name[:organisation[:speed]]`, they are one of its channels with the machine's queues and
-    /// policies, mapped row, bank, column from the most significant bit down. Without a name that is the first of its
-    /// organisations that is modelled, and the speed called like the organisation, or the first.
+    /// With a standard, `name[:organisation[:speed]]`, the device is one channel of it, with the
+    /// queues and policies of the machine, mapped row, bank, column from the most significant bit
+    /// down. The default organisation is the first that is modelled; the default speed has the name
+    /// of the organisation, or is the first.
     ///
     /// # Errors
     /// [`StandaloneError::Machine`]: an unknown name, or keys that do not fit.
@@ -42,7 +43,7 @@ impl Device {
         };
         let Machine { name, clocks, dram, policy, .. } = load_channels(machine, choose, overrides)?;
         let scheduler = policy.dram_scheduler;
-        // An override of the clock goes before the standard's exact one.
+        // An override of the clock takes precedence over the exact clock of the standard.
         let exact = chosen.as_ref().map(|(_, clock)| *clock);
         let exact = exact.filter(|clock| clock.mhz() == clocks.dram_mhz);
         let period = exact.map_or_else(|| Period::of_mhz(clocks.dram_mhz), Period::of_clock);
@@ -51,7 +52,7 @@ impl Device {
     }
 }
 
-/// Puts a channel of a standard in the place of the machine's: its full name, and its clock.
+/// Replaces the channels of the machine by one of a standard. Returns its full name and its clock.
 fn apply(text: &str, machine: &mut Machine) -> Result<(String, Clock), StandardError> {
     let (name, organisation, speed) = split(text);
     let standard = Standard::load(name)?;
@@ -102,7 +103,7 @@ fn address(organisation: &Organisation, dram: &Dram) -> Address {
     }
 }
 
-/// Bytes after which another channel has its turn.
+/// Bytes after which the next channel follows.
 const INTERLEAVE: u32 = 256;
 
 #[cfg(test)]

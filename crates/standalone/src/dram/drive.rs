@@ -1,4 +1,4 @@
-//! Channels side by side, each fed as fast as it takes requests.
+//! Runs channels in parallel, each fed as fast as it accepts requests.
 
 use super::feed::Feed;
 use super::{Device, Outcome, StandaloneError, Stream};
@@ -8,7 +8,7 @@ use warpmem_dram::{Channel, ChannelResult, CommandSink, Dram};
 use warpmem_params::Counter;
 use warpmem_sim::Histogram;
 
-/// What one channel did.
+/// The results of one channel.
 #[derive(Clone, Debug)]
 pub struct ChannelOutcome {
     /// Up to the end of its last data.
@@ -22,11 +22,11 @@ pub struct ChannelOutcome {
     pub counters: Vec<Counter>,
 }
 
-/// Told of requests that have been served since it was told last; may end the run.
+/// Receives the number of requests that have been served since its last call; may end the run.
 pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
-/// Cycles without a request entering or leaving after which a channel with work counts as stuck, though it may go on
-/// refreshing.
+/// A channel with work is stuck after this many cycles in which no request entered or left, although it
+/// may still be refreshing.
 const PATIENCE: u64 = 1 << 26;
 
 /// Requests served between two reports of progress.
@@ -123,11 +123,11 @@ fn channels(
 /// A channel and what is sent to it.
 struct Lane {
     channel: Channel,
-    /// Its front waits before the channel.
+    /// The requests still to come; the first waits to enter the channel.
     feed: Feed,
     /// The load of the last read that entered, unless it is known to be complete.
     load: Option<u32>,
-    /// When something may happen next; none: never again.
+    /// The next event; none: nothing will happen any more.
     wake: Option<u64>,
     /// End of the last data.
     end: u64,
@@ -153,7 +153,7 @@ impl Lane {
         }
     }
 
-    /// Lets requests in, and the channel do what it can. How many requests were served.
+    /// Lets requests enter and steps the channel. Returns how many requests were served.
     fn step(&mut self, now: u64) -> Result<u64, StandaloneError> {
         while let Some(front) = self.feed.front()
             && front.due.is_none_or(|due| due <= now)
@@ -201,7 +201,7 @@ impl Lane {
         }
     }
 
-    /// Refuses to end with work left, and to go on for ever.
+    /// An error if the run would end with work left, or never end.
     fn check(&self, index: u32, cycle: u64) -> Result<(), StandaloneError> {
         let pending = self.channel.pending();
         let is_done = self.feed.front().is_none() && pending == 0;

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use warpmem_dram::Request;
 use warpmem_random::Random;
 
-/// A request and the cycle before which it does not come; none: as soon as the channel takes it.
+/// A request and the cycle before which it does not arrive; none: as soon as the channel accepts
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
     pub request: Request,
@@ -22,20 +23,20 @@ pub(super) struct Feed {
     origin: Box<dyn Origin>,
     rate: Option<Rate>,
     asker: Asker,
-    /// Requests so far, that in front included.
+    /// Requests so far, including the one in front.
     count: u64,
     /// The request in front, if any is left.
     front: Arrival,
     is_empty: bool,
 }
 
-/// Says where requests go, one after the other.
+/// The destinations of requests, in order.
 trait Origin {
     /// The next; none at the end.
     fn next(&mut self) -> Result<Option<Draft>, StandaloneError>;
 }
 
-/// What a request will be made of.
+/// The parts of a request.
 struct Draft {
     place: Place,
     bursts: u16,
@@ -43,8 +44,8 @@ struct Draft {
 }
 
 impl Feed {
-    /// A feed for each channel that the stream goes to. Every one reads a file for itself, so that none has
-    /// to keep what others will take.
+    /// A feed for each channel of the stream. Each reads the file separately, so that none has to
+    /// keep what others have not taken yet.
     pub fn all(stream: &Stream, device: &Device) -> Result<Vec<Feed>, StandaloneError> {
         stream.check()?;
         let map = Arc::new(Map::new(&device.dram)?);
@@ -69,7 +70,7 @@ impl Feed {
         (!self.is_empty).then_some(&self.front)
     }
 
-    /// Lets the next request come to the front.
+    /// Moves the next request to the front.
     pub fn advance(&mut self) -> Result<(), StandaloneError> {
         let Some(Draft { place, bursts, access }) = self.origin.next()? else {
             self.is_empty = true;
@@ -92,7 +93,7 @@ impl Feed {
     }
 }
 
-/// A request before it is one.
+/// A request before its address and source are known.
 const NOTHING: Request = Request {
     id: 0,
     bank: 0,
@@ -111,7 +112,7 @@ const NOTHING: Request = Request {
     age: 0,
 };
 
-/// From whom a request comes.
+/// The source of a request.
 #[derive(Clone, Copy)]
 struct Asked {
     sm: u16,
@@ -121,7 +122,7 @@ struct Asked {
 
 const NOBODY: Asked = Asked { sm: NOTHING.sm, warp: NOTHING.warp, load: NOTHING.load };
 
-/// Goes round the sources, request by request.
+/// Round robin over the sources, request by request.
 struct Asker {
     sources: Sources,
     load: u32,
@@ -137,7 +138,7 @@ impl Asker {
         Asker { sources, load: 0, asked: 0, sm: 0, warp: 0 }
     }
 
-    /// A write counts, though it comes from nobody.
+    /// A write counts, although it has no source.
     fn next(&mut self, write: bool) -> Asked {
         let Sources { sms, warps, group } = self.sources;
         let asked =
@@ -156,7 +157,7 @@ impl Asker {
     }
 }
 
-/// What of the stream goes to this channel.
+/// The part of the stream that goes to this channel.
 fn origin(
     stream: &Stream,
     device: &Device,
@@ -223,7 +224,7 @@ struct Window {
 }
 
 impl Window {
-    /// Where the request to an address lies, if in the channel.
+    /// The position of the request to an address, if it is in the channel.
     fn place(&self, address: u64, size: Size) -> Option<Place> {
         self.map.place(address, size.bytes, self.channel)
     }
@@ -248,7 +249,7 @@ impl Origin for Walked {
 struct Strided {
     next: u64,
     stride: u64,
-    /// Addresses to come, of all channels.
+    /// Remaining addresses, of all channels.
     left: u64,
     size: Size,
     ops: Ops,
@@ -272,7 +273,7 @@ impl Origin for Strided {
 
 struct Filed {
     file: AccessFile,
-    /// Of accesses that do not say.
+    /// Size of accesses that give none.
     size: Size,
     sources: Sources,
     window: Window,
@@ -308,7 +309,7 @@ impl Filed {
         Err(self.file.out_of_range(access.address, capacity))
     }
 
-    /// Schedulers keep tables of as many SMs and warps as there are.
+    /// Schedulers have tables with an entry for each SM and warp.
     fn check_source(&self, access: &Access) -> Result<(), StandaloneError> {
         let (sms, warps) = (self.sources.sms, self.sources.warps_of_all());
         if let Some(sm) = access.sm.filter(|&sm| u32::from(sm) >= sms) {

@@ -9,13 +9,13 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// One access as a file has it; what the file leaves open is none.
+/// One access of a file; fields that the file leaves out are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     pub write: bool,
     /// Byte address.
     pub address: u64,
-    /// Command clock cycle before which it does not come.
+    /// Command clock cycle before which it does not arrive.
     pub cycle: Option<u64>,
     pub bytes: Option<u32>,
     pub sm: Option<u16>,
@@ -27,7 +27,7 @@ pub struct Access {
 /// Longest line.
 const MAX_LINE: u64 = 4096;
 
-/// The accesses of a file in order, read as they are asked for. The first line tells the format.
+/// The accesses of a file in order, read on demand. The first line determines the format.
 pub struct AccessFile {
     path: PathBuf,
     reader: Box<dyn BufRead + Send>,
@@ -36,7 +36,7 @@ pub struct AccessFile {
     line: u64,
     format: Option<Format>,
     last_cycle: u64,
-    /// It has held an access.
+    /// Whether an access has been read.
     any: bool,
 }
 
@@ -67,8 +67,9 @@ impl AccessFile {
     /// The next access; none at the end.
     ///
     /// # Errors
-    /// [`StandaloneError::Line`] for a line that is none of the format, or whose cycle lies before the one
-    /// above it; [`StandaloneError::Empty`] at the end of a file without accesses; [`StandaloneError::Io`].
+    /// [`StandaloneError::Line`] for a line that is not in the format, or whose cycle is before
+    /// that of the previous line; [`StandaloneError::Empty`] at the end of a file without accesses;
+    /// [`StandaloneError::Io`].
     pub fn read(&mut self) -> Result<Option<Access>, StandaloneError> {
         while self.read_line()? {
             let text = self.text.trim_ascii();

@@ -1,4 +1,4 @@
-//! The address map, and what streams need to know of it.
+//! The address map, as streams use it.
 
 use super::StandaloneError;
 use super::pattern::Place;
@@ -10,11 +10,11 @@ use warpmem_sim::{AddressMap, Field};
 pub(super) struct Map {
     map: AddressMap,
     burst_bytes: u32,
-    /// Of the number of a row.
+    /// Bits of the number of a row.
     pub row_bits: u32,
     /// Bytes of all channels.
     pub capacity: u64,
-    /// Bytes of an aligned block that lies in one row wherever it is.
+    /// Largest aligned block that always lies in one row, bytes.
     pub block: u32,
 }
 
@@ -36,7 +36,7 @@ impl Map {
         })
     }
 
-    /// Column commands of a request of so many bytes, or what would be a valid size.
+    /// Column commands of a request of this many bytes, or a message with the valid sizes.
     pub fn bursts(&self, bytes: u32) -> Result<u16, String> {
         let most = self.block.max(self.burst_bytes);
         let bursts = u16::try_from((bytes / self.burst_bytes).max(1)).ok();
@@ -45,7 +45,7 @@ impl Map {
             .ok_or_else(|| format!("a power of two up to {most}, a block that lies in one row"))
     }
 
-    /// Where the block of so many bytes around an address lies, if in this channel.
+    /// The position of the block of this many bytes around an address, if it is in this channel.
     pub fn place(&self, address: u64, bytes: u32, channel: u16) -> Option<Place> {
         let at = self.map.locate(address & !(u64::from(bytes) - 1));
         (at.channel == channel).then_some(Place { bank: at.bank, row: at.row })

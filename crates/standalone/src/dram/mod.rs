@@ -1,5 +1,6 @@
-//! Channels without a machine around them, driven by a stream of requests: generated ([`Pattern`]) or read from a
-//! file ([`AccessFile`]). All times are cycles of the DRAM command clock.
+//! DRAM channels without a machine around them, driven by a stream of requests: generated
+//! ([`Pattern`]) or read from a file ([`AccessFile`]). All times are cycles of the DRAM command
+//! clock.
 
 mod device;
 mod drive;

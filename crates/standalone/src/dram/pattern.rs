@@ -4,16 +4,17 @@ use super::StandaloneError;
 use warpmem_dram::Dram;
 use warpmem_random::Random;
 
-/// Which banks and rows the requests of a stream go to, one after the other.
+/// The order in which a stream visits banks and rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// Rows of all banks side by side: every bank in turn, visit by visit, each row to its end.
+    /// Rows of all banks in parallel: round robin over the banks, visit by visit, each row to its
+    /// end.
     Sequential,
     /// A random row of a random bank at each visit.
     Random,
     /// A new row of one bank at each visit.
     OneBank,
-    /// Every bank in turn, a new row at each visit.
+    /// Round robin over the banks, a new row at each visit.
     RoundRobin,
 }
 
@@ -58,8 +59,8 @@ impl Geometry {
         }
     }
 
-    /// The bank of turn `turn`: pseudo channels take turns, and so do the banks of each, their groups
-    /// (the low bits) first.
+    /// The bank of step `turn`: round robin over pseudo channels, and within each over its banks,
+    /// with bank groups (the low bits) changing fastest.
     fn bank(&self, turn: u64) -> u16 {
         let (pseudo, bank) = (low(turn, self.pseudo_bits), turn >> self.pseudo_bits);
         let bits = self.bank_bits - self.pseudo_bits;
@@ -75,14 +76,14 @@ fn low(value: u64, bits: u32) -> u64 {
     value & ((1 << bits) - 1)
 }
 
-/// A place in a channel.
+/// A position in a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub bank: u16,
     pub row: u32,
 }
 
-/// An endless walk over the places of a channel.
+/// An endless walk over the positions of a channel.
 pub(super) struct Walk {
     pattern: Pattern,
     geometry: Geometry,

@@ -1,4 +1,4 @@
-//! How often requests come: exactly, without floating point.
+//! Rates of requests, exact, without floating point.
 
 use std::fmt;
 use warpmem_dram::standard::Clock;
@@ -11,17 +11,17 @@ pub struct Period {
 }
 
 impl Period {
-    /// Of a clock of so many MHz, above 0.
+    /// The period of a clock with this many MHz, above 0.
     pub fn of_mhz(mhz: u32) -> Period {
         Period { picoseconds: 1_000_000, per: mhz.into() }
     }
 
-    /// Of a tick of the clock of a standard.
+    /// The period of the clock of a standard.
     pub fn of_clock(clock: Clock) -> Period {
         Period { picoseconds: clock.tck_ps.into(), per: clock.ticks_per_clock.into() }
     }
 
-    /// Nanoseconds of a cycle, for tables.
+    /// Length in nanoseconds, for tables.
     pub fn nanoseconds(self) -> f64 {
         self.picoseconds as f64 / self.per as f64 / 1000.0
     }
@@ -34,7 +34,7 @@ pub struct Rate {
     cycles: u128,
 }
 
-/// A rate as it is written: `0.25` requests per command clock cycle, or `20GB/s`.
+/// A rate as the user writes it: `0.25` requests per command clock cycle, or `20GB/s`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateText {
     value: Decimal,
@@ -63,7 +63,7 @@ impl RateText {
         Ok(RateText { value, unit })
     }
 
-    /// The rate of requests of so many bytes each.
+    /// The rate of requests of this many bytes each.
     pub fn rate(self, bytes: u32, period: Period) -> Rate {
         let Decimal { mantissa, scale } = self.value;
         match self.unit {
@@ -94,7 +94,7 @@ impl fmt::Display for RateText {
 }
 
 impl Rate {
-    /// The cycle in which the request of this number, from 0, is due: the first that is not too early.
+    /// The first cycle in which the request with this number, from 0, may arrive.
     pub fn due(self, number: u64) -> u64 {
         let cycles = (u128::from(number) * self.cycles).div_ceil(self.requests);
         u64::try_from(cycles).unwrap_or(u64::MAX)
@@ -108,7 +108,7 @@ struct Decimal {
     scale: u128,
 }
 
-/// Digits that a number may have: products with times and sizes then fit in 128 bits.
+/// Most digits of a number: products with times and sizes then fit in 128 bits.
 const DIGITS: usize = 12;
 
 impl Decimal {

@@ -1,4 +1,4 @@
-//! What came of a run: a row for all channels together, and one for each.
+//! The results of a run: a row for all channels together, and one for each.
 
 use super::{ChannelOutcome, Device};
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub struct Row {
     delay: Histogram,
 }
 
-/// The row of all channels together, and where there are several, one for each of them.
+/// The row of all channels together, followed by one for each if there are several.
 pub fn rows(run: Outcome) -> Vec<Row> {
     let run = Arc::new(run);
     let count = run.channels.len();
@@ -93,7 +93,7 @@ impl Row {
         self.banks.columns() * u64::from(self.run.device.dram.burst_bytes())
     }
 
-    /// Each channel's until the end of its own last data.
+    /// Sum over channels, each until the end of its own last data.
     fn energy(&self) -> Option<Energy> {
         let device = &self.run.device;
         let activity = Activity::new(&self.counts, &self.banks);

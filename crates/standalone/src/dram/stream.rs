@@ -1,4 +1,4 @@
-//! What is sent to the channels.
+//! The stream of requests that is sent to the channels.
 
 use super::pattern::Pattern;
 use super::{RateText, StandaloneError};
@@ -10,10 +10,10 @@ use warpmem_dram::{Dram, Request};
 #[derive(Clone, Debug)]
 pub struct Stream {
     pub origin: Origin,
-    /// Bytes of a request, a power of two: an aligned block. Of a file's where its line does not say. Less than a
-    /// column command moves counts as that.
+    /// Size of a request in bytes, a power of two: an aligned block. Lines of a file may give their
+    /// own size. A size below that of a column command counts as one column command.
     pub bytes: u32,
-    /// How often each channel gets a request; none: as soon as it takes it, or when the file says.
+    /// Rate of requests to each channel; none: as fast as it accepts them, or as the file says.
     pub rate: Option<RateText>,
     pub sources: Sources,
 }
@@ -21,9 +21,9 @@ pub struct Stream {
 /// Where the requests of a stream come from.
 #[derive(Clone, Debug)]
 pub enum Origin {
-    /// By banks and rows: to each of `channels` channels a walk of its own.
+    /// By banks and rows: a separate walk for each of `channels` channels.
     Pattern { pattern: Pattern, locality: u32, channels: u32, mix: Mix },
-    /// By addresses from 0 on, `stride` bytes apart, from the start again at the end of the map.
+    /// By addresses from 0 on, `stride` bytes apart, wrapping around at the end of the map.
     Strided { stride: u64, mix: Mix },
     /// From a file: see [`AccessFile`](super::AccessFile).
     File(PathBuf),
@@ -34,18 +34,18 @@ pub enum Origin {
 pub struct Mix {
     /// Requests to all channels together.
     pub requests: u64,
-    /// Fraction of them that read; every request is drawn on its own.
+    /// Fraction of reads; every request is drawn independently.
     pub reads: f64,
     pub seed: u64,
 }
 
-/// From whom reads come. A file may say; else `group` successive requests of a channel are a warp's load,
-/// loads come from the SMs in turn, and from each SM's warps in turn, and a load has requests on every channel.
-/// Writes come from nobody, as write-backs do.
+/// The sources of reads. A file may name them; otherwise `group` successive requests of a channel
+/// form a load of a warp. Loads are assigned round robin to the SMs, and to the warps of each SM,
+/// and a load has requests on every channel. Writes have no source, like write-backs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sources {
     pub sms: u32,
-    /// Of each SM.
+    /// Warps of each SM.
     pub warps: u32,
     pub group: u32,
 }
@@ -57,7 +57,7 @@ const MOST_CHANNELS: u32 = 1 << 10;
 const MOST_WARPS: u32 = 1 << 10;
 
 impl Stream {
-    /// Requests to all channels together, where that is known.
+    /// Requests to all channels together, if known.
     pub fn requests(&self) -> Option<u64> {
         match &self.origin {
             Origin::Pattern { mix, .. } | Origin::Strided { mix, .. } => Some(mix.requests),
@@ -65,7 +65,7 @@ impl Stream {
         }
     }
 
-    /// The channels that it goes to.
+    /// The channels that it uses.
     pub(super) fn channels(&self, dram: &Dram) -> u32 {
         match self.origin {
             Origin::Pattern { channels, .. } => channels,

@@ -6,7 +6,7 @@ use super::source::{Chance, Source};
 use warpmem_random::Random;
 use warpmem_sim::{Histogram, RequestId};
 
-/// A packet on its way.
+/// A packet in flight.
 #[derive(Clone, Copy, Default)]
 struct Packet {
     source: usize,
@@ -16,12 +16,13 @@ struct Packet {
     left: u64,
 }
 
-/// What the window's packets took, and what passed in the window.
+/// Times of the packets generated in the window, and what arrived in the window.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// Of the packets generated in the window, in cycles: from then until they were taken.
+    /// Of the packets generated in the window: cycles from generation to arrival.
     pub latency: Histogram,
-    /// Sums of two parts of it: the wait at the source, and the cycles from there on in an empty network.
+    /// Sums of two parts of it: the wait at the source, and the cycles from there on in an empty
+    /// network.
     pub wait: u64,
     pub zero_load: u64,
     /// Packets generated in the window, and those of them that have not arrived.
@@ -31,7 +32,7 @@ pub(super) struct Counts {
     pub accepted: Vec<u64>,
 }
 
-/// Sources at a load, and everything on its way.
+/// Sources at a load, and all packets in flight.
 pub(super) struct Flow<'a> {
     setup: &'a Setup,
     window: Window,
@@ -39,7 +40,7 @@ pub(super) struct Flow<'a> {
     zero_load_by_pair: &'a [u64],
     address_space: u64,
     sources: Vec<Source>,
-    /// What chance says of destinations and addresses, by source.
+    /// Random destinations and addresses, by source.
     choices: Vec<Random>,
     packets: Vec<Packet>,
     /// Sources that have drawn all their packets of the window.
@@ -50,7 +51,8 @@ pub(super) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// `load` in flits per source and cycle; `zero_load_by_pair`: the cycles of a packet in an empty network, by source and destination.
+    /// `load` is in flits per source and cycle; `zero_load_by_pair` is the cycles of a packet in an
+    /// empty network, by source and destination.
     pub fn new(
         setup: &'a Setup,
         zero_load_by_pair: &'a [u64],
@@ -92,7 +94,7 @@ impl<'a> Flow<'a> {
     }
 
     pub fn finish(mut self) -> Counts {
-        // What was generated in the window but never had its turn.
+        // Packets that were generated in the window but never entered the network.
         let end = self.window.end();
         for source in &mut self.sources {
             while let Some(born) = source.generate(end) {
@@ -104,7 +106,7 @@ impl<'a> Flow<'a> {
         self.counts
     }
 
-    /// The next packet of a source goes to its port; whether there is one.
+    /// Moves the next packet of a source to its port. Returns whether there is one.
     fn send(&mut self, index: usize, entrance: &mut Entrance) -> bool {
         let (source, end) = (&mut self.sources[index], self.window.end());
         let was_past = source.drawn() >= end;

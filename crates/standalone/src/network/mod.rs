@@ -1,10 +1,10 @@
-//! A network without a machine around it: terminals send packets at random times to where a [`Pattern`] has them go, at
-//! several offered loads. All times are network cycles.
+//! A network without a machine around it: terminals send packets at random times to destinations of
+//! a [`Pattern`], at several offered loads. All times are network cycles.
 //!
-//! Every point is measured as Dally and Towles do (Principles and Practices of Interconnection Networks, sections 23.1
-//! and 24.3):
-//! sources with queues that never fill, packets drawn independently in every cycle, a warm-up that counts nothing, and
-//! then all packets generated in a window followed until they have arrived, under unchanged load.
+//! Every point is measured as by Dally and Towles (Principles and Practices of Interconnection
+//! Networks, sections 23.1 and 24.3): sources have infinite queues, and packets are drawn
+//! independently in every cycle. Nothing is counted during the warm-up. Then all packets generated
+//! in a window are followed until they have arrived, under unchanged load.
 
 mod error;
 mod flow;

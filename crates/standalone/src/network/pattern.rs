@@ -1,4 +1,5 @@
-//! Where packets go: the traffic patterns of Dally and Towles (2004), section 3.2, and those of a GPU's memory system.
+//! Where packets go: the traffic patterns of Dally and Towles (2004), section 3.2, and those of a
+//! GPU's memory system.
 
 use super::StandaloneError;
 use super::source::Chance;
@@ -7,7 +8,7 @@ use warpmem_network::Direction;
 use warpmem_params::{Entry, ParamInfo, PolicyInfo, Registry};
 use warpmem_random::Random;
 
-/// A pattern by name, before it is known how many terminals there are.
+/// A pattern by name, before the number of terminals is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Uniform,
@@ -111,10 +112,10 @@ pub static PATTERNS: Registry<Kind, ()> = Registry {
     ],
 };
 
-/// Terminals that a pattern may be between.
+/// The terminals that a pattern is applied to.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternContext {
-    /// Nodes that all send and take; [`PatternContext::NODES`] if not said.
+    /// Nodes that all send and receive; [`PatternContext::NODES`] by default.
     pub nodes: Option<usize>,
     pub sms: usize,
     pub slices: usize,
@@ -145,7 +146,7 @@ fn valid_nodes(nodes: usize, is_valid: bool, valid: &str) -> Result<usize, Stand
 /// Who sends to whom.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// Nodes that send and take; without: the machine's SMs and slices.
+    /// Nodes that send and receive; none: the machine's SMs and slices.
     pub(super) nodes: Option<usize>,
     pub(super) direction: Direction,
     pub(super) sources: usize,
@@ -159,15 +160,15 @@ enum Rule {
     Any,
     /// By source.
     One(Vec<usize>),
-    /// Any of these with the fraction, else any.
+    /// One of these with the given probability, otherwise any destination.
     Some { hot: Vec<usize>, fraction: f64, chance: Chance },
 }
 
 impl Pattern {
-    /// The pattern that `text` asks for.
+    /// The pattern that `text` names.
     ///
     /// # Errors
-    /// There is none of this name, or it does not fit the terminals.
+    /// The name is unknown, or the pattern does not fit the terminals.
     pub fn new(text: &str, context: &PatternContext) -> Result<Pattern, StandaloneError> {
         let between = |rule| {
             let nodes = context.nodes()?;
@@ -239,8 +240,8 @@ impl Pattern {
         }
     }
 
-    /// The load at which the destination that most packets go to takes a flit in every cycle, or each source sends one:
-    /// no network takes more.
+    /// The load at which the most frequent destination receives a flit in every cycle, or each
+    /// source sends one: no network accepts more.
     pub fn capacity(&self) -> f64 {
         let taken = |to| (0..self.sources).map(|from| self.share(from, to)).sum::<f64>();
         let most = (0..self.destinations).map(taken).fold(1.0, f64::max);

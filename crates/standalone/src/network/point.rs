@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use warpmem_sim::RequestId;
 
-/// Told of packets that have arrived since it was told last; may end the run.
+/// Receives the number of packets that have arrived since its last call; may end the run.
 pub type Progress<'a> = &'a mut dyn FnMut(u64) -> ControlFlow<()>;
 
 /// Steps between two reports of progress.
@@ -17,13 +17,14 @@ const REPORT: u64 = 1 << 14;
 #[derive(Clone, Debug)]
 pub struct Curve {
     setup: Arc<Setup>,
-    /// Cycles that a packet takes through the empty network, by source and then destination; 0 for pairs without traffic.
+    /// Cycles that a packet takes through the empty network, by source and then destination; 0 for
+    /// pairs without traffic.
     zero_load_by_pair: Arc<[u64]>,
     /// The mean of these over all packets.
     zero_load: f64,
 }
 
-/// What a network made of a load.
+/// The result of a load.
 #[derive(Clone, Debug)]
 pub struct Point {
     pub(super) setup: Arc<Setup>,
@@ -40,7 +41,7 @@ impl Curve {
     /// Measures the empty network, packet by packet.
     ///
     /// # Errors
-    /// The topology or the arbiter is unknown or does not fit, or the network is at fault.
+    /// The topology or the arbiter is unknown or does not fit, or the network has a fault.
     pub fn new(setup: Setup) -> Result<Curve, StandaloneError> {
         let pattern = &setup.pattern;
         let (sources, destinations) = (pattern.sources, pattern.destinations);
@@ -58,10 +59,10 @@ impl Curve {
         Ok(Curve { setup: Arc::new(setup), zero_load_by_pair: zero_load_by_pair.into(), zero_load })
     }
 
-    /// Sends packets of so many flits per source and cycle, above 0 and at most 1.
+    /// Sends packets at a load of this many flits per source and cycle, above 0 and at most 1.
     ///
     /// # Errors
-    /// The load is not valid, the network is at fault, or `progress` ended the run.
+    /// The load is not valid, the network has a fault, or `progress` ended the run.
     pub fn measure(&self, load: f64, progress: Progress<'_>) -> Result<Point, StandaloneError> {
         if !(load > 0.0 && load <= 1.0) {
             return Err(StandaloneError::option("rate", &load, "above 0 and at most 1"));
@@ -87,7 +88,7 @@ impl Curve {
     }
 }
 
-/// A run that goes on.
+/// A run in progress.
 struct Run<'a, 'p> {
     rig: Rig,
     flow: Flow<'a>,
@@ -98,7 +99,7 @@ struct Run<'a, 'p> {
 }
 
 impl Run<'_, '_> {
-    /// Goes on to `cycle`, or until `is_done`.
+    /// Continues to `cycle`, or until `is_done`.
     fn until(&mut self, cycle: u64, is_done: fn(&Flow) -> bool) -> Result<(), StandaloneError> {
         while !is_done(&self.flow) {
             let Some(next) = self.rig.next() else { return self.at_rest(cycle) };
@@ -114,7 +115,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// Nothing will ever happen: for want of packets, or because they are stuck.
+    /// Nothing will ever happen again: there are no packets, or they are stuck.
     fn at_rest(&self, cycle: u64) -> Result<(), StandaloneError> {
         match self.flow.on_way() {
             0 => Ok(()),

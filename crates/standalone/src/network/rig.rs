@@ -6,12 +6,13 @@ use warpmem_network::{
 };
 use warpmem_sim::{Bench, Context, Domain, PortId, Request, RequestId, RequestKind, Ticks, UnitId};
 
-/// What sends and takes. Sources are stepped when the network has taken something from them.
+/// The terminals. A source is stepped when the network has taken a packet from it.
 pub(super) trait Terminals {
-    /// The network has taken from the port of a source, which holds `held` packets now; in this cycle.
+    /// In this cycle the network has taken a packet from the port of a source, which now holds
+    /// `held`.
     fn taken(&mut self, source: usize, held: usize, cycle: u64, entrance: &mut Entrance);
 
-    /// A packet has been taken at its destination.
+    /// A packet has arrived at its destination.
     fn arrived(&mut self, packet: RequestId, cycle: u64);
 }
 
@@ -28,7 +29,7 @@ impl Entrance<'_, '_> {
         self.ctx.fabric.room(self.port) > 0
     }
 
-    /// A packet that could enter from `cycle` on.
+    /// Adds a packet that can enter from `cycle` on.
     pub fn push(
         &mut self,
         source: usize,
@@ -77,7 +78,7 @@ impl Rig {
         let fabric = &mut bench.fabric;
         let direction = pattern.direction;
         let network = unit(Domain::Network, direction as usize);
-        // As many as may leave in a cycle: a source refills its port behind the network.
+        // As many as may leave in a cycle: a source refills its port after the network's step.
         let room = machine.network.input_speedup as usize;
         let input = |n| fabric.add_port("source", n, room, unit(Domain::Core, n), network);
         let inputs: Vec<PortId> = (0..sources).map(input).collect();
@@ -95,29 +96,29 @@ impl Rig {
         Ok(Rig { bench, network, direction, inputs, outputs, room, now: 0 })
     }
 
-    /// Bytes that addresses of packets may go up to.
+    /// Limit of the addresses of packets, bytes.
     pub fn address_space(&self) -> u64 {
         self.bench.map.capacity()
     }
 
-    /// When something happened last.
+    /// Time of the last event.
     pub fn now(&self) -> u64 {
         self.now
     }
 
-    /// When something happens next.
+    /// Time of the next event.
     pub fn next(&self) -> Option<u64> {
         self.bench.next().map(|at| at.0)
     }
 
-    /// A packet that could enter the network from `cycle` on.
+    /// Adds a packet that can enter the network from `cycle` on.
     pub fn push(&mut self, source: usize, destination: usize, cycle: u64) {
         let (port, direction) = (self.inputs[source], self.direction);
         let mut entrance = Entrance { port, direction, ctx: &mut self.bench.context() };
         entrance.push(source, destination, 0, cycle);
     }
 
-    /// Lets every source fill its port before the first turn.
+    /// Lets every source fill its port before the first step.
     pub fn start(&mut self, terminals: &mut impl Terminals) {
         for source in 0..self.inputs.len() {
             let (port, direction) = (self.inputs[source], self.direction);
@@ -125,7 +126,7 @@ impl Rig {
         }
     }
 
-    /// What happens next.
+    /// Processes the next event.
     pub fn turn(&mut self, terminals: &mut impl Terminals) {
         self.now = self.next().unwrap_or(self.now);
         let Rig { bench, network, direction, inputs, outputs, room, .. } = self;
@@ -152,7 +153,7 @@ impl Rig {
         self.network.links().iter().map(|link| link.flits).collect()
     }
 
-    /// What is on its way, for people.
+    /// Describes what is in flight, for messages.
     pub fn describe(&self) -> Vec<String> {
         self.network.describe().into_iter().chain(self.bench.fabric.occupied()).collect()
     }
@@ -172,7 +173,7 @@ fn refill(
     ctx.fabric.wake_writer(port);
 }
 
-/// Takes what has arrived.
+/// Removes the packets that have arrived.
 fn empty(
     unit: UnitId,
     port: PortId,

@@ -21,19 +21,19 @@ impl Window {
         (self.warmup..self.end()).contains(&cycle)
     }
 
-    /// When packets are not waited for any more. A network that takes a fifth of what it is offered has delivered the
-    /// window's packets by then.
+    /// The run is given up in this cycle. A network that accepts a fifth of the offered load has
+    /// delivered the packets of the window by then.
     pub(super) fn limit(self) -> u64 {
         5 * self.end() + 10_000
     }
 }
 
-/// A network and what is sent through it, but for the load.
+/// A network and its traffic, except for the load.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Whose network it is, with topology and arbiter. Its clocks are all alike.
+    /// The machine of the network, with topology and arbiter. All its clocks are equal.
     pub(super) machine: Machine,
-    /// As it was asked for.
+    /// The pattern as given by the user.
     pub(super) pattern_text: String,
     pub(super) pattern: Pattern,
     pub(super) packet_flits: u64,
@@ -78,7 +78,7 @@ impl Setup {
         Ok(Setup { machine, pattern_text, pattern, packet_flits, seed, window })
     }
 
-    /// The same through another topology and under another arbitration rule.
+    /// The same traffic with another topology and another arbitration rule.
     pub fn with(&self, topology: &str, arbiter: &str) -> Setup {
         let mut setup = self.clone();
         topology.clone_into(&mut setup.machine.policy.topology);
@@ -86,7 +86,7 @@ impl Setup {
         setup
     }
 
-    /// The most flits per source and cycle that any network takes of this traffic.
+    /// The most flits per source and cycle that any network accepts of this traffic.
     pub fn capacity(&self) -> f64 {
         self.pattern.capacity()
     }

@@ -18,22 +18,23 @@ impl Chance {
         Chance { of: (probability * 2f64.powi(64)) as u128 }
     }
 
-    /// Whether it happens this time.
+    /// Draws whether it happens.
     pub fn falls(self, random: &mut Random) -> bool {
         u128::from(random.bits()) < self.of
     }
 }
 
-/// A terminal that generates packets into a queue that never fills: each cycle one, with the same chance in every cycle.
+/// A terminal that generates packets into an infinite queue: at most one per cycle, with the same
+/// probability in every cycle.
 ///
-/// Packets are drawn only when their turn comes to go to the network, however long ago they were generated, so that the
-/// queue takes no room.
+/// A packet is drawn only when it is the next to enter the network, however long ago it was
+/// generated, so that the queue takes no memory.
 pub(super) struct Source {
     random: Random,
     chance: Chance,
     /// See [`Source::drawn`].
     cycle: u64,
-    /// What the port to the network holds, in order.
+    /// Packets in the port to the network, in order.
     pub in_port: VecDeque<RequestId>,
 }
 
@@ -43,12 +44,12 @@ impl Source {
         Source { random, chance, cycle: first, in_port: VecDeque::new() }
     }
 
-    /// The first cycle of which it is not known whether a packet is generated in it.
+    /// The first cycle that has not been drawn yet.
     pub fn drawn(&self) -> u64 {
         self.cycle
     }
 
-    /// The cycle in which its next packet is generated, if that is before `end`.
+    /// The cycle in which its next packet is generated, if it is before `end`.
     pub fn generate(&mut self, end: u64) -> Option<u64> {
         while self.cycle < end {
             self.cycle += 1;

@@ -62,7 +62,8 @@ fn an_empty_network_takes_its_hop_and_the_flits() {
 /// By hand, from links between nodes of a mesh of 4 × 4, and a router more.
 #[test]
 fn the_empty_network_is_weighted_as_the_pattern_has_it() {
-    // 12 nodes to the next in their row, 3 to the first of the next row, and the last to the first of all.
+    // 12 nodes to the next in their row, 3 to the first of the next row, and the last to the first
+    // of all.
     let neighbor = (12.0 + 3.0 * 4.0 + 6.0) / 16.0;
     // Node 8 is the first of its row, the third: half of the packets go there, the others anywhere.
     let (corner, any) = (0.5 * (1.5 + 1.0), 0.5 * (1.25 + 1.25));
@@ -79,8 +80,9 @@ fn the_empty_network_is_weighted_as_the_pattern_has_it() {
     }
 }
 
-/// A permutation through a crossbar never meets another packet: what queues is at the source. Its slots are so many
-/// flits long, and a packet waits for those of its own source before it: with one flit a packet, for none.
+/// A permutation through a crossbar never meets another packet: what queues is at the source. Its
+/// slots are so many flits long, and a packet waits for those of its own source before it: with one
+/// flit a packet, for none.
 #[test]
 fn without_others_in_the_way_every_packet_takes_the_latency_of_the_empty_network() {
     let point = at("neighbor", 1, 0.9);
@@ -90,8 +92,8 @@ fn without_others_in_the_way_every_packet_takes_the_latency_of_the_empty_network
     assert!(point.counts.generated > 50_000);
 }
 
-/// Packets of two flits from a Bernoulli process through a server of S = 2 cycles each: with p packets a cycle the mean wait
-/// is p S (S - 1) / (2 (1 - p S)), M/D/1 in steps of cycles.
+/// Packets of two flits from a Bernoulli process through a server of S = 2 cycles each: with p
+/// packets a cycle the mean wait is p S (S - 1) / (2 (1 - p S)), M/D/1 in steps of cycles.
 #[test]
 fn a_source_is_a_queue_with_one_server() {
     let (load, service) = (0.6, 2.0);
@@ -114,8 +116,8 @@ fn below_saturation_as_much_arrives_as_is_sent() {
     }
 }
 
-/// Inputs that always have a packet for one of so many outputs: each output serves one in a cycle, and the next behind it
-/// wants any. Flits that an output takes in a cycle.
+/// Inputs that always have a packet for one of so many outputs: each output serves one in a cycle,
+/// and the next behind it wants any. Flits that an output takes in a cycle.
 fn head_of_line(inputs: usize, outputs: usize) -> f64 {
     const CYCLES: usize = 100_000;
     let mut random = warpmem_random::Random::new(9);
@@ -233,7 +235,8 @@ fn links_carry_what_is_accepted() {
     }
 }
 
-/// Below saturation, whatever the topology: all arrives, in no less than it takes alone, and links carry hops.
+/// Below saturation, whatever the topology: all arrives, in no less than it takes alone, and links
+/// carry hops.
 #[test]
 fn every_topology_carries_a_light_load() {
     let machine = machine(&["network.virtual_channels=2"]);
@@ -257,7 +260,8 @@ fn every_topology_carries_a_light_load() {
     }
 }
 
-/// Of packets that contend for outputs behind virtual channels, what they wait for is on the way, not at the source.
+/// Of packets that contend for outputs behind virtual channels, what they wait for is on the way,
+/// not at the source.
 #[test]
 fn contention_is_told_from_waiting_at_the_source() {
     let deep = machine(&["network.virtual_channels=16", "network.vc_buffer=64"]);

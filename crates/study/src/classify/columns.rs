@@ -3,7 +3,7 @@
 use super::{Classified, Ideal};
 use warpmem_record::{Column, count, key_columns, ratio, text};
 
-/// The columns of a row, in the order of the tables. A class that cannot be told is empty.
+/// The columns of a row, in the order of the tables. A class that cannot be determined is empty.
 pub fn columns() -> Vec<Column<Classified>> {
     let mut columns = key_columns::<Classified>(|trace| &trace.key);
     columns.push(text(

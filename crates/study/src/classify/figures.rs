@@ -1,4 +1,4 @@
-//! What the classes are decided by.
+//! The figures that decide the classes.
 
 use super::{Criteria, OffChip, Sensitivity, Type};
 use serde_json::{Map, Value};
@@ -31,7 +31,7 @@ impl Ideal {
 /// The runs of one trace.
 #[derive(Clone, Debug)]
 pub struct Runs {
-    /// On the machine as it is; with `run.count_row_sharing`, CTAs and rows are told of.
+    /// On the machine as it is; with `run.count_row_sharing` including CTAs per row.
     pub plain: RunResult,
     /// By [`Ideal`].
     pub ideal: [RunResult; Ideal::ALL.len()],
@@ -45,7 +45,7 @@ pub struct Classified {
     pub ideal_cycles: [u64; Ideal::ALL.len()],
     /// The most thread instructions that could issue in a core cycle.
     pub peak_ipc: f64,
-    /// Means over the channels that had anything to do.
+    /// Mean over the channels that had a request.
     pub dram_efficiency: Option<f64>,
     /// Metrics of the run on the machine as it is.
     row: Map<String, Value>,
@@ -64,17 +64,17 @@ impl Classified {
         }
     }
 
-    /// A metric of the run on the machine as it is, by the name of its column; none where there is none.
+    /// A metric of the run on the machine as it is, by the name of its column; none if it has none.
     pub fn metric(&self, column: &str) -> Option<f64> {
         self.row.get(column).and_then(Value::as_f64)
     }
 
-    /// How many times as fast the ideal machine is; none of a trace without instructions.
+    /// Speedup of the ideal machine; none for a trace without instructions.
     pub fn speedup(&self, ideal: Ideal) -> Option<f64> {
         quotient(self.cycles, self.ideal_cycles[ideal as usize])
     }
 
-    /// Thread instructions per core cycle over the most that there could be.
+    /// Thread instructions per core cycle over the peak.
     pub fn ipc_over_peak(&self) -> f64 {
         self.metric("ipc_thread").unwrap_or(0.0) / self.peak_ipc
     }
@@ -144,8 +144,8 @@ mod tests {
         assert_eq!(mean_efficiency(&channels[2..]), None);
     }
 
-    /// On li2015, twice as fast with perfect DRAM, and five times with a perfect L1; so many off-chip requests of a
-    /// hundred loads.
+    /// On li2015, twice as fast with perfect DRAM, and five times with a perfect L1; so many
+    /// off-chip requests of a hundred loads.
     fn classified(requests: u64) -> Classified {
         let mut offchip_requests = Histogram::default();
         let of_load = |load| requests / 100 + u64::from(load < requests % 100);

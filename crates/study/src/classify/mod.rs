@@ -1,7 +1,8 @@
-//! What kind of workload a trace is: figures of its runs on a machine and on ideal ones, and the classes that the papers
-//! make of them.
+//! The class of a workload: figures of its runs on a machine and on ideal machines, and the classes
+//! that papers derive from them.
 //!
-//! Sources: Li 2015, Jog et al. (OWL) 2013, Yuan et al. 2009, Warped-MC 2023. Nothing here runs anything.
+//! Sources: Li 2015, Jog et al. (OWL) 2013, Yuan et al. 2009, Warped-MC 2023. Nothing is simulated
+//! here.
 
 mod columns;
 mod figures;
@@ -13,7 +14,7 @@ pub use figures::{Classified, Ideal, Runs, peak_ipc};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sensitivity {
     Insensitive,
-    /// How much SMs share is not known: there is no LLC.
+    /// Sensitive; inter-core locality is unknown, as there is no LLC.
     Sensitive,
     /// Sensitive, low inter-core locality.
     Low,
@@ -24,7 +25,7 @@ pub enum Sensitivity {
 impl Sensitivity {
     /// By the speedup with perfect DRAM, and the fraction of cycles with inter-core locality.
     ///
-    /// The thesis leaves out what is exactly at 10 %: it is low here.
+    /// The thesis leaves exactly 10 % open: it is low here.
     pub fn of(perfect_dram: f64, inter_core_locality: Option<f64>) -> Sensitivity {
         match inter_core_locality {
             _ if perfect_dram < 1.2 => Sensitivity::Insensitive,
@@ -75,8 +76,8 @@ pub enum OffChip {
 }
 
 impl OffChip {
-    /// By the mean off-chip requests of a load. The paper has low below 1, medium from 2 to 8 and high above; what lies
-    /// between 1 and 2 is not low, so it is medium here.
+    /// By the mean off-chip requests of a load. In the paper low is below 1, medium from 2 to 8 and
+    /// high above. From 1 to 2 is not low, so it is medium here.
     pub fn of(per_load: f64) -> OffChip {
         match per_load {
             _ if per_load < 1.0 => OffChip::Low,
@@ -99,14 +100,14 @@ impl OffChip {
 pub struct Criteria {
     /// Less than 75 % of the peak IPC.
     pub is_slow: bool,
-    /// Data on the DRAM bus in more than 20 % of the time, in the mean of the channels.
+    /// The DRAM data bus is busy for more than 20 % of the time, mean over channels.
     pub uses_dram: bool,
-    /// DRAM efficiency below 90 %, in the mean of the channels.
+    /// DRAM efficiency below 90 %, mean over channels.
     pub wastes_dram: bool,
 }
 
 impl Criteria {
-    /// DRAM that no request ever came to is neither used nor wasted.
+    /// DRAM that never had a request is neither used nor wasted.
     pub fn of(ipc_over_peak: f64, utilization: Option<f64>, efficiency: Option<f64>) -> Criteria {
         Criteria {
             is_slow: ipc_over_peak < 0.75,

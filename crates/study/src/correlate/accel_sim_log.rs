@@ -1,8 +1,9 @@
 //! The log that Accel-Sim prints: options, then a block of statistics after each kernel.
 //!
-//! Written for GPGPU-Sim 4.2 (Accel-Sim 1.2 and 1.3, development branch of 2024): the lines that are read have had
-//! the same form since GPGPU-Sim 3.2, but for `bw_util`, which was twice the share of busy cycles before 4.0. Counts
-//! of caches and DRAM go on over the kernels of a run, so that the last block has those of the run.
+//! Written for GPGPU-Sim 4.2 (Accel-Sim 1.2 and 1.3, development branch of 2024). The lines that
+//! are read have had the same form since GPGPU-Sim 3.2, except for `bw_util`, which was twice the
+//! fraction of busy cycles before 4.0. Counts of caches and DRAM accumulate over the kernels of a
+//! run, so the last block has those of the run.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -34,7 +35,7 @@ pub(super) fn read(path: &Path, mut file: impl BufRead) -> Result<ReferenceRun, 
     }
 }
 
-/// What of a log has been read.
+/// The part of a log that has been read.
 struct Log<'a> {
     path: &'a Path,
     line: u64,
@@ -45,7 +46,7 @@ struct Log<'a> {
     /// Blocks before the current one.
     kernels: Vec<KernelFigures>,
     block: Option<Block>,
-    /// By the clock on the wall.
+    /// Wall-clock time.
     seconds: Option<f64>,
 }
 
@@ -63,7 +64,7 @@ struct Block {
     channels: Vec<Channel>,
 }
 
-/// What a DRAM channel prints.
+/// Statistics of a DRAM channel.
 struct Channel {
     activations: u64,
     bus_utilization: f64,
@@ -127,7 +128,7 @@ impl<'a> Log<'a> {
         Ok(())
     }
 
-    /// What the log states of the machine, all options of a key being there.
+    /// What the log states about the machine: the keys whose options are all there.
     fn machine(&self) -> Vec<Stated> {
         let stated = |&(key, options): &(&'static str, &[(&'static str, usize)])| {
             let values = options.iter().map(|option| self.stated.get(option).copied());
@@ -154,7 +155,7 @@ impl<'a> Log<'a> {
     }
 
     fn read_statistic(&mut self, key: &str, value: &str) -> Result<(), ReferenceError> {
-        // Outside the blocks are counts of the simulator's own.
+        // Outside the blocks there are counts about the simulator itself.
         let Some(mut block) = self.block.take() else { return Ok(()) };
         let totals = &mut block.totals;
         let count = || self.count(key, value).map(Some);
@@ -268,7 +269,7 @@ impl<'a> Log<'a> {
 const SHOWN: usize = 60;
 
 impl Block {
-    /// Keys of which the block has none.
+    /// Keys that the block lacks.
     fn missing(&self) -> Vec<&'static str> {
         let Figures { l1, l2, .. } = &self.totals;
         let found = [
@@ -286,7 +287,7 @@ impl Block {
         found.into_iter().filter(|(_, found)| !found).map(|(key, _)| key).collect()
     }
 
-    /// Of the run, launch latency inside.
+    /// Figures of the run, including launch latency.
     fn figures(self, kernels: Vec<KernelFigures>) -> Figures {
         let channels = self.channels.len();
         let activations =

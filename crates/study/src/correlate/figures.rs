@@ -1,4 +1,4 @@
-//! What both sides say of a run, in the same units.
+//! The results of a run that both sides have, in the same units.
 
 use serde_json::{Map, Value};
 
@@ -6,12 +6,13 @@ use super::error::NoColumn;
 use warpmem_gpu::results::KernelResult;
 use warpmem_record::metrics::{ipc, kernel_cycles, quotient};
 
-/// What one side says of a run; `None` where it does not say.
+/// Results of a run on one side; `None` where that side has none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figures {
     /// Core cycles, without the latency of launches.
     pub cycles: u64,
-    /// The range of the cycles, of which `cycles` are the median, where there are several orders of the SMs.
+    /// Range of the cycles over several orders of the SMs, if there are several; `cycles` is the
+    /// median.
     pub range: Option<Range>,
     /// Active lanes of the issued warp instructions.
     pub thread_instructions: Option<u64>,
@@ -23,7 +24,7 @@ pub struct Figures {
     pub activations: Option<u64>,
     /// Column commands per activation.
     pub row_locality: Option<f64>,
-    /// Share of the DRAM cycles in which the data bus is in use, 0 to 1.
+    /// Fraction of the DRAM cycles in which the data bus is in use.
     pub bus_utilization: Option<f64>,
     /// Mean latency of reads that L1 did not answer, core cycles.
     pub read_latency: Option<f64>,
@@ -31,13 +32,13 @@ pub struct Figures {
     pub kernels: Vec<KernelFigures>,
     /// CPU time of the simulation.
     pub cpu_seconds: Option<f64>,
-    /// Time that it took by the clock on the wall, where that alone is known: of a log.
+    /// Wall-clock time of the simulation, if only that is known, as from a log.
     pub wall_seconds: Option<f64>,
 }
 
-/// Accesses of all caches of a level, in sectors. Stores count as loads do: one that does not find its sector is
-/// a miss. A load of a sector that is being fetched already is no miss if its line has its place; in a cache that
-/// allocates on fill it is one, as Accel-Sim finds no line for it.
+/// Accesses of all caches of a level, in sectors. Stores count like loads: one that does not find
+/// its sector is a miss. A load of a sector that is already being fetched is not a miss if its line
+/// is allocated. In a cache that allocates on fill it is a miss, as Accel-Sim finds no line for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheFigures {
     pub accesses: Option<u64>,
@@ -50,7 +51,7 @@ pub struct KernelFigures {
     pub name: String,
     /// Core cycles, without the latency of the launch.
     pub cycles: u64,
-    /// As that of a run.
+    /// Like that of a run.
     pub range: Option<Range>,
     pub thread_instructions: Option<u64>,
 }
@@ -63,7 +64,8 @@ pub struct Range {
 }
 
 impl Figures {
-    /// Ours, from a row of the table `runs`, as [`run_row_json`](warpmem_record::run_row_json) makes it.
+    /// Ours, from a row of the table `runs`, as [`run_row_json`](warpmem_record::run_row_json)
+    /// makes it.
     ///
     /// # Errors
     /// If the row lacks a column.
@@ -97,8 +99,8 @@ impl Figures {
         ipc(self.thread_instructions?, self.cycles)
     }
 
-    /// These, with the medians of the cycles over other orders of the SMs and themselves, and their ranges. All others stay
-    /// those of this order.
+    /// Replaces the cycles by their median and range over this and `others`, which are other orders
+    /// of the SMs. Everything else stays that of this order.
     pub fn over_orders(mut self, others: &[Figures]) -> Figures {
         let cycles = |of: &dyn Fn(&Figures) -> Option<u64>, own| {
             let mut all: Vec<u64> = others.iter().filter_map(of).chain([own]).collect();
@@ -115,8 +117,8 @@ impl Figures {
         self
     }
 
-    /// Takes `latency` cycles of each of `launches` out of the cycles, and out of the time that the data bus
-    /// idles. The message says where there are not as many cycles.
+    /// Subtracts `latency` for each of `launches` from the cycles, and from the time that the data
+    /// bus is idle. The message names what has too few cycles.
     pub(super) fn without_launches(
         mut self,
         latency: u64,
@@ -139,13 +141,13 @@ impl Figures {
     }
 }
 
-/// Where a row tells of a level.
+/// The columns of a cache level.
 struct Level {
-    /// Accesses that are misses whatever the cache.
+    /// Accesses that are misses in any cache.
     misses: [&'static str; 4],
     hits: [&'static str; 2],
     merged: &'static str,
-    /// Parameter that says when a line gets its place.
+    /// Parameter that says when a line is allocated.
     read_allocate: &'static str,
 }
 
@@ -227,7 +229,7 @@ impl From<&KernelResult> for KernelFigures {
     }
 }
 
-/// What the machine of a row has for a parameter of its caches.
+/// Whether this cache parameter of the row's machine is `on-fill`.
 fn allocates_on_fill(row: &Map<String, Value>, parameter: &str) -> Result<bool, NoColumn> {
     let parameters = row.get("parameters").and_then(Value::as_str);
     let parameters = parameters.and_then(|text| serde_json::from_str::<Value>(text).ok());
@@ -239,12 +241,13 @@ fn count(row: &Map<String, Value>, column: &'static str) -> Result<u64, NoColumn
     row.get(column).and_then(Value::as_u64).ok_or(NoColumn(column))
 }
 
-/// A sum of numbers from a file, which may be any.
+/// A sum of numbers from a file, which may be arbitrarily large.
 pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// Column commands per activation. The table `runs` counts requests instead, which the reference does not.
+/// Column commands per activation. The table `runs` counts requests instead, which the reference
+/// does not.
 pub(super) fn row_locality(reads: u64, writes: u64, activations: u64) -> Option<f64> {
     quotient(reads.saturating_add(writes), activations)
 }

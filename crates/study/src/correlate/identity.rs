@@ -14,8 +14,8 @@ pub struct Stated {
     pub value: f64,
 }
 
-/// Options of GPGPU-Sim whose numbers are values of ours: key, and options with the place of the number among those between
-/// colons. A key with several is their product.
+/// Options of GPGPU-Sim whose numbers are values of ours: key, and options with the place of the
+/// number among those between colons. A key with several is their product.
 pub(super) const STATED: [(&str, &[(&str, usize)]); 14] = [
     ("sm.count", &[("-gpgpu_n_clusters", 0), ("-gpgpu_n_cores_per_cluster", 0)]),
     ("sm.max_threads", &[("-gpgpu_shader_core_pipeline", 0)]),
@@ -34,7 +34,8 @@ pub(super) const STATED: [(&str, &[(&str, usize)]); 14] = [
 ];
 
 impl ReferenceRun {
-    /// What a log states otherwise than our machine has it; none where they are the same, and of results that state nothing.
+    /// What a log states otherwise than our machine has it; none where they are the same, and of
+    /// results that state nothing.
     pub fn contradiction(&self, machine: &Machine) -> Option<String> {
         let ours = flatten(machine);
         let differs = |stated: &&Stated| {
@@ -53,8 +54,8 @@ impl ReferenceRun {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
-    /// Why kernels with such names and thread instructions are not those of the run; none if they are. What the reference
-    /// does not say may be anything.
+    /// Why kernels with such names and thread instructions are not those of the run; none if they
+    /// are. What the reference does not say may be anything.
     pub fn other_kernels(&self, kernels: &[KernelFigures]) -> Option<String> {
         let reference = &self.figures.kernels;
         let (found, wanted) = (kernels.len(), reference.len());

@@ -2,7 +2,7 @@
 
 use super::figures::Figures;
 
-/// How a metric is counted, which says how its error is.
+/// The kind of a metric, which determines how its error is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A whole number; its error is relative.
@@ -23,7 +23,7 @@ pub struct Metric {
     get: fn(&Figures) -> Option<f64>,
 }
 
-/// Both sides' values of a metric.
+/// The values of a metric on both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compared {
     pub ours: Option<f64>,

@@ -1,7 +1,7 @@
-//! Our results beside those of Accel-Sim for the same traces: reading the reference, and what ours differ by.
+//! Comparison of our results with those of Accel-Sim for the same traces.
 //!
-//! A [`Reference`] is read from a file; its runs and ours are told in the same [`Figures`], which
-//! [`METRICS`] look at one by one. Nothing here runs anything.
+//! A [`Reference`] is read from a file. Its runs and ours become the same [`Figures`], which
+//! [`METRICS`] compare one by one. Nothing is simulated here.
 
 mod accel_sim_log;
 mod error;

@@ -1,4 +1,4 @@
-//! A reference: runs of another simulator, whatever file tells of them.
+//! A reference: runs of another simulator, in any file format.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -29,22 +29,22 @@ pub struct ReferenceRun {
     pub trace_dir: Option<PathBuf>,
     /// Name of the configuration of its machine; a log does not say it.
     pub configuration: Option<String>,
-    /// [`FR_FCFS`], [`FIFO`], or as the reference has it.
+    /// [`FR_FCFS`], [`FIFO`], or as the reference names it.
     pub dram_scheduler: String,
     /// What a log states of its machine.
     pub machine: Vec<Stated>,
-    /// Options that the configuration's were replaced by, as the reference has them.
+    /// Options that replace those of the configuration, as the reference writes them.
     pub overrides: Option<String>,
     pub figures: Figures,
-    /// What was looked for in a log and is not there.
+    /// Keys that a log should have but has not.
     pub missing: Vec<&'static str>,
 }
 
 impl Reference {
-    /// Reads results in JSON or a log of Accel-Sim, told apart by their beginning.
+    /// Reads results in JSON or a log of Accel-Sim, distinguished by their beginning.
     ///
     /// # Errors
-    /// If the file cannot be read, holds a value that is none, or no run.
+    /// If the file cannot be read, contains an invalid value, or contains no run.
     pub fn read(path: &Path) -> Result<Reference, ReferenceError> {
         let io = |source| ReferenceError::Io { path: path.to_owned(), source };
         let mut file = BufReader::new(File::open(path).map_err(io)?);

@@ -1,5 +1,5 @@
-//! Results of Accel-Sim gathered in JSON: an object with `runs`, an object each. Unknown fields are ignored; a
-//! field that is missing or null is not known.
+//! Results of Accel-Sim collected in JSON: an object with `runs`, one object each. Unknown fields
+//! are ignored; the value of a field that is missing or null is unknown.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,7 @@ impl From<Kernel> for KernelFigures {
 }
 
 impl Totals {
-    /// Launch latency inside.
+    /// Including launch latency.
     fn figures(self, kernels: Vec<KernelFigures>, cpu_seconds: Option<f64>) -> Figures {
         let columns = self.dram_reads.zip(self.dram_writes);
         let per_activation = columns

@@ -1,11 +1,11 @@
-//! Runs beside each other, and what they add up to.
+//! Pairs of runs, ours and the reference's, and summaries over many.
 
 use super::figures::Figures;
 use super::metric::{Compared, Metric, Unit};
 use super::reference::{FIFO, FR_FCFS};
 use super::statistics::{correlation, geometric_mean, mean};
 
-/// A run of ours beside the reference's.
+/// A run of ours and the same run of the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     pub trace: String,
@@ -30,7 +30,7 @@ impl Comparison {
     }
 }
 
-/// Cycles over cycles.
+/// Ratio of two numbers of cycles.
 fn time_ratio(cycles: u64, others: u64) -> f64 {
     cycles as f64 / others as f64
 }
@@ -42,7 +42,7 @@ pub struct Worst<'a> {
     pub error: f64,
 }
 
-/// Of the greatest errors the first.
+/// The first of the greatest errors.
 fn worst<'a>(errors: &[(&'a Comparison, f64)]) -> Option<Worst<'a>> {
     let greater = |worst: Option<Worst<'a>>, &(run, error): &(&'a Comparison, f64)| match worst {
         Some(worst) if worst.error.abs() >= error.abs() => Some(worst),
@@ -141,14 +141,14 @@ pub fn metric_summary<'a>(metric: &Metric, runs: &[&'a Comparison]) -> Option<Me
     Some(MetricSummary { runs: errors.len(), mean: mean(&absolute)?, worst: worst(&errors)? })
 }
 
-/// What FIFO costs: its cycles over those of FR-FCFS for a trace on a machine.
+/// The cost of FIFO: its cycles over those of FR-FCFS for a trace on a machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair<'a> {
     pub fifo: &'a Comparison,
     pub ratio: Compared,
 }
 
-/// A pair for each run with FIFO of which there is one with FR-FCFS.
+/// A pair for each run with FIFO that also exists with FR-FCFS.
 pub fn pairs(runs: &[Comparison]) -> Vec<Pair<'_>> {
     let names =
         |run: &Comparison| [&run.trace, &run.machine, &run.configuration].map(String::to_owned);
@@ -169,12 +169,13 @@ pub struct Speed<'a> {
     pub runs: usize,
     /// Geometric mean.
     pub mean: f64,
-    /// The run with the least.
+    /// The run with the lowest.
     pub least: (&'a Comparison, f64),
 }
 
 impl Comparison {
-    /// How many times as fast ours was, in CPU time; `None` where a side does not say, or took none that can be measured.
+    /// Speed of ours relative to the reference, in CPU time; `None` if a side has no time, or one
+    /// too short to measure.
     pub fn speedup(&self) -> Option<f64> {
         let (ours, reference) = self.ours.cpu_seconds.zip(self.reference.cpu_seconds)?;
         (ours > 0.0 && reference > 0.0).then(|| reference / ours)

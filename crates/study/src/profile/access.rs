@@ -1,10 +1,12 @@
-//! What one warp instruction asks of memory: distinct lines, the sectors of each, and the pattern of its lanes.
+//! What one warp instruction asks of memory: distinct lines, the sectors of each, and the pattern
+//! of its lanes.
 
 use super::Options;
 use serde::Serialize;
 use warpmem_trace::{AddressForm, Record};
 
-/// How a line is divided for counting: lines, sectors, and the 32 parts of a line that tell which bytes were touched.
+/// How a line is divided for counting: lines, sectors, and the 32 parts of a line that tell which
+/// bytes were touched.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Geometry {
     line_shift: u32,
@@ -51,7 +53,8 @@ pub(super) struct Touched {
     pub parts: u32,
 }
 
-/// The distinct lines of one record, in the order in which lanes first touch them. Reused from record to record.
+/// The distinct lines of one record, in the order in which lanes first touch them. Reused from
+/// record to record.
 pub(super) struct Lines {
     geometry: Geometry,
     touched: Vec<Touched>,
@@ -127,7 +130,8 @@ impl Lines {
     }
 }
 
-/// The lines that `bytes` from `address` on touch; what would lie beyond the last address does not exist.
+/// The lines that `bytes` from `address` on touch; what would lie beyond the last address does not
+/// exist.
 fn lines_of(geometry: Geometry, address: u64, bytes: u64) -> impl Iterator<Item = Touched> {
     let end = address.saturating_add(bytes.saturating_sub(1));
     let Geometry { line_shift, part_shift, .. } = geometry;
@@ -151,7 +155,8 @@ pub(super) enum Pattern {
     UnitStride,
     /// A constant distance for each step of the lane's number, over three lanes or more.
     Strided,
-    /// In a few runs of lanes side by side or at one address, as the rows of a two-dimensional block are.
+    /// In a few runs of lanes side by side or at one address, as the rows of a two-dimensional
+    /// block are.
     Runs,
     Irregular,
 }
@@ -162,9 +167,10 @@ const RUN: usize = 4;
 impl Pattern {
     pub const COUNT: usize = 6;
 
-    /// Of a record with at least one active lane. The distance is the one for each step of the lane's number: `a[i]`
-    /// under a divergent mask is unit-stride. Active lanes side by side, as in a compaction, are so too, whatever lies
-    /// between them. Two lanes always have a distance, which says nothing unless it is one of these.
+    /// Of a record with at least one active lane. The distance is the one for each step of the
+    /// lane's number: `a[i]` under a divergent mask is unit-stride. Active lanes side by side, as
+    /// in a compaction, are so too, whatever lies between them. Two lanes always have a distance,
+    /// which says nothing unless it is one of these.
     pub fn of(record: &Record, width: u8) -> Pattern {
         let active = record.mask.count_ones();
         if active == 1 {

@@ -1,9 +1,11 @@
-//! How loads depend on loads: how soon a result is needed, and chains of loads each of which waits for the one before.
+//! How loads depend on loads: how soon a result is needed, and chains of loads each of which waits
+//! for the one before.
 //!
-//! A trace has of each load its first use, of compute what it needs of other compute, and of a memory instruction the
-//! load that its address comes from directly. A chain is followed through all of these, so through index arithmetic too.
-//! A second use of a loaded value is not known unless it is an address, and a link through it is missed. Overwriting a
-//! result is a use, as it waits for the result.
+//! A trace has of each load its first use, of compute what it needs of other compute, and of a
+//! memory instruction the load that its address comes from directly. A chain is followed through
+//! all of these, so through index arithmetic too. A second use of a loaded value is not known
+//! unless it is an address, and a link through it is missed. Overwriting a result is a use, as it
+//! waits for the result.
 
 use serde::Serialize;
 use warpmem_record::metrics::quotient;
@@ -16,12 +18,13 @@ const USES: usize = 256;
 /// Records that `address_from` is followed back.
 const RECORDS: usize = 64;
 
-/// What is known of the loads of some warps. Loads are those of global, local and texture memory, atomics included.
+/// What is known of the loads of some warps. Loads are those of global, local and texture memory,
+/// atomics included.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dependences {
     pub loads: u64,
-    /// Instructions of the warp between a load and the first that reads or overwrites its result, mean over loads that
-    /// have one.
+    /// Instructions of the warp between a load and the first that reads or overwrites its result,
+    /// mean over loads that have one.
     pub mean_use_distance: Option<f64>,
     /// Loads whose result is never used, of all.
     pub unused_share: Option<f64>,
@@ -234,7 +237,8 @@ mod tests {
     #[test]
     fn chains_go_through_arithmetic() {
         let add = |deps| compute(OpClass::Integer, deps);
-        // a[b[i] + 1]: an addition that uses the load two on, one more of it, and the address of the second.
+        // a[b[i] + 1]: an addition that uses the load two on, one more of it, and the address of
+        // the second.
         let steps = vec![
             load(&[0]).used_after(1),
             add(&[]),

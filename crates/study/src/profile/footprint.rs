@@ -1,4 +1,5 @@
-//! How much memory a trace touches: lines, bytes and pages of each address space, and which are read or written.
+//! How much memory a trace touches: lines, bytes and pages of each address space, and which are
+//! read or written.
 
 use super::access::{Geometry, Touched};
 use super::requests::Access;

@@ -1,8 +1,8 @@
 //! Arithmetic per byte of global memory.
 //!
-//! A trace has classes and lanes of instructions, not opcodes: an FP32 or FP64 instruction is one operation of each
-//! active lane, a fused multiply-add too, and a packed FP16 instruction two. Special functions and tensor
-//! instructions are no operations here.
+//! A trace has classes and lanes of instructions, not opcodes: an FP32 or FP64 instruction is one
+//! operation of each active lane, a fused multiply-add too, and a packed FP16 instruction two.
+//! Special functions and tensor instructions are no operations here.
 
 use super::footprint::Footprint;
 use super::sampled::Estimate;
@@ -17,7 +17,8 @@ pub struct Intensity {
     pub integer_operations: u64,
     /// Bytes that lanes load, store or change, each as often as it is asked for.
     pub requested_bytes: u64,
-    /// Bytes of the distinct sectors of each warp instruction: what crosses the network if no cache answers.
+    /// Bytes of the distinct sectors of each warp instruction: what crosses the network if no cache
+    /// answers.
     pub sector_bytes: u64,
     pub fp_per_requested_byte: Option<f64>,
     pub fp_per_sector_byte: Option<f64>,
@@ -25,8 +26,8 @@ pub struct Intensity {
     pub integer_per_sector_byte: Option<f64>,
 }
 
-/// The whole trace's operations per byte that must be moved at least once: an infinite cache. Where the bytes are
-/// estimates, the ratios have their relative standard error.
+/// The whole trace's operations per byte that must be moved at least once: an infinite cache. Where
+/// the bytes are estimates, the ratios have their relative standard error.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compulsory {
     /// Bytes of all distinct lines.

@@ -1,4 +1,5 @@
-//! What a trace's instructions are, by class and by kind and space of memory: from the index, without reading records.
+//! What a trace's instructions are, by class and by kind and space of memory: from the index,
+//! without reading records.
 
 use serde::Serialize;
 use warpmem_record::metrics::quotient;
@@ -8,8 +9,9 @@ use warpmem_trace::{Kernel, Kind, OpClass, Space};
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Mix {
     pub warp_instructions: u64,
-    /// Active lanes of an instruction, mean over all but those of class `control`: of 32, the SIMT efficiency. Where
-    /// traces are generated, the lanes of a branch are those that take it, which may be none.
+    /// Active lanes of an instruction, mean over all but those of class `control`: of 32, the SIMT
+    /// efficiency. Where traces are generated, the lanes of a branch are those that take it, which
+    /// may be none.
     pub mean_lanes: Option<f64>,
     /// Those that occur, the most frequent first.
     pub kinds: Vec<InstructionKind>,

@@ -1,8 +1,10 @@
-//! What a trace is like: its instructions, how they diverge, what memory they touch, how soon again, and how that
-//! spreads over a machine's channels. Nothing is run: figures are of the trace, before any cache.
+//! What a trace is like: its instructions, how they diverge, what memory they touch, how soon
+//! again, and how that spreads over a machine's channels. Nothing is run: figures are of the trace,
+//! before any cache.
 //!
-//! All records are read once. What is remembered of lines, rows and pages has a bound; of a larger footprint a sample
-//! is remembered, chosen by a hash of the line (SHARDS, FAST 2015), and figures say so.
+//! All records are read once. What is remembered of lines, rows and pages has a bound; of a larger
+//! footprint a sample is remembered, chosen by a hash of the line (SHARDS, FAST 2015), and figures
+//! say so.
 
 mod access;
 mod dependences;
@@ -130,11 +132,12 @@ pub struct Profile {
     pub spread: Spread,
 }
 
-/// Reads all records of a trace once and says what they are like, on this machine's channels. `progress` is told now
-/// and then how many have been read, and may break off.
+/// Reads all records of a trace once and says what they are like, on this machine's channels.
+/// `progress` is told now and then how many have been read, and may break off.
 ///
 /// # Errors
-/// When an option or the machine's address map is not valid, when the trace is damaged, or when `progress` broke off.
+/// When an option or the machine's address map is not valid, when the trace is damaged, or when
+/// `progress` broke off.
 pub fn profile(
     trace: &Trace,
     machine: &Machine,

@@ -13,16 +13,16 @@ const AHEAD: usize = 2;
 pub(super) trait Visitor {
     /// A launch begins.
     fn kernel(&mut self, kernel: usize, instructions: &[Instruction]);
-    /// A CTA with so many warps begins, the last one having ended. Neighbours in launch order have neighbouring
-    /// numbers; numbers of different kernels are further apart.
+    /// A CTA with so many warps begins, the last one having ended. Neighbours in launch order have
+    /// neighbouring numbers; numbers of different kernels are further apart.
     fn cta(&mut self, number: u64, warps: usize);
     fn record(&mut self, warp: usize, record: &Record);
 }
 
 type Chunks = Receiver<Result<Arc<Chunk>, TraceError>>;
 
-/// Kernel after kernel and CTA after CTA, in launch order; within a CTA warps take turns, a record each. A helper
-/// thread inflates ahead; what is held is a few chunks.
+/// Kernel after kernel and CTA after CTA, in launch order; within a CTA warps take turns, a record
+/// each. A helper thread inflates ahead; what is held is a few chunks.
 pub(super) fn read(
     trace: &Trace,
     visitor: &mut impl Visitor,

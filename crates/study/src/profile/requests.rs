@@ -116,7 +116,8 @@ pub struct Patterns {
     pub unit_stride: u64,
     /// Another constant distance for each step of the lane's number, over three lanes or more.
     pub strided: u64,
-    /// Runs, of four lanes or more in the mean, side by side or at one address, as the rows of a two-dimensional block.
+    /// Runs, of four lanes or more in the mean, side by side or at one address, as the rows of a
+    /// two-dimensional block.
     pub runs: u64,
     pub irregular: u64,
 }

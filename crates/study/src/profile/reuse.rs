@@ -1,8 +1,9 @@
 //! Reuse distances of lines, exact or from a sample, and the miss ratios that follow.
 //!
-//! The distance of an access is the number of other lines accessed since the last access to its line (Mattson et al.
-//! 1970). Of more lines than fit, a spatial sample is followed, and distances among its lines are scaled up
-//! (Waldspurger et al., "Efficient MRC Construction with SHARDS", FAST 2015).
+//! The distance of an access is the number of other lines accessed since the last access to its
+//! line (Mattson et al. 1970). Of more lines than fit, a spatial sample is followed, and distances
+//! among its lines are scaled up (Waldspurger et al., "Efficient MRC Construction with SHARDS",
+//! FAST 2015).
 
 use super::sampled::{Sampled, hash};
 use super::stack::Positions;
@@ -14,7 +15,8 @@ use warpmem_record::metrics::quotient;
 pub struct Reuse {
     /// Accesses to lines that were followed; all, where every line was.
     pub followed_accesses: u64,
-    /// Of all lines, at the end, one in so many was followed; 1 = all, and everything here is exact.
+    /// Of all lines, at the end, one in so many was followed; 1 = all, and everything here is
+    /// exact.
     pub lines_per_followed: u64,
     /// First accesses to a line, of all accesses; null without any.
     pub cold_share: Option<f64>,
@@ -33,8 +35,8 @@ pub struct ReuseBin {
     pub to: u64,
     /// Of all accesses, cold ones included.
     pub share: f64,
-    /// The misses of a cache of `to` lines, of all accesses: of those further away and cold ones; null where the sample
-    /// is too coarse for so few lines.
+    /// The misses of a cache of `to` lines, of all accesses: of those further away and cold ones;
+    /// null where the sample is too coarse for so few lines.
     pub miss_ratio: Option<f64>,
 }
 
@@ -42,16 +44,17 @@ pub struct ReuseBin {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CacheMisses {
     pub bytes: u64,
-    /// Of all accesses; null without any, and where the sample is too coarse for a cache of so few lines.
+    /// Of all accesses; null without any, and where the sample is too coarse for a cache of so few
+    /// lines.
     pub miss_ratio: Option<f64>,
     /// Of the ratio; 0 where it is exact, null where there is none or too few accesses to tell.
     pub standard_error: Option<f64>,
 }
 
 impl Reuse {
-    /// The fewest lines of a cache whose misses are told. Distances of a sample are multiples of the number of lines
-    /// that a followed one stands for: near it, rounding would decide between hit and miss, which no standard error
-    /// shows.
+    /// The fewest lines of a cache whose misses are told. Distances of a sample are multiples of
+    /// the number of lines that a followed one stands for: near it, rounding would decide between
+    /// hit and miss, which no standard error shows.
     pub fn least_cache_lines(&self) -> u64 {
         match self.lines_per_followed {
             1 => 0,
@@ -187,8 +190,9 @@ impl ReuseTally {
         quotient(misses, accesses)
     }
 
-    /// Of a ratio of sums over groups of lines, from how far the groups are from it (Cochran, Sampling Techniques,
-    /// 1977, section 6.4), times the share of the lines that the sample leaves out.
+    /// Of a ratio of sums over groups of lines, from how far the groups are from it (Cochran,
+    /// Sampling Techniques, 1977, section 6.4), times the share of the lines that the sample leaves
+    /// out.
     fn standard_error(&self, cache: usize, ratio: f64) -> Option<f64> {
         if self.last.is_exact() {
             return Some(0.0);
@@ -318,7 +322,8 @@ mod tests {
         assert_eq!((exact.caches[0].miss_ratio, exact.least_cache_lines()), (Some(1.0), 0));
     }
 
-    /// Skewed accesses to 20,000 lines, of which at most 2000 are followed: within 3 standard errors at every size.
+    /// Skewed accesses to 20,000 lines, of which at most 2000 are followed: within 3 standard
+    /// errors at every size.
     #[test]
     fn a_sample_is_as_near_as_it_says() {
         let mut random = Random::new(5);

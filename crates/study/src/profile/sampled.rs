@@ -23,10 +23,10 @@ impl Estimate {
     }
 }
 
-/// Values by key. A key is kept for its hash alone, so that what is kept is a sample of all keys, each as likely as
-/// another, whatever their accesses (spatial sampling: Waldspurger et al., SHARDS, FAST 2015). The rate begins at 1 and
-/// is halved when more than `limit` keys are kept. What is kept of a key is the same as if the rate had been the last
-/// one from the beginning.
+/// Values by key. A key is kept for its hash alone, so that what is kept is a sample of all keys,
+/// each as likely as another, whatever their accesses (spatial sampling: Waldspurger et al.,
+/// SHARDS, FAST 2015). The rate begins at 1 and is halved when more than `limit` keys are kept.
+/// What is kept of a key is the same as if the rate had been the last one from the beginning.
 pub(super) struct Sampled<T> {
     values: FxHashMap<u64, T>,
     limit: usize,
@@ -98,8 +98,8 @@ impl<T> Sampled<T> {
         }
     }
 
-    /// The sum over all keys of what `of` says of each: Horvitz and Thompson's estimate for keys that are kept
-    /// independently, and the root of its variance's.
+    /// The sum over all keys of what `of` says of each: Horvitz and Thompson's estimate for keys
+    /// that are kept independently, and the root of its variance's.
     pub fn sum(&self, of: impl Fn(&T) -> u64) -> Estimate {
         let weight = self.weight();
         let (mut sum, mut squares) = (0u64, 0.0);

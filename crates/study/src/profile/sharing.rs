@@ -40,8 +40,8 @@ pub(super) struct Used {
     pub accesses: u64,
 }
 
-/// How CTAs share lines or rows. CTAs of different kernels are different; what is counted is what the trace touches,
-/// whatever caches would keep from DRAM.
+/// How CTAs share lines or rows. CTAs of different kernels are different; what is counted is what
+/// the trace touches, whatever caches would keep from DRAM.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sharing {
     /// Of all lines or rows one in so many was kept, and what is said is of those; 1 = all.
@@ -54,8 +54,8 @@ pub struct Sharing {
     pub shared_access_share: Option<f64>,
     /// CTAs, mean over all.
     pub mean_ctas: Option<f64>,
-    /// CTAs of which the one before or behind uses it too, of those that use it: the mean over all, where one that a
-    /// single CTA uses has 0 (Jog et al., ASPLOS 2013, Table 4).
+    /// CTAs of which the one before or behind uses it too, of those that use it: the mean over all,
+    /// where one that a single CTA uses has 0 (Jog et al., ASPLOS 2013, Table 4).
     pub consecutive_share: Option<f64>,
 }
 
@@ -131,7 +131,8 @@ mod tests {
     #[test]
     fn shares_by_hand() {
         let mut table = Sampled::new(10);
-        // One line of one CTA, one of two neighbours, one of three of which two are neighbours, one of five apart.
+        // One line of one CTA, one of two neighbours, one of three of which two are neighbours, one
+        // of five apart.
         let all: [&[u64]; 4] = [&[7], &[1, 2, 2], &[4, 5, 8], &[0, 2, 4, 6, 8]];
         for (key, ctas) in all.into_iter().enumerate() {
             table.entry(key as u64, || used(ctas));

@@ -9,23 +9,25 @@ use warpmem_machine::{Machine, MachineError};
 use warpmem_record::metrics::quotient;
 use warpmem_sim::{AddressMap, Location};
 
-/// How evenly something is spread over channels or banks. What is kept of a sample is counted as often as it stands
-/// for, and all are estimates.
+/// How evenly something is spread over channels or banks. What is kept of a sample is counted as
+/// often as it stands for, and all are estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evenness {
     pub min: u64,
     pub mean: f64,
     pub max: u64,
-    /// Standard deviation over mean, without what the choice of a sample adds to it; null where all are 0.
+    /// Standard deviation over mean, without what the choice of a sample adds to it; null where all
+    /// are 0.
     pub coefficient_of_variation: Option<f64>,
-    /// Entropy of the shares over that of equal ones: 1 = all alike, 0 = all in one; null where all are 0 or there is
-    /// one.
+    /// Entropy of the shares over that of equal ones: 1 = all alike, 0 = all in one; null where all
+    /// are 0 or there is one.
     pub entropy_share: Option<f64>,
 }
 
 impl Evenness {
-    /// Of counts of what stands for `weight` each. A count of a sample is binomial: its variance is its mean times
-    /// the share that is left out. Over n such counts that adds, about their common mean, (n - 1) / n of it.
+    /// Of counts of what stands for `weight` each. A count of a sample is binomial: its variance is
+    /// its mean times the share that is left out. Over n such counts that adds, about their common
+    /// mean, (n - 1) / n of it.
     fn of(counts: &[u64], weight: u64) -> Evenness {
         let (n, sum) = (counts.len() as f64, counts.iter().sum::<u64>() as f64);
         let mean = sum / n.max(1.0);
@@ -44,8 +46,8 @@ impl Evenness {
     }
 }
 
-/// Global accesses of some kernels on the machine. An access is a distinct line of a warp instruction, where its
-/// first byte is.
+/// Global accesses of some kernels on the machine. An access is a distinct line of a warp
+/// instruction, where its first byte is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChannelSpread {
     pub accesses: u64,
@@ -63,7 +65,8 @@ pub struct ChannelSpread {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spread {
     pub machine: String,
-    /// Of all lines one in so many was kept, and numbers of lines are estimates; 1 = all, and they are exact.
+    /// Of all lines one in so many was kept, and numbers of lines are estimates; 1 = all, and they
+    /// are exact.
     pub lines_per_kept: u64,
     /// Distinct lines by channel.
     pub lines_per_channel: Vec<u64>,
@@ -73,8 +76,8 @@ pub struct Spread {
     pub line_banks: Evenness,
     /// Distinct DRAM rows.
     pub rows: Estimate,
-    /// Accesses to a bank's row before one to another row of the bank, mean, in the order in which the trace was
-    /// read: without caches, and with one CTA at a time.
+    /// Accesses to a bank's row before one to another row of the bank, mean, in the order in which
+    /// the trace was read: without caches, and with one CTA at a time.
     pub accesses_per_row_visit: Option<f64>,
     /// Rows by the CTAs that touch them.
     pub row_sharing: Sharing,
@@ -236,7 +239,8 @@ mod tests {
         assert_eq!(Evenness::of(&[9, 11], 4).coefficient_of_variation, Some(0.0));
     }
 
-    /// 64,000 lines that take turns between channels: the sample's counts differ, the trace's do not.
+    /// 64,000 lines that take turns between channels: the sample's counts differ, the trace's do
+    /// not.
     #[test]
     fn lines_of_a_sample_are_counted_as_often_as_they_stand_for() {
         let (machine, places) = places();

@@ -1,9 +1,11 @@
-//! An order-statistics structure: which of a growing line of positions are taken, and how many of them lie behind one.
+//! An order-statistics structure: which of a growing line of positions are taken, and how many of
+//! them lie behind one.
 
 /// Positions of one word of the bitmap.
 const WORD: usize = u64::BITS as usize;
 
-/// Taken positions: a bitmap, and over its words a binary indexed tree of their numbers of ones (Fenwick 1994).
+/// Taken positions: a bitmap, and over its words a binary indexed tree of their numbers of ones
+/// (Fenwick 1994).
 pub(super) struct Positions {
     words: Vec<u64>,
     tree: Vec<u32>,

@@ -59,8 +59,8 @@ fn divergence_by_hand() {
     assert_eq!(atomics.patterns, Patterns { uniform: 1, ..Patterns::default() });
 }
 
-/// The profile of one load of 4 bytes a lane under a mask, after compute instructions of which so many lanes are
-/// active, through the writer and the reader.
+/// The profile of one load of 4 bytes a lane under a mask, after compute instructions of which so
+/// many lanes are active, through the writer and the reader.
 fn of_load(mask: u32, addresses: &[u64], compute: &[(OpClass, u32)]) -> Profile {
     let Step::Record { mut instruction, .. } = load(addresses) else { panic!("a record") };
     let mut lanes = [0; OpClass::COUNT];
@@ -87,7 +87,8 @@ fn of_load(mask: u32, addresses: &[u64], compute: &[(OpClass, u32)]) -> Profile 
     profile(&trace, &machine(&[]), &Options::default(), go_on).unwrap()
 }
 
-/// The reader says that distances are constant where they are so among the active lanes, and two always are.
+/// The reader says that distances are constant where they are so among the active lanes, and two
+/// always are.
 #[test]
 fn patterns_of_lanes_with_gaps() {
     let apart = |bytes: u64| (0..16).map(|index| 4096 + bytes * index).collect::<Vec<u64>>();

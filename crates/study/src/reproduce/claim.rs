@@ -60,10 +60,12 @@ impl Shown {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// A change of the same sign; of what is no change, nothing is said: other workloads have other values.
+    /// A change of the same sign; of what is no change, nothing is said: other workloads have other
+    /// values.
     #[default]
     Sign,
-    /// A change upwards or downwards, whatever the number; of a share in % or a multiple, above or below 1.
+    /// A change upwards or downwards, whatever the number; of a share in % or a multiple, above or
+    /// below 1.
     Up,
     Down,
     /// No change downwards.
@@ -101,12 +103,13 @@ pub struct Runs {
     /// Other configurations of the same workload, by the names that `value` has for them.
     #[serde(default)]
     pub with: BTreeMap<String, String>,
-    /// SQL expression over the columns of `runs`, and over `counter_NAME`, sums of `policy_counters`.
+    /// SQL expression over the columns of `runs`, and over `counter_NAME`, sums of
+    /// `policy_counters`.
     #[serde(default = "ipc")]
     pub metric: String,
-    /// SQL expression over `own` and `base`, the metrics of `of` and `over`, those of `with` by their names, and columns of
-    /// `runs`: those of `of` as they are called, those of others with `base_` or their name and `_` before. By default
-    /// `own / base`, or `own`.
+    /// SQL expression over `own` and `base`, the metrics of `of` and `over`, those of `with` by
+    /// their names, and columns of `runs`: those of `of` as they are called, those of others with
+    /// `base_` or their name and `_` before. By default `own / base`, or `own`.
     #[serde(default)]
     pub value: Option<String>,
     /// Of which workloads; all if there are none.
@@ -128,8 +131,8 @@ pub struct Best {
     pub setting: String,
     /// What is to be highest.
     pub runs: Runs,
-    /// Configuration in the place of `of`, over whose mean the best one's is taken; without one, ours is the best
-    /// value itself.
+    /// Configuration in the place of `of`, over whose mean the best one's is taken; without one,
+    /// ours is the best value itself.
     #[serde(default)]
     pub against: Option<String>,
 }

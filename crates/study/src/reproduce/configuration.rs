@@ -20,13 +20,14 @@ pub struct ConfigurationError {
 pub struct Configuration {
     /// As the description writes it, with single blanks.
     pub name: String,
-    /// What it sets of the paper's machine, `key=value` each; policies are parameters like others. No key is there
-    /// twice.
+    /// What it sets of the paper's machine, `key=value` each; policies are parameters like others.
+    /// No key is there twice.
     pub overrides: Vec<String>,
 }
 
 impl Configuration {
-    /// What `reference` means in `paper`: a scheme, then `@` and settings with `&` between. What is set later holds.
+    /// What `reference` means in `paper`: a scheme, then `@` and settings with `&` between. What is
+    /// set later holds.
     ///
     /// # Errors
     /// If the paper has no such scheme or setting.

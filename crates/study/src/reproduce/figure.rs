@@ -30,7 +30,8 @@ pub enum Drawn {
     Lines(Lines),
     /// A point per workload and configuration.
     Scatter(Scatter),
-    /// Percentiles of the time of loads per workload and configuration, over the mean of the first configuration.
+    /// Percentiles of the time of loads per workload and configuration, over the mean of the first
+    /// configuration.
     LoadTimes(LoadTimes),
 }
 

@@ -1,5 +1,5 @@
-//! The experiments of papers, described: which machine, workloads, policies and sweeps, and what of the results is set
-//! beside what the paper published. Nothing here runs anything.
+//! The experiments of papers, described: which machine, workloads, policies and sweeps, and what of
+//! the results is set beside what the paper published. Nothing here runs anything.
 //!
 //! A paper is one TOML file here and one line of [`PAPERS`].
 

@@ -8,7 +8,8 @@ const ORDERS: u32 = 4;
 const QUICK_ORDERS: u32 = 2;
 
 impl Paper {
-    /// Names of a baseline's configurations in every order, its own first. A machine with fewer SMs than orders lacks some.
+    /// Names of a baseline's configurations in every order, its own first. A machine with fewer SMs
+    /// than orders lacks some.
     pub fn orders(&self, baseline: &str) -> Vec<String> {
         let others = (1..=self.other_orders()).map(|order| in_order(baseline, order));
         [baseline.to_owned()].into_iter().chain(others).collect()
@@ -26,8 +27,8 @@ impl Paper {
         others.map(reordered).collect()
     }
 
-    /// The baseline whose noise is that of results over `base`: itself, the same scheme with other settings, or
-    /// the first of the paper.
+    /// The baseline whose noise is that of results over `base`: itself, the same scheme with other
+    /// settings, or the first of the paper.
     pub fn baseline_of(&self, base: Option<&str>) -> Option<&str> {
         let scheme = |name: &str| name.split('@').next().unwrap_or(name).trim().to_owned();
         let same = |known: &&String| base.is_some_and(|base| known.as_str() == base);

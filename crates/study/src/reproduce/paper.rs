@@ -203,7 +203,8 @@ impl Paper {
     /// All its configurations, each once, by their names.
     ///
     /// # Errors
-    /// Of a description that was not read by [`Paper::from_text`]: if there is no such configuration.
+    /// Of a description that was not read by [`Paper::from_text`]: if there is no such
+    /// configuration.
     pub fn configurations(&self) -> Result<Vec<Configuration>, PaperError> {
         let references = self.references();
         let all = references.iter().map(|reference| self.configuration(reference));

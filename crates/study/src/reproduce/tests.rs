@@ -74,8 +74,8 @@ fn names_of_other_configurations_are_no_columns() {
     }
 }
 
-/// A number or words; a direction where words alone are to be agreed with; one line each; figures with names of
-/// their own.
+/// A number or words; a direction where words alone are to be agreed with; one line each; figures
+/// with names of their own.
 #[test]
 fn claims_and_figures_are_complete() {
     for paper in all() {
@@ -95,7 +95,8 @@ fn claims_and_figures_are_complete() {
     }
 }
 
-/// What each claim says that a paper published, and of what: to be read beside the paper where it changes.
+/// What each claim says that a paper published, and of what: to be read beside the paper where it
+/// changes.
 #[test]
 fn every_published_result_is_that_of_its_paper() {
     let of = |claim: &Claim| match &claim.ours {

@@ -1,4 +1,4 @@
-//! What each CTA of a part holds, taken in one pass and without simulation.
+//! Measures of each CTA of a part, taken in one pass and without simulation.
 
 use super::{Part, ProgressCallback, SampleError, Watch};
 use std::sync::Arc;
@@ -7,19 +7,20 @@ use warpmem_trace::{Chunk, Instruction, Kind, Record, Space, Trace, WARP_SIZE};
 /// Bytes of the lines that are counted, log2: 128, whatever the lines of a machine.
 const LINE_BITS: u32 = 7;
 
-/// What a CTA, or several, hold.
+/// Measures of one CTA, or of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     /// Compute included.
     pub warp_instructions: u64,
     pub records: u64,
-    /// Different 128-byte lines of global memory that each record accesses, summed over the records.
+    /// Different 128-byte lines of global memory that each record accesses, summed over the
+    /// records.
     pub lines: u64,
     /// Bytes of global memory that active lanes access.
     pub bytes: u64,
     /// Loads of global memory with an active lane.
     pub loads: u64,
-    /// Their share of `lines`.
+    /// The part of `lines` that is theirs.
     pub load_lines: u64,
 }
 
@@ -71,13 +72,13 @@ impl Census {
         Ok(Census { kernels })
     }
 
-    /// What all CTAs hold together.
+    /// Sum over all CTAs.
     pub fn total(&self) -> Measures {
         Measures::sum(self.kernels.iter().flatten())
     }
 }
 
-/// What counting needs of an instruction.
+/// What is counted for an instruction.
 struct Site {
     /// Itself and the compute before it.
     warp_instructions: u64,
@@ -121,7 +122,7 @@ fn measure(chunk: &Arc<Chunk>, place: usize, sites: &[Site]) -> Result<Measures,
 
 /// Different lines among `width` bytes from each address.
 fn lines(addresses: &[u64], width: u64) -> u64 {
-    // A width is a byte, so that an access is in three lines at most.
+    // A width fits in a byte, so an access touches at most three lines.
     let mut touched = [0; 3 * WARP_SIZE];
     let mut count = 0;
     for &address in addresses {

@@ -1,10 +1,22 @@
-//! What a sample says about the part that it was drawn from, without simulation: totals and ratios with their errors.
+//! Estimates from a sample without simulation: totals and ratios of the part that it was drawn
+//! from, with their errors.
+//!
+//! Let stratum h have N runs, n of them drawn, with values y (a sum over the CTAs of a run) and
+//! their sample variance s². All strata together estimate (Cochran 5.3, 5.6, 5.16, 6.11):
+//!
+//! ```text
+//! total      Y  =  Σ_h  N/n · Σ y                        each drawn run stands for N/n runs
+//! variance   V  =  Σ_h  N·(N − n)/n · s²                 0 for a stratum that is drawn whole
+//! ratio      R  =  Y/X,  variance  V(y − R·x) / X²       the combined ratio estimator
+//! degrees of freedom  =  V² / Σ_h (part of V)²/(n − 1)   Satterthwaite's
+//! ```
 
 use super::interval::variance;
 use super::{Census, Draw, Estimate, KernelPlan, Measures, Plan};
 use warpmem_record::metrics::quotient;
 
-/// Something of a part that can be estimated from a sample: a total over the CTAs, or the ratio of two.
+/// A quantity of a part that can be estimated from a sample: a total over the CTAs, or the ratio of
+/// two totals.
 pub struct Quantity {
     pub name: &'static str,
     pub unit: &'static str,
@@ -52,15 +64,15 @@ pub static QUANTITIES: [Quantity; 5] = [
     },
 ];
 
-/// A quantity as a sample has it and as it is.
+/// A quantity as estimated from a sample, and its true value.
 pub struct QuantityEstimate {
     pub quantity: &'static Quantity,
-    /// None of a ratio with nothing below.
+    /// None for a ratio whose denominator is 0.
     pub estimate: Option<Estimate>,
     pub truth: Option<f64>,
 }
 
-/// Every quantity of the part that `census` and `plan` are of, estimated from `draw`, beside its true value.
+/// Every quantity of the part of `census` and `plan`, estimated from `draw`, with its true value.
 pub fn estimates(plan: &Plan, census: &Census, draw: &Draw) -> Vec<QuantityEstimate> {
     let sample = Sample { plan, census, draw };
     let total = census.total();
@@ -73,7 +85,7 @@ pub fn estimates(plan: &Plan, census: &Census, draw: &Draw) -> Vec<QuantityEstim
 }
 
 impl Quantity {
-    /// Its value where so much was measured.
+    /// Its value for these measures.
     pub fn of(&self, measures: &Measures) -> Option<f64> {
         let above = (self.above)(measures);
         match self.below {
@@ -90,7 +102,8 @@ impl Quantity {
         if under == 0.0 {
             return None;
         }
-        // The combined ratio estimator, its error by that of the residuals' total (Cochran 6.11).
+        // The combined ratio estimator; its error is that of the total of the residuals (Cochran
+        // 6.11).
         let value = sample.total(above).value / under;
         let residuals = sample.total(|of: &Measures| above(of) - value * below(of));
         let standard_error = residuals.standard_error.map(|error| error / under);
@@ -98,7 +111,7 @@ impl Quantity {
     }
 }
 
-/// A part and what was drawn from it.
+/// A part and the runs drawn from it.
 struct Sample<'a> {
     plan: &'a Plan,
     census: &'a Census,
@@ -106,8 +119,8 @@ struct Sample<'a> {
 }
 
 impl Sample<'_> {
-    /// The total over all CTAs, each stratum expanded by the share of its runs that were drawn (Cochran 5.3 and 5.6 for runs
-    /// as units), with the degrees of freedom that Satterthwaite gives it (5.16).
+    /// The total over all CTAs: each stratum is expanded by the inverse of its sampling fraction
+    /// (Cochran 5.3 and 5.6, with runs as units), with Satterthwaite's degrees of freedom (5.16).
     fn total(&self, of: impl Fn(&Measures) -> f64) -> Estimate {
         let (mut value, mut squares, mut spread) = (0.0, 0.0, 0.0);
         for ((plan, ctas), drawn) in

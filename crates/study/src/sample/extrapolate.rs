@@ -1,9 +1,24 @@
-//! What a whole part would give on a machine, from simulated samples of it.
+//! Extrapolation: the metrics of a whole part on a machine, from simulated samples of it.
+//!
+//! A replicate is a sample and a half of it, both simulated. Every count continues along the
+//! straight line through the two, so that a constant part (filling and draining the machine, first
+//! touches of shared data) is not multiplied:
+//!
+//! ```text
+//! count │                                ○ whole (extrapolated)
+//!       │                      . ˙ ˙
+//!       │            ● sample
+//!       │      ● half
+//!       │  ˙  ← constant part
+//!       └──────┴─────┴───────────────────┴─▶ warp instructions
+//! ```
+//!
+//! A metric is the ratio of two extrapolated counts.
 
 use warpmem_gpu::results::{KernelResult, RunResult};
 use warpmem_record::metrics::{Fraction, read_miss_rate, row_hit_rate};
 
-/// A count of a run that extrapolations start from.
+/// A count of a run that is extrapolated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 enum Count {
@@ -26,9 +41,9 @@ const COUNTS: usize = Count::Loads as usize + 1;
 /// By [`Count`].
 type Counts = [f64; COUNTS];
 
-/// Something of a run that is estimated from samples: a count, or the ratio of two.
+/// A metric of a run that is estimated from samples: a count, or the ratio of two.
 pub struct Metric {
-    /// As the column of `runs`, where that has it.
+    /// That of the column of `runs`, if there is one.
     pub name: &'static str,
     pub unit: &'static str,
     above: Count,
@@ -77,11 +92,11 @@ pub struct Replicate<'a> {
 pub struct WholeKernel {
     pub warp_instructions: u64,
     pub ctas: u64,
-    /// CTAs of it that the machine holds at a time.
+    /// Most CTAs of it that are resident on the machine at a time.
     pub held: u64,
 }
 
-/// What a metric is the ratio of; a count is one over 1.
+/// Numerator and denominator of a metric; a count has the denominator 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     pub above: f64,
@@ -89,7 +104,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// None with nothing below.
+    /// None if the denominator is 0.
     pub fn value(&self) -> Option<f64> {
         (self.below != 0.0).then(|| self.above / self.below)
     }
@@ -103,13 +118,15 @@ pub fn measured(run: &RunResult) -> Ratios {
     ratios(&counts(run))
 }
 
-/// The metrics of the whole, whose kernels, in launch order, are those of the samples, from one replicate.
+/// The metrics of the whole, from one replicate. `whole` has the kernels of the samples in launch
+/// order.
 ///
-/// Every count of the run is continued as a straight line through both samples, over warp instructions: what the second half
-/// of the sample added is what more of the same would add. So a constant part does not grow with the whole: the time to fill
-/// and drain the machine, first touches of what CTAs share. Cycles are continued kernel by kernel. A half that does not fill
-/// the machine would have them grow too little: more CTAs take hardly longer as long as there is room. From such samples the cycles of
-/// a kernel grow as its warp instructions do (a ratio estimator, Cochran 6.2), unless there is room for the whole kernel.
+/// Every count of the run continues along the straight line through both samples, over warp
+/// instructions: more of the same adds what the second half of the sample added. Cycles are
+/// continued kernel by kernel. If the half does not fill the machine, that line is too flat: as
+/// long as there is room, more CTAs take hardly longer. Then the cycles of a kernel grow in
+/// proportion to its warp instructions (a ratio estimator, Cochran 6.2), unless the whole kernel
+/// fits on the machine.
 pub fn extrapolated(replicate: &Replicate<'_>, whole: &[WholeKernel]) -> Ratios {
     let [more, less] = [replicate.sample, replicate.half].map(counts);
     let all = whole.iter().map(|kernel| kernel.warp_instructions).sum::<u64>() as f64;
@@ -164,13 +181,13 @@ fn cycles(replicate: &Replicate<'_>, whole: &[WholeKernel]) -> f64 {
     more.between as f64 + whole.iter().enumerate().map(of_kernel).sum::<f64>()
 }
 
-/// A line that does not fall.
+/// A line that does not descend.
 struct Line {
     to: [f64; 2],
     slope: f64,
 }
 
-/// Through two points, or level where one is above the other.
+/// The line through two points; horizontal if they have the same x.
 fn line(from: [f64; 2], to: [f64; 2]) -> Line {
     let [run, rise] = [0, 1].map(|axis| to[axis] - from[axis]);
     let slope = if run > 0.0 { (rise / run).max(0.0) } else { 0.0 };
@@ -183,11 +200,11 @@ impl Line {
     }
 }
 
-/// A run's cycles, shared out: their sum is the cycles of the run.
+/// A run's cycles, distributed: their sum is the cycles of the run.
 struct Spans {
     /// By kernel: from its first CTA, or the end of those that began before it, to its end.
     kernels: Vec<u64>,
-    /// When no kernel ran.
+    /// Cycles in which no kernel ran.
     between: u64,
 }
 
@@ -261,7 +278,8 @@ mod tests {
         }
     }
 
-    /// A run of these kernels with so many L1 reads, a quarter of them missing but for the first 100, which all miss.
+    /// A run of these kernels with so many L1 reads, a quarter of them missing but for the first
+    /// 100, which all miss.
     fn run(kernels: Vec<KernelResult>, reads: u64) -> RunResult {
         let warp_instructions = kernels.iter().map(|kernel| kernel.warp_instructions).sum();
         let read_misses = 100 + (reads - 100) / 4;

@@ -1,4 +1,5 @@
-//! Whether samples fill the machine as the whole does: what they say of a machine with room left is another thing.
+//! Whether samples fill the machine as the whole does. A sample that leaves room says little about
+//! the throughput of a full machine.
 
 use super::{Plan, WholeKernel};
 
@@ -11,11 +12,13 @@ pub struct Unfilled {
     pub at_least: Option<u64>,
 }
 
-/// Holdings of the machine that a sample needs: its half, from which counts are continued, has to fill it too.
+/// Times that a sample must fill the machine: its half, which counts are extrapolated from, must
+/// fill it too.
 const HOLDINGS: u64 = 2;
 
 impl Unfilled {
-    /// Of the kernels of a plan; none where every sample fills the machine or is the whole kernel.
+    /// The unfilled kernels of a plan; none if every sample fills the machine or is the whole
+    /// kernel.
     pub fn of(plan: &Plan, whole: &[WholeKernel]) -> Option<Unfilled> {
         let needed = |kernel: &WholeKernel| HOLDINGS * kernel.held;
         let kernels = plan.kernels.iter().zip(whole);

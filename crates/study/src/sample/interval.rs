@@ -1,4 +1,4 @@
-//! Estimates with how far they may be off.
+//! Estimates with their standard errors and confidence intervals.
 
 use super::Ratio;
 
@@ -6,15 +6,15 @@ use super::Ratio;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     pub value: f64,
-    /// Estimated from the sample too; none of a sample of one.
+    /// Also estimated from the sample; none if the sample has one value.
     pub standard_error: Option<f64>,
     /// Degrees of freedom of the standard error.
     pub degrees: f64,
 }
 
 impl Estimate {
-    /// The ratio of the means of independent replicates of what is above and below, its error by that of the residuals' mean
-    /// (Cochran 6.3). None without replicates or with nothing below.
+    /// The ratio of the means of independent replicates. Its error is that of the mean of the
+    /// residuals (Cochran 6.3). None without replicates or if the denominator is 0.
     pub fn of_replicates(replicates: &[Ratio]) -> Option<Estimate> {
         let sum = |of: fn(&Ratio) -> f64| replicates.iter().map(of).sum::<f64>();
         let (above, below) = (sum(|ratio| ratio.above), sum(|ratio| ratio.below));
@@ -27,8 +27,8 @@ impl Estimate {
         Some(Estimate { value, standard_error, degrees: count - 1.0 })
     }
 
-    /// The interval that holds the true value in 95 of 100 samples, as far as the estimate is normally distributed:
-    /// Student's. None without a standard error.
+    /// Student's interval, which contains the true value in 95 of 100 samples if the estimate is
+    /// normally distributed. None without a standard error.
     pub fn interval(&self) -> Option<[f64; 2]> {
         let half = match self.standard_error? {
             0.0 => 0.0,
@@ -37,7 +37,7 @@ impl Estimate {
         Some([self.value - half, self.value + half])
     }
 
-    /// Whether the interval holds `truth`, which is exact but for the rounding of sums.
+    /// Whether the interval contains `truth`, which is exact except for the rounding of sums.
     pub fn covers(&self, truth: f64) -> Option<bool> {
         let slack = 1e-9 * truth.abs();
         self.interval().map(|[low, high]| (low - slack..=high + slack).contains(&truth))
@@ -49,15 +49,15 @@ impl Estimate {
     }
 }
 
-/// Variance of a population, estimated from two values of it or more.
+/// Variance of a population, estimated from at least two of its values.
 pub(super) fn variance(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (count - 1.0)
 }
 
-/// Quantile 97.5 % of Student's distribution with so many degrees of freedom, rounded down to whole ones; below one it has
-/// no bound.
+/// The 97.5 % quantile of Student's distribution with this many degrees of freedom, rounded down to
+/// whole ones; infinite below one.
 fn student(degrees: f64) -> f64 {
     /// For 1 to 10 degrees of freedom, from the usual tables.
     const FEW: [f64; 10] =

@@ -1,9 +1,25 @@
-//! Parts of long traces that stand for the whole, and how wrong they are.
+//! Samples of long traces that represent the whole, and their errors.
 //!
-//! A [`Selection`] names kernels and CTAs and becomes a [`Part`] of a trace, which [`write()`] writes as a trace of its own.
-//! A [`Plan`] says how a part is sampled: runs of neighbouring CTAs, in strata of launch order and size. Each
-//! [`Draw`] from it is a smaller part, and [`estimates`] tells what the sample says about the part and how far that may
-//! be off. [`extrapolated`] and [`Estimate::of_replicates`] do so for simulated samples. `docs/sampling.md` has the reasons.
+//! A [`Selection`] names kernels and CTAs and becomes a [`Part`] of a trace, which [`write()`]
+//! writes as a separate trace. A [`Plan`] says how a part is sampled: it cuts each kernel into
+//! *runs* of neighbouring CTAs and groups the runs into *strata*, first by launch order and then by
+//! size. A [`Draw`] takes some runs of every stratum at random.
+//!
+//! ```text
+//! launch order ─────────────────────────────────────────▶
+//! CTAs    0 1 2 3 4 5 6 7 8 9 ...
+//! runs    │ a │ b │ c │ d │ e │ f │ g │ h │ i │ j │ ...   neighbouring CTAs, drawn together
+//! blocks  └────────── 0 ──────────┘└────────── 1 ─ ...    by launch order
+//! strata  block 0, light runs: { a c d }   draw: a d      by size; at least 2 runs drawn of each
+//!         block 0, heavy runs: { b e f }   draw: e b
+//! ```
+//!
+//! A sample is used in two ways:
+//! - without simulation: [`estimates`] gives totals and ratios of the part with their standard errors;
+//! - with simulation: [`extrapolated`] continues the counts of simulated samples to the whole, and
+//!   [`Estimate::of_replicates`] gives the error from the spread of independent samples.
+//!
+//! `docs/sampling.md` has the reasons.
 //!
 //! Source: Cochran, Sampling Techniques, 3rd edition, 1977.
 
@@ -32,7 +48,7 @@ pub use write::write;
 use std::ops::ControlFlow;
 use warpmem_trace::{BeyondEnd, TraceError};
 
-/// Why no sample was taken.
+/// Why a sample could not be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum SampleError {
     #[error(transparent)]
@@ -49,14 +65,14 @@ pub enum SampleError {
     Trace(#[from] TraceError),
 }
 
-/// How far a pass over a trace is, in CTAs.
+/// Progress of a pass over a trace, in CTAs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     pub done: u64,
     pub all: u64,
 }
 
-/// Told of each CTA; breaks the work off.
+/// Called for each CTA; may end the pass.
 pub type ProgressCallback<'a> = dyn FnMut(Progress) -> ControlFlow<()> + 'a;
 
 /// Counts the CTAs of a pass.
@@ -70,7 +86,7 @@ impl<'a, 'b> Watch<'a, 'b> {
         Watch { progress: Progress { done: 0, all: part.ctas() }, callback }
     }
 
-    /// One more.
+    /// Counts one more CTA.
     fn done(&mut self) -> Result<(), SampleError> {
         self.progress.done += 1;
         match (self.callback)(self.progress) {

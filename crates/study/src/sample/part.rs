@@ -1,4 +1,4 @@
-//! Which CTAs of a trace are meant.
+//! The selected CTAs of a trace.
 
 use super::SampleError;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use warpmem_trace::{Chunk, Kernel, Ranges, Trace};
 pub struct Selection {
     /// Launches, numbered from 0 as `warpmem info` does.
     pub kernels: Ranges,
-    /// Of these only the kernels with this in their names.
+    /// Only kernels whose names contain this.
     pub kernel_name: Option<String>,
     /// CTAs of each kernel, numbered from 0 in launch order.
     pub ctas: Ranges,
@@ -18,7 +18,7 @@ pub struct Selection {
 /// Some CTAs of some kernels of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// In launch order. One without CTAs has none in the trace.
+    /// In launch order. A kernel without CTAs has none in the trace either.
     pub kernels: Vec<KernelPart>,
 }
 
@@ -37,11 +37,11 @@ impl Selection {
         Selection { kernels: Ranges::all(), kernel_name: None, ctas: Ranges::all() }
     }
 
-    /// The part of `trace` that it names. A kernel of which no CTA is left is not in it.
+    /// The part of `trace` that it names, without kernels that have no CTA left.
     ///
     /// # Errors
-    /// When a range names kernels that are not there or CTAs that no selected kernel has, no kernel has the name, or
-    /// no CTA is left.
+    /// If a range names kernels that do not exist or CTAs that no selected kernel has, no kernel
+    /// has the name, or no CTA is left.
     pub fn of(&self, trace: &Trace) -> Result<Part, SampleError> {
         let kernels = trace.kernels();
         self.kernels.check("kernels", kernels.len() as u64)?;
@@ -100,7 +100,8 @@ impl Part {
 }
 
 impl KernelPart {
-    /// Does `work` with every CTA, given as a chunk and its place there, in launch order. Chunks with none are not read.
+    /// Calls `work` for every CTA in launch order, given as a chunk and its index in it. Chunks
+    /// without selected CTAs are not read.
     pub(super) fn for_each(
         &self,
         trace: &Trace,

@@ -9,7 +9,7 @@ use warpmem_random::Random;
 pub enum Size {
     /// This share of them, above 0 and at most 1.
     Fraction(f64),
-    /// So many of each kernel, or all where there are fewer.
+    /// This many of each kernel, or all if there are fewer.
     Ctas(u32),
 }
 
@@ -17,19 +17,19 @@ pub enum Size {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Design {
     pub size: Size,
-    /// CTAs of each kernel to sample whatever the size says; a kernel of no more is kept whole.
+    /// Least number of CTAs to sample of each kernel. A kernel with no more is kept whole.
     pub at_least: u32,
-    /// Neighbouring CTAs that are drawn together; none: as many as suit the size of the sample.
+    /// Neighbouring CTAs that are drawn together; none: chosen from the size of the sample.
     pub run: Option<u32>,
 }
 
 impl Design {
-    /// Of a size, and all else as it suits.
+    /// A design of this size, with defaults for everything else.
     pub fn of(size: Size) -> Design {
         Design { size, at_least: PER_STRATUM, run: None }
     }
 
-    /// CTAs to sample of so many.
+    /// CTAs to sample out of `count`.
     fn wanted(&self, count: u32) -> u32 {
         let wanted = match self.size {
             Size::Fraction(fraction) => (f64::from(count) * fraction).round() as u32,
@@ -39,9 +39,10 @@ impl Design {
     }
 }
 
-/// CTAs of a run by default, at most.
+/// Most CTAs of a run by default.
 const LONGEST_RUN: u32 = 32;
-/// Runs drawn from a kernel by default, at least, where it has the CTAs: fewer would leave too little to tell an error from.
+/// Least number of runs drawn from a kernel by default, if it has the CTAs: fewer are too few to
+/// estimate an error.
 const LEAST_RUNS: u32 = 8;
 /// A variance needs two values.
 const PER_STRATUM: u32 = 2;
@@ -56,36 +57,39 @@ pub struct Plan {
 /// The strata of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelPlan {
-    /// The kernel's number in the trace, from which chance is drawn: the sample of a kernel does not depend on others.
+    /// The kernel's number in the trace. It seeds the draw, so that the sample of a kernel does not
+    /// depend on other kernels.
     pub kernel: usize,
-    /// Neighbouring CTAs that are drawn together, as indices into the kernel's part; all CTAs, in order.
+    /// Neighbouring CTAs that are drawn together, as indices into the kernel's part; all CTAs, in
+    /// order.
     pub runs: Vec<Range<usize>>,
     /// Every run is in one of them.
     pub strata: Vec<Stratum>,
 }
 
-/// Runs that resemble each other in place and size.
+/// Runs of similar position and size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stratum {
     /// Indices into the kernel's runs.
     pub runs: Vec<usize>,
-    /// Of these so many are drawn: all of them, or at least two.
+    /// How many of them are drawn: all, or at least two.
     pub drawn: usize,
 }
 
 /// Runs drawn by a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// By kernel and stratum; in each stratum in any order, each equally likely.
+    /// By kernel and stratum; within a stratum in random order, all orders equally likely.
     pub kernels: Vec<Vec<Vec<usize>>>,
 }
 
 impl Plan {
     /// Cuts each kernel of `part` into runs of neighbouring CTAs, and these into strata.
     ///
-    /// Runs are drawn in proportion to the size of the stratum, so that every CTA has nearly the same chance and a replay,
-    /// which cannot weigh CTAs, is not distorted (Cochran 5.3 to 5.5). Strata are as many as leave two runs for each: the
-    /// finest that still tell their own variance (5A.12). A kernel of one CTA is kept whole.
+    /// Runs are drawn in proportion to the size of the stratum, so that every CTA has nearly the
+    /// same probability and a replay, which cannot weight CTAs, is not distorted (Cochran 5.3 to
+    /// 5.5). There are as many strata as leave two runs for each: the finest that still show their
+    /// own variance (5A.12). A kernel of one CTA is kept whole.
     pub fn new(part: &Part, census: &Census, design: &Design) -> Plan {
         let kernels = part.kernels.iter().zip(&census.kernels);
         Plan { kernels: kernels.map(|(part, ctas)| KernelPlan::new(part, ctas, design)).collect() }
@@ -103,7 +107,8 @@ impl Plan {
         Draw { kernels: self.kernels.iter().map(draw).collect() }
     }
 
-    /// Half of the runs drawn from each stratum, all where all were drawn: a sample within the sample, drawn as it was.
+    /// Half of the runs drawn from each stratum, or all if all were drawn: a sample within the
+    /// sample, drawn in the same way.
     pub fn half(&self, draw: &Draw) -> Draw {
         let half = |(stratum, runs): (&Stratum, &Vec<usize>)| {
             let whole = stratum.drawn == stratum.runs.len();
@@ -115,7 +120,7 @@ impl Plan {
         Draw { kernels: halves.collect() }
     }
 
-    /// The CTAs of `part`, of which this is a plan, that were drawn.
+    /// The drawn CTAs of `part`, whose plan this is.
     pub fn part(&self, part: &Part, draw: &Draw) -> Part {
         let kernels = part.kernels.iter().zip(&self.kernels).zip(&draw.kernels);
         let drawn = kernels.map(|((part, plan), strata)| {
@@ -145,7 +150,7 @@ impl KernelPlan {
         KernelPlan { kernel: part.kernel, strata: strata(&records, drawn), runs }
     }
 
-    /// Whether nothing is left to chance.
+    /// Whether every run is drawn.
     pub fn is_whole(&self) -> bool {
         self.strata.iter().all(|stratum| stratum.drawn == stratum.runs.len())
     }
@@ -160,7 +165,7 @@ impl KernelPlan {
     fn draw(&self, random: &mut Random) -> Vec<Vec<usize>> {
         let draw = |stratum: &Stratum| {
             let mut runs = stratum.runs.clone();
-            // The front of Fisher and Yates's shuffle.
+            // The first steps of a Fisher-Yates shuffle.
             for place in 0..stratum.drawn {
                 let other = place + random.below((runs.len() - place) as u64) as usize;
                 runs.swap(place, other);
@@ -172,8 +177,9 @@ impl KernelPlan {
     }
 }
 
-/// Strata of runs that hold `records` each, `drawn` of them to be drawn: blocks of neighbours in launch order, for what
-/// changes from early to late CTAs, and in each block classes of size, for heavy and light ones.
+/// Strata of runs with these `records`, `drawn` of which are to be drawn: blocks of neighbours in
+/// launch order, as early and late CTAs differ, and within each block classes of size, as heavy and
+/// light ones differ.
 fn strata(records: &[u64], drawn: u32) -> Vec<Stratum> {
     let all = records.len() as u32;
     if drawn == all {
@@ -194,13 +200,14 @@ fn strata(records: &[u64], drawn: u32) -> Vec<Stratum> {
     strata
 }
 
-/// A share of some things, of which so many are to be drawn.
+/// A share of some things, and how many of them are to be drawn.
 struct Share {
     things: Range<usize>,
     drawn: u32,
 }
 
-/// Cuts `count` things, of which `drawn` are to be drawn, into `shares`: what is drawn evenly, the things in proportion to it.
+/// Cuts `count` things, `drawn` of which are to be drawn, into `shares`: the numbers to draw are
+/// equal, and the things are in proportion to them.
 fn in_proportion(count: u32, drawn: u32, shares: u32) -> impl Iterator<Item = Share> {
     (0..shares).map(move |share| {
         let ends = [share, share + 1].map(|index| split(drawn, shares, index));

@@ -1,4 +1,4 @@
-//! A part of a trace as a trace of its own.
+//! Writes a part of a trace as a separate trace.
 
 use super::{KernelPart, Part, ProgressCallback, SampleError, Watch};
 use std::path::Path;
@@ -9,8 +9,9 @@ use warpmem_trace::{
     WriterOptions,
 };
 
-/// Writes the CTAs of `part` to `output`, chunk after chunk: kernels with what was known of them (their grids too, whatever
-/// of them is left), all host-to-device copies in place, records as they were. On an error nothing is left there.
+/// Writes the CTAs of `part` to `output`, chunk by chunk. Kernels keep their headers (the whole
+/// grid, however many CTAs are left), host-to-device copies keep their places, and records are
+/// unchanged. After an error no file is left.
 ///
 /// # Errors
 /// When the trace is damaged, `output` cannot be written, or `progress` breaks off.
@@ -48,7 +49,7 @@ fn write_kernel(
     watch: &mut Watch<'_, '_>,
 ) -> Result<(), SampleError> {
     writer.begin_kernel(trace.kernels()[part.kernel].info.clone())?;
-    // All of them in their order, so that ids and content are those of the trace where everything is selected.
+    // All in their order, so that a selection of everything has the ids and content of the trace.
     let instructions = trace.instructions(part.kernel)?;
     let ids: Vec<InstructionId> = instructions.iter().map(|one| writer.intern(one)).collect();
     let mut cta = CtaBuilder::new();

@@ -1,4 +1,4 @@
-//! A suite's traces as they lie on disk.
+//! The traces of a suite on disk.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{SuiteError, check_names, parse, read};
 
-/// Traces and what they are called, as a TOML file lists them.
+/// Traces and their names, as listed in a TOML file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -20,9 +20,9 @@ pub struct Manifest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Listed {
-    /// In tables.
+    /// Name in tables.
     pub name: String,
-    /// From the folder of the manifest.
+    /// Relative to the folder of the manifest.
     pub trace: PathBuf,
     /// One line.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -30,7 +30,7 @@ pub struct Listed {
     /// What made the trace.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command: String,
-    /// Of its content, 16 hexadecimal digits; another trace in its place is refused.
+    /// Hash of its content, 16 hexadecimal digits. A trace with another hash is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_hash: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,10 +38,10 @@ pub struct Listed {
 }
 
 impl Manifest {
-    /// Reads a manifest; its traces then lie where they are from the working directory.
+    /// Reads a manifest. The paths of its traces become relative to the working directory.
     ///
     /// # Errors
-    /// When the file cannot be read, says something else than a manifest does, or lists nothing.
+    /// If the file cannot be read, is not a manifest, or lists nothing.
     pub fn load(path: &Path) -> Result<Manifest, SuiteError> {
         let mut manifest = Manifest::from_text(&read(path)?, path)?;
         let folder = path.parent().unwrap_or(Path::new(""));

@@ -1,4 +1,4 @@
-//! Sets of workloads: [`Suite`] lists what is to be generated, [`Manifest`] the traces that are there.
+//! Sets of workloads: [`Suite`] lists workloads to generate, [`Manifest`] existing traces.
 
 mod manifest;
 mod plan;
@@ -34,7 +34,7 @@ fn read(path: &Path) -> Result<String, SuiteError> {
         .map_err(|source| SuiteError::Read { path: path.to_owned(), source })
 }
 
-/// What a TOML text says, `what` being its name for people.
+/// Reads a TOML text; `what` names it in messages.
 fn parse<T: serde::de::DeserializeOwned>(
     text: &str,
     path: &Path,
@@ -47,7 +47,7 @@ fn parse<T: serde::de::DeserializeOwned>(
     })
 }
 
-/// Names are of files and columns, and each stands for one workload.
+/// Names become file names and values of columns, and each must be unique.
 fn check_names<'a>(names: impl Iterator<Item = &'a str>, path: &Path) -> Result<(), SuiteError> {
     let mut seen = HashSet::new();
     for name in names {

@@ -1,4 +1,4 @@
-//! What a suite generates.
+//! The workloads that a suite generates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct Suite {
     pub about: String,
     #[serde(rename = "workload")]
     workloads: Vec<Workload>,
-    /// From which its files are named.
+    /// Folder that its file names are relative to.
     #[serde(skip)]
     folder: PathBuf,
 }
@@ -35,7 +35,7 @@ struct Workload {
     kernel: String,
     #[serde(default = "default_seed")]
     seed: u64,
-    /// Launches that go into the trace, as `generate --kernels` takes them.
+    /// Launches that are traced, as for `generate --kernels`.
     kernels: Option<String>,
     #[serde(default)]
     parameters: BTreeMap<String, Value>,
@@ -84,7 +84,7 @@ impl Suite {
     }
 
     /// # Errors
-    /// When the file cannot be read or says something else than a suite does.
+    /// If the file cannot be read or is not a suite.
     pub fn load(path: &Path) -> Result<Suite, SuiteError> {
         Suite::from_text(&read(path)?, path)
     }
@@ -97,7 +97,8 @@ impl Suite {
         Ok(suite)
     }
 
-    /// A sweep keeps the traces in a folder called after the suite, and there in one called after their size.
+    /// A sweep keeps the traces in a folder named after the suite, in a subfolder named after their
+    /// size.
     fn check_folders(&self, path: &Path) -> Result<(), SuiteError> {
         let folders = [self.name.as_str()].into_iter().chain(self.sizes());
         match folders.into_iter().find(|name| !is_file_name(name)) {
@@ -119,11 +120,11 @@ impl Suite {
         sizes.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// What is generated in a size; workloads that do not have it come as they are without one. `only`: the names
-    /// of those wanted, all if there are none.
+    /// The workloads of a size; those without this size are included as they are. `only` lists the
+    /// names of those wanted; all if empty.
     ///
     /// # Errors
-    /// When there is no such size or workload, or a kernel cannot be asked for what it is to do.
+    /// If there is no such size or workload, or the parameters of a workload are invalid.
     pub fn plan(&self, size: Option<&str>, only: &[String]) -> Result<Vec<Planned>, SuiteError> {
         if let Some(size) = size
             && !self.sizes().contains(&size)

@@ -16,11 +16,11 @@ pub enum Design {
     /// All of them; the last factor changes fastest.
     #[default]
     Full,
-    /// The first level of every factor, and from there each factor alone through its other levels.
+    /// The first level of every factor, and then each other level of one factor at a time.
     OneAtATime,
-    /// Every combination of the policies, each with as many samples of the parameters: of every parameter, one
-    /// sample in each of as many parts of equal size, in random order (McKay, Beckman and Conover 1979). All
-    /// combinations have the same samples.
+    /// Every combination of the policies, each with the same samples of the parameters. For n
+    /// samples, the range of every parameter is cut into n parts of equal size; one value is drawn
+    /// in each, and their order is random (McKay, Beckman and Conover 1979).
     LatinHypercube,
 }
 
@@ -32,21 +32,22 @@ pub struct Factor {
     pub levels: Levels,
 }
 
-/// What a factor takes.
+/// The values of a factor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Levels {
     /// Policies: never sampled, all of them are taken.
     Policies(Vec<String>),
     /// Values of a parameter.
     Values(Vec<String>),
-    /// A number of a parameter, drawn.
+    /// An interval of a parameter, to draw numbers from.
     Interval(Interval),
 }
 
 /// The combinations: a level for each factor, in their order.
 ///
 /// # Errors
-/// If an interval is to be taken whole, samples are missing or too many, or there are too many combinations.
+/// If a design that does not draw has an interval, the number of samples is missing or too large,
+/// or there are too many combinations.
 pub fn points(
     design: Design,
     factors: &[Factor],
@@ -70,7 +71,7 @@ pub fn points(
     }
 }
 
-/// The levels of each factor, none of which may be an interval.
+/// The levels of each factor; none may be an interval.
 fn listed(factors: &[Factor]) -> Result<Vec<&[String]>, PlanError> {
     let levels = factors.iter().map(|factor| match &factor.levels {
         Levels::Policies(levels) | Levels::Values(levels) => Ok(levels.as_slice()),
@@ -149,10 +150,10 @@ fn policies_of(factor: &Factor) -> Option<&[String]> {
     }
 }
 
-/// The levels of one parameter, sample by sample. Of listed values it is up to the seed which come once more than
-/// others, or not at all.
+/// The levels of one parameter, sample by sample. If listed values do not divide the samples
+/// evenly, the seed decides which of them occur once more, or not at all.
 fn column(levels: &Levels, samples: usize, seed: u64, number: usize) -> Vec<String> {
-    // As many random bits as a fraction holds.
+    // As many random bits as a floating-point fraction has.
     const PARTS: u64 = 1 << 53;
     let mut random = Random::numbered(seed, number as u64);
     let mut strata: Vec<usize> = (0..samples).collect();

@@ -28,7 +28,7 @@ impl PlanError {
     }
 }
 
-/// What serde says of a name that it does not know, with the one that was probably meant.
+/// Serde's message about an unknown name, with the name that was probably meant.
 fn explained(message: &str) -> String {
     let first_line = message.lines().next().unwrap_or(message);
     let unknown = ["unknown field `", "unknown variant `"].into_iter().find_map(|head| {

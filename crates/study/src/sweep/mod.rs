@@ -1,4 +1,4 @@
-//! Sweeps: what a plan says is to be run, before anyone opens a trace or builds a machine.
+//! Sweeps: what a plan says is to be run, without opening a trace or building a machine.
 
 mod design;
 mod error;

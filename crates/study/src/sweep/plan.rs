@@ -1,4 +1,4 @@
-//! The plan of a sweep, as its file says it.
+//! The plan of a sweep, as written in its file.
 
 use super::design::{Design, Factor, Levels, points};
 use super::error::PlanError;
@@ -12,14 +12,14 @@ use warpmem_files::text;
 use warpmem_gpu::results::RequestSample;
 use warpmem_record::Recorded;
 
-/// Keys of a machine that are for readers: two runs that differ in them alone are the same.
+/// Keys of a machine that do not change results: two runs that differ only in them are the same.
 const WORDS: [&str; 2] = ["name", "description"];
 
-/// What is to be run: every trace on every machine at every point of the design, and in every case besides.
+/// What is to be run: every trace on every machine at every point of the design, and in every case.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
-    /// For reports; of a file's plan its stem by default.
+    /// For reports; by default the name of the plan's file without extension.
     pub name: String,
     /// Traces, globs of them, and manifests (`.toml`), from `folder`.
     pub traces: Vec<String>,
@@ -28,17 +28,17 @@ pub struct Plan {
     /// Presets, or TOML files from `folder`.
     pub machines: Vec<String>,
     pub design: Design,
-    /// Of a latin hypercube.
+    /// Number of samples of a Latin hypercube.
     pub samples: Option<usize>,
-    /// What a latin hypercube is drawn from.
+    /// Seed of a Latin hypercube.
     pub seed: u64,
-    /// Policy, or several of different slots with slashes between, that others are compared with.
+    /// Policy that others are compared with, or several of different slots separated by slashes.
     pub baseline: Option<String>,
-    /// Points that a machine cannot have are left out instead of refused.
+    /// Points that are invalid for a machine are skipped instead of refused.
     pub skip_unfit: bool,
     /// Record every load.
     pub loads: bool,
-    /// Record the whole machine every so many core cycles.
+    /// Record the whole machine at this interval, core cycles.
     pub intervals: Option<NonZeroU64>,
     /// Record a sample of the requests.
     pub requests: Option<RequestSample>,
@@ -48,20 +48,20 @@ pub struct Plan {
     pub parameters: BTreeMap<String, Values>,
     /// Sets of policies and parameters that are run as they are.
     pub cases: Vec<Case>,
-    /// From which files are named.
+    /// Folder that file names are relative to.
     #[serde(skip)]
     pub folder: PathBuf,
 }
 
-/// Workloads of a suite that are generated where they are not there.
+/// Workloads of a suite, generated if they do not exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Part {
     /// `small`, `medium` or `large` in the suite that comes with the program.
     pub size: Option<String>,
-    /// Names; all where there are none.
+    /// Names of the workloads; all if empty.
     pub workloads: Vec<String>,
-    /// File of another suite than the program's.
+    /// File of a suite; by default the program's own.
     pub from: Option<PathBuf>,
 }
 
@@ -100,10 +100,10 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// Reads a plan; files that it names lie from its folder.
+    /// Reads a plan; the files that it names are relative to its folder.
     ///
     /// # Errors
-    /// If the file cannot be read or is no plan; the message names the line.
+    /// If the file cannot be read or is not a plan; the message names the line.
     pub fn load(path: &Path) -> Result<Plan, PlanError> {
         let text =
             text::read(path).map_err(|source| PlanError::Read { path: path.to_owned(), source })?;
@@ -115,7 +115,7 @@ impl Plan {
     /// The plan that `text` is; `path` is for messages and the name.
     ///
     /// # Errors
-    /// If it is no plan; the message names the line.
+    /// If it is not a plan; the message names the line.
     pub fn from_text(text: &str, path: &Path) -> Result<Plan, PlanError> {
         let plan = toml::from_str(text).map_err(|e| PlanError::malformed(path, text, &e));
         let mut plan: Plan = plan?;
@@ -174,14 +174,14 @@ impl Plan {
         }
     }
 
-    /// What is recorded of each run beside its counts.
+    /// What is recorded of each run in addition to its counts.
     pub fn recorded(&self) -> Recorded {
         let Plan { loads, intervals, requests, .. } = *self;
         Recorded { loads, intervals, requests }
     }
 
-    /// The combinations of the design: a level for each of the slots, `policies` of them, then for each parameter.
-    /// None where there are only cases.
+    /// The combinations of the design: a level for each of the slots, `policies` of them, then for
+    /// each parameter. None if there are only cases.
     ///
     /// # Errors
     /// As [`points`].

@@ -19,13 +19,14 @@ impl Shard {
         self.of
     }
 
-    /// Which cells, whose work is `weights`, are of this shard. Every cell is of exactly one: from the heaviest down, each
-    /// goes to the shard that has the least so far (Graham 1969).
+    /// Which of the cells, whose work is `weights`, belong to this shard. Every cell belongs to
+    /// exactly one: from the heaviest down, each goes to the shard with the least work so far
+    /// (Graham 1969).
     pub fn holds(&self, weights: &[u64]) -> Vec<bool> {
         let mut order: Vec<usize> = (0..weights.len()).collect();
         order.sort_by_key(|&cell| Reverse(weights[cell]));
         let mut held = vec![false; weights.len()];
-        // Cells without work count, too, or one shard would have them all.
+        // Cells without work count too, otherwise one shard would get all of them.
         let mut loads =
             std::collections::BinaryHeap::from_iter((0..self.of).map(|n| Reverse((0, n))));
         for cell in order {

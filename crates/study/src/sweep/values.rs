@@ -4,7 +4,7 @@ use serde::Deserialize;
 use std::fmt;
 use toml::Value;
 
-/// Most values of one range: more is a slip of the pen.
+/// Most values of one range: more is likely a mistake.
 const MOST_VALUES: u32 = 100_000;
 
 /// A value that a machine parameter is set to.
@@ -44,7 +44,7 @@ impl TryFrom<Value> for Scalar {
 #[serde(try_from = "Value")]
 pub enum Values {
     List(Vec<Scalar>),
-    /// Any number in it, for a design that draws.
+    /// Any number of the interval, for a design that draws.
     Interval(Interval),
 }
 
@@ -58,14 +58,14 @@ pub struct Interval {
     pub whole: bool,
 }
 
-/// How numbers lie in an interval.
+/// How numbers are distributed in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
-    /// At equal distances.
+    /// With equal differences.
     #[default]
     Linear,
-    /// At equal ratios.
+    /// With equal ratios.
     Log,
 }
 
@@ -75,7 +75,7 @@ impl Interval {
         let Interval { from, to, .. } = *self;
         let number = match self.scale {
             Scale::Linear => from + (to - from) * fraction,
-            // The library's power is the same on every platform.
+            // libm gives the same result on every platform.
             Scale::Log => from * libm::pow(to / from, fraction),
         };
         let number = number.clamp(from.min(to), from.max(to));
@@ -174,7 +174,7 @@ fn stepped(interval: &Interval, step: Number) -> Result<Vec<Scalar>, String> {
     if !(size.is_finite() && size > 0.0) {
         return Err("`step` must be above 0".to_owned());
     }
-    // The last step may miss `to` by the rounding of decimals.
+    // The last step may miss `to` because decimals are rounded.
     let steps = ((interval.to - interval.from) / size + 1e-9).floor();
     check_count(steps + 1.0)?;
     let whole = interval.whole && step.is_whole();

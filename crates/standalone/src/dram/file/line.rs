@@ -2,7 +2,7 @@
 
 use super::Access;
 
-/// What a line should have held, and what it holds.
+/// What a line should contain, and what it contains.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Problem {
     pub expected: String,
@@ -45,14 +45,14 @@ const COLUMNS: [(&str, Field); 8] = [
     ("pc", Field::Pc),
 ];
 
-/// How the lines of a file are to be read.
+/// The format of the lines of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Format {
-    /// A heading, then values with commas between.
+    /// A heading, then values separated by commas.
     Csv(Vec<Field>),
-    /// Words with blanks between: Ramulator (`0x1234 R`), its load-store traces (`LD 0x1234`).
+    /// Words separated by blanks: Ramulator (`0x1234 R`), its load-store traces (`LD 0x1234`).
     Words(&'static [Field]),
-    /// DRAMsim3 (`0x1234 READ 17`): addresses are hexadecimal whatever they begin with.
+    /// DRAMsim3 (`0x1234 READ 17`): addresses are hexadecimal with and without a prefix.
     DramSim3,
 }
 
@@ -92,7 +92,7 @@ impl Format {
     }
 }
 
-/// How the digits of an address count.
+/// Base of the digits of an address.
 #[derive(Clone, Copy, PartialEq)]
 enum Base {
     /// Hexadecimal after `0x`, else decimal.

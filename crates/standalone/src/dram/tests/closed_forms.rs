@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Yuan 2009 section 2: one bank, two requests of 64 bytes to each row, two chips: 8 data cycles per tRC of 34.
+/// Yuan 2009 section 2: one bank, two requests of 64 bytes to each row, two chips: 8 data cycles
+/// per tRC of 34.
 #[test]
 fn one_bank_with_two_requests_a_row_uses_8_of_34_cycles() {
     let device = device(yuan2009());
@@ -57,8 +58,8 @@ fn refresh_takes_its_share_of_a_sequential_stream() {
     assert!((200.0..200.0 + 40.0 + 96.0).contains(&each), "{each}");
 }
 
-/// Every request to a closed row of its own bank, the queue never full: all enter at their cycles, and the last
-/// ends as late after its own as a lone one.
+/// Every request to a closed row of its own bank, the queue never full: all enter at their cycles,
+/// and the last ends as late after its own as a lone one.
 #[test]
 fn below_saturation_the_rate_is_exactly_the_one_asked() {
     let device = li2015(&["dram.timing.trrds=6"]);
@@ -136,8 +137,8 @@ fn about_so_many_of_the_requests_read() {
     assert!((13_800..14_200).contains(&mixed.read_requests), "{}", mixed.read_requests);
 }
 
-/// Yuan 2009 figure 3: random traffic, 64 bytes a request, a 32-entry queue, four banks; one, two or four chips
-/// side by side.
+/// Yuan 2009 figure 3: random traffic, 64 bytes a request, a 32-entry queue, four banks; one, two
+/// or four chips side by side.
 #[test]
 fn random_traffic_by_chips_and_row_locality() {
     let efficiency = |chips: u32, locality| {
@@ -161,7 +162,8 @@ fn random_traffic_by_chips_and_row_locality() {
     assert!((0.787..0.827).contains(&reported), "80.7 % in section 2, not {reported}");
 }
 
-/// What four banks allow: a row cycle of 34 for each visit of a bank, an activation every eight cycles.
+/// What four banks allow: a row cycle of 34 for each visit of a bank, an activation every eight
+/// cycles.
 fn bound(chips: u32, locality: u32) -> f64 {
     let data = f64::from(locality * 8 / chips);
     1f64.min(4.0 * data / 34.0).min(data / 8.0)
@@ -203,7 +205,8 @@ fn strided_addresses_go_where_the_map_says() {
     let channels = run_with(&li2015(&[]), "fr-fcfs", &stream(origin)).unwrap().channels;
     let served: Vec<u64> = channels.iter().map(|c| c.counts.read_requests).collect();
     assert_eq!(served, [64; 6]);
-    // As far apart as a channel's turns of all banks and columns: one bank of one channel, a new row each time.
+    // As far apart as a channel's turns of all banks and columns: one bank of one channel, a new
+    // row each time.
     let origin = Origin::Strided { stride: 6 << 16, mix: mix(100) };
     let channels = run_with(&li2015(&[]), "fr-fcfs", &stream(origin)).unwrap().channels;
     let first = channels[0].counts.total();

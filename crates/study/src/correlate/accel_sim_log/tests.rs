@@ -1,4 +1,5 @@
-//! A log written by hand in the form of GPGPU-Sim 4.2, and what happens to it when something is amiss.
+//! A log written by hand in the form of GPGPU-Sim 4.2, and what happens to it when something is
+//! amiss.
 
 use super::*;
 use crate::correlate::CacheFigures;
