@@ -136,7 +136,7 @@ fn the_name_of_a_plan_leads_nowhere_else() {
     bench.write("plan.toml", "suites = [{ from = 'suite.toml' }]\n");
     bench.refuses(
         &["sweep", "plan.toml", "-o", "results"],
-        &["suite.toml is no suite", "`../../s`"],
+        &["suite.toml is not a suite", "`../../s`"],
     );
 }
 

@@ -35,7 +35,7 @@ pub enum ResultsError {
     #[error("failed to read {}; remove its directory, and its run will be made again", path.display())]
     Unreadable { path: PathBuf, source: parquet::errors::ParquetError },
 
-    #[error("{} is damaged: run again what it is of", path.display())]
+    #[error("{} is damaged: its run has to be made again", path.display())]
     Damaged { path: PathBuf, source: CheckError },
 
     #[error(

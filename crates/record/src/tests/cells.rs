@@ -110,7 +110,7 @@ fn what_a_killed_process_leaves_goes_at_the_next_opening() {
 }
 
 #[test]
-fn cells_that_the_plan_has_otherwise_stay_aside_until_they_are_made_again() {
+fn cells_that_do_not_match_the_plan_are_superseded_until_their_runs_are_made_again() {
     let dir = tempdir().unwrap();
     let keys = [fixture::key(), fixture::other_key(5)];
     let store = CellStore::open(dir.path(), &keys, NOTHING).unwrap();
@@ -141,7 +141,7 @@ fn cells_that_the_plan_has_otherwise_stay_aside_until_they_are_made_again() {
 
 /// It was killed between these two steps.
 #[test]
-fn of_a_run_that_is_there_anew_the_old_one_goes() {
+fn an_old_cell_goes_when_its_run_has_been_made_again() {
     let dir = tempdir().unwrap();
     let keys = [fixture::key()];
     let run_id = keys[0].run_id();
@@ -162,7 +162,7 @@ fn of_a_run_that_is_there_anew_the_old_one_goes() {
 }
 
 #[test]
-fn rows_without_a_cell_go_aside_and_other_files_stay() {
+fn streams_without_a_cell_are_superseded_and_other_files_stay() {
     let dir = tempdir().unwrap();
     let keys = two_runs(dir.path());
     let loads = dir.path().join("loads");

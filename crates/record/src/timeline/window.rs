@@ -12,7 +12,7 @@ pub struct Window {
 /// The text is not a window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{text}` is no stretch of core cycles: give `1000..5000`, `1000..` or `..5000`, the end behind the start"
+    "`{text}` is not a range of core cycles: give `1000..5000`, `1000..` or `..5000`, with the end after the start"
 )]
 pub struct ParseWindowError {
     text: String,

@@ -59,10 +59,10 @@ impl Geometry {
         }
     }
 
-    /// The bank of step `turn`: round robin over pseudo channels, and within each over its banks,
+    /// The bank of step `step`: round robin over pseudo channels, and within each over its banks,
     /// with bank groups (the low bits) changing fastest.
-    fn bank(&self, turn: u64) -> u16 {
-        let (pseudo, bank) = (low(turn, self.pseudo_bits), turn >> self.pseudo_bits);
+    fn bank(&self, step: u64) -> u16 {
+        let (pseudo, bank) = (low(step, self.pseudo_bits), step >> self.pseudo_bits);
         let bits = self.bank_bits - self.pseudo_bits;
         (pseudo << bits | low(bank, bits)) as u16
     }

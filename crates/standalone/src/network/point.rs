@@ -106,7 +106,7 @@ impl Run<'_, '_> {
             if next >= cycle {
                 return Ok(());
             }
-            self.rig.turn(&mut self.flow);
+            self.rig.step(&mut self.flow);
             self.steps += 1;
             if self.steps.is_multiple_of(REPORT) {
                 self.report()?;
@@ -139,7 +139,7 @@ fn probe(rig: &mut Rig, source: usize, destination: usize) -> Result<u64, Standa
     rig.push(source, destination, sent);
     let mut probe = Probe { arrived: None };
     while rig.next().is_some() {
-        rig.turn(&mut probe);
+        rig.step(&mut probe);
     }
     let state = || StandaloneError::Stuck { cycle: rig.now(), packets: 1, state: rig.describe() };
     Ok(probe.arrived.ok_or_else(state)? - sent)

@@ -127,7 +127,7 @@ impl Rig {
     }
 
     /// Processes the next event.
-    pub fn turn(&mut self, terminals: &mut impl Terminals) {
+    pub fn step(&mut self, terminals: &mut impl Terminals) {
         self.now = self.next().unwrap_or(self.now);
         let Rig { bench, network, direction, inputs, outputs, room, .. } = self;
         bench.step(|bench, unit, cycle| {

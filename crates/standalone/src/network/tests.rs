@@ -160,7 +160,11 @@ fn outputs_that_are_always_wanted_are_never_idle() {
 fn a_saturated_network_is_given_up_and_has_no_latency() {
     let point = at("hotspot(fraction=1)", 1, 1.0);
     assert!(point.counts.missing > 0 && point.is_saturated());
-    assert_eq!(point.counts.generated, 16 * WINDOW.cycles, "those that never had their turn, too");
+    assert_eq!(
+        point.counts.generated,
+        16 * WINDOW.cycles,
+        "including those that never entered the network"
+    );
     assert_eq!(point.latency(), None);
     let row = |name: &str| {
         let columns = columns();

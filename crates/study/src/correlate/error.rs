@@ -24,7 +24,5 @@ pub enum ReferenceError {
 
 /// A row of a table lacks a column, as the tables of another version may.
 #[derive(Debug, PartialEq, Eq, Error)]
-#[error(
-    "column `{0}` of the results is not there or not what it should be: they are not those of this version"
-)]
+#[error("column `{0}` of the results is missing or has another type: they are of another version")]
 pub struct NoColumn(pub &'static str);

@@ -80,7 +80,7 @@ impl Lines {
         self.touched.iter().map(|touched| self.geometry.sectors(touched.parts)).sum()
     }
 
-    /// Takes the lines of a record whose lanes access `width` bytes each.
+    /// Collects the lines of a record whose lanes access `width` bytes each.
     pub fn fill(&mut self, record: &Record, width: u8) {
         self.touched.clear();
         let addresses = record.active_addresses();
@@ -88,7 +88,7 @@ impl Lines {
         let bytes = u64::from(width);
         match record.form {
             AddressForm::Stride(0) => self.add_first(first, bytes),
-            // Lanes side by side are as one access of all their bytes.
+            // Lanes with adjacent addresses count as one access to all their bytes.
             AddressForm::Stride(stride) if stride == bytes as i64 && first <= last => {
                 self.add_first(first, (last - first).saturating_add(bytes));
             }
@@ -130,8 +130,7 @@ impl Lines {
     }
 }
 
-/// The lines that `bytes` from `address` on touch; what would lie beyond the last address does not
-/// exist.
+/// The lines that `bytes` from `address` on touch; there is nothing beyond the last address.
 fn lines_of(geometry: Geometry, address: u64, bytes: u64) -> impl Iterator<Item = Touched> {
     let end = address.saturating_add(bytes.saturating_sub(1));
     let Geometry { line_shift, part_shift, .. } = geometry;
@@ -144,19 +143,19 @@ fn lines_of(geometry: Geometry, address: u64, bytes: u64) -> impl Iterator<Item 
     })
 }
 
-/// How the addresses of an instruction's active lanes lie to each other.
+/// The pattern of the addresses of an instruction's active lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) enum Pattern {
     /// One active lane.
     SingleLane,
     /// All at one address.
     Uniform,
-    /// Neighbours lie side by side, upwards or downwards.
+    /// Neighbouring lanes have adjacent addresses, ascending or descending.
     UnitStride,
-    /// A constant distance for each step of the lane's number, over three lanes or more.
+    /// A constant stride per lane number, over three lanes or more.
     Strided,
-    /// In a few runs of lanes side by side or at one address, as the rows of a two-dimensional
-    /// block are.
+    /// A few runs of lanes with adjacent or equal addresses, as the rows of a two-dimensional
+    /// block.
     Runs,
     Irregular,
 }
@@ -188,7 +187,7 @@ impl Pattern {
     }
 }
 
-/// Runs of neighbours that are side by side, upwards, or at one address.
+/// Runs of neighbouring lanes with adjacent ascending, or equal, addresses.
 fn runs(addresses: &[u64], width: u8) -> usize {
     let is_break = |pair: &&[u64]| ![0, u64::from(width)].contains(&pair[1].wrapping_sub(pair[0]));
     1 + addresses.windows(2).filter(is_break).count()

@@ -1,38 +1,38 @@
-//! How loads depend on loads: how soon a result is needed, and chains of loads each of which waits
-//! for the one before.
+//! How loads depend on loads: how soon a result is needed, and chains of loads that each wait for
+//! the one before.
 //!
-//! A trace has of each load its first use, of compute what it needs of other compute, and of a
-//! memory instruction the load that its address comes from directly. A chain is followed through
-//! all of these, so through index arithmetic too. A second use of a loaded value is not known
-//! unless it is an address, and a link through it is missed. Overwriting a result is a use, as it
-//! waits for the result.
+//! A trace contains the first use of each load, the dependences among compute instructions, and for
+//! a memory instruction the load that its address comes from directly. Chains are followed through
+//! all of these, so also through index arithmetic. A second use of a loaded value is unknown unless
+//! it is an address, and a link through it is missed. Overwriting a result is a use, as it waits
+//! for the result.
 
 use serde::Serialize;
 use warpmem_record::metrics::quotient;
 use warpmem_trace::{Instruction, Kind, MAX_DEPENDENCE, Space};
 
-/// Compute results that are followed; no dependence is further back.
+/// Compute results that are followed; no dependence reaches further back.
 const RESULTS: usize = MAX_DEPENDENCE as usize;
-/// First uses of loads further on than this are not followed in chains.
+/// Chains do not follow first uses of loads that are further away than this.
 const USES: usize = 256;
-/// Records that `address_from` is followed back.
+/// Records that `address_from` may reach back.
 const RECORDS: usize = 64;
 
-/// What is known of the loads of some warps. Loads are those of global, local and texture memory,
-/// atomics included.
+/// Dependences of the loads of some warps. Loads are those of global, local and texture memory,
+/// including atomics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dependences {
     pub loads: u64,
     /// Instructions of the warp between a load and the first that reads or overwrites its result,
     /// mean over loads that have one.
     pub mean_use_distance: Option<f64>,
-    /// Loads whose result is never used, of all.
+    /// Fraction of loads whose result is never used.
     pub unused_share: Option<f64>,
-    /// Loads whose address is, without arithmetic, what an earlier load gave, of all.
+    /// Fraction of loads whose address is the result of an earlier load, without arithmetic.
     pub direct_share: Option<f64>,
-    /// Loads that need the result of an earlier load, through arithmetic too, of all.
+    /// Fraction of loads that need the result of an earlier load, directly or through arithmetic.
     pub dependent_share: Option<f64>,
-    /// Loads in the chain that ends in a load, itself included, mean over loads.
+    /// Mean number of loads in the chain that ends in a load, including itself.
     pub mean_chain: Option<f64>,
     /// Loads in the longest chain.
     pub longest_chain: u32,
@@ -73,10 +73,10 @@ impl DependenceTally {
     }
 }
 
-/// A kernel's instructions as chains are followed through them: flat, with dependences as sets.
+/// The instructions of a kernel, for following chains: flat, with dependences as bit sets.
 pub(super) struct Code {
     statics: Vec<Static>,
-    /// Of each compute instruction, what it needs: bit d - 1 stands for distance d.
+    /// Dependences of each compute instruction: bit d - 1 is set for distance d.
     needs: Vec<u64>,
 }
 
@@ -85,7 +85,7 @@ struct Static {
     compute: std::ops::Range<u32>,
     needs: u64,
     is_load: bool,
-    /// It takes a place among the instructions: all but [`Kind::End`].
+    /// Whether it counts as an instruction: all kinds except [`Kind::End`].
     is_issued: bool,
     use_distance: Option<u32>,
     address_from: Option<u32>,
@@ -111,7 +111,7 @@ impl Code {
     }
 }
 
-/// Whether an instruction brings data from memory beyond the SM.
+/// Whether an instruction reads data from memory outside the SM.
 fn is_load(instruction: &Instruction) -> bool {
     let reads = matches!(instruction.kind, Kind::Load | Kind::Atomic | Kind::AsyncCopy);
     reads && matches!(instruction.space, Space::Global | Space::Local | Space::Texture)
@@ -150,7 +150,7 @@ impl Chains {
         let from = instruction.address_from.map_or(0, |back| self.loaded_by(back));
         let needed = self.inputs(instruction.needs).max(from);
         let result = needed + u32::from(instruction.is_load);
-        // What needs it is in its uses, not in the dependences of compute.
+        // Its dependents are in its uses, not in the dependences of compute.
         self.issue(0);
         self.loaded[self.records % RECORDS] = result;
         self.records += 1;
@@ -188,7 +188,7 @@ impl Chains {
         self.position += 1;
     }
 
-    /// What the record so many back gave.
+    /// The chain of the record this many records back.
     fn loaded_by(&self, back: u32) -> u32 {
         let back = back as usize;
         let is_known = (1..=RECORDS.min(self.records)).contains(&back);

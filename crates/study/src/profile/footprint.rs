@@ -11,11 +11,11 @@ use serde::Serialize;
 /// Bytes of a small and of a large page.
 const PAGES: [u32; 2] = [12, 21];
 
-/// What a trace touches of an address space.
+/// The footprint of a trace in an address space.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Footprint {
     pub space: MemorySpace,
-    /// Of all lines one in so many was kept; 1 = all, and what is of lines is exact.
+    /// One in this many lines was kept; 1: all were kept, and counts of lines are exact.
     pub lines_per_kept: u64,
     /// Distinct lines.
     pub lines: Estimate,
@@ -35,7 +35,7 @@ pub struct Footprint {
     pub large_pages: Estimate,
 }
 
-/// What is known of a line.
+/// The accesses to a line.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Line {
     parts: u32,
@@ -50,7 +50,7 @@ pub(super) struct FootprintTally {
     geometry: Geometry,
     pub lines: Sampled<Line>,
     pages: [Sampled<()>; 2],
-    /// The last of each page size: most accesses are to the same.
+    /// The last page of each size: most accesses are to the same page again.
     latest: [u64; 2],
 }
 

@@ -1,4 +1,4 @@
-//! What a trace's instructions are, by class and by kind and space of memory: from the index,
+//! The instruction mix of a trace, by class and by kind and space of memory: from the index,
 //! without reading records.
 
 use serde::Serialize;
@@ -9,18 +9,18 @@ use warpmem_trace::{Kernel, Kind, OpClass, Space};
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Mix {
     pub warp_instructions: u64,
-    /// Active lanes of an instruction, mean over all but those of class `control`: of 32, the SIMT
-    /// efficiency. Where traces are generated, the lanes of a branch are those that take it, which
-    /// may be none.
+    /// Mean number of active lanes, over all instructions except class `control`; over 32 it is the
+    /// SIMT efficiency. In generated traces the lanes of a branch are those that take it, possibly
+    /// none.
     pub mean_lanes: Option<f64>,
-    /// Those that occur, the most frequent first.
+    /// The kinds that occur, the most frequent first.
     pub kinds: Vec<InstructionKind>,
 }
 
 /// Instructions of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InstructionKind {
-    /// A class of compute, or what is done in which memory: `fp32`, `load global`.
+    /// A class of compute, or an operation and its memory: `fp32`, `load global`.
     pub name: String,
     pub is_memory: bool,
     pub warp_instructions: u64,
@@ -30,7 +30,7 @@ pub struct InstructionKind {
     pub mean_lanes: Option<f64>,
 }
 
-/// What is added up for a [`Mix`].
+/// The sums for a [`Mix`].
 #[derive(Clone, Debug, Default)]
 pub(super) struct MixTally {
     warp_instructions: u64,

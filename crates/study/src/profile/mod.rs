@@ -1,9 +1,9 @@
-//! What a trace is like: its instructions, how they diverge, what memory they touch, how soon
-//! again, and how that spreads over a machine's channels. Nothing is run: figures are of the trace,
+//! The profile of a trace: its instructions, their divergence, footprint and reuse, and how
+//! accesses spread over a machine's channels. Nothing is simulated: the figures describe the trace,
 //! before any cache.
 //!
-//! All records are read once. What is remembered of lines, rows and pages has a bound; of a larger
-//! footprint a sample is remembered, chosen by a hash of the line (SHARDS, FAST 2015), and figures
+//! All records are read once. The tables of lines, rows and pages have a maximum size. Of a larger
+//! footprint they keep a sample, chosen by a hash of the line (SHARDS, FAST 2015), and the figures
 //! say so.
 
 mod access;
@@ -44,16 +44,16 @@ use std::ops::ControlFlow;
 use warpmem_machine::{Machine, MachineError};
 use warpmem_trace::{Trace, TraceError};
 
-/// What is counted in which units, and how much is remembered.
+/// Units of the counts, and sizes of the tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// A power of two from 64 to 4096.
     pub line_bytes: u32,
     /// A power of two from a 32nd of a line to a line.
     pub sector_bytes: u32,
-    /// Lines of an address space, rows, and pages of a size that are remembered at most.
+    /// Most lines of an address space, rows, and pages of a size that are kept.
     pub footprint_limit: usize,
-    /// Lines whose reuse is followed at most.
+    /// Most lines whose reuse is followed.
     pub reuse_limit: usize,
     /// Sizes of caches whose miss ratios are counted; bytes, rounded down to lines.
     pub caches: Vec<u64>,
@@ -90,7 +90,7 @@ impl Options {
     }
 }
 
-/// How far the reading is.
+/// Progress of the reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Records read; a trace's index says how many there are.
@@ -109,7 +109,7 @@ pub enum ProfileError {
     Interrupted,
 }
 
-/// What a trace is like.
+/// The profile of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Profile {
     pub line_bytes: u32,

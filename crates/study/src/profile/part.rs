@@ -1,4 +1,4 @@
-//! What is counted kernel by kernel and added up over all.
+//! Counts by kernel, added up over all kernels.
 
 use super::dependences::{DependenceTally, Dependences};
 use super::intensity::Intensity;
@@ -7,7 +7,7 @@ use super::requests::{Access, Divergence, RequestTally};
 use super::spread::{ChannelSpread, Places, SpreadTally};
 use serde::Serialize;
 
-/// What some launches are like.
+/// The profile of some launches.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
     /// Of the kernel; empty for all kernels together.
@@ -28,7 +28,7 @@ pub(super) struct PartTally {
     pub mix: MixTally,
     pub requests: [RequestTally; Access::ALL.len()],
     pub spread: SpreadTally,
-    /// Bytes that lanes ask of global memory.
+    /// Bytes of global memory that lanes request.
     pub requested_bytes: u64,
     pub dependences: DependenceTally,
 }

@@ -1,4 +1,4 @@
-//! Hands each record to what counts it.
+//! Passes each record to the counters.
 
 use super::access::{Geometry, Lines, Pattern, Touched};
 use super::dependences::{Chains, Code};
@@ -21,7 +21,7 @@ pub(super) struct Profiler<'a> {
     machine: &'a Machine,
     options: &'a Options,
     places: Places,
-    /// Kernels by name, and which of them each launch is.
+    /// Kernels by name, and the kernel of each launch.
     parts: Vec<PartTally>,
     part_of: Vec<usize>,
     sites: Sites,
@@ -31,11 +31,11 @@ pub(super) struct Profiler<'a> {
     records: u64,
     now: Now,
     lines: Lines,
-    /// Of each channel, the last instruction that had a line there.
+    /// By channel, the last instruction that had a line there.
     channels: Vec<u64>,
 }
 
-/// What is being read.
+/// The kernel and CTA being read.
 struct Now {
     part: usize,
     cta: u64,
@@ -45,7 +45,7 @@ struct Now {
     chains: Vec<Chains>,
 }
 
-/// What counting needs of a memory instruction.
+/// What is counted for a memory instruction.
 #[derive(Clone, Copy)]
 struct Static {
     access: Access,
@@ -152,7 +152,7 @@ impl<'a> Profiler<'a> {
     }
 }
 
-/// Kernels by name, with what the index says of them, and which of them each launch is.
+/// Kernels by name, with their counts from the index, and the kernel of each launch.
 fn parts(trace: &Trace, places: &Places) -> (Vec<PartTally>, Vec<usize>) {
     let mut known: FxHashMap<&str, usize> = FxHashMap::default();
     let mut parts = Vec::new();

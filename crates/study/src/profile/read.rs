@@ -6,23 +6,23 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use warpmem_trace::{Chunk, Instruction, Record, Trace, TraceError, WarpCursor};
 
-/// Chunks inflated ahead of the one that is read.
+/// Chunks decompressed ahead of the one that is read.
 const AHEAD: usize = 2;
 
-/// What is told of the records.
+/// Receives the records.
 pub(super) trait Visitor {
     /// A launch begins.
     fn kernel(&mut self, kernel: usize, instructions: &[Instruction]);
-    /// A CTA with so many warps begins, the last one having ended. Neighbours in launch order have
-    /// neighbouring numbers; numbers of different kernels are further apart.
+    /// A CTA with this many warps begins; the one before it has ended. Neighbours in launch order
+    /// have neighbouring numbers; numbers of different kernels are further apart.
     fn cta(&mut self, number: u64, warps: usize);
     fn record(&mut self, warp: usize, record: &Record);
 }
 
 type Chunks = Receiver<Result<Arc<Chunk>, TraceError>>;
 
-/// Kernel after kernel and CTA after CTA, in launch order; within a CTA warps take turns, a record
-/// each. A helper thread inflates ahead; what is held is a few chunks.
+/// Kernel by kernel and CTA by CTA, in launch order; within a CTA round robin over the warps, a
+/// record each. A helper thread decompresses ahead; at most a few chunks are in memory.
 pub(super) fn read(
     trace: &Trace,
     visitor: &mut impl Visitor,
@@ -35,7 +35,7 @@ pub(super) fn read(
             let mut all = all.flat_map(|(number, kernel)| {
                 kernel.chunks.clone().map(move |chunk| (number, chunk))
             });
-            // The reader has gone when it has met an error.
+            // The reader is gone if it had an error.
             let _ = all.try_for_each(|(kernel, chunk)| sender.send(trace.chunk(kernel, chunk)));
         });
         read_kernels(trace, &chunks, visitor, progress)

@@ -1,11 +1,11 @@
-//! Requests per warp instruction: how far the lanes' addresses diverge.
+//! Requests per warp instruction: the divergence of the lanes' addresses.
 
 use super::access::{Lines, Pattern};
 use serde::Serialize;
 use warpmem_record::metrics::quotient;
 use warpmem_trace::Kind;
 
-/// Warp instructions that read or write global memory, in kinds that divergence is looked at for.
+/// Kinds of warp instructions that read or write global memory; divergence is counted for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
@@ -19,7 +19,7 @@ pub enum Access {
 impl Access {
     pub const ALL: [Access; 3] = [Access::Load, Access::Store, Access::Atomic];
 
-    /// What a record with addresses does; `None` for others.
+    /// The access of a record with addresses; `None` for others.
     pub fn of(kind: Kind) -> Option<Access> {
         match kind {
             Kind::Load | Kind::AsyncCopy | Kind::Prefetch => Some(Access::Load),
@@ -64,7 +64,7 @@ impl Counts {
         self.0.iter().zip(0..).map(|(count, value): (_, u64)| count * value).sum()
     }
 
-    /// The smallest number that at least this fraction of all does not exceed.
+    /// The smallest number that is not exceeded by at least this fraction of all.
     fn quantile(&self, fraction: f64) -> Option<u32> {
         let rank = (fraction * self.count() as f64).ceil() as u64;
         let mut seen = 0;
@@ -87,7 +87,7 @@ impl Counts {
     }
 }
 
-/// Of numbers per warp instruction.
+/// Distribution of a number per warp instruction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Distribution {
     pub mean: Option<f64>,
@@ -112,11 +112,12 @@ pub struct Patterns {
     pub single_lane: u64,
     /// All lanes at one address.
     pub uniform: u64,
-    /// Lanes side by side, upwards or downwards, by the lanes' numbers or among the active ones.
+    /// Neighbouring lanes access adjacent addresses, ascending or descending, by the lanes' numbers
+    /// or among the active lanes.
     pub unit_stride: u64,
-    /// Another constant distance for each step of the lane's number, over three lanes or more.
+    /// Another constant stride per lane number, over three lanes or more.
     pub strided: u64,
-    /// Runs, of four lanes or more in the mean, side by side or at one address, as the rows of a
+    /// Runs of adjacent or equal addresses, four lanes or more in the mean, as the rows of a
     /// two-dimensional block.
     pub runs: u64,
     pub irregular: u64,

@@ -1,4 +1,4 @@
-//! Tables of bounded size: of more keys than fit, those with a small hash.
+//! Tables of bounded size: if there are more keys than fit, they keep those with a small hash.
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -9,12 +9,12 @@ use warpmem_random::mixed;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     pub value: u64,
-    /// Of the value, in its unit; 0 where the value is exact.
+    /// In the unit of the value; 0 if the value is exact.
     pub standard_error: f64,
 }
 
 impl Estimate {
-    /// In another unit: each of what was counted has so many of it.
+    /// The same in another unit, with this many of it per counted thing.
     pub(super) fn times(self, unit: u32) -> Estimate {
         Estimate {
             value: self.value.saturating_mul(unit.into()),
@@ -23,10 +23,10 @@ impl Estimate {
     }
 }
 
-/// Values by key. A key is kept for its hash alone, so that what is kept is a sample of all keys,
-/// each as likely as another, whatever their accesses (spatial sampling: Waldspurger et al.,
-/// SHARDS, FAST 2015). The rate begins at 1 and is halved when more than `limit` keys are kept.
-/// What is kept of a key is the same as if the rate had been the last one from the beginning.
+/// Values by key. Only the hash of a key decides whether it is kept, so the kept keys are a uniform
+/// sample of all keys, independent of their accesses (spatial sampling: Waldspurger et al., SHARDS,
+/// FAST 2015). The sampling rate begins at 1 and is halved whenever more than `limit` keys are
+/// kept. The value of a kept key is the same as if the final rate had been used from the beginning.
 pub(super) struct Sampled<T> {
     values: FxHashMap<u64, T>,
     limit: usize,
@@ -44,7 +44,7 @@ impl<T> Sampled<T> {
         Sampled { values: FxHashMap::default(), limit: limit.max(1), shift: 0 }
     }
 
-    /// Whether a key is of the sample.
+    /// Whether a key is in the sample.
     pub fn keeps(&self, key: u64) -> bool {
         self.shift == 0 || hash(key) >> (u64::BITS - self.shift) == 0
     }
@@ -54,7 +54,7 @@ impl<T> Sampled<T> {
         self.shift == 0
     }
 
-    /// Keys that one kept key stands for.
+    /// Keys that one kept key represents.
     pub fn weight(&self) -> u64 {
         1 << self.shift
     }
@@ -75,7 +75,7 @@ impl<T> Sampled<T> {
         self.values.iter().map(|(&key, value)| (key, value))
     }
 
-    /// The value of a key that is kept, made anew (`true`) where there is none.
+    /// The value of a kept key; created (`true`) if there is none.
     pub fn entry(&mut self, key: u64, new: impl FnOnce() -> T) -> (&mut T, bool) {
         match self.values.entry(key) {
             Entry::Occupied(known) => (known.into_mut(), false),
@@ -83,7 +83,7 @@ impl<T> Sampled<T> {
         }
     }
 
-    /// Halves the rate while more keys are kept than may be; `dropped` is told the values that go.
+    /// Halves the rate while too many keys are kept; `dropped` receives the removed values.
     pub fn shrink(&mut self, mut dropped: impl FnMut(&T)) {
         while self.values.len() > self.limit && self.shift < u64::BITS - 1 {
             self.shift += 1;
@@ -98,8 +98,8 @@ impl<T> Sampled<T> {
         }
     }
 
-    /// The sum over all keys of what `of` says of each: Horvitz and Thompson's estimate for keys
-    /// that are kept independently, and the root of its variance's.
+    /// The sum of `of` over all keys: the Horvitz-Thompson estimate for independently kept keys,
+    /// with the square root of its estimated variance.
     pub fn sum(&self, of: impl Fn(&T) -> u64) -> Estimate {
         let weight = self.weight();
         let (mut sum, mut squares) = (0u64, 0.0);

@@ -1,18 +1,18 @@
-//! Which lines and rows the CTAs of a kernel have in common.
+//! Which lines and rows the CTAs of a kernel share.
 
 use super::sampled::Sampled;
 use serde::Serialize;
 use warpmem_record::metrics::quotient;
 
-/// The CTAs that use something, told of them in ascending order.
+/// The CTAs that use something, added in ascending order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Users {
     ctas: u32,
-    /// CTAs of which the one before or behind uses it too.
+    /// CTAs whose predecessor or successor uses it too.
     consecutive: u32,
-    /// The latest; numbers of different kernels are no neighbours.
+    /// The last CTA; CTAs of different kernels never have consecutive numbers.
     latest: u64,
-    /// Whether the latest is among the consecutive.
+    /// Whether the last CTA is counted as consecutive.
     is_counted: bool,
 }
 
@@ -40,11 +40,11 @@ pub(super) struct Used {
     pub accesses: u64,
 }
 
-/// How CTAs share lines or rows. CTAs of different kernels are different; what is counted is what
-/// the trace touches, whatever caches would keep from DRAM.
+/// How CTAs share lines or rows. CTAs of different kernels are different CTAs. All accesses of the
+/// trace count, including those that caches would keep from DRAM.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sharing {
-    /// Of all lines or rows one in so many was kept, and what is said is of those; 1 = all.
+    /// One in this many lines or rows was kept, and the figures are those of the kept ones; 1: all.
     pub all_per_kept: u64,
     /// By number of CTAs: 1, 2, 3 to 4, 5 to 8, …; up to the largest that occurs.
     pub by_ctas: Vec<SharedBin>,
@@ -54,12 +54,12 @@ pub struct Sharing {
     pub shared_access_share: Option<f64>,
     /// CTAs, mean over all.
     pub mean_ctas: Option<f64>,
-    /// CTAs of which the one before or behind uses it too, of those that use it: the mean over all,
-    /// where one that a single CTA uses has 0 (Jog et al., ASPLOS 2013, Table 4).
+    /// Of the CTAs that use a line or row, the fraction whose predecessor or successor uses it too;
+    /// mean over all, 0 for one that a single CTA uses (Jog et al., ASPLOS 2013, Table 4).
     pub consecutive_share: Option<f64>,
 }
 
-/// What so many CTAs use.
+/// The lines or rows used by this many CTAs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SharedBin {
     pub from_ctas: u64,
@@ -71,7 +71,7 @@ pub struct SharedBin {
     pub access_share: f64,
 }
 
-/// The shares over a table; of a sample they are those of the sample.
+/// The shares over a table; if it is a sample, those of the sample.
 pub(super) fn sharing<T>(table: &Sampled<T>, used: impl Fn(&T) -> Used) -> Sharing {
     let (mut bins, mut ctas, mut consecutive) = (Vec::<(u64, u64)>::new(), 0, 0.0);
     for Used { by, accesses } in table.values().map(used) {

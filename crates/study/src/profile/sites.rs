@@ -42,10 +42,10 @@ impl SiteTally {
     }
 }
 
-/// Where an instruction is: kernel by its group, and its place there.
+/// The position of an instruction: the group of its kernel, and its index there.
 type Place = (usize, u64, Access);
 
-/// All sites, numbered as they are met.
+/// All sites, numbered in the order of their first execution.
 #[derive(Default)]
 pub(super) struct Sites {
     numbers: FxHashMap<Place, usize>,
@@ -54,7 +54,7 @@ pub(super) struct Sites {
 }
 
 impl Sites {
-    /// The number of a place.
+    /// The number of a site.
     pub fn number(&mut self, group: usize, pc: u64, access: Access) -> usize {
         let place = (group, pc, access);
         *self.numbers.entry(place).or_insert_with(|| {

@@ -1,9 +1,9 @@
-//! Address spaces that lie in memory beyond the SM.
+//! Address spaces in memory outside the SM.
 
 use serde::Serialize;
 use warpmem_trace::Space;
 
-/// An address space whose lines are counted. Shared memory has none: a CTA has its own.
+/// An address space whose lines are counted. Shared memory is not counted: each CTA has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemorySpace {

@@ -1,4 +1,4 @@
-//! How accesses spread over a machine's DRAM channels, banks and rows, by its own address map.
+//! How accesses spread over a machine's DRAM channels, banks and rows, by its address map.
 
 use super::access::Geometry;
 use super::footprint::Line;
@@ -9,25 +9,24 @@ use warpmem_machine::{Machine, MachineError};
 use warpmem_record::metrics::quotient;
 use warpmem_sim::{AddressMap, Location};
 
-/// How evenly something is spread over channels or banks. What is kept of a sample is counted as
-/// often as it stands for, and all are estimates.
+/// How evenly something is spread over channels or banks. If a sample is kept, each kept key is
+/// weighted by the number it represents, and all values are estimates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evenness {
     pub min: u64,
     pub mean: f64,
     pub max: u64,
-    /// Standard deviation over mean, without what the choice of a sample adds to it; null where all
-    /// are 0.
+    /// Standard deviation over mean, without the contribution of sampling; null if all are 0.
     pub coefficient_of_variation: Option<f64>,
-    /// Entropy of the shares over that of equal ones: 1 = all alike, 0 = all in one; null where all
-    /// are 0 or there is one.
+    /// Entropy of the shares over that of equal shares: 1 if all are equal, 0 if all is in one;
+    /// null if all are 0 or there is only one.
     pub entropy_share: Option<f64>,
 }
 
 impl Evenness {
-    /// Of counts of what stands for `weight` each. A count of a sample is binomial: its variance is
-    /// its mean times the share that is left out. Over n such counts that adds, about their common
-    /// mean, (n - 1) / n of it.
+    /// From counts of keys that represent `weight` keys each. The count of a sample is binomial:
+    /// its variance is its mean times the fraction that is left out. Over n counts, sampling adds
+    /// (n - 1) / n of that to the variance about their common mean.
     fn of(counts: &[u64], weight: u64) -> Evenness {
         let (n, sum) = (counts.len() as f64, counts.iter().sum::<u64>() as f64);
         let mean = sum / n.max(1.0);
@@ -65,8 +64,8 @@ pub struct ChannelSpread {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spread {
     pub machine: String,
-    /// Of all lines one in so many was kept, and numbers of lines are estimates; 1 = all, and they
-    /// are exact.
+    /// One in this many lines was kept, and counts of lines are estimates; 1: all were kept, and
+    /// they are exact.
     pub lines_per_kept: u64,
     /// Distinct lines by channel.
     pub lines_per_channel: Vec<u64>,
@@ -76,14 +75,14 @@ pub struct Spread {
     pub line_banks: Evenness,
     /// Distinct DRAM rows.
     pub rows: Estimate,
-    /// Accesses to a bank's row before one to another row of the bank, mean, in the order in which
-    /// the trace was read: without caches, and with one CTA at a time.
+    /// Mean number of accesses to a row of a bank before an access to another row of that bank, in
+    /// the order in which the trace is read: without caches, and with one CTA at a time.
     pub accesses_per_row_visit: Option<f64>,
     /// Rows by the CTAs that touch them.
     pub row_sharing: Sharing,
 }
 
-/// Where a machine has its lines.
+/// Where a machine places lines.
 pub(super) struct Places {
     map: AddressMap,
     geometry: Geometry,
@@ -130,7 +129,7 @@ impl SpreadTally {
         self.by_bank[bank] += 1;
     }
 
-    /// An instruction with several lines goes to so many channels.
+    /// Counts an instruction with several lines that goes to this many channels.
     pub fn divergent(&mut self, channels: u32) {
         self.divergent += 1;
         self.channels += u64::from(channels);
@@ -154,10 +153,10 @@ impl SpreadTally {
     }
 }
 
-/// The rows that are touched, and by which CTAs.
+/// The rows that are accessed, and by which CTAs.
 pub(super) struct RowTally {
     rows: Sampled<Used>,
-    /// The row that each bank was last asked for.
+    /// The row of the last access to each bank.
     open: Vec<Option<u32>>,
     accesses: u64,
     visits: u64,
@@ -239,8 +238,8 @@ mod tests {
         assert_eq!(Evenness::of(&[9, 11], 4).coefficient_of_variation, Some(0.0));
     }
 
-    /// 64,000 lines that take turns between channels: the sample's counts differ, the trace's do
-    /// not.
+    /// 64,000 lines, round robin over channels: the counts of the sample differ, those of the trace
+    /// do not.
     #[test]
     fn lines_of_a_sample_are_counted_as_often_as_they_stand_for() {
         let (machine, places) = places();
@@ -263,7 +262,7 @@ mod tests {
         assert_eq!(counts.iter().sum::<u64>(), lines.len() as u64);
     }
 
-    /// Two channels that take turns of 256 bytes; two banks to a channel would do.
+    /// Two channels interleaved by 256 bytes; two banks per channel would be enough.
     fn places() -> (Machine, Places) {
         let machine = machine(&["dram.address.interleave_bytes=256"]);
         let places = Places::new(&machine, Geometry::new(&Options::default())).unwrap();

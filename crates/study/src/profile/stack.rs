@@ -1,11 +1,11 @@
-//! An order-statistics structure: which of a growing line of positions are taken, and how many of
-//! them lie behind one.
+//! An order-statistics structure over a growing sequence of positions: which are taken, and how
+//! many taken ones follow a position.
 
 /// Positions of one word of the bitmap.
 const WORD: usize = u64::BITS as usize;
 
-/// Taken positions: a bitmap, and over its words a binary indexed tree of their numbers of ones
-/// (Fenwick 1994).
+/// Taken positions: a bitmap, and a binary indexed tree (Fenwick 1994) over the number of ones in
+/// its words.
 pub(super) struct Positions {
     words: Vec<u64>,
     tree: Vec<u32>,
@@ -13,7 +13,7 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// Of so many positions, rounded up, the first `taken` taken.
+    /// At least this many positions, the first `taken` of which are taken.
     pub fn new(positions: usize, taken: usize) -> Positions {
         let words = positions.div_ceil(WORD);
         let mut empty = Positions { words: vec![0; words], tree: vec![0; words + 1], taken: 0 };
@@ -25,14 +25,14 @@ impl Positions {
         self.words.len() * WORD
     }
 
-    /// A position that was free.
+    /// Takes a free position.
     pub fn take(&mut self, position: usize) {
         self.words[position / WORD] |= 1 << (position % WORD);
         self.update(position / WORD, 1);
         self.taken += 1;
     }
 
-    /// A position that was taken.
+    /// Frees a taken position.
     pub fn free(&mut self, position: usize) {
         self.words[position / WORD] &= !(1 << (position % WORD));
         self.update(position / WORD, u32::MAX);
@@ -51,7 +51,7 @@ impl Positions {
         sum as usize
     }
 
-    /// Taken positions behind this one, which is taken.
+    /// Taken positions after this one, which is taken.
     pub fn behind(&self, position: usize) -> usize {
         self.taken - self.before(position) - 1
     }

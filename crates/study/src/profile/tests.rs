@@ -174,7 +174,7 @@ fn the_footprint_is_of_distinct_lines() {
 
 #[test]
 fn warps_take_turns_and_ctas_do_not() {
-    // Line by line: CTA 0 has a b a b (its warps in turns), CTA 1 c c.
+    // Line by line: CTA 0 has a b a b (round robin over its warps), CTA 1 c c.
     let warp = |line: u64| vec![load(&[128 * line]), load(&[128 * line])];
     let profile = of(&[kernel(vec![vec![warp(0), warp(1)], vec![warp(2)]])]);
     assert_eq!(profile.reuse.cold_share, Some(0.5));

@@ -1,4 +1,4 @@
-//! What a paper published, and what of our results is set beside it.
+//! Published results of a paper, and how ours are compared with them.
 
 use super::Paper;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ pub struct Claim {
     /// As it is shown: a change in %, a share in %, a multiple, or a value.
     #[serde(default)]
     pub published: Option<f64>,
-    /// In the place of the number, where the paper gives a range, a rule or a direction alone.
+    /// Instead of the number, if the paper only gives a range, a rule or a direction.
     #[serde(default)]
     pub text: Option<String>,
     #[serde(default)]
@@ -24,7 +24,7 @@ pub struct Claim {
     pub unit: String,
     #[serde(default)]
     pub direction: Direction,
-    /// What keeps the two from being the same thing.
+    /// Why the two are not exactly the same quantity.
     #[serde(default)]
     pub note: Option<String>,
     pub ours: Ours,
@@ -60,8 +60,8 @@ impl Shown {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// A change of the same sign; of what is no change, nothing is said: other workloads have other
-    /// values.
+    /// A change of the same sign. Values that are not changes are not judged: other workloads have
+    /// other values.
     #[default]
     Sign,
     /// A change upwards or downwards, whatever the number; of a share in % or a multiple, above or
@@ -72,11 +72,12 @@ pub enum Direction {
     NotDown,
     AtLeast(f64),
     AtMost(f64),
-    /// At most so many % away from the published number: the same experiment, not one like it.
+    /// At most this many % away from the published number: for the same experiment, not a similar
+    /// one.
     Within(f64),
 }
 
-/// How ours comes about.
+/// How our number is computed.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ours {
@@ -84,7 +85,7 @@ pub enum Ours {
     Best(Best),
     /// How many workloads there are in each class, by their measured runs.
     Classes(Vec<String>),
-    /// DRAM efficiency of a channel alone.
+    /// DRAM efficiency of a standalone channel.
     Stream(Streamed),
     Bits(Bits),
     /// Why it cannot be computed.
@@ -164,7 +165,7 @@ impl Mean {
     }
 }
 
-/// Reads of one channel, each place visited `locality` times in a row.
+/// Reads of one channel, with `locality` successive accesses to each row visited.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Streamed {
@@ -196,7 +197,7 @@ impl Ours {
         }
     }
 
-    /// Classes whose workloads alone count; none if all do.
+    /// Only workloads of these classes count; all if empty.
     pub fn classes(&self) -> &[String] {
         match self {
             Ours::Runs(runs) => &runs.classes,

@@ -3,7 +3,7 @@
 use super::Paper;
 use warpmem_params::{did_you_mean, nearest};
 
-/// A name in a description that stands for nothing.
+/// An unknown name in a description.
 #[derive(Debug, thiserror::Error)]
 #[error("`{reference}`: no {what} `{name}`{}; there are {valid}", did_you_mean(.nearest.as_deref()))]
 pub struct ConfigurationError {
@@ -26,8 +26,8 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// What `reference` means in `paper`: a scheme, then `@` and settings with `&` between. What is
-    /// set later holds.
+    /// The machine that `reference` names in `paper`: a scheme, then `@` and settings separated by
+    /// `&`. Later settings override earlier ones.
     ///
     /// # Errors
     /// If the paper has no such scheme or setting.
@@ -68,7 +68,7 @@ impl Configuration {
     }
 }
 
-/// Adds `key=value`, in the place of another value of the key.
+/// Sets `key=value`, replacing another value of the key.
 fn replace(overrides: &mut Vec<String>, text: String) {
     let key = |text: &str| text.split_once('=').map(|(key, _)| key.to_owned());
     overrides.retain(|other| key(other) != key(&text));

@@ -11,7 +11,7 @@ pub struct Figure {
     /// Stem of its files.
     pub name: String,
     pub title: String,
-    /// Which of the paper's it is drawn after.
+    /// The figure of the paper that it follows.
     pub source: String,
     /// Axis of the values, with their unit.
     pub label: String,
@@ -152,7 +152,7 @@ impl Drawn {
         }
     }
 
-    /// Classes whose workloads alone are drawn; none if all are.
+    /// Only workloads of these classes are drawn; all if empty.
     pub fn classes(&self) -> Vec<String> {
         match self {
             Drawn::Bars(bars) => bars.runs.classes.clone(),

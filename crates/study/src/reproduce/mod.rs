@@ -1,5 +1,5 @@
-//! The experiments of papers, described: which machine, workloads, policies and sweeps, and what of
-//! the results is set beside what the paper published. Nothing here runs anything.
+//! Descriptions of the experiments of papers: machine, workloads, policies and sweeps, and which of
+//! our results are compared with which published ones. Nothing is simulated here.
 //!
 //! A paper is one TOML file here and one line of [`PAPERS`].
 
@@ -32,7 +32,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     PAPERS.iter().map(|(name, _)| *name)
 }
 
-/// The description called `name`.
+/// The description named `name`.
 ///
 /// # Errors
 /// [`PaperError::Unknown`] if there is none.

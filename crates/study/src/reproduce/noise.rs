@@ -1,9 +1,9 @@
-//! Baselines in other orders of their SMs: how far a result moves with it is noise.
+//! Baselines with other orders of their SMs: the change of a result with the order is noise.
 
 use super::{Configuration, Paper};
 use warpmem_machine::Machine;
 
-/// Orders beside the machine's own: in full, and of a quick run.
+/// Orders besides the machine's own: of a full run, and of a quick run.
 const ORDERS: u32 = 4;
 const QUICK_ORDERS: u32 = 2;
 

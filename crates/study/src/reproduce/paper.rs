@@ -40,7 +40,7 @@ pub struct Paper {
     pub(super) is_quick: bool,
     /// Authors, title, place and year.
     pub title: String,
-    /// What the runs are, for readers of the tables. One paragraph.
+    /// Description of the runs, for readers of the tables. One paragraph.
     #[serde(default)]
     pub about: String,
     /// Preset of the paper.
@@ -79,16 +79,16 @@ pub struct Workloads {
     pub suite: Option<Suite>,
 }
 
-/// Something set of the machine beside a scheme.
+/// A setting of the machine in addition to a scheme.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
     /// `key=value` each; `{}` stands for the value.
     pub set: Vec<String>,
-    /// The values that are swept; none where the setting is there or not.
+    /// The values that are swept; none if the setting is only on or off.
     #[serde(default, deserialize_with = "texts")]
     pub values: Vec<String>,
-    /// Those of a quick run, where it has fewer.
+    /// The values of a quick run, if it has fewer.
     #[serde(default, deserialize_with = "texts")]
     quick: Vec<String>,
     /// Axis of a figure: what the value is, with its unit.
@@ -108,7 +108,7 @@ impl Setting {
     }
 }
 
-/// Schemes whose runs decide the classes; the ideal ones only where the paper's classes need them.
+/// Schemes whose runs decide the classes; the ideal ones only if the paper's classes need them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Classified {
@@ -225,7 +225,7 @@ impl Paper {
     /// The workloads, in the size of a quick run or of a full one.
     ///
     /// # Errors
-    /// If a name is of no workload.
+    /// If there is no workload of a name.
     pub fn workloads(&self) -> Result<Vec<Planned>, PaperError> {
         let failed = |error: SuiteError| PaperError::Workloads {
             name: self.name.clone(),

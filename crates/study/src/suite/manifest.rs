@@ -104,10 +104,10 @@ mod tests {
     fn lists_of_nothing_and_strangers_are_refused() {
         let refusal =
             |text| Manifest::from_text(text, Path::new("m.toml")).unwrap_err().to_string();
-        assert_eq!(refusal(""), "m.toml is no list of traces: there is no [[workload]] in it");
+        assert_eq!(refusal(""), "m.toml is not a list of traces: there is no [[workload]] in it");
         assert!(
             refusal("[dram]\nchannels = 4")
-                .starts_with("m.toml is no list of traces: TOML parse error")
+                .starts_with("m.toml is not a list of traces: TOML parse error")
         );
         let twice = "[[workload]]\nname='a'\ntrace='a'\n[[workload]]\nname='a'\ntrace='b'";
         assert_eq!(refusal(twice), "m.toml: workload `a`: there are two of this name");

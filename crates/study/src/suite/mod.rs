@@ -17,7 +17,7 @@ use warpmem_workload::WorkloadError;
 pub enum SuiteError {
     #[error("failed to read {}", path.display())]
     Read { path: PathBuf, source: std::io::Error },
-    #[error("{} is no {what}: {message}", path.display())]
+    #[error("{} is not a {what}: {message}", path.display())]
     Malformed { path: PathBuf, what: &'static str, message: String },
     #[error("{}: workload `{workload}`: {message}", path.display())]
     Workload { path: PathBuf, workload: String, message: String },

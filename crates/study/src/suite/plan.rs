@@ -276,10 +276,10 @@ mod tests {
                 "name = 'a'\nkernel = 'vecadd'\n[[workload]]\nname = 'a'\nkernel = 'bfs'",
                 "mine.toml: workload `a`: there are two of this name",
             ),
-            ("name = 'a'", "mine.toml is no suite: TOML parse error at line 2"),
+            ("name = 'a'", "mine.toml is not a suite: TOML parse error at line 2"),
             (
                 "name = 'a'\nkernel = 'bfs'\nsize = 1",
-                "mine.toml is no suite: TOML parse error at line 5",
+                "mine.toml is not a suite: TOML parse error at line 5",
             ),
         ];
         for (workload, message) in cases {
@@ -298,7 +298,7 @@ mod tests {
         ] {
             let refusal = refusal(&text);
             assert!(
-                refusal.starts_with("mine.toml is no suite: its name and its sizes"),
+                refusal.starts_with("mine.toml is not a suite: its name and its sizes"),
                 "{refusal}"
             );
         }
