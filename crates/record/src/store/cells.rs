@@ -26,7 +26,7 @@
 //!   that had been moved out.
 //! - In `cells/`, a run of the plan matches the plan. While a run is replaced, its old cell is in
 //!   `superseded/`, so a finished run is never missing from both folders.
-//! - A cell with a damaged table has lost its label and no longer counts as a cell.
+//! - A cell that was found damaged has lost its label and no longer counts as a cell.
 //! - Whatever else is left has no final name. The next opening removes it.
 
 use super::files::{at, names, remove_file, write_file};

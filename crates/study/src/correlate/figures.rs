@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::error::NoColumn;
+use warpmem_cache::CacheCounts;
 use warpmem_gpu::results::KernelResult;
-use warpmem_record::metrics::{ipc, kernel_cycles, quotient};
+use warpmem_record::metrics::{ipc, kernel_cycles, miss_rate, quotient};
 
 /// Results of a run on one side; `None` where that side has none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -143,52 +144,61 @@ impl Figures {
 
 /// The columns of a cache level.
 struct Level {
-    /// Accesses that are misses in any cache.
-    misses: [&'static str; 4],
-    hits: [&'static str; 2],
-    merged: &'static str,
+    /// In the order in which [`CacheFigures::of_row`] takes them.
+    counts: [&'static str; 7],
     /// Parameter that says when a line is allocated.
     read_allocate: &'static str,
 }
 
 const L1: Level = Level {
-    misses: [
+    counts: [
+        "l1_read_hits",
         "l1_read_misses",
         "l1_read_sector_misses",
+        "l1_read_pending_hits",
+        "l1_write_hits",
         "l1_write_misses",
         "l1_write_sector_misses",
     ],
-    hits: ["l1_read_hits", "l1_write_hits"],
-    merged: "l1_read_pending_hits",
     read_allocate: "l1.cache.read_allocate",
 };
 const L2: Level = Level {
-    misses: [
+    counts: [
+        "l2_read_hits",
         "l2_read_misses",
         "l2_read_sector_misses",
+        "l2_read_pending_hits",
+        "l2_write_hits",
         "l2_write_misses",
         "l2_write_sector_misses",
     ],
-    hits: ["l2_read_hits", "l2_write_hits"],
-    merged: "l2_read_pending_hits",
     read_allocate: "llc.cache.read_allocate",
 };
 
 impl CacheFigures {
     fn of_row(row: &Map<String, Value>, level: &Level) -> Result<CacheFigures, NoColumn> {
-        let sum = |columns: &[&'static str]| {
-            columns.iter().try_fold(0, |sum, column| Ok(sum + count(row, column)?))
+        let mut counts = [0; 7];
+        for (number, column) in counts.iter_mut().zip(level.counts) {
+            *number = count(row, column)?;
+        }
+        let [hits, misses, sector_misses, merged, write_hits, write_misses, write_sector_misses] =
+            counts;
+        let rate = miss_rate(&CacheCounts {
+            read_hits: hits,
+            read_misses: misses,
+            read_sector_misses: sector_misses,
+            read_pending_hits: merged,
+            write_hits,
+            write_misses,
+            write_sector_misses,
+            ..CacheCounts::default()
+        });
+        // Merged reads count as misses if a line is allocated only when it is filled.
+        let merged_misses = match allocates_on_fill(row, level.read_allocate)? {
+            true => merged,
+            false => 0,
         };
-        let (misses, hits, merged) =
-            (sum(&level.misses)?, sum(&level.hits)?, count(row, level.merged)?);
-        let misses_with_merged = match allocates_on_fill(row, level.read_allocate)? {
-            true => misses + merged,
-            false => misses,
-        };
-        Ok(CacheFigures {
-            accesses: Some(misses + hits + merged),
-            misses: Some(misses_with_merged),
-        })
+        Ok(CacheFigures { accesses: Some(rate.below), misses: Some(rate.above + merged_misses) })
     }
 
     /// Misses over accesses.
@@ -255,7 +265,6 @@ pub(super) fn row_locality(reads: u64, writes: u64, activations: u64) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem_cache::CacheCounts;
     use warpmem_dram::{BankResult, ChannelResult};
     use warpmem_gpu::results::{RunResult, SliceResult, SmResult};
     use warpmem_machine::load;
