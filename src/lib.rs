@@ -13,6 +13,7 @@ pub use warpmem_network as network;
 pub use warpmem_params as params;
 pub use warpmem_record as record;
 pub use warpmem_sim as sim;
+pub use warpmem_slots as slots;
 pub use warpmem_standalone as standalone;
 pub use warpmem_study as study;
 pub use warpmem_trace as trace;

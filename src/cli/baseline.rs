@@ -3,7 +3,7 @@
 use super::format::Format;
 use super::output::width;
 use super::policies::{Choice, split_list};
-use super::slots::{SLOTS, Slot};
+use warpmem::slots::{SLOTS, Slot};
 use anyhow::{Context, bail};
 use std::path::Path;
 use warpmem::machine::Machine;

@@ -2,7 +2,7 @@
 
 use super::machines::Overrides;
 use super::progress::Board;
-use super::slots::check_policies;
+use warpmem::slots::check_policies;
 use super::traces::NamedTrace;
 use anyhow::Context;
 use rayon::prelude::*;

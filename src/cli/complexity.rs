@@ -2,7 +2,7 @@
 
 use super::format::{TextFormat, aligned, json};
 use super::machines::MACHINE_HELP;
-use super::slots::check_policies;
+use warpmem::slots::check_policies;
 use clap::ValueHint;
 use serde_json::{Map, Value};
 use warpmem::dram::scheduler::SCHEDULERS;

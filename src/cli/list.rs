@@ -3,7 +3,7 @@
 use super::complexity;
 use super::format::{self, TextFormat, aligned};
 use super::output::print;
-use super::slots::{SLOTS, Slot};
+use warpmem::slots::{SLOTS, Slot};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use warpmem::dram::page::PAGE_POLICIES;

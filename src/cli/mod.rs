@@ -32,7 +32,6 @@ mod reproduce;
 mod run;
 mod run_row;
 mod sample;
-mod slots;
 mod sweep;
 mod traces;
 
@@ -64,55 +63,51 @@ Exit status:
        that is full or closed; a reader that goes away (`| head`) is no failure
   130  interrupted; what had been finished is kept";
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Run(run::Args),
-    Compare(compare::Args),
-    Sweep(sweep::Args),
-    Classify(classify::Args),
-    Correlate(Box<correlate::Args>),
-    Reproduce(reproduce::Args),
-    Generate(generate::Args),
-    Import(import::Args),
-    Export(export::Args),
-    Dram(Box<dram::Args>),
-    Network(Box<network::Args>),
-    Sample(Box<sample::Args>),
-    Query(query::Args),
-    Info(info::Args),
-    Report(report::Args),
-    List(list::Args),
+/// The commands, in the order of the help. A command is a module with its arguments, `Args`, whose documentation is its
+/// help, and with `execute`, which carries it out.
+macro_rules! commands {
+    ($($command:ident => $module:ident,)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($command(Box<$module::Args>),)*
+        }
+
+        impl Command {
+            fn execute(&self) -> anyhow::Result<()> {
+                match self {
+                    $(Command::$command(args) => $module::execute(args),)*
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    Run => run,
+    Compare => compare,
+    Sweep => sweep,
+    Classify => classify,
+    Correlate => correlate,
+    Reproduce => reproduce,
+    Generate => generate,
+    Import => import,
+    Export => export,
+    Dram => dram,
+    Network => network,
+    Sample => sample,
+    Query => query,
+    Info => info,
+    Report => report,
+    List => list,
 }
 
 impl Cli {
     /// Carries out the command of the command line.
     pub fn main() -> anyhow::Result<()> {
         match Cli::try_parse() {
-            Ok(cli) => cli.execute(),
+            Ok(cli) => cli.command.execute(),
             Err(error) if error.use_stderr() => error.exit(),
             Err(help) => output::written(|| help.print()),
-        }
-    }
-
-    /// Carries out the command.
-    fn execute(self) -> anyhow::Result<()> {
-        match self.command {
-            Command::Run(args) => run::execute(&args),
-            Command::Compare(args) => compare::execute(&args),
-            Command::Sweep(args) => sweep::execute(&args),
-            Command::Classify(args) => classify::execute(&args),
-            Command::Correlate(args) => correlate::execute(&args),
-            Command::Reproduce(args) => reproduce::execute(&args),
-            Command::Generate(args) => generate::execute(&args),
-            Command::Import(args) => import::execute(&args),
-            Command::Export(args) => export::execute(&args),
-            Command::Dram(args) => dram::execute(&args),
-            Command::Network(args) => network::execute(&args),
-            Command::Sample(args) => sample::execute(&args),
-            Command::Query(args) => query::execute(&args),
-            Command::Info(args) => info::execute(&args),
-            Command::Report(args) => report::execute(&args),
-            Command::List(args) => list::execute(&args),
         }
     }
 }

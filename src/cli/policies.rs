@@ -1,9 +1,9 @@
 //! An option per slot, from the registries: `--dram-scheduler fr-fcfs(row_hit_cap=4)`.
 
 use super::format::capitalised;
-use super::slots::{SLOTS, Slot};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use warpmem::machine::Machine;
+use warpmem::slots::{SLOTS, Slot};
 
 /// Heading of the slots' options in the help.
 const HEADING: &str =
@@ -188,6 +188,11 @@ mod tests {
         assert_eq!(split("fcfs"), ["fcfs"]);
         let text = "fr-fcfs(row_hit_cap=4,page=closed), fcfs";
         assert_eq!(split(text), ["fr-fcfs(row_hit_cap=4,page=closed)", "fcfs"]);
+    }
+
+    #[test]
+    fn slots_are_named_as_tables_name_them() {
+        assert_eq!(SLOTS.each_ref().map(|slot| slot.name), warpmem_analysis::SLOTS);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! The documents keep up with the program.
 
-use super::support::{Bench, repository};
-use serde_json::{Map, Value};
+use super::support::repository;
 use std::fs;
 use std::path::Path;
 use warpmem::study::reproduce::Paper;
@@ -11,79 +10,6 @@ use warpmem::study::sweep::Plan;
 fn read(path: &str) -> String {
     let path = repository().join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-struct Policy {
-    row: Map<String, Value>,
-    /// File name of its page: its name, after its slot where another slot has a policy of that name.
-    page: String,
-}
-
-/// Of the list, what has no page for itself.
-const WITHOUT_PAGES: [&str; 5] =
-    ["machine", "dram_standard", "generator", "page_policy", "allocator"];
-
-fn listed() -> Vec<Map<String, Value>> {
-    serde_json::from_str(&Bench::new().output(&["list", "--format", "json"])).unwrap()
-}
-
-fn policies() -> Vec<Policy> {
-    let mut rows = listed();
-    rows.retain(|row| !WITHOUT_PAGES.contains(&row["kind"].as_str().unwrap()));
-    let page = |row: &Map<String, Value>| {
-        let (slot, name) = (row["kind"].as_str().unwrap(), row["name"].as_str().unwrap());
-        let namesakes = rows.iter().filter(|other| other["name"] == row["name"]).count();
-        match namesakes {
-            1 => format!("{name}.md"),
-            _ => format!("{}-{name}.md", slot.replace('_', "-")),
-        }
-    };
-    rows.iter().map(|row| Policy { row: row.clone(), page: page(row) }).collect()
-}
-
-#[test]
-fn every_policy_has_a_page_with_its_parameters() {
-    for Policy { row, page } in policies() {
-        let text = read(&format!("docs/policies/{page}"));
-        let name = row["name"].as_str().unwrap();
-        assert!(text.starts_with(&format!("# `{name}`")), "{page}");
-        for parameter in row["parameters"].as_array().unwrap() {
-            let parameter = format!("`{}`", parameter["name"].as_str().unwrap());
-            assert!(text.contains(&parameter), "{page}: {parameter}");
-        }
-    }
-}
-
-#[test]
-fn page_policies_allocators_and_standards_are_on_pages_of_theirs() {
-    for row in listed() {
-        let page = match row["kind"].as_str().unwrap() {
-            "page_policy" => "docs/policies/page-policies.md",
-            "allocator" => "docs/policies/allocators.md",
-            "dram_standard" => "docs/dram-standards.md",
-            _ => continue,
-        };
-        let name = format!("| `{}` |", row["name"].as_str().unwrap());
-        assert!(read(page).contains(&name), "{page}: {name}");
-    }
-}
-
-#[test]
-fn every_policy_is_in_the_index() {
-    let index = read("docs/policies/README.md");
-    for Policy { row, page } in policies() {
-        let link = format!("[`{}`]({page})", row["name"].as_str().unwrap());
-        assert!(index.contains(&link), "{link}");
-    }
-}
-
-#[test]
-fn the_examples_of_adding_a_policy_are_those_that_are_tested() {
-    for name in ["strided", "warp_turns"] {
-        let example = read(&format!("docs/examples/{name}.rs"));
-        let shown = format!("```rust\n{example}```\n");
-        assert!(read("docs/adding-a-policy.md").contains(&shown), "{name}");
-    }
 }
 
 /// Whether they can be run is another question: they name traces that are nowhere.

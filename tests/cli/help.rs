@@ -1,6 +1,56 @@
 //! What the program says of itself.
 
 use super::support::Bench;
+use serde_json::{Map, Value};
+use warpmem::params::PolicyInfo;
+use warpmem::slots::{SLOTS, Slot};
+
+/// Sections that list what can be added without a change here: policies, commands, generators.
+const LISTS: [&str; 3] = ["Policies (", "Commands:", "Kernels:"];
+
+/// The lines of a help that are in a section whose heading begins with one of these, without the headings.
+fn sections(help: &str, headings: &[&str]) -> String {
+    split(help, headings).1
+}
+
+/// A help without the lines of these sections, and these lines. A heading begins a line, other lines are indented.
+fn split(help: &str, headings: &[&str]) -> (String, String) {
+    let (mut rest, mut listed) = (String::new(), String::new());
+    let mut is_listed = false;
+    for line in help.lines() {
+        let is_heading = !line.is_empty() && !line.starts_with(' ');
+        if is_heading {
+            is_listed = headings.iter().any(|heading| line.starts_with(heading));
+        }
+        let text = if is_listed && !is_heading { &mut listed } else { &mut rest };
+        *text += line;
+        *text += "\n";
+    }
+    (rest, listed)
+}
+
+/// The commands that a help lists.
+fn subcommands(help: &str) -> Vec<String> {
+    let lines = sections(help, &["Commands:"]);
+    // A summary that takes several lines continues further to the right.
+    let names = lines.lines().filter(|line| !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next().map(str::to_owned));
+    names.filter(|name| name != "help").collect()
+}
+
+/// Every command and subcommand of the program, with its help.
+fn commands(bench: &Bench) -> Vec<(Vec<String>, String)> {
+    let mut all = Vec::new();
+    let mut next = vec![Vec::new()];
+    while let Some(command) = next.pop() {
+        let mut arguments: Vec<&str> = command.iter().map(String::as_str).collect();
+        arguments.push("--help");
+        let help = bench.output(&arguments);
+        next.extend(subcommands(&help).into_iter().map(|name| [&command[..], &[name]].concat()));
+        all.push((command, help));
+    }
+    all
+}
 
 #[test]
 fn help() {
@@ -28,38 +78,103 @@ fn help() {
         &["sample", "estimate"],
     ];
     for command in commands {
-        let arguments = [command, &["--help"]].concat();
-        let name = [&["help"], command].concat().join("-");
-        insta::assert_snapshot!(name, bench.output(&arguments));
-    }
-}
-
-#[test]
-fn every_command_has_examples() {
-    let bench = Bench::new();
-    for command in [
-        &["run"][..],
-        &["compare"],
-        &["classify"],
-        &["correlate"],
-        &["generate"],
-        &["import", "accel-sim"],
-        &["dram", "map"],
-        &["dram", "check"],
-        &["network"],
-        &["report"],
-        &["sample"],
-        &["sample", "estimate"],
-    ] {
         let help = bench.output(&[command, &["--help"]].concat());
-        let example = format!("\n  warpmem {} ", command.join(" "));
-        assert!(help.contains("Examples:") && help.contains(&example), "{help}");
+        let name = [&["help"], command].concat().join("-");
+        insta::assert_snapshot!(name, split(&help, &LISTS).0);
     }
 }
 
 #[test]
-fn list() {
-    insta::assert_snapshot!(Bench::new().output(&["list"]));
+fn every_command_has_a_summary_and_examples() {
+    let all = commands(&Bench::new());
+    assert!(all.len() > 20, "{all:?}");
+    for (command, help) in all {
+        let name = command.join(" ");
+        assert!(help.starts_with(|first: char| first.is_ascii_uppercase()), "{name}: {help}");
+        let example = format!("\n  warpmem {name}");
+        let is_group = help.contains(&format!("Usage: warpmem {name} <COMMAND>\n"));
+        let has_examples = help.contains("Examples:") && help.contains(&example);
+        assert!(has_examples || is_group, "{name}: {help}");
+    }
+}
+
+#[test]
+fn every_slot_is_an_option_with_its_policies() {
+    for (command, help) in commands(&Bench::new()) {
+        let options = sections(&help, &["Policies ("]);
+        if options.is_empty() {
+            continue;
+        }
+        let words = options.split_whitespace().collect::<Vec<_>>().join(" ");
+        for slot in &SLOTS {
+            let names: Vec<&str> = slot.infos().iter().map(|info| info.name).collect();
+            let says = format!("{}: {}", &slot.decides[1..], names.join(", "));
+            assert!(words.contains(&format!("--{} <POLICY", slot.option())), "{command:?}");
+            assert!(words.contains(&says), "{command:?}: {says}");
+        }
+    }
+}
+
+/// A policy as `list` prints it, without its parameters.
+fn line(info: &PolicyInfo) -> String {
+    format!("  {}: {} [{}]\n", info.name, info.summary, info.source)
+}
+
+#[test]
+fn the_list_has_every_policy_in_the_order_of_its_registry() {
+    let bench = Bench::new();
+    let everything = bench.output(&["list"]);
+    for slot in &SLOTS {
+        let text = bench.output(&["list", &slot.option()]);
+        assert!(everything.contains(&text), "{text}");
+        let mut rest = text.strip_prefix(&format!("{}: {}\n", slot.option(), slot.decides)).unwrap();
+        for info in slot.infos() {
+            rest = rest.strip_prefix(&line(info)).unwrap_or_else(|| panic!("{}: {rest}", info.name));
+            for parameter in info.params {
+                let (row, others) = rest.split_once('\n').unwrap();
+                let columns = [parameter.name, parameter.default, parameter.range, parameter.summary];
+                assert!(columns.iter().all(|column| row.contains(column)), "{row}");
+                rest = others;
+            }
+        }
+        assert_eq!(rest, "");
+    }
+}
+
+#[test]
+fn the_list_has_machines_standards_and_generators() {
+    let everything = Bench::new().output(&["list"]);
+    let heads = ["machine: ", "dram-standard: ", "generator: ", "page-policy: ", "allocator: "];
+    for head in heads {
+        assert!(everything.starts_with(head) || everything.contains(&format!("\n{head}")), "{head}");
+    }
+    let machines = warpmem::machine::preset_names();
+    let generators = warpmem::workload::generators().iter().map(|generator| generator.name);
+    for name in machines.chain(generators) {
+        assert!(everything.contains(&format!("\n  {name}: ")), "{name}");
+    }
+}
+
+#[test]
+fn the_list_as_json_is_that_of_the_registries() {
+    let rows: Vec<Map<String, Value>> =
+        serde_json::from_str(&Bench::new().output(&["list", "--format", "json"])).unwrap();
+    let listed = |slot: &Slot| -> Vec<Map<String, Value>> {
+        rows.iter().filter(|row| row["kind"] == slot.name).cloned().collect()
+    };
+    for slot in &SLOTS {
+        let infos = slot.infos();
+        let rows = listed(slot);
+        assert_eq!(rows.len(), infos.len(), "{}", slot.name);
+        for (row, info) in rows.iter().zip(infos) {
+            assert_eq!(row["name"], info.name);
+            assert_eq!(row["summary"], info.summary);
+            assert_eq!(row["source"], info.source);
+            let parameters = row["parameters"].as_array().unwrap();
+            let names: Vec<&str> = parameters.iter().filter_map(|p| p["name"].as_str()).collect();
+            assert_eq!(names, info.params.iter().map(|p| p.name).collect::<Vec<_>>());
+        }
+    }
 }
 
 #[test]

@@ -1,4 +1,6 @@
-//! Hand-made traces and machines for the tests of the units.
+//! Hand-made traces and machines for the tests of the units, and documents that are generated from the code.
+
+pub mod documents;
 
 use std::path::Path;
 use warpmem_trace::{

@@ -6,7 +6,7 @@ use super::super::machines::{MACHINE_HELP, Overrides};
 use super::super::output::{note, print};
 use super::super::policies::List;
 use super::super::progress::bar;
-use super::super::slots::Slot;
+use warpmem::slots::Slot;
 use super::rows;
 use anyhow::{Context, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};

@@ -10,7 +10,7 @@ use super::machines::{MACHINE_HELP, Overrides};
 use super::output::{note, print};
 use super::plot_file;
 use super::policies::List;
-use super::slots::Slot;
+use warpmem::slots::Slot;
 use anyhow::Context;
 use clap::ValueHint;
 use loads::Loads;

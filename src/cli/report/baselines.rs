@@ -4,7 +4,7 @@ use super::frame::{distinct, is_one_of};
 use super::study::{NO_OVERRIDE, OVERRIDES};
 use crate::cli::baseline::Baseline;
 use crate::cli::policies::Choice;
-use crate::cli::slots::SLOTS;
+use warpmem::slots::SLOTS;
 use anyhow::Context;
 use polars::prelude::*;
 use warpmem::machine::{Machine, load};

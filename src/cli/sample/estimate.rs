@@ -12,7 +12,7 @@ use crate::cli::output::{note, print};
 use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
 use crate::cli::run_row::command;
-use crate::cli::slots::SLOTS;
+use warpmem::slots::SLOTS;
 use crate::cli::traces::NamedTrace;
 use anyhow::Context;
 use clap::ValueHint;

@@ -3,7 +3,7 @@
 use super::super::baseline::{Baseline, text};
 use super::super::format::Format;
 use super::super::policies::Choice;
-use super::super::slots::{SLOTS, Slot};
+use warpmem::slots::{SLOTS, Slot};
 use super::expand::{Planned, slot};
 use anyhow::{Context, bail};
 use std::collections::HashMap;

@@ -4,7 +4,7 @@ use super::super::cells::Cell;
 use super::super::machines::Overrides;
 use super::super::policies::{Choice, List, PolicyOptions};
 use super::super::run_row;
-use super::super::slots::{SLOTS, Slot};
+use warpmem::slots::{SLOTS, Slot};
 use super::super::traces::NamedTrace;
 use super::baseline::Baselines;
 use super::traces::from_folder;

@@ -5,7 +5,7 @@ use crate::cli::report::frame::distinct;
 use crate::cli::report::limits::Shown;
 use crate::cli::report::study::{OVERRIDES, Study, name_in};
 use crate::cli::report::table::{Table, spelled};
-use crate::cli::slots::SLOTS;
+use warpmem::slots::SLOTS;
 use anyhow::Context;
 use polars::prelude::*;
 use serde_json::{Map, Value};

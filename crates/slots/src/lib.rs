@@ -1,22 +1,25 @@
-//! The slots of a machine, whatever the types of their policies.
+//! The slots of a machine, whatever the types of their policies: for programs that let a user choose policies by name,
+//! and for the documentation that lists them.
 
-use warpmem::dram::prefetch::PREFETCHERS;
-use warpmem::dram::scheduler::SCHEDULERS;
-use warpmem::gpu::cta::scheduler::CTA_SCHEDULERS;
-use warpmem::gpu::ideal::IDEALS;
-use warpmem::gpu::llc::queue::LLC_QUEUES;
-use warpmem::gpu::sm::scheduler::{SmContext, WARP_SCHEDULERS};
-use warpmem::machine::{Machine, Policies};
-use warpmem::network;
-use warpmem::network::arbiter::{ARBITERS, ArbiterContext};
-use warpmem::network::{Direction, TOPOLOGIES};
-use warpmem::params::{PolicyError, PolicyInfo};
-use warpmem::sim::Clock;
+use warpmem_dram::prefetch::PREFETCHERS;
+use warpmem_dram::scheduler::SCHEDULERS;
+use warpmem_gpu::cta::scheduler::CTA_SCHEDULERS;
+use warpmem_gpu::ideal::IDEALS;
+use warpmem_gpu::llc::queue::LLC_QUEUES;
+use warpmem_gpu::sm::scheduler::{SmContext, WARP_SCHEDULERS};
+use warpmem_machine::{Machine, Policies};
+use warpmem_network as network;
+use warpmem_network::arbiter::{ARBITERS, ArbiterContext};
+use warpmem_network::{Direction, TOPOLOGIES};
+use warpmem_params::{PolicyError, PolicyInfo};
+use warpmem_sim::Clock;
 
 /// A place in the machine that a policy fills.
 pub struct Slot {
     /// As in configurations and tables: `dram_scheduler`.
     pub name: &'static str,
+    /// What a policy of the slot is: `DRAM scheduler`.
+    pub title: &'static str,
     /// What a policy of the slot decides.
     pub decides: &'static str,
     infos: fn() -> Vec<&'static PolicyInfo>,
@@ -25,9 +28,10 @@ pub struct Slot {
 }
 
 macro_rules! slot {
-    ($registry:ident, $field:ident, $decides:literal, $check:expr) => {
+    ($registry:ident, $field:ident, $title:literal, $decides:literal, $check:expr) => {
         Slot {
             name: stringify!($field),
+            title: $title,
             decides: $decides,
             infos: || $registry.infos().collect(),
             policy: |policies| &mut policies.$field,
@@ -38,32 +42,32 @@ macro_rules! slot {
 
 /// Every slot, in the order of the tables' columns.
 pub static SLOTS: [Slot; 8] = [
-    slot!(SCHEDULERS, dram_scheduler, "which request a DRAM bank serves next", |m| {
+    slot!(SCHEDULERS, dram_scheduler, "DRAM scheduler", "which request a DRAM bank serves next", |m| {
         SCHEDULERS.build(&m.policy.dram_scheduler, &m.scheduler_context()).map(drop)
     }),
-    slot!(WARP_SCHEDULERS, warp_scheduler, "which ready warp issues next", |m| {
+    slot!(WARP_SCHEDULERS, warp_scheduler, "warp scheduler", "which ready warp issues next", |m| {
         WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &SmContext::of(m, 0)).map(drop)
     }),
-    slot!(CTA_SCHEDULERS, cta_scheduler, "which SM takes the next CTA", |m| {
+    slot!(CTA_SCHEDULERS, cta_scheduler, "CTA scheduler", "which SM takes the next CTA", |m| {
         CTA_SCHEDULERS.build(&m.policy.cta_scheduler, m).map(drop)
     }),
-    slot!(LLC_QUEUES, llc_queue, "which waiting request an LLC slice serves next", |m| {
+    slot!(LLC_QUEUES, llc_queue, "LLC queue", "which waiting request an LLC slice serves next", |m| {
         LLC_QUEUES.build(&m.policy.llc_queue, &m.llc).map(drop)
     }),
-    slot!(TOPOLOGIES, topology, "how the networks connect SMs and LLC slices", |m| {
+    slot!(TOPOLOGIES, topology, "topology", "how the networks connect SMs and LLC slices", |m| {
         let (inputs, outputs) = (Vec::new(), Vec::new());
         network::build(&m.network_spec(), Direction::Request, Clock::new(1), inputs, outputs)
             .map(drop)
     }),
-    slot!(ARBITERS, arbiter, "which input a network's output serves next", |m| {
+    slot!(ARBITERS, arbiter, "arbiter", "which input a network's output serves next", |m| {
         let direction = Direction::Request;
         let context = ArbiterContext { direction, routers: 1, outputs: 1, banks: 1 };
         ARBITERS.build(&m.policy.arbiter, &context).map(drop)
     }),
-    slot!(PREFETCHERS, prefetcher, "what a DRAM channel prefetches for the LLC", |m| {
+    slot!(PREFETCHERS, prefetcher, "prefetcher", "what a DRAM channel prefetches for the LLC", |m| {
         PREFETCHERS.build(&m.policy.prefetcher, &m.prefetch_context()).map(drop)
     }),
-    slot!(IDEALS, ideal, "what part of the machine is made perfect", |m| {
+    slot!(IDEALS, ideal, "ideal mode", "what part of the machine is made perfect", |m| {
         IDEALS.build(&m.policy.ideal, m).map(drop)
     }),
 ];
@@ -99,12 +103,11 @@ pub fn check_policies(machine: &Machine) -> Result<(), PolicyError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem::machine::{load, preset_names};
+    use warpmem_machine::{load, preset_names};
 
     #[test]
-    fn slots_are_named_as_registries_and_tables_name_them() {
+    fn slots_are_named_as_registries_name_them() {
         let names = SLOTS.each_ref().map(|slot| slot.name);
-        assert_eq!(names, warpmem_analysis::SLOTS);
         let registries = [
             SCHEDULERS.slot,
             WARP_SCHEDULERS.slot,

@@ -1,0 +1,153 @@
+//! The documentation of policies is generated from their registries, or compared with them.
+
+use std::collections::HashMap;
+use warpmem_dram::page::PAGE_POLICIES;
+use warpmem_dram::scheduler::SCHEDULERS;
+use warpmem_gpu::complexity::{of_scheduler, shape_of};
+use warpmem_machine::{load, preset_names};
+use warpmem_network::allocator::ALLOCATORS;
+use warpmem_params::{ParamInfo, PolicyInfo};
+use warpmem_slots::{SLOTS, Slot};
+use warpmem_testing::documents::{
+    assert_parts, has_part, part, read, start_document, table,
+};
+
+/// File names of the policies' pages, by slot and name: a policy's name, after its slot where another slot has a policy
+/// of that name.
+struct Pages {
+    namesakes: HashMap<&'static str, usize>,
+}
+
+impl Pages {
+    fn new() -> Pages {
+        let mut namesakes = HashMap::new();
+        for info in SLOTS.iter().flat_map(Slot::infos) {
+            *namesakes.entry(info.name).or_default() += 1;
+        }
+        Pages { namesakes }
+    }
+
+    fn of(&self, slot: &Slot, info: &PolicyInfo) -> String {
+        match self.namesakes[info.name] {
+            1 => format!("{}.md", info.name),
+            _ => format!("{}-{}.md", slot.option(), info.name),
+        }
+    }
+}
+
+/// Name of the part of a page that has the parameters.
+const PARAMETERS: &str = "parameters";
+
+fn parameters(info: &PolicyInfo) -> String {
+    if info.params.is_empty() {
+        return "**Parameters**: none.\n".to_owned();
+    }
+    let row = |p: &ParamInfo| {
+        [format!("`{}`", p.name), p.default.into(), p.unit.into(), p.range.into(), p.summary.into()]
+            .to_vec()
+    };
+    table(&["parameter", "default", "unit", "valid", "meaning"], info.params.iter().map(row))
+}
+
+/// How a page begins that nobody has written yet.
+fn new_page(slot: &Slot, info: &PolicyInfo) -> String {
+    format!(
+        "# `{}`: {}\n\n{}.\n\n{}\n**Source**: {}.\n",
+        info.name,
+        slot.title,
+        capitalised(info.summary),
+        part(PARAMETERS, &parameters(info)),
+        info.source
+    )
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+#[test]
+fn every_policy_has_a_documentation_page_with_its_parameters() {
+    let pages = Pages::new();
+    for (slot, info) in SLOTS.iter().flat_map(|slot| slot.infos().into_iter().map(move |i| (slot, i))) {
+        let page = format!("docs/policies/{}", pages.of(slot, info));
+        start_document(&page, &new_page(slot, info));
+        let text = read(&page);
+        if has_part(&text, PARAMETERS) {
+            assert_parts(&page, &[(PARAMETERS, parameters(info))]);
+        }
+        let title = format!("# `{}`: {}\n", info.name, slot.title);
+        assert!(text.starts_with(&title), "{page} does not begin with {title}");
+        for parameter in info.params {
+            let name = format!("`{}`", parameter.name);
+            assert!(text.contains(&name), "{page} does not describe {name}");
+        }
+    }
+}
+
+#[test]
+fn the_index_documents_every_policy() {
+    let pages = Pages::new();
+    let section = |slot: &Slot| {
+        let rows = slot.infos().into_iter().map(|info| {
+            vec![format!("[`{}`]({})", info.name, pages.of(slot, info)), info.summary.to_owned()]
+        });
+        format!("### `{}`: {}\n\n{}\n", slot.option(), slot.decides, table(&["policy", "rule"], rows))
+    };
+    let sections: String = SLOTS.iter().map(section).collect();
+    assert_parts("docs/policies/README.md", &[("policies", format!("\n{sections}"))]);
+}
+
+#[test]
+fn page_policies_and_allocators_are_documented() {
+    let all = |infos: Vec<&PolicyInfo>| {
+        let rows = infos.into_iter().map(|info| {
+            let parameter = |p: &ParamInfo| format!("`{}` = {} {}", p.name, p.default, p.unit);
+            let parameters: Vec<String> = info.params.iter().map(parameter).collect();
+            let [summary, source] = [info.summary, info.source].map(str::to_owned);
+            vec![format!("`{}`", info.name), summary, parameters.join("; "), source]
+        });
+        table(&["name", "rule", "parameters", "source"], rows)
+    };
+    let infos = PAGE_POLICIES.infos().collect();
+    assert_parts("docs/policies/page-policies.md", &[("page policies", all(infos))]);
+    let infos = ALLOCATORS.infos().collect();
+    assert_parts("docs/policies/allocators.md", &[("allocators", all(infos))]);
+}
+
+#[test]
+fn the_bits_of_every_scheduler_are_documented() {
+    let machine = load("li2015", &[]).unwrap();
+    let shape = shape_of(&machine).unwrap();
+    let rows = SCHEDULERS.names().map(|name| {
+        let cost = of_scheduler(name, &machine, &shape).unwrap();
+        let [stored, compared] = match cost {
+            Some(cost) => [cost.stored, cost.compared].map(|bits| bits.to_string()),
+            None => ["null", "null"].map(str::to_owned),
+        };
+        vec![format!("`{name}`"), stored, compared]
+    });
+    let bits = table(&["scheduler", "bits stored", "bits compared"], rows);
+    assert_parts("docs/policies/complexity.md", &[("bits", bits)]);
+}
+
+#[test]
+fn every_preset_is_documented() {
+    let rows = preset_names().map(|name| {
+        let machine = load(name, &[]).unwrap();
+        let gigabytes = machine.peak_bytes_per_second() as f64 / 1e9;
+        vec![format!("`{name}`"), machine.description, format!("{gigabytes:.1} GB/s")]
+    });
+    let presets = table(&["name", "machine", "peak of DRAM"], rows);
+    assert_parts("docs/machines.md", &[("presets", presets)]);
+}
+
+/// The examples are compiled and tested where a policy would be.
+#[test]
+fn the_documented_examples_are_those_that_are_tested() {
+    let part = |name: &'static str| {
+        let example = read(&format!("docs/examples/{name}.rs"));
+        (name, format!("```rust\n{example}```\n"))
+    };
+    assert_parts("docs/adding-a-policy.md", &["strided", "warp_turns"].map(part));
+}
