@@ -1,44 +1,44 @@
-//! What a comparison compares with, and the comparison.
+//! Baselines of comparisons, and the comparisons.
 
 use super::format::Format;
 use super::output::width;
 use super::policies::{Choice, split_list};
-use warpmem::slots::{SLOTS, Slot};
 use anyhow::{Context, bail};
 use std::path::Path;
 use warpmem::machine::Machine;
 use warpmem::params::{nearest, policy_name};
 use warpmem::record::run_columns;
+use warpmem::slots::{SLOTS, Slot};
 use warpmem_analysis::polars::prelude::{IntoLazy, LazyFrame, UnionArgs, concat};
 use warpmem_analysis::{
     CompareOptions, Comparison, Results, compare, relative, table_to_csv, table_to_json,
 };
 
-/// Column of the overrides, and what a comparison calls none.
+/// Column of the overrides, and the name of a run without any.
 const OVERRIDES: &str = "overrides";
 const NO_OVERRIDES: &str = "none";
 
-/// The slots in which runs are told apart, and the policies that the others are compared with.
+/// The slots that distinguish runs, and the policies that the others are compared with.
 pub struct Baseline {
     slots: Vec<&'static Slot>,
     policies: Vec<Choice<String>>,
-    /// The overrides that others are compared with; none where they are held equal.
+    /// The baseline's overrides; none where runs are compared only with runs of equal overrides.
     overrides: Option<String>,
 }
 
 impl Baseline {
-    /// Runs that differ in their overrides only, and these with which they are compared.
+    /// Runs that differ only in their overrides, compared with those that have these.
     pub fn of_overrides(overrides: String) -> Baseline {
         Baseline { slots: Vec::new(), policies: Vec::new(), overrides: Some(overrides) }
     }
 
-    /// Of runs that differ in the slots of `policies`, those that have these policies there.
+    /// Runs that differ in the slots of `policies`, compared with those that have these policies.
     pub fn of_policies(policies: Vec<Choice<String>>) -> Baseline {
         let slots = policies.iter().map(|policy| policy.slot).collect();
         Baseline { slots, policies, overrides: None }
     }
 
-    /// With overrides that are compared with, too, instead of held equal.
+    /// Compares overrides, too, instead of holding them equal.
     pub fn with_overrides(self, overrides: Option<String>) -> Baseline {
         Baseline { overrides, ..self }
     }
@@ -47,14 +47,14 @@ impl Baseline {
         &self.policies
     }
 
-    /// As in their column of the tables.
+    /// As in the overrides column of the tables.
     pub fn overrides(&self) -> Option<&str> {
         self.overrides.as_deref()
     }
 
-    /// `text` names one policy of `lists`, or several of different slots with slashes between. Without it,
-    /// the first machine's own policies where they are in the lists, by their name alone if with no such parameters,
-    /// else the first of each list.
+    /// `text` names one policy of `lists`, or several of different slots with slashes between.
+    /// Without `text`, the baseline is the first machine's own policies where they are in the lists
+    /// (by name if none has the same parameters), and otherwise the first of each list.
     pub fn choose(
         text: Option<&str>,
         lists: &[Choice<Vec<String>>],
@@ -73,7 +73,8 @@ impl Baseline {
         Ok(Baseline { slots, policies: policies?, overrides: None })
     }
 
-    /// Compares the runs whose tables are in `directory` in the metrics `shown`, or in those of the format.
+    /// Compares the runs whose tables are in `directory` in the metrics `shown`, or in the format's
+    /// default metrics.
     pub fn compare(
         &self,
         directory: &Path,
@@ -84,7 +85,7 @@ impl Baseline {
         text(&[self.comparison(runs, shown, format)?], format)
     }
 
-    /// Of `runs`, for [`text`] in this format.
+    /// The comparison of `runs` that [`text`] prints in this format.
     pub fn comparison(
         &self,
         runs: LazyFrame,
@@ -107,11 +108,12 @@ impl Baseline {
         Ok(compare(runs, &options)?)
     }
 
-    /// As the comparison takes it: `slot=policy` and `overrides=…` with slashes between.
+    /// In the syntax of the comparison: `slot=policy` and `overrides=…` with slashes between.
     pub fn name(&self) -> String {
         let parts =
             self.policies.iter().map(|Choice { slot, given }| format!("{}={given}", slot.name));
-        // Some policies are called `none`, too: the column says which is meant.
+        // Some policies are called `none`, too: the column distinguishes them from missing
+        // overrides.
         let overrides = self.overrides.iter().map(|overrides| match overrides.as_str() {
             "" => format!("{OVERRIDES}={NO_OVERRIDES}"),
             overrides => format!("{OVERRIDES}={overrides}"),
@@ -119,7 +121,8 @@ impl Baseline {
         parts.chain(overrides).collect::<Vec<_>>().join("/")
     }
 
-    /// The columns in which runs are told apart: those of `slots`, and the overrides where they are compared.
+    /// The columns that distinguish runs: those of `slots`, and the overrides where they are
+    /// compared.
     fn slots<'a>(&self, slots: impl Iterator<Item = &'a Slot>) -> Vec<String> {
         let overrides = self.overrides.iter().map(|_| OVERRIDES);
         slots.map(|slot| slot.name).chain(overrides).map(str::to_owned).collect()
@@ -138,7 +141,8 @@ pub fn text(comparisons: &[Comparison], format: Format) -> anyhow::Result<String
     Ok(if format == Format::Json { table_to_json(&table) } else { table_to_csv(&table) }?)
 }
 
-/// The names of a list of metrics: numeric columns of a run, or such with `_ratio` or `_reduction` behind them.
+/// The names of a list of metrics: numeric columns of a run, or their names followed by `_ratio` or
+/// `_reduction`.
 pub fn parse_metrics(text: &str) -> Result<Vec<String>, String> {
     let known = metrics();
     let is_known = |name: &str| known.iter().any(|known| known == name);
@@ -161,7 +165,7 @@ fn unknown_metric(name: &str, known: &[String]) -> String {
     )
 }
 
-/// Every metric of a run but the one that the comparison shows anyway.
+/// Every metric of a run except the one that every comparison shows.
 fn metrics() -> Vec<String> {
     let columns = run_columns().into_iter().map(|column| column.name);
     columns.skip_while(|name| name != "cycles").filter(|name| name != "ipc_thread").collect()
@@ -182,7 +186,7 @@ fn default(list: &Choice<Vec<String>>, machines: &[Machine]) -> Choice<String> {
     Choice { slot: list.slot, given: own.unwrap_or(&list.given[0]).clone() }
 }
 
-/// The policy of `given` that is `own`, or else the only one of its name.
+/// The policy of `given` that equals `own`, or else the only one of its name.
 fn meant<'a>(own: &str, given: &'a [String]) -> Option<&'a String> {
     let same_name = |other: &&String| policy_name(other) == policy_name(own);
     let mut of_name = given.iter().filter(same_name);
@@ -190,7 +194,7 @@ fn meant<'a>(own: &str, given: &'a [String]) -> Option<&'a String> {
     given.iter().find(|&other| other == own).or(only)
 }
 
-/// The policy of `lists` that `part`, `policy` or `slot=policy`, means.
+/// The policy of `lists` that `part` names, as `policy` or `slot=policy`.
 fn named(part: &str, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Choice<String>> {
     let with_slot =
         part.split_once('=').and_then(|(slot, policy)| Some((Slot::find(slot)?, policy)));

@@ -1,8 +1,7 @@
-//! Cells: a trace on a machine each, run side by side.
+//! Cells: runs of a trace on a machine, in parallel.
 
 use super::machines::Overrides;
 use super::progress::Board;
-use warpmem::slots::check_policies;
 use super::traces::NamedTrace;
 use anyhow::Context;
 use rayon::prelude::*;
@@ -12,6 +11,7 @@ use warpmem::gpu::engine::{Progress, ProgressReport, RunError, simulate};
 use warpmem::gpu::results::{RunResult, RunSink};
 use warpmem::machine::Machine;
 use warpmem::record::{Recorded, ResultsWriter, RunKey};
+use warpmem::slots::check_policies;
 
 /// One trace on one machine.
 pub struct Cell<'a> {
@@ -20,7 +20,8 @@ pub struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// Refuses at once what could not run. `machine` has the `overrides`; `command` runs this cell alone.
+    /// Refuses a cell that could not run. `machine` includes the `overrides`; `command` runs this
+    /// cell alone.
     pub fn new(
         trace: &'a NamedTrace,
         machine: Machine,
@@ -46,7 +47,7 @@ impl<'a> Cell<'a> {
         format!("failed to run {} on {}", self.trace.trace.path().display(), self.key.machine.name)
     }
 
-    /// Runs it on this thread.
+    /// Runs the cell on this thread.
     pub fn simulate(&self, sink: &mut dyn RunSink, board: &Board) -> anyhow::Result<RunResult> {
         let mut watch = board.watch();
         let result = self.simulate_watched(sink, &mut watch)?;
@@ -59,7 +60,7 @@ impl<'a> Cell<'a> {
         Ok(result)
     }
 
-    /// As [`Cell::simulate`], watched by anyone.
+    /// As [`Cell::simulate`], with any observer.
     pub fn simulate_watched(
         &self,
         sink: &mut dyn RunSink,
@@ -97,17 +98,17 @@ pub fn check_distinct(cells: &[Cell<'_>]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How running cells ended.
+/// How a set of cells ended.
 pub struct Ended {
     /// Cells whose results are with the writer.
     pub finished: usize,
-    /// The first failure, by order of the cells. Without one, cells that are not finished were broken off
-    /// as the user wished.
+    /// The first failure, by order of the cells. If there is none, unfinished cells were stopped by
+    /// the user.
     pub failure: Option<anyhow::Error>,
 }
 
-/// Runs every cell, on `jobs` threads, and leaves the finished ones with `writer`, in their order. After a
-/// failure the others are broken off.
+/// Runs every cell, on `jobs` threads, and passes the finished ones to `writer` in their order.
+/// After a failure the others are stopped.
 pub fn run_all(
     cells: &[Cell<'_>],
     jobs: usize,
@@ -122,7 +123,8 @@ pub fn run_all(
     Ok(Ended { finished, failure })
 }
 
-/// Does `work` with every cell and its place among them, on `jobs` threads. After a failure the others are broken off.
+/// Calls `work` with every cell and its index, on `jobs` threads. After a failure the others are
+/// stopped.
 pub fn side_by_side<T: Send>(
     cells: &[Cell<'_>],
     jobs: usize,
@@ -140,7 +142,7 @@ pub fn side_by_side<T: Send>(
     Ok(pool.install(|| cells.par_iter().enumerate().with_max_len(1).map(work).collect()))
 }
 
-/// Whether a cell was broken off, as the user wished or after the failure of another.
+/// Whether a cell was stopped, by the user or after the failure of another.
 pub fn is_interruption(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(RunError::Interrupted))
 }

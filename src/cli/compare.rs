@@ -1,4 +1,4 @@
-//! `warpmem compare`: policies beside each other on the same traces and machines.
+//! `warpmem compare`: policies compared on the same traces and machines.
 
 use super::baseline::{Baseline, parse_metrics};
 use super::cells::{Cell, check_distinct, run_all};
@@ -23,8 +23,8 @@ use warpmem::record::ResultsWriter;
 
 /// Replay traces under several policies and compare these with a baseline
 ///
-/// Runs every trace on every machine under every combination of the policies given, and prints the
-/// results beside those of the baseline, per workload and in the mean.
+/// Runs every trace on every machine under every combination of the given policies, and prints the
+/// results relative to the baseline, per workload and as means.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -38,15 +38,17 @@ pub struct Args {
     machines: Machines,
     #[command(flatten)]
     overrides: Overrides,
-    /// Policy to compare with: one of those given, or several of different slots with slashes between;
-    /// by default the machine's own where it is among those given, else the first
+    /// Policy to compare with: one of those given, or several of different slots with slashes
+    /// between; by default the machine's own if it is among those given, otherwise the first
     #[arg(long, value_name = "POLICY")]
     baseline: Option<String>,
-    /// Metrics to show beside the IPC, columns of `runs`; `NAME_ratio` is over the baseline's, `NAME_reduction` the
-    /// fraction below it. By default a choice in the table, every one in JSON and CSV
+    /// Metrics to show beside the IPC, columns of `runs`; `NAME_ratio` is relative to the baseline,
+    /// `NAME_reduction` is the fraction below it. By default a selection in the table, every metric
+    /// in JSON and CSV
     #[arg(long, value_name = "NAME,…", value_parser = Metrics::parse)]
     metrics: Option<Metrics>,
-    /// Directory for the tables of all runs, with a row for every load; created if need be
+    /// Directory for the tables of all runs, with a row for every load; created if it does not
+    /// exist
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -141,16 +143,16 @@ fn plan<'a>(
     Ok(cells)
 }
 
-/// Runs the cells and leaves the tables of those that finished in `directory`.
+/// Runs the cells and writes the tables of those that finished to `directory`.
 fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> {
-    // Before there is anything that an interrupted process would leave behind.
+    // Before anything exists that an interrupted process would leave behind.
     let interrupt = Interrupt::install()?;
     let writer = ResultsWriter::create(directory)?;
     let ctas = cells.iter().map(|cell| cell.trace.ctas()).sum();
     let instructions = cells.iter().map(|cell| cell.trace.warp_instructions()).sum();
     let board = Board::new(interrupt, cells.len(), ctas, instructions);
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    // Without a directory only the metrics of the runs are looked at.
+    // Without a directory only the metrics of the runs are used.
     let recorded = args.output.as_ref().map(|_| args.recording.recorded()).unwrap_or_default();
     let ended = run_all(cells, jobs.min(cells.len()), &writer, recorded, &board)?;
     writer.finish()?;
@@ -170,7 +172,7 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
     }
 }
 
-/// What is left of runs of which not all have finished.
+/// What is kept of runs that have not all finished.
 fn kept(finished: usize, all: usize, output: Option<&Path>) -> String {
     match output {
         _ if finished == 0 => "no run had finished".to_owned(),

@@ -1,8 +1,7 @@
-//! `warpmem list --complexity`: what the schedulers and arbiters of a machine cost in hardware.
+//! `warpmem list --complexity`: the hardware cost of the schedulers and arbiters of a machine.
 
 use super::format::{TextFormat, aligned, json};
 use super::machines::MACHINE_HELP;
-use warpmem::slots::check_policies;
 use clap::ValueHint;
 use serde_json::{Map, Value};
 use warpmem::dram::scheduler::SCHEDULERS;
@@ -10,11 +9,13 @@ use warpmem::gpu::complexity::{ComplexityError, of_arbiter, of_scheduler, shape_
 use warpmem::machine::{Machine, load};
 use warpmem::network::arbiter::ARBITERS;
 use warpmem::params::{Complexity, PolicyError, Shape};
+use warpmem::slots::check_policies;
 
-/// The machine on which costs are counted.
+/// The machine whose costs are counted.
 #[derive(clap::Args, Debug)]
 pub struct Costed {
-    /// Bits that each DRAM scheduler and each arbiter keeps and compares on a machine, as Yuan et al. count them
+    /// Print the bits that each DRAM scheduler and each arbiter stores and compares on a machine,
+    /// counted as by Yuan et al.
     #[arg(long, conflicts_with = "topic")]
     complexity: bool,
     #[arg(
@@ -25,7 +26,7 @@ pub struct Costed {
     /// Override a machine parameter, as in `dram.read_queue=128`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", requires = "complexity")]
     overrides: Vec<String>,
-    /// Topology in the place of the machine's
+    /// Topology instead of the machine's
     #[arg(long, value_name = "POLICY", requires = "complexity")]
     topology: Option<String>,
 }
@@ -49,7 +50,7 @@ impl Costed {
     }
 }
 
-/// What a policy costs; nothing if it does not say, or is not for this machine.
+/// The cost of a policy; none if it states no cost or does not fit the machine.
 struct Cost {
     name: String,
     bits: Option<Complexity>,
@@ -60,7 +61,7 @@ struct Costs<'a> {
     shape: Shape,
     schedulers: Vec<Cost>,
     arbiters: Vec<Cost>,
-    /// The machine's own two together.
+    /// The machine's own scheduler and arbiter together.
     own: Cost,
 }
 
@@ -83,7 +84,7 @@ impl Costs<'_> {
         })
     }
 
-    /// The kinds of costs as JSON and text have them.
+    /// The kinds of costs, with their names in JSON and text.
     fn parts(&self) -> [(&'static str, &'static str, &[Cost]); 3] {
         [
             ("dram_scheduler", "DRAM schedulers", &self.schedulers),
@@ -104,7 +105,7 @@ impl Costs<'_> {
     fn heading(&self) -> String {
         let Shape { sms, controllers, queue, banks, row_bits, routers, .. } = self.shape;
         format!(
-            "{}: {sms} SMs; {controllers} DRAM controllers, each with {queue} places, {banks} banks, {} rows; {}: routers: {}, \
+            "{}: {sms} SMs; {controllers} DRAM controllers, each with {queue} entries, {banks} banks, {} rows; {}: routers: {}, \
              each with {} pairs of an input and an output\n",
             self.machine.name,
             1u64 << row_bits,
@@ -134,7 +135,7 @@ impl Costs<'_> {
     }
 }
 
-/// The costs of policies; those that cannot be built on the machine have none.
+/// The costs of policies; policies that cannot be built on the machine have none.
 fn each(
     names: impl Iterator<Item = &'static str>,
     cost: impl Fn(&str) -> Result<Option<Complexity>, PolicyError>,

@@ -1,8 +1,8 @@
 //! Whether the program was started with a standard output.
 //!
-//! Before `main`, the runtime opens `/dev/null` in place of a standard stream that is closed, so that no other file gets its
-//! number; what is written then vanishes without an error. Hence this looks earlier, as one of the functions that the loader calls before
-//! the runtime.
+//! Before `main`, the runtime opens `/dev/null` in place of a standard stream that is closed, so
+//! that no other file gets its number. Output then vanishes without an error. Therefore this check
+//! runs earlier, as one of the functions that the loader calls before the runtime starts.
 
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 mod before_main {
@@ -13,13 +13,14 @@ mod before_main {
 
     extern "C" fn look() {
         const STDOUT: i32 = 1;
-        // SAFETY: the descriptor is asked about and not used. That it may be closed is what is asked.
+        // SAFETY: the descriptor is only queried, not used; it may be closed.
         #[allow(unsafe_code)]
         let stdout = unsafe { BorrowedFd::borrow_raw(STDOUT) };
         CLOSED.store(rustix::io::fcntl_getfd(stdout).is_err(), Ordering::Relaxed);
     }
 
-    // SAFETY: the section holds functions of this type; `look` takes no argument and needs nothing of the runtime.
+    // SAFETY: the section holds functions of this type; `look` takes no argument and needs nothing
+    // from the runtime.
     #[allow(unsafe_code)]
     #[used]
     #[cfg_attr(target_os = "linux", unsafe(link_section = ".init_array"))]
@@ -34,7 +35,7 @@ mod before_main {
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub use before_main::stdout_was_closed;
 
-/// Elsewhere it is not known.
+/// Unknown on other systems.
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
 pub fn stdout_was_closed() -> bool {
     false

@@ -1,4 +1,4 @@
-//! How a command that failed says so.
+//! How a failed command reports its failure.
 
 use super::dram::check::Illegal;
 use super::output::note;
@@ -19,17 +19,17 @@ use warpmem::workload::WorkloadError;
 const FAILURE: u8 = 1;
 /// Bad usage or input, or an output that cannot be written.
 const BAD_INPUT: u8 = 2;
-/// As a shell reports a process that SIGINT (2) has ended.
+/// The status that a shell reports for a process ended by SIGINT (2).
 const INTERRUPTED: u8 = 128 + 2;
 
-/// Work was broken off as the user wished; the message says what is left of it.
+/// The user stopped the work; the message says what is kept.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted: {kept}")]
 pub struct Interrupted {
     pub kept: String,
 }
 
-/// Panics so far, the last one last.
+/// Panics so far, the latest last.
 static PANICS: Mutex<Vec<Panic>> = Mutex::new(Vec::new());
 
 struct Panic {
@@ -38,7 +38,8 @@ struct Panic {
     backtrace: Backtrace,
 }
 
-/// Has panics say nothing of their own accord: some are caught where they are expected, and [`run`] tells of the others.
+/// Keeps panics from printing anything: some are expected and caught, and [`run`] reports the
+/// others.
 pub fn keep_panics_quiet() {
     std::panic::set_hook(Box::new(remember));
 }
@@ -50,7 +51,8 @@ fn remember(panic: &PanicHookInfo<'_>) {
     PANICS.lock().unwrap_or_else(PoisonError::into_inner).push(panic);
 }
 
-/// Says what the panic that ended the program was: a line, and the way to it where RUST_BACKTRACE asks for that.
+/// Reports the panic that ended the program: one line, and a backtrace if RUST_BACKTRACE asks for
+/// it.
 fn report_panic() {
     let mut panics = PANICS.lock().unwrap_or_else(PoisonError::into_inner);
     let last = panics.pop();
@@ -68,7 +70,7 @@ fn report_panic() {
     }
 }
 
-/// Does `work` and says how it ended. A panic is a failure of the program itself.
+/// Runs `work` and reports how it ended. A panic is a failure of the program itself.
 pub fn run(work: impl FnOnce() -> anyhow::Result<()> + UnwindSafe) -> ExitCode {
     match catch_unwind(work) {
         Ok(Ok(())) => ExitCode::SUCCESS,
@@ -95,7 +97,7 @@ fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(status)
 }
 
-/// The status that an error has of its own.
+/// The exit status of an error.
 fn status(error: &(dyn Error + 'static)) -> Option<u8> {
     if error.is::<Interrupted>() {
         return Some(INTERRUPTED);

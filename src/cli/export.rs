@@ -1,4 +1,4 @@
-//! `warpmem export`: traces as other tools read them.
+//! `warpmem export`: traces in the formats of other tools.
 
 use super::format::{TextFormat, aligned};
 use super::import::Watch;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use warpmem::import::{ExportOptions, ExportSummary, export_accel_sim};
 use warpmem_trace::Trace;
 
-/// Write a .wmt trace as another tool reads it
+/// Write a .wmt trace in the format of another tool
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -35,7 +35,7 @@ struct AccelSim {
     /// Compress the kernel files with xz at this level, 0 to 9
     #[arg(long, value_name = "LEVEL", value_parser = value_parser!(u32).range(0..=9))]
     xz: Option<u32>,
-    /// How to print what was written
+    /// How to print the summary
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
 }

@@ -1,4 +1,4 @@
-//! How rows are written out.
+//! Output formats of rows.
 
 use clap::ValueEnum;
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ pub enum Format {
     Csv,
 }
 
-/// What a command prints whose result is not a table of rows.
+/// What a command prints if its result is not a table of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum TextFormat {
     /// Aligned text for people
@@ -30,7 +30,8 @@ pub fn json(rows: &[Map<String, Value>]) -> String {
     format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
-/// CSV of rows that have the same keys; null is an empty field, and no text is a formula.
+/// CSV of rows that have the same keys. Null is an empty field, and no text can be read as a
+/// formula.
 pub fn csv(rows: &[Map<String, Value>]) -> String {
     let mut text = csv::Writer::from_writer(Vec::new());
     let in_memory = "writing rows of equal length to memory does not fail";
@@ -58,10 +59,11 @@ pub fn capitalised(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// Longest cell of a table, characters: of kernels' names, which may be as long as a file.
+/// Longest cell of a table, in characters: kernels' names may be as long as a file.
 const MAX_CELL: usize = 1000;
 
-/// Lines whose columns begin at the same place; those in `right` are aligned at their end. What a terminal would obey is shown.
+/// Lines with aligned columns; those in `right` are aligned at their end. Control characters are
+/// escaped.
 pub fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| row.iter().map(|cell| shown(cell)).collect()).collect();
@@ -83,7 +85,7 @@ pub fn aligned(rows: &[Vec<String>], right: &[usize]) -> String {
     text
 }
 
-/// A cell that stays within its line.
+/// A cell that fits its line.
 fn shown(cell: &str) -> String {
     let shown = printable_cell(cell);
     match shown.char_indices().nth(MAX_CELL) {

@@ -1,4 +1,4 @@
-//! `warpmem import`: traces of other tools into the container.
+//! `warpmem import`: traces of other tools to .wmt.
 
 use super::format::{TextFormat, aligned};
 use super::interrupt::Interrupt;
@@ -16,7 +16,7 @@ use warpmem::import::{
     EmptyMasks, ImportOptions, ImportSummary, KernelCounts, Progress, import_accel_sim,
 };
 
-/// Bring a captured trace of another tool into a .wmt file
+/// Convert a captured trace of another tool to a .wmt file
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(subcommand)]
@@ -32,31 +32,31 @@ enum Source {
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 struct AccelSim {
-    /// Kernel list (kernelslist.g), a folder that holds one, or a single kernel file
+    /// Kernel list (kernelslist.g), a folder that contains one, or a single kernel file
     #[arg(value_name = "LIST", value_hint = ValueHint::AnyPath)]
     list: PathBuf,
     /// Trace to write (.wmt)
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
-    /// Only these kernels, by their place in the list from 1
+    /// Only these kernels, by their position in the list from 1
     #[arg(long, value_name = "FIRST..LAST", value_parser = parse_kernels)]
     kernels: Option<RangeInclusive<usize>>,
     /// Kernel files read at a time
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// What becomes of instructions with no active lane
+    /// How to treat instructions without active lanes
     #[arg(long, value_name = "CHOICE", value_enum, default_value_t = EmptyMasksChoice::Keep)]
     empty_masks: EmptyMasksChoice,
-    /// How to print what was counted
+    /// How to print the summary
     #[arg(long, value_enum, default_value_t = TextFormat::Table)]
     format: TextFormat,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum EmptyMasksChoice {
-    /// They stay, and each takes its issue slot
+    /// Keep them; each takes its issue slot
     Keep,
-    /// They are left out of the trace
+    /// Leave them out of the trace
     Drop,
 }
 
@@ -70,7 +70,7 @@ impl From<EmptyMasksChoice> for EmptyMasks {
 }
 
 const AFTER_HELP: &str = "\
-Opcodes that are not known are counted and listed; they are imported as instructions without memory traffic.
+Unknown opcodes are counted and listed. They are imported as instructions without memory traffic.
 
 Examples:
   warpmem import accel-sim traces/kernelslist.g -o k.wmt
@@ -106,14 +106,14 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// Draws how an import or export goes and ends it when the user wants.
+/// Shows the progress of an import or export, and ends it when the user wants.
 pub struct Watch {
     pub bar: ProgressBar,
     interrupt: Interrupt,
 }
 
 impl Watch {
-    /// The template may show bytes of input read, and in its message the kernels done.
+    /// The template may show bytes of input read; its message shows the kernels done.
     pub fn new(template: &str, interrupt: Interrupt) -> Watch {
         Watch { bar: bar(template), interrupt }
     }
@@ -173,9 +173,9 @@ fn text(summary: &ImportSummary) -> String {
     text
 }
 
-/// Which exits were repaired; nothing if none.
+/// Which exits were repaired; empty if none.
 fn repairs(summary: &ImportSummary) -> String {
-    /// More are in the JSON.
+    /// The JSON has the others.
     const NAMED: usize = 20;
     let repaired = summary.kernels.iter().filter(|kernel| kernel.repaired_exits > 0);
     let kernels: Vec<&KernelCounts> = repaired.collect();
@@ -194,7 +194,7 @@ fn repairs(summary: &ImportSummary) -> String {
     )
 }
 
-/// Names and how often they occur; nothing if there are none.
+/// Names and how often they occur; empty if there are none.
 fn counts(title: &str, counts: &BTreeMap<impl Display, u64>) -> String {
     if counts.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first asks for a clean end, the second does not wait for it.
+//! Ctrl-C: the first asks for a clean end, the second ends the program at once.
 
 use super::exit::Interrupted;
 use super::output::note;
@@ -7,12 +7,12 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the user wants the work to end.
+/// Whether the user wants the work to stop.
 #[derive(Clone, Debug)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Takes over SIGINT, SIGTERM and SIGHUP; once per process.
+    /// Handles SIGINT, SIGTERM and SIGHUP; once per process.
     pub fn install() -> anyhow::Result<Interrupt> {
         let interrupt = Interrupt(Arc::default());
         let asked = Arc::clone(&interrupt.0);
@@ -30,7 +30,7 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Breaks off where the user wants it; `kept` says what is left.
+    /// Stops with an error if the user asked for it; `kept` says what is kept.
     pub fn check(&self, kept: &str) -> anyhow::Result<()> {
         if self.is_asked() { Err(Interrupted { kept: kept.to_owned() }.into()) } else { Ok(()) }
     }

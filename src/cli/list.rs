@@ -1,9 +1,8 @@
-//! `warpmem list`: what there is to choose from.
+//! `warpmem list`: all machines, standards, generators and policies.
 
 use super::complexity;
 use super::format::{self, TextFormat, aligned};
 use super::output::print;
-use warpmem::slots::{SLOTS, Slot};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use warpmem::dram::page::PAGE_POLICIES;
@@ -11,14 +10,15 @@ use warpmem::dram::standard::Standard;
 use warpmem::machine::{load, preset_names};
 use warpmem::network::allocator::ALLOCATORS;
 use warpmem::params::{PolicyInfo, nearest};
+use warpmem::slots::{SLOTS, Slot};
 use warpmem::workload::{Generator, generators};
 
 /// List machines, DRAM standards, generators and the policies of each slot
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// `machines`, `dram-standards`, `generators`, `page-policies`, `allocators`, or a slot, as `dram-scheduler`;
-    /// everything if left out
+    /// `machines`, `dram-standards`, `generators`, `page-policies`, `allocators`, or a slot, such
+    /// as `dram-scheduler`; everything if left out
     #[arg(value_name = "WHAT", value_parser = Topic::parse)]
     topic: Option<Topic>,
     /// What to print
@@ -38,15 +38,15 @@ Examples:
 /// Machines, standards, generators, or the policies of a slot.
 #[derive(Clone, Debug)]
 struct Topic {
-    /// As the command line has it.
+    /// As on the command line.
     name: String,
-    /// Key of the JSON.
+    /// Kind in the JSON.
     kind: String,
     summary: String,
     items: Vec<Item>,
 }
 
-/// Something that has a name.
+/// Something with a name.
 #[derive(Clone, Debug, Serialize)]
 struct Item {
     name: String,
@@ -71,7 +71,7 @@ impl Topic {
         first.into_iter().chain(slots).chain([Topic::pages(), Topic::allocators()]).collect()
     }
 
-    /// The topic of this name, in the singular or plural, with dashes or underscores.
+    /// The topic with this name, in the singular or plural, with dashes or underscores.
     fn parse(text: &str) -> Result<Topic, String> {
         let name = text.replace('_', "-");
         let mut topics = Topic::all();

@@ -1,4 +1,4 @@
-//! Options that say on which machine to run.
+//! Options that select the machine.
 
 use clap::Args;
 use warpmem::machine::{Machine, MachineError, load};
@@ -15,7 +15,7 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// The machine of this name or file, with the overrides.
+    /// The machine with this name or file, and the overrides.
     pub fn apply(&self, name_or_path: &str) -> Result<Machine, MachineError> {
         load(name_or_path, &self.overrides)
     }

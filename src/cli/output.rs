@@ -1,11 +1,11 @@
-//! What goes to standard output and what to standard error.
+//! Standard output and standard error.
 
 use super::descriptors;
 use anyhow::Context;
 use std::io::{self, ErrorKind, Write};
 use warpmem_analysis::{Results, printable};
 
-/// Writes a command's result, without anything that a terminal would obey.
+/// Writes a command's result, with control characters escaped.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let text = printable(text);
     written(|| {
@@ -15,7 +15,8 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     })
 }
 
-/// Writes to standard output by `write`. A reader that has gone away (`| head`) is no error; that there is no output is one.
+/// Writes to standard output with `write`. A reader that has gone away (`| head`) is not an error;
+/// a missing standard output is.
 pub fn written(write: impl FnOnce() -> io::Result<()>) -> anyhow::Result<()> {
     const FAILURE: &str = "failed to write to standard output";
     if descriptors::stdout_was_closed() {
@@ -27,12 +28,12 @@ pub fn written(write: impl FnOnce() -> io::Result<()>) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a line to standard error; that nobody reads it is no reason to end.
+/// Writes a line to standard error. A closed standard error is not an error.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
-/// Says which tables that have been read carry no checksum.
+/// Names the tables that were read and have no checksum.
 pub fn note_without_checksum(results: &Results) {
     let files = results.without_checksum();
     let Some(first) = files.first() else { return };
@@ -46,7 +47,7 @@ pub fn note_without_checksum(results: &Results) {
     ));
 }
 
-/// Columns of the terminal; where there is none, as many as a wide page has.
+/// Columns of the terminal; without a terminal, the width of a wide page.
 pub fn width() -> usize {
     const PAGE: usize = 120;
     terminal_size::terminal_size_of(io::stdout()).map_or(PAGE, |(width, _)| width.0.into())

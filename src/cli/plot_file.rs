@@ -1,10 +1,10 @@
-//! Files that commands draw to.
+//! Files that commands draw charts to.
 
 use super::output::note;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A file to draw to, its kind said by its name.
+/// A file to draw to; its name determines the format.
 pub fn parse_path(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
@@ -12,7 +12,7 @@ pub fn parse_path(text: &str) -> Result<PathBuf, String> {
     is_drawn.then_some(path).ok_or_else(|| "expected a name that ends in .svg or .png".to_owned())
 }
 
-/// Writes a drawing, and says on standard error which letters a PNG does not show.
+/// Writes a drawing, and names on standard error the characters that a PNG cannot show.
 pub fn write(path: &Path, svg: &str) -> anyhow::Result<()> {
     warpmem_chart::save(path, svg)?;
     if warpmem_chart::is_png(path) {
@@ -21,7 +21,7 @@ pub fn write(path: &Path, svg: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says on standard error that PNGs do not show these letters.
+/// Names on standard error the characters that PNGs cannot show.
 pub fn note_boxes(lacking: &BTreeSet<char>) {
     if !lacking.is_empty() {
         let letters: String = lacking.iter().collect();

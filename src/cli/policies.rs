@@ -31,7 +31,7 @@ impl<T: std::fmt::Debug> std::fmt::Debug for Choice<T> {
 }
 
 impl PolicyOptions {
-    /// These choices, in the order of the tables' columns whatever theirs.
+    /// These choices, sorted in the order of the tables' columns.
     pub fn new(mut choices: Vec<Choice<String>>) -> PolicyOptions {
         choices.sort_by_key(|choice| SLOTS.iter().position(|slot| slot.name == choice.slot.name));
         PolicyOptions(choices)
@@ -131,7 +131,7 @@ fn option(slot: &Slot) -> Arg {
 #[derive(Clone, Debug)]
 pub struct List(pub Vec<String>);
 
-/// Item that stands for every policy of the slot that the list does not name.
+/// Item that means every policy of the slot that the list does not name.
 const ALL: &str = "all";
 
 impl List {
@@ -139,7 +139,7 @@ impl List {
         split_list(text).map(List)
     }
 
-    /// The policies of the slot that the list means.
+    /// The policies of the slot that the list selects.
     pub fn of(&self, slot: &Slot) -> Vec<String> {
         let named = |name: &&str| !self.0.iter().any(|item| item == name);
         let others = || slot.infos().into_iter().map(|info| info.name).filter(named);
@@ -158,7 +158,7 @@ pub fn split_list(text: &str) -> Result<Vec<String>, String> {
     for c in text.chars() {
         depth += i32::from(c == '(') - i32::from(c == ')');
         if depth < 0 {
-            return Err("a parenthesis is closed that was not opened".to_owned());
+            return Err("a closing parenthesis has no opening one".to_owned());
         }
         match items.last_mut() {
             Some(item) if c != ',' || depth > 0 => item.push(c),
@@ -170,7 +170,7 @@ pub fn split_list(text: &str) -> Result<Vec<String>, String> {
     }
     let items: Vec<String> = items.iter().map(|item| item.trim().to_owned()).collect();
     if items.iter().any(String::is_empty) {
-        return Err("a name is missing beside a comma".to_owned());
+        return Err("a name is missing before or after a comma".to_owned());
     }
     match (1..items.len()).find(|&at| items[..at].contains(&items[at])) {
         Some(at) => Err(format!("`{}` is given twice", items[at])),

@@ -1,4 +1,4 @@
-//! Progress of runs on standard error, where that is a terminal, and the line that sums up.
+//! Progress of runs on standard error, if that is a terminal, and the summary line.
 
 use super::interrupt::Interrupt;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 use warpmem::gpu::engine::{Progress, ProgressReport};
 
-/// Progress of all runs of a command, each on a thread of its own.
+/// Progress of all runs of a command; each run has its own thread.
 pub struct Board {
     bar: ProgressBar,
     begun: Instant,
     interrupt: Interrupt,
-    /// Some run has failed: the others need not go on.
+    /// Some run has failed, so the others should stop.
     failed: AtomicBool,
     runs: u64,
     ctas: u64,
@@ -24,13 +24,13 @@ pub struct Board {
 }
 
 impl Board {
-    /// For so many runs, which have so many CTAs and warp instructions in all.
+    /// For this many runs, with this many CTAs and warp instructions in total.
     pub fn new(interrupt: Interrupt, runs: usize, ctas: u64, instructions: u64) -> Board {
         let bar = ProgressBar::with_draw_target(Some(instructions), ProgressDrawTarget::stderr());
         Board::on(bar, interrupt, runs, ctas, instructions)
     }
 
-    /// As [`Board::new`], drawn on a bar that belongs to others.
+    /// As [`Board::new`], drawn on a bar that someone else owns.
     pub fn on(
         bar: ProgressBar,
         interrupt: Interrupt,
@@ -62,7 +62,7 @@ impl Board {
         Watch { board: self, seen: NOTHING }
     }
 
-    /// A run has failed, and the others are to end.
+    /// A run has failed: the others are to stop.
     pub fn fail(&self) {
         self.failed.store(true, Relaxed);
     }
@@ -71,7 +71,8 @@ impl Board {
         self.interrupt.is_asked() || self.failed.load(Relaxed)
     }
 
-    /// Takes the bar away; `16 runs in 3.2 s: 1,234,567 warp instructions, 385,802 per second`.
+    /// Removes the bar and returns the summary: `16 runs in 3.2 s: 1,234,567 warp instructions,
+    /// 385,802 per second`.
     pub fn finish(self) -> String {
         self.bar.finish_and_clear();
         let (runs, seconds) = (self.runs_done.load(Relaxed), self.begun.elapsed().as_secs_f64());
@@ -106,7 +107,7 @@ impl Board {
 const NOTHING: ProgressReport =
     ProgressReport { ctas_ended: 0, ctas: 0, cycles: 0, warp_instructions: 0 };
 
-/// Adds what one run reports to its board.
+/// Adds the reports of one run to its board.
 pub struct Watch<'a> {
     board: &'a Board,
     seen: ProgressReport,
@@ -140,7 +141,7 @@ pub fn bar(template: &str) -> ProgressBar {
     bar.with_style(style(template))
 }
 
-/// Besides what indicatif knows, templates may show `rate`: whole steps per second.
+/// In addition to indicatif's keys, templates may show `rate`: whole steps per second.
 pub fn style(template: &str) -> ProgressStyle {
     let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
         let _ = write!(out, "{}/s", HumanCount(state.per_sec() as u64));

@@ -1,4 +1,4 @@
-//! `warpmem query`: SQL over the tables that runs left.
+//! `warpmem query`: SQL over the tables of results.
 
 use super::output::{note, note_without_checksum, print, width};
 use anyhow::{Context, bail};
@@ -13,26 +13,28 @@ use warpmem_analysis::{
     write_parquet,
 };
 
-/// Ask the tables of results by SQL
+/// Query the tables of results with SQL
 ///
-/// Every table is there under its name: runs, kernels, sms, slices, channels, banks, loads and so on. docs/schema.md has their
-/// columns, docs/cookbook.md questions and the queries that answer them.
+/// Every table is available under its name: runs, kernels, sms, slices, channels, banks, loads and
+/// so on. docs/schema.md describes their columns; docs/cookbook.md has questions and the queries
+/// that answer them.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Directories of results, several as one, and then the query; `-` reads it from standard input
+    /// Directories of results, several are read as one, and then the query; `-` reads the query
+    /// from standard input
     #[arg(value_name = "DIR… SQL", required = true, value_hint = ValueHint::AnyPath)]
     words: Vec<String>,
     /// Read the query from a file; all other arguments are directories
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: Option<PathBuf>,
-    /// List the tables that there are, with their rows and columns
+    /// List the tables with their rows and columns
     #[arg(long, conflicts_with = "file")]
     tables: bool,
-    /// What to print or write; by default a table, or what the name of the output ends in
+    /// What to print or write; by default a table, or the format that the output's name ends in
     #[arg(long, value_enum)]
     format: Option<QueryFormat>,
-    /// File to write in place of printing
+    /// File to write instead of printing
     #[arg(short, long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 }
@@ -44,7 +46,7 @@ Examples:
   warpmem query shard-*/ 'SELECT pc, avg(divergence) FROM loads GROUP BY pc' -o divergence.csv
   warpmem query results/ --file query.sql --format json";
 
-/// How the rows of an answer are written out.
+/// Output formats of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum QueryFormat {
     /// Aligned text for people
@@ -110,7 +112,7 @@ fn rendered(frame: &DataFrame, format: QueryFormat) -> anyhow::Result<String> {
     })
 }
 
-/// The format asked for, or that of the output's name.
+/// The format asked for, otherwise that of the output's name.
 fn format(args: &Args) -> anyhow::Result<QueryFormat> {
     let Some(output) = &args.output else {
         return match args.format {
@@ -135,13 +137,13 @@ fn format_of(output: &Path) -> anyhow::Result<QueryFormat> {
         "parquet" => QueryFormat::Parquet,
         "arrow" | "feather" | "ipc" => QueryFormat::Ipc,
         other => bail!(
-            "{}: no format has names in `.{other}`; those in .txt, .csv, .json, .parquet, .arrow, .feather and .ipc have one, or say --format",
+            "{}: no format has the ending `.{other}`; use .txt, .csv, .json, .parquet, .arrow, .feather or .ipc, or give --format",
             output.display()
         ),
     })
 }
 
-/// No query where the tables are to be listed.
+/// No query if the tables are to be listed.
 fn directories_and_query(args: &Args) -> anyhow::Result<(&[String], Option<String>)> {
     if args.tables {
         return Ok((&args.words, None));
@@ -173,7 +175,7 @@ fn query(results: &Results, sql: &str) -> anyhow::Result<DataFrame> {
     })
 }
 
-/// What the user may have meant.
+/// A suggestion for what the user may have meant.
 fn hint(error: &Error) -> Option<String> {
     let (what, name, available) = match error {
         Error::UnknownTable { table, available } => ("table", table, available),
@@ -203,7 +205,7 @@ fn tables(results: &Results) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Lines of words, two blanks in, that end before `width`.
+/// Lines of words, indented by two blanks, that end before `width`.
 fn indented(words: &str, width: usize) -> String {
     let mut lines = vec![String::from(" ")];
     for word in words.split(' ') {

@@ -8,7 +8,7 @@ use std::path::Path;
 use warpmem::record::run_columns;
 use warpmem::workload::shell::quoted;
 
-/// The command that runs one cell alone, as a shell would take it.
+/// The shell command that runs this cell alone.
 pub fn command(
     trace: &Path,
     machine: &str,
@@ -38,10 +38,10 @@ const GROUPS: [(&str, &str); 8] = [
     ("DRAM", "reads"),
 ];
 
-/// The parameters of the machine are too long for a table; they stand in JSON, CSV and Parquet.
+/// The parameters of the machine are too long for a table; JSON, CSV and Parquet have them.
 const LEFT_OUT: &str = "parameters";
 
-/// Every metric of a run, a line each, in groups.
+/// Every metric of a run, one per line, in groups.
 pub fn table(row: &Map<String, Value>) -> String {
     let mut text = String::new();
     let mut lines: Vec<Vec<String>> = Vec::new();
@@ -57,7 +57,7 @@ pub fn table(row: &Map<String, Value>) -> String {
     text.trim_start().to_owned()
 }
 
-/// A value as people read it.
+/// A value formatted for people.
 pub fn shown(value: &Value, unit: &str) -> String {
     let number = match value {
         Value::Null => return "–".to_owned(),
@@ -77,7 +77,7 @@ fn with_unit(number: &str, unit: &str) -> String {
     if unit.is_empty() { number.to_owned() } else { format!("{number} {unit}") }
 }
 
-/// Four significant digits, more where the whole part has more.
+/// Four significant digits, or all digits of a longer whole part.
 fn significant(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();

@@ -1,4 +1,4 @@
-//! Traces that a command is given.
+//! The traces on a command line.
 
 use anyhow::{Context, bail};
 use std::collections::HashMap;
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use warpmem::study::suite::{Listed, Manifest};
 use warpmem_trace::{Kernel, Trace};
 
-/// A trace and what it is called in tables.
+/// A trace and its name in tables.
 pub struct NamedTrace {
     pub name: String,
     pub trace: Trace,
 }
 
 impl NamedTrace {
-    /// Called after its file.
+    /// Named after its file.
     pub fn open(path: &Path) -> anyhow::Result<NamedTrace> {
         if is_manifest(path) {
             bail!("{} is a list of traces: this command takes one of them", path.display());
@@ -21,8 +21,9 @@ impl NamedTrace {
         Ok(NamedTrace { name: stem(path), trace: Trace::open(path)? })
     }
 
-    /// Each called after its file, or by its whole path where two have the same name. A name that ends in
-    /// `.toml` is of a manifest, and stands for the traces it lists, by the names it gives them.
+    /// Each is named after its file, or by its whole path if two have the same name. A file whose
+    /// name ends in `.toml` is a manifest and stands for the traces that it lists, by the names
+    /// that it gives them.
     pub fn open_all(paths: &[PathBuf]) -> anyhow::Result<Vec<NamedTrace>> {
         let opened = paths.iter().map(|path| NamedTrace::open_listed(path));
         let opened = opened.collect::<anyhow::Result<Vec<_>>>()?;
@@ -37,7 +38,7 @@ impl NamedTrace {
         }
     }
 
-    /// Called by their whole paths, as `shown`, where two have the same name.
+    /// Traces with equal names get their whole paths, as `shown`.
     pub fn told_apart(
         mut traces: Vec<NamedTrace>,
         shown: impl Fn(&Path) -> PathBuf,

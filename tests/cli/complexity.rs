@@ -73,7 +73,7 @@ fn costs_print_as_text() {
     let bench = Bench::new();
     let machine = ["--machine", "yuan2009", "--topology", "mesh"];
     let text = bench.output(&[&["list", "--complexity"], &machine[..]].concat());
-    let heading = "yuan2009: 28 SMs; 8 DRAM controllers, each with 32 places, 4 banks, 4096 rows; \
+    let heading = "yuan2009: 28 SMs; 8 DRAM controllers, each with 32 entries, 4 banks, 4096 rows; \
                    mesh: routers: 36, each with 20 pairs of an input and an output";
     let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
     assert_eq!(lines.next().as_deref(), Some(heading));

@@ -404,7 +404,7 @@ fn results_made_before_are_the_same_as_running() {
     let other = ["correlate", "r.json", "--results", "results", "--set", "l1.latency=21"];
     let ran = bench.run(&other);
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    assert!(ran.stderr.contains("its run in results has another l1.latency\n"), "{ran:?}");
+    assert!(ran.stderr.contains("its run in results differs in l1.latency\n"), "{ran:?}");
     let other = ["correlate", "r.json", "--results", "results", "--map", "SM7_QV100=li2015"];
     let ran = bench.run(&other);
     assert!(ran.stderr.contains("results has no run of this trace and machine"), "{ran:?}");

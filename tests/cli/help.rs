@@ -127,12 +127,15 @@ fn the_list_has_every_policy_in_the_order_of_its_registry() {
     for slot in &SLOTS {
         let text = bench.output(&["list", &slot.option()]);
         assert!(everything.contains(&text), "{text}");
-        let mut rest = text.strip_prefix(&format!("{}: {}\n", slot.option(), slot.decides)).unwrap();
+        let mut rest =
+            text.strip_prefix(&format!("{}: {}\n", slot.option(), slot.decides)).unwrap();
         for info in slot.infos() {
-            rest = rest.strip_prefix(&line(info)).unwrap_or_else(|| panic!("{}: {rest}", info.name));
+            rest =
+                rest.strip_prefix(&line(info)).unwrap_or_else(|| panic!("{}: {rest}", info.name));
             for parameter in info.params {
                 let (row, others) = rest.split_once('\n').unwrap();
-                let columns = [parameter.name, parameter.default, parameter.range, parameter.summary];
+                let columns =
+                    [parameter.name, parameter.default, parameter.range, parameter.summary];
                 assert!(columns.iter().all(|column| row.contains(column)), "{row}");
                 rest = others;
             }
@@ -146,7 +149,10 @@ fn the_list_has_machines_standards_and_generators() {
     let everything = Bench::new().output(&["list"]);
     let heads = ["machine: ", "dram-standard: ", "generator: ", "page-policy: ", "allocator: "];
     for head in heads {
-        assert!(everything.starts_with(head) || everything.contains(&format!("\n{head}")), "{head}");
+        assert!(
+            everything.starts_with(head) || everything.contains(&format!("\n{head}")),
+            "{head}"
+        );
     }
     let machines = warpmem::machine::preset_names();
     let generators = warpmem::workload::generators().iter().map(|generator| generator.name);

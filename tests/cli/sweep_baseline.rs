@@ -114,9 +114,9 @@ fn a_plan_in_which_nothing_can_be_compared_with_the_baseline_is_refused_before_i
         dram_scheduler = ['fcfs', 'fr-fcfs']
         warp_scheduler = ['lrr', 'gto']",
         &[
-            "`baseline`: 3 of 3 cells have none of `fr-fcfs/gto` to be compared with",
+            "`baseline`: 3 of 3 cells have no run of `fr-fcfs/gto` to be compared with",
             "the first is small on li2015 with fcfs, lrr; nothing was started",
-            "there are:\n    small on li2015 with fcfs, lrr\n",
+            "this trace and machine have:\n    small on li2015 with fcfs, lrr\n",
         ],
     );
     refuses(
@@ -125,7 +125,7 @@ fn a_plan_in_which_nothing_can_be_compared_with_the_baseline_is_refused_before_i
         [policies]
         topology = ['crossbar', 'ring']",
         &[
-            "`baseline`: 1 of 1 cells have none of `ring` to be compared with",
+            "`baseline`: 1 of 1 cells have no run of `ring` to be compared with",
             "`skip_unfit` leaves these out:\n    small on li2015 with ring: ",
         ],
     );
@@ -152,6 +152,6 @@ fn a_misspelt_case_is_told_of() {
         policies = { warp_scheduler = 'ccws' }";
     let ran = sweep(&bench, plan, &[]);
     assert_eq!(ran.status, Some(2), "{ran:?}");
-    let expected = "the baseline `plan` is no case of the plan (did you mean `plain`?)";
+    let expected = "the baseline `plan` is not a case of the plan (did you mean `plain`?)";
     assert!(ran.stderr.contains(expected), "{ran:?}");
 }

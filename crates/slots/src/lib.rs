@@ -42,18 +42,26 @@ macro_rules! slot {
 
 /// Every slot, in the order of the tables' columns.
 pub static SLOTS: [Slot; 8] = [
-    slot!(SCHEDULERS, dram_scheduler, "DRAM scheduler", "which request a DRAM bank serves next", |m| {
-        SCHEDULERS.build(&m.policy.dram_scheduler, &m.scheduler_context()).map(drop)
-    }),
+    slot!(
+        SCHEDULERS,
+        dram_scheduler,
+        "DRAM scheduler",
+        "which request a DRAM bank serves next",
+        |m| { SCHEDULERS.build(&m.policy.dram_scheduler, &m.scheduler_context()).map(drop) }
+    ),
     slot!(WARP_SCHEDULERS, warp_scheduler, "warp scheduler", "which ready warp issues next", |m| {
         WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &SmContext::of(m, 0)).map(drop)
     }),
     slot!(CTA_SCHEDULERS, cta_scheduler, "CTA scheduler", "which SM takes the next CTA", |m| {
         CTA_SCHEDULERS.build(&m.policy.cta_scheduler, m).map(drop)
     }),
-    slot!(LLC_QUEUES, llc_queue, "LLC queue", "which waiting request an LLC slice serves next", |m| {
-        LLC_QUEUES.build(&m.policy.llc_queue, &m.llc).map(drop)
-    }),
+    slot!(
+        LLC_QUEUES,
+        llc_queue,
+        "LLC queue",
+        "which waiting request an LLC slice serves next",
+        |m| { LLC_QUEUES.build(&m.policy.llc_queue, &m.llc).map(drop) }
+    ),
     slot!(TOPOLOGIES, topology, "topology", "how the networks connect SMs and LLC slices", |m| {
         let (inputs, outputs) = (Vec::new(), Vec::new());
         network::build(&m.network_spec(), Direction::Request, Clock::new(1), inputs, outputs)
@@ -64,9 +72,13 @@ pub static SLOTS: [Slot; 8] = [
         let context = ArbiterContext { direction, routers: 1, outputs: 1, banks: 1 };
         ARBITERS.build(&m.policy.arbiter, &context).map(drop)
     }),
-    slot!(PREFETCHERS, prefetcher, "prefetcher", "what a DRAM channel prefetches for the LLC", |m| {
-        PREFETCHERS.build(&m.policy.prefetcher, &m.prefetch_context()).map(drop)
-    }),
+    slot!(
+        PREFETCHERS,
+        prefetcher,
+        "prefetcher",
+        "what a DRAM channel prefetches for the LLC",
+        |m| { PREFETCHERS.build(&m.policy.prefetcher, &m.prefetch_context()).map(drop) }
+    ),
     slot!(IDEALS, ideal, "ideal mode", "what part of the machine is made perfect", |m| {
         IDEALS.build(&m.policy.ideal, m).map(drop)
     }),

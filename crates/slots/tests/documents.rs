@@ -8,9 +8,7 @@ use warpmem_machine::{load, preset_names};
 use warpmem_network::allocator::ALLOCATORS;
 use warpmem_params::{ParamInfo, PolicyInfo};
 use warpmem_slots::{SLOTS, Slot};
-use warpmem_testing::documents::{
-    assert_parts, has_part, part, read, start_document, table,
-};
+use warpmem_testing::documents::{assert_parts, has_part, part, read, start_document, table};
 
 /// File names of the policies' pages, by slot and name: a policy's name, after its slot where another slot has a policy
 /// of that name.
@@ -69,7 +67,9 @@ fn capitalised(text: &str) -> String {
 #[test]
 fn every_policy_has_a_documentation_page_with_its_parameters() {
     let pages = Pages::new();
-    for (slot, info) in SLOTS.iter().flat_map(|slot| slot.infos().into_iter().map(move |i| (slot, i))) {
+    for (slot, info) in
+        SLOTS.iter().flat_map(|slot| slot.infos().into_iter().map(move |i| (slot, i)))
+    {
         let page = format!("docs/policies/{}", pages.of(slot, info));
         start_document(&page, &new_page(slot, info));
         let text = read(&page);
@@ -92,7 +92,12 @@ fn the_index_documents_every_policy() {
         let rows = slot.infos().into_iter().map(|info| {
             vec![format!("[`{}`]({})", info.name, pages.of(slot, info)), info.summary.to_owned()]
         });
-        format!("### `{}`: {}\n\n{}\n", slot.option(), slot.decides, table(&["policy", "rule"], rows))
+        format!(
+            "### `{}`: {}\n\n{}\n",
+            slot.option(),
+            slot.decides,
+            table(&["policy", "rule"], rows)
+        )
     };
     let sections: String = SLOTS.iter().map(section).collect();
     assert_parts("docs/policies/README.md", &[("policies", format!("\n{sections}"))]);

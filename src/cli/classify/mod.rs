@@ -1,4 +1,4 @@
-//! `warpmem classify`: what kind of workload traces are.
+//! `warpmem classify`: the workload class of traces.
 
 mod table;
 
@@ -24,10 +24,11 @@ use warpmem::machine::Machine;
 use warpmem::params::policy_name;
 use warpmem::study::classify::{Classified, Ideal, Runs, columns};
 
-/// Tell what kind of workload traces are, by the classes of the papers
+/// Classify traces by the workload classes of the papers
 ///
-/// Replays every trace on the machine, and on the same machine with perfect DRAM, a perfect L1 and a perfect LLC,
-/// and prints what its class depends on: speedups, inter-core locality, off-chip accesses, use of DRAM.
+/// Replays every trace on the machine, and on the same machine with perfect DRAM, a perfect L1 and
+/// a perfect LLC. Prints what the classes depend on: speedups, inter-core locality, off-chip
+/// accesses, DRAM use.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -52,7 +53,7 @@ pub struct Args {
 }
 
 const AFTER_HELP: &str = "\
-The slot `ideal` belongs to this command: the machine as it is has nothing ideal.
+This command sets the slot `ideal` itself; the machine has `none` there.
 
 Examples:
   warpmem classify sample-traces/*.wmt
@@ -77,7 +78,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     }
 }
 
-/// The machine, and what is set of it.
+/// The machine and its overrides.
 fn setting(args: &Args, machine: &Machine) -> String {
     let policies = args.policies.choices().iter();
     let policies = policies.map(|choice| format!("{}={}", choice.slot.name, choice.given));
@@ -86,7 +87,7 @@ fn setting(args: &Args, machine: &Machine) -> String {
     format!("on {}{with}", machine.name)
 }
 
-/// A machine for every run of a trace: as it is, and by [`Ideal`].
+/// A machine for every run of a trace: as configured, and with each [`Ideal`].
 const RUNS: usize = 1 + Ideal::ALL.len();
 
 fn machines(args: &Args) -> anyhow::Result<[Machine; RUNS]> {

@@ -1,4 +1,4 @@
-//! `warpmem correlate`: our runs beside those of a reference simulator.
+//! `warpmem correlate`: our runs compared with those of a reference simulator.
 
 mod ours;
 mod past;
@@ -21,12 +21,12 @@ use std::path::PathBuf;
 use warpmem::files::staged;
 use warpmem::study::correlate::Reference;
 
-/// Run the traces of a reference simulator's results and print how far ours are from them
+/// Run the traces of a reference simulator's results and print the differences
 ///
-/// Reads what Accel-Sim found, as results in JSON or as the log that it prints, runs the same traces on the
-/// same machines, and prints both sides' cycles, IPC, miss rates, DRAM commands, row locality, bus
-/// utilization and latency with their errors, and what the errors come to over all runs. Cycles are without
-/// the latency of kernel launches.
+/// Reads Accel-Sim's results, as JSON or as the log that it prints, and runs the same traces on the
+/// same machines. Prints both sides' cycles, IPC, miss rates, DRAM commands, row locality, bus
+/// utilization and latency with their errors, and a summary of the errors over all runs. Cycles
+/// exclude the latency of kernel launches.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -42,26 +42,29 @@ pub struct Args {
     /// Runs at a time; by default one per processor. The results are the same with any number
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Compare the time that runs take, too: CPU seconds of ours, reading the trace included, against the
-    /// reference's; one run at a time. A log has wall-clock time alone, which is shown and not compared
+    /// Also compare the time that runs take: our CPU seconds, including reading the trace, against
+    /// the reference's; one run at a time. A log has only wall-clock time, which is shown and not
+    /// compared
     #[arg(long, conflicts_with = "results")]
     speed: bool,
-    /// Orders of the SMs to run everything in: counted from others, spread over the machine. Cycles are then the median
-    /// over these orders, with their range: how far an irrelevant order moves a result is its noise
+    /// Number of orders of the SMs to run everything in; orders start at different SMs, spread over
+    /// the machine. Cycles are then the median over these orders, with their range: how far an
+    /// irrelevant order moves a result is its noise
     #[arg(long, value_name = "N", default_value_t = NonZeroU32::MIN, conflicts_with_all = ["results", "speed"])]
     orders: NonZeroU32,
-    /// Print every kernel, too, and what their errors come to; in CSV, instead of every run
+    /// Also print every kernel, and a summary of the kernels' errors; in CSV, print kernels instead
+    /// of runs
     #[arg(long)]
     kernels: bool,
-    /// Draw both sides' cycles, as SVG or PNG by the name's ending
+    /// Draw both sides' cycles, as SVG or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
     plot: Option<PathBuf>,
-    /// What to print; in JSON it is an object of `runs`, `kernels` where asked for, and `summary`
+    /// What to print; JSON is an object of `runs`, `kernels` if asked for, and `summary`
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
 }
 
-/// Which runs of the reference, and which machines they are.
+/// Which runs of the reference to use, and on which machines.
 #[derive(clap::Args, Debug)]
 struct Choice {
     /// Only runs of these traces
@@ -76,11 +79,11 @@ struct Choice {
     /// Only runs with these DRAM schedulers, by the reference's name
     #[arg(long, value_name = "NAME,…", value_parser = List::parse)]
     dram_schedulers: Option<List>,
-    /// Which of our machines a configuration of the reference is; may be repeated.
-    /// SM7_QV100=v100 and SM75_RTX2060_S=rtx2060s are known
+    /// Our machine for a configuration of the reference; may be repeated. SM7_QV100=v100 and
+    /// SM75_RTX2060_S=rtx2060s are built in
     #[arg(long, value_name = "NAME=MACHINE", value_parser = plan::parse_map)]
     map: Vec<(String, String)>,
-    /// Machine that a log is of: its name (see `warpmem list machines`) or a TOML file
+    /// Machine of a log: its name (see `warpmem list machines`) or a TOML file
     #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
     machine: Option<String>,
 }
@@ -88,25 +91,26 @@ struct Choice {
 /// Where traces, imports and results are.
 #[derive(clap::Args, Debug)]
 struct Places {
-    /// Folder of the traces, instead of the places that the reference names: TRACE.wmt, or a folder with a
+    /// Folder of the traces, instead of the paths in the reference: TRACE.wmt, or a folder with a
     /// kernel list
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     traces: Option<PathBuf>,
-    /// Trace that a log is of: .wmt, kernel list, or a folder that holds one
+    /// Trace of a log: .wmt, kernel list, or a folder that contains one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::AnyPath)]
     trace: Option<PathBuf>,
-    /// Folder where imported traces are kept for the next time; created if need be
+    /// Folder where imported traces are kept for later; created if it does not exist
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     cache: Option<PathBuf>,
-    /// Take ours from these tables, as `run` and `compare` leave them, instead of running
+    /// Take our results from these tables, written by `run` or `compare`, instead of running
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["traces", "cache"])]
     results: Option<PathBuf>,
 }
 
 const AFTER_HELP: &str = "\
-A DRAM scheduler FR-FCFS is the machine's own, FIFO is `fcfs` with a queue of 2 requests, as Accel-Sim has it.
-Runs without a trace or a machine are left out and named. Errors are a trace with other kernels
-than the reference's, by name or thread instructions, and a machine that is not the log's.
+The DRAM scheduler FR-FCFS means the machine's own, FIFO means `fcfs` with a queue of 2 requests,
+as in Accel-Sim. Runs without a trace or a machine are left out and listed. It is an error if the
+kernels of a trace have other names or thread instructions than the reference's, or if the machine
+is not the log's.
 
 Examples:
   warpmem correlate results.json --cache imported/

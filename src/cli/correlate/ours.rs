@@ -1,4 +1,4 @@
-//! Our side: the traces of the reference on our machines.
+//! Our side of the comparison: the traces of the reference on our machines.
 
 use super::super::cells::Cell;
 use super::super::exit::Interrupted;
@@ -22,18 +22,18 @@ use warpmem::record::run_row_json;
 use warpmem::study::correlate::{Comparison, Figures, KernelFigures};
 use warpmem_trace::Trace;
 
-/// What came of the runs.
+/// The outcome of the runs.
 pub struct Outcome {
     /// In the order of the reference.
     pub comparisons: Vec<Comparison>,
-    /// Traces that are not those of the reference, each with its run and the reason.
+    /// Traces that differ from those of the reference, each with its run and the difference.
     pub refused: Vec<String>,
-    /// The first failure among the others.
+    /// The first of the other failures.
     pub failure: Option<anyhow::Error>,
 }
 
 impl Outcome {
-    /// Why not all is well: what was refused, or else what failed.
+    /// Why the outcome is incomplete: the traces that differ, otherwise the first failure.
     pub fn error(self) -> Option<anyhow::Error> {
         let refused = self.refused.join("\n");
         if refused.is_empty() { self.failure } else { Some(anyhow::anyhow!(refused)) }
@@ -41,14 +41,14 @@ impl Outcome {
 }
 
 impl Planned {
-    /// Why `path`, with such kernels, is not the trace of the run; none if it is.
+    /// How `path`, with these kernels, differs from the trace of the run; none if it does not.
     pub fn refusal(&self, path: &Path, kernels: &[KernelFigures]) -> Option<String> {
         let reason = self.reference.other_kernels(kernels)?;
         let (label, path) = (self.label(), path.display());
         Some(format!("{label}: {path} is not the trace of the reference: {reason}"))
     }
 
-    /// The run with our figures beside the reference's.
+    /// The run with our figures and the reference's.
     pub fn beside(self, ours: Figures) -> Comparison {
         Comparison {
             trace: self.trace,
@@ -61,7 +61,7 @@ impl Planned {
     }
 }
 
-/// Runs all that can be run; the others are named in `skipped`.
+/// Runs everything that can be run; `skipped` names the others.
 pub fn run_all(
     args: &Args,
     planned: Vec<Planned>,
@@ -124,7 +124,7 @@ pub fn run_all(
     Ok(outcome)
 }
 
-/// What a run is in all its orders, the machine's own first.
+/// The figures of a run in all its orders, the machine's own first.
 fn over_orders(figures: Vec<anyhow::Result<Figures>>) -> anyhow::Result<Figures> {
     let mut figures = figures.into_iter();
     let own = figures.next().context("a run has an order")??;
@@ -132,7 +132,7 @@ fn over_orders(figures: Vec<anyhow::Result<Figures>>) -> anyhow::Result<Figures>
     Ok(own.over_orders(&others))
 }
 
-/// What a trace says of its kernels; no cycles.
+/// The kernels of a trace, without cycles.
 fn kernels_of(trace: &Trace) -> Vec<KernelFigures> {
     let kernel = |kernel: &warpmem_trace::Kernel| KernelFigures {
         name: kernel.info.name.clone(),
@@ -142,7 +142,7 @@ fn kernels_of(trace: &Trace) -> Vec<KernelFigures> {
     trace.kernels().iter().map(kernel).collect()
 }
 
-/// Opens the trace anew, so that the time includes all reading of it.
+/// Reopens the trace, so that the time includes all reading of it.
 fn run_one(
     run: &Planned,
     trace: &NamedTrace,
@@ -167,7 +167,7 @@ fn run_one(
     Ok(Figures { cpu_seconds, ..figures })
 }
 
-/// CPU time of the process, in which inflating the trace on a helper thread counts.
+/// CPU time of the process, including the helper thread that inflates the trace.
 #[cfg(unix)]
 fn cpu_seconds() -> Option<f64> {
     use rustix::time::{ClockId, clock_gettime};

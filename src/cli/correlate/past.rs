@@ -1,4 +1,4 @@
-//! Our side from the tables of runs that were made before.
+//! Our side of the comparison, from the tables of earlier runs.
 
 use super::super::output::note_without_checksum;
 use super::ours::Outcome;
@@ -13,7 +13,7 @@ use warpmem_analysis::{Results, table_to_json};
 
 type Row = Map<String, Value>;
 
-/// Tables that `run` or `compare` has left.
+/// Tables of `run` or `compare`.
 pub struct Past {
     directory: PathBuf,
     runs: Vec<Row>,
@@ -28,7 +28,7 @@ impl Past {
         Ok(Past { directory: directory.to_owned(), runs, kernels })
     }
 
-    /// Ours of every run that the tables have; the others are named in `skipped`.
+    /// Our results for every run that the tables have; `skipped` names the others.
     pub fn find_all(
         &self,
         planned: Vec<Planned>,
@@ -51,7 +51,8 @@ impl Past {
         Ok(outcome)
     }
 
-    /// The run of the same trace on the very machine, all its parameters considered; or why there is none.
+    /// The run of the same trace on the same machine with the same parameters, or why there is
+    /// none.
     fn find(&self, run: &Planned) -> anyhow::Result<Result<Figures, String>> {
         let is_named = |row: &&Row| {
             text(row, "trace") == run.trace && text(row, "machine") == run.machine.name
@@ -65,7 +66,7 @@ impl Past {
         let Some(row) = named.find(|row| text(row, "parameters") == key.parameters()) else {
             let keys = differing(text(first, "parameters"), key.parameters());
             let directory = self.directory.display();
-            return Ok(Err(format!("its run in {directory} has another {keys}")));
+            return Ok(Err(format!("its run in {directory} differs in {keys}")));
         };
         let id = text(row, "run_id");
         let kernels = self.kernels.iter().filter(|kernel| text(kernel, "run_id") == id);

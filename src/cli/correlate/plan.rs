@@ -1,4 +1,4 @@
-//! Which runs of the reference are made, and on which of our machines.
+//! Selects runs of the reference and our machines for them.
 
 use super::super::machines::Overrides;
 use super::super::output::note;
@@ -11,23 +11,24 @@ use warpmem::machine::Machine;
 use warpmem::params::nearest;
 use warpmem::study::correlate::{FIFO, FR_FCFS, Reference, ReferenceRun};
 
-/// Configurations of Accel-Sim that are transcribed in presets.
+/// Configurations of Accel-Sim that presets transcribe.
 const KNOWN: [(&str, &str); 2] = [("SM7_QV100", "v100"), ("SM75_RTX2060_S", "rtx2060s")];
 
-/// What every run has before the overrides of the user: launches take no time, as the reference's are left out.
+/// Overrides of every run, before those of the user. Launches take no time, because the reference's
+/// are left out.
 const WITHOUT_LAUNCHES: &str = "run.launch_latency=0";
-/// FIFO of GPGPU-Sim: its queue holds 2 requests of a channel, reads and writes.
+/// GPGPU-Sim's FIFO: its queue holds 2 requests per channel, reads and writes together.
 const AS_FIFO: [&str; 2] = ["policy.dram_scheduler=fcfs(banks=overlap)", "dram.read_queue=2"];
 
-/// A run of the reference that is to be made on one of our machines.
+/// A run of the reference and our machine for it.
 pub struct Planned {
     pub trace: String,
-    /// Where the trace may be; the first that is there is meant.
+    /// Where the trace may be; the first path that exists is used.
     pub places: Vec<PathBuf>,
-    /// What of the run's machine readers are told.
+    /// How readers see the run's machine.
     pub configuration: String,
     pub machine: Machine,
-    /// Name or file of the machine and its overrides, to run it alone.
+    /// Name or file of the machine and its overrides, for the command that runs it alone.
     pub machine_name: String,
     pub overrides: Overrides,
     pub reference: ReferenceRun,
@@ -44,7 +45,7 @@ fn label(trace: &str, configuration: &str, dram_scheduler: &str) -> String {
     format!("{trace} on {configuration} with {dram_scheduler}")
 }
 
-/// Runs that are left out, by the reason.
+/// Runs that are left out, by reason.
 #[derive(Default)]
 pub struct Skipped(Vec<(String, Vec<String>)>);
 
@@ -79,7 +80,7 @@ pub fn parse_map(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A run of the reference with its names, whatever its file does not say.
+/// A run of the reference with all its names, including those that its file does not contain.
 struct Named {
     trace: String,
     configuration: String,
@@ -157,7 +158,7 @@ fn of_log(args: &Args, path: &Path, run: ReferenceRun) -> anyhow::Result<Named> 
     })
 }
 
-/// A kernel list is called after its folder, any other file after itself.
+/// A kernel list is named after its folder, any other file after itself.
 fn trace_name(path: &Path) -> String {
     let is_list =
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("kernelslist"));
@@ -166,12 +167,12 @@ fn trace_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A list of the user's, and which of a run's names it is about.
+/// A list from the user, and the kind of names that it filters.
 struct Filter<'a> {
     list: &'a Option<List>,
     what: &'static str,
     names: fn(&Named) -> Vec<&str>,
-    /// Whether the list says what stays, or what goes.
+    /// Whether the list names what to keep or what to leave out.
     stays: bool,
 }
 
@@ -219,7 +220,7 @@ impl Filter<'_> {
     }
 }
 
-/// The run on our machine, or why there is none.
+/// The run with our machine, or why there is none.
 fn plan(args: &Args, named: Named) -> anyhow::Result<Result<Planned, String>> {
     let Named { trace, configuration, machine, places, run } = named;
     let Some(machine_name) = machine else {

@@ -1,15 +1,15 @@
-//! Both sides' cycles as a chart: a point for each run, on logarithmic axes.
+//! Cycles of both sides as a chart: a point for each run, on logarithmic axes.
 
 use warpmem::study::correlate::Comparison;
 use warpmem_analysis::polars::df;
 use warpmem_chart::{Axis, Chart, Scatter};
 
-/// Lines around the diagonal, ours so much above or below the reference.
+/// Lines parallel to the diagonal, at these ratios of our cycles to the reference's.
 const BANDS: [f64; 3] = [0.1, 0.2, 0.5];
-/// Runs further off than this are named.
+/// Runs with a larger error are labelled.
 const NAMED: f64 = 0.2;
 
-/// The cycles of these runs, a colour and a shape for each machine and scheduler.
+/// The cycles of these runs, with a colour and a shape for each machine and scheduler.
 pub fn chart(runs: &[Comparison]) -> anyhow::Result<Chart> {
     let text = |of: fn(&Comparison) -> String| -> Vec<String> { runs.iter().map(of).collect() };
     let number = |of: fn(&Comparison) -> u64| -> Vec<u64> { runs.iter().map(of).collect() };

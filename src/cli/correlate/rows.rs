@@ -9,7 +9,7 @@ use warpmem::study::correlate::{
 
 type Row = Map<String, Value>;
 
-/// An object of `runs`, with `kernels` and speed where they are asked for, and the `summary`.
+/// An object of `runs`, with `kernels` and speed if they are asked for, and the `summary`.
 pub fn json(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
     let mut all = Row::new();
     let rows: Vec<Row> = runs.iter().map(|run| run_row(run, with_speed)).collect();
@@ -37,7 +37,7 @@ pub fn csv(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
     format::csv(&rows)
 }
 
-/// What names a run.
+/// The keys that identify a run.
 fn key(run: &Comparison) -> Row {
     [
         ("trace", &run.trace),
@@ -84,7 +84,7 @@ fn kernel_rows(run: &Comparison) -> Vec<Row> {
     pairs.enumerate().map(row).collect()
 }
 
-/// `cycles_least`, `cycles_most`, where there are several orders
+/// `cycles_least`, `cycles_most`, if there are several orders
 fn range(row: &mut Row, range: Option<Range>) {
     if let Some(Range { least, most }) = range {
         row.insert("cycles_least".to_owned(), json!(least));
@@ -147,7 +147,7 @@ fn summary(runs: &[Comparison], with_speed: bool) -> Value {
     summary
 }
 
-/// Over the kernels of all runs; null of none.
+/// Over the kernels of all runs; null if there are none.
 fn of_kernels(runs: &[Comparison]) -> Value {
     let Some(summary) = kernel_summary(&runs.iter().collect::<Vec<_>>()) else {
         return Value::Null;
@@ -160,7 +160,8 @@ fn of_kernels(runs: &[Comparison]) -> Value {
     json!({"kernels": kernels, "mape": mape, "ratio": ratio, "worst": worst})
 }
 
-/// The runs by DRAM scheduler, in the order of their first, and all of them where there is more than one.
+/// The runs by DRAM scheduler, in order of first appearance, and all of them if there is more than
+/// one.
 pub fn groups(runs: &[Comparison]) -> Vec<(&str, Vec<&Comparison>)> {
     let mut groups: Vec<(&str, Vec<&Comparison>)> = Vec::new();
     for run in runs {

@@ -9,7 +9,7 @@ use warpmem::study::correlate::{
 
 type Line = Vec<String>;
 
-/// Metrics that stand beside each other.
+/// Metrics that are shown side by side.
 const SECTIONS: [(&str, &[&str]); 3] = [
     (
         "Time: cycles without launch latency, latency of reads in cycles",
@@ -25,7 +25,7 @@ const SECTIONS: [(&str, &[&str]); 3] = [
     ),
 ];
 
-/// Every run, every kernel where asked for, and what they add up to.
+/// Every run, every kernel if asked for, and summaries.
 pub fn text(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
     let mut parts: Vec<String> =
         SECTIONS.iter().map(|(title, metrics)| section(title, metrics, runs)).collect();
@@ -43,8 +43,8 @@ pub fn text(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
     parts.join("\n")
 }
 
-/// Lines under a title, all columns but the first aligned at their end. A line of one cell is a heading over
-/// those that follow; no column is as wide as it.
+/// Lines under a title, with all columns but the first aligned at their end. A line of one cell is
+/// a heading for those that follow and does not widen any column.
 fn titled(title: &str, lines: &[Line]) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let cells: Vec<Line> = lines.iter().filter(|line| line.len() > 1).cloned().collect();
@@ -70,7 +70,7 @@ fn section(title: &str, names: &[&str], runs: &[Comparison]) -> String {
     titled(title, &lines)
 }
 
-/// Two lines over values, references and errors: the titles, and what is what.
+/// Two header lines: the titles, and below them which column is ours, the reference's or the error.
 fn headings<'a>(columns: impl Iterator<Item = &'a str> + Clone) -> Vec<Line> {
     let titles = columns.clone().flat_map(|title| [title, "", ""]);
     let parts = columns.flat_map(|_| ["ours", "ref.", "error"]);
@@ -80,7 +80,7 @@ fn headings<'a>(columns: impl Iterator<Item = &'a str> + Clone) -> Vec<Line> {
     vec![line(&mut titles.into_iter()), line(&mut parts.into_iter())]
 }
 
-/// A line for each run of the same machine and DRAM scheduler under their names.
+/// A line for each run, under headings with the machine and DRAM scheduler.
 fn grouped<'a>(
     lines: &mut Vec<Line>,
     runs: &'a [Comparison],
@@ -132,7 +132,7 @@ fn shown_error(unit: Unit, error: f64) -> String {
     }
 }
 
-/// How far the errors of cycles move with the order of the SMs, where there are several.
+/// How far the errors of cycles move with the order of the SMs, if there are several orders.
 fn range_table(runs: &[Comparison]) -> Option<String> {
     let head = ["", "least", "median", "most"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
@@ -183,7 +183,7 @@ fn kernel_table(runs: &[Comparison]) -> String {
     titled("Kernels", &lines)
 }
 
-/// What the errors of kernels come to, by machine and DRAM scheduler and over all.
+/// Summary of the kernels' errors, by machine and DRAM scheduler and over all.
 fn kernel_summary_table(runs: &[Comparison]) -> String {
     let head = ["", "kernels", "mean |error|", "ratio", "worst", ""];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
@@ -205,7 +205,7 @@ fn kernel_summary_table(runs: &[Comparison]) -> String {
     summary(title, &lines)
 }
 
-/// The runs by machine and DRAM scheduler, and all of them where there is more than one of these.
+/// The runs by machine and DRAM scheduler, and all of them if there is more than one group.
 fn places(runs: &[Comparison]) -> Vec<(String, Vec<&Comparison>)> {
     let mut places: Vec<(String, Vec<&Comparison>)> = Vec::new();
     for run in runs {
@@ -294,7 +294,7 @@ fn cycle_table(runs: &[Comparison]) -> String {
     )
 }
 
-/// Lines whose last column, a name, begins at one place.
+/// Lines whose last columns, which are names, are aligned at their start.
 fn summary(title: &str, lines: &[Line]) -> String {
     let columns = lines.first().map_or(0, Vec::len);
     let right: Vec<usize> = (1..columns.saturating_sub(1)).collect();

@@ -1,4 +1,4 @@
-//! The traces of the reference: found, imported where need be, opened.
+//! The traces of the reference: finds, imports and opens them.
 
 use super::super::import::Watch;
 use super::super::interrupt::Interrupt;
@@ -15,18 +15,18 @@ use warpmem::import::{ImportError, ImportOptions, import_accel_sim};
 use warpmem::record::ENGINE_VERSION;
 use warpmem_trace::Trace;
 
-/// Finds traces and imports each once.
+/// Finds traces, and imports each once.
 pub struct Traces {
     folder: PathBuf,
     /// Kept until the traces are no longer used.
     _temporary: Option<TempDir>,
     interrupt: Interrupt,
-    /// What became of the kernels of a file so far.
+    /// The kernels of a file that are imported so far.
     known: HashMap<(PathBuf, usize), Result<PathBuf, String>>,
 }
 
 impl Traces {
-    /// Imports go to the folder `cache`, or to one that is gone afterwards.
+    /// Imports go to the folder `cache`, or to a temporary one.
     pub fn new(cache: Option<&Path>, interrupt: Interrupt) -> anyhow::Result<Traces> {
         let (folder, temporary) = match cache {
             Some(folder) => {
@@ -43,10 +43,10 @@ impl Traces {
         Ok(Traces { folder, _temporary: temporary, interrupt, known: HashMap::new() })
     }
 
-    /// The trace of a run, with as many kernels as the reference ran; or why there is none.
+    /// The trace of a run, with as many kernels as the reference ran, or why there is none.
     ///
     /// # Errors
-    /// When the user breaks an import off.
+    /// If the user stops an import.
     pub fn open(&mut self, run: &Planned) -> anyhow::Result<Result<NamedTrace, String>> {
         let kernels = run.reference.figures.kernels.len();
         let Some(place) = run.places.iter().find(|place| place.exists()) else {
@@ -77,7 +77,7 @@ fn open(path: &Path, name: &str) -> anyhow::Result<NamedTrace> {
     Ok(NamedTrace { name: name.to_owned(), trace })
 }
 
-/// The .wmt file of `place`: itself, or its first `kernels` kernels imported.
+/// The .wmt file of `place`: the file itself, or an import of its first `kernels` kernels.
 fn container(
     place: &Path,
     name: &str,
@@ -90,7 +90,7 @@ fn container(
     }
     let failure = || format!("failed to import {}", place.display());
     let id = source_id(place, kernels).with_context(failure)?;
-    // The name stands in the reference, and may be anything.
+    // The name comes from the reference and may be anything.
     let is_plain = |c: char| c.is_alphanumeric() || "-_.+".contains(c);
     let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(100).collect();
     let output = folder.join(format!("{name}-{kernels}-{id:016x}.wmt"));
@@ -111,7 +111,7 @@ fn container(
     Ok(output)
 }
 
-/// Changes with the files of a trace, what is wanted of them, and this program.
+/// Changes with the files of a trace, with what is imported of them, and with this program.
 fn source_id(place: &Path, kernels: usize) -> io::Result<u64> {
     let mut hash = DefaultHasher::new();
     (ENGINE_VERSION, kernels, fs::canonicalize(place)?).hash(&mut hash);

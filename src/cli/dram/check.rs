@@ -1,4 +1,4 @@
-//! `warpmem dram check`: whether a command log keeps the rules of its standard.
+//! `warpmem dram check`: checks a command log against the rules of its standard.
 
 use super::super::format::{self, TextFormat, aligned};
 use super::super::machines::MACHINE_HELP;
@@ -18,7 +18,8 @@ use warpmem::record::command_log::{CommandLogReader, LoggedCommand};
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Log, as `warpmem run --command-log` writes it; Parquet if its name ends in .parquet
+    /// Log of `warpmem run --command-log` or `warpmem dram --command-log`; Parquet if its name ends
+    /// in .parquet
     #[arg(value_name = "LOG", value_hint = ValueHint::FilePath)]
     log: PathBuf,
     /// Check against this standard instead of the log's own: a name or a TOML file
@@ -29,10 +30,10 @@ pub struct Args {
     /// Override a parameter of the channels, as in `dram.timing.trp=14`; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     overrides: Vec<String>,
-    /// Also check that refreshes come in time
+    /// Also check that refreshes are issued in time
     #[arg(long)]
     refresh: bool,
-    /// Refreshes that may be late
+    /// Number of refreshes that may be postponed
     #[arg(long, value_name = "N", default_value_t = POSTPONED_REFRESHES, requires = "refresh")]
     postponed: u32,
     /// Violations to print; 0 = all
@@ -52,7 +53,7 @@ Examples:
   warpmem dram check commands.parquet --refresh --format json
   warpmem dram check commands.csv --standard my-gddr6.toml --set dram.timing.trp=14";
 
-/// A log that breaks rules.
+/// A log that violates rules.
 #[derive(Debug, thiserror::Error)]
 #[error("{violations} violations in {} commands", .commands)]
 pub struct Illegal {
@@ -80,7 +81,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 fn configuration(args: &Args, of_log: &Dram) -> Result<Dram, MachineError> {
     let standard = args.standard.iter().map(|standard| format!("dram.standard={standard}"));
     let overrides: Vec<String> = standard.chain(args.overrides.iter().cloned()).collect();
-    // Of a log only the channels are known; any machine can have them.
+    // A log identifies only its channels; any machine may have them.
     let machine = args.machine.as_deref().unwrap_or("li2015");
     let channels = |machine: &mut Machine| {
         if args.machine.is_none() {
@@ -91,7 +92,7 @@ fn configuration(args: &Args, of_log: &Dram) -> Result<Dram, MachineError> {
     Ok(load_channels(machine, channels, &overrides)?.dram)
 }
 
-/// What was found.
+/// The result of the check.
 #[derive(Default)]
 struct Report {
     commands: u64,

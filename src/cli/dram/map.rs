@@ -1,4 +1,4 @@
-//! `warpmem dram map`: where an address goes.
+//! `warpmem dram map`: explains address maps.
 
 use super::super::format::{self, TextFormat, aligned};
 use super::super::machines::{MACHINE_HELP, Overrides};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use warpmem::machine::Machine;
 use warpmem::sim::{AddressMap, IndexHash, Location};
 
-/// Explain where addresses go, from which bits, and what hashes change
+/// Explain where addresses map to, which bits decide, and what hashes change
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -51,12 +51,12 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// What holds for every address.
+/// What is the same for every address.
 fn heading(machine: &Machine, map: &AddressMap) -> String {
     let layout = map.layout();
     let turns = layout.turns.map_or(String::new(), |bit| {
         let (channels, bytes) = (machine.dram.channels, 1u64 << bit);
-        format!("{channels} channels take turns of {bytes} bytes; bits are of the address within a channel\n")
+        format!("{channels} channels are interleaved every {bytes} bytes; bits are those of the address within a channel\n")
     });
     format!("{}: {layout}, {} bytes\n{turns}", machine.name, map.capacity())
 }
@@ -68,11 +68,11 @@ struct Part {
     before_hash: u32,
     /// Bits of the address within the channel that select it.
     bits: u64,
-    /// What is XORed onto it.
+    /// The hash that is XORed onto it.
     hash: Option<String>,
 }
 
-/// Where an address goes, and why.
+/// Where an address maps to, and why.
 struct Explained {
     address: u64,
     within_channel: u64,
@@ -86,7 +86,7 @@ impl Explained {
     fn new(machine: &Machine, map: &AddressMap, address: u64) -> Explained {
         let within_channel = map.within_channel(address).1;
         let mut parts = parts(machine, map, address);
-        // What has no bits has nothing to hash.
+        // A field without bits is not hashed.
         parts.iter_mut().filter(|part| part.bits == 0).for_each(|part| part.hash = None);
         Explained {
             address,
@@ -208,7 +208,7 @@ fn parts(machine: &Machine, map: &AddressMap, address: u64) -> Vec<Part> {
     ]
 }
 
-/// A hash and what it takes in; none if it changes nothing.
+/// A hash and its input bits; none if it changes nothing.
 fn hash(kind: IndexHash, of: &str) -> Option<String> {
     match kind {
         IndexHash::Linear => None,

@@ -1,4 +1,4 @@
-//! What came of streams, for people and for programs.
+//! Results of streams, for people and for programs.
 
 use super::super::format::{self, Format, aligned};
 use super::super::output::width;
@@ -6,13 +6,13 @@ use super::super::run_row::shown;
 use serde_json::{Map, Value};
 use warpmem::standalone::dram::{Outcome, Row, columns, rows};
 
-/// The outcomes of one stream under several schedulers.
+/// The results of one stream under several schedulers.
 pub fn print(outcomes: Vec<Outcome>, format: Format) -> String {
     let several = outcomes.len() > 1;
     let mut rows: Vec<Row> = outcomes.into_iter().flat_map(rows).collect();
     match format {
         Format::Table => {
-            // The channels of several schedulers side by side would be more than can be seen.
+            // The channels of several schedulers side by side would not fit.
             rows.retain(|row| !several || row.channel().is_none());
             table(&rows, several)
         }
@@ -21,7 +21,7 @@ pub fn print(outcomes: Vec<Outcome>, format: Format) -> String {
     }
 }
 
-/// The rows with the same keys in each: a counter that a scheduler does not have is null.
+/// Rows with the same keys: a counter that a scheduler does not have is null.
 fn objects(rows: &[Row]) -> Vec<Map<String, Value>> {
     let columns = columns();
     let names = counters(rows);
@@ -33,7 +33,7 @@ fn objects(rows: &[Row]) -> Vec<Map<String, Value>> {
     rows.iter().map(object).collect()
 }
 
-/// Names of what the schedulers counted, each once.
+/// Names of the schedulers' counters, each once.
 fn counters(rows: &[Row]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for counter in rows.iter().flat_map(Row::counters) {
@@ -49,10 +49,10 @@ fn counter(row: &Row, name: &str) -> Value {
     found.map_or(Value::Null, |counter| counter.value.into())
 }
 
-/// Columns of a row that stand above the table or at its head.
+/// Columns that are shown above the table or in its heading.
 const HEAD: [&str; 4] = ["device", "stream", "dram_scheduler", "channel"];
 
-/// A line for each metric, a column for each row, as many as the terminal is wide enough for.
+/// A line for each metric and a column for each row, as many as fit the terminal.
 fn table(rows: &[Row], several: bool) -> String {
     let columns = columns();
     let mut lines = vec![vec![String::new(), String::new()]];
@@ -92,18 +92,18 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Adds a line, unless it has nothing to say.
+/// Adds a line, unless it is empty.
 fn push(lines: &mut Vec<Vec<String>>, name: &str, unit: &str, values: &[Value]) {
     if values.iter().all(Value::is_null) {
         return;
     }
-    // A fraction is shown in per cent.
+    // Fractions are shown as percentages.
     let (label, inner) = if unit == "fraction" { ("", unit) } else { (unit, "") };
     let cells = values.iter().map(|value| shown(value, inner));
     lines.push([name.to_owned(), label.to_owned()].into_iter().chain(cells).collect());
 }
 
-/// Drops the last columns where they would not fit; how many. At least one stays.
+/// Drops the last columns that do not fit and returns their number. At least one column stays.
 fn narrow(lines: &mut [Vec<String>]) -> usize {
     let columns = lines[0].len();
     let width_of = |column: usize| {

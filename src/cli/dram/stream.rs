@@ -6,7 +6,6 @@ use super::super::machines::{MACHINE_HELP, Overrides};
 use super::super::output::{note, print};
 use super::super::policies::List;
 use super::super::progress::bar;
-use warpmem::slots::Slot;
 use super::rows;
 use anyhow::{Context, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
@@ -20,6 +19,7 @@ use std::thread::available_parallelism;
 use std::time::Instant;
 use warpmem::dram::{CommandSink, Dram};
 use warpmem::record::command_log::CommandLogWriter;
+use warpmem::slots::Slot;
 use warpmem::standalone::dram::{
     Device, Mix, Origin, Outcome, Pattern, RateText, Sources, StandaloneError, Stream, run_with_log,
 };
@@ -30,41 +30,41 @@ pub struct StreamArgs {
     /// Requests to generate
     #[arg(long, value_name = "PATTERN", value_parser = streams(), help_heading = ORIGIN)]
     stream: Option<String>,
-    /// Accesses to read: CSV with a heading (`op`, `address`, and where known `cycle`, `bytes`, `sm`, `warp`,
-    /// `load`, `pc`), or as Ramulator (`0x1f40 R`, `LD 0x1f40`) and DRAMsim3 (`0x1f40 READ 17`) have them; may be
-    /// compressed with gzip
+    /// Accesses to read: CSV with a heading (`op`, `address`, and if known `cycle`, `bytes`, `sm`,
+    /// `warp`, `load`, `pc`), or the formats of Ramulator (`0x1f40 R`, `LD 0x1f40`) and DRAMsim3
+    /// (`0x1f40 READ 17`); may be compressed with gzip
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = ORIGIN)]
     trace: Option<PathBuf>,
     /// Requests of the stream, to all channels together
     #[arg(long, value_name = "N", default_value_t = 1_000_000, help_heading = GENERATED, conflicts_with = "trace")]
     requests: u64,
-    /// Requests at each visit of a row
+    /// Requests per visit of a row
     #[arg(long, value_name = "K", help_heading = GENERATED, conflicts_with = "trace")]
     locality: Option<u32>,
-    /// Fraction of the requests that read
+    /// Fraction of the requests that are reads
     #[arg(long, value_name = "FRACTION", default_value_t = 1.0, help_heading = GENERATED, conflicts_with = "trace")]
     reads: f64,
-    /// Bytes from one address to the next, of `--stream strided`
+    /// Bytes from one address to the next, for `--stream strided`
     #[arg(long, value_name = "BYTES", help_heading = GENERATED, conflicts_with = "trace")]
     stride: Option<u64>,
     /// Channels to drive, each with its share of the requests; 1 by default. With `strided` and `--trace` all
     /// channels of the machine are driven
     #[arg(long, value_name = "N", help_heading = GENERATED, conflicts_with = "trace")]
     channels: Option<u32>,
-    /// What chance is drawn from
+    /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = GENERATED, conflicts_with = "trace")]
     seed: u64,
-    /// Bytes of a request, a power of two; by default what a column command moves
+    /// Bytes of a request, a power of two; by default the bytes of a column command
     #[arg(long, value_name = "BYTES", help_heading = REQUESTS)]
     bytes: Option<u32>,
-    /// Requests of each channel per command clock cycle, as `0.25`, or `20GB/s`; by default as fast as a
-    /// channel takes them, or at the cycles of the file
+    /// Requests of each channel per command clock cycle, such as `0.25`, or `20GB/s`; by default as
+    /// fast as a channel accepts them, or at the cycles of the file
     #[arg(long, value_name = "RATE", value_parser = RateText::parse, help_heading = REQUESTS)]
     rate: Option<RateText>,
-    /// SMs that loads come from in turn
+    /// Number of SMs that issue the loads, in round-robin order
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = REQUESTS)]
     sources: u32,
-    /// Warps of each SM that its loads come from in turn
+    /// Warps of each SM that issue its loads, in round-robin order
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = REQUESTS)]
     warps: u32,
     /// Successive requests of a channel that are one warp's load
@@ -72,8 +72,8 @@ pub struct StreamArgs {
     group: u32,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath, help_heading = CHANNELS)]
     machine: String,
-    /// Channel of a DRAM standard in the place of the machine's, as `gddr5` or `hbm2:HBM2_8Gb:HBM2_2000Mbps`; or of
-    /// a TOML file
+    /// Channel of a DRAM standard instead of the machine's, such as `gddr5` or
+    /// `hbm2:HBM2_8Gb:HBM2_2000Mbps`, or of a TOML file
     #[arg(long, value_name = "NAME[:ORGANISATION[:SPEED]]", help_heading = CHANNELS)]
     standard: Option<String>,
     /// Address map, as `--set dram.address.map=…`
@@ -85,7 +85,8 @@ pub struct StreamArgs {
     /// dram-schedulers`); the machine's own by default
     #[arg(long, value_name = "POLICY,…|all", value_parser = List::parse, help_heading = CHANNELS)]
     dram_scheduler: Option<List>,
-    /// Log every command of the one scheduler, for `warpmem dram check`; Parquet if the name ends in .parquet
+    /// Log every command of the only scheduler, for `warpmem dram check`; Parquet if the name ends
+    /// in .parquet
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     command_log: Option<PathBuf>,
     /// What to print
@@ -110,7 +111,7 @@ Examples:
   warpmem dram --trace accesses.csv --set dram.read_queue=32
   warpmem dram --stream random --standard gddr6 --command-log log.csv && warpmem dram check log.csv";
 
-/// The stream that goes by addresses.
+/// The stream whose pattern is given by addresses.
 const STRIDED: &str = "strided";
 
 fn streams() -> PossibleValuesParser {
@@ -241,7 +242,8 @@ impl Board {
         run_with_log(device, scheduler, stream, &mut progress, commands)
     }
 
-    /// Takes the bar away; `2,000,000 requests in 1.2 s, 1,666,666 per second`.
+    /// Removes the bar and returns the summary: `2,000,000 requests in 1.2 s, 1,666,666 per
+    /// second`.
     fn finish(self) -> String {
         let (requests, seconds) = (self.bar.position(), self.begun.elapsed().as_secs_f64());
         self.bar.finish_and_clear();

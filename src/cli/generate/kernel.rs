@@ -1,4 +1,4 @@
-//! One kernel.
+//! `warpmem generate KERNEL`: one trace.
 
 use super::super::format::capitalised;
 use super::super::interrupt::Interrupt;
@@ -14,21 +14,21 @@ use std::time::Duration;
 use warpmem::trace::Ranges;
 use warpmem::workload::{Generated, Generator, Parameter, Progress, Request, parse_count};
 
-/// A kernel and what it is told.
+/// A kernel and its options.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     request: Request,
     output: PathBuf,
 }
 
-// No parameter of a generator is called as these are; a test of the command line sees to it.
+// No parameter of a generator has one of these names; a test of the command line checks this.
 const SEED: &str = "seed";
 const KERNELS: &str = "kernels";
 const OUTPUT: &str = "output";
 
 impl Kernel {
     pub fn from_matches(generator: &Generator, matches: &ArgMatches) -> Kernel {
-        // Only what was typed: some parameters must not be given beside others, not even as by default.
+        // Only what was typed: some parameters exclude others, even with their default values.
         let value = |parameter: &Parameter| {
             let typed = matches.value_source(parameter.name) == Some(ValueSource::CommandLine);
             let text = matches.get_one::<String>(parameter.name).filter(|_| typed)?;
@@ -50,12 +50,12 @@ pub fn command(generator: &Generator) -> Command {
         .value_name("N")
         .value_parser(|text: &str| parse_count(text).ok_or("valid: a whole number, as 7 or 2^10"))
         .default_value("1")
-        .help("What chance is drawn from");
+        .help("Seed of the random numbers");
     let kernels = Arg::new(KERNELS)
         .long(KERNELS)
         .value_name("A..B,…")
         .value_parser(str::parse::<Ranges>)
-        .help("Launches that go into the trace, numbered from 0, without B; all by default");
+        .help("Launches to put into the trace, numbered from 0, B excluded; all by default");
     let output = Arg::new(OUTPUT)
         .long(OUTPUT)
         .short('o')

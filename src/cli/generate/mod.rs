@@ -37,12 +37,12 @@ enum Target {
     Suite(suite::Args),
 }
 
-// No generator is called as this is; a test of the command line sees to it.
+// No generator has this name; a test of the command line checks this.
 const SUITE: &str = "suite";
 
 impl Subcommand for Target {
     fn augment_subcommands(command: Command) -> Command {
-        // A name that is no kernel's comes through too, to be answered with those that are.
+        // Unknown names are accepted here, so that the error can list the known kernels.
         let command = command.subcommands(generators().iter().map(kernel::command));
         command.subcommand(suite::command(SUITE)).allow_external_subcommands(true)
     }

@@ -1,4 +1,5 @@
-//! A whole suite: its traces side by side, and the manifest that lists them.
+//! `warpmem generate suite`: generates the traces of a suite in parallel, and the manifest that
+//! lists them.
 
 use super::super::exit::Interrupted;
 use super::super::format::aligned;
@@ -21,27 +22,28 @@ use warpmem_trace::TraceSummary;
 
 /// Generate a suite of workloads and the manifest that lists them
 ///
-/// The manifest, `suite.toml` in the folder, stands for all its traces wherever a command takes a list of them.
+/// The manifest, `suite.toml` in the folder, stands for all its traces wherever a command takes a
+/// list of traces.
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// How large: small, medium and large in the suite that comes with the program
+    /// Size of the workloads: small, medium or large in the built-in suite
     #[arg(long, value_name = "SIZE", required_unless_present_any = ["from", "list"])]
     size: Option<String>,
-    /// Suite of one's own (.toml) in place of the one that comes with the program
+    /// User-defined suite (.toml) instead of the built-in one
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     from: Option<PathBuf>,
-    /// Workloads to generate; all by default. The manifest keeps what else it lists
+    /// Workloads to generate; all by default. The manifest keeps the other workloads that it lists
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     only: Vec<String>,
-    /// Generators at a time, each with its input in memory (up to some GB in size large); by default one per
-    /// processor. The traces are the same with any number
+    /// Workloads to generate at a time, each with its input in memory (up to some GB in size
+    /// large); by default one per processor. The traces are the same with any number
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
     /// List the workloads
     #[arg(long)]
     list: bool,
-    /// Folder for the traces and their manifest; created if need be
+    /// Folder for the traces and their manifest; created if it does not exist
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath, required_unless_present = "list")]
     output: Option<PathBuf>,
 }
@@ -80,8 +82,8 @@ fn listed(planned: &[Planned]) -> String {
     aligned(&planned.iter().map(row).collect::<Vec<_>>(), &[])
 }
 
-/// Generates the traces of a suite into a folder, on `jobs` threads or, if 0, one per processor. With
-/// `is_part` the manifest keeps what else it lists.
+/// Generates the traces of a suite into a folder, on `jobs` threads or, if 0, one per processor.
+/// With `is_part` the manifest keeps the other workloads that it lists.
 pub fn generate(
     name: &str,
     planned: &[Planned],
@@ -111,7 +113,7 @@ pub fn generate(
     Ok(())
 }
 
-/// `made` behind the workloads of other names that a manifest lists already.
+/// Appends `made` to the workloads of other names that a manifest lists already.
 fn listed_before(manifest: &Path, made: Vec<Listed>) -> anyhow::Result<Vec<Listed>> {
     let mut workloads = match manifest.exists() {
         true => Manifest::load(manifest)?.workloads,
@@ -135,7 +137,7 @@ fn progress_bar(workloads: usize) -> ProgressBar {
     bar
 }
 
-/// What the generators of a suite have in common.
+/// Shared by the generators of a suite.
 struct Work<'a> {
     folder: &'a Path,
     interrupt: Interrupt,

@@ -1,4 +1,4 @@
-//! What a trace's index says.
+//! The index of a trace as text.
 
 use super::super::format::aligned;
 use super::super::traces::NamedTrace;
@@ -36,7 +36,7 @@ impl Totals {
     }
 }
 
-/// Where a trace comes from and how large it is.
+/// The origin and the sizes of a trace.
 pub fn head(trace: &NamedTrace) -> String {
     let kernels = trace.trace.kernels();
     [
@@ -49,7 +49,7 @@ pub fn head(trace: &NamedTrace) -> String {
     .concat()
 }
 
-/// All that the index says.
+/// All contents of the index.
 pub fn brief(trace: &NamedTrace) -> String {
     let kernels = named(trace.trace.kernels());
     [
@@ -62,7 +62,7 @@ pub fn brief(trace: &NamedTrace) -> String {
     .concat()
 }
 
-/// Launches of one name.
+/// Launches of the same name.
 struct Named<'a> {
     launches: Vec<&'a Kernel>,
 }
@@ -76,7 +76,7 @@ impl Named<'_> {
         self.launches.iter().map(|kernel| of(kernel)).sum()
     }
 
-    /// The value of all launches, where it is the same.
+    /// The value of all launches, if they agree.
     fn same(&self, of: impl Fn(&Kernel) -> [u32; 3]) -> String {
         let first = of(self.launches[0]);
         match self.launches.iter().all(|kernel| of(kernel) == first) {
@@ -86,7 +86,7 @@ impl Named<'_> {
     }
 }
 
-/// Launches by name, in the order of their first.
+/// Launches by name, in the order of first appearance.
 fn named(kernels: &[Kernel]) -> Vec<Named<'_>> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut all: Vec<Named> = Vec::new();

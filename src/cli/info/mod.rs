@@ -1,4 +1,4 @@
-//! `warpmem info`: what a trace holds and what it is like.
+//! `warpmem info`: the contents of a trace, and its properties.
 
 mod index;
 mod plot;
@@ -20,35 +20,35 @@ use warpmem::files::staged;
 use warpmem::study::profile::{Options, Profile, Progress};
 use warpmem_trace::Kernel;
 
-/// Describe a trace: where it comes from, what it holds, and what its accesses are like
+/// Describe a trace: its origin, its contents, and its memory accesses
 ///
-/// The first part is read from the trace's index. For the rest all records are read once, at millions a second:
-/// instruction mix, requests per access, footprint, reuse distances, sharing among CTAs, spread over the machine's
-/// channels, operations per byte, and chains of dependent loads. Nothing is run: what is counted is what the trace
-/// asks for, before any cache.
+/// The first part is read from the trace's index. For the rest, all records are read once, at
+/// millions per second: instruction mix, requests per access, footprint, reuse distances, sharing
+/// among CTAs, spread over the machine's channels, operations per byte, and chains of dependent
+/// loads. Nothing is simulated: the counts are what the trace asks for, before any cache.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// Trace to describe
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
     trace: PathBuf,
-    /// Only what the index says, at once
+    /// Print only what the index contains, without reading the records
     #[arg(long, conflicts_with_all = ["plot", "machine", "overrides", "line", "sector", "top"])]
     brief: bool,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
     machine: String,
     #[command(flatten)]
     overrides: Overrides,
-    /// Bytes of a line, in which requests, footprint, reuse and sharing are counted
+    /// Bytes of a line, the unit of requests, footprint, reuse and sharing
     #[arg(long, value_name = "BYTES", default_value_t = Options::default().line_bytes)]
     line: u32,
     /// Bytes of a sector of a line
     #[arg(long, value_name = "BYTES", default_value_t = Options::default().sector_bytes)]
     sector: u32,
-    /// Print so many kernels and static instructions of each table; JSON has all
+    /// Kernels and static instructions to print in each table; JSON has all
     #[arg(long, value_name = "N", default_value_t = 8)]
     top: usize,
-    /// Draw the figures, as SVG or PNG by the name's ending
+    /// Draw the figures, as SVG or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
     plot: Option<PathBuf>,
     /// What to print
@@ -87,7 +87,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// Reads the records, with a bar that shows how far.
+/// Reads the records and shows the progress.
 fn read(args: &Args, trace: &NamedTrace) -> anyhow::Result<Profile> {
     let machine = args.overrides.apply(&args.machine)?;
     let options =

@@ -1,4 +1,4 @@
-//! A profile as a picture of several charts.
+//! A profile as a picture with several charts.
 
 use super::profile::{in_ranges, name};
 use super::text::{cut, size};
@@ -9,7 +9,7 @@ use warpmem_chart::{Axis, Bars, Chart, Lines, Sheet};
 
 /// Kinds of instructions that are drawn.
 const KINDS: usize = 10;
-/// The smallest cache of which misses are drawn, lines.
+/// The smallest cache whose misses are drawn, in lines.
 const SMALLEST: u64 = 8;
 
 /// The figures of a trace.
@@ -29,7 +29,7 @@ pub fn sheet(name: &str, profile: &Profile) -> anyhow::Result<Sheet> {
     })
 }
 
-/// Shares of something: a bar for each category and series.
+/// Shares as bars, for each category and series.
 #[derive(Default)]
 struct Shares {
     category: Vec<String>,
@@ -80,7 +80,7 @@ fn divergence(profile: &Profile) -> anyhow::Result<Chart> {
     shares.chart("lines", "Requests of a global access", bars)
 }
 
-/// The shares of distances by powers of two, from 0, 1, 2 to 3, 4 to 7 on.
+/// The shares of distances by powers of two: 0, 1, 2 to 3, 4 to 7 and so on.
 fn powers(reuse: &Reuse) -> Vec<f64> {
     let mut shares = Vec::new();
     for bin in &reuse.histogram {
@@ -94,7 +94,7 @@ fn powers(reuse: &Reuse) -> Vec<f64> {
 fn reuse(profile: &Profile) -> anyhow::Result<Chart> {
     let mut shares = Shares::default();
     for (power, share) in powers(&profile.reuse).into_iter().enumerate() {
-        // `4` stands for 4 to 7.
+        // `4` means 4 to 7.
         let from = if power < 2 { power as u64 } else { 1 << (power - 1) };
         shares.push(short(from), "accesses", share);
     }
@@ -114,7 +114,7 @@ fn short(number: u64) -> String {
     }
 }
 
-/// Miss ratios by cache size, with the sizes that are named marked.
+/// Miss ratios by cache size; the named sizes are marked.
 fn misses(profile: &Profile) -> anyhow::Result<Chart> {
     let reuse = &profile.reuse;
     let bytes = |lines: u64| lines * u64::from(profile.line_bytes);
@@ -122,7 +122,7 @@ fn misses(profile: &Profile) -> anyhow::Result<Chart> {
     let end = largest.chain(reuse.histogram.last().map(|bin| bytes(bin.to))).max().unwrap_or(0);
     let curve = curve(reuse).into_iter().map(|(lines, ratio)| (bytes(lines), Some(ratio), None));
     let last = (end, reuse.cold_share, None);
-    // A mark with a name.
+    // A labelled mark.
     let caches = reuse.caches.iter();
     let caches = caches.map(|cache| (cache.bytes, cache.miss_ratio, Some(size(cache.bytes))));
     let points =
@@ -148,12 +148,12 @@ fn sizes_along() -> impl Iterator<Item = (f64, String)> {
     (0..32).map(|power| 1u64 << (2 * power)).map(|bytes| (bytes as f64, size(bytes)))
 }
 
-/// Lines of caches and the miss ratios that are known of them, from the smallest that is drawn on.
+/// Lines of caches and their known miss ratios, from the smallest that is drawn.
 fn curve(reuse: &Reuse) -> Vec<(u64, f64)> {
     let first = SMALLEST.max(reuse.least_cache_lines());
     let known = reuse.histogram.iter().filter_map(|bin| Some((bin.to, bin.miss_ratio?)));
     let (before, behind): (Vec<_>, Vec<_>) = known.partition(|&(lines, _)| lines <= first);
-    // A cache that is smaller than every distance misses all.
+    // A cache smaller than every distance misses always.
     let start = (first, before.last().map_or(1.0, |&(_, ratio)| ratio));
     once(start).chain(behind).collect()
 }
@@ -213,7 +213,7 @@ mod tests {
             caches: Vec::new(),
         };
         assert_eq!(curve(&reuse), [(8, 0.5), (16, 0.25)]);
-        // Followed one line in two: caches of 16 lines are the smallest that are told.
+        // One line in two is followed, so caches of 16 lines are the smallest with a known ratio.
         let sampled = Reuse { lines_per_followed: 2, ..reuse };
         assert_eq!(curve(&sampled), [(16, 0.25)]);
     }

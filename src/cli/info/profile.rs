@@ -8,10 +8,10 @@ use warpmem::study::profile::{
     Profile, Reuse, ReuseBin, SharedBin, Sharing,
 };
 
-/// Most kernels that are columns of the instruction mix.
+/// Most kernels in the columns of the instruction mix.
 const COLUMNS: usize = 4;
 
-/// All sections; of kernels and static instructions the `top` that have most.
+/// All sections; of kernels and static instructions, only the `top` with the highest counts.
 pub fn text(profile: &Profile, top: usize) -> String {
     let (line, sector) = (profile.line_bytes, profile.sector_bytes);
     let parts = parts(profile, top);
@@ -50,7 +50,7 @@ pub fn text(profile: &Profile, top: usize) -> String {
     sections.map(|(title, table)| format!("\n{title}\n{table}")).concat()
 }
 
-/// All kernels together and, where there are several, those with the most instructions.
+/// All kernels together and, if there are several, those with the most instructions.
 fn parts(profile: &Profile, top: usize) -> Vec<(String, &Part)> {
     let all = once(("all".to_owned(), &profile.all));
     if profile.kernels.len() == 1 {
@@ -102,7 +102,7 @@ fn efficiency(part: &Part) -> Option<f64> {
     part.mix.mean_lanes.map(|lanes| lanes / 32.0)
 }
 
-/// The share of a kind in a kernel; nothing where it does not occur.
+/// The share of a kind in a kernel; empty if it does not occur.
 fn share(part: &Part, kind: &InstructionKind) -> String {
     let of_part = part.mix.kinds.iter().find(|other| other.name == kind.name);
     of_part.map_or(String::new(), |kind| percent(Some(kind.share)))
@@ -172,7 +172,7 @@ const RANGES: [(&str, u32, u32); 7] = [
     ("more", 33, u32::MAX),
 ];
 
-/// The instructions with so many lines, by the range's name.
+/// The instructions with this number of lines, by the range's name.
 pub fn in_ranges(divergence: &Divergence) -> [(&'static str, u64); RANGES.len()] {
     RANGES.map(|(name, from, to)| {
         let inside = |bin: &&Bin| (from..=to).contains(&bin.value);
@@ -219,7 +219,7 @@ fn sites(profile: &Profile, top: usize) -> String {
     aligned(&once(heading).chain(rows).collect::<Vec<_>>(), &[1, 3, 4, 5, 6, 7, 8])
 }
 
-/// `1024`, and `± 12` of an estimate.
+/// `1024`, and `± 12` for an estimate.
 fn estimate(estimate: Estimate) -> String {
     match estimate.standard_error {
         0.0 => estimate.value.to_string(),
@@ -250,7 +250,7 @@ fn footprint(footprints: &[Footprint]) -> String {
     aligned(&rows, &(1..=footprints.len()).collect::<Vec<_>>())
 }
 
-/// The label of what a sample is.
+/// Label of a sampled value.
 const ESTIMATED: &str = "estimated from";
 
 fn kept(what: &str, of: u64) -> String {
@@ -281,7 +281,7 @@ fn reuse(reuse: &Reuse) -> String {
     format!("{misses}\n{}", aligned(&distances.collect::<Vec<_>>(), &[0, 1, 2]))
 }
 
-/// Shares by powers of two, 0, 1, 2–3, 4–7, …, and what is nearer than the end of each.
+/// Shares by powers of two, 0, 1, 2–3, 4–7, …, and the share below the end of each.
 fn by_powers(reuse: &Reuse) -> Vec<(String, f64, Option<f64>)> {
     let power = |from: u64| from.checked_ilog2().map_or(0, |log| log + 1);
     let of_power = reuse.histogram.chunk_by(|a, b| power(a.from) == power(b.from));
@@ -486,13 +486,13 @@ mod tests {
             rows.next().unwrap().trim_end().to_owned()
         };
         assert!(!exact.contains("estimated from") && !row(&exact, "16 KiB").ends_with('–'));
-        // Footprint, reuse, sharing and spread.
+        // The sections on footprint, reuse, sharing and spread.
         assert_eq!(sampled.matches("estimated from 1 line of 32").count(), 2, "{sampled}");
         assert_eq!(sampled.matches("estimated from").count(), 4, "{sampled}");
         for moved in ["all, each sector once", "all, each line once"] {
             assert!(row(&sampled, moved).contains('±') && !row(&exact, moved).contains('±'));
         }
-        // A followed line stands for 32, and 16 KiB have 128 of the 256 that it takes.
+        // A followed line represents 32, so 16 KiB have 128 of the 256 lines that are needed.
         assert!(row(&sampled, "16 KiB").ends_with('–'), "{sampled}");
         assert!(row(&sampled, "32 KiB").contains('%'), "{sampled}");
         let (_, distances) = sampled.split_once("lines between").unwrap();

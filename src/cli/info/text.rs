@@ -1,8 +1,8 @@
 //! Cells of tables for people.
 
-/// What stands where nothing was counted.
+/// Shown where nothing was counted.
 const NOTHING: &str = "–";
-/// A kernel's name is cut to so many characters, and to fewer in wide tables.
+/// A kernel's name is cut to this many characters, and to fewer in wide tables.
 const NAME: usize = 28;
 const HEAD: usize = 12;
 
@@ -10,7 +10,7 @@ pub fn words<const N: usize>(words: [&str; N]) -> Vec<String> {
     words.map(str::to_owned).to_vec()
 }
 
-/// With so many digits behind the point.
+/// With this many decimals.
 pub fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or(NOTHING.to_owned(), |value| format!("{value:.digits$}"))
 }
@@ -19,12 +19,12 @@ pub fn percent(share: Option<f64>) -> String {
     share.map_or(NOTHING.to_owned(), |share| format!("{:.1} %", 100.0 * share))
 }
 
-/// Of a whole; nothing where there is none.
+/// Share of a whole; empty if there is none.
 pub fn percent_of(part: u64, whole: u64) -> String {
     percent((whole > 0).then(|| part as f64 / whole as f64))
 }
 
-/// The same without digits behind the point.
+/// The same without decimals.
 pub fn whole(part: u64, whole: u64) -> String {
     match whole {
         0 => NOTHING.to_owned(),
@@ -45,7 +45,7 @@ pub fn bytes(bytes: u64) -> String {
     })
 }
 
-/// `16 KiB`, where it is a whole number of them.
+/// `16 KiB`, if it is a whole number of KiB.
 pub fn size(bytes: u64) -> String {
     let units = [(20, "MiB"), (10, "KiB")];
     let unit = units.into_iter().find(|&(shift, _)| bytes > 0 && bytes.is_multiple_of(1 << shift));
@@ -57,7 +57,7 @@ pub fn kernel(name: &str, launches: u64) -> String {
     format!("{}{}", cut(name), times(launches))
 }
 
-/// The same shorter, with its number among the kernels: names that begin and end alike differ.
+/// The same shorter, with its number among the kernels, because names may begin and end alike.
 pub fn column(number: usize, name: &str, launches: u64) -> String {
     format!("{number} {}{}", shortened(name, HEAD), times(launches))
 }
@@ -70,7 +70,7 @@ pub fn cut(name: &str) -> String {
     shortened(name, NAME)
 }
 
-/// Without its middle, if longer than `most`: templates begin alike.
+/// Without its middle if longer than `most`, because names of templates begin alike.
 fn shortened(name: &str, most: usize) -> String {
     let length = name.chars().count();
     if length <= most {

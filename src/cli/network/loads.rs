@@ -1,17 +1,17 @@
-//! Loads to measure at.
+//! Loads to measure.
 
 /// Loads in ascending order, flits per source and cycle.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loads(pub Vec<f64>);
 
-/// Steps up to the load that no network takes more than, and up to the end.
+/// Steps up to the load that no network exceeds, and up to the end.
 const STEPS: u32 = 20;
 const ALL_STEPS: u32 = 24;
-/// Loads of a range, at most.
+/// Most loads in a range.
 const MOST: u32 = 1000;
 
 impl Loads {
-    /// Reads `0.1,0.2` and `0.05..0.95/10`; a message that says what would be valid otherwise.
+    /// Reads `0.1,0.2` and `0.05..0.95/10`, or returns a message that says what would be valid.
     pub fn parse(text: &str) -> Result<Loads, String> {
         let loads: Option<Vec<Vec<f64>>> = text.split(',').map(|item| part(item.trim())).collect();
         let expected = "expected loads above 0 and at most 1, as in `0.1,0.2`, or so many from one to another, as in `0.05..0.95/10`";
@@ -38,13 +38,14 @@ fn part(text: &str) -> Option<Vec<f64>> {
     Some((0..count).map(|n| rounded(from + step * f64::from(n))).collect())
 }
 
-/// Even steps up to `capacity`, and as far beyond as to saturate what comes close to it.
+/// Even steps up to `capacity`, and as far beyond it as needed to saturate a network that comes
+/// close to it.
 pub fn sweep(capacity: f64) -> Vec<f64> {
     let loads = (1..=ALL_STEPS).map(|n| rounded(capacity * f64::from(n) / f64::from(STEPS)));
     loads.take_while(|&load| load <= 1.0).collect()
 }
 
-/// Without the digits that binary fractions add: six places.
+/// Rounded to six decimals, to remove the error of binary fractions.
 fn rounded(load: f64) -> f64 {
     (load * 1e6).round() / 1e6
 }

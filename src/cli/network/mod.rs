@@ -1,4 +1,4 @@
-//! `warpmem network`: a network on its own.
+//! `warpmem network`: a network alone.
 
 mod loads;
 mod plot;
@@ -10,7 +10,6 @@ use super::machines::{MACHINE_HELP, Overrides};
 use super::output::{note, print};
 use super::plot_file;
 use super::policies::List;
-use warpmem::slots::Slot;
 use anyhow::Context;
 use clap::ValueHint;
 use loads::Loads;
@@ -20,12 +19,14 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 use warpmem::files::staged;
 use warpmem::machine::{Machine, MachineError};
+use warpmem::slots::Slot;
 use warpmem::standalone::network::{Curve, PATTERNS, Setup, StandaloneError, Window};
 
-/// Drive a network on its own with synthetic traffic, and print its latency against load
+/// Drive a network alone with synthetic traffic, and print its latency against load
 ///
-/// Sources generate packets independently in every cycle and queue them without end. After a warm-up, those of a window
-/// are followed until they have arrived, under unchanged load.
+/// Sources generate packets independently in every cycle and queue them without limit. After a
+/// warm-up, the packets of a window are followed until they have arrived, while the load stays the
+/// same.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -33,7 +34,7 @@ pub struct Args {
     traffic: Traffic,
     #[command(flatten)]
     networks: Networks,
-    /// Draw the curves, as SVG or PNG by the name's ending
+    /// Draw the curves, as SVG or PNG according to the file name
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, value_parser = plot_file::parse_path)]
     plot: Option<PathBuf>,
     /// What to print
@@ -44,20 +45,21 @@ pub struct Args {
     jobs: Option<NonZeroUsize>,
 }
 
-/// What is sent.
+/// The traffic.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Traffic")]
 struct Traffic {
     #[arg(long, value_name = "PATTERN", default_value = "uniform", help = pattern_help())]
     pattern: String,
-    /// Nodes that all send and take, 64 by default; not with `many-to-few` and `few-to-many`
+    /// Nodes, which all send and receive, 64 by default; not with `many-to-few` and `few-to-many`
     #[arg(long, value_name = "N")]
     nodes: Option<usize>,
-    /// Loads, in flits per source and cycle: `0.1,0.2`, or `0.05..0.95/10` for so many evenly spaced; by default
-    /// twentieths of what the busiest terminal could take, up to saturation
+    /// Loads, in flits per source and cycle: `0.1,0.2`, or `0.05..0.95/10` for ten evenly spaced
+    /// ones; by default steps of a twentieth of the load that the busiest terminal could accept, up
+    /// to saturation
     #[arg(long, value_name = "LOADS", value_parser = Loads::parse)]
     rate: Option<Loads>,
-    /// Flits of a packet
+    /// Flits per packet
     #[arg(long, value_name = "N", default_value_t = 1)]
     packet_flits: u64,
     /// Cycles before the window
@@ -66,12 +68,12 @@ struct Traffic {
     /// Cycles of the window
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     cycles: u64,
-    /// What chance is drawn from
+    /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }
 
-/// What it is sent through.
+/// The network.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Networks")]
 struct Networks {

@@ -1,11 +1,11 @@
-//! Latency against load as a chart: a line for each network.
+//! Latency against load as a chart, with a line for each network.
 
 use super::rows::names;
 use warpmem::standalone::network::Point;
 use warpmem_analysis::polars::df;
 use warpmem_chart::{Axis, Chart, Lines};
 
-/// The chart ends at so many times the latency of the empty network, the slowest one's.
+/// The chart ends at this multiple of the latency of the slowest empty network.
 const TALL: f64 = 5.0;
 
 /// Mean latency of the points of each curve.
@@ -19,7 +19,7 @@ pub fn chart(curves: &[Vec<Point>]) -> anyhow::Result<Chart> {
             network.push(name.clone());
             load.push(step.load);
             latency.push(step.latency);
-            // A mark without a name.
+            // A marker without a label.
             mark.push(step.is_marked.then_some(""));
         }
     }
@@ -37,11 +37,11 @@ pub fn chart(curves: &[Vec<Point>]) -> anyhow::Result<Chart> {
 struct Step {
     load: f64,
     latency: f64,
-    /// Where the network keeps up.
+    /// The network accepts all that is offered.
     is_marked: bool,
 }
 
-/// From the empty network through the points that have a latency.
+/// From the empty network through all points that have a latency.
 fn steps(curve: &[Point]) -> impl Iterator<Item = Step> {
     let step = |point: &Point| {
         let latency = point.latency()?;

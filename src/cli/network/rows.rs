@@ -1,4 +1,4 @@
-//! Curves for people and for programs.
+//! Latency curves for people and for programs.
 
 use super::super::format::{self, Format, aligned};
 use super::super::run_row::shown;
@@ -22,7 +22,8 @@ fn objects(curves: &[Vec<Point>]) -> Vec<Map<String, Value>> {
     curves.iter().flatten().map(object).collect()
 }
 
-/// Columns of the table: their names, two lines above them, and the digits behind the point of what is no count.
+/// Columns of the table: their names, in two lines above them, and the decimals of those that are
+/// not counts.
 const COLUMNS: [(&str, [&str; 2], usize); 13] = [
     ("load", ["offered", "load"], 4),
     ("accepted", ["accep-", "ted"], 4),
@@ -39,7 +40,7 @@ const COLUMNS: [(&str, [&str; 2], usize); 13] = [
     ("fairness", ["", "fairness"], 3),
 ];
 
-/// A block for each curve: its name, its points, what they come to.
+/// A block for each curve: its name, its points, its summary.
 fn table(curves: &[Vec<Point>]) -> String {
     let cells = |point: &Point| COLUMNS.map(|(name, _, digits)| cell(point, name, digits)).to_vec();
     let heads = [0, 1].map(|line| COLUMNS.map(|(_, head, _)| head[line].to_owned()).to_vec());
@@ -88,7 +89,7 @@ fn title(curves: &[Vec<Point>]) -> String {
     )
 }
 
-/// What each curve is called: by its topology and arbiter, or by the one of them that they do not share.
+/// The name of each curve: its topology and arbiter, or only the one that differs between curves.
 pub fn names(curves: &[Vec<Point>]) -> Vec<String> {
     let policies = |slot| -> Vec<String> {
         let first = curves.iter().map(|curve| curve.first());

@@ -1,4 +1,4 @@
-//! Measures loads side by side.
+//! Measures loads in parallel.
 
 use super::super::interrupt::Interrupt;
 use super::super::progress::bar;
@@ -13,19 +13,19 @@ use warpmem::standalone::network::{Curve, Point, StandaloneError};
 /// Loads of every curve.
 pub struct Plan {
     pub loads: Vec<f64>,
-    /// Measure those after the first that saturates a network, too.
+    /// Also measure loads above the first that saturates a network.
     pub to_the_end: bool,
 }
 
-/// The points of each curve in the order of the loads, and what is told of the work.
+/// The points of each curve in the order of the loads, and the summary line of the work.
 pub fn measure(curves: &[Curve], plan: &Plan) -> anyhow::Result<(Vec<Vec<Point>>, String)> {
     let board = Board::new(Interrupt::install()?, curves.len() * plan.loads.len());
-    // By curve, the least load known to saturate it. Whether higher ones are measured depends on who is first, so
-    // they are left out whether or not they were.
+    // For each curve, the lowest load known to saturate it. Whether a higher load is measured
+    // depends on which thread is first, so higher loads are left out even if they were measured.
     let saturated: Vec<AtomicUsize> = curves.iter().map(|_| AtomicUsize::new(usize::MAX)).collect();
     let is_wanted =
         |curve: usize, load: usize| plan.to_the_end || load <= saturated[curve].load(Relaxed);
-    // Low loads first, of all curves.
+    // Low loads of all curves come first.
     let all =
         (0..plan.loads.len()).flat_map(|load| (0..curves.len()).map(move |curve| (curve, load)));
     let measure = |(curve, load): (usize, usize)| {
@@ -76,7 +76,7 @@ impl Board {
         })
     }
 
-    /// Takes the bar away; `2,000,000 packets in 1.2 s, 1,666,666 per second`.
+    /// Removes the bar and returns the summary: `2,000,000 packets in 1.2 s, 1,666,666 per second`.
     fn finish(self) -> String {
         let (packets, seconds) = (self.packets.load(Relaxed), self.begun.elapsed().as_secs_f64());
         self.bar.finish_and_clear();

@@ -1,13 +1,13 @@
-//! In which slots runs are told apart, and what each machine's are compared with where nothing else is asked for.
+//! The slots that distinguish runs, and the default baseline of each machine.
 
 use super::frame::{distinct, is_one_of};
 use super::study::{NO_OVERRIDE, OVERRIDES};
 use crate::cli::baseline::Baseline;
 use crate::cli::policies::Choice;
-use warpmem::slots::SLOTS;
 use anyhow::Context;
 use polars::prelude::*;
 use warpmem::machine::{Machine, load};
+use warpmem::slots::SLOTS;
 use warpmem_analysis::polars;
 
 /// Machines with the same baseline.
@@ -16,8 +16,9 @@ pub struct Group {
     pub machines: Vec<String>,
 }
 
-/// The slots with several policies on some machine; that machines have policies of their own makes none. Where there is
-/// none, the overrides if they vary on some machine, else a slot that is the same in all runs.
+/// The slots that have several policies on some machine; a difference between machines alone does
+/// not count. If there is no such slot: the overrides if they vary on some machine, otherwise a
+/// slot that is the same in all runs.
 pub fn varied(runs: &DataFrame) -> anyhow::Result<Vec<String>> {
     let varied = varied_slots(runs, &["machine"])?;
     if !varied.is_empty() {
@@ -35,7 +36,7 @@ fn varied_slots(runs: &DataFrame, keys: &[&str]) -> anyhow::Result<Vec<String>> 
     varying(runs, &SLOTS.each_ref().map(|slot| slot.name), keys)
 }
 
-/// Those of `columns` that have several values in some group of runs with the same `keys`.
+/// The `columns` that have several values in some group of runs with the same `keys`.
 fn varying(runs: &DataFrame, columns: &[&str], keys: &[&str]) -> anyhow::Result<Vec<String>> {
     let keys = [lit(0).alias("all")].into_iter().chain(keys.iter().map(|key| col(*key)));
     let counts = columns.iter().map(|name| col(*name).n_unique()).collect::<Vec<_>>();
@@ -48,8 +49,9 @@ fn varying(runs: &DataFrame, columns: &[&str], keys: &[&str]) -> anyhow::Result<
     Ok(columns.iter().filter(varies).map(|name| (*name).to_owned()).collect())
 }
 
-/// As `compare` and `sweep` choose: the policies of the first machine where they are among the runs', else the first; for a
-/// machine without runs of such a policy its own. Slots that vary only along with overrides are held equal.
+/// Chooses as `compare` and `sweep` do: the policies of the first machine where some run has them,
+/// otherwise the first; for a machine without runs of that policy, its own. Slots that vary only
+/// together with overrides are held equal.
 pub fn usual(runs: &DataFrame, slots: &[String]) -> anyhow::Result<Vec<Group>> {
     let machines = distinct(runs, "machine")?;
     if slots.iter().any(|slot| slot == OVERRIDES) {
@@ -78,7 +80,7 @@ pub fn usual(runs: &DataFrame, slots: &[String]) -> anyhow::Result<Vec<Group>> {
     Ok(groups)
 }
 
-/// The policies of `common`; in slots where `machine` was not run with these, its own.
+/// The policies of `common`, or the machine's own in slots where `machine` was not run with these.
 fn on_machine(
     runs: &DataFrame,
     common: &Baseline,

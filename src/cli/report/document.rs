@@ -1,23 +1,23 @@
-//! What a report says, however it is written down.
+//! The contents of a report, independent of the output format.
 
 use super::table::Table;
 use std::collections::HashSet;
 use warpmem_chart::Chart;
 
-/// Names of files are cut to so many characters: a setting may have many parameters.
+/// File names are cut to this many characters, because a setting may have many parameters.
 const LONGEST: usize = 96;
 
 /// A report.
 pub struct Document {
     pub title: String,
-    /// What it is about, in a few sentences.
+    /// Its subject, in a few sentences.
     pub lead: Vec<Prose>,
     pub sections: Vec<Section>,
 }
 
-/// Part of a report that answers one question.
+/// Part of a report, which answers one question.
 pub struct Section {
-    /// Leads to it from elsewhere: lower case, words with dashes between.
+    /// Target of links: lower case, words joined by dashes.
     pub anchor: &'static str,
     pub title: &'static str,
     pub blocks: Vec<Block>,
@@ -25,7 +25,7 @@ pub struct Section {
 
 pub enum Block {
     Text(Prose),
-    /// What the reader must know before believing what stands around it.
+    /// What the reader must know before trusting the results near it.
     Warning(Prose),
     /// Why something is missing or cut short.
     Note(Prose),
@@ -100,7 +100,8 @@ impl Section {
 }
 
 impl Document {
-    /// Gives every chart and table a file name of its own: what tells their names apart may be nothing that files have.
+    /// Gives every chart and table a file name of its own: names may differ only in characters that
+    /// file names do not keep.
     pub fn name_apart(&mut self) {
         let mut taken = HashSet::new();
         for block in self.sections.iter_mut().flat_map(|section| &mut section.blocks) {
@@ -131,7 +132,7 @@ impl Document {
     }
 }
 
-/// The name, cut, with a number behind it if that is `taken`.
+/// The name, cut, with a number appended if it is `taken`.
 fn own_name(name: &str, taken: &mut HashSet<String>) -> String {
     let cut: String = name.chars().take(LONGEST).collect();
     let cut = cut.trim_end_matches('-');

@@ -1,4 +1,4 @@
-//! A report as one HTML file that needs nothing beside it and no network.
+//! A report as one HTML file, which refers to no other file and needs no network.
 
 use super::document::{Block, Document, Piece, Prose, Section};
 use super::table::{Heading, SHOWN_ROWS, Table};
@@ -9,13 +9,13 @@ use warpmem_chart::Chart;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Nothing is loaded from anywhere; the page's own style and script are all that acts.
+/// Nothing is loaded; only the page's own style and script are allowed.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
      img-src data:; base-uri 'none'; form-action 'none'";
 
-/// A table whose CSV is longer stands in the page without it.
+/// Longest CSV of a table that the page contains.
 const INLINE_CSV: usize = 256 << 10;
-/// Cells of more characters may break.
+/// Cells with more characters may wrap.
 const LONG: usize = 32;
 
 pub fn render(document: &Document) -> anyhow::Result<String> {
@@ -130,7 +130,7 @@ fn table(table: &Table) -> anyhow::Result<Markup> {
     })
 }
 
-/// All rows with every digit, in the page itself.
+/// All rows with every digit, embedded in the page.
 fn download(table: &Table, csv: &str) -> Markup {
     let data = utf8_percent_encode(csv, NON_ALPHANUMERIC);
     html! {
@@ -167,7 +167,7 @@ fn body(table: &Table) -> anyhow::Result<Markup> {
     })
 }
 
-/// A cell that may stand in several lines: more would be out of sight than would be higher.
+/// A cell that may wrap, because a single line would leave the visible width.
 fn words(cell: &str) -> Option<&'static str> {
     (cell.chars().count() > LONG && cell.contains(' ')).then_some("words")
 }

@@ -1,4 +1,4 @@
-//! How much a report shows, so that one of ten thousand runs can still be opened.
+//! Limits on what a report shows, so that a report on ten thousand runs can be opened.
 
 use super::document::Prose;
 use super::frame::{distinct, is_one_of};
@@ -11,7 +11,7 @@ const SETTINGS: usize = 3;
 const TRACES: usize = 40;
 const POLICIES: usize = 8;
 
-/// What charts show.
+/// The settings, workloads and policies that charts show.
 pub struct Shown {
     pub settings: Vec<String>,
     pub traces: Vec<String>,
@@ -19,7 +19,8 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// All where that is few. Of many policies those that differ most from their baselines, and these.
+    /// All if there are few. Otherwise the policies that differ most from their baselines, and the
+    /// baselines.
     pub fn of(study: &Study) -> anyhow::Result<Shown> {
         let first = |names: &[String], most: usize| names[..names.len().min(most)].to_vec();
         Ok(Shown {
@@ -35,7 +36,7 @@ impl Shown {
         runs.filter(is_one_of("trace", &self.traces).and(is_one_of(POLICY, &self.policies)))
     }
 
-    /// What is left out, if anything is.
+    /// A note on what is left out, if anything is.
     pub fn left_out(&self, study: &Study) -> Option<Prose> {
         let kinds = [
             ("settings", &self.settings, &study.settings),
@@ -55,7 +56,7 @@ impl Shown {
     }
 }
 
-/// The workloads whose IPC differs most between policies, at most so many.
+/// The workloads whose IPC differs most between policies, at most this many.
 pub fn most_different(runs: &DataFrame, most: usize) -> anyhow::Result<Vec<String>> {
     const SPREAD: &str = "spread";
     let spread = (col(RATIO).max() / col(RATIO).min()).alias(SPREAD);
@@ -69,7 +70,7 @@ pub fn most_different(runs: &DataFrame, most: usize) -> anyhow::Result<Vec<Strin
     Ok(traces)
 }
 
-/// Those that differ most from their baselines, each with these.
+/// The policies that differ most from their baselines, and the baselines.
 fn policies(study: &Study) -> anyhow::Result<Vec<String>> {
     if study.policies.len() <= POLICIES {
         return Ok(study.policies.clone());
@@ -101,7 +102,7 @@ fn policies(study: &Study) -> anyhow::Result<Vec<String>> {
     Ok(study.policies.iter().filter(|policy| kept.contains(policy)).cloned().collect())
 }
 
-/// The policies by how far their mean IPC ratio is from 1.
+/// The policies, sorted by the distance of their mean IPC ratio from 1.
 fn farthest(study: &Study) -> anyhow::Result<Vec<String>> {
     const DISTANCE: &str = "distance";
     let distance = (col(RATIO).log(lit(std::f64::consts::E))).abs().max();

@@ -1,4 +1,4 @@
-//! A report as Markdown, with tables as GitHub reads them and pictures beside it.
+//! A report as Markdown, with tables in GitHub's syntax and pictures in a folder.
 
 use super::document::{Block, Document, Piece, Prose, Section};
 use super::table::{Heading, SHOWN_ROWS, Table};
@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 use warpmem_chart::Chart;
 
-/// What a path must not have in a link.
+/// Characters that a path must not contain in a link.
 const NOT_IN_LINKS: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_').remove(b'~');
 
@@ -17,7 +17,7 @@ pub fn link(path: &Path) -> String {
     utf8_percent_encode(&path, NOT_IN_LINKS).to_string()
 }
 
-/// `plots` is the folder of the pictures, from where the report lies.
+/// `plots` is the folder of the pictures, relative to the report.
 pub fn render(document: &Document, plots: &str) -> anyhow::Result<String> {
     let mut text = format!("# {}\n", escaped(&document.title));
     for paragraph in &document.lead {
@@ -109,7 +109,7 @@ fn prose(prose: &Prose) -> String {
     prose.0.iter().map(piece).collect()
 }
 
-/// Between as many backticks as the text does not have in a row.
+/// Code between more backticks than the text has in a row.
 fn code_span(code: &str) -> String {
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -118,7 +118,7 @@ fn code_span(code: &str) -> String {
     format!("{fence}{gap}{code}{gap}{fence}")
 }
 
-/// Text that means itself and nothing in Markdown or HTML.
+/// Text escaped so that it has no meaning in Markdown or HTML.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! `warpmem report`: what came of runs, as one HTML page or as Markdown with pictures.
+//! `warpmem report`: results of runs as one HTML page, or as Markdown with pictures.
 
 mod baselines;
 pub mod document;
@@ -42,27 +42,30 @@ pub struct Args {
     /// Directories of results; several, such as the shards of a sweep, are read as one
     #[arg(value_name = "DIR", required = true, value_hint = ValueHint::DirPath)]
     directories: Vec<PathBuf>,
-    /// Page to write: one file that needs nothing beside it and no network
+    /// HTML page to write: a single file, which needs no network
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     html: Option<PathBuf>,
-    /// Markdown to write; its pictures go to `--plots`, or to FILE's name with `-plots` behind
+    /// Markdown file to write; its pictures go to `--plots`, or to a folder named after FILE with
+    /// `-plots` appended
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     markdown: Option<PathBuf>,
-    /// Folder for every chart as SVG, PNG and CSV, and every table as CSV; created if need be
+    /// Folder for every chart as SVG, PNG and CSV, and every table as CSV; created if it does not
+    /// exist
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     plots: Option<PathBuf>,
-    /// Policy to compare with: one of the runs', or several of different slots with slashes between;
-    /// by default the machine's own where there are runs of it, else the first
+    /// Policy to compare with: one that the runs have, or several of different slots with slashes
+    /// between; by default the machine's own if there are runs of it, otherwise the first
     #[arg(long, value_name = "POLICY")]
     baseline: Option<String>,
-    /// Metrics to show beside the IPC, columns of `runs`; `NAME_ratio` is over the baseline's, `NAME_reduction` the
-    /// fraction below it
+    /// Metrics to show beside the IPC, columns of `runs`; `NAME_ratio` is relative to the baseline,
+    /// `NAME_reduction` is the fraction below it
     #[arg(long, value_name = "NAME,…", value_parser = Metrics::parse)]
     metrics: Option<Metrics>,
     /// Mean of IPC ratios over workloads in charts and in tables per workload
     #[arg(long, value_parser = parse_mean(), default_value = Mean::Geometric.name())]
     mean: Mean,
-    /// Compare runs even where traces, machines or engine versions differ that go by one name; they are marked
+    /// Compare and mark runs even if their traces, machines or engine versions have the same name
+    /// but differ
     #[arg(long)]
     allow_mixed: bool,
     /// Title of the report
@@ -134,7 +137,7 @@ fn compose(
     Ok(document)
 }
 
-/// What is about all other sections.
+/// The section that describes all others.
 fn finish(document: &mut Document) -> anyhow::Result<()> {
     let definitions = sections::definitions(document)?;
     document.sections.push(definitions);
@@ -178,7 +181,7 @@ fn summary(study: &Study, document: &Document, written: &[PathBuf]) -> String {
     )
 }
 
-/// Where a report goes.
+/// Destinations of a report.
 struct Outputs {
     html: Option<PathBuf>,
     markdown: Option<PathBuf>,
@@ -197,7 +200,7 @@ impl Outputs {
         }
     }
 
-    /// Fails if one cannot be written: better before the work than after.
+    /// Fails if a destination cannot be written, before any work is done.
     fn check(&self) -> anyhow::Result<()> {
         self.html.iter().chain(&self.markdown).try_for_each(|path| staged::check(path))?;
         self.plots.iter().try_for_each(|folder| {
@@ -206,7 +209,7 @@ impl Outputs {
         })
     }
 
-    /// Gives the paths of what was written.
+    /// Returns the paths of the files written.
     fn write(
         &self,
         document: &Document,
@@ -221,7 +224,7 @@ impl Outputs {
             let text = markdown::render(document, &link(path, plots)?)?;
             staged::write(path, |partial| Ok(fs::write(partial, text)?))?;
         }
-        // Last: a page is not lost with a picture.
+        // The page is last, so that a failure of a picture does not lose it.
         if let Some(folder) = &self.plots {
             write_plots(document, folder, steps, interrupt)?;
         }
@@ -236,7 +239,7 @@ fn plots_beside(markdown: &Path) -> PathBuf {
     markdown.with_file_name(name)
 }
 
-/// How the file `from` leads to `folder`, as a link.
+/// The relative link from the file `from` to `folder`.
 fn link(from: &Path, folder: &Path) -> anyhow::Result<String> {
     let from = std::path::absolute(from)?;
     let folder = std::path::absolute(folder)?;

@@ -1,4 +1,4 @@
-//! The runs that a report is about, how they are told apart, and what they are compared with.
+//! The runs of a report, what distinguishes them, and their baselines.
 
 use super::baselines::{Group, usual, varied};
 use super::frame::{distinct, is_one_of, names};
@@ -10,26 +10,26 @@ use warpmem_analysis::{
     COMPARED, CompareOptions, Comparison, Error, Mean, Results, compare, polars,
 };
 
-/// Column of [`Study::runs`]: the policies of the slots that vary, with slashes between.
+/// Column of [`Study::runs`]: the policies of the varying slots, with slashes between.
 pub const POLICY: &str = "policy";
-/// Column of [`Study::runs`]: the machine, and what was set beside its own parameters where that varies.
+/// Column of [`Study::runs`]: the machine, with its overrides if they vary.
 pub const SETTING: &str = "setting";
-/// Column of [`Study::runs`]: IPC over that of the baseline.
+/// Column of [`Study::runs`]: IPC relative to the baseline.
 pub const RATIO: &str = "ipc_ratio";
 
-/// Column of [`Study::runs`]: whether a run is the baseline in the slots that this names.
+/// Column of [`Study::runs`]: whether a run is the baseline in the slots that the baseline names.
 pub const IS_BASELINE: &str = "is the baseline";
-/// Column of [`Study::runs`]: the [`POLICY`] of the run that it is compared with.
+/// Column of [`Study::runs`]: the [`POLICY`] of the baseline of a run.
 pub const BESIDE: &str = "policy of the baseline";
 
-/// Column of `runs` with the parameters set beside the machine's own.
+/// Column of `runs` with the overrides of the machine's parameters.
 pub const OVERRIDES: &str = "overrides";
-/// As a comparison calls runs without any.
+/// What a comparison calls runs without overrides.
 pub const NO_OVERRIDE: &str = "none";
-/// Column in which a comparison says that a run is not like its baseline.
+/// Column in which a comparison says how a run differs from its baseline where it should not.
 const MIXED: &str = "mixed";
 
-/// What a report is to be about.
+/// Options of a report.
 pub struct Question {
     pub directories: Vec<PathBuf>,
     pub baseline: Option<String>,
@@ -38,23 +38,23 @@ pub struct Question {
     pub allow_mixed: bool,
 }
 
-/// Runs beside a baseline.
+/// Runs and their baselines.
 pub struct Study {
     pub results: Results,
     /// A row per run, with the columns of `runs` and [`POLICY`], [`SETTING`], [`RATIO`] and the metrics asked for;
     /// machines, workloads and policies each in the order of their first appearance.
     pub runs: DataFrame,
-    /// Means over workloads: three rows, told apart by `mean`, for each setting and policy.
+    /// Means over workloads: three rows, distinguished by `mean`, for each setting and policy.
     pub means: DataFrame,
-    /// In what runs differ that should not; empty unless that was allowed.
+    /// How runs differ that should be alike; empty unless that was allowed.
     pub mixed: Vec<String>,
-    /// Runs that a sweep planned, and how many of them are not here.
+    /// Runs that a sweep planned, and how many of them are missing.
     pub planned: (usize, usize),
-    /// Runs that have no run of the baseline beside them.
+    /// Runs without a run of the baseline to compare with.
     pub unmatched: usize,
-    /// Slots of which [`POLICY`] is made.
+    /// Slots that make up [`POLICY`].
     pub slots: Vec<String>,
-    /// What runs are compared with, and on which machines.
+    /// The baselines, each with its machines.
     pub baselines: Vec<(String, Vec<String>)>,
     /// Shown beside the IPC in tables of the comparison.
     pub metrics: Vec<String>,
@@ -86,7 +86,7 @@ impl Study {
             options.slots.clone_from(&slots);
             options.metrics.clone_from(&metrics);
             options.allow_mixed = question.allow_mixed;
-            // A shard, or a sweep under way, may lack them.
+            // A shard or an unfinished sweep may lack them.
             options.allow_unmatched = true;
             options
         };
@@ -136,7 +136,7 @@ impl Study {
         })
     }
 
-    /// What the runs are compared with, for readers.
+    /// The baseline of the runs, in words.
     pub fn baseline(&self) -> String {
         self.baselines
             .iter()
@@ -145,7 +145,7 @@ impl Study {
             .join(" or ")
     }
 
-    /// The same for runs of this machine.
+    /// The baseline of this machine's runs, in words.
     pub fn baseline_on(&self, machine: &str) -> &str {
         let is_of =
             |(_, machines): &&(String, Vec<String>)| machines.iter().any(|of| of == machine);
@@ -165,18 +165,18 @@ impl Study {
         self.baselines.iter().map(|(_, machines)| machines.len()).sum::<usize>() > 1
     }
 
-    /// The slots that runs and their baseline have to have in common.
+    /// The slots in which a run must equal its baseline.
     pub fn held_slots(&self) -> impl Iterator<Item = &str> {
         let is_named = |slot: &&String| self.named_slots.contains(slot);
         self.slots.iter().filter(move |slot| !is_named(slot)).map(String::as_str)
     }
 
-    /// Whether runs are compared with such of other overrides.
+    /// Whether runs are compared with runs that have other overrides.
     pub fn compares_overrides(&self) -> bool {
         self.named_slots.iter().any(|slot| slot == OVERRIDES)
     }
 
-    /// What runs and their baseline have in common: `workload, machine and parameters`.
+    /// What a run and its baseline have in common: `workload, machine and parameters`.
     pub fn held(&self) -> String {
         let parameters = (!self.compares_overrides()).then_some("parameters");
         let slots = self.held_slots().filter(|slot| *slot != OVERRIDES).map(spelled);
@@ -200,15 +200,15 @@ impl Study {
         Ok(counts.lazy().filter(col(RUNS).gt(lit(1))).collect()?.height() > 0)
     }
 
-    /// Names for runs in a table: the setting where there are several, the workload, the policy, and in what a run
-    /// differs from its baseline that it should not.
+    /// Names for runs in a table: the setting if there are several, the workload, the policy, and
+    /// how a run differs from its baseline where it should not.
     pub fn keys(&self) -> Vec<&'static str> {
         let setting = (self.settings.len() > 1).then_some(SETTING);
         let mixed = (!self.mixed.is_empty()).then_some(MIXED);
         setting.into_iter().chain(["trace", POLICY]).chain(mixed).collect()
     }
 
-    /// Whether the runs differ in overrides alone.
+    /// Whether the runs differ only in overrides.
     pub fn is_of_overrides(&self) -> bool {
         self.slots.iter().any(|slot| slot == OVERRIDES)
     }
@@ -263,7 +263,7 @@ fn names_of_runs(
     ]
 }
 
-/// What a run is called in a slot.
+/// The name of a run in a slot.
 pub fn name_in(slot: &str) -> Expr {
     match slot {
         OVERRIDES => {
@@ -278,7 +278,8 @@ fn has_no_overrides() -> Expr {
     col(OVERRIDES).eq(lit(""))
 }
 
-/// The rows of a comparison with all that is known of their runs, and a column [`MIXED`] where some comparison has it.
+/// The rows of a comparison with all columns of their runs, and a column [`MIXED`] if some
+/// comparison has it.
 fn beside(rows: &DataFrame, runs: &DataFrame, slots: &[String], is_mixed: bool) -> LazyFrame {
     let is_key = |name: &&str| {
         ["machine", OVERRIDES, "trace"].contains(name) || slots.iter().any(|slot| slot == name)
@@ -294,7 +295,7 @@ fn beside(rows: &DataFrame, runs: &DataFrame, slots: &[String], is_mixed: bool) 
     rows.join(runs.clone().lazy().select(of_runs), &keys, &keys, join)
 }
 
-/// Frames with the same columns, in the order of the first one's.
+/// Frames with the same columns, stacked in the column order of the first.
 fn under_each_other(frames: impl Iterator<Item = LazyFrame>) -> anyhow::Result<DataFrame> {
     let mut frames: Vec<LazyFrame> = frames.collect();
     let columns = match frames.first_mut() {

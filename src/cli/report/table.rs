@@ -1,4 +1,4 @@
-//! A table of a report: a frame, and how its columns are called and shown.
+//! A table of a report: a frame, and how its columns are titled and formatted.
 
 use super::document::Prose;
 use polars::prelude::{Column, DataFrame};
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use warpmem::record::{ColumnInfo, schema};
 use warpmem_analysis::{Digits, column_to_strings, digits, metric, polars, table_to_csv};
 
-/// Rows of a table that a report shows; all are in its CSV.
+/// Rows of a table that a report shows; its CSV has all.
 pub const SHOWN_ROWS: usize = 300;
 
 /// Rows under headings.
@@ -16,27 +16,27 @@ pub struct Table {
     pub name: String,
     pub title: String,
     pub headings: Vec<Heading>,
-    /// Shown only on demand where that can be done.
+    /// Collapsed, if the output format can do that.
     pub is_folded: bool,
-    /// Which columns are not in it, and why; stands below it.
+    /// Which columns are left out, and why; shown below the table.
     pub left_out: Option<Prose>,
     frame: DataFrame,
 }
 
-/// How a column is called and shown.
+/// Title and format of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     pub title: String,
-    /// Of the values as shown; empty for names.
+    /// Unit of the values as shown; empty for names.
     pub unit: String,
-    /// In one sentence; empty where the title says it.
+    /// In one sentence; empty if the title says it.
     pub definition: String,
     pub digits: Option<Digits>,
     pub is_number: bool,
 }
 
 impl Table {
-    /// Columns are described by their names, as the tables of runs and the analysis know them.
+    /// Columns are described by their names, as in the tables of runs and in the analysis.
     pub fn new(name: impl Into<String>, title: impl Into<String>, frame: DataFrame) -> Table {
         let headings = frame.columns().iter().map(Heading::of).collect();
         let (name, title) = (name.into(), title.into());
@@ -48,8 +48,8 @@ impl Table {
         self
     }
 
-    /// Calls the columns that are neither names nor known by their own name by this one's title, unit and digits:
-    /// a table with a column per policy holds one metric.
+    /// Gives all numeric columns the unit, digits and definition of this metric under their own
+    /// titles: a table with a column per policy holds one metric.
     pub fn of_metric(mut self, name: &str) -> Table {
         let of = Heading::of_name(name);
         for heading in self.headings.iter_mut().filter(|heading| heading.is_number) {
@@ -58,12 +58,12 @@ impl Table {
         self
     }
 
-    /// Says what a column of numbers is that has its meaning from this table alone.
+    /// Describes a column of numbers that only this table has.
     pub fn describe(&mut self, column: &str, unit: &str, definition: &str, decimals: u8) {
         self.describe_as(column, unit, definition, Digits::Decimals(decimals));
     }
 
-    /// The same of a fraction.
+    /// The same for a fraction.
     pub fn describe_percent(&mut self, column: &str, definition: &str) {
         self.describe_as(column, "%", definition, Digits::Percent(1));
     }
@@ -106,7 +106,7 @@ impl Heading {
         Heading { is_number, ..Heading::of_name(column.name()) }
     }
 
-    /// What is known of a column of this name.
+    /// The description of the column of this name, if it has one.
     pub fn of_name(name: &str) -> Heading {
         static KNOWN: LazyLock<HashMap<String, ColumnInfo>> = LazyLock::new(columns_of_runs);
         let (metric, column) = (metric(name), KNOWN.get(name));
@@ -130,7 +130,8 @@ impl Heading {
     }
 }
 
-/// A name of the tables as prose has it, without the unit that some have in them: `DRAM scheduler`, `energy read`.
+/// A column's name as prose, without the unit that some names contain: `DRAM scheduler`, `energy
+/// read`.
 pub fn spelled(name: &str) -> String {
     let words = name.split('_').filter(|word| !["nj", "pj"].contains(word));
     let words = words.map(|word| match word {
@@ -143,7 +144,8 @@ pub fn spelled(name: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Of a metric that says nothing else: the same in all rows, so that decimal points stand below each other.
+/// Format of a metric without its own: the same digits in all rows, so that decimal points are
+/// aligned.
 fn digits_of_unit(unit: &str) -> Option<Digits> {
     match unit {
         "fraction" => Some(Digits::Percent(1)),

@@ -11,7 +11,8 @@ use tempfile::TempDir;
 use warpmem::record::run_columns;
 use warpmem_analysis::{Mean, polars, read_table, write_parquet};
 
-/// A table of runs: each policy on each workload, the IPC of policy `p` is 1 + p, everything else 1.
+/// A table of runs: each policy on each workload. The IPC of policy `p` is 1 + p; everything else
+/// is 1.
 fn runs(policies: usize, traces: usize, overrides: &[&str]) -> TempDir {
     let mut rows = Vec::new();
     for overrides in overrides {
@@ -70,21 +71,21 @@ fn open(directory: &TempDir, baseline: Option<&str>, allow_mixed: bool) -> Study
     .unwrap()
 }
 
-/// Writes the table of runs anew, as `change` makes it of what it is.
+/// Replaces the table of runs with what `change` makes of it.
 fn rewrite(directory: &TempDir, change: impl Fn(LazyFrame) -> LazyFrame) {
     let path = directory.path().join("runs.parquet");
     let changed = change(read_table(&path).unwrap()).collect().unwrap();
     write_parquet(&changed, &path).unwrap();
 }
 
-/// The runs and others that are like them but for these columns.
+/// The runs, and copies that differ in these columns.
 fn with_others(runs: LazyFrame, others: &[Expr]) -> LazyFrame {
     let own_id = (lit("other") + col("run_id")).alias("run_id");
     let others = runs.clone().with_columns([&[own_id], others].concat());
     concat([runs, others], UnionArgs::default()).unwrap()
 }
 
-/// Whether runs of this name are what others are compared with.
+/// Whether runs of this name are the baseline.
 fn is_baseline(study: &Study, policy: &str) -> bool {
     let its = study.runs.clone().lazy().filter(col(POLICY).eq(lit(policy)));
     its.collect().unwrap().column(IS_BASELINE).unwrap().bool().unwrap().all()
@@ -113,7 +114,8 @@ fn of_many_runs_what_tells_most_is_shown_and_the_rest_is_said_to_be_left_out() {
     let shown = Shown::of(&study).unwrap();
     assert_eq!(study.runs.height(), 12 * 45);
     assert_eq!(shown.traces.len(), 40);
-    // Ratios to the baseline's 4: 1/4 is farthest from 1, then 12/4, 2/4, 11/4, 10/4, 9/4, 8/4 as far as 2/4.
+    // Ratios to the baseline's 4: 1/4 is farthest from 1, then 12/4, 2/4, 11/4, 10/4, 9/4, 8/4 (as
+    // far as 2/4).
     let kept = [
         "policy-0",
         "policy-1",
@@ -139,7 +141,7 @@ fn of_many_runs_what_tells_most_is_shown_and_the_rest_is_said_to_be_left_out() {
     }
 }
 
-/// The value in the row of a policy of the table of means.
+/// The value in a policy's row of the table of means.
 fn mean(study: &Study, policy: &str, mean: &str) -> f64 {
     let of = col("policy").eq(lit(policy)).and(col("mean").eq(lit(mean)));
     let rows = study.means.clone().lazy().filter(of).collect().unwrap();
@@ -269,7 +271,7 @@ fn a_policy_of_a_machines_own_is_no_difference_between_policies() {
     );
 }
 
-/// The other machine is half as fast, has other values, and is told apart.
+/// The other machine is half as fast, has other values, and has its own rows.
 #[test]
 fn parameters_are_those_of_a_machine() {
     let directory = runs(2, 2, &["dram.read_queue=16", "dram.read_queue=64"]);

@@ -1,4 +1,4 @@
-//! What was published beside ours.
+//! Published results next to ours.
 
 use super::study::{Study, mean};
 use super::verdict::{self, Verdict};
@@ -6,25 +6,26 @@ use super::{noise, parts};
 use anyhow::Context;
 use warpmem::study::reproduce::{Best, Claim, Ours, Paper, Runs, Shown};
 
-/// A line of the result: a claim and what ours is.
+/// A row of the results: a claim and our result.
 #[derive(Clone, Debug)]
 pub struct Finding {
     pub claim: Claim,
     pub ours: Answer,
-    /// How far it moves with the order of the SMs alone, as it is shown.
+    /// Noise of our result: how far it moves when only the order of the SMs changes, in the unit
+    /// shown.
     pub noise: Option<f64>,
-    /// None of a size alone, and where there is nothing.
+    /// None for a claim about a size, and if there is no result.
     pub verdict: Option<Verdict>,
 }
 
-/// What ours is.
+/// Our result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
-    /// As it is shown, and of how many workloads; those of single parts are of none.
+    /// In the unit shown, with the number of workloads; results of single parts have none.
     Number { shown: f64, workloads: Option<usize> },
     /// Workloads by class.
     Words { text: String, workloads: usize },
-    /// Why there is none.
+    /// Why there is no result.
     Nothing(String),
 }
 
@@ -77,8 +78,8 @@ fn nothing_of(study: &Study, runs: &Runs) -> Answer {
     })
 }
 
-/// The value of a sweep with the highest mean (of several, the published one), or how far that is above what it is
-/// compared with.
+/// The value of a sweep with the highest mean (if there are several, the published one), or how far
+/// that mean is above what it is compared with.
 fn of_best(
     paper: &Paper,
     study: &Study,
@@ -97,7 +98,8 @@ fn of_best(
     };
     let Some(against) = best.against() else {
         let highest = means.iter().filter(|(found, _)| *found == most);
-        let number = |value: &str| value.parse().with_context(|| format!("`{value}` is no number"));
+        let number =
+            |value: &str| value.parse().with_context(|| format!("`{value}` is not a number"));
         let highest =
             highest.map(|(_, value)| number(value)).collect::<anyhow::Result<Vec<f64>>>()?;
         let shown = published.filter(|number| highest.contains(number)).unwrap_or(highest[0]);

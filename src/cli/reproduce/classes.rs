@@ -1,4 +1,4 @@
-//! The classes that the papers sort workloads into, from measured runs.
+//! The papers' workload classes, from measured runs.
 
 use super::study::Study;
 use std::collections::{BTreeMap, HashMap};
@@ -11,7 +11,7 @@ use warpmem::study::reproduce::Classified;
 pub struct Classes(BTreeMap<String, Vec<&'static str>>);
 
 impl Classes {
-    /// Of the runs that `classified` names; a class that these do not tell is not there.
+    /// Classes from the runs that `classified` names; a class that needs other runs is absent.
     ///
     /// # Errors
     /// If a run lacks a number.
@@ -36,7 +36,7 @@ impl Classes {
         Ok(Classes(classes.collect()))
     }
 
-    /// Whether the workload is in one of the classes; all are in none.
+    /// Whether the workload is in one of the classes; an empty list contains all.
     pub fn holds(&self, classes: &[String], workload: &str) -> bool {
         let is_in =
             |class: &String| self.0.get(workload).is_some_and(|own| own.contains(&class.as_str()));
@@ -55,7 +55,7 @@ impl Classes {
     }
 }
 
-/// Cycles on an ideal machine, where the paper has runs there.
+/// Cycles on an ideal machine, if the paper has runs there.
 fn ideal(
     study: &Study,
     configuration: Option<&str>,
@@ -63,7 +63,7 @@ fn ideal(
     configuration.map(|configuration| study.metric(configuration, "cycles")).transpose()
 }
 
-/// What classes are decided by, each by workload.
+/// The numbers that decide classes, each by workload.
 struct Figures {
     cycles: HashMap<String, f64>,
     perfect_dram: Option<HashMap<String, f64>>,

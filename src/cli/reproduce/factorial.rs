@@ -1,4 +1,5 @@
-//! Every combination of policies of several slots: what each does, alone and beside others.
+//! Every combination of policies of several slots: the effect of each policy, alone and with
+//! others.
 
 use super::super::output::width;
 use super::super::report::document::{Prose, Section};
@@ -21,10 +22,11 @@ const MACHINE: &str = "machine";
 const COMBINATION: &str = "combination";
 const RATIO: &str = "ipc_ratio";
 const CHANGE: &str = "change";
-/// Combinations that are printed of each machine.
+/// Combinations that are printed for each machine.
 const BEST: usize = 5;
 
-/// What the factors do, from the runs of all combinations in `directory`; what is to be printed.
+/// The effects of the factors, from the runs of all combinations in `directory`; returns the text
+/// to print.
 ///
 /// # Errors
 /// If a run is missing, or a file cannot be written.
@@ -86,13 +88,14 @@ fn of_machines(
     Ok(concat(each, UnionArgs::default())?.filter(shown).select(columns).collect()?)
 }
 
-/// The row about what workloads differ in.
+/// The row on the differences between workloads.
 fn of_workloads() -> Expr {
     col("factors").eq(lit(WORKLOADS))
 }
 
-/// From effects, which are counted from the mean of both levels: with logarithms a, the second level of one factor is 2a above the
-/// first, and the interaction of two is 4a (both second less one second, less the other second, and both first again).
+/// Effects are measured from the mean of both levels. With logarithms, if the effect is a, the
+/// second level of one factor is 2a above the first, and the interaction of two factors is 4a (both
+/// second, less one second, less the other second, plus both first).
 fn second_over_first(plan: &Factorial) -> Expr {
     let factors = plan.factors.iter().map(|factor| col("factors").eq(lit(factor.slot.as_str())));
     let is_single = factors.reduce(Expr::or).unwrap_or(lit(false));
@@ -101,8 +104,8 @@ fn second_over_first(plan: &Factorial) -> Expr {
     when(is_single).then(squared()).otherwise(squared() * squared()) - lit(1.0)
 }
 
-/// Rows about the second level of a factor, or of two: those of the others follow from them, as effects of two levels
-/// are opposite.
+/// Rows about the second level of a factor, or of two. The rows of the first levels follow from
+/// them, because effects of two levels are opposite.
 fn second_levels(plan: &Factorial) -> Expr {
     let singles = plan.factors.iter().map(|factor| factor.levels[1].clone());
     let pairs = plan.factors.iter().enumerate().flat_map(|(at, one)| {
@@ -115,7 +118,8 @@ fn second_levels(plan: &Factorial) -> Expr {
     singles.chain(pairs).map(is).reduce(Expr::or).unwrap_or(lit(true))
 }
 
-/// IPC of each combination over that of all first levels, in the geometric mean of the workloads, the best first.
+/// IPC of each combination relative to that of all first levels, as the geometric mean over
+/// workloads; the best first.
 fn combinations(plan: &Factorial, runs: LazyFrame) -> anyhow::Result<DataFrame> {
     let slots: Vec<Expr> = plan.factors.iter().map(|factor| col(factor.slot.as_str())).collect();
     let is_first = |factor: &warpmem::study::reproduce::Factor| {
@@ -141,7 +145,7 @@ fn combinations(plan: &Factorial, runs: LazyFrame) -> anyhow::Result<DataFrame> 
     Ok(groups.sort([MACHINE, RATIO], order).collect()?)
 }
 
-/// The best of each machine.
+/// The best combinations of each machine.
 fn best(combinations: &DataFrame) -> anyhow::Result<DataFrame> {
     Ok(combinations.clone().lazy().group_by_stable([col(MACHINE)]).head(Some(BEST)).collect()?)
 }

@@ -15,7 +15,7 @@ const SERIES: &str = "series";
 const X: &str = "x";
 const VALUE: &str = "value";
 
-/// Every figure of a paper, and one of all published numbers beside ours.
+/// Every figure of a paper, and one of all published numbers next to ours.
 ///
 /// # Errors
 /// If an expression does not fit the results.
@@ -41,7 +41,7 @@ fn drawn(paper: &Paper, study: &Study, figure: &Figure) -> anyhow::Result<Chart>
     }
 }
 
-/// A chart with what the figure says of itself.
+/// A chart with the title and labels of the figure.
 fn chart(figure: &Figure, caption: &str, data: DataFrame, kind: Kind) -> Chart {
     let caption = format!("After {}. {caption}", figure.source);
     Chart::new(figure.name.clone(), figure.title.clone(), caption, data, kind)
@@ -67,12 +67,13 @@ impl Rows {
     }
 }
 
-/// Name of the series of published means beside another's.
+/// Name of the series of published means.
 fn published(name: &str) -> String {
     format!("{name}, published")
 }
 
-/// Classes that a figure has means of: those of the paper's own claim about classes, where it is not of some alone.
+/// The classes for which a figure shows means: those of the paper's claim about classes, unless the
+/// figure is about some classes only.
 fn classes(paper: &Paper, runs: &Runs) -> Vec<String> {
     let listed = paper.claims.iter().find_map(|claim| match &claim.ours {
         Ours::Classes(classes) => Some(classes),
@@ -109,10 +110,10 @@ fn of_many(paper: &Paper, study: &Study, figure: &Figure, bars: &Many) -> anyhow
     Ok(chart(figure, &caption, data, Kind::Bars(kind)))
 }
 
-/// The category of the mean over all that is drawn.
+/// The category of the mean over everything that is drawn.
 const MEAN: &str = "mean";
 
-/// Of each class that has workloads, and of all.
+/// Means of each class that has workloads, and of all.
 fn means_of(
     study: &Study,
     classes: &[String],
@@ -130,7 +131,7 @@ fn means_of(
     of_classes.chain([(MEAN.to_owned(), mean(values, runs.mean))]).collect()
 }
 
-/// The same rows, workload after workload.
+/// The same rows, sorted by workload.
 fn by_workload(study: &Study, rows: &Rows) -> Rows {
     let place = |name: &String| study.workloads().iter().position(|known| known == name);
     let mut order: Vec<usize> = (0..rows.category.len()).collect();
@@ -168,7 +169,7 @@ fn of_lines(
     for line in &lines.lines {
         let runs = line.runs(&lines.runs);
         for (value, runs) in runs.swept(paper, &lines.setting) {
-            let place: f64 = value.parse().with_context(|| format!("`{value}` is no number"))?;
+            let place: f64 = value.parse().with_context(|| format!("`{value}` is not a number"))?;
             x.push(place);
             rows.push(value, &line.name, mean(&study.values(&runs)?, runs.mean));
         }
@@ -205,7 +206,7 @@ fn of_points(
     Ok(chart(figure, "A point is a workload.", data, Kind::Scatter(kind)))
 }
 
-/// Percentiles as columns of `runs` have them.
+/// Percentiles by their names in the columns of `runs`.
 const PERCENTILES: [&str; 5] = ["p1", "p25", "p50", "p75", "p99"];
 
 fn of_load_times(
@@ -245,7 +246,7 @@ fn of_load_times(
     Ok(chart(figure, "Percentiles 1, 25, 50, 75 and 99, and the longest.", data, Kind::Boxes(kind)))
 }
 
-/// Every change that was published as a number, and ours beside it.
+/// Every change that was published as a number, next to ours.
 fn beside(findings: &[Finding]) -> anyhow::Result<Option<Chart>> {
     let mut rows = Rows::default();
     for Finding { claim, ours, .. } in findings {

@@ -1,4 +1,4 @@
-//! `warpmem reproduce`: the experiments of papers, published beside ours.
+//! `warpmem reproduce`: the experiments of papers, published results next to ours.
 
 mod claims;
 mod classes;
@@ -32,24 +32,26 @@ use warpmem::machine::load;
 use warpmem::study::reproduce::{Paper, find, names};
 use warpmem_analysis::{Results, table_to_csv, table_to_json};
 
-/// Run the experiments of a paper and set its published results beside ours
+/// Run the experiments of a paper and compare its published results with ours
 ///
-/// Generates workloads, replays them on the paper's machine under its policies and sweeps, and prints for each published
-/// result what ours is and whether it agrees, disagrees or is below the noise, which is measured. Workloads are not the
-/// papers' own, so that sizes differ; nothing is fitted.
+/// Generates workloads, replays them on the paper's machine under its policies and sweeps, and
+/// prints our result for each published one: whether it agrees, disagrees or is below the noise,
+/// which is measured. The workloads are not the papers' own, so sizes of effects differ; nothing is
+/// fitted.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Whose experiments (see --list)
+    /// Name of the paper (see --list)
     #[arg(value_name = "NAME", required_unless_present = "list")]
     name: Option<String>,
     /// Traces to replay in place of the workloads that go with the paper, or lists of them (.toml)
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath)]
     traces: Vec<PathBuf>,
-    /// Fewer and smaller workloads, fewer values of each sweep: minutes
+    /// Fewer and smaller workloads and fewer values of each sweep; takes minutes
     #[arg(long)]
     quick: bool,
-    /// Directory for the tables, figures and a report; gone on with if there. A temporary one by default
+    /// Directory for the tables, figures and a report; continued if it exists. A temporary one by
+    /// default
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
     /// What to print
@@ -70,7 +72,7 @@ Examples:
   warpmem reproduce yuan2009 -o yuan/
   warpmem reproduce owl2013 captured/*.wmt --format markdown";
 
-/// What is printed.
+/// Output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Printed {
     /// Aligned text for people
@@ -106,7 +108,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs everything and writes it down; what is to be printed.
+/// Runs everything and writes the results; returns the text to print.
 fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<String> {
     let traces = match args.traces.is_empty() {
         true => place.workloads(paper)?,
@@ -142,7 +144,7 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
     })
 }
 
-/// Refuses a trace that is given twice: means would have it twice.
+/// Refuses a trace that is given twice, because means would count it twice.
 fn check_different(traces: &[NamedTrace]) -> anyhow::Result<()> {
     let mut seen: HashMap<u64, &NamedTrace> = HashMap::new();
     for named in traces {
@@ -154,7 +156,7 @@ fn check_different(traces: &[NamedTrace]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The runs with the classes of their workloads.
+/// The runs, and the classes of their workloads.
 fn study(paper: &Paper, results: &Results, planned: &[Planned]) -> anyhow::Result<Study> {
     let study = Study::open(results, planned)?;
     let Some(classified) = &paper.classified else { return Ok(study) };
@@ -162,7 +164,7 @@ fn study(paper: &Paper, results: &Results, planned: &[Planned]) -> anyhow::Resul
     Ok(study.classified(classes))
 }
 
-/// Aligned; notes stand below, by their numbers.
+/// Aligned; numbered notes follow below.
 fn text(findings: &[Finding]) -> String {
     let mut notes: Vec<String> = Vec::new();
     let mut rows: Vec<Vec<String>> = vec![Vec::from(table::HEADINGS.map(str::to_owned))];

@@ -1,4 +1,5 @@
-//! How far a claim's number moves with the order of the SMs alone: what would be found if the policy changed nothing.
+//! Noise of a claim's number: how far it moves when only the order of the SMs changes, that is, the
+//! difference to expect of a policy without effect.
 
 use super::study::{Study, mean};
 use warpmem::study::reproduce::{Claim, Ours, Paper, Runs};
@@ -6,7 +7,8 @@ use warpmem::study::reproduce::{Claim, Ours, Paper, Runs};
 /// Two standard deviations.
 const DEVIATIONS: f64 = 2.0;
 
-/// Of the number of `claim`, as it is shown; none of what is not of runs, or if the paper has no baseline with that number.
+/// The noise of the number of `claim`, in the unit shown; none for claims that are not about runs,
+/// or if the paper has no baseline with that number.
 ///
 /// # Errors
 /// If an expression does not fit the results.
@@ -33,7 +35,7 @@ pub fn noise(paper: &Paper, study: &Study, claim: &Claim) -> anyhow::Result<Opti
             differences.extend(number(other, over)?.map(|different| different - same));
         }
     }
-    // What is over another has the noise of both; a number by itself is one end of the difference.
+    // A ratio has the noise of both numbers; a number by itself is one side of a difference.
     let ends = if runs.over.is_some() { 1.0 } else { 2.0 };
     Ok(root_mean_square(&differences).map(|spread| DEVIATIONS * spread / f64::sqrt(ends)))
 }
@@ -48,7 +50,8 @@ mod tests {
     use super::super::study::tests::ordered;
     use super::*;
 
-    /// The noise of what `ours` says, of two workloads whose IPC under X in three orders is 100, 101 and 99, and 50, 50, 52.
+    /// The noise of the result of `ours` for two workloads whose IPC under X in three orders is
+    /// 100, 101 and 99, and 50, 50 and 52.
     fn of(ours: &str) -> Option<f64> {
         let text = format!(
             "title = 'T'\nmachine = 'li2015'\nworkloads.quick = []\nbaselines = ['X']\n\
@@ -64,7 +67,7 @@ mod tests {
         assert!((found - expected).abs() < 1e-9, "{found} {expected}");
     }
 
-    /// Of the mean, which moves less than its workloads do.
+    /// Noise of the mean, which moves less than its workloads do.
     #[test]
     fn the_noise_of_a_ratio_is_that_of_its_mean_over_pairs_of_orders() {
         let mean = |a: f64, b: f64| 100.0 * ((a + b) / 2.0 - 1.0);
@@ -73,7 +76,7 @@ mod tests {
         close(of("ours.runs = { of = 'Y', over = 'X' }"), 2.0 * (square / 3.0).sqrt());
     }
 
-    /// The least of several is below no change though nothing has changed.
+    /// The minimum of several workloads is below zero change even if nothing has changed.
     #[test]
     fn the_worst_of_several_is_as_far_off_as_the_worst_of_the_orders() {
         let pairs: [f64; 3] = [0.0, -1.0, 100.0 * (99.0 / 101.0 - 1.0)];
@@ -92,7 +95,7 @@ mod tests {
         close(of("shown = 'value'\nours.runs = { of = 'Y' }"), expected);
     }
 
-    /// A constant beside the two that are compared is no difference between them.
+    /// A constant in both numbers that are compared is no difference between them.
     #[test]
     fn what_else_is_in_an_expression_stays_as_it_is() {
         let plain = of("ours.runs = { of = 'Y', over = 'X' }").unwrap();

@@ -1,4 +1,4 @@
-//! Experiments on single parts of a machine: DRAM channels on their own, and what is compared in hardware.
+//! Experiments on single parts of a machine: DRAM channels alone, and hardware costs.
 
 use anyhow::Context;
 use std::ops::ControlFlow;
@@ -7,10 +7,11 @@ use warpmem::machine::load;
 use warpmem::standalone::dram::{Device, Mix, Origin, Pattern, Sources, Stream, run};
 use warpmem::study::reproduce::{Bits, Paper, Streamed};
 
-/// Fraction of the cycles with requests pending in which a channel that reads `streamed` moves data.
+/// DRAM efficiency of a channel that reads the stream `streamed`: the fraction of the cycles with
+/// requests pending in which it moves data.
 ///
 /// # Errors
-/// If the machine cannot be driven so.
+/// If the machine cannot be driven with this stream.
 pub fn efficiency(paper: &Paper, streamed: &Streamed) -> anyhow::Result<f64> {
     let Streamed { pattern, locality, requests, bytes, set } = streamed;
     let device = Device::load(&paper.machine, None, set)?;
@@ -30,7 +31,7 @@ pub fn efficiency(paper: &Paper, streamed: &Streamed) -> anyhow::Result<f64> {
 /// Bits that a configuration's DRAM scheduler and arbiter compare in a cycle, in the whole machine.
 ///
 /// # Errors
-/// If the machine is not valid, or a policy does not say.
+/// If the machine is not valid, or a policy states no cost.
 pub fn bits_compared(paper: &Paper, bits: &Bits) -> anyhow::Result<f64> {
     let machine = load(&paper.machine, &paper.configuration(&bits.of)?.overrides)?;
     let shape = shape_of(&machine)?;
@@ -53,7 +54,7 @@ mod tests {
         assert_eq!(["FR-FCFS", "BFIFO+HG", "BFIFO+HMHG4"].map(of), [3584.0, 224.0, 256.0]);
     }
 
-    /// 8 cycles of data in a row cycle of 34; the first row is opened at once.
+    /// 8 cycles of data per row cycle of 34; the first row is opened at once.
     #[test]
     fn one_bank_has_its_closed_form() {
         let paper = find("yuan2009").unwrap();

@@ -1,4 +1,4 @@
-//! What a reproduction leaves: tables, figures, and a page about them in HTML and in Markdown.
+//! The files of a reproduction: tables, figures, and a page with both in HTML and Markdown.
 
 use super::super::report::document::{Document, Prose, Section};
 use super::super::report::table::Table;
@@ -21,7 +21,8 @@ const MARKDOWN: &str = "reproduction.md";
 const FIGURES: &str = "figures";
 const CLAIMS: &str = "claims.csv";
 
-/// Writes the claims as CSV, the figures, and a page with both, which names the workloads that cannot run on the machine.
+/// Writes the claims as CSV, the figures, and a page with both, which also names the workloads that
+/// cannot run on the machine.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -72,7 +73,7 @@ pub fn page(
     })
 }
 
-/// Workloads by class; all in a line where the paper has none.
+/// Workloads by class; all in one line if the paper has no classes.
 fn workloads(paper: &Paper, study: &Study, left_out: &[&str]) -> anyhow::Result<Section> {
     let mut section = Section::new("workloads", "Workloads");
     if !left_out.is_empty() {

@@ -12,17 +12,17 @@ use warpmem::record::RunKey;
 use warpmem::study::reproduce::{Configuration, Factorial, Paper};
 use warpmem::study::sweep::{Case, Plan, PolicyNames, Scalar, Values};
 
-/// Where and how to run.
+/// Options of the runs.
 pub struct Place<'a> {
     pub directory: &'a Path,
-    /// The directory goes when the command ends.
+    /// Deleted when the command ends.
     pub is_temporary: bool,
     pub jobs: usize,
     pub interrupt: Interrupt,
 }
 
 impl Place<'_> {
-    /// The workloads of a paper, those that are not there generated.
+    /// The workloads of a paper; missing ones are generated.
     ///
     /// # Errors
     /// If one cannot be generated.
@@ -31,8 +31,8 @@ impl Place<'_> {
         generated(&paper.name, &paper.workloads()?, &folder, self.jobs, &self.interrupt)
     }
 
-    /// Runs every configuration of a paper on every trace, those that are not there yet. A trace that cannot run on the
-    /// paper's machine is left out.
+    /// Runs every configuration of a paper on every trace, except runs whose results exist. A trace
+    /// that cannot run on the paper's machine is left out.
     ///
     /// # Errors
     /// If a run fails, or results cannot be written.
@@ -43,7 +43,8 @@ impl Place<'_> {
         for configuration in all(paper)? {
             let machine = load(&paper.machine, &configuration.overrides)?;
             planned.extend(traces.iter().map(|trace| run_of(trace, &machine, &configuration)));
-            // Some are the same machine by another name: the values of a sweep that the machine has anyway.
+            // Values of a sweep that the machine has anyway give the same machine under another
+            // name.
             if !machines.contains(&machine) {
                 cases.push(case(&configuration));
                 machines.push(machine);
@@ -60,7 +61,7 @@ impl Place<'_> {
         Ok(planned)
     }
 
-    /// Runs every combination on every machine and trace, those that are not there yet.
+    /// Runs every combination on every machine and trace, except runs whose results exist.
     ///
     /// # Errors
     /// If a run fails, or results cannot be written.
@@ -100,7 +101,7 @@ impl Place<'_> {
     }
 }
 
-/// Those of the claims, and the baselines in other orders.
+/// The configurations of the claims, and the baselines with other orders of SMs.
 fn all(paper: &Paper) -> anyhow::Result<Vec<Configuration>> {
     let mut all = paper.configurations()?;
     for baseline in &paper.baselines {
@@ -121,7 +122,7 @@ fn run_of(trace: &NamedTrace, machine: &Machine, configuration: &Configuration) 
     }
 }
 
-/// As plans have it: policies by slot, and other parameters.
+/// In the form of plans: policies by slot, and other parameters.
 fn case(configuration: &Configuration) -> Case {
     let mut case = Case { name: configuration.name.clone(), ..Case::default() };
     for (key, value) in configuration.overrides.iter().filter_map(|text| text.split_once('=')) {

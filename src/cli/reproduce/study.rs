@@ -1,4 +1,4 @@
-//! The runs of a paper's experiments, as a dataframe that expressions are asked of.
+//! The runs of a paper's experiments, as a dataframe that expressions are evaluated on.
 
 use super::classes::Classes;
 use anyhow::Context;
@@ -12,7 +12,7 @@ use warpmem_analysis::polars::prelude::{
 };
 use warpmem_analysis::polars::sql::sql_expr;
 
-/// Columns that say which run a row is.
+/// Columns that identify a run.
 const WORKLOAD: &str = "workload";
 const CONFIGURATION: &str = "configuration";
 
@@ -32,14 +32,14 @@ pub struct Study {
     classes: Classes,
 }
 
-/// What an expression is for one workload.
+/// The value of an expression for one workload.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
     pub workload: String,
     /// The metric, and that of the configuration it is divided by.
     pub own: f64,
     pub base: Option<f64>,
-    /// None of a ratio over nothing, which still counts in a ratio of sums.
+    /// None for a ratio with denominator 0, which still counts in a ratio of sums.
     pub value: Option<f64>,
 }
 
@@ -68,7 +68,7 @@ impl Study {
         Study::new(runs.collect()?)
     }
 
-    /// Of a frame with a row per run: `workload`, `configuration`, and numbers.
+    /// From a frame with a row per run: `workload`, `configuration`, and numbers.
     fn new(runs: DataFrame) -> anyhow::Result<Study> {
         let mut workloads: Vec<String> = Vec::new();
         for name in runs.column(WORKLOAD)?.str()?.iter().flatten() {
@@ -79,7 +79,7 @@ impl Study {
         Ok(Study { runs, workloads, classes: Classes::default() })
     }
 
-    /// With the classes of its workloads.
+    /// Adds the classes of its workloads.
     pub fn classified(self, classes: Classes) -> Study {
         Study { classes, ..self }
     }
@@ -92,10 +92,11 @@ impl Study {
         &self.classes
     }
 
-    /// What `runs` asks for of each workload of its classes that has it, in the order of the plan.
+    /// The values of the expression `runs` for each workload of its classes that has them, in the
+    /// order of the plan.
     ///
     /// # Errors
-    /// If an expression cannot be read, or names what is not there.
+    /// If an expression cannot be read, or names something that does not exist.
     pub fn values(&self, runs: &Runs) -> anyhow::Result<Vec<Value>> {
         let mut frame = self.own(&runs.of, &runs.metric)?;
         let base = runs.over.iter().map(|over| ("base", over));
@@ -125,7 +126,7 @@ impl Study {
         Ok(rows(&frame)?.into_iter().filter(wanted).collect())
     }
 
-    /// A number of each workload under a configuration; nothing where it has none.
+    /// A number of each workload under a configuration; workloads without it are missing.
     pub fn metric(
         &self,
         configuration: &str,
@@ -145,7 +146,8 @@ impl Study {
         Ok(self.of(configuration).with_column(expression(metric)?.alias("own")))
     }
 
-    /// The runs of a configuration, with a metric as `name`, and other columns with that before their names.
+    /// The runs of a configuration, with a metric as `name`, and other columns with `name_` before
+    /// their names.
     fn other(&self, name: &str, configuration: &str, metric: &str) -> anyhow::Result<LazyFrame> {
         let metric = expression(metric)?.alias(name);
         let is_number =
@@ -162,7 +164,7 @@ impl Study {
 }
 
 fn expression(text: &str) -> anyhow::Result<Expr> {
-    let read = sql_expr(text).with_context(|| format!("`{text}` is no expression"));
+    let read = sql_expr(text).with_context(|| format!("`{text}` is not an expression"));
     Ok(read?.cast(DataType::Float64))
 }
 
@@ -188,7 +190,8 @@ fn counters(results: &Results) -> anyhow::Result<LazyFrame> {
     Ok(table.lazy().group_by_stable([col("run_id")]).agg(sums))
 }
 
-/// Yuan's mean over controllers, `dram_efficiency_mean`; the run's own `dram_efficiency` is a ratio of sums.
+/// Yuan's mean over controllers, `dram_efficiency_mean`; the run's own `dram_efficiency` is a ratio
+/// of sums.
 fn efficiency(results: &Results) -> anyhow::Result<LazyFrame> {
     let mean = col("dram_efficiency").mean().alias("dram_efficiency_mean");
     Ok(results.table("channels")?.group_by_stable([col("run_id")]).agg([mean]))
@@ -209,7 +212,7 @@ fn rows(frame: &DataFrame) -> anyhow::Result<Vec<Value>> {
     Ok(workloads.iter().enumerate().filter_map(row).collect())
 }
 
-/// One value of several workloads; none of none.
+/// Combines the values of several workloads; none if there are none.
 pub fn mean(values: &[Value], mean: Mean) -> Option<f64> {
     let each = || values.iter().filter_map(|value| value.value);
     let arithmetic = |values: &mut dyn Iterator<Item = f64>| -> Option<f64> {
@@ -234,7 +237,7 @@ pub fn mean(values: &[Value], mean: Mean) -> Option<f64> {
 pub mod tests {
     use super::*;
 
-    /// Two workloads under two configurations, and a third that lacks one.
+    /// Two workloads under two configurations, and a third that lacks one configuration.
     pub fn study() -> Study {
         let runs = df!(
             WORKLOAD => ["a", "b", "c", "a", "b"],
@@ -307,7 +310,7 @@ pub mod tests {
         );
     }
 
-    /// A workload under Y that counts nothing under X has no ratio, and its part of the sum.
+    /// A workload under Y whose metric is 0 under X has no ratio but counts in the sum.
     #[test]
     fn a_ratio_over_nothing_counts_in_one_of_sums_only() {
         let of = |mean: &str| {

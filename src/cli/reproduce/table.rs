@@ -1,4 +1,4 @@
-//! Published beside ours, as a table.
+//! Published results next to ours, as a table.
 
 use super::claims::{Answer, Finding};
 use super::verdict::Verdict;
@@ -6,7 +6,7 @@ use warpmem::study::reproduce::{Claim, Mean, Ours, Shown};
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{Column, DataFrame};
 
-/// The lines that a reader sees: text, units with the numbers.
+/// The rows that a reader sees: text, with units in the numbers.
 pub struct Line {
     pub what: String,
     pub source: String,
@@ -23,7 +23,7 @@ pub struct Line {
 pub const HEADINGS: [&str; 9] =
     ["what", "paper", "published", "ours", "noise", "verdict", "workloads", "mean", "note"];
 
-/// Place of the note among them.
+/// Index of the note among them.
 pub const NOTE: usize = HEADINGS.len() - 1;
 
 const NOTHING: &str = "–";
@@ -87,7 +87,7 @@ fn mean(claim: &Claim) -> Option<Mean> {
     }
 }
 
-/// A number in its unit: three digits of values, a decimal of what is in %.
+/// A number in its unit: three digits for values, one decimal for percentages.
 fn spelt(claim: &Claim, number: f64) -> String {
     match claim.shown {
         Shown::Change => format!("{number:+.1} %").replace("-0.0", "0.0").replace("+0.0", "0.0"),
@@ -115,7 +115,7 @@ fn value(number: f64) -> String {
     }
 }
 
-/// The lines as a frame of text.
+/// The rows as a frame of text.
 ///
 /// # Errors
 /// If the dataframe engine fails.
@@ -129,7 +129,7 @@ pub fn shown(findings: &[Finding]) -> anyhow::Result<DataFrame> {
     Ok(DataFrame::new(lines.len(), columns)?)
 }
 
-/// The same for programs: numbers as numbers, in the unit that stands beside them.
+/// The same for programs: numbers as numbers, with their unit in a column.
 ///
 /// # Errors
 /// If the dataframe engine fails.
@@ -167,7 +167,7 @@ pub fn frame(findings: &[Finding]) -> anyhow::Result<DataFrame> {
     )?)
 }
 
-/// None of what are words.
+/// None for values that are words.
 fn unit(claim: &Claim) -> Option<String> {
     if matches!(claim.ours, Ours::Classes(_)) {
         return None;

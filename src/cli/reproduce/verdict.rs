@@ -1,11 +1,11 @@
-//! Whether ours goes the way that was published, is too small to say, or goes another way.
+//! Whether our result agrees with the published one, is below the noise, or disagrees.
 
 use warpmem::study::reproduce::{Claim, Direction, Shown};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Agrees,
-    /// The difference could be one of order alone: neither agrees nor disagrees.
+    /// The order of the SMs alone could explain the difference: neither agreement nor disagreement.
     BelowNoise,
     Disagrees,
 }
@@ -24,10 +24,10 @@ impl Verdict {
     }
 }
 
-/// Half of the last digit that is shown: less is no difference, whatever the noise.
+/// Half of the last digit that is shown: a smaller difference is none, whatever the noise.
 const UNSHOWN: f64 = 0.05;
 
-/// Of ours as it is shown, with the noise of it in the same unit; none where a claim is of a size alone.
+/// The verdict on our result and its noise, both in the unit shown; none for a claim about a size.
 pub fn verdict(claim: &Claim, ours: f64, noise: Option<f64>) -> Option<Verdict> {
     let margin = noise.unwrap_or(0.0).max(UNSHOWN);
     let from = match claim.shown {
@@ -44,7 +44,7 @@ pub fn verdict(claim: &Claim, ours: f64, noise: Option<f64>) -> Option<Verdict> 
         Direction::Up => Some(upwards(change, margin)),
         Direction::Down => Some(upwards(-change, margin)),
         Direction::NotDown => Some(Verdict::of(change > -margin)),
-        // A bound is a number of the paper's, which ours may meet to the last digit.
+        // A bound is the paper's number, which our result may equal to the last digit.
         Direction::AtLeast(least) => Some(beyond(ours - least, noise)),
         Direction::AtMost(most) => Some(beyond(most - ours, noise)),
         Direction::Within(percent) => claim.published.map(|published| {
@@ -53,7 +53,7 @@ pub fn verdict(claim: &Claim, ours: f64, noise: Option<f64>) -> Option<Verdict> 
     }
 }
 
-/// A published change of none is agreed with by one that is below the noise.
+/// A published change of zero agrees with one that is below the noise.
 fn same_way(published: f64, change: f64, margin: f64) -> Verdict {
     if published.abs() < UNSHOWN {
         return Verdict::of(change.abs() <= margin);

@@ -20,7 +20,7 @@ use timeline::TimelineOptions;
 use warpmem::record::command_log::CommandLogWriter;
 use warpmem::record::{ResultsWriter, run_row_json};
 
-/// Replay a trace on a machine and print what came of it
+/// Replay a trace on a machine and print the results
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -31,7 +31,7 @@ pub struct Args {
     machine: String,
     #[command(flatten)]
     overrides: Overrides,
-    /// Directory for the tables of the run, with a row for every load; created if need be
+    /// Directory for the tables of the run, with a row for every load; created if it does not exist
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -62,7 +62,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let trace = NamedTrace::open(&args.trace)?;
     let command = run_row::command(&args.trace, &args.machine, &args.policies, &args.overrides);
     let cell = Cell::new(&trace, machine, &args.overrides, command)?;
-    // Before there is anything that an interrupted process would leave behind.
+    // Before anything exists that an interrupted process would leave behind.
     let interrupt = Interrupt::install()?;
     let writer = args.output.as_deref().map(ResultsWriter::create).transpose()?;
     let log = args.command_log.as_ref();

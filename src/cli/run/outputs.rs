@@ -1,4 +1,4 @@
-//! What takes the streams of a run: tables, a command log, a timeline, or several of them.
+//! Consumers of the streams of a run: tables, a command log, a timeline, or several of them.
 
 use warpmem::dram::{Command, CommandSink};
 use warpmem::gpu::results::{
@@ -24,7 +24,7 @@ impl Outputs {
 }
 
 impl RunSink for Outputs {
-    /// A recorder takes only what it records.
+    /// A recorder consumes only what it records.
     fn wanted(&self) -> Wanted {
         let recorded = self.recorder.as_ref().map(RunSink::wanted).unwrap_or_default();
         match self.timeline.as_ref().map(RunSink::wanted) {

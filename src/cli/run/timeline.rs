@@ -1,4 +1,4 @@
-//! `--timeline`: a run as a file for Perfetto.
+//! `--timeline`: a run over time as a file for Perfetto.
 
 use crate::cli::output::note;
 use anyhow::bail;
@@ -31,7 +31,7 @@ pub struct TimelineOptions {
         requires = "timeline"
     )]
     timeline_window: Window,
-    /// Most events to show; where there are more, the window ends earlier
+    /// Most events to show; if there are more, the window ends earlier
     #[arg(long, value_name = "N", default_value = "1000000", requires = "timeline")]
     timeline_events: NonZeroUsize,
     /// Core cycles between points of the machine's counters; by default as --intervals, or 100
@@ -39,11 +39,12 @@ pub struct TimelineOptions {
     timeline_interval: Option<NonZeroU64>,
 }
 
-/// Core cycles between points where nothing was asked for.
+/// Default core cycles between points.
 const INTERVAL: NonZeroU64 = NonZeroU64::new(100).unwrap();
 
 impl TimelineOptions {
-    /// The timeline to fill, where one is wanted beside what is `recorded`. Fails if it could not be written.
+    /// The timeline to fill, if one is wanted in addition to what is `recorded`. Fails if it could
+    /// not be written.
     pub fn start(
         &self,
         machine: &Machine,
@@ -61,7 +62,7 @@ impl TimelineOptions {
         Ok(Some(Timeline::new(machine, Options { window, events, interval })))
     }
 
-    /// Writes what was collected of a run of so many core cycles.
+    /// Writes the events of a run of this many core cycles.
     pub fn finish(&self, timeline: Timeline, cycles: u64) -> anyhow::Result<()> {
         let Some(path) = &self.timeline else { return Ok(()) };
         let mut written = Written::default();
@@ -80,7 +81,7 @@ impl TimelineOptions {
         Ok(())
     }
 
-    /// What the timeline does not show of its window, or why it shows nothing.
+    /// What the timeline leaves out of its window, or why it shows nothing.
     fn what_is_missing(&self, written: Written, cycles: u64) -> Option<String> {
         let (most, start) = (self.timeline_events, self.timeline_window.start());
         match (written.events, written.cut_at) {
@@ -120,7 +121,7 @@ fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "gz")
 }
 
-/// A file of which Perfetto knows the kind.
+/// A file whose kind Perfetto recognizes.
 fn parse_path(text: &str) -> Result<PathBuf, String> {
     let is_known = text.ends_with(".json") || text.ends_with(".json.gz");
     is_known

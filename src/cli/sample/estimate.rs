@@ -1,4 +1,5 @@
-//! `warpmem sample estimate`: what simulated samples say about a trace, and how far that may be off.
+//! `warpmem sample estimate`: what simulated samples say about a trace, and how far that may be
+//! off.
 
 use super::Watch;
 use super::options::{PartOptions, SizeOptions};
@@ -12,7 +13,6 @@ use crate::cli::output::{note, print};
 use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
 use crate::cli::run_row::command;
-use warpmem::slots::SLOTS;
 use crate::cli::traces::NamedTrace;
 use anyhow::Context;
 use clap::ValueHint;
@@ -27,18 +27,20 @@ use warpmem::gpu::cta::CtaNeeds;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
 use warpmem::record::RunKey;
+use warpmem::slots::SLOTS;
 use warpmem::study::sample::{
     Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Ratio, Ratios, Replicate,
     Size, Unfilled, WholeKernel, extrapolated, measured, write,
 };
 use warpmem_trace::{Provenance, Trace, WriterOptions};
 
-/// Simulate independent samples of a trace and estimate what the whole would give
+/// Simulate independent samples of a trace and estimate the results of the whole
 ///
-/// Every replicate is a sample of its own, drawn as `warpmem sample` draws them: a tenth of each kernel's CTAs unless told
-/// otherwise. Printed are the estimate from all of them, its standard error, and Student's 95 % interval. The interval is
-/// about chance alone: see docs/sampling.md for what else a small sample gets wrong. There is none where samples do not fill
-/// the machine, and samples that would be all that is selected are simulated once: that is exact.
+/// Every replicate is an independent sample, drawn as by `warpmem sample`; the default is a tenth
+/// of each kernel's CTAs. Prints the estimate from all replicates, its standard error, and Student's
+/// 95 % interval. The interval covers only random error; docs/sampling.md describes what else a
+/// small sample gets wrong. There is no interval if the samples do not fill the machine. Samples
+/// that would contain everything selected are simulated once, which is exact.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
@@ -52,7 +54,7 @@ pub struct Args {
     /// Samples to draw and simulate
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = RangedU64ValueParser::<u32>::new().range(2..=1000))]
     replicates: u32,
-    /// Simulate everything selected too, and show how far the estimates are off
+    /// Also simulate everything selected, and show the error of the estimates
     #[arg(long)]
     full: bool,
     #[arg(long, value_name = "NAME|FILE", default_value = "li2015", help = MACHINE_HELP, value_hint = ValueHint::FilePath)]
@@ -74,7 +76,7 @@ Examples:
   warpmem sample estimate long.wmt --fraction 5%
   warpmem sample estimate long.wmt --fraction 10% --machine v100 --dram-scheduler fcfs --full";
 
-/// Share of the CTAs where none is given.
+/// Default share of the CTAs.
 const FRACTION: Size = Size::Fraction(0.1);
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
@@ -83,7 +85,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let command = command(&args.trace, &args.machine, &args.policies, &args.overrides);
     let trace = NamedTrace::open(&args.trace)?;
     let selected = args.part.selection().of(&trace.trace)?;
-    // What cannot run on the machine is refused before any work.
+    // Refuses what cannot run on the machine before any work is done.
     let original = Cell::new(&trace, machine.clone(), &args.overrides, command.clone())?;
     let interrupt = Interrupt::install()?;
     let watch = Watch::new(interrupt.clone());
@@ -121,11 +123,11 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// Why estimates have no interval that holds the true value in 95 of 100 samples.
+/// Why estimates have no interval that contains the true value for 95 of 100 samples.
 enum NoInterval {
-    /// Samples are all that is selected, so that what is measured is exact.
+    /// The samples contain everything selected, so the results are exact.
     Whole,
-    /// What samples show of a machine with room left is not what the whole shows.
+    /// A machine with free room behaves differently from one that the whole trace fills.
     Unfilled(Unfilled),
 }
 
@@ -137,7 +139,7 @@ impl NoInterval {
         }
     }
 
-    /// In the place of an interval.
+    /// Shown instead of an interval.
     fn cell(&self) -> &'static str {
         match self {
             NoInterval::Whole => "exact",
@@ -183,7 +185,7 @@ fn held(trace: &Trace, plan: &KernelPlan, machine: &Machine) -> u64 {
     u64::from(per_sm) * u64::from(machine.sm.count)
 }
 
-/// Says where the samples together are more work than what they are drawn from.
+/// Warns if the samples together are more work than the whole.
 fn warn_of_many_samples(parts: &[Part], args: &Args, census: &Census) {
     let samples = if args.full { &parts[..parts.len() - 1] } else { parts };
     let ctas: u64 = samples.iter().map(Part::ctas).sum();
@@ -196,8 +198,8 @@ fn warn_of_many_samples(parts: &[Part], args: &Args, census: &Census) {
     }
 }
 
-/// The sample of every replicate and the half of it, one after the other, and the whole where it is to be run; the whole
-/// alone where that is the sample.
+/// For every replicate its sample and a half of it, and the whole if it is to be run; only the
+/// whole if that is the sample.
 fn parts(args: &Args, plan: &Plan, selected: &Part) -> Vec<Part> {
     if plan.is_whole() {
         return vec![selected.clone()];
@@ -211,7 +213,7 @@ fn parts(args: &Args, plan: &Plan, selected: &Part) -> Vec<Part> {
     parts
 }
 
-/// Each part as a trace in `folder`; that of everything is the trace itself.
+/// Each part as a trace in `folder`; the whole keeps its own file.
 fn write_all(
     trace: &NamedTrace,
     parts: &[Part],
@@ -219,7 +221,7 @@ fn write_all(
     jobs: usize,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Vec<NamedTrace>> {
-    // They are read once and soon gone.
+    // The traces are read once and deleted soon.
     let options = WriterOptions { level: 1, ..WriterOptions::default() };
     let write_part = |(number, part): (usize, &Part)| {
         if part.is_whole(&trace.trace) {

@@ -1,4 +1,4 @@
-//! `warpmem sample`: a part of a trace that stands for the whole.
+//! `warpmem sample`: a part of a trace that represents the whole.
 
 mod estimate;
 mod options;
@@ -20,14 +20,15 @@ use warpmem_trace::{Provenance, Trace, TraceSummary, WriterOptions};
 
 /// Take a part of a trace: kernels and CTAs by number, or a random sample with its error
 ///
-/// Without --fraction or --ctas-per-kernel everything selected is taken. With one of them, runs of neighbouring CTAs are
-/// drawn from strata of launch order and size; what the sample says of the trace is printed beside what is true.
+/// Without --fraction or --ctas-per-kernel everything selected is taken. With one of them, runs of
+/// neighbouring CTAs are drawn from strata of launch order and size; estimates from the sample are
+/// printed beside the true values.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Trace to take it from
+    /// Trace to sample
     #[arg(value_name = "TRACE", value_hint = ValueHint::FilePath, required = true)]
     trace: Option<PathBuf>,
     /// Trace to write (.wmt)
@@ -48,7 +49,8 @@ enum Command {
 }
 
 const AFTER_HELP: &str = "\
-Ranges are those of slices: 2..5 is 2, 3 and 4; 5.. all from 5 on; ..5 all before 5; 7 one; with commas, several.
+Ranges exclude their end: 2..5 is 2, 3 and 4; 5.. is all from 5 on; ..5 is all before 5; 7 is one.
+Commas separate several ranges.
 The same trace, options and seed give the same file, byte for byte.
 
 Examples:
@@ -61,7 +63,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     match args {
         Args { command: Some(Command::Estimate(args)), .. } => estimate::execute(args),
         Args { trace: Some(trace), output: Some(output), .. } => take(args, trace, output),
-        // The parser asks for both where there is no subcommand.
+        // The parser requires both if there is no subcommand.
         _ => Ok(()),
     }
 }
@@ -127,7 +129,7 @@ fn line(summary: &TraceSummary) -> String {
     )
 }
 
-/// Shows passes over a trace, and ends them when the user asks.
+/// Shows the progress of passes over a trace, and ends them when the user asks.
 struct Watch {
     bar: ProgressBar,
     interrupt: Interrupt,

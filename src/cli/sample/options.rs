@@ -1,4 +1,4 @@
-//! What part of a trace, and how much of it.
+//! Selection of a part of a trace, and size of the sample.
 
 use anyhow::bail;
 use clap::Args;
@@ -7,17 +7,17 @@ use warpmem::study::sample::{Design, Selection, Size};
 use warpmem::trace::Ranges;
 use warpmem::workload::shell::quoted;
 
-/// Which kernels and CTAs.
+/// Which kernels and CTAs to select.
 #[derive(Args, Clone, Debug)]
 pub struct PartOptions {
     /// Kernels, by their numbers in `warpmem info`; all by default
     #[arg(long, value_name = "A..B,…")]
     kernels: Option<Ranges>,
-    /// Of these, kernels with this in their names
+    /// Kernels with this text in their names, among those selected
     #[arg(long, value_name = "TEXT")]
     kernel_name: Option<String>,
-    /// CTAs of each kernel, by their numbers in launch order from 0; all by default. A kernel that has none of them is left
-    /// out
+    /// CTAs of each kernel, by their numbers in launch order from 0; all by default. A kernel
+    /// without any of them is left out
     #[arg(long, value_name = "A..B,…")]
     ctas: Option<Ranges>,
 }
@@ -31,7 +31,7 @@ impl PartOptions {
         }
     }
 
-    /// As on the command line, each with a blank before it.
+    /// As on the command line, each preceded by a blank.
     pub fn as_text(&self) -> String {
         let name = self.kernel_name.as_deref().map(quoted);
         let options = [
@@ -44,7 +44,7 @@ impl PartOptions {
     }
 }
 
-/// How much of it is drawn at random.
+/// Size of the random sample.
 #[derive(Args, Clone, Debug)]
 pub struct SizeOptions {
     /// Share of each kernel's CTAs to draw, as in 10% or 0.1; two CTAs at least
@@ -53,13 +53,14 @@ pub struct SizeOptions {
     /// CTAs of each kernel to draw, two at least
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..))]
     ctas_per_kernel: Option<u32>,
-    /// CTAs of each kernel to draw whatever its share; a kernel of no more is kept whole
+    /// CTAs of each kernel to draw even if its share is smaller; a kernel with no more is kept
+    /// whole
     #[arg(long, value_name = "N")]
     at_least: Option<u32>,
     /// Neighbouring CTAs to draw together; by default an eighth of a kernel's sample, 32 at most
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..))]
     run: Option<u32>,
-    /// What chance is drawn from
+    /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 }
@@ -75,7 +76,7 @@ impl SizeOptions {
         Ok(self.size().map(|size| self.with(size)))
     }
 
-    /// The design of samples of this size where none is given.
+    /// The default design of samples of this size.
     pub fn design_or(&self, size: Size) -> Design {
         self.with(self.size().unwrap_or(size))
     }
@@ -91,7 +92,7 @@ impl SizeOptions {
         Design { at_least, run: self.run, ..design }
     }
 
-    /// As on the command line, each with a blank before it; nothing where everything is taken.
+    /// As on the command line, each preceded by a blank; empty if everything is taken.
     pub fn as_text(&self) -> String {
         if self.size().is_none() {
             return String::new();

@@ -1,4 +1,4 @@
-//! What a sample holds and what it says of its trace, for people and programs.
+//! A sample and its estimates for the trace, for people and programs.
 
 use crate::cli::format::aligned;
 use crate::cli::run_row::shown;
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use warpmem::study::sample::{Estimate, Part, QuantityEstimate};
 use warpmem_trace::{Trace, TraceSummary};
 
-/// A part that was taken of a trace.
+/// A part of a trace.
 pub struct Taken<'a> {
     pub trace: &'a Trace,
-    /// What it was taken of.
+    /// The trace that it was taken from.
     pub selected: &'a Part,
     pub part: &'a Part,
-    /// None where nothing was left to chance.
+    /// None if nothing was drawn at random.
     pub estimates: Vec<QuantityEstimate>,
     pub summary: TraceSummary,
 }
@@ -99,7 +99,7 @@ impl Taken<'_> {
     }
 }
 
-/// Estimate over truth, less one.
+/// Relative error: estimate / truth - 1.
 pub fn error(estimate: Option<&Estimate>, truth: Option<f64>) -> Option<f64> {
     let truth = truth.filter(|&truth| truth != 0.0)?;
     estimate.map(|estimate| estimate.value / truth - 1.0)

@@ -1,27 +1,29 @@
-//! What the cells of a plan are compared with.
+//! The baselines of the cells of a plan.
 
 use super::super::baseline::{Baseline, text};
 use super::super::format::Format;
 use super::super::policies::Choice;
-use warpmem::slots::{SLOTS, Slot};
 use super::expand::{Planned, slot};
 use anyhow::{Context, bail};
 use std::collections::HashMap;
 use std::path::Path;
 use warpmem::machine::Machine;
 use warpmem::params::nearest;
+use warpmem::slots::{SLOTS, Slot};
 use warpmem::study::sweep::{Case, Design, Plan};
 use warpmem_analysis::polars::prelude::{col, lit};
 use warpmem_analysis::{Results, baseline_parts};
 
-/// The baseline of each machine by its name: a case leaves a slot alone, and has there what the machine has.
+/// The baseline of each machine, by its name. If a case leaves a slot alone, its policy there is
+/// the machine's.
 #[derive(Default)]
 pub struct Baselines(Vec<(String, Baseline)>);
 
 impl Baselines {
-    /// The policies and overrides that `plan.baseline` names, or the case. Without it, the policies by the rules of
-    /// [`Baseline::choose`], and the first of the `overrides` where nothing else varies. One at a time, what is not
-    /// named is that of the first point. The design has the policies of `lists`.
+    /// The policies and overrides that `plan.baseline` names, or its case. By default, the policies
+    /// by the rules of [`Baseline::choose`], and the first of the `overrides` if nothing else
+    /// varies. In a one-at-a-time design, what the plan does not name is that of the first point.
+    /// The design has the policies of `lists`.
     pub fn choose(
         plan: &Plan,
         lists: &[Choice<Vec<String>>],
@@ -39,12 +41,12 @@ impl Baselines {
         self.0.iter().find_map(|(name, baseline)| (name == machine).then_some(baseline))
     }
 
-    /// Whether others are compared with this cell.
+    /// Whether this cell is a baseline.
     pub fn hold(&self, planned: &Planned<'_>) -> bool {
         self.of(planned).is_some_and(|baseline| side(planned, baseline).is_baseline)
     }
 
-    /// For each cell the place of the one that it is compared with, if there is one.
+    /// For each cell, the index of its baseline, if there is one.
     pub fn partners(&self, cells: &[Planned<'_>]) -> Vec<Option<usize>> {
         let sides = cells.iter().map(|planned| Some(side(planned, self.of(planned)?)));
         let sides: Vec<Option<Side>> = sides.collect();
@@ -56,7 +58,8 @@ impl Baselines {
         sides.iter().map(partner).collect()
     }
 
-    /// Compares the runs whose tables are in `directory`, those of machines with the same baseline together.
+    /// Compares the runs whose tables are in `directory`; machines with the same baseline are
+    /// compared together.
     pub fn compare(&self, directory: &Path, format: Format) -> anyhow::Result<String> {
         let results = Results::open(directory)?;
         let mut groups: Vec<(&Baseline, Vec<&str>)> = Vec::new();
@@ -76,7 +79,8 @@ impl Baselines {
     }
 }
 
-/// Of a cell: what the one that it is compared with has, too, and whether the rest is the baseline's.
+/// For a cell, the properties that its baseline must share, and whether the others are the
+/// baseline's.
 struct Side {
     equal: Vec<String>,
     is_baseline: bool,
@@ -99,10 +103,10 @@ fn side(planned: &Planned<'_>, baseline: &Baseline) -> Side {
     side
 }
 
-/// What a baseline is chosen from.
+/// The candidates for a baseline.
 struct Choosing<'a> {
     plan: &'a Plan,
-    /// Policies of the design, and those and the cases'.
+    /// Policies of the design, and those of the design and the cases.
     design: &'a [Choice<Vec<String>>],
     lists: &'a [Choice<Vec<String>>],
     machines: &'a [Machine],
@@ -157,7 +161,8 @@ impl Choosing<'_> {
             }
             None => Baseline::choose(None, design, machines)?,
         };
-        // Slots that are not named are held equal, but where all is compared with one point.
+        // Slots that the baseline does not name are held equal, except where every cell is compared
+        // with one point.
         if named.is_some() && plan.design != Design::OneAtATime {
             return Ok(chosen);
         }
@@ -169,7 +174,7 @@ impl Choosing<'_> {
         Ok(Baseline::of_policies(policies))
     }
 
-    /// A policy for every slot that varies: the one that is given, else the machine's own.
+    /// A policy for every slot that varies: the given one, otherwise the machine's own.
     fn everywhere<'s>(
         &self,
         machine: &Machine,
@@ -183,15 +188,15 @@ impl Choosing<'_> {
     }
 }
 
-/// That a plan's baseline is none of its cases, where it has some.
+/// Refuses a baseline that names none of the plan's cases, if it has some.
 fn unknown_case(plan: &Plan) -> Option<String> {
     let baseline = plan.baseline.as_ref().filter(|_| !plan.cases.is_empty())?;
     let meant = nearest(baseline, plan.cases.iter().map(|case| case.name.as_str()));
     let meant = meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
-    Some(format!("the baseline `{baseline}` is no case of the plan{meant}"))
+    Some(format!("the baseline `{baseline}` is not a case of the plan{meant}"))
 }
 
-/// The parts of the plan's baseline that name policies, and those that name overrides.
+/// Splits the plan's baseline into the parts that name policies and those that name overrides.
 fn parted(plan: &Plan, overrides: &[String]) -> (Option<String>, Option<String>) {
     let is_known = |part: &str| overrides.iter().any(|known| known == part);
     let parts = plan.baseline.iter().flat_map(|text| baseline_parts(text, is_known));
@@ -203,7 +208,8 @@ fn parted(plan: &Plan, overrides: &[String]) -> (Option<String>, Option<String>)
     (joined(policies), joined(overrides))
 }
 
-/// The policies of the design and of the cases; a case that leaves a slot alone has the machine's own there.
+/// The policies of the design and of the cases. If a case leaves a slot alone, its policy there is
+/// the machine's.
 fn with_cases(
     lists: &[Choice<Vec<String>>],
     plan: &Plan,
@@ -231,7 +237,7 @@ fn add(lists: &mut Vec<Choice<Vec<String>>>, slot: &'static Slot, policy: &str) 
     }
 }
 
-/// The policy that the machine has in the slot.
+/// The machine's policy in the slot.
 fn own(slot: &Slot, machine: &Machine) -> String {
     slot.policy_of(&mut machine.policy.clone()).clone()
 }

@@ -1,4 +1,4 @@
-//! Runs what of a plan is not there yet.
+//! Runs the cells of a plan that have no results yet.
 
 use super::super::cells::is_interruption;
 use super::super::exit::{Interrupted, is_fault};
@@ -20,31 +20,31 @@ use warpmem::gpu::engine::RunError;
 use warpmem::record::{CellStore, FinishedCells, Recorded, ResultsError};
 use warpmem::study::sweep::{Plan, Shard};
 
-/// How a plan is run.
+/// Options of a sweep.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Runs at a time.
     pub jobs: usize,
-    /// Which part of the cells; all of them without.
+    /// Which part of the cells; none for all of them.
     pub shard: Option<Shard>,
-    /// Where suites are generated; in the directory of the results without.
+    /// Folder for generated suites; none for the directory of the results.
     pub cache: Option<PathBuf>,
-    /// Remove runs that are not of the plan.
+    /// Remove runs that are not in the plan.
     pub prune: bool,
 }
 
-/// What became of a plan.
+/// The outcome of a plan.
 pub struct Outcome {
     /// Cells of the plan, or of its shard.
     pub cells: usize,
-    /// Those that are there now.
+    /// Number of those with results.
     pub finished: usize,
-    /// Whether all cells of the plan are there, of other shards too.
+    /// Whether all cells of the plan have results, including those of other shards.
     pub is_whole: bool,
     /// Cells that failed, in the order of the plan.
     pub failures: Vec<Failure>,
     pub interrupted: bool,
-    /// What the cells are compared with.
+    /// The baselines of the cells.
     pub baselines: Baselines,
 }
 
@@ -55,11 +55,11 @@ pub struct Failure {
 }
 
 impl Outcome {
-    /// Refuses an outcome that lacks something; `directory` is named as where the rest is. Of several failures a fault of
-    /// the program stands for all: it is what has to be reported.
+    /// Refuses an incomplete outcome; the message says that `directory` has the rest. Of several
+    /// failures, a fault of the program decides the exit status, because it has to be reported.
     ///
     /// # Errors
-    /// If it was interrupted, or cells have failed: these are named on standard error.
+    /// If it was interrupted, or cells have failed, which are named on standard error.
     pub fn complete(mut self, directory: &Path) -> anyhow::Result<Outcome> {
         let place = directory.display();
         let kept = match directory.is_dir() {
@@ -84,11 +84,11 @@ impl Outcome {
     }
 }
 
-/// Runs the cells of `plan` that `directory` does not hold yet and puts its tables together. Cells that fail do not stop
-/// the others.
+/// Runs the cells of `plan` whose results `directory` does not have, and assembles its tables.
+/// Cells that fail do not stop the others.
 ///
 /// # Errors
-/// If the plan cannot be run, or results cannot be written: what had been finished is kept.
+/// If the plan cannot be run, or results cannot be written. Finished runs are kept.
 pub fn run(
     plan: &Plan,
     directory: &Path,
@@ -99,7 +99,7 @@ pub fn run(
     run_on(plan, &traces, directory, options, interrupt)
 }
 
-/// As [`run`], with these traces in the place of those that the plan names.
+/// As [`run`], with these traces instead of those that the plan names.
 ///
 /// # Errors
 /// As [`run`].
@@ -159,13 +159,14 @@ pub fn run_on(
     Ok(outcome)
 }
 
-/// How many of the cells in these places of the plan are there: whoever breaks a sweep off may have removed them, too.
+/// How many of the cells with these indices have results. Whoever interrupts a sweep may also have
+/// removed some.
 fn left(directory: &Path, cells: &[Planned<'_>], places: &[usize], recorded: Recorded) -> usize {
     let Ok(finished) = FinishedCells::read(directory) else { return 0 };
     places.iter().filter(|&&at| finished.holds(&cells[at].cell.key, recorded)).count()
 }
 
-/// The cells of the plan, or of its shard, as a list; runs none.
+/// Lists the cells of the plan, or of its shard, without running any.
 ///
 /// # Errors
 /// If the plan cannot be run.
@@ -211,7 +212,7 @@ fn tell(expansion: &Expansion<'_>) {
     }
 }
 
-/// Says how many runs are there that the plan does not have, or removes them.
+/// Removes the runs that are not in the plan, or says how many there are.
 fn look_over(
     store: &mut CellStore,
     cells: &[Planned<'_>],
@@ -234,7 +235,7 @@ fn look_over(
     Ok(())
 }
 
-/// What of the cells had been there.
+/// The cells that had results before.
 fn before(there: usize, cells: usize) -> String {
     match there {
         0 => String::new(),
@@ -242,7 +243,7 @@ fn before(there: usize, cells: usize) -> String {
     }
 }
 
-/// The places of the cells that are of the shard.
+/// The indices of the shard's cells.
 fn mine(cells: &[Planned<'_>], shard: Option<Shard>) -> Vec<usize> {
     let Some(shard) = shard else {
         return (0..cells.len()).collect();
@@ -253,8 +254,8 @@ fn mine(cells: &[Planned<'_>], shard: Option<Shard>) -> Vec<usize> {
     (0..cells.len()).filter(|&at| held[at]).collect()
 }
 
-/// Runs the cells in these places of the plan, the longest first so that the last ones do not keep a single thread
-/// busy, and says how each ended, in their order.
+/// Runs the cells with these indices, the longest first so that the last ones do not keep only one
+/// thread busy. Returns how each ended, in their order.
 fn run_all(
     cells: &[Planned<'_>],
     mut places: Vec<usize>,

@@ -1,10 +1,9 @@
-//! From a plan to cells that can run.
+//! Turns a plan into cells that can run.
 
 use super::super::cells::Cell;
 use super::super::machines::Overrides;
 use super::super::policies::{Choice, List, PolicyOptions};
 use super::super::run_row;
-use warpmem::slots::{SLOTS, Slot};
 use super::super::traces::NamedTrace;
 use super::baseline::Baselines;
 use super::traces::from_folder;
@@ -15,26 +14,27 @@ use std::path::PathBuf;
 use warpmem::dram::standard::StandardError;
 use warpmem::machine::{Machine, MachineError, load, preset_names};
 use warpmem::params::{PolicyError, nearest};
+use warpmem::slots::{SLOTS, Slot};
 use warpmem::study::sweep::{Case, Plan, PolicyNames};
 
-/// Reasons of a refusal that are still read.
+/// Reasons that a refusal lists.
 const MOST_REASONS: usize = 10;
 
 /// The cells of a plan.
 pub struct Expansion<'a> {
     /// In the order of the plan: by machine, trace and point.
     pub cells: Vec<Planned<'a>>,
-    /// Cells that are the same run as one before.
+    /// Number of cells that repeat an earlier run.
     pub repeated: usize,
     /// Why cells were left out, and how many.
     pub unfit: Vec<Unfit>,
     pub baselines: Baselines,
 }
 
-/// A cell and where it comes from.
+/// A cell and its origin in the plan.
 pub struct Planned<'a> {
     pub cell: Cell<'a>,
-    /// Name of the case; none of a point of the design.
+    /// Name of the case; none for a point of the design.
     pub case: Option<String>,
     /// `vecadd on li2015 with fr-fcfs, dram.read_queue=16`
     pub label: String,
@@ -48,14 +48,14 @@ impl Planned<'_> {
     }
 }
 
-/// Cells that cannot run, for one reason.
+/// Cells that cannot run for the same reason.
 pub struct Unfit {
     pub label: String,
     pub others: usize,
     pub reason: String,
 }
 
-/// What a machine is to be changed by.
+/// Changes to a machine.
 #[derive(Clone)]
 struct Point {
     policies: PolicyOptions,
@@ -63,16 +63,17 @@ struct Point {
     case: Option<String>,
 }
 
-/// A cell that cannot be.
+/// Why a cell cannot run.
 struct Problem {
     label: String,
     reason: String,
-    /// The machine is not made for it; otherwise it is a slip in the plan.
+    /// The cell does not fit the machine; otherwise it is a mistake in the plan.
     is_unfit: bool,
 }
 
 /// # Errors
-/// Of everything in the plan that cannot run, unless it asks that cells be left out that do not fit a machine.
+/// If anything in the plan cannot run, unless the plan asks to leave out cells that do not fit a
+/// machine.
 pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> anyhow::Result<Expansion<'a>> {
     let machines = machines(plan)?;
     let lists = lists(plan)?;
@@ -87,7 +88,7 @@ pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> anyhow::Result<Expan
         .into_par_iter()
         .map(|(machine, point)| cells(machine, point, plan, traces, &files))
         .collect();
-    // Of a machine: trace by trace, as `compare` has them.
+    // For each machine, trace by trace, like `compare`.
     let mut made: Vec<Vec<Option<Result<Planned<'a>, Problem>>>> =
         made.into_iter().map(|cells| cells.into_iter().map(Some).collect()).collect();
     let mut ordered = Vec::new();
@@ -117,7 +118,8 @@ pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> anyhow::Result<Expan
     Ok(Expansion { repeated: all - cells.len(), cells, unfit, baselines })
 }
 
-/// Each run once: as the cell of the baseline where it is that, too, else as the first.
+/// Keeps each run once: as the cell of the baseline if that is the same run, otherwise as the
+/// first.
 fn distinct<'a>(cells: Vec<Planned<'a>>, baselines: &Baselines) -> Vec<Planned<'a>> {
     let mut kept: Vec<Planned<'a>> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -133,7 +135,8 @@ fn distinct<'a>(cells: Vec<Planned<'a>>, baselines: &Baselines) -> Vec<Planned<'
     kept
 }
 
-/// Refuses a baseline that is not beside every cell: they would all run, and nothing could be compared.
+/// Refuses a plan with a cell that has no baseline: all cells would run, and nothing could be
+/// compared.
 fn check_partners(
     baseline: &str,
     cells: &[Planned<'_>],
@@ -157,15 +160,15 @@ fn check_partners(
         left_out => format!("\n  `skip_unfit` leaves these out:{left_out}"),
     };
     bail!(
-        "`baseline`: {} of {} cells have none of `{baseline}` to be compared with, the first is {}; nothing was started\n  \
-         name one that stands beside every cell, or none; on this trace and machine there are:{beside}{left_out}",
+        "`baseline`: {} of {} cells have no run of `{baseline}` to be compared with, the first is {}; nothing was started\n  \
+         name one that every cell can be compared with, or none; this trace and machine have:{beside}{left_out}",
         alone().count(),
         cells.len(),
         first.label
     )
 }
 
-/// Machines by the name or path that the plan gives them.
+/// Machines by the name or path in the plan.
 fn machines(plan: &Plan) -> anyhow::Result<Vec<(String, Machine)>> {
     let mut machines: Vec<(String, Machine)> = Vec::new();
     for name in &plan.machines {
@@ -192,8 +195,8 @@ fn lists(plan: &Plan) -> anyhow::Result<Vec<Choice<Vec<String>>>> {
     Ok(lists)
 }
 
-/// What is given for each slot. A name with dashes is that with underscores, and only one of both may be there: the
-/// other would be dropped.
+/// What is given for each slot. A name with dashes means the name with underscores; only one
+/// spelling may be present, because the other would be ignored.
 fn by_slot<T>(given: &BTreeMap<String, T>) -> anyhow::Result<Vec<Choice<&T>>> {
     let mut choices: Vec<Choice<&T>> = Vec::new();
     for (name, given) in given {
@@ -216,7 +219,7 @@ pub fn slot(name: &str) -> anyhow::Result<&'static Slot> {
     })
 }
 
-/// Those of the design, then the cases.
+/// The policies of the design, then those of the cases.
 fn points(plan: &Plan, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Vec<Point>> {
     let slots: Vec<(String, Vec<String>)> =
         lists.iter().map(|list| (list.slot.name.to_owned(), list.given.clone())).collect();
@@ -252,12 +255,12 @@ fn of_case(case: &Case) -> anyhow::Result<Point> {
     })
 }
 
-/// The sets of overrides as the tables have them, in the order of the points.
+/// The sets of overrides as the tables write them, in the order of the points.
 fn overrides(points: &[Point]) -> Vec<String> {
     points.iter().map(|point| point.overrides.overrides.join("; ")).collect()
 }
 
-/// A point on a machine, with every trace; the commands have the `files` of these.
+/// A point on a machine, with every trace; `files` are the traces' names in the commands.
 fn cells<'a>(
     (machine_name, machine): &(String, Machine),
     point: &Point,
@@ -298,7 +301,7 @@ fn cells<'a>(
     traces.iter().zip(files).map(cell).collect()
 }
 
-/// Whether a value is one that this machine cannot have, and not a slip.
+/// Whether a value is impossible only on this machine, and not a mistake.
 fn does_not_fit(error: &MachineError) -> bool {
     matches!(error, MachineError::Invalid(_) | MachineError::Standard(StandardError::Channel(_)))
 }
@@ -314,7 +317,7 @@ fn label(trace: &NamedTrace, machine: &str, point: &Point) -> String {
     if parts.is_empty() { on } else { format!("{on} with {}", parts.join(", ")) }
 }
 
-/// The problems by reason, if they may be left out, else an error that names them.
+/// The problems by reason if they may be left out, otherwise an error that names them.
 fn tell(plan: &Plan, cells: usize, problems: Vec<Problem>) -> anyhow::Result<Vec<Unfit>> {
     let refused = problems.iter().any(|problem| !problem.is_unfit || !plan.skip_unfit);
     let only_unfit = problems.iter().all(|problem| problem.is_unfit);

@@ -5,7 +5,7 @@ use super::expand::Planned;
 use indicatif::HumanCount;
 use serde_json::{Map, Value};
 
-/// A cell, and whether the directory has it.
+/// A cell, and whether its results exist.
 pub struct Listed<'c, 'a> {
     pub planned: &'c Planned<'a>,
     pub is_there: bool,

@@ -1,5 +1,5 @@
-//! What of a sweep is under way, on standard error where that is a terminal: the latest results, the running cells,
-//! and how far the whole is.
+//! The progress of a sweep, on standard error if that is a terminal: the latest results, the
+//! running cells, and the share that is done.
 
 use super::super::interrupt::Interrupt;
 use super::super::progress::{Board, Watch, style};
@@ -11,7 +11,7 @@ use warpmem::gpu::engine::{Progress, ProgressReport};
 use warpmem::gpu::results::RunResult;
 use warpmem_analysis::printable_cell;
 
-/// Results that are shown.
+/// Results that are shown at a time.
 const LATEST: usize = 5;
 
 /// The table.
@@ -22,17 +22,17 @@ pub struct Live {
     results: Mutex<Results>,
 }
 
-/// What is known of the results so far.
+/// The results so far.
 struct Results {
     /// IPC of each cell of the plan.
     ipc: Vec<Option<f64>>,
-    /// The cell that each is compared with.
+    /// The baseline of each cell.
     partners: Vec<Option<usize>>,
     lines: VecDeque<String>,
 }
 
 impl Live {
-    /// For the cells that are to be run, out of a plan whose cells are compared with their `partners`.
+    /// For the cells to run, of a plan whose cells have the baselines `partners`.
     pub fn new(
         interrupt: &Interrupt,
         cells: &[&Planned<'_>],
@@ -50,7 +50,7 @@ impl Live {
         Live { table, latest, board, results: Mutex::new(results) }
     }
 
-    /// A cell begins; its line is there until it is dropped.
+    /// A cell begins; its line stays until the value is dropped.
     pub fn begin(&self, planned: &Planned<'_>) -> Running<'_> {
         let instructions = planned.cell.trace.warp_instructions();
         let line = self.table.insert(1, ProgressBar::new(instructions));
@@ -59,7 +59,7 @@ impl Live {
         Running { watch: Some(self.board.watch()), line, ctas: planned.cell.trace.ctas() }
     }
 
-    /// The cell in place `at` of the plan has ended.
+    /// The cell with the index `at` in the plan has ended.
     pub fn ended(&self, at: usize, planned: &Planned<'_>, result: &RunResult) {
         let instructions: u64 = result.sms.iter().map(|sm| sm.thread_instructions).sum();
         let ipc = instructions as f64 / result.core_cycles.max(1) as f64;
@@ -78,7 +78,7 @@ impl Live {
         self.latest.set_message(lines.join("\n"));
     }
 
-    /// The cells that are under way are to end, and no others to begin.
+    /// Running cells are to stop, and no others to begin.
     pub fn stop(&self) {
         self.board.fail();
     }
@@ -87,7 +87,7 @@ impl Live {
         self.board.is_stopped()
     }
 
-    /// Takes the table away; `16 runs in 3.2 s: …`
+    /// Removes the table and returns the summary: `16 runs in 3.2 s: …`
     pub fn finish(self) -> String {
         self.latest.finish_and_clear();
         self.board.finish()
@@ -98,7 +98,7 @@ impl Live {
     }
 }
 
-/// A cell under way.
+/// A running cell.
 pub struct Running<'a> {
     watch: Option<Watch<'a>>,
     line: ProgressBar,
@@ -106,7 +106,7 @@ pub struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// It is over, with this result.
+    /// The cell has ended with this result.
     pub fn done(mut self, result: &RunResult) {
         let end = ProgressReport {
             ctas_ended: self.ctas,

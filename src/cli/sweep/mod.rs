@@ -1,4 +1,4 @@
-//! `warpmem sweep`: the runs of a plan, in one go or in many.
+//! `warpmem sweep`: the runs of a plan, at once or in several parts.
 
 mod baseline;
 pub mod execute;
@@ -17,34 +17,35 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use warpmem::study::sweep::{Plan, Shard};
 
-/// Run the cells of a plan, those that are not there yet
+/// Run the cells of a plan that have no results yet
 ///
-/// A plan is a TOML file: traces or suites, machines, policies by slot, values of machine parameters, and how they are
-/// combined. Every finished run is kept at once: killed or interrupted at any moment, the sweep goes on where it was when it is
-/// run again.
+/// A plan is a TOML file: traces or suites, machines, policies by slot, values of machine
+/// parameters, and how they are combined. Every finished run is kept at once. A sweep that was
+/// killed or interrupted at any moment continues when it is started again.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// Plan to run
     #[arg(value_name = "PLAN", value_hint = ValueHint::FilePath)]
     plan: PathBuf,
-    /// Directory for the tables of all runs; created if need be, gone on with if there. By default NAME-results, after the
-    /// plan's name
+    /// Directory for the tables of all runs; created if it does not exist, continued if it does. By
+    /// default NAME-results, where NAME is the plan's name
     #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
-    /// Run one of several parts of about the same work, each on a machine and in a directory of its own
+    /// Run one of several parts with about the same amount of work; each part has its own machine
+    /// and directory
     #[arg(long, value_name = "NUMBER/OF")]
     shard: Option<Shard>,
     /// Runs at a time; by default one per processor. The results are the same with any number
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// Folder where the traces of suites are kept; by default DIR/traces
+    /// Folder for the traces of suites; by default DIR/traces
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     cache: Option<PathBuf>,
-    /// List the cells and run none; traces of suites are generated all the same
+    /// List the cells and run none; the traces of suites are generated anyway
     #[arg(long)]
     dry_run: bool,
-    /// Remove runs from DIR that are not of the plan
+    /// Remove runs from DIR that are not in the plan
     #[arg(long)]
     prune: bool,
     /// What to print
@@ -52,7 +53,7 @@ pub struct Args {
     format: Format,
 }
 
-/// Cells of which a table is still read by people.
+/// Most cells in a table that people still read.
 const MOST_ROWS: usize = 200;
 
 const AFTER_HELP: &str = "\
@@ -74,7 +75,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     compare(&plan, &outcome, &directory, args.format)
 }
 
-/// Prints the runs beside the baseline, where they are all there and a table of them can be read.
+/// Prints the runs relative to the baseline, if all have finished and the table is not too long to
+/// read.
 fn compare(plan: &Plan, outcome: &Outcome, directory: &Path, format: Format) -> anyhow::Result<()> {
     if !outcome.is_whole {
         note("note: cells of other shards are not here: nothing is compared");
@@ -87,7 +89,7 @@ fn compare(plan: &Plan, outcome: &Outcome, directory: &Path, format: Format) -> 
     }
     match outcome.baselines.compare(directory, format) {
         Ok(comparison) => print(&comparison),
-        // Nobody asked for this baseline.
+        // The user did not ask for this baseline.
         Err(error) if plan.baseline.is_none() => {
             note(&format!("note: nothing is compared: {error:#}"));
             Ok(())

@@ -1,4 +1,4 @@
-//! The traces of a plan: those that are there, and those that are to be generated first.
+//! The traces of a plan: those that exist, and those that must be generated first.
 
 use super::super::generate::suite::{MANIFEST, generate};
 use super::super::interrupt::Interrupt;
@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use warpmem::study::suite::{Manifest, Planned, Suite};
 use warpmem::study::sweep::{Part, Plan};
 
-/// Opens the traces of a plan, each once, in its order. What its suites lack in `cache` is generated on `jobs` threads.
+/// Opens the traces of a plan, each once, in the plan's order. Traces of suites that `cache` lacks
+/// are generated on `jobs` threads.
 pub fn open(
     plan: &Plan,
     cache: &Path,
@@ -30,18 +31,19 @@ pub fn open(
     Ok(NamedTrace::told_apart(traces, |path| from_folder(&plan.folder, path)))
 }
 
-/// A path that is the same however its file is named.
+/// A path that is the same however the file is named.
 fn whole(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// A file as a plan in `folder` would name it, wherever the sweep was started: tables hold it.
+/// The name of a file in a plan in `folder`, independent of where the sweep was started, because
+/// tables contain it.
 pub fn from_folder(folder: &Path, path: &Path) -> PathBuf {
     let folder = if folder == Path::new("") { Path::new(".") } else { folder };
     pathdiff::diff_paths(whole(path), whole(folder)).unwrap_or_else(|| path.to_owned())
 }
 
-/// The files that a path or a glob from `folder` means, in alphabetical order.
+/// The files that a path or a glob relative to `folder` matches, in alphabetical order.
 fn files(folder: &Path, pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
     if !pattern.contains(['*', '?', '[']) {
         return Ok(vec![folder.join(pattern)]);
@@ -49,7 +51,7 @@ fn files(folder: &Path, pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
     let folder = glob::Pattern::escape(&folder.to_string_lossy());
     let whole = Path::new(&folder).join(pattern);
     let whole = whole.to_string_lossy();
-    let found = glob::glob(&whole).with_context(|| format!("`{pattern}` is no glob"))?;
+    let found = glob::glob(&whole).with_context(|| format!("`{pattern}` is not a glob"))?;
     let found = found.collect::<Result<Vec<PathBuf>, _>>()?;
     if found.is_empty() {
         bail!("no file matches `{pattern}` ({whole})");
@@ -73,7 +75,8 @@ fn of_suite(
     generated(&suite.name, &planned, &folder, jobs, interrupt)
 }
 
-/// Opens the workloads of the suite `name` in `folder`, in their order. What is not there is generated on `jobs` threads.
+/// Opens the workloads of the suite `name` in `folder`, in their order. Missing ones are generated
+/// on `jobs` threads.
 pub fn generated(
     name: &str,
     planned: &[Planned],
@@ -93,13 +96,13 @@ pub fn generated(
     let is_planned = |trace: &NamedTrace| planned.iter().any(|planned| planned.name == trace.name);
     let mut traces = NamedTrace::open_listed(&manifest)?;
     traces.retain(is_planned);
-    // The manifest has them in the order in which they were made.
+    // The manifest lists them in the order in which they were generated.
     let place = |trace: &NamedTrace| planned.iter().position(|planned| planned.name == trace.name);
     traces.sort_by_key(place);
     Ok(traces)
 }
 
-/// Whether a manifest lists the trace that is planned, made in the same way.
+/// Whether a manifest lists the planned trace, generated with the same parameters.
 fn is_there(listed: &Manifest, planned: &Planned) -> bool {
     let command = planned.request.command().ok();
     listed.workloads.iter().any(|listed| {

@@ -1,4 +1,4 @@
-//! How requests spread over banks.
+//! Distribution of requests over banks.
 
 use super::super::document::{Prose, Section};
 use super::super::frame::{is_one_of, joined};
@@ -68,7 +68,8 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
 
 const RUN: &str = "run";
 
-/// Of the workloads whose IPC differs most, the runs of the baseline and of the fastest and the slowest policy.
+/// The runs of the baseline and of the fastest and slowest policy, for the workloads whose IPC
+/// differs most.
 fn telling(runs: &DataFrame) -> anyhow::Result<DataFrame> {
     let traces = most_different(runs, TRACES)?;
     let of_trace = |value: Expr| value.over([col("trace")]);

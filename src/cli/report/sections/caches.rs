@@ -1,4 +1,4 @@
-//! What the caches answer, and what they turn away.
+//! Cache hit rates and reservation failures.
 
 use super::run_table;
 use crate::cli::report::document::{Prose, Section};

@@ -1,4 +1,4 @@
-//! What the columns of the report's tables mean.
+//! Definitions of the columns of the report's tables.
 
 use crate::cli::report::document::{Document, Prose, Section};
 use crate::cli::report::table::Table;
@@ -6,7 +6,7 @@ use polars::prelude::*;
 use std::collections::BTreeMap;
 use warpmem_analysis::polars;
 
-/// Of every column that some table of `document` shows.
+/// Definitions of every column that some table of `document` shows.
 pub fn definitions(document: &Document) -> anyhow::Result<Section> {
     let headings = document.tables().flat_map(|table| &table.headings);
     let defined = headings.filter(|heading| !heading.definition.is_empty());
@@ -20,8 +20,7 @@ pub fn definitions(document: &Document) -> anyhow::Result<Section> {
         "unit" => by_name.values().map(|(unit, _)| *unit).collect::<Vec<_>>(),
         "definition" => by_name.values().map(|(_, definition)| *definition).collect::<Vec<_>>(),
     )?;
-    let sources = "[Li] is inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023. Cycles of the core clock, of the networks, of the LLC \
-                   and of DRAM are told apart by their units.";
+    let sources = "[Li] is inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023. The units distinguish cycles of the core clock, of the networks, of the LLC and of DRAM.";
     let table = Table::new("definitions-of-columns", "Columns of the tables above", frame);
     Ok(Section::new("definitions", "Definitions").text(Prose::new(sources)).table(table))
 }

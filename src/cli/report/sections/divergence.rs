@@ -1,4 +1,4 @@
-//! How far the requests of a load come back apart, and how long loads take.
+//! Memory divergence: how far apart the replies of a load arrive, and how long loads take.
 
 use super::{Scope, counted, file_name, scopes};
 use crate::cli::report::document::{Prose, Section};
@@ -43,7 +43,7 @@ fn introduction() -> Prose {
     )
 }
 
-/// What of the runs is not in this section.
+/// Which runs are missing from this section.
 fn missing(study: &Study, loads: &Loads) -> anyhow::Result<Vec<Prose>> {
     let runs = study.runs.clone().lazy().filter(diverges()).collect()?;
     let with = distinct(&runs, "trace")?;
@@ -66,7 +66,8 @@ fn diverges() -> Expr {
     col("divergent_loads").gt(lit(0))
 }
 
-/// Percentiles of each run: from the rows of single loads, or else from the histograms of `runs`.
+/// Percentiles of each run, from the rows of single loads if there are any, otherwise from the
+/// histograms of `runs`.
 struct Loads {
     frame: DataFrame,
     is_exact: bool,
@@ -147,7 +148,7 @@ fn from_runs(study: &Study) -> anyhow::Result<DataFrame> {
     Ok(runs.with_columns(times_of_mean().map(over_mean).collect::<Vec<_>>()).collect()?)
 }
 
-/// Rows of the runs of a scope.
+/// Rows of the runs in a scope.
 fn within(frame: &DataFrame, scope: &Scope) -> anyhow::Result<DataFrame> {
     let ids = scope.runs.column("run_id")?.as_materialized_series().clone();
     let is_within = col("run_id").is_in(lit(ids).implode(true), false);
@@ -172,7 +173,7 @@ fn times(loads: &Loads, scope: &Scope) -> anyhow::Result<Chart> {
     ))
 }
 
-/// Which share of the divergent loads of each run shown has at least so much of something.
+/// Share of each shown run's divergent loads that are at or above each value.
 struct LoadTail {
     column: &'static str,
     called: &'static str,
@@ -188,7 +189,7 @@ fn tails(study: &Study, shown: &Shown) -> anyhow::Result<Vec<LoadTail>> {
     let names = study.runs.clone().lazy().filter(is_drawn);
     let names = names.select(["run_id", "trace", POLICY].map(col)).collect()?;
     let tail_of = |(column, called)| {
-        // Of runs that are not drawn too: to ask each row for its run would take longer.
+        // Includes runs that are not drawn: filtering each row by its run would take longer.
         let of_run = |loads: LazyFrame, keys: &[&str]| {
             tail(loads.filter(col("divergence").is_not_null()), column, keys)
         };

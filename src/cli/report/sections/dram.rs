@@ -1,4 +1,4 @@
-//! Row locality, bank-level parallelism, and how well the bus is used.
+//! Row locality, bank-level parallelism, and DRAM bus utilization.
 
 use super::{run_table, scopes};
 use crate::cli::report::document::{Prose, Section};

@@ -1,4 +1,4 @@
-//! What the DRAM takes.
+//! DRAM energy.
 
 use super::{run_table, scopes};
 use crate::cli::report::document::{Prose, Section};

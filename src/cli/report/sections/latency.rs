@@ -1,4 +1,4 @@
-//! Where the latency of reads arises.
+//! Components of the read latency.
 
 use super::super::table::spelled;
 use super::{run_table, scopes};

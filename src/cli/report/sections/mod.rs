@@ -1,4 +1,4 @@
-//! The sections of a report, each from the runs to text, tables and charts.
+//! The sections of a report. Each turns the runs into text, tables and charts.
 
 mod banks;
 mod caches;
@@ -24,10 +24,10 @@ use super::table::Table;
 use polars::prelude::*;
 use warpmem_analysis::polars;
 
-/// What makes a section.
+/// Builds a section.
 pub type MakeSection = fn(&Study, &Shown) -> anyhow::Result<Section>;
 
-/// All but the last, which is about the others.
+/// All but the last, which describes the others.
 pub const SECTIONS: [MakeSection; 11] = [
     what_was_run::section,
     performance::section,
@@ -42,12 +42,12 @@ pub const SECTIONS: [MakeSection; 11] = [
     parameters::section,
 ];
 
-/// A section per setting that charts show: its name, and what to put behind names of charts and titles to tell
-/// them apart.
+/// One per setting that charts show: its name, and the suffix that distinguishes the names of its
+/// charts and titles.
 struct Scope {
     runs: DataFrame,
     setting: String,
-    /// What its runs are compared with, for readers.
+    /// The baseline of its runs, in words.
     baseline: String,
     /// ` on li2015`
     on: String,
@@ -79,13 +79,14 @@ fn scopes(study: &Study, shown: &Shown) -> anyhow::Result<Vec<Scope>> {
     shown.settings.iter().map(scope).collect()
 }
 
-/// Lower case letters and digits, with dashes for all else.
+/// Lower case letters and digits; everything else becomes a dash.
 fn file_name(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-").to_ascii_lowercase()
 }
 
-/// A row per run, with these columns of `runs` as far as they say something; below stands which do not.
+/// A row per run, with those of these columns of `runs` that are not 0 in every run; a note names
+/// the others.
 fn run_table(study: &Study, name: &str, title: &str, columns: &[&str]) -> anyhow::Result<Table> {
     let (present, rest): (Vec<&str>, Vec<&str>) =
         columns.iter().partition(|column| has_some(&study.runs, column));
@@ -97,7 +98,7 @@ fn run_table(study: &Study, name: &str, title: &str, columns: &[&str]) -> anyhow
     Ok(table)
 }
 
-/// Columns that are 0 in all runs, and those that none has.
+/// Columns that are 0 in all runs, and columns without any value.
 fn left_out(zero: &[&str], unknown: &[&str]) -> Option<Prose> {
     let prose = Prose::new("Left out are ");
     Some(match (zero, unknown) {

@@ -1,4 +1,4 @@
-//! What parameters of the machine do.
+//! Effects of machine parameters.
 
 use super::super::document::{Prose, Section};
 use super::super::frame::{distinct, is_one_of, names};
@@ -9,11 +9,11 @@ use polars::prelude::*;
 use warpmem_analysis::{means, parameters, polars};
 use warpmem_chart::{Axis, Chart, Kind, Lines};
 
-/// Column with the IPC over that of the reference.
+/// Column of the IPC divided by the reference's.
 const RELATIVE: &str = "relative IPC";
-/// Column with the IPC of the reference, where there is one.
+/// Column of the reference's IPC, if there is one.
 const REFERENCE: &str = "IPC of the reference";
-/// Values that span at least so much have a logarithmic axis.
+/// Values whose largest is at least this many times the smallest have a logarithmic axis.
 const WIDE: f64 = 16.0;
 /// Parameters that are drawn.
 const CHARTS: usize = 12;
@@ -60,17 +60,18 @@ fn introduction(study: &Study) -> Prose {
         .words(" means over workloads. The other parameters have their values there; where no two runs of a machine agree in these, as in a Latin hypercube, runs with all values are in the mean.")
 }
 
-/// Where the reference has the parameters of the first run, unless the baseline's name says which.
+/// In words, the setting of the reference: that of the first run, unless the baseline's name states
+/// it.
 fn in_first_setting(study: &Study) -> &'static str {
     if study.compares_overrides() { "" } else { " in the first setting" }
 }
 
-/// Runs of a machine, and the numbers among its parameters that vary between them.
+/// Runs of a machine, and its numeric parameters that vary between them.
 struct Varied {
     machine: String,
     runs: DataFrame,
     keys: Vec<String>,
-    /// Those that are no numbers too.
+    /// Includes parameters that are not numbers.
     all: Vec<String>,
     /// A run with the parameters of the reference.
     first: usize,
@@ -99,7 +100,8 @@ impl Varied {
         Varied { machine, runs, keys, all, first }.beside_reference(study)
     }
 
-    /// With a column of the IPC over that of the baseline in the first setting; null where that was not run.
+    /// Adds a column of the IPC divided by that of the baseline in the first setting; null where
+    /// that was not run.
     fn beside_reference(mut self, study: &Study) -> anyhow::Result<Varied> {
         let keys: Vec<Expr> = ["trace"].into_iter().chain(study.held_slots()).map(col).collect();
         let first = self.as_first(self.all.iter())?.lazy().filter(col(IS_BASELINE));
@@ -115,7 +117,7 @@ impl Varied {
         Ok(self)
     }
 
-    /// The runs in which `keys` are as in the first.
+    /// The runs whose `keys` equal those of the first.
     fn as_first<'a>(&self, keys: impl Iterator<Item = &'a String>) -> anyhow::Result<DataFrame> {
         let mut runs = self.runs.clone();
         for key in keys {
@@ -126,7 +128,7 @@ impl Varied {
         Ok(runs)
     }
 
-    /// How many runs are in no mean.
+    /// Number of runs that no mean includes.
     fn without_reference(&self, study: &Study) -> anyhow::Result<Option<Prose>> {
         let without = self.runs.column(REFERENCE)?.null_count();
         if self.keys.is_empty() || without == 0 {
@@ -179,12 +181,12 @@ impl Varied {
     }
 }
 
-/// What tells the lines of a chart apart.
+/// The column that distinguishes the lines of a chart.
 fn series(study: &Study) -> &'static str {
     if study.is_of_overrides() { "machine" } else { POLICY }
 }
 
-/// A row per policy: from which value to which the parameter goes, and from which mean to which the IPC.
+/// A row per policy: the first and last value of the parameter, and the mean IPC at each.
 fn range(study: &Study, varied: &Varied, key: &str, line: &DataFrame) -> LazyFrame {
     let relative = || col(RELATIVE);
     let is_told = study.has_machines() && series(study) != "machine";
@@ -203,7 +205,7 @@ fn range(study: &Study, varied: &Varied, key: &str, line: &DataFrame) -> LazyFra
 
 fn table(ranges: Vec<LazyFrame>) -> anyhow::Result<Table> {
     let frame = concat(ranges, UnionArgs::default())?.collect()?;
-    let mut table = Table::new("sensitivity", "How far the IPC goes with each parameter", frame);
+    let mut table = Table::new("sensitivity", "Range of the mean IPC over each parameter", frame);
     table.describe("from", "", "Least value of the parameter.", 0);
     table.describe("to", "", "Greatest value of the parameter.", 0);
     table.describe(

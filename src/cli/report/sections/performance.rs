@@ -1,4 +1,4 @@
-//! How fast, beside the baseline.
+//! IPC compared with the baseline.
 
 use super::{Scope, counted, scopes};
 use crate::cli::format::capitalised;
@@ -61,7 +61,7 @@ fn introduction(study: &Study) -> Prose {
 }
 
 fn mixed(study: &Study) -> Prose {
-    Prose::new("these runs are not alike in all that a comparison takes for equal. ")
+    Prose::new("these runs differ in what a comparison assumes to be equal. ")
         .words(study.mixed.join("; "))
         .words(". Ratios of the rows marked in the column ")
         .code("mixed")
@@ -90,7 +90,7 @@ fn uneven() -> Prose {
     )
 }
 
-/// What rows and bars of the mean are called; no workload is.
+/// Name of the rows and bars of the mean; no workload has it.
 fn mean_name(study: &Study) -> String {
     let mut name = format!("{} mean", study.mean.name());
     while study.traces.contains(&name) {
@@ -99,7 +99,7 @@ fn mean_name(study: &Study) -> String {
     name
 }
 
-/// The means that the report prefers, as rows of runs of a workload of this name.
+/// The report's preferred means, as rows of a workload of this name.
 fn mean_rows(study: &Study) -> LazyFrame {
     let of_mean = study.means.clone().lazy().filter(col("mean").eq(lit(study.mean.name())));
     of_mean.with_columns([lit(mean_name(study)).alias("trace")])
@@ -129,7 +129,8 @@ fn chart(study: &Study, shown: &Shown, scope: &Scope) -> anyhow::Result<Chart> {
     ))
 }
 
-/// A row per setting and policy: the three means of the ratio side by side, then those of the metrics.
+/// A row per setting and policy: the three means of the ratio side by side, then the metrics'
+/// means.
 fn means(study: &Study) -> anyhow::Result<Table> {
     let of = |mean: &str| col(RATIO).filter(col("mean").eq(lit(mean))).first().alias(title(mean));
     let mut columns = vec![col("workloads").first()];

@@ -1,4 +1,4 @@
-//! How runs go on over time.
+//! Runs over time.
 
 use super::super::document::{Prose, Section};
 use super::super::frame::joined;
@@ -11,7 +11,7 @@ use warpmem_chart::{Axis, Chart, Kind, Lines};
 
 /// Workloads whose time series are drawn.
 const TRACES: usize = 4;
-/// Points of a line; more cannot be told apart in print.
+/// Points of a line; more cannot be distinguished in print.
 const POINTS: i64 = 400;
 
 /// Columns of `intervals`, their axes, and titles.
@@ -75,7 +75,7 @@ fn series(study: &Study, runs: &DataFrame) -> anyhow::Result<DataFrame> {
     joined(names, study.results.by_file("intervals", of_file)?, "run_id")
 }
 
-/// Of a run with many intervals, so many together: means over their cycles.
+/// Merges this many intervals of a long run: means weighted by their cycles.
 fn thinned(rows: LazyFrame, columns: &[&str]) -> LazyFrame {
     const POINT: &str = "point";
     let together = (len().cast(DataType::Int64) - lit(1)) / lit(POINTS) + lit(1);

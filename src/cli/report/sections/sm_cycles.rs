@@ -1,4 +1,4 @@
-//! What the SMs do with their cycles.
+//! How SMs spend their cycles.
 
 use super::{run_table, scopes};
 use crate::cli::report::document::{Prose, Section};
@@ -7,7 +7,7 @@ use crate::cli::report::limits::Shown;
 use crate::cli::report::study::{POLICY, Study};
 use warpmem_chart::{Axis, Chart, Kind, StackedBars};
 
-/// Columns of what an SM does in a cycle, and what they are called.
+/// Columns of the activities of an SM, with their titles.
 const PARTS: [(&str, &str); 6] = [
     ("active_cycles", "active"),
     ("memory_block_cycles", "memory block"),

@@ -1,14 +1,14 @@
-//! Machines, workloads and policies, and how to run each again.
+//! Machines, workloads and policies, and the commands that repeat each run.
 
 use crate::cli::report::document::{Prose, Section};
 use crate::cli::report::frame::distinct;
 use crate::cli::report::limits::Shown;
 use crate::cli::report::study::{OVERRIDES, Study, name_in};
 use crate::cli::report::table::{Table, spelled};
-use warpmem::slots::SLOTS;
 use anyhow::Context;
 use polars::prelude::*;
 use serde_json::{Map, Value};
+use warpmem::slots::SLOTS;
 use warpmem_analysis::polars;
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
@@ -46,7 +46,7 @@ fn summary(study: &Study) -> anyhow::Result<Prose> {
     let seeds: Vec<String> = seeds.i64()?.iter().flatten().map(|seed| seed.to_string()).collect();
     Ok(match seeds.is_empty() {
         true => {
-            prose.words(" What policies draw at random is the same each time: the same command gives the same run.")
+            prose.words(" Policies that use random numbers have a fixed seed: the same command gives the same run.")
         }
         false => prose.words(" Seeds: ").codes(seeds).words("."),
     })
@@ -61,7 +61,7 @@ pub fn counted(count: usize, what: &str) -> String {
     }
 }
 
-/// Policies of the slots that are not compared: one in all runs, or one for each machine.
+/// Policies of the slots that are not compared: one for all runs, or one for each machine.
 fn held(study: &Study) -> anyhow::Result<Prose> {
     let is_compared = |name: &str| study.slots.iter().any(|slot| slot == name);
     let (mut same, mut of_machines) = (Prose::new("The same in all runs:"), Prose::default());
@@ -80,7 +80,7 @@ fn held(study: &Study) -> anyhow::Result<Prose> {
     Ok(same)
 }
 
-/// A sentence more: the policy of each machine in the slot.
+/// An additional sentence: the policy of each machine in the slot.
 fn own(study: &Study, slot: &str, prose: Prose) -> anyhow::Result<Prose> {
     let mut prose = prose.words(format!(" By machine, the {} is ", spelled(slot)));
     let machines = distinct(&study.runs, "machine")?;
@@ -93,7 +93,7 @@ fn own(study: &Study, slot: &str, prose: Prose) -> anyhow::Result<Prose> {
     Ok(prose.words("."))
 }
 
-/// Parameters of machines that readers look for first: title, unit, definition, value.
+/// The parameters that readers look for first: title, unit, definition, value.
 struct Figure {
     title: &'static str,
     unit: &'static str,
@@ -148,7 +148,7 @@ const FIGURES: [Figure; 9] = [
     Figure {
         title: "read queue",
         unit: "requests",
-        definition: "Places of a DRAM channel's read queue.",
+        definition: "Entries of a DRAM channel's read queue.",
         of: |p| number(p, "dram.read_queue"),
     },
     Figure {
@@ -174,16 +174,16 @@ fn number(parameters: &Map<String, Value>, key: &str) -> Option<f64> {
     parameters.get(key)?.as_f64()
 }
 
-/// What some of the runs were made with.
+/// The configuration of some of the runs.
 struct Setup {
     machine: String,
     overrides: String,
-    /// Without the policies.
+    /// Parameters without policies.
     parameters: Map<String, Value>,
     runs: u32,
 }
 
-/// Those of the runs in the order of their first appearance.
+/// The setups of the runs in the order of their first appearance.
 fn setups(study: &Study) -> anyhow::Result<Vec<Setup>> {
     let keys = ["machine", OVERRIDES, "parameters"].map(col);
     let runs = study.runs.clone().lazy().group_by_stable(keys).agg([len().alias("runs")]);
@@ -209,7 +209,7 @@ fn setups(study: &Study) -> anyhow::Result<Vec<Setup>> {
     Ok(setups)
 }
 
-/// Parameters without the policies, which are compared.
+/// Parameters without policies: those are compared.
 fn parsed(text: &str) -> anyhow::Result<Map<String, Value>> {
     let text = if text.is_empty() { "{}" } else { text };
     let parameters: Map<String, Value> = serde_json::from_str(text)
@@ -241,7 +241,7 @@ fn machines(setups: &[Setup]) -> anyhow::Result<Table> {
     Ok(table)
 }
 
-/// A row per trace. What a trace holds is the same in all its runs.
+/// A row per trace. A trace has the same contents in all its runs.
 fn workloads(study: &Study) -> anyhow::Result<Table> {
     let of_trace =
         ["kernels", "ctas", "warp_instructions", "thread_instructions", "memory_instructions"];
@@ -271,7 +271,8 @@ fn parameters(study: &Study, setups: &[Setup], shown: &Shown) -> anyhow::Result<
     Ok(Table::new("parameters", "All parameters of the machines", frame).folded())
 }
 
-/// The values of a parameter where runs of a setting differ in it, the first few of many.
+/// The values of a parameter within a setting, if its runs differ in it; the first few if there are
+/// many.
 fn values(setups: &[&Setup], key: &str) -> Option<String> {
     const TOLD: usize = 4;
     let value = |setup: &&Setup| match setup.parameters.get(key) {
