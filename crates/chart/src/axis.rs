@@ -1,9 +1,9 @@
-//! What an axis shows.
+//! Quantities and units of axes.
 
 use super::scale::Scale;
 use warpmem_analysis::{Digits, metric};
 
-/// What an axis shows: a quantity, its unit, and how its values are placed.
+/// The quantity of an axis, its unit, and its scale.
 #[derive(Clone, Debug)]
 pub struct Axis {
     pub(super) label: String,
@@ -20,8 +20,8 @@ impl Axis {
         Axis { label, unit, scale: Scale::Linear, factor: 1.0 }
     }
 
-    /// The axis of a metric that the analysis knows: its title and unit, fractions in percent. Of
-    /// any other column, its name.
+    /// The axis of a metric that the analysis knows: its title and unit, with fractions in percent.
+    /// The axis of any other column is titled with its name.
     pub fn metric(name: &str) -> Axis {
         let Some(metric) = metric(name) else { return Axis::new(name, "") };
         match metric.digits {
@@ -48,7 +48,7 @@ impl Axis {
         }
     }
 
-    /// What follows a value: a space and the unit; `%` and `×` too.
+    /// Suffix of a value: the unit after a space, also for `%` and `×`.
     pub(super) fn suffix(&self) -> String {
         if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) }
     }

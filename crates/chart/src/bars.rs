@@ -12,21 +12,21 @@ use super::{Chart, frame, label};
 use anyhow::bail;
 use std::collections::HashSet;
 
-/// The least width of a bar, points.
+/// The smallest width of a bar, points.
 const LEAST: f64 = 2.2;
 /// Ticks of the axis.
 const TICKS: usize = 5;
-/// The axis ends where so many of the bars end, if the greatest is more than `FAR` times that; it then
-/// leaves room for so much more.
+/// Fraction of the bars that must end within the axis, if the greatest is more than `FAR` times as
+/// long; the axis then leaves this much room above.
 const MOST: f64 = 0.9;
 const FAR: f64 = 2.5;
 const ROOM: f64 = 1.25;
-/// Fewer bars than this are drawn whole.
+/// With fewer bars than this, all are drawn whole.
 const FEW: usize = 8;
-/// Between two turned values.
+/// Room between two turned values.
 const PITCH: f64 = 1.1 * LABEL;
 
-/// A value, and which bar it is.
+/// A value, and the index of its bar.
 pub struct Bar {
     pub category: usize,
     pub series: usize,
@@ -116,7 +116,7 @@ fn draw_bar(canvas: &mut Canvas, layout: &Layout, bar: &Bar, tip: &str) {
     canvas.rect(&rect, &canvas.fill_of(bar.series).edged(INK, edge), Some(tip));
 }
 
-/// Moves the categories that are named in `last` to the end, in that order; how many there are.
+/// Moves the categories in `last` to the end, in that order, and returns their number.
 fn move_to_end(categories: &mut Keys, last: &[String]) -> usize {
     let place = |name: &String| last.iter().position(|other| other == name);
     let mut order: Vec<usize> = (0..categories.names.len()).collect();
@@ -125,7 +125,7 @@ fn move_to_end(categories: &mut Keys, last: &[String]) -> usize {
     categories.names.iter().filter(|name| last.contains(name)).count()
 }
 
-/// Where the axis ends so that a few far greater bars do not make all others small.
+/// The end of the axis, chosen so that a few far greater bars do not make all others small.
 fn limit(bars: &[Bar]) -> Option<f64> {
     let mut values: Vec<f64> = bars.iter().map(|bar| bar.value).collect();
     values.sort_by(f64::total_cmp);
@@ -134,7 +134,8 @@ fn limit(bars: &[Bar]) -> Option<f64> {
     (values.len() >= FEW && most > 0.0 && greatest > FAR * most).then_some(ROOM * most)
 }
 
-/// Writes the values of bars that end above the axis over them, upright: of too many, the greatest.
+/// Writes upright values above the bars that end beyond the axis; if there are too many, above the
+/// greatest.
 fn write_beyond(canvas: &mut Canvas, layout: &Layout, row: usize, bars: &[&Bar]) {
     let plot = &layout.plots()[row];
     let mut bars: Vec<(f64, f64)> = bars
@@ -153,7 +154,7 @@ fn write_beyond(canvas: &mut Canvas, layout: &Layout, row: usize, bars: &[&Bar])
     }
 }
 
-/// Moves rising places apart, between `left` and `right`, the first as little as can be.
+/// Spreads rising positions between `left` and `right`, moving the first as little as possible.
 fn spread(places: &mut [f64], pitch: f64, (left, right): (f64, f64)) {
     let mut least = left;
     for place in places.iter_mut() {

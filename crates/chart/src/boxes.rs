@@ -1,4 +1,4 @@
-//! Distributions by their percentiles.
+//! Distributions as box plots of percentiles.
 
 use super::canvas::{Canvas, Drawing, INK, Paint, Rect};
 use super::data::{self, Keys};
@@ -10,7 +10,7 @@ use super::{Chart, frame, label};
 use anyhow::bail;
 use std::collections::HashSet;
 
-/// The least width of a box, points.
+/// The smallest width of a box, points.
 const LEAST: f64 = 3.4;
 const TICKS: usize = 5;
 /// Radius of the greatest value's dot.
@@ -58,7 +58,7 @@ pub fn draw(chart: &Chart, kind: &Boxes) -> anyhow::Result<Drawing> {
     layout.finish(canvas, kind.reference)
 }
 
-/// The rows of which all percentiles can be drawn.
+/// The rows whose percentiles can all be drawn.
 fn boxes(
     chart: &Chart,
     kind: &Boxes,
@@ -106,7 +106,7 @@ fn draw_box(canvas: &mut Canvas, layout: &Layout, drawn: &Distribution, tip: &st
     }
     let paint = canvas.fill_of(drawn.series).edged(INK, 0.4);
     canvas.rect(&Rect { left, top: p75, width, height: p25 - p75 }, &paint, Some(tip));
-    // White around the median, which is seen on any fill.
+    // White around the median, so that it is visible on any fill.
     canvas.line((left, p50), (right, p50), &Paint::stroke("#ffffff", 2.0));
     canvas.line((left, p50), (right, p50), &Paint::stroke("#000000", 1.0));
     if let Some(greatest) = drawn.greatest {

@@ -1,4 +1,4 @@
-//! An SVG being drawn: shapes and text in points, from the left and from the top.
+//! An SVG document: shapes and text, with coordinates in points from the left and the top.
 
 use super::Chart;
 use super::font::{FAMILIES, LABEL, MIDDLE};
@@ -13,7 +13,7 @@ const INCH: f64 = 72.0;
 /// Pixels of an inch in an SVG (CSS).
 pub const CSS_INCH: f64 = 96.0;
 
-/// Colours of axes and text, of grid lines, and of marks that stand for no series.
+/// Colours of axes and text, of grid lines, and of marks that belong to no series.
 pub const INK: &str = "#222222";
 pub const GRID: &str = "#dddddd";
 pub const GREY: &str = "#777777";
@@ -67,7 +67,7 @@ impl Paint {
     }
 }
 
-/// Which point of a text stands where it is put.
+/// Which point of a text is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     Start,
@@ -79,7 +79,7 @@ pub enum Anchor {
 #[derive(Clone, Debug)]
 pub struct Text<'a> {
     pub text: &'a str,
-    /// Where the anchor stands, at half the height of digits.
+    /// Position of the anchor, at half the height of digits.
     pub at: (f64, f64),
     pub anchor: Anchor,
     pub size: f64,
@@ -114,7 +114,7 @@ pub struct Drawing {
     pub size: (f64, f64),
 }
 
-/// The document; ids within it begin with the chart's name.
+/// The document; ids in it begin with the chart's name.
 pub struct Canvas {
     writer: Writer<Vec<u8>>,
     name: String,
@@ -122,8 +122,8 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// A white page of these points, described by the chart's title and caption; `looks` are the fills of
-    /// series that are used.
+    /// A white page of this size, described by the chart's title and caption. `looks` are the fills
+    /// of the series in use.
     pub fn new(chart: &Chart, size: (f64, f64), looks: usize) -> Canvas {
         let mut canvas = Canvas::page([&chart.name, &chart.title, &chart.caption], size);
         canvas.open("defs", &[]);
@@ -132,7 +132,7 @@ impl Canvas {
         canvas
     }
 
-    /// A white page of these points.
+    /// A white page of this size.
     pub fn page([name, title, caption]: [&str; 3], (width, height): (f64, f64)) -> Canvas {
         let (name, size) = (identifier(name), (width, height));
         let mut canvas = Canvas { writer: Writer::new(Vec::new()), name, size };
@@ -159,9 +159,9 @@ impl Canvas {
         Ok(Drawing { svg, size: self.size })
     }
 
-    /// Puts a whole document on the page, from this point to the right and down.
+    /// Places a whole document on the page with its top left corner at this point.
     pub fn embed(&mut self, drawing: &Drawing, (x, y): (f64, f64)) {
-        // The document is as large as its inches say, which within another are pixels.
+        // The size of a document is in inches; inside another document it must be in pixels.
         let scale = number(INCH / CSS_INCH);
         let place = format!("translate({} {}) scale({scale})", number(x), number(y));
         self.open("g", &[("transform", place)]);
@@ -198,7 +198,7 @@ impl Canvas {
         self.path(&[from, to], false, paint, None);
     }
 
-    /// A line through points, back to the first where it is closed.
+    /// A line through points; a closed one returns to the first.
     pub fn path(
         &mut self,
         points: &[(f64, f64)],
@@ -214,7 +214,7 @@ impl Canvas {
         self.element(name, &attributes, tip);
     }
 
-    /// Writes a text; `tip` is what it stands for where it is short for something.
+    /// Writes a text; `tip` is the full text if this is an abbreviation.
     pub fn text(&mut self, text: &Text, tip: Option<&str>) {
         let (x, y) = text.at;
         // Below the line through `at`, in the turned direction.
@@ -331,7 +331,7 @@ fn number(value: f64) -> String {
     format!("{}", rounded + 0.0)
 }
 
-/// Without the characters that XML has no way to write.
+/// Without the characters that XML cannot contain.
 fn printable(text: &str) -> String {
     let is_allowed = |c: &char| matches!(c, '\t' | '\n' | ' '..='\u{fffd}' | '\u{10000}'..);
     text.chars().filter(is_allowed).collect()

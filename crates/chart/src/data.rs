@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use warpmem_analysis::polars::prelude::{Column, DataFrame, DataType};
 use warpmem_params::nearest;
 
-/// The different texts of a column in the order of their first appearance, and each row's.
+/// The distinct texts of a column in the order of their first appearance, and the index of each
+/// row's text.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     pub names: Vec<String>,
@@ -16,7 +17,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Those of a column; null is `none`.
+    /// The keys of a column; null is `none`.
     pub fn of(frame: &DataFrame, name: &str) -> anyhow::Result<Keys> {
         let texts = column(frame, name)?.cast(&DataType::String)?;
         let mut keys = Keys::default();
@@ -32,7 +33,7 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Those of a column, or one without a name for all rows.
+    /// The keys of a column, or a single nameless key for all rows.
     pub fn of_any(frame: &DataFrame, name: Option<&str>) -> anyhow::Result<Keys> {
         match name {
             Some(name) => Keys::of(frame, name),
@@ -40,7 +41,7 @@ impl Keys {
         }
     }
 
-    /// Those of a column, numbers in their order.
+    /// The keys of a column, with numbers sorted.
     pub fn sorted(frame: &DataFrame, name: &str) -> anyhow::Result<Keys> {
         let mut keys = Keys::of(frame, name)?;
         if column(frame, name)?.dtype().is_primitive_numeric() {
@@ -52,7 +53,7 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Gives the keys the order of their numbers in `order`.
+    /// Reorders the keys: `order` lists their old numbers.
     pub fn reorder(&mut self, order: &[usize]) {
         let mut places = vec![0; order.len()];
         for (place, &key) in order.iter().enumerate() {
@@ -63,7 +64,7 @@ impl Keys {
     }
 }
 
-/// The second keys that stand in rows of each first one, in their order.
+/// For each first key, the second keys in its rows, in order.
 pub fn pairs(first: &Keys, second: &Keys) -> Vec<Vec<usize>> {
     let mut pairs = vec![BTreeSet::new(); first.names.len()];
     for (&one, &other) in first.of.iter().zip(&second.of) {
@@ -72,7 +73,7 @@ pub fn pairs(first: &Keys, second: &Keys) -> Vec<Vec<usize>> {
     pairs.into_iter().map(|of| of.into_iter().collect()).collect()
 }
 
-/// The values of a column as `axis` shows them; none where there is none that can be drawn.
+/// The values of a column as `axis` shows them; none for values that cannot be drawn.
 pub fn values(frame: &DataFrame, name: &str, axis: &Axis) -> anyhow::Result<Vec<Option<f64>>> {
     let column = column(frame, name)?;
     let is_number = column.dtype().is_primitive_numeric() || *column.dtype() == DataType::Null;
@@ -85,7 +86,7 @@ pub fn values(frame: &DataFrame, name: &str, axis: &Axis) -> anyhow::Result<Vec<
     Ok(numbers.f64()?.iter().map(shown).collect())
 }
 
-/// The texts of a column, of which rows may have none; none at all without a column.
+/// The texts of a column, none for rows without one; all none without a column.
 pub fn texts(frame: &DataFrame, name: Option<&str>) -> anyhow::Result<Vec<Option<String>>> {
     let Some(name) = name else { return Ok(vec![None; frame.height()]) };
     let texts = column(frame, name)?.cast(&DataType::String)?;
@@ -104,7 +105,7 @@ fn column<'a>(frame: &'a DataFrame, name: &str) -> anyhow::Result<&'a Column> {
     })
 }
 
-/// What stands under a chart where values of these axes are missing.
+/// The note under a chart if values of these axes are missing.
 pub fn note(missing: usize, all: usize, axes: &[&Axis]) -> Option<String> {
     match axes.iter().any(|axis| axis.scale == Scale::Log) {
         true => note_of(missing, all, "missing or not above 0"),
@@ -112,7 +113,7 @@ pub fn note(missing: usize, all: usize, axes: &[&Axis]) -> Option<String> {
     }
 }
 
-/// What stands under a chart where values are `lacking`.
+/// The note under a chart if some of `all` values are `what`.
 pub fn note_of(lacking: usize, all: usize, what: &str) -> Option<String> {
     let are = if lacking == 1 { "is" } else { "are" };
     (lacking > 0).then(|| format!("{lacking} of {all} values {are} {what}"))

@@ -1,26 +1,27 @@
-//! The font of PNGs, and how wide its text is.
+//! The font of PNGs, and the widths of its characters.
 //!
-//! An SVG asks for this font, then for ones that are narrower; what fits here fits there.
+//! An SVG asks for this font first, then for narrower ones: text that fits here fits there.
 
 use notosans::REGULAR_TTF;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use ttf_parser::Face;
 
-/// The families that an SVG asks for, the first that its viewer has.
+/// The families that an SVG asks for; the viewer uses the first that it has.
 pub const FAMILIES: &str = "Noto Sans, Arial, Helvetica, Liberation Sans, sans-serif";
 
-/// Heights of text, points: readable where a chart is printed as wide as it is.
+/// Text heights in points, readable if a chart is printed at its own width.
 pub const LABEL: f64 = 7.0;
 pub const TITLE: f64 = 7.5;
 
-/// From one line to the next, by the height of text.
+/// Distance between lines, as a multiple of the text height.
 pub const LINE: f64 = 1.3;
 
-/// Height of the middle of digits above the line on which text stands, by the height of text.
+/// Height of the middle of digits above the baseline, as a multiple of the text height.
 pub const MIDDLE: f64 = 0.36;
 
-/// Width of a character that the font lacks, by the height of text: a wide one's.
+/// Width of a character that the font lacks, as a multiple of the text height: that of a wide
+/// character.
 const UNKNOWN: f64 = 1.0;
 
 static FACE: LazyLock<Option<Face<'static>>> = LazyLock::new(|| Face::parse(REGULAR_TTF, 0).ok());
@@ -36,20 +37,20 @@ fn advance(character: char) -> f64 {
     glyph.map_or(UNKNOWN, |advance| f64::from(advance) / f64::from(face.units_per_em()))
 }
 
-/// The letters of a text that the font lacks, each once: a PNG has boxes for them.
+/// The characters of a text that the font lacks, each once; a PNG shows boxes instead.
 pub fn lacking(text: &str) -> BTreeSet<char> {
     let Some(face) = &*FACE else { return BTreeSet::new() };
     let is_lacking = |c: &char| !c.is_control() && face.glyph_index(*c).is_none();
     text.chars().filter(is_lacking).collect()
 }
 
-/// The text, or as much of its ends as fits in `room` with `…` between.
+/// The text, or as much of its two ends as fits in `room`, joined by `…`.
 pub fn fit(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
     }
     let characters: Vec<char> = text.chars().collect();
-    // One more of the beginning than of the end: names differ at both.
+    // One character more from the beginning than from the end, because names differ at both.
     let cut = |kept: usize| {
         let (head, tail) = (kept.div_ceil(2), kept / 2);
         let ends = [&characters[..head], &['…'], &characters[characters.len() - tail..]];
@@ -59,7 +60,7 @@ pub fn fit(text: &str, size: f64, room: f64) -> String {
     cut((0..characters.len()).rev().find(fits).unwrap_or(0))
 }
 
-/// The text in lines of whole words that fit in `room`; a word that does not is cut.
+/// Breaks the text into lines of whole words that fit in `room`; longer words are cut.
 pub fn wrap(text: &str, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

@@ -1,4 +1,4 @@
-//! What stands around marks: axes with their titles, grids, notes.
+//! The surroundings of marks: axes with their titles, grids, notes.
 
 use super::Chart;
 use super::axis::Axis;
@@ -10,7 +10,7 @@ use super::scale::Span;
 const COLUMN: f64 = 244.8;
 pub const PAGE: f64 = 504.0;
 
-/// Room at the edges of a chart.
+/// Margins of a chart.
 pub const EDGE: f64 = 2.0;
 /// Length of the lines at ticks, and room between them and their labels.
 pub const TICK: f64 = 2.5;
@@ -19,12 +19,12 @@ pub const GAP: f64 = 2.0;
 pub const LABEL_LINE: f64 = LINE * LABEL;
 pub const TITLE_LINE: f64 = LINE * TITLE;
 
-/// The width of a chart; `is_wide` where its marks do not fit in a column.
+/// The width of a chart; `is_wide` if its marks do not fit in a column.
 pub fn width(is_wide: bool) -> f64 {
     if is_wide { PAGE } else { COLUMN }
 }
 
-/// A chart of nothing, which says so.
+/// An empty chart with a text that says so.
 pub fn nothing(chart: &Chart) -> anyhow::Result<Drawing> {
     let (width, height) = (width(false), 60.0);
     let mut canvas = Canvas::new(chart, (width, height), 0);
@@ -36,18 +36,18 @@ pub fn nothing(chart: &Chart) -> anyhow::Result<Drawing> {
     canvas.finish()
 }
 
-/// The title of an axis that is `room` long, in lines of whole words where they fit.
+/// The title of an axis of length `room`, in lines of whole words if they fit.
 pub fn title_lines(axis: &Axis, room: f64) -> Vec<String> {
     font::wrap(&axis.title(), TITLE, room)
 }
 
-/// Room that a vertical axis of this height takes to the left of what it measures.
+/// Width of a vertical axis of this height with its labels.
 pub fn y_axis_width(axis: &Axis, span: &Span, height: f64) -> f64 {
     let widest = span.ticks.iter().map(|tick| font::width(&tick.1, LABEL)).fold(0.0, f64::max);
     title_lines(axis, height).len() as f64 * TITLE_LINE + GAP + widest + GAP + TICK
 }
 
-/// Lines across at the ticks of a vertical axis.
+/// Horizontal grid lines at the ticks of a vertical axis.
 pub fn y_grid(canvas: &mut Canvas, span: &Span, plot: &Rect) {
     for (tick, _) in &span.ticks {
         let y = y_at(span, plot, *tick);
@@ -70,7 +70,7 @@ pub fn y_ticks(canvas: &mut Canvas, span: &Span, plot: &Rect) {
     }
 }
 
-/// The title of a vertical axis, turned, whose lines begin at `left`; centred on `plot`.
+/// The turned title of a vertical axis, centred on `plot`; its lines begin at `left`.
 pub fn y_title(canvas: &mut Canvas, axis: &Axis, left: f64, plot: &Rect, room: f64) {
     let whole = axis.title();
     for (number, line) in title_lines(axis, room).iter().enumerate() {
@@ -80,17 +80,17 @@ pub fn y_title(canvas: &mut Canvas, axis: &Axis, left: f64, plot: &Rect, room: f
     }
 }
 
-/// Where a value stands on the vertical axis of `plot`.
+/// Position of a value on the vertical axis of `plot`.
 pub fn y_at(span: &Span, plot: &Rect, value: f64) -> f64 {
     plot.bottom() - span.place(value) * plot.height
 }
 
-/// Where a value stands on the horizontal axis of `plot`.
+/// Position of a value on the horizontal axis of `plot`.
 pub fn x_at(span: &Span, plot: &Rect, value: f64) -> f64 {
     plot.left + span.place(value) * plot.width
 }
 
-/// A dashed line across `plot` at a value that others are read against.
+/// A dashed reference line across `plot` at a value.
 pub fn reference(canvas: &mut Canvas, span: &Span, plot: &Rect, value: f64) {
     if (span.low..=span.high).contains(&value) {
         let y = y_at(span, plot, value);
@@ -98,7 +98,7 @@ pub fn reference(canvas: &mut Canvas, span: &Span, plot: &Rect, value: f64) {
     }
 }
 
-/// Height of what stands below all.
+/// Height of the note below the chart.
 pub fn note_height(note: Option<&str>) -> f64 {
     if note.is_some() { LABEL_LINE } else { 0.0 }
 }

@@ -13,41 +13,41 @@ use std::f64::consts::FRAC_1_SQRT_2;
 const HEIGHT: f64 = 112.0;
 /// Room between rows.
 const BETWEEN: f64 = 6.0;
-/// Room between groups, by the width of a mark.
+/// Room between groups, as a multiple of the width of a mark.
 const APART: f64 = 1.0;
-/// Room before what is set apart, by the width of a group.
+/// Room before the separate categories, as a multiple of the width of a group.
 const SET_APART: f64 = 0.35;
 /// The widest mark.
 const WIDEST: f64 = 22.0;
-/// Names of categories are cut to this width where they do not stand side by side.
+/// Names of categories are cut to this width if they are turned.
 const LONGEST: f64 = 80.0;
 /// Names of marks are cut to this width.
 const LONGEST_SLOT: f64 = 52.0;
-/// A name does not lose letters for less than this.
+/// A name is not cut to save less than this.
 const ROUNDING: f64 = 0.5;
-/// Between the lines of two turned names.
+/// Distance between the lines of two turned names.
 const PITCH: f64 = 1.2 * LABEL;
 
-/// What stands along the axis, and what it is measured by.
+/// The categories and the axis of a chart of groups.
 pub struct Groups<'a> {
-    /// Categories, in short and in full; the last `set_apart` stand apart.
+    /// Categories, abbreviated and in full; the last `set_apart` are separated from the others.
     pub categories: Vec<String>,
     pub full: &'a [String],
     pub set_apart: usize,
     /// Names of all marks.
     pub slots: &'a [String],
-    /// The marks of each category, by their place among the names; they stand without gaps.
+    /// The marks of each category, by their indices among the names; they are drawn without gaps.
     pub marks: Vec<Vec<usize>>,
-    /// Whether they are written below the marks.
+    /// Whether names are written below the marks.
     pub are_slots_named: bool,
-    /// A mark is at least so wide; the chart gets a page and rows where that needs them.
+    /// Smallest width of a mark; the chart takes a page and several rows if that is needed.
     pub least: f64,
     pub axis: &'a Axis,
     pub span: Span,
     pub legend: Legends<'a>,
     /// Room above the marks.
     pub headroom: f64,
-    /// What the categories are.
+    /// Title of the categories.
     pub title: Option<&'a str>,
     pub note: Option<String>,
 }
@@ -58,7 +58,7 @@ pub struct Legends<'a> {
     pub sample: super::legend::Sample,
 }
 
-/// Where everything stands.
+/// Positions of all parts.
 pub struct Layout<'a> {
     groups: &'a Groups<'a>,
     size: (f64, f64),
@@ -66,7 +66,7 @@ pub struct Layout<'a> {
     rows: Vec<Rect>,
     /// Categories of a row.
     per_row: usize,
-    /// Width of a group with the room around it.
+    /// Width of a group including the room around it.
     pitch: f64,
     /// Width of a mark.
     slot: f64,
@@ -75,14 +75,14 @@ pub struct Layout<'a> {
     slot_height: f64,
 }
 
-/// The names of categories as they are written.
+/// The names of categories as written.
 struct Names {
     texts: Vec<String>,
     turn: f64,
     height: f64,
 }
 
-/// The place of a mark.
+/// The position of a mark.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
     pub row: usize,
@@ -103,7 +103,7 @@ impl<'a> Groups<'a> {
         let rows = self.rows(width - left - EDGE);
         let per_row = self.categories.len().div_ceil(rows);
         let pitch = |left: f64| (width - left - EDGE) / self.units(per_row);
-        // Room for names at the left makes groups narrower, which then stand further left.
+        // Room for names at the left makes groups narrower, which moves them further left.
         for _ in 0..4 {
             left = left.max(self.overhang(pitch(left), per_row) + EDGE);
         }
@@ -149,19 +149,19 @@ impl<'a> Groups<'a> {
         self.marks.iter().map(Vec::len).max().unwrap_or(0) as f64
     }
 
-    /// Groups of a row, with what stands between.
+    /// Groups per row, including the separation.
     fn units(&self, per_row: usize) -> f64 {
         per_row as f64 + if self.set_apart > 0 { SET_APART } else { 0.0 }
     }
 
-    /// Rows in which marks and names have the room that they need.
+    /// Rows in which marks and names have enough room.
     fn rows(&self, room: f64) -> usize {
         let least = (self.most_marks() + APART) * self.least;
         let most = (room / least.max(PITCH) - SET_APART).floor().max(1.0) as usize;
         self.categories.len().div_ceil(most)
     }
 
-    /// How names are turned: not where they fit, else a little, else upright.
+    /// How names are turned: not at all if they fit, otherwise a little, otherwise upright.
     fn turn(&self, pitch: f64) -> f64 {
         let fits = self.categories.iter().all(|name| font::width(name, LABEL) <= pitch - GAP);
         match pitch {
@@ -176,7 +176,7 @@ impl<'a> Groups<'a> {
         label::short(named).iter().map(|name| font::fit(name, LABEL, LONGEST_SLOT)).collect()
     }
 
-    /// Room to the left of a row's first group that turned names need.
+    /// Room that turned names need to the left of a row's first group.
     fn overhang(&self, pitch: f64, per_row: usize) -> f64 {
         if self.turn(pitch) != -45.0 {
             return 0.0;
@@ -214,7 +214,7 @@ fn widest(texts: &[String]) -> f64 {
 }
 
 impl Layout<'_> {
-    /// A page with axes, names and legend, on which marks are still to be drawn.
+    /// A page with axes, names and legend, before its marks are drawn.
     pub fn canvas(&self, chart: &Chart, looks: usize) -> Canvas {
         let mut canvas = Canvas::new(chart, self.size, looks);
         self.legend.draw(&mut canvas, (EDGE, EDGE));
@@ -229,7 +229,7 @@ impl Layout<'_> {
         &self.rows
     }
 
-    /// Where the mark number `slot` of a category stands.
+    /// Position of the mark number `slot` of a category.
     pub fn slot(&self, category: usize, slot: usize) -> Slot {
         let marks = &self.groups.marks[category];
         let place = marks.iter().position(|mark| *mark == slot).unwrap_or(0) as f64;
@@ -237,12 +237,12 @@ impl Layout<'_> {
         Slot { row: category / self.per_row, left, width: self.slot }
     }
 
-    /// Where a value stands, from the top of the page.
+    /// Position of a value, from the top of the page.
     pub fn y(&self, row: usize, value: f64) -> f64 {
         frame::y_at(&self.groups.span, &self.rows[row], value)
     }
 
-    /// Where bars begin.
+    /// Position where bars begin.
     pub fn zero(&self, row: usize) -> f64 {
         self.y(row, self.groups.span.low.max(0.0))
     }
@@ -306,7 +306,7 @@ impl Layout<'_> {
         canvas.text(&text, (title != whole).then_some(whole));
     }
 
-    /// A line before what is set apart.
+    /// A line before the separate categories.
     fn set_apart(&self, canvas: &mut Canvas) {
         let first = self.groups.categories.len() - self.groups.set_apart;
         if self.groups.set_apart == 0 || first == 0 || first.is_multiple_of(self.per_row) {

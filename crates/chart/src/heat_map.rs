@@ -1,4 +1,4 @@
-//! Cells of colour.
+//! Heat maps.
 
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas, Drawing, INK, Paint, Rect, THIN, Text};
@@ -13,21 +13,21 @@ use colorous::VIRIDIS;
 use std::collections::BTreeMap;
 
 const TICKS: usize = 5;
-/// A map is at least so wide, at least and at most so high; its cells are square where that fits.
+/// Smallest width and the range of heights of a map; cells are square if that fits.
 const LEAST: f64 = 84.0;
 const HEIGHTS: (f64, f64) = (44.0, 130.0);
 const BESIDE: usize = 5;
-/// More columns of cells than this are given a page.
+/// With more columns of cells than this a map takes a page.
 const MANY: usize = 48;
-/// Room between maps, and before the bar of colours.
+/// Room between maps, and before the colour bar.
 const BETWEEN: f64 = 8.0;
 const BEFORE_BAR: f64 = 8.0;
-/// Width of the bar of colours, and how many colours it shows.
+/// Width of the colour bar, and the number of its colours.
 const BAR: f64 = 7.0;
 const SHADES: usize = 64;
 /// Names along the axes are cut to this width.
 const LONGEST: f64 = 64.0;
-/// How far cells reach over their neighbours, points.
+/// Overlap of neighbouring cells, points.
 const GROWN: f64 = 0.12;
 /// The colour of cells without a value.
 const NONE: &str = "#e4e4e4";
@@ -81,7 +81,7 @@ impl Cells {
     }
 }
 
-/// The names along an axis: every so many are written.
+/// The names along an axis; only every n-th is written.
 struct Names {
     texts: Vec<String>,
     every: usize,
@@ -233,7 +233,7 @@ impl Layout {
         }
     }
 
-    /// What the colours mean.
+    /// Draws the colour bar.
     fn draw_bar(&self, canvas: &mut Canvas, axis: &Axis, span: &Span) {
         let bar = &self.bar;
         let height = bar.height / SHADES as f64;
@@ -249,7 +249,7 @@ impl Layout {
             canvas.line((bar.right(), y), (bar.right() + TICK, y), &Paint::stroke(INK, THIN));
             canvas.text(&Text::new(label, (bar.right() + TICK + GAP, y), Anchor::Start), None);
         }
-        // A long title may be longer than the bar, but what stands below the maps is not its room.
+        // A long title may be longer than the bar, but must not reach below the maps.
         let end = self.maps[self.maps.len() - 1].bottom();
         let title = font::fit(&axis.title(), TITLE, end - EDGE);
         let half = font::width(&title, TITLE) / 2.0;
@@ -272,7 +272,8 @@ impl Layout {
 }
 
 impl Names {
-    /// Below cells of this width: level, every so many; names that are no numbers all, upright, where they fit.
+    /// Names below cells of this width: horizontal, every n-th; upright if they are not all numbers
+    /// and fit so.
     fn across(texts: Vec<String>, cell: f64) -> Names {
         let every = ((widest(&texts) + 2.0 * GAP) / cell).ceil().max(1.0) as usize;
         let are_numbers = texts.iter().all(|text| text.parse::<f64>().is_ok());
@@ -298,13 +299,14 @@ fn widest(texts: &[String]) -> f64 {
     texts.iter().map(|text| font::width(text, LABEL)).fold(0.0, f64::max)
 }
 
-/// A little larger: no gaps are seen between cells that touch.
+/// Slightly larger, so that no gaps are visible between adjacent cells.
 fn grown(cell: Rect) -> Rect {
     let Rect { left, top, width, height } = cell;
     Rect { left, top: top - GROWN, width: width + GROWN, height: height + GROWN }
 }
 
-/// From dark for the least to light for the greatest, in steps that are even to any colour vision and in grey.
+/// From dark for the least to light for the greatest, in steps that look even with any colour
+/// vision and in grey.
 fn shade(place: f64) -> String {
     format!("#{:x}", VIRIDIS.eval_continuous(place))
 }

@@ -1,4 +1,4 @@
-//! Bars that lie below each other, long names at their left and values at their ends.
+//! Horizontal bars, with long names at their left and values at their ends.
 
 use super::Chart;
 use super::bars::Bar;
@@ -10,19 +10,20 @@ use super::kinds::Bars;
 use super::legend::{Legend, Sample};
 use super::scale::{Span, figure_of};
 
-/// Names of categories take at most this part of the width.
+/// Names of categories take at most this fraction of the width.
 const NAMES: f64 = 0.42;
-/// From one bar to the next; values stand at their ends.
+/// Distance between bars; values are written at their ends.
 const PITCH: f64 = 7.2;
 const THICKNESS: f64 = 6.0;
-/// Room between categories, and before what is set apart.
+/// Room between categories, and before the separate ones.
 const APART: f64 = 4.0;
 const SET_APART: f64 = 5.0;
-/// Digits of the values at bars, and how many of them stand behind the first of the greatest value.
+/// Significant digits of the values, and decimals relative to the first digit of the greatest
+/// value.
 const DIGITS: i32 = 3;
 const BEHIND: i32 = 3;
 
-/// What is drawn.
+/// The data to draw.
 pub struct HorizontalBars<'a> {
     pub kind: &'a Bars,
     pub categories: &'a Keys,
@@ -32,7 +33,7 @@ pub struct HorizontalBars<'a> {
     pub note: Option<String>,
 }
 
-/// The place of a category.
+/// The position of a category.
 struct Row {
     lines: Vec<String>,
     top: f64,
@@ -46,7 +47,7 @@ impl Row {
         self.top + self.height / 2.0
     }
 
-    /// Where the bar of a series begins, from the top.
+    /// Position of the bar of a series, from the top.
     fn bar(&self, series: usize) -> f64 {
         let place = self.marks.iter().position(|mark| *mark == series).unwrap_or(0) as f64;
         self.middle() + (place - self.marks.len() as f64 / 2.0) * PITCH + (PITCH - THICKNESS) / 2.0
@@ -73,7 +74,7 @@ impl HorizontalBars<'_> {
         canvas.finish()
     }
 
-    /// Every category below the one before, from `top` on.
+    /// The categories one below the other, starting at `top`.
     fn rows(&self, top: f64, room: f64) -> Vec<Row> {
         let apart = self.categories.names.len() - self.set_apart();
         let mut top = top;
@@ -89,12 +90,12 @@ impl HorizontalBars<'_> {
         self.categories.names.iter().zip(pairs).enumerate().map(row).collect()
     }
 
-    /// How many of the categories stand apart, at the end.
+    /// Number of separate categories at the end.
     fn set_apart(&self) -> usize {
         self.categories.names.iter().filter(|name| self.kind.set_apart.contains(name)).count()
     }
 
-    /// Where bars are measured: between the names and values at their ends.
+    /// The area of the bars, between the names and the values at their ends.
     fn plot(&self, rows: &[Row], width: f64, top: f64) -> Rect {
         let names = rows.iter().flat_map(|row| &row.lines);
         let names = names.map(|line| font::width(line, LABEL)).fold(0.0, f64::max);
@@ -102,7 +103,7 @@ impl HorizontalBars<'_> {
             let texts = self.bars.iter().filter(|bar| is_wanted(bar)).map(|bar| self.written(bar));
             texts.map(|text| font::width(&text, LABEL) + GAP).fold(0.0, f64::max)
         };
-        // The last tick's label reaches as far.
+        // The label of the last tick reaches this far.
         let tick = self.span.ticks.last().map_or(0.0, |tick| font::width(&tick.1, LABEL) / 2.0);
         let left = EDGE + names + GAP + room(|bar| bar.value < 0.0);
         let right = width - EDGE - room(|bar| bar.value >= 0.0).max(tick);
@@ -110,7 +111,8 @@ impl HorizontalBars<'_> {
         Rect { left, top, width: right - left, height: bottom - top }
     }
 
-    /// The value as it stands at the bar: nothing is told that is beyond all comparison with the greatest.
+    /// The value as written at the bar, without digits that are negligible compared with the
+    /// greatest value.
     fn written(&self, bar: &Bar) -> String {
         let greatest = self.bars.iter().map(|bar| bar.value.abs()).fold(0.0, f64::max);
         let step = 10f64.powi(greatest.log10().floor() as i32 - BEHIND);

@@ -69,39 +69,39 @@ impl Bars {
         }
     }
 
-    /// Bars lie below each other, their categories' names in full at the left, and their values are written at
-    /// their ends: few bars with long names.
+    /// Draws horizontal bars, with their categories' full names at the left and their values at
+    /// their ends: for few bars with long names.
     pub fn horizontal(mut self) -> Bars {
         self.are_horizontal = true;
         self
     }
 
-    /// What the categories are, written below them.
+    /// Title of the categories, written below them.
     pub fn across(mut self, title: impl Into<String>) -> Bars {
         self.across = Some(title.into());
         self
     }
 
-    /// Draws every bar whole, however far above the others: shares of one whole.
+    /// Draws every bar whole, however much longer than the others: for shares of one whole.
     pub fn whole(mut self) -> Bars {
         self.are_whole = true;
         self
     }
 
-    /// Categories that stand apart at the right end: means.
+    /// Categories that are separated at the right end, such as means.
     pub fn set_apart<S: Into<String>>(mut self, categories: impl IntoIterator<Item = S>) -> Bars {
         self.set_apart = categories.into_iter().map(Into::into).collect();
         self
     }
 
-    /// A line across at `value`: 1 for ratios.
+    /// A horizontal reference line at `value`, such as 1 for ratios.
     pub fn reference(mut self, value: f64) -> Bars {
         self.reference = Some(value);
         self
     }
 }
 
-/// Bars of parts on top of each other.
+/// Bars of stacked parts.
 #[derive(Clone, Debug)]
 pub struct StackedBars {
     pub(super) category: String,
@@ -113,7 +113,7 @@ pub struct StackedBars {
 }
 
 impl StackedBars {
-    /// A bar for each category, as high as its parts together.
+    /// A bar for each category, as high as the sum of its parts.
     pub fn new(
         category: impl Into<String>,
         part: impl Into<String>,
@@ -130,7 +130,7 @@ impl StackedBars {
         self
     }
 
-    /// All bars of one height: parts as shares of their sum, in percent.
+    /// All bars have the same height: parts are percentages of their sum.
     pub fn shares(mut self) -> StackedBars {
         self.are_shares = true;
         self
@@ -175,14 +175,14 @@ impl Boxes {
         Boxes { category, series, percentiles, greatest, axis, reference: None }
     }
 
-    /// A line across at `value`.
+    /// A horizontal reference line at `value`.
     pub fn reference(mut self, value: f64) -> Boxes {
         self.reference = Some(value);
         self
     }
 }
 
-/// Which share of values is at least so large, as steps on logarithmic axes.
+/// The share of values that are at least as large as x, as steps on logarithmic axes.
 #[derive(Clone, Debug)]
 pub struct Tails(Lines);
 
@@ -206,7 +206,7 @@ impl Tails {
     }
 }
 
-/// Points: one series in colour and shape.
+/// Points: each series has a colour and a shape.
 #[derive(Clone, Debug)]
 pub struct Scatter {
     pub(super) x: String,
@@ -219,7 +219,7 @@ pub struct Scatter {
     pub(super) equal: Option<Equal>,
 }
 
-/// Lines around where y is x.
+/// Lines around y = x.
 #[derive(Clone, Debug)]
 pub(super) struct Equal {
     pub bands: [f64; 3],
@@ -247,7 +247,7 @@ impl Scatter {
         self
     }
 
-    /// Points of the same value of `column` belong together (the runs of a workload); each group is
+    /// Points with the same value of `column` form a group (the runs of a workload); each group is
     /// named at one of its points.
     pub fn group(mut self, column: impl Into<String>) -> Scatter {
         self.group = Some(column.into());
@@ -302,13 +302,14 @@ impl Lines {
         }
     }
 
-    /// The vertical axis shows zero, too: quantities that are compared by their size.
+    /// Includes zero on the vertical axis: for quantities that are compared by size.
     pub fn with_zero(mut self) -> Lines {
         self.has_zero = true;
         self
     }
 
-    /// Marks only the points for which `column` has a text, and names them by it where it is not empty.
+    /// Marks only the points for which `column` has a text, and names them by this text unless it
+    /// is empty.
     pub fn marks(mut self, column: impl Into<String>) -> Lines {
         self.marks = Some(column.into());
         self
@@ -326,14 +327,14 @@ impl Lines {
         self
     }
 
-    /// A line across at `value`.
+    /// A horizontal reference line at `value`.
     pub fn reference(mut self, value: f64) -> Lines {
         self.reference = Some(value);
         self
     }
 }
 
-/// Cells of colour: channels across, banks up.
+/// Coloured cells: channels across, banks up.
 #[derive(Clone, Debug)]
 pub struct HeatMap {
     pub(super) x: String,

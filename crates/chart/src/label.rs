@@ -1,7 +1,7 @@
-//! Short names of policies: `fr-fcfs(banks=stepping,picks_per_cycle=1)` is `fr-fcfs`, and where several
-//! have that name, its parameters in which they differ.
+//! Short names of policies: `fr-fcfs(banks=stepping,picks_per_cycle=1)` is `fr-fcfs`; if several
+//! have that name, the parameters in which they differ are added.
 
-/// A policy's text in its parts: names with slashes between, each with its parameters.
+/// The parts of a policy's text: names with slashes between, each with its parameters.
 fn parts(text: &str) -> Vec<(&str, Vec<&str>)> {
     split(text, '/').into_iter().map(part).collect()
 }
@@ -10,14 +10,14 @@ fn part(text: &str) -> (&str, Vec<&str>) {
     let inner = text.split_once('(').and_then(|(name, rest)| Some((name, rest.strip_suffix(')')?)));
     let Some((name, parameters)) = inner else { return (text, Vec::new()) };
     let parameters = split(parameters, ',');
-    // Other things stand in parentheses too.
+    // Parentheses may contain other things, too.
     match parameters.iter().all(|parameter| parameter.contains('=')) {
         true => (name, parameters),
         false => (text, Vec::new()),
     }
 }
 
-/// Splits where `separator` stands outside of parentheses and brackets.
+/// Splits at `separator` outside of parentheses and brackets.
 fn split(text: &str, separator: char) -> Vec<&str> {
     let mut depth = 0;
     text.split(|character| {
@@ -31,7 +31,7 @@ fn split(text: &str, separator: char) -> Vec<&str> {
     .collect()
 }
 
-/// For each name a short one; different names stay different.
+/// A short name for each name; different names stay different.
 pub fn short(names: &[String]) -> Vec<String> {
     let parsed: Vec<_> = names.iter().map(|name| parts(name)).collect();
     let bare =

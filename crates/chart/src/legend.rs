@@ -1,20 +1,20 @@
-//! The names of series above a chart, where they cover nothing.
+//! The names of series above a chart, where they hide nothing.
 
 use super::canvas::{Anchor, Canvas, INK, Paint, Rect, THICK, THIN, Text};
 use super::font::{self, LABEL, LINE};
 use super::{label, look, marks};
 
-/// What stands before a series' name.
+/// The sample drawn before a series' name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     Bar,
     Line,
-    /// A line of many points, which has no dashes.
+    /// A line with many points, which has no dashes.
     LongLine,
     Point,
 }
 
-/// Room between a sample and its name, and behind that.
+/// Room between a sample and its name, and after the name.
 const GAP: f64 = 3.0;
 const BEHIND: f64 = 9.0;
 /// Room below the names.
@@ -24,14 +24,14 @@ impl Sample {
     fn width(self) -> f64 {
         match self {
             Sample::Bar => 12.0,
-            // A dash is seen on both sides of the point.
+            // A dash is visible on both sides of the point.
             Sample::Line | Sample::LongLine => 22.0,
             Sample::Point => 5.0,
         }
     }
 }
 
-/// Names in lines that are as wide as the chart.
+/// Names in lines as wide as the chart.
 pub struct Legend {
     sample: Sample,
     entries: Vec<Entry>,
@@ -46,7 +46,7 @@ struct Entry {
 }
 
 impl Legend {
-    /// For these series, numbered from 0; nothing where there are none or one.
+    /// For these series, numbered from 0; empty if there are fewer than two.
     pub fn new(names: &[String], sample: Sample, width: f64) -> Legend {
         let mut legend = Legend { sample, entries: Vec::new(), lines: 0 };
         if names.len() < 2 {
@@ -74,7 +74,7 @@ impl Legend {
         if self.lines == 0 { 0.0 } else { self.lines as f64 * LINE * LABEL + BELOW }
     }
 
-    /// Draws it from this point to the right and down.
+    /// Draws the legend with its top left corner at this point.
     pub fn draw(&self, canvas: &mut Canvas, (x, y): (f64, f64)) {
         for (number, entry) in self.entries.iter().enumerate() {
             let middle = y + (entry.line as f64 + 0.5) * LINE * LABEL;

@@ -1,9 +1,10 @@
-//! Charts: a dataframe and how to draw it, as SVG, PNG and CSV.
+//! Charts of dataframes, as SVG, PNG and CSV.
 //!
-//! A chart is drawn once, as SVG: text as text, a tooltip for each mark, sized in points for a column
-//! of print. The PNG is that SVG made into pixels. Data are in long form, one row per mark; a [`Kind`]
-//! names the columns. Nothing is told by colour alone: bars are hatched, lines dashed, points shaped.
-//! Values that are null or not finite are left out, and a note under the chart says how many.
+//! A chart is drawn once, as SVG: text as text, a tooltip for each mark, sized in points for a
+//! column of print. The PNG is rendered from that SVG. Data are in long form, one row per mark; a
+//! [`Kind`] names the columns. Nothing is distinguished by colour alone: bars are hatched, lines
+//! dashed, points shaped. Values that are null or not finite are left out, and a note under the
+//! chart gives their number.
 
 mod axis;
 mod bars;
@@ -45,12 +46,12 @@ use warpmem_analysis::write_csv;
 /// Data and how to draw them.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// Stem of the files' names; also begins the ids within the SVG, so that charts of different
-    /// names can stand in one document.
+    /// Stem of the files' names. The ids in the SVG begin with it, so that charts with different
+    /// names can share a document.
     pub name: String,
-    /// What a reader would call it; not drawn, as captions stand below figures in print.
+    /// Title for readers; not drawn, because print has captions below figures.
     pub title: String,
-    /// What one sees and how it was measured; not drawn.
+    /// What the chart shows and how it was measured; not drawn.
     pub caption: String,
     /// One row per mark.
     pub data: DataFrame,
@@ -58,7 +59,7 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// A chart as wide as a column of print where everything fits, else as a page.
+    /// A chart as wide as a column of print if everything fits, otherwise as wide as a page.
     pub fn new(
         name: impl Into<String>,
         title: impl Into<String>,
@@ -70,10 +71,11 @@ impl Chart {
         Chart { name, title, caption, data, kind: kind.into() }
     }
 
-    /// The chart as an SVG document that can also stand within HTML. Equal charts give equal text.
+    /// The chart as an SVG document that can also be embedded in HTML. Equal charts give equal
+    /// text.
     ///
     /// # Errors
-    /// If the data lack a column that the kind names, or one of values is not numeric.
+    /// If the data lack a column that the kind names, or if a column of values is not numeric.
     pub fn svg(&self) -> anyhow::Result<String> {
         Ok(self.drawing()?.svg)
     }
@@ -90,8 +92,8 @@ impl Chart {
         Ok(write_csv(&self.data, path)?)
     }
 
-    /// Writes `NAME.svg`, `NAME.png` and `NAME.csv` into `folder`; each has its name only when it is
-    /// whole. Gives the text of the SVG, which a document may want too.
+    /// Writes `NAME.svg`, `NAME.png` and `NAME.csv` into `folder`. A file gets its name only when
+    /// it is complete. Returns the text of the SVG, which a document may embed.
     ///
     /// # Errors
     /// As [`svg`](Self::svg), or if a file cannot be written.

@@ -11,24 +11,25 @@ use super::{Axis, Chart, frame, look, marks};
 use std::collections::{BTreeMap, HashMap};
 
 const TICKS: usize = 5;
-/// A line of more points has no marks at them.
+/// A line with more points has no marks at them.
 const MARKED: usize = 24;
-/// Lines of more points are drawn thinner, on a page.
+/// Lines with more points are thinner and take a page.
 const LONG: usize = 240;
 const FINE: f64 = 0.7;
-/// Marks on a line of more points, to tell it apart.
+/// Marks on a longer line, to distinguish it.
 const MARKS: usize = 8;
-/// Of a line of more points than this in a point of width, only the first, least, greatest and last are drawn.
+/// If a line has more points than this per point of width, only the first, least, greatest and last
+/// of them are drawn.
 const DENSE: f64 = 4.0;
 
-/// A line's points by rising x.
+/// The points of a line, sorted by x.
 type Line = Vec<Point>;
 
 struct Point {
     x: f64,
-    /// None where there is no value.
+    /// None if the value is missing.
     y: Option<f64>,
-    /// What its mark is called, where marks are named.
+    /// Name of its mark, if marks are named.
     name: Option<String>,
 }
 
@@ -41,7 +42,7 @@ impl Point {
 pub fn draw(chart: &Chart, kind: &Lines) -> anyhow::Result<Drawing> {
     let panel_names = Keys::of_any(&chart.data, kind.panel.as_deref())?;
     let series = Keys::of(&chart.data, &kind.series)?;
-    // A tail may begin at nothing, before any logarithmic axis.
+    // A tail may begin at zero, which is left of any logarithmic axis.
     let read = |axis: &Axis| match kind.are_steps {
         true => Axis { scale: Scale::Linear, ..axis.clone() },
         false => axis.clone(),
@@ -106,7 +107,7 @@ fn lines(
     lines
 }
 
-/// Names the points of a panel's lines that have a name, where they cover none of the lines.
+/// Names the points of a panel's lines that have a name, if the name hides none of the lines.
 fn name_marks(canvas: &mut Canvas, layout: &Layout, panel: usize, lines: &[&[Point]]) {
     let place = |point: &Point| point.place().map(|(x, y)| layout.place(panel, x, y));
     let named = || lines.iter().copied().flatten().filter(|point| point.name.is_some());
@@ -130,7 +131,7 @@ fn longest(panels: &Keys, series: &Keys) -> usize {
     counts.into_values().max().unwrap_or(0)
 }
 
-/// A line that is being drawn.
+/// A line while it is drawn.
 struct Drawn<'a> {
     kind: &'a Lines,
     layout: &'a Layout<'a>,
@@ -143,12 +144,12 @@ struct Drawn<'a> {
 impl Drawn<'_> {
     fn draw(&self, canvas: &mut Canvas, line: &Line) {
         let colour = look::colour(self.series);
-        // Dashes are lost in the ups and downs of long lines.
+        // Dashes are not recognizable in the ups and downs of long lines.
         let paint = match self.is_long {
             true => Paint::stroke(colour, FINE),
             false => Paint::stroke(colour, THICK).dashed(look::dash(self.series)),
         };
-        // A value that is missing breaks the line.
+        // A missing value interrupts the line.
         for part in line.split(|point| point.y.is_none()) {
             let points: Vec<(f64, f64)> = part.iter().filter_map(Point::place).collect();
             let points = if self.kind.are_steps { steps(&points) } else { points };
@@ -162,7 +163,7 @@ impl Drawn<'_> {
         }
     }
 
-    /// The points at which there are marks.
+    /// The points that have marks.
     fn marked(&self, line: &Line) -> Vec<(f64, f64)> {
         if self.kind.marks.is_some() {
             return line
@@ -176,7 +177,7 @@ impl Drawn<'_> {
         points.into_iter().skip(first).step_by(every).collect()
     }
 
-    /// Marks of different lines do not all stand at the same points.
+    /// Marks of different lines are at different points.
     fn first_mark(&self, points: usize) -> usize {
         match every(points) {
             1 => 0,
@@ -199,20 +200,21 @@ impl Drawn<'_> {
     }
 }
 
-/// A mark at every so many points of a line.
+/// A mark at every n-th point of a line.
 fn every(points: usize) -> usize {
     if points <= MARKED { 1 } else { points.div_ceil(MARKS) }
 }
 
-/// Level up to each point, whose value counts among those of at least as much; nothing is beyond the last.
+/// Horizontal up to each point, whose value is included in the share of at least that value; the
+/// line ends at the last point.
 fn steps(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let corners = points.windows(2).flat_map(|pair| [pair[0], (pair[0].0, pair[1].1)]);
     let end = points.last().into_iter().flat_map(|&(x, y)| [(x, y), (x, 0.0)]);
     corners.chain(end).collect()
 }
 
-/// What can be seen of a line: where many points stand above each other, the first, the least, the greatest and
-/// the last.
+/// The visible points of a line: of many points at nearly the same x, the first, the least, the
+/// greatest and the last.
 fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return points };
     let columns = ((last.0 - first.0) * DENSE).max(1.0);

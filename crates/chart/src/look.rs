@@ -1,7 +1,7 @@
-//! How series are told apart: by colour, and without it by hatches, dashes and shapes.
+//! How series are distinguished: by colour, and without it by hatches, dashes and shapes.
 
-/// Colours that people with any colour vision tell apart (Okabe and Ito 2008), without yellow, which is
-/// too light for lines on white, and black, which is for axes; then a grey.
+/// Colours that people with any colour vision can distinguish (Okabe and Ito 2008), without yellow,
+/// which is too light for lines on white, and black, which is for axes; then a grey.
 const COLOURS: [&str; 7] =
     ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#8c8c8c"];
 
@@ -30,8 +30,8 @@ const ORDER: [Hatch; 8] = [
     Hatch::Checked,
 ];
 
-/// Hatches as tiles: the length of a side in points, and the lines as SVG path data. A side is a whole number of
-/// pixels at 300 dots per inch, as tiles would not join without seams.
+/// Hatches as tiles: the length of a side in points, and the lines as SVG path data. A side is a
+/// whole number of pixels at 300 dots per inch; other tiles would show seams.
 pub const HATCHES: [(Hatch, f64, &str); 7] = [
     (Hatch::Rising, 2.88, "M-1,1 l2,-2 M0,2.88 l2.88,-2.88 M1.88,3.88 l2,-2"),
     (Hatch::Falling, 2.88, "M-1,1.88 l2,2 M0,0 l2.88,2.88 M1.88,-1 l2,2"),
@@ -42,7 +42,7 @@ pub const HATCHES: [(Hatch, f64, &str); 7] = [
     (Hatch::Checked, 2.88, "M0,1.44 h2.88 M1.44,0 v2.88"),
 ];
 
-/// Dashes of lines, as in SVG; empty for a line without gaps.
+/// Dashes of lines, as in SVG; empty for a solid line.
 const DASHES: [&str; 6] =
     ["", "4 1.6", "1.2 1.4", "5 1.4 1.2 1.4", "2.4 1.2", "6 1.2 1.2 1.2 1.2 1.2"];
 
@@ -70,7 +70,7 @@ const SHAPES: [Shape; 8] = [
     Shape::Pentagon,
 ];
 
-/// Series of different colour, hatch, dash or shape.
+/// The look of a series; any two differ in colour, hatch, dash or shape.
 #[cfg(test)]
 const DIFFERENT: usize = COLOURS.len() * ORDER.len();
 
@@ -78,13 +78,14 @@ pub fn colour(number: usize) -> &'static str {
     COLOURS[number % COLOURS.len()]
 }
 
-/// A place in a list of `len`: with each round of colours one further, so that pairs repeat late.
+/// An index into a list of `len`, shifted by one with each round of colours, so that pairs repeat
+/// late.
 fn shifted(number: usize, len: usize) -> usize {
     (number + number / COLOURS.len()) % len
 }
 
 pub fn hatch(number: usize) -> Hatch {
-    // With seven colours and eight hatches pairs repeat after 56 without a shift.
+    // Without a shift, pairs of seven colours and eight hatches repeat after 56.
     ORDER[number % ORDER.len()]
 }
 

@@ -1,4 +1,4 @@
-//! Points in the shapes of their series.
+//! Points in the shape of their series.
 
 use super::canvas::{Canvas, Paint, THICK};
 use super::look::{self, Shape};
@@ -21,7 +21,7 @@ pub fn point(canvas: &mut Canvas, (x, y): (f64, f64), number: usize, tip: Option
     }
 }
 
-/// Corners around the middle, for a radius of one; shapes look equally large.
+/// Corners around the centre, for a radius of one; all shapes look equally large.
 fn corners(shape: Shape) -> &'static [(f64, f64)] {
     match shape {
         Shape::Disc => &[],

@@ -1,21 +1,21 @@
-//! Names beside points, where they cover nothing.
+//! Names beside points, where they hide nothing.
 
 use super::canvas::{Anchor, Canvas, Rect, Text};
 use super::font::{self, LABEL, MIDDLE};
 
-/// Room that a point takes to each side.
+/// Distance that a point covers in each direction.
 pub const POINT: f64 = 2.6;
 
-/// A plot, and what is covered there.
+/// A plot, and the positions that are covered.
 pub struct Names {
     plot: Rect,
     taken: Vec<Rect>,
-    /// Where a name stands only if there is no other room.
+    /// Positions that are used for a name only if there is no other room.
     avoided: Vec<Rect>,
 }
 
 impl Names {
-    /// For names in `plot`, where these points stand.
+    /// For names in `plot` with these points.
     pub fn new(plot: Rect, points: impl Iterator<Item = (f64, f64)>) -> Names {
         Names { plot, taken: points.map(around).collect(), avoided: Vec::new() }
     }
@@ -25,12 +25,12 @@ impl Names {
         self.taken.extend(along(points));
     }
 
-    /// Keeps names off a line through these points where there is other room.
+    /// Keeps names off a line through these points if there is other room.
     pub fn avoid_line(&mut self, points: &[(f64, f64)]) {
         self.avoided.extend(along(points));
     }
 
-    /// Writes a name beside the first of these points that has room for it; nowhere where none has.
+    /// Writes a name beside the first of these points that has room for it, if there is one.
     pub fn write(&mut self, canvas: &mut Canvas, name: &str, points: &[(f64, f64)]) {
         if name.is_empty() {
             return;
@@ -49,7 +49,7 @@ impl Names {
     }
 }
 
-/// Spots on a line through these points, close enough that no name fits between them.
+/// Positions along a line through these points, so dense that no name fits between them.
 fn along(points: &[(f64, f64)]) -> impl Iterator<Item = Rect> {
     points.windows(2).flat_map(|ends| {
         let ((x, y), (dx, dy)) = (ends[0], (ends[1].0 - ends[0].0, ends[1].1 - ends[0].1));
@@ -64,7 +64,7 @@ fn around((x, y): (f64, f64)) -> Rect {
     Rect { left: x - POINT, top: y - POINT, width: 2.0 * POINT, height: 2.0 * POINT }
 }
 
-/// Where a text of this width may stand beside a point: right, left, above, below and between.
+/// Where a text of this width may be beside a point: right, left, above, below and between.
 fn places((x, y): (f64, f64), width: f64) -> Vec<Rect> {
     let height = 2.0 * MIDDLE * LABEL + 1.5;
     let (right, left, middle) = (x + POINT + 0.5, x - POINT - 0.5 - width, x - width / 2.0);
@@ -99,7 +99,7 @@ mod tests {
     const PLOT: Rect = Rect { left: 0.0, top: 0.0, width: 100.0, height: 40.0 };
     const AT: (f64, f64) = (50.0, 20.0);
 
-    /// Where the name `a` of the point in the middle stands.
+    /// Position of the name `a` of the point in the centre.
     fn place(prepare: impl FnOnce(&mut Names)) -> Option<Rect> {
         let mut names = Names::new(PLOT, [AT].into_iter());
         prepare(&mut names);

@@ -8,18 +8,18 @@ use super::legend::{Legend, Sample};
 use super::scale::Span;
 use super::{Chart, label};
 
-/// Height of the only panel, and of one of several.
+/// Height of a single panel, and of one of several.
 const HEIGHT: f64 = 140.0;
 const HEIGHT_OF_MANY: f64 = 84.0;
 /// The highest square panel.
 const HIGHEST: f64 = 300.0;
-/// Panels are at least so wide, and there are at most so many beside each other.
+/// Smallest width of panels, and most panels side by side.
 const LEAST: f64 = 88.0;
 const BESIDE: usize = 4;
 /// Room between panels.
 const BETWEEN: f64 = 8.0;
 
-/// What the panels show.
+/// The axes and the data of the panels.
 pub struct Panels<'a> {
     /// Names above the panels; a single panel has none.
     pub names: &'a [String],
@@ -27,21 +27,21 @@ pub struct Panels<'a> {
     pub spans: [&'a Span; 2],
     pub series: &'a [String],
     pub sample: Sample,
-    /// Whether a single panel has the width of a page.
+    /// Whether a single panel takes the width of a page.
     pub is_wide: bool,
-    /// Whether a panel is as high as it is wide, as far as a page allows.
+    /// Whether a panel is as high as it is wide, if the page allows it.
     pub is_square: bool,
     pub note: Option<String>,
 }
 
-/// Where everything stands.
+/// Positions of all parts.
 pub struct Layout<'a> {
     panels: &'a Panels<'a>,
     size: (f64, f64),
     legend: Legend,
     plots: Vec<Rect>,
     beside: usize,
-    /// Ticks of the horizontal axis that have room for their labels.
+    /// Ticks of the horizontal axis whose labels have room.
     ticks: Vec<(f64, &'a str)>,
     names: Vec<String>,
 }
@@ -60,7 +60,7 @@ impl<'a> Panels<'a> {
         let between = BETWEEN.max(label_ends(ticks.first()) + label_ends(ticks.last()) + 2.0 * GAP);
         let room = width - left - right;
         let beside = (((room + between) / (LEAST + between)) as usize).clamp(1, BESIDE.min(count));
-        // No lonely panel in the last row where fewer beside each other take as many rows.
+        // Avoids a single panel in the last row if fewer panels per row need as many rows.
         let rows = count.div_ceil(beside);
         let beside = count.div_ceil(rows);
         let panel = (room + between) / beside as f64 - between;
@@ -88,7 +88,7 @@ impl<'a> Panels<'a> {
 }
 
 impl Layout<'_> {
-    /// A page with grid and legend, on which marks are still to be drawn.
+    /// A page with grid and legend, before its marks are drawn.
     pub fn canvas(&self, chart: &Chart) -> Canvas {
         let mut canvas = Canvas::new(chart, self.size, 0);
         self.legend.draw(&mut canvas, (EDGE, EDGE));
@@ -107,7 +107,7 @@ impl Layout<'_> {
         &self.plots
     }
 
-    /// Where a point stands in a panel.
+    /// Position of a point in a panel.
     pub fn place(&self, panel: usize, x: f64, y: f64) -> (f64, f64) {
         let plot = &self.plots[panel];
         let [across, up] = self.panels.spans;
@@ -132,7 +132,7 @@ impl Layout<'_> {
             if self.panels.is_named() {
                 self.name(&mut canvas, number);
             }
-            // Nothing stands below.
+            // No panel follows below.
             self.x_ticks(&mut canvas, plot, number + self.beside >= self.plots.len());
         }
         self.x_title(&mut canvas);

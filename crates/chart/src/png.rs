@@ -1,4 +1,4 @@
-//! SVGs made into pixels.
+//! Rendering of SVGs to pixels.
 
 use super::canvas::CSS_INCH;
 use super::font;
@@ -13,14 +13,14 @@ use std::sync::{Arc, LazyLock};
 const DPI: f64 = 300.0;
 const INCHES_OF_METRE: f64 = 1.0 / 0.0254;
 
-/// The font is our own: pictures are the same everywhere.
+/// The font is built in, so that pictures are the same everywhere.
 static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(REGULAR_TTF.to_vec());
     Arc::new(fonts)
 });
 
-/// The SVG as a PNG of 300 dots per inch, which the PNG says too.
+/// The SVG as a PNG of 300 dots per inch, which the PNG also states.
 pub fn encode(svg: &str) -> anyhow::Result<Vec<u8>> {
     let family = font::FAMILIES.split(',').next().unwrap_or_default().to_owned();
     let options = Options { fontdb: FONTS.clone(), font_family: family, ..Options::default() };
@@ -42,7 +42,7 @@ pub fn encode(svg: &str) -> anyhow::Result<Vec<u8>> {
         yppu: density,
         unit: Unit::Meter,
     }));
-    // The page is white, thus every pixel opaque.
+    // The page is white, so every pixel is opaque.
     let colours: Vec<u8> =
         pixels.pixels().iter().flat_map(|p| [p.red(), p.green(), p.blue()]).collect();
     encoder.write_header()?.write_image_data(&colours)?;

@@ -1,48 +1,50 @@
-//! Where values stand along an axis, and which of them are written there.
+//! Positions of values along an axis, and the ticks.
 
-/// How values are placed along an axis.
+/// How values are mapped to an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     Linear,
     Log,
 }
 
-/// What an axis begins and ends at.
+/// Where an axis begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {
     /// At zero and at a tick: bars.
     FromZero,
-    /// At the least and the greatest value, with a little room: points.
+    /// At the least and the greatest value, with a small margin: points.
     Padded,
     /// At the least and the greatest value: time.
     Tight,
 }
 
-/// Values beyond are drawn at the end: sums and differences of what is left are finite.
+/// Larger values are drawn at the end, so that sums and differences stay finite.
 const LARGEST: f64 = 1e300;
-/// Values nearer to zero are zero: powers of ten of what is left are numbers.
+/// Values nearer to zero are taken as zero, so that powers of ten stay finite.
 const SMALLEST: f64 = 1e-290;
-/// The least and the greatest of a linear axis are taken for equal if they differ by less, relatively.
+/// The least and the greatest value of a linear axis count as equal if their relative difference is
+/// smaller.
 const EQUAL: f64 = 1e-9;
-/// Room at the ends of an axis, by its length.
+/// Margin at the ends of an axis, as a fraction of its length.
 const ROOM: f64 = 0.05;
-/// Least positive values beyond this factor below the greatest are not what a logarithmic axis is about.
+/// A logarithmic axis ignores positive values that are smaller than the greatest by more than this
+/// factor.
 const DECADES: f64 = 1e30;
 
-/// Steps of a sweep that are written at the axis.
+/// Most steps of a sweep that are labelled on the axis.
 const STEPS: usize = 8;
-/// Steps that are nearer, by the length of the axis, are crowded.
+/// Steps closer than this fraction of the axis are crowded.
 const CROWDED: f64 = 0.08;
 
-/// An axis' values, from `low` to `high`.
+/// The range of an axis, from `low` to `high`.
 #[derive(Clone, Debug)]
 pub struct Span {
     scale: Scale,
     pub low: f64,
     pub high: f64,
-    /// Values and what is written at them.
+    /// Labelled ticks.
     pub ticks: Vec<(f64, String)>,
-    /// Values at which nothing is written.
+    /// Ticks without labels.
     pub minor: Vec<f64>,
 }
 
@@ -66,8 +68,8 @@ impl Span {
         })
     }
 
-    /// The ticks whose labels do not touch on an axis of this length, where a label takes `room`: every one,
-    /// every second, …
+    /// The ticks whose labels do not touch on an axis of this length, if a label takes `room`:
+    /// every one, every second, …
     pub fn spaced(&self, length: f64, room: impl Fn(&str) -> f64) -> Vec<(f64, &str)> {
         let ticks: Vec<(f64, &str)> =
             self.ticks.iter().map(|(tick, label)| (*tick, label.as_str())).collect();
@@ -81,7 +83,7 @@ impl Span {
         (1..=ticks.len()).map(every).find(fits).unwrap_or_default()
     }
 
-    /// Where a value stands, as a fraction of the axis; beyond it at its end.
+    /// Position of a value as a fraction of the axis; values beyond the range are at its ends.
     pub fn place(&self, value: f64) -> f64 {
         let place = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
@@ -91,8 +93,8 @@ impl Span {
         place.clamp(0.0, 1.0)
     }
 
-    /// The same with ticks at the values themselves where they are a few and not crowded: the steps of a
-    /// sweep.
+    /// The same with ticks at the values themselves if they are few and not crowded, as the steps
+    /// of a sweep are.
     pub fn with_steps(self, values: &[f64]) -> Span {
         let mut steps = values.to_vec();
         steps.sort_by(f64::total_cmp);
@@ -106,7 +108,7 @@ impl Span {
         Span { ticks, minor: Vec::new(), ..self }
     }
 
-    /// The same with those of these ticks that are on it.
+    /// The same with those of these ticks that are in the range.
     pub fn with_ticks(self, ticks: &[(f64, String)]) -> Span {
         let is_inside = |tick: &&(f64, String)| (self.low..=self.high).contains(&tick.0);
         let ticks = ticks.iter().filter(is_inside).cloned().collect();
@@ -121,7 +123,7 @@ fn linear(ends: Ends, low: f64, high: f64, wanted: usize) -> Span {
     };
     if high - low <= EQUAL * low.abs().max(high.abs()) {
         let room = if low == 0.0 { 1.0 } else { 0.1 * low.abs() };
-        // Bars of nothing but zeros have an axis up to one.
+        // If all bars are zero, the axis ends at one.
         low -= if ends == Ends::FromZero { 0.0 } else { room };
         high += room;
     }
@@ -133,7 +135,7 @@ fn linear(ends: Ends, low: f64, high: f64, wanted: usize) -> Span {
         }
         Ends::Padded => {
             let room = ROOM * (high - low);
-            // Nothing negative is shown where nothing is negative.
+            // An axis of nonnegative values does not begin below zero.
             low = if low >= 0.0 { (low - room).max(0.0) } else { low - room };
             high += room;
         }
@@ -153,7 +155,7 @@ fn linear(ends: Ends, low: f64, high: f64, wanted: usize) -> Span {
     }
 }
 
-/// The nearest of 1, 2, 2.5 and 5 times a power of ten that is not less.
+/// The smallest of 1, 2, 2.5 and 5 times a power of ten that is not smaller.
 fn step(least: f64) -> f64 {
     let power = power_of_ten(least.log10().floor() as i32);
     let factor =
@@ -194,7 +196,7 @@ fn log(ends: Ends, low: f64, high: f64, wanted: usize) -> Span {
             let every = decades.len().div_ceil(wanted + 1);
             decades.iter().copied().step_by(every).collect()
         }
-        // Less than a decade: as on a linear axis.
+        // Less than a decade: ticks as on a linear axis.
         _ => linear(Ends::Tight, low, high, wanted)
             .ticks
             .into_iter()
@@ -207,13 +209,13 @@ fn log(ends: Ends, low: f64, high: f64, wanted: usize) -> Span {
     Span { scale: Scale::Log, low, high, ticks: ticks.into_iter().zip(labels).collect(), minor }
 }
 
-/// The least value that is written without an exponent, and the least that has no prefix.
+/// The smallest value that is written without an exponent, and the smallest that has no prefix.
 const PLAIN: f64 = 1e-4;
 const PREFIXED: f64 = 1e21;
-/// Prefixes of the SI for thousands and thousandths.
+/// SI prefixes for thousands and thousandths.
 const PREFIXES: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
 
-/// Labels of ticks that are `step` apart: as many decimals as the step needs.
+/// Labels of ticks at a distance of `step`, with as many decimals as the step needs.
 fn labels(ticks: &[f64], step: f64) -> Vec<String> {
     let largest = ticks.iter().fold(0.0f64, |largest, tick| largest.max(tick.abs()));
     let (unit, ending) = match largest {
@@ -234,7 +236,7 @@ fn labels(ticks: &[f64], step: f64) -> Vec<String> {
     ticks.iter().map(label).collect()
 }
 
-/// Decimals that tell multiples of `step` apart: 2.5 needs one.
+/// Decimals needed to distinguish multiples of `step`: 2.5 needs one.
 fn decimals(step: f64) -> usize {
     let is_whole = |places: &usize| {
         let scaled = step * power_of_ten(*places as i32);
@@ -247,7 +249,7 @@ fn decimals(step: f64) -> usize {
 fn scientific(value: f64, digits: i32) -> String {
     let size = value.abs();
     let exponent = (size.log10() + EQUAL).floor() as i32;
-    // Powers beyond what a number can hold are reached in two steps.
+    // Powers beyond the range of a number are reached in two steps.
     let factor = value / power_of_ten(exponent / 2) / power_of_ten(exponent - exponent / 2);
     minus(&format!("{}e{exponent}", significant(factor, digits)))
 }
@@ -256,12 +258,13 @@ fn minus(text: &str) -> String {
     text.replace('-', "−")
 }
 
-/// A value in four significant digits, with an SI prefix from ten thousand on: `0.1234`, `12.34k`.
+/// A value with four significant digits, and with an SI prefix from ten thousand on: `0.1234`,
+/// `12.34k`.
 pub fn figure(value: f64) -> String {
     figure_of(value, 4)
 }
 
-/// The same in so many significant digits.
+/// The same with this many significant digits.
 pub fn figure_of(value: f64, digits: i32) -> String {
     let size = value.abs();
     if value == 0.0 {

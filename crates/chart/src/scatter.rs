@@ -11,11 +11,11 @@ use super::{Axis, Chart, frame, marks};
 use std::collections::BTreeMap;
 
 const TICKS: usize = 6;
-/// How the lines of bands are dashed, from the narrowest on.
+/// Dashes of the lines of bands, from the narrowest on.
 const BANDS: [&str; 3] = ["", "3 1.5", "1 1.5"];
-/// Length and half the width of the head of an arrow.
+/// Length and half width of an arrow head.
 const HEAD: (f64, f64) = (3.2, 1.3);
-/// More points than these are spread over a page.
+/// With more points than these a chart takes a page.
 const MANY: usize = 48;
 
 /// A row that can be drawn.
@@ -28,7 +28,7 @@ struct Point {
 }
 
 impl Point {
-    /// How far y is from x, as a fraction of it.
+    /// Relative difference of y and x.
     fn off(&self) -> f64 {
         (self.y / self.x - 1.0).abs()
     }
@@ -90,7 +90,7 @@ pub fn draw(chart: &Chart, kind: &Scatter) -> anyhow::Result<Drawing> {
     layout.finish(canvas, None)
 }
 
-/// Both axes; the same where both sides are to be equal.
+/// Both axes; identical if both sides measure the same quantity.
 fn spans(kind: &Scatter, points: &[Point]) -> (Option<Span>, Option<Span>) {
     let fit = |axis: &Axis, values: &dyn Fn(&Point) -> Vec<f64>| {
         Span::fit(axis.scale, Ends::Padded, points.iter().flat_map(values), TICKS)
@@ -113,7 +113,7 @@ fn band_note(equal: &Equal) -> String {
     format!("lines: equal{}", bands.concat())
 }
 
-/// Lines where y is x, and so much more and less.
+/// Lines at y = x and at the bands above and below.
 fn draw_bands(canvas: &mut Canvas, layout: &Layout, equal: &Equal, span: &Span) {
     let mut line = |factor: f64, paint: &Paint| {
         let (from, to) = (span.low / factor.min(1.0), span.high / factor.max(1.0));
@@ -134,7 +134,7 @@ fn tip(kind: &Scatter, [series, group]: [&String; 2], point: &Point) -> String {
     format!("{of}: {}, {}", value(&kind.x_axis, point.x), value(&kind.y_axis, point.y))
 }
 
-/// Where arrows begin and end: at each group's points of series `from`, and at its others.
+/// Start and end points of arrows: from each group's points of series `from` to its others.
 fn arrows(points: &[Point], from: usize) -> Vec<[(f64, f64); 2]> {
     let of_series = points.iter().filter(|point| point.series == from);
     let ends = |start: &Point| {
@@ -148,7 +148,7 @@ fn arrows(points: &[Point], from: usize) -> Vec<[(f64, f64); 2]> {
 fn arrow(canvas: &mut Canvas, from: (f64, f64), to: (f64, f64)) {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let length = dx.hypot(dy);
-    // Points that touch are not told apart by an arrow.
+    // An arrow between points that touch would not be visible.
     if length < 2.0 * POINT + HEAD.0 {
         return;
     }
@@ -162,7 +162,8 @@ fn arrow(canvas: &mut Canvas, from: (f64, f64), to: (f64, f64)) {
     canvas.path(&head, true, &Paint::fill(GREY), None);
 }
 
-/// Names the points that are further off than `named`, the furthest first, by their groups.
+/// Names the points whose relative difference exceeds `named` by their groups, the largest
+/// difference first.
 fn name_far(
     canvas: &mut Canvas,
     names: &mut Names,
@@ -177,8 +178,8 @@ fn name_far(
     }
 }
 
-/// Names each group beside one of its points, the baseline's first. Groups for whose names there is no room are
-/// named by their tooltips only.
+/// Names each group beside one of its points, starting with the baseline's. If there is no room for
+/// a name, only the tooltips have it.
 fn name_groups(
     canvas: &mut Canvas,
     names: &mut Names,

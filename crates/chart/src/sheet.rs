@@ -5,22 +5,22 @@ use super::canvas::{Anchor, Canvas, Drawing, Text};
 use super::font::{self, LINE};
 use super::frame::{EDGE, PAGE};
 
-/// Heights of titles: of the page and of a chart.
+/// Text heights of titles: of the page and of a chart.
 const HEADING: f64 = 10.0;
 const TITLE: f64 = 8.5;
-/// Room between charts, one below the other.
+/// Vertical distance between charts.
 const BETWEEN: f64 = 8.0;
 
-/// Charts side by side in the order of reading, as many in a row as there is room for.
+/// Charts in reading order, as many side by side as fit.
 #[derive(Clone, Debug)]
 pub struct Sheet {
     pub name: String,
-    /// What stands above all.
+    /// Title of the page.
     pub title: String,
     pub charts: Vec<Chart>,
 }
 
-/// A chart, and where it stands.
+/// A chart and its position.
 struct Placed<'a> {
     chart: &'a Chart,
     drawing: Drawing,
@@ -48,7 +48,7 @@ impl Sheet {
         Ok(canvas.finish()?.svg)
     }
 
-    /// Every chart with its place, and where the last row ends.
+    /// Every chart with its position, and the end of the last row.
     fn placed(&self) -> anyhow::Result<(Vec<Placed<'_>>, f64)> {
         let mut placed: Vec<Placed> = Vec::new();
         let (mut taken, mut top) = (0.0, LINE * HEADING + BETWEEN);
@@ -59,7 +59,7 @@ impl Sheet {
             if taken + width > PAGE {
                 (taken, top) = (0.0, bottom + BETWEEN);
             }
-            // What stands beside another ends with the page.
+            // A second chart in a row is aligned with the right edge of the page.
             let left = if taken > 0.0 { PAGE - width } else { 0.0 };
             taken += width;
             bottom = bottom.max(top + LINE * TITLE + height);

@@ -1,4 +1,4 @@
-//! Bars of parts on top of each other.
+//! Bars of stacked parts.
 
 use super::canvas::{Canvas, Drawing, INK, Rect};
 use super::data::{self, Keys};
@@ -10,11 +10,11 @@ use super::{Axis, Chart, frame, label};
 use anyhow::bail;
 use std::collections::BTreeMap;
 
-/// The least width of a bar, points; of one with a name below it.
+/// The smallest width of a bar, and of a bar with a name below it, points.
 const LEAST: f64 = 3.0;
 const LEAST_NAMED: f64 = 8.2;
 const TICKS: usize = 5;
-/// Room beside a bar, by its width.
+/// Room beside a bar, as a multiple of its width.
 const ROOM: f64 = 0.12;
 
 /// The parts of each bar, by category and series.
@@ -64,7 +64,7 @@ pub fn draw(chart: &Chart, kind: &StackedBars) -> anyhow::Result<Drawing> {
     layout.finish(canvas, None)
 }
 
-/// Gathers the values of each bar; those below zero are left out.
+/// Collects the values of each bar; negative values are left out.
 fn bars([categories, series, parts]: [&Keys; 3], values: &[Option<f64>]) -> anyhow::Result<Bars> {
     let mut bars = Bars::new();
     for (row, value) in values.iter().enumerate() {
@@ -84,7 +84,7 @@ fn sum(parts: &[Option<f64>]) -> f64 {
     parts.iter().flatten().sum()
 }
 
-/// In percent of their sum; nothing of nothing.
+/// In percent of their sum; empty if the sum is zero.
 fn to_shares(parts: &mut [Option<f64>]) {
     let sum = sum(parts);
     for part in parts.iter_mut().flatten() {
@@ -92,10 +92,10 @@ fn to_shares(parts: &mut [Option<f64>]) {
     }
 }
 
-/// A bar that is being drawn.
+/// A bar while it is drawn.
 struct Bar<'a> {
     slot: Slot,
-    /// Of its category and its series.
+    /// Index of its category and of its series.
     names: [&'a str; 2],
     parts: &'a [String],
     axis: &'a Axis,

@@ -1,7 +1,8 @@
-//! Every kind of chart, of data as runs leave them and of awkward ones, drawn and looked over by a reader of
-//! SVG: nothing stands beyond the page, no two texts touch.
+//! Every kind of chart, with data as from runs and with unusual data, checked by a reader of SVG:
+//! nothing extends beyond the page, and no two texts touch.
 //!
-//! `CHARTS=folder cargo test chart::tests` leaves the pictures in that folder, for eyes.
+//! `CHARTS=folder cargo test -p warpmem-chart` writes the pictures to that folder for visual
+//! inspection.
 
 mod gallery;
 mod page;

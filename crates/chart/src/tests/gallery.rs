@@ -1,4 +1,4 @@
-//! Charts of data as runs leave them and of awkward ones.
+//! Charts with data as from runs, and with unusual data.
 
 use super::super::*;
 use warpmem_analysis::polars::prelude::*;
@@ -22,7 +22,7 @@ pub const POLICIES: [&str; 6] = [
     "fr-fcfs(banks=oldest,picks_per_cycle=1)",
 ];
 
-/// Numbers that look like measured ones, the same each time.
+/// Numbers that look like measured ones; the same each time.
 fn measured(number: usize) -> f64 {
     0.5 + 0.5 * ((number as f64 * 12.9898).sin() * 43_758.545).fract().abs()
 }
@@ -83,7 +83,7 @@ fn negative() -> Chart {
     Chart::new("bars-negative", "Change", "", data, Bars::new("t", "p", "v", axis))
 }
 
-/// Claims in a sentence, as one reads of them in a paper, and what became of them.
+/// Claims in full sentences, as in a paper, and their results.
 pub fn claims() -> Chart {
     let claims = [
         ("IPC of memory-bound workloads over the first-ready scheduler", 10.9),
@@ -102,7 +102,7 @@ pub fn claims() -> Chart {
     Chart::new("bars-horizontal", "Claims", "", data, bars.set_apart([claims[3].0]))
 }
 
-/// Series of which some have but one bar.
+/// Series, some of which have only one bar.
 pub fn sparse() -> Chart {
     let mut chart = ratios("bars-sparse", 12, &POLICIES[..4]);
     let is_drawn: BooleanChunked =
@@ -128,7 +128,7 @@ pub fn equal() -> Chart {
     Chart::new("scatter-equal", "Cycles", "", frame(data), kind)
 }
 
-/// A falling line of which some points are named.
+/// A falling line with some named points.
 pub fn named() -> Chart {
     let size: Vec<f64> = (0..60).map(|step| 1024.0 * 1.17f64.powi(step)).collect();
     let misses: Vec<f64> = (0..60).map(|step| (-f64::from(step) / 12.0).exp()).collect();

@@ -1,9 +1,9 @@
-//! What is wrong with a page: text beyond it, and texts that touch.
+//! Checks of a page: text beyond its edges, and texts that touch.
 
 use super::super::font;
 use roxmltree::{Document, Node};
 
-/// Texts may come this near to each other, points.
+/// Smallest distance between texts, points.
 const SLACK: f64 = 0.3;
 
 /// The four corners of a text.
@@ -25,14 +25,14 @@ pub fn faults(svg: &str) -> Vec<String> {
     };
     let beyond = texts.iter().filter(|text| !text.1.iter().all(is_inside));
     let mut faults: Vec<String> =
-        beyond.map(|text| format!("`{}` stands beyond the page", text.0)).collect();
+        beyond.map(|text| format!("`{}` is beyond the page", text.0)).collect();
     for (number, one) in texts.iter().enumerate() {
         let touching = texts[number + 1..].iter().filter(|other| touch(&one.1, &other.1));
         faults.extend(touching.map(|other| format!("`{}` touches `{}`", one.0, other.0)));
     }
     for shape in document.descendants().filter(Node::is_element) {
         if shape.attributes().any(|a| a.value().contains("NaN") || a.value().contains("inf ")) {
-            faults.push(format!("{:?} stands nowhere", shape.tag_name()));
+            faults.push(format!("{:?} has no position", shape.tag_name()));
         }
     }
     faults
@@ -42,7 +42,7 @@ fn number(node: Node, name: &str) -> f64 {
     node.attribute(name).and_then(|text| text.parse().ok()).expect("a number")
 }
 
-/// The box of a text's letters, with what reaches below the line on which they stand.
+/// The box of a text's letters, including descenders.
 fn corners<'a>(node: Node<'a, '_>) -> (&'a str, Corners) {
     let (x, y, size) = (number(node, "x"), number(node, "y"), number(node, "font-size"));
     let text = node.text().unwrap_or_default();
@@ -94,7 +94,7 @@ fn a_bad_page_has_faults() {
     );
     assert_eq!(faults(&page(r#"<text x="10" y="28" font-size="7">two</text>"#)), [""; 0]);
     let beyond = page(r#"<text x="90" y="40" font-size="7">beyond</text>"#);
-    assert_eq!(faults(&beyond), ["`beyond` stands beyond the page"]);
+    assert_eq!(faults(&beyond), ["`beyond` is beyond the page"]);
     let turned =
         page(r#"<text x="12" y="40" font-size="7" transform="rotate(-90 12 40)">upright</text>"#);
     assert_eq!(faults(&turned), ["`one` touches `upright`"]);

@@ -1,4 +1,4 @@
-//! Charts of anything.
+//! Charts of random data.
 
 use super::super::*;
 use super::gallery::{column, frame};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use warpmem_analysis::polars::prelude::*;
 
-/// Names as people and machines give them, some long, some of other scripts.
+/// Names as given by people and machines, some long, some in other scripts.
 fn names(most: usize) -> impl Strategy<Value = Vec<String>> {
     let name = prop_oneof![
         "[a-z]{1,8}",
@@ -22,7 +22,7 @@ fn names(most: usize) -> impl Strategy<Value = Vec<String>> {
     })
 }
 
-/// Numbers of any size, alike or far apart, and what is none.
+/// Numbers of any size, close together or far apart, and values that are not numbers.
 fn numbers(count: usize) -> impl Strategy<Value = Vec<Option<f64>>> {
     let alike = (-1e6..1e6f64, 0.0..10.0f64)
         .prop_flat_map(|(middle, spread)| middle - spread..=middle + spread);
@@ -121,8 +121,8 @@ fn charts() -> impl Strategy<Value = Vec<Chart>> {
 }
 
 proptest! {
-    // The same charts each time: names as odd as these need not fit in every last case. PROPTEST_RNG_SEED and
-    // PROPTEST_CASES have others drawn, and more.
+    // The charts are the same each time, because a few names as unusual as these may not fit.
+    // PROPTEST_RNG_SEED and PROPTEST_CASES select other charts, and more of them.
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 200, rng_seed: RngSeed::Fixed(2015), ..ProptestConfig::default() })]
 
     #[test]
