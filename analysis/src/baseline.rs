@@ -1,4 +1,4 @@
-//! Which policy, among those that were run, a baseline's name means.
+//! Finds the policy that a baseline's name means, among those that were run.
 
 use polars::prelude::*;
 use std::collections::HashSet;
@@ -45,7 +45,7 @@ impl Baseline {
         self.parts.iter().any(|(named, _)| named == slot)
     }
 
-    /// Holds for the baseline's runs.
+    /// True for the baseline's runs.
     pub(crate) fn predicate(&self) -> Expr {
         let value = |slot: &str, label: &str| match label {
             NONE if slot == OVERRIDES => lit(""),
@@ -65,8 +65,8 @@ impl Baseline {
     }
 }
 
-/// The parts of a baseline's name, between slashes. A slash may also be one of a value, as of a path: of all parts that
-/// are known the longest is taken.
+/// The parts of a baseline's name, between slashes. A slash may also belong to a value, such as a
+/// path: of all known parts the longest is taken.
 pub fn baseline_parts(name: &str, is_known: impl Fn(&str) -> bool) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = Some(name);
@@ -88,7 +88,7 @@ fn find(part: &str, baseline: &str, values: &[(&str, Vec<String>)]) -> Result<(S
         let holding = named.filter(|(_, present)| present.iter().any(|name| name == value));
         holding.map(|(slot, _)| *slot).collect()
     };
-    // The `=` may be one of the value: of an override, or of a policy's parameter.
+    // The `=` may belong to the value: to an override, or to a policy's parameter.
     let (value, matches) = match (of_value(None, part), part.split_once('=')) {
         (none, Some((slot, value))) if none.is_empty() => (value, of_value(Some(slot), value)),
         (matches, _) => (part, matches),

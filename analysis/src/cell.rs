@@ -45,7 +45,8 @@ fn cell(value: &AnyValue) -> Result<Cell> {
 }
 
 impl Cell {
-    /// For a CSV field: shortest digits that read back as the same value; empty for null; text that is no formula.
+    /// For a CSV field: the shortest digits that read back as the same value; empty for null; text
+    /// is never a formula.
     pub(crate) fn to_csv(&self) -> String {
         match self {
             Cell::Null => String::new(),
@@ -99,7 +100,7 @@ fn shown(value: f64, digits: Digits) -> String {
     }
 }
 
-/// What rounds to nothing has no sign.
+/// A value that rounds to zero has no sign.
 fn rounded(value: f64, decimals: u8) -> String {
     let text = format!("{value:.*}", usize::from(decimals));
     match text.strip_prefix('-') {

@@ -1,4 +1,4 @@
-//! Comparing the runs of policies with those of a baseline policy, workload by workload.
+//! Compares the runs of policies with those of a baseline policy, workload by workload.
 
 use polars::prelude::*;
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ use crate::metric::{COMPARED, Relation, relative};
 use crate::mixed;
 use crate::results::SLOTS;
 
-/// Name of a column, for a while, with the position of a row in the `runs` table.
+/// Name of a temporary column with the position of a row in the `runs` table.
 const ROW: &str = "row of runs";
-/// Name of a column, for a while, that holds where a run has a run of the baseline beside it.
+/// Name of a temporary column that is set if a run has a run of the baseline to compare with.
 const FOUND: &str = "baseline found";
-/// The column with the parameters that a run sets beside those of its machine.
+/// The column with the machine parameters that a run overrides.
 pub(crate) const OVERRIDES: &str = "overrides";
 
-/// What to compare with what.
+/// Options of a comparison.
 #[derive(Clone, Debug)]
 pub struct CompareOptions {
     /// The policy that the others are compared with.
@@ -26,24 +26,25 @@ pub struct CompareOptions {
     /// It names a value of one varied slot (`fr-fcfs`), or of several with slashes between
     /// (`fr-fcfs/gto`); `slot=value` says which slot is meant. A varied slot that it does not name
     /// is held equal: with the baseline `fr-fcfs`, a run with `gto` is compared with the run of
-    /// `fr-fcfs` with `gto`. Overrides are held equal too, unless the baseline names some, as they stand in their
-    /// column (`dram.read_queue=32`; `none` for no override).
+    /// `fr-fcfs` with `gto`. Overrides are also held equal, unless the baseline names some as in
+    /// their column (`dram.read_queue=32`; `none` for no override).
     pub baseline: String,
-    /// Columns in which the runs of a workload differ. Empty: those of [`SLOTS`] that hold more
-    /// than one value; `overrides` where only these do.
+    /// Columns in which the runs of a workload differ. If empty: those of [`SLOTS`] that have more
+    /// than one value, or `overrides` if only these vary.
     pub slots: Vec<String>,
-    /// Units of metrics that [`METRICS`](crate::METRICS) does not have, by their columns: text shows
-    /// them, and a `fraction` in percent.
+    /// Units of metrics that [`METRICS`](crate::METRICS) does not have, by their columns. Text
+    /// shows them, and a `fraction` in percent.
     pub units: BTreeMap<String, String>,
-    /// Metric columns to show and average beside the IPC. Beside those of `runs`, `COLUMN_ratio` is
-    /// the value of a column over the baseline's, and `COLUMN_reduction` the fraction of the
-    /// baseline's by which it is below.
+    /// Metric columns to show and average in addition to the IPC: columns of `runs`, `COLUMN_ratio`
+    /// for a value relative to the baseline's, and `COLUMN_reduction` for the fraction by which a
+    /// value is below the baseline's.
     pub metrics: Vec<String>,
-    /// Compare runs even if traces of one name differ in content, machines of one name and overrides in
-    /// parameters other than policies, or runs in the engine's version. Rows are marked that differ so from
-    /// their baseline.
+    /// Compare runs even if traces of the same name differ in content, machines of the same name
+    /// and overrides differ in parameters other than policies, or runs differ in the engine's
+    /// version. Rows that differ from their baseline in this way are marked.
     pub allow_mixed: bool,
-    /// Compare runs even if the baseline was not run on some of their workloads: their ratios are null.
+    /// Compare runs even if the baseline was not run on some of their workloads; their ratios are
+    /// null.
     pub allow_unmatched: bool,
 }
 
@@ -63,7 +64,7 @@ impl CompareOptions {
     }
 }
 
-/// Runs beside a baseline, and their means over workloads.
+/// Runs compared with a baseline, and their means over workloads.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     rows: DataFrame,
@@ -78,8 +79,9 @@ pub struct Comparison {
 
 impl Comparison {
     /// One row per run: `machine`, `trace`, `overrides`, the policy slots, `ipc_thread`,
-    /// `ipc_ratio` and the metrics; machines, overrides, traces and policies each in the order of their first appearance. With
-    /// runs that are [mixed](Comparison::mixed) also `mixed`: in what a run differs from its baseline beside the policies.
+    /// `ipc_ratio` and the metrics. Machines, overrides, traces and policies are each in the order
+    /// of their first appearance. If runs are [mixed](Comparison::mixed), the column `mixed` says
+    /// how a run differs from its baseline except in policies.
     pub fn rows(&self) -> &DataFrame {
         &self.rows
     }
@@ -109,13 +111,13 @@ impl Comparison {
         &self.slots
     }
 
-    /// In what the runs are not alike that should be; empty unless that was
+    /// How the runs differ that should be alike; empty unless that was
     /// [allowed](CompareOptions::allow_mixed).
     pub fn mixed(&self) -> &[String] {
         &self.mixed
     }
 
-    /// How many runs have no run of the baseline beside them; none unless that was
+    /// Number of runs without a run of the baseline to compare with; 0 unless that was
     /// [allowed](CompareOptions::allow_unmatched).
     pub fn unmatched(&self) -> usize {
         self.unmatched
@@ -179,7 +181,8 @@ pub fn compare(runs: LazyFrame, options: &CompareOptions) -> Result<Comparison> 
     Ok(Comparison { rows, means, slots, baseline, baseline_slots, mixed, unmatched, units })
 }
 
-/// The columns that a comparison uses: keys as strings, values as finite floats or null, and what has to agree.
+/// The columns that a comparison uses: keys as strings, values as finite floats or null, and the
+/// columns that must agree.
 fn prepare(mut runs: LazyFrame, options: &CompareOptions) -> Result<DataFrame> {
     const TABLE: &str = "the `runs` table";
     let schema = runs.collect_schema()?;
@@ -206,7 +209,7 @@ fn prepare(mut runs: LazyFrame, options: &CompareOptions) -> Result<DataFrame> {
     if runs.height() == 0 { Err(Error::NoRuns) } else { mixed::without_policies(runs) }
 }
 
-/// The column that a metric is made of.
+/// The column that a metric is computed from.
 fn source<'a>(metric: &'a str, schema: &Schema) -> &'a str {
     match relative(metric) {
         Some((column, _)) if !schema.contains(metric) => column,
@@ -280,12 +283,12 @@ fn check_one_run_each(runs: &DataFrame, slots: &[String]) -> Result<()> {
     })
 }
 
-/// Whether runs are told apart by their overrides, and compared with one that has the same.
+/// Whether runs are compared only with runs of the same overrides.
 pub(crate) fn holds_overrides(runs: &DataFrame, slots: &[String]) -> bool {
     runs.schema().contains(OVERRIDES) && !slots.iter().any(|slot| slot == OVERRIDES)
 }
 
-/// The machine of each row, and its overrides if it is not these that are compared.
+/// The machine of each row, and its overrides unless these are compared.
 pub(crate) fn places(runs: &DataFrame, slots: &[String]) -> Result<Vec<String>> {
     let machines = strings(runs, "machine")?;
     if !holds_overrides(runs, slots) {
@@ -298,14 +301,14 @@ pub(crate) fn places(runs: &DataFrame, slots: &[String]) -> Result<Vec<String>> 
     Ok(machines.into_iter().zip(strings(runs, OVERRIDES)?).map(place).collect())
 }
 
-/// Columns that together tell runs apart.
+/// Columns that together identify a run.
 fn key_names<'a>(runs: &DataFrame, slots: &'a [String]) -> Vec<&'a str> {
     let overrides = holds_overrides(runs, slots).then_some(OVERRIDES);
     let workload = ["machine", "trace"].into_iter().chain(overrides);
     workload.chain(slots.iter().map(String::as_str)).collect()
 }
 
-/// The runs with the columns of their baseline's run, and [`FOUND`] where there is one.
+/// The runs with the columns of their baseline's run, and [`FOUND`] if there is one.
 fn beside_baseline(runs: &DataFrame, slots: &[String], baseline: &Baseline) -> Result<DataFrame> {
     let held = key_names(runs, slots).into_iter().filter(|name| !baseline.names(name));
     let keys: Vec<Expr> = held.map(col).collect();
@@ -346,12 +349,12 @@ fn names_from<'a>(frame: &'a DataFrame, first: &'a str) -> impl Iterator<Item = 
     frame::names(frame).skip_while(move |name| *name != first)
 }
 
-/// Name of a column, for a while, with the baseline's value of another.
+/// Name of a temporary column with the baseline's value of another.
 fn of_baseline(column: &str) -> String {
     format!("{column} of the baseline")
 }
 
-/// A column over the baseline's; null where that is null or not positive.
+/// A column relative to the baseline's; null if that is null or not positive.
 fn ratio(column: &str) -> Expr {
     let base = col(of_baseline(column));
     when(base.clone().gt(lit(0.0))).then(col(column) / base).otherwise(lit(NULL))
@@ -364,7 +367,7 @@ fn related(column: &str, relation: Relation) -> Expr {
     }
 }
 
-/// Names the first run that has no run of the baseline beside it.
+/// Refuses the first run that has no run of the baseline to compare with.
 fn missing_baseline(beside: &DataFrame, slots: &[String], baseline: &Baseline) -> Result<Error> {
     let row = beside.column(FOUND)?.is_null().first_true_idx().unwrap_or(0);
     let (traces, machines) = (strings(beside, "trace")?, places(beside, slots)?);

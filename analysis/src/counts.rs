@@ -1,18 +1,19 @@
-//! How often each value occurs: what percentiles and tails are made of. Cycles repeat, so there are far fewer
-//! values than rows, and none of them needs sorting but these.
+//! Number of occurrences of each value, from which percentiles and tails are computed. Cycles
+//! repeat, so there are far fewer distinct values than rows, and only these need sorting.
 
 use polars::prelude::*;
 
 use crate::frame::quotient;
 
-/// Columns of the counts, beside the keys: a value and the number of its rows.
+/// Columns of the counts, in addition to the keys: a value and the number of its rows.
 pub(crate) const VALUE: &str = "value that is counted";
 pub(crate) const ROWS: &str = "rows of the value";
-/// A column for a while.
+/// A temporary column.
 const POSITION: &str = "position of the value";
 
-/// Each `value` among the rows with the same `keys`, with its number of rows and the `sums` over these; values rise and
-/// null comes last, keys stand in the order in which they appear.
+/// Each `value` among the rows with the same `keys`, with its number of rows and the `sums` over
+/// these rows. Values are in ascending order, null last; keys are in the order of their first
+/// appearance.
 pub(crate) fn counts(
     frame: LazyFrame,
     value: Expr,
@@ -44,22 +45,23 @@ pub(crate) fn by_keys(counts: LazyFrame, keys: &[&str], columns: Vec<Expr>) -> L
     }
 }
 
-/// Of counts with the same keys: the rows that have a value.
+/// For counts with the same keys: the number of rows that have a value.
 pub(crate) fn rows() -> Expr {
     col(ROWS).filter(col(VALUE).is_not_null()).sum()
 }
 
-/// Of counts with the same keys: the sum of the values over rows.
+/// For counts with the same keys: the sum of the values over rows.
 pub(crate) fn total() -> Expr {
     (col(VALUE).cast(DataType::Float64) * col(ROWS).cast(DataType::Float64)).sum()
 }
 
-/// Of counts with the same keys: the mean over rows.
+/// For counts with the same keys: the mean over rows.
 pub(crate) fn mean() -> Expr {
     quotient(total(), rows())
 }
 
-/// Of counts with the same keys: the value at rank ⌈q n⌉, as the engine's histograms define a percentile.
+/// For counts with the same keys: the value at rank ⌈q n⌉, as the engine's histograms define a
+/// percentile.
 pub(crate) fn percentile(percent: u32) -> Expr {
     let percents = |rows: Expr, factor: u32| rows * lit(i64::from(factor));
     let is_reached = percents(col(ROWS).cum_sum(false), 100).gt_eq(percents(rows(), percent));

@@ -7,26 +7,31 @@ use polars::prelude::*;
 use crate::error::{Error, Result};
 use crate::frame::{quotient, require, require_numeric, strings};
 
-/// Columns that tell workloads apart, where they are no factors.
+/// Columns that identify a workload, unless they are factors.
 const WORKLOAD: [&str; 3] = ["trace", "machine", "overrides"];
 
-/// Main effects and two-way interactions of `factors` (columns of `runs`) in a `metric`, over runs of every combination
-/// of their levels on every workload (trace, machine and overrides, as far as these are no factors).
+/// Main effects and two-way interactions of `factors` (columns of `runs`) on a `metric`, over runs
+/// of every combination of their levels on every workload (trace, machine and overrides, unless
+/// these are factors).
 ///
-/// The response is the natural logarithm of the metric, less its mean over the workload's runs; so effects are factors, and
-/// workloads count alike. In such a balanced design least squares are differences of means: the effect of a
-/// level is the mean response of its runs; the interaction of two levels is that of the runs with both, less
-/// the two effects. Columns, a row per level and then per pair of levels of two factors:
+/// The response is the natural logarithm of the metric, minus its mean over the workload's runs.
+/// Effects are therefore ratios, and all workloads have equal weight. In such a balanced design,
+/// least squares reduce to differences of means: the effect of a level is the mean response of its
+/// runs; the interaction of two levels is the mean response of the runs with both, minus the two
+/// effects. There is a row per level, then a row per pair of levels of two factors, with these
+/// columns:
 ///
 /// - `factors` and `levels`, with ` × ` between those of a pair;
-/// - `effect`: e to the effect, less 1. A level with 0.1 has a metric 10 % above the geometric mean over all levels;
-///   a pair with 0.02 has 2 % more than the product of its two effects;
-/// - `variation`: the share of the variation within workloads (the sum of squared responses) that all rows of these `factors`
-///   explain together; null if nothing varies;
+/// - `effect`: e to the power of the effect, minus 1. A level with 0.1 has a metric 10 % above the
+///   geometric mean over all levels; a pair with 0.02 has 2 % more than the product of its two
+///   effects;
+/// - `variation`: the share of the variation within workloads (the sum of squared responses) that
+///   all rows of these `factors` together explain; null if nothing varies;
 /// - `runs`: the number of runs with these levels.
 ///
-/// The last row, whose `factors` are `workload`, has no effect: its `variation` is what all combinations leave to the workloads, which
-/// the same policy can gain and cost. What is missing to 1 are interactions of three and more.
+/// The last row, whose `factors` are `workload`, has no effect. Its `variation` is the share that
+/// no combination explains, because the same policy can help one workload and harm another.
+/// Interactions of three and more factors explain the rest to 1.
 ///
 /// ```
 /// use warpmem_analysis::{effects, polars::{df, prelude::IntoLazy}, table_to_string};
@@ -80,7 +85,7 @@ pub fn effects(mut runs: LazyFrame, factors: &[&str], metric: &str) -> Result<La
     Ok(concat(terms, UnionArgs::default())?)
 }
 
-/// The row of what no combination of the factors explains.
+/// The row of the variation that no combination of the factors explains.
 fn by_workload(runs: &LazyFrame, factors: &[&str]) -> LazyFrame {
     let combination: Vec<Expr> = factors.iter().map(|factor| col(*factor)).collect();
     let means = runs.clone().group_by_stable(&combination).agg([
@@ -107,7 +112,7 @@ const EFFECT: &str = "effect";
 const RUNS: &str = "runs";
 const TOTAL: &str = "sum of squared responses";
 
-/// Name of a column, for a while, with the effect of a factor's level.
+/// Name of a temporary column with the effect of a factor's level.
 fn effect_of(factor: &str) -> String {
     format!("effect of {factor}")
 }
@@ -134,8 +139,8 @@ fn term(runs: &LazyFrame, factors: &[&&str], response: Expr) -> LazyFrame {
     ])
 }
 
-/// A sum of squared responses of so many runs, or 0 where it is what rounding leaves of equal ones: a response is the
-/// difference of logarithms, each of which is off by some 1e-16 of itself.
+/// A sum of squared responses of this many runs, or 0 if it is only a rounding error of equal ones:
+/// a response is the difference of logarithms, each with a relative error of about 1e-16.
 fn beyond_rounding(squares: Expr, runs: Expr) -> Expr {
     const OF_ONE: f64 = 1e-24;
     let least = runs.cast(DataType::Float64) * lit(OF_ONE);
@@ -154,7 +159,7 @@ fn check_values(runs: &DataFrame, metric: &str) -> Result<()> {
     }
 }
 
-/// Refuses runs of which some combination is missing or there twice.
+/// Refuses runs in which some combination is missing or present twice.
 fn check_full(runs: &DataFrame, workload: &[&str], factors: &[&str]) -> Result<()> {
     let rows = |columns: &[&str]| -> Result<Vec<Vec<String>>> {
         let columns =

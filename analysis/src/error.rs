@@ -17,15 +17,16 @@ pub enum Error {
     )]
     NoTable { table: String, directories: Vec<PathBuf> },
 
-    /// A file that is no Parquet table, or a damaged one.
+    /// A file that is not a Parquet table, or a damaged one.
     #[error("{} is not a readable Parquet file", path.display())]
     NotParquet { path: PathBuf, source: PolarsError },
 
-    /// A file that is not as it was written.
+    /// A file that has changed since it was written.
     #[error("{} is damaged: restore it, or run again what it is of", path.display())]
     Damaged { path: PathBuf, source: CheckError },
 
-    /// Two files of one table with different kinds of values in a column. `elsewhere` says what the other holds.
+    /// Two files of one table with different types of values in a column. `elsewhere` names the
+    /// other type.
     #[error("column `{column}` holds {found} in {}, but {elsewhere}", path.display())]
     SchemaMismatch { path: PathBuf, column: String, found: String, elsewhere: String },
 
@@ -68,7 +69,7 @@ pub enum Error {
     )]
     SeveralRuns { trace: String, machine: String, policy: String, runs: usize, differ: Vec<String> },
 
-    /// A query over a table that is not there.
+    /// A query over a table that does not exist.
     #[error("no table `{table}`; there are: {}", available.join(", "))]
     UnknownTable { table: String, available: Vec<String> },
 
@@ -87,11 +88,11 @@ pub enum Error {
     )]
     Mixed { differences: Vec<String> },
 
-    /// Parameters of a run that are not as they should be.
+    /// Parameters of a run that cannot be read.
     #[error("`{column}` of a run is not to be understood: {text}")]
     Parameters { column: String, text: String },
 
-    /// Runs that are no full factorial.
+    /// Runs that are not a full factorial.
     #[error("no effects to be told: {0}")]
     Factorial(String),
 

@@ -34,7 +34,7 @@ pub(crate) fn names(frame: &DataFrame) -> impl Iterator<Item = &str> {
     frame.columns().iter().map(|column| column.name().as_str())
 }
 
-/// The frame with the columns of `schema`, null where it has none of that name.
+/// The frame with the columns of `schema`; those that it lacks are null.
 pub(crate) fn with_columns_of(frame: &DataFrame, schema: &Schema) -> LazyFrame {
     let column = |(name, dtype): (&PlSmallStr, &DataType)| match frame.schema().contains(name) {
         true => col(name.clone()),
@@ -66,7 +66,7 @@ pub(crate) fn keys_of(schema: &Schema) -> Vec<Expr> {
     keys.filter(|key| schema.contains(key)).map(col).collect()
 }
 
-/// One value over another as floats; null where nothing is below.
+/// The quotient of two values as a float; null if the denominator is 0.
 pub(crate) fn quotient(above: Expr, below: Expr) -> Expr {
     let below = below.cast(DataType::Float64);
     when(below.clone().gt(lit(0.0)))

@@ -8,8 +8,8 @@ use crate::printable::printable_cell;
 
 const GAP: usize = 2;
 
-/// Text to be aligned. The first column holds labels and stands at the left of every part into
-/// which a grid is split when it is wider than the terminal.
+/// Text to be aligned. If a grid is wider than the terminal, it is split into parts, each of which
+/// begins with the first column, the labels.
 #[derive(Default)]
 pub(crate) struct Grid {
     pub(crate) columns: Vec<Heading>,
@@ -18,7 +18,7 @@ pub(crate) struct Grid {
 
 /// Heading of a column.
 pub(crate) struct Heading {
-    /// One entry a line; the last line, the unit, stands lowest.
+    /// One entry per line; the last line is the unit.
     pub(crate) lines: Vec<String>,
     pub(crate) align: Align,
 }
@@ -44,7 +44,7 @@ impl Grid {
         parts.iter().map(|part| self.render_part(part, &widths)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Shows what a terminal would obey.
+    /// Escapes control characters.
     fn make_printable(&mut self) {
         let headings = self.columns.iter_mut().flat_map(|heading| &mut heading.lines);
         let rows = self.rows.iter_mut().flat_map(|row| match row {

@@ -1,10 +1,10 @@
-//! Dataframes over the tables that Warpmem runs leave.
+//! Dataframes over the tables of Warpmem runs.
 //!
-//! A run leaves Parquet tables ([`TABLES`]); [`Results`] and [`read_table`] open them as lazy
-//! frames of [`polars`]. [`compare`] sets the runs of several policies beside those of a baseline,
-//! with means over workloads; [`divergence`], [`load_time`], [`tail`] and others describe the runs and their loads. A frame goes
-//! out as aligned text, CSV, JSON, Parquet or Arrow IPC. The crate knows nothing of the engine that made the
-//! tables.
+//! A run writes Parquet tables ([`TABLES`]); [`Results`] and [`read_table`] open them as lazy
+//! frames of [`polars`]. [`compare`] compares the runs of several policies with those of a
+//! baseline, with means over workloads; [`divergence`], [`load_time`], [`tail`] and others describe
+//! the runs and their loads. A frame can be written as aligned text, CSV, JSON, Parquet or Arrow
+//! IPC. The crate knows nothing of the engine that made the tables.
 //!
 //! ```no_run
 //! use warpmem_analysis::{CompareOptions, Results, compare};
@@ -15,8 +15,8 @@
 //! # Ok::<(), warpmem_analysis::Error>(())
 //! ```
 //!
-//! Units stand with each metric in [`METRICS`]. A value that does not exist is null everywhere,
-//! never "not a number".
+//! [`METRICS`] has the unit of each metric. A value that does not exist is null everywhere, never
+//! "not a number".
 
 mod baseline;
 mod cell;

@@ -14,17 +14,17 @@ pub const LOAD_TIME_PERCENTILES: [u32; 5] = [1, 25, 50, 75, 99];
 /// Percentiles of the divergence that [`divergence`] gives.
 pub const DIVERGENCE_PERCENTILES: [u32; 3] = [50, 90, 99];
 
-/// How far the requests of a load come back apart, over the rows of `loads` that have the same `keys`, or over all rows
-/// without keys. Columns:
+/// Memory divergence, how far apart the requests of a load return: over the rows of `loads` that
+/// have the same `keys`, or over all rows without keys. Columns:
 ///
-/// - the keys, `loads`, the number of rows, and `divergent_loads`, the number of those with two or
-///   more off-chip requests, that is, with a divergence; all that follows is of these;
-/// - `divergence_mean`, `_p50`, `_p90`, `_p99` and `_max`, core cycles [WMC Fig 4a]. A percentile is the smallest value
-///   that at least so many percent of the values do not exceed;
-/// - `in_mc_fraction`, the sum of `in_mc_divergence` divided by that of `divergence` [WMC Fig 6]; null where
-///   that is 0.
+/// - the keys, `loads`, the number of rows, and `divergent_loads`, the number of rows with two or
+///   more off-chip requests, that is, with a divergence; the other columns cover only these;
+/// - `divergence_mean`, `_p50`, `_p90`, `_p99` and `_max`, core cycles [WMC Fig 4a]. A percentile p
+///   is the smallest value that at least p percent of the values do not exceed;
+/// - `in_mc_fraction`, the sum of `in_mc_divergence` divided by that of `divergence` [WMC Fig 6];
+///   null if the latter is 0.
 ///
-/// Rows stand in the order in which the keys appear.
+/// Rows are in the order of the first appearance of their keys.
 ///
 /// ```
 /// use warpmem_analysis::{divergence, polars::{df, prelude::IntoLazy}, table_to_csv};
@@ -63,14 +63,16 @@ pub fn divergence(loads: LazyFrame, keys: &[&str]) -> Result<LazyFrame> {
     Ok(by_keys(counts, keys, columns))
 }
 
-/// How long the divergent loads take, over the rows of `loads` that have the same `keys`, or over all rows without
-/// keys. Columns:
+/// Load times of divergent loads, over the rows of `loads` that have the same `keys`, or over all
+/// rows without keys. Columns:
 ///
-/// - the keys and `divergent_loads`, the number of rows with a divergence; all that follows is of these;
-/// - `load_time_mean`, core cycles [WMC Fig 4b], and `load_time_p1`, `_p25`, `_p50`, `_p75`, `_p99`, `_max`, each
-///   divided by that mean [WMC Fig 5, 12]; null where it is 0. Percentiles are those of [`divergence`].
+/// - the keys and `divergent_loads`, the number of rows with a divergence; the other columns cover
+///   only these;
+/// - `load_time_mean`, core cycles [WMC Fig 4b], and `load_time_p1`, `_p25`, `_p50`, `_p75`,
+///   `_p99`, `_max`, each divided by that mean [WMC Fig 5, 12]; null if the mean is 0. Percentiles
+///   are those of [`divergence`].
 ///
-/// Rows stand in the order in which the keys appear.
+/// Rows are in the order of the first appearance of their keys.
 ///
 /// ```
 /// use warpmem_analysis::{load_time, polars::{df, prelude::IntoLazy}, table_to_csv};
@@ -93,7 +95,7 @@ pub fn divergence(loads: LazyFrame, keys: &[&str]) -> Result<LazyFrame> {
 /// If a key or one of the columns `load_time`, `divergence` is missing or holds no numbers.
 pub fn load_time(loads: LazyFrame, keys: &[&str]) -> Result<LazyFrame> {
     let loads = checked(loads, keys, &["load_time", "divergence"])?;
-    // Null where the load does not diverge, so that runs without such loads keep their row.
+    // Null if the load does not diverge, so that runs without such loads keep their row.
     let time = when(col("divergence").is_not_null()).then(col("load_time")).otherwise(lit(NULL));
     let counts = counts(loads, time, keys, &[])?;
     let mut columns =

@@ -149,7 +149,7 @@ pub const METRICS: &[Metric] = &[
 pub enum Relation {
     /// `COLUMN_ratio`: the value over the baseline's.
     Ratio,
-    /// `COLUMN_reduction`: by what fraction of the baseline's the value is below it.
+    /// `COLUMN_reduction`: the fraction of the baseline's value by which the value is below it.
     Reduction,
 }
 
@@ -160,7 +160,7 @@ pub fn relative(name: &str) -> Option<(&str, Relation)> {
     ratio.or_else(reduction)
 }
 
-/// How many digits of a column a table shows, where something is known of it.
+/// The digits that tables show of a column, if they are known.
 pub fn digits(name: &str) -> Option<Digits> {
     let of_relation = |relation| match relation {
         Relation::Ratio => Digits::Decimals(3),

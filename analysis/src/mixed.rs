@@ -1,4 +1,4 @@
-//! What has to agree between runs that are compared.
+//! Properties in which runs must agree to be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,10 +12,10 @@ use crate::parameters::parse_parameters;
 /// Columns of `runs` that say what a run was made from.
 pub(crate) const COLUMNS: [&str; 3] = ["trace_hash", PARAMETERS, "engine_version"];
 const PARAMETERS: &str = "parameters";
-/// How a row says that it differs in one of [`COLUMNS`].
+/// Marks of rows that differ in one of [`COLUMNS`].
 const MARKS: [&str; 3] = ["trace", "parameters", "engine"];
 
-/// Those of [`COLUMNS`] that there are, as text.
+/// The columns of [`COLUMNS`] that exist, as text.
 pub(crate) fn columns(schema: &Schema) -> Vec<Expr> {
     let present = COLUMNS.into_iter().filter(|column| schema.contains(column));
     present.map(|column| col(column).cast(DataType::String)).collect()
@@ -39,7 +39,7 @@ pub(crate) fn without_policies(mut runs: DataFrame) -> Result<DataFrame> {
     Ok(runs)
 }
 
-/// In what runs are not alike that should be, a sentence each.
+/// How runs differ that should be alike, one sentence per difference.
 pub(crate) fn differences(runs: &DataFrame) -> Result<Vec<String>> {
     let has = |column: &str| runs.schema().contains(column);
     let mut differences = Vec::new();
@@ -95,8 +95,8 @@ fn varied_parameters(sets: &[String]) -> String {
     if more == 0 { varied } else { format!("{varied} and {more} more") }
 }
 
-/// The column `mixed`: in what a run differs from its baseline, whose values stand in columns of other names. Where
-/// overrides are compared, parameters differ on purpose.
+/// The column `mixed`: how a run differs from its baseline, whose values are in columns of other
+/// names. If overrides are compared, parameters differ on purpose.
 pub(crate) fn mark(
     schema: &Schema,
     are_overrides_compared: bool,

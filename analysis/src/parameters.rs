@@ -14,8 +14,9 @@ type Parameters = Map<String, Value>;
 /// (`overrides`, `key=value` with semicolons between) and that is not the same in all. Columns of whole numbers are
 /// integers, of numbers floats, of true and false booleans, others text.
 ///
-/// A run's value is that of its `parameters`, so that one that leaves a parameter as the machine has it has that value; without
-/// such a column, that of its `overrides`, or null. `runs` is read now, as what varies decides on the columns.
+/// The value of a run is that of its `parameters`, which also contain the machine's own values.
+/// Without this column, it is that of its `overrides`, or null. `runs` is read immediately, because
+/// the varying parameters determine the columns.
 ///
 /// ```
 /// use warpmem_analysis::{parameters, polars::{df, prelude::IntoLazy}, table_to_csv};
@@ -52,7 +53,7 @@ pub fn parameters(runs: LazyFrame) -> Result<LazyFrame> {
     Ok(runs.hstack(&columns)?.lazy())
 }
 
-/// A column of texts as parameters; none where there is no such column.
+/// A text column parsed as parameters; none if the column does not exist.
 fn parsed(
     runs: &DataFrame,
     column: &str,
@@ -73,7 +74,7 @@ pub(crate) fn parse_parameters(text: &str) -> Option<Parameters> {
     serde_json::from_str(text).ok()
 }
 
-/// Values are numbers and truth values where they read as such.
+/// Values are numbers or booleans if they can be read as such, otherwise text.
 fn parse_overrides(text: &str) -> Option<Parameters> {
     let value = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
     let pair = |part: &str| {

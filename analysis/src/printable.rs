@@ -5,21 +5,21 @@
 
 use std::borrow::Cow;
 
-/// The text with its control characters, and those that reverse the direction of what follows, shown as JSON escapes them; lines
-/// and tabs stay. What was JSON is the same JSON.
+/// The text with control characters, and characters that reverse the direction of writing, escaped
+/// as in JSON. Line breaks and tabs stay. A JSON text keeps its meaning.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |c| acts(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// As [`printable`], of text that stays within a line and a column.
+/// As [`printable`], also without line breaks and tabs, for a cell of a table.
 #[must_use]
 pub fn printable_cell(text: &str) -> Cow<'_, str> {
     escaped(text, acts)
 }
 
-/// The text as a CSV field that no spreadsheet takes for a formula: after an apostrophe where it begins as one and is no
-/// number.
+/// The text as a CSV field that no spreadsheet reads as a formula: if it begins like one and is not
+/// a number, an apostrophe is put before it.
 #[must_use]
 pub fn csv_text(text: &str) -> Cow<'_, str> {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err() {

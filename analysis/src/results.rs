@@ -11,7 +11,7 @@ use warpmem_checksum::check_text;
 use crate::error::{Error, Result};
 use crate::read::{Checked, TableFile, countable, parquet_files, together};
 
-/// Names of the tables that a run leaves.
+/// Names of the tables of a run.
 pub const TABLES: [&str; 14] = [
     "runs",
     "kernels",
@@ -43,10 +43,10 @@ pub const SLOTS: [&str; 8] = [
 
 const RUN_ID: &str = "run_id";
 
-/// A file of this name stands in a directory as long as a sweep has not put its tables together. It has a line for each
-/// run of the plan; one that begins with `#` is for people.
+/// A file of this name exists in a directory until a sweep has assembled its tables. It has a line
+/// for each run of the plan; lines that begin with `#` are comments for people.
 const UNFINISHED: &str = "unfinished";
-/// The same, beside tables that lack some of these runs.
+/// The same, with tables that lack some of these runs.
 const INCOMPLETE: &str = "incomplete";
 /// Where the finished cells of such a sweep are: a directory of tables for each.
 const CELLS: &str = "cells";
@@ -111,7 +111,7 @@ impl Results {
         Ok(false)
     }
 
-    /// Whether a file at `path` is one of those that the tables here are read from, or would be.
+    /// Whether a file at `path` is or would be one that these tables are read from.
     ///
     /// # Errors
     /// If a directory cannot be read.
@@ -141,8 +141,8 @@ impl Results {
         together(self.scans(name)?)
     }
 
-    /// What `function` makes of each file of the table `name`, one after the other: where a file holds whole runs, only a few files
-    /// are in memory at a time.
+    /// Applies `function` to each file of the table `name`, one after the other, and stacks the
+    /// results. If a file contains whole runs, only a few files are in memory at a time.
     ///
     /// # Errors
     /// As [`Results::table`] and as `function`.
@@ -155,9 +155,10 @@ impl Results {
         Ok(countable(concat(scans.collect::<Result<Vec<_>>>()?, UnionArgs::default())?))
     }
 
-    /// What `function` makes of each run of the table `name`, whose files hold whole runs, as those of `loads` do: it gets
-    /// the rows of a file and the keys that tell its runs apart. These are none where the file says that it holds one run, whose
-    /// `run_id` is then put before the answer: keys of millions of rows cost more than what is asked of them.
+    /// Applies `function` to each run of the table `name`, whose files contain whole runs, as those
+    /// of `loads` do. It gets the rows of a file and the keys that distinguish its runs. The keys
+    /// are empty if the file says that it contains one run, whose `run_id` is then added to the
+    /// result: keys of millions of rows would cost more than the function itself.
     ///
     /// ```no_run
     /// use warpmem_analysis::{Results, divergence};
@@ -187,8 +188,8 @@ impl Results {
         Ok(countable(concat(answers, UnionArgs::default())?))
     }
 
-    /// The runs that the sweeps of these directories planned, and how many of them no directory has. A sweep that has
-    /// ended with all its runs plans nothing more.
+    /// The runs that the sweeps of these directories planned, and how many of them no directory
+    /// has. A sweep that has finished all its runs counts as having no plan.
     ///
     /// ```no_run
     /// let results = warpmem_analysis::Results::open("results")?;
@@ -224,8 +225,8 @@ impl Results {
         Ok(scans)
     }
 
-    /// Files of the tables that have been opened until now which carry no checksum, so that nobody can say whether they are
-    /// as they were written: those of other programs, and of Warpmem before its tables had them.
+    /// Files of the tables opened so far that carry no checksum, so that their integrity is
+    /// unknown: those of other programs, and of Warpmem before its tables had checksums.
     ///
     /// ```no_run
     /// let results = warpmem_analysis::Results::open("results")?;
@@ -260,7 +261,8 @@ struct Directory {
     path: PathBuf,
     /// The runs of a sweep that lacks some of them.
     plan: Vec<String>,
-    /// Of a sweep under way, the cells of its plan that have ended: a directory of tables each, called by the run.
+    /// For an unfinished sweep, the cells of its plan that have ended: a directory of tables for
+    /// each, named after the run.
     cells: Option<Vec<PathBuf>>,
     /// Runs that an earlier directory has.
     repeated: Option<Series>,
@@ -277,7 +279,8 @@ impl Directory {
         Ok(Directory { path: path.to_owned(), plan, cells, repeated: None })
     }
 
-    /// Whether a file at the whole path `place` would be part of a table, or of a cell that it is made of.
+    /// Whether a file at the complete path `place` would be part of a table, or of a cell that the
+    /// table is made of.
     fn would_read(&self, place: &Path) -> bool {
         let Ok(within) = place.strip_prefix(whole(&self.path)) else { return false };
         let mut parts = within.iter().map(|part| part.to_string_lossy());
@@ -293,7 +296,7 @@ impl Directory {
         }
     }
 
-    /// The files that are the table `name`; none if it is not there.
+    /// The files of the table `name`; none if it does not exist.
     fn files(&self, name: &str) -> Result<Vec<PathBuf>> {
         let Some(cells) = &self.cells else {
             return files_in(&self.path, name);
@@ -306,7 +309,7 @@ impl Directory {
         Ok(files)
     }
 
-    /// Tables of which a run writes a file of its own stand beside the cells at once.
+    /// Tables for which a run writes its own file are placed beside the cells at once.
     fn streamed(&self, name: &str, cell: &Path) -> Option<PathBuf> {
         let run = cell.file_name()?.to_str()?;
         let file = self.path.join(name).join(format!("{run}.parquet"));
@@ -334,7 +337,8 @@ impl Directory {
     }
 }
 
-/// The path of a file, to come or there, without links; as it is where its folder is not there.
+/// The path of a file, which may not exist yet, without links; unchanged if its folder does not
+/// exist.
 fn whole(path: &Path) -> PathBuf {
     if let Ok(whole) = path.canonicalize() {
         return whole;
@@ -347,7 +351,7 @@ fn whole(path: &Path) -> PathBuf {
     }
 }
 
-/// The files that are the table `name` in `directory`.
+/// The files of the table `name` in `directory`.
 fn files_in(directory: &Path, name: &str) -> Result<Vec<PathBuf>> {
     let (file, folder) = (directory.join(format!("{name}.parquet")), directory.join(name));
     if file.is_file() {
@@ -356,7 +360,7 @@ fn files_in(directory: &Path, name: &str) -> Result<Vec<PathBuf>> {
     if folder.is_dir() { parquet_files(&folder) } else { Ok(Vec::new()) }
 }
 
-/// The runs that a plan's `file` names; nothing where it does not stand.
+/// The runs that a plan's `file` names; none if it does not exist.
 fn plan(file: &Path) -> Result<Option<Vec<String>>> {
     let plan = match fs::read_to_string(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -368,8 +372,9 @@ fn plan(file: &Path) -> Result<Option<Vec<String>>> {
     Ok(Some(runs.map(str::to_owned).collect()))
 }
 
-/// Of a sweep under way in `directory`, the directories of the cells that have ended, in the order of its plan: those
-/// that hold `runs`, which is named last. Runs of an older plan are there, too, and none of its tables.
+/// For an unfinished sweep in `directory`, the directories of the finished cells in the order of
+/// its plan: those that contain `runs`, which is named last. Runs of an older plan exist there,
+/// too, but are not part of its tables.
 fn finished_cells(directory: &Path, plan: &[String]) -> Vec<PathBuf> {
     let cells = plan.iter().map(|run| directory.join(CELLS).join(run));
     cells.filter(|cell| cell.join("runs.parquet").is_file()).collect()

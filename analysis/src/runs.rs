@@ -5,7 +5,8 @@ use polars::prelude::*;
 use crate::error::Result;
 use crate::frame::{keys_of, quotient, require, require_numeric};
 
-/// Stages of a read request's way, in their order. The column `latency_STAGE` of `runs` is the mean time in one.
+/// Stages of a read request, in order. The column `latency_STAGE` of `runs` is the mean time in
+/// one.
 pub const STAGES: [&str; 8] = [
     "l1",
     "request_network",
@@ -17,9 +18,9 @@ pub const STAGES: [&str; 8] = [
     "reply_network",
 ];
 
-/// Where the latency of reads comes from: for each run a row per stage. Columns: the key columns of `runs`,
-/// `stage` (one of [`STAGES`], in their order), `cycles` (mean time there, core cycles) and `share` of the sum over stages.
-/// Null where a run has no such reads.
+/// Components of the read latency: a row per run and stage. Columns: the key columns of `runs`,
+/// `stage` (one of [`STAGES`], in their order), `cycles` (mean time there, core cycles) and `share`
+/// of the sum over stages. Null if a run has no such reads.
 ///
 /// ```
 /// use warpmem_analysis::{STAGES, latency_breakdown, polars::{df, prelude::*}};
@@ -49,8 +50,9 @@ pub fn latency_breakdown(mut runs: LazyFrame) -> Result<LazyFrame> {
     long(runs, &keys_of(&schema), stages)
 }
 
-/// The time series of each run in long form: for each of the `metrics`, columns of `intervals`, a row per interval. Columns: the key
-/// columns, `cycle` (the middle of the interval, core cycles), `metric` and `value`. A row's metrics stand in the order given.
+/// The time series of each run in long form: for each interval, a row for each of the `metrics`,
+/// which are columns of `intervals`. Columns: the key columns, `cycle` (the middle of the interval,
+/// core cycles), `metric` and `value`. The metrics of an interval are in the given order.
 ///
 /// ```
 /// use warpmem_analysis::{interval_series, polars::{df, prelude::IntoLazy}, table_to_csv};
@@ -83,7 +85,7 @@ pub fn interval_series(mut intervals: LazyFrame, metrics: &[&str]) -> Result<Laz
     long(intervals, &keys, values)
 }
 
-/// For each row of `frame` as many as there are `parts`: the `keys`, then the part's columns.
+/// Repeats each row of `frame` once per part: the `keys`, then the part's columns.
 fn long(
     frame: LazyFrame,
     keys: &[Expr],
@@ -101,9 +103,9 @@ fn long(
     Ok(by_row.drop(by_name([ROW], true, false)))
 }
 
-/// How well each run uses open rows and how many banks it keeps busy at once: the key columns of `runs`, `row_locality`
-/// (requests per activation) and `blp` (banks) [OWL, Yuan]. Runs that lack one of the two, such as those without
-/// DRAM, are left out.
+/// Row locality and bank-level parallelism of each run: the key columns of `runs`, `row_locality`
+/// (requests per activation) and `blp` (banks) [OWL, Yuan]. Runs that lack one of the two, such as
+/// those without DRAM, are left out.
 ///
 /// ```
 /// use warpmem_analysis::{polars::{df, prelude::IntoLazy}, row_locality_vs_blp, table_to_csv};
@@ -127,8 +129,9 @@ pub fn row_locality_vs_blp(mut runs: LazyFrame) -> Result<LazyFrame> {
         .filter(are_there[0].clone().and(are_there[1].clone())))
 }
 
-/// How the requests of each run spread over banks: the key columns of `banks`, `channel`, `bank`, `requests` (row hits, misses
-/// and conflicts), `share` of those of the run (null where it has none), `activations` and `row_hit_rate`.
+/// Distribution of the requests of each run over banks: the key columns of `banks`, `channel`,
+/// `bank`, `requests` (row hits, misses and conflicts), `share` of the run's requests (null if
+/// there are none), `activations` and `row_hit_rate`.
 ///
 /// ```
 /// use warpmem_analysis::{bank_map, polars::{df, prelude::IntoLazy}, table_to_csv};

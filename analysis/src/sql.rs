@@ -11,9 +11,10 @@ use crate::frame::finite_or_null;
 use crate::results::Results;
 
 impl Results {
-    /// What a `SELECT` gives over the tables, each under its name, in the SQL of polars. Only the tables that the query names
-    /// are opened, and only the columns that it uses are read. What is no finite number in the answer
-    /// is null; within the query, `a / NULLIF(b, 0)` is null where nothing is below.
+    /// The result of a `SELECT` over the tables, each under its name, in the SQL of polars. Only
+    /// the tables that the query names are opened, and only the columns that it uses are read.
+    /// Values of the result that are not finite numbers are null; within the query, `a / NULLIF(b,
+    /// 0)` is null if the denominator is 0.
     ///
     /// ```no_run
     /// use warpmem_analysis::{Results, table_to_string};
@@ -25,8 +26,8 @@ impl Results {
     /// ```
     ///
     /// # Errors
-    /// If the query is not understood, names a table or a column that is not there, or cannot be evaluated; or as
-    /// [`Results::table`].
+    /// If the query is not understood, names a table or a column that does not exist, or cannot be
+    /// evaluated; or as [`Results::table`].
     pub fn query(&self, sql: &str) -> Result<DataFrame> {
         check_reads(sql)?;
         let mut context = SQLContext::new();
@@ -44,7 +45,8 @@ impl Results {
                 floats.map(|(name, _)| finite_or_null(col(name.clone())).alias(name.clone()));
             frame.with_columns(finite.collect::<Vec<_>>()).collect()
         };
-        // A function that this build of polars lacks can be a panic, and so can values that damage has put into a table.
+        // A function that this build of polars lacks may panic, and so may damaged values of a
+        // table.
         let failed = |_| {
             Err(
                 polars_err!(SQLInterface: "polars does not support this query, or a table of it is damaged"),
@@ -54,7 +56,7 @@ impl Results {
         outcome.map_err(|error| self.explained(&error, columns))
     }
 
-    /// Names of the tables that there are, in the order of [`TABLES`](crate::TABLES).
+    /// Names of the existing tables, in the order of [`TABLES`](crate::TABLES).
     ///
     /// # Errors
     /// If a directory cannot be read.
@@ -85,7 +87,7 @@ impl Results {
                 let available = columns.into_iter().collect();
                 Error::UnknownColumn { column: column.to_owned(), available }
             }
-            // What follows is the plan as polars has it.
+            // The rest of the message is polars' query plan.
             _ => Error::Query(text.lines().next().unwrap_or_default().to_owned()),
         }
     }
@@ -102,7 +104,7 @@ fn check_reads(sql: &str) -> Result<()> {
     }
 }
 
-/// Whether `word` stands in the query by itself.
+/// Whether `word` occurs in the query as a separate word.
 fn mentions(sql: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     sql.split(|c| !is_part(c)).any(|other| other == word)

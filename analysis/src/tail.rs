@@ -1,4 +1,4 @@
-//! How often large values are.
+//! Tails of distributions.
 
 use polars::prelude::*;
 
@@ -6,15 +6,16 @@ use crate::counts::{ROWS, VALUE, counts};
 use crate::error::Result;
 use crate::frame::{require, require_numeric};
 
-/// Points of a tail: this many in each factor of ten of the share, and as many as there are percents.
+/// Points of a tail: this many in each factor of ten of the share, in addition to one per percent.
 const POINTS_PER_DECADE: f64 = 20.0;
 
-/// For each combination of the `keys`, which share of the rows of `frame` have a `column` of at least so much: the
-/// curve from the smallest value (share 1) to the largest. Columns: the keys, the value under the name of its
-/// column, and `share`.
+/// For each combination of the `keys`, the share of the rows of `frame` whose `column` is at least
+/// as large as a value: the curve from the smallest value (share 1) to the largest. Columns: the
+/// keys, the value under the name of its column, and `share`.
 ///
-/// Every point is exact. Of many, those are kept that differ in the whole percents of the share, or, for the
-/// rare large values, in a twentieth of its decimal logarithm: some 240 at most of ten million rows. Nulls are left out.
+/// Every point is exact. If there are many, those are kept that differ in the whole percents of the
+/// share or, for the rare large values, in a twentieth of its decimal logarithm: at most about 240
+/// of ten million rows. Nulls are left out.
 ///
 /// ```
 /// use warpmem_analysis::{polars::{df, prelude::IntoLazy}, table_to_csv, tail};
@@ -48,6 +49,6 @@ pub fn tail(mut frame: LazyFrame, column: &str, keys: &[&str]) -> Result<LazyFra
 }
 
 const SHARE: &str = "share";
-// Names of columns for a while.
+// Names of temporary columns.
 const PERCENT: &str = "percent of the rows";
 const DECADE: &str = "decimal logarithm of the share";

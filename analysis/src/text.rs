@@ -16,8 +16,8 @@ use crate::metric::{Digits, Metric, digits, metric};
 /// Headings for [`MEANS`].
 const SHORT_MEANS: [&str; MEANS.len()] = ["arith.", "geom.", "harm."];
 
-/// The rows of a frame as an aligned table: columns that do not fit in `width` terminal columns
-/// follow below, each time beside the first column.
+/// The rows of a frame as an aligned table. Columns that do not fit in `width` terminal columns
+/// follow below, after a repeated first column.
 ///
 /// # Errors
 /// If a column is of a type that tables do not hold.
@@ -72,7 +72,7 @@ fn name_and_unit(column: &Column) -> Heading {
     Heading { lines, align: align(column) }
 }
 
-/// In what a column of this name is shown.
+/// The unit in which a column of this name is shown.
 fn unit(name: &str) -> Option<&'static str> {
     let of_metric = metric(name).map(Metric::shown_unit);
     of_metric.or_else(|| matches!(digits(name), Some(Digits::Percent(_))).then_some("%"))
@@ -96,7 +96,7 @@ impl Comparison {
         Ok(format!("{workloads}\n{means}\n{}\n", wrapped(&note, width)))
     }
 
-    /// How a metric stands in a table: the lines of its heading, the unit last, and its digits.
+    /// The heading and format of a metric: the lines of its heading, the unit last, and its digits.
     fn look(&self, name: &str) -> (Vec<String>, Option<Digits>) {
         const PERCENT: Digits = Digits::Percent(1);
         let (title, unit, digits) = match (metric(name), self.units.get(name)) {
@@ -116,7 +116,7 @@ impl Comparison {
         [policy].into_iter().chain(values.iter().map(value)).collect()
     }
 
-    /// What the names of policies are of, where that is more than one slot.
+    /// Heading of the column of policies: their slots, if there is more than one.
     fn policy_heading(&self) -> String {
         if self.slots().len() > 1 { self.slots().join("/") } else { "policy".to_owned() }
     }

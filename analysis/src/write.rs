@@ -92,7 +92,7 @@ pub fn write_ipc(frame: &DataFrame, path: impl AsRef<Path>) -> Result<()> {
     })
 }
 
-/// Has `write` fill a temporary file beside `path`, then gives it that name.
+/// Lets `write` fill a temporary file beside `path`, then renames it to `path`.
 fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
