@@ -1,4 +1,4 @@
-//! Atomic operations. Lanes take their turns one after the other, lowest first.
+//! Atomic operations, executed lane after lane, lowest first.
 
 use warpmem_trace::{CacheOp, Kind, Space};
 
@@ -8,12 +8,13 @@ use super::numbers::{Integer, Number};
 use super::pointer::Pointer;
 
 impl<'w, T: Word> Pointer<'w, T> {
-    /// `atomicExch(p, value)`: what was there before.
+    /// `atomicExch(p, value)`: returns the previous value.
     pub fn exchange(self, value: impl Operand<T>) -> Lanes<'w, T> {
         self.fetch(value, |_, value| value)
     }
 
-    /// `atomicCAS(p, expected, value)`: what was there before; `value` is stored where that is `expected`.
+    /// `atomicCAS(p, expected, value)`: returns the previous value; `value` is stored if that was
+    /// `expected`.
     pub fn compare_exchange(
         self,
         expected: impl Operand<T>,
@@ -42,7 +43,7 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.update(|lane, old| with(old, value.lane(lane)));
     }
 
-    /// Global atomics are done where the LLC is.
+    /// Global atomics are executed at the LLC.
     fn atomic_cache_op(&self) -> CacheOp {
         match self.space() {
             Space::Shared => CacheOp::Default,
@@ -57,12 +58,12 @@ impl<'w, T: Number> Pointer<'w, T> {
         self.reduce(value, T::plus);
     }
 
-    /// `atomicAdd(p, value)`: what was there before.
+    /// `atomicAdd(p, value)`: returns the previous value.
     pub fn fetch_add(self, value: impl Operand<T>) -> Lanes<'w, T> {
         self.fetch(value, T::plus)
     }
 
-    /// `atomicMin(p, value)`: what was there before.
+    /// `atomicMin(p, value)`: returns the previous value.
     pub fn fetch_min(self, value: impl Operand<T>) -> Lanes<'w, T> {
         self.fetch(value, T::lesser)
     }

@@ -1,4 +1,4 @@
-//! Constant memory: `__constant__` arrays, read through a cache of their own.
+//! Constant memory: `__constant__` arrays, read through their own cache.
 
 use warpmem_trace::{OpClass, WARP_SIZE};
 
@@ -6,8 +6,8 @@ use super::lanes::{Lanes, Operand};
 use super::memory::Word;
 use super::warp::lanes_of;
 
-/// A `__constant__` array. A load (`LDC`) hits its small cache nearly always and is like an integer instruction,
-/// as it is in imported traces, which know no address of it either.
+/// A `__constant__` array. A load (`LDC`) nearly always hits its small cache and is treated like an
+/// integer instruction, as in imported traces, which have no address for it either.
 #[derive(Clone, Debug)]
 pub struct Constants<T>(Vec<T>);
 
@@ -19,7 +19,7 @@ impl<T: Word> Constants<T> {
     /// `array[index]`
     ///
     /// # Panics
-    /// If an active lane's index is beyond the end: the kernel is wrong.
+    /// If an active lane's index is beyond the end, which is an error of the kernel.
     pub fn load<'w>(&self, index: Lanes<'w, u32>) -> Lanes<'w, T> {
         let warp = index.warp();
         let register = warp.compute(OpClass::Integer, &[index.register()]);

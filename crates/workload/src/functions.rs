@@ -1,6 +1,7 @@
-//! Conversions and functions of lanes' values, with the instructions that compiled code has for them.
+//! Conversions and functions of lanes' values, with the instructions of compiled code.
 //!
-//! Results are the same on every platform: IEEE arithmetic, and `libm` for what IEEE leaves open.
+//! Results are the same on every platform: IEEE arithmetic, and `libm` for functions that IEEE does
+//! not define exactly.
 
 use half::f16;
 use warpmem_trace::OpClass;
@@ -56,8 +57,9 @@ impl<'w> Lanes<'w, [f16; 2]> {
         self.in_halves(other, |a, b| a + b)
     }
 
-    /// In single precision the exact result of a product and nearly that of a sum is there; rounding it once more gives the same
-    /// half as rounding the exact one would, as 24 bits are at least twice 11 and two (Figueroa 1995).
+    /// Single precision holds the exact product, and nearly the exact sum. Rounding it once more
+    /// gives the same half as rounding the exact result, because 24 bits are at least twice 11 plus
+    /// two (Figueroa 1995).
     fn in_halves(
         self,
         other: Lanes<'w, [f16; 2]>,
@@ -81,7 +83,7 @@ impl<'w> Lanes<'w, f32> {
         self.paired(OpClass::Integer, upper, |a, b| [a, b].map(f16::from_f32))
     }
 
-    /// `__fdividef(1, x)` (`MUFU.RCP`), here the nearest number.
+    /// `__fdividef(1, x)` (`MUFU.RCP`), here rounded to nearest.
     pub fn reciprocal(self) -> Lanes<'w, f32> {
         self.converted(OpClass::Sfu, |value| 1.0 / value)
     }
@@ -101,8 +103,8 @@ impl<'w> Lanes<'w, f32> {
         self.converted(OpClass::Integer, f16::from_f32)
     }
 
-    /// `self / divisor` as the compiler has it where nothing overflows: `MUFU.RCP`, `FCHK`, five `FFMA`, and the branch
-    /// to the slow path, not taken.
+    /// `self / divisor` as compiled, without overflow: `MUFU.RCP`, `FCHK`, five `FFMA`, and the
+    /// branch to the slow path, not taken.
     pub fn divided_by(self, divisor: impl Operand<f32>) -> Lanes<'w, f32> {
         let warp = self.warp();
         let reciprocal = warp.compute(OpClass::Sfu, &[divisor.register()]);

@@ -1,4 +1,4 @@
-//! The device a generator drives: arrays to fill, kernels to launch, and the trace that comes of it.
+//! The device that a generator drives: arrays to fill, kernels to launch, and the resulting trace.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -16,7 +16,7 @@ use super::memory::{Array, Memory, Word};
 use super::warp::{Position, Warp};
 use warpmem_trace::Ranges;
 
-/// How far a generator is.
+/// Progress of a generator.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     pub kernel: &'a str,
@@ -27,10 +27,10 @@ pub struct Progress<'a> {
     pub ctas: u64,
 }
 
-/// Told of every finished CTA; `Break` abandons the trace.
+/// Called after every finished CTA; `Break` abandons the trace.
 pub type ProgressCallback<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
 
-/// `kernel<<<grid, block, shared_bytes>>>`, with what the compiler would have said of it.
+/// `kernel<<<grid, block, shared_bytes>>>`, with the compiler's figures for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
     pub name: &'static str,
@@ -56,18 +56,18 @@ impl Launch {
         self.grid.iter().map(|&n| u64::from(n)).product()
     }
 
-    /// Coordinates of CTA `index`: x first, as the hardware hands them out.
+    /// Coordinates of CTA `index`: x first, in the order of the hardware's CTA scheduler.
     fn cta(&self, index: u64) -> [u32; 3] {
         let [width, height, _] = self.grid.map(u64::from);
         [index % width, index / width % height, index / width / height].map(|n| n as u32)
     }
 }
 
-/// Memory and a trace in the making.
+/// Memory, and a trace that is being written.
 pub struct Gpu<'a> {
     memory: Rc<RefCell<Memory>>,
     writer: TraceWriter,
-    /// Launches that go into the trace.
+    /// Launches to put into the trace.
     recorded: Ranges,
     launches: u32,
     progress: &'a mut ProgressCallback<'a>,
@@ -80,19 +80,20 @@ impl<'a> Gpu<'a> {
         recorded: Ranges,
         progress: &'a mut ProgressCallback<'a>,
     ) -> Result<Gpu<'a>, WorkloadError> {
-        // At random addresses deflate would take longer than all else (docs/trace-format.md, Writing).
+        // With random addresses, deflate would take longer than everything else
+        // (docs/trace-format.md, Writing).
         let options = WriterOptions { codec: Codec::Zstd, level: 1, ..WriterOptions::default() };
         let writer = TraceWriter::create(output, provenance, options)?;
         Ok(Gpu { memory: Rc::default(), writer, recorded, launches: 0, progress })
     }
 
-    /// Puts the trace under its name.
+    /// Gives the trace its final name.
     pub fn finish(self) -> Result<TraceSummary, WorkloadError> {
         self.recorded.check("kernels", self.launches.into())?;
         Ok(self.writer.finish()?)
     }
 
-    /// Whether all launches that go into the trace are there.
+    /// Whether the trace has all its launches.
     pub fn is_complete(&self) -> bool {
         self.recorded.end().is_some_and(|end| u64::from(self.launches) >= end)
     }
@@ -135,7 +136,8 @@ impl<'a> Gpu<'a> {
     /// barrier.
     ///
     /// # Errors
-    /// [`WorkloadError::Interrupted`] when progress breaks off, or when the trace [is complete](Gpu::is_complete).
+    /// [`WorkloadError::Interrupted`] if progress stops it, or if the trace [is
+    /// complete](Gpu::is_complete).
     #[expect(clippy::needless_pass_by_value, reason = "a closure is written where it is passed")]
     pub fn launch(
         &mut self,
@@ -192,8 +194,9 @@ impl<'a> Gpu<'a> {
     }
 }
 
-/// A warp is a coroutine that stops at barriers: going round all of them takes each to its next barrier,
-/// and when the round is over all have arrived. `running` has a place for each, used again CTA after CTA.
+/// A warp is a coroutine that stops at barriers: one round over all warps takes each to its next
+/// barrier, and after the round all have arrived. `running` has an entry for each, reused for every
+/// CTA.
 fn run_cta<'w, F: Future<Output = ()>>(
     warps: &'w [Warp],
     running: &mut [Pin<Box<Option<F>>>],

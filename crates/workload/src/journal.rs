@@ -1,4 +1,5 @@
-//! What host and lanes really did in memory, noted while a kernel runs: tests hold the trace to it.
+//! The actual memory accesses of host and lanes, logged while a kernel runs; tests compare the
+//! trace with them.
 
 use warpmem_trace::{Space, WARP_SIZE};
 
@@ -8,7 +9,7 @@ use super::warp::lanes_of;
 /// In the order in which it happened.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// The host wrote bytes from an address on.
+    /// The host wrote bytes, starting at an address.
     Upload(u64, Vec<u8>),
     Access(LaneAccess),
 }
@@ -21,23 +22,23 @@ pub struct LaneAccess {
     pub address: u64,
     /// In bytes.
     pub width: usize,
-    /// The word that it found, where it looked.
+    /// The word that it read, if it read one.
     pub read: Option<u128>,
-    /// The word that it left, where it left one.
+    /// The word that it wrote, if it wrote one.
     pub written: Option<u128>,
 }
 
-/// Events, if they are noted.
+/// Events, if they are logged.
 #[derive(Debug, Default)]
 pub struct Journal(Option<Vec<Event>>);
 
 impl Journal {
-    /// From here on, events are noted.
+    /// From here on, events are logged.
     pub fn start(&mut self) {
         self.0 = Some(Vec::new());
     }
 
-    /// What was noted.
+    /// The logged events.
     pub fn take(&mut self) -> Vec<Event> {
         self.0.take().unwrap_or_default()
     }
@@ -52,7 +53,7 @@ impl Journal {
         }
     }
 
-    /// `words`: what each lane read and wrote.
+    /// `words`: the word that each lane read and wrote.
     pub fn access<T: Word>(
         &mut self,
         space: Space,

@@ -1,4 +1,4 @@
-//! Values of a kernel: one per lane, and the register that holds them.
+//! Values of a kernel: one per lane, and the register that contains them.
 
 use std::cell::Cell;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Shl, Shr, Sub};
@@ -64,13 +64,13 @@ impl<'w, T: Word> Lanes<'w, T> {
         self.warp
     }
 
-    /// What an instruction of `class` makes of each lane's value.
+    /// Applies an instruction of `class` to each lane's value.
     pub(super) fn converted<U: Word>(self, class: OpClass, to: impl Fn(T) -> U) -> Lanes<'w, U> {
         let register = self.warp.compute(class, &[self.register]);
         Lanes::new(self.warp, self.values.map(to), Some(register))
     }
 
-    /// What an instruction of `class` makes of each lane's two values.
+    /// Applies an instruction of `class` to each lane's two values.
     pub(super) fn paired<U: Word>(
         self,
         class: OpClass,
@@ -82,7 +82,7 @@ impl<'w, T: Word> Lanes<'w, T> {
         Lanes::new(self.warp, values, Some(register))
     }
 
-    /// The same registers read as something else: no instruction.
+    /// Reinterprets the registers as another type: no instruction.
     pub(super) fn view<U: Word>(self, of: impl Fn(T) -> U) -> Lanes<'w, U> {
         Lanes::new(self.warp, std::array::from_fn(|lane| of(self.values[lane])), self.register)
     }
@@ -199,7 +199,7 @@ impl<'w, T: Integer> Lanes<'w, T> {
         Lanes::new(self.warp, values, Some(register))
     }
 
-    /// `self / divisor`, which the compiler knows: a shift, or the high half of a product and a shift
+    /// `self / divisor` for a constant: a shift, or the high half of a product and a shift
     /// (`IMAD.HI.U32`, `SHF`).
     pub fn quotient(self, divisor: T) -> Lanes<'w, T> {
         let product = match divisor.is_power_of_two() {
@@ -209,7 +209,8 @@ impl<'w, T: Integer> Lanes<'w, T> {
         product.converted(OpClass::Integer, |value| value.divided_by(divisor))
     }
 
-    /// `self % divisor`, which the compiler knows: a mask, or what [`Lanes::quotient`] times `divisor` leaves.
+    /// `self % divisor` for a constant: a mask, or the difference from [`Lanes::quotient`] times
+    /// `divisor`.
     pub fn remainder(self, divisor: T) -> Lanes<'w, T> {
         let rest = |quotient: T, value: T| value.minus(quotient.times(divisor));
         if divisor.is_power_of_two() {
@@ -219,8 +220,8 @@ impl<'w, T: Integer> Lanes<'w, T> {
     }
 }
 
-/// A variable: a register that keeps its value from one part of the kernel to the next. Lanes that are not
-/// active when it is set keep what they had.
+/// A variable: a register that keeps its value between parts of the kernel. Lanes that are inactive
+/// when it is set keep their previous value.
 pub struct Var<'w, T> {
     warp: &'w Warp,
     values: [Cell<T>; WARP_SIZE],
@@ -237,8 +238,9 @@ impl<'w, T: Word> Var<'w, T> {
         Lanes::new(self.warp, values, Some(self.register))
     }
 
-    /// Gives the active lanes their new values. A value that the last instruction computed is computed
-    /// into the variable; any other is moved. Read the variable afterwards, not the value.
+    /// Gives the active lanes their new values. If the last instruction computed the value, it
+    /// writes the variable directly; any other value is moved. Afterwards read the variable, not
+    /// the value.
     pub fn set(&self, value: impl Operand<T>) {
         self.warp.assign(self.register, value.register());
         for lane in lanes_of(self.warp.active()) {

@@ -1,9 +1,11 @@
-//! Generated workloads: kernels written as CUDA code is, run warp by warp on real data, recorded as traces.
+//! Generated workloads: kernels written like CUDA code, executed warp by warp on real data,
+//! recorded as traces.
 //!
-//! A generator makes its input ([`input`]), puts it into device memory ([`memory`]), and launches its kernels
-//! ([`gpu`]). A kernel is code over the 32 lanes of a [`warp`], whose values ([`lanes`]) and addresses
-//! ([`pointer`]) issue the instructions that compute them. Loads return what stores stored, so the algorithm
-//! runs from the addresses in its trace; tests compare its result with a plain implementation.
+//! A generator makes its input ([`input`]), puts it into device memory ([`memory`]), and launches
+//! its kernels ([`gpu`]). A kernel is code over the 32 lanes of a [`warp`], whose values
+//! ([`lanes`]) and addresses ([`pointer`]) issue the instructions that compute them. Loads return
+//! the values that stores stored, so the algorithm computes with the addresses in its trace; tests
+//! compare its result with a plain implementation.
 //!
 //! The same name, arguments and seed give the same bytes on any platform.
 
@@ -50,7 +52,7 @@ pub struct Generator {
     pub summary: &'static str,
     /// The program or paper that the kernels are taken from.
     pub source: &'static str,
-    /// Groups of parameters: those that several generators have in common, and its own.
+    /// Groups of parameters: those shared by several generators, and its own.
     parameters: &'static [&'static [Parameter]],
     run: fn(&mut Gpu, &Arguments, &mut Random) -> Result<(), WorkloadError>,
 }
@@ -61,8 +63,8 @@ impl Generator {
         self.parameters.iter().copied().flatten()
     }
 
-    /// What it models and what becomes of it in memory, a line a paragraph: what the documentation says below its
-    /// parameters.
+    /// What it models and how its memory accesses behave, one line per paragraph: the
+    /// documentation's text below its parameters.
     pub fn description(&self) -> String {
         let heading = format!("### `{}`: ", self.name);
         let (_, section) = DOCUMENTATION.split_once(&heading).unwrap_or_default();
@@ -125,31 +127,32 @@ pub fn find(name: &str) -> Result<&'static Generator, WorkloadError> {
     })
 }
 
-/// What was generated.
+/// The result of a generator.
 #[derive(Debug)]
 pub struct Generated {
     pub trace: TraceSummary,
-    /// For people: what the input turned out to be, such as what of a file was dropped. One line each.
+    /// Notes for people on the input, such as entries of a file that were dropped. One line each.
     pub notes: Vec<String>,
 }
 
-/// What is to be generated.
+/// A trace to generate.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Name of the generator.
     pub kernel: String,
-    /// Name → text, as after `--name` on the command line; the rest have their defaults.
+    /// Name → text, as after `--name` on the command line; others have their defaults.
     pub parameters: BTreeMap<String, String>,
     pub seed: u64,
-    /// Launches that go into the trace, numbered from 0. The rest are run, for what they leave in memory.
+    /// Launches to put into the trace, numbered from 0. The others are executed for their effects
+    /// on memory.
     pub launches: Ranges,
 }
 
 impl Request {
-    /// Whether the generator takes the parameters, as far as it says before it runs.
+    /// Whether the generator accepts the parameters, as far as can be checked before it runs.
     ///
     /// # Errors
-    /// When there is no such generator, or it does not.
+    /// If there is no such generator, or it does not accept them.
     pub fn check(&self) -> Result<(), WorkloadError> {
         self.arguments().map(drop)
     }
@@ -159,11 +162,12 @@ impl Request {
         Arguments::resolve(generator.name, generator.parameters, &self.parameters)
     }
 
-    /// Runs the generator and leaves its trace at `output`. On an error, or if `progress` breaks off, nothing is
-    /// left there.
+    /// Runs the generator and writes its trace to `output`. After an error, or if `progress` stops
+    /// it, no file remains.
     ///
     /// # Errors
-    /// When the request does not fit the generator, a file it names cannot be read, or the trace not be written.
+    /// If the request does not fit the generator, a file that it names cannot be read, or the trace
+    /// cannot be written.
     pub fn generate(
         &self,
         output: &Path,
@@ -189,7 +193,7 @@ impl Request {
         Ok(Generated { trace: gpu.finish()?, notes: arguments.into_notes() })
     }
 
-    /// The command that makes the trace again, every parameter spelt out.
+    /// The command that makes the trace again, with every parameter.
     ///
     /// # Errors
     /// As [`Request::check`].

@@ -1,5 +1,5 @@
-//! The device's global memory: real contents behind real-looking addresses, so that a kernel computes
-//! from the very addresses that go into its trace.
+//! The device's global memory: real contents at realistic addresses, so that a kernel computes with
+//! the same addresses that go into its trace.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -11,14 +11,14 @@ use warpmem_trace::WARP_SIZE;
 use super::journal::Journal;
 use super::warp::lanes_of;
 
-/// Where the first array lies; CUDA's unified address space puts allocations around here.
+/// Address of the first array; CUDA's unified address space puts allocations around here.
 const HEAP_BASE: u64 = 0x7f20_0000_0000;
 /// Alignment of an allocation (cudaMalloc promises 256 bytes).
 const SMALL_ALIGNMENT: u64 = 256;
 /// Allocations of at least a large page start on one.
 const LARGE_PAGE: u64 = 2 << 20;
 
-/// What one lane can load or store at once. Little-endian in memory.
+/// A value that one lane can load or store at once. Little-endian in memory.
 pub trait Word: Copy + Debug + PartialEq + 'static {
     const BYTES: usize;
     const ZERO: Self;
@@ -70,7 +70,7 @@ impl<T: Word, const N: usize> Word for [T; N] {
     }
 }
 
-/// An array in global memory: what a kernel gets as its pointer argument.
+/// An array in global memory, as a kernel gets it through a pointer argument.
 #[derive(Debug)]
 pub struct Array<T> {
     base: u64,
@@ -108,7 +108,7 @@ impl<T: Word> Array<T> {
 pub struct Memory {
     /// Ascending and disjoint.
     allocations: Vec<Allocation>,
-    /// Of the device's memory, also what happens in shared memory.
+    /// In the device's memory, the accesses to shared memory are logged, too.
     #[cfg(test)]
     pub journal: Journal,
 }
@@ -119,7 +119,7 @@ struct Allocation {
     bytes: Vec<u8>,
 }
 
-/// Where a word lies: in which allocation, and how far into it.
+/// Position of a word: its allocation, and the offset in it.
 #[derive(Clone, Copy, Default)]
 struct Place {
     allocation: usize,
@@ -175,7 +175,7 @@ impl Memory {
     /// The words at the addresses of the lanes of `mask`; zero for the other lanes.
     ///
     /// # Panics
-    /// If a word is not within one array: the kernel is wrong.
+    /// If a word is not within one array, which is an error of the kernel.
     pub fn read<T: Word>(&self, mask: u32, addresses: &[u64; WARP_SIZE]) -> [T; WARP_SIZE] {
         if let Some(Place { allocation, at }) = self.side_by_side::<T>(mask, addresses) {
             let bytes = &self.allocations[allocation].bytes[at..at + WARP_SIZE * T::BYTES];
@@ -214,7 +214,7 @@ impl Memory {
         }
     }
 
-    /// Changes the lanes' words one after the other, lowest lane first; what they were before.
+    /// Changes the lanes' words one after the other, lowest lane first; returns the previous words.
     ///
     /// # Panics
     /// As [`Memory::read`].
@@ -243,15 +243,15 @@ impl Memory {
         &mut self.allocations[allocation].bytes[at..at + T::BYTES]
     }
 
-    /// Where the word at `address` lies. Lanes that follow one another mostly fall into one array: the one of
-    /// `before` is tried first.
+    /// Position of the word at `address`. Successive lanes mostly access the same array, so the
+    /// array of `before` is tried first.
     #[inline]
     fn locate<T: Word>(&self, address: u64, before: Place) -> Place {
         self.within::<T>(before.allocation, address).unwrap_or_else(|| self.search::<T>(address))
     }
 
-    /// Where the first word lies, if all lanes are active and their words follow one another in one array, as in
-    /// regular code most do: they are moved as one piece.
+    /// Position of the first word, if all lanes are active and their words are contiguous in one
+    /// array, as mostly in regular code. These words are copied as one piece.
     fn side_by_side<T: Word>(&self, mask: u32, addresses: &[u64; WARP_SIZE]) -> Option<Place> {
         let follows = |pair: &[u64]| pair[1].wrapping_sub(pair[0]) == T::BYTES as u64;
         if mask != u32::MAX || !addresses.windows(2).all(follows) {
@@ -262,7 +262,7 @@ impl Memory {
         last.and(Some(first))
     }
 
-    /// Where the word at `address` lies, if that is in this allocation, and aligned.
+    /// Position of the word at `address`, if it is aligned and in this allocation.
     #[inline]
     fn within<T: Word>(&self, allocation: usize, address: u64) -> Option<Place> {
         let Allocation { base, bytes } = self.allocations.get(allocation)?;
@@ -290,7 +290,7 @@ impl Memory {
 mod tests {
     use super::*;
 
-    /// As one lane reads.
+    /// As read by one lane.
     fn read<T: Word>(memory: &Memory, address: u64) -> T {
         memory.read(1, &[address; WARP_SIZE])[0]
     }

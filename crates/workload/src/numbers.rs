@@ -1,10 +1,10 @@
-//! What lanes calculate with, apart from the instructions that it takes.
+//! Arithmetic of lanes' values, without the instructions that it takes.
 
 use warpmem_trace::OpClass;
 
 use super::memory::Word;
 
-/// Numbers a lane can calculate with; integers wrap around.
+/// Numbers that a lane can calculate with; integers wrap around.
 pub trait Number: Word + PartialOrd {
     /// The unit that calculates.
     const CLASS: OpClass;
@@ -23,7 +23,7 @@ pub trait Number: Word + PartialOrd {
     }
 }
 
-/// Numbers with bits to pick at.
+/// Numbers with bitwise operations.
 pub trait Integer: Number {
     fn and(self, other: Self) -> Self;
     fn or(self, other: Self) -> Self;

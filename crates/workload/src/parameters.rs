@@ -1,4 +1,4 @@
-//! What a generator can be told: its parameters, and the values given to them.
+//! Parameters of a generator, and the values given to them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -47,19 +47,19 @@ enum Domain {
     Path,
 }
 
-/// When a parameter says anything; where it does not, it must not be given.
+/// When a parameter has an effect; otherwise it must not be given.
 #[derive(Clone, Copy, Debug)]
 enum Applies {
     Always,
     /// The path of this name is given.
     Given(&'static str),
-    /// It is not.
+    /// The path of this name is not given.
     NotGiven(&'static str),
     /// The choice of this name applies and is one of these.
     Chosen(&'static str, &'static [&'static str]),
 }
 
-/// In place of a path: none.
+/// Shown instead of a path if there is none.
 const NONE: &str = "none";
 
 impl Parameter {
@@ -122,7 +122,7 @@ impl Parameter {
         Parameter { applies: Applies::Chosen(choice, names), ..self }
     }
 
-    /// The value it has if none is given, as one would type it.
+    /// The default value, as one would type it.
     pub fn default(&self) -> String {
         match self.domain {
             Domain::Count { default, .. } => show_count(default),
@@ -173,7 +173,7 @@ impl Parameter {
         }
     }
 
-    /// When it may be given; nothing if always.
+    /// When it may be given; empty if always.
     fn condition(&self) -> Option<String> {
         match self.applies {
             Applies::Always => None,
@@ -234,7 +234,7 @@ pub fn parse_count(text: &str) -> Option<u64> {
     }
 }
 
-/// As few decimal places as it takes.
+/// With as few decimals as possible.
 fn show_hundredths(n: u64) -> String {
     let (whole, hundredths) = (n / 100, n % 100);
     match hundredths {
@@ -265,7 +265,7 @@ enum Value {
     Path(Option<PathBuf>),
 }
 
-/// A value for every parameter of a generator: given, or else the default.
+/// A value for every parameter of a generator: given, or the default.
 #[derive(Debug)]
 pub struct Arguments {
     values: Vec<(Parameter, Value)>,
@@ -301,7 +301,7 @@ impl Arguments {
         }
     }
 
-    /// Whether the value of `parameter` says anything beside the others.
+    /// Whether the value of `parameter` has an effect with the other values.
     fn applies(&self, parameter: &Parameter) -> bool {
         match parameter.applies {
             Applies::Always => true,
@@ -315,7 +315,8 @@ impl Arguments {
     }
 
     fn refuse_idle(&self, parameter: &Parameter) -> WorkloadError {
-        // What is wrong with a choice that does not itself apply is wrong with what hangs on it.
+        // If a choice does not apply, the reason for this also explains the parameters that depend
+        // on it.
         let reason = match parameter.applies {
             Applies::Chosen(choice, _) if !self.applies(self.entry(choice).0) => {
                 self.entry(choice).0.condition()
@@ -382,7 +383,7 @@ impl Arguments {
         }
     }
 
-    /// All values that say anything as command-line options, in the order of declaration.
+    /// All values that have an effect, as command-line options in the order of declaration.
     pub fn as_options(&self) -> String {
         let mut line = String::new();
         for (parameter, value) in &self.values {
@@ -394,12 +395,12 @@ impl Arguments {
         line
     }
 
-    /// Keeps what the person who gave the arguments should know of what came of them.
+    /// Keeps a note for the person who gave the arguments.
     pub fn note(&self, note: String) {
         self.notes.borrow_mut().push(note);
     }
 
-    /// What was noted.
+    /// The notes.
     pub fn into_notes(self) -> Vec<String> {
         self.notes.into_inner()
     }

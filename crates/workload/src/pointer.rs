@@ -1,4 +1,4 @@
-//! Addresses of each lane, and the loads and stores that go to them.
+//! Addresses of each lane, and loads and stores through them.
 
 use std::marker::PhantomData;
 
@@ -29,7 +29,7 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.moved((u64::from(distance) * T::BYTES as u64).wrapping_neg())
     }
 
-    /// The same address as one of something else (`reinterpret_cast`): no instruction.
+    /// The same address with another element type (`reinterpret_cast`): no instruction.
     pub fn cast<U: Word>(self) -> Pointer<'w, U> {
         self.moved(0)
     }
@@ -62,7 +62,8 @@ impl<'w, T: Word> Pointer<'w, T> {
         self.warp.write(self.space, &self.addresses, |lane| value.lane(lane));
     }
 
-    /// Changes the words of the active lanes one after the other, lowest first; what they were before.
+    /// Changes the words of the active lanes one after the other, lowest first; returns the
+    /// previous words.
     pub(super) fn update(&self, with: impl Fn(usize, T) -> T) -> [T; WARP_SIZE] {
         self.warp.read_and_write(self.space, &self.addresses, with)
     }

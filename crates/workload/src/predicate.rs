@@ -1,4 +1,4 @@
-//! Conditions of lanes: what is done with them, and what lanes tell each other.
+//! Conditions of lanes, and votes and shuffles among lanes.
 
 use std::ops::{BitAnd, BitOr, Not};
 
@@ -21,7 +21,7 @@ impl<'w> Predicate<'w> {
         Predicate { warp, bits, register }
     }
 
-    /// One bit per lane; only those of active lanes mean anything.
+    /// One bit per lane; only those of active lanes are meaningful.
     pub(super) fn bits(self) -> u32 {
         self.bits
     }
@@ -43,7 +43,7 @@ impl<'w> Predicate<'w> {
         Predicate { bits, register: self.warp.compute(OpClass::Integer, &sources), ..self }
     }
 
-    /// `__ballot_sync`: one bit for each active lane for which it holds, to every lane.
+    /// `__ballot_sync`: one bit for each active lane whose condition is true, to every lane.
     pub fn ballot(self) -> Lanes<'w, u32> {
         let register = self.warp.compute(OpClass::Integer, &[self.register()]);
         let bits = self.bits & self.warp.active();
@@ -51,7 +51,7 @@ impl<'w> Predicate<'w> {
     }
 }
 
-/// Both hold (`PLOP3`).
+/// `self && other` (`PLOP3`).
 impl<'w> BitAnd for Predicate<'w> {
     type Output = Predicate<'w>;
     fn bitand(self, other: Predicate<'w>) -> Predicate<'w> {
@@ -59,7 +59,7 @@ impl<'w> BitAnd for Predicate<'w> {
     }
 }
 
-/// One holds (`PLOP3`).
+/// `self || other` (`PLOP3`).
 impl<'w> BitOr for Predicate<'w> {
     type Output = Predicate<'w>;
     fn bitor(self, other: Predicate<'w>) -> Predicate<'w> {
@@ -67,7 +67,7 @@ impl<'w> BitOr for Predicate<'w> {
     }
 }
 
-/// It does not hold: a flag of the instruction that reads it, no instruction.
+/// `!self`: a flag of the instruction that reads it, no instruction.
 impl<'w> Not for Predicate<'w> {
     type Output = Predicate<'w>;
     fn not(self) -> Predicate<'w> {
@@ -84,22 +84,25 @@ impl Warp {
 }
 
 impl<'w, T: Word> Lanes<'w, T> {
-    /// `__shfl_down_sync`: the value of the lane `distance` above; a lane's own if there is none or it is inactive.
+    /// `__shfl_down_sync`: the value of the lane `distance` above, or the lane's own if that lane
+    /// does not exist or is inactive.
     pub fn shuffle_down(self, distance: usize) -> Lanes<'w, T> {
         self.shuffled(None, |lane| lane + distance)
     }
 
-    /// `__shfl_up_sync`: the value of the lane `distance` below, else a lane's own.
+    /// `__shfl_up_sync`: the value of the lane `distance` below, otherwise the lane's own.
     pub fn shuffle_up(self, distance: usize) -> Lanes<'w, T> {
         self.shuffled(None, |lane| lane.wrapping_sub(distance))
     }
 
-    /// `__shfl_xor_sync`: the value of the lane whose number differs in the bits of `mask`, else a lane's own.
+    /// `__shfl_xor_sync`: the value of the lane whose number differs in the bits of `mask`,
+    /// otherwise the lane's own.
     pub fn shuffle_xor(self, mask: usize) -> Lanes<'w, T> {
         self.shuffled(None, |lane| lane ^ mask)
     }
 
-    /// `__shfl_sync`: the value of lane `from` modulo 32; a lane's own if that one is inactive.
+    /// `__shfl_sync`: the value of lane `from` modulo 32, or the lane's own if that lane is
+    /// inactive.
     pub fn shuffle(self, from: impl Operand<u32>) -> Lanes<'w, T> {
         self.shuffled(from.register(), |lane| from.lane(lane) as usize % WARP_SIZE)
     }

@@ -1,6 +1,6 @@
-//! Commands as one can type them again.
+//! Commands that can be typed again.
 
-/// A word as a shell takes it.
+/// A word quoted for a shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:+%@^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! Branches, loops and barriers: which lanes go where, and where they meet again.
+//! Branches, loops and barriers: divergence and reconvergence of lanes.
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -34,7 +34,8 @@ impl Warp {
         result
     }
 
-    /// As [`Warp::when`], for bodies with barriers in them: the condition must then be the same for the whole CTA.
+    /// As [`Warp::when`], for bodies that contain barriers: the condition must then be the same for
+    /// the whole CTA.
     pub async fn when_in_step(&self, condition: Predicate<'_>, body: impl AsyncFnOnce()) {
         let outer = self.branch(condition);
         body().await;
@@ -51,8 +52,8 @@ impl Warp {
         self.reconverge(outer);
     }
 
-    /// Sets up the convergence barrier and takes the lanes for which `condition` does not hold around what follows.
-    /// The lanes there were before.
+    /// Sets up the convergence barrier and branches the lanes for which `condition` does not hold
+    /// around the following code. Returns the lanes that were active before.
     fn branch(&self, condition: Predicate) -> u32 {
         self.issue_control(self.active(), &[]);
         let entering = self.active() & condition.bits();
@@ -86,7 +87,7 @@ impl Warp {
         while self.goes_round(&entry, body()) {}
     }
 
-    /// As [`Warp::do_while`], for bodies with barriers in them.
+    /// As [`Warp::do_while`], for bodies that contain barriers.
     pub async fn do_while_in_step<'w>(&'w self, mut body: impl AsyncFnMut() -> Predicate<'w>) {
         let entry = self.loop_entry();
         while self.goes_round(&entry, body().await) {}
@@ -126,7 +127,8 @@ impl Warp {
         });
     }
 
-    /// As [`Warp::range`], for bodies with barriers in them: all threads of the CTA must then go round as often.
+    /// As [`Warp::range`], for bodies that contain barriers: all threads of the CTA must then have
+    /// the same number of iterations.
     pub async fn range_in_step<'w>(
         &'w self,
         start: impl Operand<u32>,
@@ -146,7 +148,7 @@ impl Warp {
         .await;
     }
 
-    /// `__syncthreads()`: the CTA's other warps run up to here before this one goes on.
+    /// `__syncthreads()`: the CTA's other warps run up to here before this one continues.
     pub async fn barrier(&self) {
         let place = self.advance();
         let mask = self.active();
@@ -162,15 +164,15 @@ impl Warp {
         .await;
     }
 
-    /// The top of a loop: what was computed before it is not computed again on the next round, so no
-    /// variable set in the loop may take it over.
+    /// The top of a loop: values computed before it are not recomputed in the next iteration, so no
+    /// variable set in the loop may take over their registers.
     fn loop_entry(&self) -> Flow {
         self.claim_last();
         self.flow.get()
     }
 
-    /// The branch at the end of a loop's body. Takes the lanes that go round again to its top, or, if there
-    /// are none, those that came in on.
+    /// The branch at the end of a loop's body. The lanes that iterate again go to its top; if there
+    /// are none, the lanes that entered the loop continue behind it.
     fn goes_round(&self, entry: &Flow, again: Predicate) -> bool {
         let staying = self.active() & again.bits();
         self.issue_control(staying, &[again.register()]);

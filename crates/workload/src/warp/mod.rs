@@ -1,14 +1,14 @@
-//! One warp running a kernel: 32 lanes in lockstep, control flow with reconvergence, and the record of
-//! every instruction issued.
+//! One warp running a kernel: 32 lanes in lockstep, control flow with reconvergence, and the record
+//! of every instruction issued.
 //!
-//! **Every piece of code is walked, at least with no lane active.** A body that no lane enters runs once
-//! with an empty mask: nothing is recorded, read or written. So each operation sits at the same place
-//! in the walk on every path, and its program counter is simply that place × 16 (one SASS instruction is
-//! 16 bytes since Volta). Only a host-side branch on data would break this; kernels have none. A host-side
-//! `for` is an unrolled loop.
+//! **Every piece of code is walked, at least with no lane active.** A body that no lane enters runs
+//! once with an empty mask: nothing is recorded, read or written. Therefore each operation has the
+//! same position in the walk on every path, and its program counter is simply that position × 16
+//! (one SASS instruction is 16 bytes since Volta). Only a host-side branch on data would break
+//! this; kernels have none. A host-side `for` is an unrolled loop.
 //!
-//! The register an operation writes is numbered by its place as well, like a compiler's that never runs
-//! out; a [`Var`] is one register written from several places.
+//! The register that an operation writes is also numbered by its position, like that of a compiler
+//! that never runs out of registers; a [`Var`] is one register written at several positions.
 
 mod control;
 
@@ -28,7 +28,7 @@ const INSTRUCTION_BYTES: u64 = 16;
 /// Most registers that one instruction reads.
 const MAX_SOURCES: usize = 5;
 
-/// The shape of a launch and where a CTA is in it.
+/// The shape of a launch and the position of a CTA in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Position {
     pub grid: [u32; 3],
@@ -42,14 +42,14 @@ pub struct Warp {
     position: Cell<Position>,
     memory: Rc<RefCell<Memory>>,
     shared: Rc<RefCell<Memory>>,
-    /// Bytes of shared memory, and how many of them have been given to arrays.
+    /// Bytes of shared memory, and how many of them are allocated to arrays.
     shared_declared: u32,
     shared_allocated: Cell<u32>,
     flow: Cell<Flow>,
     issued: RefCell<Issued>,
 }
 
-/// Where the warp is in the kernel, and with which lanes.
+/// The warp's position in the kernel, and its active lanes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     /// Number of the next instruction in the code.
@@ -65,8 +65,8 @@ struct Flow {
 struct Issued {
     assembler: WarpAssembler,
     pending: Option<Pending>,
-    /// Where the one that waits goes in memory: one address per active lane, lowest first. Apart from it, as
-    /// most instructions have none.
+    /// Addresses of the waiting instruction: one per active lane, lowest lane first. Stored
+    /// separately, because most instructions have none.
     addresses: [u64; WARP_SIZE],
 }
 
@@ -103,7 +103,7 @@ enum Operation {
     Memory(MemoryOp),
 }
 
-/// A memory instruction to be issued.
+/// A memory instruction before its issue.
 #[derive(Clone, Copy)]
 pub(super) struct Access<'a> {
     pub kind: Kind,
@@ -146,7 +146,7 @@ impl Warp {
         self.compute(OpClass::Integer, &[]);
     }
 
-    /// Ends the lanes that are left and hands the warp's records over.
+    /// Ends the remaining lanes and returns the warp's records.
     pub(super) fn finish(&self, writer: &mut TraceWriter, cta: &mut CtaBuilder) {
         let flow = self.flow.get();
         debug_assert_eq!(flow.active, flow.live, "the kernel ends where all lanes have met again");
@@ -160,7 +160,7 @@ impl Warp {
         issued.assembler.finish(writer, cta);
     }
 
-    /// Forgets what the warp issued, which goes into no trace.
+    /// Discards what the warp issued, because its launch is not in the trace.
     pub(super) fn discard(&self) {
         let mut issued = self.issued.borrow_mut();
         issued.pending = None;
@@ -237,7 +237,7 @@ impl Warp {
         Lanes::new(self, std::array::from_fn(|lane| of(first + lane as u32)), Some(register))
     }
 
-    // ---- lanes and places
+    // ---- lanes and positions
 
     pub(super) fn active(&self) -> u32 {
         self.flow.get().active
@@ -255,7 +255,7 @@ impl Warp {
         self.flow.set(flow);
     }
 
-    /// Takes the next place in the code.
+    /// Takes the next position in the code.
     fn advance(&self) -> u32 {
         let place = self.flow.get().place;
         self.update(|flow| {
@@ -267,7 +267,7 @@ impl Warp {
 
     // ---- issue
 
-    /// Issues a compute instruction of the active lanes; the register it writes.
+    /// Issues a compute instruction of the active lanes; returns the register that it writes.
     pub(super) fn compute(&self, class: OpClass, sources: &[Option<Reg>]) -> Reg {
         let place = self.advance();
         let register = register_of(place);
@@ -284,8 +284,8 @@ impl Warp {
         register
     }
 
-    /// A branch or convergence instruction, executed by the warp even if by no lane's choice. Nothing is
-    /// issued where no lane is active.
+    /// A branch or convergence instruction, which the warp executes even if no lane branches.
+    /// Nothing is issued if no lane is active.
     fn issue_control(&self, mask: u32, sources: &[Option<Reg>]) {
         let place = self.advance();
         if self.active() != 0 {
@@ -299,7 +299,7 @@ impl Warp {
         }
     }
 
-    /// Issues a memory instruction; the register it writes, if its kind writes one.
+    /// Issues a memory instruction; returns the register that it writes, if its kind writes one.
     pub(super) fn access<T: Word>(&self, access: &Access, data: &[Option<Reg>]) -> Option<Reg> {
         let place = self.advance();
         let destination =
@@ -326,8 +326,8 @@ impl Warp {
         destination
     }
 
-    /// Writes `target` where the last instruction would have written `source`, as a compiler would; or
-    /// moves, if something else came between.
+    /// Lets the last instruction write `target` instead of `source`, as a compiler would, or issues
+    /// a move if there was another instruction in between.
     pub(super) fn assign(&self, target: Reg, source: Option<Reg>) {
         let flow = self.flow.get();
         let is_last = source.is_some() && source == flow.place.checked_sub(1).map(register_of);
@@ -342,12 +342,12 @@ impl Warp {
         }
     }
 
-    /// Leaves the last instruction's register to it.
+    /// The last instruction keeps its register.
     fn claim_last(&self) {
         self.update(|flow| flow.claimed = flow.place.checked_sub(1).map(register_of));
     }
 
-    /// A barrier or exit: has no registers to wait for.
+    /// A barrier or exit, which has no registers to wait for.
     fn sync_point(&self, issue: impl FnOnce(&mut WarpAssembler)) {
         let mut issued = self.issued.borrow_mut();
         issued.flush();
@@ -356,7 +356,7 @@ impl Warp {
 
     // ---- memory
 
-    /// A static `__shared__` array of `len` elements; its first byte.
+    /// A static `__shared__` array of `len` elements; returns its first byte.
     pub(super) fn allocate_shared<T: Word>(&self, len: u32) -> u32 {
         let base = self.shared_allocated.get().next_multiple_of(16);
         let end = base + len * T::BYTES as u32;
@@ -366,7 +366,7 @@ impl Warp {
         base
     }
 
-    /// What the active lanes find at their addresses.
+    /// The values at the addresses of the active lanes.
     pub(super) fn read<T: Word>(
         &self,
         space: Space,
@@ -378,7 +378,7 @@ impl Warp {
         values
     }
 
-    /// Puts the active lanes' values at their addresses, lowest lane first.
+    /// Stores the active lanes' values at their addresses, lowest lane first.
     pub(super) fn write<T: Word>(
         &self,
         space: Space,
@@ -390,8 +390,8 @@ impl Warp {
         self.note(space, addresses, |lane| (None, Some(value(lane))));
     }
 
-    /// Changes what the active lanes find at their addresses, one lane after the other, lowest first; what it
-    /// was before.
+    /// Changes the values at the addresses of the active lanes, one lane after the other, lowest
+    /// first; returns the previous values.
     pub(super) fn read_and_write<T: Word>(
         &self,
         space: Space,
@@ -423,16 +423,16 @@ impl Warp {
 }
 
 impl Issued {
-    /// Has this instruction wait in place of the one before.
+    /// Passes the waiting instruction on; this one waits next.
     fn push(&mut self, next: Pending) {
         self.flush();
         self.pending = Some(next);
     }
 
-    /// Hands the waiting instruction to the assembler.
+    /// Passes the waiting instruction to the assembler.
     fn flush(&mut self) {
         let Some(last) = self.pending.take() else { return };
-        // Their numbers are places in the code, not those that a compiler would choose.
+        // Register numbers are positions in the code, not those that a compiler would choose.
         let sources = &last.sources.registers[..last.sources.count];
         let registers = Registers::new(last.destination.as_slice(), sources);
         match last.operation {
