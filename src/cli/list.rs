@@ -253,3 +253,41 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_columns_below_their_policy() {
+        let parameter = |name: &str, unit: &str| Parameter {
+            name: name.to_owned(),
+            default: "2".to_owned(),
+            unit: unit.to_owned(),
+            range: "from 1".to_owned(),
+            summary: "how many".to_owned(),
+        };
+        let item = |name: &str, source: &str, parameters| Item {
+            name: name.to_owned(),
+            summary: "a rule".to_owned(),
+            source: source.to_owned(),
+            parameters,
+        };
+        let parameters = vec![parameter("n", "cycles"), parameter("longer", "-")];
+        let topic = Topic {
+            name: "page-policy".to_owned(),
+            kind: "page_policy".to_owned(),
+            summary: "when rows are closed".to_owned(),
+            items: vec![item("open", "", Vec::new()), item("timeout", "a paper", parameters)],
+        };
+        let lines = [
+            "page-policy: when rows are closed",
+            "  open: a rule",
+            "  timeout: a rule [a paper]",
+            "      n       2  from 1 cycles  how many",
+            "      longer  2  from 1         how many",
+            "",
+        ];
+        assert_eq!(topic.to_text(), lines.join("\n"));
+    }
+}

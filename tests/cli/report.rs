@@ -157,7 +157,7 @@ fn runs_that_are_not_alike_are_refused_or_marked() {
     bench.refuses(&["report", "fcfs", "fr-fcfs"], &["`g`", "--allow-mixed"]);
     report(&bench, &["fcfs", "fr-fcfs", "--allow-mixed", "--markdown", "r.md"]);
     let text = read(&bench, "r.md");
-    assert!(text.contains("> **Caution:** these runs are not alike"), "{text}");
+    assert!(text.contains("> **Caution:** these runs differ"), "{text}");
     assert!(text.contains("| mixed |"), "{text}");
 }
 

@@ -50,8 +50,7 @@ impl Shown {
         if cut.is_empty() {
             return None;
         }
-        let words = "; of settings and workloads the first, of policies those whose mean IPC ratio is \
-                     farthest from 1, and their baselines. Tables and means are of all runs.";
+        let words = "; the first settings and workloads, and the policies whose mean IPC ratio is farthest from 1, with their baselines. Tables and means cover all runs.";
         Some(Prose::new(format!("Charts show {}{words}", cut.join(", "))))
     }
 }

@@ -18,8 +18,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
         return Ok(section.note(Prose::new("There is no table ").code("banks").words(".")));
     }
     let mut section = section.text(Prose::new(
-        "Each cell is a DRAM bank. Uneven colours are banks that many requests wait for while others stand idle; row hits differ by \
-         policy, the requests themselves hardly.",
+        "Each cell is a DRAM bank. Uneven colours mean that many requests wait for some banks while others are idle. Row hits differ between policies; the requests themselves hardly do.",
     ));
     let banks = bank_map(study.results.table("banks")?)?;
     let mut left_out = 0;

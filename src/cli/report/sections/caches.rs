@@ -30,9 +30,8 @@ pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {
     ];
     Ok(Section::new("caches", "Caches and their misses")
         .text(Prose::new(
-            "Miss rates, what waits in MSHRs and queues of LLC slices, and the cycles in which an access had to be tried again as something was \
-             full. L2 is the LLC.",
+            "Miss rates, occupancy of MSHRs and queues of LLC slices, and the cycles in which an access was retried because a resource was full. L2 is the LLC.",
         ))
         .table(run_table(study, "caches", "Caches in each run", &columns)?)
-        .table(run_table(study, "reservation-fails", "Accesses tried again, by reason", &fails)?.folded()))
+        .table(run_table(study, "reservation-fails", "Retried accesses, by reason", &fails)?.folded()))
 }

@@ -37,9 +37,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
 
 fn introduction() -> Prose {
     Prose::new(
-        "A load diverges if it has two or more off-chip requests; all of this section is about such loads. Divergence is the slowest minus the fastest turnaround \
-         of these requests. Load time is from the issue of the load until its last datum is back; it is shown over its mean within the run, as in [WMC Fig 5, 12], so that it tells \
-         how even loads are, not how fast. The part of the divergence that arises in the memory controller is what a DRAM scheduler can act on.",
+        "A load diverges if it has two or more off-chip requests; this section covers only such loads. Divergence is the slowest minus the fastest turnaround of these requests. Load time is from the issue of the load until its last datum is back; it is shown over its mean within the run, as in [WMC Fig 5, 12], so it shows how even load times are, not how short. The part of the divergence that arises in the memory controller is what a DRAM scheduler can act on.",
     )
 }
 
@@ -211,7 +209,7 @@ impl LoadTail {
             more => format!(" {} are left out.", counted(more, "workload")),
         };
         let caption = format!(
-            "Share of the divergent loads whose {called} is at least so long, by workload{}.{left_out}",
+            "Share of the divergent loads whose {called} is at least this long, by workload{}.{left_out}",
             scope.on
         );
         let name = format!("{}-tail{}", file_name(column), scope.file);

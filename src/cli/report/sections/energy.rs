@@ -28,14 +28,13 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
             .note(Prose::new(why).code("dram.power").words(") that it depends on is not given.")));
     }
     let mut section = section.text(Prose::new(
-        "Energy of the DRAM devices by DRAMsim3's rules, standby included; interface and power-down are not in it.",
+        "Energy of the DRAM devices by DRAMsim3's rules, standby included; interface and power-down are not included.",
     ));
     for scope in scopes(study, shown)? {
         let data = long(&scope.runs, &["trace", POLICY], &PARTS, "part", ENERGY)?;
         let data = data.lazy().with_columns([col(ENERGY) / lit(1000.0)]).collect()?;
         let bars = StackedBars::new("trace", "part", ENERGY, Axis::new("DRAM energy", "µJ"));
-        let caption =
-            format!("Energy of the DRAM devices in each run{}, by what takes it.", scope.on);
+        let caption = format!("Energy of the DRAM devices in each run{}, by component.", scope.on);
         let name = format!("energy{}", scope.file);
         section = section.figure(Chart::new(
             name,

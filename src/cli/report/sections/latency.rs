@@ -17,8 +17,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
         );
     }
     let mut section = section.text(Prose::new(
-        "Mean latency of the read requests that left an L1, divided among the stages of their way; the stages add up to the mean. \
-         A stage that a request did not pass counts as 0, so reads that hit in the LLC lower the part of DRAM.",
+        "Mean latency of the read requests that left an L1, divided among the stages of their path; the stages add up to the mean. A stage that a request did not pass counts as 0, so reads that hit in the LLC lower the share of DRAM.",
     ));
     let columns = STAGES.map(|stage| format!("latency_{stage}"));
     let called = STAGES.map(spelled);
@@ -31,10 +30,8 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
         let data = long(&scope.runs, &["trace", POLICY], &parts, "stage", "cycles")?;
         let bars =
             StackedBars::new("trace", "stage", "cycles", Axis::new("mean latency", "core cycles"));
-        let caption = format!(
-            "Mean latency of reads that L1 did not answer{}, by the stage in which the time passes.",
-            scope.on
-        );
+        let caption =
+            format!("Mean latency of reads that L1 did not answer{}, by stage.", scope.on);
         let name = format!("latency{}", scope.file);
         section = section.figure(Chart::new(
             name,

@@ -57,7 +57,7 @@ fn introduction(study: &Study) -> Prose {
         .words(in_first_setting(study))
         .words(": ")
         .words(study.mean.name())
-        .words(" means over workloads. The other parameters have their values there; where no two runs of a machine agree in these, as in a Latin hypercube, runs with all values are in the mean.")
+        .words(" means over workloads. The other parameters have the same values as there. If no two runs of a machine agree in these, as in a Latin hypercube, the mean is over runs with all values.")
 }
 
 /// In words, the setting of the reference: that of the first run, unless the baseline's name states

@@ -65,12 +65,12 @@ fn mixed(study: &Study) -> Prose {
         .words(study.mixed.join("; "))
         .words(". Ratios of the rows marked in the column ")
         .code("mixed")
-        .words(" are not due to policies alone, and means have them too.")
+        .words(" are not due to policies alone, and the means include them.")
 }
 
 fn missing((planned, missing): (usize, usize)) -> Prose {
     Prose::new(format!("{missing} of the {} that the sweep planned are missing: ", counted(planned, "run")))
-        .words("they have failed, have not been run yet, or are in the directory of another shard. Means are over those that are there.")
+        .words("they have failed, have not been run yet, or are in the directory of another shard. Means cover only the runs that exist.")
 }
 
 fn unmatched(study: &Study) -> Prose {
@@ -86,7 +86,7 @@ fn unmatched(study: &Study) -> Prose {
 
 fn uneven() -> Prose {
     Prose::new(
-        "not every policy was run on every workload, so that means of different policies are over different workloads.",
+        "not every policy was run on every workload, so means of different policies cover different workloads.",
     )
 }
 

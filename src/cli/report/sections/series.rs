@@ -35,7 +35,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
             .note(Prose::new(why).code("--intervals N").words(" does, every N core cycles.")));
     }
     let mut section = section.text(Prose::new(
-        "The whole machine in each interval of core cycles. Each workload has axes of its own. A point stands at the first cycle of its interval. Faster policies end earlier.",
+        "The whole machine in each interval of core cycles. Each workload has its own axes. A point is at the first cycle of its interval. Faster policies end earlier.",
     ));
     let mut left_out = 0;
     for scope in scopes(study, shown)? {

@@ -19,8 +19,7 @@ const PARTS: [(&str, &str); 6] = [
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let mut section = Section::new("sm-cycles", "Where the cycles of SMs go").text(Prose::new(
-        "Each cycle of an SM is exactly one of these, so they add up to the cycles of the run. In a memory block all warps present wait for memory. In a structural stall a \
-         ready warp finds its unit or the load/store queue taken: memory that falls behind shows there too. Numbers are means over SMs.",
+        "Each cycle of an SM is exactly one of these, so they add up to the cycles of the run. In a memory block all warps present wait for memory. In a structural stall the unit or the load/store queue that a ready warp needs is full: a memory system that cannot keep up also shows there. Numbers are means over SMs.",
     ));
     for scope in scopes(study, shown)? {
         let data = long(&scope.runs, &["trace", POLICY], &PARTS, "what", "cycles")?;
