@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use warpmem_dram::page::PAGE_POLICIES;
 use warpmem_dram::scheduler::SCHEDULERS;
+use warpmem_dram::standard::Standard;
 use warpmem_gpu::complexity::{of_scheduler, shape_of};
 use warpmem_machine::{load, preset_names};
 use warpmem_network::allocator::ALLOCATORS;
@@ -145,6 +146,17 @@ fn every_preset_is_documented() {
     });
     let presets = table(&["name", "machine", "peak of DRAM"], rows);
     assert_parts("docs/machines.md", &[("presets", presets)]);
+}
+
+#[test]
+fn every_standard_is_documented() {
+    let rows = Standard::names().map(|name| {
+        let standard = Standard::load(name).unwrap();
+        let [summary, source] = [standard.summary(), standard.source()].map(str::to_owned);
+        vec![format!("`{name}`"), summary, source]
+    });
+    let standards = table(&["name", "device", "from"], rows);
+    assert_parts("docs/dram-standards.md", &[("standards", standards)]);
 }
 
 /// The examples are compiled and tested where a policy would be.

@@ -148,7 +148,7 @@ pub fn undirected<V: Copy + Default + Ord>(
     Csr::from_entries(nodes, edges.flat_map(|(a, b, w)| [(a, b, w), (b, a, w)]), V::min)
 }
 
-/// From 1 to 64, the same for both directions; it goes with the edge when vertices are numbered anew.
+/// From 1 to 64, the same for both directions; an edge keeps it when vertices are renumbered.
 fn drawn_weight(key: u64, from: u32, to: u32) -> u32 {
     let edge = u64::from(from.min(to)) << 32 | u64::from(from.max(to));
     1 + (mixed(key ^ edge) >> 58) as u32

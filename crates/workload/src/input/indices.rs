@@ -3,7 +3,7 @@
 use super::Random;
 use crate::parameters::Choice;
 
-/// In what order a table is indexed.
+/// The order in which a table is indexed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexPattern {
     /// Anywhere, equally likely.
@@ -25,7 +25,7 @@ impl Choice for IndexPattern {
     ];
 }
 
-/// `count` indices below `bound`; what runs past the end starts again at 0.
+/// `count` indices below `bound`; indices past the end wrap around to 0.
 pub fn indices(pattern: IndexPattern, count: u32, bound: u32, random: &mut Random) -> Vec<u32> {
     let wrapped = |step: u64, i: u32| (u64::from(i) * step % u64::from(bound)) as u32;
     let hot_part = bound.div_ceil(10);

@@ -85,7 +85,7 @@ pub fn matrix_of(arguments: &Arguments, random: &mut Random) -> Result<Matrix, W
 }
 
 impl Matrix {
-    /// Rows and columns numbered anew, by the graph in which an entry joins its row and its column.
+    /// Renumbers rows and columns by the graph in which an entry connects its row and its column.
     fn ordered(self, order: Ordering, random: &mut Random) -> Result<Matrix, WorkloadError> {
         let (rows, columns) = (self.structure.rows(), self.columns);
         if order != Ordering::AsIs && rows != columns {
@@ -128,7 +128,7 @@ fn from_file(path: &Path, arguments: &Arguments) -> Result<Matrix, WorkloadError
     Ok(Matrix { structure, columns, values })
 }
 
-/// What a file lists, and what it leaves to symmetry.
+/// The entries that a file lists, and those that follow by symmetry.
 fn entries_of(listing: &Listing<f32>) -> impl Iterator<Item = (u32, u32, f32)> + Clone {
     let symmetry = listing.symmetry;
     listing.entries.iter().flat_map(move |&(row, column, value)| {

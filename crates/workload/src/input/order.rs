@@ -1,5 +1,5 @@
-//! In what order vertices, or the rows and columns of a matrix, are numbered: it decides which of them lie
-//! together in memory.
+//! The order in which vertices, or the rows and columns of a matrix, are numbered. It decides which
+//! of them are close in memory.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -111,7 +111,8 @@ impl<'a> Search<'a> {
         Search { graph, reached: vec![false; nodes], sequence: Vec::with_capacity(nodes) }
     }
 
-    /// Reaches the component of `start`, if it is not yet; `arrange` puts what one vertex reaches in order.
+    /// Visits the component of `start`, if it was not visited yet; `arrange` orders the neighbours
+    /// of a vertex.
     fn from(&mut self, start: u32, arrange: impl Fn(&mut [u32])) {
         let mut next = self.sequence.len();
         self.reach(start);
@@ -132,7 +133,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Levels of breadth-first searches, each of which forgets the one before.
+/// Levels of breadth-first searches; each search discards those of the previous one.
 struct Levels<'a> {
     graph: &'a Csr,
     /// The last search that reached a vertex, counted from 1.

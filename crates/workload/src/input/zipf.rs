@@ -67,7 +67,7 @@ impl Zipf {
         if power == 0.0 {
             return libm::exp(area);
         }
-        // Rounding may take the argument below what the logarithm has, at the far end of a steep law.
+        // For a steep law, rounding may push the argument below the range of the logarithm.
         libm::exp(libm::log1p((power * area).max(-1.0)) / power)
     }
 }

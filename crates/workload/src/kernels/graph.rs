@@ -14,8 +14,9 @@ pub const SOURCE: Parameter = Parameter::count(
     "Where the search starts: rank of the vertex by its neighbours, 0 has most",
 );
 
-/// The vertex of which `rank` others have more neighbours, or as many, and a lower number. That number is the one
-/// before `labels` renamed the vertices: however they are ordered, the search starts at the same one.
+/// The vertex for which `rank` others have more neighbours, or as many and a lower number. That
+/// number is the one before `labels` renamed the vertices, so the search starts at the same vertex
+/// in any order.
 pub fn by_rank(graph: &Csr, labels: Option<&[u32]>, rank: u32) -> Result<u32, WorkloadError> {
     let label = |vertex: u32| labels.map_or(vertex, |labels| labels[vertex as usize]);
     let mut vertices: Vec<u32> = (0..graph.rows()).collect();

@@ -1,4 +1,5 @@
-//! Random updates of a table, exclusive or with the numbers that also choose the places: nothing is ever near.
+//! Random updates of a table, XORed with the same random numbers that choose the entries: there is
+//! no locality.
 //!
 //! ```cuda
 //! #define POLY 0x7
@@ -13,9 +14,9 @@
 //! }
 //! ```
 //!
-//! The stream is the one of the benchmark, whatever the seed: x → 2x in GF(2)[x] modulo its polynomial, from 1 on.
-//! Each thread has a run of it; where the runs start is computed by the host, which the benchmark does not time
-//! either.
+//! The stream is the benchmark's, independent of the seed: x → 2x in GF(2)[x] modulo its
+//! polynomial, from 1 on. Each thread has a run of it; the host computes where the runs start,
+//! which the benchmark does not time either.
 
 use super::prelude::*;
 

@@ -82,8 +82,8 @@ impl Relation {
         Relation { keys, values }
     }
 
-    /// `n` tuples, `share` in a hundred of which have a partner in `build`, by popularity; the rest have keys that are not
-    /// there. Their values number them.
+    /// `n` tuples, `share` percent of which have a partner in `build`, chosen by popularity; the
+    /// keys of the others are absent. Their values number them.
     fn probe(build: &Relation, n: u32, share: u32, skew: u64, random: &mut Random) -> Relation {
         let partners = build.keys.len() as u32;
         let zipf = Zipf::new(partners, skew);
@@ -99,7 +99,7 @@ impl Relation {
     }
 }
 
-/// The table of slots, each a key and a value, and what probing leaves.
+/// The table of slots, each a key and a value, and the results of probing.
 #[derive(Clone, Copy)]
 struct Join {
     table: Array<[u32; 2]>,

@@ -1,6 +1,6 @@
-//! k-means: each thread finds the centre nearest to its point; the host moves the centres, and so on until no point
-//! changes sides. Points lie feature by feature (`soa`, after a kernel that turns them round) or point by point
-//! (`aos`).
+//! k-means: each thread finds the centre nearest to its point, and the host moves the centres,
+//! until no point changes its cluster. Points are stored feature by feature (`soa`, after a kernel
+//! that transposes them) or point by point (`aos`).
 //!
 //! ```cuda
 //! __global__ void invert_mapping(float *input, float *output, int npoints, int nfeatures) {

@@ -106,7 +106,7 @@ const SETTLED: f32 = 1e-4;
 struct Device {
     graph: DeviceGraph,
     rank: Array<f32>,
-    /// Pull: what each neighbour gets from a vertex. Push: what a vertex got.
+    /// Pull: the contribution of a vertex to each neighbour. Push: the sum that a vertex received.
     scratch: Array<f32>,
     /// Rank of vertices without neighbours, and how much all ranks changed.
     totals: Array<[f32; 2]>,

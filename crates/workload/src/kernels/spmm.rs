@@ -22,9 +22,9 @@
 //! }
 //! ```
 //!
-//! As compiled (nvcc 13 for sm_75): the 32 loads come before the first use; `jj < end` is a predicate. Where the
-//! columns are not a multiple of 32, a guard `lane + (blockIdx.y << 5) < columns` stands around each load and the
-//! store, and the loads come one by one.
+//! As compiled (nvcc 13 for sm_75): the 32 loads come before the first use; `jj < end` is a
+//! predicate. If the columns are not a multiple of 32, each load and the store are inside a guard
+//! `lane + (blockIdx.y << 5) < columns`, and the loads are issued one by one.
 
 use warpmem_trace::CacheOp;
 

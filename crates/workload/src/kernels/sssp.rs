@@ -57,7 +57,7 @@ struct Search {
     block: u32,
 }
 
-/// Distance of what was not reached.
+/// Distance of vertices that were not reached.
 const UNREACHED: u32 = u32::MAX;
 
 /// The graph and the search's state on the device.
@@ -127,7 +127,7 @@ mod tests {
     use super::super::testing::*;
     use super::*;
 
-    /// Distances of what is nearer than 2^32 - 1.
+    /// Distances of the vertices nearer than 2^32 - 1.
     fn dijkstra(graph: &Graph, source: u32) -> Vec<u32> {
         let Csr { offsets, columns } = &graph.structure;
         let mut distance = vec![u64::from(UNREACHED); offsets.len() - 1];

@@ -76,7 +76,7 @@ impl Choice for Variant {
         &[("merge", Variant::Merge), ("binary-search", Variant::BinarySearch)];
 }
 
-/// Of `binary-search`, as in TriCore; what is left goes to the same warps.
+/// For `binary-search`, as in TriCore; the remaining edges go to the same warps.
 const MOST_CTAS: u32 = 1024;
 
 /// The graph on the device, every edge in one direction, and the count.

@@ -1,5 +1,6 @@
-//! Matrix transposition: straight from row to column (naive: what is read in a line is stored in 32), or through a
-//! tile in shared memory (tiled: both sides in lines; a column of padding keeps the tile's columns in different banks).
+//! Matrix transposition: directly from row to column (naive: a line that is read is stored to 32
+//! lines), or through a tile in shared memory (tiled: whole lines on both sides; a column of
+//! padding keeps the tile's columns in different banks).
 //!
 //! ```cuda
 //! // 32 × 8 threads for a tile of 32 × 32. The guards are ours: NVIDIA's sizes are multiples of 32.

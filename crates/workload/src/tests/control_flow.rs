@@ -1,4 +1,4 @@
-//! What lanes do where they part and meet, seen in what they leave in memory and in the trace.
+//! Divergence and reconvergence of lanes, observed in memory and in the trace.
 
 use warpmem_trace::{CacheOp, Kind, OpClass, Space};
 

@@ -23,12 +23,12 @@ fn generate(
     request.generate(output, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Those that have the parameter `input`, and may read a file in its place.
+/// The generators with the parameter `input`, which may read a file instead.
 fn generators_with(input: &str) -> impl Iterator<Item = &'static Generator> {
     generators().iter().filter(move |g| g.parameters().any(|p| p.name == input))
 }
 
-/// The generator's own choices, one at a time, and none.
+/// No choice, and each of the generator's own choices.
 fn own_choices(generator: &Generator) -> Vec<Vec<(&'static str, &'static str)>> {
     let inputs = ["graph", "matrix", "order", "file-format"];
     let own = generator.parameters().filter(|p| !inputs.contains(&p.name));
@@ -36,7 +36,8 @@ fn own_choices(generator: &Generator) -> Vec<Vec<(&'static str, &'static str)>> 
     std::iter::once(Vec::new()).chain(choices).collect()
 }
 
-/// Runs all generators with `input`, in all their variants, on `text`, and hands on what came of it.
+/// Runs all generators with `input`, in all their variants, on `text`, and passes the outcomes to
+/// `check`.
 fn on_file(
     input: &str,
     name: &str,

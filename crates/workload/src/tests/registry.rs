@@ -16,8 +16,8 @@ pub(super) type Given = BTreeMap<String, String>;
 /// Cannot be given without a file; the tests of inputs give it.
 const FILE_FORMAT: &str = "file-format";
 
-/// Sizes small enough for a test: what is in the thousands by default is cut to 512, the sides of planes to 48, and what is
-/// costly for each further.
+/// Sizes small enough for a test: sizes in the thousands are cut to 512, the sides of planes to 48,
+/// and expensive workloads further.
 fn small(generator: &Generator) -> Given {
     let size = |name: &str, default: &str| match (generator.name, name) {
         ("gemm", "m" | "n" | "k") | (_, "width" | "height") => Some("48"),
@@ -74,7 +74,7 @@ fn every_variant_reads_back_as_it_was_counted() {
     }
 }
 
-/// Fails where an operation is not walked on every path, so that what follows it moves.
+/// Fails if some path does not walk an operation, which would shift the following ones.
 #[test]
 fn a_program_counter_always_does_the_same_thing() {
     let directory = tempfile::tempdir().unwrap();

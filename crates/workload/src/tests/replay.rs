@@ -1,8 +1,9 @@
-//! A trace is replayed on an image of memory, which must go the way that the device's memory went.
+//! Replays a trace on an image of memory, which must change as the device's memory did.
 //!
-//! The journal of a run has what every lane found and left. Here its trace is read back from the file and walked as
-//! the warps ran, over an image of what the host uploaded: at the trace's addresses a load must find what the lane
-//! got, a store leaves there what the lane left, and in the end the image is the device's memory, byte for byte.
+//! The journal of a run contains every word that lanes read and wrote. Here the run's trace is read
+//! back from the file and walked as the warps ran, over an image of the uploaded data: a load must
+//! find at the trace's addresses the word that the lane read, a store leaves the word that the lane
+//! wrote, and in the end the image equals the device's memory, byte for byte.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -30,7 +31,7 @@ struct Run {
     memory: Image,
 }
 
-/// A kernel as its trace has it.
+/// A kernel as in its trace.
 #[derive(Clone)]
 struct TracedKernel {
     shared_bytes: u32,
@@ -106,7 +107,7 @@ struct Replay<'a> {
 
 impl<'a> Replay<'a> {
     /// # Errors
-    /// Where the trace is not what was done.
+    /// If the trace differs from the accesses that were made.
     fn check(run: &'a Run) -> Result<(), String> {
         let zeros = run.memory.iter().map(|(&base, bytes)| (base, vec![0; bytes.len()])).collect();
         let mut replay = Replay { events: run.events.iter(), global: zeros, shared: Image::new() };
@@ -134,7 +135,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// The warps take turns, from barrier to barrier.
+    /// The warps run one after the other, from barrier to barrier.
     fn cta(&mut self, warps: &[Warp]) -> Result<(), String> {
         let mut rest: Vec<&[Traced]> = warps.iter().map(Vec::as_slice).collect();
         while rest.iter().any(|records| !records.is_empty()) {

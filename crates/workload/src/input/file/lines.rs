@@ -1,4 +1,4 @@
-//! The lines of a text and the fields of a line, one at a time: what the readers of files have in common.
+//! The lines of a text and the fields of a line, one at a time, for all readers of files.
 
 use std::fmt::Display;
 use std::io::{self, BufRead, Read};
@@ -116,7 +116,7 @@ impl Field<'_> {
         Failure::Malformed { line: self.line, column: self.column, message: message.to_string() }
     }
 
-    /// Refuses it as something that is not `what`.
+    /// An error that the field is not `what`.
     pub fn is_not(&self, what: &str, valid: impl Display) -> Failure {
         self.refusal(format_args!("{} is not {what}; valid: {valid}", self.shown()))
     }
@@ -177,7 +177,7 @@ impl<'a> Fields<'a> {
         self.clone().next()
     }
 
-    /// The next field, which must be there and is `what`.
+    /// The next field, which must exist and be `what`.
     pub fn expect(&mut self, what: &str) -> Result<Field<'a>, Failure> {
         self.next().ok_or_else(|| Failure::Malformed {
             line: self.number,
@@ -218,7 +218,7 @@ impl<'a> Fields<'a> {
         Failure::Malformed { line: self.number, column: at + 1, message }
     }
 
-    /// Refuses what comes after all that the line should hold.
+    /// Refuses further fields after those that the line should have.
     pub fn end(&mut self, holds: &str) -> Result<(), Failure> {
         match self.next() {
             None => Ok(()),

@@ -1,5 +1,5 @@
-//! Graphs and matrices from files. Readers take a text line by line and keep its entries; nothing is reserved
-//! for what a header only declares.
+//! Graphs and matrices from files. Readers take a text line by line and keep its entries; no memory
+//! is reserved for sizes that a header only declares.
 
 mod dimacs;
 mod edge_list;
@@ -41,7 +41,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Ending of a file's name (besides that of its compression) and what it is then taken for.
+    /// Ending of a file's name (without that of its compression) and the format that it indicates.
     const ENDINGS: &'static [(&'static str, Format)] = &[
         ("mtx", Format::MatrixMarket),
         ("el", Format::EdgeList),
@@ -94,18 +94,18 @@ impl Choice for FormatChoice {
     ];
 }
 
-/// What a file's entries hold besides their place.
+/// Kind of the values of a file's entries.
 pub trait Value: Copy + Default {
     /// Whether fractions are values too; if not, files whose values have them are read without.
     const REAL: bool;
-    /// Of an entry that has none.
+    /// Value of entries without one.
     const ONE: Self;
     /// Of a field that holds a whole number.
     fn whole(field: &Field) -> Result<Self, Failure>;
     fn from_real(real: f32) -> Self;
 }
 
-/// Weights of edges: what a signed 32-bit integer holds, not negative.
+/// Weights of edges: nonnegative signed 32-bit integers.
 impl Value for u32 {
     const REAL: bool = false;
     const ONE: u32 = 1;
@@ -160,7 +160,7 @@ pub struct Listing<V> {
 pub enum InputError {
     #[error("failed to open {path}")]
     Open { path: PathBuf, source: io::Error },
-    /// For compressed files also: what is there is damaged or ends too early.
+    /// For compressed files also: the data are damaged or end too early.
     #[error("failed to read {path} after line {line}")]
     Read { path: PathBuf, line: u64, source: io::Error },
     #[error(
@@ -171,7 +171,7 @@ pub enum InputError {
     /// Lines and columns (bytes) count from 1.
     #[error("{path}:{line}:{column}: {message}")]
     Malformed { path: PathBuf, line: u64, column: usize, message: String },
-    /// Well written, but not what the kernel can work on.
+    /// Valid, but not usable by the kernel.
     #[error("{path}: {message}")]
     Unfit { path: PathBuf, message: String },
 }

@@ -46,7 +46,7 @@ impl Ranks {
         let share = (random.bits() >> 11) as f64 * UNIT;
         let (first, last) = self.ends;
         let rank = libm::pow(first + share * (last - first), 1.0 / self.power) - self.shift;
-        // A cast of what rounding made negative is 0.
+        // Rounding may give a negative number, whose cast is 0.
         (rank as u32).min(self.nodes - 1)
     }
 }

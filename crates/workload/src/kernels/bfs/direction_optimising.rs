@@ -1,9 +1,9 @@
 //! Direction-optimising: top-down from a queue as long as the frontier is small; bottom-up, where every vertex that
 //! was not reached looks for one neighbour on the frontier, while it is large. The frontier is then a bitmap.
 //!
-//! When to turn is the rule of the GAP benchmark suite's `bfs.cc`, with its alpha and beta; the host asks it between
-//! the launches. So is the way to know the degree of a vertex that is reached without a look at its edges: `level`
-//! holds -degree until then.
+//! The direction changes by the rule of the GAP benchmark suite's `bfs.cc`, with its alpha and
+//! beta; the host evaluates it between the launches. As there, `level` holds -degree of a vertex
+//! until it is reached, so that its degree is known without reading its edges.
 //!
 //! ```cuda
 //! __global__ void top_down(const int *row, const int *col, int *level, const int *in, int size,
@@ -92,7 +92,7 @@ pub fn bfs(gpu: &mut Gpu, graph: &Csr, search: &Search) -> Result<Array<u32>, Wo
 #[derive(Clone, Copy)]
 struct Device {
     graph: DeviceGraph,
-    /// Distance, or minus the degree of what was not reached (at least 1).
+    /// Distance, or minus the degree of vertices that were not reached (at least 1).
     level: Array<u32>,
     frontier: Queue,
     next: Queue,

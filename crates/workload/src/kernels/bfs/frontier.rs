@@ -1,5 +1,6 @@
-//! Data-driven, with a queue of the vertices on the frontier, as in LonestarGPU: one thread for each of them
-//! claims the neighbours that nobody has reached yet and puts them into the next queue.
+//! Data-driven, with a queue of the vertices on the frontier, as in LonestarGPU: one thread for
+//! each of them claims the neighbours that have not been reached yet and puts them into the next
+//! queue.
 //!
 //! ```cuda
 //! __global__ void bfs_frontier(const int *row, const int *col, int *level, const int *in, int size,

@@ -59,7 +59,7 @@ struct Search {
     block: u32,
 }
 
-/// Distance of what was not reached (-1 as an `int`).
+/// Distance of vertices that were not reached (-1 as an `int`).
 const UNREACHED: u32 = u32::MAX;
 
 /// The distance of each vertex; negative, as an `int`, where it was not reached.

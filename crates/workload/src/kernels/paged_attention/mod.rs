@@ -95,11 +95,11 @@ impl Shape {
     }
 }
 
-/// Sequences with their queries and what the cache has of them.
+/// Sequences with their queries and their cached keys and values.
 struct Batch {
     shape: Shape,
     context_lens: Vec<u32>,
-    /// Pages of each sequence, `max_blocks` for each, of which those behind its context mean nothing.
+    /// Pages of each sequence, `max_blocks` for each; those behind its context are meaningless.
     block_tables: Vec<u32>,
     max_blocks: u32,
     q: Vec<f16>,
@@ -239,7 +239,7 @@ mod tests {
     /// Weights, products and the first sums are in half precision, of values up to 2: a few times 2 / 2^11.
     const TOLERANCE: f64 = 1.0 / 256.0;
 
-    /// Puts what is no number into the slots behind each context, which nothing may use.
+    /// Writes NaN into the slots behind each context, which nothing may use.
     fn poison(batch: &mut Batch) {
         for (seq, &len) in batch.context_lens.clone().iter().enumerate() {
             let whole = len.next_multiple_of(batch.shape.page.tokens());
@@ -334,7 +334,7 @@ mod tests {
         }
     }
 
-    /// Bytes from one end to the other of what each load of the first warp reads of keys and of values.
+    /// The span in bytes of the addresses of each load of keys and of values by the first warp.
     fn spans(page: Page) -> Vec<u64> {
         let batch = batch(shape(1, 1, 128, page), &[4 * page.tokens()]);
         let run = run_for_caches(&batch);

@@ -1,6 +1,6 @@
-//! A list of entries in the order of their rows: a warp takes an interval of them whatever their rows, and reduces by
-//! segments in shared memory; what crosses the end of an interval is added by a second kernel, and what is left over
-//! after the last 32 by a third.
+//! A list of entries in the order of their rows: a warp takes an interval of them, independent of
+//! the rows, and reduces it by segments in shared memory. A second kernel adds the sums that cross
+//! the end of an interval, and a third the entries after the last full 32.
 //!
 //! ```cuda
 //! __global__ void spmv_coo_flat_kernel(int num_nonzeros, int interval_size, const int *I, const int *J, const float *V,
@@ -57,12 +57,12 @@
 
 use super::super::prelude::*;
 
-/// Row of nothing.
+/// Marks the absence of a row.
 const NO_ROW: u32 = u32::MAX;
-/// Rows of nothing before those of each warp, so that no lane looks into another warp's.
+/// Empty rows before those of each warp, so that no lane reads another warp's.
 const PADDING: u32 = 16;
 
-/// The entries, the vectors and what is carried from interval to interval, on the device.
+/// The entries, the vectors and the carries between intervals, on the device.
 #[derive(Clone, Copy)]
 struct Product {
     i: Array<u32>,

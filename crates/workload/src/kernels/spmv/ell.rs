@@ -23,7 +23,8 @@ use super::super::prelude::*;
 const INVALID: u32 = u32::MAX;
 /// Rows begin at multiples of this, as in CUSP.
 const ALIGNMENT: u32 = 32;
-/// Padded matrices are refused above this many slots if these are more than so many times the entries. CUSP's limits.
+/// Padded matrices with more slots than this are refused if these exceed the entries by more than
+/// this factor. CUSP's limits.
 const UNCHECKED_SLOTS: u64 = 1_000_000;
 const MAX_FILL: u64 = 3;
 

@@ -1,6 +1,7 @@
-//! Merge path: rows' ends and entries are one path of `rows + entries` steps, cut into equal parts whatever the rows.
-//! Threads find where their part begins by binary search along a diagonal; a scan over the CTA adds what rows have in
-//! several threads, and a second kernel what they have in several CTAs.
+//! Merge path: rows' ends and entries form one path of `rows + entries` steps, cut into equal parts
+//! independent of the rows. Threads find the start of their part by binary search along a diagonal;
+//! a scan over the CTA adds the parts of a row in several threads, and a second kernel those in
+//! several CTAs.
 //!
 //! ```cuda
 //! __device__ int2 MergePathSearch(int diagonal, const int *a, int b, int a_len, int b_len) {  // list B: b, b + 1, …
@@ -95,7 +96,7 @@ struct Segment<'w> {
 }
 
 impl<'w> Segment<'w> {
-    /// The sum of `self` and what comes `after` it, in the row where that is.
+    /// The sum of `self` and `after` if they are in the same row, otherwise `after`.
     fn then(self, after: Segment<'w>) -> Segment<'w> {
         let same = self.key.eq(after.key);
         Segment { key: after.key, value: same.select(self.value + after.value, after.value) }
@@ -114,7 +115,7 @@ impl<'w> Segment<'w> {
     }
 }
 
-/// The matrix, the vectors and what tiles tell each other, on the device.
+/// The matrix, the vectors and the values passed between tiles, on the device.
 #[derive(Clone, Copy)]
 struct Product {
     csr: csr::Product,

@@ -1,4 +1,5 @@
-//! Stencils: every cell from its neighbours, again and again, between two arrays that change places.
+//! Stencils: every cell is computed from its neighbours, repeatedly, between two arrays that are
+//! swapped.
 
 pub mod plane;
 pub mod volume;

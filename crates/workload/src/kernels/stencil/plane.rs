@@ -9,7 +9,8 @@
 //! }
 //! ```
 //!
-//! PolyBench's second kernel, which copies B back, is left out: the arrays change places instead, as is usual.
+//! PolyBench's second kernel, which copies B back, is left out: the arrays are swapped instead, as
+//! is usual.
 
 use super::super::prelude::*;
 use super::{block_of, iterate};
