@@ -3,9 +3,9 @@
 use polars::prelude::*;
 use std::collections::HashSet;
 
-use crate::compare::OVERRIDES;
 use crate::error::{Error, Result};
 use crate::frame::{NONE, labels, strings};
+use crate::overrides::OVERRIDES;
 
 /// Policies of some of the varied slots.
 pub(crate) struct Baseline {

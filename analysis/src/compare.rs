@@ -9,15 +9,13 @@ use crate::frame::{self, NONE, labels, strings};
 use crate::means::mean_rows;
 use crate::metric::{COMPARED, Relation, relative};
 use crate::mixed;
+use crate::overrides::{OVERRIDES, holds_overrides, places};
 use crate::results::SLOTS;
 
 /// Name of a temporary column with the position of a row in the `runs` table.
 const ROW: &str = "row of runs";
 /// Name of a temporary column that is set if a run has a run of the baseline to compare with.
 const FOUND: &str = "baseline found";
-/// The column with the machine parameters that a run overrides.
-pub(crate) const OVERRIDES: &str = "overrides";
-
 /// Options of a comparison.
 #[derive(Clone, Debug)]
 pub struct CompareOptions {
@@ -281,24 +279,6 @@ fn check_one_run_each(runs: &DataFrame, slots: &[String]) -> Result<()> {
         runs: group.height(),
         differ: owned(&SLOTS.into_iter().chain(mixed::COLUMNS).filter(differs).collect::<Vec<_>>()),
     })
-}
-
-/// Whether runs are compared only with runs of the same overrides.
-pub(crate) fn holds_overrides(runs: &DataFrame, slots: &[String]) -> bool {
-    runs.schema().contains(OVERRIDES) && !slots.iter().any(|slot| slot == OVERRIDES)
-}
-
-/// The machine of each row, and its overrides unless these are compared.
-pub(crate) fn places(runs: &DataFrame, slots: &[String]) -> Result<Vec<String>> {
-    let machines = strings(runs, "machine")?;
-    if !holds_overrides(runs, slots) {
-        return Ok(machines);
-    }
-    let place = |(machine, overrides): (String, String)| match overrides.as_str() {
-        "" => machine,
-        overrides => format!("{machine} with {overrides}"),
-    };
-    Ok(machines.into_iter().zip(strings(runs, OVERRIDES)?).map(place).collect())
 }
 
 /// Columns that together identify a run.

@@ -30,6 +30,7 @@ mod loads;
 mod means;
 mod metric;
 mod mixed;
+mod overrides;
 mod parameters;
 mod printable;
 mod read;

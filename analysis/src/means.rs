@@ -4,10 +4,10 @@ use std::f64::consts::E;
 
 use polars::prelude::*;
 
-use crate::compare::{OVERRIDES, holds_overrides};
 use crate::error::Result;
 use crate::frame::{finite_or_null, names, require, require_numeric};
 use crate::mixed::MIXED;
+use crate::overrides::{OVERRIDES, holds_overrides};
 use crate::results::SLOTS;
 
 /// A mean over workloads.

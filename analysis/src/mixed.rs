@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use polars::prelude::*;
 
-use crate::compare::places;
 use crate::error::{Error, Result};
 use crate::frame::strings;
+use crate::overrides::places;
 use crate::parameters::parse_parameters;
 
 /// Columns of `runs` that say what a run was made from.

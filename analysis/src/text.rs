@@ -6,12 +6,13 @@ use polars::prelude::{Column, DataFrame};
 use unicode_width::UnicodeWidthStr;
 
 use crate::cell::column_cells;
-use crate::compare::{Comparison, places};
+use crate::compare::Comparison;
 use crate::error::Result;
 use crate::frame::{labels, names, strings};
 use crate::grid::{Align, Grid, Heading, Row};
 use crate::means::MEANS;
 use crate::metric::{Digits, Metric, digits, metric};
+use crate::overrides::places;
 
 /// Headings for [`MEANS`].
 const SHORT_MEANS: [&str; MEANS.len()] = ["arith.", "geom.", "harm."];

@@ -16,7 +16,6 @@ mod font;
 mod frame;
 mod groups;
 mod heat_map;
-mod horizontal_bars;
 mod kinds;
 mod label;
 mod legend;

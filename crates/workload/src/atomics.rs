@@ -2,10 +2,10 @@
 
 use warpmem_trace::{CacheOp, Kind, Space};
 
-use super::lanes::{Lanes, Operand};
-use super::memory::Word;
-use super::numbers::{Integer, Number};
 use super::pointer::Pointer;
+use super::warp::lanes::{Lanes, Operand};
+use super::warp::memory::Word;
+use super::warp::numbers::{Integer, Number};
 
 impl<'w, T: Word> Pointer<'w, T> {
     /// `atomicExch(p, value)`: returns the previous value.

@@ -2,9 +2,9 @@
 
 use warpmem_trace::{OpClass, WARP_SIZE};
 
-use super::lanes::{Lanes, Operand};
-use super::memory::Word;
+use super::warp::lanes::{Lanes, Operand};
 use super::warp::lanes_of;
+use super::warp::memory::Word;
 
 /// A `__constant__` array. A load (`LDC`) nearly always hits its small cache and is treated like an
 /// integer instruction, as in imported traces, which have no address for it either.
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
     use crate::kernels::prelude::grid_of;
     use crate::kernels::testing::{Kind, run};
-    use crate::memory::Array;
+    use crate::warp::memory::Array;
 
     #[test]
     fn a_load_is_one_instruction_and_no_record() {

@@ -6,7 +6,7 @@
 use half::f16;
 use warpmem_trace::OpClass;
 
-use super::lanes::{Lanes, Operand};
+use super::warp::lanes::{Lanes, Operand};
 
 impl<'w> Lanes<'w, u32> {
     /// `(float)x` (`I2F`)

@@ -12,7 +12,7 @@ use warpmem_trace::{
 };
 
 use super::WorkloadError;
-use super::memory::{Array, Memory, Word};
+use super::warp::memory::{Array, Memory, Word};
 use super::warp::{Position, Warp};
 use warpmem_trace::Ranges;
 

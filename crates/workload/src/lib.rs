@@ -14,15 +14,9 @@ mod constants;
 mod functions;
 mod gpu;
 mod input;
-#[cfg(test)]
-mod journal;
 mod kernels;
-mod lanes;
-mod memory;
-mod numbers;
 mod parameters;
 mod pointer;
-mod predicate;
 pub mod shell;
 #[cfg(test)]
 mod tests;

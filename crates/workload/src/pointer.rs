@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use warpmem_trace::{CacheOp, Kind, OpClass, Reg, Space, WARP_SIZE};
 
-use super::lanes::{Lanes, Operand};
-use super::memory::{Array, Word};
+use super::warp::lanes::{Lanes, Operand};
+use super::warp::memory::{Array, Word};
 use super::warp::{Access, Warp};
 
 /// An address of each lane.

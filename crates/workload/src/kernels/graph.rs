@@ -3,7 +3,7 @@
 use warpmem_trace::WARP_SIZE;
 
 use super::prelude::*;
-use crate::numbers::Number;
+use crate::warp::numbers::Number;
 
 /// Of kernels that start at one vertex.
 pub const SOURCE: Parameter = Parameter::count(

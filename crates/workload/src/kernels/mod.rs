@@ -60,12 +60,12 @@ pub mod prelude {
     pub use crate::constants::Constants;
     pub use crate::gpu::{Gpu, Launch};
     pub use crate::input::*;
-    pub use crate::lanes::{Lanes, Operand, Var};
-    pub use crate::memory::{Array, Word};
     pub use crate::parameters::{Choice, Parameter, show_count};
     pub use crate::pointer::{Pointer, Shared};
-    pub use crate::predicate::Predicate;
     pub use crate::warp::Warp;
+    pub use crate::warp::lanes::{Lanes, Operand, Var};
+    pub use crate::warp::memory::{Array, Word};
+    pub use crate::warp::predicate::Predicate;
     pub use crate::{Generator, WorkloadError};
 
     /// The block size of kernels that work with any.

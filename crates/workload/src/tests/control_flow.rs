@@ -6,8 +6,8 @@ use super::{ALL, count, masks, run_cta};
 use crate::gpu::Launch;
 use crate::kernels::prelude::grid_of;
 use crate::kernels::testing::run;
-use crate::memory::Array;
 use crate::warp::Warp;
+use crate::warp::memory::Array;
 
 #[test]
 fn lanes_part_at_a_branch_and_meet_behind_it() {

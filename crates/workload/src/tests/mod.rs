@@ -9,8 +9,8 @@ use warpmem_trace::{Instruction, Kind, OpClass, Record};
 use crate::gpu::{Gpu, Launch};
 use crate::kernels::prelude::grid_of;
 use crate::kernels::testing::{Run, run};
-use crate::memory::Array;
 use crate::warp::Warp;
+use crate::warp::memory::Array;
 
 const ALL: u32 = u32::MAX;
 

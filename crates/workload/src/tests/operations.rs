@@ -7,10 +7,10 @@ use super::{ALL, count, masks, run_cta};
 use crate::gpu::{Gpu, Launch};
 use crate::kernels::prelude::grid_of;
 use crate::kernels::testing::run;
-use crate::lanes::Lanes;
-use crate::memory::Array;
-use crate::predicate::Predicate;
 use crate::warp::Warp;
+use crate::warp::lanes::Lanes;
+use crate::warp::memory::Array;
+use crate::warp::predicate::Predicate;
 
 /// What `operation` makes of the lanes' numbers, and how many instructions of `class` it is.
 fn unary(

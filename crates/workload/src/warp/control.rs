@@ -6,9 +6,9 @@ use std::task::Poll;
 use warpmem_trace::OpClass;
 
 use super::{Flow, Warp, pc};
-use crate::lanes::{Lanes, Operand, Var};
-use crate::memory::Word;
-use crate::predicate::Predicate;
+use crate::warp::lanes::{Lanes, Operand, Var};
+use crate::warp::memory::Word;
+use crate::warp::predicate::Predicate;
 
 impl Warp {
     /// A variable that starts with `initial`: takes over its register, or moves a constant into a new one.

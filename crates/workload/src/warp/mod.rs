@@ -11,6 +11,12 @@
 //! that never runs out of registers; a [`Var`] is one register written at several positions.
 
 mod control;
+#[cfg(test)]
+pub(crate) mod journal;
+pub(crate) mod lanes;
+pub(crate) mod memory;
+pub(crate) mod numbers;
+pub(crate) mod predicate;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,8 +26,8 @@ use warpmem_trace::{
     WarpAssembler,
 };
 
-use super::lanes::Lanes;
-use super::memory::{Memory, Word};
+use lanes::Lanes;
+use memory::{Memory, Word};
 
 /// Bytes of a SASS instruction.
 const INSTRUCTION_BYTES: u64 = 16;

@@ -1,15 +1,17 @@
 //! Bars side by side.
 
-use super::canvas::{Anchor, Canvas, Drawing, INK, Paint, Rect, Text};
-use super::data::{self, Keys};
-use super::font::{self, LABEL};
-use super::groups::{Groups, Layout, Legends};
-use super::horizontal_bars::HorizontalBars;
-use super::kinds::Bars;
-use super::legend::Sample;
-use super::scale::{Ends, Scale, Span, figure};
-use super::{Chart, frame, label};
+mod horizontal;
+
+use crate::canvas::{Anchor, Canvas, Drawing, INK, Paint, Rect, Text};
+use crate::data::{self, Keys};
+use crate::font::{self, LABEL};
+use crate::groups::{Groups, Layout, Legends};
+use crate::kinds::Bars;
+use crate::legend::Sample;
+use crate::scale::{Ends, Scale, Span, figure};
+use crate::{Chart, frame, label};
 use anyhow::bail;
+use horizontal::HorizontalBars;
 use std::collections::HashSet;
 
 /// The smallest width of a bar, points.

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::chunk::Chunk;
+use super::Chunk;
 use crate::context::{Seen, WarpContext, column, control, form, lanes};
 use crate::dictionary::Site;
 use crate::error::TraceError;

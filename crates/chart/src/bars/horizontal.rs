@@ -1,14 +1,14 @@
 //! Horizontal bars, with long names at their left and values at their ends.
 
-use super::Chart;
-use super::bars::Bar;
-use super::canvas::{Anchor, Canvas, Drawing, GREY, GRID, INK, Paint, Rect, THIN, Text};
-use super::data::{self, Keys};
-use super::font::{self, LABEL, TITLE};
-use super::frame::{self, EDGE, GAP, LABEL_LINE, TICK, TITLE_LINE};
-use super::kinds::Bars;
-use super::legend::{Legend, Sample};
-use super::scale::{Span, figure_of};
+use super::Bar;
+use crate::Chart;
+use crate::canvas::{Anchor, Canvas, Drawing, GREY, GRID, INK, Paint, Rect, THIN, Text};
+use crate::data::{self, Keys};
+use crate::font::{self, LABEL, TITLE};
+use crate::frame::{self, EDGE, GAP, LABEL_LINE, TICK, TITLE_LINE};
+use crate::kinds::Bars;
+use crate::legend::{Legend, Sample};
+use crate::scale::{Span, figure_of};
 
 /// Names of categories take at most this fraction of the width.
 const NAMES: f64 = 0.42;

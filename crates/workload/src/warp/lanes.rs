@@ -8,7 +8,7 @@ use warpmem_trace::{OpClass, Reg, WARP_SIZE};
 use super::memory::Word;
 use super::numbers::{Integer, Number};
 use super::predicate::Predicate;
-use super::warp::{Warp, lanes_of};
+use super::{Warp, lanes_of};
 
 /// A value of each lane. Operators issue the instruction that computes them.
 #[derive(Clone, Copy)]
@@ -52,7 +52,7 @@ impl<T: Word> Operand<T> for &Var<'_, T> {
 }
 
 impl<'w, T: Word> Lanes<'w, T> {
-    pub(super) fn new(
+    pub(crate) fn new(
         warp: &'w Warp,
         values: [T; WARP_SIZE],
         register: Option<Reg>,
@@ -60,18 +60,18 @@ impl<'w, T: Word> Lanes<'w, T> {
         Lanes { warp, values, register }
     }
 
-    pub(super) fn warp(&self) -> &'w Warp {
+    pub(crate) fn warp(&self) -> &'w Warp {
         self.warp
     }
 
     /// Applies an instruction of `class` to each lane's value.
-    pub(super) fn converted<U: Word>(self, class: OpClass, to: impl Fn(T) -> U) -> Lanes<'w, U> {
+    pub(crate) fn converted<U: Word>(self, class: OpClass, to: impl Fn(T) -> U) -> Lanes<'w, U> {
         let register = self.warp.compute(class, &[self.register]);
         Lanes::new(self.warp, self.values.map(to), Some(register))
     }
 
     /// Applies an instruction of `class` to each lane's two values.
-    pub(super) fn paired<U: Word>(
+    pub(crate) fn paired<U: Word>(
         self,
         class: OpClass,
         other: Lanes<'w, T>,
@@ -83,7 +83,7 @@ impl<'w, T: Word> Lanes<'w, T> {
     }
 
     /// Reinterprets the registers as another type: no instruction.
-    pub(super) fn view<U: Word>(self, of: impl Fn(T) -> U) -> Lanes<'w, U> {
+    pub(crate) fn view<U: Word>(self, of: impl Fn(T) -> U) -> Lanes<'w, U> {
         Lanes::new(self.warp, std::array::from_fn(|lane| of(self.values[lane])), self.register)
     }
 }

@@ -3,8 +3,8 @@
 
 use warpmem_trace::{Space, WARP_SIZE};
 
+use super::lanes_of;
 use super::memory::Word;
-use super::warp::lanes_of;
 
 /// In the order in which it happened.
 #[derive(Clone, Debug)]

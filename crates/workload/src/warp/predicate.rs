@@ -4,9 +4,9 @@ use std::ops::{BitAnd, BitOr, Not};
 
 use warpmem_trace::{OpClass, Reg, WARP_SIZE};
 
+use super::Warp;
 use super::lanes::{Lanes, Operand};
 use super::memory::Word;
-use super::warp::Warp;
 
 /// A condition of each lane.
 #[derive(Clone, Copy)]

@@ -1,14 +1,16 @@
+mod cursor;
+
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::context::column;
-use crate::cursor::WarpCursor;
 use crate::dictionary::{SLOTS, Sites};
 use crate::encode::Expectation;
 use crate::error::TraceError;
 use crate::pack::PADDING;
 use crate::varint;
+pub use cursor::WarpCursor;
 
 /// A range of CTAs of one kernel, inflated. Its warps are read with [`Chunk::warp`].
 pub struct Chunk {

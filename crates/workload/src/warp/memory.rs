@@ -9,7 +9,7 @@ use warpmem_trace::WARP_SIZE;
 
 #[cfg(test)]
 use super::journal::Journal;
-use super::warp::lanes_of;
+use super::lanes_of;
 
 /// Address of the first array; CUDA's unified address space puts allocations around here.
 const HEAP_BASE: u64 = 0x7f20_0000_0000;
