@@ -1,11 +1,12 @@
-//! Virtual channels: what waits at the inputs of routers, and who holds those of their outputs.
+//! The state of virtual channels: at the inputs of routers, and at the outputs of routers and
+//! sources.
 
 use std::collections::VecDeque;
 
-/// Nothing, in the place of a number.
+/// The absence of a number.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A packet in the buffer of a virtual channel: its number, and its flits that are there.
+/// A packet in the buffer of a virtual channel: its number, and how many of its flits are there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub packet: u32,
@@ -16,29 +17,34 @@ impl Part {
     pub const NOTHING: Part = Part { packet: NONE, flits: 0 };
 }
 
-/// A virtual channel of a router's input. Flits of a packet follow each other in it.
+/// A virtual channel of a router's input. Its buffer holds packets one after the other, never
+/// interleaved.
 #[derive(Debug)]
 pub(super) struct InputChannel {
-    /// The packet that is first to go, or [`NONE`] and no flits; and those behind it.
+    /// The first packet of the buffer, or [`Part::NOTHING`].
     pub first: Part,
+    /// The packets behind it.
     pub behind: VecDeque<Part>,
-    /// Output virtual channel that the first packet holds, and its flits that have not left; or the
-    /// pool of virtual channels of which it wants one.
+    /// The output virtual channel that the first packet holds, or [`NONE`].
     pub output: u32,
+    /// Flits of the first packet that have not left, once it holds an output virtual channel.
     pub left: u32,
+    /// The pool from which the first packet wants an output virtual channel, or [`NONE`].
     pub pool: u32,
-    /// Input that it belongs to, counted over all routers; the router, the input's number there,
-    /// and which of the input's virtual channels it is.
+    /// The input that it belongs to, counted over all routers.
     pub input: u32,
     pub router: u16,
+    /// Number of the input within the router.
     pub local: u8,
+    /// Number of the virtual channel within the input.
     pub index: u8,
-    /// Output virtual channel of the router or source before, which gets its credits.
+    /// The output virtual channel at the other end of the link, which gets its credits.
     pub upstream: u32,
 }
 
 impl InputChannel {
-    /// A flit of `packet` arrives; how many there are of the packet, if it is the first to go.
+    /// Adds a flit of `packet`; returns how many flits of the packet there are, if it is the first
+    /// packet.
     #[inline]
     pub fn arrive(&mut self, packet: u32) -> Option<u32> {
         if self.first.packet == NONE {
@@ -56,7 +62,7 @@ impl InputChannel {
         None
     }
 
-    /// The first packet has gone; whether there is another.
+    /// Removes the first packet, all of which has left; whether another follows.
     #[inline]
     pub fn advance(&mut self) -> bool {
         self.first = self.behind.pop_front().unwrap_or(Part::NOTHING);
@@ -64,21 +70,43 @@ impl InputChannel {
     }
 }
 
-/// A virtual channel of the link behind an output of a router or source.
+/// A virtual channel of the link at an output of a router or source.
 #[derive(Clone, Debug)]
 pub(super) struct OutputChannel {
-    /// Input virtual channel whose packet has it.
+    /// The input virtual channel whose packet holds it, or [`NONE`].
     pub holder: u32,
-    /// Flits for which there is room at the end of the link.
+    /// Flits for which the buffer at the end of the link has room; [`u32::MAX`], never consumed,
+    /// where the link leads to a node.
     pub credits: u32,
-    /// Network cycle from which no packet has had it.
+    /// Network cycle since which no packet has held it.
     pub free_since: u64,
-    /// Some packet wanted it since, but none could have gone on.
+    /// A packet has wanted it since then, but none could have gone on.
     pub blocked: bool,
-    /// Output that it belongs to, counted over all routers and behind them the sources; the router
-    /// or source.
+    /// The output that it belongs to, counted over all routers and then the sources.
     pub link: u32,
+    /// The router or source of that output, counted likewise.
     pub unit: u32,
-    /// Input virtual channel at the other end; [`NONE`] where the link leads to a node.
+    /// The input virtual channel at the other end; [`NONE`] where the link leads to a node.
     pub downstream: u32,
+}
+
+impl OutputChannel {
+    /// Whether its link leads to a node.
+    #[inline]
+    pub fn is_exit(&self) -> bool {
+        self.downstream == NONE
+    }
+
+    /// Gives it to the first packet of an input virtual channel in `cycle`.
+    #[inline]
+    pub fn grant(&mut self, holder: u32, cycle: u64) {
+        debug_assert!(self.holder == NONE && self.free_since <= cycle);
+        (self.holder, self.blocked) = (holder, false);
+    }
+
+    /// Frees it from `cycle` on.
+    #[inline]
+    pub fn release(&mut self, cycle: u64) {
+        (self.holder, self.free_since) = (NONE, cycle);
+    }
 }

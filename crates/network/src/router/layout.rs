@@ -1,11 +1,11 @@
-//! What routers there are, how links join them, and which way packets go.
+//! The layout of a network: its routers, the links between them, and the routes of packets.
 
-/// What a link leads to.
+/// The end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// An input of a router.
     Router { router: usize, input: usize },
-    /// A node that takes packets.
+    /// A receiving node.
     Node(usize),
 }
 
@@ -18,24 +18,24 @@ pub(crate) struct Route {
     pub class: u8,
 }
 
-/// A network of routers. There is one way from each node to each other.
+/// A network of routers. Routing is deterministic: there is one route from each node to each other.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
-    /// Outputs of each router: where they lead.
+    /// By router, where each of its outputs leads.
     pub outputs: Vec<Vec<End>>,
-    /// Router and input at which each node sends.
+    /// The router and input that each sending node is connected to.
     pub sources: Vec<(usize, usize)>,
-    /// Nodes that take packets.
+    /// Number of receiving nodes.
     pub destinations: usize,
-    /// By router, the route to each node that takes.
+    /// By router, the route to each receiving node.
     pub routes: Vec<Vec<Route>>,
-    /// Parts of the virtual channels that must be kept apart so that no cycle of packets wait for
-    /// each other.
+    /// Number of equal shares of the virtual channels. Routes keep to shares in a way that rules out
+    /// deadlock.
     pub classes: u8,
 }
 
 impl Layout {
-    /// One router between all nodes.
+    /// A single router between all nodes.
     pub fn crossbar(sources: usize, destinations: usize) -> Layout {
         let route = |output| Route { output: output as u16, class: 0 };
         Layout {
@@ -47,7 +47,7 @@ impl Layout {
         }
     }
 
-    /// Inputs of each router.
+    /// The number of inputs of each router.
     pub fn inputs(&self) -> Vec<usize> {
         let mut inputs = vec![0; self.outputs.len()];
         let links = self.outputs.iter().flatten().filter_map(|end| match *end {
@@ -60,7 +60,7 @@ impl Layout {
         inputs
     }
 
-    /// Routers that a packet passes from one node to another.
+    /// The routers on the way from one node to another.
     #[cfg(test)]
     pub fn path(&self, source: usize, destination: usize) -> Vec<usize> {
         let (mut router, _) = self.sources[source];

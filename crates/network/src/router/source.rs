@@ -1,137 +1,188 @@
-//! Sources: how packets get from the ports of a node into its router, a flit in a cycle.
+//! Sources: how packets get from the ports of a node into its router, one flit per cycle.
 
+use super::buffers::Packet;
 use super::channel::NONE;
-use super::waiting::Packet;
-use super::{Flit, Routers};
+use super::links::Flit;
+use super::rules::Rules;
+use super::{NetworkContext, Routers};
 use crate::{Direction, VcAssignment, arbiter};
-use warpmem_sim::{Context, Location, PortId, RequestId};
+use warpmem_sim::{Clock, Context, Location, PortId, RequestId, Ticks};
 
-/// A node that sends.
-pub(super) struct Source {
+/// The sending nodes of a network.
+pub(super) struct Sources {
+    nodes: Vec<Source>,
+    /// By writer of the network's ports, the node that the port belongs to.
+    node_of_writer: Vec<u16>,
+}
+
+impl Sources {
+    pub fn new(context: &NetworkContext) -> Sources {
+        let mut node_of_writer = Vec::new();
+        let nodes = (0..).zip(&context.inputs).map(|(node, ports)| {
+            let first_writer = node_of_writer.len();
+            node_of_writer.extend(std::iter::repeat_n(node, ports.len()));
+            Source::new(ports, first_writer)
+        });
+        Sources { nodes: nodes.collect(), node_of_writer }
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The node with the port of a writer.
+    #[inline]
+    pub fn node_of_writer(&self, writer: usize) -> usize {
+        self.node_of_writer[writer].into()
+    }
+}
+
+/// A sending node.
+struct Source {
     ports: Vec<PortId>,
     /// Number of the first port among all writers.
     first_writer: usize,
-    /// Port whose turn it is, where SMs share the node.
-    turn: usize,
-    /// Packet that is being sent, or [`NONE`]; its flits that have not left, and the virtual
-    /// channel that it has.
+    /// Round-robin pointer over the ports, where SMs share the node.
+    next_port: usize,
+    /// The packet that is being sent, or [`NONE`].
     packet: u32,
+    /// Its flits that have not left.
     left: u32,
+    /// The virtual channel of the node's link that it uses.
     channel: usize,
-}
-
-impl Source {
-    pub fn new(ports: &[PortId], first_writer: usize) -> Source {
-        Source { ports: ports.to_vec(), first_writer, turn: 0, packet: NONE, left: 0, channel: 0 }
-    }
 }
 
 /// The packet at the head of a port.
 struct Head {
     port: usize,
     request: RequestId,
+    /// Cycle from which it can be sent.
     since: u64,
     flits: u32,
-    /// Destination, and its port, counted over all nodes.
     destination: u16,
+    /// Port of the destination, counted over all nodes.
     exit: u16,
 }
 
+impl Source {
+    fn new(ports: &[PortId], first_writer: usize) -> Source {
+        let (ports, next_port) = (ports.to_vec(), 0);
+        Source { ports, first_writer, next_port, packet: NONE, left: 0, channel: 0 }
+    }
+
+    /// The port whose packet is sent next, with its ready time and request: in round-robin order, the
+    /// first with a packet that is ready, or else the one whose packet becomes ready first.
+    fn next_head(
+        &self,
+        cycle: u64,
+        clock: Clock,
+        ctx: &Context,
+    ) -> Option<(usize, Ticks, RequestId)> {
+        let ports = (self.next_port..self.ports.len()).chain(0..self.next_port);
+        let heads = ports.filter_map(|port| {
+            let (ready, request) = ctx.fabric.head(self.ports[port])?;
+            Some((port, ready, request))
+        });
+        heads.min_by_key(|&(_, ready, _)| clock.cycle_from(ready).max(cycle))
+    }
+
+    /// The cycle after `cycle` in which the next head of a port becomes ready.
+    fn next_ready(&self, cycle: u64, clock: Clock, ctx: &Context) -> Option<u64> {
+        let ready = |&port: &PortId| Some(clock.cycle_from(ctx.fabric.head(port)?.0));
+        self.ports.iter().filter_map(ready).filter(|&from| from > cycle).min()
+    }
+
+    /// Takes the packet at the head of a port.
+    fn take(&mut self, port: usize, now: Ticks, ctx: &mut Context) {
+        ctx.fabric.pop(self.ports[port], now);
+        self.next_port = (port + 1) % self.ports.len();
+    }
+
+    /// Begins to send a packet of `flits` on a virtual channel.
+    fn begin(&mut self, packet: u32, flits: u32, channel: usize) {
+        (self.packet, self.left, self.channel) = (packet, flits, channel);
+    }
+
+    /// Sends a flit; returns the number of its packet.
+    #[inline]
+    fn send_flit(&mut self) -> u32 {
+        let packet = self.packet;
+        self.left -= 1;
+        if self.left == 0 {
+            self.packet = NONE;
+        }
+        packet
+    }
+}
+
 impl Routers {
-    /// The turn of a source: a flit goes, if there is one and room for it. When its next packet
-    /// can, if there is one but not yet.
+    /// Steps a source: sends a flit if there is one and room for it. Returns the next cycle in which
+    /// a packet can be sent, if none can be now.
     pub(super) fn send(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> Option<u64> {
-        if self.sources[index].packet == NONE {
+        if self.sources.nodes[index].packet == NONE {
             let head = self.head(index, cycle, ctx)?;
             if head.since > cycle || self.begin(index, &head, cycle, ctx).is_none() {
                 return self.wait(index, cycle, ctx);
             }
         }
         let link = self.wires.injection(index);
-        let source = &mut self.sources[index];
-        let output = link * self.rules.channels + source.channel;
-        let state = &mut self.outputs[output];
-        if state.credits == 0 {
+        let source = &mut self.sources.nodes[index];
+        let output = &mut self.outputs[link * self.rules.channels + source.channel];
+        if output.credits == 0 {
             return None;
         }
-        state.credits -= 1;
-        let flit = Flit { channel: state.downstream, packet: source.packet };
-        self.injections.push_back((cycle + self.rules.router_latency, flit));
-        self.passed[link] += 1;
-        source.left -= 1;
-        if source.left == 0 {
-            source.packet = NONE;
-        }
-        self.source_turns.next(index);
+        output.credits -= 1;
+        let flit = Flit { channel: output.downstream, packet: source.send_flit() };
+        self.links.count(link);
+        self.links.inject(flit, self.rules.served_after_injection(cycle));
+        self.agenda.sources.next(index);
         None
     }
 
-    /// Nothing can go. When the next packet comes to the head of a port: where SMs share the node
-    /// it may find room that one that is there does not find.
+    /// No packet can be sent in `cycle`. Returns the cycle in which the next one becomes ready at the
+    /// head of a port: where SMs share the node, it may find room when the present one does not.
     fn wait(&mut self, index: usize, cycle: u64, ctx: &Context) -> Option<u64> {
-        let ready = |&port: &PortId| Some(self.rules.clock.cycle_from(ctx.fabric.head(port)?.0));
-        let heads = self.sources[index].ports.iter().filter_map(ready);
-        let next = heads.filter(|&from| from > cycle).min()?;
-        self.source_turns.later(index);
+        let next = self.sources.nodes[index].next_ready(cycle, self.rules.clock, ctx)?;
+        self.agenda.sources.later(index);
         Some(next)
     }
 
     /// Takes the packet from its port, if there is a virtual channel for it.
     fn begin(&mut self, index: usize, head: &Head, cycle: u64, ctx: &mut Context) -> Option<()> {
         let channel = self.free_channel(index, head)?;
-        let source = &mut self.sources[index];
-        let writer = source.first_writer + head.port;
-        ctx.fabric.pop(source.ports[head.port], self.rules.clock.at(cycle));
-        source.turn = (head.port + 1) % source.ports.len();
+        let source = &mut self.sources.nodes[index];
+        source.take(head.port, self.rules.clock.at(cycle), ctx);
         let place = match self.rules.direction {
             Direction::Request => ctx.map.locate(ctx.requests.get(head.request).address),
             Direction::Reply => Location::default(),
         };
-        self.tally.enter(writer, place);
-        let bank = usize::from(place.channel) * self.rules.banks + usize::from(place.bank);
-        let packet = Packet {
-            request: head.request,
-            source: index as u16,
-            destination: head.destination,
-            exit: head.exit,
-            hops: 0,
-            flits: head.flits,
-            entered: cycle,
-            place,
-            seen: arbiter::Packet { since: head.since, bank: bank as u32, row: place.row },
-        };
-        let number = self.waiting.add(packet);
-        let source = &mut self.sources[index];
-        (source.packet, source.left, source.channel) = (number, head.flits, channel);
+        self.tally.enter(source.first_writer + head.port, place);
+        let packet = self.buffers.add(packet(&self.rules, index, head, cycle, place));
+        source.begin(packet, head.flits, channel);
         Some(())
     }
 
-    /// The packet that a node sends next: of its ports in turn, the first that has one, or else the
-    /// one that comes first.
+    /// The packet that a node sends next.
     fn head(&self, index: usize, cycle: u64, ctx: &Context) -> Option<Head> {
-        let source = &self.sources[index];
-        let turns = (source.turn..source.ports.len()).chain(0..source.turn);
-        let heads = turns.filter_map(|port| {
-            let (ready, request) = ctx.fabric.head(source.ports[port])?;
-            Some((self.rules.clock.cycle_from(ready).max(cycle), port, ready, request))
-        });
-        let (_, port, ready, request) = heads.min_by_key(|&(from, ..)| from)?;
+        let clock = self.rules.clock;
+        let (port, ready, request) = self.sources.nodes[index].next_head(cycle, clock, ctx)?;
         let row = ctx.requests.get(request);
-        let to = match self.rules.direction {
+        let exit = match self.rules.direction {
             Direction::Request => row.slice,
             Direction::Reply => row.sm,
         };
         Some(Head {
             port,
             request,
-            since: self.rules.clock.cycle_from(ready),
+            since: clock.cycle_from(ready),
             flits: self.rules.packets.flits(self.rules.direction, row) as u32,
-            destination: self.destination_of_exit[usize::from(to)],
-            exit: to,
+            destination: self.exits.node(exit),
+            exit,
         })
     }
 
-    /// The virtual channel of a source's link that a packet takes.
+    /// The virtual channel of a source's link that a packet can use, if there is one.
     fn free_channel(&self, index: usize, head: &Head) -> Option<usize> {
         let channels = self.rules.channels;
         let first = self.wires.injection(index) * channels;
@@ -143,5 +194,21 @@ impl Routers {
                 Some(usize::from(head.destination) % channels).filter(fits)
             }
         }
+    }
+}
+
+/// The packet of `head`, which leaves `source` in `cycle`.
+fn packet(rules: &Rules, source: usize, head: &Head, cycle: u64, place: Location) -> Packet {
+    let bank = usize::from(place.channel) * rules.banks + usize::from(place.bank);
+    Packet {
+        request: head.request,
+        source: source as u16,
+        destination: head.destination,
+        exit: head.exit,
+        hops: 0,
+        flits: head.flits,
+        entered: cycle,
+        place,
+        seen: arbiter::Packet { since: head.since, bank: bank as u32, row: place.row },
     }
 }

@@ -1,4 +1,4 @@
-//! What gives routers their turns.
+//! When routers are stepped: extra steps must change nothing.
 
 use super::{Layout, Routers};
 use crate::tests::rig::{Outcome, Packet, Readers, Rig, read, write};
@@ -12,18 +12,19 @@ const INFO: PolicyInfo = PolicyInfo { name: "test", summary: "", source: "", par
 
 const NODES: usize = 12;
 
-/// A network that gives every router and source a turn in every cycle, whether or not it asks for
-/// one.
+/// A network that steps every router and source in every cycle, whether or not it is due.
 struct Restless(Routers);
 
 impl Topology for Restless {
     fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
         let Restless(routers) = self;
-        routers.allocates.fill(true);
-        (0..routers.wires.routers).for_each(|router| routers.turns.now(router));
-        (0..routers.sources.len()).for_each(|source| routers.source_turns.now(source));
+        for router in 0..routers.wires.routers {
+            routers.vcs.make_due(router);
+            routers.agenda.routers.now(router);
+        }
+        (0..routers.sources.len()).for_each(|source| routers.agenda.sources.now(source));
         let next = routers.step(cycle, ctx);
-        let busy = next.is_some() || !routers.waiting.is_empty();
+        let busy = next.is_some() || !routers.buffers.is_empty();
         busy.then_some(cycle + 1)
     }
 
@@ -40,7 +41,7 @@ impl Topology for Restless {
     }
 }
 
-/// Bursts with pauses, to all nodes and now and then to one.
+/// Bursts with pauses, some to all nodes and some to a single one.
 fn traffic(seed: u64) -> Vec<Packet> {
     let mut random = Random::new(seed);
     let mut cycle = 0;
@@ -62,7 +63,8 @@ fn outcome(rig: Rig, layout: &Layout, seed: u64, restless: bool) -> Outcome {
     })
 }
 
-/// A network comes to the same whether or not all have turns that they did not ask for.
+/// Checks that a network has the same outcome when all its routers and sources are stepped in every
+/// cycle.
 fn check<'a>(rig: impl Fn() -> Rig<'a>, layout: &Layout, seed: u64, what: &str) {
     let [quiet, restless] = [false, true].map(|restless| outcome(rig(), layout, seed, restless));
     let result = NetworkResult { cycles: quiet.result.cycles, ..restless.result };
@@ -71,7 +73,7 @@ fn check<'a>(rig: impl Fn() -> Rig<'a>, layout: &Layout, seed: u64, what: &str) 
 }
 
 #[test]
-fn turns_that_nobody_asked_for_change_nothing() {
+fn steps_of_routers_that_are_not_due_change_nothing() {
     let all = Placement::all_to_all(NODES);
     let layouts = [
         Layout::crossbar(NODES, NODES),
@@ -114,7 +116,7 @@ fn turns_that_nobody_asked_for_change_nothing() {
     }
 }
 
-/// There may be room for what waits at one port of a node and none for what waits at another.
+/// With shared nodes, one port of a node may have room while another has none.
 #[test]
 fn nor_where_sms_share_a_node() {
     let groups = NODES / 3;

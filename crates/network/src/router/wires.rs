@@ -1,4 +1,4 @@
-//! Numbers of the ports of all routers, and what each is wired to.
+//! The numbers of all inputs and outputs, and how they are connected.
 
 use super::channel::{InputChannel, NONE, OutputChannel, Part};
 use super::layout::{End, Layout, Route};
@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 pub(super) enum Sink {
     /// An input, counted over all routers.
     Input(u32),
-    /// A node that takes packets.
+    /// A receiving node.
     Node(u32),
 }
 
@@ -23,17 +23,17 @@ pub(super) struct Input {
     pub upstream: u32,
 }
 
-/// Numbers are counted over all routers, one router after the other. Behind the outputs of the
-/// routers come those of the sources.
+/// The connections of a network. Inputs and outputs are numbered over all routers, one router after
+/// the other; the outputs of the sources follow those of the routers.
 pub(super) struct Wires {
     pub routers: usize,
-    /// First input and first output of each router; one more at the end.
+    /// First input and first output of each router, and at the end their numbers.
     pub first_input: Vec<usize>,
     pub first_output: Vec<usize>,
     pub inputs: Vec<Input>,
-    /// By output, of a router or source, where its link ends.
+    /// By output of a router or source, where its link ends.
     pub downstream: Vec<Sink>,
-    /// By output, the router or source that it belongs to; sources are counted behind the routers.
+    /// By output, the router or source that it belongs to; sources are numbered after the routers.
     pub unit_of: Vec<u32>,
     routes: Vec<Route>,
     destinations: usize,
@@ -119,7 +119,7 @@ impl Wires {
         self.routes[router * self.destinations + destination]
     }
 
-    /// Routers that a packet passes from one node to another.
+    /// Number of routers on the way from one node to another.
     pub fn hops(&self, source: usize, destination: usize) -> u64 {
         let mut link = self.outputs() + source;
         let mut hops = 0;
@@ -144,7 +144,7 @@ impl Wires {
     }
 }
 
-/// Sums of what comes before each, and of all.
+/// The sum of the counts before each, and at the end of all.
 pub(super) fn running_sum(counts: &[usize]) -> Vec<usize> {
     let mut sums = vec![0];
     sums.extend(counts.iter().scan(0, |sum, count| {
@@ -154,7 +154,7 @@ pub(super) fn running_sum(counts: &[usize]) -> Vec<usize> {
     sums
 }
 
-/// For each of as many things as `counts` adds up to, which count it belongs to.
+/// The index in `counts` that each item belongs to, if `counts[i]` items belong to index i.
 fn owners(counts: &[usize]) -> Vec<u32> {
     let owners = (0..).zip(counts);
     owners.flat_map(|(owner, &count)| std::iter::repeat_n(owner, count)).collect()

@@ -1,0 +1,74 @@
+//! Which routers and sources are stepped in which cycle: sets of numbers, one bit each.
+
+/// The routers and the sources that are to be stepped.
+pub(super) struct Agenda {
+    pub routers: StepSet,
+    pub sources: StepSet,
+}
+
+impl Agenda {
+    pub fn new(routers: usize, sources: usize) -> Agenda {
+        Agenda { routers: StepSet::new(routers), sources: StepSet::new(sources) }
+    }
+
+    /// Ends this cycle; whether any router or source is to be stepped in the next.
+    #[inline]
+    pub fn advance(&mut self) -> bool {
+        self.routers.advance() | self.sources.advance()
+    }
+}
+
+/// Units that are to be stepped in this cycle, in the next, and whenever the network is stepped next.
+pub(super) struct StepSet {
+    now: Vec<u64>,
+    next: Vec<u64>,
+    later: Vec<u64>,
+}
+
+impl StepSet {
+    fn new(units: usize) -> StepSet {
+        let words = units.div_ceil(64);
+        StepSet { now: vec![0; words], next: vec![0; words], later: vec![0; words] }
+    }
+
+    /// Steps a unit in this cycle.
+    #[inline]
+    pub fn now(&mut self, unit: usize) {
+        self.now[unit / 64] |= 1 << (unit % 64);
+    }
+
+    /// Steps a unit in the next cycle.
+    #[inline]
+    pub fn next(&mut self, unit: usize) {
+        self.next[unit / 64] |= 1 << (unit % 64);
+    }
+
+    /// Steps a unit in the next cycle in which the network is stepped, without asking for one.
+    #[inline]
+    pub fn later(&mut self, unit: usize) {
+        self.later[unit / 64] |= 1 << (unit % 64);
+    }
+
+    /// Takes the first unit of this cycle, starting at word `word` of the set; returns the word in
+    /// which it was found, and the unit.
+    #[inline]
+    pub fn take(&mut self, word: usize) -> Option<(usize, usize)> {
+        let found = (word..self.now.len()).find(|&word| self.now[word] != 0)?;
+        let bits = &mut self.now[found];
+        let unit = found * 64 + bits.trailing_zeros() as usize;
+        *bits &= *bits - 1;
+        Some((found, unit))
+    }
+
+    /// Ends this cycle, whose units have all been taken; whether a unit is to be stepped in the
+    /// next.
+    #[inline]
+    fn advance(&mut self) -> bool {
+        let mut busy = 0;
+        for ((now, next), later) in self.now.iter_mut().zip(&mut self.next).zip(&mut self.later) {
+            busy |= *next;
+            *now = std::mem::take(next) | std::mem::take(later);
+        }
+        busy != 0
+    }
+}

@@ -1,0 +1,75 @@
+//! The network's allocator, shared by virtual-channel and switch allocation, and the numbers under
+//! which it knows those who choose.
+
+use super::wires::Wires;
+use crate::allocator::{ALLOCATORS, Allocator, AllocatorContext, Choice};
+use crate::{Direction, NetworkContext};
+use warpmem_params::PolicyError;
+
+/// One that chooses among candidates. Numbers are counted over all routers.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Chooser {
+    /// An output virtual channel, among the inputs that want it.
+    Channel(usize),
+    /// An input, among its virtual channels.
+    Input(usize),
+    /// An output, among the inputs that propose to it.
+    Output(usize),
+}
+
+pub(super) struct Choosers {
+    allocator: Box<dyn Allocator>,
+    /// The allocator's numbers of the first input and of the first output; channels begin at 0.
+    first_input: usize,
+    first_output: usize,
+}
+
+impl Choosers {
+    /// For routers of `wires` with `channels` virtual channels per link.
+    pub fn new(
+        context: &NetworkContext,
+        wires: &Wires,
+        channels: usize,
+    ) -> Result<Choosers, PolicyError> {
+        let first_input = wires.outputs() * channels;
+        let first_output = first_input + wires.inputs.len();
+        let choosers = first_output + wires.outputs();
+        // The two networks draw different random numbers.
+        let seed = match context.direction {
+            Direction::Request => 0,
+            Direction::Reply => 1,
+        };
+        let allocator = AllocatorContext { choosers, seed };
+        let allocator = ALLOCATORS.build(&context.network.allocator, &allocator)?;
+        Ok(Choosers { allocator, first_input, first_output })
+    }
+
+    /// Iterations of a match.
+    #[inline]
+    pub fn iterations(&self) -> u32 {
+        self.allocator.iterations()
+    }
+
+    /// Chooses one of the candidates in `set`; `since` gives the cycle since which the packet of a
+    /// candidate has waited.
+    #[inline]
+    pub fn choose(&mut self, chooser: Chooser, set: &[u64], since: &dyn Fn(usize) -> u64) -> usize {
+        let chooser = self.number(chooser);
+        self.allocator.choose(&Choice { chooser, set, since })
+    }
+
+    /// Reports that a chooser has been matched with its choice in `iteration`.
+    #[inline]
+    pub fn matched(&mut self, chooser: Chooser, choice: usize, iteration: u32) {
+        self.allocator.accepted(self.number(chooser), choice, iteration);
+    }
+
+    #[inline]
+    fn number(&self, chooser: Chooser) -> usize {
+        match chooser {
+            Chooser::Channel(channel) => channel,
+            Chooser::Input(input) => self.first_input + input,
+            Chooser::Output(output) => self.first_output + output,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Exits: the ports at which packets leave the network.
+
+use crate::NetworkContext;
+use warpmem_sim::{Context, PortId, RequestId, Ticks};
+
+/// All exits of a network, in the order of the units that read them.
+pub(super) struct Exits {
+    exits: Vec<Exit>,
+    /// Exits that had no room for a packet, each with the router in which the packet waits.
+    full: Vec<(u32, u16)>,
+}
+
+struct Exit {
+    port: PortId,
+    /// The node that the port belongs to.
+    node: u16,
+    /// Packets that are on their way to the port through the last router.
+    reserved: usize,
+    /// It is in [`Exits::full`].
+    awaited: bool,
+}
+
+impl Exit {
+    /// Whether the port has room for one more packet than are on their way to it.
+    #[inline]
+    fn has_room(&self, ctx: &Context) -> bool {
+        ctx.fabric.room(self.port) > self.reserved
+    }
+}
+
+impl Exits {
+    pub fn new(context: &NetworkContext) -> Exits {
+        let exits = (0..).zip(&context.outputs).flat_map(|(node, ports)| {
+            ports.iter().map(move |&port| Exit { port, node, reserved: 0, awaited: false })
+        });
+        Exits { exits: exits.collect(), full: Vec::new() }
+    }
+
+    /// The node that an exit belongs to.
+    #[inline]
+    pub fn node(&self, exit: u16) -> u16 {
+        self.exits[usize::from(exit)].node
+    }
+
+    /// Whether an exit has room for a packet that waits in `router`; if not, the network is woken
+    /// when it has, and [`Exits::collect_freed`] reports the router.
+    pub fn has_room(&mut self, exit: u16, router: usize, ctx: &mut Context) -> bool {
+        let state = &mut self.exits[usize::from(exit)];
+        if state.has_room(ctx) {
+            return true;
+        }
+        ctx.fabric.wake_writer(state.port);
+        if !state.awaited {
+            state.awaited = true;
+            self.full.push((router as u32, exit));
+        }
+        false
+    }
+
+    /// Calls `wake` with every router that waits for an exit which has room now.
+    pub fn collect_freed(&mut self, ctx: &Context, mut wake: impl FnMut(usize)) {
+        self.full.retain(|&(router, exit)| {
+            let exit = &mut self.exits[usize::from(exit)];
+            let has_room = exit.has_room(ctx);
+            if has_room {
+                exit.awaited = false;
+                wake(router as usize);
+            }
+            !has_room
+        });
+    }
+
+    /// Keeps room for a packet that has started to leave its last router.
+    #[inline]
+    pub fn reserve(&mut self, exit: u16) {
+        self.exits[usize::from(exit)].reserved += 1;
+    }
+
+    /// Hands a packet to its reader, which may take it from `ready` on.
+    #[inline]
+    pub fn deliver(&mut self, exit: u16, request: RequestId, ready: Ticks, ctx: &mut Context) {
+        let exit = &mut self.exits[usize::from(exit)];
+        exit.reserved -= 1;
+        ctx.fabric.push(exit.port, request, ready);
+    }
+
+    /// Whether no packet is on its way to an exit.
+    pub fn are_idle(&self) -> bool {
+        self.exits.iter().all(|exit| exit.reserved == 0)
+    }
+}

@@ -1,0 +1,95 @@
+//! The links: flits and credits in flight, and the flits that each link has carried.
+
+use std::collections::VecDeque;
+
+/// A flit on its way to an input virtual channel.
+#[derive(Clone, Copy)]
+pub(super) struct Flit {
+    pub channel: u32,
+    pub packet: u32,
+}
+
+/// Things in flight, in the order of the cycles in which they arrive.
+type InFlight<T> = VecDeque<(u64, T)>;
+
+/// All links of a network. Links are numbered as the outputs of routers and sources that they begin
+/// at.
+pub(super) struct Links {
+    /// From sources to routers, and from routers to routers: the latencies differ, so each queue is
+    /// in the order of arrival.
+    injections: InFlight<Flit>,
+    flits: InFlight<Flit>,
+    /// Output virtual channels that get a credit back.
+    credits: InFlight<u32>,
+    /// By link, the flits that it has carried.
+    carried: Vec<u64>,
+}
+
+impl Links {
+    pub fn new(links: usize) -> Links {
+        Links {
+            injections: InFlight::new(),
+            flits: InFlight::new(),
+            credits: InFlight::new(),
+            carried: vec![0; links],
+        }
+    }
+
+    /// Counts a flit on a link.
+    #[inline]
+    pub fn count(&mut self, link: usize) {
+        self.carried[link] += 1;
+    }
+
+    /// Sends a flit from a source to its router.
+    #[inline]
+    pub fn inject(&mut self, flit: Flit, arrival: u64) {
+        self.injections.push_back((arrival, flit));
+    }
+
+    /// Sends a flit from one router to another.
+    #[inline]
+    pub fn send(&mut self, flit: Flit, arrival: u64) {
+        self.flits.push_back((arrival, flit));
+    }
+
+    /// Sends a credit back to an output virtual channel.
+    #[inline]
+    pub fn return_credit(&mut self, output: u32, arrival: u64) {
+        self.credits.push_back((arrival, output));
+    }
+
+    /// Takes a flit that has arrived by `cycle`; those of sources come first.
+    #[inline]
+    pub fn take_flit(&mut self, cycle: u64) -> Option<Flit> {
+        take(&mut self.injections, cycle).or_else(|| take(&mut self.flits, cycle))
+    }
+
+    /// Takes a credit that has arrived by `cycle`: the output virtual channel that gets it.
+    #[inline]
+    pub fn take_credit(&mut self, cycle: u64) -> Option<u32> {
+        take(&mut self.credits, cycle)
+    }
+
+    /// The cycle in which the next flit or credit arrives; `u64::MAX` if none is in flight.
+    pub fn next_arrival(&self) -> u64 {
+        let flits = [&self.injections, &self.flits].map(|flits| flits.front().map(|&(at, _)| at));
+        let credits = self.credits.front().map(|&(at, _)| at);
+        flits.into_iter().chain([credits]).flatten().min().unwrap_or(u64::MAX)
+    }
+
+    /// By link, the flits that it has carried.
+    pub fn carried(&self) -> &[u64] {
+        &self.carried
+    }
+}
+
+#[inline]
+fn take<T: Copy>(queue: &mut InFlight<T>, cycle: u64) -> Option<T> {
+    let &(at, thing) = queue.front()?;
+    if at > cycle {
+        return None;
+    }
+    queue.pop_front();
+    Some(thing)
+}

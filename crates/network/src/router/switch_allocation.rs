@@ -1,0 +1,227 @@
+//! Switch allocation: which flits cross a router in a cycle.
+
+use super::buffers::Buffers;
+use super::channel::{InputChannel, NONE, OutputChannel};
+use super::choosers::{Chooser, Choosers};
+use super::layout::Layout;
+use super::vc_allocation::{is_empty, only};
+use crate::arbiter::Inputs;
+
+/// The flits that could cross their router, and the match of a router's inputs and outputs.
+pub(super) struct SwitchAllocator {
+    /// By input, its virtual channels with a flit that could cross, one bit each.
+    ready: Vec<u64>,
+    /// By router, its inputs with such a virtual channel.
+    ready_inputs: Vec<Inputs>,
+    // The match of one router; kept to be reused.
+    /// By output of the router, the inputs that propose to it.
+    proposals: Vec<Inputs>,
+    /// The outputs with a proposal.
+    proposed: Vec<u32>,
+    /// By output of the router, whether it has been matched in an earlier iteration.
+    taken: Vec<bool>,
+    /// By input of the router, the virtual channel that it proposes.
+    chosen: Vec<u32>,
+    /// The matched virtual channels, in the order in which they were matched.
+    matched: Vec<u32>,
+}
+
+/// The state of a router that switch allocation reads.
+pub(super) struct SwitchView<'a> {
+    /// Numbers of the router's first input and first output, counted over all routers.
+    pub first_input: usize,
+    pub first_output: usize,
+    pub buffers: &'a Buffers,
+    pub outputs: &'a [OutputChannel],
+}
+
+impl SwitchView<'_> {
+    /// The output, counted over all routers, to which the first packet of `channel` goes.
+    #[inline]
+    fn output_of(&self, channel: &InputChannel) -> usize {
+        self.outputs[channel.output as usize].link as usize
+    }
+}
+
+impl SwitchAllocator {
+    pub fn new(layout: &Layout) -> SwitchAllocator {
+        let inputs = layout.inputs();
+        let most_inputs = inputs.iter().copied().max().unwrap_or(0);
+        let most_outputs = layout.outputs.iter().map(Vec::len).max().unwrap_or(0);
+        SwitchAllocator {
+            ready: vec![0; inputs.iter().sum()],
+            ready_inputs: vec![Inputs::default(); inputs.len()],
+            proposals: vec![Inputs::default(); most_outputs],
+            proposed: Vec::new(),
+            taken: vec![false; most_outputs],
+            chosen: vec![NONE; most_inputs],
+            matched: Vec::new(),
+        }
+    }
+
+    /// A flit of an input virtual channel could cross.
+    #[inline]
+    pub fn set_ready(&mut self, channel: &InputChannel) {
+        self.ready[channel.input as usize] |= 1 << channel.index;
+        let inputs = &mut self.ready_inputs[usize::from(channel.router)];
+        inputs[usize::from(channel.local / 64)] |= 1 << (channel.local % 64);
+    }
+
+    /// No flit of an input virtual channel could cross.
+    #[inline]
+    pub fn clear_ready(&mut self, channel: &InputChannel) {
+        let ready = &mut self.ready[channel.input as usize];
+        *ready &= !(1 << channel.index);
+        if *ready == 0 {
+            let inputs = &mut self.ready_inputs[usize::from(channel.router)];
+            inputs[usize::from(channel.local / 64)] &= !(1 << (channel.local % 64));
+        }
+    }
+
+    /// Whether no flit could cross a router.
+    #[inline]
+    pub fn is_idle(&self, router: usize) -> bool {
+        is_empty(&self.ready_inputs[router])
+    }
+
+    /// Matches inputs and outputs of a router, at most one flit from each input and to each output.
+    /// Returns the input virtual channels whose flits cross; give the list back to
+    /// [`SwitchAllocator::recycle`].
+    pub fn allocate(
+        &mut self,
+        router: usize,
+        view: &SwitchView,
+        choosers: &mut Choosers,
+    ) -> Vec<u32> {
+        let unmatched = self.ready_inputs[router];
+        match only(&unmatched) {
+            Some(input) => self.match_alone(input, view, choosers),
+            None => self.match_all(unmatched, view, choosers),
+        }
+        std::mem::take(&mut self.matched)
+    }
+
+    /// Takes a list of matched virtual channels back, to be reused.
+    #[inline]
+    pub fn recycle(&mut self, mut matched: Vec<u32>) {
+        matched.clear();
+        self.matched = matched;
+    }
+
+    /// Matches the only input of a router with a flit that could cross.
+    fn match_alone(&mut self, input: usize, view: &SwitchView, choosers: &mut Choosers) {
+        let number = view.first_input + input;
+        let channel = choose_channel(number, self.ready[number], view, choosers);
+        self.accept(channel, input, 0, view, choosers);
+    }
+
+    /// Matches by proposals: every unmatched input proposes to an output, which accepts one of its
+    /// proposals, as often as the allocator iterates.
+    fn match_all(&mut self, mut unmatched: Inputs, view: &SwitchView, choosers: &mut Choosers) {
+        let iterations = choosers.iterations();
+        for iteration in 0..iterations {
+            self.propose(&unmatched, iteration, view, choosers);
+            if self.proposed.is_empty() {
+                break;
+            }
+            while let Some(output) = self.proposed.pop() {
+                let output = output as usize;
+                self.taken[output] = iterations > 1;
+                let input = self.choose_proposal(output, view, choosers);
+                self.accept(self.chosen[input] as usize, input, iteration, view, choosers);
+                unmatched[input / 64] &= !(1 << (input % 64));
+            }
+        }
+        if iterations > 1 {
+            self.taken.fill(false);
+        }
+    }
+
+    /// Lets each unmatched input propose one of its flits whose output is not taken.
+    fn propose(
+        &mut self,
+        unmatched: &Inputs,
+        iteration: u32,
+        view: &SwitchView,
+        choosers: &mut Choosers,
+    ) {
+        for (word, &bits) in unmatched.iter().enumerate() {
+            let mut bits = bits;
+            while bits != 0 {
+                let input = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let number = view.first_input + input;
+                let mut mask = self.ready[number];
+                if iteration > 0 {
+                    mask &= self.open(number, view);
+                }
+                if mask != 0 {
+                    let channel = choose_channel(number, mask, view, choosers);
+                    self.propose_one(input, channel, view);
+                }
+            }
+        }
+    }
+
+    fn propose_one(&mut self, input: usize, channel: usize, view: &SwitchView) {
+        self.chosen[input] = channel as u32;
+        let output = view.output_of(view.buffers.channel(channel));
+        let local = output - view.first_output;
+        let proposals = &mut self.proposals[local];
+        if is_empty(proposals) {
+            self.proposed.push(local as u32);
+        }
+        proposals[input / 64] |= 1 << (input % 64);
+    }
+
+    /// Virtual channels of an input whose output is not taken.
+    fn open(&self, input: usize, view: &SwitchView) -> u64 {
+        let own = view.buffers.of_input(input).iter();
+        let open = own.filter(|channel| {
+            channel.output != NONE && !self.taken[view.output_of(channel) - view.first_output]
+        });
+        open.fold(0, |mask, channel| mask | 1 << channel.index)
+    }
+
+    /// The input whose proposal an output, `output` within the router, accepts.
+    fn choose_proposal(
+        &mut self,
+        output: usize,
+        view: &SwitchView,
+        choosers: &mut Choosers,
+    ) -> usize {
+        let proposals = std::mem::take(&mut self.proposals[output]);
+        if let Some(input) = only(&proposals) {
+            return input;
+        }
+        let chooser = Chooser::Output(view.first_output + output);
+        let since = |input: usize| view.buffers.first(self.chosen[input] as usize).seen.since;
+        choosers.choose(chooser, &proposals, &since)
+    }
+
+    /// Matches a virtual channel, of `input` within its router, with its output.
+    fn accept(
+        &mut self,
+        channel: usize,
+        input: usize,
+        iteration: u32,
+        view: &SwitchView,
+        choosers: &mut Choosers,
+    ) {
+        let state = view.buffers.channel(channel);
+        choosers.matched(Chooser::Input(state.input as usize), state.index.into(), iteration);
+        choosers.matched(Chooser::Output(view.output_of(state)), input, iteration);
+        self.matched.push(channel as u32);
+    }
+}
+
+/// The virtual channel of an input, one of `mask`, that the input chooses.
+#[inline]
+fn choose_channel(input: usize, mask: u64, view: &SwitchView, choosers: &mut Choosers) -> usize {
+    let first = view.buffers.first_channel(input);
+    if mask.is_power_of_two() {
+        return first + mask.trailing_zeros() as usize;
+    }
+    let since = |channel: usize| view.buffers.first(first + channel).seen.since;
+    first + choosers.choose(Chooser::Input(input), &[mask], &since)
+}
