@@ -6,7 +6,7 @@
 ///
 /// The table does not store addresses: they stay in the rows of its user, and every operation takes
 /// a function from a row to its address. A word of the table holds, from the high bits down:
-/// - a tag made from the hash of the address, so that most lookups compare the address of one row only;
+/// - a tag made from the hash of the address, so that most lookups compare one address only;
 /// - the distance of the entry from its home position;
 /// - the row plus one, so that zeroed memory is an empty table.
 pub(super) struct AddressIndex {

@@ -18,7 +18,8 @@ impl Agenda {
     }
 }
 
-/// Units that are to be stepped in this cycle, in the next, and whenever the network is stepped next.
+/// Units that are to be stepped in this cycle, in the next, and whenever the network is stepped
+/// next.
 pub(super) struct StepSet {
     now: Vec<u64>,
     next: Vec<u64>,

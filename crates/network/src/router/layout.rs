@@ -29,8 +29,8 @@ pub(crate) struct Layout {
     pub destinations: usize,
     /// By router, the route to each receiving node.
     pub routes: Vec<Vec<Route>>,
-    /// Number of equal shares of the virtual channels. Routes keep to shares in a way that rules out
-    /// deadlock.
+    /// Number of equal shares of the virtual channels. Routes keep to shares in a way that rules
+    /// out deadlock.
     pub classes: u8,
 }
 

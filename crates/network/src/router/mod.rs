@@ -2,11 +2,14 @@
 //! Interconnection Networks, chapter 16).
 //!
 //! ```text
-//!   source          router                                   router          exit
-//!  ┌───────┐ flits ┌───────────────┐  VC         switch     ┌────────┐
-//!  │ ports ├──────▶│ input VC      ├▶ allocation allocation ├▶  ...   ├──────▶ port of the reader
-//!  └───────┘◀──────┤ buffer        │  (packets)  (flits)    └────────┘
-//!           credits└───────────────┘◀──────────── credits ──────┘
+//!          flits            flits            flits
+//!  source ───────▶ router ───────▶ router ───────▶ exit: port of the reader
+//!         ◀───────        ◀───────
+//!          credits          credits
+//!
+//!  in a router:
+//!  input VC buffers ──▶ VC allocation ──▶ switch allocation ──▶ links
+//!                       per packet        per flit
 //! ```
 //!
 //! A packet that is first in its input virtual channel gets a virtual channel of the next link (VC
@@ -15,8 +18,8 @@
 //!
 //! A flit that has arrived at a router is served `router_latency` - 1 cycles later at the earliest.
 //! It leaves at the end of the cycle in which it is served and takes `link_latency` cycles on the
-//! link; a credit takes as long back. So a hop costs `router_latency` + `link_latency` cycles, and a
-//! packet alone takes its hops and one cycle per flit.
+//! link; a credit takes as long back. So a hop costs `router_latency` + `link_latency` cycles, and
+//! a packet alone takes its hops and one cycle per flit.
 //!
 //! A router is stepped only in cycles in which something arrives at it or it has something left to
 //! serve.

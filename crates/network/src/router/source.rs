@@ -27,6 +27,7 @@ impl Sources {
     }
 
     /// Number of nodes.
+    #[cfg(test)]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -71,8 +72,8 @@ impl Source {
         Source { ports, first_writer, next_port, packet: NONE, left: 0, channel: 0 }
     }
 
-    /// The port whose packet is sent next, with its ready time and request: in round-robin order, the
-    /// first with a packet that is ready, or else the one whose packet becomes ready first.
+    /// The port whose packet is sent next, with its ready time and request: in round-robin order,
+    /// the first with a packet that is ready, or else the one whose packet becomes ready first.
     fn next_head(
         &self,
         cycle: u64,
@@ -117,8 +118,8 @@ impl Source {
 }
 
 impl Routers {
-    /// Steps a source: sends a flit if there is one and room for it. Returns the next cycle in which
-    /// a packet can be sent, if none can be now.
+    /// Steps a source: sends a flit if there is one and room for it. Returns the next cycle in
+    /// which a packet can be sent, if none can be now.
     pub(super) fn send(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> Option<u64> {
         if self.sources.nodes[index].packet == NONE {
             let head = self.head(index, cycle, ctx)?;
@@ -140,8 +141,9 @@ impl Routers {
         None
     }
 
-    /// No packet can be sent in `cycle`. Returns the cycle in which the next one becomes ready at the
-    /// head of a port: where SMs share the node, it may find room when the present one does not.
+    /// No packet can be sent in `cycle`. Returns the cycle in which the next one becomes ready at
+    /// the head of a port: where SMs share the node, it may find room when the present one does
+    /// not.
     fn wait(&mut self, index: usize, cycle: u64, ctx: &Context) -> Option<u64> {
         let next = self.sources.nodes[index].next_ready(cycle, self.rules.clock, ctx)?;
         self.agenda.sources.later(index);

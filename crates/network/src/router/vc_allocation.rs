@@ -78,7 +78,8 @@ impl VcAllocator {
         self.first_pool[router] + local
     }
 
-    /// Adds the request of an input for a pool, `local` within the router; returns the pool's number.
+    /// Adds the request of an input for a pool, `local` within the router; returns the pool's
+    /// number.
     fn add(&mut self, router: usize, local: usize, input: u8) -> usize {
         let pool = self.pool(router, local);
         self.requests[pool][usize::from(input / 64)] |= 1 << (input % 64);
