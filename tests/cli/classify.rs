@@ -62,7 +62,7 @@ fn the_machine_and_its_policies_are_those_asked_for() {
     let other = row(&["--machine", "calrs2015", "--dram-scheduler", "fcfs", "--set", "sm.count=6"]);
     assert_eq!(other["machine"], "calrs2015");
     assert_eq!(other["dram_scheduler"], "fcfs");
-    // Six SMs, of which two schedulers issue a warp every other cycle.
+    // Six SMs, each with two schedulers that issue a warp every other cycle.
     let peak =
         |row: &Row| row["ipc_thread"].as_f64().unwrap() / row["ipc_over_peak"].as_f64().unwrap();
     assert!((peak(&other) - 192.0).abs() < 1e-9);

@@ -195,7 +195,7 @@ fn captured_traces_are_imported_once_and_as_far_as_the_reference_ran_them() {
         fs::metadata(bench.path("imported").join(&imported[0])).unwrap().modified().unwrap();
     assert_eq!(again, written);
 
-    // Launches of ours take no time either, whatever the machine's own take.
+    // Launches of ours take no time either, even if the machine has a launch latency.
     bench.write("slow.toml", "base = \"v100\"\n[run]\nlaunch_latency = 5000\n");
     let slow = correlate(&bench, &["--cache", "imported", "--map", "SM7_QV100=slow.toml"]);
     assert_eq!(slow["runs"][0]["cycles"], all["runs"][0]["cycles"]);
@@ -208,7 +208,7 @@ fn captured_traces_are_imported_once_and_as_far_as_the_reference_ran_them() {
     assert_eq!(correlate(&bench, &["--traces", ".", "--kernels"]), all);
 }
 
-/// A log of `small.wmt` on a machine of so many SMs.
+/// A log of `small.wmt` on a machine with this many SMs.
 fn log(bench: &Bench, sms: &str) -> String {
     let info = bench.output(&["info", "small.wmt", "--format", "json"]);
     let info: Value = serde_json::from_str(&info).unwrap();

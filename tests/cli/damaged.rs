@@ -1,4 +1,4 @@
-//! Results of which a bit has changed since they were written.
+//! Results in which a bit has changed since they were written.
 
 use super::support::{Bench, names_in};
 use super::sweep::tables;

@@ -1,4 +1,4 @@
-//! Suites: generated, listed in a manifest, and taken in the place of traces.
+//! Suites: generated, listed in a manifest, and used instead of traces.
 
 use super::support::Bench;
 use std::fs;

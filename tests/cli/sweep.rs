@@ -1,4 +1,4 @@
-//! Sweeps: plans, what is run again and what is not, and what is left of what was broken off.
+//! Sweeps: plans, which cells are run again, and what is kept after an interruption.
 
 use super::support::{Bench, Ran, names_in};
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,7 @@ fn sweep(bench: &Bench, options: &[&str]) -> Ran {
     bench.run(&[&["sweep", "plan.toml", "-o", "results"], options].concat())
 }
 
-/// The runs of a directory, whatever else is there.
+/// The runs of a directory, without its other files.
 pub fn run_ids(bench: &Bench, directory: &str) -> Vec<String> {
     let runs = Results::open(bench.path(directory)).unwrap().runs().unwrap().collect().unwrap();
     let ids = runs.column("run_id").unwrap().str().unwrap();

@@ -54,7 +54,7 @@ fn killed_at_twenty_moments_it_ends_as_if_it_had_not_been() {
     let mut finished = BTreeMap::new();
     for moment in 0..20u64 {
         let mut child = start(&bench, &ARGUMENTS);
-        // After so many more cells, which may be all that there are, and a little later.
+        // After this many more cells, which may be all that remain, and a little later.
         let awaited = finished.len() + (moment % 3) as usize;
         while cells(&results).len() < awaited && child.try_wait().unwrap().is_none() {
             sleep(Duration::from_millis(1));
@@ -147,7 +147,7 @@ fn on_a_full_disk_the_finished_cells_stay() {
     assert!(tables(&bench, "results") == tables(&bench, "undisturbed"));
 }
 
-/// Names of files are of the plan's folder: two traces of one name are told apart by theirs.
+/// File names are relative to the plan's folder; they distinguish two traces of the same name.
 #[test]
 fn gone_on_with_from_another_folder_it_ends_the_same() {
     let bench = bench();
