@@ -407,7 +407,7 @@ impl Kernel {
 }
 
 impl Running {
-    /// The chunk that holds the next CTA; `next_in_chunk` is then its place there.
+    /// The chunk that holds the next CTA; `next_in_chunk` is then its index there.
     fn next_in_chunk(
         &mut self,
         chunks: usize,

@@ -105,9 +105,9 @@ impl System {
     ///         each domain only if one of its cycles begins at `now`; units by rising index
     /// ```
     ///
-    /// DRAM goes first, so that room that is made below is seen above at the same time ([`Domain`]).
-    /// The order is part of the model: another order gives other results. A unit whose domain has
-    /// passed when it is woken is stepped in its next cycle.
+    /// DRAM goes first, so that room that is made below is seen above at the same time
+    /// ([`Domain`]). The order is part of the model: another order gives other results. A unit
+    /// whose domain has passed when it is woken is stepped in its next cycle.
     pub fn step(
         &mut self,
         now: Ticks,

@@ -89,7 +89,7 @@ fn each_stage_has_its_own_time() {
     };
     let t = &machine.dram.timing;
     let service = u128::from(t.trcd + t.tccdl + t.tcl + machine.dram.burst_cycles());
-    // What passes L1 leaves at once, in the cycle after which the network has its turn; then a
+    // What passes L1 leaves at once, in the cycle after which the network is stepped; then a
     // header flit and 4 cycles, and 20 to the queue. A miss leaves the tags in the LLC's next
     // cycle. Up 5 flits and 4 cycles.
     let first = of(&miss.latency);

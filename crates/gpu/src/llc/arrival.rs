@@ -9,8 +9,8 @@ use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{Clock, PortId, RequestId, Ticks};
 
-/// Requests from the network until they are served at the tags: first in a delay, then in the queue of
-/// the policy. What every step needs comes first.
+/// Requests from the network until they are served at the tags: first in a delay, then in the queue
+/// of the policy. What every step needs comes first.
 #[repr(C)]
 pub(super) struct Arrivals {
     port: PortId,
@@ -162,8 +162,8 @@ impl Arrivals {
     }
 }
 
-/// Ticks between two requests that the network hands over; without a limit of the slice, the network's
-/// own.
+/// Ticks between two requests that the network hands over; without a limit of the slice, the
+/// network's own.
 fn arrival_period(machine: &Machine) -> u64 {
     let periods = machine.clocks.periods();
     match machine.llc.arrivals_per_cycle {

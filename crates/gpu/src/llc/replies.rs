@@ -75,8 +75,8 @@ impl Replies {
         ctx.fabric.room_or_wake(self.port)
     }
 
-    /// Hands replies to the network: one answer of a fill, and one hit whose latency is over. If there
-    /// is room for one, `llc.reply_order` decides.
+    /// Hands replies to the network: one answer of a fill, and one hit whose latency is over. If
+    /// there is room for one, `llc.reply_order` decides.
     pub fn send(&mut self, now: Ticks, ctx: &mut Context) {
         match self.order {
             ReplyOrder::FillsFirst => {

@@ -159,10 +159,10 @@ impl Slice {
     /// One step at LLC cycle `cycle`: arrivals, a fill, a reply, a request at the tags.
     ///
     /// ```text
-    ///  request network ─▶ arriving (delay) ─▶ queue ─▶ tags ─ hit ─▶ hits (delay) ──┐
-    ///                                                   │ miss                       ├─▶ reply network
-    ///                              DRAM channel ◀───────┘                           │
-    ///                              DRAM channel ─▶ fill: line, MSHR ─▶ answers ──────┘
+    ///  request network ─▶ arrivals ─▶ tags ── hit ──▶ replies ─▶ reply network
+    ///                                  │ miss            ▲
+    ///  DRAM channel ◀──── to_dram ◀────┘                 │
+    ///  DRAM channel ─▶ fill: line, MSHR entry ───────────┘
     /// ```
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) {
         let now = self.clock.at(cycle);

@@ -8,8 +8,8 @@ use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{Clock, Domain, Needs, PortId, Request, RequestId, RequestKind, Ticks};
 
-/// Misses and dirty data on their way to the channel. They wait in the port to the channel, or, where
-/// the DRAM scheduler follows merges, in a [`MergePath`] before it.
+/// Misses and dirty data on their way to the channel. They wait in the port to the channel, or,
+/// where the DRAM scheduler follows merges, in a [`MergePath`] before it.
 pub(super) struct ToDram {
     port: PortId,
     /// The slice's own index.
@@ -120,8 +120,8 @@ impl ToDram {
         }
     }
 
-    /// Sends one item of the [`MergePath`] to DRAM: a miss, dirty data or a report of merges. Whether it
-    /// did.
+    /// Sends one item of the [`MergePath`] to DRAM: a miss, dirty data or a report of merges.
+    /// Whether it did.
     pub fn send_one(
         &mut self,
         mshr: &Mshr,
@@ -158,8 +158,8 @@ impl ToDram {
         true
     }
 
-    /// Whether the [`MergePath`] has something to send and the port has room; where it has none, the
-    /// slice is woken when it has.
+    /// Whether the [`MergePath`] has something to send and the port has room; where it has none,
+    /// the slice is woken when it has.
     pub fn can_send_one(&self, ctx: &mut Context) -> bool {
         self.path.as_ref().is_some_and(|path| !path.is_idle()) && ctx.fabric.room_or_wake(self.port)
     }

@@ -1,9 +1,9 @@
 //! The issue stage: scoreboard, schedulers, functional units, barriers.
 
+use super::Sm;
 use super::code::{MEMORY, Op};
 use super::fetch::FETCHED;
-use super::scheduler::WarpView;
-use super::{HeldDecision, Sm};
+use super::issue_slot::HeldDecision;
 use warpmem_sim::AddressMap;
 use warpmem_trace::{Kind, TraceError};
 
@@ -16,33 +16,16 @@ impl Sm {
             // GPGPU-Sim, `shader_core_ctx::issue`: another scheduler is first in each cycle.
             let s = if self.rotating_schedulers { (i + cycle as usize) % n } else { i };
             self.slots[s].held = None;
-            if self.slots[s].next_issue > cycle {
+            if self.slots[s].next_issue() > cycle {
                 continue;
             }
-            let ready = self.ready_to_issue() & self.slots[s].warps;
-            if ready == 0 {
-                continue;
-            }
-            let candidates = ready & !self.blocked(s, cycle);
+            let candidates = self.candidates(s, cycle);
             if candidates == 0 {
                 continue;
             }
-            let view = WarpView {
-                cycle,
-                scheduler: s,
-                own: self.slots[s].warps,
-                ages: &self.ages,
-                present: self.present,
-                paused: self.residents.paused(),
-                waiting: self.waiting_for_memory | self.residents.paused(),
-                at_barrier: self.at_barrier,
-                at_end: self.at_end,
-                awake_since: &self.awake_since,
-                memory: self.by_class[MEMORY],
-                loads: self.loads,
-                records_left: &self.records_left,
-                miss_room: if self.needs.miss_room { self.memory.miss_room() } else { 0 },
-            };
+            let miss_room = if self.needs.miss_room { self.memory.miss_room() } else { 0 };
+            let (own, paused) = (self.slots[s].warps(), self.residents.paused());
+            let view = self.sets.view(cycle, s, own, paused, miss_room);
             let pick = self.policy.pick(candidates, &view);
             let Some(warp) = pick else {
                 self.slots[s].held = Some(self.held_decision(candidates));
@@ -61,29 +44,28 @@ impl Sm {
     fn held_decision(&self, candidates: u64) -> HeldDecision {
         HeldDecision {
             candidates,
-            waiting: self.waiting_for_memory,
-            at_barrier: self.at_barrier,
-            at_end: self.at_end,
+            waiting: self.sets.waiting_for_memory(),
+            at_barrier: self.sets.at_barrier(),
+            at_end: self.sets.at_end(),
             paused: self.residents.paused(),
-            memory: self.by_class[MEMORY],
+            memory: self.sets.of_class(MEMORY),
         }
+    }
+
+    /// Warps of scheduler `s` that may issue in `cycle`: ready, and with room in their unit.
+    fn candidates(&self, s: usize, cycle: u64) -> u64 {
+        let ready = self.ready_to_issue() & self.slots[s].warps();
+        if ready == 0 { 0 } else { ready & !self.blocked(s, cycle) }
     }
 
     /// Warps whose next instruction finds no room in its unit.
     fn blocked(&self, s: usize, cycle: u64) -> u64 {
-        let slot = &self.slots[s];
-        let mut blocked = if self.memory.is_full(s) { self.by_class[MEMORY] } else { 0 };
+        let memory = self.sets.of_class(MEMORY);
+        let mut blocked = if self.memory.is_full(s) { memory } else { 0 };
         if self.memory.holds_collectors_from(s) <= cycle {
-            blocked |= !self.by_class[MEMORY];
+            blocked |= !memory;
         }
-        if slot.units_free > cycle {
-            for (class, &free) in slot.unit_free.iter().enumerate() {
-                if free > cycle {
-                    blocked |= self.by_class[class];
-                }
-            }
-        }
-        blocked
+        blocked | self.slots[s].blocked_by_units(cycle, &self.sets)
     }
 
     fn issue_warp(
@@ -103,11 +85,8 @@ impl Sm {
         warp.op += 1;
         warp.fetched = warp.fetched.saturating_sub(1);
         let record_done = warp.op == warp.op_end;
-        let scheduler = &mut self.slots[s];
-        scheduler.next_issue = cycle + self.issue_interval;
-        scheduler.unit_free[class] = cycle + u64::from(unit.interval);
-        scheduler.units_free = scheduler.units_free.max(scheduler.unit_free[class]);
-        self.ready &= !(1 << slot);
+        self.slots[s].issue(class, cycle, self.issue_interval, u64::from(unit.interval));
+        self.sets.issue(slot);
         self.result.warp_instructions += 1;
         if class == MEMORY {
             self.result.memory_instructions += 1;
@@ -128,7 +107,7 @@ impl Sm {
         match instruction.kind {
             Kind::Barrier => {
                 let cta = self.warp(slot).cta as usize;
-                self.at_barrier |= 1 << slot;
+                self.sets.wait_at_barrier(slot);
                 self.residents.cta_mut(cta).waiting |= 1 << slot;
                 self.next_record(slot, cycle + 1)?;
                 self.release_if_complete(cta);
@@ -150,7 +129,7 @@ impl Sm {
     pub(super) fn await_instruction(&mut self, slot: u32, cycle: u64) {
         if self.fetch.is_limited() && self.warp(slot).fetched == 0 {
             self.fetch.add(slot);
-            self.set_class(slot, None);
+            self.sets.set_class(slot, None);
         } else {
             self.await_operands(slot, cycle);
         }
@@ -173,41 +152,28 @@ impl Sm {
         let op: Op = warp.code.op(warp.op);
         let waits = warp.waits_for_memory();
         let ready = warp.operands_ready(cycle);
-        self.set_class(slot, Some(op));
-        if (self.at_barrier | self.fetch.waiting()) >> slot & 1 == 1 {
+        let reads_l1 = op.reads_l1 || op.copies_past && !self.async_bypass;
+        self.sets.set_class(slot, Some((op, reads_l1)));
+        if (self.sets.at_barrier() | self.fetch.waiting()) >> slot & 1 == 1 {
             return;
         }
         if waits {
-            self.waiting_for_memory |= 1 << slot;
+            self.sets.wait_for_memory(slot);
         } else {
             self.warp_mut(slot).fence = false;
             self.calendar.add(slot, ready);
         }
     }
 
-    /// Sets the class of a warp's next instruction, if that is known.
-    pub(super) fn set_class(&mut self, slot: u32, op: Option<Op>) {
-        let old = self.classes[slot as usize] as usize;
-        self.by_class[old] &= !(1 << slot);
-        self.loads &= !(1 << slot);
-        if let Some(op) = op {
-            self.by_class[op.class as usize] |= 1 << slot;
-            let reads_l1 = op.reads_l1 || op.copies_past && !self.async_bypass;
-            self.loads |= u64::from(reads_l1) << slot;
-            self.classes[slot as usize] = op.class;
-        }
-    }
-
     /// Something that a warp waited for has come back at `cycle`.
     pub(super) fn memory_back(&mut self, slot: u32, cycle: u64) {
-        if self.waiting_for_memory >> slot & 1 == 0 {
+        if self.sets.waiting_for_memory() >> slot & 1 == 0 {
             return;
         }
-        if self.has_ended(slot) {
+        if self.sets.has_ended(slot) {
             self.end_warp_if_done(slot);
         } else if !self.warp(slot).waits_for_memory() {
-            self.waiting_for_memory &= !(1 << slot);
-            self.awake_since[slot as usize] = cycle;
+            self.sets.wake(slot, cycle);
             self.await_operands(slot, cycle);
         }
     }
@@ -223,17 +189,15 @@ impl Sm {
             return;
         }
         state.waiting = 0;
-        self.at_barrier &= !waiting;
         // Those at the end of their trace end in their own time.
-        let mut rest = waiting & !self.draining;
+        let mut rest = self.sets.leave_barrier(waiting);
         while rest != 0 {
             let slot = rest.trailing_zeros();
             rest &= rest - 1;
-            if self.has_ended(slot) {
+            if self.sets.has_ended(slot) {
                 self.end_warp_if_done(slot);
             } else {
-                self.waiting_for_memory &= !(1 << slot);
-                self.awake_since[slot as usize] = cycle;
+                self.sets.wake(slot, cycle);
                 self.await_operands(slot, cycle + 1);
             }
         }
@@ -242,7 +206,7 @@ impl Sm {
     /// When a ready warp may issue next; never, if none is ready. `issued` instructions have issued
     /// in this cycle.
     pub(super) fn next_issue_cycle(&self, cycle: u64, issued: u32) -> u64 {
-        if self.ready == 0 {
+        if self.sets.ready() == 0 {
             return u64::MAX;
         }
         let schedulers = 0..self.slots.len();
@@ -254,32 +218,32 @@ impl Sm {
     /// change this policy's choice, so a held decision counts only if nothing has issued.
     fn next_issue_of(&self, s: usize, soon: u64, issued: u32) -> u64 {
         let slot = &self.slots[s];
-        let classes = || slot.unit_free.iter().zip(&self.by_class);
-        let mut ready = self.ready_to_issue() & slot.warps;
+        let memory = self.sets.of_class(MEMORY);
+        let mut ready = self.ready_to_issue() & slot.warps();
         if self.memory.is_full(s) {
-            ready &= !self.by_class[MEMORY];
+            ready &= !memory;
         }
         if self.memory.holds_collectors_from(s) <= soon {
-            ready &= self.by_class[MEMORY];
+            ready &= memory;
         }
         if ready == 0 {
             return u64::MAX;
         }
         if let Some(held) = slot.held.filter(|_| issued == 0) {
-            let candidates = self.ready_to_issue() & slot.warps & !self.blocked(s, soon);
+            let candidates = self.candidates(s, soon);
             if held != self.held_decision(candidates) {
                 return soon;
             }
             // A unit that becomes free gives the policy more candidates.
-            let frees = classes().filter(|&(&free, class)| ready & class != 0 && free > soon);
-            let free = frees.map(|(&free, _)| free).min().unwrap_or(u64::MAX);
+            let frees = slot.units_free(ready, &self.sets).filter(|&free| free > soon);
+            let free = frees.min().unwrap_or(u64::MAX);
             return self.policy.changes_at(soon - 1).min(free).max(soon);
         }
-        let soon = soon.max(slot.next_issue);
-        if slot.units_free <= soon {
+        let soon = soon.max(slot.next_issue());
+        if slot.has_free_units(soon) {
             return soon;
         }
-        let free = classes().filter(|&(_, class)| ready & class != 0).map(|(&free, _)| free).min();
+        let free = slot.units_free(ready, &self.sets).min();
         free.map_or(u64::MAX, |free| free.max(soon))
     }
 }

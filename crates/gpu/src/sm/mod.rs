@@ -1,60 +1,41 @@
 //! A streaming multiprocessor: warps, scoreboard, issue, load/store unit and L1.
 //!
-//! Instruction fetch is ideal and register bank conflicts are not modelled.
+//! Register bank conflicts are not modelled, and instruction fetch is ideal unless `sm.fetch_warps`
+//! limits it.
 
 mod account;
 mod calendar;
 mod code;
 mod fetch;
 mod issue;
+mod issue_slot;
 mod memory;
 mod residents;
 pub mod scheduler;
 #[cfg(test)]
 mod tests;
 mod warp;
+mod warp_sets;
 
 use crate::engine::Context;
 use crate::results::{LoadRow, SmResult, WarpRow};
 pub use account::IdleCycles;
-use account::{Account, Idle, Stepped};
+use account::{Account, Stepped};
 use calendar::Calendar;
 pub use code::Code;
 use code::{CLASSES, Static};
 use fetch::Fetch;
+use issue_slot::IssueSlot;
 use memory::{Access, MemoryPipeline, Occupancy};
 use residents::Residents;
 pub use residents::{CtaEnd, CtaLaunch};
 use scheduler::{Needs, SmContext, WARP_SCHEDULERS, WarpScheduler};
 use warp::Warp;
+use warp_sets::WarpSets;
 use warpmem_machine::{Machine, Stall, Unit, Units};
 use warpmem_params::Counter;
 use warpmem_sim::{AddressMap, Clock, Domain, PortId, UnitId};
 use warpmem_trace::{Kind, TraceError};
-
-/// One scheduler of an SM with its functional units.
-struct IssueSlot {
-    warps: u64,
-    next_issue: u64,
-    /// When each class's unit takes the next instruction, and when all do.
-    unit_free: [u64; CLASSES],
-    units_free: u64,
-    /// Set if the policy let none of its candidates issue in the last step.
-    held: Option<HeldDecision>,
-}
-
-/// A decision of the policy to issue nothing, and the state that it was made in. While the state is
-/// the same the policy need not be asked again. State that changes only in a step of the SM before
-/// the issue is left out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct HeldDecision {
-    candidates: u64,
-    waiting: u64,
-    at_barrier: u64,
-    at_end: u64,
-    paused: u64,
-    memory: u64,
-}
 
 /// One SM.
 pub struct Sm {
@@ -74,31 +55,13 @@ pub struct Sm {
     /// The cycle of the current step.
     cycle: u64,
     warps: Vec<Option<Box<Warp>>>,
-    ages: Vec<u64>,
-    awake_since: Vec<u64>,
-    launched: Vec<u64>,
-    next_age: u64,
+    sets: WarpSets,
     residents: Residents,
     /// Warps that have ended in this step.
     ended_warps: Vec<WarpRow>,
 
-    /// Slots of warps that have not ended.
-    present: u64,
-    ready: u64,
-    by_class: [u64; CLASSES],
-    classes: [u8; 64],
-    /// Warps whose next instruction reads through L1.
-    loads: u64,
-    /// Records that each warp has not begun.
-    records_left: Vec<u32>,
     calendar: Calendar,
-    at_barrier: u64,
     fetch: Fetch,
-    /// Warps at the end of their trace whose last instructions are still in the pipeline.
-    draining: u64,
-    /// Warps at the end of their trace, with instructions perhaps in flight.
-    at_end: u64,
-    waiting_for_memory: u64,
     slots: Vec<IssueSlot>,
     policy: Box<dyn WarpScheduler>,
     needs: Needs,
@@ -118,15 +81,7 @@ impl Sm {
         reply_port: PortId,
     ) -> Result<Sm, warpmem_params::PolicyError> {
         let config = &machine.sm;
-        let slots = (0..config.schedulers)
-            .map(|s| IssueSlot {
-                warps: (0..64).filter(|w| w % config.schedulers == s).fold(0, |m, w| m | 1 << w),
-                next_issue: 0,
-                unit_free: [0; CLASSES],
-                units_free: 0,
-                held: None,
-            })
-            .collect();
+        let slot = |index| IssueSlot::new(index, config.schedulers);
         let context = SmContext::of(machine, id as u32);
         let policy = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context)?;
         let needs = policy.needs();
@@ -145,25 +100,12 @@ impl Sm {
             writeback_latency: u64::from(config.writeback_latency),
             cycle: 0,
             warps: (0..max_warps).map(|_| None).collect(),
-            ages: vec![0; 64],
-            awake_since: vec![0; 64],
-            launched: vec![0; 64],
-            next_age: 0,
+            sets: WarpSets::new(),
             residents: Residents::new(config.max_ctas, config.max_warps),
             ended_warps: Vec::new(),
-            present: 0,
-            ready: 0,
-            by_class: [0; CLASSES],
-            classes: [0; 64],
-            loads: 0,
-            records_left: vec![0; 64],
             calendar: Calendar::new(),
-            at_barrier: 0,
             fetch: Fetch::new(config.fetch_warps),
-            draining: 0,
-            at_end: 0,
-            waiting_for_memory: 0,
-            slots,
+            slots: (0..config.schedulers).map(slot).collect(),
             needs,
             policy,
             memory,
@@ -188,13 +130,13 @@ impl Sm {
     /// unit.
     ///
     /// ```text
-    ///  calendar ─▶ ready warps ─▶ issue ─▶ load/store unit ─▶ L1 banks ─▶ tags ─▶ miss queue ─▶ network
-    ///     ▲                                    shared memory, bypass ▼      │ hit               │
-    ///     └──── completions ◀── access table ◀───────────────────────────────┴── L1 fill ◀─────────┘
+    ///  calendar ─▶ ready warps ─▶ issue ─▶ load/store unit ─▶ L1 ── miss ─▶ request network
+    ///     ▲                                                   │ hit             ┆
+    ///     └───────────────────── completed instructions ◀─────┴─ L1 fill ◀─ reply network
     /// ```
     ///
-    /// The stages run from the reply back to the issue, so that nothing passes two of them in a
-    /// cycle.
+    /// Data come first: a reply or a hit of this cycle can make a warp ready that issues in it. A
+    /// sector that enters an L1 bank reaches the tags in a later cycle.
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) -> Result<(), TraceError> {
         self.cycle = cycle;
         self.memory.begin(cycle);
@@ -204,8 +146,8 @@ impl Sm {
         self.memory.look_up(self.occupancy(), &mut *self.policy, ctx);
         self.complete_accesses(cycle, ctx);
         let due = self.calendar.take(cycle);
-        self.ready |= due & !self.draining;
-        self.end_drained(due & self.draining);
+        let drained = self.sets.take_due(due);
+        self.end_drained(drained);
         let ready_before = self.ready_to_issue().count_ones();
         self.memory.advance();
         let issued = self.issue(cycle, ctx.map)?;
@@ -220,32 +162,17 @@ impl Sm {
     /// Ready warps of CTAs that do not pause.
     #[inline]
     fn ready_to_issue(&self) -> u64 {
-        self.ready & !self.residents.paused()
+        self.sets.ready() & !self.residents.paused()
     }
 
     /// Counts the cycle of a step in which `issued` instructions issued out of `ready_before` ready
     /// warps.
     fn account_step(&mut self, cycle: u64, issued: u32, ready_before: u32) {
-        let (idle, ready) = (self.idle_reason(), self.ready_to_issue().count_ones());
+        let (idle, ready) =
+            (self.sets.idle_reason(self.residents.paused()), self.ready_to_issue().count_ones());
         let issue_interval = self.issue_interval;
         let step = Stepped { issued, issue_interval, ready_before, ready, idle };
         self.account.count_step(cycle, step);
-    }
-
-    /// Why none of the warps issues that may. Warps of paused CTAs do not count.
-    fn idle_reason(&self) -> Idle {
-        let present = self.present & !self.residents.paused();
-        if present == 0 {
-            Idle::NoWarp
-        } else if self.ready & present != 0 {
-            Idle::Structural
-        } else if present & !(self.waiting_for_memory | self.at_barrier) != 0 {
-            Idle::Dependency
-        } else if self.at_barrier & present != 0 {
-            Idle::Barrier
-        } else {
-            Idle::Memory
-        }
     }
 
     /// Starts counting at `cycle`, where the run starts.
@@ -262,7 +189,10 @@ impl Sm {
 
     /// The warps by which requests are critical or not.
     fn occupancy(&self) -> Occupancy {
-        Occupancy { waiting_for_memory: self.waiting_for_memory, present: self.present }
+        Occupancy {
+            waiting_for_memory: self.sets.waiting_for_memory(),
+            present: self.sets.present(),
+        }
     }
 
     /// A memory instruction has issued: its warp counts it, and the memory side begins with it.
@@ -308,11 +238,7 @@ impl Sm {
     }
 
     fn start_warp(&mut self, slot: u32, warp: Warp, cycle: u64) -> Result<(), TraceError> {
-        self.present |= 1 << slot;
-        self.ages[slot as usize] = self.next_age;
-        self.awake_since[slot as usize] = cycle;
-        self.launched[slot as usize] = cycle;
-        self.next_age += 1;
+        self.sets.launch(slot, cycle);
         self.warps[slot as usize] = Some(Box::new(warp));
         self.next_record(slot, cycle)
     }
@@ -321,14 +247,13 @@ impl Sm {
     fn next_record(&mut self, slot: u32, cycle: u64) -> Result<(), TraceError> {
         let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
         if warp.next_record()? {
-            self.records_left[slot as usize] = warp.records_left();
+            self.sets.set_records_left(slot, warp.records_left());
             self.count_record(slot);
             self.await_instruction(slot, cycle);
         } else {
             let drained = warp.drained.max(cycle);
-            self.set_class(slot, None);
-            self.draining |= 1 << slot;
-            self.at_end |= 1 << slot;
+            self.sets.set_class(slot, None);
+            self.sets.drain(slot);
             self.calendar.add(slot, drained);
         }
         Ok(())
@@ -337,14 +262,13 @@ impl Sm {
     /// Ends warps whose last instructions have left the pipeline, if nothing of them is in flight
     /// in memory.
     fn end_drained(&mut self, warps: u64) {
-        self.draining &= !warps;
-        self.waiting_for_memory |= warps;
+        self.sets.end_drained(warps);
         let mut rest = warps;
         while rest != 0 {
             let slot = rest.trailing_zeros();
             self.end_warp_if_done(slot);
             // Those that waited at a barrier for this one to end may have ended with it.
-            rest &= (rest - 1) & self.present;
+            rest &= (rest - 1) & self.sets.present();
         }
     }
 
@@ -366,24 +290,16 @@ impl Sm {
         self.warps[slot as usize].as_mut().expect("the warp is present")
     }
 
-    /// Whether a warp is at the end of its trace and out of the pipeline, with memory instructions
-    /// perhaps in flight.
-    fn has_ended(&self, slot: u32) -> bool {
-        (self.at_end & self.waiting_for_memory) >> slot & 1 == 1
-    }
-
     /// Ends a warp whose trace is at its end when nothing of it is in flight.
     fn end_warp_if_done(&mut self, slot: u32) {
         let warp = self.warp(slot);
-        if warp.loads > 0 || warp.posted > 0 || self.at_barrier >> slot & 1 == 1 {
+        if warp.loads > 0 || warp.posted > 0 || self.sets.at_barrier() >> slot & 1 == 1 {
             return;
         }
         let (cta, issued, warp_in_cta) = (warp.cta as usize, warp.index, warp.warp_in_cta);
         self.note_warp(slot, cta, warp_in_cta);
         self.warps[slot as usize] = None;
-        self.present &= !(1 << slot);
-        self.at_end &= !(1 << slot);
-        self.waiting_for_memory &= !(1 << slot);
+        self.sets.remove(slot);
         self.policy.retired(slot);
         let state = self.residents.cta_mut(cta);
         state.issued += issued;
@@ -404,7 +320,7 @@ impl Sm {
             kernel: cta.kernel,
             cta: cta.index,
             warp_in_cta,
-            launch_cycle: self.launched[slot as usize],
+            launch_cycle: self.sets.launch_cycle(slot),
             end_cycle: self.cycle,
         });
     }
@@ -446,12 +362,12 @@ impl Sm {
 
     /// Warps on the SM.
     pub fn resident_warps(&self) -> u32 {
-        self.present.count_ones()
+        self.sets.present().count_ones()
     }
 
     /// Whether nothing is resident, queued or in flight.
     pub fn is_idle(&self) -> bool {
-        self.present == 0 && !self.residents.has_launches() && self.memory.is_idle()
+        self.sets.present() == 0 && !self.residents.has_launches() && self.memory.is_idle()
     }
 
     /// What the policy of its schedulers counted.
@@ -469,10 +385,10 @@ impl Sm {
         format!(
             "SM {}: {} warps present, {} ready, {} at a barrier, {} wait for memory; {}",
             self.id,
-            self.present.count_ones(),
-            self.ready.count_ones(),
-            self.at_barrier.count_ones(),
-            self.waiting_for_memory.count_ones(),
+            self.sets.present().count_ones(),
+            self.sets.ready().count_ones(),
+            self.sets.at_barrier().count_ones(),
+            self.sets.waiting_for_memory().count_ones(),
             self.memory.describe(),
         )
     }

@@ -52,7 +52,8 @@ pub(super) struct Cta {
     pub slots: u64,
 }
 
-/// The CTAs of an SM: those that have been launched, those that are resident, those that have ended.
+/// The CTAs of an SM: those that have been launched, those that are resident, those that have
+/// ended.
 pub(super) struct Residents {
     launches: VecDeque<CtaLaunch>,
     ctas: Vec<Option<Cta>>,
@@ -93,7 +94,8 @@ impl Residents {
         !self.launches.is_empty()
     }
 
-    /// A CTA of `live` warps comes: its slot, and its warps' slots. `age`: CTAs that came before it.
+    /// A CTA of `live` warps comes: its slot, and its warps' slots. `age`: CTAs that came before
+    /// it.
     pub fn add(&mut self, launch: &CtaLaunch, live: u32, age: u64) -> (usize, u64) {
         let slot =
             self.ctas.iter().position(Option::is_none).expect("a free CTA slot was promised");

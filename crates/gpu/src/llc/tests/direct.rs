@@ -77,7 +77,7 @@ fn a_full_way_to_dram_pushes_back() {
     let machine = direct(&["llc.to_dram_queue=2"]);
     let asks: Vec<Ask> = (0..6).map(|n| ask(0, READ, n * 128)).collect();
     let outcome = run_closed(&machine, &asks, 300, 0);
-    // Two are in the queue; its reader takes both in cycle 300, in which the slice has its turn
+    // Two are in the queue; its reader takes both in cycle 300, in which the slice is stepped
     // after it.
     let served: Vec<bool> = outcome.served.iter().map(|&cycle| cycle >= 300).collect();
     assert_eq!(served, [false, false, true, true, true, true]);

@@ -75,11 +75,11 @@ fn read_of_last_part(cycle: u64, address: u64) -> Ask {
 
 /// What a slice did.
 struct Outcome {
-    /// Cycle in which each ask was answered, by its place in the list; write-backs have no answer.
+    /// Cycle in which each ask was answered, by its index in the list; write-backs have no answer.
     answered: Vec<Option<u64>>,
     /// Asks in the order of their answers.
     order: Vec<usize>,
-    /// Cycle in which each answered ask had its turn at the tags, in the order of the answers.
+    /// Cycle in which each answered ask was served at the tags, in the order of the answers.
     served: Vec<u64>,
     /// Cycle in which each arrived at the slice, in the same order.
     arrived: Vec<u64>,
@@ -153,7 +153,7 @@ fn sectored(overrides: &[&str]) -> Machine {
 /// The rest of the machine.
 struct World {
     asks: VecDeque<(usize, Ask)>,
-    /// Row of each ask in the request table, by its place in the list.
+    /// Row of each ask in the request table, by its index in the list.
     ids: Vec<RequestId>,
     fills: VecDeque<(u64, RequestId)>,
     answers: Vec<(u64, RequestId)>,

@@ -1,4 +1,4 @@
-//! Lines that come unasked.
+//! Lines that are prefetched.
 
 use super::*;
 use crate::results::PrefetchCounts;

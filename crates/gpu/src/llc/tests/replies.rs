@@ -51,7 +51,7 @@ fn hits_wait_for_the_fills_that_were_under_way_at_most() {
 
 #[test]
 fn a_hit_and_an_answer_enter_the_reply_queue_together_and_leave_it_one_a_cycle() {
-    // The hit has its turn at the tags so that its latency is over when the fill comes.
+    // The hit is served at the tags so that its latency is over when the fill comes.
     let back = ARRIVE + 1 + DRAM;
     let asks = [ask(0, READ, 0), ask(200, READ, 128), ask(200 + back - 3 - ARRIVE, READ, 0)];
     for order in ["fills-first", "hits-first"] {

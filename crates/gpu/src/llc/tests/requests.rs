@@ -118,7 +118,7 @@ fn shortages_are_counted_in_cycles_by_reason() {
     let reads = |addresses: &[u64]| -> Vec<Ask> {
         addresses.iter().map(|&address| ask(0, READ, address)).collect()
     };
-    // The first miss is back in cycle ARRIVE + 1 + DRAM; the third request had its first turn in
+    // The first miss is back in cycle ARRIVE + 1 + DRAM; the third request was first served in
     // ARRIVE + 2.
     let wait = DRAM - 1;
     let entries = run(&bare(&["llc.cache.mshr_entries=2"]), &reads(&[0, 128, 256]));
@@ -128,7 +128,7 @@ fn shortages_are_counted_in_cycles_by_reason() {
     let lines = ["llc.cache.size_bytes=256", "llc.cache.ways=2"];
     let lines = run(&bare(&lines), &reads(&[0, 128, 256]));
     assert_eq!(lines.fails(ReservationFail::LineAlloc), wait);
-    // Two in the queue to DRAM; its reader takes both in cycle 300, in which the slice has its turn
+    // Two in the queue to DRAM; its reader takes both in cycle 300, in which the slice is stepped
     // after it.
     let closed = run_closed(&bare(&["llc.to_dram_queue=2"]), &reads(&[0, 128, 256]), 300, 0);
     assert_eq!(closed.result.dram_queue_full_cycles, 300 - (ARRIVE + 2));

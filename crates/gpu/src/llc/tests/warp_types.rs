@@ -1,4 +1,4 @@
-//! Warps told apart by their hits: who passes by, and where lines enter.
+//! Warps distinguished by their hits: which bypass the LLC, and at which age their lines enter.
 
 use super::*;
 use warpmem_sim::WarpTypes;

@@ -242,11 +242,13 @@ impl L1 {
     /// A store to local memory (`local`) or other memory; the miss queue has `room` free entries.
     ///
     /// ```text
-    ///  write-back (local-write-back: local memory only)         write-through, write-evict
-    ///    line absent and no write-allocate ─▶ Through             write-through: update the line if present,
-    ///    fetch-on-write, sector part-covered                        or allocate it (write-allocate)
-    ///      and not on its way ─▶ write the line, Fetch            write-evict: drop the sector if present
-    ///    else write the line, dirty ─▶ Absorbed                   then ─▶ Through
+    ///  write-back (local-write-back: only for local memory)
+    ///    line absent, no write-allocate         ─▶ Through
+    ///    fetch-on-write, and the store covers
+    ///    part of a sector not on its way        ─▶ write the line, Fetch
+    ///    else                                   ─▶ write the line, dirty; Absorbed
+    ///  write-through: update the line if present, or allocate it (write-allocate) ─▶ Through
+    ///  write-evict:   drop the sector if present                                  ─▶ Through
     /// ```
     ///
     /// Any step that lacks room gives `Fail` and changes nothing.

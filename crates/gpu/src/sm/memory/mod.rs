@@ -397,7 +397,8 @@ impl MemoryPipeline {
         if waits { u64::MAX } else { self.lsu.next(self.cycle + 1) }
     }
 
-    /// When L1 or a completion is next due: a lookup at the tags, a reply, the end of an instruction.
+    /// When L1 or a completion is next due: a lookup at the tags, a reply, the end of an
+    /// instruction.
     pub fn next_due(&self, ctx: &mut Context) -> u64 {
         // If nothing may leave L1, the reply or the network that makes room wakes the SM.
         let blocked = self.banks.any_lacks_room()

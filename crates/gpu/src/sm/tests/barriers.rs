@@ -120,7 +120,7 @@ fn a_barrier_again_and_again() {
 
 #[test]
 fn barriers_that_follow_one_another_do_not_mix() {
-    // Warp 0 comes to 1 then 2, warp 1 likewise but late: nobody passes 1 with half the CTA at 2.
+    // Warp 0 comes to 1 then 2, warp 1 likewise but late: no warp passes 1 with half the CTA at 2.
     let pair = |n| warp(&[work(n), vec![barrier(1)], work(1), vec![barrier(2)], work(1)]);
     let outcome = run(&lrr(), vec![pair(0), pair(6)]);
     let (a, b) = (outcome.issues_of(0), outcome.issues_of(1));

@@ -38,7 +38,7 @@ const LEAVES: u64 = L1_LATENCY + 1;
 /// Cycles from there to the issue of what waits for it.
 const MISS: u64 = LEAVES + BELOW;
 
-/// A request that left the SM, and when the memory below had it. The network has had its turn of a
+/// A request that left the SM, and when the memory below had it. The network has been stepped in a
 /// cycle before the SM: what the SM sends at once is there in the next.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
@@ -249,9 +249,9 @@ struct Rig {
     picks: Arc<Mutex<Vec<u32>>>,
     /// CTAs to come, by cycle.
     launches: VecDeque<(u64, CtaLaunch)>,
-    /// Most CTAs that may issue, told after the SM's turn of a cycle.
+    /// Most CTAs that may issue, set after the SM's step of a cycle.
     limits: VecDeque<(u64, u32)>,
-    /// The SM has a turn in every cycle, asked for or not.
+    /// The SM is stepped in every cycle, whether it asked for it or not.
     restless: bool,
 }
 
@@ -303,7 +303,7 @@ impl Rig {
         self.bench.sim.fabric.wake_cycle(self.sm.unit(), cycle);
     }
 
-    /// Tells the SM after its turn of `cycle` how many CTAs may issue.
+    /// Tells the SM after its step of `cycle` how many CTAs may issue.
     fn limit(&mut self, cycle: u64, ctas: u32) {
         self.limits.push_back((cycle, ctas));
         self.bench.sim.fabric.wake_cycle(self.sm.unit(), cycle);

@@ -7,7 +7,7 @@ use warpmem_trace::OpClass::Integer;
 /// Latency of an integer instruction, cycles.
 const INTEGER: u64 = 6;
 
-/// CTAs that start together on an SM that is told how many may issue: after its turn of a cycle.
+/// CTAs that start together on an SM that is told how many may issue: after its step of a cycle.
 fn run_limited(
     machine: &Machine,
     ctas: Vec<Vec<WarpSteps>>,
@@ -113,7 +113,7 @@ fn a_cta_ends_with_what_it_has_issued() {
     assert_eq!(issued, [(0, 5), (1, 32)]);
 }
 
-/// While the first CTA waits for its data, the second has its turn; then it pauses, ready as it is,
+/// While the first CTA waits for its data, the second issues; then it pauses, ready as it is,
 /// and the first goes on.
 #[test]
 fn no_warp_scheduler_waits_for_a_warp_that_pauses() {

@@ -53,7 +53,7 @@ fn warps_fetch_in_turn() {
     let machine = simple(&["sm.fetch_warps=1", "sm.schedulers=4"]);
     let outcome = run(&machine, vec![work(6); 4]);
     // One fetch a cycle for four warps of which each needs one in four cycles. Warp 0 has nothing
-    // left in cycle 3, and warp 3 never had: it is its turn.
+    // left in cycle 3, and warp 3 never had: it is next.
     for warp in 0..4u32 {
         let expected: Vec<u64> = [0, 4, 8]
             .map(|round| round + u64::from(warp))

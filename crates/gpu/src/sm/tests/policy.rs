@@ -1,4 +1,4 @@
-//! What a policy is told of its SM.
+//! What a policy sees of its SM.
 
 use super::*;
 use warpmem_testing::{barrier, compute, exit, load, machine, memory, store};
@@ -27,7 +27,7 @@ struct Log {
     seen: Vec<Seen>,
 }
 
-/// Picks the lowest slot and notes what it is told; `left` is that of slot 0.
+/// Picks the lowest slot and notes what it sees; `left` is that of slot 0.
 struct Recorder {
     needs: Needs,
     log: Arc<Mutex<Log>>,
@@ -54,7 +54,7 @@ impl WarpScheduler for Recorder {
     }
 }
 
-/// What a policy is told of a CTA of `warps` if it asks for what it `needs`.
+/// What a policy sees of a CTA of `warps` if it asks for what it `needs`.
 fn told(overrides: &[&str], needs: Needs, warps: Vec<WarpSteps>) -> Log {
     let mut rig = Rig::new(&machine(&[&["l1.latency=30"], overrides].concat()), Below::default());
     let log = Arc::<Mutex<Log>>::default();
@@ -140,7 +140,7 @@ fn loads_are_reads_through_l1() {
     assert_eq!(told.seen[1].loads, 0b1_1110, "the first has no more");
 }
 
-/// The second scheduler has its turn when the first has issued the last load that its warp had
+/// The second scheduler is asked when the first has issued the last load that its warp had
 /// fetched.
 #[test]
 fn what_is_not_fetched_is_no_load() {

@@ -95,7 +95,7 @@ fn the_end_of_a_load_by_a_hit_wakes_its_channel() {
     let &(cycle, load) = outcome.load_ends.last().unwrap();
     assert_eq!(load, missed.request.load);
     // The last hit is looked up seven cycles after the miss, which takes one to be below; the
-    // channel has its turn in the cycle after.
+    // channel is stepped in the cycle after.
     assert_eq!(cycle, missed.cycle - 1 + 7 + 1);
 }
 

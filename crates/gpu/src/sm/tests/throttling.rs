@@ -26,7 +26,7 @@ fn count(outcome: &Outcome, name: &str) -> u64 {
 
 const ONE_LINE: [&str; 2] = ["l1.cache.size_bytes=128", "l1.cache.ways=1"];
 
-/// Warp 0 reads line 0 twice, between which warp 1 takes its place in L1 and then has another load
+/// Warp 0 reads line 0 twice, between which warp 1 evicts it from L1 and then has another load
 /// to issue. Warp 0 goes on to `then`, warp 1 to a barrier.
 fn one_loses_its_line(then: &[Step]) -> Vec<WarpSteps> {
     let first = [&[load(&[0]).used_after(0), load(&[0]).used_after(0)], then].concat();

@@ -1,4 +1,4 @@
-//! The turns that an SM asks for are those in which something happens.
+//! An SM asks for exactly the steps in which something happens.
 
 use super::*;
 use proptest::prelude::*;

@@ -187,7 +187,7 @@ mod tests {
         // Warp 2 loses line 7 to another and asks for it again.
         ccws.evicted(2, 7);
         ccws.missed(2, 7, 1000);
-        // 1 loss / 32 issued x 8 x (4 warps x 100) = 100: no more than the base, nobody is held
+        // 1 loss / 32 issued x 8 x (4 warps x 100) = 100: no more than the base, no warp is held
         // back.
         assert_eq!(ccws.scores.may_load(1000, 0), ALL);
         ccws.evicted(2, 7);

@@ -1,0 +1,88 @@
+//! One scheduler of an SM and its functional units: when they take the next instruction.
+
+use super::code::CLASSES;
+use super::warp_sets::WarpSets;
+
+/// One scheduler of an SM with its functional units.
+pub(super) struct IssueSlot {
+    warps: u64,
+    next_issue: u64,
+    /// When each class's unit takes the next instruction, and when all do.
+    unit_free: [u64; CLASSES],
+    units_free: u64,
+    /// Set if the policy let none of its candidates issue in the last step.
+    pub held: Option<HeldDecision>,
+}
+
+/// A decision of the policy to issue nothing, and the state that it was made in. While the state is
+/// the same the policy need not be asked again. State that changes only in a step of the SM before
+/// the issue is left out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct HeldDecision {
+    pub candidates: u64,
+    pub waiting: u64,
+    pub at_barrier: u64,
+    pub at_end: u64,
+    pub paused: u64,
+    pub memory: u64,
+}
+
+impl IssueSlot {
+    /// Scheduler `index` of so many, which share the warp slots in turn.
+    pub fn new(index: u32, schedulers: u32) -> IssueSlot {
+        IssueSlot {
+            warps: (0..64).filter(|w| w % schedulers == index).fold(0, |m, w| m | 1 << w),
+            next_issue: 0,
+            unit_free: [0; CLASSES],
+            units_free: 0,
+            held: None,
+        }
+    }
+
+    /// The scheduler's own warp slots.
+    #[inline]
+    pub fn warps(&self) -> u64 {
+        self.warps
+    }
+
+    /// The first cycle in which it may issue again.
+    #[inline]
+    pub fn next_issue(&self) -> u64 {
+        self.next_issue
+    }
+
+    /// An instruction of `class` issues in `cycle`: the scheduler may issue again after so many
+    /// cycles, and the unit take another.
+    #[inline]
+    pub fn issue(&mut self, class: usize, cycle: u64, issue_interval: u64, unit_interval: u64) {
+        self.next_issue = cycle + issue_interval;
+        self.unit_free[class] = cycle + unit_interval;
+        self.units_free = self.units_free.max(self.unit_free[class]);
+    }
+
+    /// Whether all units take an instruction in `cycle`.
+    #[inline]
+    pub fn has_free_units(&self, cycle: u64) -> bool {
+        self.units_free <= cycle
+    }
+
+    /// Warps whose unit does not take an instruction in `cycle`.
+    #[inline]
+    pub fn blocked_by_units(&self, cycle: u64, sets: &WarpSets) -> u64 {
+        let mut blocked = 0;
+        if self.units_free > cycle {
+            for (class, &free) in self.unit_free.iter().enumerate() {
+                if free > cycle {
+                    blocked |= sets.of_class(class);
+                }
+            }
+        }
+        blocked
+    }
+
+    /// When the units of these warps take an instruction.
+    pub fn units_free(&self, warps: u64, sets: &WarpSets) -> impl Iterator<Item = u64> {
+        let units = self.unit_free.iter().enumerate();
+        units.filter(move |&(class, _)| warps & sets.of_class(class) != 0).map(|(_, &free)| free)
+    }
+}
