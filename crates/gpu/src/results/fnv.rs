@@ -5,10 +5,16 @@ use std::io;
 /// Hashes what is written to it.
 pub struct Fnv(u64);
 
-impl Fnv {
-    /// Offset basis of the FNV specification.
-    pub fn new() -> Fnv {
+impl Default for Fnv {
+    /// The offset basis of the FNV specification.
+    fn default() -> Fnv {
         Fnv(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    pub fn new() -> Fnv {
+        Fnv::default()
     }
 
     pub fn update(&mut self, bytes: &[u8]) {
