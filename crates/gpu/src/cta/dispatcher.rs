@@ -25,7 +25,7 @@ pub struct Launch {
     pub cta: CtaLaunch,
 }
 
-/// What the trace says of a kernel.
+/// What the trace says about a kernel.
 struct Kernel {
     info: KernelInfo,
     needs: CtaNeeds,
@@ -172,8 +172,8 @@ impl Dispatcher {
         self.scheduler.running_limit(self.counted(sm))
     }
 
-    /// Number of an SM as the scheduler, and all that is kept here by SM, counts them: from the
-    /// first on.
+    /// The scheduler's number of an SM, which counts from the scheduler's first SM. All tables here
+    /// are indexed by it.
     fn counted(&self, sm: usize) -> usize {
         let sms = self.rooms.len();
         (sm + sms - self.first_sm) % sms
@@ -209,7 +209,7 @@ impl Dispatcher {
         Ok(wants.into_iter().flatten().min())
     }
 
-    /// When a kernel may start that nothing else will start.
+    /// When the next kernel may start, if no end of a CTA starts it before.
     fn next_kernel_start(&self, cycle: u64) -> Option<u64> {
         let waits = |kernel: &Kernel| kernel.state == State::Waiting;
         let any_waits = || self.kernels[self.first_open..].iter().any(waits);
@@ -254,8 +254,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// The first kernel that may start beside those that run: none of its stream before it may be
-    /// unfinished.
+    /// The first kernel that may start beside those that run: all earlier kernels of its stream
+    /// must have finished.
     fn next_kernel(&mut self) -> Option<usize> {
         let over = self.kernels[self.first_open..].iter().take_while(|k| k.state == State::Done);
         self.first_open += over.count();
@@ -392,7 +392,7 @@ impl Kernel {
         })
     }
 
-    /// Refuses a CTA of more warps than its kernel's block has, for which no room was counted.
+    /// Refuses a CTA that has more warps than its kernel's block: its room was not counted.
     fn check_warps(&self, chunk: &Chunk, cta: usize) -> Result<(), TraceError> {
         let (warps, most) = (chunk.ctas()[cta].warps.len(), self.needs.warps);
         if warps <= most as usize {

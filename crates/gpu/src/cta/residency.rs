@@ -19,7 +19,7 @@ pub struct ResidencyError {
     pub key: &'static str,
 }
 
-/// What a CTA takes of an SM.
+/// The resources of an SM that a CTA takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CtaNeeds {
     pub threads: u32,
@@ -29,7 +29,7 @@ pub struct CtaNeeds {
 }
 
 impl CtaNeeds {
-    /// What a CTA of `kernel` needs, if an empty SM has it.
+    /// The resources that a CTA of `kernel` takes, if an empty SM has them.
     pub fn of(kernel: &KernelInfo, sm: &Sm) -> Result<CtaNeeds, ResidencyError> {
         let threads = kernel.threads_per_cta().max(1);
         let warps = threads.div_ceil(32);
@@ -74,7 +74,7 @@ impl CtaNeeds {
     }
 }
 
-/// What an SM has left.
+/// The free resources of an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmRoom {
     ctas: u32,
@@ -96,7 +96,7 @@ impl SmRoom {
         }
     }
 
-    /// Whether so many CTAs find room.
+    /// Whether there is room for so many CTAs.
     pub fn holds(&self, needs: &CtaNeeds, ctas: u32) -> bool {
         let holds = |left: u32, needed: u32| u64::from(left) >= u64::from(needed) * u64::from(ctas);
         holds(self.ctas, 1)

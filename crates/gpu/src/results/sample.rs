@@ -8,7 +8,7 @@ use warpmem_random::mixed;
 
 /// A sample of the requests of a run: all, or one in so many by chance. The choice follows from the
 /// number of a request alone, so that the same run gives the same sample; numbers are mixed first,
-/// as every so-manieth request would be that of the same lanes again and again.
+/// as every n-th request would often be one of the same lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RequestSample {
@@ -30,7 +30,7 @@ impl RequestSample {
     }
 }
 
-/// A sample was written in a way that is none.
+/// A text that is not a sample.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no sample of requests: give `all`, or `1/N` for one in N")]
 pub struct ParseSampleError {

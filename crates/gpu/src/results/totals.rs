@@ -21,7 +21,7 @@ pub trait Total: Default {
 
 /// Counts that only grow.
 pub trait Since {
-    /// Leaves what was counted after `before`, which was counted on the way to this.
+    /// Subtracts `before`, an earlier state of the same counts.
     fn subtract(&mut self, before: &Self);
 }
 

@@ -6,11 +6,17 @@ use std::collections::BinaryHeap;
 /// Cycles that the ring spans; beyond, a heap.
 const SLOTS: u64 = 128;
 
-/// A ring of warp masks by cycle.
+/// The warps that will be ready, by cycle: a ring with a mask of warps for each of the next cycles,
+/// and a heap for later ones.
+///
+/// ```text
+///  cycle % SLOTS:  ... │ 41 │ 42 │ 43 │ ...      far: (cycle, slot), earliest first
+///  ring:           ... │ 0  │ 11 │ 0  │ ...      occupied: a bit for each ring entry that is not 0
+/// ```
 pub(super) struct Calendar {
     ring: [u64; SLOTS as usize],
     occupied: u128,
-    /// First cycle not taken yet.
+    /// The first cycle whose warps have not been taken.
     cycle: u64,
     far: BinaryHeap<Reverse<(u64, u32)>>,
 }

@@ -38,7 +38,7 @@ impl Default for Options {
     }
 }
 
-/// A block of which CTAs have started and CTAs are left.
+/// A block some of whose CTAs have started and some have not.
 struct Block {
     kernel: u32,
     sm: usize,
@@ -53,7 +53,7 @@ struct BlockClustered {
 }
 
 impl BlockClustered {
-    /// The next CTA of a block goes where the first went, be it in a later cycle.
+    /// The next CTA of a block goes where the first went, even if in a later cycle.
     fn go_on(&mut self, at: usize, view: &DispatchView) -> Option<usize> {
         let block = &mut self.begun[at];
         let sm = block.sm;

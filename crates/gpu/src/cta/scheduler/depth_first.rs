@@ -18,7 +18,7 @@ pub(super) const ENTRY: CtaEntry = CtaEntry {
 struct DepthFirst;
 
 impl CtaScheduler for DepthFirst {
-    /// An SM that has room but has started its CTAs of this cycle is waited for.
+    /// If the SM has room but has started its CTAs of this cycle, waits for it.
     fn pick(&mut self, view: &DispatchView) -> Option<usize> {
         let sm = (0..view.sms()).find(|&sm| view.has_room_for(sm, 1))?;
         view.may_start(sm).then_some(sm)

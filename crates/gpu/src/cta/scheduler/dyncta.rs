@@ -1,4 +1,4 @@
-//! DYNCTA: fewer CTAs while all wait for memory, more while there is too little to do.
+//! DYNCTA: fewer CTAs while all wait for memory, more while the SM has too little to do.
 
 use super::{CtaEntry, CtaScheduler, DispatchView, KernelStart, Turns};
 use crate::sm::IdleCycles;
@@ -89,7 +89,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The limit after a period that was spent so.
+    /// The limit after a period with these cycles.
     fn next_limit(&self, limit: u32, most: u32, spent: IdleCycles) -> u32 {
         let idle = match self.idle {
             Idle::NoIssue => spent.no_warp + spent.dependency,
@@ -131,7 +131,7 @@ struct Counts {
 struct Dyncta {
     options: Options,
     turns: Turns,
-    /// CTAs of the kernels that run that an empty SM holds.
+    /// CTAs that an empty SM holds, of each kernel that runs.
     most: u32,
     sms: Vec<Level>,
     counts: Counts,

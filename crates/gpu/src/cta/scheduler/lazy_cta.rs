@@ -1,5 +1,5 @@
-//! Lazy CTA scheduling: the share of its best CTA in what an SM issues tells how many CTAs it
-//! needs.
+//! Lazy CTA scheduling: the share of the best CTA in all instructions of an SM gives the number of
+//! CTAs that the SM needs.
 
 use super::{CtaEntry, CtaScheduler, DispatchView, KernelStart, Turns};
 use crate::sm::CtaEnd;
@@ -23,7 +23,7 @@ pub(super) const ENTRY: CtaEntry = CtaEntry {
     },
 };
 
-/// What is known of a kernel on one SM.
+/// The state of a kernel on one SM.
 #[derive(Clone, Default)]
 struct Share {
     /// CTAs of the kernel on the SM.
@@ -49,7 +49,7 @@ impl Share {
     /// A CTA has ended: the first, or one of those that ended in the same cycle, counts.
     fn end(&mut self, end: &CtaEnd, issued: &dyn Fn() -> Vec<u64>) {
         match self.first_end {
-            // A CTA without instructions tells nothing.
+            // A CTA without instructions gives no share.
             None if end.issued > 0 => {
                 self.first_end = Some(end.cycle);
                 self.add(end.issued);

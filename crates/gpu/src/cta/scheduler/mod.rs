@@ -21,7 +21,7 @@ pub struct DispatchView<'a> {
     pub per_sm: u32,
     pub(super) needs: CtaNeeds,
     pub(super) launches_per_cycle: u32,
-    /// By SM: what is left of it, the CTAs on it, and those of them started in this cycle.
+    /// By SM: its free resources, the CTAs on it, and how many of them started in this cycle.
     pub(super) rooms: &'a [SmRoom],
     pub(super) resident: &'a [u32],
     pub(super) started: &'a [u32],
@@ -113,7 +113,7 @@ pub static CTA_SCHEDULERS: Registry<dyn CtaScheduler, Machine> = Registry {
 
 type CtaEntry = Entry<dyn CtaScheduler, Machine>;
 
-/// SMs that take turns.
+/// A pointer that goes round robin over the SMs.
 #[derive(Default)]
 struct Turns {
     next: usize,

@@ -1,5 +1,5 @@
-//! For how long the MSHRs of all slices together hold nothing, misses of single SMs, or one that
-//! SMs share (Li 2015, Figure 5.2).
+//! How long the MSHRs of all slices together are idle, hold only misses of single SMs, or hold a
+//! miss that SMs share (Li 2015, Figure 5.2).
 
 use crate::results::MshrState;
 

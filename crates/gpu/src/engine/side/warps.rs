@@ -32,7 +32,7 @@ struct Warp {
     /// The sample being taken.
     reads: u32,
     hits: u32,
-    /// What the last sample gave, and until which LLC cycle it holds.
+    /// The type that the last sample gave, and the LLC cycle until which it holds.
     known: Option<WarpType>,
     until: u64,
 }
@@ -54,7 +54,7 @@ impl WarpTable {
         self.warps.get(warp as usize).and_then(|warp| warp.known.filter(|_| cycle < warp.until))
     }
 
-    /// Whether reads of such a warp pass the LLC by.
+    /// Whether reads of such a warp bypass the LLC.
     pub fn passes_by(&self, kind: Option<WarpType>) -> bool {
         self.types.bypass && kind.is_some_and(WarpType::is_miss_prone)
     }

@@ -1,4 +1,8 @@
 //! The stages between a scheduler and the load/store unit.
+//!
+//! ```text
+//!  issue ─▶ dispatch register ─▶ operand collectors ─▶ unit's register ─▶ load/store unit
+//! ```
 
 use super::lsu::{Entry, Place};
 use std::collections::VecDeque;
@@ -20,7 +24,7 @@ pub(super) struct Pipe {
 
 impl Pipe {
     pub fn new(config: &machine::Sm) -> Pipe {
-        // As far as operands take that long, a cycle for each.
+        // A cycle for each stage, from the first on, as far as `sm.operand_latency` goes.
         let latency = config.operand_latency.min(STAGES);
         let cycles = |stage| u64::from(latency > stage);
         Pipe {
@@ -42,15 +46,15 @@ impl Pipe {
 #[derive(Clone, Copy)]
 struct Holder {
     place: Option<Place>,
-    /// Cycle in which what it had left it.
+    /// Cycle in which its last instruction left it.
     freed: u64,
 }
 
 /// Memory instructions of one scheduler that wait for the unit: in its dispatch register, in
 /// operand collectors, and in the unit's register, which takes from the first collector that has
-/// one. So what is in the last collector waits as long as others keep coming (GPGPU-Sim,
+/// one. So the instruction in the last collector waits as long as others keep coming (GPGPU-Sim,
 /// `dispatch_unit_t::find_ready` and `opndcoll_rfu_t::allocate_cu`). Without collectors they wait
-/// in their order.
+/// in the order of their issue.
 pub(super) struct Lane {
     pipe: Pipe,
     waiting: VecDeque<Place>,
@@ -80,7 +84,7 @@ impl Lane {
         self.len += 1;
     }
 
-    /// What the unit takes next, if it may work on it in `cycle`.
+    /// The instruction that the unit takes next, if it may work on it in `cycle`.
     pub fn first(&self, cycle: u64, entries: &[Entry]) -> Option<Place> {
         let place = self.next_place()?;
         (self.enters_at(&entries[place as usize]) <= cycle).then_some(place)
@@ -93,7 +97,7 @@ impl Lane {
         }
     }
 
-    /// When the unit may work on what it takes next.
+    /// When the unit may work on the instruction that it takes next.
     fn enters_at(&self, entry: &Entry) -> u64 {
         match self.collectors.is_empty() {
             true => entry.from,
@@ -101,7 +105,7 @@ impl Lane {
         }
     }
 
-    /// The unit takes what is next, in `cycle`.
+    /// The unit takes the next instruction, in `cycle`.
     pub fn take(&mut self, cycle: u64) -> Place {
         self.len -= 1;
         let place = match self.collectors.is_empty() {
@@ -111,8 +115,7 @@ impl Lane {
         place.expect("something waits")
     }
 
-    /// A cycle before which the unit cannot work on anything of these; never, where there is
-    /// nothing.
+    /// A cycle before which the unit cannot work on any of these; `u64::MAX` if there is none.
     pub fn next(&self, entries: &[Entry]) -> u64 {
         let from = |&place: &Place| entries[place as usize].from;
         match self.next_place() {
@@ -125,7 +128,8 @@ impl Lane {
         }
     }
 
-    /// The cycle from which all collectors are held with their operands, and none can be left.
+    /// The cycle from which every collector holds an instruction with its operands that cannot
+    /// leave.
     pub fn holds_collectors_from(&self, entries: &[Entry]) -> u64 {
         if self.register.place.is_none() || self.collectors.is_empty() {
             return u64::MAX;
@@ -135,7 +139,7 @@ impl Lane {
         self.collectors.iter().map(of).max().unwrap_or(u64::MAX)
     }
 
-    /// All that happens in the stages by the end of `cycle`.
+    /// Moves instructions through the stages until the end of `cycle`.
     pub fn advance(&mut self, cycle: u64, entries: &mut [Entry]) {
         if self.len == 0 || self.collectors.is_empty() {
             return;
@@ -160,7 +164,7 @@ impl Lane {
         }
     }
 
-    /// When the unit's register takes what is in a collector next, and from which.
+    /// When the unit's register takes the next instruction from a collector, and from which.
     fn next_dispatch(&self, entries: &[Entry]) -> Option<(u64, usize)> {
         if self.register.place.is_some() {
             return None;
@@ -171,7 +175,7 @@ impl Lane {
             .min()
     }
 
-    /// When what waits first comes into a collector, and into which.
+    /// When the first waiting instruction enters a collector, and which.
     fn next_collect(&self, entries: &[Entry]) -> Option<(u64, usize)> {
         let first = *self.waiting.front()?;
         let due = entries[first as usize].since + self.pipe.collect;

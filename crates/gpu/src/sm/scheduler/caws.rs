@@ -23,7 +23,7 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
 /// Fraction bits of [`Warp::pace`].
 const FRACTION: u32 = 8;
 
-/// What is known of a warp since its last issue.
+/// The state of a warp as of its last issue.
 #[derive(Clone, Copy, Default)]
 struct Warp {
     /// Slot of the first warp of its CTA.

@@ -13,8 +13,8 @@ pub(super) const IDLE_PARAM: ParamInfo = ParamInfo {
     summary: "when no warp of the group can issue, though one needs no data from memory: others wait, or may issue",
 };
 
-/// What becomes of the issue slots in which no warp of the current group can issue, while some of
-/// them do not wait for memory.
+/// What happens to an issue slot if no warp of the current group can issue, but some of them do not
+/// wait for memory.
 #[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Idle {

@@ -41,7 +41,7 @@ impl Default for Options {
 struct Mascar {
     headroom: usize,
     gto: Gto,
-    /// The warp that issued the last memory instruction while memory was saturated, as it still is.
+    /// The warp that issued the last memory instruction since memory became saturated.
     owner: Option<u32>,
     /// Warps that became the owner, and instructions issued while memory was saturated.
     owners: u64,

@@ -57,8 +57,8 @@ impl Swl {
         Swl { warps, gto: Gto::new(schedulers), allowed: vec![Allowed::default(); schedulers] }
     }
 
-    /// The oldest warps of a scheduler but for those that wait at a barrier, which may wait for
-    /// younger ones, and those at the end of their trace.
+    /// The oldest warps of a scheduler, except those at a barrier, which may wait for younger
+    /// warps, and those at the end of their trace.
     fn allowed(&mut self, view: &WarpView) -> u64 {
         let from = view.own & view.present & !(view.at_barrier | view.at_end);
         let allowed = &mut self.allowed[view.scheduler];
@@ -68,7 +68,7 @@ impl Swl {
         allowed.warps
     }
 
-    /// Who is in a slot has changed.
+    /// The warp of a slot has changed.
     fn choose_anew(&mut self) {
         self.allowed.fill(Allowed::default());
     }

@@ -1,4 +1,4 @@
-//! Two levels: fetch groups take turns, and the warps within one.
+//! Two levels: round robin over fetch groups, and over the warps within one.
 
 use super::groups::{Groups, IDLE_PARAM, Idle, Priority};
 use super::{Counter, SmContext, WarpEntry, WarpScheduler, WarpView};

@@ -62,10 +62,10 @@ impl TwoLevelActive {
         TwoLevelActive { warps, active, promotions: 0 }
     }
 
-    /// The active warps now: those that have not waited since the last issue, and in the places of
-    /// the others those that have been awake longest. Nothing is noted before the next issue: only
-    /// a warp that issues comes to wait, so that until then no place is lost and who came first
-    /// stays first.
+    /// The active warps now: those that have not waited since the last issue, and in place of the
+    /// others those that have been awake longest. The set is stored only at the next issue: no warp
+    /// begins to wait except by issuing, so until then no active warp drops out and the order of
+    /// the waiting ones stays the same.
     fn active(&self, view: &WarpView) -> u64 {
         let Active { warps, cycle, .. } = self.active[view.scheduler];
         let awake = view.awake();
@@ -81,8 +81,7 @@ impl TwoLevelActive {
     }
 }
 
-/// Of some warps, the one that has been awake longest; of those that came back in the same cycle
-/// the oldest.
+/// The warp of a set that has been awake longest; of those that woke in the same cycle, the oldest.
 fn longest_awake(warps: u64, view: &WarpView) -> u32 {
     let order = |&slot: &u32| (view.awake_since[slot as usize], view.ages[slot as usize]);
     bits(warps).min_by_key(order).expect("there are warps")

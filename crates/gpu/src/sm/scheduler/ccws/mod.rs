@@ -1,5 +1,4 @@
-//! Cache-conscious wavefront scheduling: warps that lose their lines in L1 get it for fewer of
-//! them.
+//! Cache-conscious wavefront scheduling: the more lines warps lose in L1, the fewer warps may load.
 
 mod scores;
 mod victims;

@@ -10,10 +10,10 @@ struct Raised {
     until: u64,
 }
 
-/// The scores of an SM's warps as functions of time. Sorted by score, the highest first and of
-/// equals the oldest, the warps whose scores sum to at most the cutoff may load, and the first in
-/// any case. Warps that cannot go on for another reason than memory take no part: those that wait
-/// at a barrier would hold back the very ones they wait for.
+/// The scores of an SM's warps as functions of time. The warps are sorted by score, the highest
+/// first and of equals the oldest; the first warps whose scores sum to at most the cutoff may load,
+/// and the very first in any case. Warps that wait for anything but memory take no part: a warp at
+/// a barrier would hold back the warps that it waits for.
 pub(super) struct Scores {
     base: u64,
     next_age: u64,
@@ -98,7 +98,7 @@ impl Scores {
     }
 
     /// The first cycle after that of the last [`Scores::may_load`] in which the answer may differ
-    /// for want of time only.
+    /// although nothing happens.
     pub fn changes_at(&self) -> u64 {
         self.holds_until
     }

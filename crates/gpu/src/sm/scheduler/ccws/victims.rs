@@ -19,7 +19,7 @@ impl VictimTags {
         &mut self.lines[first..first + self.entries]
     }
 
-    /// Remembers a line, once; the oldest is forgotten for it.
+    /// Adds a line, once; it replaces the oldest.
     pub fn put(&mut self, slot: u32, line: u64) {
         let lines = self.of(slot);
         let known = lines.iter().position(|&known| known == line);
@@ -28,7 +28,7 @@ impl VictimTags {
         lines[0] = line;
     }
 
-    /// Forgets a line that its warp has brought back; whether it was remembered.
+    /// Removes a line that its warp has fetched again; whether it was there.
     pub fn take(&mut self, slot: u32, line: u64) -> bool {
         let lines = self.of(slot);
         let Some(at) = lines.iter().position(|&known| known == line) else { return false };
@@ -37,7 +37,7 @@ impl VictimTags {
         true
     }
 
-    /// Forgets all lines of a warp.
+    /// Removes all lines of a warp.
     pub fn clear(&mut self, slot: u32) {
         self.of(slot).fill(NO_LINE);
     }
