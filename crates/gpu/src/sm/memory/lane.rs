@@ -4,7 +4,7 @@
 //!  issue ─▶ dispatch register ─▶ operand collectors ─▶ unit's register ─▶ load/store unit
 //! ```
 
-use super::lsu::{Entry, Place};
+use super::lsu::{Entry, EntryIndex};
 use std::collections::VecDeque;
 use warpmem_machine as machine;
 
@@ -45,7 +45,7 @@ impl Pipe {
 /// An operand collector, or the unit's register.
 #[derive(Clone, Copy)]
 struct Holder {
-    place: Option<Place>,
+    index: Option<EntryIndex>,
     /// Cycle in which its last instruction left it.
     freed: u64,
 }
@@ -57,7 +57,7 @@ struct Holder {
 /// in the order of their issue.
 pub(super) struct Lane {
     pipe: Pipe,
-    waiting: VecDeque<Place>,
+    waiting: VecDeque<EntryIndex>,
     collectors: Vec<Holder>,
     register: Holder,
     len: usize,
@@ -65,7 +65,7 @@ pub(super) struct Lane {
 
 impl Lane {
     pub fn new(pipe: Pipe) -> Lane {
-        let empty = Holder { place: None, freed: 0 };
+        let empty = Holder { index: None, freed: 0 };
         Lane {
             pipe,
             waiting: VecDeque::new(),
@@ -79,21 +79,21 @@ impl Lane {
         self.len
     }
 
-    pub fn push(&mut self, place: Place) {
-        self.waiting.push_back(place);
+    pub fn push(&mut self, index: EntryIndex) {
+        self.waiting.push_back(index);
         self.len += 1;
     }
 
     /// The instruction that the unit takes next, if it may work on it in `cycle`.
-    pub fn first(&self, cycle: u64, entries: &[Entry]) -> Option<Place> {
-        let place = self.next_place()?;
-        (self.enters_at(&entries[place as usize]) <= cycle).then_some(place)
+    pub fn first(&self, cycle: u64, entries: &[Entry]) -> Option<EntryIndex> {
+        let index = self.next_index()?;
+        (self.enters_at(&entries[index as usize]) <= cycle).then_some(index)
     }
 
-    fn next_place(&self) -> Option<Place> {
+    fn next_index(&self) -> Option<EntryIndex> {
         match self.collectors.is_empty() {
             true => self.waiting.front().copied(),
-            false => self.register.place,
+            false => self.register.index,
         }
     }
 
@@ -106,23 +106,23 @@ impl Lane {
     }
 
     /// The unit takes the next instruction, in `cycle`.
-    pub fn take(&mut self, cycle: u64) -> Place {
+    pub fn take(&mut self, cycle: u64) -> EntryIndex {
         self.len -= 1;
-        let place = match self.collectors.is_empty() {
+        let index = match self.collectors.is_empty() {
             true => self.waiting.pop_front(),
             false => self.register.leave(cycle),
         };
-        place.expect("something waits")
+        index.expect("something waits")
     }
 
     /// A cycle before which the unit cannot work on any of these; `u64::MAX` if there is none.
     pub fn next(&self, entries: &[Entry]) -> u64 {
-        let from = |&place: &Place| entries[place as usize].from;
-        match self.next_place() {
-            Some(place) => self.enters_at(&entries[place as usize]),
+        let from = |&index: &EntryIndex| entries[index as usize].from;
+        match self.next_index() {
+            Some(index) => self.enters_at(&entries[index as usize]),
             None if self.len == 0 => u64::MAX,
             None => {
-                let collected = self.collectors.iter().filter_map(|holder| holder.place.as_ref());
+                let collected = self.collectors.iter().filter_map(|holder| holder.index.as_ref());
                 collected.chain(self.waiting.front()).map(from).min().unwrap_or(u64::MAX)
             }
         }
@@ -131,11 +131,11 @@ impl Lane {
     /// The cycle from which every collector holds an instruction with its operands that cannot
     /// leave.
     pub fn holds_collectors_from(&self, entries: &[Entry]) -> u64 {
-        if self.register.place.is_none() || self.collectors.is_empty() {
+        if self.register.index.is_none() || self.collectors.is_empty() {
             return u64::MAX;
         }
-        let from = |place: Place| entries[place as usize].from;
-        let of = |holder: &Holder| holder.place.map_or(u64::MAX, from);
+        let from = |index: EntryIndex| entries[index as usize].from;
+        let of = |holder: &Holder| holder.index.map_or(u64::MAX, from);
         self.collectors.iter().map(of).max().unwrap_or(u64::MAX)
     }
 
@@ -150,14 +150,14 @@ impl Lane {
                 (Some((at, from)), _)
                     if at <= cycle && collect.is_none_or(|(other, _)| at <= other) =>
                 {
-                    let place = self.collectors[from].leave(at).expect("it is there");
-                    self.register.place = Some(place);
-                    entries[place as usize].since = at;
+                    let index = self.collectors[from].leave(at).expect("it is there");
+                    self.register.index = Some(index);
+                    entries[index as usize].since = at;
                 }
                 (_, Some((at, to))) if at <= cycle => {
-                    let place = self.waiting.pop_front().expect("it waits");
-                    self.collectors[to].place = Some(place);
-                    entries[place as usize].since = at;
+                    let index = self.waiting.pop_front().expect("it waits");
+                    self.collectors[to].index = Some(index);
+                    entries[index as usize].since = at;
                 }
                 _ => return,
             }
@@ -166,12 +166,12 @@ impl Lane {
 
     /// When the unit's register takes the next instruction from a collector, and from which.
     fn next_dispatch(&self, entries: &[Entry]) -> Option<(u64, usize)> {
-        if self.register.place.is_some() {
+        if self.register.index.is_some() {
             return None;
         }
-        let due = |place: Place| entries[place as usize].since + self.pipe.dispatch;
+        let due = |index: EntryIndex| entries[index as usize].since + self.pipe.dispatch;
         let held = self.collectors.iter().enumerate();
-        held.filter_map(|(at, holder)| Some((due(holder.place?).max(self.register.freed), at)))
+        held.filter_map(|(at, holder)| Some((due(holder.index?).max(self.register.freed), at)))
             .min()
     }
 
@@ -179,14 +179,14 @@ impl Lane {
     fn next_collect(&self, entries: &[Entry]) -> Option<(u64, usize)> {
         let first = *self.waiting.front()?;
         let due = entries[first as usize].since + self.pipe.collect;
-        let free = self.collectors.iter().enumerate().filter(|(_, holder)| holder.place.is_none());
+        let free = self.collectors.iter().enumerate().filter(|(_, holder)| holder.index.is_none());
         free.map(|(at, holder)| (holder.freed.max(due), at)).min()
     }
 }
 
 impl Holder {
-    fn leave(&mut self, cycle: u64) -> Option<Place> {
+    fn leave(&mut self, cycle: u64) -> Option<EntryIndex> {
         self.freed = cycle;
-        self.place.take()
+        self.index.take()
     }
 }

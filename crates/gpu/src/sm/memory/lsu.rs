@@ -114,15 +114,15 @@ impl Entry {
 }
 
 /// Index of an entry.
-pub(super) type Place = u32;
+pub(super) type EntryIndex = u32;
 
 /// The load/store unit with the instruction that it works on, and those that wait for it, by
 /// scheduler. It takes the oldest of what the schedulers have for it (GPGPU-Sim,
 /// `register_set::get_ready`).
 pub(super) struct Lsu {
     entries: Vec<Entry>,
-    free: Vec<Place>,
-    current: Option<Place>,
+    free: Vec<EntryIndex>,
+    current: Option<EntryIndex>,
     lanes: Vec<Lane>,
     pipe: Pipe,
     /// Instructions that each scheduler may have waiting.
@@ -171,12 +171,12 @@ impl Lsu {
     /// instruction. There must be room.
     pub fn push(&mut self, scheduler: usize, cycle: u64, from: u64) -> &mut Entry {
         assert!(!self.is_full(scheduler), "the load/store queue overflows");
-        let place = self.free.pop().unwrap_or_else(|| {
+        let index = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry::blank());
-            (self.entries.len() - 1) as Place
+            (self.entries.len() - 1) as EntryIndex
         });
-        self.lanes[scheduler].push(place);
-        let entry = &mut self.entries[place as usize];
+        self.lanes[scheduler].push(index);
+        let entry = &mut self.entries[index as usize];
         (entry.age, entry.from, entry.since) = (self.issued, from, cycle);
         self.issued += 1;
         entry
@@ -184,12 +184,12 @@ impl Lsu {
 
     /// The instruction that the unit works on.
     pub fn head(&self) -> Option<&Entry> {
-        self.current.map(|place| &self.entries[place as usize])
+        self.current.map(|index| &self.entries[index as usize])
     }
 
     /// The instruction that the unit works on, to be changed.
     pub fn head_mut(&mut self) -> Option<&mut Entry> {
-        self.current.map(|place| &mut self.entries[place as usize])
+        self.current.map(|index| &mut self.entries[index as usize])
     }
 
     /// What waits goes on as far as it can until the end of `cycle`.
@@ -222,10 +222,10 @@ impl Lsu {
         let ages = self.lanes.iter().enumerate().filter_map(|(at, lane)| Some((age(lane)?, at)));
         let Some((_, lane)) = ages.min() else { return };
         let lane = &mut self.lanes[lane];
-        let place = lane.take(cycle);
+        let index = lane.take(cycle);
         lane.advance(cycle, entries);
-        entries[place as usize].from = work;
-        self.current = Some(place);
+        entries[index as usize].from = work;
+        self.current = Some(index);
     }
 
     /// The unit is done with its instruction.
