@@ -40,6 +40,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "trace", "workload",
         ],
     ),
+    ("slots", &["dram", "gpu", "machine", "network", "params", "sim"]),
     ("analysis", &["checksum"]),
     ("chart", &["analysis", "files", "params"]),
     ("testing", &["machine", "trace"]),

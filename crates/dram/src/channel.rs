@@ -9,12 +9,13 @@ mod spec;
 mod streak;
 
 use super::MAX_BANKS;
-use super::agenda::{Agenda, BankSet, one};
+use super::agenda::Agenda;
 use super::durations::{Busy, Occupancy, Span};
 use super::page::{PAGE_POLICIES, PagePolicy};
 use super::queue::{Queue, Queued, Slot};
 use super::request::{Command, Completion, Request, RowOutcome};
 use super::scheduler::{Event, Family, QueueView, SCHEDULERS, Scheduler, SchedulerContext};
+use super::sets::{BankSet, one};
 use super::timing::TimingState;
 use crate::{BankResult, ChannelResult, Dram};
 use direction::Direction;

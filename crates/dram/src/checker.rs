@@ -4,9 +4,9 @@
 //! against the commands before it, one constraint after the other, and against the rules that are
 //! not in a table: which rows are open, which command has a bus, whether refreshes came.
 
+use super::constraint::{Constraint, Scope};
 use super::request::{Command, CommandKind};
 use super::standard::{COMMAND_BUS, Place, Standard};
-use super::timing::{Constraint, Scope};
 use crate::Dram;
 use std::collections::VecDeque;
 

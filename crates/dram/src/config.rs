@@ -1,6 +1,5 @@
 //! The configuration of a machine's DRAM channels.
 
-use crate::standard::{Standard, StandardError};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use warpmem_params::{Invalid, power_of_two, rule};
@@ -233,16 +232,6 @@ impl Dram {
     pub fn address_map(&self, slices_per_channel: u32) -> Result<AddressMap, Invalid> {
         AddressMap::new(&self.address_space()?, slices_per_channel)
     }
-
-    /// Refuses channels that the model cannot run, whatever the rest of the machine.
-    ///
-    /// # Errors
-    /// [`StandardError`] if the standard is unknown or does not allow them, or their queues are not
-    /// valid.
-    pub fn check(&self) -> Result<(), StandardError> {
-        Standard::of(self)?.check(self)?;
-        check_queues(self).map_err(StandardError::Channel)
-    }
 }
 
 /// How a channel is divided: everything that an address bit can select comes in powers of two.
@@ -279,7 +268,7 @@ pub(crate) fn check_organisation(dram: &Dram) -> Check {
     rule(dram.row_bytes >= bytes, "dram.row_bytes", dram.row_bytes, row)
 }
 
-fn check_queues(dram: &Dram) -> Check {
+pub(crate) fn check_queues(dram: &Dram) -> Check {
     check_shares(dram)?;
     let (low, high) = (dram.write_low_watermark, dram.write_high_watermark);
     if dram.write_queue == 0 {

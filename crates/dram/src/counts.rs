@@ -76,6 +76,11 @@ impl BankResult {
         self.reads + self.writes
     }
 
+    /// Bytes that the column commands move, `burst_bytes` each.
+    pub fn bytes(&self, burst_bytes: u32) -> u64 {
+        self.columns() * u64::from(burst_bytes)
+    }
+
     /// Requests that have been served or are in service.
     pub fn requests(&self) -> u64 {
         self.row_hits + self.row_misses + self.row_conflicts

@@ -14,6 +14,7 @@ mod channel;
 pub mod checker;
 mod command_sink;
 mod config;
+mod constraint;
 mod counts;
 mod durations;
 mod energy;
@@ -23,6 +24,7 @@ mod queue;
 mod request;
 mod row_sharing;
 pub mod scheduler;
+mod sets;
 pub mod standard;
 mod timing;
 
@@ -32,11 +34,12 @@ mod tests;
 pub use channel::Channel;
 pub use command_sink::CommandSink;
 pub use config::{Dram, Power, QueueOrganisation, Timing};
+pub use constraint::{Constraint, Scope};
 pub use counts::{BankResult, Breaker, ChannelResult, SharedRows};
 pub use energy::{Activity, Energy};
 pub use request::{Command, CommandKind, Completion, Request, RowOutcome};
 pub use row_sharing::RowSharing;
-pub use timing::{Constraint, Scope, constraints};
+pub use timing::constraints;
 
 /// Banks that one channel may have: the channel keeps them in 64-bit masks.
 pub const MAX_BANKS: u32 = 64;

@@ -1,7 +1,6 @@
 //! A finished run as the tables see it.
 
 use crate::RunKey;
-use crate::metrics::dram_bytes;
 use warpmem_dram::{Activity, BankResult, ChannelResult, Energy};
 use warpmem_gpu::results::{RunResult, SliceResult, SmResult, total};
 
@@ -32,7 +31,7 @@ impl FinishedRun {
 
     /// Bytes that the column commands of `banks` move.
     pub(crate) fn bytes(&self, banks: &BankResult) -> u64 {
-        dram_bytes(banks, &self.key.machine.dram)
+        banks.bytes(self.key.machine.dram.burst_bytes())
     }
 
     /// Energy of a channel, or of several added up; none where the machine's currents are not

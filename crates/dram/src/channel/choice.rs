@@ -27,11 +27,11 @@
 //! (`tick`) or the cycle (`changes_at`). Only then is the bank decided again.
 
 use super::{ASSIGNMENTS, Channel, READS, WRITES};
-use crate::agenda::{first_from, members, one};
 use crate::page::PageView;
 use crate::queue::{Queue, Slot};
 use crate::request::{CommandKind, Request};
 use crate::scheduler::{BankView, ChannelView, next_command};
+use crate::sets::{first_from, members, one};
 
 impl Channel {
     /// Chooses between reads and writes: see [`Direction`]. True if that changed; then every bank

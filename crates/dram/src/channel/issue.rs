@@ -2,11 +2,11 @@
 
 use super::refresh::idle_command;
 use super::{Active, COLUMN_BUS, Channel, PREFETCHES, READS, ROW_BUS, WRITES};
-use crate::agenda::{BankSet, first_from, members, one};
 use crate::queue::{Queued, Slot};
 use crate::request::CommandKind::{Act, Pre, Rd, Rda, RefPb, Wr, Wra};
 use crate::request::{Command, CommandKind, Completion, Request, RowOutcome};
 use crate::scheduler::{BankView, Event, Ready};
+use crate::sets::{BankSet, first_from, members, one};
 
 impl Channel {
     /// The next cycle at which something could issue or a policy has something to do.

@@ -5,10 +5,10 @@
 //! But it never waits in a queue, and schedulers do not see it.
 
 use super::{Active, Channel, PREFETCHES, READS};
-use crate::agenda::{BankSet, members, one};
 use crate::prefetch::{OpenRow, Prefetcher, Trigger};
 use crate::queue::{Queue, Queued};
 use crate::request::{CommandKind, Request, RowOutcome};
+use crate::sets::{BankSet, members, one};
 use warpmem_params::Counter;
 use warpmem_sim::{CachedLines, LineSet, Row};
 

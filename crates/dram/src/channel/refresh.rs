@@ -2,8 +2,8 @@
 
 use super::Channel;
 use crate::Dram;
-use crate::agenda::{BankSet, one};
 use crate::request::{Command, CommandKind};
+use crate::sets::{BankSet, one};
 use std::ops::Range;
 
 /// What is due and when the next is.

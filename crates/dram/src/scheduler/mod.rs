@@ -28,9 +28,9 @@ mod warped_mc;
 #[path = "../../../../docs/examples/warp_turns.rs"]
 mod warp_turns;
 
-pub use super::agenda::BankSet;
 pub use super::queue::{Queue, Queued, RowView, Slot};
 use super::request::{CommandKind, Request};
+pub use super::sets::BankSet;
 use super::timing::TimingState;
 use crate::Dram;
 use std::cmp::Reverse;

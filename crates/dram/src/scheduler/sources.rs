@@ -2,7 +2,7 @@
 
 use super::{BankView, ChannelView, Queued, Ready, SchedulerContext, Slot};
 use crate::Request;
-use crate::agenda::BankSet;
+use crate::sets::BankSet;
 
 /// Sources of requests, for tables of one entry each: the SMs, and one more for requests that no SM
 /// waits for.

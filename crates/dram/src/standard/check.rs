@@ -1,10 +1,10 @@
 //! What a channel must satisfy to be a device of its standard.
 
 use super::{Place, Standard, StandardError};
-use crate::config::check_organisation;
+use crate::config::{check_organisation, check_queues};
+use crate::constraint::Constraint;
 use crate::request::CommandKind;
 use crate::request::CommandKind::{Rd, Wr};
-use crate::timing::Constraint;
 use crate::{Dram, Power, Timing};
 use std::fmt::Display;
 use warpmem_params::Invalid;
@@ -17,6 +17,18 @@ fn rule(holds: bool, key: &str, value: impl Display, valid: impl Into<String>) -
     }
     let key = format!("dram.{key}");
     Err(Invalid { key, value: value.to_string(), valid: valid.into() }.into())
+}
+
+impl Dram {
+    /// Refuses channels that the model cannot run, whatever the rest of the machine.
+    ///
+    /// # Errors
+    /// [`StandardError`] if the standard is unknown or does not allow them, or their queues are not
+    /// valid.
+    pub fn check(&self) -> Result<(), StandardError> {
+        Standard::of(self)?.check(self)?;
+        check_queues(self).map_err(StandardError::Channel)
+    }
 }
 
 impl Standard {

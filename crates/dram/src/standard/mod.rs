@@ -13,8 +13,8 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+use super::constraint::{Constraint, Scope};
 use super::request::CommandKind;
-use super::timing::{Constraint, Scope};
 use crate::Dram;
 use expression::{Expression, Values};
 use serde::Deserialize;

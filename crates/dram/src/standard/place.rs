@@ -1,6 +1,6 @@
 //! The position of a bank in a channel, and between which banks a constraint holds.
 
-use super::super::timing::{Constraint, Scope};
+use super::super::constraint::{Constraint, Scope};
 use crate::Dram;
 
 /// A bank of a channel: bank number `((pseudo * stacks) + stack) * banks of a stack + bank`, the

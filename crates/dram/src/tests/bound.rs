@@ -75,7 +75,7 @@ fn no_policy_passes_the_bound_on_balanced_streams() {
 #[test]
 fn no_policy_passes_the_bound_on_random_streams() {
     for dram in machines() {
-        for policy in POLICIES {
+        for policy in policies() {
             for locality in [1, 2, 4] {
                 let requests = random(&dram, 600, locality, 17);
                 let (reached, bound) = reached_and_bound(&dram, policy, dram.banks, &requests);

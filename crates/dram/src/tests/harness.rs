@@ -11,44 +11,27 @@ use std::path::{Path, PathBuf};
 use warpmem_params::Counter;
 use warpmem_sim::{Address, IndexHash};
 
-pub const POLICIES: &[&str] = &[
-    "fcfs",
-    "banked-fifo",
-    "fr-fcfs",
+/// Every scheduler with its default parameters, and some with others.
+pub fn policies() -> impl Iterator<Item = &'static str> {
+    SCHEDULERS.names().chain(VARIANTS.iter().copied())
+}
+
+/// Parameters that bring out more of a rule on small queues.
+const VARIANTS: &[&str] = &[
     "fr-fcfs(row_hit_cap=4)",
     "fr-fcfs(page=closed)",
     "fr-fcfs(starvation_limit=300)",
     "fr-fcfs(banks=stepping,picks_per_cycle=1)",
-    "most-pending",
-    "mshr-m",
-    "mshr-s",
-    "mshr-s+a",
-    "fr-rr-fcfs",
-    "sjf-potential",
-    "sms",
     "sms(p=0,bank_fifo=2,bypass=2)",
-    "div-first",
     "div-first(wat_bits=3,wet_latency=25)",
-    "warped-mc",
     "warped-mc(wat_bits=3,wet_latency=25,picks_per_cycle=1)",
-    "medic",
-    "core-criticality",
     "core-criticality(threshold=dynamic,interval=100)",
-    "bliss",
-    "par-bs",
-    "wg",
-    "wg-m",
-    "wg-bw",
     "wg-w(depth=2,write_margin=90)",
     "par-bs(marking_cap=1)",
-    "atlas",
     "atlas(threshold=150,quantum=200)",
-    "tcm",
     "tcm(quantum=300,shuffle_interval=40,cluster_threshold=0.4)",
     "tcm(quantum=300,shuffle_interval=40,shuffle=random)",
-    "stfm",
     "stfm(alpha=1,interval=500)",
-    "delay",
     "delay(requests=100,cycles=60,first=20)",
 ];
 

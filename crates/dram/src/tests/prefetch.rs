@@ -527,7 +527,7 @@ fn under_every_scheduler_all_is_served_legally_and_as_events_say() {
                 (at, request)
             })
             .collect();
-        for policy in POLICIES {
+        for policy in policies() {
             for prefetcher in ["opportunistic-stop(trigger=all)", "opportunistic(lower=2,higher=5)"]
             {
                 let play = |stepping| {

@@ -73,7 +73,7 @@ fn every_request_is_served_where_requests_free_their_entries_early() {
         .into_iter()
         .map(|request| Request { load: request.id / 3, ..sent_by(request.id as u16, request) })
         .collect();
-    for policy in POLICIES {
+    for policy in policies() {
         let run = run(&dram, policy, &requests);
         let beyond = run.counts.occupancy_cycles.iter().skip(5).sum::<u64>();
         assert!(beyond > 0, "{policy}");
@@ -90,7 +90,7 @@ proptest! {
     fn every_request_is_served_once_and_legally(requests in stream()) {
         for dram in machines() {
             let requests = fit(&dram, &requests);
-            for policy in POLICIES {
+            for policy in policies() {
                 let run = run_with(&dram, policy, &requests, Stepping::Events, |_| u32::MAX);
                 prop_assert_eq!(checker::check(&dram, &run.log), []);
                 let mut served = run.order();

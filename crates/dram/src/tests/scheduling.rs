@@ -11,7 +11,7 @@ fn commands(dram: &Dram, policy: &str, requests: &[Request]) -> Vec<String> {
 /// Hit, miss and conflict alone cost their latencies, exactly.
 #[test]
 fn latencies_of_hit_miss_and_conflict() {
-    for policy in POLICIES.iter().filter(|policy| !policy.contains("closed")) {
+    for policy in policies().filter(|policy| !policy.contains("closed")) {
         let requests = [(0, read(0, 0, 1)), (100, read(1, 0, 1)), (200, read(2, 0, 2))];
         let run = timed(&gddr5(), policy, &requests);
         let expected = ["Act 0:1 @0", "Rd 0:1 @12", "Rd 0:1 @100", "Pre 0:1 @200", "Act 0:2 @212"];

@@ -21,7 +21,7 @@ fn one_bank_with_row_locality_two_gives_eight_of_thirty_four() {
     let pairs = 200;
     let requests: Vec<_> =
         (0..2 * pairs).map(|id| Request { bursts: 2, ..read(id, 1, id / 2) }).collect();
-    for policy in POLICIES {
+    for policy in policies() {
         let run = run(&dram, policy, &requests);
         let rows = activations(&run);
         assert_eq!(rows.len() as u32, pairs, "{policy}");
@@ -38,7 +38,7 @@ fn one_bank_with_a_new_row_per_request_runs_at_data_cycles_per_trc() {
     for mut dram in machines() {
         dram.timing.trefi = 0;
         let requests: Vec<_> = (0..50).map(|id| read(id, 3, id)).collect();
-        for policy in POLICIES {
+        for policy in policies() {
             let run = run(&dram, policy, &requests);
             let t = &dram.timing;
             // Nothing lets a row be closed and opened again sooner, and no step takes longer.
@@ -86,7 +86,7 @@ fn the_data_rate_has_effect() {
 #[test]
 fn random_is_never_faster_than_sequential() {
     for dram in machines() {
-        for policy in POLICIES {
+        for policy in policies() {
             let sequential = efficiency(&dram, policy, &sequential(&dram, 1000));
             for locality in [8, 2, 1] {
                 let random = efficiency(&dram, policy, &random(&dram, 1000, locality, 3));

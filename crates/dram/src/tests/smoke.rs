@@ -1,15 +1,7 @@
 //! Everything comes back, once, and the counts agree with the commands.
 
 use super::harness::*;
-use crate::scheduler::SCHEDULERS;
 use crate::{CommandKind, RowOutcome};
-
-#[test]
-fn every_policy_of_the_registry_is_tested() {
-    for name in SCHEDULERS.names() {
-        assert!(POLICIES.iter().any(|policy| policy.split('(').next() == Some(name)), "{name}");
-    }
-}
 
 #[test]
 fn an_idle_channel_has_nothing_to_do() {
@@ -22,7 +14,7 @@ fn an_idle_channel_has_nothing_to_do() {
 #[test]
 fn counts_agree_with_the_commands() {
     for dram in machines() {
-        for policy in POLICIES {
+        for policy in policies() {
             let mut requests = random(&dram, 400, 3, 7);
             for request in &mut requests {
                 request.write = request.id % 5 == 0;

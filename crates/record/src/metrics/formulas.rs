@@ -5,7 +5,7 @@
 
 use std::iter::Sum;
 use warpmem_cache::CacheCounts;
-use warpmem_dram::{BankResult, Dram};
+use warpmem_dram::BankResult;
 use warpmem_gpu::results::KernelResult;
 
 /// A ratio before its division: of several units it is the ratio of the sums.
@@ -80,11 +80,6 @@ fn read_misses(c: &CacheCounts) -> u64 {
 /// Row hits over requests, as [`BankResult::row_hit_rate`], for sums over banks.
 pub fn row_hit_rate(bank: &BankResult) -> Fraction {
     Fraction { above: bank.row_hits, below: bank.requests() }
-}
-
-/// Bytes that the column commands of these banks moved.
-pub fn dram_bytes(banks: &BankResult, dram: &Dram) -> u64 {
-    banks.columns() * u64::from(dram.burst_bytes())
 }
 
 /// Flits per cycle over a link, from a node or through a network.

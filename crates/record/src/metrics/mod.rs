@@ -21,8 +21,7 @@ pub(crate) use cache::{accesses, cache};
 pub use energy::energy;
 pub(crate) use formulas::flit_rate;
 pub use formulas::{
-    Fraction, dram_bytes, ipc, jain_index, kernel_cycles, miss_rate, quotient, read_miss_rate,
-    row_hit_rate,
+    Fraction, ipc, jain_index, kernel_cycles, miss_rate, quotient, read_miss_rate, row_hit_rate,
 };
 pub(crate) use llc::{llc, queue_length_mean};
 pub(crate) use loads::{latency, loads};

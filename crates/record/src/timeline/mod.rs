@@ -13,7 +13,6 @@ mod queues;
 mod tests;
 mod window;
 
-use crate::metrics::dram_bytes;
 use open_rows::OpenRows;
 use queues::{Queue, Queues};
 use std::io::{self, Write};
@@ -217,7 +216,7 @@ impl RunSink for Timeline {
             cycles: row.cycles,
             thread_instructions: row.counts.sms.thread_instructions,
             dram_cycles: channels.cycles / u64::from(self.dram.channels),
-            dram_bytes: dram_bytes(banks, &self.dram),
+            dram_bytes: banks.bytes(self.dram.burst_bytes()),
             resident_warps: row.resident_warps,
             requests_in_flight: row.requests_in_flight,
         });
