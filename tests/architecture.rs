@@ -259,8 +259,8 @@ fn no_circle_leads_through_the_modules_of_a_crate() {
 
 #[test]
 fn a_circle_would_be_found() {
-    let mut modules = Modules::default();
-    modules.names = ["a", "b", "c"].map(str::to_owned).into();
+    let names = ["a", "b", "c"].map(str::to_owned).into();
+    let mut modules = Modules { names, ..Modules::default() };
     modules.read_exports("pub use c::{Thing, Other};");
     modules.read("a", 1, "use crate::{Other, x::{b}}; use super::b::Name;");
     modules.read("b", 2, "fn f() { super::super::c::g() }");

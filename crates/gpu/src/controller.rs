@@ -7,7 +7,8 @@ mod prefetched;
 #[cfg(test)]
 mod tests;
 
-use crate::engine::{Context, Sent};
+use crate::context::Context;
+use crate::side::Sent;
 use perfect::Perfect;
 use prefetched::OpenRows;
 use std::collections::VecDeque;

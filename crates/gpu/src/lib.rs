@@ -33,10 +33,12 @@
 //!    load completes and its warp may issue the first instruction that uses the result.
 
 pub mod complexity;
+mod context;
 mod controller;
 pub mod cta;
 pub mod engine;
 pub mod ideal;
 pub mod llc;
 pub mod results;
+mod side;
 pub mod sm;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::Bench;
-use crate::engine::SideChannels;
+use crate::side::SideChannels;
 use std::cell::RefCell;
 use std::rc::Rc;
 use warpmem_dram::scheduler::{BankView, Event, Queued, Scheduler, Slot, Traits};

@@ -1,7 +1,7 @@
 //! A controller of perfect DRAM: what arrives is done.
 
 use super::{Controller, dummy, pop};
-use crate::engine::Context;
+use crate::context::Context;
 use std::collections::VecDeque;
 use warpmem_params::Counter;
 use warpmem_sim::{Request, RequestId, RequestKind, Ticks};

@@ -1,6 +1,6 @@
 //! Where the lines lie that a channel has read unasked.
 
-use crate::engine::Context;
+use crate::context::Context;
 use warpmem_dram::Completion;
 use warpmem_machine::Machine;
 use warpmem_sim::{Clock, Request, RequestId, RequestKind};

@@ -1,7 +1,8 @@
 //! Steps units on their own, with the test as the rest of the machine.
 
-use super::{Context, Recording, SideChannels};
+use crate::context::{Context, Recording};
 use crate::results::{LoadRow, RunSink, Wanted};
+use crate::side::SideChannels;
 use warpmem_machine::Machine;
 use warpmem_sim::{self as sim, Domain, Ticks, UnitId};
 

@@ -1,8 +1,8 @@
 //! A run cut into intervals: what the machine had done by each boundary, less what it had done by
 //! the one before.
 
-use super::context::Recording;
 use super::system::System;
+use crate::context::Recording;
 use crate::results::{IntervalCounts, IntervalRow, RunResult, RunSink, Since, Wanted};
 use std::mem;
 use warpmem_sim::{Clock, Ticks};

@@ -2,11 +2,9 @@
 
 #[cfg(test)]
 mod bench;
-mod context;
 mod feeder;
 mod intervals;
 mod run;
-mod side;
 mod system;
 #[cfg(test)]
 mod tests;
@@ -14,10 +12,8 @@ mod wiring;
 
 #[cfg(test)]
 pub use bench::Bench;
-pub use context::{Context, Recording};
 pub use run::{
     NoProgress, Progress, ProgressReport, RunError, simulate, simulate_every_cycle,
     simulate_with_commands,
 };
-pub use side::{CriticalFields, LoadEnds, Sent, SharedMshrs, SideChannels, WarpType};
 pub use system::BuildError;

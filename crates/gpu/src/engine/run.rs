@@ -1,9 +1,9 @@
 //! The run loop: from a machine and a trace to results.
 
-use super::context::Recording;
 use super::feeder::Feeder;
 use super::intervals::Intervals;
 use super::system::{BuildError, System};
+use crate::context::Recording;
 use crate::results::{LoadRow, RunResult, RunSink, SmResult};
 use warpmem_dram::{Command, CommandSink};
 use warpmem_machine::Machine;

@@ -1,14 +1,14 @@
 //! All units of a machine at work.
 
-use super::context::{Context, Recording};
-use super::side::SideChannels;
 use super::wiring::Wiring;
+use crate::context::{Context, Recording};
 use crate::controller::Controller;
 use crate::cta::{DispatchError, Dispatcher, KernelSource, Launch};
 use crate::ideal::IDEALS;
 use crate::llc::Slice;
 use crate::llc::queue::{LLC_QUEUES, without_delay_before_tags};
 use crate::results::{CounterResult, IntervalCounts, RunResult, Total};
+use crate::side::SideChannels;
 use crate::sm::Sm;
 use std::collections::VecDeque;
 use warpmem_dram::scheduler::SCHEDULERS;

@@ -1,7 +1,7 @@
 //! A request at the tags of a slice: hits, misses, stores, and what they need.
 
 use super::slice::Slice;
-use crate::engine::Context;
+use crate::context::Context;
 use warpmem_cache::{
     ALL_BYTES, Merge, ReadAllocate, ReservationFail, Slot, Victim, WriteAllocate, WritePolicy,
 };

@@ -3,7 +3,7 @@
 use super::delay::DelayLine;
 use super::queue::{LLC_QUEUES, LlcQueue, QueueAccount};
 use super::warp_types;
-use crate::engine::Context;
+use crate::context::Context;
 use crate::results::{QueueLength, QueueResult};
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};

@@ -6,7 +6,7 @@
 //! sector.
 
 use super::slice::Slice;
-use crate::engine::Context;
+use crate::context::Context;
 use warpmem_sim::{Request, RequestId, RequestKind, Ticks};
 
 impl Slice {

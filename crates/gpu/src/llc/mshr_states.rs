@@ -1,8 +1,8 @@
 //! For how long the MSHRs of a slice hold nothing, misses of single SMs, or one that SMs share (Li
 //! 2015, Figure 5.2).
 
-use crate::engine::SharedMshrs;
 use crate::results::MshrState;
+use crate::side::SharedMshrs;
 use warpmem_cache::Mshr;
 
 /// Cycles are counted when the state that they were spent in ends.

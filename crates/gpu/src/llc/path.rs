@@ -11,7 +11,7 @@
 //!  late merges ─▶ valid entries, best score first ─┘
 //! ```
 
-use crate::engine::Sent;
+use crate::side::Sent;
 use std::collections::VecDeque;
 use warpmem_cache::MshrEntry;
 use warpmem_machine::Machine;

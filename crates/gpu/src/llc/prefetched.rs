@@ -1,7 +1,7 @@
 //! Lines that DRAM has prefetched: which are allocated in the cache, and what becomes of them.
 
 use super::slice::Slice;
-use crate::engine::Context;
+use crate::context::Context;
 use crate::results::PrefetchCounts;
 use warpmem_cache::Slot;
 use warpmem_sim::{AddressMap, CachedLines, RequestId, Row, Ticks};

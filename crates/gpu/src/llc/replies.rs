@@ -2,7 +2,7 @@
 
 use super::answers::Answers;
 use super::delay::DelayLine;
-use crate::engine::Context;
+use crate::context::Context;
 use warpmem_machine::{Llc, ReplyOrder};
 use warpmem_sim::{Clock, PortId, RequestId, RequestTable, Ticks};
 

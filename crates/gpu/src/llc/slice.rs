@@ -7,7 +7,7 @@ use super::replies::Replies;
 use super::set_key::SetKey;
 use super::to_dram::ToDram;
 use super::warp_types::WarpCounts;
-use crate::engine::Context;
+use crate::context::Context;
 use crate::results::{QueueLength, SliceResult};
 use warpmem_cache::{
     ALL_BYTES, CacheCounts, Geometry, Mshr, ReadAllocate, ReservationFail, Slot, Tags,

@@ -1,7 +1,8 @@
 //! From a slice to its DRAM channel.
 
 use super::path::{Item, MergePath};
-use crate::engine::{Context, Sent};
+use crate::context::Context;
+use crate::side::Sent;
 use std::collections::VecDeque;
 use warpmem_cache::{Geometry, Mshr, MshrEntry};
 use warpmem_machine::Machine;

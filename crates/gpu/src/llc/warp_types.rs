@@ -3,7 +3,8 @@
 //! their sets.
 
 use super::slice::Slice;
-use crate::engine::{Context, WarpType};
+use crate::context::Context;
+use crate::side::WarpType;
 use warpmem_params::Counter;
 use warpmem_sim::{CacheLevel, Insertion, Request, RequestId, RequestKind, Ticks};
 

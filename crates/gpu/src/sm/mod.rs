@@ -17,7 +17,7 @@ mod tests;
 mod warp;
 mod warp_sets;
 
-use crate::engine::Context;
+use crate::context::Context;
 use crate::results::{LoadRow, SmResult, WarpRow};
 pub use account::IdleCycles;
 use account::{Account, Stepped};

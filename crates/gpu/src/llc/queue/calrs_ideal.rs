@@ -1,7 +1,7 @@
 //! CaLRS without the limits of hardware: a subqueue for each Critical Field, as long as need be.
 
 use super::{LlcQueue, QueueEntry};
-use crate::engine::CriticalFields;
+use crate::side::CriticalFields;
 use std::collections::VecDeque;
 use warpmem_params::PolicyInfo;
 use warpmem_sim::{Request, RequestId};

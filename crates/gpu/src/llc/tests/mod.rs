@@ -12,9 +12,10 @@ mod warp_types;
 mod writes;
 
 use super::{Slice, SlicePorts};
+use crate::context::Context;
 use crate::engine::Bench;
-use crate::engine::{Context, Sent, SideChannels};
 use crate::results::SliceResult;
+use crate::side::{Sent, SideChannels};
 use std::collections::VecDeque;
 use std::ops::Range;
 use warpmem_cache::ReservationFail;

@@ -5,7 +5,7 @@ use super::banks::Lookup;
 use super::l1::{Dirty, Read, Write};
 use super::lsu::Sector;
 use super::{MemoryPipeline, Occupancy};
-use crate::engine::Context;
+use crate::context::Context;
 use crate::sm::scheduler::WarpScheduler;
 use std::cmp::Reverse;
 use warpmem_cache::ReservationFail;

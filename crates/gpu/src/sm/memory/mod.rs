@@ -24,7 +24,7 @@ mod writeback;
 pub(super) use access::{Access, AccessId};
 
 use super::code::{Static, passes_l1};
-use crate::engine::Context;
+use crate::context::Context;
 use crate::results::SmResult;
 use access::AccessTable;
 use banks::{Banks, Lookup, MissQueue};

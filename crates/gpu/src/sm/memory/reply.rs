@@ -2,7 +2,7 @@
 
 use super::MemoryPipeline;
 use super::access::AccessId;
-use crate::engine::Context;
+use crate::context::Context;
 use crate::sm::scheduler::WarpScheduler;
 use std::cmp::Reverse;
 use warpmem_sim::{CacheLevel, RequestId, RequestKind};

@@ -2,7 +2,7 @@
 
 use super::memory::sectored;
 use super::*;
-use crate::engine::SideChannels;
+use crate::side::SideChannels;
 use warpmem_cache::CacheCounts;
 use warpmem_sim::Needs;
 use warpmem_testing::{compute, fence, load, memory, store};

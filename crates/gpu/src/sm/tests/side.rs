@@ -2,7 +2,7 @@
 //! instructions.
 
 use super::*;
-use crate::engine::SideChannels;
+use crate::side::SideChannels;
 use warpmem_sim::Needs;
 use warpmem_testing::{exit, load, machine, memory, store};
 use warpmem_trace::{CacheOp, Kind, Space};

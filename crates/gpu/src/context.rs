@@ -1,9 +1,9 @@
 //! What a unit's step may use of the rest of the machine.
 
-use super::side::{LoadEnds, SideChannels};
 use crate::results::{
     LatencyResult, LoadResult, LoadRow, RequestRow, RequestSample, RunSink, Stage, Wanted, WarpRow,
 };
+use crate::side::{LoadEnds, SideChannels};
 use warpmem_sim::{
     self as sim, AddressMap, Domain, Fabric, Request, RequestTable, Stamps, Ticks, UnitId,
 };
@@ -157,12 +157,12 @@ impl Recording {
     }
 
     /// Whether a batch of rows is full.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.load_rows.len() + self.request_rows.len() + self.warp_rows.len() >= BATCH
     }
 
     /// Hands the rows on.
-    pub(super) fn flush(&mut self, sink: &mut dyn RunSink) {
+    pub(crate) fn flush(&mut self, sink: &mut dyn RunSink) {
         self.load_rows.drain(..).for_each(|row| sink.load(&row));
         self.request_rows.drain(..).for_each(|row| sink.request(&row));
         self.warp_rows.drain(..).for_each(|row| sink.warp(&row));
