@@ -4,8 +4,6 @@
 //! their first appearance; values are numeric columns.
 
 use super::axis::Axis;
-use super::canvas::Drawing;
-use super::{Chart, bars, boxes, heat_map, lines, scatter, stacked};
 
 /// How to draw the data of a chart.
 #[derive(Clone, Debug)]
@@ -17,20 +15,6 @@ pub enum Kind {
     Scatter(Scatter),
     Lines(Lines),
     HeatMap(HeatMap),
-}
-
-impl Kind {
-    pub(super) fn draw(&self, chart: &Chart) -> anyhow::Result<Drawing> {
-        match self {
-            Kind::Bars(kind) => bars::draw(chart, kind),
-            Kind::StackedBars(kind) => stacked::draw(chart, kind),
-            Kind::Boxes(kind) => boxes::draw(chart, kind),
-            Kind::Tails(kind) => lines::draw(chart, &kind.0),
-            Kind::Scatter(kind) => scatter::draw(chart, kind),
-            Kind::Lines(kind) => lines::draw(chart, kind),
-            Kind::HeatMap(kind) => heat_map::draw(chart, kind),
-        }
-    }
 }
 
 /// Bars side by side: a group for each category, in it a bar for each series.
@@ -184,7 +168,7 @@ impl Boxes {
 
 /// The share of values that are at least as large as x, as steps on logarithmic axes.
 #[derive(Clone, Debug)]
-pub struct Tails(Lines);
+pub struct Tails(pub(super) Lines);
 
 impl Tails {
     /// The tail of each series: `share` is the fraction of values of at least `x`, as

@@ -80,7 +80,16 @@ impl Chart {
     }
 
     fn drawing(&self) -> anyhow::Result<Drawing> {
-        self.kind.draw(self).with_context(|| format!("failed to draw `{}`", self.name))
+        let drawing = match &self.kind {
+            Kind::Bars(kind) => bars::draw(self, kind),
+            Kind::StackedBars(kind) => stacked::draw(self, kind),
+            Kind::Boxes(kind) => boxes::draw(self, kind),
+            Kind::Tails(kind) => lines::draw(self, &kind.0),
+            Kind::Scatter(kind) => scatter::draw(self, kind),
+            Kind::Lines(kind) => lines::draw(self, kind),
+            Kind::HeatMap(kind) => heat_map::draw(self, kind),
+        };
+        drawing.with_context(|| format!("failed to draw `{}`", self.name))
     }
 
     /// Writes the data.
