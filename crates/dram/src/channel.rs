@@ -256,12 +256,14 @@ impl Channel {
     }
 
     /// Entries of a queue that are taken.
+    #[inline]
     fn entries_taken(&self, queue: usize) -> u32 {
         self.waiting[queue] - self.at_banks(queue)
     }
 
     /// Requests that have left a queue's entries for their banks. With `picks_per_cycle` > 0 a
     /// request frees its queue entry when it is assigned to a bank, otherwise when it completes.
+    #[inline]
     fn at_banks(&self, queue: usize) -> u32 {
         if self.spec.picks_per_cycle == 0 {
             return 0;
@@ -272,6 +274,7 @@ impl Channel {
     }
 
     /// As [`Channel::at_banks`], of one bank.
+    #[inline]
     fn at_bank(&self, index: usize, queue: usize) -> u32 {
         if self.spec.picks_per_cycle == 0 {
             return 0;

@@ -53,6 +53,7 @@ impl Sm {
     }
 
     /// Warps of scheduler `s` that may issue in `cycle`: ready, and with room in their unit.
+    #[inline(always)]
     fn candidates(&self, s: usize, cycle: u64) -> u64 {
         let ready = self.ready_to_issue() & self.slots[s].warps();
         if ready == 0 { 0 } else { ready & !self.blocked(s, cycle) }
