@@ -19,18 +19,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("gpu", &["cache", "dram", "machine", "network", "params", "random", "sim", "trace"]),
     (
         "record",
-        &[
-            "cache", "checksum", "dram", "files", "gpu", "machine", "network", "params", "random",
-            "sim", "trace",
-        ],
+        &["cache", "checksum", "dram", "files", "gpu", "machine", "network", "sim", "trace"],
     ),
-    (
-        "standalone",
-        &[
-            "dram", "files", "gpu", "machine", "network", "params", "random", "record", "sim",
-            "trace",
-        ],
-    ),
+    ("standalone", &["dram", "machine", "network", "params", "random", "record", "sim"]),
     ("workload", &["files", "params", "random", "trace"]),
     ("import", &["files", "trace"]),
     (

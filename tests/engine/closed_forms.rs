@@ -113,7 +113,7 @@ fn data_at_slice(machine: &Machine, place: Place, arrived: u64, p: &Periods) -> 
     let llc = &machine.llc;
     let at_tags = edge(arrived + u64::from(llc.input_latency) * p.core, p.llc);
     match place {
-        // A slice looks for what it can answer before a request has its turn at the tags.
+        // A slice looks for what it can answer before a request reaches the tags.
         Place::Llc => at_tags + u64::from(llc.latency.max(1)) * p.llc,
         _ => edge(dram_end(machine, place, at_tags, p), p.llc),
     }

@@ -1,4 +1,4 @@
-//! Lines read unasked, through whole machines.
+//! Prefetched lines, through whole machines.
 
 use crate::trace::{Kernel, loads, machine, mixed, run, write};
 use warpmem::dram::checker;
@@ -110,14 +110,14 @@ fn the_lines_prefetched_are_those_of_the_row() {
 /// Of 32 reads of a line each, most find theirs prefetched.
 fn assert_prefetched_in_time(result: &RunResult) {
     let banks = result.channels.iter().flat_map(|channel| &channel.banks);
-    let [asked, unasked] = banks.fold([0, 0], |[asked, unasked], bank| {
+    let [asked, prefetched] = banks.fold([0, 0], |[asked, prefetched], bank| {
         let requests = bank.row_hits + bank.row_misses + bank.row_conflicts;
-        [asked + requests, unasked + bank.prefetched_lines]
+        [asked + requests, prefetched + bank.prefetched_lines]
     });
     let hits: u64 = result.slices.iter().map(|slice| slice.cache.read_hits).sum();
     assert_eq!(asked + hits, 32);
     assert_eq!(sum(result, |p| p.used), hits, "what hit had been prefetched");
-    assert!(hits > 16 && unasked >= hits, "{hits} of {unasked}");
+    assert!(hits > 16 && prefetched >= hits, "{hits} of {prefetched}");
 }
 
 #[test]

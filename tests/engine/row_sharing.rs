@@ -64,7 +64,7 @@ fn what_caches_answer_is_not_counted() {
 }
 
 #[test]
-fn counting_changes_nothing_else_and_does_not_happen_unasked() {
+fn counting_changes_nothing_else_and_happens_only_where_it_is_set() {
     let lines = lines(&counted(&[]), 0);
     let file = write(&[kernel(&lines[..4])]);
     let result = run(&counted(&[]), &file.trace);

@@ -1,6 +1,7 @@
 //! The counts of a cache.
 
 use serde::Serialize;
+use warpmem_sim::count_fields;
 
 /// Why a cache access has to be retried. Counted in cycles of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,3 +50,22 @@ pub struct CacheCounts {
     /// Cycles of retry, by [`ReservationFail`].
     pub reservation_fails: [u64; ReservationFail::COUNT],
 }
+
+count_fields!(CacheCounts {
+    read_hits,
+    read_misses,
+    read_sector_misses,
+    read_pending_hits,
+    write_hits,
+    write_misses,
+    write_sector_misses,
+    atomics,
+    atomic_hits,
+    atomic_misses,
+    atomic_pending_hits,
+    bypasses,
+    writebacks,
+    write_fetches,
+    evictions,
+    reservation_fails,
+});

@@ -53,7 +53,7 @@ impl<W: Write + Seek> Writer<W> {
         Writer { file, hasher: Hasher::new() }
     }
 
-    /// Puts the checksum of all that was written in its place.
+    /// Writes the checksum of everything written so far into its place.
     ///
     /// # Errors
     /// If the file cannot be written.

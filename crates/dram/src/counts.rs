@@ -5,7 +5,7 @@
 //! Sources: [Li] inter-core locality 2015, [OWL] 2013, [Yuan] 2009.
 
 use serde::Serialize;
-use std::ops::AddAssign;
+use warpmem_sim::{count_fields, quotient, total};
 
 /// From whom a request comes that keeps one to the same row from being served with those before: a
 /// row streak breaker [Yuan 5.2], compared with the request that it keeps.
@@ -128,44 +128,23 @@ impl BankResult {
     }
 }
 
-impl AddAssign<&BankResult> for BankResult {
-    fn add_assign(&mut self, other: &BankResult) {
-        // Names every field, so that a new one cannot be forgotten.
-        let BankResult {
-            reads,
-            writes,
-            activations,
-            precharges,
-            auto_precharges,
-            row_hits,
-            row_misses,
-            row_conflicts,
-            prefetched_lines,
-            prefetch_reads,
-            row_switches,
-            stranded_switches,
-            streak_breakers,
-            outstanding_cycles,
-            busy_cycles,
-        } = other;
-        self.reads += reads;
-        self.writes += writes;
-        self.activations += activations;
-        self.precharges += precharges;
-        self.auto_precharges += auto_precharges;
-        self.row_hits += row_hits;
-        self.row_misses += row_misses;
-        self.row_conflicts += row_conflicts;
-        self.prefetched_lines += prefetched_lines;
-        self.prefetch_reads += prefetch_reads;
-        self.row_switches += row_switches;
-        self.stranded_switches += stranded_switches;
-        let breakers = self.streak_breakers.iter_mut().zip(streak_breakers);
-        breakers.for_each(|(mine, theirs)| *mine += theirs);
-        self.outstanding_cycles += outstanding_cycles;
-        self.busy_cycles += busy_cycles;
-    }
-}
+count_fields!(BankResult {
+    reads,
+    writes,
+    activations,
+    precharges,
+    auto_precharges,
+    row_hits,
+    row_misses,
+    row_conflicts,
+    prefetched_lines,
+    prefetch_reads,
+    row_switches,
+    stranded_switches,
+    streak_breakers,
+    outstanding_cycles,
+    busy_cycles,
+});
 
 /// One DRAM channel over the run, or several added up. Cycles are DRAM command clock cycles. What a
 /// column command moves counts from its issue on, up to the end of its data.
@@ -208,10 +187,7 @@ pub struct ChannelResult {
 impl ChannelResult {
     /// The banks added up.
     pub fn total(&self) -> BankResult {
-        self.banks.iter().fold(BankResult::default(), |mut total, bank| {
-            total += bank;
-            total
-        })
+        total(&self.banks)
     }
 
     /// Sum over cycles of the requests in the queues.
@@ -245,52 +221,23 @@ impl ChannelResult {
     }
 }
 
-impl AddAssign<&ChannelResult> for ChannelResult {
-    /// Counts add up; the banks of both stand one after the other.
-    fn add_assign(&mut self, other: &ChannelResult) {
-        let ChannelResult {
-            cycles,
-            read_requests,
-            write_requests,
-            data_bus_busy_cycles,
-            pending_cycles,
-            bank_outstanding_cycles,
-            any_bank_outstanding_cycles,
-            bank_busy_cycles,
-            any_bank_busy_cycles,
-            occupancy_cycles,
-            open_cycles,
-            refreshes,
-            bank_refreshes,
-            turnarounds,
-            write_drains,
-            banks,
-        } = other;
-        self.cycles += cycles;
-        self.read_requests += read_requests;
-        self.write_requests += write_requests;
-        self.data_bus_busy_cycles += data_bus_busy_cycles;
-        self.pending_cycles += pending_cycles;
-        self.bank_outstanding_cycles += bank_outstanding_cycles;
-        self.any_bank_outstanding_cycles += any_bank_outstanding_cycles;
-        self.bank_busy_cycles += bank_busy_cycles;
-        self.any_bank_busy_cycles += any_bank_busy_cycles;
-        let longer = self.occupancy_cycles.len().max(occupancy_cycles.len());
-        self.occupancy_cycles.resize(longer, 0);
-        let occupancy = self.occupancy_cycles.iter_mut().zip(occupancy_cycles);
-        occupancy.for_each(|(mine, theirs)| *mine += theirs);
-        self.open_cycles += open_cycles;
-        self.refreshes += refreshes;
-        self.bank_refreshes += bank_refreshes;
-        self.turnarounds += turnarounds;
-        self.write_drains += write_drains;
-        self.banks.extend_from_slice(banks);
-    }
-}
-
-fn quotient(above: u64, below: u64) -> Option<f64> {
-    (below > 0).then(|| above as f64 / below as f64)
-}
+count_fields!(ChannelResult {
+    cycles,
+    read_requests,
+    write_requests,
+    data_bus_busy_cycles,
+    pending_cycles,
+    bank_outstanding_cycles,
+    any_bank_outstanding_cycles,
+    bank_busy_cycles,
+    any_bank_busy_cycles,
+    occupancy_cycles,
+    open_cycles,
+    refreshes,
+    bank_refreshes,
+    turnarounds,
+    write_drains,
+} append { banks });
 
 /// DRAM rows that as many CTAs used [OWL Table 4].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

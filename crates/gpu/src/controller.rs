@@ -1,7 +1,7 @@
 //! A channel between its slices' ports: requests in, finished reads out.
 
 #[cfg(test)]
-mod news_tests;
+mod merge_tests;
 mod perfect;
 mod prefetched;
 #[cfg(test)]
@@ -18,7 +18,7 @@ use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{CachedLines, Clock, Domain, PortId, RequestId, RequestKind, Ticks, UnitId};
 
-/// What waits at the head of a slice's port.
+/// The item at the head of a slice's port.
 #[derive(Clone, Copy)]
 struct Head {
     id: RequestId,
@@ -30,25 +30,26 @@ struct Head {
 #[derive(Clone, Copy)]
 enum Item {
     Request(Request),
-    /// A dummy request, for a request to this bank.
-    News {
+    /// A dummy request, which reports merges into a request to this bank.
+    MergeUpdate {
         sent: Sent,
         bank: u16,
     },
 }
 
-/// An item that a slice has handed over and that enters the queues in `cycle`, if they have room.
-struct Coming {
+/// An item between a slice and the queues. It enters them from `cycle` (DRAM cycles) on, when they have
+/// room.
+struct InFlight {
     cycle: u64,
     id: RequestId,
     item: Item,
 }
 
-/// The way from a slice and back.
-struct Door {
+/// The ports between the controller and one slice.
+struct SlicePort {
     misses: PortId,
     fills: PortId,
-    /// The head of `misses`, once looked at: only this controller takes it away.
+    /// The head of `misses`, kept once read: only this controller removes it.
     head: Option<Head>,
 }
 
@@ -61,29 +62,30 @@ pub struct Controller {
     clock: Clock,
     channel: Channel,
     /// By slice of the channel.
-    doors: Vec<Door>,
-    /// Slice that has its turn first: the one after that which was last served.
+    slices: Vec<SlicePort>,
+    /// Slice that is tried first: the one after the slice served last.
     first: usize,
     bursts_per_sector: u16,
     bursts_per_line: u32,
-    /// Of a channel with a prefetcher.
+    /// With a prefetcher: the addresses of open rows.
     rows: Option<OpenRows>,
-    /// Of a channel whose prefetcher leaves out what the LLC has.
+    /// With a prefetcher that skips lines in the LLC: these lines.
     cached: Option<CachedLines>,
-    /// On their way from the slices to the queues, which takes this time.
-    coming: VecDeque<Coming>,
-    way_ticks: u64,
-    /// So many reads may finish at least. What there is exactly is looked at when this comes to matter.
+    /// Between the slices and the queues, oldest first; this takes `transit_ticks`.
+    in_flight: VecDeque<InFlight>,
+    transit_ticks: u64,
+    /// Reads that may finish before the ports to the slices are full: a lower bound, renewed when it
+    /// matters.
     room: u32,
-    /// What went through, where DRAM is perfect.
+    /// Counts of a perfect DRAM, which replaces the channel.
     perfect: Option<Perfect>,
-    /// Which CTAs use each row, where that is asked for.
+    /// Which CTAs use each row, if `run.count_row_sharing` is set.
     sharing: Option<RowSharing>,
 }
 
 impl Controller {
-    /// Channel `index` of the machine, with its prefetcher. `slices` has for each of its slices the port of misses in and that
-    /// of fills out.
+    /// Channel `index` of the machine, with its prefetcher. `slices` has a pair of ports for each
+    /// slice: misses in, fills out.
     ///
     /// # Errors
     /// [`PolicyError`] if the prefetcher is unknown or cannot be built.
@@ -107,12 +109,12 @@ impl Controller {
             line_bursts as u16,
             cached.clone().unwrap_or_default(),
         );
-        let door = |(misses, fills)| Door { misses, fills, head: None };
+        let port = |(misses, fills)| SlicePort { misses, fills, head: None };
         Ok(Controller {
             unit: UnitId { domain: Domain::Dram, index: index as u32 },
             clock,
             channel,
-            doors: slices.into_iter().map(door).collect(),
+            slices: slices.into_iter().map(port).collect(),
             first: 0,
             bursts_per_sector: (cache.sector_bytes / dram.burst_bytes()) as u16,
             bursts_per_line: line_bursts,
@@ -121,12 +123,12 @@ impl Controller {
             room: 0,
             perfect: None,
             sharing: machine.run.count_row_sharing.then(RowSharing::default),
-            coming: VecDeque::new(),
-            way_ticks: u64::from(machine.llc.to_dram_latency) * machine.clocks.periods().core,
+            in_flight: VecDeque::new(),
+            transit_ticks: u64::from(machine.llc.to_dram_latency) * machine.clocks.periods().core,
         })
     }
 
-    /// Where the slices are to note their lines, if the prefetcher leaves these out.
+    /// Where the slices note their lines, if the prefetcher skips lines in the LLC.
     pub fn cached_lines(&self) -> Option<&CachedLines> {
         self.cached.as_ref()
     }
@@ -136,7 +138,8 @@ impl Controller {
         self.unit
     }
 
-    /// One turn at DRAM cycle `cycle`: news and requests come in, commands issue, finished reads leave.
+    /// Steps the channel at DRAM cycle `cycle`: merge updates and requests enter, commands issue,
+    /// finished reads leave.
     pub fn step(&mut self, cycle: u64, ctx: &mut Context) {
         if self.perfect.is_some() {
             self.step_perfect(cycle, ctx);
@@ -153,7 +156,7 @@ impl Controller {
         self.schedule(cycle, next, ctx);
     }
 
-    /// Tells the scheduler of loads of which the last request has been answered above.
+    /// Reports to the scheduler the loads whose last request was answered above DRAM.
     fn end_loads(&mut self, cycle: u64, ctx: &mut Context) {
         let Some(loads) = &mut ctx.side.loads else { return };
         while let Some(load) = loads.next_end(self.unit.index as u16, self.clock.at(cycle)) {
@@ -163,37 +166,38 @@ impl Controller {
         }
     }
 
-    /// Takes at most one item of the slices, and lets what has come all the way enter the queues.
+    /// Takes at most one item from the slices, and lets items that have arrived enter the queues.
     ///
-    /// Only while the queues have room does anything start on its way, but what is on its way may find that others
-    /// have filled them: it then waits in front (GPGPU-Sim, memory_partition_unit::dram_cycle).
+    /// An item leaves its slice only while the queues have room. Items ahead of it may have filled them
+    /// when it arrives; it then waits in front (GPGPU-Sim, memory_partition_unit::dram_cycle).
     fn admit(&mut self, cycle: u64, ctx: &mut Context) {
-        self.take_in_turn(cycle, ctx);
-        while let Some(coming) = self.coming.front()
-            && coming.cycle <= cycle
-            && self.may_enter(&coming.item)
+        self.take_next(cycle, ctx);
+        while let Some(item) = self.in_flight.front()
+            && item.cycle <= cycle
+            && self.may_enter(&item.item)
         {
-            let Coming { id, item, .. } = *coming;
-            self.coming.pop_front();
+            let InFlight { id, item, .. } = *item;
+            self.in_flight.pop_front();
             if self.enter(id, item, cycle, ctx) {
                 break;
             }
         }
     }
 
-    /// Starts an item of the next slice in turn that has one that may come in.
-    fn take_in_turn(&mut self, cycle: u64, ctx: &mut Context) {
+    /// Takes an item from the first slice, round robin, whose head may enter.
+    fn take_next(&mut self, cycle: u64, ctx: &mut Context) {
         let mut slice = self.first;
-        for _ in 0..self.doors.len() {
-            let next = if slice + 1 < self.doors.len() { slice + 1 } else { 0 };
+        for _ in 0..self.slices.len() {
+            let next = if slice + 1 < self.slices.len() { slice + 1 } else { 0 };
             self.look(slice, ctx);
-            let head = self.doors[slice].head.as_ref();
+            let head = self.slices[slice].head.as_ref();
             if let Some(&Head { id, item, .. }) =
                 head.filter(|head| head.cycle <= cycle && self.may_enter(&head.item))
             {
                 self.take_head(slice, id, cycle, ctx);
-                let cycle = self.clock.cycle_from(Ticks(self.clock.at(cycle).0 + self.way_ticks));
-                self.coming.push_back(Coming { cycle, id, item });
+                let cycle =
+                    self.clock.cycle_from(Ticks(self.clock.at(cycle).0 + self.transit_ticks));
+                self.in_flight.push_back(InFlight { cycle, id, item });
                 self.first = next;
                 return;
             }
@@ -204,8 +208,8 @@ impl Controller {
     /// An item enters the channel; true if it is a request for the queue.
     fn enter(&mut self, id: RequestId, item: Item, cycle: u64, ctx: &mut Context) -> bool {
         match item {
-            Item::News { sent, bank } => {
-                // A dummy request enters no queue: the scheduler has its news, and it is gone.
+            Item::MergeUpdate { sent, bank } => {
+                // A dummy request enters no queue: it ends when the scheduler has its update.
                 let (merges, age) = (sent.merges.into(), sent.age.into());
                 self.channel.merge(cycle, bank, sent.about.0, merges, age);
                 ctx.requests.remove(id);
@@ -222,27 +226,27 @@ impl Controller {
         }
     }
 
-    /// Looks at what waits at the head of a slice's port.
+    /// Reads the head of a slice's port, unless it is known.
     #[inline]
     fn look(&mut self, slice: usize, ctx: &Context) {
-        if self.doors[slice].head.is_none() {
-            self.doors[slice].head = self.fetch(slice, ctx);
+        if self.slices[slice].head.is_none() {
+            self.slices[slice].head = self.fetch(slice, ctx);
         }
     }
 
     #[inline(never)]
     fn fetch(&self, slice: usize, ctx: &Context) -> Option<Head> {
-        let (ready, id) = ctx.fabric.head(self.doors[slice].misses)?;
+        let (ready, id) = ctx.fabric.head(self.slices[slice].misses)?;
         Some(Head { id, cycle: self.clock.cycle_from(ready), item: self.item(id, ctx) })
     }
 
     fn take_head(&mut self, slice: usize, id: RequestId, cycle: u64, ctx: &mut Context) {
-        let door = &mut self.doors[slice];
-        door.head = None;
-        pop(door.misses, id, self.clock.at(cycle), ctx);
+        let port = &mut self.slices[slice];
+        port.head = None;
+        pop(port.misses, id, self.clock.at(cycle), ctx);
     }
 
-    /// A request of `load` has entered the queue: perhaps the last.
+    /// Reports the end of `load` to the scheduler if its last request has entered the queue.
     fn end_load(&mut self, load: u32, cycle: u64, ctx: &mut Context) {
         let Some(loads) = ctx.side.loads.as_mut().filter(|_| load != u32::MAX) else { return };
         if loads.entered(load, self.unit.index as u16) && self.perfect.is_none() {
@@ -253,9 +257,9 @@ impl Controller {
     fn item(&self, id: RequestId, ctx: &Context) -> Item {
         let row = ctx.requests.get(id);
         let place = ctx.map.locate(row.address);
-        let news = news(id, ctx);
-        if let Some(sent) = news.filter(|sent| sent.about != id) {
-            return Item::News { sent, bank: place.bank };
+        let update = merge_update(id, ctx);
+        if let Some(sent) = update.filter(|sent| sent.about != id) {
+            return Item::MergeUpdate { sent, bank: place.bank };
         }
         Item::Request(Request {
             id: id.0,
@@ -271,21 +275,21 @@ impl Controller {
             load: row.load,
             critical: row.critical,
             hit_prone: row.hit_prone,
-            merges: news.map_or(1, |sent| sent.merges),
-            age: news.map_or(0, |sent| sent.age),
+            merges: update.map_or(1, |sent| sent.merges),
+            age: update.map_or(0, |sent| sent.age),
         })
     }
 
     /// Reads that may finish without overflowing any slice's port, as the ports are now.
     fn room(&self, ctx: &Context) -> u32 {
-        let rooms = self.doors.iter().map(|door| ctx.fabric.room(door.fills));
+        let rooms = self.slices.iter().map(|port| ctx.fabric.room(port.fills));
         rooms.min().unwrap_or(0) as u32
     }
 
     /// Hands finished reads to their slices.
     fn complete(&mut self, ctx: &mut Context) {
-        let (doors, rows, clock) = (&self.doors, &mut self.rows, self.clock);
-        let first_slice = self.unit.index as usize * doors.len();
+        let (slices, rows, clock) = (&self.slices, &mut self.rows, self.clock);
+        let first_slice = self.unit.index as usize * slices.len();
         for done in self.channel.take_completions() {
             let id = match rows {
                 Some(rows) => rows.request(&done, clock, ctx),
@@ -301,12 +305,13 @@ impl Controller {
             stamps.dram_started = self.clock.at(done.first_command);
             stamps.dram_finished = data_end;
             let slice = usize::from(ctx.requests.get(id).slice) - first_slice;
-            ctx.fabric.push(doors[slice].fills, id, data_end);
+            ctx.fabric.push(slices[slice].fills, id, data_end);
             self.room -= 1;
         }
     }
 
-    /// The channel planned with the room that was known: the ports may hold more, or may have to.
+    /// The channel planned with the known room: asks again where the ports have more, and wakes on the
+    /// next free entry where they do not.
     fn await_room(&self, cycle: u64, next: Option<u64>, ctx: &mut Context) -> Option<u64> {
         if !self.channel.lacks_room(self.room) {
             return next;
@@ -314,22 +319,22 @@ impl Controller {
         if !self.channel.lacks_room(self.room(ctx)) {
             return Some(cycle + 1);
         }
-        for door in &self.doors {
-            ctx.fabric.wake_writer(door.fills);
+        for port in &self.slices {
+            ctx.fabric.wake_writer(port.fills);
         }
         next
     }
 
     fn schedule(&mut self, cycle: u64, next: Option<u64>, ctx: &mut Context) {
         let mut wake = next.unwrap_or(u64::MAX);
-        if let Some(coming) = self.coming.front()
-            && (coming.cycle > cycle || self.may_enter(&coming.item))
+        if let Some(item) = self.in_flight.front()
+            && (item.cycle > cycle || self.may_enter(&item.item))
         {
-            wake = wake.min(coming.cycle);
+            wake = wake.min(item.cycle);
         }
-        for slice in 0..self.doors.len() {
+        for slice in 0..self.slices.len() {
             self.look(slice, ctx);
-            let Some(head) = &self.doors[slice].head else { continue };
+            let Some(head) = &self.slices[slice].head else { continue };
             if head.cycle > cycle || self.may_enter(&head.item) {
                 wake = wake.min(head.cycle);
             }
@@ -341,7 +346,7 @@ impl Controller {
 
     fn may_enter(&self, item: &Item) -> bool {
         match item {
-            Item::News { .. } => true,
+            Item::MergeUpdate { .. } => true,
             Item::Request(request) => self.channel.accepts(request),
         }
     }
@@ -351,7 +356,7 @@ impl Controller {
         self.channel.counts(cycle)
     }
 
-    /// Which CTAs used each row, where that was asked for.
+    /// Which CTAs used each row, if `run.count_row_sharing` is set.
     pub fn row_sharing(&self) -> Option<&RowSharing> {
         self.sharing.as_ref()
     }
@@ -379,17 +384,17 @@ impl Controller {
         self.perfect.is_some()
     }
 
-    /// Whether anything is ever read unasked.
+    /// Whether lines are ever prefetched.
     pub fn has_prefetcher(&self) -> bool {
         self.rows.is_some()
     }
 
-    /// Reads nothing unasked any more, from `cycle` on. Step the controller then.
+    /// Prefetches nothing from DRAM cycle `cycle` on. Step the controller then.
     pub fn end_prefetching(&mut self, cycle: u64) {
         self.channel.end_prefetching(cycle);
     }
 
-    /// Whether something that was not asked for has not yet left the channel.
+    /// Whether a prefetched line has not yet left the channel.
     pub fn is_prefetching(&self) -> bool {
         self.channel.is_prefetching()
     }
@@ -401,27 +406,27 @@ impl Controller {
 
     /// State for the deadlock report.
     pub fn describe(&self) -> String {
-        let (pending, coming) = (self.channel.pending(), self.coming.len());
-        format!("channel {}: {pending} requests pending, {coming} on their way", self.unit.index)
+        let (pending, in_flight) = (self.channel.pending(), self.in_flight.len());
+        format!("channel {}: {pending} requests pending, {in_flight} on their way", self.unit.index)
     }
 }
 
-/// What goes with the item at the head of the port that `id` stands in.
-fn news(id: RequestId, ctx: &Context) -> Option<Sent> {
+/// The merge update that belongs to the item at the head of the port that holds `id`.
+fn merge_update(id: RequestId, ctx: &Context) -> Option<Sent> {
     let slice = ctx.requests.get(id).slice;
-    ctx.side.merges.as_ref().and_then(|news| news.head(slice))
+    ctx.side.merges.as_ref().and_then(|updates| updates.head(slice))
 }
 
-/// The news of a dummy request; none if `id` is a request of its own.
+/// The update that a dummy request reports; none if `id` is a request for data.
 fn dummy(id: RequestId, ctx: &Context) -> Option<Sent> {
-    news(id, ctx).filter(|sent| sent.about != id)
+    merge_update(id, ctx).filter(|sent| sent.about != id)
 }
 
 /// Takes the item at the head of a port.
 fn pop(port: PortId, id: RequestId, now: Ticks, ctx: &mut Context) {
     ctx.fabric.pop(port, now);
     let slice = ctx.requests.get(id).slice;
-    if let Some(news) = &mut ctx.side.merges {
-        news.pop(slice);
+    if let Some(updates) = &mut ctx.side.merges {
+        updates.pop(slice);
     }
 }

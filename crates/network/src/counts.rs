@@ -1,7 +1,7 @@
 //! The results of a network. Everything is an integer.
 
 use serde::Serialize;
-use warpmem_sim::Histogram;
+use warpmem_sim::{Histogram, add_fields};
 
 /// The packets that a node has sent, or those that it has received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -68,3 +68,5 @@ pub struct NetworkResult {
     pub before: Vec<StreamResult>,
     pub after: Vec<StreamResult>,
 }
+
+add_fields!(StreamResult { requests, rows });

@@ -2,7 +2,8 @@
 
 use crate::RunKey;
 use warpmem_dram::{Activity, BankResult, ChannelResult, Energy};
-use warpmem_gpu::results::{RunResult, SliceResult, SmResult, total};
+use warpmem_gpu::results::{RunResult, SliceResult, SmResult};
+use warpmem_sim::total;
 
 /// A run's key, its counts, and their sums over units: one row of `runs`.
 pub struct FinishedRun {

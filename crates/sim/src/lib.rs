@@ -5,6 +5,7 @@ mod address;
 mod bench;
 mod cached_lines;
 mod context;
+mod counts;
 mod hash;
 mod histogram;
 mod port;
@@ -17,6 +18,7 @@ pub use address::{Address, AddressMap, AddressSpace, BitGroup, Field, Layout, Lo
 pub use bench::Bench;
 pub use cached_lines::{CachedLines, LineSet, Row};
 pub use context::Context;
+pub use counts::{Since, Total, quotient, total};
 pub use hash::{Hash, IndexHash, MAX_INDEX_BITS};
 pub use histogram::Histogram;
 pub use port::{Fabric, PortId, UnitId};

@@ -30,7 +30,7 @@ pub fn text(profile: &Profile, top: usize) -> String {
             divergence(&parts) + &others,
         ),
         (
-            "Lines of a warp instruction, of all that have an active lane".to_owned(),
+            "Lines of a warp instruction, over all with an active lane".to_owned(),
             histogram(&profile.all),
         ),
         ("Static instructions with the most lines".to_owned(), sites(profile, top)),

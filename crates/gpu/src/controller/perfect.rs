@@ -26,7 +26,7 @@ impl Controller {
     /// The same controller over perfect DRAM: reads are done when they have come all the way and go back as their
     /// slice's port has room, writes are gone. The channel does nothing.
     pub fn perfect(mut self) -> Controller {
-        let done = vec![VecDeque::new(); self.doors.len()];
+        let done = vec![VecDeque::new(); self.slices.len()];
         self.perfect = Some(Perfect { reads: 0, writes: 0, done });
         self
     }
@@ -34,8 +34,8 @@ impl Controller {
     pub(super) fn step_perfect(&mut self, cycle: u64, ctx: &mut Context) {
         let now = self.clock.at(cycle);
         self.end_loads(cycle, ctx);
-        for slice in 0..self.doors.len() {
-            let misses = self.doors[slice].misses;
+        for slice in 0..self.slices.len() {
+            let misses = self.slices[slice].misses;
             while let Some(id) = ctx.fabric.ready(misses, now) {
                 self.take_perfect(slice, id, cycle, ctx);
             }
@@ -51,7 +51,7 @@ impl Controller {
         let now = self.clock.at(cycle);
         let Request { kind, load, .. } = *ctx.requests.get(id);
         let is_dummy = dummy(id, ctx).is_some();
-        pop(self.doors[slice].misses, id, now, ctx);
+        pop(self.slices[slice].misses, id, now, ctx);
         self.end_load(load, cycle, ctx);
         let Some(perfect) = &mut self.perfect else { return };
         if is_dummy || kind == RequestKind::Writeback {
@@ -60,14 +60,14 @@ impl Controller {
             return;
         }
         perfect.reads += 1;
-        let due = self.clock.at(self.clock.cycle_from(Ticks(now.0 + self.way_ticks)));
+        let due = self.clock.at(self.clock.cycle_from(Ticks(now.0 + self.transit_ticks)));
         perfect.done[slice].push_back((due, id));
         let stamps = ctx.requests.stamps_mut(id);
         (stamps.dram_entered, stamps.dram_started, stamps.dram_finished) = (due, due, due);
     }
 
     fn send_back(&mut self, slice: usize, now: Ticks, ctx: &mut Context) {
-        let fills = self.doors[slice].fills;
+        let fills = self.slices[slice].fills;
         let Some(perfect) = &mut self.perfect else { return };
         while let Some(&(due, id)) = perfect.done[slice].front() {
             if due > now {

@@ -1,4 +1,4 @@
-//! Where the lines lie that a channel has read unasked.
+//! The addresses of the lines that a channel prefetches.
 
 use crate::context::Context;
 use warpmem_dram::Completion;
@@ -7,8 +7,8 @@ use warpmem_sim::{Clock, Request, RequestId, RequestKind};
 
 /// Finds the addresses of the lines of open rows.
 pub(super) struct OpenRows {
-    /// By bank, the address of the request last served: one of the open row, and of those that share the row's place in
-    /// DRAM the one in use.
+    /// By bank, the byte address of the request served last. It lies in the open row, and says which of
+    /// the addresses that map to this row are in use.
     served: Box<[u64]>,
     columns_per_line: u32,
     /// Sectors of a line, one bit each.
@@ -25,7 +25,7 @@ impl OpenRows {
         }
     }
 
-    /// The request that is done: that of a slice, or a new one that brings a line unasked to its slice.
+    /// The finished request: that of a slice, or a new one that carries a prefetched line to its slice.
     pub fn request(&mut self, done: &Completion, clock: Clock, ctx: &mut Context) -> RequestId {
         let served = &mut self.served[usize::from(done.bank)];
         if !done.is_prefetch() {

@@ -169,7 +169,7 @@ fn a_slice_hands_over_one_request_a_cycle() {
 
 #[test]
 fn of_two_slices_one_starts_an_item_in_a_cycle() {
-    // The first of slice 0 enters in cycle 100, in which slice 1 has its turn; then the queue is full.
+    // The first of slice 0 enters in cycle 100, in which slice 1 is served first; then the queue is full.
     let entered = one_place(&[read(0, 0, 0), read(0, 100, 128), read(1, 100, 128)]);
     assert_eq!(entered, [100, LEFT + 1 + 100, 100 + 100]);
 }

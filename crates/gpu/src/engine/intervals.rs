@@ -3,8 +3,9 @@
 
 use super::system::System;
 use crate::context::Recording;
-use crate::results::{IntervalCounts, IntervalRow, RunResult, RunSink, Since, Wanted};
+use crate::results::{IntervalCounts, IntervalRow, RunResult, RunSink, Wanted};
 use std::mem;
+use warpmem_sim::Since;
 use warpmem_sim::{Clock, Ticks};
 
 /// Core cycle of the machine's first step after the dispatcher's.

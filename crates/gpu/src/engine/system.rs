@@ -7,7 +7,7 @@ use crate::cta::{DispatchError, Dispatcher, KernelSource, Launch};
 use crate::ideal::IDEALS;
 use crate::llc::Slice;
 use crate::llc::queue::{LLC_QUEUES, without_delay_before_tags};
-use crate::results::{CounterResult, IntervalCounts, RunResult, Total};
+use crate::results::{CounterResult, IntervalCounts, RunResult};
 use crate::side::SideChannels;
 use crate::sm::Sm;
 use std::collections::VecDeque;
@@ -16,6 +16,7 @@ use warpmem_dram::{Channel, CommandSink};
 use warpmem_machine::{Machine, MachineError, Policies};
 use warpmem_network::Topology;
 use warpmem_params::{Counter, PolicyError, policy_name};
+use warpmem_sim::Total;
 use warpmem_sim::{AddressMap, Domain, Fabric, RequestTable, Ticks, UnitId};
 use warpmem_trace::{Trace, TraceError};
 

@@ -11,7 +11,6 @@ pub use sample::{ParseSampleError, RequestSample};
 use serde::Serialize;
 pub use sink::*;
 use std::collections::BTreeMap;
-pub use totals::{Since, Total, total};
 use warpmem_cache::CacheCounts;
 use warpmem_dram::{ChannelResult, SharedRows};
 use warpmem_network::NetworkResult;

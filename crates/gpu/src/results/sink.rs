@@ -1,13 +1,13 @@
 //! What a run hands out as it goes, row by row, and who takes it. Everything is an integer.
 
 use super::sample::RequestSample;
-use super::totals::Total;
 use super::{QueueLength, RunResult, SmResult};
 use std::iter::Sum;
 use std::mem;
 use std::num::NonZeroU64;
 use warpmem_cache::CacheCounts;
 use warpmem_dram::{BankResult, ChannelResult, CommandSink};
+use warpmem_sim::Total;
 
 /// One finished load warp instruction (loads, atomics and async copies that left the SM's registers
 /// waiting). Times are core cycles from the start of the run.

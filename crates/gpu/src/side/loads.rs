@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_llc_answers_is_known_when_the_news_is_there() {
+    fn what_the_llc_answers_is_known_when_the_channel_knows_it() {
         let mut ends = LoadEnds::new(1);
         let load = ends.begin([0, 0, 0].into_iter());
         ends.entered(load, 0);
@@ -182,7 +182,7 @@ mod tests {
         ends.answered_in_llc(first, 0, Ticks(50));
         ends.finish(first);
         let second = ends.begin([0].into_iter());
-        assert_ne!(first, second, "news of the first is still on its way");
+        assert_ne!(first, second, "the end of the first is still on its way");
         assert_eq!(ends.next_end(0, Ticks(50)), Some(first));
         assert!(ends.entered(second, 0));
         assert_eq!(ends.begin([0, 0].into_iter()), first);

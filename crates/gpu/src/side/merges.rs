@@ -16,13 +16,13 @@ pub struct Sent {
 }
 
 /// What goes with the items in each slice's port to DRAM, in their order.
-pub struct MergeNews {
+pub struct MergeUpdates {
     slices: Vec<VecDeque<Sent>>,
 }
 
-impl MergeNews {
-    pub(super) fn new(slices: usize) -> MergeNews {
-        MergeNews { slices: vec![VecDeque::new(); slices] }
+impl MergeUpdates {
+    pub(super) fn new(slices: usize) -> MergeUpdates {
+        MergeUpdates { slices: vec![VecDeque::new(); slices] }
     }
 
     /// An item has gone into the port of `slice`.

@@ -10,7 +10,7 @@ mod warps;
 
 pub use fields::CriticalFields;
 pub use loads::LoadEnds;
-pub use merges::{MergeNews, Sent};
+pub use merges::{MergeUpdates, Sent};
 pub use mshrs::SharedMshrs;
 pub use warps::{WarpTable, WarpType};
 
@@ -24,7 +24,7 @@ pub struct SideChannels {
     pub mshrs: SharedMshrs,
     pub critical: Option<CriticalShare>,
     pub loads: Option<LoadEnds>,
-    pub merges: Option<MergeNews>,
+    pub merges: Option<MergeUpdates>,
     pub warps: Option<WarpTable>,
 }
 
@@ -35,7 +35,7 @@ impl SideChannels {
             mshrs: SharedMshrs::default(),
             critical: needs.critical_share.map(CriticalShare::new),
             loads: needs.load_ends.then(|| LoadEnds::new(machine.dram.channels as usize)),
-            merges: needs.merges.map(|_| MergeNews::new(machine.slices() as usize)),
+            merges: needs.merges.map(|_| MergeUpdates::new(machine.slices() as usize)),
             warps: needs.warp_types.map(|types| WarpTable::new(machine, types)),
         }
     }

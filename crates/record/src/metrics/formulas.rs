@@ -7,6 +7,7 @@ use std::iter::Sum;
 use warpmem_cache::CacheCounts;
 use warpmem_dram::BankResult;
 use warpmem_gpu::results::KernelResult;
+pub use warpmem_sim::quotient;
 
 /// A ratio before its division: of several units it is the ratio of the sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,11 +30,6 @@ impl Sum for Fraction {
             below: sum.below + one.below,
         })
     }
-}
-
-/// `above / below`, or nothing where there is nothing below.
-pub fn quotient(above: u64, below: u64) -> Option<f64> {
-    (below > 0).then(|| above as f64 / below as f64)
 }
 
 /// Jain's fairness index: (sum)^2 / (values x sum of squares); 1 where all values are equal (Jain,

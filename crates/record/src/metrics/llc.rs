@@ -46,9 +46,11 @@ pub(crate) fn llc<R: 'static>(of: fn(&R) -> &SliceResult) -> Vec<Column<R>> {
 type PrefetchCount = (&'static str, &'static str, fn(&PrefetchCounts) -> u64);
 
 const PREFETCHES: [PrefetchCount; 7] = [
-    ("prefetches", "Lines that came from DRAM unasked; sum of the next six [OWL 4.4].", |p| {
-        p.lines
-    }),
+    (
+        "prefetches",
+        "Lines that the channel prefetched for the slice; sum of the next six [OWL 4.4].",
+        |p| p.lines,
+    ),
     ("prefetches_used", "Prefetched lines that a request hit.", |p| p.used),
     ("prefetches_late", "Prefetched lines dropped as a request for them had missed before.", |p| {
         p.late

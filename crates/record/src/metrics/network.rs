@@ -3,8 +3,8 @@
 use super::{distribution, flit_rate, jain_index, quotient};
 use crate::column::{Column, count, ratio};
 use crate::run::FinishedRun;
-use warpmem_gpu::results::total;
 use warpmem_network::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
+use warpmem_sim::total;
 
 pub(crate) const CYCLES: &str = "network cycles";
 pub(crate) const FLIT_RATE: &str = "flits / network cycle";

@@ -110,6 +110,7 @@ mod tests {
     use std::collections::HashSet;
     use std::fmt::Write;
     use std::path::Path;
+    use warpmem_testing::documents::assert_document;
 
     /// The tables as Markdown. The key columns are listed once, at the beginning.
     fn markdown() -> String {
@@ -124,8 +125,22 @@ mod tests {
         text
     }
 
+    /// In lines of at most 100 characters.
+    fn wrapped(doc: &str) -> String {
+        let mut lines = vec![String::new()];
+        for word in doc.split(' ') {
+            let line = lines.last_mut().unwrap();
+            match line.len() + word.len() {
+                _ if line.is_empty() => line.push_str(word),
+                0..100 => *line = format!("{line} {word}"),
+                _ => lines.push(word.to_owned()),
+            }
+        }
+        lines.join("\n")
+    }
+
     fn section(text: &mut String, title: &str, doc: &str, columns: &[ColumnInfo]) {
-        writeln!(text, "\n## {title}\n{doc}\n").unwrap();
+        writeln!(text, "\n## {title}\n{}\n", wrapped(doc)).unwrap();
         text.push_str("| column | type | unit | definition |\n| --- | --- | --- | --- |\n");
         for ColumnInfo { name, kind, nullable, unit, doc } in columns {
             let null = if *nullable { ", null" } else { "" };
@@ -136,12 +151,14 @@ mod tests {
     const INTRODUCTION: &str = "\
 # Tables that runs leave
 
-A results directory holds one Parquet file per table, and one per run for `loads`, `requests` and `intervals`. Nothing of Warpmem is needed to read them.
-Rows of a table stand in the order of the runs, then of the units; equal runs give equal bytes. A file has its name only when it is
-whole, and `runs.parquet` is named last.
+A results directory holds one Parquet file per table, and one per run for `loads`, `requests` and
+`intervals`. Any Parquet reader reads them. Rows of a table are in the order of the runs, then of the
+units; equal runs give equal bytes. A file has its final name only when it is complete, and
+`runs.parquet` is named last.
 
-Every file carries a checksum of itself, and whatever of Warpmem reads it compares the two first: a table of which a single bit has changed is an error that names the file. The pages of a
-Parquet file begin at offsets that its footer gives, so that other readers pass over the checksum:
+Every file carries a checksum of itself, which Warpmem compares whenever it reads the file: a table
+with a single changed bit is an error that names the file. The pages of a Parquet file begin at
+offsets that its footer gives, so that other readers pass over the checksum:
 
 | byte | content |
 | --- | --- |
@@ -150,29 +167,28 @@ Parquet file begin at offsets that its footer gives, so that other readers pass 
 | 18 | CRC-32 (IEEE 802.3, as zlib has it) of the whole file with `00000000` in this place: eight hexadecimal digits in lower case |
 | 26 | pages, footer, `PAR1` |
 
-The footer has the key `warpmem.checksum` among its metadata, so that a file whose mark at byte 4 is damaged is not taken for one without a checksum. Those without are of
-other programs, or of Warpmem before its tables had checksums: they are read as they are, and commands say so. To check a file from Python, see
-[Damaged files](analysis.md#damaged-files).
+The footer has the key `warpmem.checksum` among its metadata: a file whose mark at byte 4 is damaged
+is not mistaken for one without a checksum. Files without a checksum come from other programs, or
+from Warpmem before it wrote checksums. They are read without a check, and commands say so. To check
+a file from Python, see [Damaged files](analysis.md#damaged-files).
 
-Types: `text` is UTF-8; `int64` is signed, so that differences do not wrap; `float64` is never NaN. *null* marks columns that may be
-null: a ratio with nothing below, a percentile of nothing. Units are numbered from 0. Cycles of the core clock, the networks' clock
-and the DRAM command clock are distinguished in the unit. In `runs`, counts are sums over SMs, slices, channels or banks, and ratios are ratios of sums; only
-the cycles of SMs are means per SM. The same names are the keys of the JSON of a run.
+Types: `text` is UTF-8; `int64` is signed, so that differences do not wrap; `float64` is never NaN.
+*null* marks columns that may be null: a ratio with nothing below, a percentile of nothing. Units are
+numbered from 0. Cycles of the core clock, the networks' clock and the DRAM command clock are
+distinguished in the unit. In `runs`, counts are sums over SMs, slices, channels or banks, and ratios
+are ratios of sums; only the cycles of SMs are means per SM. The JSON of a run has the same names as
+keys.
 
-Definitions follow the literature: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan] 2009, [WMC] Warped-MC 2023.
+Definitions follow the literature: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan]
+2009, [WMC] Warped-MC 2023.
 
-The definitions are declared beside the code that computes them, in `crates/record/src/metrics/`; this page is printed from
-there: `UPDATE_DOCS=1 cargo test -p warpmem-record schema`.
+The definitions are declared beside the code that computes them, in `crates/record/src/metrics/`;
+this page is printed from there: `UPDATE_DOCS=1 cargo test -p warpmem-record document`.
 ";
 
     #[test]
     fn the_documentation_has_every_column_as_it_is() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema.md");
-        if std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::write(&path, markdown()).unwrap();
-        }
-        let documented = std::fs::read_to_string(&path).unwrap();
-        assert!(documented == markdown(), "docs/schema.md is out of date: see its introduction");
+        assert_document("docs/schema.md", &markdown());
     }
 
     /// What `docs/metrics.md` calls `table.column` is one.

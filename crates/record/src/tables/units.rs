@@ -4,7 +4,7 @@
 use super::rows::{BankRow, CounterRow, UnitRow};
 use crate::column::{Column, count, text};
 use crate::metrics::{self, SM_CYCLES, dram, energy, llc, network};
-use warpmem_gpu::results::total;
+use warpmem_sim::total;
 
 /// The columns of `kernels`: one row per kernel launch.
 pub(crate) fn kernel_columns() -> Vec<Column<UnitRow>> {

@@ -7,6 +7,7 @@ use warpmem_dram::{Activity, BankResult, ChannelResult, Energy};
 use warpmem_params::Counter;
 use warpmem_record::{Column, count, energy, maybe_count, ratio, text};
 use warpmem_sim::Histogram;
+use warpmem_sim::Total;
 
 /// A finished run.
 #[derive(Clone, Debug)]
@@ -46,7 +47,7 @@ impl Row {
             sum
         };
         let mut counts = ChannelResult::default();
-        run.channels[channels.clone()].iter().for_each(|channel| counts += &channel.counts);
+        run.channels[channels.clone()].iter().for_each(|channel| counts.add(&channel.counts));
         Row {
             banks: counts.total(),
             counts,

@@ -1,4 +1,4 @@
-//! The miss queue and the news of merges on the way to DRAM.
+//! The miss queue and the updates about merges on the way to DRAM.
 
 use super::*;
 use CountedMerges::{All, InterCore};
@@ -18,7 +18,7 @@ fn tell(machine: &Machine, count: CountedMerges, asks: &[Ask]) -> Outcome {
 }
 
 /// Address, merges and whether it is a dummy, of what reached the channel.
-fn news(outcome: &Outcome) -> Vec<(u64, u8, bool)> {
+fn updates(outcome: &Outcome) -> Vec<(u64, u8, bool)> {
     outcome.told.iter().map(|&(_, address, merges, _, dummy)| (address, merges, dummy)).collect()
 }
 
@@ -40,9 +40,9 @@ fn merges_of_one_sm_count_only_where_all_do() {
     let asks = [read(0, 0, 0), read(0, 10, 0), read(1, 20, 0), read(1, 30, 0)];
     let machine = bare(&[]);
     let inter_core = tell(&machine, InterCore, &asks);
-    assert_eq!(news(&inter_core), [(0, 1, false), (0, 2, true)]);
+    assert_eq!(updates(&inter_core), [(0, 1, false), (0, 2, true)]);
     let all = tell(&machine, All, &asks);
-    assert_eq!(news(&all), [(0, 1, false), (0, 2, true), (0, 3, true), (0, 4, true)]);
+    assert_eq!(updates(&all), [(0, 1, false), (0, 2, true), (0, 3, true), (0, 4, true)]);
 }
 
 /// With a queue to DRAM of three, beside the item at its end.
@@ -55,7 +55,7 @@ fn a_miss_takes_along_what_merged_while_it_waited() {
     let asks =
         [read(0, 0, 0), read(0, 1, 128), read(0, 2, 256), read(1, 10, 256), read(2, 20, 256)];
     let outcome = run_for(&narrow(), &needs(InterCore), &asks, 0..100, 0);
-    assert_eq!(news(&outcome), [(0, 1, false), (128, 1, false), (256, 3, false)]);
+    assert_eq!(updates(&outcome), [(0, 1, false), (128, 1, false), (256, 3, false)]);
     // Made in cycles 2, 10 and 20, sent in the cycle in which the channel opened the way.
     let sent = outcome.told[2].0 - 1;
     assert_eq!(u64::from(outcome.told[2].3), 3 * sent - (2 + 10 + 20));
@@ -76,7 +76,7 @@ const SHUT: Range<u64> = 3..40;
 fn the_longest_merge_goes_first_and_before_misses() {
     let outcome = run_for(&narrow(), &needs(InterCore), &contended(), SHUT, 0);
     let expected = [(0, 1, false), (128, 1, false), (128, 3, true), (0, 2, true), (256, 1, false)];
-    assert_eq!(news(&outcome), expected);
+    assert_eq!(updates(&outcome), expected);
     assert_eq!(outcome.counter("dummy_requests_before_misses"), 2);
     // From cycles 11, 31 on until the channel opens: two entries wait together in the end.
     let (first, second) = (10 + ARRIVE, 30 + ARRIVE);
@@ -90,7 +90,7 @@ fn the_oldest_merges_go_first_where_asked_for() {
     let needs = Needs { oldest_merges_first: true, ..needs(InterCore) };
     let outcome = run_for(&narrow(), &needs, &contended(), SHUT, 0);
     let expected = [(0, 1, false), (128, 1, false), (0, 2, true), (128, 3, true), (256, 1, false)];
-    assert_eq!(news(&outcome), expected);
+    assert_eq!(updates(&outcome), expected);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn dirty_data_wait_in_the_queue_too_and_have_no_merges() {
     let asks = [ask(0, WRITE, 0), read(0, 100, 128)];
     let outcome = tell(&machine, InterCore, &asks);
     assert_eq!(outcome.traffic(), [(WRITEBACK, 0), (READ, 128)]);
-    assert_eq!(news(&outcome), [(0, 1, false), (128, 1, false)]);
+    assert_eq!(updates(&outcome), [(0, 1, false), (128, 1, false)]);
     assert_eq!(outcome.down[1].0, outcome.down[0].0 + 1, "one item a cycle");
 }
 
@@ -131,7 +131,7 @@ fn a_full_queue_to_dram_holds_up_the_tags_until_it_has_room() {
     let asks: Vec<Ask> = (0..8).map(|n| read(0, n, n * 128)).collect();
     let outcome = run_for(&narrow(), &needs(InterCore), &asks, 0..100, 0);
     let before = outcome.served.iter().filter(|&&cycle| cycle < 100).count();
-    assert_eq!(before, 1 + 3, "one at the door, three in the queue");
+    assert_eq!(before, 1 + 3, "one at the port, three in the queue");
     assert_eq!(outcome.order.len(), 8);
     assert!(outcome.result.dram_queue_full_cycles > 80);
     let gaps: Vec<u64> = outcome.down.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
@@ -139,10 +139,10 @@ fn a_full_queue_to_dram_holds_up_the_tags_until_it_has_room() {
 }
 
 #[test]
-fn news_of_data_that_are_back_is_not_sent() {
+fn no_update_is_sent_about_data_that_are_back() {
     let asks = [read(0, 0, 0), read(0, 10, 128), read(0, 11, 256), read(1, 20, 0)];
-    // The first is taken, and back after 50 cycles; the second stands at the door.
+    // The first is taken, and back after 50 cycles; the second is at the port.
     let outcome = run_for(&narrow(), &needs(InterCore), &asks, 5..200, 0);
-    assert_eq!(news(&outcome), [(0, 1, false), (128, 1, false), (256, 1, false)]);
+    assert_eq!(updates(&outcome), [(0, 1, false), (128, 1, false), (256, 1, false)]);
     assert!(outcome.cycle(3) < 200);
 }

@@ -232,9 +232,10 @@ impl World {
             ctx.fabric.pop(ports.misses, now);
             let Request { kind, address, sectors, sm, cta, hit_prone, load, .. } =
                 *ctx.requests.get(id);
-            if let Some(news) = &mut ctx.side.merges {
-                let Sent { about, merges, age } = news.head(0).expect("every item has its news");
-                news.pop(0);
+            if let Some(updates) = &mut ctx.side.merges {
+                let Sent { about, merges, age } =
+                    updates.head(0).expect("every item has its update");
+                updates.pop(0);
                 self.told.push((cycle, address, merges, age, about != id));
                 if about != id {
                     ctx.requests.remove(id);

@@ -55,8 +55,8 @@ fn loads_have_numbers_and_nothing_else_has() {
     of_loads.sort_unstable();
     assert!(of_loads[0] == of_loads[1] && of_loads[2] == of_loads[3], "{of_loads:?}");
     assert_ne!(of_loads[0].1, of_loads[2].1);
-    let unasked = run_for(&Needs::default(), vec![warp(0)]);
-    assert_eq!(numbers(&unasked), [u32::MAX; 4]);
+    let without = run_for(&Needs::default(), vec![warp(0)]);
+    assert_eq!(numbers(&without), [u32::MAX; 4]);
 }
 
 #[test]

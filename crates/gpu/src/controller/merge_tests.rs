@@ -115,7 +115,7 @@ impl Rig {
         self.bench.side.merges.as_mut().expect("merges are asked for").push(0, sent);
     }
 
-    /// Runs to the end; `and` has its turn after each of the slice's. The fills that came, and what the
+    /// Runs to the end; `and` is called after each step of the slice. The fills that came, and what the
     /// scheduler was told.
     fn run_and(&mut self, mut and: impl FnMut(u64, &mut Context)) -> (Vec<Fill>, Vec<Told>) {
         let (fills, opens, controller) = (self.ports.1, self.opens, &mut self.controller);
@@ -181,7 +181,7 @@ fn a_dummy_request_tells_of_the_request_that_it_is_about_and_is_gone() {
 }
 
 #[test]
-fn news_of_a_request_in_service_or_gone_is_dropped() {
+fn an_update_about_a_request_in_service_or_gone_is_dropped() {
     let mut rig = Rig::new(&merges());
     let first = rig.send_merged(0, read(0), 1, 0);
     rig.send_dummy(5, first, 2, 9);
@@ -259,7 +259,7 @@ fn the_last_request_of_a_load_ends_it() {
 }
 
 #[test]
-fn news_that_the_llc_answered_ends_a_load_when_it_is_there() {
+fn an_answer_of_the_llc_ends_a_load_when_the_channel_knows_it() {
     let (mut rig, load) = with_load(2);
     rig.send(0, Row { load, ..read(0) });
     rig.bench.context().answered_in_llc(load, 0, Ticks(200));
@@ -317,7 +317,7 @@ fn what_is_on_its_way_to_perfect_dram_takes_no_place_on_the_way_back() {
 }
 
 #[test]
-fn perfect_dram_drops_news() {
+fn perfect_dram_drops_updates() {
     let mut rig = Rig::new(&Needs { load_ends: true, ..merges() });
     rig.controller = rig.controller.perfect();
     let load = rig.bench.context().begin_load((0..3).map(|_| 0));
@@ -334,7 +334,7 @@ fn a_request_says_from_whom_it_is() {
     let row = Row { sm: 3, warp: 100, cta: 7, ..Row::of_slice(0, RequestKind::Read, 0) };
     let id = rig.send(0, row);
     let Item::Request(request) = rig.controller.item(id, &rig.bench.context()) else {
-        panic!("a request is no news")
+        panic!("a request is no update")
     };
     assert_eq!((request.sm, request.warp, request.cta), (3, 100, 7));
 }
