@@ -8,6 +8,7 @@ use warpmem::gpu::engine::{NoProgress, simulate};
 use warpmem::gpu::results::{LoadRow, RunResult, RunSink, SliceResult};
 use warpmem::machine::{Machine, preset_names};
 use warpmem::network::NetworkResult;
+use warpmem::sim::SliceId;
 use warpmem_trace::CacheOp;
 
 /// Where a load finds its data.
@@ -53,14 +54,14 @@ fn edge_after(time: u64, period: u64) -> u64 {
 }
 
 /// Routers between SM 0 and a slice, by the shape of the network alone.
-fn routers(machine: &Machine, slice: u16) -> u64 {
+fn routers(machine: &Machine, slice: SliceId) -> u64 {
     let columns = 6;
     let memory = &machine.network.memory_nodes;
     let sm = (0..).find(|node| !memory.contains(node)).unwrap();
     match machine.policy.topology.as_str() {
         "crossbar" | "crossbar(form=router)" => 1,
         "mesh(columns=6)" => {
-            let slice = memory[usize::from(slice)];
+            let slice = memory[slice.index()];
             let apart =
                 (slice / columns).abs_diff(sm / columns) + (slice % columns).abs_diff(sm % columns);
             u64::from(apart) + 1
@@ -76,7 +77,7 @@ pub fn load_time(
     machine: &Machine,
     place: Place,
     cache_op: CacheOp,
-    slice: u16,
+    slice: SliceId,
     issue: u64,
 ) -> u64 {
     let p = Periods::of(machine);
@@ -142,7 +143,6 @@ fn addresses(machine: &Machine, place: Place, count: usize) -> Vec<u64> {
     let home = map.locate(0);
     let bank = |address: u64| (map.locate(address).channel, map.locate(address).bank);
     let in_bank = |address: &u64| bank(*address) == (home.channel, home.bank);
-    let mut seen = BTreeSet::new();
     match place {
         Place::L1 | Place::Llc => vec![0; count],
         Place::RowHit => lines
@@ -150,12 +150,15 @@ fn addresses(machine: &Machine, place: Place, count: usize) -> Vec<u64> {
             .filter(in_bank)
             .take(count)
             .collect(),
-        Place::RowMiss => lines.filter(|&line| seen.insert(bank(line))).take(count).collect(),
-        Place::RowConflict => lines
-            .filter(in_bank)
-            .filter(|&line| seen.insert((0, map.locate(line).row as u16)))
-            .take(count)
-            .collect(),
+        Place::RowMiss => {
+            let mut seen = BTreeSet::new();
+            lines.filter(|&line| seen.insert(bank(line))).take(count).collect()
+        }
+        Place::RowConflict => {
+            let mut seen = BTreeSet::new();
+            let in_new_row = |&line: &u64| seen.insert(map.locate(line).row);
+            lines.filter(in_bank).filter(in_new_row).take(count).collect()
+        }
     }
 }
 
@@ -202,7 +205,7 @@ fn places(machine: &Machine) -> impl Iterator<Item = Place> {
 }
 
 /// The slices that a chase goes to.
-pub fn slices(machine: &Machine, place: Place) -> Vec<u16> {
+pub fn slices(machine: &Machine, place: Place) -> Vec<SliceId> {
     let map = machine.address_map().unwrap();
     let addresses = addresses(machine, place, HOPS).into_iter();
     addresses.map(|address| map.locate(address).slice).collect()
@@ -302,7 +305,7 @@ fn assert_counts(result: &RunResult, place: Place) {
 
 /// The least that a load may cost that finds its data at `place`, whenever it issues and wherever it goes.
 fn least(machine: &Machine, place: Place) -> u64 {
-    let slices = 0..machine.slices() as u16;
+    let slices = SliceId::all(machine.slices() as usize);
     let time = |slice| move |issue| load_time(machine, place, CacheOp::Default, slice, issue);
     slices.flat_map(|slice| (0..machine.clocks.core_mhz.into()).map(time(slice))).min().unwrap()
 }

@@ -8,6 +8,7 @@ use warpmem::machine::Machine;
 use warpmem::network::TOPOLOGIES;
 use warpmem::network::allocator::ALLOCATORS;
 use warpmem::network::arbiter::ARBITERS;
+use warpmem::sim::RowId;
 
 /// Rules that hold grants.
 const HOLDING: [&str; 3] = ["hold-grant", "row-matching-hold-grant", "hash-matching-hold-grant"];
@@ -32,7 +33,7 @@ fn row_by_row(machine: &Machine, rows: &[&[u32]]) -> TraceFile {
     let lines = |row: &u32| {
         let lines = (0..).map(|line| line * 128).filter(|&line| {
             let place = map.locate(line);
-            (place.bank, place.row) == (bank, *row)
+            (place.bank, place.row) == (bank, RowId(*row))
         });
         lines.take(2).collect::<Vec<u64>>()
     };

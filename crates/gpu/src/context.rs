@@ -5,7 +5,8 @@ use crate::results::{
 };
 use crate::side::{LoadEnds, SideChannels};
 use warpmem_sim::{
-    self as sim, AddressMap, Domain, Fabric, Request, RequestTable, Stamps, Ticks, UnitId,
+    self as sim, AddressMap, ChannelId, Domain, Fabric, Request, RequestTable, Stamps, Ticks,
+    UnitId,
 };
 
 /// Ports and wake-ups, the request table, the address map, what is recorded, and what crosses
@@ -63,8 +64,8 @@ impl Context<'_> {
     }
 }
 
-fn channel_unit(channel: u16) -> UnitId {
-    UnitId { domain: Domain::Dram, index: channel.into() }
+fn channel_unit(channel: ChannelId) -> UnitId {
+    UnitId { domain: Domain::Dram, index: channel.0.into() }
 }
 
 /// Rows kept before they are handed on.

@@ -16,7 +16,9 @@ use warpmem_dram::prefetch::PREFETCHERS;
 use warpmem_dram::{Channel, ChannelResult, Command, Request, RowSharing};
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
-use warpmem_sim::{CachedLines, Clock, Domain, PortId, RequestId, RequestKind, Ticks, UnitId};
+use warpmem_sim::{
+    CachedLines, ChannelId, Clock, Domain, PortId, RequestId, RequestKind, Ticks, UnitId,
+};
 
 /// The item at the head of a slice's port.
 #[derive(Clone, Copy)]
@@ -159,7 +161,7 @@ impl Controller {
     /// Reports to the scheduler the loads whose last request was answered above DRAM.
     fn end_loads(&mut self, cycle: u64, ctx: &mut Context) {
         let Some(loads) = &mut ctx.side.loads else { return };
-        while let Some(load) = loads.next_end(self.unit.index as u16, self.clock.at(cycle)) {
+        while let Some(load) = loads.next_end(self.id(), self.clock.at(cycle)) {
             if self.perfect.is_none() {
                 self.channel.load_complete(cycle, load);
             }
@@ -246,10 +248,14 @@ impl Controller {
         pop(port.misses, id, self.clock.at(cycle), ctx);
     }
 
+    fn id(&self) -> ChannelId {
+        ChannelId(self.unit.index as u16)
+    }
+
     /// Reports the end of `load` to the scheduler if its last request has entered the queue.
     fn end_load(&mut self, load: u32, cycle: u64, ctx: &mut Context) {
         let Some(loads) = ctx.side.loads.as_mut().filter(|_| load != u32::MAX) else { return };
-        if loads.entered(load, self.unit.index as u16) && self.perfect.is_none() {
+        if loads.entered(load, self.id()) && self.perfect.is_none() {
             self.channel.load_complete(cycle, load);
         }
     }
@@ -259,17 +265,17 @@ impl Controller {
         let place = ctx.map.locate(row.address);
         let update = merge_update(id, ctx);
         if let Some(sent) = update.filter(|sent| sent.about != id) {
-            return Item::MergeUpdate { sent, bank: place.bank };
+            return Item::MergeUpdate { sent, bank: place.bank.0 };
         }
         Item::Request(Request {
             id: id.0,
-            bank: place.bank,
-            row: place.row,
+            bank: place.bank.0,
+            row: place.row.0,
             write: row.kind == RequestKind::Writeback,
             bursts: row.sectors.count_ones() as u16 * self.bursts_per_sector,
             line: (place.column / self.bursts_per_line) as u16,
-            sm: row.sm,
-            warp: row.warp,
+            sm: row.sm.0,
+            warp: row.warp.0,
             cta: row.cta,
             pc: row.pc,
             load: row.load,
@@ -304,7 +310,7 @@ impl Controller {
             stamps.dram_entered = self.clock.at(done.arrived);
             stamps.dram_started = self.clock.at(done.first_command);
             stamps.dram_finished = data_end;
-            let slice = usize::from(ctx.requests.get(id).slice) - first_slice;
+            let slice = ctx.requests.get(id).slice.index() - first_slice;
             ctx.fabric.push(slices[slice].fills, id, data_end);
             self.room -= 1;
         }

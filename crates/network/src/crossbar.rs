@@ -161,10 +161,10 @@ impl Crossbar {
 
     fn target(&self, request: RequestId, ctx: &Context) -> usize {
         let request = ctx.requests.get(request);
-        usize::from(match self.direction {
-            Direction::Request => request.slice,
-            Direction::Reply => request.sm,
-        })
+        match self.direction {
+            Direction::Request => request.slice.index(),
+            Direction::Reply => request.sm.index(),
+        }
     }
 
     fn register(&mut self, input: usize, target: usize) {
@@ -332,7 +332,7 @@ impl Topology for Crossbar {
 fn packet(port: PortId, clock: Clock, banks: usize, ctx: &Context) -> Packet {
     let (ready, request) = ctx.fabric.head(port).expect("the input wants an output");
     let place = ctx.map.locate(ctx.requests.get(request).address);
-    let bank = usize::from(place.channel) * banks + usize::from(place.bank);
+    let bank = place.channel.index() * banks + place.bank.index();
     Packet { since: clock.cycle_from(ready), bank: bank as u32, row: place.row }
 }
 

@@ -147,10 +147,10 @@ impl Ideal {
 
     fn target(&self, request: RequestId, ctx: &Context) -> usize {
         let request = ctx.requests.get(request);
-        usize::from(match self.direction {
-            Direction::Request => request.slice,
-            Direction::Reply => request.sm,
-        })
+        match self.direction {
+            Direction::Request => request.slice.index(),
+            Direction::Reply => request.sm.index(),
+        }
     }
 
     /// Whether the port has room for one more packet than are in flight to it; if not, the reader's

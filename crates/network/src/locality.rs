@@ -3,27 +3,25 @@
 
 use super::{Direction, NetworkContext};
 use crate::StreamResult;
-use warpmem_sim::Location;
-
-/// No row.
-const NONE: u32 = u32::MAX;
+use warpmem_sim::{Location, RowId};
 
 /// A stream of requests, and the row of its last request to each bank.
 struct Stream {
-    rows: Vec<u32>,
+    /// By bank; `None` before the first request.
+    rows: Vec<Option<RowId>>,
     result: StreamResult,
 }
 
 impl Stream {
     fn new(banks: usize) -> Stream {
-        Stream { rows: vec![NONE; banks], result: StreamResult::default() }
+        Stream { rows: vec![None; banks], result: StreamResult::default() }
     }
 
-    fn pass(&mut self, bank: usize, row: u32) {
+    fn pass(&mut self, bank: usize, row: RowId) {
         let last = &mut self.rows[bank];
         self.result.requests += 1;
-        self.result.rows += u64::from(*last != row);
-        *last = row;
+        self.result.rows += u64::from(*last != Some(row));
+        *last = Some(row);
     }
 }
 
@@ -48,13 +46,13 @@ impl RowLocality {
 
     /// A request of `sm` enters the network.
     pub fn enter(&mut self, sm: usize, place: Location) {
-        let bank = usize::from(place.channel) * self.banks + usize::from(place.bank);
+        let bank = place.channel.index() * self.banks + place.bank.index();
         self.before[sm].pass(bank, place.row);
     }
 
     /// A request leaves the network.
     pub fn leave(&mut self, place: Location) {
-        self.after[usize::from(place.channel)].pass(usize::from(place.bank), place.row);
+        self.after[place.channel.index()].pass(place.bank.index(), place.row);
     }
 
     /// The counts of the SMs' streams and of the channels' streams.

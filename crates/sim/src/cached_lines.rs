@@ -1,5 +1,6 @@
 //! Which lines of each DRAM row are in the LLC, for prefetchers that skip them.
 
+use crate::{BankId, RowId};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,24 +10,24 @@ pub type LineSet = u128;
 
 /// A row of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Row {
-    pub bank: u16,
-    pub row: u32,
+pub struct BankRow {
+    pub bank: BankId,
+    pub row: RowId,
 }
 
 /// The lines of one channel that are allocated in its slices. The slices update the set and the
 /// channel reads it when it opens a row; all of them hold clones of the same `Rc`.
 #[derive(Clone, Debug, Default)]
-pub struct CachedLines(Rc<RefCell<FxHashMap<Row, LineSet>>>);
+pub struct CachedLines(Rc<RefCell<FxHashMap<BankRow, LineSet>>>);
 
 impl CachedLines {
     /// A line of the row has been allocated.
-    pub fn add(&self, row: Row, line: u32) {
+    pub fn add(&self, row: BankRow, line: u32) {
         *self.0.borrow_mut().entry(row).or_default() |= 1 << line;
     }
 
     /// A line of the row has been evicted.
-    pub fn remove(&self, row: Row, line: u32) {
+    pub fn remove(&self, row: BankRow, line: u32) {
         let mut rows = self.0.borrow_mut();
         let Some(lines) = rows.get_mut(&row) else { return };
         *lines &= !(1 << line);
@@ -36,7 +37,7 @@ impl CachedLines {
     }
 
     /// The allocated lines of the row.
-    pub fn of(&self, row: Row) -> LineSet {
+    pub fn of(&self, row: BankRow) -> LineSet {
         self.0.borrow().get(&row).copied().unwrap_or(0)
     }
 }
@@ -48,7 +49,7 @@ mod tests {
     #[test]
     fn lines_are_known_by_their_row_while_they_have_places() {
         let cached = CachedLines::default();
-        let row = |bank, row| Row { bank, row };
+        let row = |bank, row| BankRow { bank: BankId(bank), row: RowId(row) };
         let told = cached.clone();
         told.add(row(0, 7), 3);
         told.add(row(0, 7), 5);

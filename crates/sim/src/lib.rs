@@ -8,6 +8,7 @@ mod context;
 mod counts;
 mod hash;
 mod histogram;
+mod ids;
 mod port;
 mod requests;
 mod side_channels;
@@ -16,14 +17,17 @@ mod wheel;
 
 pub use address::{Address, AddressMap, AddressSpace, BitGroup, Field, Layout, Location};
 pub use bench::Bench;
-pub use cached_lines::{CachedLines, LineSet, Row};
+pub use cached_lines::{BankRow, CachedLines, LineSet};
 pub use context::Context;
 pub use counts::{Since, Total, quotient, total};
 pub use hash::{Hash, IndexHash, MAX_INDEX_BITS};
 pub use histogram::Histogram;
+pub use ids::{BankId, ChannelId, RowId, SliceId, SmId, WarpId, WarpSlot};
 pub use port::{Fabric, PortId, UnitId};
 pub use requests::{
     CacheLevel, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps, test_request,
 };
 pub use side_channels::{CountedMerges, Needs, WarpTypes};
-pub use time::{Clock, Domain, Ticks};
+pub use time::{
+    Clock, ClockDomain, CoreCycle, Cycle, Domain, DramCycle, LlcCycle, NetworkCycle, Ticks, domain,
+};

@@ -22,7 +22,7 @@
 //! capacity of its port, so that deep queues which stay short touch little memory of the host.
 
 use super::wheel::Wheel;
-use crate::{Clock, Domain, RequestId, Ticks};
+use crate::{Clock, ClockDomain, Cycle, Domain, RequestId, Ticks};
 
 /// A unit: its clock domain and its number in that domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -323,6 +323,12 @@ impl Fabric {
         self.wheels[domain].wake(unit.index as usize, cycle);
     }
 
+    /// Wakes unit `index` of domain `D` at a cycle.
+    #[inline]
+    pub fn wake_at<D: ClockDomain>(&mut self, index: u32, cycle: Cycle<D>) {
+        self.wheels[D::DOMAIN as usize].wake(index as usize, cycle.number());
+    }
+
     /// Wakes a unit at a cycle of its own domain.
     #[inline]
     pub fn wake_cycle(&mut self, unit: UnitId, cycle: u64) {
@@ -332,6 +338,12 @@ impl Fabric {
     /// Requests taken out of ports so far, as a measure of progress.
     pub fn moves(&self) -> u64 {
         self.moves
+    }
+
+    /// The clock of domain `D`.
+    #[inline]
+    pub fn clock_of<D: ClockDomain>(&self) -> Clock<D> {
+        self.clocks[D::DOMAIN as usize].of()
     }
 
     /// The clock of a domain.

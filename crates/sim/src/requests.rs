@@ -26,7 +26,7 @@
 //! for write-backs and for the rest of a line that a store allocated, and a channel adds
 //! prefetches; for these no SM waits.
 
-use crate::Ticks;
+use crate::{SliceId, SmId, Ticks, WarpId};
 
 /// Index of a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +87,7 @@ pub struct Request {
     pub bytes: u32,
     /// Row of the memory instruction in its SM's table.
     pub access: u32,
-    /// Slot of the warp, counted over all SMs.
-    pub warp: u32,
+    pub warp: WarpId,
     /// CTA that it comes from, numbered over all kernels of the trace. One number is left out
     /// between two kernels, so that CTAs with consecutive numbers belong to the same kernel.
     /// `u32::MAX` if no SM made the request, or if the number does not fit.
@@ -99,8 +98,8 @@ pub struct Request {
     /// Next request in the same MSHR entry, one link per [`CacheLevel`]: a request can be linked in
     /// an L1 entry and in an LLC entry at once.
     pub next: [RequestId; CacheLevel::COUNT],
-    pub sm: u16,
-    pub slice: u16,
+    pub sm: SmId,
+    pub slice: SliceId,
     /// Sectors that it covers, one bit each; bit 0 is the sector at `address`.
     pub sectors: u8,
     pub kind: RequestKind,
@@ -126,17 +125,17 @@ pub struct Request {
 
 impl Request {
     /// [`Request::sm`] of a request for which no SM waits.
-    pub const NO_SM: u16 = u16::MAX;
+    pub const NO_SM: SmId = SmId(u16::MAX);
 
     /// A request for one sector that a slice sends to DRAM for itself.
     #[inline]
-    pub fn of_slice(address: u64, kind: RequestKind, slice: u16) -> Request {
+    pub fn of_slice(address: u64, kind: RequestKind, slice: SliceId) -> Request {
         Request {
             address,
             pc: 0,
             bytes: u32::MAX,
             access: u32::MAX,
-            warp: u32::MAX,
+            warp: WarpId(u32::MAX),
             cta: u32::MAX,
             load: u32::MAX,
             next: [RequestId::NONE; CacheLevel::COUNT],
@@ -312,7 +311,7 @@ impl RequestTable {
 
 /// A request for tests of the units.
 pub fn test_request(requests: &mut RequestTable, address: u64) -> RequestId {
-    requests.add(Request::of_slice(address, RequestKind::Read, 0), Ticks(0))
+    requests.add(Request::of_slice(address, RequestKind::Read, SliceId(0)), Ticks(0))
 }
 
 #[cfg(test)]
@@ -366,7 +365,7 @@ mod tests {
     #[test]
     fn a_request_that_joined_in_l1_shares_the_way_from_then_on() {
         let mut requests = RequestTable::default();
-        let mut first = Request::of_slice(0, RequestKind::Read, 0);
+        let mut first = Request::of_slice(0, RequestKind::Read, SliceId(0));
         first.offchip = true;
         let joined = requests.add(Request { offchip: false, ..first }, Ticks(35));
         requests.share_reply(joined, &first, &stamps_in_order());

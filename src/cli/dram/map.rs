@@ -6,7 +6,7 @@ use super::super::output::print;
 use clap::ValueHint;
 use serde_json::{Map, Value, json};
 use warpmem::machine::Machine;
-use warpmem::sim::{AddressMap, IndexHash, Location};
+use warpmem::sim::{AddressMap, BankId, ChannelId, IndexHash, Location, RowId};
 
 /// Explain where addresses map to, which bits decide, and what hashes change
 #[derive(clap::Args, Debug)]
@@ -179,24 +179,30 @@ fn parts(machine: &Machine, map: &AddressMap, address: u64) -> Vec<Part> {
     };
     let bank_part = |key, unit: u32, count: u32| Part {
         key,
-        value: u32::from(place.bank) / unit % count,
-        before_hash: u32::from(before.bank) / unit % count,
-        bits: map.bits(&Location { bank: (unit * (count - 1)) as u16, ..Location::default() }),
+        value: u32::from(place.bank.0) / unit % count,
+        before_hash: u32::from(before.bank.0) / unit % count,
+        bits: map
+            .bits(&Location { bank: BankId((unit * (count - 1)) as u16), ..Location::default() }),
         hash: by_row.clone(),
     };
     let none = Location::default();
-    let channel = Location { channel: u16::MAX, ..none };
+    let channel = Location { channel: ChannelId(u16::MAX), ..none };
     let (groups, of_stack) = (dram.bank_groups, dram.banks_per_stack());
     let byte = address & u64::from(dram.burst_bytes() - 1);
     vec![
-        field("channel", |at| at.channel.into(), channel, &partition),
-        field("slice", |at| at.slice.into(), Location { bank: slices - 1, ..channel }, &partition),
+        field("channel", |at| at.channel.0.into(), channel, &partition),
+        field(
+            "slice",
+            |at| at.slice.0.into(),
+            Location { bank: BankId(slices - 1), ..channel },
+            &partition,
+        ),
         bank_part("pseudo_channel", of_stack * dram.stacks, dram.pseudo_channels),
         bank_part("stack", of_stack, dram.stacks),
         bank_part("bank_group", 1, groups),
         bank_part("bank_in_group", groups, of_stack / groups),
         bank_part("bank", 1, dram.banks),
-        field("row", |at| at.row, Location { row: u32::MAX, ..none }, &None),
+        field("row", |at| at.row.0, Location { row: RowId(u32::MAX), ..none }, &None),
         field("column", |at| at.column, Location { column: u32::MAX, ..none }, &None),
         Part {
             key: "byte",

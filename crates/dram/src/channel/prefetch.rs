@@ -10,7 +10,7 @@ use crate::queue::{Queue, Queued};
 use crate::request::{CommandKind, Request, RowOutcome};
 use crate::sets::{BankSet, members, one};
 use warpmem_params::Counter;
-use warpmem_sim::{CachedLines, LineSet, Row};
+use warpmem_sim::{BankId, BankRow, CachedLines, LineSet, RowId};
 
 /// A channel's prefetcher and what it knows of the rows.
 pub(super) struct Prefetch {
@@ -58,7 +58,7 @@ impl Prefetch {
     /// Leaves out what the LLC has of the bank's open row by now; whether a line is left.
     fn leaves_lines(&mut self, bank: usize, row: u32) -> bool {
         let left = &mut self.rows[bank].left;
-        *left &= !self.cached.of(Row { bank: bank as u16, row });
+        *left &= !self.cached.of(BankRow { bank: BankId::new(bank), row: RowId(row) });
         *left != 0
     }
 }

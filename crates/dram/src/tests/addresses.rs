@@ -4,7 +4,9 @@ use crate::Dram;
 use crate::tests::harness::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
-use warpmem_sim::{Address, AddressMap, Field, IndexHash, Location};
+use warpmem_sim::{
+    Address, AddressMap, BankId, ChannelId, Field, IndexHash, Location, RowId, SliceId,
+};
 
 /// Address bits `from..from + bits`.
 fn field(address: u64, from: u32, bits: u32) -> u64 {
@@ -47,10 +49,10 @@ fn the_v100_map() {
             remainder ^= power;
         }
         let expected = Location {
-            channel: (remainder >> 1) as u16,
-            slice: remainder as u16,
-            bank: (field(address, 13, 1) | field(address, 17, 3) << 1) as u16,
-            row: field(address, 20, 13) as u32,
+            channel: ChannelId((remainder >> 1) as u16),
+            slice: SliceId(remainder as u16),
+            bank: BankId((field(address, 13, 1) | field(address, 17, 3) << 1) as u16),
+            row: RowId(field(address, 20, 13) as u32),
             column: (field(address, 5, 3) | field(address, 14, 3) << 3) as u32,
         };
         assert_eq!(map.locate(address), expected, "{address:#x}");
@@ -64,10 +66,10 @@ fn the_rtx2060s_map() {
     for address in addresses(2000) {
         let channel = field(address, 8, 4);
         let expected = Location {
-            channel: channel as u16,
-            slice: (channel << 1 | field(address, 7, 1)) as u16,
-            bank: (field(address, 7, 1) | field(address, 16, 3) << 1) as u16,
-            row: field(address, 19, 13) as u32,
+            channel: ChannelId(channel as u16),
+            slice: SliceId((channel << 1 | field(address, 7, 1)) as u16),
+            bank: BankId((field(address, 7, 1) | field(address, 16, 3) << 1) as u16),
+            row: RowId(field(address, 19, 13) as u32),
             column: (field(address, 5, 2) | field(address, 12, 4) << 2) as u32,
         };
         assert_eq!(map.locate(address), expected, "{address:#x}");
@@ -247,9 +249,9 @@ proptest! {
         for sample in samples {
             let address = sample % map.capacity();
             let place = map.locate(address);
-            prop_assert!(u32::from(place.channel) < dram.channels && u64::from(place.bank) < banks);
-            prop_assert!(u64::from(place.row) < rows && u64::from(place.column) < columns);
-            prop_assert_eq!(u32::from(place.slice) / slices, u32::from(place.channel));
+            prop_assert!(u32::from(place.channel.0) < dram.channels && u64::from(place.bank.0) < banks);
+            prop_assert!(u64::from(place.row.0) < rows && u64::from(place.column) < columns);
+            prop_assert_eq!(u32::from(place.slice.0) / slices, u32::from(place.channel.0));
             prop_assert_eq!(map.address(&place) + address % burst, address);
         }
     }
@@ -281,7 +283,7 @@ proptest! {
         let bursts = map.capacity() / burst;
         prop_assume!(bursts <= 1 << 12);
         let places: HashSet<_> = (0..bursts)
-            .map(|i| Location { slice: 0, ..map.locate(i * burst) })
+            .map(|i| Location { slice: SliceId(0), ..map.locate(i * burst) })
             .collect();
         prop_assert_eq!(places.len() as u64, bursts);
         let used: HashSet<_> = (0..bursts).map(|i| map.locate(i * burst).slice).collect();
@@ -295,12 +297,12 @@ fn any_number_of_channels_by_turns() {
     let map = gddr5().address_map(2).unwrap();
     for block in 0..6000u64 {
         let l = map.locate(block * 256 + 77);
-        assert_eq!(u64::from(l.channel), block % 6);
+        assert_eq!(u64::from(l.channel.0), block % 6);
         let inner = block / 6 * 256 + 77;
         assert_eq!(u64::from(l.column), field(inner, 6, 5));
-        assert_eq!(u64::from(l.bank), field(inner, 11, 4));
-        assert_eq!(u64::from(l.row), field(inner, 15, 12));
-        assert_eq!(u64::from(l.slice), block % 6 * 2 + field(inner, 11, 1));
+        assert_eq!(u64::from(l.bank.0), field(inner, 11, 4));
+        assert_eq!(u64::from(l.row.0), field(inner, 15, 12));
+        assert_eq!(u64::from(l.slice.0), block % 6 * 2 + field(inner, 11, 1));
     }
 }
 
@@ -324,7 +326,7 @@ fn the_polynomial_hash_spreads_every_stride() {
     let linear = linear.address_map(2).unwrap();
     let slices = |map: &AddressMap, shift: u32| {
         let mut counts = [0; 64];
-        (0..64 * 64).for_each(|i| counts[usize::from(map.locate(i << shift).slice)] += 1);
+        (0..64 * 64).for_each(|i| counts[map.locate(i << shift).slice.index()] += 1);
         counts
     };
     for shift in 8..24 {
@@ -343,7 +345,7 @@ fn bank_hashes_move_rows_to_other_banks() {
         dram.address.bank_hash = hash;
         let map = dram.address_map(1).unwrap();
         let banks = (0..16).map(|row| map.locate((row * stride) * (6 << 15)).bank);
-        banks.collect::<HashSet<u16>>().len()
+        banks.collect::<HashSet<BankId>>().len()
     };
     let strides = [1, 2, 4, 8, 16, 32, 64, 128];
     assert_eq!(strides.map(|stride| banks(IndexHash::Linear, stride)), [1; 8]);
@@ -362,7 +364,7 @@ fn the_bank_hash_by_hand() {
     let images = [0b0011, 0b0110, 0b1100, 0b1011, 0b0101];
     for (bit, image) in images.into_iter().enumerate() {
         let place = map.locate((1 << (15 + bit) | 5 << 11) * 6 / 256 * 256);
-        assert_eq!((place.row, place.bank, place.slice), (1 << bit, 5 ^ image, 1));
+        assert_eq!((place.row.0, place.bank.0, place.slice.0), (1 << bit, 5 ^ image, 1));
     }
 }
 
@@ -371,7 +373,7 @@ fn the_bank_hash_by_hand() {
 fn the_bank_is_made_of_its_parts() {
     let mut dram = Dram { channels: 1, pseudo_channels: 2, stacks: 2, banks: 64, ..gddr5() };
     dram.address.map = "stack:1 row:4 group:2 pseudo:1 bank:2 column:5 burst:6".to_owned();
-    let bank = |address: u64| dram.address_map(1).unwrap().locate(address).bank;
+    let bank = |address: u64| dram.address_map(1).unwrap().locate(address).bank.0;
     assert_eq!(bank(1 << 20), 0b01_00_00);
     assert_eq!(bank(0b10 << 14), 0b00_00_10);
     assert_eq!(bank(1 << 13), 0b10_00_00);

@@ -5,7 +5,7 @@ use crate::prefetch::PREFETCHERS;
 use crate::scheduler::{BankView, ChannelView, Queued, Ready, Scheduler, Slot, Traits};
 use crate::tests::harness::prefetch_context;
 use crate::{Channel, Command, CommandKind, Dram, Request, checker};
-use warpmem_sim::{CachedLines, Row};
+use warpmem_sim::{BankId, BankRow, CachedLines, RowId};
 
 /// Lines of a row, and column commands of a line.
 const LINES: u32 = 8;
@@ -73,8 +73,8 @@ fn lines_nobody_asked_for_follow_the_last_hit_in_the_order_of_the_row() {
 /// Row 5 of bank 0 is opened at 0, its lines 3 and 1 are read, and others prefetched from 24 on,
 /// every 6 cycles. The cache has these lines of it from these cycles on.
 fn beside_a_cache(has: &[(u64, u32)]) -> Run {
-    let (cached, row) = (CachedLines::default(), Row { bank: 0, row: 5 });
-    cached.add(Row { row: 6, ..row }, 2);
+    let (cached, row) = (CachedLines::default(), BankRow { bank: BankId(0), row: RowId(5) });
+    cached.add(BankRow { row: RowId(6), ..row }, 2);
     let prefetcher = PREFETCHERS.build("opportunistic-stop", &prefetch_context()).unwrap();
     let mut channel =
         channel(&gddr5(), "fr-fcfs").with_prefetcher(prefetcher, LINES, BURSTS, cached.clone());

@@ -6,7 +6,7 @@ use crate::side::SideChannels;
 use std::cell::RefCell;
 use std::rc::Rc;
 use warpmem_dram::scheduler::{BankView, Event, Queued, Scheduler, Slot, Traits};
-use warpmem_sim::{CountedMerges, Needs, Request as Row};
+use warpmem_sim::{CountedMerges, Needs, Request as Row, SliceId, SmId, WarpId};
 use warpmem_testing::machine;
 
 /// What a scheduler was told.
@@ -107,12 +107,12 @@ impl Rig {
     /// A dummy request about another.
     fn send_dummy(&mut self, cycle: u64, about: RequestId, merges: u8, age: u32) {
         let address = self.bench.sim.requests.get(about).address;
-        self.send(cycle, Row::of_slice(address, RequestKind::Read, 0));
+        self.send(cycle, Row::of_slice(address, RequestKind::Read, SliceId(0)));
         self.tell(Sent { about, merges, age });
     }
 
     fn tell(&mut self, sent: Sent) {
-        self.bench.side.merges.as_mut().expect("merges are asked for").push(0, sent);
+        self.bench.side.merges.as_mut().expect("merges are asked for").push(SliceId(0), sent);
     }
 
     /// Runs to the end; `and` is called after each step of the slice. The fills that came, and what the
@@ -157,7 +157,7 @@ impl Rig {
 
 /// A read of this row of one bank.
 fn read(row: u64) -> Row {
-    Row::of_slice(row << 16, RequestKind::Read, 0)
+    Row::of_slice(row << 16, RequestKind::Read, SliceId(0))
 }
 
 fn merges() -> Needs {
@@ -286,7 +286,7 @@ fn perfect_dram_answers_when_a_read_has_come_all_the_way() {
     let mut rig = Rig::new(&Needs::default());
     rig.controller = rig.controller.perfect();
     let reads: Vec<RequestId> = (0..6).map(|row| rig.send(7, read(row))).collect();
-    rig.send(7, Row::of_slice(0, RequestKind::Writeback, 0));
+    rig.send(7, Row::of_slice(0, RequestKind::Writeback, SliceId(0)));
     let late = rig.send(30, read(0));
     let (filled, told) = rig.run_and(|_, _| {});
     // The port back holds four, and the slice empties it in the cycle after.
@@ -331,7 +331,12 @@ fn perfect_dram_drops_updates() {
 #[test]
 fn a_request_says_from_whom_it_is() {
     let mut rig = Rig::new(&Needs::default());
-    let row = Row { sm: 3, warp: 100, cta: 7, ..Row::of_slice(0, RequestKind::Read, 0) };
+    let row = Row {
+        sm: SmId(3),
+        warp: WarpId(100),
+        cta: 7,
+        ..Row::of_slice(0, RequestKind::Read, SliceId(0))
+    };
     let id = rig.send(0, row);
     let Item::Request(request) = rig.controller.item(id, &rig.bench.context()) else {
         panic!("a request is no update")

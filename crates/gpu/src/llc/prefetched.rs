@@ -4,7 +4,7 @@ use super::slice::Slice;
 use crate::context::Context;
 use crate::results::PrefetchCounts;
 use warpmem_cache::Slot;
-use warpmem_sim::{AddressMap, CachedLines, RequestId, Row, Ticks};
+use warpmem_sim::{AddressMap, BankRow, CachedLines, RequestId, Ticks};
 
 /// Slots of prefetched lines that no request has used yet, one bit each.
 #[derive(Default)]
@@ -38,9 +38,9 @@ struct Noted {
 }
 
 impl Noted {
-    fn place(&self, map: &AddressMap, address: u64) -> (Row, u32) {
+    fn place(&self, map: &AddressMap, address: u64) -> (BankRow, u32) {
         let place = map.locate(address);
-        (Row { bank: place.bank, row: place.row }, place.column / self.columns_per_line)
+        (BankRow { bank: place.bank, row: place.row }, place.column / self.columns_per_line)
     }
 }
 

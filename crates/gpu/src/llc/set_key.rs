@@ -27,7 +27,7 @@ impl SetKey {
 
     pub fn of(&self, map: &AddressMap, address: u64) -> u64 {
         let place = map.locate(address);
-        let bank_and_row = u64::from(place.row) << self.bank_shift | u64::from(place.bank);
+        let bank_and_row = u64::from(place.row.0) << self.bank_shift | u64::from(place.bank.0);
         let line_in_row = u64::from(place.column >> self.bursts_per_line_shift);
         (bank_and_row >> self.slice_shift) << self.lines_per_row_shift | line_in_row
     }

@@ -17,7 +17,7 @@ use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{
     CacheLevel, CachedLines, Clock, Domain, Insertion, Needs, PortId, Request, RequestId,
-    RequestKind, Ticks, UnitId,
+    RequestKind, SliceId, Ticks, UnitId,
 };
 
 /// Where a slice's ports lead.
@@ -37,7 +37,7 @@ pub struct SlicePorts {
 /// cache.
 #[repr(C)]
 pub struct Slice {
-    pub(super) index: u16,
+    pub(super) index: SliceId,
     /// The fill at the head of its port waits for room on the way to DRAM.
     fill_waits: bool,
     /// The port from the DRAM channel.
@@ -104,7 +104,7 @@ impl Slice {
     ) -> Result<Slice, PolicyError> {
         let config = &machine.llc;
         Ok(Slice {
-            index: index as u16,
+            index: SliceId::new(index),
             fill_waits: false,
             fills: ports.fills,
             clock,
@@ -123,7 +123,7 @@ impl Slice {
             port_busy: 0,
             waiting: None,
             replies: Replies::new(config, ports.replies, clock),
-            to_dram: ToDram::new(machine, index as u16, ports.misses, clock, needs),
+            to_dram: ToDram::new(machine, SliceId::new(index), ports.misses, clock, needs),
             arrivals: Arrivals::new(machine, ports.requests, core)?,
             to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
             mshr: Mshr::new(CacheLevel::Llc, config.cache.mshr_entries, config.cache.mshr_merges),

@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 use warpmem_cache::{Geometry, Mshr, MshrEntry};
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
-use warpmem_sim::{Clock, Domain, Needs, PortId, Request, RequestId, RequestKind, Ticks};
+use warpmem_sim::{Clock, Domain, Needs, PortId, Request, RequestId, RequestKind, SliceId, Ticks};
 
 /// Misses and dirty data on their way to the channel. They wait in the port to the channel, or,
 /// where the DRAM scheduler follows merges, in a [`MergePath`] before it.
 pub(super) struct ToDram {
     port: PortId,
     /// The slice's own index.
-    slice: u16,
+    slice: SliceId,
     clock: Clock,
     path: Option<Box<MergePath>>,
     /// Without a cache: results of atomics that wait for an entry.
@@ -25,7 +25,13 @@ pub(super) struct ToDram {
 
 impl ToDram {
     /// `port` leads to the channel; `clock` is the LLC's.
-    pub fn new(machine: &Machine, slice: u16, port: PortId, clock: Clock, needs: &Needs) -> ToDram {
+    pub fn new(
+        machine: &Machine,
+        slice: SliceId,
+        port: PortId,
+        clock: Clock,
+        needs: &Needs,
+    ) -> ToDram {
         ToDram {
             port,
             slice,

@@ -1,7 +1,7 @@
 //! Which loads may still send requests to which DRAM channel.
 
 use std::collections::VecDeque;
-use warpmem_sim::Ticks;
+use warpmem_sim::{ChannelId, Ticks};
 
 /// Set in a count if a request of the load has entered the channel's queue.
 const ENTERED: u16 = 1 << 15;
@@ -47,7 +47,7 @@ impl LoadEnds {
 
     /// A load has been coalesced into requests to these channels; its number until
     /// [`LoadEnds::finish`] and until every channel knows what became of its requests.
-    pub fn begin(&mut self, channels: impl Iterator<Item = u16>) -> u32 {
+    pub fn begin(&mut self, channels: impl Iterator<Item = ChannelId>) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| {
             self.loads.push(Load::default());
             self.left.resize(self.left.len() + self.channels, 0);
@@ -57,7 +57,7 @@ impl LoadEnds {
         load.in_flight = true;
         for channel in channels {
             load.left += 1;
-            self.left[id as usize * self.channels + usize::from(channel)] += 1;
+            self.left[id as usize * self.channels + channel.index()] += 1;
         }
         id
     }
@@ -70,29 +70,29 @@ impl LoadEnds {
 
     /// L1 has answered a request, or made it wait for another. True if the channel must be stepped,
     /// because no more requests of the load will come.
-    pub fn answered_in_l1(&mut self, load: u32, channel: u16) -> bool {
+    pub fn answered_in_l1(&mut self, load: u32, channel: ChannelId) -> bool {
         let ended = self.settle(load, channel);
         if ended {
-            self.inboxes[usize::from(channel)].ended.push_back(load);
+            self.inboxes[channel.index()].ended.push_back(load);
         }
         ended
     }
 
     /// The LLC has answered a request, or made it wait for another, which the channel knows at
     /// `due`. These come in order of time.
-    pub fn answered_in_llc(&mut self, load: u32, channel: u16, due: Ticks) {
-        self.inboxes[usize::from(channel)].answered.push_back((due, load));
+    pub fn answered_in_llc(&mut self, load: u32, channel: ChannelId, due: Ticks) {
+        self.inboxes[channel.index()].answered.push_back((due, load));
     }
 
     /// A request has entered the channel's queue. True if no more will come.
-    pub fn entered(&mut self, load: u32, channel: u16) -> bool {
-        self.left[load as usize * self.channels + usize::from(channel)] |= ENTERED;
+    pub fn entered(&mut self, load: u32, channel: ChannelId) -> bool {
+        self.left[load as usize * self.channels + channel.index()] |= ENTERED;
         self.settle(load, channel)
     }
 
     /// The next load of which the channel learns by `now` that no more requests will come.
-    pub fn next_end(&mut self, channel: u16, now: Ticks) -> Option<u32> {
-        let index = usize::from(channel);
+    pub fn next_end(&mut self, channel: ChannelId, now: Ticks) -> Option<u32> {
+        let index = channel.index();
         if let Some(load) = self.inboxes[index].ended.pop_front() {
             return Some(load);
         }
@@ -108,8 +108,8 @@ impl LoadEnds {
     }
 
     /// One request less may come; whether it was the last, and the channel has any.
-    fn settle(&mut self, load: u32, channel: u16) -> bool {
-        let left = &mut self.left[load as usize * self.channels + usize::from(channel)];
+    fn settle(&mut self, load: u32, channel: ChannelId) -> bool {
+        let left = &mut self.left[load as usize * self.channels + channel.index()];
         debug_assert!(*left & !ENTERED > 0, "load {load} has no more requests for {channel}");
         *left -= 1;
         let ended = *left == ENTERED;
@@ -136,58 +136,58 @@ mod tests {
     #[test]
     fn a_channel_is_told_when_the_last_request_has_come_or_will_not() {
         let mut ends = LoadEnds::new(2);
-        let load = ends.begin([0, 1, 0, 0].into_iter());
-        assert!(!ends.entered(load, 0));
-        assert!(!ends.answered_in_l1(load, 0));
-        assert!(ends.entered(load, 0), "the last of three");
-        assert!(ends.entered(load, 1), "the only one");
+        let load = ends.begin([0, 1, 0, 0].map(ChannelId).into_iter());
+        assert!(!ends.entered(load, ChannelId(0)));
+        assert!(!ends.answered_in_l1(load, ChannelId(0)));
+        assert!(ends.entered(load, ChannelId(0)), "the last of three");
+        assert!(ends.entered(load, ChannelId(1)), "the only one");
     }
 
     #[test]
     fn what_the_llc_answers_is_known_when_the_channel_knows_it() {
         let mut ends = LoadEnds::new(1);
-        let load = ends.begin([0, 0, 0].into_iter());
-        ends.entered(load, 0);
-        ends.answered_in_llc(load, 0, Ticks(30));
-        ends.answered_in_llc(load, 0, Ticks(40));
-        assert_eq!(ends.next_end(0, Ticks(39)), None);
-        assert_eq!(ends.next_end(0, Ticks(40)), Some(load));
-        assert_eq!(ends.next_end(0, Ticks(50)), None, "told once");
+        let load = ends.begin([0, 0, 0].map(ChannelId).into_iter());
+        ends.entered(load, ChannelId(0));
+        ends.answered_in_llc(load, ChannelId(0), Ticks(30));
+        ends.answered_in_llc(load, ChannelId(0), Ticks(40));
+        assert_eq!(ends.next_end(ChannelId(0), Ticks(39)), None);
+        assert_eq!(ends.next_end(ChannelId(0), Ticks(40)), Some(load));
+        assert_eq!(ends.next_end(ChannelId(0), Ticks(50)), None, "told once");
     }
 
     #[test]
     fn an_end_by_an_sm_waits_for_the_channel_and_wakes_it() {
         let mut ends = LoadEnds::new(2);
-        let load = ends.begin([1, 1].into_iter());
-        assert!(!ends.entered(load, 1));
-        assert!(ends.answered_in_l1(load, 1));
-        assert_eq!(ends.next_end(0, Ticks(0)), None, "the other channel");
-        assert_eq!(ends.next_end(1, Ticks(0)), Some(load));
+        let load = ends.begin([1, 1].map(ChannelId).into_iter());
+        assert!(!ends.entered(load, ChannelId(1)));
+        assert!(ends.answered_in_l1(load, ChannelId(1)));
+        assert_eq!(ends.next_end(ChannelId(0), Ticks(0)), None, "the other channel");
+        assert_eq!(ends.next_end(ChannelId(1), Ticks(0)), Some(load));
     }
 
     #[test]
     fn a_channel_that_no_request_entered_is_told_nothing() {
         let mut ends = LoadEnds::new(1);
-        let load = ends.begin([0, 0].into_iter());
-        assert!(!ends.answered_in_l1(load, 0));
-        ends.answered_in_llc(load, 0, Ticks(5));
-        assert_eq!(ends.next_end(0, Ticks(9)), None);
+        let load = ends.begin([0, 0].map(ChannelId).into_iter());
+        assert!(!ends.answered_in_l1(load, ChannelId(0)));
+        ends.answered_in_llc(load, ChannelId(0), Ticks(5));
+        assert_eq!(ends.next_end(ChannelId(0), Ticks(9)), None);
     }
 
     #[test]
     fn a_number_is_used_again_when_its_load_is_over_and_every_channel_knows() {
         let mut ends = LoadEnds::new(1);
-        let first = ends.begin([0, 0].into_iter());
-        ends.entered(first, 0);
-        ends.answered_in_llc(first, 0, Ticks(50));
+        let first = ends.begin([0, 0].map(ChannelId).into_iter());
+        ends.entered(first, ChannelId(0));
+        ends.answered_in_llc(first, ChannelId(0), Ticks(50));
         ends.finish(first);
-        let second = ends.begin([0].into_iter());
+        let second = ends.begin([0].map(ChannelId).into_iter());
         assert_ne!(first, second, "the end of the first is still on its way");
-        assert_eq!(ends.next_end(0, Ticks(50)), Some(first));
-        assert!(ends.entered(second, 0));
-        assert_eq!(ends.begin([0, 0].into_iter()), first);
-        assert!(!ends.entered(first, 0), "counted anew");
-        let third = ends.begin([0].into_iter());
+        assert_eq!(ends.next_end(ChannelId(0), Ticks(50)), Some(first));
+        assert!(ends.entered(second, ChannelId(0)));
+        assert_eq!(ends.begin([0, 0].map(ChannelId).into_iter()), first);
+        assert!(!ends.entered(first, ChannelId(0)), "counted anew");
+        let third = ends.begin([0].map(ChannelId).into_iter());
         assert!(third != first && third != second, "the second's data are not back");
     }
 }

@@ -2,7 +2,7 @@
 //! 4.4).
 
 use std::collections::VecDeque;
-use warpmem_sim::RequestId;
+use warpmem_sim::{RequestId, SliceId};
 
 /// The merge information that travels with an item from a slice to DRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,17 +26,17 @@ impl MergeUpdates {
     }
 
     /// An item has gone into the port of `slice`.
-    pub fn push(&mut self, slice: u16, sent: Sent) {
-        self.slices[usize::from(slice)].push_back(sent);
+    pub fn push(&mut self, slice: SliceId, sent: Sent) {
+        self.slices[slice.index()].push_back(sent);
     }
 
     /// What goes with the item at the head of the port of `slice`.
-    pub fn head(&self, slice: u16) -> Option<Sent> {
-        self.slices[usize::from(slice)].front().copied()
+    pub fn head(&self, slice: SliceId) -> Option<Sent> {
+        self.slices[slice.index()].front().copied()
     }
 
     /// The item at the head has left the port.
-    pub fn pop(&mut self, slice: u16) {
-        self.slices[usize::from(slice)].pop_front();
+    pub fn pop(&mut self, slice: SliceId) {
+        self.slices[slice.index()].pop_front();
     }
 }

@@ -1,7 +1,7 @@
 //! Types of warps by their hits in the LLC (Ausavarungnirun et al., PACT 2015).
 
 use warpmem_machine::Machine;
-use warpmem_sim::WarpTypes;
+use warpmem_sim::{WarpId, WarpTypes};
 
 /// How often a warp's reads hit in the LLC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +50,8 @@ impl WarpTable {
     }
 
     /// The type of a warp at LLC cycle `cycle`; none while a sample is being taken.
-    pub fn of(&self, warp: u32, cycle: u64) -> Option<WarpType> {
-        self.warps.get(warp as usize).and_then(|warp| warp.known.filter(|_| cycle < warp.until))
+    pub fn of(&self, warp: WarpId, cycle: u64) -> Option<WarpType> {
+        self.warps.get(warp.index()).and_then(|warp| warp.known.filter(|_| cycle < warp.until))
     }
 
     /// Whether reads of such a warp bypass the LLC.
@@ -61,9 +61,9 @@ impl WarpTable {
 
     /// Counts a read of a warp whose type is not known. The type, if the sample is complete with
     /// it.
-    pub fn sample(&mut self, warp: u32, hit: bool, cycle: u64) -> Option<WarpType> {
+    pub fn sample(&mut self, warp: WarpId, hit: bool, cycle: u64) -> Option<WarpType> {
         let types = self.types;
-        let warp = self.warps.get_mut(warp as usize)?;
+        let warp = self.warps.get_mut(warp.index())?;
         if warp.known.is_some() && cycle < warp.until {
             return None;
         }
@@ -110,18 +110,18 @@ mod tests {
     fn a_type_is_known_after_its_sample_and_until_it_is_old() {
         let mut table = WarpTable::new(&warpmem_testing::machine(&[]), TYPES);
         for read in 1..10 {
-            assert_eq!(table.sample(3, read == 5, 100), None, "read {read}");
+            assert_eq!(table.sample(WarpId(3), read == 5, 100), None, "read {read}");
         }
-        assert_eq!(table.of(3, 100), None);
-        assert_eq!(table.sample(3, false, 100), Some(WarpType::MostlyMiss));
-        assert_eq!(table.of(3, 100), Some(WarpType::MostlyMiss));
-        assert_eq!(table.of(2, 100), None, "another warp");
-        assert_eq!(table.sample(3, true, 1099), None, "nothing is counted while it holds");
-        assert_eq!(table.of(3, 1100), None, "it is old");
+        assert_eq!(table.of(WarpId(3), 100), None);
+        assert_eq!(table.sample(WarpId(3), false, 100), Some(WarpType::MostlyMiss));
+        assert_eq!(table.of(WarpId(3), 100), Some(WarpType::MostlyMiss));
+        assert_eq!(table.of(WarpId(2), 100), None, "another warp");
+        assert_eq!(table.sample(WarpId(3), true, 1099), None, "nothing is counted while it holds");
+        assert_eq!(table.of(WarpId(3), 1100), None, "it is old");
         for read in 0..10 {
-            assert_eq!(table.sample(3, true, 1100).is_some(), read == 9, "read {read}");
+            assert_eq!(table.sample(WarpId(3), true, 1100).is_some(), read == 9, "read {read}");
         }
-        assert_eq!(table.of(3, 1100), Some(WarpType::AllHit));
+        assert_eq!(table.of(WarpId(3), 1100), Some(WarpType::AllHit));
     }
 
     #[test]

@@ -34,7 +34,7 @@ use warp::Warp;
 use warp_sets::WarpSets;
 use warpmem_machine::{Machine, Stall, Unit, Units};
 use warpmem_params::Counter;
-use warpmem_sim::{AddressMap, Clock, Domain, PortId, UnitId};
+use warpmem_sim::{AddressMap, Clock, Domain, PortId, SmId, UnitId};
 use warpmem_trace::{Kind, TraceError};
 
 /// One SM.
@@ -85,7 +85,8 @@ impl Sm {
         let context = SmContext::of(machine, id as u32);
         let policy = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context)?;
         let needs = policy.needs();
-        let mut memory = MemoryPipeline::new(machine, id as u16, clock, request_port, reply_port);
+        let mut memory =
+            MemoryPipeline::new(machine, SmId::new(id), clock, request_port, reply_port);
         memory.report_l1_events(needs.l1_events);
         let max_warps = config.max_warps as usize;
         Ok(Sm {

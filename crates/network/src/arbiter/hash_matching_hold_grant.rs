@@ -4,6 +4,7 @@
 use super::{Arbiter, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests};
 use serde::Deserialize;
 use warpmem_params::{Complexity, ParamInfo, PolicyInfo, Shape};
+use warpmem_sim::RowId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "hash-matching-hold-grant",
@@ -73,9 +74,9 @@ impl Arbiter for HashMatching {
 }
 
 /// The XOR of the pieces of `bits` bits of `row`. The paper does not specify the hash.
-fn folded(row: u32, bits: u32) -> u32 {
+fn folded(row: RowId, bits: u32) -> u32 {
     let mask = u32::MAX >> (32 - bits);
-    let pieces = (0..32).step_by(bits as usize).map(|low| row >> low & mask);
+    let pieces = (0..32).step_by(bits as usize).map(|low| row.0 >> low & mask);
     pieces.fold(0, |hash, piece| hash ^ piece)
 }
 
@@ -83,30 +84,31 @@ fn folded(row: u32, bits: u32) -> u32 {
 mod tests {
     use super::super::tests::Bench;
     use super::folded;
+    use warpmem_sim::RowId;
 
     const RULE: &str = "hash-matching-hold-grant";
 
     #[test]
     fn hashes_fold_all_bits_of_a_row() {
-        assert_eq!(folded(0xabc, 4), 0xa ^ 0xb ^ 0xc);
-        assert_eq!(folded(0x8000_0001, 4), 8 ^ 1);
-        assert_eq!(folded(0xf000_0000, 5), 0b11 ^ 0b11000, "a last piece of two bits");
-        assert_eq!([folded(0b1011, 1), folded(0b1111, 1)], [1, 0], "parity");
-        assert_eq!(folded(0x1234_5678, 32), 0x1234_5678);
+        assert_eq!(folded(RowId(0xabc), 4), 0xa ^ 0xb ^ 0xc);
+        assert_eq!(folded(RowId(0x8000_0001), 4), 8 ^ 1);
+        assert_eq!(folded(RowId(0xf000_0000), 5), 0b11 ^ 0b11000, "a last piece of two bits");
+        assert_eq!([folded(RowId(0b1011), 1), folded(RowId(0b1111), 1)], [1, 0], "parity");
+        assert_eq!(folded(RowId(0x1234_5678), 32), 0x1234_5678);
     }
 
     #[test]
     fn the_last_input_keeps_its_output_within_rows_of_a_hash() {
         let mut bench = Bench::new(RULE);
-        bench.wants(1).row = 0;
+        bench.wants(1).row = RowId(0);
         assert_eq!(bench.designate(0, &[1, 2]), None, "nobody has taken it");
         bench.grant(0, 1);
         assert_eq!(bench.designate(0, &[1, 2]), Some(1));
-        bench.wants(1).row = 0x11;
+        bench.wants(1).row = RowId(0x11);
         assert_eq!(bench.designate(0, &[1, 2]), Some(1), "1 and 1 make 0");
-        bench.wants(1).row = 0x01;
+        bench.wants(1).row = RowId(0x01);
         assert_eq!(bench.designate(0, &[1, 2]), None);
-        bench.wants(1).row = 0x11;
+        bench.wants(1).row = RowId(0x11);
         assert_eq!(bench.designate_late(0, &[1, 2]), None, "it has not used it for a cycle");
         assert_eq!(bench.designate(0, &[2]), None, "it wants nothing");
     }
@@ -114,23 +116,23 @@ mod tests {
     #[test]
     fn more_bits_distinguish_more_rows() {
         let mut bench = Bench::new("hash-matching-hold-grant(bits=5)");
-        bench.wants(1).row = 0;
+        bench.wants(1).row = RowId(0);
         bench.grant(0, 1);
-        bench.wants(1).row = 0x11;
+        bench.wants(1).row = RowId(0x11);
         assert_eq!(bench.designate(0, &[1, 2]), None);
     }
 
     #[test]
     fn outputs_keep_one_hash_each_for_all_banks() {
         let mut bench = Bench::new(RULE);
-        bench.wants(1).row = 5;
+        bench.wants(1).row = RowId(5);
         bench.grant(0, 1);
         bench.wants(1).bank = 3;
         assert_eq!(bench.designate(0, &[1]), Some(1), "the row of another bank counts");
-        bench.wants(1).row = 6;
+        bench.wants(1).row = RowId(6);
         bench.grant(1, 1);
         assert_eq!(bench.designate(0, &[1]), None);
-        bench.wants(1).row = 5;
+        bench.wants(1).row = RowId(5);
         assert_eq!(bench.designate(0, &[1]), Some(1), "another output's does not");
     }
 }

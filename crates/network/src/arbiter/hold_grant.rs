@@ -42,14 +42,15 @@ impl Arbiter for HoldGrant {
 #[cfg(test)]
 mod tests {
     use super::super::tests::Bench;
+    use warpmem_sim::RowId;
 
     #[test]
     fn the_last_input_keeps_its_output_whatever_the_rows() {
         let mut bench = Bench::new("hold-grant");
         assert_eq!(bench.designate(0, &[1, 2, 200]), None, "nobody has taken it");
-        bench.wants(200).row = 3;
+        bench.wants(200).row = RowId(3);
         bench.grant(0, 200);
-        bench.wants(200).row = 4;
+        bench.wants(200).row = RowId(4);
         assert_eq!(bench.designate(0, &[1, 2, 200]), Some(200));
         bench.grant(0, 2);
         assert_eq!(bench.designate(0, &[1, 2, 200]), Some(2), "of another's grant too");

@@ -14,6 +14,7 @@ mod tests;
 use super::Direction;
 use round_robin::RoundRobin;
 use warpmem_params::{Complexity, Entry, PolicyError, Registry, Shape};
+use warpmem_sim::RowId;
 
 /// A set of input ports, one bit each.
 pub type Inputs = [u64; 4];
@@ -33,7 +34,7 @@ pub struct Packet {
     pub since: u64,
     /// DRAM bank that its address lies in, counted over all channels.
     pub bank: u32,
-    pub row: u32,
+    pub row: RowId,
 }
 
 /// The inputs that want an output.

@@ -5,6 +5,7 @@ use super::{
     Arbiter, ArbiterContext, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests,
 };
 use warpmem_params::{Complexity, PolicyInfo, Shape};
+use warpmem_sim::RowId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "row-matching-hold-grant",
@@ -27,7 +28,7 @@ pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
 /// By router and DRAM bank, the row of the last request granted.
 struct Rows {
     banks: usize,
-    rows: Vec<Option<u32>>,
+    rows: Vec<Option<RowId>>,
 }
 
 impl Rows {
@@ -36,7 +37,7 @@ impl Rows {
     }
 
     /// The last row of the bank that `packet` goes to.
-    fn last(&mut self, router: usize, packet: Packet) -> &mut Option<u32> {
+    fn last(&mut self, router: usize, packet: Packet) -> &mut Option<RowId> {
         &mut self.rows[router * self.banks + packet.bank as usize]
     }
 }
@@ -73,6 +74,7 @@ impl Arbiter for RowMatching {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{Bench, OUTPUTS};
+    use warpmem_sim::RowId;
 
     const RULE: &str = "row-matching-hold-grant";
 
@@ -80,12 +82,12 @@ mod tests {
     fn the_last_input_keeps_its_output_within_a_row() {
         let mut bench = Bench::new(RULE);
         assert_eq!(bench.designate(0, &[1, 2]), None, "nobody has taken it");
-        bench.wants(1).row = 0;
+        bench.wants(1).row = RowId(0);
         bench.grant(0, 1);
         assert_eq!(bench.designate(0, &[1, 2]), Some(1));
-        bench.wants(1).row = 1;
+        bench.wants(1).row = RowId(1);
         assert_eq!(bench.designate(0, &[1, 2]), None, "another row");
-        bench.wants(1).row = 0;
+        bench.wants(1).row = RowId(0);
         assert_eq!(bench.designate_late(0, &[1, 2]), None, "it has not used it for a cycle");
         assert_eq!(bench.designate(0, &[2]), None, "it wants nothing");
     }
@@ -95,7 +97,7 @@ mod tests {
         let mut bench = Bench::new(RULE);
         bench.grant(0, 1);
         bench.wants(1).bank = 3;
-        bench.wants(1).row = 0;
+        bench.wants(1).row = RowId(0);
         assert_eq!(bench.designate(0, &[1, 2]), None);
     }
 
@@ -103,25 +105,25 @@ mod tests {
     fn rows_are_those_of_banks_whoever_asked_for_them_at_whatever_output() {
         let mut bench = Bench::new(RULE);
         bench.wants(2).bank = 3;
-        bench.wants(2).row = 7;
+        bench.wants(2).row = RowId(7);
         bench.grant(1, 2);
-        bench.wants(1).row = 5;
+        bench.wants(1).row = RowId(5);
         bench.grant(0, 1);
         bench.wants(1).bank = 3;
         assert_eq!(bench.designate(0, &[1, 2]), None, "row 5 was another bank's");
-        bench.wants(1).row = 7;
+        bench.wants(1).row = RowId(7);
         assert_eq!(bench.designate(0, &[1, 2]), Some(1));
     }
 
     #[test]
     fn routers_know_rows_of_their_own() {
         let mut bench = Bench::new(RULE);
-        bench.wants(1).row = 5;
+        bench.wants(1).row = RowId(5);
         bench.grant(OUTPUTS, 1);
-        bench.wants(1).row = 6;
+        bench.wants(1).row = RowId(6);
         bench.grant(0, 1);
         assert_eq!(bench.designate(OUTPUTS, &[1]), None, "row 6 was another router's");
-        bench.wants(1).row = 5;
+        bench.wants(1).row = RowId(5);
         assert_eq!(bench.designate(OUTPUTS, &[1]), Some(1));
     }
 }

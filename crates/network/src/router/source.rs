@@ -171,8 +171,8 @@ impl Routers {
         let (port, ready, request) = self.sources.nodes[index].next_head(cycle, clock, ctx)?;
         let row = ctx.requests.get(request);
         let exit = match self.rules.direction {
-            Direction::Request => row.slice,
-            Direction::Reply => row.sm,
+            Direction::Request => row.slice.0,
+            Direction::Reply => row.sm.0,
         };
         Some(Head {
             port,
@@ -201,7 +201,7 @@ impl Routers {
 
 /// The packet of `head`, which leaves `source` in `cycle`.
 fn packet(rules: &Rules, source: usize, head: &Head, cycle: u64, place: Location) -> Packet {
-    let bank = usize::from(place.channel) * rules.banks + usize::from(place.bank);
+    let bank = place.channel.index() * rules.banks + place.bank.index();
     Packet {
         request: head.request,
         source: source as u16,

@@ -5,7 +5,7 @@ use crate::{Direction, NetworkContext, NetworkResult, Placement, TOPOLOGIES, Top
 use warpmem_random::Random;
 use warpmem_sim::{
     Address, AddressMap, AddressSpace, Bench, Clock, Context, Domain, IndexHash, PortId, Request,
-    RequestId, RequestKind, Ticks, UnitId,
+    RequestId, RequestKind, SliceId, SmId, Ticks, UnitId,
 };
 
 /// A packet that can leave `input` for `output` at `cycle`.
@@ -104,9 +104,9 @@ impl<'a> Rig<'a> {
         let mut network = build(&context);
         for packet in packets {
             let request = Request {
-                sm: packet.output,
+                sm: SmId(packet.output),
                 sectors: ((1u32 << packet.sectors) - 1) as u8,
-                ..Request::of_slice(0, packet.kind, packet.output)
+                ..Request::of_slice(0, packet.kind, SliceId(packet.output))
             };
             let id = bench.requests.add(request, Ticks(0));
             bench.fabric.push(ins[packet.input], id, clock.at(packet.cycle));

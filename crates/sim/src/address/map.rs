@@ -5,19 +5,17 @@
 
 use super::layout::{AddressSpace, Field, Layout};
 use crate::hash::Hash;
+use crate::{BankId, ChannelId, RowId, SliceId};
 use warpmem_params::Invalid;
 
 /// Where an address lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Location {
-    pub channel: u16,
-    /// LLC slice over the whole machine: the channel times the slices of a channel, plus the low
-    /// bank bits after the partition hash.
-    pub slice: u16,
-    /// Bank within the channel: from the most significant bit down pseudo channel, stack, bank of
-    /// the group, group.
-    pub bank: u16,
-    pub row: u32,
+    pub channel: ChannelId,
+    /// The channel times the slices of a channel, plus the low bank bits after the partition hash.
+    pub slice: SliceId,
+    pub bank: BankId,
+    pub row: RowId,
     /// Column command within the row.
     pub column: u32,
 }
@@ -125,8 +123,8 @@ impl Lookup {
 /// Packs a location into one number, so that XOR of the numbers is XOR of each field.
 fn pack(place: &Location) -> u128 {
     let Location { channel, slice, bank, row, column } = *place;
-    let low = u64::from(channel) | u64::from(slice) << 16 | u64::from(bank) << 32;
-    let high = u64::from(row) | u64::from(column) << 32;
+    let low = u64::from(channel.0) | u64::from(slice.0) << 16 | u64::from(bank.0) << 32;
+    let high = u64::from(row.0) | u64::from(column) << 32;
     u128::from(low) | u128::from(high) << 64
 }
 
@@ -134,10 +132,10 @@ fn pack(place: &Location) -> u128 {
 fn unpack(place: u128) -> Location {
     let (low, high) = (place as u64, (place >> 64) as u64);
     Location {
-        channel: low as u16,
-        slice: (low >> 16) as u16,
-        bank: (low >> 32) as u16,
-        row: high as u32,
+        channel: ChannelId(low as u16),
+        slice: SliceId((low >> 16) as u16),
+        bank: BankId((low >> 32) as u16),
+        row: RowId(high as u32),
         column: (high >> 32) as u32,
     }
 }
@@ -199,8 +197,8 @@ impl AddressMap {
         let Some(turns) = self.turns else { return self.lookup.place(address) };
         let (turn, inner) = turns.split(address);
         let place = self.lookup.place(inner);
-        let slice = (turn << self.slice_bits) as u16 | place.slice;
-        Location { channel: turn as u16, slice, ..place }
+        let slice = SliceId((turn << self.slice_bits) as u16 | place.slice.0);
+        Location { channel: ChannelId(turn as u16), slice, ..place }
     }
 
     /// The location of an address within the channel, computed from the map without the table. The
@@ -208,11 +206,11 @@ impl AddressMap {
     fn decode(&self, inner: u64) -> Location {
         let mut place = self.gather(0, inner);
         if let Some(hash) = &self.partition_hash {
-            place.slice ^= hash.of(inner >> self.hashed_from);
-            place.channel = place.slice >> self.slice_bits;
+            place.slice.0 ^= hash.of(inner >> self.hashed_from);
+            place.channel = ChannelId(place.slice.0 >> self.slice_bits);
         }
         if let Some(hash) = &self.bank_hash {
-            place.bank ^= hash.of(place.row.into());
+            place.bank.0 ^= hash.of(place.row.0.into());
         }
         place
     }
@@ -246,23 +244,23 @@ impl AddressMap {
 
     /// The first byte of a column command, with `above` as the bits above the layout.
     fn join(&self, place: &Location, above: u64) -> u64 {
-        let row_hash = self.bank_hash.as_ref().map_or(0, |hash| hash.of(place.row.into()));
-        let place = Location { bank: place.bank ^ row_hash, ..*place };
-        let inner = above | self.bits(&Location { channel: 0, ..place });
+        let row_hash = self.bank_hash.as_ref().map_or(0, |hash| hash.of(place.row.0.into()));
+        let place = Location { bank: BankId(place.bank.0 ^ row_hash), ..*place };
+        let inner = above | self.bits(&Location { channel: ChannelId(0), ..place });
         if let Some(turns) = self.turns {
-            return turns.join(place.channel.into(), inner);
+            return turns.join(place.channel.0.into(), inner);
         }
         let hash = self.partition_hash.as_ref().map_or(0, |h| h.of(inner >> self.hashed_from));
-        let channel = place.channel ^ hash >> self.slice_bits;
+        let channel = ChannelId(place.channel.0 ^ hash >> self.slice_bits);
         inner | self.bits(&Location { channel, ..Location::default() })
     }
 
     /// The address within a channel that selects this channel field, bank, row and column before
     /// hashes.
     pub fn bits(&self, place: &Location) -> u64 {
-        let fields = self.channel.put(place.channel.into())
-            | self.bank.put(place.bank.into())
-            | self.row.put(place.row)
+        let fields = self.channel.put(place.channel.0.into())
+            | self.bank.put(place.bank.0.into())
+            | self.row.put(place.row.0)
             | self.column.put(place.column);
         scatter(&self.segments, fields)
     }
@@ -295,10 +293,10 @@ impl AddressMap {
         let (channel, bank) = (turn | self.channel.get(fields), self.bank.get(fields));
         let low_bank = bank & ((1 << self.slice_bits) - 1);
         Location {
-            channel: channel as u16,
-            slice: (channel << self.slice_bits | low_bank) as u16,
-            bank: bank as u16,
-            row: self.row.get(fields),
+            channel: ChannelId(channel as u16),
+            slice: SliceId((channel << self.slice_bits | low_bank) as u16),
+            bank: BankId(bank as u16),
+            row: RowId(self.row.get(fields)),
             column: self.column.get(fields),
         }
     }
@@ -387,9 +385,9 @@ mod tests {
                 {
                     let (turn, inner) = map.within_channel(address);
                     let place = map.decode(inner);
-                    let slice = place.slice | (turn << map.slice_bits) as u16;
-                    let expected =
-                        Location { channel: place.channel | turn as u16, slice, ..place };
+                    let slice = SliceId(place.slice.0 | (turn << map.slice_bits) as u16);
+                    let channel = ChannelId(place.channel.0 | turn as u16);
+                    let expected = Location { channel, slice, ..place };
                     assert_eq!(
                         map.locate(address),
                         expected,

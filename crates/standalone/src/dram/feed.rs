@@ -9,6 +9,7 @@ use super::{Device, StandaloneError};
 use std::sync::Arc;
 use warpmem_dram::Request;
 use warpmem_random::Random;
+use warpmem_sim::ChannelId;
 
 /// A request and the cycle before which it does not arrive; none: as soon as the channel accepts
 /// it.
@@ -167,7 +168,7 @@ fn origin(
     let wrong_size = |valid| StandaloneError::option("bytes", &stream.bytes, valid);
     let bursts = map.bursts(stream.bytes).map_err(wrong_size)?;
     let size = Size { bytes: stream.bytes, bursts };
-    let window = Window { map: Arc::clone(map), channel: channel as u16 };
+    let window = Window { map: Arc::clone(map), channel: ChannelId(channel as u16) };
     Ok(match &stream.origin {
         stream::Origin::Pattern { pattern, locality, channels, mix } => {
             let geometry = Geometry::new(&device.dram, map.row_bits, bursts.into());
@@ -220,7 +221,7 @@ impl Ops {
 /// The addresses of one channel.
 struct Window {
     map: Arc<Map>,
-    channel: u16,
+    channel: ChannelId,
 }
 
 impl Window {

@@ -4,7 +4,7 @@ use super::StandaloneError;
 use super::pattern::Place;
 use warpmem_dram::Dram;
 use warpmem_machine::MachineError;
-use warpmem_sim::{AddressMap, Field};
+use warpmem_sim::{AddressMap, ChannelId, Field};
 
 /// An address map with its bounds.
 pub(super) struct Map {
@@ -46,8 +46,8 @@ impl Map {
     }
 
     /// The position of the block of this many bytes around an address, if it is in this channel.
-    pub fn place(&self, address: u64, bytes: u32, channel: u16) -> Option<Place> {
+    pub fn place(&self, address: u64, bytes: u32, channel: ChannelId) -> Option<Place> {
         let at = self.map.locate(address & !(u64::from(bytes) - 1));
-        (at.channel == channel).then_some(Place { bank: at.bank, row: at.row })
+        (at.channel == channel).then_some(Place { bank: at.bank.0, row: at.row.0 })
     }
 }

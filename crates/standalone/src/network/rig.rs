@@ -4,7 +4,9 @@ use super::{Setup, StandaloneError};
 use warpmem_network::{
     self as network, Direction, NetworkContext, PacketSizes, Placement, Topology,
 };
-use warpmem_sim::{Bench, Context, Domain, PortId, Request, RequestId, RequestKind, Ticks, UnitId};
+use warpmem_sim::{
+    Bench, Context, Domain, PortId, Request, RequestId, RequestKind, SliceId, SmId, Ticks, UnitId,
+};
 
 /// The terminals. A source is stepped when the network has taken a packet from it.
 pub(super) trait Terminals {
@@ -41,8 +43,8 @@ impl Entrance<'_, '_> {
             Direction::Request => (source, destination),
             Direction::Reply => (destination, source),
         };
-        let request = Request::of_slice(address, RequestKind::Read, slice as u16);
-        let request = Request { sm: sm as u16, ..request };
+        let request = Request::of_slice(address, RequestKind::Read, SliceId::new(slice));
+        let request = Request { sm: SmId::new(sm), ..request };
         let packet = self.ctx.requests.add(request, Ticks(cycle));
         self.ctx.fabric.push(self.port, packet, Ticks(cycle));
         packet

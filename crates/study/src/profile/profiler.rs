@@ -98,10 +98,10 @@ impl<'a> Profiler<'a> {
             let place = self.places.of(touched.line);
             let bank = self.places.bank(&place);
             spread.access(bank);
-            self.rows.access(bank, place.row, cta);
+            self.rows.access(bank, place.row.0, cta);
             footprint.access(touched, access, cta);
             self.reuse.access(touched.line);
-            let last = &mut self.channels[usize::from(place.channel)];
+            let last = &mut self.channels[place.channel.index()];
             channels += u32::from(*last != self.records);
             *last = self.records;
         }

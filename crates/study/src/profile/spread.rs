@@ -103,7 +103,7 @@ impl Places {
 
     /// Its number over all banks.
     pub fn bank(&self, place: &Location) -> usize {
-        usize::from(place.channel) * self.banks + usize::from(place.bank)
+        place.channel.index() * self.banks + place.bank.index()
     }
 
     fn per_channel(&self, by_bank: &[u64]) -> Vec<u64> {

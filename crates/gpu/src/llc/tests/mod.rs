@@ -22,7 +22,8 @@ use warpmem_cache::ReservationFail;
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{
-    CachedLines, Clock, Domain, Needs, PortId, Request, RequestId, RequestKind, UnitId,
+    CachedLines, ChannelId, Clock, Domain, Needs, PortId, Request, RequestId, RequestKind, SliceId,
+    SmId, UnitId, WarpId,
 };
 use warpmem_testing::machine;
 
@@ -179,20 +180,20 @@ impl World {
         {
             self.asks.pop_front();
             if ask.hit {
-                ctx.side.fields.hit(ask.sm, ask.access);
+                ctx.side.fields.hit(SmId(ask.sm), ask.access);
                 self.ids.push(RequestId::NONE);
                 continue;
             }
             let request = Request {
-                sm: if ask.kind == WRITEBACK { Request::NO_SM } else { ask.sm },
+                sm: if ask.kind == WRITEBACK { Request::NO_SM } else { SmId(ask.sm) },
                 cta: CTA,
-                warp: ask.warp,
+                warp: WarpId(ask.warp),
                 load: ask.load,
                 access: ask.access,
                 bytes: ask.bytes,
                 max_lanes_per_address: ask.max_lanes_per_address,
                 sectors: ask.sectors,
-                ..Request::of_slice(ask.address, ask.kind, 0)
+                ..Request::of_slice(ask.address, ask.kind, SliceId(0))
             };
             let id = ctx.requests.add(request, now);
             self.ids.push(id);
@@ -221,7 +222,9 @@ impl World {
 
     fn step_dram(&mut self, cycle: u64, unit: UnitId, ports: &SlicePorts, ctx: &mut Context) {
         let now = ctx.fabric.clock(Domain::Dram).at(cycle);
-        while let Some(load) = ctx.side.loads.as_mut().and_then(|loads| loads.next_end(0, now)) {
+        while let Some(load) =
+            ctx.side.loads.as_mut().and_then(|loads| loads.next_end(ChannelId(0), now))
+        {
             self.load_ends.push((cycle, load));
         }
         let is_shut = self.dram_shut.contains(&cycle);
@@ -234,8 +237,8 @@ impl World {
                 *ctx.requests.get(id);
             if let Some(updates) = &mut ctx.side.merges {
                 let Sent { about, merges, age } =
-                    updates.head(0).expect("every item has its update");
-                updates.pop(0);
+                    updates.head(SliceId(0)).expect("every item has its update");
+                updates.pop(SliceId(0));
                 self.told.push((cycle, address, merges, age, about != id));
                 if about != id {
                     ctx.requests.remove(id);
@@ -244,11 +247,11 @@ impl World {
             }
             self.hit_prone.push(hit_prone);
             let loads = ctx.side.loads.as_mut().filter(|_| load != u32::MAX);
-            if loads.is_some_and(|loads| loads.entered(load, 0)) {
+            if loads.is_some_and(|loads| loads.entered(load, ChannelId(0))) {
                 self.load_ends.push((cycle, load));
             }
             self.down.push((cycle, kind, address, sectors));
-            self.from.push((sm, cta));
+            self.from.push((sm.0, cta));
             match kind {
                 WRITEBACK => ctx.requests.remove(id),
                 _ => self.fills.push_back((cycle + DRAM, id)),
@@ -325,7 +328,7 @@ fn run_in(
     }
     for &Ask { sm, access, .. } in asks.iter().filter(|ask| ask.access != u32::MAX) {
         let siblings = asks.iter().filter(|ask| (ask.sm, ask.access) == (sm, access));
-        bench.side.fields.begin(sm, access, siblings.count());
+        bench.side.fields.begin(SmId(sm), access, siblings.count());
     }
     let [dram, llc, network] = [Domain::Dram, Domain::Llc, Domain::Network].map(unit);
     let queue = machine.llc.to_dram_queue + machine.llc.cache.miss_queue;

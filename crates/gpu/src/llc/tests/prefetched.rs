@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::results::PrefetchCounts;
-use warpmem_sim::Row;
+use warpmem_sim::{BankId, BankRow, RowId};
 
 /// A line of one sector that comes from the channel.
 fn comes(cycle: u64, address: u64) -> Ask {
@@ -115,7 +115,7 @@ fn a_line_waits_until_the_fill_before_it_is_answered() {
 
 #[test]
 fn lines_are_noted_from_their_miss_until_they_leave() {
-    let row = Row { bank: 0, row: 0 };
+    let row = BankRow { bank: BankId(0), row: RowId(0) };
     let noted = |asks: &[Ask]| run(&one_line(&["l1.cache.line_bytes=128"]), asks).noted.of(row);
     // Lines of 128 B, one after the other in their row.
     assert_eq!(noted(&[ask(0, READ, 0)]), 0b1);

@@ -1,6 +1,7 @@
 //! The way of a request through a slice: latencies, merges, shortages, sets.
 
 use super::*;
+use warpmem_sim::SliceId;
 
 #[test]
 fn a_miss_goes_to_dram_and_a_hit_takes_its_latency() {
@@ -172,7 +173,7 @@ fn a_full_cache_of_consecutive_lines_stays_whatever_selects_the_slice() {
         let size = ["llc.cache.size_bytes=16384", "llc.cache.ways=1"];
         let machine = bare(&[&size[..], &overrides].concat());
         let map = Bench::new(&machine, [0; 4]).sim.map;
-        let of_slice = |address: &u64| map.locate(*address).slice == 0;
+        let of_slice = |address: &u64| map.locate(*address).slice == SliceId(0);
         let lines: Vec<u64> = (0..).map(|n| n * 128).filter(of_slice).take(128).collect();
         let twice = lines.iter().chain(&lines).zip(0..);
         let asks: Vec<Ask> = twice.map(|(&address, n)| ask(100 * n, READ, address)).collect();

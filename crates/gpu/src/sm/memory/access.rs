@@ -79,10 +79,10 @@ impl Access {
             pc: self.row.pc,
             address: request.address,
             kind: access_kind(request.kind),
-            slice: place.slice.into(),
-            channel: place.channel.into(),
-            bank: place.bank.into(),
-            row: place.row,
+            slice: place.slice.0.into(),
+            channel: place.channel.0.into(),
+            bank: place.bank.0.into(),
+            row: place.row.0,
             created: stamps.created.0,
             l1_missed: stamps.l1_missed.0,
             llc_arrived: stamps.llc_arrived.0,
@@ -162,12 +162,13 @@ impl AccessTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warpmem_sim::SliceId;
 
     /// The row of a load whose off-chip requests took (turnaround, time in the controller) ticks.
     fn row(offchip: &[(u64, u64)]) -> LoadRow {
         let mut access = Access::new(0, true, LoadRow { issue_cycle: 100, ..LoadRow::default() });
         access.waiting = offchip.len() as u32 + 1;
-        let mut request = Request::of_slice(0, RequestKind::Read, 0);
+        let mut request = Request::of_slice(0, RequestKind::Read, SliceId(0));
         // On-chip requests take no part, however slow.
         access.request_back(&request, &Stamps::default(), 1_000_000);
         request.offchip = true;

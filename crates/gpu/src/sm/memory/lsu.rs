@@ -4,6 +4,7 @@ use super::access::AccessId;
 use super::lane::{Lane, Pipe};
 use std::cmp::Reverse;
 use warpmem_machine as machine;
+use warpmem_sim::SliceId;
 use warpmem_trace::CacheOp;
 
 /// One sector that a memory instruction touches.
@@ -15,11 +16,12 @@ pub(super) struct Sector {
     /// Largest number of lanes of an atomic that hit one address.
     pub max_lanes_per_address: u8,
     /// The LLC slice that has it.
-    pub slice: u16,
+    pub slice: SliceId,
 }
 
 impl Sector {
-    pub const BLANK: Sector = Sector { address: 0, bytes: 0, max_lanes_per_address: 0, slice: 0 };
+    pub const BLANK: Sector =
+        Sector { address: 0, bytes: 0, max_lanes_per_address: 0, slice: SliceId(0) };
 }
 
 /// The distinct sectors of a memory instruction, in the order in which lanes touch them.

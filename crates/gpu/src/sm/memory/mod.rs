@@ -36,7 +36,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use warpmem_cache::ReservationFail;
 use warpmem_machine::Machine;
-use warpmem_sim::{AddressMap, Clock, PortId, Request, RequestId, RequestKind, Ticks};
+use warpmem_sim::{
+    AddressMap, Clock, PortId, Request, RequestId, RequestKind, SliceId, SmId, Ticks, WarpId,
+};
 use warpmem_trace::{CacheOp, Kind, Space};
 use writeback::WritebackPort;
 
@@ -49,7 +51,7 @@ pub(super) struct Occupancy {
 
 /// The memory side of one SM.
 pub(super) struct MemoryPipeline {
-    sm: u16,
+    sm: SmId,
     max_warps: u32,
     schedulers: usize,
     clock: Clock,
@@ -103,7 +105,7 @@ impl MemoryPipeline {
     /// `request_port` leads to the request network, `reply_port` comes from the reply network.
     pub fn new(
         machine: &Machine,
-        sm: u16,
+        sm: SmId,
         clock: Clock,
         request_port: PortId,
         reply_port: PortId,
@@ -220,7 +222,7 @@ impl MemoryPipeline {
         let (channels, banks) = self.places.count(sectors.iter_mut().map(|sector| {
             let place = map.locate(sector.address);
             sector.slice = place.slice;
-            (place.channel, place.bank)
+            (place.channel.0, place.bank.0)
         }));
         let row = self.accesses.get_mut(access);
         row.waiting = sectors.len() as u32;
@@ -371,7 +373,7 @@ impl MemoryPipeline {
             pc: row.row.pc as u32,
             bytes: sector.bytes,
             access: access.0,
-            warp: u32::from(self.sm) * self.max_warps + row.row.warp_slot,
+            warp: WarpId(u32::from(self.sm.0) * self.max_warps + row.row.warp_slot),
             cta: row.cta,
             load: row.load,
             max_lanes_per_address: sector.max_lanes_per_address,
@@ -381,7 +383,7 @@ impl MemoryPipeline {
         ctx.requests.add(request, self.clock.at(created))
     }
 
-    fn blank_request(&self, address: u64, kind: RequestKind, slice: u16) -> Request {
+    fn blank_request(&self, address: u64, kind: RequestKind, slice: SliceId) -> Request {
         Request { sm: self.sm, ..Request::of_slice(address, kind, slice) }
     }
 

@@ -22,7 +22,7 @@ use crate::results::LoadRow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use warpmem_machine::Machine;
-use warpmem_sim::{Request, RequestId, RequestKind, Stamps};
+use warpmem_sim::{ChannelId, Request, RequestId, RequestKind, Stamps};
 use warpmem_testing::{TestKernel, WarpSteps, trace};
 use warpmem_trace::Trace;
 
@@ -167,7 +167,7 @@ impl Below {
     /// Requests enter DRAM at once, which has one channel.
     fn enter(&mut self, request: &Request, cycle: u64, ctx: &mut Context) {
         let loads = ctx.side.loads.as_mut().filter(|_| request.load != u32::MAX);
-        if loads.is_some_and(|loads| loads.entered(request.load, 0)) {
+        if loads.is_some_and(|loads| loads.entered(request.load, ChannelId(0))) {
             self.load_ends.push((cycle, request.load));
         }
     }
@@ -175,7 +175,7 @@ impl Below {
     fn step_dram(&mut self, cycle: u64, ctx: &mut Context) {
         let now = ctx.fabric.clock(Domain::Dram).at(cycle);
         let Some(loads) = &mut ctx.side.loads else { return };
-        while let Some(load) = loads.next_end(0, now) {
+        while let Some(load) = loads.next_end(ChannelId(0), now) {
             self.load_ends.push((cycle, load));
         }
     }
