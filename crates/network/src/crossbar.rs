@@ -9,7 +9,7 @@ use super::{Direction, NetworkContext, PacketSizes, Ports, Topology, TopologyEnt
 use crate::{LinkEnd, LinkResult, NetworkResult, NodeResult};
 use serde::Deserialize;
 use warpmem_params::{ParamInfo, PolicyError, PolicyInfo};
-use warpmem_sim::{Clock, Context, PortId, RequestId};
+use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "crossbar",
@@ -56,9 +56,9 @@ enum Form {
 struct Input {
     port: PortId,
     /// Cycle from which it may send the next packet.
-    free: u64,
+    free: NetworkCycle,
     /// Cycle in which it last sent, and the number of packets that it sent then.
-    cycle: u64,
+    cycle: NetworkCycle,
     sent: u32,
 }
 
@@ -66,7 +66,7 @@ struct Output {
     port: PortId,
     wanted_by: Inputs,
     waiting: u32,
-    free: u64,
+    free: NetworkCycle,
     /// It has been free and wanted, but its port was full, so its last input could not go on.
     blocked: bool,
     /// Round-robin pointer, for choices that the arbitration rule leaves open.
@@ -75,7 +75,7 @@ struct Output {
 
 struct Crossbar {
     direction: Direction,
-    clock: Clock,
+    clock: NetworkClock,
     packets: PacketSizes,
     latency: u64,
     input_speedup: u32,
@@ -95,12 +95,17 @@ impl Crossbar {
         let alone = context.inputs.iter().chain(&context.outputs).all(|ports| ports.len() == 1);
         let (key, shared) = ("network.sms_per_node", context.network.sms_per_node);
         INFO.fits(alone, key, shared, || "1, or `crossbar(form=router)`".to_owned())?;
-        let input = |ports: &Vec<PortId>| Input { port: ports[0], free: 0, cycle: 0, sent: 0 };
+        let input = |ports: &Vec<PortId>| Input {
+            port: ports[0],
+            free: NetworkCycle::ZERO,
+            cycle: NetworkCycle::ZERO,
+            sent: 0,
+        };
         let output = |ports: &Vec<PortId>| Output {
             port: ports[0],
             wanted_by: [0; 4],
             waiting: 0,
-            free: 0,
+            free: NetworkCycle::ZERO,
             blocked: false,
             next: 0,
         };
@@ -129,9 +134,9 @@ impl Crossbar {
 
     /// Registers the head packets of inputs at the outputs; returns the next cycle in which one
     /// could be registered.
-    fn register_heads(&mut self, cycle: u64, ctx: &mut Context) -> u64 {
+    fn register_heads(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> NetworkCycle {
         let arrivals = ctx.fabric.take_arrivals(self.direction as usize);
-        let mut next = u64::MAX;
+        let mut next = NetworkCycle::NEVER;
         for (word, arrived) in arrivals.into_iter().enumerate() {
             let mut bits = self.unknown[word] | arrived;
             self.unknown[word] = bits;
@@ -146,17 +151,17 @@ impl Crossbar {
 
     /// Registers the head packet of an input at its output, if there is one and it can be sent;
     /// returns the cycle in which to try again.
-    fn look_at(&mut self, index: usize, cycle: u64, ctx: &Context) -> u64 {
+    fn look_at(&mut self, index: usize, cycle: NetworkCycle, ctx: &Context) -> NetworkCycle {
         let input = &self.inputs[index];
         let Some((ready, request)) = ctx.fabric.head(input.port) else {
             remove(&mut self.unknown, index);
-            return u64::MAX;
+            return NetworkCycle::NEVER;
         };
         if ready > self.clock.at(cycle) || input.free > cycle {
             return self.clock.cycle_from(ready).max(input.free);
         }
         self.register(index, self.target(request, ctx));
-        u64::MAX
+        NetworkCycle::NEVER
     }
 
     fn target(&self, request: RequestId, ctx: &Context) -> usize {
@@ -177,8 +182,8 @@ impl Crossbar {
 
     /// Serves every output that is wanted and free, in the order of their numbers; returns the next
     /// cycle to do so.
-    fn grant(&mut self, cycle: u64, ctx: &mut Context) -> u64 {
-        let mut next = u64::MAX;
+    fn grant(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> NetworkCycle {
+        let mut next = NetworkCycle::NEVER;
         for word in 0..self.wanted.len() {
             let mut passed = 0u64;
             // Serving an output may add wanted outputs behind it.
@@ -193,14 +198,14 @@ impl Crossbar {
 
     /// Lets an output take a packet; returns the next cycle in which the output or the input may go
     /// on.
-    fn serve(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> u64 {
+    fn serve(&mut self, index: usize, cycle: NetworkCycle, ctx: &mut Context) -> NetworkCycle {
         let output = &mut self.outputs[index];
         if output.free > cycle {
             return output.free;
         }
         if !ctx.fabric.room_or_wake(output.port) {
             output.blocked = true;
-            return u64::MAX;
+            return NetworkCycle::NEVER;
         }
         let source = self.choose(index, cycle, ctx);
         let output = &mut self.outputs[index];
@@ -215,7 +220,7 @@ impl Crossbar {
     }
 
     /// The input that an output serves: the rule's choice, or else the next in round-robin order.
-    fn choose(&mut self, index: usize, cycle: u64, ctx: &Context) -> usize {
+    fn choose(&mut self, index: usize, cycle: NetworkCycle, ctx: &Context) -> usize {
         let (inputs, output) = (&self.inputs, &self.outputs[index]);
         let round_robin = || first_from(&output.wanted_by, output.next as usize);
         let (clock, banks) = (self.clock, self.banks);
@@ -236,7 +241,13 @@ impl Crossbar {
     }
 
     /// Moves the head packet of `source` to `target`; returns its flits.
-    fn pass(&mut self, source: usize, target: usize, cycle: u64, ctx: &mut Context) -> u64 {
+    fn pass(
+        &mut self,
+        source: usize,
+        target: usize,
+        cycle: NetworkCycle,
+        ctx: &mut Context,
+    ) -> u64 {
         let port = self.inputs[source].port;
         let since = self.clock.cycle_from(ctx.fabric.head_ready(port));
         let request = ctx.fabric.pop(port, self.clock.at(cycle));
@@ -255,7 +266,7 @@ impl Crossbar {
             source,
             destination: target,
             flits,
-            wait: cycle - since,
+            wait: cycle.since(since),
             transit,
             hops: 1,
             pipeline: self.latency,
@@ -267,7 +278,14 @@ impl Crossbar {
     /// input again. Its next packet may go in the same cycle to an output that has not been served
     /// yet in this cycle, because GPGPU-Sim grants the outputs one by one
     /// (`xbar_router::iSLIP_Advance`).
-    fn sent(&mut self, index: usize, output: usize, flits: u64, cycle: u64, ctx: &Context) -> u64 {
+    fn sent(
+        &mut self,
+        index: usize,
+        output: usize,
+        flits: u64,
+        cycle: NetworkCycle,
+        ctx: &Context,
+    ) -> NetworkCycle {
         insert(&mut self.unknown, index);
         let input = &mut self.inputs[index];
         input.sent = if input.cycle == cycle { input.sent + 1 } else { 1 };
@@ -276,7 +294,7 @@ impl Crossbar {
             input.free = cycle + flits;
             return input.free;
         }
-        let Some((ready, next)) = ctx.fabric.head(input.port) else { return u64::MAX };
+        let Some((ready, next)) = ctx.fabric.head(input.port) else { return NetworkCycle::NEVER };
         if ready > self.clock.at(cycle) {
             return self.clock.cycle_from(ready);
         }
@@ -285,15 +303,15 @@ impl Crossbar {
             return cycle + 1;
         }
         self.register(index, target);
-        u64::MAX
+        NetworkCycle::NEVER
     }
 }
 
 impl Topology for Crossbar {
-    fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
+    fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
         let heads = self.register_heads(cycle, ctx);
         let next = self.grant(cycle, ctx).min(heads);
-        (next < u64::MAX).then_some(next)
+        (next < NetworkCycle::NEVER).then_some(next)
     }
 
     fn finish(&mut self, cycles: u64) -> NetworkResult {
@@ -329,7 +347,7 @@ impl Topology for Crossbar {
 }
 
 /// The properties of a port's head packet that an arbitration rule may use.
-fn packet(port: PortId, clock: Clock, banks: usize, ctx: &Context) -> Packet {
+fn packet(port: PortId, clock: NetworkClock, banks: usize, ctx: &Context) -> Packet {
     let (ready, request) = ctx.fabric.head(port).expect("the input wants an output");
     let place = ctx.map.locate(ctx.requests.get(request).address);
     let bank = place.channel.index() * banks + place.bank.index();

@@ -7,7 +7,7 @@ use crate::{LinkResult, NetworkResult};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use warpmem_params::PolicyInfo;
-use warpmem_sim::{Clock, Context, PortId, RequestId};
+use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "ideal",
@@ -54,18 +54,18 @@ struct Packet {
     /// Its source node.
     source: u32,
     /// Network cycle in which it left its source.
-    departed: u64,
+    departed: NetworkCycle,
     /// Network cycles that it had waited there.
     wait: u64,
 }
 
 /// A packet in flight: network cycle of its arrival, number of packets that entered before it (to
 /// order arrivals of the same cycle), output.
-type Flight = (u64, u64, usize, Packet);
+type Flight = (NetworkCycle, u64, usize, Packet);
 
 struct Ideal {
     direction: Direction,
-    clock: Clock,
+    clock: NetworkClock,
     packets: PacketSizes,
     /// Network cycles of one router and one link.
     latency: u64,
@@ -78,6 +78,7 @@ struct Ideal {
     /// Inputs whose head packet is not ready yet.
     early: Vec<usize>,
     flights: BinaryHeap<Reverse<Flight>>,
+    /// Packets that have entered so far.
     entered: u64,
     tally: Tally,
 }
@@ -106,7 +107,7 @@ impl Ideal {
     }
 
     /// Sends packets of the inputs that wait for an output, as far as there is room now.
-    fn serve_waiting(&mut self, cycle: u64, ctx: &mut Context) {
+    fn serve_waiting(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
         for output in 0..self.outputs.len() {
             while !self.outputs[output].waiting.is_empty() && self.has_room(output, ctx) {
                 let input = self.outputs[output].waiting.pop_front().expect("an input waits");
@@ -118,7 +119,7 @@ impl Ideal {
 
     /// Sends packets of the inputs that have received some, and of those whose head may have become
     /// ready.
-    fn serve_heads(&mut self, cycle: u64, ctx: &mut Context) {
+    fn serve_heads(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
         for input in std::mem::take(&mut self.early) {
             self.send(input, cycle, ctx);
         }
@@ -132,7 +133,7 @@ impl Ideal {
     }
 
     /// Sends all packets of an input that can leave.
-    fn send(&mut self, input: usize, cycle: u64, ctx: &mut Context) {
+    fn send(&mut self, input: usize, cycle: NetworkCycle, ctx: &mut Context) {
         while let Some((ready, request)) = ctx.fabric.head(self.inputs[input].id) {
             if ready > self.clock.at(cycle) {
                 return self.early.push(input);
@@ -168,7 +169,7 @@ impl Ideal {
     }
 
     /// Sends the head packet of `input` to `output`.
-    fn pass(&mut self, input: usize, output: usize, cycle: u64, ctx: &mut Context) {
+    fn pass(&mut self, input: usize, output: usize, cycle: NetworkCycle, ctx: &mut Context) {
         let source = self.inputs[input];
         let since = self.clock.cycle_from(ctx.fabric.head_ready(source.id));
         let request = ctx.fabric.pop(source.id, self.clock.at(cycle));
@@ -182,7 +183,7 @@ impl Ideal {
             request: request.0,
             source: source.node as u32,
             departed: cycle,
-            wait: cycle - since,
+            wait: cycle.since(since),
         };
         self.flights.push(Reverse((cycle + transit, self.entered, output, packet)));
         self.entered += 1;
@@ -200,7 +201,7 @@ impl Ideal {
 
     /// Takes the packets that arrive in the next cycle. Every packet takes at least a cycle, so all
     /// of them are in flight by now, and a reader that is stepped at the time of arrival sees them.
-    fn land(&mut self, cycle: u64) {
+    fn land(&mut self, cycle: NetworkCycle) {
         while let Some(&Reverse((arrival, _, output, packet))) = self.flights.peek() {
             if arrival > cycle + 1 {
                 return;
@@ -212,7 +213,7 @@ impl Ideal {
     }
 
     /// Pushes the arrived packets into the ports, as far as there is room.
-    fn hand_over(&mut self, cycle: u64, ctx: &mut Context) {
+    fn hand_over(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
         for output in 0..self.outputs.len() {
             let port = self.outputs[output].port.id;
             while let Some(&packet) = self.outputs[output].landed.front()
@@ -226,7 +227,7 @@ impl Ideal {
     }
 
     /// Counts a packet that its reader can take from `cycle` on.
-    fn count(&mut self, output: usize, packet: Packet, cycle: u64, ctx: &Context) {
+    fn count(&mut self, output: usize, packet: Packet, cycle: NetworkCycle, ctx: &Context) {
         let row = ctx.requests.get(RequestId(packet.request));
         if self.direction == Direction::Request {
             self.tally.leave(ctx.map.locate(row.address));
@@ -237,7 +238,7 @@ impl Ideal {
             destination: self.outputs[output].port.node,
             flits: self.packets.flits(self.direction, row),
             wait: packet.wait,
-            transit: cycle - packet.departed,
+            transit: cycle.since(packet.departed),
             hops: self.hops(source, output),
             pipeline: self.pipeline(source, output),
         });
@@ -245,16 +246,16 @@ impl Ideal {
 
     /// The next cycle that must be simulated, unless an input receives a packet or an output's
     /// reader takes one before.
-    fn next(&self, ctx: &Context) -> Option<u64> {
+    fn next(&self, ctx: &Context) -> Option<NetworkCycle> {
         let ready = |&input: &usize| ctx.fabric.head_ready(self.inputs[input].id);
         let heads = self.early.iter().map(|input| self.clock.cycle_from(ready(input)));
-        let landing = self.flights.peek().map(|Reverse((arrival, ..))| arrival - 1);
+        let landing = self.flights.peek().map(|&Reverse((arrival, ..))| arrival - 1);
         heads.chain(landing).min()
     }
 }
 
 impl Topology for Ideal {
-    fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
+    fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
         self.serve_waiting(cycle, ctx);
         self.serve_heads(cycle, ctx);
         self.land(cycle);

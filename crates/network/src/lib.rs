@@ -24,7 +24,7 @@ pub use counts::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
 pub use packet::PacketSizes;
 pub use placement::Placement;
 use warpmem_params::{Entry, PolicyError, Registry};
-use warpmem_sim::{Clock, Context, PortId};
+use warpmem_sim::{Clock, Context, NetworkClock, NetworkCycle, PortId};
 
 /// Which way a network carries packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct Ports {
 pub trait Topology: Send {
     /// Simulates network cycle `cycle`; returns the next cycle that must be simulated if nothing
     /// arrives before.
-    fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64>;
+    fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle>;
 
     /// The counts over `cycles` network cycles, after all packets have left it.
     fn finish(&mut self, cycles: u64) -> NetworkResult;
@@ -70,7 +70,7 @@ pub trait Topology: Send {
 /// What a topology is built from.
 pub struct NetworkContext {
     pub direction: Direction,
-    pub clock: Clock,
+    pub clock: NetworkClock,
     /// Ports of each sending node. Over all nodes in order, their writers are units 0, 1, … of
     /// their domain.
     pub inputs: Vec<Vec<PortId>>,
@@ -99,7 +99,7 @@ type TopologyEntry = Entry<dyn Topology, NetworkContext>;
 pub fn build(
     spec: &NetworkSpec,
     direction: Direction,
-    clock: Clock,
+    clock: NetworkClock,
     inputs: Vec<PortId>,
     outputs: Vec<PortId>,
 ) -> Result<Box<dyn Topology>, PolicyError> {
@@ -113,7 +113,7 @@ pub fn build(
 pub fn build_unlimited(
     spec: &NetworkSpec,
     direction: Direction,
-    clock: Clock,
+    clock: NetworkClock,
     inputs: Vec<PortId>,
     outputs: Vec<PortId>,
 ) -> Result<Box<dyn Topology>, PolicyError> {
@@ -150,7 +150,7 @@ impl NetworkContext {
     pub fn new(
         spec: &NetworkSpec,
         direction: Direction,
-        clock: Clock,
+        clock: NetworkClock,
         inputs: Vec<PortId>,
         outputs: Vec<PortId>,
     ) -> NetworkContext {

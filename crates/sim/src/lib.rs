@@ -29,5 +29,6 @@ pub use requests::{
 };
 pub use side_channels::{CountedMerges, Needs, WarpTypes};
 pub use time::{
-    Clock, ClockDomain, CoreCycle, Cycle, Domain, DramCycle, LlcCycle, NetworkCycle, Ticks, domain,
+    Clock, ClockDomain, CoreClock, CoreCycle, Cycle, Domain, DramClock, DramCycle, LlcClock,
+    LlcCycle, NetworkClock, NetworkCycle, Ticks, domain,
 };

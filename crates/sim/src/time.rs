@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Add, AddAssign};
+use std::ops::{Add, AddAssign, Sub};
 
 /// A point in time, in ticks from the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,6 +108,15 @@ impl<D: ClockDomain> Add<u64> for Cycle<D> {
     }
 }
 
+impl<D: ClockDomain> Sub<u64> for Cycle<D> {
+    type Output = Cycle<D>;
+
+    #[inline]
+    fn sub(self, cycles: u64) -> Cycle<D> {
+        Cycle::new(self.0 - cycles)
+    }
+}
+
 impl<D> AddAssign<u64> for Cycle<D> {
     #[inline]
     fn add_assign(&mut self, cycles: u64) {
@@ -128,6 +137,15 @@ pub struct Clock<D = domain::Any> {
     period: u64,
     domain: PhantomData<D>,
 }
+
+/// The clock of the DRAM channels.
+pub type DramClock = Clock<domain::Dram>;
+/// The clock of the LLC slices.
+pub type LlcClock = Clock<domain::Llc>;
+/// The clock of the networks.
+pub type NetworkClock = Clock<domain::Network>;
+/// The clock of the SMs.
+pub type CoreClock = Clock<domain::Core>;
 
 impl<D> Clock<D> {
     /// A clock of `period` ticks a cycle.
@@ -229,7 +247,7 @@ mod tests {
     #[test]
     fn durations_are_the_differences_of_cycles() {
         let start = LlcCycle::new(5);
-        assert_eq!((start + 7).since(start), 7);
+        assert_eq!(((start + 7).since(start), start + 7 - 7), (7, start));
         assert_eq!(start.saturating_since(start + 7), 0);
         assert_eq!(LlcCycle::NEVER.saturating_add(1), LlcCycle::NEVER);
     }

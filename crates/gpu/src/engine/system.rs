@@ -17,7 +17,7 @@ use warpmem_machine::{Machine, MachineError, Policies};
 use warpmem_network::Topology;
 use warpmem_params::{Counter, PolicyError, policy_name};
 use warpmem_sim::Total;
-use warpmem_sim::{AddressMap, Domain, Fabric, RequestTable, Ticks, UnitId};
+use warpmem_sim::{AddressMap, Domain, Fabric, NetworkCycle, RequestTable, Ticks, UnitId};
 use warpmem_trace::{Trace, TraceError};
 
 /// Why a machine could not be built.
@@ -169,9 +169,9 @@ impl System {
             Domain::Dram => self.controllers[unit].step(cycle, ctx),
             Domain::Llc => self.slices[unit].step(cycle, ctx),
             Domain::Network => {
+                let cycle = NetworkCycle::new(cycle);
                 if let Some(next) = self.networks[unit].step(cycle, &mut ctx.network()) {
-                    let unit = UnitId { domain, index: unit as u32 };
-                    self.fabric.wake_cycle(unit, next.max(cycle + 1));
+                    self.fabric.wake_at(unit as u32, next.max(cycle + 1));
                 }
             }
             Domain::Core => {

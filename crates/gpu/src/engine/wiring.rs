@@ -127,7 +127,7 @@ impl Wiring {
         machine: &Machine,
         ideal: Ideal,
     ) -> Result<[Box<dyn Topology>; 2], PolicyError> {
-        let clock = self.fabric.clock(Domain::Network);
+        let clock = self.fabric.clock_of();
         let sms = |port: fn(&(PortId, PortId)) -> PortId| self.sm_ports.iter().map(port).collect();
         let slices = |port: fn(&SlicePorts) -> PortId| self.slice_ports.iter().map(port).collect();
         let unlimited = ideal == Ideal::InfiniteBandwidthNoc;

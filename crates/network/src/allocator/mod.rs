@@ -12,6 +12,7 @@ mod tests;
 use serde::Deserialize;
 use warpmem_params::{Entry, ParamInfo, Params, PolicyError, PolicyInfo, Registry};
 use warpmem_random::Random;
+use warpmem_sim::NetworkCycle;
 
 /// A choice to be made: by an input among its virtual channels, or by an output among inputs.
 pub struct Choice<'a> {
@@ -20,7 +21,7 @@ pub struct Choice<'a> {
     /// Candidates, one bit each; not empty.
     pub set: &'a [u64],
     /// The network cycle since which a candidate's packet has waited for the network or been in it.
-    pub since: &'a dyn Fn(usize) -> u64,
+    pub since: &'a dyn Fn(usize) -> NetworkCycle,
 }
 
 /// An allocator of a network, for all its routers.
@@ -102,7 +103,7 @@ pub(super) fn members(set: &[u64]) -> impl Iterator<Item = usize> {
 }
 
 /// The member of `set` that has waited longest, the first of equals.
-pub(super) fn oldest(set: &[u64], since: impl Fn(usize) -> u64) -> usize {
+pub(super) fn oldest(set: &[u64], since: impl Fn(usize) -> NetworkCycle) -> usize {
     members(set).min_by_key(|&member| since(member)).expect("there is a candidate")
 }
 

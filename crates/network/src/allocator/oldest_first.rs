@@ -35,11 +35,12 @@ impl Allocator for OldestFirst {
 mod tests {
     use super::super::tests::build;
     use crate::allocator::Choice;
+    use warpmem_sim::NetworkCycle;
 
     #[test]
     fn the_oldest_is_chosen_and_the_first_among_equals() {
         let mut allocator = build("oldest-first", 1);
-        let since = |candidate| [30, 20, 10, 10][candidate % 64 % 4];
+        let since = |candidate| NetworkCycle::new([30, 20, 10, 10][candidate % 64 % 4]);
         let mut choose = |set: &[u64]| allocator.choose(&Choice { chooser: 0, set, since: &since });
         assert_eq!(choose(&[0b0111, 0]), 2);
         assert_eq!(choose(&[0b1011, 0b0100]), 3);

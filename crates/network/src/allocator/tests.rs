@@ -2,6 +2,7 @@
 
 use super::{ALLOCATORS, Allocator, AllocatorContext, Choice, any, first_from, members, oldest};
 use warpmem_random::Random;
+use warpmem_sim::NetworkCycle;
 
 pub fn build(allocator: &str, choosers: usize) -> Box<dyn Allocator> {
     ALLOCATORS.build(allocator, &AllocatorContext { choosers, seed: 1 }).unwrap()
@@ -9,7 +10,7 @@ pub fn build(allocator: &str, choosers: usize) -> Box<dyn Allocator> {
 
 /// A choice among packets that are all equally old.
 pub fn choose(allocator: &mut dyn Allocator, chooser: usize, set: &[u64]) -> usize {
-    allocator.choose(&Choice { chooser, set, since: &|_| 0 })
+    allocator.choose(&Choice { chooser, set, since: &|_| NetworkCycle::ZERO })
 }
 
 /// A switch of `n` inputs and outputs, at most 64, with a packet at every input for every output.
@@ -71,8 +72,8 @@ fn sets_give_their_members_in_order() {
     let set = [1 | 1 << 63, 0, 1 << 5];
     assert_eq!(members(&set).collect::<Vec<_>>(), [0, 63, 133]);
     assert_eq!([0, 1, 64, 134].map(|first| first_from(&set, first)), [0, 63, 133, 0]);
-    assert_eq!(oldest(&set, |member| 200 - member as u64), 133);
-    assert_eq!(oldest(&set, |_| 7), 0);
+    assert_eq!(oldest(&set, |member| NetworkCycle::new(200 - member as u64)), 133);
+    assert_eq!(oldest(&set, |_| NetworkCycle::new(7)), 0);
 }
 
 #[test]

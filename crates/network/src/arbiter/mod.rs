@@ -14,7 +14,7 @@ mod tests;
 use super::Direction;
 use round_robin::RoundRobin;
 use warpmem_params::{Complexity, Entry, PolicyError, Registry, Shape};
-use warpmem_sim::RowId;
+use warpmem_sim::{NetworkCycle, RowId};
 
 /// A set of input ports, one bit each.
 pub type Inputs = [u64; 4];
@@ -31,7 +31,7 @@ pub struct Output {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Network cycle in which it could first enter the network.
-    pub since: u64,
+    pub since: NetworkCycle,
     /// DRAM bank that its address lies in, counted over all channels.
     pub bank: u32,
     pub row: RowId,

@@ -29,17 +29,18 @@ impl Arbiter for OldestFirst {
 #[cfg(test)]
 mod tests {
     use super::super::tests::Bench;
+    use warpmem_sim::NetworkCycle;
 
     #[test]
     fn the_oldest_packet_wins_and_the_lowest_input_among_equals() {
         let mut bench = Bench::new("oldest-first");
         for (input, since) in [(1, 30), (2, 20), (70, 10), (200, 10)] {
-            bench.wants(input).since = since;
+            bench.wants(input).since = NetworkCycle::new(since);
         }
         assert_eq!(bench.designate(0, &[1, 2, 70, 200]), Some(70));
         assert_eq!(bench.designate(0, &[1, 2, 200]), Some(200));
         bench.grant(0, 200);
-        bench.wants(200).since = 40;
+        bench.wants(200).since = NetworkCycle::new(40);
         assert_eq!(bench.designate_late(0, &[1, 2, 200]), Some(2));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{ARBITERS, Arbiter, ArbiterContext, Contest, Inputs, Output, Packet, contains};
 use crate::Direction;
-use warpmem_sim::RowId;
+use warpmem_sim::{NetworkCycle, RowId};
 
 /// Outputs of each router of the bench.
 pub const OUTPUTS: usize = 4;
@@ -24,7 +24,10 @@ impl Bench {
         let outputs = ROUTERS * OUTPUTS;
         let context = ArbiterContext { direction, routers: ROUTERS, outputs, banks: BANKS };
         let rule = ARBITERS.build(rule, &context).unwrap();
-        Bench { rule, packets: vec![Packet { since: 0, bank: 0, row: RowId(0) }; 256] }
+        Bench {
+            rule,
+            packets: vec![Packet { since: NetworkCycle::ZERO, bank: 0, row: RowId(0) }; 256],
+        }
     }
 
     /// The packet with which an input wants outputs.
@@ -78,7 +81,7 @@ pub fn draws(rule: &str, direction: Direction) -> Vec<Option<usize>> {
     let mut draw = |n: usize| {
         let inputs: Vec<usize> = (0..2 + n % 5).map(|input| (input * 37 + n / 12) % 256).collect();
         for (age, &input) in inputs.iter().enumerate() {
-            let since = (n * 7 + age * 3) as u64 % 11;
+            let since = NetworkCycle::new((n * 7 + age * 3) as u64 % 11);
             *bench.wants(input) = Packet { since, bank: n as u32 % 2, row: RowId(n as u32 / 9) };
         }
         let output = n / 3 % (ROUTERS * OUTPUTS);

@@ -2,7 +2,7 @@
 
 use super::channel::{InputChannel, NONE};
 use crate::arbiter;
-use warpmem_sim::{Location, RequestId};
+use warpmem_sim::{Location, NetworkCycle, RequestId};
 
 /// A packet between its source and its destination.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Packet {
     pub hops: u16,
     pub flits: u32,
     /// Cycle in which it left its source.
-    pub entered: u64,
+    pub entered: NetworkCycle,
     /// DRAM location of its address; only for requests.
     pub place: Location,
     /// What arbitration rules see of it.
@@ -82,19 +82,24 @@ impl Buffers {
     /// Adds a flit to an input virtual channel, at which it arrived in `cycle`. Returns the channel
     /// if the flit is the only one of its first packet, so that the packet may now go on.
     #[inline]
-    pub fn arrive(&mut self, channel: usize, packet: u32, cycle: u64) -> Option<&InputChannel> {
+    pub fn arrive(
+        &mut self,
+        channel: usize,
+        packet: u32,
+        cycle: NetworkCycle,
+    ) -> Option<&InputChannel> {
         let state = &mut self.inputs[channel];
         let waited = &mut self.waited[state.input as usize];
-        *waited = waited.wrapping_sub(cycle);
+        *waited = waited.wrapping_sub(cycle.number());
         (state.arrive(packet) == Some(1)).then_some(&*state)
     }
 
     /// Takes a flit of the first packet out of an input virtual channel; it leaves in `cycle`.
     #[inline]
-    pub fn send_flit(&mut self, channel: usize, cycle: u64) -> SentFlit {
+    pub fn send_flit(&mut self, channel: usize, cycle: NetworkCycle) -> SentFlit {
         let state = &mut self.inputs[channel];
         let waited = &mut self.waited[state.input as usize];
-        *waited = waited.wrapping_add(cycle);
+        *waited = waited.wrapping_add(cycle.number());
         state.first.flits -= 1;
         state.left -= 1;
         let is_last = state.left == 0;

@@ -2,6 +2,7 @@
 //! sources.
 
 use std::collections::VecDeque;
+use warpmem_sim::NetworkCycle;
 
 /// The absence of a number.
 pub(super) const NONE: u32 = u32::MAX;
@@ -79,7 +80,7 @@ pub(super) struct OutputChannel {
     /// where the link leads to a node.
     pub credits: u32,
     /// Network cycle since which no packet has held it.
-    pub free_since: u64,
+    pub free_since: NetworkCycle,
     /// A packet has wanted it since then, but none could have gone on.
     pub blocked: bool,
     /// The output that it belongs to, counted over all routers and then the sources.
@@ -99,14 +100,14 @@ impl OutputChannel {
 
     /// Gives it to the first packet of an input virtual channel in `cycle`.
     #[inline]
-    pub fn grant(&mut self, holder: u32, cycle: u64) {
+    pub fn grant(&mut self, holder: u32, cycle: NetworkCycle) {
         debug_assert!(self.holder == NONE && self.free_since <= cycle);
         (self.holder, self.blocked) = (holder, false);
     }
 
     /// Frees it from `cycle` on.
     #[inline]
-    pub fn release(&mut self, cycle: u64) {
+    pub fn release(&mut self, cycle: NetworkCycle) {
         (self.holder, self.free_since) = (NONE, cycle);
     }
 }

@@ -5,6 +5,7 @@ use super::wires::Wires;
 use crate::allocator::{ALLOCATORS, Allocator, AllocatorContext, Choice};
 use crate::{Direction, NetworkContext};
 use warpmem_params::PolicyError;
+use warpmem_sim::NetworkCycle;
 
 /// One that chooses among candidates. Numbers are counted over all routers.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +54,12 @@ impl Choosers {
     /// Chooses one of the candidates in `set`; `since` gives the cycle since which the packet of a
     /// candidate has waited.
     #[inline]
-    pub fn choose(&mut self, chooser: Chooser, set: &[u64], since: &dyn Fn(usize) -> u64) -> usize {
+    pub fn choose(
+        &mut self,
+        chooser: Chooser,
+        set: &[u64],
+        since: &dyn Fn(usize) -> NetworkCycle,
+    ) -> usize {
         let chooser = self.number(chooser);
         self.allocator.choose(&Choice { chooser, set, since })
     }

@@ -1,6 +1,7 @@
 //! The links: flits and credits in flight, and the flits that each link has carried.
 
 use std::collections::VecDeque;
+use warpmem_sim::NetworkCycle;
 
 /// A flit on its way to an input virtual channel.
 #[derive(Clone, Copy)]
@@ -10,7 +11,7 @@ pub(super) struct Flit {
 }
 
 /// Things in flight, in the order of the cycles in which they arrive.
-type InFlight<T> = VecDeque<(u64, T)>;
+type InFlight<T> = VecDeque<(NetworkCycle, T)>;
 
 /// All links of a network. Links are numbered as the outputs of routers and sources that they begin
 /// at.
@@ -43,39 +44,39 @@ impl Links {
 
     /// Sends a flit from a source to its router.
     #[inline]
-    pub fn inject(&mut self, flit: Flit, arrival: u64) {
+    pub fn inject(&mut self, flit: Flit, arrival: NetworkCycle) {
         self.injections.push_back((arrival, flit));
     }
 
     /// Sends a flit from one router to another.
     #[inline]
-    pub fn send(&mut self, flit: Flit, arrival: u64) {
+    pub fn send(&mut self, flit: Flit, arrival: NetworkCycle) {
         self.flits.push_back((arrival, flit));
     }
 
     /// Sends a credit back to an output virtual channel.
     #[inline]
-    pub fn return_credit(&mut self, output: u32, arrival: u64) {
+    pub fn return_credit(&mut self, output: u32, arrival: NetworkCycle) {
         self.credits.push_back((arrival, output));
     }
 
     /// Takes a flit that has arrived by `cycle`; those of sources come first.
     #[inline]
-    pub fn take_flit(&mut self, cycle: u64) -> Option<Flit> {
+    pub fn take_flit(&mut self, cycle: NetworkCycle) -> Option<Flit> {
         take(&mut self.injections, cycle).or_else(|| take(&mut self.flits, cycle))
     }
 
     /// Takes a credit that has arrived by `cycle`: the output virtual channel that gets it.
     #[inline]
-    pub fn take_credit(&mut self, cycle: u64) -> Option<u32> {
+    pub fn take_credit(&mut self, cycle: NetworkCycle) -> Option<u32> {
         take(&mut self.credits, cycle)
     }
 
-    /// The cycle in which the next flit or credit arrives; `u64::MAX` if none is in flight.
-    pub fn next_arrival(&self) -> u64 {
+    /// The cycle in which the next flit or credit arrives, or [`NetworkCycle::NEVER`] if none is in flight.
+    pub fn next_arrival(&self) -> NetworkCycle {
         let flits = [&self.injections, &self.flits].map(|flits| flits.front().map(|&(at, _)| at));
         let credits = self.credits.front().map(|&(at, _)| at);
-        flits.into_iter().chain([credits]).flatten().min().unwrap_or(u64::MAX)
+        flits.into_iter().chain([credits]).flatten().min().unwrap_or(NetworkCycle::NEVER)
     }
 
     /// By link, the flits that it has carried.
@@ -85,7 +86,7 @@ impl Links {
 }
 
 #[inline]
-fn take<T: Copy>(queue: &mut InFlight<T>, cycle: u64) -> Option<T> {
+fn take<T: Copy>(queue: &mut InFlight<T>, cycle: NetworkCycle) -> Option<T> {
     let &(at, thing) = queue.front()?;
     if at > cycle {
         return None;

@@ -55,7 +55,7 @@ use source::Sources;
 use switch_allocation::{SwitchAllocator, SwitchView};
 use vc_allocation::VcAllocator;
 use warpmem_params::{PolicyError, PolicyInfo};
-use warpmem_sim::Context;
+use warpmem_sim::{Context, NetworkCycle};
 use wires::{Sink, Wires};
 
 /// Most inputs of a router: as many as a set of inputs can hold.
@@ -140,7 +140,7 @@ impl Routers {
     }
 
     /// Takes the flits and credits that have arrived by `cycle`.
-    fn receive(&mut self, cycle: u64) {
+    fn receive(&mut self, cycle: NetworkCycle) {
         while let Some(flit) = self.links.take_flit(cycle) {
             self.receive_flit(flit, cycle);
         }
@@ -150,7 +150,7 @@ impl Routers {
     }
 
     /// A flit can be served from `cycle` on.
-    fn receive_flit(&mut self, flit: Flit, cycle: u64) {
+    fn receive_flit(&mut self, flit: Flit, cycle: NetworkCycle) {
         let channel = flit.channel as usize;
         let arrival = self.rules.arrival_before(cycle);
         let Some(state) = self.buffers.arrive(channel, flit.packet, arrival) else { return };
@@ -184,7 +184,7 @@ impl Routers {
     }
 
     /// Steps the routers of this cycle.
-    fn serve_routers(&mut self, cycle: u64, ctx: &mut Context) {
+    fn serve_routers(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
         let mut word = 0;
         while let Some((found, router)) = self.agenda.routers.take(word) {
             word = found;
@@ -192,7 +192,7 @@ impl Routers {
         }
     }
 
-    fn serve(&mut self, router: usize, cycle: u64, ctx: &mut Context) {
+    fn serve(&mut self, router: usize, cycle: NetworkCycle, ctx: &mut Context) {
         if self.vcs.take_due(router) {
             self.allocate_channels(router, cycle, ctx);
         }
@@ -203,18 +203,18 @@ impl Routers {
     }
 
     /// Steps the sources of this cycle; returns the next cycle in which one that waits can send, or
-    /// `u64::MAX`.
-    fn serve_sources(&mut self, cycle: u64, ctx: &mut Context) -> u64 {
-        let (mut word, mut next) = (0, u64::MAX);
+    /// [`NetworkCycle::NEVER`].
+    fn serve_sources(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> NetworkCycle {
+        let (mut word, mut next) = (0, NetworkCycle::NEVER);
         while let Some((found, source)) = self.agenda.sources.take(word) {
             word = found;
-            next = next.min(self.send(source, cycle, ctx).unwrap_or(u64::MAX));
+            next = next.min(self.send(source, cycle, ctx).unwrap_or(NetworkCycle::NEVER));
         }
         next
     }
 
     /// Lets flits cross a router, at most one from each input and to each output.
-    fn cross_switch(&mut self, router: usize, cycle: u64, ctx: &mut Context) {
+    fn cross_switch(&mut self, router: usize, cycle: NetworkCycle, ctx: &mut Context) {
         let view = SwitchView {
             first_input: self.wires.first_input[router],
             first_output: self.wires.first_output[router],
@@ -229,7 +229,7 @@ impl Routers {
     }
 
     /// A flit leaves an input virtual channel by the output virtual channel that its packet holds.
-    fn cross(&mut self, channel: usize, cycle: u64, ctx: &mut Context) {
+    fn cross(&mut self, channel: usize, cycle: NetworkCycle, ctx: &mut Context) {
         let flit = self.buffers.send_flit(channel, cycle + 1);
         self.links.return_credit(flit.upstream, self.rules.link_end(cycle));
         let output = &mut self.outputs[flit.output];
@@ -256,7 +256,7 @@ impl Routers {
     }
 
     /// Hands a packet to its reader, which can take it from `cycle` on.
-    fn deliver(&mut self, number: u32, cycle: u64, ctx: &mut Context) {
+    fn deliver(&mut self, number: u32, cycle: NetworkCycle, ctx: &mut Context) {
         let packet = self.buffers.remove(number);
         self.exits.deliver(packet.exit, packet.request, self.rules.clock.at(cycle), ctx);
         self.tally.leave(packet.place);
@@ -265,8 +265,8 @@ impl Routers {
             source: usize::from(packet.source),
             destination: usize::from(packet.destination),
             flits: packet.flits.into(),
-            wait: packet.entered - packet.seen.since,
-            transit: cycle - packet.entered,
+            wait: packet.entered.since(packet.seen.since),
+            transit: cycle.since(packet.entered),
             hops,
             pipeline: hops * self.rules.hop_cycles(),
         });
@@ -319,19 +319,19 @@ impl Routers {
 }
 
 impl Topology for Routers {
-    fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
+    fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
         self.collect_wakeups(ctx);
         self.receive(cycle);
         self.serve_routers(cycle, ctx);
         let next_head = self.serve_sources(cycle, ctx);
         let is_busy = self.agenda.advance();
         let next = if is_busy { cycle + 1 } else { self.links.next_arrival().min(next_head) };
-        (next < u64::MAX).then_some(next)
+        (next < NetworkCycle::NEVER).then_some(next)
     }
 
     fn finish(&mut self, cycles: u64) -> NetworkResult {
         // Credits of the last flits may still be in flight.
-        while let Some(output) = self.links.take_credit(u64::MAX) {
+        while let Some(output) = self.links.take_credit(NetworkCycle::NEVER) {
             self.receive_credit(output as usize);
         }
         assert!(self.is_conserved(), "packets or credits are lost: {:?}", self.describe());

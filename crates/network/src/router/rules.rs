@@ -3,12 +3,12 @@
 use super::layout::Layout;
 use crate::{Direction, NetworkContext, PacketSizes, Switching, VcAssignment};
 use warpmem_params::{PolicyError, PolicyInfo};
-use warpmem_sim::Clock;
+use warpmem_sim::{NetworkClock, NetworkCycle};
 
 /// The properties of a network that do not change.
 pub(super) struct Rules {
     pub direction: Direction,
-    pub clock: Clock,
+    pub clock: NetworkClock,
     pub packets: PacketSizes,
     /// Network cycles.
     router_latency: u64,
@@ -83,26 +83,26 @@ impl Rules {
 
     /// The cycle from which the router of a source can serve a flit that is sent in `cycle`.
     #[inline]
-    pub fn served_after_injection(&self, cycle: u64) -> u64 {
+    pub fn served_after_injection(&self, cycle: NetworkCycle) -> NetworkCycle {
         cycle + self.router_latency
     }
 
     /// The cycle from which the next router can serve a flit that crosses a router in `cycle`.
     #[inline]
-    pub fn served_after_hop(&self, cycle: u64) -> u64 {
+    pub fn served_after_hop(&self, cycle: NetworkCycle) -> NetworkCycle {
         cycle + self.hop_cycles()
     }
 
     /// The cycle in which a flit had arrived at a router that can serve it from `served` on.
     #[inline]
-    pub fn arrival_before(&self, served: u64) -> u64 {
+    pub fn arrival_before(&self, served: NetworkCycle) -> NetworkCycle {
         served - (self.router_latency - 1)
     }
 
     /// The cycle in which a flit or credit that leaves a router in `cycle` reaches the other end of
     /// the link.
     #[inline]
-    pub fn link_end(&self, cycle: u64) -> u64 {
+    pub fn link_end(&self, cycle: NetworkCycle) -> NetworkCycle {
         cycle + 1 + self.link_latency
     }
 

@@ -6,7 +6,7 @@ use super::links::Flit;
 use super::rules::Rules;
 use super::{NetworkContext, Routers};
 use crate::{Direction, VcAssignment, arbiter};
-use warpmem_sim::{Clock, Context, Location, PortId, RequestId, Ticks};
+use warpmem_sim::{Context, Location, NetworkClock, NetworkCycle, PortId, RequestId, Ticks};
 
 /// The sending nodes of a network.
 pub(super) struct Sources {
@@ -59,7 +59,7 @@ struct Head {
     port: usize,
     request: RequestId,
     /// Cycle from which it can be sent.
-    since: u64,
+    since: NetworkCycle,
     flits: u32,
     destination: u16,
     /// Port of the destination, counted over all nodes.
@@ -76,8 +76,8 @@ impl Source {
     /// the first with a packet that is ready, or else the one whose packet becomes ready first.
     fn next_head(
         &self,
-        cycle: u64,
-        clock: Clock,
+        cycle: NetworkCycle,
+        clock: NetworkClock,
         ctx: &Context,
     ) -> Option<(usize, Ticks, RequestId)> {
         let ports = (self.next_port..self.ports.len()).chain(0..self.next_port);
@@ -89,7 +89,12 @@ impl Source {
     }
 
     /// The cycle after `cycle` in which the next head of a port becomes ready.
-    fn next_ready(&self, cycle: u64, clock: Clock, ctx: &Context) -> Option<u64> {
+    fn next_ready(
+        &self,
+        cycle: NetworkCycle,
+        clock: NetworkClock,
+        ctx: &Context,
+    ) -> Option<NetworkCycle> {
         let ready = |&port: &PortId| Some(clock.cycle_from(ctx.fabric.head(port)?.0));
         self.ports.iter().filter_map(ready).filter(|&from| from > cycle).min()
     }
@@ -120,7 +125,12 @@ impl Source {
 impl Routers {
     /// Steps a source: sends a flit if there is one and room for it. Returns the next cycle in
     /// which a packet can be sent, if none can be now.
-    pub(super) fn send(&mut self, index: usize, cycle: u64, ctx: &mut Context) -> Option<u64> {
+    pub(super) fn send(
+        &mut self,
+        index: usize,
+        cycle: NetworkCycle,
+        ctx: &mut Context,
+    ) -> Option<NetworkCycle> {
         if self.sources.nodes[index].packet == NONE {
             let head = self.head(index, cycle, ctx)?;
             if head.since > cycle || self.begin(index, &head, cycle, ctx).is_none() {
@@ -144,14 +154,20 @@ impl Routers {
     /// No packet can be sent in `cycle`. Returns the cycle in which the next one becomes ready at
     /// the head of a port: where SMs share the node, it may find room when the present one does
     /// not.
-    fn wait(&mut self, index: usize, cycle: u64, ctx: &Context) -> Option<u64> {
+    fn wait(&mut self, index: usize, cycle: NetworkCycle, ctx: &Context) -> Option<NetworkCycle> {
         let next = self.sources.nodes[index].next_ready(cycle, self.rules.clock, ctx)?;
         self.agenda.sources.later(index);
         Some(next)
     }
 
     /// Takes the packet from its port, if there is a virtual channel for it.
-    fn begin(&mut self, index: usize, head: &Head, cycle: u64, ctx: &mut Context) -> Option<()> {
+    fn begin(
+        &mut self,
+        index: usize,
+        head: &Head,
+        cycle: NetworkCycle,
+        ctx: &mut Context,
+    ) -> Option<()> {
         let channel = self.free_channel(index, head)?;
         let source = &mut self.sources.nodes[index];
         source.take(head.port, self.rules.clock.at(cycle), ctx);
@@ -166,7 +182,7 @@ impl Routers {
     }
 
     /// The packet that a node sends next.
-    fn head(&self, index: usize, cycle: u64, ctx: &Context) -> Option<Head> {
+    fn head(&self, index: usize, cycle: NetworkCycle, ctx: &Context) -> Option<Head> {
         let clock = self.rules.clock;
         let (port, ready, request) = self.sources.nodes[index].next_head(cycle, clock, ctx)?;
         let row = ctx.requests.get(request);
@@ -200,7 +216,13 @@ impl Routers {
 }
 
 /// The packet of `head`, which leaves `source` in `cycle`.
-fn packet(rules: &Rules, source: usize, head: &Head, cycle: u64, place: Location) -> Packet {
+fn packet(
+    rules: &Rules,
+    source: usize,
+    head: &Head,
+    cycle: NetworkCycle,
+    place: Location,
+) -> Packet {
     let bank = place.channel.index() * rules.banks + place.bank.index();
     Packet {
         request: head.request,

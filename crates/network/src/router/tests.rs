@@ -6,7 +6,7 @@ use crate::tests::spec::spec;
 use crate::{Direction, LinkResult, NetworkResult, Placement, Topology, butterfly, mesh, ring};
 use warpmem_params::PolicyInfo;
 use warpmem_random::Random;
-use warpmem_sim::Context;
+use warpmem_sim::{Context, NetworkCycle};
 
 const INFO: PolicyInfo = PolicyInfo { name: "test", summary: "", source: "", params: &[] };
 
@@ -16,7 +16,7 @@ const NODES: usize = 12;
 struct Restless(Routers);
 
 impl Topology for Restless {
-    fn step(&mut self, cycle: u64, ctx: &mut Context) -> Option<u64> {
+    fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
         let Restless(routers) = self;
         for router in 0..routers.wires.routers {
             routers.vcs.make_due(router);

@@ -8,7 +8,7 @@ use crate::NetworkContext;
 use crate::allocator::members;
 use crate::arbiter::{self, Arbiter, ArbiterContext, Contest, Inputs, Output};
 use warpmem_params::PolicyError;
-use warpmem_sim::Context;
+use warpmem_sim::{Context, NetworkCycle};
 
 /// The requests of packets for output virtual channels, and the rule that arbitrates between them.
 ///
@@ -135,7 +135,12 @@ impl Routers {
     }
 
     /// Grants the free output virtual channels of a router to packets that request them.
-    pub(super) fn allocate_channels(&mut self, router: usize, cycle: u64, ctx: &mut Context) {
+    pub(super) fn allocate_channels(
+        &mut self,
+        router: usize,
+        cycle: NetworkCycle,
+        ctx: &mut Context,
+    ) {
         let first = self.vcs.first_word[router];
         for word in first..self.vcs.first_word[router + 1] {
             let mut bits = self.vcs.requested[word];
@@ -148,7 +153,13 @@ impl Routers {
     }
 
     /// Grants the free virtual channels of one pool, `local` within the router.
-    fn allocate_pool(&mut self, router: usize, local: usize, cycle: u64, ctx: &mut Context) {
+    fn allocate_pool(
+        &mut self,
+        router: usize,
+        local: usize,
+        cycle: NetworkCycle,
+        ctx: &mut Context,
+    ) {
         let pool = self.vcs.pool(router, local);
         for output in self.channels_of_pool(router, local) {
             if self.outputs[output].holder != NONE {
@@ -208,7 +219,7 @@ impl Routers {
         pool: usize,
         output: usize,
         fitting: &Inputs,
-        cycle: u64,
+        cycle: NetworkCycle,
     ) -> usize {
         let (buffers, first) = (&self.buffers, self.wires.first_input[router]);
         let state = &self.outputs[output];
@@ -222,7 +233,7 @@ impl Routers {
     }
 
     /// Gives the first packet of an input virtual channel an output virtual channel.
-    fn grant(&mut self, channel: usize, output: usize, cycle: u64) {
+    fn grant(&mut self, channel: usize, output: usize, cycle: NetworkCycle) {
         let packet = self.buffers.first_mut(channel);
         packet.hops += 1;
         let (flits, exit) = (packet.flits, packet.exit);

@@ -3,6 +3,7 @@
 use super::channel::{InputChannel, NONE, OutputChannel, Part};
 use super::layout::{End, Layout, Route};
 use std::collections::VecDeque;
+use warpmem_sim::NetworkCycle;
 
 /// Where a link ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +108,7 @@ impl Wires {
                     Sink::Input(input) => (depth, input * count + index),
                     Sink::Node(_) => (u32::MAX, NONE),
                 };
-                let (free_since, blocked) = (0, false);
+                let (free_since, blocked) = (NetworkCycle::ZERO, false);
                 OutputChannel { holder: NONE, credits, free_since, blocked, link, unit, downstream }
             })
         };

@@ -4,8 +4,8 @@ use crate::NetworkSpec;
 use crate::{Direction, NetworkContext, NetworkResult, Placement, TOPOLOGIES, Topology};
 use warpmem_random::Random;
 use warpmem_sim::{
-    Address, AddressMap, AddressSpace, Bench, Clock, Context, Domain, IndexHash, PortId, Request,
-    RequestId, RequestKind, SliceId, SmId, Ticks, UnitId,
+    Address, AddressMap, AddressSpace, Bench, Clock, Context, Domain, IndexHash, NetworkClock,
+    NetworkCycle, PortId, Request, RequestId, RequestKind, SliceId, SmId, Ticks, UnitId,
 };
 
 /// A packet that can leave `input` for `output` at `cycle`.
@@ -99,7 +99,7 @@ impl<'a> Rig<'a> {
         let outs: Vec<_> = (0..outputs)
             .map(|o| fabric.add_port("out", o, self.places, network_unit, unit(Domain::Llc, o)))
             .collect();
-        let clock = fabric.clock(Domain::Network);
+        let clock: NetworkClock = fabric.clock_of();
         let context = self.context(clock, ins.clone(), outs.clone());
         let mut network = build(&context);
         for packet in packets {
@@ -109,7 +109,7 @@ impl<'a> Rig<'a> {
                 ..Request::of_slice(0, packet.kind, SliceId(packet.output))
             };
             let id = bench.requests.add(request, Ticks(0));
-            bench.fabric.push(ins[packet.input], id, clock.at(packet.cycle));
+            bench.fabric.push(ins[packet.input], id, clock.at(NetworkCycle::new(packet.cycle)));
         }
         let mut arrived = Vec::with_capacity(packets.len());
         let mut readers = self.readers.awake();
@@ -119,8 +119,9 @@ impl<'a> Rig<'a> {
                 let ctx = &mut bench.context();
                 if unit.domain == Domain::Network {
                     cycles = cycle + 1;
+                    let cycle = NetworkCycle::new(cycle);
                     if let Some(next) = network.step(cycle, ctx) {
-                        ctx.fabric.wake_cycle(unit, next.max(cycle + 1));
+                        ctx.fabric.wake_at(unit.index, next.max(cycle + 1));
                     }
                     return;
                 }
@@ -149,7 +150,7 @@ impl<'a> Rig<'a> {
         }
     }
 
-    fn context(&self, clock: Clock, ins: Vec<PortId>, outs: Vec<PortId>) -> NetworkContext {
+    fn context(&self, clock: NetworkClock, ins: Vec<PortId>, outs: Vec<PortId>) -> NetworkContext {
         let context = NetworkContext::new(self.spec, self.direction, clock, ins, outs);
         let placement = self.placement.clone().unwrap_or_else(|| context.placement.clone());
         NetworkContext { placement, ..context }

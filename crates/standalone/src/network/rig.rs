@@ -5,7 +5,8 @@ use warpmem_network::{
     self as network, Direction, NetworkContext, PacketSizes, Placement, Topology,
 };
 use warpmem_sim::{
-    Bench, Context, Domain, PortId, Request, RequestId, RequestKind, SliceId, SmId, Ticks, UnitId,
+    Bench, Context, Domain, NetworkCycle, PortId, Request, RequestId, RequestKind, SliceId, SmId,
+    Ticks, UnitId,
 };
 
 /// The terminals. A source is stepped when the network has taken a packet from it.
@@ -87,7 +88,7 @@ impl Rig {
         let places = machine.network.output_buffer as usize;
         let output = |n| fabric.add_port("destination", n, places, network, unit(Domain::Llc, n));
         let outputs: Vec<PortId> = (0..destinations).map(output).collect();
-        let clock = fabric.clock(Domain::Network);
+        let clock = fabric.clock_of();
         let mut context =
             NetworkContext::new(&spec, direction, clock, inputs.clone(), outputs.clone());
         context.packets = PacketSizes::fixed(setup.packet_flits);
@@ -140,8 +141,9 @@ impl Rig {
                     refill(index, inputs[index], *room, *direction, cycle, ctx, terminals);
                 }
                 Domain::Network => {
+                    let cycle = NetworkCycle::new(cycle);
                     if let Some(next) = network.step(cycle, ctx) {
-                        ctx.fabric.wake_cycle(unit, next.max(cycle + 1));
+                        ctx.fabric.wake_at(unit.index, next.max(cycle + 1));
                     }
                 }
                 Domain::Llc => empty(unit, outputs[index], cycle, ctx, terminals),
