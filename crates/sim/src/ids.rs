@@ -1,14 +1,15 @@
 //! Numbers of units and of parts of units, each a type of its own, so that a bank is never taken
 //! for a row.
 
-/// Declares types of numbers. Each wraps the integer in which it is stored; [`index`](SmId::index)
-/// is its position in a table.
+/// Declares types of numbers. Each wraps the integer in which it is stored; `index` is its position
+/// in a table.
+#[macro_export]
 macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident($int:ty);)*) => {$(
+    ($($(#[$doc:meta])* $vis:vis $name:ident($int:ty);)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(transparent)]
-        pub struct $name(pub $int);
+        $vis struct $name(pub $int);
 
         impl $name {
             /// The id of position `index` in a table, which must fit.
@@ -40,20 +41,20 @@ macro_rules! ids {
 
 ids! {
     /// An SM of the machine.
-    SmId(u16);
+    pub SmId(u16);
     /// A slot for a resident warp, counted within its SM.
-    WarpSlot(u16);
+    pub WarpSlot(u16);
     /// A slot for a resident warp, counted over all SMs.
-    WarpId(u32);
+    pub WarpId(u32);
     /// A slice of the LLC, counted over the whole machine.
-    SliceId(u16);
+    pub SliceId(u16);
     /// A DRAM channel of the machine.
-    ChannelId(u16);
+    pub ChannelId(u16);
     /// A bank of a channel: from the most significant bit down pseudo channel, stack, bank of the
     /// group, group.
-    BankId(u16);
+    pub BankId(u16);
     /// A row of a bank.
-    RowId(u32);
+    pub RowId(u32);
 }
 
 #[cfg(test)]
