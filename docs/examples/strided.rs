@@ -1,31 +1,19 @@
 //! Round robin by a stride.
 
 use super::{WarpEntry, WarpScheduler, WarpView};
-use serde::Deserialize;
-use warpmem_params::{ParamInfo, PolicyInfo};
+use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "strided",
     summary: "round robin that goes on by a stride after each issue",
     source: "an example",
-    params: &[ParamInfo {
-        name: "stride",
-        default: "2",
-        unit: "warp slots",
-        range: "1 to 63",
-        summary: "from the warp that issued last to the first that is looked at",
-    }],
+    params: Params::params,
 };
 
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Params {
-    stride: u32,
-}
-
-impl Default for Params {
-    fn default() -> Params {
-        Params { stride: 2 }
+params! {
+    struct Params {
+        /// from the warp that issued last to the first that is looked at
+        stride: u32 = 2, in 1..=63, unit "warp slots";
     }
 }
 
@@ -34,7 +22,7 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
     build: |context, params| {
         let Params { stride } = params.parse(&INFO)?;
         let next = vec![0; context.schedulers()];
-        Ok(Box::new(Strided { stride: stride.clamp(1, 63), next }) as _)
+        Ok(Box::new(Strided { stride, next }) as _)
     },
 };
 

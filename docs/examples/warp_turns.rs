@@ -1,31 +1,20 @@
 //! `warp-turns`: a bank serves the requests of one warp before those of the next.
 
 use super::{BankView, Counter, Family, Queued, Scheduler, SchedulerContext, Slot};
-use serde::Deserialize;
-use warpmem_params::{Entry, ParamInfo, PolicyInfo};
+use warpmem_params::{Entry, PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "warp-turns",
     summary: "a bank serves the requests of one warp before those of the next",
     source: "an example",
-    params: &[ParamInfo {
-        name: "turn",
-        default: "8",
-        unit: "requests",
-        range: "from 1",
-        summary: "requests that a warp may have served in succession",
-    }],
+    params: Options::params,
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    turn: u32,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { turn: 8 }
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// requests that a warp may have served in succession
+        turn: u32 = 8, in 1.., unit "requests";
     }
 }
 

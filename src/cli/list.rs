@@ -205,11 +205,11 @@ fn standard(name: &'static str) -> Item {
 }
 
 fn policy(info: &'static PolicyInfo) -> Item {
-    let parameters = info.params.iter().map(|parameter| Parameter {
+    let parameters = info.params().into_iter().map(|parameter| Parameter {
         name: parameter.name.to_owned(),
-        default: parameter.default.to_owned(),
+        default: parameter.default(),
         unit: parameter.unit.to_owned(),
-        range: parameter.range.to_owned(),
+        range: parameter.range(),
         summary: parameter.summary.to_owned(),
     });
     Item {

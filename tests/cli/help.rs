@@ -132,10 +132,10 @@ fn the_list_has_every_policy_in_the_order_of_its_registry() {
         for info in slot.infos() {
             rest =
                 rest.strip_prefix(&line(info)).unwrap_or_else(|| panic!("{}: {rest}", info.name));
-            for parameter in info.params {
+            for parameter in info.params() {
                 let (row, others) = rest.split_once('\n').unwrap();
-                let columns =
-                    [parameter.name, parameter.default, parameter.range, parameter.summary];
+                let (default, range) = (parameter.default(), parameter.range());
+                let columns = [parameter.name, &default, &range, parameter.summary];
                 assert!(columns.iter().all(|column| row.contains(column)), "{row}");
                 rest = others;
             }
@@ -178,7 +178,7 @@ fn the_list_as_json_is_that_of_the_registries() {
             assert_eq!(row["source"], info.source);
             let parameters = row["parameters"].as_array().unwrap();
             let names: Vec<&str> = parameters.iter().filter_map(|p| p["name"].as_str()).collect();
-            assert_eq!(names, info.params.iter().map(|p| p.name).collect::<Vec<_>>());
+            assert_eq!(names, info.params().iter().map(|p| p.name).collect::<Vec<_>>());
         }
     }
 }

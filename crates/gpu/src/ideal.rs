@@ -52,33 +52,33 @@ const NONE: PolicyInfo = PolicyInfo {
     name: "none",
     summary: "the machine as configured",
     source: "baseline",
-    params: &[],
+    params: Vec::new,
 };
 
 const PERFECT_L1: PolicyInfo = PolicyInfo {
     name: "perfect-l1",
     summary: "every access of an SM to global or local memory hits in L1",
     source: "Jog et al., ASPLOS 2013 (PMEM)",
-    params: &[],
+    params: Vec::new,
 };
 
 const PERFECT_L2: PolicyInfo = PolicyInfo {
     name: "perfect-l2",
     summary: "every request that reaches an LLC slice hits there",
     source: "Jog et al., ASPLOS 2013 (Perfect-L2)",
-    params: &[],
+    params: Vec::new,
 };
 
 const PERFECT_DRAM: PolicyInfo = PolicyInfo {
     name: "perfect-dram",
     summary: "a request that arrives at DRAM is ready at once",
     source: "Li 2015, Chapter 5",
-    params: &[],
+    params: Vec::new,
 };
 
 const INFINITE_BANDWIDTH_NOC: PolicyInfo = PolicyInfo {
     name: "infinite-bandwidth-noc",
     summary: "a packet takes the routers and links of its way, whatever its size and the others",
     source: "limit study",
-    params: &[],
+    params: Vec::new,
 };

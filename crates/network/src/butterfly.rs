@@ -2,40 +2,27 @@
 
 use super::router::layout::{End, Layout, Route};
 use super::{TopologyEntry, router};
-use serde::Deserialize;
-use warpmem_params::{ParamInfo, PolicyInfo};
+use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "butterfly",
     summary: "stages of switches; in each, a digit of the destination selects the output (k-ary n-fly)",
     source: "Dally and Towles 2004, chapter 4",
-    params: &[ParamInfo {
-        name: "radix",
-        default: "4",
-        unit: "ports",
-        range: "2 to 256",
-        summary: "inputs and outputs of a switch; there are as many stages as it takes to reach all nodes",
-    }],
+    params: Parameters::params,
 };
 
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     info: INFO,
     build: |context, params| {
         let Parameters { radix } = params.parse(&INFO)?;
-        INFO.require((2..=256).contains(&radix), "`radix` out of range")?;
         router::build(&layout(context.inputs.len(), context.outputs.len(), radix), context, &INFO)
     },
 };
 
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Parameters {
-    radix: usize,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { radix: 4 }
+params! {
+    struct Parameters {
+        /// inputs and outputs of a switch; there are as many stages as it takes to reach all nodes
+        radix: usize = 4, in 2..=256, unit "ports";
     }
 }
 

@@ -7,22 +7,14 @@ use super::router::layout::Layout;
 use super::tally::{Journey, Tally};
 use super::{Direction, NetworkContext, PacketSizes, Ports, Topology, TopologyEntry};
 use crate::{LinkEnd, LinkResult, NetworkResult, NodeResult};
-use serde::Deserialize;
-use warpmem_params::{ParamInfo, PolicyError, PolicyInfo};
+use warpmem_params::{PolicyError, PolicyInfo, choice, params};
 use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "crossbar",
     summary: "every node reaches every other over one router",
     source: "local crossbar of GPGPU-Sim 4; Yuan et al., MICRO 2009",
-    params: &[ParamInfo {
-        name: "form",
-        default: "one-stage",
-        unit: "-",
-        range: "one-stage | router",
-        summary: "one-stage: the head packet of each input competes for its output and holds both for its flits; router: flits, \
-                  buffers, virtual channels and an allocator",
-    }],
+    params: Parameters::params,
 };
 
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {
@@ -39,18 +31,19 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     },
 };
 
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Parameters {
-    form: Form,
+params! {
+    struct Parameters {
+        /// one-stage: the head packet of each input competes for its output and holds both for its
+        /// flits; router: flits, buffers, virtual channels and an allocator
+        form: Form = Form::OneStage;
+    }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Form {
-    #[default]
-    OneStage,
-    Router,
+choice! {
+    enum Form {
+        OneStage = "one-stage",
+        Router = "router",
+    }
 }
 
 struct Input {

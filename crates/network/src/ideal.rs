@@ -13,7 +13,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "ideal",
     summary: "every packet takes a router, a link and its flits, whatever the others do",
     source: "reference without contention",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {

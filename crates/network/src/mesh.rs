@@ -5,35 +5,30 @@ use super::direct::{self, Step};
 use super::placement::Placement;
 use super::router::layout::Layout;
 use super::{TopologyEntry, router};
-use serde::Deserialize;
-use warpmem_params::{ParamInfo, PolicyInfo};
+use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "mesh",
     summary: "a grid of routers; packets go along their row first, then along the column",
     source: "Dally and Towles 2004, chapters 5 and 8; Yuan et al., MICRO 2009; Jog et al., ASPLOS 2013",
-    params: &[ParamInfo {
-        name: "columns",
-        default: "0",
-        unit: "places",
-        range: "0 to the number of nodes",
-        summary: "routers per row; 0 = as in the smallest square that holds all nodes",
-    }],
+    params: Parameters::params,
 };
 
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {
     info: INFO,
     build: |context, params| {
         let Parameters { columns } = params.parse(&INFO)?;
-        INFO.require(columns <= context.placement.nodes, "`columns` out of range")?;
+        let nodes = context.placement.nodes;
+        INFO.require(columns <= nodes, "columns", columns, format!("at most {nodes}, the nodes"))?;
         router::build(&layout(&context.placement, columns), context, &INFO)
     },
 };
 
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct Parameters {
-    columns: usize,
+params! {
+    struct Parameters {
+        /// routers per row, at most as many as nodes; 0 = as in the smallest square that holds all nodes
+        columns: usize = 0, in 0.., unit "places";
+    }
 }
 
 /// Positions are numbered along the rows. Packets never turn from a column into a row, which rules

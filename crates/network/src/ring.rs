@@ -11,7 +11,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "ring",
     summary: "routers in a ring; packets go the shorter way round, on virtual channels that change at a dateline",
     source: "Dally and Towles 2004, section 14.2; Yuan et al., MICRO 2009, section 5.4",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: TopologyEntry = TopologyEntry {

@@ -1,13 +1,29 @@
-//! Policies and parameters by name, rules about values, and the hardware cost of policies.
+//! Parameters and policies by name: the description of a parameter, from which its parsing, errors,
+//! help and documentation are made; registries of policies; rules about values; and the hardware
+//! cost of policies.
 
+mod choice;
 mod complexity;
 mod counter;
+mod declare;
+mod given;
+mod kind;
+
+mod parameter;
 mod registry;
 mod rule;
 
+pub use choice::Choice;
 pub use complexity::{Complexity, Routers, Shape, bits};
 pub use counter::Counter;
+pub use given::{Given, ParamSet};
+pub use kind::{Kind, LARGEST, Real, Value, Whole};
+pub use parameter::{
+    Adaptive, Declared, DefaultValue, Field, Key, OrMachine, Param, Parameter, Typed, describe,
+};
 pub use registry::{
-    Entry, ParamInfo, Params, PolicyError, PolicyInfo, Registry, did_you_mean, nearest, policy_name,
+    Entry, Params, PolicyError, PolicyInfo, Registry, did_you_mean, nearest, policy_name,
 };
 pub use rule::{Invalid, power_of_two, rule};
+#[doc(hidden)]
+pub use serde;

@@ -2,20 +2,8 @@
 //! in its slot's registry. `list`, `--help`, configuration errors and the documentation read from
 //! here.
 
-use serde::de::DeserializeOwned;
+use crate::{Given, Invalid, Param, ParamSet};
 use std::fmt::Display;
-
-/// One parameter of a policy.
-#[derive(Clone, Copy, Debug)]
-pub struct ParamInfo {
-    pub name: &'static str,
-    pub default: &'static str,
-    /// Unit of the value, or `-`.
-    pub unit: &'static str,
-    /// The valid values, as text for people.
-    pub range: &'static str,
-    pub summary: &'static str,
-}
 
 /// The description of a policy.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +13,8 @@ pub struct PolicyInfo {
     pub summary: &'static str,
     /// Paper or simulator the rule comes from.
     pub source: &'static str,
-    pub params: &'static [ParamInfo],
+    /// Descriptions of its parameters: what `params!` declares, or `Vec::new` if it has none.
+    pub params: fn() -> Vec<Param>,
 }
 
 /// A policy's entry: its description and how to build it from the context `C` of its slot.
@@ -65,30 +54,41 @@ pub fn did_you_mean(nearest: Option<&str>) -> String {
 /// built.
 const UNPLACED: &str = "policy";
 
-/// Parameters given to a policy, still untyped.
+/// Parameters given to a policy, by name: still text.
 #[derive(Clone, Debug, Default)]
-pub struct Params(toml::Table);
+pub struct Params(Vec<(String, String)>);
 
 impl Params {
-    /// Reads the parameters into the policy's own struct, which must refuse unknown keys
-    /// (`#[serde(default, deny_unknown_fields)]`). The error is a message without context.
-    pub fn parse<P: DeserializeOwned>(self, info: &PolicyInfo) -> Result<P, PolicyError> {
-        P::deserialize(self.0).map_err(|e| PolicyError::Params {
-            slot: UNPLACED,
-            name: info.name.to_owned(),
-            message: format!("{}; valid: {}", e.message(), list_params(info)),
-        })
+    /// Reads the parameters into the policy's own struct.
+    ///
+    /// # Errors
+    /// [`PolicyError::Params`] if there is no such parameter, or it may not have such a value.
+    pub fn parse<P: ParamSet>(self, info: &PolicyInfo) -> Result<P, PolicyError> {
+        let mut given = Given::default();
+        for (key, text) in &self.0 {
+            let param = info.find(key)?;
+            let value = param.kind.parse(text).ok_or_else(|| {
+                info.refuse(&Invalid {
+                    key: key.clone(),
+                    value: text.clone(),
+                    valid: param.kind.expected(),
+                })
+            })?;
+            given.push(param.name, value);
+        }
+        Ok(P::read(&given))
     }
 
     /// Refuses any parameter, for policies without parameters.
+    ///
+    /// # Errors
+    /// [`PolicyError::Params`] if there is one.
     pub fn none(self, info: &PolicyInfo) -> Result<(), PolicyError> {
-        match self.0.keys().next() {
+        match self.0.first() {
             None => Ok(()),
-            Some(key) => Err(PolicyError::Params {
-                slot: UNPLACED,
-                name: info.name.to_owned(),
-                message: format!("unknown key `{key}`; it takes no parameters"),
-            }),
+            Some((key, _)) => {
+                Err(info.refuse(&format!("unknown key `{key}`; it takes no parameters")))
+            }
         }
     }
 }
@@ -110,23 +110,50 @@ impl PolicyInfo {
         Err(PolicyError::Machine { slot: UNPLACED, name, key, value, valid: valid() })
     }
 
-    /// Refuses parameters unless `holds`; `message` says what is wrong.
-    pub fn require(&self, holds: bool, message: &str) -> Result<(), PolicyError> {
+    /// Refuses parameters unless `holds`: `key` has `value`, and `valid` says what would be valid
+    /// with the others.
+    ///
+    /// # Errors
+    /// [`PolicyError::Params`] if it does not hold.
+    pub fn require(
+        &self,
+        holds: bool,
+        key: &str,
+        value: impl Display,
+        valid: impl Into<String>,
+    ) -> Result<(), PolicyError> {
         if holds {
             return Ok(());
         }
-        Err(PolicyError::Params {
-            slot: UNPLACED,
-            name: self.name.to_owned(),
-            message: format!("{message}; valid: {}", list_params(self)),
+        let (key, value, valid) = (key.to_owned(), value.to_string(), valid.into());
+        Err(self.refuse(&Invalid { key, value, valid }))
+    }
+
+    /// Descriptions of its parameters.
+    pub fn params(&self) -> Vec<Param> {
+        (self.params)()
+    }
+
+    /// The description of the parameter called `key`.
+    fn find(&self, key: &str) -> Result<Param, PolicyError> {
+        let params = self.params();
+        params.iter().find(|param| param.name == key).copied().ok_or_else(|| {
+            let nearest = did_you_mean(nearest(key, params.iter().map(|param| param.name)));
+            let valid = list_params(&params);
+            self.refuse(&format!("unknown key `{key}`{nearest}; valid: {valid}"))
         })
+    }
+
+    fn refuse(&self, message: &dyn Display) -> PolicyError {
+        let (name, message) = (self.name.to_owned(), message.to_string());
+        PolicyError::Params { slot: UNPLACED, name, message }
     }
 }
 
-fn list_params(info: &PolicyInfo) -> String {
+fn list_params(params: &[Param]) -> String {
     let all: Vec<String> =
-        info.params.iter().map(|p| format!("{} ({}, {})", p.name, p.unit, p.range)).collect();
-    if all.is_empty() { "none".to_owned() } else { all.join(", ") }
+        params.iter().map(|p| format!("{} ({}, {})", p.name, p.unit, p.range())).collect();
+    all.join(", ")
 }
 
 /// Splits `name(key=value,...)` into the name and its parameters.
@@ -135,55 +162,23 @@ fn split(text: &str) -> Result<(&str, Params), PolicyError> {
     let text = text.trim();
     let Some(open) = text.find('(') else { return Ok((text, Params::default())) };
     let inner = text[open + 1..].strip_suffix(')').ok_or_else(malformed)?;
-    let mut table = toml::Table::new();
+    let name = text[..open].trim_end();
+    let mut params: Vec<(String, String)> = Vec::new();
     for pair in inner.split(',').filter(|p| !p.trim().is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(malformed)?;
-        let (name, key, value) = (text[..open].trim_end(), key.trim(), value.trim());
-        let refuse = |message: String| PolicyError::Params {
-            slot: UNPLACED,
-            name: name.to_owned(),
-            message,
-        };
-        if is_too_large(value) {
-            return Err(refuse(format!(
-                "`{key}` = {value} is too large: expected at most {LARGEST}"
-            )));
+        let (key, value) = (key.trim(), value.trim());
+        if params.iter().any(|(other, _)| other == key) {
+            let message = format!("`{key}` is given twice");
+            return Err(PolicyError::Params { slot: UNPLACED, name: name.to_owned(), message });
         }
-        if table.insert(key.to_owned(), parse_value(value)).is_some() {
-            return Err(refuse(format!("`{key}` is given twice")));
-        }
+        params.push((key.to_owned(), value.to_owned()));
     }
-    Ok((text[..open].trim_end(), Params(table)))
+    Ok((name, Params(params)))
 }
 
 /// The name of the policy that `text` (`name` or `name(key=value,...)`) asks for.
 pub fn policy_name(text: &str) -> &str {
     text.split('(').next().unwrap_or(text).trim()
-}
-
-/// The largest whole number that a parameter takes, 2^40. That is more cycles than any run has, and
-/// small enough to be converted to finer units of time without overflow.
-const LARGEST: i64 = 1 << 40;
-
-/// Whether a value is a whole number whose magnitude is above [`LARGEST`].
-fn is_too_large(value: &str) -> bool {
-    let digits = value.trim_start_matches(['-', '+']);
-    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    is_number && digits.parse::<i64>().map_or(true, |number| number > LARGEST)
-}
-
-fn parse_value(text: &str) -> toml::Value {
-    if let Ok(n) = text.parse::<i64>() {
-        return toml::Value::Integer(n);
-    }
-    if let Ok(x) = text.parse::<f64>() {
-        return toml::Value::Float(x);
-    }
-    match text {
-        "true" => toml::Value::Boolean(true),
-        "false" => toml::Value::Boolean(false),
-        _ => toml::Value::String(text.to_owned()),
-    }
 }
 
 impl<T: ?Sized, C: ?Sized> Registry<T, C> {
@@ -240,38 +235,45 @@ pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
 mod tests {
     use super::*;
 
-    const INFO: PolicyInfo =
-        PolicyInfo { name: "counted", summary: "a number", source: "a test", params: &[] };
-
-    #[derive(Debug, Default, serde::Deserialize)]
-    #[serde(default, deny_unknown_fields)]
-    struct Options {
-        count: i64,
+    crate::params! {
+        struct Counted {
+            /// a number
+            count: u64 = 0, in 0..;
+        }
     }
 
-    static REGISTRY: Registry<i64, ()> = Registry {
+    const INFO: PolicyInfo = PolicyInfo {
+        name: "counted",
+        summary: "a number",
+        source: "a test",
+        params: Counted::params,
+    };
+
+    static REGISTRY: Registry<u64, ()> = Registry {
         slot: "slot",
         entries: &[Entry {
             info: INFO,
-            build: |(), params| Ok(Box::new(params.parse::<Options>(&INFO)?.count)),
+            build: |(), params| {
+                let Counted { count } = params.parse(&INFO)?;
+                INFO.require(count != 7, "count", count, "any other")?;
+                Ok(Box::new(count))
+            },
         }],
     };
 
-    #[test]
-    fn numbers_are_taken_up_to_the_largest() {
-        let build = |value: &str| REGISTRY.build(&format!("counted(count={value})"), &());
-        assert_eq!(build("1099511627776").as_deref(), Ok(&LARGEST));
-        assert_eq!(build("-7").as_deref(), Ok(&-7));
-        for value in ["1099511627777", "18446744073709551615", "-1099511627777"] {
-            let error = build(value).unwrap_err().to_string();
-            assert!(error.contains("slot `counted`") && error.contains(value), "{error}");
-            assert!(error.contains("at most 1099511627776"), "{error}");
-        }
+    fn refusal(text: &str) -> String {
+        REGISTRY.build(text, &()).unwrap_err().to_string()
     }
 
     #[test]
     fn a_parameter_is_given_once() {
-        let error = REGISTRY.build("counted(count=1, count=2)", &()).unwrap_err().to_string();
+        let error = refusal("counted(count=1, count=2)");
         assert!(error.contains("`count` is given twice"), "{error}");
+    }
+
+    #[test]
+    fn a_condition_names_the_parameter_and_what_would_be_valid() {
+        let expected = "parameters of slot `counted`: `count` = 7 is not valid: expected any other";
+        assert_eq!(refusal("counted(count=7)"), expected);
     }
 }

@@ -36,13 +36,13 @@ pub struct WarpTypes {
     pub bypass: bool,
 }
 
-/// Which requests that merge into an MSHR entry are counted (Li 2015, Section 3.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CountedMerges {
-    /// Requests from an SM that has no request in the entry yet.
-    #[default]
-    InterCore,
-    /// Every merged request.
-    All,
+warpmem_params::choice! {
+    /// Which requests that merge into an MSHR entry are counted (Li 2015, Section 3.3).
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum CountedMerges {
+        /// Requests from an SM that has no request in the entry yet.
+        InterCore = "inter-core",
+        /// Every merged request.
+        All = "all",
+    }
 }

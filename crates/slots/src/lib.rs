@@ -116,6 +116,7 @@ pub fn check_policies(machine: &Machine) -> Result<(), PolicyError> {
 mod tests {
     use super::*;
     use warpmem_machine::{load, preset_names};
+    use warpmem_params::{DefaultValue, Kind};
 
     #[test]
     fn slots_are_named_as_registries_name_them() {
@@ -131,6 +132,34 @@ mod tests {
             IDEALS.slot,
         ];
         assert_eq!(names, registries);
+    }
+
+    /// Each parameter by itself, at its default and beyond what its type takes.
+    #[test]
+    fn every_policy_takes_the_parameters_that_it_describes() {
+        let asked = ["network.virtual_channels=2", "llc.queue=32"].map(str::to_owned);
+        let machine = load("li2015", &asked).unwrap();
+        for slot in &SLOTS {
+            for (info, param) in
+                slot.infos().iter().flat_map(|i| i.params().into_iter().map(move |p| (i, p)))
+            {
+                let with = |value: &str| {
+                    let mut machine = machine.clone();
+                    let policy = format!("{}({}={value})", info.name, param.name);
+                    *slot.policy_of(&mut machine.policy) = policy;
+                    check_policies(&machine).map_err(|error| error.to_string())
+                };
+                if let DefaultValue::Value(default) = param.default {
+                    with(&default.to_string()).unwrap();
+                }
+                let refused = with("-1").unwrap_err();
+                let names = format!("`{}`", param.name);
+                assert!(
+                    refused.contains(&names) || matches!(param.kind, Kind::Text(_)),
+                    "{refused}"
+                );
+            }
+        }
     }
 
     #[test]

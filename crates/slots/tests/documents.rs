@@ -7,7 +7,7 @@ use warpmem_dram::standard::Standard;
 use warpmem_gpu::complexity::{of_scheduler, shape_of};
 use warpmem_machine::{load, preset_names};
 use warpmem_network::allocator::ALLOCATORS;
-use warpmem_params::{ParamInfo, PolicyInfo};
+use warpmem_params::{Param, PolicyInfo};
 use warpmem_slots::{SLOTS, Slot};
 use warpmem_testing::documents::{assert_parts, has_part, part, read, start_document, table};
 
@@ -38,14 +38,14 @@ impl Pages {
 const PARAMETERS: &str = "parameters";
 
 fn parameters(info: &PolicyInfo) -> String {
-    if info.params.is_empty() {
+    let params = info.params();
+    if params.is_empty() {
         return "**Parameters**: none.\n".to_owned();
     }
-    let row = |p: &ParamInfo| {
-        [format!("`{}`", p.name), p.default.into(), p.unit.into(), p.range.into(), p.summary.into()]
-            .to_vec()
+    let row = |p: &Param| {
+        [format!("`{}`", p.name), p.default(), p.unit.into(), p.range(), p.summary.into()].to_vec()
     };
-    table(&["parameter", "default", "unit", "valid", "meaning"], info.params.iter().map(row))
+    table(&["parameter", "default", "unit", "valid", "meaning"], params.iter().map(row))
 }
 
 /// How a page begins that nobody has written yet.
@@ -79,7 +79,7 @@ fn every_policy_has_a_documentation_page_with_its_parameters() {
         }
         let title = format!("# `{}`: {}\n", info.name, slot.title);
         assert!(text.starts_with(&title), "{page} does not begin with {title}");
-        for parameter in info.params {
+        for parameter in info.params() {
             let name = format!("`{}`", parameter.name);
             assert!(text.contains(&name), "{page} does not describe {name}");
         }
@@ -108,8 +108,8 @@ fn the_index_documents_every_policy() {
 fn page_policies_and_allocators_are_documented() {
     let all = |infos: Vec<&PolicyInfo>| {
         let rows = infos.into_iter().map(|info| {
-            let parameter = |p: &ParamInfo| format!("`{}` = {} {}", p.name, p.default, p.unit);
-            let parameters: Vec<String> = info.params.iter().map(parameter).collect();
+            let parameter = |p: &Param| format!("`{}` = {} {}", p.name, p.default(), p.unit);
+            let parameters: Vec<String> = info.params().iter().map(parameter).collect();
             let [summary, source] = [info.summary, info.source].map(str::to_owned);
             vec![format!("`{}`", info.name), summary, parameters.join("; "), source]
         });

@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "closed",
     summary: "the last column command closes the row (auto-precharge) unless a request waits for it",
     source: "as DRAM controllers have it",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: PageEntry =

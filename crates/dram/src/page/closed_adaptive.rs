@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "closed-adaptive",
     summary: "a row is precharged as soon as no request waits for it",
     source: "gem5, close_adaptive",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: PageEntry = PageEntry {

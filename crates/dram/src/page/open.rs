@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "open",
     summary: "a row stays open until another is needed",
     source: "baseline",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: PageEntry =

@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "open-adaptive",
     summary: "a row is closed when no request waits for it and one waits for another row",
     source: "gem5, open_adaptive",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: PageEntry = PageEntry {

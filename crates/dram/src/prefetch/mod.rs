@@ -10,8 +10,7 @@ mod none;
 mod opportunistic;
 mod opportunistic_stop;
 
-use serde::Deserialize;
-use warpmem_params::{Entry, ParamInfo, PolicyError, PolicyInfo, Registry};
+use warpmem_params::{Entry, PolicyError, PolicyInfo, Registry, choice, params};
 use warpmem_sim::LineSet;
 
 /// Every prefetcher.
@@ -25,44 +24,39 @@ type PrefetchEntry = Entry<dyn Prefetcher, PrefetchContext>;
 /// Most lines that a row may have: the channel keeps them in a bit set.
 const MAX_LINES: u32 = LineSet::BITS;
 
-/// How lines that the LLC has are treated: a parameter of the prefetchers.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Cached {
-    /// They are left out: lines "so far unfetched" are prefetched (OWL 2013, section 4.4).
-    #[default]
-    Skip,
-    /// They are read as others: the channel knows what was served since the row was opened alone,
-    /// as the bits of section 4.5 do.
-    Read,
+choice! {
+    /// How lines that the LLC has are treated.
+    #[derive(PartialEq, Eq)]
+    enum Cached {
+        /// They are left out: lines "so far unfetched" are prefetched (OWL 2013, section 4.4).
+        Skip = "skip",
+        /// They are read as others: the channel knows what was served since the row was opened alone,
+        /// as the bits of section 4.5 do.
+        Read = "read",
+    }
 }
 
-const CACHED_PARAM: ParamInfo = ParamInfo {
-    name: "cached",
-    default: "skip",
-    unit: "-",
-    range: "skip | read",
-    summary: "lines that the LLC has when their prefetch would issue: left out, or read as others",
-};
-
-/// What makes a channel prefetch from a row: a parameter of the prefetchers.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Trigger {
-    /// A read: somebody asks for data of the row.
-    #[default]
-    Reads,
-    /// A write too, though write-backs are no demand.
-    All,
+choice! {
+    /// What makes a channel prefetch from a row.
+    #[derive(PartialEq, Eq)]
+    pub enum Trigger {
+        /// A read: somebody asks for data of the row.
+        Reads = "reads",
+        /// A write too, though write-backs are no demand.
+        All = "all",
+    }
 }
 
-const TRIGGER_PARAM: ParamInfo = ParamInfo {
-    name: "trigger",
-    default: "reads",
-    unit: "-",
-    range: "reads | all",
-    summary: "what must have been served from a row since it was opened: a read, or a read or write",
-};
+params! {
+    /// What the prefetchers have in common.
+    #[derive(Clone, Copy)]
+    struct Lines {
+        /// lines that the LLC has when their prefetch would issue: left out, or read as others
+        cached: Cached = Cached::Skip;
+        /// what must have been served from a row since it was opened: a read, or a read or write
+        trigger: Trigger = Trigger::Reads;
+    }
+}
 
 /// An open row that no request waits for and that has lines left to prefetch.
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +84,7 @@ pub trait Prefetcher {
 
     /// What makes the channel prefetch from a row. Constant.
     fn trigger(&self) -> Trigger {
-        Trigger::default()
+        Trigger::Reads
     }
 
     /// Whether the next line of the row is read before a request to another row of the bank is

@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "none",
     summary: "nothing is read that was not asked for",
     source: "baseline",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {

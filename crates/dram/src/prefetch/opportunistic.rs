@@ -1,82 +1,38 @@
 //! `opportunistic`: a minimum number of lines of an open row whatever waits, and then more until a
 //! request waits for another row.
 
-use super::{
-    CACHED_PARAM, Cached, OpenRow, PrefetchEntry, Prefetcher, TRIGGER_PARAM, Trigger, fits,
-};
-use serde::Deserialize;
-use warpmem_params::{ParamInfo, PolicyInfo};
+use super::{Cached, Lines, OpenRow, PrefetchEntry, Prefetcher, Trigger, fits};
+use warpmem_params::{Adaptive, PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "opportunistic",
     summary: "as opportunistic-stop, but a least number of lines whatever waits: more while few requests do",
     source: "OWL 2013, Section 4.4, second scheme",
-    params: &[
-        ParamInfo {
-            name: "lower",
-            default: "8",
-            unit: "lines",
-            range: "from 0",
-            summary: "lines of a row read at least, requests to other rows or not",
-        },
-        ParamInfo {
-            name: "higher",
-            default: "16",
-            unit: "lines",
-            range: "from lower",
-            summary: "the same while fewer requests are in the channel than the threshold",
-        },
-        ParamInfo {
-            name: "threshold",
-            default: "adaptive",
-            unit: "requests",
-            range: "adaptive, or from 0",
-            summary: "adaptive: the running average of the requests in the channel, taken at each arrival",
-        },
-        CACHED_PARAM,
-        TRIGGER_PARAM,
-    ],
+    params: Options::params,
 };
 
 pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
     info: INFO,
     build: |machine, params| {
         let options: Options = params.parse(&INFO)?;
-        INFO.require(options.lower <= options.higher, "lower is above higher")?;
+        let Options { lower, higher, .. } = options;
+        INFO.require(lower <= higher, "higher", higher, format!("at least `lower` = {lower}"))?;
         fits(&INFO, machine)?;
         Ok(Box::new(Opportunistic { options, average: Average::default() }))
     },
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    lower: u32,
-    higher: u32,
-    threshold: Threshold,
-    cached: Cached,
-    trigger: Trigger,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        let threshold = Threshold::Named(Adaptive::Adaptive);
-        let (cached, trigger) = Default::default();
-        Options { lower: 8, higher: 16, threshold, cached, trigger }
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// lines of a row read at least, requests to other rows or not
+        lower: u32 = 8, in 0.., unit "lines";
+        /// the same while fewer requests are in the channel than the threshold; at least `lower`
+        higher: u32 = 16, in 0.., unit "lines";
+        /// adaptive: the running average of the requests in the channel, taken at each arrival
+        threshold: Adaptive = Adaptive::Adaptive, in 0.., unit "requests";
+        ..lines: Lines;
     }
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(untagged, expecting = "threshold is neither `adaptive` nor a number of requests")]
-enum Threshold {
-    Named(Adaptive),
-    Requests(u32),
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Adaptive {
-    Adaptive,
 }
 
 /// The weight of the newest number in the running average is 1 to 2 to the power of this.
@@ -109,8 +65,8 @@ impl Opportunistic {
     /// Lines read whatever waits.
     fn least(&self, pending: u32) -> u32 {
         let few_wait = match self.options.threshold {
-            Threshold::Named(Adaptive::Adaptive) => self.average.is_above(pending),
-            Threshold::Requests(requests) => pending < requests,
+            Adaptive::Adaptive => self.average.is_above(pending),
+            Adaptive::Fixed(requests) => pending < requests,
         };
         if few_wait { self.options.higher } else { self.options.lower }
     }
@@ -118,11 +74,11 @@ impl Opportunistic {
 
 impl Prefetcher for Opportunistic {
     fn skips_cached(&self) -> bool {
-        self.options.cached == Cached::Skip
+        self.options.lines.cached == Cached::Skip
     }
 
     fn trigger(&self) -> Trigger {
-        self.options.trigger
+        self.options.lines.trigger
     }
 
     fn goes_on(&self, row: &OpenRow) -> bool {

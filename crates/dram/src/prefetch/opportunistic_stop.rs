@@ -1,45 +1,35 @@
 //! `opportunistic-stop`: lines of an open row until a request waits for another row of its bank.
 
-use super::{
-    CACHED_PARAM, Cached, OpenRow, PrefetchEntry, Prefetcher, TRIGGER_PARAM, Trigger, fits,
-};
-use serde::Deserialize;
+use super::{Cached, Lines, OpenRow, PrefetchEntry, Prefetcher, Trigger, fits};
 use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "opportunistic-stop",
     summary: "lines of an open row that nothing waits for, until a request comes for another row of the bank",
     source: "OWL 2013, Section 4.4, first scheme",
-    params: &[CACHED_PARAM, TRIGGER_PARAM],
+    params: Lines::params,
 };
 
 pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
     info: INFO,
     build: |machine, params| {
-        let options: Options = params.parse(&INFO)?;
+        let lines: Lines = params.parse(&INFO)?;
         fits(&INFO, machine)?;
-        Ok(Box::new(OpportunisticStop { options }))
+        Ok(Box::new(OpportunisticStop { lines }))
     },
 };
 
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    cached: Cached,
-    trigger: Trigger,
-}
-
 struct OpportunisticStop {
-    options: Options,
+    lines: Lines,
 }
 
 impl Prefetcher for OpportunisticStop {
     fn skips_cached(&self) -> bool {
-        self.options.cached == Cached::Skip
+        self.lines.cached == Cached::Skip
     }
 
     fn trigger(&self) -> Trigger {
-        self.options.trigger
+        self.lines.trigger
     }
 
     fn goes_on(&self, row: &OpenRow) -> bool {
@@ -54,7 +44,7 @@ mod tests {
     #[test]
     fn one_request_to_another_row_is_enough_to_stop() {
         let row = OpenRow { waiting: 0, prefetched: 3, pending: 40 };
-        let stop = OpportunisticStop { options: Options::default() };
+        let stop = OpportunisticStop { lines: Lines::default() };
         assert!(stop.goes_on(&row));
         assert!(!stop.goes_on(&OpenRow { waiting: 1, pending: 1, ..row }));
     }

@@ -2,47 +2,21 @@
 
 use super::sources::{ServiceClock, Sources, ranks_of};
 use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Traits};
-use serde::Deserialize;
 use std::cell::RefCell;
 use std::rc::Rc;
-use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape, bits};
+use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "atlas",
     summary: "what has waited too long, then sources that have been served least, row hits, the oldest",
     source: "Kim, Han, Mutlu, Harchol-Balter, HPCA 2010",
-    params: &[
-        ParamInfo {
-            name: "threshold",
-            default: "100000",
-            unit: "DRAM cycles",
-            range: "from 1",
-            summary: "a request that has waited this long goes before all that have not",
-        },
-        ParamInfo {
-            name: "alpha",
-            default: "0.875",
-            unit: "share",
-            range: "0 to 1",
-            summary: "what past quanta count against the last one in a source's attained service",
-        },
-        ParamInfo {
-            name: "quantum",
-            default: "10000",
-            unit: "DRAM cycles",
-            range: "from 1",
-            summary: "time after which sources are ranked anew",
-        },
-    ],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
         let options: Options = params.parse(&INFO)?;
-        INFO.require(options.threshold > 0, "threshold is 0")?;
-        INFO.require((0.0..=1.0).contains(&options.alpha), "alpha is no share")?;
-        INFO.require(options.quantum > 0, "quantum is 0")?;
         let sources = Sources::of(context);
         let meta = Rc::new(RefCell::new(Meta::new(options, sources.count())));
         let clock = ServiceClock::new(context);
@@ -74,17 +48,15 @@ impl Family for AtlasFamily {
     }
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    threshold: u64,
-    alpha: f64,
-    quantum: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { threshold: 100_000, alpha: 0.875, quantum: 10_000 }
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// a request that has waited this long goes before all that have not
+        threshold: u64 = 100_000, in 1.., unit "DRAM cycles";
+        /// what past quanta count against the last one in a source's attained service
+        alpha: f64 = 0.875, in 0.0..=1.0, unit "share";
+        /// time after which sources are ranked anew
+        quantum: u64 = 10_000, in 1.., unit "DRAM cycles";
     }
 }
 

@@ -8,7 +8,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "banked-fifo",
     summary: "one FIFO per bank, which divide the queue's capacity equally",
     source: "Yuan et al., MICRO 2009 (BFIFO)",
-    params: &[],
+    params: Vec::new,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {

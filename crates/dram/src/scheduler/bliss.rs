@@ -5,37 +5,19 @@ use super::{
     BankSet, BankView, ChannelView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot,
     Traits,
 };
-use serde::Deserialize;
-use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape, bits};
+use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "bliss",
     summary: "sources that were not served several times in a row first, then row hits, then the oldest",
     source: "Subramanian et al., ICCD 2014",
-    params: &[
-        ParamInfo {
-            name: "threshold",
-            default: "4",
-            unit: "requests",
-            range: "from 1",
-            summary: "requests of one source in a row with the last of which it is blacklisted",
-        },
-        ParamInfo {
-            name: "interval",
-            default: "10000",
-            unit: "DRAM cycles",
-            range: "from 1",
-            summary: "at every multiple of it no source is blacklisted any more",
-        },
-    ],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
         let options: Options = params.parse(&INFO)?;
-        INFO.require(options.threshold > 0, "threshold is 0")?;
-        INFO.require(options.interval > 0, "interval is 0")?;
         let sources = Sources::of(context);
         Ok(Box::new(move |_| {
             Box::new(Bliss {
@@ -52,16 +34,13 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     },
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    threshold: u32,
-    interval: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { threshold: 4, interval: 10_000 }
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// requests of one source in a row with the last of which it is blacklisted
+        threshold: u32 = 4, in 1.., unit "requests";
+        /// at every multiple of it no source is blacklisted any more
+        interval: u64 = 10_000, in 1.., unit "DRAM cycles";
     }
 }
 

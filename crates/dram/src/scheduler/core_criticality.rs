@@ -4,78 +4,43 @@ use super::{
     BankSet, BankView, ChannelView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot,
     Traits,
 };
-use serde::Deserialize;
-use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape, bits};
+use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, choice, params};
 use warpmem_sim::Needs;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "core-criticality",
     summary: "requests of SMs with many warps waiting first while few in the queue are, else FR-FCFS",
     source: "Jog et al., SIGMETRICS 2016 (CLAMS)",
-    params: &[
-        ParamInfo {
-            name: "critical_share",
-            default: "0.75",
-            unit: "share of warps",
-            range: "0 to 1",
-            summary: "an SM with more than this share of its warps waiting for memory sends critical requests",
-        },
-        ParamInfo {
-            name: "queue_share",
-            default: "0.5",
-            unit: "share of requests",
-            range: "0 to 1",
-            summary: "critical requests go first while they are less than this share of those waiting",
-        },
-        ParamInfo {
-            name: "threshold",
-            default: "static",
-            unit: "-",
-            range: "static | dynamic",
-            summary: "dynamic: queue_share becomes the mean share of the interval before",
-        },
-        ParamInfo {
-            name: "interval",
-            default: "10000",
-            unit: "DRAM cycles",
-            range: "from 1",
-            summary: "after which a dynamic threshold is set anew",
-        },
-    ],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |_, params| {
         let options: Options = params.parse(&INFO)?;
-        let share = |value: f64| (0.0..=1.0).contains(&value);
-        INFO.require(share(options.critical_share), "critical_share is no share")?;
-        INFO.require(share(options.queue_share), "queue_share is no share")?;
-        INFO.require(options.interval > 0, "interval is 0")?;
         Ok(Box::new(options))
     },
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    critical_share: f64,
-    queue_share: f64,
-    threshold: Threshold,
-    interval: u64,
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// an SM with more than this share of its warps waiting for memory sends critical requests
+        critical_share: f64 = 0.75, in 0.0..=1.0, unit "share of warps";
+        /// critical requests go first while they are less than this share of those waiting
+        queue_share: f64 = 0.5, in 0.0..=1.0, unit "share of requests";
+        /// dynamic: queue_share becomes the mean share of the interval before
+        threshold: Threshold = Threshold::Static;
+        /// after which a dynamic threshold is set anew
+        interval: u64 = 10_000, in 1.., unit "DRAM cycles";
+    }
 }
 
-#[derive(Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Threshold {
-    Static,
-    Dynamic,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        let threshold = Threshold::Static;
-        Options { critical_share: 0.75, queue_share: 0.5, threshold, interval: 10_000 }
+choice! {
+    #[derive(PartialEq)]
+    enum Threshold {
+        Static = "static",
+        Dynamic = "dynamic",
     }
 }
 

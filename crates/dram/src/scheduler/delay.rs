@@ -2,10 +2,9 @@
 
 use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
 use crate::Request;
-use serde::Deserialize;
 use std::cell::Cell;
 use std::rc::Rc;
-use warpmem_params::{Counter, Entry, ParamInfo, PolicyInfo};
+use warpmem_params::{Counter, Entry, PolicyInfo, choice, params};
 use warpmem_sim::{CountedMerges, Needs};
 
 #[cfg(test)]
@@ -15,64 +14,33 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "delay",
     summary: "an experiment: row hits first, then the oldest, but some requests with or without inter-core locality wait longer",
     source: "Li, Inter-core locality aware memory access scheduling, UBC 2015, Section 3.2",
-    params: &[
-        ParamInfo {
-            name: "requests",
-            default: "1000",
-            unit: "requests",
-            range: "0 = none, or from 1",
-            summary: "requests of the whole machine that are held back, each once",
-        },
-        ParamInfo {
-            name: "locality",
-            default: "with",
-            unit: "-",
-            range: "with | without",
-            summary: "which are held back: those that SMs beside their own are known to wait for, or the others",
-        },
-        ParamInfo {
-            name: "cycles",
-            default: "1000",
-            unit: "DRAM cycles",
-            range: "from 1",
-            summary: "time for which each is held back",
-        },
-        ParamInfo {
-            name: "first",
-            default: "0",
-            unit: "requests",
-            range: "from 0",
-            summary: "requests of that kind that are served as ever before any is held back",
-        },
-        ParamInfo {
-            name: "every",
-            default: "1",
-            unit: "requests",
-            range: "from 1",
-            summary: "of so many of that kind one is held back, the others are served as ever",
-        },
-    ],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
         let options: Options = params.parse(&INFO)?;
-        INFO.require(options.cycles > 0, "`cycles` is 0")?;
-        INFO.require(options.every > 0, "`every` is 0")?;
         let assigns = context.dram.picks_per_cycle > 0;
         Ok(Box::new(Delays { options, assigns, slots: context.slots(), chosen: Rc::default() }))
     },
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    requests: u64,
-    locality: Locality,
-    cycles: u64,
-    first: u64,
-    every: u64,
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// requests of the whole machine that are held back, each once
+        requests: u64 = 1000, in 0.., zero "none", unit "requests";
+        /// which are held back: those that SMs beside their own are known to wait for, or the
+        /// others
+        locality: Locality = Locality::With;
+        /// time for which each is held back
+        cycles: u64 = 1000, in 1.., unit "DRAM cycles";
+        /// requests of that kind that are served as ever before any is held back
+        first: u64 = 0, in 0.., unit "requests";
+        /// of so many of that kind one is held back, the others are served as ever
+        every: u64 = 1, in 1.., unit "requests";
+    }
 }
 
 impl Options {
@@ -83,18 +51,13 @@ impl Options {
     }
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { requests: 1000, locality: Locality::With, cycles: 1000, first: 0, every: 1 }
+choice! {
+    /// Whether requests of other SMs are known to have been merged into this request.
+    #[derive(PartialEq)]
+    enum Locality {
+        With = "with",
+        Without = "without",
     }
-}
-
-/// Whether requests of other SMs are known to have been merged into this request.
-#[derive(Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Locality {
-    With,
-    Without,
 }
 
 /// Requests of the kind that is held back, of all channels.

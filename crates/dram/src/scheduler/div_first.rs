@@ -1,6 +1,6 @@
 //! `div-first`: the request whose warp has fewest pending requests, whatever row it goes to.
 
-use super::warp_table::{Entry, Options, PARAMS, PENDING_BITS, WarpTable, WarpTables};
+use super::warp_table::{Entry, Options, PENDING_BITS, WarpTable, WarpTables};
 use super::{
     BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot, Traits,
 };
@@ -11,14 +11,13 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "div-first",
     summary: "the request whose warp has fewest pending requests first, row hits ignored",
     source: "Jeong et al., ICPP 2023 (Div-First)",
-    params: PARAMS,
+    params: Options::params,
 };
 
 pub const ENTRY: warpmem_params::Entry<dyn Family, SchedulerContext> = warpmem_params::Entry {
     info: INFO,
     build: |context, params| {
         let options: Options = params.parse(&INFO)?;
-        options.check(&INFO)?;
         let tables = WarpTables::new(context, &options, false);
         Ok(Box::new(move |_| {
             let warps = tables.channel();
@@ -282,7 +281,8 @@ mod tests {
         let error = SCHEDULERS.build("div-first(wat_bits=21)", &context(&gddr5())).err().unwrap();
         assert_eq!(
             error.to_string(),
-            "parameters of dram_scheduler `div-first`: wat_bits is 21; valid: 0 to 20"
+            "parameters of dram_scheduler `div-first`: `wat_bits` = 21 is not valid: \
+             expected a whole number from 0 to 20"
         );
     }
 

@@ -1,20 +1,13 @@
 //! `fcfs`: strictly the oldest request of the channel; nothing passes it.
 
 use super::{BankView, Family, Scheduler, SchedulerContext, Slot, Traits};
-use serde::Deserialize;
-use warpmem_params::{Complexity, Entry, ParamInfo, PolicyError, PolicyInfo, Shape};
+use warpmem_params::{Choice, Complexity, Entry, PolicyInfo, Shape, choice, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "fcfs",
     summary: "strictly the oldest request of the channel; nothing passes it",
     source: "Yuan et al., MICRO 2009 (naive FIFO)",
-    params: &[ParamInfo {
-        name: "banks",
-        default: "one-at-a-time",
-        unit: "-",
-        range: "one-at-a-time | overlap",
-        summary: "overlap: requests go to their banks in order, one a cycle, each once its bank is idle, and banks work at once",
-    }],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
@@ -24,32 +17,29 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
         // What sends requests back to the queue would lose their order.
         let dram = &context.dram;
         let sends_back = dram.write_queue > 0 || dram.timing.trefi > 0 || dram.timing.trefipb > 0;
-        if banks == Banks::Overlap && sends_back {
-            return Err(PolicyError::Params {
-                slot: "policy",
-                name: INFO.name.to_owned(),
-                message:
-                    "banks=overlap is for one queue without refresh; valid: dram.write_queue = 0, \
-                          dram.timing.trefi = 0 and dram.timing.trefipb = 0"
-                        .to_owned(),
-            });
-        }
+        let valid = "`one-at-a-time` unless `dram.write_queue`, `dram.timing.trefi` and \
+                     `dram.timing.trefipb` are 0";
+        let keeps_order = banks == Banks::OneAtATime || !sends_back;
+        INFO.require(keeps_order, "banks", banks.name(), valid)?;
         Ok(Box::new(move |_| Box::new(Fcfs { banks }) as _))
     },
 };
 
-#[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    banks: Banks,
+params! {
+    #[derive(Clone)]
+    struct Options {
+        /// overlap: requests go to their banks in order, one a cycle, each once its bank is idle,
+        /// and banks work at once
+        banks: Banks = Banks::OneAtATime;
+    }
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Banks {
-    #[default]
-    OneAtATime,
-    Overlap,
+choice! {
+    #[derive(PartialEq)]
+    enum Banks {
+        OneAtATime = "one-at-a-time",
+        Overlap = "overlap",
+    }
 }
 
 struct Fcfs {

@@ -2,64 +2,13 @@
 
 use super::{BankView, Event, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Traits};
 use crate::page::PAGE_POLICIES;
-use serde::Deserialize;
-use warpmem_params::{Complexity, Entry, ParamInfo, PolicyInfo, Shape, bits};
+use warpmem_params::{Complexity, Entry, PolicyInfo, Shape, bits, choice, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "fr-fcfs",
     summary: "row hits first, then the oldest",
     source: "Rixner et al., ISCA 2000",
-    params: &[
-        ParamInfo {
-            name: "ready",
-            default: "row-hit-first",
-            unit: "-",
-            range: "row-hit-first | first-ready",
-            summary: "first-ready: the first whose next command is legal, though it closes a row that others wait for",
-        },
-        ParamInfo {
-            name: "row_hit_cap",
-            default: "0",
-            unit: "requests",
-            range: "0 = off, or from 1",
-            summary: "row hits of a bank after which an older request to another row goes first",
-        },
-        ParamInfo {
-            name: "cap_counts",
-            default: "consecutive-hits-while-older-waits",
-            unit: "-",
-            range: "hits-since-activate | consecutive-hits-while-older-waits | bypasses-of-the-oldest",
-            summary: "what row_hit_cap counts",
-        },
-        ParamInfo {
-            name: "starvation_limit",
-            default: "0",
-            unit: "DRAM cycles",
-            range: "0 = off, or from 1",
-            summary: "a bank's oldest request that has waited this long goes before row hits",
-        },
-        ParamInfo {
-            name: "banks",
-            default: "round-robin",
-            unit: "-",
-            range: "round-robin | stepping | oldest",
-            summary: "which of the banks that may issue a command does: the next in turn, or that of the oldest request; stepping: turns as GPGPU-Sim counts them",
-        },
-        ParamInfo {
-            name: "page",
-            default: "the machine's dram.page",
-            unit: "-",
-            range: "the name of a page policy",
-            summary: "when rows are closed",
-        },
-        ParamInfo {
-            name: "picks_per_cycle",
-            default: "the machine's dram.picks_per_cycle",
-            unit: "requests",
-            range: "0 = one for every idle bank, or from 1",
-            summary: "requests that may be assigned to idle banks in one cycle",
-        },
-    ],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
@@ -78,42 +27,53 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     },
 };
 
-#[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    ready: Readiness,
-    row_hit_cap: u64,
-    cap_counts: CapCounts,
-    starvation_limit: u64,
-    banks: BankOrder,
-    page: Option<String>,
-    picks_per_cycle: Option<u32>,
+params! {
+    #[derive(Clone)]
+    struct Options {
+        /// first-ready: the first whose next command is legal, though it closes a row that others
+        /// wait for
+        ready: Readiness = Readiness::RowHitFirst;
+        /// row hits of a bank after which an older request to another row goes first
+        row_hit_cap: u64 = 0, in 0.., zero "off", unit "requests";
+        /// what row_hit_cap counts
+        cap_counts: CapCounts = CapCounts::ConsecutiveHitsWhileOlderWaits;
+        /// a bank's oldest request that has waited this long goes before row hits
+        starvation_limit: u64 = 0, in 0.., zero "off", unit "DRAM cycles";
+        /// which of the banks that may issue a command does: the next in turn, or that of the
+        /// oldest request; stepping: turns as GPGPU-Sim counts them
+        banks: BankOrder = BankOrder::RoundRobin;
+        /// when rows are closed
+        page: Option<String> = None, in ("dram.page", "the name of a page policy");
+        /// requests that may be assigned to idle banks in one cycle
+        picks_per_cycle: Option<u32> = None, in ("dram.picks_per_cycle", 0..),
+            zero "one for every idle bank", unit "requests";
+    }
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Readiness {
-    #[default]
-    RowHitFirst,
-    FirstReady,
+choice! {
+    #[derive(PartialEq)]
+    enum Readiness {
+        RowHitFirst = "row-hit-first",
+        FirstReady = "first-ready",
+    }
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum CapCounts {
-    HitsSinceActivate,
-    #[default]
-    ConsecutiveHitsWhileOlderWaits,
-    BypassesOfTheOldest,
+choice! {
+    #[derive(PartialEq)]
+    enum CapCounts {
+        HitsSinceActivate = "hits-since-activate",
+        ConsecutiveHitsWhileOlderWaits = "consecutive-hits-while-older-waits",
+        BypassesOfTheOldest = "bypasses-of-the-oldest",
+    }
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum BankOrder {
-    #[default]
-    RoundRobin,
-    Oldest,
-    Stepping,
+choice! {
+    #[derive(PartialEq)]
+    enum BankOrder {
+        RoundRobin = "round-robin",
+        Oldest = "oldest",
+        Stepping = "stepping",
+    }
 }
 
 #[derive(Clone, Copy, Default)]

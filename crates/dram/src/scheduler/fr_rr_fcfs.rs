@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "fr-rr-fcfs",
     summary: "row hits first, then the sources in turn, then the oldest",
     source: "Jog et al., GPGPU-7 2014",
-    params: &[],
+    params: Vec::new,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {

@@ -1,51 +1,14 @@
 //! `medic`: requests of warps that hit in the LLC first.
 
 use super::{BankView, Family, Scheduler, SchedulerContext, Slot};
-use serde::Deserialize;
-use warpmem_params::{Complexity, Entry, ParamInfo, PolicyInfo, Shape, bits};
+use warpmem_params::{Complexity, Entry, PolicyInfo, Shape, bits, params};
 use warpmem_sim::{Needs, WarpTypes};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "medic",
     summary: "requests of warps that mostly hit in the LLC first; warps that mostly miss pass it by",
     source: "Ausavarungnirun et al., PACT 2015",
-    params: &[
-        ParamInfo {
-            name: "mostly_hit",
-            default: "0.7",
-            unit: "share of reads",
-            range: "above mostly_miss, to 1",
-            summary: "LLC hit ratio from which a warp is mostly-hit",
-        },
-        ParamInfo {
-            name: "mostly_miss",
-            default: "0.2",
-            unit: "share of reads",
-            range: "0 to below mostly_hit",
-            summary: "LLC hit ratio up to which a warp is mostly-miss",
-        },
-        ParamInfo {
-            name: "warm_up",
-            default: "100",
-            unit: "reads",
-            range: "from 1",
-            summary: "reads of a warp at the LLC in a sample of its hit ratio",
-        },
-        ParamInfo {
-            name: "resample",
-            default: "10000",
-            unit: "LLC cycles",
-            range: "from 1",
-            summary: "time for which a warp keeps its type",
-        },
-        ParamInfo {
-            name: "bypass",
-            default: "true",
-            unit: "-",
-            range: "true | false",
-            summary: "reads of mostly-miss and all-miss warps take no line of the LLC",
-        },
-    ],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
@@ -53,27 +16,25 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     build: |_, params| {
         let options: Options = params.parse(&INFO)?;
         let Options { mostly_hit, mostly_miss, .. } = options;
-        let ordered = 0.0 <= mostly_miss && mostly_miss < mostly_hit && mostly_hit <= 1.0;
-        INFO.require(ordered, "mostly_miss and mostly_hit are not two shares in order")?;
-        INFO.require(options.warm_up > 0, "warm_up is 0")?;
-        INFO.require(options.resample > 0, "resample is 0")?;
+        let valid = format!("above `mostly_miss` = {mostly_miss}");
+        INFO.require(mostly_miss < mostly_hit, "mostly_hit", mostly_hit, valid)?;
         Ok(Box::new(options))
     },
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    mostly_hit: f64,
-    mostly_miss: f64,
-    warm_up: u32,
-    resample: u64,
-    bypass: bool,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { mostly_hit: 0.7, mostly_miss: 0.2, warm_up: 100, resample: 10_000, bypass: true }
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// LLC hit ratio from which a warp is mostly-hit; above `mostly_miss`
+        mostly_hit: f64 = 0.7, in 0.0..=1.0, unit "share of reads";
+        /// LLC hit ratio up to which a warp is mostly-miss
+        mostly_miss: f64 = 0.2, in 0.0..=1.0, unit "share of reads";
+        /// reads of a warp at the LLC in a sample of its hit ratio
+        warm_up: u32 = 100, in 1.., unit "reads";
+        /// time for which a warp keeps its type
+        resample: u64 = 10_000, in 1.., unit "LLC cycles";
+        /// reads of mostly-miss and all-miss warps take no line of the LLC
+        bypass: bool = true;
     }
 }
 

@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "most-pending",
     summary: "row hits first, then the row that most requests wait for",
     source: "Rixner et al., ISCA 2000 (most pending)",
-    params: &[],
+    params: Vec::new,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {

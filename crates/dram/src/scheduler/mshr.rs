@@ -5,10 +5,7 @@
 //! 2015, Section 4.4 has it. The LLC's, and the dummy requests between the two, are the LLC's.
 
 use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
-use serde::Deserialize;
-use warpmem_params::{
-    Complexity, Counter, Entry, ParamInfo, Params, PolicyError, PolicyInfo, Shape,
-};
+use warpmem_params::{Complexity, Counter, Entry, Params, PolicyError, PolicyInfo, Shape, params};
 use warpmem_sim::{CountedMerges, Needs};
 
 #[cfg(test)]
@@ -16,33 +13,25 @@ mod tests;
 
 const SOURCE: &str = "Li, Inter-core locality aware memory access scheduling, UBC 2015";
 
-const PARAMS: &[ParamInfo] = &[ParamInfo {
-    name: "count",
-    default: "inter-core",
-    unit: "-",
-    range: "inter-core | all",
-    summary: "which requests merged into an LLC MSHR count: those of SMs that did not wait for the data yet, or all",
-}];
-
 const MAXIMUM: PolicyInfo = PolicyInfo {
     name: "mshr-m",
     summary: "most merged requests first; rows by the maximum of their requests",
     source: SOURCE,
-    params: PARAMS,
+    params: Options::params,
 };
 
 const SUM: PolicyInfo = PolicyInfo {
     name: "mshr-s",
     summary: "most merged requests first; rows by the sum over their requests",
     source: SOURCE,
-    params: PARAMS,
+    params: Options::params,
 };
 
 const AGE: PolicyInfo = PolicyInfo {
     name: "mshr-s+a",
     summary: "highest age of all merged requests together first; rows by the sum over their requests",
     source: SOURCE,
-    params: PARAMS,
+    params: Options::params,
 };
 
 pub const MSHR_M: Entry<dyn Family, SchedulerContext> = Entry {
@@ -56,10 +45,12 @@ pub const MSHR_S: Entry<dyn Family, SchedulerContext> =
 pub const MSHR_S_A: Entry<dyn Family, SchedulerContext> =
     Entry { info: AGE, build: |context, params| family(context, params, Score::Age, &AGE) };
 
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    count: CountedMerges,
+params! {
+    struct Options {
+        /// which requests merged into an LLC MSHR count: those of SMs that did not wait for the
+        /// data yet, or all
+        count: CountedMerges = CountedMerges::InterCore;
+    }
 }
 
 /// The score that requests and rows are ordered by.

@@ -6,20 +6,13 @@ use super::{
     BankSet, BankView, ChannelView, Family, Queue, Queued, Ready, Scheduler, SchedulerContext,
     Slot, Traits,
 };
-use serde::Deserialize;
-use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape};
+use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "par-bs",
     summary: "the requests of a batch first, then row hits, then sources with the shortest job in the batch",
     source: "Mutlu and Moscibroda, ISCA 2008",
-    params: &[ParamInfo {
-        name: "marking_cap",
-        default: "5",
-        unit: "requests",
-        range: "0 = no cap, or from 1",
-        summary: "requests of one source to one bank that a batch takes at most",
-    }],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
@@ -46,15 +39,11 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     },
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    marking_cap: u32,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { marking_cap: 5 }
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// requests of one source to one bank that a batch takes at most
+        marking_cap: u32 = 5, in 0.., zero "no cap", unit "requests";
     }
 }
 

@@ -1,26 +1,19 @@
 //! `sjf-potential`: the shortest job, unless closing a row for it would cost more than it gains.
 
 use super::{BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot};
-use serde::Deserialize;
-use warpmem_params::{Complexity, Entry, ParamInfo, PolicyInfo, Shape};
+use warpmem_params::{Complexity, Entry, PolicyInfo, Shape, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "sjf-potential",
     summary: "the shortest job first, where it is short enough to be worth a row hit; else FR-FCFS",
     source: "Lakshminarayana et al., IEEE CAL 2012",
-    params: &[ParamInfo {
-        name: "alpha",
-        default: "0.5",
-        unit: "-",
-        range: "0 to 1",
-        summary: "a job goes before a row hit if it has fewer requests than this share of those of the hit's job",
-    }],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
-        let Options { alpha: Share(alpha) } = params.parse(&INFO)?;
+        let Options { alpha } = params.parse(&INFO)?;
         let warps = context.warps as usize;
         Ok(Box::new(move |_| {
             let jobs = vec![Job::default(); warps + 1];
@@ -29,28 +22,11 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     },
 };
 
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    alpha: Share,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { alpha: Share(0.5) }
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(try_from = "f64")]
-struct Share(f64);
-
-impl TryFrom<f64> for Share {
-    type Error = String;
-
-    fn try_from(share: f64) -> Result<Share, String> {
-        let valid = (0.0..=1.0).contains(&share);
-        valid.then_some(Share(share)).ok_or_else(|| format!("{share} is not from 0 to 1"))
+params! {
+    struct Options {
+        /// a job goes before a row hit if it has fewer requests than this share of those of the
+        /// hit's job
+        alpha: f64 = 0.5, in 0.0..=1.0;
     }
 }
 
@@ -252,7 +228,7 @@ mod tests {
     #[test]
     fn alpha_is_a_share() {
         let error = SCHEDULERS.build("sjf-potential(alpha=1.5)", &context(&gddr5())).err().unwrap();
-        assert!(error.to_string().contains("1.5 is not from 0 to 1"), "{error}");
+        assert!(error.to_string().contains("expected a number from 0 to 1"), "{error}");
         assert!(SCHEDULERS.build("sjf-potential(alpha=-1)", &context(&gddr5())).is_err());
         assert!(SCHEDULERS.build("sjf-potential(beta=1)", &context(&gddr5())).is_err());
     }

@@ -7,52 +7,14 @@ use super::{
 use crate::Request;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use serde::Deserialize;
 use std::collections::VecDeque;
-use std::num::NonZeroU32;
-use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape, bits};
+use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "sms",
     summary: "staged: per-source batches to one row, shortest job or round robin among them, a FIFO per bank",
     source: "Ausavarungnirun et al., ISCA 2012",
-    params: &[
-        ParamInfo {
-            name: "p",
-            default: "0.9",
-            unit: "-",
-            range: "0 to 1",
-            summary: "probability that the next batch is that of the shortest job; else round robin over the sources",
-        },
-        ParamInfo {
-            name: "fifo",
-            default: "20",
-            unit: "requests",
-            range: "from 1",
-            summary: "entries of each source's FIFO",
-        },
-        ParamInfo {
-            name: "age",
-            default: "200",
-            unit: "DRAM cycles",
-            range: "from 0",
-            summary: "age of its oldest request at which a batch is ready though it could still grow",
-        },
-        ParamInfo {
-            name: "bypass",
-            default: "16",
-            unit: "requests",
-            range: "from 0",
-            summary: "with fewer requests than this in the channel every batch is ready",
-        },
-        ParamInfo {
-            name: "bank_fifo",
-            default: "15",
-            unit: "requests",
-            range: "from 1",
-            summary: "entries of each bank's FIFO",
-        },
-    ],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
@@ -64,48 +26,28 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     },
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    p: Probability,
-    fifo: NonZeroU32,
-    age: u32,
-    bypass: u32,
-    bank_fifo: NonZeroU32,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        let entries = |entries| NonZeroU32::new(entries).expect("defaults are above 0");
-        Options {
-            p: Probability(0.9),
-            fifo: entries(20),
-            age: 200,
-            bypass: 16,
-            bank_fifo: entries(15),
-        }
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// probability that the next batch is that of the shortest job; else round robin over the
+        /// sources
+        p: f64 = 0.9, in 0.0..=1.0;
+        /// entries of each source's FIFO
+        fifo: u32 = 20, in 1.., unit "requests";
+        /// age of its oldest request at which a batch is ready though it could still grow
+        age: u32 = 200, in 0.., unit "DRAM cycles";
+        /// with fewer requests than this in the channel every batch is ready
+        bypass: u32 = 16, in 0.., unit "requests";
+        /// entries of each bank's FIFO
+        bank_fifo: u32 = 15, in 1.., unit "requests";
     }
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(try_from = "f64")]
-struct Probability(f64);
-
-impl TryFrom<f64> for Probability {
-    type Error = String;
-
-    fn try_from(p: f64) -> Result<Probability, String> {
-        let valid = (0.0..=1.0).contains(&p);
-        valid.then_some(Probability(p)).ok_or_else(|| format!("{p} is not from 0 to 1"))
-    }
-}
-
-impl Probability {
-    fn comes_true(self, random: &mut ChaCha8Rng) -> bool {
-        // An f64 holds 53 bits exactly.
-        let drawn = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        drawn < self.0
-    }
+/// Draws whether something of this probability happens.
+fn comes_true(probability: f64, random: &mut ChaCha8Rng) -> bool {
+    // An f64 holds 53 bits exactly.
+    let drawn = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    drawn < probability
 }
 
 /// A request of a source's FIFO.
@@ -184,7 +126,7 @@ impl Sms {
     fn ready_from(&self, source: usize) -> Option<u64> {
         let fifo = &self.sources[source].fifo;
         let first = fifo.front()?;
-        let full = fifo.len() == self.options.fifo.get() as usize;
+        let full = fifo.len() == self.options.fifo as usize;
         let closed = || first_batch(fifo) < fifo.len();
         let ready = full || self.all_are_ready() || closed();
         Some(if ready { 0 } else { first.arrived + u64::from(self.options.age) })
@@ -200,7 +142,7 @@ impl Sms {
         let job = |source: usize| self.sources[source].in_channel;
         let shorter = |best, source| if job(source) < job(best) { source } else { best };
         let shortest = ready.fold(next, shorter);
-        Some(if self.options.p.comes_true(&mut self.random) { shortest } else { next })
+        Some(if comes_true(self.options.p, &mut self.random) { shortest } else { next })
     }
 
     /// The batch that is moving, or the next.
@@ -220,7 +162,7 @@ impl Sms {
         let fifo = &mut self.sources[batch.source].fifo;
         let Waiting { slot, bank, .. } = *fifo.front()?;
         let to = &mut self.banks[usize::from(bank)];
-        if to.len() == self.options.bank_fifo.get() as usize {
+        if to.len() == self.options.bank_fifo as usize {
             return None;
         }
         fifo.pop_front();
@@ -250,7 +192,7 @@ impl Scheduler for Sms {
 
     fn accepts(&self, queue: &QueueView, request: &Request) -> bool {
         let fifo = &self.sources[self.source(request)].fifo;
-        queue.has_room() && fifo.len() < self.options.fifo.get() as usize
+        queue.has_room() && fifo.len() < self.options.fifo as usize
     }
 
     fn on_arrival(&mut self, slot: Slot, queued: &Queued) {

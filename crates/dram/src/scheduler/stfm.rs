@@ -8,48 +8,22 @@ use super::{
     Traits,
 };
 use crate::{Request, Timing};
-use serde::Deserialize;
 use slowdown::Slowdowns;
 use std::cell::RefCell;
 use std::rc::Rc;
-use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape, bits};
+use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Real, Shape, bits, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "stfm",
     summary: "the source slowed down most first when slowdowns differ too much, else FR-FCFS",
     source: "Mutlu and Moscibroda, MICRO 2007",
-    params: &[
-        ParamInfo {
-            name: "alpha",
-            default: "1.1",
-            unit: "ratio",
-            range: "from 1",
-            summary: "largest over smallest slowdown beyond which the source with the largest goes first",
-        },
-        ParamInfo {
-            name: "gamma",
-            default: "0.5",
-            unit: "ratio",
-            range: "above 0",
-            summary: "scales down how far a source's other banks hide that one of them serves another source",
-        },
-        ParamInfo {
-            name: "interval",
-            default: "100000",
-            unit: "DRAM cycles",
-            range: "from 1",
-            summary: "time after which slowdowns are measured anew",
-        },
-    ],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
         let options: Options = params.parse(&INFO)?;
-        INFO.require((1.0..f64::INFINITY).contains(&options.alpha), "alpha is below 1")?;
-        INFO.require(options.gamma > 0.0 && options.gamma.is_finite(), "gamma is not above 0")?;
-        INFO.require(options.interval > 0, "interval is 0")?;
         let (context, slowdowns) = (context.clone(), options.slowdowns(context));
         Ok(Box::new(StfmFamily { options, context, slowdowns }))
     },
@@ -78,17 +52,15 @@ impl Family for StfmFamily {
     }
 }
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    alpha: f64,
-    gamma: f64,
-    interval: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { alpha: 1.1, gamma: 0.5, interval: 100_000 }
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// largest over smallest slowdown beyond which the source with the largest goes first
+        alpha: f64 = 1.1, in 1.0.., unit "ratio";
+        /// scales down how far a source's other banks hide that one of them serves another source
+        gamma: f64 = 0.5, in Real::Above(0.0), unit "ratio";
+        /// time after which slowdowns are measured anew
+        interval: u64 = 100_000, in 1.., unit "DRAM cycles";
     }
 }
 

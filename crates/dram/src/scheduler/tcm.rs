@@ -7,63 +7,21 @@ use super::sources::{ServiceClock, Sources};
 use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Traits};
 use clusters::Clusters;
 use monitor::Monitor;
-use serde::Deserialize;
 use std::cell::RefCell;
 use std::rc::Rc;
-use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyInfo, Shape};
+use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, choice, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "tcm",
     summary: "sources that ask for little first, the others in shuffled order; then row hits, then the oldest",
     source: "Kim, Papamichael, Mutlu, Harchol-Balter, MICRO 2010",
-    params: &[
-        ParamInfo {
-            name: "cluster_threshold",
-            default: "0.1667",
-            unit: "share of service",
-            range: "0 to 1",
-            summary: "what the latency-sensitive sources together may have had of the last quantum's service",
-        },
-        ParamInfo {
-            name: "quantum",
-            default: "10000",
-            unit: "DRAM cycles",
-            range: "from 1",
-            summary: "time after which sources are sorted anew",
-        },
-        ParamInfo {
-            name: "shuffle_interval",
-            default: "800",
-            unit: "DRAM cycles",
-            range: "from 1",
-            summary: "time after which the order of bandwidth-sensitive sources changes",
-        },
-        ParamInfo {
-            name: "shuffle",
-            default: "dynamic",
-            unit: "-",
-            range: "dynamic | insertion | random",
-            summary: "how: insertion keeps the less nice sources last for longer; dynamic: if they differ enough, else random",
-        },
-        ParamInfo {
-            name: "shuffle_threshold",
-            default: "0.1",
-            unit: "share",
-            range: "0 to 1",
-            summary: "dynamic: differences in banks used at once (of all banks) and in row hit rate from which insertion is taken",
-        },
-    ],
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
         let options: Options = params.parse(&INFO)?;
-        let share = |value: f64| (0.0..=1.0).contains(&value);
-        INFO.require(share(options.cluster_threshold), "cluster_threshold is no share")?;
-        INFO.require(options.quantum > 0, "quantum is 0")?;
-        INFO.require(options.shuffle_interval > 0, "shuffle_interval is 0")?;
-        INFO.require(share(options.shuffle_threshold), "shuffle_threshold is no share")?;
         let sources = Sources::of(context);
         let banks = context.dram.banks as usize;
         let machine_banks = context.dram.banks * context.dram.channels;
@@ -85,33 +43,30 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     },
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    cluster_threshold: f64,
-    quantum: u64,
-    shuffle_interval: u64,
-    shuffle: Shuffle,
-    shuffle_threshold: f64,
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// what the latency-sensitive sources together may have had of the last quantum's service
+        cluster_threshold: f64 = 0.1667, in 0.0..=1.0, unit "share of service";
+        /// time after which sources are sorted anew
+        quantum: u64 = 10_000, in 1.., unit "DRAM cycles";
+        /// time after which the order of bandwidth-sensitive sources changes
+        shuffle_interval: u64 = 800, in 1.., unit "DRAM cycles";
+        /// how: insertion keeps the less nice sources last for longer; dynamic: if they differ
+        /// enough, else random
+        shuffle: Shuffle = Shuffle::Dynamic;
+        /// dynamic: differences in banks used at once (of all banks) and in row hit rate from which
+        /// insertion is taken
+        shuffle_threshold: f64 = 0.1, in 0.0..=1.0, unit "share";
+    }
 }
 
-#[derive(Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Shuffle {
-    Dynamic,
-    Insertion,
-    Random,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            cluster_threshold: 0.1667,
-            quantum: 10_000,
-            shuffle_interval: 800,
-            shuffle: Shuffle::Dynamic,
-            shuffle_threshold: 0.1,
-        }
+choice! {
+    #[derive(PartialEq)]
+    enum Shuffle {
+        Dynamic = "dynamic",
+        Insertion = "insertion",
+        Random = "random",
     }
 }
 

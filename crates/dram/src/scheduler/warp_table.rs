@@ -2,57 +2,24 @@
 //! each warp are pending.
 
 use super::{Queued, Request, SchedulerContext, Slot};
-use serde::Deserialize;
 use std::cell::{Ref, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
-use warpmem_params::{Counter, ParamInfo, PolicyError, PolicyInfo};
+use warpmem_params::{Counter, params};
 
-/// The options of the policies that share these tables.
-pub const PARAMS: &[ParamInfo] = &[
-    ParamInfo {
-        name: "wat_bits",
-        default: "0",
-        unit: "bits",
-        range: "0 = a warp is known exactly, or 1 to 20",
-        summary: "a warp is known by a hash, this long, of load PC, warp and SM; warps of one hash are taken for one",
-    },
-    ParamInfo {
-        name: "wet_latency",
-        default: "0",
-        unit: "DRAM cycles",
-        range: "0 = known at once, or from 1",
-        summary: "from a request's arrival or scheduling until the count of its warp tells of it, in every channel",
-    },
-    ParamInfo {
-        name: "picks_per_cycle",
-        default: "the machine's dram.picks_per_cycle",
-        unit: "requests",
-        range: "0 = one for every idle bank, or from 1",
-        summary: "requests that may be assigned to idle banks in one cycle",
-    },
-];
-
-#[derive(Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Options {
-    wat_bits: u32,
-    wet_latency: u64,
-    pub picks_per_cycle: Option<u32>,
-}
-
-impl Options {
-    /// # Errors
-    /// [`PolicyError::Params`] if an alias would be too long.
-    pub fn check(&self, info: &PolicyInfo) -> Result<(), PolicyError> {
-        if self.wat_bits <= 20 {
-            return Ok(());
-        }
-        Err(PolicyError::Params {
-            slot: "policy",
-            name: info.name.to_owned(),
-            message: format!("wat_bits is {}; valid: 0 to 20", self.wat_bits),
-        })
+params! {
+    /// The options of the policies that share these tables.
+    #[derive(Clone)]
+    pub struct Options {
+        /// a warp is known by a hash, this long, of load PC, warp and SM; warps of one hash are
+        /// taken for one
+        wat_bits: u32 = 0, in 0..=20, zero "a warp is known exactly", unit "bits";
+        /// from a request's arrival or scheduling until the count of its warp tells of it, in every
+        /// channel
+        wet_latency: u64 = 0, in 0.., zero "known at once", unit "DRAM cycles";
+        /// requests that may be assigned to idle banks in one cycle
+        pub picks_per_cycle: Option<u32> = None, in ("dram.picks_per_cycle", 0..),
+            zero "one for every idle bank", unit "requests";
     }
 }
 

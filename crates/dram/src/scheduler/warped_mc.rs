@@ -3,7 +3,7 @@
 //! Three rules (Jeong et al. 2023, Section 4.1, Algorithm 1): the priority of requests to the open
 //! row, the score of the rows that wait, and the priority of banks.
 
-use super::warp_table::{Options, PARAMS, Table, WarpTable, WarpTables};
+use super::warp_table::{Options, Table, WarpTable, WarpTables};
 use super::{
     BankView, Event, Family, Queued, Ready, Request, Scheduler, SchedulerContext, Slot, Traits,
 };
@@ -16,14 +16,13 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "warped-mc",
     summary: "row hits first; among them, rows and banks, what is the last request of its warp first",
     source: "Jeong et al., ICPP 2023 (Warped-MC)",
-    params: PARAMS,
+    params: Options::params,
 };
 
 pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: INFO,
     build: |context, params| {
         let options: Options = params.parse(&INFO)?;
-        options.check(&INFO)?;
         let tables = WarpTables::new(context, &options, true);
         let (banks, slots) = (context.dram.banks as usize, context.slots());
         let one_queue = context.dram.write_queue == 0;

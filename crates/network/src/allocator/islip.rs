@@ -1,20 +1,20 @@
 //! iSLIP: a pointer moves on only when its choice is accepted, so that the pointers of the outputs
 //! desynchronise.
 
-use super::{Allocator, AllocatorEntry, Choice, ITERATIONS, first_from, iterations};
+use super::{Allocator, AllocatorEntry, Choice, Parameters, first_from};
 use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "islip",
     summary: "each takes its candidates in turn, beginning behind the last one that it was matched with in a first iteration",
     source: "McKeown, IEEE/ACM Trans. Networking 1999",
-    params: &[ITERATIONS],
+    params: Parameters::params,
 };
 
 pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
     info: INFO,
     build: |context, params| {
-        let iterations = iterations(&INFO, params)?;
+        let Parameters { iterations } = params.parse(&INFO)?;
         Ok(Box::new(Islip { iterations, next: vec![0; context.choosers] }) as _)
     },
 };

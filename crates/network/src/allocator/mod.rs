@@ -9,8 +9,7 @@ mod round_robin;
 #[cfg(test)]
 mod tests;
 
-use serde::Deserialize;
-use warpmem_params::{Entry, ParamInfo, Params, PolicyError, PolicyInfo, Registry};
+use warpmem_params::{Entry, Registry, params};
 use warpmem_random::Random;
 use warpmem_sim::NetworkCycle;
 
@@ -52,32 +51,12 @@ pub static ALLOCATORS: Registry<dyn Allocator, AllocatorContext> = Registry {
 
 type AllocatorEntry = Entry<dyn Allocator, AllocatorContext>;
 
-/// The parameter of every allocator.
-const ITERATIONS: ParamInfo = ParamInfo {
-    name: "iterations",
-    default: "1",
-    unit: "iterations",
-    range: "1 to 16",
-    summary: "matching iterations per cycle, each over what is still free",
-};
-
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Parameters {
-    iterations: u32,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { iterations: 1 }
+params! {
+    /// The parameter of every allocator.
+    struct Parameters {
+        /// matching iterations per cycle, each over what is still free
+        iterations: u32 = 1, in 1..=16, unit "iterations";
     }
-}
-
-/// The value of [`ITERATIONS`].
-fn iterations(info: &PolicyInfo, params: Params) -> Result<u32, PolicyError> {
-    let Parameters { iterations } = params.parse(info)?;
-    info.require((1..=16).contains(&iterations), "`iterations` out of range")?;
-    Ok(iterations)
 }
 
 /// The first member of `set` at or after `first`, or else the first of all.

@@ -1,19 +1,20 @@
 //! Oldest first: the packet that has been in the network longest.
 
-use super::{Allocator, AllocatorEntry, Choice, ITERATIONS, iterations, oldest};
+use super::{Allocator, AllocatorEntry, Choice, Parameters, oldest};
 use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "oldest-first",
     summary: "each takes the candidate whose packet has been in the network longest",
     source: "a reference",
-    params: &[ITERATIONS],
+    params: Parameters::params,
 };
 
 pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
     info: INFO,
     build: |_, params| {
-        iterations(&INFO, params).map(|iterations| Box::new(OldestFirst { iterations }) as _)
+        let Parameters { iterations } = params.parse(&INFO)?;
+        Ok(Box::new(OldestFirst { iterations }) as _)
     },
 };
 

@@ -1,6 +1,6 @@
 //! Parallel iterative matching: every choice is random.
 
-use super::{Allocator, AllocatorEntry, Choice, ITERATIONS, any, iterations};
+use super::{Allocator, AllocatorEntry, Choice, Parameters, any};
 use warpmem_params::PolicyInfo;
 use warpmem_random::Random;
 
@@ -8,13 +8,13 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "pim",
     summary: "each takes any of its candidates, all equally likely",
     source: "Anderson et al., ACM Trans. Computer Systems 1993; input-first as in Yuan et al., MICRO 2009",
-    params: &[ITERATIONS],
+    params: Parameters::params,
 };
 
 pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
     info: INFO,
     build: |context, params| {
-        let iterations = iterations(&INFO, params)?;
+        let Parameters { iterations } = params.parse(&INFO)?;
         Ok(Box::new(Pim { iterations, random: Random::new(context.seed) }) as _)
     },
 };

@@ -1,19 +1,19 @@
 //! Round robin: the pointer moves on with every choice, even if it is not accepted.
 
-use super::{Allocator, AllocatorEntry, Choice, ITERATIONS, first_from, iterations};
+use super::{Allocator, AllocatorEntry, Choice, Parameters, first_from};
 use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "round-robin",
     summary: "each takes its candidates in turn, beginning behind the last one that it chose",
     source: "the textbook rule that islip improves on",
-    params: &[ITERATIONS],
+    params: Parameters::params,
 };
 
 pub(super) const ENTRY: AllocatorEntry = AllocatorEntry {
     info: INFO,
     build: |context, params| {
-        let iterations = iterations(&INFO, params)?;
+        let Parameters { iterations } = params.parse(&INFO)?;
         Ok(Box::new(RoundRobin { iterations, next: vec![0; context.choosers] }) as _)
     },
 };

@@ -2,32 +2,20 @@
 //! row is the same.
 
 use super::{Arbiter, ArbiterEntry, Contest, LastGrants, Output, Packet, on_requests};
-use serde::Deserialize;
-use warpmem_params::{Complexity, ParamInfo, PolicyInfo, Shape};
+use warpmem_params::{Complexity, PolicyInfo, Shape, params};
 use warpmem_sim::RowId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "hash-matching-hold-grant",
     summary: "requests: as hold-grant while a hash of the row is that of the output's last request",
     source: "Yuan et al., MICRO 2009, section 3.4 (HMHG)",
-    params: &[ParamInfo {
-        name: "bits",
-        default: "4",
-        unit: "bits",
-        range: "1 to 32",
-        summary: "of the hash of a row",
-    }],
+    params: Parameters::params,
 };
 
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Parameters {
-    bits: u32,
-}
-
-impl Default for Parameters {
-    fn default() -> Parameters {
-        Parameters { bits: 4 }
+params! {
+    struct Parameters {
+        /// of the hash of a row
+        bits: u32 = 4, in 1..=32, unit "bits";
     }
 }
 
@@ -35,7 +23,6 @@ pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {
     info: INFO,
     build: |context, params| {
         let Parameters { bits } = params.parse(&INFO)?;
-        INFO.require((1..=32).contains(&bits), "`bits` out of range")?;
         Ok(on_requests(context, || HashMatching {
             last: LastGrants::new(context),
             hashes: vec![0; context.outputs],

@@ -8,7 +8,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "hold-grant",
     summary: "requests: the input that took an output last keeps it as long as it has a packet for it",
     source: "Yuan et al., MICRO 2009, section 3.2 (HG)",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {

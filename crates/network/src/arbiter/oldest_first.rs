@@ -8,7 +8,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "oldest-first",
     summary: "the packet that could first enter the network goes first",
     source: "a reference",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {

@@ -9,7 +9,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "random",
     summary: "any of the inputs that want an output, all equally likely",
     source: "a reference",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {

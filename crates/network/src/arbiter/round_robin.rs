@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "round-robin",
     summary: "no rule: each output takes its inputs in turn, or as the allocator says",
     source: "Yuan et al., MICRO 2009 (baseline)",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: ArbiterEntry = ArbiterEntry {

@@ -8,7 +8,7 @@ use warpmem_params::PolicyInfo;
 use warpmem_random::Random;
 use warpmem_sim::{Context, NetworkCycle};
 
-const INFO: PolicyInfo = PolicyInfo { name: "test", summary: "", source: "", params: &[] };
+const INFO: PolicyInfo = PolicyInfo { name: "test", summary: "", source: "", params: Vec::new };
 
 const NODES: usize = 12;
 

@@ -3,9 +3,8 @@
 
 use super::StandaloneError;
 use super::source::Chance;
-use serde::Deserialize;
 use warpmem_network::Direction;
-use warpmem_params::{Entry, ParamInfo, PolicyInfo, Registry};
+use warpmem_params::{Entry, PolicyInfo, Registry, params};
 use warpmem_random::Random;
 
 /// A pattern by name, before the number of terminals is known.
@@ -21,43 +20,25 @@ pub enum Kind {
     FewToMany,
 }
 
-/// Parameters of `hotspot`.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
-#[serde(default, deny_unknown_fields)]
-pub struct Hotspot {
-    fraction: f64,
-    nodes: u64,
-}
-
-impl Default for Hotspot {
-    fn default() -> Hotspot {
-        Hotspot { fraction: 0.1, nodes: 1 }
+params! {
+    /// Parameters of `hotspot`.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Hotspot {
+        /// fraction of the packets that go to a hot node
+        fraction: f64 = 0.1, in 0.0..=1.0;
+        /// hot nodes, evenly spread; at most all
+        nodes: u64 = 1, in 1.., unit "nodes";
     }
 }
 
 const TEXTBOOK: &str = "Dally and Towles 2004, section 3.2";
 
 const fn info(name: &'static str, summary: &'static str, source: &'static str) -> PolicyInfo {
-    PolicyInfo { name, summary, source, params: &[] }
+    PolicyInfo { name, summary, source, params: Vec::new }
 }
 
 const HOTSPOT: PolicyInfo = PolicyInfo {
-    params: &[
-        ParamInfo {
-            name: "fraction",
-            default: "0.1",
-            unit: "-",
-            range: "0 to 1",
-            summary: "fraction of the packets that go to a hot node",
-        },
-        ParamInfo {
-            name: "nodes",
-            default: "1",
-            unit: "nodes",
-            range: "1 to all",
-            summary: "hot nodes, evenly spread",
-        },
-    ],
+    params: Hotspot::params,
     ..info(
         "hotspot",
         "any node, but a fraction of the packets goes to a few hot ones",
@@ -91,9 +72,6 @@ pub static PATTERNS: Registry<Kind, ()> = Registry {
             info: HOTSPOT,
             build: |(), params| {
                 let given: Hotspot = params.parse(&HOTSPOT)?;
-                let is_fraction = (0.0..=1.0).contains(&given.fraction);
-                HOTSPOT.require(is_fraction, "`fraction` out of range")?;
-                HOTSPOT.require(given.nodes > 0, "`nodes` out of range")?;
                 Ok(Box::new(Kind::Hotspot(given)))
             },
         },
@@ -352,13 +330,9 @@ mod tests {
         refuses(
             "hotspot(nodes=0)",
             None,
-            "`nodes` out of range; valid: fraction (-, 0 to 1), nodes (nodes, 1 to all)",
+            "`nodes` = 0 is not valid: expected a whole number from 1 to",
         );
-        refuses(
-            "hotspot(fraction=1.5)",
-            None,
-            "`fraction` out of range; valid: fraction (-, 0 to 1)",
-        );
+        refuses("hotspot(fraction=1.5)", None, "is not valid: expected a number from 0 to 1");
         refuses("hotspot(fraction=nan)", None, "pattern `hotspot`");
     }
 }

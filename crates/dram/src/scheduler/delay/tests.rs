@@ -210,8 +210,8 @@ fn no_delay_at_all_is_refused() {
         Err(error) => error.to_string(),
         Ok(_) => panic!("{policy} is built"),
     };
-    assert!(error("delay(cycles=0)").contains("`cycles` is 0"));
-    assert!(error("delay(every=0)").contains("`every` is 0"));
+    assert!(error("delay(cycles=0)").contains("`cycles` = 0"));
+    assert!(error("delay(every=0)").contains("`every` = 0"));
     assert!(error("delay(locality=some)").contains("with"));
     assert!(error("delay(requests=-1)").contains("requests"));
 }

@@ -184,10 +184,10 @@ fn what_is_in_service_counts_as_well() {
 #[test]
 fn chance_is_as_often_true_as_it_says() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
-    let draws = (0..10_000).filter(|_| Probability(0.9).comes_true(&mut random)).count();
+    let draws = (0..10_000).filter(|_| comes_true(0.9, &mut random)).count();
     assert!((8900..9100).contains(&draws), "{draws}");
-    assert!((0..1000).all(|_| Probability(1.0).comes_true(&mut random)));
-    assert!(!(0..1000).any(|_| Probability(0.0).comes_true(&mut random)));
+    assert!((0..1000).all(|_| comes_true(1.0, &mut random)));
+    assert!(!(0..1000).any(|_| comes_true(0.0, &mut random)));
 }
 
 /// Every channel has a sequence of chances of its own.

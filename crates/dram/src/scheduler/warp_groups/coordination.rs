@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::num::NonZeroU32;
 use std::rc::Rc;
 
 /// A controller has selected its group of a load.
@@ -36,12 +35,12 @@ pub struct Coordination {
 }
 
 impl Coordination {
-    pub fn new(channels: u32, latency: NonZeroU32) -> Coordination {
+    pub fn new(channels: u32, latency: u32) -> Coordination {
         let mailboxes = (0..channels).map(|_| Mailbox::default()).collect();
         Coordination {
             mailboxes: Rc::new(RefCell::new(mailboxes)),
             channel: 0,
-            latency: latency.get().into(),
+            latency: latency.into(),
             sent: 0,
             matched: 0,
         }
@@ -89,7 +88,7 @@ mod tests {
     /// An idle controller keeps what is under way, however long it hears nothing.
     #[test]
     fn mailboxes_stay_small() {
-        let shared = Coordination::new(2, NonZeroU32::new(4).unwrap());
+        let shared = Coordination::new(2, 4);
         let mut busy = shared.of_channel(0);
         let kept = || shared.mailboxes.borrow()[1].messages.len();
         (0..1000).for_each(|now| busy.tell(0, 1, now));

@@ -18,71 +18,47 @@ use super::{
 use burst::minimum_efficient_bursts;
 use command_queue::CommandQueue;
 use coordination::Coordination;
-use serde::Deserialize;
 use sorter::{Group, Sorter};
 use std::cmp::Reverse;
-use std::num::NonZeroU32;
-use warpmem_params::{Complexity, Counter, Entry, ParamInfo, PolicyError, PolicyInfo, Shape, bits};
+use warpmem_params::{
+    Complexity, Counter, Entry, Param, PolicyError, PolicyInfo, Shape, bits, params,
+};
 use warpmem_sim::Needs;
 
 const SOURCE: &str = "Chatterjee et al., SC 2014";
-
-const DEPTH: ParamInfo = ParamInfo {
-    name: "depth",
-    default: "1",
-    unit: "requests",
-    range: "from 1",
-    summary: "a bank takes part in selecting while fewer selected requests than this wait for it",
-};
-
-const MESSAGE_LATENCY: ParamInfo = ParamInfo {
-    name: "message_latency",
-    default: "4",
-    unit: "DRAM cycles",
-    range: "from 1",
-    summary: "from a controller's selection to the others' knowing of it",
-};
-
-const WRITE_MARGIN: ParamInfo = ParamInfo {
-    name: "write_margin",
-    default: "8",
-    unit: "requests",
-    range: "from 0",
-    summary: "groups with one request left go first when the high watermark is so many writes away, or nearer",
-};
 
 const WG: PolicyInfo = PolicyInfo {
     name: "wg",
     summary: "all requests of a warp's load together, the group that is done soonest first",
     source: SOURCE,
-    params: &[DEPTH],
+    params: || parameters(1),
 };
 
 const WG_M: PolicyInfo = PolicyInfo {
     name: "wg-m",
     summary: "wg, and controllers hurry for groups that others have selected",
     source: SOURCE,
-    params: &[DEPTH, MESSAGE_LATENCY],
+    params: || parameters(2),
 };
 
 const WG_BW: PolicyInfo = PolicyInfo {
     name: "wg-bw",
     summary: "wg-m, and a row is not closed before it has served enough to hide that",
     source: SOURCE,
-    params: &[DEPTH, MESSAGE_LATENCY],
+    params: || parameters(2),
 };
 
 const WG_W: PolicyInfo = PolicyInfo {
     name: "wg-w",
     summary: "wg-bw, and groups with one request left go first when writes are about to drain",
     source: SOURCE,
-    params: &[DEPTH, MESSAGE_LATENCY, WRITE_MARGIN],
+    params: || parameters(3),
 };
 
 pub const WG_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: WG,
     build: |context, params| {
-        let Grouped { depth } = params.parse(&WG)?;
+        let Options { depth, .. } = params.parse(&WG)?;
         build(context, Rules { depth, message_latency: None, bursts: false, write_margin: None })
     },
 };
@@ -90,7 +66,7 @@ pub const WG_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 pub const WG_M_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: WG_M,
     build: |context, params| {
-        let Coordinated { depth, message_latency } = params.parse(&WG_M)?;
+        let Options { depth, message_latency, .. } = params.parse(&WG_M)?;
         let message_latency = Some(message_latency);
         build(context, Rules { depth, message_latency, bursts: false, write_margin: None })
     },
@@ -99,7 +75,7 @@ pub const WG_M_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 pub const WG_BW_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: WG_BW,
     build: |context, params| {
-        let Coordinated { depth, message_latency } = params.parse(&WG_BW)?;
+        let Options { depth, message_latency, .. } = params.parse(&WG_BW)?;
         let message_latency = Some(message_latency);
         build(context, Rules { depth, message_latency, bursts: true, write_margin: None })
     },
@@ -108,57 +84,35 @@ pub const WG_BW_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 pub const WG_W_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
     info: WG_W,
     build: |context, params| {
-        let WriteAware { depth, message_latency, write_margin } = params.parse(&WG_W)?;
+        let Options { depth, message_latency, write_margin } = params.parse(&WG_W)?;
         let (message_latency, write_margin) = (Some(message_latency), Some(write_margin));
         build(context, Rules { depth, message_latency, bursts: true, write_margin })
     },
 };
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Grouped {
-    #[serde(default = "one_request")]
-    depth: NonZeroU32,
+params! {
+    struct Options {
+        /// a bank takes part in selecting while fewer selected requests than this wait for it
+        depth: u32 = 1, in 1.., unit "requests";
+        /// from a controller's selection to the others' knowing of it
+        message_latency: u32 = 4, in 1.., unit "DRAM cycles";
+        /// groups with one request left go first when the high watermark is so many writes away, or
+        /// nearer
+        write_margin: u32 = 8, in 0.., unit "requests";
+    }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Coordinated {
-    #[serde(default = "one_request")]
-    depth: NonZeroU32,
-    #[serde(default = "four_cycles")]
-    message_latency: NonZeroU32,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WriteAware {
-    #[serde(default = "one_request")]
-    depth: NonZeroU32,
-    #[serde(default = "four_cycles")]
-    message_latency: NonZeroU32,
-    #[serde(default = "eight_writes")]
-    write_margin: u32,
-}
-
-fn one_request() -> NonZeroU32 {
-    NonZeroU32::MIN
-}
-
-fn four_cycles() -> NonZeroU32 {
-    NonZeroU32::MIN.saturating_add(3)
-}
-
-fn eight_writes() -> u32 {
-    8
+/// The first of the options: each policy has those of the one that it builds on.
+fn parameters(count: usize) -> Vec<Param> {
+    Options::params().into_iter().take(count).collect()
 }
 
 /// The differences between the four policies.
 #[derive(Clone, Copy)]
 struct Rules {
-    depth: NonZeroU32,
+    depth: u32,
     /// Controllers tell each other of their selections.
-    message_latency: Option<NonZeroU32>,
+    message_latency: Option<u32>,
     /// Rows serve minimum efficient bursts.
     bursts: bool,
     /// Groups with one request left go first before a drain.
@@ -286,7 +240,7 @@ impl WarpGroups {
     }
 
     fn has_room(&self, group: &Group) -> bool {
-        let depth = self.rules.depth.get() as usize;
+        let depth = self.rules.depth as usize;
         group.members.iter().any(|member| self.banks[usize::from(member.bank)].waiting() < depth)
     }
 

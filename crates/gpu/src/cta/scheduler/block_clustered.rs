@@ -1,40 +1,27 @@
 //! Blocks of neighbouring CTAs.
 
 use super::{CtaEntry, CtaScheduler, DispatchView, Turns};
-use serde::Deserialize;
-use warpmem_params::{ParamInfo, PolicyInfo};
+use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "block-clustered",
     summary: "blocks of consecutive CTAs of a kernel to one SM, the SMs in turn",
     source: "block CTA scheduling (BCS) of Lee et al., HPCA 2014: blocks of 2",
-    params: &[ParamInfo {
-        name: "ctas",
-        default: "2",
-        unit: "CTAs",
-        range: "from 1",
-        summary: "CTAs of a block; fewer where an empty SM holds fewer, or the kernel has no more",
-    }],
+    params: Options::params,
 };
 
 pub(super) const ENTRY: CtaEntry = CtaEntry {
     info: INFO,
     build: |_, params| {
         let Options { ctas } = params.parse(&INFO)?;
-        INFO.require(ctas > 0, "ctas is 0")?;
         Ok(Box::new(BlockClustered { ctas, turns: Turns::default(), begun: Vec::new() }))
     },
 };
 
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    ctas: u32,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { ctas: 2 }
+params! {
+    struct Options {
+        /// CTAs of a block; fewer where an empty SM holds fewer, or the kernel has no more
+        ctas: u32 = 2, in 1.., unit "CTAs";
     }
 }
 

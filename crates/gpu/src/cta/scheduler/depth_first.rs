@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "depth-first",
     summary: "the lowest SM that has room, so that one is full before the next gets a CTA",
     source: "reference: the other extreme to round robin",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: CtaEntry = CtaEntry {

@@ -2,58 +2,21 @@
 
 use super::{CtaEntry, CtaScheduler, DispatchView, KernelStart, Turns};
 use crate::sm::IdleCycles;
-use serde::Deserialize;
-use warpmem_params::{Counter, ParamInfo, PolicyInfo};
+use warpmem_params::{Counter, PolicyInfo, choice, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "dyncta",
     summary: "an SM's number of CTAs follows the cycles in which it had nothing to do or waited for memory, one up or down a period",
     source: "Kayiran et al., PACT 2013",
-    params: &[
-        ParamInfo {
-            name: "period",
-            default: "2048",
-            unit: "core cycles",
-            range: "from 1",
-            summary: "time between two decisions",
-        },
-        ParamInfo {
-            name: "t_idle",
-            default: "16",
-            unit: "core cycles",
-            range: "from 0",
-            summary: "more idle cycles in a period: one CTA more",
-        },
-        ParamInfo {
-            name: "t_mem_low",
-            default: "128",
-            unit: "core cycles",
-            range: "0 to t_mem_high",
-            summary: "fewer cycles of waiting for memory in a period: one CTA more",
-        },
-        ParamInfo {
-            name: "t_mem_high",
-            default: "384",
-            unit: "core cycles",
-            range: "from t_mem_low",
-            summary: "more cycles of waiting for memory in a period: one CTA fewer",
-        },
-        ParamInfo {
-            name: "idle",
-            default: "no-issue",
-            unit: "-",
-            range: "no-issue | no-warp",
-            summary: "idle cycles: those that wait for no memory and no unit, or only those without any warp",
-        },
-    ],
+    params: Options::params,
 };
 
 pub(super) const ENTRY: CtaEntry = CtaEntry {
     info: INFO,
     build: |machine, params| {
         let options: Options = params.parse(&INFO)?;
-        INFO.require(options.period > 0, "period is 0")?;
-        INFO.require(options.t_mem_low <= options.t_mem_high, "t_mem_low is above t_mem_high")?;
+        let Options { t_mem_low: low, t_mem_high: high, .. } = options;
+        INFO.require(low <= high, "t_mem_high", high, format!("at least `t_mem_low` = {low}"))?;
         Ok(Box::new(Dyncta {
             options,
             turns: Turns::default(),
@@ -64,27 +27,27 @@ pub(super) const ENTRY: CtaEntry = CtaEntry {
     },
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    period: u64,
-    t_idle: u64,
-    t_mem_low: u64,
-    t_mem_high: u64,
-    idle: Idle,
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// time between two decisions
+        period: u64 = 2048, in 1.., unit "core cycles";
+        /// more idle cycles in a period: one CTA more
+        t_idle: u64 = 16, in 0.., unit "core cycles";
+        /// fewer cycles of waiting for memory in a period: one CTA more
+        t_mem_low: u64 = 128, in 0.., unit "core cycles";
+        /// more cycles of waiting for memory in a period: one CTA fewer; at least `t_mem_low`
+        t_mem_high: u64 = 384, in 0.., unit "core cycles";
+        /// idle cycles: those that wait for no memory and no unit, or only those without any warp
+        idle: Idle = Idle::NoIssue;
+    }
 }
 
-/// Which cycles are idle.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Idle {
-    NoIssue,
-    NoWarp,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { period: 2048, t_idle: 16, t_mem_low: 128, t_mem_high: 384, idle: Idle::NoIssue }
+choice! {
+    /// Which cycles are idle.
+    enum Idle {
+        NoIssue = "no-issue",
+        NoWarp = "no-warp",
     }
 }
 

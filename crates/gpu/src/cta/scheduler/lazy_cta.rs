@@ -9,7 +9,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "lazy-cta",
     summary: "as many CTAs an SM as fit until its first ends, then as many as its best CTA's share of the issues says",
     source: "lazy CTA scheduling (LCS) of Lee et al., HPCA 2014",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: CtaEntry = CtaEntry {

@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "round-robin",
     summary: "CTA i to SM i mod SMs until all are full, then to the next SM in turn that has room",
     source: "common GPU baseline",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: CtaEntry = CtaEntry {

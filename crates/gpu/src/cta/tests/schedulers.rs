@@ -260,9 +260,12 @@ fn no_cta_waits_for_ever() {
 #[test]
 fn values_out_of_range_are_refused() {
     let refused = [
-        ("block-clustered(ctas=0)", "ctas is 0"),
-        ("dyncta(period=0)", "period is 0"),
-        ("dyncta(t_mem_low=9,t_mem_high=8)", "t_mem_low is above t_mem_high"),
+        ("block-clustered(ctas=0)", "`ctas` = 0"),
+        ("dyncta(period=0)", "`period` = 0"),
+        (
+            "dyncta(t_mem_low=9,t_mem_high=8)",
+            "`t_mem_high` = 8 is not valid: expected at least `t_mem_low` = 9",
+        ),
         ("lazy-cta(n=1)", "takes no parameters"),
     ];
     for (policy, why) in refused {

@@ -2,38 +2,33 @@
 
 use super::{LlcQueue, QueueEntry, class_of};
 use crate::results::CRITICAL_CLASSES as SUBQUEUES;
-use serde::Deserialize;
 use std::collections::VecDeque;
-use warpmem_params::{Counter, ParamInfo, PolicyInfo};
+use warpmem_params::{Counter, PolicyInfo, choice, params};
 use warpmem_sim::{Request, RequestId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "calrs",
     summary: "five first-in-first-out subqueues by Critical Field, fewest outstanding siblings first, priorities rotating",
     source: "Ma et al., CaLRS, 2015",
-    params: &[ParamInfo {
-        name: "emptied",
-        default: "served",
-        unit: "-",
-        range: "served | highest",
-        summary: "subqueue that must be empty after a service for priorities to rotate: the one served, or that of priority 0",
-    }],
+    params: Options::params,
 };
 
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    emptied: Emptied,
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// subqueue that must be empty after a service for priorities to rotate: the one served, or
+        /// that of priority 0
+        emptied: Emptied = Emptied::Served;
+    }
 }
 
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Emptied {
-    /// Algorithm 1.
-    #[default]
-    Served,
-    /// The text of Section 4.3.
-    Highest,
+choice! {
+    enum Emptied {
+        /// Algorithm 1.
+        Served = "served",
+        /// The text of Section 4.3.
+        Highest = "highest",
+    }
 }
 
 pub(super) const ENTRY: QueueEntry = QueueEntry {

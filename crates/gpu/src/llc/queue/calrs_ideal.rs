@@ -10,7 +10,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "calrs-ideal",
     summary: "lowest Critical Field first, then the oldest; any number of requests wait",
     source: "Ma et al., CaLRS, 2015",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: QueueEntry = QueueEntry {

@@ -9,7 +9,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "fifo",
     summary: "one first-in-first-out queue of `llc.queue` entries",
     source: "CaLRS 2015 (baseline)",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: QueueEntry = QueueEntry {

@@ -1,32 +1,21 @@
 //! No queue at the slice: the same number of entries is at the SMs.
 
 use super::{LlcQueue, QueueEntry};
-use serde::Deserialize;
-use warpmem_params::{ParamInfo, PolicyInfo};
+use warpmem_params::{PolicyInfo, params};
 use warpmem_sim::{Request, RequestId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "none",
     summary: "no queue but the request at the tags; places at the clusters of SMs instead",
     source: "Ma et al., CaLRS, 2015 (Non_Queue)",
-    params: &[ParamInfo {
-        name: "entries",
-        default: "8",
-        unit: "requests",
-        range: "0 to 65536",
-        summary: "places at each cluster of `network.sms_per_node` SMs",
-    }],
+    params: Options::params,
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    entries: u32,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { entries: 8 }
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// places at each cluster of `network.sms_per_node` SMs
+        entries: u32 = 8, in 0..=65_536, unit "requests";
     }
 }
 
@@ -34,7 +23,6 @@ pub(super) const ENTRY: QueueEntry = QueueEntry {
     info: INFO,
     build: |_, params| {
         let Options { entries } = params.parse(&INFO)?;
-        INFO.require(entries <= 1 << 16, "too many `entries`")?;
         Ok(Box::new(NoQueue { entries, at_tags: None }) as _)
     },
 };

@@ -10,7 +10,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "caws",
     summary: "stay with the warp until it stalls, then the one with most still to do or most stalls",
     source: "Lee and Wu, PACT 2014; Lee et al., ISCA 2015",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {

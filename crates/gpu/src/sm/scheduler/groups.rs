@@ -2,25 +2,25 @@
 
 use super::lrr::next_in_turn;
 use super::{Counter, WarpView};
-use serde::Deserialize;
-use warpmem_params::ParamInfo;
+use warpmem_params::{choice, params};
 
-pub(super) const IDLE_PARAM: ParamInfo = ParamInfo {
-    name: "idle",
-    default: "wait",
-    unit: "-",
-    range: "wait | lend",
-    summary: "when no warp of the group can issue, though one needs no data from memory: others wait, or may issue",
-};
+choice! {
+    /// What happens to an issue slot if no warp of the current group can issue, but some of them do not
+    /// wait for memory.
+    #[derive(PartialEq, Eq)]
+    pub(super) enum Idle {
+        Wait = "wait",
+        Lend = "lend",
+    }
+}
 
-/// What happens to an issue slot if no warp of the current group can issue, but some of them do not
-/// wait for memory.
-#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Idle {
-    #[default]
-    Wait,
-    Lend,
+params! {
+    /// The options of the policies that have groups.
+    pub(super) struct GroupOptions {
+        /// when no warp of the group can issue, though one needs no data from memory: others wait,
+        /// or may issue
+        pub(super) idle: Idle = Idle::Wait;
+    }
 }
 
 /// Which group goes first.

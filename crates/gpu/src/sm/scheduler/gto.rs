@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "gto",
     summary: "greedy then oldest: stay with the warp until it stalls, then the oldest ready warp",
     source: "Rogers et al., MICRO 2012",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {

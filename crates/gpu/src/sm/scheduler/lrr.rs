@@ -7,7 +7,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "lrr",
     summary: "loose round robin: the next ready warp after the last issued",
     source: "common GPU baseline",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {

@@ -2,20 +2,13 @@
 
 use super::gto::{Gto, oldest};
 use super::{Needs, WarpEntry, WarpScheduler, WarpView};
-use serde::Deserialize;
-use warpmem_params::{Counter, ParamInfo, PolicyInfo};
+use warpmem_params::{Counter, PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "mascar",
     summary: "while L1 has no room for misses only one warp may issue memory instructions; else as gto",
     source: "Sethia et al., HPCA 2015",
-    params: &[ParamInfo {
-        name: "headroom",
-        default: "2",
-        unit: "MSHR entries",
-        range: "from 0",
-        summary: "with no more free than these, or while L1 cannot serve, memory is saturated",
-    }],
+    params: Options::params,
 };
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
@@ -26,15 +19,11 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
     },
 };
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    headroom: u32,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { headroom: 2 }
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// with no more free than these, or while L1 cannot serve, memory is saturated
+        headroom: u32 = 2, in 0.., unit "MSHR entries";
     }
 }
 

@@ -8,7 +8,7 @@ const INFO: PolicyInfo = PolicyInfo {
     name: "oldest",
     summary: "the oldest ready warp always",
     source: "common baseline; the second half of gto",
-    params: &[],
+    params: Vec::new,
 };
 
 pub(super) const ENTRY: WarpEntry =

@@ -2,31 +2,19 @@
 
 use super::gto::{Gto, oldest};
 use super::{ResidentCta, WarpEntry, WarpScheduler, WarpView};
-use serde::Deserialize;
-use warpmem_params::{ParamInfo, PolicyInfo};
+use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "swl",
     summary: "static wavefront limiting: gto over at most so many warps of each scheduler, the oldest",
     source: "Rogers et al., MICRO 2012",
-    params: &[ParamInfo {
-        name: "warps",
-        default: "8",
-        unit: "warps",
-        range: "from 1",
-        summary: "warps of a scheduler that may issue",
-    }],
+    params: Params::params,
 };
 
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct Params {
-    warps: u32,
-}
-
-impl Default for Params {
-    fn default() -> Params {
-        Params { warps: 8 }
+params! {
+    struct Params {
+        /// warps of a scheduler that may issue
+        warps: u32 = 8, in 1.., unit "warps";
     }
 }
 
@@ -34,7 +22,6 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
     build: |context, params| {
         let Params { warps } = params.parse(&INFO)?;
-        INFO.require(warps > 0, "`warps` must be at least 1")?;
         Ok(Box::new(Swl::new(warps, context.schedulers())) as _)
     },
 };

@@ -1,44 +1,28 @@
 //! Two levels: round robin over fetch groups, and over the warps within one.
 
-use super::groups::{Groups, IDLE_PARAM, Idle, Priority};
+use super::groups::{GroupOptions, Groups, Priority};
 use super::{Counter, SmContext, WarpEntry, WarpScheduler, WarpView};
-use serde::Deserialize;
-use warpmem_params::{ParamInfo, PolicyInfo};
+use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "two-level",
     summary: "round robin in a fetch group of warps; the next group when all its warps wait for memory or at barriers",
     source: "Narasiman et al., MICRO 2011",
-    params: &[
-        ParamInfo {
-            name: "warps",
-            default: "8",
-            unit: "warp slots",
-            range: "from 1",
-            summary: "slots of a scheduler in a group",
-        },
-        IDLE_PARAM,
-    ],
+    params: Params::params,
 };
 
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct Params {
-    warps: u32,
-    idle: Idle,
-}
-
-impl Default for Params {
-    fn default() -> Params {
-        Params { warps: 8, idle: Idle::default() }
+params! {
+    struct Params {
+        /// slots of a scheduler in a group
+        warps: u32 = 8, in 1.., unit "warp slots";
+        ..groups: GroupOptions;
     }
 }
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
     build: |context, params| {
-        let Params { warps, idle } = params.parse(&INFO)?;
-        INFO.require(warps > 0, "`warps` must be at least 1")?;
+        let Params { warps, groups: GroupOptions { idle } } = params.parse(&INFO)?;
         let mut groups = Groups::new(Priority::Equal, idle, context.schedulers());
         groups.form(fetch_groups(warps, context));
         Ok(Box::new(TwoLevel { groups }) as _)

@@ -3,31 +3,19 @@
 use super::lrr::next_in_turn;
 use super::{Counter, WarpEntry, WarpScheduler, WarpView};
 use crate::sm::bits;
-use serde::Deserialize;
-use warpmem_params::{ParamInfo, PolicyInfo};
+use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "two-level-active",
     summary: "round robin over a few active warps; one that waits for memory or at a barrier gives its place to another",
     source: "Gebhart et al., ISCA 2011",
-    params: &[ParamInfo {
-        name: "warps",
-        default: "8",
-        unit: "warps",
-        range: "from 1",
-        summary: "active warps of a scheduler",
-    }],
+    params: Params::params,
 };
 
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-struct Params {
-    warps: u32,
-}
-
-impl Default for Params {
-    fn default() -> Params {
-        Params { warps: 8 }
+params! {
+    struct Params {
+        /// active warps of a scheduler
+        warps: u32 = 8, in 1.., unit "warps";
     }
 }
 
@@ -35,7 +23,6 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
     build: |context, params| {
         let Params { warps } = params.parse(&INFO)?;
-        INFO.require(warps > 0, "`warps` must be at least 1")?;
         Ok(Box::new(TwoLevelActive::new(warps, context.schedulers())) as _)
     },
 };

@@ -6,47 +6,20 @@ mod victims;
 use super::gto::Gto;
 use super::{Needs, ResidentCta, WarpEntry, WarpScheduler, WarpView};
 use scores::Scores;
-use serde::Deserialize;
 use victims::VictimTags;
-use warpmem_params::{Counter, ParamInfo, PolicyInfo};
+use warpmem_params::{Counter, PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "ccws",
     summary: "only so many warps may load that those which lose their lines in L1 keep them; else as gto",
     source: "Rogers et al., MICRO 2012",
-    params: &[
-        ParamInfo {
-            name: "base",
-            default: "100",
-            unit: "points",
-            range: "1 to 1000000",
-            summary: "score of a warp that has lost nothing of late",
-        },
-        ParamInfo {
-            name: "throttle",
-            default: "8",
-            unit: "-",
-            range: "0 to 1000000",
-            summary: "factor K of the score that a loss gives; 0: no warp is ever held back",
-        },
-        ParamInfo {
-            name: "victims",
-            default: "16",
-            unit: "lines",
-            range: "1 to 1024",
-            summary: "evicted lines that are remembered for each warp",
-        },
-    ],
+    params: Options::params,
 };
 
 pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
     build: |context, params| {
         let options: Options = params.parse(&INFO)?;
-        let fits = |value: u64, least, most| (least..=most).contains(&value);
-        INFO.require(fits(options.base, 1, LARGEST), "base is out of range")?;
-        INFO.require(fits(options.throttle, 0, LARGEST), "throttle is out of range")?;
-        INFO.require(fits(options.victims, 1, 1024), "victims is out of range")?;
         Ok(Box::new(Ccws::new(&options, context.schedulers())) as _)
     },
 };
@@ -54,17 +27,15 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
 /// Bound of the parameters that keeps every sum of scores far below 2^64.
 const LARGEST: u64 = 1_000_000;
 
-#[derive(Clone, Copy, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    base: u64,
-    throttle: u64,
-    victims: u64,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { base: 100, throttle: 8, victims: 16 }
+params! {
+    #[derive(Clone, Copy)]
+    struct Options {
+        /// score of a warp that has lost nothing of late
+        base: u64 = 100, in 1..=LARGEST, unit "points";
+        /// factor K of the score that a loss gives; 0: no warp is ever held back
+        throttle: u64 = 8, in 0..=LARGEST;
+        /// evicted lines that are remembered for each warp
+        victims: u64 = 16, in 1..=1024, unit "lines";
     }
 }
 
@@ -265,9 +236,16 @@ mod tests {
         let context = super::super::SmContext::of(&machine, 0);
         let build = |text: &str| super::super::WARP_SCHEDULERS.build(text, &context).map(|_| ());
         assert_eq!(build("ccws(base=1,throttle=0,victims=1024)"), Ok(()));
-        for wrong in ["base=0", "victims=0", "victims=1025", "throttle=1000001", "bases=1"] {
+        let cases = [
+            ("base=0", "1 to 1000000"),
+            ("victims=0", "1 to 1024"),
+            ("victims=1025", "1 to 1024"),
+            ("throttle=1000001", "0 to 1000000"),
+            ("bases=1", "did you mean `base`?"),
+        ];
+        for (wrong, valid) in cases {
             let message = build(&format!("ccws({wrong})")).unwrap_err().to_string();
-            assert!(message.contains("valid: base (points, 1 to 1000000)"), "{message}");
+            assert!(message.contains(valid), "{message}");
         }
     }
 }

@@ -3,21 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use super::groups::{Groups, IDLE_PARAM, Idle, Priority};
+use super::groups::{GroupOptions, Groups, Priority};
 use super::{Counter, ResidentCta, SmContext, WarpEntry, WarpScheduler, WarpView};
-use serde::Deserialize;
-use warpmem_params::{ParamInfo, Params, PolicyError, PolicyInfo};
-
-const PARAMS: &[ParamInfo] = &[
-    ParamInfo {
-        name: "min_warps",
-        default: "8",
-        unit: "warps",
-        range: "from 1",
-        summary: "fewest warps in a group, unless the SM has fewer",
-    },
-    IDLE_PARAM,
-];
+use warpmem_params::{Params, PolicyError, PolicyInfo, params};
 
 const SOURCE: &str = "Jog et al., ASPLOS 2013 (OWL), Algorithm 1";
 
@@ -25,21 +13,21 @@ const EQUAL: PolicyInfo = PolicyInfo {
     name: "cta-aware",
     summary: "round robin in a group of CTAs; the next group when all its warps wait for memory or at barriers",
     source: SOURCE,
-    params: PARAMS,
+    params: Options::params,
 };
 
 const LOCALITY: PolicyInfo = PolicyInfo {
     name: "cta-aware-locality",
     summary: "cta-aware, but the group of the oldest CTAs goes on as soon as one of its warps has its data",
     source: SOURCE,
-    params: PARAMS,
+    params: Options::params,
 };
 
 const LOCALITY_BLP: PolicyInfo = PolicyInfo {
     name: "cta-aware-locality-blp",
     summary: "cta-aware-locality, but each SM begins with another group, so that they ask for rows of different banks",
     source: SOURCE,
-    params: PARAMS,
+    params: Options::params,
 };
 
 pub(super) const CTA_AWARE: WarpEntry = WarpEntry {
@@ -57,16 +45,11 @@ pub(super) const CTA_AWARE_LOCALITY_BLP: WarpEntry = WarpEntry {
     build: |context, params| build(&LOCALITY_BLP, Priority::From(context.id), context, params),
 };
 
-#[derive(Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Options {
-    min_warps: u32,
-    idle: Idle,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options { min_warps: 8, idle: Idle::default() }
+params! {
+    struct Options {
+        /// fewest warps in a group, unless the SM has fewer
+        min_warps: u32 = 8, in 1.., unit "warps";
+        ..groups: GroupOptions;
     }
 }
 
@@ -76,8 +59,7 @@ fn build(
     context: &SmContext,
     params: Params,
 ) -> Result<Box<dyn WarpScheduler>, PolicyError> {
-    let Options { min_warps, idle } = params.parse(info)?;
-    info.require(min_warps > 0, "`min_warps` must be at least 1")?;
+    let Options { min_warps, groups: GroupOptions { idle } } = params.parse(info)?;
     let groups = Groups::new(priority, idle, context.schedulers());
     Ok(Box::new(CtaAware { min_warps, ctas: Vec::new(), groups }))
 }

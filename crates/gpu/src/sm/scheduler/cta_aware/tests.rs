@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::sm::scheduler::WARP_SCHEDULERS;
+use crate::sm::scheduler::groups::Idle;
 
 /// The policy of SM `core` with CTAs of so many warps, in slots one after the other.
 struct Sm {
