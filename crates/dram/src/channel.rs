@@ -1,145 +1,89 @@
-//! The channel: queues, banks, command scheduling, refresh.
+//! The channel: what becomes of a request from its arrival to its last datum.
+//!
+//! ```text
+//!                scheduler         timing, round robin
+//!                    │                  │
+//!  push ─▶ queues ─▶ candidates ─────▶ commands ─▶ service ─▶ completions
+//!            ▲       one per bank       │            │
+//!            └─ write drain             └─▶ data bus └─▶ rows
+//! ```
+//!
+//! A request waits in its queue until it is the candidate of its bank ([`decide`]). The bank then
+//! wants the command that the candidate needs; what it issues is the first of the commands that
+//! timing, the buses and the round robin allow ([`issue`]). Refreshes, prefetches and rows that the
+//! page policy closes want commands in the same way.
 
-mod choice;
-mod direction;
+mod account;
+mod candidates;
+mod choice_ends;
+mod commands;
+mod data_bus;
+mod decide;
 mod issue;
+mod log;
 mod prefetch;
+mod queues;
 mod refresh;
+mod round_robin;
+mod rows;
+mod service;
 mod spec;
 mod streak;
+mod write_drain;
 
 use super::MAX_BANKS;
-use super::agenda::Agenda;
-use super::durations::{Busy, Occupancy, Span};
 use super::page::{PAGE_POLICIES, PagePolicy};
-use super::queue::{Queue, Queued, Slot};
-use super::request::{Command, Completion, Request, RowOutcome};
-use super::scheduler::{Event, Family, QueueView, SCHEDULERS, Scheduler, SchedulerContext};
-use super::sets::{BankSet, one};
+use super::prefetch::Prefetcher;
+use super::queue::{Queued, Slot};
+use super::request::{Command, Completion, Request};
+use super::scheduler::{
+    ChannelView, Event, Family, QueueView, SCHEDULERS, Scheduler, SchedulerContext,
+};
+use super::sets::{members, one};
 use super::timing::TimingState;
-use crate::{BankResult, ChannelResult, Dram};
-use direction::Direction;
+use crate::{ChannelResult, Dram};
+use account::Account;
+use candidates::Candidates;
+use choice_ends::ChoiceEnds;
+use commands::Commands;
+use log::CommandLog;
 use prefetch::Prefetch;
+use queues::{Queues, READS, WRITES};
 use refresh::Refresh;
+use round_robin::RoundRobin;
+use rows::Rows;
+use service::{Active, Service};
 use spec::Spec;
-use std::collections::VecDeque;
 use std::rc::Rc;
-use streak::Streak;
 use warpmem_params::{Counter, PolicyError};
-
-/// Index of the read queue, which is also the one queue where there is no other.
-const READS: usize = 0;
-const WRITES: usize = 1;
-/// Index of the queue of prefetches, which enter it with their first command and so never wait in
-/// it.
-const PREFETCHES: usize = 2;
-
-/// Indices of [`Channel::round_robin`].
-const ROW_BUS: usize = 0;
-const COLUMN_BUS: usize = 1;
-const ASSIGNMENTS: usize = 2;
-
-/// A request in service.
-#[derive(Clone, Copy)]
-struct Active {
-    first_command: u64,
-    /// Column commands issued.
-    issued: u16,
-    slot: Slot,
-    queue: u8,
-    outcome: RowOutcome,
-}
-
-/// The fields that commands change come first, then the counts.
-#[derive(Default)]
-#[repr(C, align(64))]
-struct Bank {
-    open_row: Option<u32>,
-    /// Column commands since the row was opened.
-    columns: u32,
-    /// The request to serve next, in the served queue.
-    candidate: Option<Slot>,
-    active: Option<Active>,
-    /// Last column command or activation.
-    last_use: u64,
-    /// Requests of each queue in the channel, the one in service included.
-    waiting: [u32; 2],
-    /// Without durations, which `busy` has.
-    count: BankResult,
-    busy: Busy,
-}
-
-impl Bank {
-    /// With the durations up to `now`.
-    fn counts(&self, now: u64) -> BankResult {
-        BankResult {
-            outstanding_cycles: self.busy.pending.cycles(now),
-            busy_cycles: self.busy.service.cycles(now),
-            ..self.count.clone()
-        }
-    }
-}
+use warpmem_sim::CachedLines;
+use write_drain::WriteDrain;
 
 /// One DRAM channel. Times are cycles of its command clock and never go back.
 ///
 /// A machine steps many channels one after the other, so that the host's first-level cache rarely
-/// holds the state of the next: the fields that every step reads come first, then those that
-/// commands and requests change, then the rest.
+/// holds the state of the next: the parts that every step asks come first, then those that commands
+/// and requests change, then the rest.
 #[repr(C)]
 pub struct Channel {
     /// The next cycle with something to do beside commands, or an earlier one.
     upkeep: u64,
-    /// Banks at which no request may start, as their refresh is due.
-    refreshing: BankSet,
-    open_banks: BankSet,
-    /// Banks with a request or a prefetch in service.
-    busy: BankSet,
-    /// Banks that go on with a prefetch, and those with one in service.
-    offered: BankSet,
-    prefetching: BankSet,
-    /// Banks whose candidate is a read.
-    read_candidates: BankSet,
-    /// Banks that wait to be assigned a request, where only so many are in a cycle.
-    unassigned: BankSet,
-    /// Requests in each queue, those in service included.
-    waiting: [u32; 2],
-    /// Reads and writes in service, and prefetches, which are neither.
-    active: [u32; 2],
-    active_prefetches: u32,
-    direction: Direction,
-    prefetch: Option<Box<Prefetch>>,
-    /// Round robin: the bank to look at first, for row commands (or all), column commands, and
-    /// assignments.
-    round_robin: [u32; 3],
-    agenda: Agenda,
     spec: Rc<Spec>,
-    banks: Box<[Bank]>,
-    timing: TimingState,
-    queues: [Queue; 3],
-    arrived: u64,
-    /// Reads and writes that have left.
-    requests_left: [u64; 2],
-    occupancy: Occupancy,
-    completions: Vec<Completion>,
-    log: Option<Vec<Command>>,
-    busy_time: Busy,
-    /// Some row is open.
-    open: Span,
-    scheduler: Box<dyn Scheduler>,
-    page: Box<dyn PagePolicy>,
     refresh: Refresh,
-    /// Banks whose candidate stays theirs: it has been assigned.
-    assigned: BankSet,
-    /// The next cycle in which requests may be assigned.
-    next_assignment: u64,
-    /// The first of [`Channel::choice_ends`], or earlier.
-    choices_end: u64,
-    /// By bank: from when on the scheduler's choice may differ though nothing happens to the bank.
-    choice_ends: Vec<u64>,
-    /// By bank.
-    streaks: Vec<Streak>,
-    /// Strictly in-order schedulers: banks of the requests not yet in service, oldest first.
-    order: [VecDeque<u16>; 2],
+    candidates: Candidates,
+    service: Service,
+    prefetch: Prefetch,
+    commands: Commands,
+    rows: Rows,
+    round_robin: RoundRobin,
+    drain: WriteDrain,
+    queues: Queues,
+    completions: Vec<Completion>,
+    scheduler: Box<dyn Scheduler>,
+    choice_ends: ChoiceEnds,
+    page: Box<dyn PagePolicy>,
+    account: Account,
+    log: CommandLog,
 }
 
 impl Channel {
@@ -189,53 +133,60 @@ impl Channel {
         assert!((1..=MAX_BANKS).contains(&dram.banks), "1 to {MAX_BANKS} banks");
         let traits = scheduler.traits();
         let page = PAGE_POLICIES.build(traits.page.as_deref().unwrap_or(&dram.page), dram)?;
-        let (banks, refresh) = (dram.banks as usize, Refresh::new(dram));
+        let refresh = Refresh::new(dram);
         let spec = Spec::new(dram, &timing, traits, &*page);
-        let [reads, writes] =
-            spec.capacity.map(|entries| Queue::new(banks, entries as usize + banks));
+        let (banks, traits) = (spec.banks, &spec.traits);
+        let entries = spec.capacity.iter().sum::<u32>() as usize;
+        let queues = 1 + usize::from(spec.split);
         Ok(Channel {
-            agenda: Agenda::new(),
-            timing,
-            scheduler,
-            page,
-            queues: [reads, writes, Queue::new(banks, 0)],
-            prefetch: None,
-            banks: (0..banks).map(|_| Bank::default()).collect(),
-            choice_ends: vec![u64::MAX; banks],
-            open_banks: 0,
-            busy: 0,
-            offered: 0,
-            prefetching: 0,
-            refreshing: 0,
-            read_candidates: 0,
-            unassigned: 0,
-            assigned: 0,
-            next_assignment: 0,
-            choices_end: u64::MAX,
-            round_robin: [0; 3],
-            waiting: [0; 2],
-            active: [0; 2],
-            active_prefetches: 0,
-            arrived: 0,
-            streaks: vec![Streak::default(); banks],
-            order: Default::default(),
-            direction: Direction::new(dram),
             upkeep: refresh.next(),
             refresh,
+            candidates: Candidates::new(banks),
+            service: Service::new(banks),
+            prefetch: Prefetch::default(),
+            commands: Commands::new(timing, dram.read_queue),
+            rows: Rows::new(banks),
+            round_robin: RoundRobin::new(banks, traits.shared_round_robin),
+            drain: WriteDrain::new(dram),
+            queues: Queues::new(banks, queues, spec.capacity, traits.strictly_in_order),
             completions: Vec::new(),
-            log: None,
-            requests_left: [0; 2],
-            occupancy: Occupancy::new(spec.capacity.iter().sum::<u32>() as usize + banks),
-            busy_time: Busy::default(),
-            open: Span::default(),
+            scheduler,
+            choice_ends: ChoiceEnds::new(banks),
+            page,
+            account: Account::new(banks, entries + banks),
+            log: CommandLog::default(),
             spec: Rc::new(spec),
         })
+    }
+
+    /// The same channel with a prefetcher, where rows have `lines` lines, at most 128, of `bursts`
+    /// column commands each. Then [`Request::line`] must be below `lines`. Lines of `cached` when
+    /// their prefetch would issue are left out.
+    ///
+    /// As long as no request that may be served now waits for the open row of a bank, the lines of
+    /// the row that nothing has read or written since it was opened are read, first line first,
+    /// until the prefetcher stops or there is no room for one more to complete: once the row has
+    /// served what triggers the prefetcher. A line that has begun is finished. A row that the page
+    /// policy closes before the next line could be read is closed.
+    #[must_use]
+    pub fn with_prefetcher(
+        mut self,
+        policy: Box<dyn Prefetcher>,
+        lines: u32,
+        bursts: u16,
+        cached: CachedLines,
+    ) -> Channel {
+        if policy.prefetches() {
+            self.prefetch = Prefetch::new(policy, lines, bursts, cached, self.spec.banks);
+            self.queues.allow_prefetches(self.spec.banks);
+        }
+        self
     }
 
     /// Whether there is room for the request.
     #[inline]
     pub fn accepts(&self, request: &Request) -> bool {
-        let (index, queue) = (usize::from(request.bank), self.queue_of(request.write));
+        let (bank, queue) = (usize::from(request.bank), self.spec.queue_of(request.write));
         // A scheduler may have entries of its own, but every request needs one of the channel's.
         let waiting = self.entries_taken(queue);
         if waiting >= self.spec.capacity[queue] {
@@ -243,10 +194,10 @@ impl Channel {
         }
         let view = QueueView {
             waiting,
-            bank_waiting: self.banks[index].waiting[queue] - self.at_bank(index, queue),
+            bank_waiting: self.entries_taken_by(bank, queue),
             capacity: self.spec.capacity[queue],
             bank_capacity: self.spec.bank_capacity[queue],
-            banks: self.banks.len() as u32,
+            banks: self.spec.banks as u32,
         };
         if self.spec.scheduled[queue] {
             self.scheduler.accepts(&view, request)
@@ -255,93 +206,75 @@ impl Channel {
         }
     }
 
-    /// Entries of a queue that are taken.
+    /// Entries of a queue that are taken. With `picks_per_cycle` > 0 a request frees its entry when
+    /// it is assigned to a bank, otherwise when it completes.
     #[inline]
     fn entries_taken(&self, queue: usize) -> u32 {
-        self.waiting[queue] - self.at_banks(queue)
+        if self.spec.picks_per_cycle == 0 {
+            return self.queues.present()[queue];
+        }
+        let assigned = if self.serves(queue) { self.candidates.assigned() } else { 0 };
+        self.queues.of(queue).len() as u32 - assigned.count_ones()
     }
 
-    /// Requests that have left a queue's entries for their banks. With `picks_per_cycle` > 0 a
-    /// request frees its queue entry when it is assigned to a bank, otherwise when it completes.
+    /// As [`Channel::entries_taken`], by requests of one bank.
     #[inline]
-    fn at_banks(&self, queue: usize) -> u32 {
+    fn entries_taken_by(&self, bank: usize, queue: usize) -> u32 {
+        let waiting = self.queues.of(queue).waiting(bank as u16);
         if self.spec.picks_per_cycle == 0 {
-            return 0;
+            let is_of_queue = |active: Active| usize::from(active.queue) == queue;
+            return waiting + u32::from(self.service.of(bank).is_some_and(is_of_queue));
         }
-        let assigned = if self.serves(queue) { self.assigned.count_ones() } else { 0 };
-        let active = if self.spec.split { self.active[queue] } else { self.active.iter().sum() };
-        active + assigned
-    }
-
-    /// As [`Channel::at_banks`], of one bank.
-    #[inline]
-    fn at_bank(&self, index: usize, queue: usize) -> u32 {
-        if self.spec.picks_per_cycle == 0 {
-            return 0;
-        }
-        let is_of_queue = |active: Active| usize::from(active.queue) == queue;
-        let active = self.banks[index].active.is_some_and(is_of_queue);
-        let assigned = self.serves(queue) && self.assigned & one(index) != 0;
-        u32::from(active) + u32::from(assigned)
+        let is_assigned = self.serves(queue) && self.candidates.assigned() & one(bank) != 0;
+        waiting - u32::from(is_assigned)
     }
 
     /// Whether requests of this queue are now those to start.
     fn serves(&self, queue: usize) -> bool {
-        !self.spec.split || queue == self.direction.serving
+        !self.spec.split || queue == self.drain.serving()
     }
 
     /// Takes a request that the channel [`accepts`](Channel::accepts). Step the channel afterwards.
     pub fn push(&mut self, now: u64, request: Request) {
         debug_assert!(self.accepts(&request), "pushed into a full queue: {request:?}");
         debug_assert!(request.bursts > 0, "a request without data: {request:?}");
-        let index = usize::from(request.bank);
-        let queue = self.queue_of(request.write);
-        let queued = Queued { request, arrived: now, order: self.arrived };
-        self.arrived += 1;
-        let slot = self.queues[queue].push(queued);
-        let bank = &mut self.banks[index];
-        bank.waiting[queue] += 1;
-        bank.busy.pending.open(now);
-        self.busy_time.pending.open(now);
-        self.waiting[queue] += 1;
-        self.occupancy.set(now, self.pending());
+        let (bank, queue) = (usize::from(request.bank), self.spec.queue_of(request.write));
+        let (slot, queued) = self.queues.push(queue, request, now);
+        let pending = self.queues.pending();
+        self.account.arrive(bank, pending, now);
         if self.spec.scheduled[queue] {
             self.scheduler.on_arrival(slot, &queued);
         }
-        if self.spec.traits.strictly_in_order {
-            self.order[queue].push_back(request.bank);
-        }
-        if let Some(prefetch) = &mut self.prefetch {
-            prefetch.arrived(self.waiting.iter().sum());
-        }
-        if !self.choose_served_queue(now) && self.changes_choice(index, queue, slot) {
-            self.decide(index, now);
+        self.prefetch.arrive(pending);
+        if !self.choose_served_queue(now) && self.changes_choice(bank, queue, slot) {
+            self.decide(bank, now);
         }
     }
 
     /// Whether a request that has just entered may change what its bank does next. FR-FCFS changes
     /// its choice for a first row hit only, and a bank that waits to be assigned a request goes on
     /// waiting unless its row may be closed.
-    fn changes_choice(&self, index: usize, queue: usize, slot: Slot) -> bool {
-        let bank = &self.banks[index];
-        if bank.active.is_some() {
+    fn changes_choice(&self, bank: usize, queue: usize, slot: Slot) -> bool {
+        if !self.service.is_idle(bank) {
             return false;
         }
-        if self.spec.scheduled[self.direction.serving] {
+        let serving = self.drain.serving();
+        if self.spec.scheduled[serving] {
             return true;
         }
         // A bank that goes on with a prefetch has no candidate.
-        if bank.candidate.is_none() {
-            return self.spec.closes_idle_rows || self.unassigned & one(index) == 0;
+        if self.candidates.of(bank).is_none() {
+            let waits = self.candidates.unassigned() & one(bank) != 0;
+            return self.spec.closes_idle_rows || !waits;
         }
-        queue == self.direction.serving && self.queues[queue].oldest_hit(index as u16) == Some(slot)
+        queue == serving && self.queues.of(queue).oldest_hit(bank as u16) == Some(slot)
     }
 
     /// More requests wait for the data of request `id`, which goes to `bank`: see
     /// [`Event::Merged`]. Nothing happens if it is in service or gone. Step the channel afterwards.
     pub fn merge(&mut self, now: u64, bank: u16, id: u32, merges: u32, age: u64) {
         let named = |(slot, queued): (Slot, &Queued)| (queued.request.id == id).then_some(slot);
-        let Some(slot) = self.queues[READS].requests(bank).find_map(named) else { return };
+        let Some(slot) = self.queues.of(READS).requests(bank).find_map(named) else { return };
         self.tell(Event::Merged { slot, merges, age }, now);
         self.redecide(usize::from(bank), now);
     }
@@ -359,6 +292,12 @@ impl Channel {
         }
     }
 
+    /// Begins no more prefetches, from `now` on. Step the channel afterwards.
+    pub fn end_prefetching(&mut self, now: u64) {
+        self.prefetch.end();
+        members(self.prefetch.offered()).for_each(|bank| self.decide(bank, now));
+    }
+
     /// Issues what the command buses allow at `now`, at most once per cycle.
     ///
     /// `room` is how many more reads may complete; a read takes its share with its first command,
@@ -374,22 +313,87 @@ impl Channel {
             self.assign(now);
             self.plan_upkeep();
         }
-        if !self.refreshes_all(now) {
+        if self.may_refresh_all() {
+            self.refresh_all(now);
+        } else {
             self.issue_due(now, room);
         }
         self.next_event(now)
     }
 
+    /// Decides again for the banks whose refresh falls due.
+    fn begin_refreshes(&mut self, now: u64) {
+        if self.refresh.all_fall_due(now) {
+            self.decide_all(now);
+        }
+        if let Some(bank) = self.refresh.bank_falls_due(now) {
+            self.candidates.withdraw(one(bank));
+            self.redecide(bank, now);
+        }
+    }
+
+    /// Calls the scheduler's tick if it is due.
+    fn tick(&mut self, now: u64) {
+        if self.next_tick() > now {
+            return;
+        }
+        let asked = self.scheduler.tick(&ChannelView {
+            now,
+            queue: self.queues.of(READS),
+            full: self.entries_taken(READS) >= self.spec.capacity[READS],
+            writes: self.queues.present()[WRITES],
+            write_high_watermark: self.drain.high_watermark(),
+            busy: self.service.busy() & !self.service.prefetching(),
+        });
+        members(asked).for_each(|bank| self.redecide(bank, now));
+    }
+
+    /// The cycle of the scheduler's next tick.
+    fn next_tick(&self) -> u64 {
+        if self.spec.scheduled[READS] { self.scheduler.next_tick() } else { u64::MAX }
+    }
+
+    /// Asks again for the banks whose choice may have changed with time.
+    fn end_choices(&mut self, now: u64) {
+        let ended = self.choice_ends.take_ended(now);
+        members(ended).for_each(|bank| self.redecide(bank, now));
+    }
+
+    /// Notes when there is something to do beside commands.
+    fn plan_upkeep(&mut self) {
+        let assignment = self.candidates.next_assignment();
+        let policy = self.choice_ends.next().min(self.next_tick()).min(assignment);
+        self.upkeep = self.refresh.next().min(policy);
+    }
+
+    /// The next cycle at which something could issue or a policy has something to do.
+    fn next_event(&mut self, now: u64) -> Option<u64> {
+        let refreshes = self.may_refresh_all();
+        let command = if refreshes { self.earliest_refresh() } else { self.commands.next_cycle() };
+        if self.spec.scheduled[READS] {
+            self.plan_upkeep();
+        }
+        let next = command.min(self.upkeep);
+        (next < u64::MAX).then_some(next.max(now + 1))
+    }
+
     /// Whether a read may not start because reads in service will take the `room`.
+    #[inline]
     pub fn lacks_room(&self, room: u32) -> bool {
-        room <= self.reads_in_service() && self.read_candidates != 0
+        room <= self.reads_in_service() && self.candidates.reads() != 0
     }
 
     /// Reads and prefetches in service, which have taken their share of the room: see
     /// [`Channel::step`].
     #[inline]
     pub fn reads_in_service(&self) -> u32 {
-        self.active[READS] + self.active_prefetches
+        self.service.reads()
+    }
+
+    /// Whether something is being prefetched.
+    #[inline]
+    pub fn is_prefetching(&self) -> bool {
+        self.service.prefetching() != 0
     }
 
     /// The requests and prefetches that have left since the last call, in order.
@@ -407,32 +411,18 @@ impl Channel {
     /// Requests waiting or in service.
     #[inline]
     pub fn pending(&self) -> usize {
-        (self.waiting[READS] + self.waiting[WRITES]) as usize
+        self.queues.pending() as usize
     }
 
     /// Counts up to `now`.
     pub fn counts(&self, now: u64) -> ChannelResult {
-        let banks: Vec<BankResult> = self.banks.iter().map(|bank| bank.counts(now)).collect();
-        let sum = |of: fn(&BankResult) -> u64| banks.iter().map(of).sum::<u64>();
-        let data_cycles = sum(BankResult::columns) * self.spec.burst;
-        let pending_cycles = self.busy_time.pending.cycles(now);
+        let [refreshes, bank_refreshes] = self.refresh.issued();
         ChannelResult {
-            cycles: now,
-            read_requests: self.requests_left[READS],
-            write_requests: self.requests_left[WRITES],
-            data_bus_busy_cycles: data_cycles / self.spec.data_buses,
-            pending_cycles,
-            bank_outstanding_cycles: sum(|bank| bank.outstanding_cycles),
-            any_bank_outstanding_cycles: pending_cycles,
-            bank_busy_cycles: sum(|bank| bank.busy_cycles),
-            any_bank_busy_cycles: self.busy_time.service.cycles(now),
-            occupancy_cycles: self.occupancy.histogram(now),
-            open_cycles: self.open.cycles(now),
-            refreshes: self.refresh.all_banks,
-            bank_refreshes: self.refresh.single_banks,
-            turnarounds: self.direction.turnarounds,
-            write_drains: self.direction.drains,
-            banks,
+            refreshes,
+            bank_refreshes,
+            turnarounds: self.commands.turnarounds(),
+            write_drains: self.drain.drains(),
+            ..self.account.counts(self.spec.burst, self.spec.data_buses, now)
         }
     }
 
@@ -441,28 +431,29 @@ impl Channel {
         self.scheduler.counters()
     }
 
+    /// What the prefetcher did, beside what is in [`Channel::counts`].
+    pub fn prefetch_counters(&self) -> Vec<Counter> {
+        self.prefetch.counters()
+    }
+
     /// Keeps every command from now on.
     pub fn enable_log(&mut self) {
-        self.log.get_or_insert_default();
+        self.log.enable();
     }
 
     /// The commands kept, in order.
     pub fn log(&self) -> &[Command] {
-        self.log.as_deref().unwrap_or_default()
+        self.log.commands()
     }
 
     /// Takes the commands kept so far out of the log.
     pub fn take_log(&mut self) -> Vec<Command> {
-        self.log.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    fn queue_of(&self, write: bool) -> usize {
-        if write && self.spec.split { WRITES } else { READS }
+        self.log.take()
     }
 
     /// The request in service.
     #[inline]
     fn served(&self, active: Active) -> &Queued {
-        self.queues[usize::from(active.queue)].get(active.slot)
+        self.queues.of(active.queue.into()).get(active.slot)
     }
 }

@@ -23,7 +23,7 @@ pub struct Queued {
 pub struct Slot(u16);
 
 impl Slot {
-    const NONE: Slot = Slot(u16::MAX);
+    pub(super) const NONE: Slot = Slot(u16::MAX);
 
     /// For tables by slot.
     pub fn index(self) -> usize {

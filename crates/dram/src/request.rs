@@ -180,3 +180,10 @@ pub struct Command {
     /// The request that it serves; none for refreshes, rows closed while idle, and prefetches.
     pub request: Option<u32>,
 }
+
+impl Command {
+    /// A command that serves no request.
+    pub(super) fn of_bank(cycle: u64, kind: CommandKind, bank: u16, row: u32) -> Command {
+        Command { cycle, kind, bank, row, burst: 0, request: None }
+    }
+}

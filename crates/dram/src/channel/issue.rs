@@ -1,65 +1,71 @@
 //! Issuing commands: which banks may, which one does, and what follows from it.
 
-use super::refresh::idle_command;
-use super::{Active, COLUMN_BUS, Channel, PREFETCHES, READS, ROW_BUS, WRITES};
-use crate::queue::{Queued, Slot};
-use crate::request::CommandKind::{Act, Pre, Rd, Rda, RefPb, Wr, Wra};
+use super::Channel;
+use super::queues::{PREFETCHES, READS, WRITES};
+use super::round_robin::Pointer;
+use super::service::Active;
+use crate::queue::Slot;
+use crate::request::CommandKind::{Act, Pre, Rd, Rda, Ref, RefPb, Wr, Wra};
 use crate::request::{Command, CommandKind, Completion, Request, RowOutcome};
 use crate::scheduler::{BankView, Event, Ready};
-use crate::sets::{BankSet, first_from, members, one};
+use crate::sets::{BankSet, members, one};
 
 impl Channel {
-    /// The next cycle at which something could issue or a policy has something to do.
-    pub(super) fn next_event(&mut self, now: u64) -> Option<u64> {
-        let command =
-            if self.may_refresh_all() { self.earliest_refresh() } else { self.agenda.plan().cycle };
-        if self.spec.scheduled[READS] {
-            self.plan_upkeep();
-        }
-        let next = command.min(self.upkeep);
-        (next < u64::MAX).then_some(next.max(now + 1))
+    /// A refresh is due and every bank is closed and idle.
+    pub(super) fn may_refresh_all(&self) -> bool {
+        self.refresh.is_all_due() && self.rows.open_banks() == 0 && self.service.busy() == 0
     }
 
-    /// Notes when there is something to do beside commands.
-    pub(super) fn plan_upkeep(&mut self) {
-        let assignment = if self.unassigned == 0 { u64::MAX } else { self.next_assignment };
-        let policy = self.choices_end.min(self.next_tick()).min(assignment);
-        self.upkeep = self.refresh.next().min(policy);
+    pub(super) fn earliest_refresh(&self) -> u64 {
+        let timing = self.commands.timing();
+        let banks = self.refresh.pseudo_channel().map(|bank| timing.earliest(Ref, bank));
+        banks.max().unwrap_or(0)
+    }
+
+    /// Refreshes the next pseudo channel if timing lets it.
+    pub(super) fn refresh_all(&mut self, now: u64) {
+        if now < self.earliest_refresh() {
+            return;
+        }
+        let first = self.refresh.pseudo_channel().start;
+        self.commands.issue(Ref, first, now);
+        self.log.record(Command::of_bank(now, Ref, first as u16, 0));
+        if self.refresh.refresh_pseudo_channel() {
+            self.plan_upkeep();
+            self.decide_all(now);
+            self.commands.replan(0, now + 1);
+        }
     }
 
     /// Issues the commands whose cycle has come, one per bus, and plans the next.
     pub(super) fn issue_due(&mut self, now: u64, room: u32) {
         self.follow_timing(now);
         self.withdraw_offers(room, now);
-        let held = self.held(room);
-        if !self.agenda.is_current(held, now) {
-            self.replan(held, now);
-        }
-        if self.agenda.plan().cycle > now {
+        let due = self.commands.due(self.held(room), now);
+        if due == 0 {
             return;
         }
-        let due = self.agenda.plan().banks;
         let completed = self.completions.len();
         if self.spec.dual_command_bus {
-            let columns = self.agenda.columns();
+            let columns = self.commands.columns();
             if due & columns != 0 {
-                self.issue_one(COLUMN_BUS, due & columns, now);
+                self.issue_one(Pointer::ColumnBus, due & columns, now);
             }
             // The column command may have begun the read that takes the last room, or ended the
             // write after which the channel serves reads: a bank whose choice that changed is due
             // no longer.
-            let rows = due & !columns & self.agenda.rows();
+            let rows = due & !columns & self.commands.rows();
             if rows != 0 {
                 let held = self.held(self.room_left(room, completed));
-                self.issue_one(ROW_BUS, rows & !held, now);
+                self.issue_one(Pointer::RowBus, rows & !held, now);
             }
         } else {
-            self.issue_one(ROW_BUS, due, now);
+            self.issue_one(Pointer::RowBus, due, now);
         }
         self.follow_timing(now);
         let room = self.room_left(room, completed);
         self.withdraw_offers(room, now);
-        self.replan(self.held(room), now + 1);
+        self.commands.replan(self.held(room), now + 1);
     }
 
     /// The room that is left after the reads among the completions from index `from` on.
@@ -68,72 +74,61 @@ impl Channel {
         room.saturating_sub(reads)
     }
 
-    pub(super) fn replan(&mut self, held: BankSet, floor: u64) {
-        self.agenda.replan(&self.timing, held, floor);
-    }
-
     /// Asks all idle banks again, for schedulers whose choice depends on the timing that commands
     /// leave.
     fn follow_timing(&mut self, now: u64) {
         if self.spec.traits.follows_timing {
-            (0..self.banks.len()).for_each(|bank| self.redecide(bank, now));
+            (0..self.spec.banks).for_each(|bank| self.redecide(bank, now));
+        }
+    }
+
+    /// Withdraws offered prefetches when there is no room for them: requests behind them must not
+    /// wait for room.
+    #[inline]
+    fn withdraw_offers(&mut self, room: u32, now: u64) {
+        if self.prefetch.offered() == 0 || room > self.service.reads() {
+            return;
+        }
+        for bank in members(self.prefetch.offered()) {
+            self.prefetch.leave_out_rest(bank);
+            self.decide(bank, now);
         }
     }
 
     /// Banks that may not issue their command whatever timing says.
     fn held(&self, room: u32) -> BankSet {
-        let no_room = if room <= self.reads_in_service() { self.read_candidates } else { 0 };
-        no_room | self.held_by_turnaround(no_room)
-    }
-
-    /// Banks whose column commands wait so that the data bus can turn around.
-    ///
-    /// Column commands of one kind would keep the turnaround of the other from ever ending:
-    /// requests of a shared queue, or those still in service when the channel changes between reads
-    /// and writes. So only a limited number may pass.
-    fn held_by_turnaround(&self, no_room: BankSet) -> BankSet {
-        let Some(last) = self.direction.last_column else { return 0 };
-        let others_wait = self.agenda.wanting(opposite(last)) & !no_room != 0;
-        let turns_around = others_wait && self.direction.passed >= self.direction.limit;
-        if turns_around { self.agenda.wanting(last) } else { 0 }
+        self.commands.held(if self.lacks_room(room) { self.candidates.reads() } else { 0 })
     }
 
     /// Issues the command of one of the `due` banks: of those of the lowest rank the first in the
     /// round robin.
-    fn issue_one(&mut self, bus: usize, due: BankSet, now: u64) {
+    fn issue_one(&mut self, bus: Pointer, due: BankSet, now: u64) {
         let due = self.confirmed(due, now);
-        let due = self.without_fetched_lines(due, now);
+        let due = self.without_cached_lines(due, now);
         let best = if self.spec.traits.ranks_banks { self.best_ranked(due, now) } else { due };
-        let Some(index) = first_from(best, self.round_robin[bus]) else { return };
-        let kind = self.agenda.kind(index);
-        if self.spec.dual_command_bus && self.timing.earliest(kind, index) > now {
+        let Some(bank) = self.round_robin.first(bus, best) else { return };
+        let kind = self.commands.next_of(bank);
+        if self.spec.dual_command_bus && self.commands.timing().earliest(kind, bank) > now {
             return;
         }
-        if first_from(due, self.round_robin[bus]) != Some(index) {
+        if self.round_robin.first(bus, due) != Some(bank) {
             self.tell(Event::Overtaken, now);
         }
-        if !self.spec.traits.shared_round_robin {
-            self.round_robin[bus] = index as u32 + 1;
-        } else if !kind.is_column() {
-            self.round_robin = [(index as u32 + 1) % self.banks.len() as u32; 3];
+        self.round_robin.issued(bus, bank, kind);
+        if self.prefetch.offered() & one(bank) != 0 {
+            self.begin_prefetch(bank, now);
+        } else if let Some(candidate) = self.candidates.take(bank) {
+            self.begin_service(bank, candidate, kind, now);
         }
-        if self.offered & one(index) != 0 {
-            self.begin_prefetch(index, now);
-        } else if self.banks[index].active.is_none()
-            && let Some(candidate) = self.banks[index].candidate.take()
-        {
-            self.start_service(index, candidate, kind, now);
-        }
-        let kind = self.with_auto_precharge(index, kind);
-        self.agenda.delay(self.timing.delayed_by(kind));
-        self.timing.issued(kind, index, now);
+        let kind = self.with_auto_precharge(bank, kind);
+        self.commands.issue(kind, bank, now);
         match kind {
-            Act => self.activate(index, now),
-            Pre => self.precharge(index, now),
-            RefPb => self.bank_refreshed(index, now),
-            _ => self.transfer(index, kind, now),
+            Act => self.activate(bank, now),
+            Pre => self.precharge(bank, now),
+            RefPb => self.refresh_bank(bank, now),
+            _ => self.transfer(bank, kind, now),
         }
-        self.decide(index, now);
+        self.decide(bank, now);
     }
 
     /// The due banks whose candidate still needs its command when the scheduler has been asked
@@ -143,79 +138,106 @@ impl Channel {
             return due;
         }
         let mut confirmed = due;
-        for bank in members(due & !self.busy) {
-            let kind = self.agenda.kind(bank);
+        for bank in members(due & !self.service.busy()) {
+            let kind = self.commands.next_of(bank);
             self.decide(bank, now);
-            confirmed &= !one(bank) | self.agenda.wanting(kind);
+            confirmed &= !one(bank) | self.commands.wanting(kind);
         }
         confirmed
     }
 
+    /// The `due` banks without those that were to prefetch lines which the LLC has been given
+    /// since.
+    fn without_cached_lines(&mut self, mut due: BankSet, now: u64) -> BankSet {
+        for bank in members(due & self.prefetch.offered()) {
+            if !self.has_lines_to_prefetch(bank) {
+                self.decide(bank, now);
+                due &= !one(bank);
+            }
+        }
+        due
+    }
+
+    /// The `due` banks of the lowest rank. Prefetches have no rank: they take part in the round
+    /// robin among the best.
     fn best_ranked(&self, due: BankSet, now: u64) -> BankSet {
-        // Prefetches have no rank: they take part in the round robin among the best.
-        let unranked = due & (self.offered | self.prefetching);
+        let unranked = due & (self.prefetch.offered() | self.service.prefetching());
         let (mut best, mut of) = (0, u64::MAX);
-        for index in members(due & !unranked) {
-            let bank = &self.banks[index];
-            let slot = bank.candidate.filter(|_| bank.active.is_none());
-            let waiting = slot.map(|slot| self.queues[self.direction.serving].get(slot));
-            let queued = bank.active.map(|active| self.served(active)).or(waiting);
-            let kind = self.agenda.kind(index);
-            let rank = self.scheduler.rank(&Ready { now, kind, queued, slot });
+        for bank in members(due & !unranked) {
+            let rank = self.scheduler.rank(&self.ready(bank, now));
             if rank < of {
                 (best, of) = (0, rank);
             }
             if rank == of {
-                best |= one(index);
+                best |= one(bank);
             }
         }
         best | unranked
     }
 
-    /// Takes the bank's candidate out of the queue; `kind` is its first command.
-    fn start_service(&mut self, index: usize, candidate: Slot, kind: CommandKind, now: u64) {
-        let serving = self.direction.serving;
+    /// The command that the bank could issue.
+    fn ready(&self, bank: usize, now: u64) -> Ready<'_> {
+        let active = self.service.of(bank);
+        let slot = self.candidates.of(bank).filter(|_| active.is_none());
+        let waiting = slot.map(|slot| self.queues.of(self.drain.serving()).get(slot));
+        let queued = active.map(|active| self.served(active)).or(waiting);
+        Ready { now, kind: self.commands.next_of(bank), queued, slot }
+    }
+
+    /// The bank's candidate leaves the queue for service; `kind` is its first command.
+    fn begin_service(&mut self, bank: usize, candidate: Slot, kind: CommandKind, now: u64) {
+        let serving = self.drain.serving();
+        let queue = self.queues.of(serving);
         if self.spec.scheduled[serving] {
             let view = BankView {
                 now,
-                bank: index as u16,
-                queue: &self.queues[serving],
-                holds_channel_oldest: self.holds_oldest(index),
-                timing: &self.timing,
+                bank: bank as u16,
+                queue,
+                holds_channel_oldest: self.holds_oldest(bank),
+                timing: self.commands.timing(),
             };
             self.scheduler.on_service(&view, candidate);
         }
         if !kind.is_column() {
-            let count = &mut self.banks[index].count;
-            self.streaks[index].serve(&self.queues[serving], candidate, count);
+            self.account.follow_streak(bank, queue, candidate);
         }
-        self.queues[serving].take(candidate);
-        let write = self.queues[serving].get(candidate).request.write;
-        let bank = &mut self.banks[index];
         let outcome = match kind {
             Act => RowOutcome::Miss,
             Pre => RowOutcome::Conflict,
             _ => RowOutcome::Hit,
         };
-        match outcome {
-            RowOutcome::Hit => bank.count.row_hits += 1,
-            RowOutcome::Miss => bank.count.row_misses += 1,
-            RowOutcome::Conflict => bank.count.row_conflicts += 1,
-        }
-        let (slot, queue) = (candidate, serving as u8);
-        bank.active = Some(Active { first_command: now, issued: 0, slot, queue, outcome });
-        self.busy |= one(index);
-        self.assigned &= !one(index);
-        bank.busy.service.open(now);
-        self.busy_time.service.open(now);
-        self.active[usize::from(write)] += 1;
-        if self.spec.traits.strictly_in_order && !self.spec.traits.in_order_dispatch {
-            self.order[serving].pop_front();
+        let write = self.queues.begin_service(serving, candidate).request.write;
+        self.service.begin(
+            bank,
+            Active {
+                first_command: now,
+                issued: 0,
+                slot: candidate,
+                queue: serving as u8,
+                kind: if write { WRITES } else { READS } as u8,
+                outcome,
+            },
+        );
+        self.account.begin(bank, outcome, now);
+        if !self.spec.traits.in_order_dispatch {
+            self.queues.leave_order(serving);
         }
     }
 
+    /// The first command of the prefetch that the bank was offered issues.
+    fn begin_prefetch(&mut self, bank: usize, now: u64) {
+        let Some(row) = self.rows.open_row(bank) else { return };
+        let waiting = self.queues.of(READS).waiting(bank as u16);
+        let Some(request) = self.prefetch.begin(bank, row, waiting) else { return };
+        let slot = self.queues.begin_prefetch(request, now);
+        let (kind, outcome) = (PREFETCHES as u8, RowOutcome::Hit);
+        let active = Active { first_command: now, issued: 0, slot, queue: kind, kind, outcome };
+        self.service.begin(bank, active);
+        self.account.begin_prefetch(bank, now);
+    }
+
     /// The last column command of a request closes the row behind it where the page policy says so.
-    fn with_auto_precharge(&self, index: usize, kind: CommandKind) -> CommandKind {
+    fn with_auto_precharge(&self, bank: usize, kind: CommandKind) -> CommandKind {
         let closing = match kind {
             Rd => Rda,
             Wr => Wra,
@@ -225,151 +247,109 @@ impl Channel {
             return kind;
         }
         let is_last = |active: Active| active.issued + 1 == self.served(active).request.bursts;
-        if !self.banks[index].active.is_some_and(is_last) {
+        if !self.service.of(bank).is_some_and(is_last) {
             return kind;
         }
-        let mut row = self.page_view(index);
+        let mut row = self.page_view(bank);
         row.columns += 1;
         if self.page.closes_behind(&row) { closing } else { kind }
     }
 
-    fn activate(&mut self, index: usize, now: u64) {
-        let Some(active) = self.banks[index].active else { return };
+    fn activate(&mut self, bank: usize, now: u64) {
+        let Some(active) = self.service.of(bank) else { return };
         let Request { id, row, .. } = self.served(active).request;
-        if let Some(prefetch) = &mut self.prefetch {
-            prefetch.opened(index);
-        }
-        let bank = &mut self.banks[index];
-        bank.columns = 0;
-        bank.last_use = now;
-        bank.count.activations += 1;
-        self.open.open(now);
-        self.set_open_row(index, Some(row));
-        self.tell(Event::Activated { bank: index as u16 }, now);
-        self.record(Command { request: Some(id), ..idle_command(now, Act, index as u16, row) });
+        self.prefetch.open(bank);
+        self.rows.open(bank, row, now);
+        self.queues.set_open_row(bank, Some(row));
+        self.account.activate(bank, now);
+        self.tell(Event::Activated { bank: bank as u16 }, now);
+        let command = Command::of_bank(now, Act, bank as u16, row);
+        self.log.record(Command { request: Some(id), ..command });
     }
 
-    fn precharge(&mut self, index: usize, now: u64) {
-        let bank = &mut self.banks[index];
-        let Some(row) = bank.open_row else { return };
-        bank.count.precharges += 1;
-        if bank.active.is_none() {
-            bank.busy.service.add(now, now + self.spec.trp);
-            self.busy_time.service.add(now, now + self.spec.trp);
-        }
-        let active = bank.active;
-        let request = active.map(|active| self.served(active).request.id);
-        self.open.close(now);
-        self.set_open_row(index, None);
-        self.record(Command { request, ..idle_command(now, Pre, index as u16, row) });
+    fn precharge(&mut self, bank: usize, now: u64) {
+        let Some(row) = self.rows.open_row(bank) else { return };
+        let request = self.service.of(bank).map(|active| self.served(active).request.id);
+        let idle_until = request.is_none().then_some(now + self.spec.trp);
+        self.account.precharge(bank, idle_until, now);
+        self.close_row(bank);
+        self.log.record(Command { request, ..Command::of_bank(now, Pre, bank as u16, row) });
     }
 
-    fn set_open_row(&mut self, index: usize, row: Option<u32>) {
-        self.banks[index].open_row = row;
-        let queues = &mut self.queues[..self.spec.queues];
-        queues.iter_mut().for_each(|queue| queue.set_open_row(index as u16, row));
-        match row {
-            Some(_) => self.open_banks |= one(index),
-            None => self.open_banks &= !one(index),
-        }
+    fn close_row(&mut self, bank: usize) {
+        self.rows.close(bank);
+        self.queues.set_open_row(bank, None);
     }
 
-    fn transfer(&mut self, index: usize, kind: CommandKind, now: u64) {
-        let column = if kind.is_write() { Wr } else { Rd };
-        let others_wait = self.agenda.wanting(opposite(column)) != 0;
-        self.direction.note(column, others_wait);
-        let bank = &mut self.banks[index];
-        let Some(active) = &mut bank.active else { return };
-        active.issued += 1;
-        let active = *active;
-        let queued = self.queues[usize::from(active.queue)].get(active.slot);
+    fn refresh_bank(&mut self, bank: usize, now: u64) {
+        self.refresh.refresh_bank();
+        self.plan_upkeep();
+        self.log.record(Command::of_bank(now, RefPb, bank as u16, 0));
+    }
+
+    fn transfer(&mut self, bank: usize, kind: CommandKind, now: u64) {
+        let active = self.service.access(bank);
+        let queued = self.queues.of(active.queue.into()).get(active.slot);
         let Request { id, row, write, bursts, .. } = queued.request;
+        self.commands.transfer(write);
+        self.rows.access(bank, now);
+        self.account.access(bank, write);
         let last = active.issued == bursts;
-        let latency = if write {
-            bank.count.writes += 1;
-            self.spec.write_latency
-        } else {
-            bank.count.reads += 1;
-            self.spec.read_latency
-        };
-        bank.columns += 1;
-        bank.last_use = now;
         if self.spec.scheduled[usize::from(active.queue)] {
             self.scheduler.on_column(queued, last, now);
         }
         let (burst, request) = (active.issued - 1, (id != Request::PREFETCH).then_some(id));
-        self.record(Command { burst, request, ..idle_command(now, kind, index as u16, row) });
+        let command = Command::of_bank(now, kind, bank as u16, row);
+        self.log.record(Command { burst, request, ..command });
         if kind.closes_row() {
-            self.close_behind(index, now);
+            self.close_behind(bank, now);
         }
         if last {
-            self.finish(index, active, now + latency + self.spec.burst, now);
+            self.finish(bank, active, now);
         }
     }
 
     /// The column command that has just issued closes its row by itself.
-    fn close_behind(&mut self, index: usize, now: u64) {
-        self.banks[index].count.auto_precharges += 1;
+    fn close_behind(&mut self, bank: usize, now: u64) {
         // The device precharges tRP before the bank may be activated again.
-        let closed = self.timing.of_bank(Act, index).saturating_sub(self.spec.trp);
-        self.open.close(closed.max(now));
-        self.set_open_row(index, None);
+        let closed = self.commands.timing().of_bank(Act, bank).saturating_sub(self.spec.trp);
+        self.account.auto_precharge(bank, closed.max(now));
+        self.close_row(bank);
     }
 
     /// The request's last column command has issued.
-    fn finish(&mut self, index: usize, active: Active, data_end: u64, now: u64) {
-        let queue = usize::from(active.queue);
-        let Queued { request: Request { id, bank: number, line, write, .. }, arrived, .. } =
-            *self.served(active);
-        self.queues[queue].free(active.slot);
-        let bank = &mut self.banks[index];
-        bank.active = None;
-        self.busy &= !one(index);
-        bank.busy.close(data_end);
-        self.busy_time.close(data_end);
+    fn finish(&mut self, bank: usize, active: Active, now: u64) {
+        let queued = self.queues.leave(active.queue.into(), active.slot);
+        let Request { id, bank: number, line, write, .. } = queued.request;
+        let latency = self.spec.latencies[usize::from(write)];
+        let data_end = now + latency + self.spec.burst;
+        let kind = usize::from(active.kind);
+        self.service.end(bank, kind);
+        self.account.end(bank, data_end);
         self.completions.push(Completion {
             id,
             bank: number,
             line,
             write,
-            arrived,
+            arrived: queued.arrived,
             first_command: active.first_command,
             data_end,
             row_outcome: active.outcome,
         });
-        if queue == PREFETCHES {
-            self.end_prefetch(index);
+        if kind == PREFETCHES {
+            self.account.end_prefetch(bank, active.issued);
             return;
         }
-        if let Some(prefetch) = &mut self.prefetch {
-            prefetch.served(index, line, write);
-        }
-        let kind = usize::from(write);
-        bank.waiting[queue] -= 1;
-        self.waiting[queue] -= 1;
-        self.active[kind] -= 1;
-        self.requests_left[kind] += 1;
-        self.occupancy.set(now, self.pending());
-        if queue == WRITES {
-            self.direction.write_left();
+        self.prefetch.served(bank, line, write);
+        self.account.leave(kind, self.queues.pending(), now);
+        if usize::from(active.queue) == WRITES {
+            self.drain.write_left();
         }
         if self.choose_served_queue(now) {
             return;
         }
-        if self.spec.traits.strictly_in_order
-            && let Some(&oldest) = self.order[self.direction.serving].front()
-        {
-            self.decide(usize::from(oldest), now);
+        if let Some(oldest) = self.queues.oldest_bank(self.drain.serving()) {
+            self.decide(oldest, now);
         }
     }
-
-    pub(super) fn record(&mut self, command: Command) {
-        if let Some(log) = &mut self.log {
-            log.push(command);
-        }
-    }
-}
-
-fn opposite(column: CommandKind) -> CommandKind {
-    if column == Rd { Wr } else { Rd }
 }

@@ -1,5 +1,6 @@
 //! What a channel needs of its configuration and of its policies.
 
+use super::queues::{READS, WRITES};
 use crate::page::PagePolicy;
 use crate::scheduler::Traits;
 use crate::timing::TimingState;
@@ -9,18 +10,16 @@ use crate::{Dram, QueueOrganisation};
 /// one.
 #[derive(PartialEq)]
 pub(super) struct Spec {
+    pub banks: usize,
     /// Reads and writes have a queue each.
     pub split: bool,
-    /// 1, or 2 where they do.
-    pub queues: usize,
     pub capacity: [u32; 2],
     pub bank_capacity: [u32; 2],
     pub data_buses: u64,
     /// Data cycles of a column command.
     pub burst: u64,
     /// RD and WR to first data.
-    pub read_latency: u64,
-    pub write_latency: u64,
+    pub latencies: [u64; 2],
     pub trp: u64,
     pub dual_command_bus: bool,
     pub picks_per_cycle: u32,
@@ -38,12 +37,11 @@ pub(super) struct Spec {
 impl Spec {
     pub fn new(dram: &Dram, timing: &TimingState, traits: Traits, page: &dyn PagePolicy) -> Spec {
         let asks = !traits.plain_fr_fcfs;
-        let [read_latency, write_latency] = timing.latencies();
         let picks_per_cycle = traits.picks_per_cycle.unwrap_or(dram.picks_per_cycle);
         let capacity = [dram.read_queue, dram.write_queue];
         Spec {
+            banks: dram.banks as usize,
             split: dram.write_queue > 0,
-            queues: 1 + usize::from(dram.write_queue > 0),
             capacity,
             bank_capacity: match dram.queue_organisation {
                 QueueOrganisation::Channel => capacity,
@@ -51,8 +49,7 @@ impl Spec {
             },
             data_buses: dram.pseudo_channels.into(),
             burst: dram.burst_cycles().into(),
-            read_latency,
-            write_latency,
+            latencies: timing.latencies(),
             trp: dram.timing.trp.into(),
             dual_command_bus: dram.dual_command_bus,
             picks_per_cycle,
@@ -61,5 +58,11 @@ impl Spec {
             closes_idle_rows: page.closes_idle_rows(),
             traits,
         }
+    }
+
+    /// The queue that reads or writes enter.
+    #[inline]
+    pub fn queue_of(&self, write: bool) -> usize {
+        if write && self.split { WRITES } else { READS }
     }
 }

@@ -5,7 +5,7 @@ use crate::request::Request;
 use crate::{BankResult, Breaker};
 
 /// The requests to one row that a bank serves one after the other.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Streak {
     row: Option<u32>,
 }

@@ -1,0 +1,164 @@
+//! What a channel counts, and for how long.
+
+use super::streak::Streak;
+use crate::durations::{Busy, Occupancy, Span};
+use crate::queue::{Queue, Slot};
+use crate::request::RowOutcome;
+use crate::{BankResult, ChannelResult};
+
+/// The account of one bank.
+#[derive(Default)]
+#[repr(C)]
+struct BankAccount {
+    /// Without durations, which `busy` has.
+    count: BankResult,
+    streak: Streak,
+    busy: Busy,
+}
+
+impl BankAccount {
+    /// With the durations up to `now`.
+    fn counts(&self, now: u64) -> BankResult {
+        BankResult {
+            outstanding_cycles: self.busy.pending.cycles(now),
+            busy_cycles: self.busy.service.cycles(now),
+            ..self.count.clone()
+        }
+    }
+}
+
+/// The account of a channel. It is told of everything that happens, and nothing depends on it.
+pub(super) struct Account {
+    /// Reads and writes that have left.
+    left: [u64; 2],
+    busy: Busy,
+    /// Some row is open.
+    open: Span,
+    occupancy: Occupancy,
+    banks: Box<[BankAccount]>,
+}
+
+impl Account {
+    /// `capacity`: the most requests that the channel may hold.
+    pub fn new(banks: usize, capacity: usize) -> Account {
+        Account {
+            left: [0; 2],
+            busy: Busy::default(),
+            open: Span::default(),
+            occupancy: Occupancy::new(capacity),
+            banks: (0..banks).map(|_| BankAccount::default()).collect(),
+        }
+    }
+
+    /// A request has arrived; with it `pending` are in the channel.
+    #[inline]
+    pub fn arrive(&mut self, bank: usize, pending: u32, now: u64) {
+        self.banks[bank].busy.pending.open(now);
+        self.busy.pending.open(now);
+        self.occupancy.set(now, pending as usize);
+    }
+
+    /// The request in `slot` of `queue`, where it still waits, is served next and needs a row
+    /// command for it.
+    pub fn follow_streak(&mut self, bank: usize, queue: &Queue, slot: Slot) {
+        let BankAccount { streak, count, .. } = &mut self.banks[bank];
+        streak.serve(queue, slot, count);
+    }
+
+    /// The first command of a request issues.
+    #[inline]
+    pub fn begin(&mut self, bank: usize, outcome: RowOutcome, now: u64) {
+        let BankAccount { count, busy, .. } = &mut self.banks[bank];
+        match outcome {
+            RowOutcome::Hit => count.row_hits += 1,
+            RowOutcome::Miss => count.row_misses += 1,
+            RowOutcome::Conflict => count.row_conflicts += 1,
+        }
+        busy.service.open(now);
+        self.busy.service.open(now);
+    }
+
+    /// The first command of a prefetch issues.
+    pub fn begin_prefetch(&mut self, bank: usize, now: u64) {
+        for busy in [&mut self.banks[bank].busy, &mut self.busy] {
+            busy.pending.open(now);
+            busy.service.open(now);
+        }
+    }
+
+    /// ACT issues.
+    #[inline]
+    pub fn activate(&mut self, bank: usize, now: u64) {
+        self.banks[bank].count.activations += 1;
+        self.open.open(now);
+    }
+
+    /// PRE issues; for an idle bank it takes until `idle_until`.
+    #[inline]
+    pub fn precharge(&mut self, bank: usize, idle_until: Option<u64>, now: u64) {
+        let BankAccount { count, busy, .. } = &mut self.banks[bank];
+        count.precharges += 1;
+        if let Some(end) = idle_until {
+            busy.service.add(now, end);
+            self.busy.service.add(now, end);
+        }
+        self.open.close(now);
+    }
+
+    /// A column command closes its row at `closed`.
+    pub fn auto_precharge(&mut self, bank: usize, closed: u64) {
+        self.banks[bank].count.auto_precharges += 1;
+        self.open.close(closed);
+    }
+
+    /// A column command issues.
+    #[inline]
+    pub fn access(&mut self, bank: usize, is_write: bool) {
+        let BankResult { reads, writes, .. } = &mut self.banks[bank].count;
+        *(if is_write { writes } else { reads }) += 1;
+    }
+
+    /// The last command of a request or a prefetch has issued, and its data end at `data_end`.
+    #[inline]
+    pub fn end(&mut self, bank: usize, data_end: u64) {
+        self.banks[bank].busy.close(data_end);
+        self.busy.close(data_end);
+    }
+
+    /// It was a request of this kind; without it `pending` are in the channel.
+    #[inline]
+    pub fn leave(&mut self, kind: usize, pending: u32, now: u64) {
+        self.left[kind] += 1;
+        self.occupancy.set(now, pending as usize);
+    }
+
+    /// It was a prefetch of so many column commands.
+    pub fn end_prefetch(&mut self, bank: usize, bursts: u16) {
+        let count = &mut self.banks[bank].count;
+        count.prefetched_lines += 1;
+        count.prefetch_reads += u64::from(bursts);
+    }
+
+    /// Counts up to `now`. Each column command occupies one of `data_buses` for `burst` cycles.
+    pub fn counts(&self, burst: u64, data_buses: u64, now: u64) -> ChannelResult {
+        let banks: Vec<BankResult> = self.banks.iter().map(|bank| bank.counts(now)).collect();
+        let sum = |of: fn(&BankResult) -> u64| banks.iter().map(of).sum::<u64>();
+        let [read_requests, write_requests] = self.left;
+        let pending_cycles = self.busy.pending.cycles(now);
+        ChannelResult {
+            cycles: now,
+            read_requests,
+            write_requests,
+            data_bus_busy_cycles: sum(BankResult::columns) * burst / data_buses,
+            pending_cycles,
+            bank_outstanding_cycles: sum(|bank| bank.outstanding_cycles),
+            any_bank_outstanding_cycles: pending_cycles,
+            bank_busy_cycles: sum(|bank| bank.busy_cycles),
+            any_bank_busy_cycles: self.busy.service.cycles(now),
+            occupancy_cycles: self.occupancy.histogram(now),
+            open_cycles: self.open.cycles(now),
+            banks,
+            ..ChannelResult::default()
+        }
+    }
+}

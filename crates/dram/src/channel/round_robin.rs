@@ -1,0 +1,54 @@
+//! The round robins over the banks.
+
+use crate::request::CommandKind;
+use crate::sets::{BankSet, first_from};
+
+/// What banks take in turn.
+#[derive(Clone, Copy)]
+pub(super) enum Pointer {
+    /// The bus for row commands, or for all.
+    RowBus,
+    ColumnBus,
+    /// Assignment of a request.
+    Assignment,
+}
+
+/// The bank that is first in each round robin.
+pub(super) struct RoundRobin {
+    first: [u32; 3],
+    banks: u32,
+    /// See [`Traits::shared_round_robin`](crate::scheduler::Traits::shared_round_robin).
+    shared: bool,
+}
+
+impl RoundRobin {
+    pub fn new(banks: usize, shared: bool) -> RoundRobin {
+        RoundRobin { first: [0; 3], banks: banks as u32, shared }
+    }
+
+    /// The first of these banks.
+    #[inline]
+    pub fn first(&self, pointer: Pointer, banks: BankSet) -> Option<usize> {
+        first_from(banks, self.first[pointer as usize])
+    }
+
+    /// The bank issues a command of this kind.
+    #[inline]
+    pub fn issued(&mut self, bus: Pointer, bank: usize, kind: CommandKind) {
+        if !self.shared {
+            self.first[bus as usize] = bank as u32 + 1;
+        } else if !kind.is_column() {
+            self.first = [(bank as u32 + 1) % self.banks; 3];
+        }
+    }
+
+    /// The bank is assigned a request.
+    pub fn assigned(&mut self, bank: usize) {
+        let first = &mut self.first[Pointer::Assignment as usize];
+        if self.shared {
+            self.first = [(*first + 1) % self.banks; 3];
+        } else {
+            *first = bank as u32 + 1;
+        }
+    }
+}

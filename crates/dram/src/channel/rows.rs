@@ -1,0 +1,73 @@
+//! The rows that are open in the banks, and how they were used.
+
+use crate::sets::{BankSet, one};
+
+/// A bank's row buffer.
+#[derive(Clone, Copy, Default)]
+struct RowBuffer {
+    open: Option<u32>,
+    /// Column commands since the row was opened.
+    columns: u32,
+    /// Cycle of the last column command or activation.
+    last_use: u64,
+}
+
+/// The row buffers of a channel.
+pub(super) struct Rows {
+    /// Banks with an open row.
+    open: BankSet,
+    buffers: Box<[RowBuffer]>,
+}
+
+impl Rows {
+    /// All closed.
+    pub fn new(banks: usize) -> Rows {
+        Rows { open: 0, buffers: vec![RowBuffer::default(); banks].into() }
+    }
+
+    /// The row that is open in the bank.
+    #[inline]
+    pub fn open_row(&self, bank: usize) -> Option<u32> {
+        self.buffers[bank].open
+    }
+
+    /// Banks with an open row.
+    #[inline]
+    pub fn open_banks(&self) -> BankSet {
+        self.open
+    }
+
+    /// Column commands to the bank's row since it was opened.
+    #[inline]
+    pub fn columns(&self, bank: usize) -> u32 {
+        self.buffers[bank].columns
+    }
+
+    /// Cycle of the bank's last column command or activation.
+    #[inline]
+    pub fn last_use(&self, bank: usize) -> u64 {
+        self.buffers[bank].last_use
+    }
+
+    /// ACT opens a row.
+    #[inline]
+    pub fn open(&mut self, bank: usize, row: u32, now: u64) {
+        self.open |= one(bank);
+        self.buffers[bank] = RowBuffer { open: Some(row), columns: 0, last_use: now };
+    }
+
+    /// A column command goes to the open row.
+    #[inline]
+    pub fn access(&mut self, bank: usize, now: u64) {
+        let buffer = &mut self.buffers[bank];
+        buffer.columns += 1;
+        buffer.last_use = now;
+    }
+
+    /// The row is closed, by PRE or by a column command.
+    #[inline]
+    pub fn close(&mut self, bank: usize) {
+        self.open &= !one(bank);
+        self.buffers[bank].open = None;
+    }
+}

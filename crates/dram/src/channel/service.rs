@@ -1,0 +1,120 @@
+//! Requests in service: at most one in each bank, from its first command to its last.
+
+use super::queues::PREFETCHES;
+use crate::queue::Slot;
+use crate::request::RowOutcome;
+use crate::sets::{BankSet, one};
+
+/// A request in service.
+#[derive(Clone, Copy)]
+pub(super) struct Active {
+    pub first_command: u64,
+    /// Column commands issued.
+    pub issued: u16,
+    pub slot: Slot,
+    /// The queue that it came from.
+    pub queue: u8,
+    /// [`READS`](super::queues::READS), [`WRITES`](super::queues::WRITES) or [`PREFETCHES`],
+    /// whatever queue it came from.
+    pub kind: u8,
+    pub outcome: RowOutcome,
+}
+
+impl Active {
+    const NONE: Active = Active {
+        first_command: 0,
+        issued: 0,
+        slot: Slot::NONE,
+        queue: 0,
+        kind: 0,
+        outcome: RowOutcome::Hit,
+    };
+}
+
+/// The requests in service in a channel.
+pub(super) struct Service {
+    /// Banks with a request or a prefetch in service.
+    busy: BankSet,
+    prefetching: BankSet,
+    /// By kind.
+    counts: [u32; 3],
+    /// By bank; of an idle bank the last.
+    active: Box<[Active]>,
+}
+
+impl Service {
+    pub fn new(banks: usize) -> Service {
+        Service {
+            busy: 0,
+            prefetching: 0,
+            counts: [0; 3],
+            active: vec![Active::NONE; banks].into(),
+        }
+    }
+
+    /// The request that is in service in the bank.
+    #[inline]
+    pub fn of(&self, bank: usize) -> Option<Active> {
+        (!self.is_idle(bank)).then(|| self.active[bank])
+    }
+
+    /// Nothing is in service in the bank.
+    #[inline]
+    pub fn is_idle(&self, bank: usize) -> bool {
+        self.busy & one(bank) == 0
+    }
+
+    /// Banks with a request or a prefetch in service.
+    #[inline]
+    pub fn busy(&self) -> BankSet {
+        self.busy
+    }
+
+    /// Banks with a prefetch in service.
+    #[inline]
+    pub fn prefetching(&self) -> BankSet {
+        self.prefetching
+    }
+
+    /// Reads and prefetches in service.
+    #[inline]
+    pub fn reads(&self) -> u32 {
+        let [reads, _, prefetches] = self.counts;
+        reads + prefetches
+    }
+
+    /// Reads and writes in service.
+    #[inline]
+    pub fn requests(&self) -> u32 {
+        let [reads, writes, _] = self.counts;
+        reads + writes
+    }
+
+    /// The first command of a request issues.
+    #[inline]
+    pub fn begin(&mut self, bank: usize, active: Active) {
+        self.busy |= one(bank);
+        if usize::from(active.kind) == PREFETCHES {
+            self.prefetching |= one(bank);
+        }
+        self.counts[usize::from(active.kind)] += 1;
+        self.active[bank] = active;
+    }
+
+    /// A column command of the bank's request issues; the request with it.
+    #[inline]
+    pub fn access(&mut self, bank: usize) -> Active {
+        debug_assert!(!self.is_idle(bank), "data of no request");
+        let active = &mut self.active[bank];
+        active.issued += 1;
+        *active
+    }
+
+    /// The last column command of the bank's request, of this kind, has issued.
+    #[inline]
+    pub fn end(&mut self, bank: usize, kind: usize) {
+        self.busy &= !one(bank);
+        self.prefetching &= !one(bank);
+        self.counts[kind] -= 1;
+    }
+}
