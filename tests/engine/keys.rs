@@ -3,7 +3,7 @@
 use crate::trace::{Access, Kernel, Step, machine, mixed, run, write};
 use std::collections::BTreeMap;
 use warpmem::gpu::results::RunResult;
-use warpmem::machine::keys;
+use warpmem::machine::Machine;
 use warpmem::record::{RunKey, run_row_json};
 use warpmem_trace::{CacheOp, Kind, OpClass, Space};
 
@@ -308,7 +308,7 @@ fn every_key_changes_some_count() {
     let near = Kernel { shared_bytes: 4096, ..mixed(8, 12, 1 << 16) };
     let file = write(&[mixed(12, 12, 1 << 22), on_chip(), near]);
     let mut bases: BTreeMap<(&str, &str), Outcome> = BTreeMap::new();
-    let mut untested = keys();
+    let mut untested: Vec<String> = Machine::keys().into_iter().map(|key| key.path).collect();
     untested.retain(|key| WITHOUT_EFFECT.iter().all(|(other, _)| other != key));
     let mut dead = Vec::new();
     for Change { preset, context, change } in CHANGES {

@@ -1,30 +1,38 @@
 //! The configuration of a cache: its geometry and its policies for loads and stores.
 
 use serde::{Deserialize, Serialize};
+use warpmem_params::limits::ENTRIES;
+use warpmem_params::{choice, section, serde_choice};
 use warpmem_sim::IndexHash;
 
-/// Which line of a set is replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Replacement {
-    Lru,
-    Fifo,
+choice! {
+    /// Which line of a set is replaced.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum Replacement {
+        Lru = "lru",
+        Fifo = "fifo",
+    }
 }
 
-/// What a cache does with a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WritePolicy {
-    /// Update the line if present, and send the store on.
-    WriteThrough,
-    /// Drop the line if present, and send the store on (Fermi, for global memory).
-    WriteEvict,
-    /// Keep the data in the line, marked dirty.
-    WriteBack,
-    /// Write-back for local memory, write-evict for all other stores (letter L of an L1 in
-    /// GPGPU-Sim, `data_cache::wr_hit_global_we_local_wb`).
-    LocalWriteBack,
+serde_choice!(Replacement);
+
+choice! {
+    /// What a cache does with a store.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum WritePolicy {
+        /// Update the line if present, and send the store on.
+        WriteThrough = "write-through",
+        /// Drop the line if present, and send the store on (Fermi, for global memory).
+        WriteEvict = "write-evict",
+        /// Keep the data in the line, marked dirty.
+        WriteBack = "write-back",
+        /// Write-back for local memory, write-evict for all other stores (letter L of an L1 in
+        /// GPGPU-Sim, `data_cache::wr_hit_global_we_local_wb`).
+        LocalWriteBack = "local-write-back",
+    }
 }
+
+serde_choice!(WritePolicy);
 
 impl WritePolicy {
     /// Whether a cache may have dirty lines.
@@ -33,54 +41,80 @@ impl WritePolicy {
     }
 }
 
-/// What a store that misses does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WriteAllocate {
-    /// Nothing is allocated.
-    None,
-    /// The line is allocated; the bytes that the store does not write are fetched at once.
-    FetchOnWrite,
-    /// The store is sent on, and the line is allocated and fetched as a whole, even if the store
-    /// writes all of it. A store to a line that is being fetched is sent on too and its fetch
-    /// merges (LLC only; GPGPU-Sim 3).
-    SendAndFetch,
-    /// The line is allocated with the bytes written; a later read of other bytes fetches (Volta and
-    /// later).
-    LazyFetch,
+choice! {
+    /// What a store that misses does.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum WriteAllocate {
+        /// Nothing is allocated.
+        None = "none",
+        /// The line is allocated; the bytes that the store does not write are fetched at once.
+        FetchOnWrite = "fetch-on-write",
+        /// The store is sent on, and the line is allocated and fetched as a whole, even if the store
+        /// writes all of it. A store to a line that is being fetched is sent on too and its fetch
+        /// merges (LLC only; GPGPU-Sim 3).
+        SendAndFetch = "send-and-fetch",
+        /// The line is allocated with the bytes written; a later read of other bytes fetches (Volta and
+        /// later).
+        LazyFetch = "lazy-fetch",
+    }
 }
 
-/// When a read miss allocates its line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReadAllocate {
-    /// Reserved at the miss.
-    OnMiss,
-    /// Allocated at the fill, so that a miss never fails because all lines are reserved (streaming
-    /// L1).
-    OnFill,
+serde_choice!(WriteAllocate);
+
+choice! {
+    /// When a read miss allocates its line.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum ReadAllocate {
+        /// Reserved at the miss.
+        OnMiss = "on-miss",
+        /// Allocated at the fill, so that a miss never fails because all lines are reserved (streaming
+        /// L1).
+        OnFill = "on-fill",
+    }
 }
 
-/// Geometry and miss handling common to L1 and LLC.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cache {
-    pub size_bytes: u32,
-    /// Lines per set; 0 = fully associative.
-    pub ways: u32,
-    pub line_bytes: u32,
-    /// Granularity of fetches and requests; equal to `line_bytes` where lines have no sectors.
-    pub sector_bytes: u32,
-    pub replacement: Replacement,
-    pub write: WritePolicy,
-    pub write_allocate: WriteAllocate,
-    pub read_allocate: ReadAllocate,
-    pub index: IndexHash,
-    pub mshr_entries: u32,
-    /// Requests that one MSHR entry can hold, the first included.
-    pub mshr_merges: u32,
-    /// Requests that wait to be sent to the level below.
-    pub miss_queue: u32,
+serde_choice!(ReadAllocate);
+
+section! {
+    /// Geometry and miss handling common to L1 and LLC.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Cache {
+        /// Size of an L1 or of a slice: a multiple of the line. At most 2^24 in L1, where with a
+        /// unified store it is what the smallest option leaves.
+        size_bytes: u32, in 32..=1 << 26, unit "bytes";
+        /// Lines per set; 0 = fully associative.
+        ways: u32, in 0..=ENTRIES, unit "lines";
+        /// Line: a power of two, the same in L1 and LLC.
+        line_bytes: u32, in 32..=128, unit "bytes";
+        /// Granularity of fetches and requests: a power of two, the same in L1 and LLC; equal to
+        /// the line where lines have no sectors.
+        sector_bytes: u32, in 32..=128, unit "bytes";
+        /// Which line of a set is replaced.
+        replacement: Replacement;
+        /// What a store does: update the line and go on; drop the line (in L1 the sector) and go
+        /// on; stay in the line, marked dirty; in L1 only: the last for local memory, else as
+        /// write-evict. A line without a valid sector is free.
+        write: WritePolicy;
+        /// What a store that misses allocates: nothing; the line, its other bytes fetched at once;
+        /// in the LLC only: the line, fetched as a whole, while the store goes on to DRAM and
+        /// leaves it clean; the line, other bytes fetched when they are read. With `send-and-fetch`
+        /// (as GPGPU-Sim 3; lines without sectors, `llc.cache.miss_queue` of at least 3) a store to
+        /// a line that is being fetched goes on too, and its fetch merges.
+        write_allocate: WriteAllocate;
+        /// When a read miss allocates its line.
+        read_allocate: ReadAllocate;
+        /// How the set is found; the hashes need a power of two of sets, at most 65536.
+        index: IndexHash;
+        /// MSHR entries.
+        mshr_entries: u32, in 1..=ENTRIES, unit "lines or sectors in flight";
+        /// Requests that one MSHR entry holds, the first included.
+        mshr_merges: u32, in 1..=ENTRIES, unit "requests";
+        /// Requests that wait to be sent to the level below, one per cycle; in the LLC, those that
+        /// do not fit in `llc.to_dram_queue`. At least 2 in an L1 with dirty lines: a miss and the
+        /// dirty line that it replaces.
+        miss_queue: u32, in 1..=ENTRIES, unit "requests";
+    }
 }
 
 impl Cache {

@@ -2,175 +2,186 @@
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use warpmem_params::{Invalid, power_of_two, rule};
+use warpmem_params::limits::{CYCLES, ENTRIES};
+use warpmem_params::{Invalid, choice, power_of_two, rule, section, serde_choice};
 use warpmem_sim::{Address, AddressMap, AddressSpace, Layout};
 
 type Check = Result<(), Invalid>;
 
-/// DRAM channels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Dram {
-    pub standard: String,
-    /// The directory that `standard` is relative to, if it is a path; empty: the current one. It is
-    /// not part of the machine's identity: runs depend on the file's content, not on where it lies.
-    #[serde(skip)]
-    pub standard_folder: PathBuf,
-    pub channels: u32,
-    /// Pseudo channels of one channel: each has a data bus, all share the command buses.
-    #[serde(default = "one")]
-    pub pseudo_channels: u32,
-    /// Stacks (SIDs) of one pseudo channel.
-    #[serde(default = "one")]
-    pub stacks: u32,
-    /// Banks of one channel, all its pseudo channels and stacks together.
-    pub banks: u32,
-    /// Bank groups of one stack.
-    pub bank_groups: u32,
-    /// Data bus of one pseudo channel.
-    pub bus_bytes: u32,
-    /// Transfers per column command.
-    pub burst_length: u32,
-    /// Transfers per command clock (2 = double, 4 = quad data rate, 8 = GDDR6 at its command
-    /// clock).
-    pub transfers_per_clock: u32,
-    pub row_bytes: u32,
-    /// Devices of one channel, side by side or stacked on its buses. Only energy depends on them.
-    #[serde(default = "one")]
-    pub devices: u32,
-    /// Row and column commands have a bus each.
-    pub dual_command_bus: bool,
-    /// Requests waiting in a channel: reads, or both kinds where `write_queue` is 0.
-    pub read_queue: u32,
-    /// 0 = one queue for reads and writes.
-    pub write_queue: u32,
-    /// Writes waiting at which draining begins and ends (separate write queue only).
-    pub write_high_watermark: u32,
-    pub write_low_watermark: u32,
-    /// Writes that a drain serves at least, once begun, while there are any.
-    #[serde(default)]
-    pub write_min_drain: u32,
-    /// How the queues' entries are shared among the banks.
-    #[serde(default)]
-    pub queue_organisation: QueueOrganisation,
-    /// When rows are closed: the name of a page policy.
-    #[serde(default = "open_page")]
-    pub page: String,
-    /// Requests that may be assigned to idle banks in one cycle; 0 = one for every bank.
-    #[serde(default)]
-    pub picks_per_cycle: u32,
-    /// Finished reads that wait for the slice.
-    pub return_queue: u32,
-    pub timing: Timing,
-    #[serde(default)]
-    pub power: Power,
-    pub address: Address,
+/// Longest queue of a channel, entries: requests are numbered in 16 bits, and every bank needs one
+/// more number.
+const CHANNEL_ENTRIES: u64 = 32_768;
+/// Longest interval between refreshes, cycles.
+const REFRESH_CYCLES: u64 = 100_000_000;
+/// Highest supply and current of a device.
+const MILLIVOLTS: u64 = 10_000;
+const MILLIAMPERES: u64 = 100_000;
+
+section! {
+    /// DRAM channels.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Dram {
+        /// Name of a built-in standard, or the path of a `.toml` file. It defines the constraints
+        /// that the timing below enters: see [DRAM standards](dram-standards.md).
+        standard: String, in "standard";
+        /// Channels; a power of two if the address map has the channel.
+        channels: u32, in 1..=256, unit "channels";
+        /// Parts of a channel with a data bus each; they share the command buses. A power of two.
+        pseudo_channels: u32, in 1..=64, unit "pseudo channels";
+        /// Stacks (SIDs) of a pseudo channel: a power of two.
+        stacks: u32, in 1..=64, unit "stacks";
+        /// Banks of a channel, all its pseudo channels and stacks together: a power of two.
+        banks: u32, in 1..=64, unit "banks";
+        /// Bank groups of a stack: a power of two. The group is the low bits of the bank within its
+        /// stack.
+        bank_groups: u32, in 1..=64, unit "groups";
+        /// Data bus of a pseudo channel.
+        bus_bytes: u32, in 1..=128, unit "bytes";
+        /// Transfers per column command. Bus x burst is a power of two and at most a sector; the
+        /// burst takes no longer than tCCD.
+        burst_length: u32, in 1..=64, unit "transfers";
+        /// Transfers per command clock: 2 for double, 4 for quad data rate, 8 for GDDR6 at its
+        /// command clock. Divides the burst.
+        transfers_per_clock: u32, in 1..=64, unit "transfers";
+        /// Row of a bank over all chips of a channel: a power of two.
+        row_bytes: u32, in 32..=1 << 20, unit "bytes";
+        /// Devices (chips) of one channel, side by side or stacked on its buses; only energy
+        /// depends on them.
+        devices: u32, in 1..=64, unit "devices";
+        /// Row and column commands have a bus each (HBM, GDDR7).
+        dual_command_bus: bool;
+        /// Reads waiting in a channel; both kinds where there is no write queue.
+        read_queue: u32, in 1..=CHANNEL_ENTRIES, unit "requests";
+        /// Writes waiting in a channel; 0 = one queue for both kinds.
+        write_queue: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
+        /// Writes waiting at which draining begins; 0 without a write queue.
+        write_high_watermark: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
+        /// Writes waiting at which draining ends; below the high watermark.
+        write_low_watermark: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
+        /// Writes that a drain serves at least, once begun, while there are any.
+        write_min_drain: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
+        /// How the queues' entries are shared among the banks: any bank's requests may take any
+        /// entry; or every bank has an equal share, at least one.
+        queue_organisation: QueueOrganisation;
+        /// When rows are closed.
+        page: String, in "page policy";
+        /// Requests that may be assigned to idle banks in one cycle; 0 = one for every bank.
+        picks_per_cycle: u32, in 0..=64, unit "requests";
+        /// Finished reads that wait for the slice.
+        return_queue: u32, in 1..=ENTRIES, unit "requests";
+        /// Timing, command clock cycles.
+        timing: Timing;
+        /// Supply and currents of one device.
+        power: Power;
+        /// The address map.
+        address: Address;
+    } beside {
+        /// The directory that `standard` is relative to, if it is a path; empty: the current one. It
+        /// is not part of the machine's identity: runs depend on the file's content, not on where it
+        /// lies.
+        #[serde(skip)]
+        pub standard_folder: PathBuf,
+    }
 }
 
-/// How a channel's queue is shared among its banks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueueOrganisation {
-    /// Any bank's requests may take any entry.
-    #[default]
-    Channel,
-    /// Every bank has an equal share of the entries.
-    PerBank,
+choice! {
+    /// How a channel's queue is shared among its banks.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum QueueOrganisation {
+        /// Any bank's requests may take any entry.
+        Channel = "channel",
+        /// Every bank has an equal share of the entries.
+        PerBank = "per-bank",
+    }
 }
 
-fn open_page() -> String {
-    "open".to_owned()
+serde_choice!(QueueOrganisation);
+
+section! {
+    /// DRAM timing, command clock cycles. `docs/machines.md` says which constraint each enters. A
+    /// speed of a standard may leave out the times that some standards do not have.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Timing {
+        /// ACT to RD, same bank.
+        trcd: u32, in 1..=CYCLES, unit "command cycles";
+        /// ACT to WR, same bank.
+        trcdw: u32, in 1..=CYCLES, unit "command cycles";
+        /// ACT to PRE, same bank; at least tRCD.
+        tras: u32, in 1..=CYCLES, unit "command cycles";
+        /// PRE to ACT, same bank.
+        trp: u32, in 1..=CYCLES, unit "command cycles";
+        /// ACT to ACT, same bank; at least tRAS + tRP, but for `gddr6-gpgpusim`: at least tRAS.
+        trc: u32, in 1..=CYCLES, unit "command cycles";
+        /// Column command to column command of the same kind, other bank group.
+        tccds: u32, in 1..=CYCLES, unit "command cycles";
+        /// Column command to column command of the same kind, same bank group; at least tCCDS.
+        tccdl: u32, in 1..=CYCLES, unit "command cycles";
+        /// ACT to ACT, other bank group.
+        trrds: u32, in 1..=CYCLES, unit "command cycles";
+        /// ACT to ACT, same bank group; at least tRRDS.
+        trrdl: u32, in 1..=CYCLES, unit "command cycles";
+        /// Window that holds at most four ACTs; 0 = none.
+        tfaw: u32, in 0..=CYCLES, unit "command cycles";
+        /// RD to first data.
+        tcl: u32, in 1..=CYCLES, unit "command cycles";
+        /// WR to first data.
+        twl: u32, in 1..=CYCLES, unit "command cycles";
+        /// End of write data to RD, other bank group (tCDLR).
+        twtrs: u32, in 0..=CYCLES, unit "command cycles";
+        /// End of write data to RD, same bank group; at least tWTRS.
+        twtrl: u32, in 0..=CYCLES, unit "command cycles";
+        /// RD to WR beyond CL + burst - WL.
+        trtw_gap: u32, in 0..=CYCLES, unit "command cycles";
+        /// End of write data to PRE, same bank.
+        twr: u32, in 0..=CYCLES, unit "command cycles";
+        /// RD to PRE, same bank (tRTPL).
+        trtp: u32, in 0..=CYCLES, unit "command cycles";
+        /// Between refreshes of all banks; 0 = no refresh.
+        trefi: u32, in 0..=REFRESH_CYCLES, unit "command cycles";
+        /// REF to any command; 0 without refresh, else below tREFI.
+        trfc: u32, in 0..=CYCLES, unit "command cycles";
+        /// RD to RD, other stack.
+        tccdr: u32 = default, in 0..=CYCLES, unit "command cycles";
+        /// RD to WR, for standards that give it as such (GDDR7, HBM3); others give `trtw_gap`.
+        trtw: u32 = default, in 0..=CYCLES, unit "command cycles";
+        /// Window that holds at most 32 ACTs; 0 = none.
+        t32aw: u32 = default, in 0..=CYCLES, unit "command cycles";
+        /// PRE to PRE, other bank.
+        tppd: u32 = default, in 0..=CYCLES, unit "command cycles";
+        /// Between refreshes of single banks, one bank after the other; 0 = none, and 0 beside
+        /// refresh of all banks.
+        trefipb: u32 = default, in 0..=REFRESH_CYCLES, unit "command cycles";
+        /// REFPB to any command, same bank; 0 without such refresh.
+        trfcpb: u32 = default, in 0..=CYCLES, unit "command cycles";
+        /// REFPB to ACT or REFPB, other bank; 0 without such refresh, else below tREFIpb.
+        trrefd: u32 = default, in 0..=CYCLES, unit "command cycles";
+    }
 }
 
-/// DRAM timing, command clock cycles. `docs/machines.md` says which constraint each enters.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Timing {
-    /// ACT to RD, same bank.
-    pub trcd: u32,
-    /// ACT to WR, same bank.
-    pub trcdw: u32,
-    /// ACT to PRE, same bank.
-    pub tras: u32,
-    /// PRE to ACT, same bank.
-    pub trp: u32,
-    /// ACT to ACT, same bank.
-    pub trc: u32,
-    /// Column command to column command, other bank group.
-    pub tccds: u32,
-    /// Column command to column command, same bank group.
-    pub tccdl: u32,
-    /// ACT to ACT, other bank group.
-    pub trrds: u32,
-    /// ACT to ACT, same bank group.
-    pub trrdl: u32,
-    /// Window that holds at most four ACTs; 0 = none.
-    pub tfaw: u32,
-    /// RD to first data.
-    pub tcl: u32,
-    /// WR to first data.
-    pub twl: u32,
-    /// End of write data to RD, other bank group (tCDLR).
-    pub twtrs: u32,
-    /// End of write data to RD, same bank group.
-    pub twtrl: u32,
-    /// RD to WR on the channel, beyond CL + burst - WL.
-    pub trtw_gap: u32,
-    /// End of write data to PRE, same bank.
-    pub twr: u32,
-    /// RD to PRE, same bank (tRTPL).
-    pub trtp: u32,
-    /// Between refreshes of all banks; 0 = no refresh.
-    pub trefi: u32,
-    /// REF to any command.
-    pub trfc: u32,
-    /// RD to RD, other stack of a pseudo channel.
-    #[serde(default)]
-    pub tccdr: u32,
-    /// RD to WR, for standards that give it as such; others give `trtw_gap`.
-    #[serde(default)]
-    pub trtw: u32,
-    /// Window that holds at most 32 ACTs; 0 = none.
-    #[serde(default)]
-    pub t32aw: u32,
-    /// PRE to PRE, other bank.
-    #[serde(default)]
-    pub tppd: u32,
-    /// Between refreshes of single banks; 0 = none.
-    #[serde(default)]
-    pub trefipb: u32,
-    /// REFPB to any command, same bank.
-    #[serde(default)]
-    pub trfcpb: u32,
-    /// REFPB to ACT or REFPB, other bank.
-    #[serde(default)]
-    pub trrefd: u32,
-}
-
-/// Supply and currents of one device, by the names of data sheets; 0 = not known.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Power {
-    /// Supply voltage, mV.
-    pub vdd: u32,
-    /// One bank opened and closed every tRC, mA.
-    pub idd0: u32,
-    /// Standby with all banks closed, mA.
-    pub idd2n: u32,
-    /// Standby with a row open, mA.
-    pub idd3n: u32,
-    /// Reading burst after burst, mA.
-    pub idd4r: u32,
-    /// Writing burst after burst, mA.
-    pub idd4w: u32,
-    /// Refresh of all banks, mA during tRFC.
-    pub idd5ab: u32,
-    /// Refresh of one bank, mA during tRFCpb.
-    pub idd5pb: u32,
-}
-
-fn one() -> u32 {
-    1
+section! {
+    /// Supply and currents of one device, by the names of data sheets; 0 = not known.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Power {
+        /// Supply voltage.
+        vdd: u32, in 0..=MILLIVOLTS, unit "mV";
+        /// One bank opened and closed every tRC; at least IDD3N.
+        idd0: u32, in 0..=MILLIAMPERES, unit "mA";
+        /// Standby with all banks closed.
+        idd2n: u32, in 0..=MILLIAMPERES, unit "mA";
+        /// Standby with a row open; at least IDD2N.
+        idd3n: u32, in 0..=MILLIAMPERES, unit "mA";
+        /// Reading burst after burst; at least IDD3N.
+        idd4r: u32, in 0..=MILLIAMPERES, unit "mA";
+        /// Writing burst after burst; at least IDD3N.
+        idd4w: u32, in 0..=MILLIAMPERES, unit "mA";
+        /// Refresh of all banks, during tRFC; at least IDD3N. Needed where `trefi` is above 0.
+        idd5ab: u32, in 0..=MILLIAMPERES, unit "mA";
+        /// Refresh of one bank, during tRFCpb; at least IDD3N. Needed where `trefipb` is above 0.
+        idd5pb: u32, in 0..=MILLIAMPERES, unit "mA";
+    }
 }
 
 impl Dram {

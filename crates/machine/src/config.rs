@@ -1,264 +1,345 @@
-//! The configuration of a machine, unit by unit. Every key carries its unit in its name or its
-//! comment; `docs/machines.md` is the user's copy of this page.
+//! The configuration of a machine, unit by unit. A key is declared here once: its type, range, unit
+//! and meaning. Errors and the tables of `docs/machines.md` are made from that.
 
 use serde::{Deserialize, Serialize};
 use warpmem_cache::Cache;
 use warpmem_dram::Dram;
 use warpmem_network::Network;
+use warpmem_params::limits::{CYCLES, ENTRIES};
+use warpmem_params::{choice, section, serde_choice};
 
-/// A whole machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Machine {
-    pub name: String,
-    pub description: String,
-    pub clocks: Clocks,
-    pub sm: Sm,
-    pub l1: L1,
-    pub network: Network,
-    pub llc: Llc,
-    pub dram: Dram,
-    pub policy: Policies,
-    pub run: Run,
+/// Highest frequency, MHz.
+const MEGAHERTZ: u64 = 100_000;
+
+section! {
+    /// A whole machine.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Machine {
+        /// Name in tables. A file with a `base` and no `name` is called after the file.
+        name: String, in "text";
+        /// One line for people.
+        description: String, in "text";
+        /// Frequencies of the clock domains.
+        clocks: Clocks;
+        /// Streaming multiprocessors.
+        sm: Sm;
+        /// First-level data caches.
+        l1: L1;
+        /// Request and reply networks.
+        network: Network;
+        /// Last-level cache slices.
+        llc: Llc;
+        /// DRAM channels.
+        dram: Dram;
+        /// The policy of every slot.
+        policy: Policies;
+        /// How a run is carried out.
+        run: Run;
+    }
 }
 
-/// Frequencies of the clock domains, MHz.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Clocks {
-    pub core_mhz: u32,
-    pub network_mhz: u32,
-    pub llc_mhz: u32,
-    /// The DRAM command clock.
-    pub dram_mhz: u32,
+section! {
+    /// Frequencies of the clock domains, MHz.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Clocks {
+        /// SMs and L1.
+        core_mhz: u32, in 1..=MEGAHERTZ, unit "MHz";
+        /// Request and reply networks.
+        network_mhz: u32, in 1..=MEGAHERTZ, unit "MHz";
+        /// LLC slices.
+        llc_mhz: u32, in 1..=MEGAHERTZ, unit "MHz";
+        /// DRAM command clock.
+        dram_mhz: u32, in 1..=MEGAHERTZ, unit "MHz";
+    }
 }
 
-/// Streaming multiprocessors.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sm {
-    pub count: u32,
-    /// Residency limits of one SM.
-    pub max_threads: u32,
-    pub max_warps: u32,
-    pub max_ctas: u32,
-    pub registers: u32,
-    pub shared_bytes: u32,
-    /// CTAs that one SM may start in a core cycle.
-    pub cta_launches_per_cycle: u32,
-    /// Warp schedulers; warp w belongs to scheduler w mod schedulers.
-    pub schedulers: u32,
-    /// Which scheduler issues first rotates from one core cycle to the next; else it is always
-    /// scheduler 0.
-    pub rotating_schedulers: bool,
-    /// Core cycles between two issues of one scheduler (4 for a SIMT width of 8).
-    pub issue_interval: u32,
-    /// Warps that may fetch in a core cycle. A warp fetches two instructions when it has none left.
-    /// 0: fetch is ideal.
-    pub fetch_warps: u32,
-    /// Core cycles from issue until the operands are read and a unit may start: dispatch, operand
-    /// collection.
-    pub operand_latency: u32,
-    /// Core cycles from a unit's result, or from the arrival of data, until an instruction that
-    /// needs it may issue.
-    pub writeback_latency: u32,
-    /// Operand collectors of a scheduler. Memory instructions that wait for the load/store unit
-    /// occupy them, except the first of each scheduler. 0: no limit.
-    pub collectors: u32,
-    /// Memory instructions of a scheduler that may have issued and still wait for the load/store
-    /// unit.
-    pub lsu_queue: u32,
-    /// How many requests the lanes of an atomic make.
-    pub atomic_requests: AtomicRequests,
-    /// At which instruction a warp with an outstanding load stalls.
-    pub stall: Stall,
-    /// The order in which an instruction's requests are sent.
-    pub request_order: RequestOrder,
-    /// Functional units, one of each class per scheduler.
-    pub units: Units,
-    pub shared: SharedMemory,
-    /// Core cycles from issue of a constant-cache load to its result.
-    pub constant_latency: u32,
-    /// Outstanding requests of one SM to the memory below L1; 0: no limit.
-    #[serde(default)]
-    pub max_requests: u32,
+section! {
+    /// Streaming multiprocessors.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Sm {
+        /// SMs.
+        count: u32, in 1..=256, unit "SMs";
+        /// Threads resident on an SM; at most 32 per warp.
+        max_threads: u32, in 32..=2048, unit "threads";
+        /// Warps resident on an SM.
+        max_warps: u32, in 1..=64, unit "warps";
+        /// CTAs resident on an SM.
+        max_ctas: u32, in 1..=64, unit "CTAs";
+        /// Register file of an SM.
+        registers: u32, in 1..=1 << 20, unit "32-bit registers";
+        /// Shared memory of an SM.
+        shared_bytes: u32, in 0..=1 << 20, unit "bytes";
+        /// CTAs that an SM may start in a core cycle.
+        cta_launches_per_cycle: u32, in 1..=64, unit "CTAs";
+        /// Warp schedulers; warp w belongs to scheduler w mod schedulers.
+        schedulers: u32, in 1..=64, unit "schedulers";
+        /// Which scheduler issues first rotates from one core cycle to the next, and with it whose
+        /// memory instructions come first; else it is always scheduler 0.
+        rotating_schedulers: bool;
+        /// Between two issues of one scheduler: 4 for a SIMT width of 8.
+        issue_interval: u32, in 1..=64, unit "core cycles";
+        /// Warps that may fetch in a core cycle, round robin over the slots. A warp that has no
+        /// instruction left fetches two, usable in the next cycle; those of the last warp of a
+        /// cycle are usable one cycle later. 0: fetch is ideal.
+        fetch_warps: u32, in 0..=64, unit "warps";
+        /// From issue until the operands are read and a unit may start: dispatch, operand
+        /// collection.
+        operand_latency: u32, in 0..=CYCLES, unit "core cycles";
+        /// From a unit's result until an instruction that needs it may issue. Data that return from
+        /// the network take twice as long: fill or buffer, then register.
+        writeback_latency: u32, in 0..=CYCLES, unit "core cycles";
+        /// Operand collectors of a scheduler. Its memory instructions pass them on their way to the
+        /// load/store unit, which has a register for each scheduler. The register takes the
+        /// instruction of the first collector that has one, so that of the last waits as long as
+        /// others keep coming. While memory instructions whose operands are read occupy the
+        /// register and all collectors, the scheduler issues nothing else. 0: no limit, in the
+        /// order of issue.
+        collectors: u32, in 0..=ENTRIES, unit "collectors";
+        /// Memory instructions of a scheduler that may have issued and still wait for the
+        /// load/store unit.
+        lsu_queue: u32, in 1..=ENTRIES, unit "instructions";
+        /// Requests of an atomic whose lanes access the same sector: one, which occupies the slice
+        /// the longer the more lanes access the same address; or as many as the most lanes that
+        /// access the same address.
+        atomic_requests: AtomicRequests;
+        /// At which instruction a warp stalls while a load, or an atomic that returns a value, is
+        /// outstanding: the first that needs the result (scoreboard), or the load itself, so that
+        /// the warp issues nothing after it. Asynchronous copies stall nothing.
+        stall: Stall;
+        /// Order in which an instruction's requests are sent: as its lanes first access the
+        /// sectors, or from the highest address down, as in GPGPU-Sim.
+        request_order: RequestOrder;
+        /// Functional units, one of each class per scheduler.
+        units: Units;
+        /// Shared memory.
+        shared: SharedMemory;
+        /// From the operands of a constant load to its result.
+        constant_latency: u32, in 1..=CYCLES, unit "core cycles";
+        /// Outstanding requests of an SM to the memory below L1: stores and atomics are counted,
+        /// write-backs of dirty lines are not. At the limit no request leaves; the wait is counted
+        /// as one for the miss queue. 0: no limit.
+        max_requests: u32, in 0..=ENTRIES, unit "requests";
+    }
 }
 
-/// Requests of an atomic whose lanes access the same sector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AtomicRequests {
-    /// One, which occupies the slice the longer the more lanes access the same address.
-    PerSector,
-    /// As many as the most lanes that access the same address.
-    PerConflict,
+choice! {
+    /// Requests of an atomic whose lanes access the same sector.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum AtomicRequests {
+        /// One, which occupies the slice the longer the more lanes access the same address.
+        PerSector = "per-sector",
+        /// As many as the most lanes that access the same address.
+        PerConflict = "per-conflict",
+    }
 }
 
-/// At which instruction a warp stalls while a load, or an atomic that returns a value, is
-/// outstanding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stall {
-    /// At the first instruction that needs the result (scoreboard).
-    Use,
-    /// At the load itself: the warp issues nothing after it (OWL 2013, section 2.1).
-    Load,
+serde_choice!(AtomicRequests);
+
+choice! {
+    /// At which instruction a warp stalls while a load, or an atomic that returns a value, is
+    /// outstanding.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum Stall {
+        /// At the first instruction that needs the result (scoreboard).
+        Use = "use",
+        /// At the load itself: the warp issues nothing after it (OWL 2013, section 2.1).
+        Load = "load",
+    }
 }
 
-/// The order of the requests of one memory instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RequestOrder {
-    /// The order in which the lanes first access the sectors.
-    Lanes,
-    /// From the highest address down (GPGPU-Sim, `warp_inst_t::memory_coalescing_arch` and
-    /// `accessq_back`).
-    Descending,
+serde_choice!(Stall);
+
+choice! {
+    /// The order of the requests of one memory instruction.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum RequestOrder {
+        /// The order in which the lanes first access the sectors.
+        Lanes = "lanes",
+        /// From the highest address down (GPGPU-Sim, `warp_inst_t::memory_coalescing_arch` and
+        /// `accessq_back`).
+        Descending = "descending",
+    }
 }
 
-/// Latency and initiation interval of each class of functional unit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Units {
-    pub integer: Unit,
-    pub fp16: Unit,
-    pub fp32: Unit,
-    pub fp64: Unit,
-    pub sfu: Unit,
-    pub tensor: Unit,
-    pub control: Unit,
-    pub uniform: Unit,
-    pub other: Unit,
+serde_choice!(RequestOrder);
+
+section! {
+    /// Latency and initiation interval of each class of functional unit.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Units {
+        /// Integer
+        integer: Unit;
+        /// Packed half precision
+        fp16: Unit;
+        /// Single precision
+        fp32: Unit;
+        /// Double precision
+        fp64: Unit;
+        /// Special functions
+        sfu: Unit;
+        /// Tensor cores
+        tensor: Unit;
+        /// Branches and barriers
+        control: Unit;
+        /// Uniform datapath
+        uniform: Unit;
+        /// Everything else
+        other: Unit;
+    }
 }
 
-/// One functional unit, core cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Unit {
-    /// Core cycles from the operands to the result.
-    pub latency: u32,
-    /// Core cycles from one instruction to the next on the same unit.
-    pub interval: u32,
+section! {
+    /// One functional unit, core cycles.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Unit {
+        /// From the operands to the result.
+        latency: u32, in 1..=CYCLES, unit "core cycles";
+        /// From one instruction to the next on the same unit.
+        interval: u32, in 1..=CYCLES, unit "core cycles";
+    }
 }
 
-/// Shared memory of an SM.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SharedMemory {
-    /// Core cycles from the last pass to the result.
-    pub latency: u32,
-    pub banks: u32,
-    pub bank_bytes: u32,
+section! {
+    /// Shared memory of an SM.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct SharedMemory {
+        /// From the last bank-conflict pass to the result, which is then written back.
+        latency: u32, in 1..=CYCLES, unit "core cycles";
+        /// Shared-memory banks.
+        banks: u32, in 1..=64, unit "banks";
+        /// Width of a bank: a power of two.
+        bank_bytes: u32, in 1..=16, unit "bytes";
+    }
 }
 
-/// The first-level data cache of an SM.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct L1 {
-    /// If false, global and local accesses go straight to the network.
-    pub enabled: bool,
-    pub cache: Cache,
-    /// Core cycles from access to data on a hit.
-    pub latency: u32,
-    /// Banks, interleaved by sector: one access per bank and core cycle.
-    pub banks: u32,
-    /// L1 is invalidated when a kernel ends.
-    pub flush_between_kernels: bool,
-    /// Async copies with the bypass modifier (`LDGSTS.BYPASS`) bypass L1; else all async copies are
-    /// looked up in it.
-    pub async_bypass: bool,
-    /// Sizes that shared memory may take of a unified store of `unified_bytes`. The smallest that
-    /// is large enough for all resident CTAs is used. The rest is L1, which keeps its sets and
-    /// loses ways; its `size_bytes` is the rest under the smallest option. Empty: L1 has its own
-    /// `size_bytes`.
-    pub shared_options_bytes: Vec<u32>,
-    /// Shared memory and L1 together; 0 = separate.
-    pub unified_bytes: u32,
+section! {
+    /// The first-level data cache of an SM.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct L1 {
+        /// Off: global and local accesses go straight to the network.
+        enabled: bool;
+        /// Its geometry and policies.
+        cache: Cache;
+        /// From entering a bank to the tags, where a hit has its data. A bank holds as many sectors
+        /// as there are cycles.
+        latency: u32, in 1..=CYCLES, unit "core cycles";
+        /// Banks, interleaved by sector: each accepts one sector and looks one up in a core cycle.
+        banks: u32, in 1..=64, unit "banks";
+        /// L1 is invalidated when a kernel ends.
+        flush_between_kernels: bool;
+        /// Async copies with the bypass modifier (`LDGSTS.BYPASS`) bypass L1, as in hardware; else
+        /// all async copies are looked up in it, as in Accel-Sim.
+        async_bypass: bool;
+        /// Sizes that shared memory may take of the unified store. The smallest that is large
+        /// enough for all resident CTAs is used; the rest is L1, which keeps its sets and loses
+        /// ways. Empty: L1 has its own size.
+        shared_options_bytes: Vec<u32>, unit "bytes";
+        /// Shared memory and L1 together; 0 = separate.
+        unified_bytes: u32, in 0..=1 << 24, unit "bytes";
+    }
 }
 
-/// Which replies of a slice get the last free entries of its reply queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReplyOrder {
-    /// Replies of fills, then hits.
-    #[default]
-    FillsFirst,
-    /// Hits, then replies of fills.
-    HitsFirst,
+choice! {
+    /// Which replies of a slice get the last free entries of its reply queue.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum ReplyOrder {
+        /// Replies of fills, then hits.
+        FillsFirst = "fills-first",
+        /// Hits, then replies of fills.
+        HitsFirst = "hits-first",
+    }
 }
 
-/// Last-level cache slices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Llc {
-    /// If false, requests go straight to DRAM and replies straight back.
-    #[serde(default = "on")]
-    pub enabled: bool,
-    pub slices_per_channel: u32,
-    /// The cache of one slice.
-    pub cache: Cache,
-    /// Requests that wait for the tags of a slice.
-    pub queue: u32,
-    /// Requests that a slice takes from the network per LLC cycle; 0 = all that have arrived.
-    #[serde(default = "one")]
-    pub arrivals_per_cycle: u32,
-    /// Core cycles from the network to the slice's queue.
-    pub input_latency: u32,
-    /// LLC cycles from the tags to the data on a hit.
-    pub latency: u32,
-    /// Bytes per LLC cycle through a slice's data port, and through its fill port. Data that need
-    /// several cycles occupy the port for all of them. 0 = no limit.
-    #[serde(default)]
-    pub port_bytes: u32,
-    /// Replies that wait for the network.
-    pub reply_queue: u32,
-    /// Which replies get the last free entries of the reply queue.
-    #[serde(default)]
-    pub reply_order: ReplyOrder,
-    /// Core cycles from the miss queue to the DRAM channel.
-    pub to_dram_latency: u32,
-    /// Requests between one slice and the channel's queues, in addition to those that the latency
-    /// keeps in flight.
-    pub to_dram_queue: u32,
-    /// LLC cycles per lane of an atomic that accesses the same address as others, one after the
-    /// other. 0 = an atomic costs as much as any request (optimistic).
-    pub atomic_cycles: u32,
+serde_choice!(ReplyOrder);
+
+section! {
+    /// Last-level cache slices.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Llc {
+        /// Off: no cache. A request goes through the slice's queue straight to DRAM, one per cycle,
+        /// and its reply straight back: nothing is kept or merged.
+        enabled: bool;
+        /// Slices of one channel: a power of two, at most the banks.
+        slices_per_channel: u32, in 1..=16, unit "slices";
+        /// The cache of one slice.
+        cache: Cache;
+        /// Requests that wait for the tags of a slice. `calrs` divides the entries among its
+        /// subqueues and needs 5; `calrs-ideal` and `none` do not use them.
+        queue: u32, in 1..=ENTRIES, unit "requests";
+        /// Requests that a slice takes from the network in an LLC cycle; 0 = all that have arrived.
+        /// One is served per cycle.
+        arrivals_per_cycle: u32, in 0..=ENTRIES, unit "requests";
+        /// From the network to the slice's queue.
+        input_latency: u32, in 0..=CYCLES, unit "core cycles";
+        /// From the tags to the data on a hit.
+        latency: u32, in 0..=CYCLES, unit "LLC cycles";
+        /// Bytes per LLC cycle through a slice's data port, and through its fill port. A hit, and a
+        /// dirty line that leaves, hold the tags for as many cycles as their data take, and a fill
+        /// delays the next fill; 0 = no limit.
+        port_bytes: u32, in 0..=4096, unit "bytes";
+        /// Replies that wait for the network.
+        reply_queue: u32, in 1..=ENTRIES, unit "replies";
+        /// Which replies get the last free entries of the reply queue: those of fills, or hits.
+        /// While there is room, one of each leaves per cycle.
+        reply_order: ReplyOrder;
+        /// From a slice's queue to DRAM until an item may enter the channel's queue.
+        to_dram_latency: u32, in 0..=CYCLES, unit "core cycles";
+        /// Requests between one slice and the channel's queues, in addition to those that the
+        /// latency keeps in flight. When it is full, a slice serves nothing, not even hits.
+        to_dram_queue: u32, in 1..=ENTRIES, unit "requests";
+        /// Per further lane of an atomic that accesses the same address; 0 = an atomic costs as
+        /// much as any request (optimistic).
+        atomic_cycles: u32, in 0..=CYCLES, unit "LLC cycles";
+    }
 }
 
-fn on() -> bool {
-    true
+section! {
+    /// The policy of every slot, as `name` or `name(key=value,...)`.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Policies {
+        /// Which request and command a DRAM channel takes next.
+        dram_scheduler: String, in "policy";
+        /// Which ready warp issues.
+        warp_scheduler: String, in "policy";
+        /// Which CTA goes to which SM.
+        cta_scheduler: String, in "policy";
+        /// Which waiting request a slice serves.
+        llc_queue: String, in "policy";
+        /// Shape of the networks.
+        topology: String, in "policy";
+        /// Which input wins an output of the network.
+        arbiter: String, in "policy";
+        /// Memory-side prefetcher.
+        prefetcher: String, in "policy";
+        /// Limit studies: parts made ideal.
+        ideal: String, in "policy";
+    }
 }
 
-fn one() -> u32 {
-    1
-}
-
-/// The policy of every slot, as `name` or `name(key=value,...)`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Policies {
-    pub dram_scheduler: String,
-    pub warp_scheduler: String,
-    pub cta_scheduler: String,
-    pub llc_queue: String,
-    pub topology: String,
-    pub arbiter: String,
-    pub prefetcher: String,
-    pub ideal: String,
-}
-
-/// How a run is carried out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Run {
-    /// Kernels of different streams run concurrently when resources allow.
-    pub concurrent_kernels: bool,
-    /// Core cycles between the end of a kernel and the start of the next.
-    pub launch_latency: u32,
-    /// Record which CTAs use each DRAM row, for `ctas_per_row` and `consecutive_cta_row_sharing` of
-    /// the run.
-    pub count_row_sharing: bool,
-    /// The SM that the CTA scheduler counts as its first. As all SMs are alike, it changes only the
-    /// order of arbitration.
-    pub first_sm: u32,
+section! {
+    /// How a run is carried out.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Run {
+        /// Kernels of different streams run concurrently when resources allow.
+        concurrent_kernels: bool;
+        /// Between the end of a kernel and the start of the next.
+        launch_latency: u32, in 0..=100_000_000, unit "core cycles";
+        /// Record which CTAs use each DRAM row, for [`ctas_per_row` and
+        /// `consecutive_cta_row_sharing`](metrics.md#ctas-that-share-a-row).
+        count_row_sharing: bool;
+        /// SM that the CTA scheduler counts as its first; below `sm.count`. As all SMs are alike,
+        /// it changes only the order of arbitration; how far results move with it is [their
+        /// noise](reproduce.md#verdicts).
+        first_sm: u32, in 0..=255;
+    }
 }

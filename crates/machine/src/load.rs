@@ -10,12 +10,11 @@ use toml::de::DeTable;
 use toml::{Table, Value};
 
 use super::error::{MachineError, Origin};
-use super::limits::limits_of;
 use super::presets::preset;
 use super::{Machine, preset_text};
 use warpmem_dram::standard::is_file;
 use warpmem_files::text::position;
-use warpmem_params::nearest;
+use warpmem_params::{Declared, Field, Key, nearest};
 
 /// The machine called `name_or_path`: a preset, or a TOML file. A file may name a preset (`base =
 /// "li2015"`) and give only what differs; without `name` it is then called after its file.
@@ -58,13 +57,12 @@ pub fn flatten(machine: &Machine) -> Vec<(String, Value)> {
     leaves
 }
 
-/// All dotted keys, sorted.
-pub fn keys() -> Vec<String> {
-    let machine = preset("li2015").expect("it is a preset");
-    flatten(&machine).into_iter().map(|(key, _)| key).collect()
-}
-
 impl Machine {
+    /// The descriptions of all keys, in the order in which they are declared.
+    pub fn keys() -> Vec<Key> {
+        <Machine as Field>::keys("", Declared::ROOT, &())
+    }
+
     /// This machine with `overrides`, each `key=value`, applied in order. Paths in them are
     /// relative to `folder`.
     ///
@@ -152,7 +150,7 @@ impl Draft {
                 self.set(Given { key, value, origin: given.origin.clone() })
             });
         }
-        let old = std::mem::replace(slot, given.value.clone());
+        *slot = given.value.clone();
         match Machine::deserialize(self.table.clone()) {
             Ok(machine) => {
                 let old = std::mem::replace(&mut self.machine, machine);
@@ -164,8 +162,8 @@ impl Draft {
                 };
                 Ok(())
             }
-            Err(error) => Err(MachineError::WrongType {
-                expected: expected(&given.key, &old, error.message()),
+            Err(_) => Err(MachineError::WrongType {
+                expected: expected(&given.key),
                 key: given.key,
                 value: given.value.to_string(),
                 origin: given.origin,
@@ -181,33 +179,19 @@ fn find_mut<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Value> {
     }
 }
 
-/// The values that `key` accepts, for an error message. `old` is its present value, and `message`
-/// the parser's error for the new one.
-fn expected(key: &str, old: &Value, message: &str) -> String {
-    match old {
-        Value::Table(_) => "a table of keys".to_owned(),
-        Value::Integer(_) => {
-            let (min, max) = limits_of(key);
-            format!("a whole number from {min} to {max}")
-        }
-        Value::Boolean(_) => "true or false".to_owned(),
-        Value::Array(_) => format!("a list of whole numbers from 0 to {}", u32::MAX),
-        // For a name from a fixed list, serde's message contains the list.
-        _ => match message.split_once(", expected ") {
-            Some((problem, names)) if problem.starts_with("unknown variant") => names.to_owned(),
-            _ => "a string".to_owned(),
-        },
-    }
+/// The values that `key` accepts, for an error message.
+fn expected(key: &str) -> String {
+    let known = Machine::keys().into_iter().find(|known| known.path == key);
+    known.map_or("a table of keys".to_owned(), |key| key.param.kind.expected())
 }
 
 fn unknown_key(given: Given) -> MachineError {
-    let keys = keys();
+    let keys = Machine::keys();
+    let paths = || keys.iter().map(|key| key.path.as_str());
     let ending = format!(".{}", given.key);
-    let nearest = keys
-        .iter()
-        .find(|k| k.ends_with(&ending))
-        .map(String::as_str)
-        .or_else(|| nearest(&given.key, keys.iter().map(String::as_str)))
+    let nearest = paths()
+        .find(|path| path.ends_with(&ending))
+        .or_else(|| nearest(&given.key, paths()))
         .map(str::to_owned);
     MachineError::UnknownKey { key: given.key, origin: given.origin, nearest }
 }
@@ -265,8 +249,9 @@ fn named_after(path: &Path, machine: Machine) -> Machine {
 }
 
 fn require_all_keys(path: &Path, given: &[Given]) -> Result<(), MachineError> {
-    let mut missing = keys();
+    let mut missing: Vec<String> = Machine::keys().into_iter().map(|key| key.path).collect();
     missing.retain(|key| !given.iter().any(|g| g.key == *key));
+    missing.sort();
     if missing.is_empty() {
         Ok(())
     } else {

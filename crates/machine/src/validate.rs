@@ -1,12 +1,11 @@
 //! The rules that a valid machine satisfies. Ranges of single keys are in `limits`; the rules here
 //! relate several keys to each other.
 
-use super::limits::LIMITS;
 use super::{L1, Machine, MachineError, Sm, flatten};
 use std::collections::BTreeSet;
 use warpmem_cache::{Cache, WriteAllocate, WritePolicy};
 use warpmem_dram::Dram;
-use warpmem_params::{Invalid, power_of_two, rule};
+use warpmem_params::{Invalid, Key, Kind, power_of_two, rule};
 use warpmem_sim::{IndexHash, MAX_INDEX_BITS};
 
 type Check = Result<(), Invalid>;
@@ -20,6 +19,7 @@ impl Machine {
         within_limits(self)?;
         self.clocks.validate()?;
         check_sm(&self.sm)?;
+        check_l1_size(&self.l1.cache)?;
         check_cache("l1.cache", &self.l1.cache)?;
         check_cache("llc.cache", &self.llc.cache)?;
         check_shared_lines(&self.l1.cache, &self.llc.cache)?;
@@ -50,12 +50,14 @@ impl Machine {
 
 fn within_limits(machine: &Machine) -> Check {
     let values = flatten(machine);
-    LIMITS.iter().try_for_each(|&(key, min, max)| {
-        let value = values.iter().find(|(k, _)| k == key).and_then(|(_, v)| v.as_integer());
-        let value = value.expect("every limit is of an integer key");
-        let holds = (i64::from(min)..=i64::from(max)).contains(&value);
-        rule(holds, key, value, format!("{min} to {max}"))
-    })
+    for Key { path, param, .. } in Machine::keys() {
+        let Kind::Whole(range) = param.kind else { continue };
+        let value = values.iter().find(|(key, _)| *key == path).and_then(|(_, v)| v.as_integer());
+        let value = value.and_then(|value| u64::try_from(value).ok());
+        let value = value.expect("its type is unsigned");
+        rule(range.contains(value), &path, value, range.to_string())?;
+    }
+    Ok(())
 }
 
 fn check_sm(sm: &Sm) -> Check {
@@ -108,6 +110,14 @@ fn check_send_and_fetch(l1: &Cache, llc: &Cache) -> Check {
     rule(!sends(llc) || entries >= 3, "llc.cache.miss_queue", entries, valid)
 }
 
+/// Largest L1, bytes.
+const L1_BYTES: u32 = 1 << 24;
+
+fn check_l1_size(l1: &Cache) -> Check {
+    let size = l1.size_bytes;
+    rule(size <= L1_BYTES, "l1.cache.size_bytes", size, format!("at most {L1_BYTES} in L1"))
+}
+
 /// Geometry of the cache at `path`.
 fn check_cache(path: &str, cache: &Cache) -> Check {
     let key = |name: &str| format!("{path}.{name}");
@@ -127,10 +137,10 @@ fn check_cache(path: &str, cache: &Cache) -> Check {
         "\"linear\", or sizes that give a power of two of sets (now {} sets)",
         cache.sets()
     );
-    rule(hashable, &key("index"), cache.index.quoted(), sets)?;
+    rule(hashable, &key("index"), &cache.index.quoted(), sets)?;
     let hashable = cache.index == IndexHash::Linear || cache.sets().ilog2() <= MAX_INDEX_BITS;
     let sets = format!("\"linear\", or at most 2^{MAX_INDEX_BITS} sets (now {})", cache.sets());
-    rule(hashable, &key("index"), cache.index.quoted(), sets)
+    rule(hashable, &key("index"), &cache.index.quoted(), sets)
 }
 
 /// A request of L1 addresses a line and sectors of the LLC, so both must have the same geometry.

@@ -1,83 +1,75 @@
 //! The configuration of the networks.
 
 use serde::{Deserialize, Serialize};
+use warpmem_params::limits::{CYCLES, ENTRIES};
+use warpmem_params::{choice, section, serde_choice};
 
-/// Which virtual channel a packet takes on its way (Yuan 2009, section 3.3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum VcAssignment {
-    /// The first that is free.
-    #[default]
-    Dynamic,
-    /// The number of its destination modulo the virtual channels.
-    StaticDestination,
+choice! {
+    /// Which virtual channel a packet takes on its way (Yuan 2009, section 3.3).
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum VcAssignment {
+        /// The first that is free.
+        Dynamic = "dynamic",
+        /// The number of its destination modulo the virtual channels.
+        StaticDestination = "static-destination",
+    }
 }
 
-/// When a packet may go on to the next router.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Switching {
-    /// As soon as there is room for a flit.
-    #[default]
-    Wormhole,
-    /// Once there is room for all of it.
-    CutThrough,
-}
+serde_choice!(VcAssignment);
 
-/// The request and reply networks between SMs and LLC slices.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Network {
-    /// Bytes per flit and network cycle.
-    pub flit_bytes: u32,
-    /// Bytes of address and control in front of a packet; 0 = they take no flits of their own.
-    pub header_bytes: u32,
-    /// Network cycles from a flit's arrival at a router until it leaves it, without contention.
-    pub router_latency: u32,
-    /// Network cycles on the link behind each router.
-    #[serde(default)]
-    pub link_latency: u32,
-    /// Virtual channels of every link, in topologies of routers.
-    #[serde(default = "one")]
-    pub virtual_channels: u32,
-    /// Buffer of each virtual channel of a router's input, in flits.
-    #[serde(default = "eight")]
-    pub vc_buffer: u32,
-    /// Which virtual channel a packet takes.
-    #[serde(default)]
-    pub vc_assignment: VcAssignment,
+choice! {
     /// When a packet may go on to the next router.
-    #[serde(default)]
-    pub switching: Switching,
-    /// How routers match inputs and outputs: the name of an allocator.
-    #[serde(default = "islip")]
-    pub allocator: String,
-    /// SMs that share a node, and with it one input of the request network and one output of the
-    /// reply network.
-    #[serde(default = "one")]
-    pub sms_per_node: u32,
-    /// Positions of the LLC slices among the nodes of a mesh or ring; empty = spread evenly.
-    #[serde(default)]
-    pub memory_nodes: Vec<u32>,
-    /// Packets that an input port may send in a network cycle, to different outputs in the order of
-    /// their numbers.
-    pub input_speedup: u32,
-    /// Packets that an input port holds.
-    pub input_buffer: u32,
-    /// Packets that an output port holds.
-    pub output_buffer: u32,
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum Switching {
+        /// As soon as there is room for a flit.
+        Wormhole = "wormhole",
+        /// Once there is room for all of it.
+        CutThrough = "cut-through",
+    }
 }
 
-fn eight() -> u32 {
-    8
-}
+serde_choice!(Switching);
 
-fn islip() -> String {
-    "islip".to_owned()
-}
-
-fn one() -> u32 {
-    1
+section! {
+    /// The request and reply networks between SMs and LLC slices.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Network {
+        /// Flit: what a port moves in a network cycle.
+        flit_bytes: u32, in 1..=1024, unit "bytes";
+        /// Address and control in front of a packet; 0 = they take no flits of their own.
+        header_bytes: u32, in 0..=1024, unit "bytes";
+        /// From a flit's arrival at a router until it leaves, without contention.
+        router_latency: u32, in 1..=CYCLES, unit "network cycles";
+        /// On the link behind each router, including that to a node.
+        link_latency: u32, in 0..=CYCLES, unit "network cycles";
+        /// Virtual channels of every link, in topologies of routers.
+        virtual_channels: u32, in 1..=64, unit "channels";
+        /// Buffer of each virtual channel of a router's input. With `cut-through` at least the
+        /// longest packet.
+        vc_buffer: u32, in 1..=ENTRIES, unit "flits";
+        /// Which virtual channel a packet takes: the first that is free; or the number of its
+        /// destination modulo the virtual channels.
+        vc_assignment: VcAssignment;
+        /// When a packet may go on to the next router: as soon as there is room for a flit; or once
+        /// there is room for all of it.
+        switching: Switching;
+        /// How routers match inputs and outputs.
+        allocator: String, in "allocator";
+        /// SMs that share a node, and with it one input of the request network and one output of
+        /// the reply network.
+        sms_per_node: u32, in 1..=256, unit "SMs";
+        /// Positions of the LLC slices among the nodes of a mesh or ring, a different one for each;
+        /// SMs have the others. Empty: slices are spread evenly.
+        memory_nodes: Vec<u32>;
+        /// Packets that an input may send in a cycle, to different outputs in the order of their
+        /// numbers. After that many it is busy for the flits of the last.
+        input_speedup: u32, in 1..=256, unit "packets";
+        /// Packets that an input port holds.
+        input_buffer: u32, in 1..=ENTRIES, unit "packets";
+        /// Packets that an output port holds.
+        output_buffer: u32, in 1..=ENTRIES, unit "packets";
+    }
 }
 
 /// The network, and the properties of the machine that it depends on.

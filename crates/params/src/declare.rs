@@ -91,7 +91,10 @@ macro_rules! params {
 /// Declares a section of a machine's configuration: a struct with the descriptions of its keys.
 ///
 /// A field has a summary (its comment), a type and, as its type needs it, the values that are valid
-/// and a unit. Its type may be another section. Fields that are no keys follow after `beside`.
+/// and a unit. Its type may be another section; a comment without a full stop is then a label that
+/// the meanings of that section's keys begin with. A field `= default` may be left out where serde
+/// reads the section by itself, and has the default of its type. Fields that are no keys follow
+/// after `beside`.
 ///
 /// ```
 /// use warpmem_params::{Declared, Field, section};
@@ -105,7 +108,7 @@ macro_rules! params {
 ///
 /// section! {
 ///     pub struct Units {
-///         /// Additions.
+///         /// Additions
 ///         add: Unit;
 ///     }
 /// }
@@ -113,6 +116,7 @@ macro_rules! params {
 /// let keys = Units::keys("", Declared::ROOT, &());
 /// assert_eq!(keys[0].path, "add.latency");
 /// assert_eq!(keys[0].param.range(), "1 to 100");
+/// assert_eq!(keys[0].meaning(), "Additions: from the operands to the result.");
 /// ```
 #[macro_export]
 macro_rules! section {
@@ -121,14 +125,15 @@ macro_rules! section {
         $vis:vis struct $section:ident {
             $(
                 $(#[doc = $summary:literal])+
-                $name:ident: $ty:ty $(, in $within:expr)? $(, unit $unit:literal)?;
+                $name:ident: $ty:ty $(= $default:ident)?
+                $(, in $within:expr)? $(, unit $unit:literal)?;
             )*
         }
         $( beside { $($beside:tt)* } )?
     ) => {
         $(#[$meta])*
         $vis struct $section {
-            $( $(#[doc = $summary])+ pub $name: $ty, )*
+            $( $(#[doc = $summary])+ $(#[serde($default)])? pub $name: $ty, )*
             $($($beside)*)?
         }
 
@@ -148,7 +153,7 @@ macro_rules! section {
                         &$crate::within!(@field $ty $(, $within)?),
                     ),
                 )* ];
-                keys.into_iter().flatten().collect()
+                declared.section(keys.into_iter().flatten())
             }
         }
     };
@@ -354,8 +359,9 @@ mod tests {
     fn a_section_describes_its_keys_and_those_of_its_sections() {
         use crate::{Declared, Field, Key};
         let declared = Declared { name: "outer", ..Declared::ROOT };
-        let shown = |Key { path, param }: &Key| {
-            format!("{path}: {}, {}, {}", param.range(), param.unit, param.summary)
+        let shown = |key: &Key| {
+            let (range, unit) = (key.param.range(), key.param.unit);
+            format!("{}: {range}, {unit}, {}", key.path, key.meaning())
         };
         let keys: Vec<String> = Outer::keys("", declared, &()).iter().map(shown).collect();
         assert_eq!(

@@ -8,6 +8,7 @@ mod counter;
 mod declare;
 mod given;
 mod kind;
+pub mod limits;
 
 mod parameter;
 mod registry;

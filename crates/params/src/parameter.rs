@@ -268,6 +268,17 @@ pub struct Key {
     /// Its name within the machine: `dram.timing.tcl`.
     pub path: String,
     pub param: Param,
+    /// What its section is, if several sections have the same keys: `Special functions`.
+    of: Option<&'static str>,
+}
+
+impl Key {
+    /// What the value is, as a sentence.
+    pub fn meaning(&self) -> String {
+        let Some(of) = self.of else { return self.param.summary.to_owned() };
+        let (first, rest) = self.param.summary.split_at(1);
+        format!("{of}: {}{rest}", first.to_lowercase())
+    }
 }
 
 /// What [`section!`](crate::section) says of a field.
@@ -281,6 +292,14 @@ pub struct Declared {
 impl Declared {
     /// The machine itself.
     pub const ROOT: Declared = Declared { name: "", unit: "-", summary: "" };
+
+    /// The keys of a section that is declared so. A comment without a full stop is a label that
+    /// their meanings begin with.
+    pub fn section(self, keys: impl Iterator<Item = Key>) -> Vec<Key> {
+        let label = self.summary.trim_start();
+        let label = (!label.is_empty() && !label.ends_with('.')).then_some(label);
+        keys.map(|key| Key { of: key.of.or(label), ..key }).collect()
+    }
 
     /// The dotted name of a field of the section called `section`.
     pub fn path(&self, section: &str) -> String {
@@ -305,6 +324,6 @@ impl<T: Typed> Field for T {
         let summary = summary.trim_start();
         let (kind, default) = (T::kind(within), DefaultValue::None);
         let param = Param { name, kind, default, zero: None, unit, summary };
-        vec![Key { path: declared.path(section), param }]
+        vec![Key { path: declared.path(section), param, of: None }]
     }
 }

@@ -1,26 +1,25 @@
 //! Hashes that spread address bits over a power of two of partitions or banks.
 
-use serde::{Deserialize, Serialize};
+use warpmem_params::{Choice, choice, serde_choice};
 
-/// How a set or partition index is computed from the address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum IndexHash {
-    Linear,
-    /// XOR of successive groups of index bits.
-    Xor,
-    /// Polynomial hash (Rau 1991).
-    Ipoly,
+choice! {
+    /// How a set or partition index is computed from the address.
+    #[derive(Debug, PartialEq, Eq)]
+    pub enum IndexHash {
+        Linear = "linear",
+        /// XOR of successive groups of index bits.
+        Xor = "xor",
+        /// Polynomial hash (Rau 1991).
+        Ipoly = "ipoly",
+    }
 }
+
+serde_choice!(IndexHash);
 
 impl IndexHash {
     /// Its name as a machine file spells it, in quotes.
-    pub fn quoted(self) -> &'static str {
-        match self {
-            IndexHash::Linear => "\"linear\"",
-            IndexHash::Xor => "\"xor\"",
-            IndexHash::Ipoly => "\"ipoly\"",
-        }
+    pub fn quoted(self) -> String {
+        format!("\"{}\"", self.name())
     }
 }
 

@@ -5,9 +5,9 @@ use warpmem_dram::page::PAGE_POLICIES;
 use warpmem_dram::scheduler::SCHEDULERS;
 use warpmem_dram::standard::Standard;
 use warpmem_gpu::complexity::{of_scheduler, shape_of};
-use warpmem_machine::{load, preset_names};
+use warpmem_machine::{Machine, load, preset_names};
 use warpmem_network::allocator::ALLOCATORS;
-use warpmem_params::{Param, PolicyInfo};
+use warpmem_params::{Key, Param, PolicyInfo};
 use warpmem_slots::{SLOTS, Slot};
 use warpmem_testing::documents::{assert_parts, has_part, part, read, start_document, table};
 
@@ -146,6 +146,37 @@ fn every_preset_is_documented() {
     });
     let presets = table(&["name", "machine", "peak of DRAM"], rows);
     assert_parts("docs/machines.md", &[("presets", presets)]);
+}
+
+/// The sections of keys that have a table of their own; one within another is not in that of the
+/// other.
+const SECTIONS: [&str; 10] =
+    ["clocks", "sm", "l1", "network", "llc", "dram", "dram.timing", "dram.power", "policy", "run"];
+
+/// The section in whose table a key is.
+fn section_of(key: &str) -> Option<&'static str> {
+    let holds =
+        |section: &&str| key.strip_prefix(*section).is_some_and(|rest| rest.starts_with('.'));
+    SECTIONS.into_iter().filter(holds).max_by_key(|section| section.len())
+}
+
+#[test]
+fn every_key_of_a_machine_is_documented() {
+    let row = |key: &Key| {
+        let names: Vec<String> =
+            key.param.kind.names().iter().map(|name| format!("`{name}`")).collect();
+        let valid = if names.is_empty() { key.param.range() } else { names.join(", ") };
+        vec![format!("`{}`", key.path), key.param.unit.to_owned(), valid, key.meaning()]
+    };
+    let keys = Machine::keys();
+    let keys_of = |section: Option<&'static str>| {
+        let rows = keys.iter().filter(|key| section_of(&key.path) == section).map(row);
+        let name = format!("keys of {}", section.unwrap_or("the machine"));
+        (name, table(&["key", "unit", "valid", "meaning"], rows))
+    };
+    let parts: Vec<_> = SECTIONS.into_iter().map(Some).chain([None]).map(keys_of).collect();
+    let parts: Vec<_> = parts.iter().map(|(name, rows)| (name.as_str(), rows.clone())).collect();
+    assert_parts("docs/machines.md", &parts);
 }
 
 #[test]

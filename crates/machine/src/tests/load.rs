@@ -206,5 +206,5 @@ fn flatten_keeps_the_types() {
     assert_eq!(get("dram.timing.tcl"), Some(Value::Integer(12)));
     assert_eq!(get("dram.dual_command_bus"), Some(Value::Boolean(true)));
     assert_eq!(get("policy.llc_queue"), Some(Value::String("fifo".to_owned())));
-    assert_eq!(values.len(), keys().len());
+    assert_eq!(values.len(), Machine::keys().len());
 }

@@ -1,11 +1,10 @@
 //! Ranges and rules, and the manual that lists them.
 
-use std::path::Path;
-
 use proptest::prelude::*;
 
 use super::*;
-use crate::limits::LIMITS;
+
+use warpmem_params::{Key, Kind, Whole};
 
 #[test]
 fn a_broken_rule_says_what_is_valid() {
@@ -77,6 +76,7 @@ fn every_rule_refuses() {
             &["llc.cache.size_bytes=33554432", "llc.cache.ways=2", "llc.cache.index=ipoly"],
             "llc.cache.index",
         ),
+        ("li2015", &["l1.cache.size_bytes=33554432"], "l1.cache.size_bytes"),
         ("li2015", &["dram.read_queue=32769"], "dram.read_queue"),
         ("li2015", &["dram.write_queue=32769"], "dram.write_queue"),
         ("v100", &["l1.cache.line_bytes=64"], "l1.cache.line_bytes"),
@@ -202,35 +202,50 @@ fn every_rule_refuses() {
     }
 }
 
+/// The range of every key that is a whole number.
+fn ranges() -> Vec<(String, Whole)> {
+    let range = |key: Key| match key.param.kind {
+        Kind::Whole(range) => Some((key.path, range)),
+        _ => None,
+    };
+    Machine::keys().into_iter().filter_map(range).collect()
+}
+
 #[test]
-fn every_number_has_a_range() {
-    let numbers: Vec<String> = flatten(&preset("li2015"))
-        .into_iter()
-        .filter_map(|(key, value)| value.is_integer().then_some(key))
-        .collect();
-    let mut limited: Vec<&str> = LIMITS.iter().map(|&(key, ..)| key).collect();
-    limited.sort_unstable();
-    assert_eq!(numbers, limited);
+fn a_machine_has_the_keys_that_are_described() {
+    let mut described: Vec<String> = Machine::keys().into_iter().map(|key| key.path).collect();
+    described.sort();
+    let values = flatten(&preset("li2015"));
+    let keys: Vec<&String> = values.iter().map(|(key, _)| key).collect();
+    assert_eq!(keys, described.iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn every_whole_number_has_a_range_of_its_own() {
+    for (key, Whole { max, .. }) in ranges() {
+        assert!(max < u32::MAX.into(), "{key}");
+    }
 }
 
 #[test]
 fn both_ends_of_a_range() {
-    for &(key, min, max) in LIMITS {
+    for (key, Whole { min, max }) in ranges() {
         let set = |value: u64| with("li2015", &[&format!("{key}={value}")]);
         let out_of_range = format!("expected {min} to {max}");
         let message = |value: u64| set(value).err().map(|e| e.to_string()).unwrap_or_default();
-        assert!(message(u64::from(max) + 1).ends_with(&out_of_range), "{key}");
-        assert!(!message(u64::from(max)).ends_with(&out_of_range), "{key}");
-        assert!(!message(u64::from(min)).ends_with(&out_of_range), "{key}");
+        assert!(message(max + 1).ends_with(&out_of_range), "{key}");
+        assert!(!message(max).ends_with(&out_of_range), "{key}");
+        assert!(!message(min).ends_with(&out_of_range), "{key}");
         if min > 0 {
-            assert!(message(u64::from(min) - 1).ends_with(&out_of_range), "{key}");
+            assert!(message(min - 1).ends_with(&out_of_range), "{key}");
         }
     }
 }
 
 /// All numeric keys, and values at and beyond their edges.
 fn extreme_override() -> impl Strategy<Value = String> {
-    let key = proptest::sample::select(LIMITS).prop_map(|(key, ..)| key);
+    let keys: Vec<String> = ranges().into_iter().map(|(key, _)| key).collect();
+    let key = proptest::sample::select(keys);
     let value = prop_oneof![
         Just(i64::MIN),
         Just(-1),
@@ -268,24 +283,5 @@ proptest! {
     #[test]
     fn arbitrary_files_never_panic(text in "(base = \"v100\"\n)?[a-z.\\[\\]=\"0-9\n {}#]{0,80}") {
         let _ = load_text(&text);
-    }
-}
-
-#[test]
-fn the_manual_lists_every_key_and_range() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/machines.md");
-    let manual = std::fs::read_to_string(path).unwrap();
-    for key in keys() {
-        let row = manual.lines().find(|l| l.starts_with(&format!("| `{key}` |")));
-        let row = row.unwrap_or_else(|| panic!("docs/machines.md has no row for `{key}`"));
-        if let Some((_, min, max)) = LIMITS.iter().find(|(k, ..)| *k == key) {
-            assert!(row.contains(&format!("| {min} to {max} |")), "{row}");
-        }
-    }
-    for name in preset_names() {
-        assert!(
-            manual.contains(&format!("| `{name}` |")),
-            "docs/machines.md has no row for {name}"
-        );
     }
 }

@@ -269,7 +269,7 @@ impl AddressSpace {
             self.channels
         );
         let fits = hash == IndexHash::Linear || layout.turns.is_none();
-        rule(fits, "dram.address.partition_hash", hash.quoted(), valid)
+        rule(fits, "dram.address.partition_hash", &hash.quoted(), valid)
     }
 
     /// The width that the organisation requires of every field but channel and row.
