@@ -222,7 +222,7 @@ fn policy(info: &'static PolicyInfo) -> Item {
 
 fn generator(generator: &Generator) -> Item {
     let parameters = generator.parameters().map(|parameter| Parameter {
-        name: parameter.name.to_owned(),
+        name: parameter.name().to_owned(),
         default: parameter.default(),
         unit: parameter.unit().to_owned(),
         range: parameter.range(),

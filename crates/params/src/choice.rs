@@ -1,12 +1,18 @@
 //! Values that have names.
 
+use std::mem::discriminant;
+
 /// Values that have names, each declared once: see [`choice!`](crate::choice).
 pub trait Choice: Copy + 'static {
     /// Every value and its name.
     const NAMES: &'static [(&'static str, Self)];
 
     /// Its name.
-    fn name(self) -> &'static str;
+    fn name(self) -> &'static str {
+        let is_it = |value: &Self| discriminant(value) == discriminant(&self);
+        let named = Self::NAMES.iter().find(|(_, value)| is_it(value));
+        named.expect("every value has a name").0
+    }
 
     /// The names alone.
     fn names() -> Vec<&'static str> {
@@ -53,12 +59,6 @@ macro_rules! choice {
         impl $crate::Choice for $choice {
             const NAMES: &'static [(&'static str, $choice)] =
                 &[$( ($name, $choice::$variant) ),*];
-
-            fn name(self) -> &'static str {
-                match self {
-                    $( $choice::$variant => $name, )*
-                }
-            }
         }
     };
 }

@@ -185,13 +185,17 @@ fn either(names: &[&str]) -> String {
     }
 }
 
-/// `4096`, `4_096` or `2^12`, if it is in the range.
+/// The whole number that `text` spells, if it is in the range.
 fn whole(range: &Whole, text: &str) -> Option<u64> {
-    let number = match text.split_once('^') {
+    parse_whole(text).filter(|&number| range.contains(number))
+}
+
+/// `4096`, `4_096` or `2^12`.
+pub fn parse_whole(text: &str) -> Option<u64> {
+    match text.split_once('^') {
         Some((base, exponent)) => base.parse::<u64>().ok()?.checked_pow(exponent.parse().ok()?),
         None => text.replace('_', "").parse().ok(),
-    };
-    number.filter(|&number| range.contains(number))
+    }
 }
 
 /// `2`, `2.5` or `2.25`, in hundredths.

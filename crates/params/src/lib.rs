@@ -18,7 +18,7 @@ pub use choice::Choice;
 pub use complexity::{Complexity, Routers, Shape, bits};
 pub use counter::Counter;
 pub use given::{Given, ParamSet};
-pub use kind::{Kind, LARGEST, Real, Value, Whole};
+pub use kind::{Kind, LARGEST, Real, Value, Whole, parse_whole};
 pub use parameter::{
     Adaptive, Declared, DefaultValue, Field, Key, OrMachine, Param, Parameter, Typed, describe,
 };

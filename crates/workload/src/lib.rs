@@ -31,7 +31,7 @@ pub use gpu::{Progress, ProgressCallback};
 pub use input::InputError;
 #[cfg(fuzzing)]
 pub use input::read_as_every_format;
-pub use parameters::{Parameter, parse_count};
+pub use parameters::Parameter;
 
 use gpu::Gpu;
 use input::Random;

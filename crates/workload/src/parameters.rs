@@ -3,48 +3,20 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::WorkloadError;
 use crate::shell::quoted;
 use warpmem_files::destination::is_same;
-use warpmem_params::nearest;
+use warpmem_params::{DefaultValue, Kind, Param, Value, Whole, nearest};
 
-/// Values that have names.
-pub trait Choice: Copy + 'static {
-    const NAMES: &'static [(&'static str, Self)];
-}
+pub use warpmem_params::Choice;
 
 /// One parameter of a generator; on the command line `--name value`.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    pub name: &'static str,
-    /// One line.
-    summary: &'static str,
-    domain: Domain,
+    param: Param,
     applies: Applies,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Domain {
-    Count {
-        default: u64,
-        min: u64,
-        max: u64,
-        unit: &'static str,
-    },
-    /// In hundredths.
-    Decimal {
-        default: u64,
-        min: u64,
-        max: u64,
-        unit: &'static str,
-    },
-    Choice {
-        default: &'static str,
-        names: fn() -> Vec<&'static str>,
-    },
-    Path,
 }
 
 /// When a parameter has an effect; otherwise it must not be given.
@@ -71,7 +43,8 @@ impl Parameter {
         unit: &'static str,
         summary: &'static str,
     ) -> Parameter {
-        Parameter::always(name, summary, Domain::Count { default, min, max, unit })
+        let kind = Kind::Whole(Whole { min, max });
+        Parameter::always(name, kind, Value::Whole(default), unit, summary)
     }
 
     /// A number with up to two decimal places from `min` to `max`, all in hundredths.
@@ -82,7 +55,8 @@ impl Parameter {
         unit: &'static str,
         summary: &'static str,
     ) -> Parameter {
-        Parameter::always(name, summary, Domain::Decimal { default, min, max, unit })
+        let kind = Kind::Hundredths(Whole { min, max });
+        Parameter::always(name, kind, Value::Hundredths(default), unit, summary)
     }
 
     /// One of the names of `C`.
@@ -91,16 +65,24 @@ impl Parameter {
         default: &'static str,
         summary: &'static str,
     ) -> Parameter {
-        Parameter::always(name, summary, Domain::Choice { default, names: names_of::<C> })
+        Parameter::always(name, Kind::Choice(C::names), Value::Name(default), "-", summary)
     }
 
     /// A file to read; none by default.
     pub const fn path(name: &'static str, summary: &'static str) -> Parameter {
-        Parameter::always(name, summary, Domain::Path)
+        Parameter::always(name, Kind::Text("a path"), Value::Text(NONE), "-", summary)
     }
 
-    const fn always(name: &'static str, summary: &'static str, domain: Domain) -> Parameter {
-        Parameter { name, summary, domain, applies: Applies::Always }
+    const fn always(
+        name: &'static str,
+        kind: Kind,
+        default: Value<'static>,
+        unit: &'static str,
+        summary: &'static str,
+    ) -> Parameter {
+        let default = DefaultValue::Value(default);
+        let param = Param { name, kind, default, zero: None, unit, summary };
+        Parameter { param, applies: Applies::Always }
     }
 
     /// Applies only if the path `path` is given.
@@ -122,54 +104,53 @@ impl Parameter {
         Parameter { applies: Applies::Chosen(choice, names), ..self }
     }
 
+    pub fn name(&self) -> &'static str {
+        self.param.name
+    }
+
+    fn default_value(&self) -> Value<'static> {
+        match self.param.default {
+            DefaultValue::Value(value) => value,
+            DefaultValue::None | DefaultValue::Machine(_) => unreachable!("all have a value"),
+        }
+    }
+
     /// The default value, as one would type it.
     pub fn default(&self) -> String {
-        match self.domain {
-            Domain::Count { default, .. } => show_count(default),
-            Domain::Decimal { default, .. } => show_hundredths(default),
-            Domain::Choice { default, .. } => default.to_owned(),
-            Domain::Path => NONE.to_owned(),
-        }
+        show(self.default_value())
     }
 
     /// The valid values, for people.
     pub fn range(&self) -> String {
-        match self.domain {
-            Domain::Count { min, max, .. } => format!("{} to {}", show_count(min), show_count(max)),
-            Domain::Decimal { min, max, .. } => {
-                format!("{} to {}", show_hundredths(min), show_hundredths(max))
+        match self.param.kind {
+            Kind::Whole(Whole { min, max }) => {
+                format!("{} to {}", show_count(min), show_count(max))
             }
-            Domain::Choice { names, .. } => names().join("|"),
-            Domain::Path => "a path".to_owned(),
+            Kind::Choice(names) => names().join("|"),
+            kind => kind.to_string(),
         }
     }
 
     /// Unit of the value, or `-`.
     pub fn unit(&self) -> &'static str {
-        match self.domain {
-            Domain::Count { unit, .. } | Domain::Decimal { unit, .. } => unit,
-            Domain::Choice { .. } | Domain::Path => "-",
-        }
+        self.param.unit
     }
 
     /// The names of a choice; empty for others.
     pub fn choices(&self) -> Vec<&'static str> {
-        match self.domain {
-            Domain::Choice { names, .. } => names(),
-            Domain::Count { .. } | Domain::Decimal { .. } | Domain::Path => Vec::new(),
-        }
+        self.param.kind.names()
     }
 
     /// Whether its value is the path of a file.
     pub fn is_path(&self) -> bool {
-        matches!(self.domain, Domain::Path)
+        matches!(self.param.kind, Kind::Text(_))
     }
 
     /// What it is and when it may be given, one line.
     pub fn description(&self) -> String {
         match self.condition() {
-            Some(condition) => format!("{}; {condition}", self.summary),
-            None => self.summary.to_owned(),
+            Some(condition) => format!("{}; {condition}", self.param.summary),
+            None => self.param.summary.to_owned(),
         }
     }
 
@@ -185,40 +166,14 @@ impl Parameter {
         }
     }
 
-    fn parse(&self, text: &str) -> Result<Value, WorkloadError> {
-        let refuse = |nearest| WorkloadError::BadValue {
-            parameter: self.name,
+    fn parse<'a>(&self, text: &'a str) -> Result<Value<'a>, WorkloadError> {
+        self.param.kind.parse(text).ok_or_else(|| WorkloadError::BadValue {
+            parameter: self.param.name,
             value: text.to_owned(),
-            nearest,
+            nearest: nearest(text, self.choices().into_iter()),
             valid: self.range(),
-        };
-        match self.domain {
-            Domain::Count { min, max, .. } => match parse_count(text) {
-                Some(n) if (min..=max).contains(&n) => Ok(Value::Count(n)),
-                _ => Err(refuse(None)),
-            },
-            Domain::Decimal { min, max, .. } => match parse_hundredths(text) {
-                Some(n) if (min..=max).contains(&n) => Ok(Value::Decimal(n)),
-                _ => Err(refuse(None)),
-            },
-            Domain::Path => match text {
-                "" => Err(refuse(None)),
-                NONE => Ok(Value::Path(None)),
-                path => Ok(Value::Path(Some(path.into()))),
-            },
-            Domain::Choice { names, .. } => {
-                let names = names();
-                match names.iter().position(|&name| name == text) {
-                    Some(index) => Ok(Value::Choice(index)),
-                    None => Err(refuse(nearest(text, names.into_iter()))),
-                }
-            }
-        }
+        })
     }
-}
-
-fn names_of<C: Choice>() -> Vec<&'static str> {
-    C::NAMES.iter().map(|&(name, _)| name).collect()
 }
 
 /// Powers of two from 1024 on as `2^k`, anything else in decimal.
@@ -226,49 +181,32 @@ pub fn show_count(n: u64) -> String {
     if n >= 1024 && n.is_power_of_two() { format!("2^{}", n.ilog2()) } else { n.to_string() }
 }
 
-/// `4096`, `4_096` or `2^12`.
-pub fn parse_count(text: &str) -> Option<u64> {
-    match text.split_once('^') {
-        Some((base, exponent)) => base.parse::<u64>().ok()?.checked_pow(exponent.parse().ok()?),
-        None => text.replace('_', "").parse().ok(),
-    }
+/// A parameter and its value.
+#[derive(Debug)]
+struct Argument {
+    parameter: Parameter,
+    /// As one would type it; its parameter takes it.
+    text: String,
 }
 
-/// With as few decimals as possible.
-fn show_hundredths(n: u64) -> String {
-    let (whole, hundredths) = (n / 100, n % 100);
-    match hundredths {
-        0 => whole.to_string(),
-        tenths if tenths % 10 == 0 => format!("{whole}.{}", tenths / 10),
-        _ => format!("{whole}.{hundredths:02}"),
+impl Argument {
+    fn value(&self) -> Value<'_> {
+        self.parameter.param.kind.parse(&self.text).expect("it was checked")
     }
-}
 
-/// `2`, `2.5` or `2.25`.
-fn parse_hundredths(text: &str) -> Option<u64> {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(decimals) || decimals.len() > 2 {
-        return None;
+    /// The value of a path that is given.
+    fn path(&self) -> Option<&Path> {
+        match self.value() {
+            Value::Text(path) if path != NONE => Some(Path::new(path)),
+            _ => None,
+        }
     }
-    let hundredths = decimals.parse::<u64>().ok()? * if decimals.len() == 1 { 10 } else { 1 };
-    whole.parse::<u64>().ok()?.checked_mul(100)?.checked_add(hundredths)
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Value {
-    Count(u64),
-    /// In hundredths.
-    Decimal(u64),
-    /// Index among the names.
-    Choice(usize),
-    Path(Option<PathBuf>),
 }
 
 /// A value for every parameter of a generator: given, or the default.
 #[derive(Debug)]
 pub struct Arguments {
-    values: Vec<(Parameter, Value)>,
+    values: Vec<Argument>,
     notes: RefCell<Vec<String>>,
 }
 
@@ -280,7 +218,7 @@ impl Arguments {
         given: &BTreeMap<String, String>,
     ) -> Result<Arguments, WorkloadError> {
         let parameters = || groups.iter().copied().flatten();
-        let names = || parameters().map(|p| p.name);
+        let names = || parameters().map(Parameter::name);
         if let Some(unknown) = given.keys().find(|key| !names().any(|name| name == *key)) {
             return Err(WorkloadError::UnknownParameter {
                 generator,
@@ -289,13 +227,16 @@ impl Arguments {
                 valid: names().collect::<Vec<_>>().join(", "),
             });
         }
-        let value = |parameter: &Parameter| match given.get(parameter.name) {
-            Some(text) => parameter.parse(text),
-            None => parameter.parse(&parameter.default()),
+        let argument = |&parameter: &Parameter| {
+            let text = match given.get(parameter.name()) {
+                Some(text) => show(parameter.parse(text)?),
+                None => parameter.default(),
+            };
+            Ok(Argument { parameter, text })
         };
-        let values = parameters().map(|p| value(p).map(|v| (*p, v))).collect::<Result<_, _>>()?;
+        let values = parameters().map(argument).collect::<Result<_, WorkloadError>>()?;
         let arguments = Arguments { values, notes: RefCell::default() };
-        match parameters().find(|p| given.contains_key(p.name) && !arguments.applies(p)) {
+        match parameters().find(|p| given.contains_key(p.name()) && !arguments.applies(p)) {
             Some(idle) => Err(arguments.refuse_idle(idle)),
             None => Ok(arguments),
         }
@@ -308,8 +249,8 @@ impl Arguments {
             Applies::Given(path) => self.path(path).is_some(),
             Applies::NotGiven(path) => self.path(path).is_none(),
             Applies::Chosen(name, names) => {
-                let (choice, value) = self.entry(name);
-                self.applies(choice) && names.contains(&show(choice, value).as_str())
+                let choice = self.argument(name);
+                self.applies(&choice.parameter) && names.contains(&choice.text.as_str())
             }
         }
     }
@@ -318,21 +259,21 @@ impl Arguments {
         // If a choice does not apply, the reason for this also explains the parameters that depend
         // on it.
         let reason = match parameter.applies {
-            Applies::Chosen(choice, _) if !self.applies(self.entry(choice).0) => {
-                self.entry(choice).0.condition()
+            Applies::Chosen(choice, _) if !self.applies(&self.argument(choice).parameter) => {
+                self.argument(choice).parameter.condition()
             }
             _ => parameter.condition(),
         };
         let when = reason.unwrap_or_default();
         WorkloadError::Inconsistent {
-            message: format!("--{} cannot be given here; valid: {when}", parameter.name),
+            message: format!("--{} cannot be given here; valid: {when}", parameter.name()),
         }
     }
 
     /// The value of the number `name`, which the generator must have declared.
     pub fn count(&self, name: &str) -> u64 {
-        match *self.value(name) {
-            Value::Count(n) => n,
+        match self.argument(name).value() {
+            Value::Whole(number) => number,
             _ => panic!("parameter `{name}` is not a whole number"),
         }
     }
@@ -344,52 +285,44 @@ impl Arguments {
 
     /// Hundredths of the decimal number `name`, which the generator must have declared.
     pub fn hundredths(&self, name: &str) -> u64 {
-        match *self.value(name) {
-            Value::Decimal(n) => n,
+        match self.argument(name).value() {
+            Value::Hundredths(number) => number,
             _ => panic!("parameter `{name}` is not a decimal number"),
         }
     }
 
     /// The value of the choice `name`, which the generator must have declared as a choice of `C`.
     pub fn choice<C: Choice>(&self, name: &str) -> C {
-        match *self.value(name) {
-            Value::Choice(index) => C::NAMES[index].1,
-            _ => panic!("parameter `{name}` is not a choice"),
-        }
+        C::named(&self.argument(name).text)
+            .unwrap_or_else(|| panic!("parameter `{name}` is not this choice"))
     }
 
     /// The path `name`, which the generator must have declared, if it is given.
     pub fn path(&self, name: &str) -> Option<&Path> {
-        match self.value(name) {
-            Value::Path(path) => path.as_deref(),
-            _ => panic!("parameter `{name}` is not a path"),
-        }
+        let argument = self.argument(name);
+        assert!(argument.parameter.is_path(), "parameter `{name}` is not a path");
+        argument.path()
     }
 
     /// Whether `file` is among the paths.
     pub fn names(&self, file: &Path) -> bool {
-        let is_it = |value: &Value| matches!(value, Value::Path(Some(path)) if is_same(path, file));
-        self.values.iter().any(|entry| is_it(&entry.1))
+        let paths = self.values.iter().filter_map(Argument::path);
+        paths.into_iter().any(|path| is_same(path, file))
     }
 
-    fn value(&self, name: &str) -> &Value {
-        self.entry(name).1
-    }
-
-    fn entry(&self, name: &str) -> (&Parameter, &Value) {
-        match self.values.iter().find(|(p, _)| p.name == name) {
-            Some((parameter, value)) => (parameter, value),
-            None => panic!("parameter `{name}` is not declared"),
-        }
+    fn argument(&self, name: &str) -> &Argument {
+        let found = self.values.iter().find(|argument| argument.parameter.name() == name);
+        found.unwrap_or_else(|| panic!("parameter `{name}` is not declared"))
     }
 
     /// All values that have an effect, as command-line options in the order of declaration.
     pub fn as_options(&self) -> String {
         let mut line = String::new();
-        for (parameter, value) in &self.values {
-            if self.applies(parameter) && *value != Value::Path(None) {
-                let text = quoted(&show(parameter, value));
-                write!(line, " --{} {text}", parameter.name).expect("a string takes any text");
+        for argument @ Argument { parameter, text } in &self.values {
+            let says_anything = !parameter.is_path() || argument.path().is_some();
+            if self.applies(parameter) && says_anything {
+                let text = quoted(text);
+                write!(line, " --{} {text}", parameter.name()).expect("a string takes any text");
             }
         }
         line
@@ -407,12 +340,10 @@ impl Arguments {
 }
 
 /// A value as one would type it.
-fn show(parameter: &Parameter, value: &Value) -> String {
+fn show(value: Value<'_>) -> String {
     match value {
-        Value::Count(n) => show_count(*n),
-        Value::Decimal(n) => show_hundredths(*n),
-        Value::Choice(index) => parameter.choices()[*index].to_owned(),
-        Value::Path(path) => path.as_ref().map_or(NONE.to_owned(), |p| p.display().to_string()),
+        Value::Whole(number) => show_count(number),
+        other => other.to_string(),
     }
 }
 

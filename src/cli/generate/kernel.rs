@@ -11,8 +11,9 @@ use indicatif::HumanCount;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
+use warpmem::params::parse_whole;
 use warpmem::trace::Ranges;
-use warpmem::workload::{Generated, Generator, Parameter, Progress, Request, parse_count};
+use warpmem::workload::{Generated, Generator, Parameter, Progress, Request};
 
 /// A kernel and its options.
 #[derive(Clone, Debug)]
@@ -30,9 +31,9 @@ impl Kernel {
     pub fn from_matches(generator: &Generator, matches: &ArgMatches) -> Kernel {
         // Only what was typed: some parameters exclude others, even with their default values.
         let value = |parameter: &Parameter| {
-            let typed = matches.value_source(parameter.name) == Some(ValueSource::CommandLine);
-            let text = matches.get_one::<String>(parameter.name).filter(|_| typed)?;
-            Some((parameter.name.to_owned(), text.clone()))
+            let typed = matches.value_source(parameter.name()) == Some(ValueSource::CommandLine);
+            let text = matches.get_one::<String>(parameter.name()).filter(|_| typed)?;
+            Some((parameter.name().to_owned(), text.clone()))
         };
         let request = Request {
             kernel: generator.name.to_owned(),
@@ -48,7 +49,7 @@ pub fn command(generator: &Generator) -> Command {
     let seed = Arg::new(SEED)
         .long(SEED)
         .value_name("N")
-        .value_parser(|text: &str| parse_count(text).ok_or("valid: a whole number, as 7 or 2^10"))
+        .value_parser(|text: &str| parse_whole(text).ok_or("valid: a whole number, as 7 or 2^10"))
         .default_value("1")
         .help("Seed of the random numbers");
     let kernels = Arg::new(KERNELS)
@@ -74,8 +75,8 @@ pub fn command(generator: &Generator) -> Command {
 }
 
 fn option(parameter: &Parameter) -> Arg {
-    let arg = Arg::new(parameter.name)
-        .long(parameter.name)
+    let arg = Arg::new(parameter.name())
+        .long(parameter.name())
         .default_value(parameter.default())
         .help(parameter.description());
     match parameter.choices() {

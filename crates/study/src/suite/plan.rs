@@ -165,7 +165,7 @@ impl Workload {
         let failed = |source| SuiteError::Request { workload: self.name.clone(), source };
         let launches = self.kernels.as_deref().map_or(Ok(Ranges::all()), str::parse);
         let generator = find(&self.kernel).map_err(failed)?;
-        let is_path = |name: &str| generator.parameters().any(|p| p.name == name && p.is_path());
+        let is_path = |name: &str| generator.parameters().any(|p| p.name() == name && p.is_path());
         let text = |name: &str, value: &Value| match value.text() {
             path if is_path(name) => folder.join(path).to_string_lossy().into_owned(),
             text => text,

@@ -25,14 +25,14 @@ fn generate(
 
 /// The generators with the parameter `input`, which may read a file instead.
 fn generators_with(input: &str) -> impl Iterator<Item = &'static Generator> {
-    generators().iter().filter(move |g| g.parameters().any(|p| p.name == input))
+    generators().iter().filter(move |g| g.parameters().any(|p| p.name() == input))
 }
 
 /// No choice, and each of the generator's own choices.
 fn own_choices(generator: &Generator) -> Vec<Vec<(&'static str, &'static str)>> {
     let inputs = ["graph", "matrix", "order", "file-format"];
-    let own = generator.parameters().filter(|p| !inputs.contains(&p.name));
-    let choices = own.flat_map(|p| p.choices().into_iter().map(|choice| vec![(p.name, choice)]));
+    let own = generator.parameters().filter(|p| !inputs.contains(&p.name()));
+    let choices = own.flat_map(|p| p.choices().into_iter().map(|choice| vec![(p.name(), choice)]));
     std::iter::once(Vec::new()).chain(choices).collect()
 }
 

@@ -25,17 +25,17 @@ fn small(generator: &Generator) -> Given {
         ("paged-attention", "sequences") => Some("2"),
         _ => default.starts_with("2^").then_some("512"),
     };
-    let cut = |p: &Parameter| Some((p.name.to_owned(), size(p.name, &p.default())?.to_owned()));
+    let cut = |p: &Parameter| Some((p.name().to_owned(), size(p.name(), &p.default())?.to_owned()));
     generator.parameters().filter_map(cut).collect()
 }
 
 /// A generator's arguments with every value of every choice, one at a time.
 pub(super) fn variants(generator: &Generator) -> Vec<Given> {
     let mut all = vec![small(generator)];
-    for parameter in generator.parameters().filter(|p| p.name != FILE_FORMAT) {
+    for parameter in generator.parameters().filter(|p| p.name() != FILE_FORMAT) {
         for choice in parameter.choices() {
             let mut given = small(generator);
-            given.insert(parameter.name.to_owned(), choice.to_owned());
+            given.insert(parameter.name().to_owned(), choice.to_owned());
             all.push(given);
         }
     }
@@ -307,7 +307,7 @@ fn section(generator: &Generator) -> String {
         let range = p.range().replace('|', ", ");
         text += &format!(
             "| `--{}` | {} | {range} | {} | {} |\n",
-            p.name,
+            p.name(),
             p.default(),
             p.unit(),
             p.description()
