@@ -176,7 +176,7 @@ fn what_cannot_be_is_refused() {
         bench.refuses(&[&["network"], arguments].concat(), parts);
     };
     refuses(&["--pattern", "unifrm"], &["did you mean `uniform`?", "many-to-few"]);
-    refuses(&["--pattern", "hotspot(nodes=0)"], &["pattern `hotspot`", "1 to all"]);
+    refuses(&["--pattern", "hotspot(nodes=0)"], &["pattern `hotspot`", "a whole number from 1 to"]);
     refuses(&["--pattern", "transpose", "--nodes", "32"], &["`nodes` = 32", "a square number"]);
     refuses(&["--pattern", "many-to-few", "--nodes", "16"], &["the machine's SMs and slices"]);
     refuses(&["--nodes", "1"], &["`nodes` = 1", "2 to 256"]);
