@@ -10,6 +10,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("files", &[]),
     ("params", &[]),
     ("random", &[]),
+    ("text", &[]),
     ("trace", &[]),
     ("sim", &["params"]),
     ("cache", &["params", "sim"]),
@@ -32,8 +33,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("slots", &["dram", "gpu", "machine", "network", "params", "sim"]),
-    ("analysis", &["checksum"]),
+    ("analysis", &["checksum", "text"]),
     ("chart", &["analysis", "files", "params"]),
+    ("report", &["analysis", "chart", "machine", "record", "slots", "text"]),
     ("testing", &["machine", "trace"]),
 ];
 
@@ -50,9 +52,9 @@ fn folder(name: &str) -> PathBuf {
 fn known_by(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(folder(name).join("Cargo.toml")).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
-    let dependencies = manifest["dependencies"].as_table().unwrap();
-    let ours = dependencies.keys().filter_map(|name| name.strip_prefix("warpmem-"));
-    ours.map(str::to_owned).collect()
+    let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
+    let names = dependencies.into_iter().flat_map(toml::Table::keys);
+    names.filter_map(|name| name.strip_prefix("warpmem-")).map(str::to_owned).collect()
 }
 
 #[test]

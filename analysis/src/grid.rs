@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::printable::printable_cell;
+use warpmem_text::printable_cell;
 
 const GAP: usize = 2;
 

@@ -32,7 +32,6 @@ mod metric;
 mod mixed;
 mod overrides;
 mod parameters;
-mod printable;
 mod read;
 mod results;
 mod runs;
@@ -51,7 +50,6 @@ pub use loads::{DIVERGENCE_PERCENTILES, LOAD_TIME_PERCENTILES, divergence, load_
 pub use means::{MEANS, Mean, means};
 pub use metric::{COMPARED, Digits, METRICS, Metric, Relation, digits, metric, relative};
 pub use parameters::parameters;
-pub use printable::{csv_text, printable, printable_cell};
 pub use read::read_table;
 pub use results::{Results, SLOTS, TABLES};
 pub use runs::{STAGES, bank_map, interval_series, latency_breakdown, row_locality_vs_blp};

@@ -1,13 +1,13 @@
 //! `warpmem compare`: policies compared on the same traces and machines.
 
-use super::baseline::{Baseline, parse_metrics};
 use super::cells::{Cell, check_distinct, run_all};
+use super::comparison::{self, parse_metrics};
 use super::exit::Interrupted;
 use super::format::Format;
 use super::interrupt::Interrupt;
 use super::machines::{MACHINE_HELP, Overrides};
 use super::output::{note, print};
-use super::policies::{PolicyLists, split_list};
+use super::policies::PolicyLists;
 use super::progress::Board;
 use super::recording::RecordingOptions;
 use super::run_row;
@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 use warpmem::machine::Machine;
 use warpmem::record::ResultsWriter;
+use warpmem::slots::{Baseline, combinations, split_list};
 
 /// Replay traces under several policies and compare these with a baseline
 ///
@@ -93,7 +94,7 @@ impl Metrics {
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let machines = load_machines(args)?;
-    let baseline = Baseline::choose(args.baseline.as_deref(), args.policies.choices(), &machines)?;
+    let baseline = Baseline::choose(args.baseline.as_deref(), &args.policies.0, &machines)?;
     let traces = NamedTrace::open_all(&args.traces)?;
     let cells = plan(args, &machines, &traces)?;
     let temporary = args.output.is_none().then(tempfile::tempdir).transpose();
@@ -104,7 +105,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     };
     run(args, &cells, directory)?;
     let metrics = args.metrics.as_ref().map(|metrics| metrics.0.as_slice());
-    print(&baseline.compare(directory, metrics, args.format)?)
+    print(&comparison::of_directory(directory, &baseline, metrics, args.format)?)
 }
 
 fn load_machines(args: &Args) -> anyhow::Result<Vec<Machine>> {
@@ -126,7 +127,7 @@ fn plan<'a>(
     machines: &[Machine],
     traces: &'a [NamedTrace],
 ) -> anyhow::Result<Vec<Cell<'a>>> {
-    let combinations = args.policies.combinations();
+    let combinations = combinations(&args.policies.0);
     let mut cells = Vec::new();
     for (machine, name) in machines.iter().zip(&args.machines.0) {
         for trace in traces {
@@ -134,7 +135,7 @@ fn plan<'a>(
                 let mut machine = machine.clone();
                 policies.apply(&mut machine);
                 let path = trace.trace.path();
-                let command = run_row::command(path, name, policies, &args.overrides);
+                let command = run_row::command(path, name, policies, &args.overrides.overrides);
                 cells.push(Cell::new(trace, machine, &args.overrides, command)?);
             }
         }

@@ -1,6 +1,6 @@
 //! `warpmem list --complexity`: the hardware cost of the schedulers and arbiters of a machine.
 
-use super::format::{TextFormat, aligned, json};
+use super::format::{TextFormat, json};
 use super::machines::MACHINE_HELP;
 use clap::ValueHint;
 use serde_json::{Map, Value};
@@ -10,6 +10,7 @@ use warpmem::machine::{Machine, load};
 use warpmem::network::arbiter::ARBITERS;
 use warpmem::params::{Complexity, PolicyError, Shape};
 use warpmem::slots::check_policies;
+use warpmem_text::aligned;
 
 /// The machine whose costs are counted.
 #[derive(clap::Args, Debug)]

@@ -1,6 +1,6 @@
 //! `warpmem export`: traces in the formats of other tools.
 
-use super::format::{TextFormat, aligned};
+use super::format::TextFormat;
 use super::import::Watch;
 use super::interrupt::Interrupt;
 use super::output::print;
@@ -8,6 +8,7 @@ use anyhow::Context;
 use clap::{Subcommand, ValueHint, value_parser};
 use std::path::PathBuf;
 use warpmem::import::{ExportOptions, ExportSummary, export_accel_sim};
+use warpmem_text::aligned;
 use warpmem_trace::Trace;
 
 /// Write a .wmt trace in the format of another tool

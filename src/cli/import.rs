@@ -1,6 +1,6 @@
 //! `warpmem import`: traces of other tools to .wmt.
 
-use super::format::{TextFormat, aligned};
+use super::format::TextFormat;
 use super::interrupt::Interrupt;
 use super::output::print;
 use super::progress::bar;
@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use warpmem::import::{
     EmptyMasks, ImportOptions, ImportSummary, KernelCounts, Progress, import_accel_sim,
 };
+use warpmem_text::aligned;
 
 /// Convert a captured trace of another tool to a .wmt file
 #[derive(clap::Args, Debug)]

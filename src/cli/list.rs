@@ -1,7 +1,7 @@
 //! `warpmem list`: all machines, standards, generators and policies.
 
 use super::complexity;
-use super::format::{self, TextFormat, aligned};
+use super::format::{self, TextFormat};
 use super::output::print;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,6 +12,7 @@ use warpmem::network::allocator::ALLOCATORS;
 use warpmem::params::{PolicyInfo, nearest};
 use warpmem::slots::{SLOTS, Slot};
 use warpmem::workload::{Generator, generators};
+use warpmem_text::aligned;
 
 /// List machines, DRAM standards, generators and the policies of each slot
 #[derive(clap::Args, Debug)]

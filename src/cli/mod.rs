@@ -3,10 +3,10 @@
 //! Invariant: standard output carries only what a command was asked for; progress, notes and errors go to
 //! standard error.
 
-mod baseline;
 mod cells;
 mod classify;
 mod compare;
+mod comparison;
 mod complexity;
 mod correlate;
 mod descriptors;

@@ -3,7 +3,8 @@
 use super::descriptors;
 use anyhow::Context;
 use std::io::{self, ErrorKind, Write};
-use warpmem_analysis::{Results, printable};
+use warpmem_analysis::Results;
+use warpmem_text::printable;
 
 /// Writes a command's result, with control characters escaped.
 pub fn print(text: &str) -> anyhow::Result<()> {

@@ -1,6 +1,12 @@
 //! The slots of a machine, whatever the types of their policies: for programs that let a user choose policies by name,
 //! and for the documentation that lists them.
 
+mod baseline;
+mod choice;
+
+pub use baseline::{Baseline, BaselineError};
+pub use choice::{Choice, Choices, List, combinations, split_list};
+
 use warpmem_dram::prefetch::PREFETCHERS;
 use warpmem_dram::scheduler::SCHEDULERS;
 use warpmem_gpu::cta::scheduler::CTA_SCHEDULERS;

@@ -80,7 +80,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
 
 /// The machine and its overrides.
 fn setting(args: &Args, machine: &Machine) -> String {
-    let policies = args.policies.choices().iter();
+    let policies = args.policies.0.iter();
     let policies = policies.map(|choice| format!("{}={}", choice.slot.name, choice.given));
     let set: Vec<String> = args.overrides.overrides.iter().cloned().chain(policies).collect();
     let with = if set.is_empty() { String::new() } else { format!(" with {}", set.join(", ")) };
@@ -92,7 +92,7 @@ const RUNS: usize = 1 + Ideal::ALL.len();
 
 fn machines(args: &Args) -> anyhow::Result<[Machine; RUNS]> {
     let mut plain = args.overrides.apply(&args.machine)?;
-    args.policies.apply(&mut plain);
+    args.policies.0.apply(&mut plain);
     let ideal = policy_name(&plain.policy.ideal);
     if ideal != "none" {
         bail!(
@@ -119,7 +119,8 @@ fn plan<'a>(
     for trace in traces {
         for machine in machines {
             let path = trace.trace.path();
-            let command = run_row::command(path, &args.machine, &args.policies, &args.overrides);
+            let command =
+                run_row::command(path, &args.machine, &args.policies.0, &args.overrides.overrides);
             cells.push(Cell::new(trace, machine.clone(), &args.overrides, command)?);
         }
     }

@@ -1,8 +1,8 @@
 //! Classes as a table for people.
 
-use super::super::format::aligned;
 use super::super::run_row::shown;
 use warpmem::study::classify::{Classified, Ideal};
+use warpmem_text::aligned;
 
 /// A column: its heading, in three lines, and its cells.
 struct Column {

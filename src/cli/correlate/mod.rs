@@ -14,11 +14,11 @@ use super::format::Format;
 use super::machines::Overrides;
 use super::output::print;
 use super::plot_file;
-use super::policies::List;
 use clap::ValueHint;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use warpmem::files::staged;
+use warpmem::slots::List;
 use warpmem::study::correlate::Reference;
 
 /// Run the traces of a reference simulator's results and print the differences

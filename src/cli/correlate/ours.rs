@@ -4,7 +4,6 @@ use super::super::cells::Cell;
 use super::super::exit::Interrupted;
 use super::super::interrupt::Interrupt;
 use super::super::output::note;
-use super::super::policies::PolicyOptions;
 use super::super::progress::Board;
 use super::super::run_row;
 use super::super::traces::NamedTrace;
@@ -19,6 +18,7 @@ use std::thread::available_parallelism;
 use warpmem::gpu::engine::RunError;
 use warpmem::gpu::results::Discard;
 use warpmem::record::run_row_json;
+use warpmem::slots::Choices;
 use warpmem::study::correlate::{Comparison, Figures, KernelFigures};
 use warpmem_trace::Trace;
 
@@ -156,7 +156,7 @@ fn run_one(
     let path = trace.trace.path();
     let trace = NamedTrace { name: run.trace.clone(), trace: Trace::open(path)? };
     let command =
-        run_row::command(path, &run.machine_name, &PolicyOptions::default(), &run.overrides);
+        run_row::command(path, &run.machine_name, &Choices::default(), &run.overrides.overrides);
     let mut machine = run.machine.clone();
     machine.run.first_sm = first_sm;
     let cell = Cell::new(&trace, machine, &run.overrides, command)?;

@@ -2,13 +2,13 @@
 
 use super::super::machines::Overrides;
 use super::super::output::note;
-use super::super::policies::List;
 use super::{Args, Choice};
 use anyhow::bail;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use warpmem::machine::Machine;
 use warpmem::params::nearest;
+use warpmem::slots::List;
 use warpmem::study::correlate::{FIFO, FR_FCFS, Reference, ReferenceRun};
 
 /// Configurations of Accel-Sim that presets transcribe.

@@ -1,11 +1,11 @@
 //! The comparison for people.
 
-use super::super::format::aligned;
 use super::rows::groups;
 use warpmem::study::correlate::{
     Compared, Comparison, FEW_ACTIVATIONS, KernelFigures, METRICS, Metric, Range, Unit, Worst,
     cycle_summary, kernel_summary, metric, metric_summary, pairs, speed,
 };
+use warpmem_text::aligned;
 
 type Line = Vec<String>;
 

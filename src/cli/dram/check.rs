@@ -1,6 +1,6 @@
 //! `warpmem dram check`: checks a command log against the rules of its standard.
 
-use super::super::format::{self, TextFormat, aligned};
+use super::super::format::{self, TextFormat};
 use super::super::machines::MACHINE_HELP;
 use super::super::output::{note, print};
 use anyhow::Context;
@@ -13,6 +13,7 @@ use warpmem::dram::checker::{Checker, POSTPONED_REFRESHES, Violation};
 use warpmem::dram::standard::Standard;
 use warpmem::machine::{Machine, MachineError, load_channels};
 use warpmem::record::command_log::{CommandLogReader, LoggedCommand};
+use warpmem_text::aligned;
 
 /// Check a command log against the rules of its standard
 #[derive(clap::Args, Debug)]

@@ -1,12 +1,13 @@
 //! `warpmem dram map`: explains address maps.
 
-use super::super::format::{self, TextFormat, aligned};
+use super::super::format::{self, TextFormat};
 use super::super::machines::{MACHINE_HELP, Overrides};
 use super::super::output::print;
 use clap::ValueHint;
 use serde_json::{Map, Value, json};
 use warpmem::machine::Machine;
 use warpmem::sim::{AddressMap, BankId, ChannelId, IndexHash, Location, RowId};
+use warpmem_text::aligned;
 
 /// Explain where addresses map to, which bits decide, and what hashes change
 #[derive(clap::Args, Debug)]

@@ -1,10 +1,11 @@
 //! Results of streams, for people and for programs.
 
-use super::super::format::{self, Format, aligned};
+use super::super::format::{self, Format};
 use super::super::output::width;
 use super::super::run_row::shown;
 use serde_json::{Map, Value};
 use warpmem::standalone::dram::{Outcome, Row, columns, rows};
+use warpmem_text::aligned;
 
 /// The results of one stream under several schedulers.
 pub fn print(outcomes: Vec<Outcome>, format: Format) -> String {

@@ -4,7 +4,6 @@ use super::super::format::Format;
 use super::super::interrupt::Interrupt;
 use super::super::machines::{MACHINE_HELP, Overrides};
 use super::super::output::{note, print};
-use super::super::policies::List;
 use super::super::progress::bar;
 use super::rows;
 use anyhow::{Context, bail};
@@ -19,7 +18,7 @@ use std::thread::available_parallelism;
 use std::time::Instant;
 use warpmem::dram::{CommandSink, Dram};
 use warpmem::record::command_log::CommandLogWriter;
-use warpmem::slots::Slot;
+use warpmem::slots::{List, Slot};
 use warpmem::standalone::dram::{
     Device, Mix, Origin, Outcome, Pattern, RateText, Sources, StandaloneError, Stream, run_with_log,
 };

@@ -1,6 +1,5 @@
 //! `warpmem generate KERNEL`: one trace.
 
-use super::super::format::capitalised;
 use super::super::interrupt::Interrupt;
 use super::super::output::note;
 use super::super::progress::{bar, style};
@@ -14,6 +13,7 @@ use std::time::Duration;
 use warpmem::params::parse_whole;
 use warpmem::trace::Ranges;
 use warpmem::workload::{Generated, Generator, Parameter, Progress, Request};
+use warpmem_text::capitalised;
 
 /// A kernel and its options.
 #[derive(Clone, Debug)]

@@ -2,7 +2,6 @@
 //! lists them.
 
 use super::super::exit::Interrupted;
-use super::super::format::aligned;
 use super::super::interrupt::Interrupt;
 use super::super::output::{note, print};
 use super::super::progress::bar;
@@ -18,6 +17,7 @@ use std::time::{Duration, Instant};
 use warpmem::files::staged;
 use warpmem::study::suite::{Listed, Manifest, Planned, Suite};
 use warpmem::workload::{Progress, WorkloadError};
+use warpmem_text::aligned;
 use warpmem_trace::TraceSummary;
 
 /// Generate a suite of workloads and the manifest that lists them

@@ -1,12 +1,12 @@
 //! A profile as text for people.
 
-use super::super::format::aligned;
 use super::text::{bytes, column, count, cut, number, percent, percent_of, size, whole, words};
 use std::iter::once;
 use warpmem::study::profile::{
     Access, Bin, ChannelSpread, Divergence, Estimate, Evenness, Footprint, InstructionKind, Part,
     Profile, Reuse, ReuseBin, SharedBin, Sharing,
 };
+use warpmem_text::aligned;
 
 /// Most kernels in the columns of the instruction mix.
 const COLUMNS: usize = 4;

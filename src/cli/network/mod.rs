@@ -9,7 +9,6 @@ use super::format::Format;
 use super::machines::{MACHINE_HELP, Overrides};
 use super::output::{note, print};
 use super::plot_file;
-use super::policies::List;
 use anyhow::Context;
 use clap::ValueHint;
 use loads::Loads;
@@ -19,7 +18,7 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 use warpmem::files::staged;
 use warpmem::machine::{Machine, MachineError};
-use warpmem::slots::Slot;
+use warpmem::slots::{List, Slot};
 use warpmem::standalone::network::{Curve, PATTERNS, Setup, StandaloneError, Window};
 
 /// Drive a network alone with synthetic traffic, and print its latency against load

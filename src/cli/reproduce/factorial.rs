@@ -2,9 +2,6 @@
 //! others.
 
 use super::super::output::width;
-use super::super::report::document::{Prose, Section};
-use super::super::report::markdown::rows;
-use super::super::report::table::Table;
 use super::{Args, Printed, report};
 use std::path::Path;
 use warpmem::study::reproduce::{Factorial, Paper};
@@ -13,6 +10,9 @@ use warpmem_analysis::{
     Results, WORKLOADS, effects, table_to_csv, table_to_json, table_to_string, write_csv,
 };
 use warpmem_chart::{Axis, Bars, Chart, Kind};
+use warpmem_report::Table;
+use warpmem_report::markdown::rows;
+use warpmem_report::{Prose, Section};
 
 /// Files of the tables.
 const EFFECTS: &str = "effects.csv";

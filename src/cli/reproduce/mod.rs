@@ -16,11 +16,8 @@ use self::claims::Finding;
 use self::classes::Classes;
 use self::runs::Place;
 use self::study::{Planned, Study};
-use super::format::aligned;
 use super::interrupt::Interrupt;
 use super::output::{note, print};
-use super::report::markdown::rows;
-use super::report::table::Table;
 use super::traces::NamedTrace;
 use anyhow::{Context, bail};
 use clap::{ValueEnum, ValueHint};
@@ -31,6 +28,9 @@ use std::thread::available_parallelism;
 use warpmem::machine::load;
 use warpmem::study::reproduce::{Paper, find, names};
 use warpmem_analysis::{Results, table_to_csv, table_to_json};
+use warpmem_report::Table;
+use warpmem_report::markdown::rows;
+use warpmem_text::aligned;
 
 /// Run the experiments of a paper and compare its published results with ours
 ///

@@ -1,8 +1,5 @@
 //! The files of a reproduction: tables, figures, and a page with both in HTML and Markdown.
 
-use super::super::report::document::{Document, Prose, Section};
-use super::super::report::table::Table;
-use super::super::report::{html, markdown};
 use super::claims::Finding;
 use super::study::Study;
 use super::table::{frame, shown, summary};
@@ -14,6 +11,9 @@ use warpmem::study::reproduce::{Ours, Paper};
 use warpmem_analysis::polars::df;
 use warpmem_analysis::write_csv;
 use warpmem_chart::Chart;
+use warpmem_report::Table;
+use warpmem_report::{Document, Prose, Section};
+use warpmem_report::{html, markdown};
 
 /// The page.
 pub const FILE: &str = "reproduction.html";

@@ -58,9 +58,10 @@ Examples:
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let mut machine = args.overrides.apply(&args.machine)?;
-    args.policies.apply(&mut machine);
+    args.policies.0.apply(&mut machine);
     let trace = NamedTrace::open(&args.trace)?;
-    let command = run_row::command(&args.trace, &args.machine, &args.policies, &args.overrides);
+    let command =
+        run_row::command(&args.trace, &args.machine, &args.policies.0, &args.overrides.overrides);
     let cell = Cell::new(&trace, machine, &args.overrides, command)?;
     // Before anything exists that an interrupted process would leave behind.
     let interrupt = Interrupt::install()?;

@@ -6,7 +6,7 @@ use super::options::{PartOptions, SizeOptions};
 use super::report::{error, interval, number, percent, signed_percent};
 use crate::cli::cells::{Cell, is_interruption, side_by_side};
 use crate::cli::exit::Interrupted;
-use crate::cli::format::{self, Format, aligned};
+use crate::cli::format::{self, Format};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::machines::{MACHINE_HELP, Overrides};
 use crate::cli::output::{note, print};
@@ -32,6 +32,7 @@ use warpmem::study::sample::{
     Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Ratio, Ratios, Replicate,
     Size, Unfilled, WholeKernel, extrapolated, measured, write,
 };
+use warpmem_text::aligned;
 use warpmem_trace::{Provenance, Trace, WriterOptions};
 
 /// Simulate independent samples of a trace and estimate the results of the whole
@@ -81,8 +82,8 @@ const FRACTION: Size = Size::Fraction(0.1);
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let mut machine = args.overrides.apply(&args.machine)?;
-    args.policies.apply(&mut machine);
-    let command = command(&args.trace, &args.machine, &args.policies, &args.overrides);
+    args.policies.0.apply(&mut machine);
+    let command = command(&args.trace, &args.machine, &args.policies.0, &args.overrides.overrides);
     let trace = NamedTrace::open(&args.trace)?;
     let selected = args.part.selection().of(&trace.trace)?;
     // Refuses what cannot run on the machine before any work is done.

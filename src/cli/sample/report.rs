@@ -1,9 +1,9 @@
 //! A sample and its estimates for the trace, for people and programs.
 
-use crate::cli::format::aligned;
 use crate::cli::run_row::shown;
 use serde_json::{Value, json};
 use warpmem::study::sample::{Estimate, Part, QuantityEstimate};
+use warpmem_text::aligned;
 use warpmem_trace::{Trace, TraceSummary};
 
 /// A part of a trace.

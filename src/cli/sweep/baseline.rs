@@ -1,15 +1,14 @@
 //! The baselines of the cells of a plan.
 
-use super::super::baseline::{Baseline, text};
+use super::super::comparison::{comparison, text};
 use super::super::format::Format;
-use super::super::policies::Choice;
 use super::expand::{Planned, slot};
 use anyhow::{Context, bail};
 use std::collections::HashMap;
 use std::path::Path;
 use warpmem::machine::Machine;
 use warpmem::params::nearest;
-use warpmem::slots::{SLOTS, Slot};
+use warpmem::slots::{Baseline, Choice, SLOTS, Slot};
 use warpmem::study::sweep::{Case, Design, Plan};
 use warpmem_analysis::polars::prelude::{col, lit};
 use warpmem_analysis::{Results, baseline_parts};
@@ -69,12 +68,12 @@ impl Baselines {
                 None => groups.push((baseline, vec![machine])),
             }
         }
-        let comparison = |(baseline, machines): (&Baseline, Vec<&str>)| {
+        let compare = |(baseline, machines): (&Baseline, Vec<&str>)| {
             let is_one = |any, machine| col("machine").eq(lit(machine)).or(any);
             let runs = results.runs()?.filter(machines.into_iter().fold(lit(false), is_one));
-            baseline.comparison(runs, None, format)
+            comparison(runs, baseline, None, format)
         };
-        let comparisons = groups.into_iter().map(comparison).collect::<anyhow::Result<Vec<_>>>()?;
+        let comparisons = groups.into_iter().map(compare).collect::<anyhow::Result<Vec<_>>>()?;
         text(&comparisons, format)
     }
 }
@@ -130,7 +129,7 @@ impl Choosing<'_> {
         if lists.is_empty() && policies.is_none() {
             return match named.or_else(|| first().cloned()) {
                 Some(overrides) => Ok(Baseline::of_overrides(overrides)),
-                None => Baseline::choose(None, lists, machines),
+                None => Ok(Baseline::choose(None, lists, machines)?),
             };
         }
         let centre = || first().filter(|_| plan.design == Design::OneAtATime).cloned();

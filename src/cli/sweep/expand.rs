@@ -2,7 +2,6 @@
 
 use super::super::cells::Cell;
 use super::super::machines::Overrides;
-use super::super::policies::{Choice, List, PolicyOptions};
 use super::super::run_row;
 use super::super::traces::NamedTrace;
 use super::baseline::Baselines;
@@ -14,7 +13,7 @@ use std::path::PathBuf;
 use warpmem::dram::standard::StandardError;
 use warpmem::machine::{Machine, MachineError, load, preset_names};
 use warpmem::params::{PolicyError, nearest};
-use warpmem::slots::{SLOTS, Slot};
+use warpmem::slots::{Choice, Choices, List, SLOTS, Slot};
 use warpmem::study::sweep::{Case, Plan, PolicyNames};
 
 /// Reasons that a refusal lists.
@@ -58,7 +57,7 @@ pub struct Unfit {
 /// Changes to a machine.
 #[derive(Clone)]
 struct Point {
-    policies: PolicyOptions,
+    policies: Choices,
     overrides: Overrides,
     case: Option<String>,
 }
@@ -231,7 +230,7 @@ fn points(plan: &Plan, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Vec<Poin
         let overrides =
             plan.parameters.keys().zip(values).map(|(key, value)| format!("{key}={value}"));
         Point {
-            policies: PolicyOptions::new(policies.collect()),
+            policies: Choices::new(policies.collect()),
             overrides: Overrides { overrides: overrides.collect() },
             case: None,
         }
@@ -249,7 +248,7 @@ fn of_case(case: &Case) -> anyhow::Result<Point> {
         choices.into_iter().map(|Choice { slot, given }| Choice { slot, given: given.clone() });
     let overrides = case.parameters.iter().map(|(key, value)| format!("{key}={value}"));
     Ok(Point {
-        policies: PolicyOptions::new(choices.collect()),
+        policies: Choices::new(choices.collect()),
         overrides: Overrides { overrides: overrides.collect() },
         case: Some(case.name.clone()),
     })
@@ -282,7 +281,8 @@ fn cells<'a>(
                 return Err(Problem { label, reason, is_unfit: does_not_fit(error) });
             }
         };
-        let command = run_row::command(file, machine_name, &point.policies, &point.overrides);
+        let command =
+            run_row::command(file, machine_name, &point.policies, &point.overrides.overrides);
         match Cell::new(trace, machine, &point.overrides, command) {
             Ok(cell) => Ok(Planned { cell, case: point.case.clone(), label }),
             Err(error) => {
@@ -311,7 +311,7 @@ fn label(trace: &NamedTrace, machine: &str, point: &Point) -> String {
     if let Some(case) = &point.case {
         return format!("{on}, case `{case}`");
     }
-    let policies = point.policies.choices().iter().map(|choice| choice.given.as_str());
+    let policies = point.policies.iter().map(|choice| choice.given.as_str());
     let overrides = point.overrides.overrides.iter().map(String::as_str);
     let parts: Vec<&str> = policies.chain(overrides).collect();
     if parts.is_empty() { on } else { format!("{on} with {}", parts.join(", ")) }

@@ -1,9 +1,10 @@
 //! The cells of a plan as a list, for `--dry-run`.
 
-use super::super::format::{Format, aligned, csv, json};
+use super::super::format::{Format, csv, json};
 use super::expand::Planned;
 use indicatif::HumanCount;
 use serde_json::{Map, Value};
+use warpmem_text::aligned;
 
 /// A cell, and whether its results exist.
 pub struct Listed<'c, 'a> {

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use warpmem::gpu::engine::{Progress, ProgressReport};
 use warpmem::gpu::results::RunResult;
-use warpmem_analysis::printable_cell;
+use warpmem_text::printable_cell;
 
 /// Results that are shown at a time.
 const LATEST: usize = 5;

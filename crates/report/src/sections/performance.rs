@@ -1,15 +1,16 @@
 //! IPC compared with the baseline.
 
-use super::{Scope, counted, scopes};
-use crate::cli::format::capitalised;
-use crate::cli::report::document::{Prose, Section};
-use crate::cli::report::frame::is_one_of;
-use crate::cli::report::limits::Shown;
-use crate::cli::report::study::{POLICY, RATIO, SETTING, Study};
-use crate::cli::report::table::Table;
+use super::{Scope, scopes};
+use crate::columns::{POLICY, RATIO, SETTING};
+use crate::document::{Prose, Section};
+use crate::frame::is_one_of;
+use crate::limits::Shown;
+use crate::study::Study;
+use crate::table::Table;
 use polars::prelude::*;
 use warpmem_analysis::{MEANS, polars};
 use warpmem_chart::{Axis, Bars, Chart, Kind};
+use warpmem_text::{capitalised, counted};
 
 /// Policies that fit side by side in a table.
 const COLUMNS: usize = 12;

@@ -1,7 +1,7 @@
 //! A report as one HTML file, which refers to no other file and needs no network.
 
-use super::document::{Block, Document, Piece, Prose, Section};
-use super::table::{Heading, SHOWN_ROWS, Table};
+use crate::document::{Block, Document, Piece, Prose, Section};
+use crate::table::{Heading, SHOWN_ROWS, Table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use warpmem_chart::Chart;

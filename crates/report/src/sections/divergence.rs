@@ -1,14 +1,16 @@
 //! Memory divergence: how far apart the replies of a load arrive, and how long loads take.
 
-use super::{Scope, counted, file_name, scopes};
-use crate::cli::report::document::{Prose, Section};
-use crate::cli::report::frame::{distinct, has_some, is_one_of, joined};
-use crate::cli::report::limits::Shown;
-use crate::cli::report::study::{POLICY, SETTING, Study};
-use crate::cli::report::table::Table;
+use super::{Scope, file_name, scopes};
+use crate::columns::{POLICY, SETTING};
+use crate::document::{Prose, Section};
+use crate::frame::{distinct, has_some, is_one_of, joined};
+use crate::limits::Shown;
+use crate::study::Study;
+use crate::table::Table;
 use polars::prelude::*;
 use warpmem_analysis::{LOAD_TIME_PERCENTILES, divergence, load_time, polars, tail};
 use warpmem_chart::{Axis, Bars, Boxes, Chart, Kind, Tails};
+use warpmem_text::counted;
 
 /// Workloads whose tails are drawn.
 const PANELS: usize = 12;

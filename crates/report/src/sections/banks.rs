@@ -1,13 +1,15 @@
 //! Distribution of requests over banks.
 
-use super::super::document::{Prose, Section};
-use super::super::frame::{is_one_of, joined};
-use super::super::limits::{Shown, most_different};
-use super::super::study::{IS_BASELINE, POLICY, RATIO, Study};
 use super::scopes;
+use crate::columns::{IS_BASELINE, POLICY, RATIO};
+use crate::document::{Prose, Section};
+use crate::frame::{is_one_of, joined};
+use crate::limits::{Shown, most_different};
+use crate::study::Study;
 use polars::prelude::*;
 use warpmem_analysis::{bank_map, polars};
 use warpmem_chart::{Axis, Chart, HeatMap, Kind};
+use warpmem_text::counted;
 
 /// Workloads whose banks are drawn.
 const TRACES: usize = 4;
@@ -55,7 +57,7 @@ pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     }
     if left_out > 0 {
         let why = "Shown are the workloads whose IPC differs most between policies";
-        let count = super::counted(left_out, "run");
+        let count = counted(left_out, "run");
         section = section.note(
             Prose::new(format!("{why}; {count} are left out. All are in the table "))
                 .code("banks")

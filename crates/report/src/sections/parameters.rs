@@ -1,13 +1,15 @@
 //! Effects of machine parameters.
 
-use super::super::document::{Prose, Section};
-use super::super::frame::{distinct, is_one_of, names};
-use super::super::limits::Shown;
-use super::super::study::{IS_BASELINE, POLICY, Study};
-use super::super::table::Table;
+use crate::columns::{IS_BASELINE, POLICY};
+use crate::document::{Prose, Section};
+use crate::frame::{distinct, is_one_of, names};
+use crate::limits::Shown;
+use crate::study::Study;
+use crate::table::Table;
 use polars::prelude::*;
 use warpmem_analysis::{means, parameters, polars};
 use warpmem_chart::{Axis, Chart, Kind, Lines};
+use warpmem_text::counted;
 
 /// Column of the IPC divided by the reference's.
 const RELATIVE: &str = "relative IPC";
@@ -45,7 +47,7 @@ pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {
     if let Some(more) = lines.len().checked_sub(CHARTS).filter(|more| *more > 0) {
         section = section.note(Prose::new(format!(
             "{} are in the table alone.",
-            super::counted(more, "more parameter")
+            counted(more, "more parameter")
         )));
     }
     Ok(section.table(table(ranges)?))
@@ -134,7 +136,7 @@ impl Varied {
         if self.keys.is_empty() || without == 0 {
             return Ok(None);
         }
-        let runs = super::counted(self.runs.height(), "run");
+        let runs = counted(self.runs.height(), "run");
         let prose = Prose::new(format!("{without} of {runs} on "))
             .code(&self.machine)
             .words(" are in no mean: there is no run of ")

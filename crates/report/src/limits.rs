@@ -1,8 +1,9 @@
 //! Limits on what a report shows, so that a report on ten thousand runs can be opened.
 
-use super::document::Prose;
-use super::frame::{distinct, is_one_of};
-use super::study::{BESIDE, POLICY, RATIO, SETTING, Study};
+use crate::columns::{BESIDE, POLICY, RATIO, SETTING};
+use crate::document::Prose;
+use crate::frame::{distinct, is_one_of};
+use crate::study::Study;
 use polars::prelude::*;
 use warpmem_analysis::{Mean, polars};
 

@@ -1,6 +1,6 @@
 //! The contents of a report, independent of the output format.
 
-use super::table::Table;
+use crate::table::Table;
 use std::collections::HashSet;
 use warpmem_chart::Chart;
 

@@ -1,10 +1,11 @@
 //! How SMs spend their cycles.
 
 use super::{run_table, scopes};
-use crate::cli::report::document::{Prose, Section};
-use crate::cli::report::frame::long;
-use crate::cli::report::limits::Shown;
-use crate::cli::report::study::{POLICY, Study};
+use crate::columns::POLICY;
+use crate::document::{Prose, Section};
+use crate::frame::long;
+use crate::limits::Shown;
+use crate::study::Study;
 use warpmem_chart::{Axis, Chart, Kind, StackedBars};
 
 /// Columns of the activities of an SM, with their titles.

@@ -1,10 +1,11 @@
 //! Row locality, bank-level parallelism, and DRAM bus utilization.
 
 use super::{run_table, scopes};
-use crate::cli::report::document::{Prose, Section};
-use crate::cli::report::frame::has_some;
-use crate::cli::report::limits::Shown;
-use crate::cli::report::study::{POLICY, Study};
+use crate::columns::POLICY;
+use crate::document::{Prose, Section};
+use crate::frame::has_some;
+use crate::limits::Shown;
+use crate::study::Study;
 use warpmem_chart::{Axis, Chart, Kind, Scatter};
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {

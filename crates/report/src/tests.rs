@@ -1,15 +1,16 @@
 //! Reports on more runs than a page can show.
 
-use super::document::{Document, Prose};
-use super::limits::Shown;
-use super::sections::SECTIONS;
-use super::study::{IS_BASELINE, POLICY, Question, Study};
-use super::{finish, html, markdown};
+use crate::columns::{IS_BASELINE, POLICY};
+use crate::document::{Document, Prose};
+use crate::limits::Shown;
+use crate::sections::SECTIONS;
+use crate::study::{Question, Study};
+use crate::{finish, html, markdown};
 use polars::prelude::*;
 use std::fs;
 use tempfile::TempDir;
-use warpmem::record::run_columns;
 use warpmem_analysis::{Mean, polars, read_table, write_parquet};
+use warpmem_record::run_columns;
 
 /// A table of runs: each policy on each workload. The IPC of policy `p` is 1 + p; everything else
 /// is 1.
@@ -34,7 +35,7 @@ fn runs(policies: usize, traces: usize, overrides: &[&str]) -> TempDir {
         "dram_scheduler" => format!("policy-{policy}"),
         name => name.to_owned(),
     };
-    let column = |column: &warpmem::record::Column<_>| {
+    let column = |column: &warpmem_record::Column<_>| {
         let name = column.name.as_str();
         match column.kind() {
             "text" => Column::new(
@@ -366,7 +367,7 @@ fn machines_of_one_name_are_told_apart_by_their_parameters() {
 /// Both have the policy of the same name, with other parameters.
 #[test]
 fn a_machine_without_the_others_baseline_has_its_own_policy() {
-    let own = |machine: &str| warpmem::machine::load(machine, &[]).unwrap().policy.dram_scheduler;
+    let own = |machine: &str| warpmem_machine::load(machine, &[]).unwrap().policy.dram_scheduler;
     let named = |machine: &'static str| {
         let is_first = col("ipc_thread").eq(lit(1.0));
         let policy = when(is_first).then(lit(own(machine))).otherwise(lit("x"));

@@ -1,10 +1,11 @@
 //! DRAM energy.
 
 use super::{run_table, scopes};
-use crate::cli::report::document::{Prose, Section};
-use crate::cli::report::frame::{has_some, long};
-use crate::cli::report::limits::Shown;
-use crate::cli::report::study::{POLICY, Study};
+use crate::columns::POLICY;
+use crate::document::{Prose, Section};
+use crate::frame::{has_some, long};
+use crate::limits::Shown;
+use crate::study::Study;
 use polars::prelude::*;
 use warpmem_analysis::polars;
 use warpmem_chart::{Axis, Chart, Kind, StackedBars};

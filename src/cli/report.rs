@@ -1,18 +1,6 @@
 //! `warpmem report`: results of runs as one HTML page, or as Markdown with pictures.
 
-mod baselines;
-pub mod document;
-mod frame;
-pub mod html;
-mod limits;
-pub mod markdown;
-mod sections;
-mod study;
-pub mod table;
-#[cfg(test)]
-mod tests;
-
-use super::baseline::parse_metrics;
+use super::comparison::parse_metrics;
 use super::interrupt::Interrupt;
 use super::output::{note, note_without_checksum};
 use super::plot_file::note_boxes;
@@ -20,17 +8,15 @@ use super::progress::bar;
 use anyhow::Context;
 use clap::ValueHint;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use document::{Document, Prose};
 use indicatif::ProgressBar;
-use limits::Shown;
 use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
-use study::{Question, Study};
-use table::spelled;
 use warpmem::files::staged;
 use warpmem_analysis::{MEANS, Mean};
 use warpmem_chart::lacking;
+use warpmem_report::{Document, Question, STEPS, Study, compose, html, markdown};
+use warpmem_text::counted;
 
 /// Report on runs: comparisons, distributions and charts as one HTML page, or as Markdown
 ///
@@ -106,7 +92,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let outputs = Outputs::of(args);
     outputs.check()?;
     let steps = bar("{bar:30} {msg} {pos}/{len}");
-    let document = compose(&study, args.title.as_deref(), &steps, &interrupt)?;
+    let document = composed(&study, args.title.as_deref(), &steps, &interrupt)?;
     let written = outputs.write(&document, &steps, &interrupt)?;
     steps.finish_and_clear();
     note_without_checksum(&study.results);
@@ -114,69 +100,28 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn compose(
+/// The report, with progress by section.
+fn composed(
     study: &Study,
     title: Option<&str>,
     steps: &ProgressBar,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Document> {
-    let shown = Shown::of(study)?;
-    let mut document = Document {
-        title: title.map_or_else(|| usual_title(study), str::to_owned),
-        lead: lead(study, &shown),
-        sections: Vec::new(),
-    };
     steps.set_message("sections");
-    steps.set_length(sections::SECTIONS.len() as u64);
-    for make in sections::SECTIONS {
-        interrupt.check("no report was written")?;
-        document.sections.push(make(study, &shown)?);
+    steps.set_length(STEPS as u64);
+    compose(study, title, || {
         steps.inc(1);
-    }
-    finish(&mut document)?;
-    Ok(document)
-}
-
-/// The section that describes all others.
-fn finish(document: &mut Document) -> anyhow::Result<()> {
-    let definitions = sections::definitions(document)?;
-    document.sections.push(definitions);
-    document.name_apart();
-    Ok(())
-}
-
-fn usual_title(study: &Study) -> String {
-    let one_of = |names: &[String], noun: &str| match names {
-        [only] => only.clone(),
-        several => sections::counted(several.len(), noun),
-    };
-    let workloads = one_of(&study.traces, "workload");
-    let settings = one_of(&study.settings, "setting");
-    if study.is_single() {
-        return format!("{workloads} on {settings}");
-    }
-    let slots = study.slots.iter().map(|slot| spelled(slot)).collect::<Vec<_>>().join(", ");
-    format!("{workloads} by {slots} on {settings}")
-}
-
-fn lead(study: &Study, shown: &Shown) -> Vec<Prose> {
-    let mut lead = Vec::new();
-    if study.is_single() {
-        lead.push(Prose::new(
-            "There is one policy only, so nothing is compared: every IPC ratio is 1.",
-        ));
-    }
-    lead.extend(shown.left_out(study));
-    lead
+        interrupt.check("no report was written")
+    })
 }
 
 fn summary(study: &Study, document: &Document, written: &[PathBuf]) -> String {
     let written = written.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     format!(
         "{}, {}, {}: {}",
-        sections::counted(study.runs.height(), "run"),
-        sections::counted(document.charts().count(), "chart"),
-        sections::counted(document.tables().count(), "table"),
+        counted(study.runs.height(), "run"),
+        counted(document.charts().count(), "chart"),
+        counted(document.tables().count(), "table"),
         written.join(", ")
     )
 }

@@ -1,14 +1,13 @@
 //! The slots that distinguish runs, and the default baseline of each machine.
 
-use super::frame::{distinct, is_one_of};
-use super::study::{NO_OVERRIDE, OVERRIDES};
-use crate::cli::baseline::Baseline;
-use crate::cli::policies::Choice;
+use crate::columns::{NO_OVERRIDE, OVERRIDES};
+use crate::frame::{distinct, is_one_of};
+
 use anyhow::Context;
 use polars::prelude::*;
-use warpmem::machine::{Machine, load};
-use warpmem::slots::SLOTS;
 use warpmem_analysis::polars;
+use warpmem_machine::{Machine, load};
+use warpmem_slots::{Baseline, Choice, SLOTS};
 
 /// Machines with the same baseline.
 pub struct Group {

@@ -1,7 +1,7 @@
 //! Definitions of the columns of the report's tables.
 
-use crate::cli::report::document::{Document, Prose, Section};
-use crate::cli::report::table::Table;
+use crate::document::{Document, Prose, Section};
+use crate::table::Table;
 use polars::prelude::*;
 use std::collections::BTreeMap;
 use warpmem_analysis::polars;

@@ -14,13 +14,13 @@ mod sm_cycles;
 mod what_was_run;
 
 pub use definitions::definitions;
-pub use what_was_run::counted;
 
 use super::document::{Prose, Section};
 use super::frame::{distinct, has_some, values};
 use super::limits::Shown;
-use super::study::{IS_BASELINE, POLICY, Study};
 use super::table::Table;
+use crate::columns::{IS_BASELINE, POLICY};
+use crate::study::Study;
 use polars::prelude::*;
 use warpmem_analysis::polars;
 

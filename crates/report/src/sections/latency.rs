@@ -1,11 +1,12 @@
 //! Components of the read latency.
 
-use super::super::table::spelled;
 use super::{run_table, scopes};
-use crate::cli::report::document::{Prose, Section};
-use crate::cli::report::frame::{has_some, long};
-use crate::cli::report::limits::Shown;
-use crate::cli::report::study::{POLICY, Study};
+use crate::columns::POLICY;
+use crate::document::{Prose, Section};
+use crate::frame::{has_some, long};
+use crate::limits::Shown;
+use crate::study::Study;
+use crate::table::spelled;
 use warpmem_analysis::STAGES;
 use warpmem_chart::{Axis, Chart, Kind, StackedBars};
 

@@ -1,11 +1,11 @@
 //! A table of a report: a frame, and how its columns are titled and formatted.
 
-use super::document::Prose;
+use crate::document::Prose;
 use polars::prelude::{Column, DataFrame};
 use std::collections::HashMap;
 use std::sync::LazyLock;
-use warpmem::record::{ColumnInfo, schema};
 use warpmem_analysis::{Digits, column_to_strings, digits, metric, polars, table_to_csv};
+use warpmem_record::{ColumnInfo, schema};
 
 /// Rows of a table that a report shows; its CSV has all.
 pub const SHOWN_ROWS: usize = 300;

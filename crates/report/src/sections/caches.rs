@@ -1,9 +1,9 @@
 //! Cache hit rates and reservation failures.
 
 use super::run_table;
-use crate::cli::report::document::{Prose, Section};
-use crate::cli::report::limits::Shown;
-use crate::cli::report::study::Study;
+use crate::document::{Prose, Section};
+use crate::limits::Shown;
+use crate::study::Study;
 
 pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {
     let columns = [

@@ -1,8 +1,9 @@
 //! The runs of a report, what distinguishes them, and their baselines.
 
-use super::baselines::{Group, usual, varied};
-use super::frame::{distinct, is_one_of, names};
-use super::table::spelled;
+use crate::baselines::{Group, usual, varied};
+use crate::columns::{BESIDE, IS_BASELINE, NO_OVERRIDE, OVERRIDES, POLICY, SETTING};
+use crate::frame::{distinct, is_one_of, names};
+use crate::table::spelled;
 use anyhow::bail;
 use polars::prelude::*;
 use std::path::PathBuf;
@@ -10,22 +11,6 @@ use warpmem_analysis::{
     COMPARED, CompareOptions, Comparison, Error, Mean, Results, compare, polars,
 };
 
-/// Column of [`Study::runs`]: the policies of the varying slots, with slashes between.
-pub const POLICY: &str = "policy";
-/// Column of [`Study::runs`]: the machine, with its overrides if they vary.
-pub const SETTING: &str = "setting";
-/// Column of [`Study::runs`]: IPC relative to the baseline.
-pub const RATIO: &str = "ipc_ratio";
-
-/// Column of [`Study::runs`]: whether a run is the baseline in the slots that the baseline names.
-pub const IS_BASELINE: &str = "is the baseline";
-/// Column of [`Study::runs`]: the [`POLICY`] of the baseline of a run.
-pub const BESIDE: &str = "policy of the baseline";
-
-/// Column of `runs` with the overrides of the machine's parameters.
-pub const OVERRIDES: &str = "overrides";
-/// What a comparison calls runs without overrides.
-pub const NO_OVERRIDE: &str = "none";
 /// Column in which a comparison says how a run differs from its baseline where it should not.
 const MIXED: &str = "mixed";
 

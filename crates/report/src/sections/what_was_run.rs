@@ -1,15 +1,17 @@
 //! Machines, workloads and policies, and the commands that repeat each run.
 
-use crate::cli::report::document::{Prose, Section};
-use crate::cli::report::frame::distinct;
-use crate::cli::report::limits::Shown;
-use crate::cli::report::study::{OVERRIDES, Study, name_in};
-use crate::cli::report::table::{Table, spelled};
+use crate::columns::OVERRIDES;
+use crate::document::{Prose, Section};
+use crate::frame::distinct;
+use crate::limits::Shown;
+use crate::study::{Study, name_in};
+use crate::table::{Table, spelled};
 use anyhow::Context;
 use polars::prelude::*;
 use serde_json::{Map, Value};
-use warpmem::slots::SLOTS;
 use warpmem_analysis::polars;
+use warpmem_slots::SLOTS;
+use warpmem_text::counted;
 
 pub fn section(study: &Study, shown: &Shown) -> anyhow::Result<Section> {
     let setups = setups(study)?;
@@ -50,15 +52,6 @@ fn summary(study: &Study) -> anyhow::Result<Prose> {
         }
         false => prose.words(" Seeds: ").codes(seeds).words("."),
     })
-}
-
-/// `1 run`, `2 policies`
-pub fn counted(count: usize, what: &str) -> String {
-    match (count, what.strip_suffix('y')) {
-        (1, _) => format!("1 {what}"),
-        (_, Some(stem)) => format!("{count} {stem}ies"),
-        _ => format!("{count} {what}s"),
-    }
 }
 
 /// Policies of the slots that are not compared: one for all runs, or one for each machine.

@@ -1,13 +1,15 @@
 //! Runs over time.
 
-use super::super::document::{Prose, Section};
-use super::super::frame::joined;
-use super::super::limits::{Shown, most_different};
-use super::super::study::{POLICY, Study};
-use super::{counted, file_name, scopes};
+use super::{file_name, scopes};
+use crate::columns::POLICY;
+use crate::document::{Prose, Section};
+use crate::frame::joined;
+use crate::limits::{Shown, most_different};
+use crate::study::Study;
 use polars::prelude::*;
 use warpmem_analysis::polars;
 use warpmem_chart::{Axis, Chart, Kind, Lines};
+use warpmem_text::counted;
 
 /// Workloads whose time series are drawn.
 const TRACES: usize = 4;

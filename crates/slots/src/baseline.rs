@@ -1,22 +1,24 @@
-//! Baselines of comparisons, and the comparisons.
+//! The policies that others are compared with.
 
-use super::format::Format;
-use super::output::width;
-use super::policies::{Choice, split_list};
-use anyhow::{Context, bail};
-use std::path::Path;
-use warpmem::machine::Machine;
-use warpmem::params::{nearest, policy_name};
-use warpmem::record::run_columns;
-use warpmem::slots::{SLOTS, Slot};
-use warpmem_analysis::polars::prelude::{IntoLazy, LazyFrame, UnionArgs, concat};
-use warpmem_analysis::{
-    CompareOptions, Comparison, Results, compare, relative, table_to_csv, table_to_json,
-};
+use crate::{Choice, SLOTS, Slot};
+use thiserror::Error;
+use warpmem_machine::Machine;
+use warpmem_params::{nearest, policy_name};
 
 /// Column of the overrides, and the name of a run without any.
 const OVERRIDES: &str = "overrides";
 const NO_OVERRIDES: &str = "none";
+
+/// Why there is no baseline.
+#[derive(Debug, Error)]
+pub enum BaselineError {
+    #[error("the machines have no policy in common")]
+    NoneInCommon,
+    #[error("the baseline `{part}` is not among the policies to compare{meant}: {given}")]
+    Unknown { part: String, meant: String, given: String },
+    #[error("the baseline `{part}` is in several slots: write {slots}")]
+    Ambiguous { part: String, slots: String },
+}
 
 /// The slots that distinguish runs, and the policies that the others are compared with.
 pub struct Baseline {
@@ -59,9 +61,9 @@ impl Baseline {
         text: Option<&str>,
         lists: &[Choice<Vec<String>>],
         machines: &[Machine],
-    ) -> anyhow::Result<Baseline> {
+    ) -> Result<Baseline, BaselineError> {
         if lists.is_empty() {
-            let agreed = agreed(machines).context("the machines have no policy in common")?;
+            let agreed = agreed(machines).ok_or(BaselineError::NoneInCommon)?;
             let lists = [Choice { slot: agreed.slot, given: vec![agreed.given] }];
             return Baseline::choose(text, &lists, machines);
         }
@@ -71,41 +73,6 @@ impl Baseline {
         };
         let slots = lists.iter().map(|list| list.slot).collect();
         Ok(Baseline { slots, policies: policies?, overrides: None })
-    }
-
-    /// Compares the runs whose tables are in `directory` in the metrics `shown`, or in the format's
-    /// default metrics.
-    pub fn compare(
-        &self,
-        directory: &Path,
-        shown: Option<&[String]>,
-        format: Format,
-    ) -> anyhow::Result<String> {
-        let runs = Results::open(directory)?.runs()?;
-        text(&[self.comparison(runs, shown, format)?], format)
-    }
-
-    /// The comparison of `runs` that [`text`] prints in this format.
-    pub fn comparison(
-        &self,
-        runs: LazyFrame,
-        shown: Option<&[String]>,
-        format: Format,
-    ) -> anyhow::Result<Comparison> {
-        let mut options = CompareOptions::new(self.name());
-        options.units = run_columns().into_iter().map(|c| (c.name, c.unit.to_owned())).collect();
-        if let Some(shown) = shown {
-            options.metrics = shown.to_vec();
-        }
-        if format == Format::Table {
-            options.slots = self.slots(self.slots.iter().copied());
-            return Ok(compare(runs, &options)?);
-        }
-        options.slots = self.slots(SLOTS.iter());
-        if shown.is_none() {
-            options.metrics = metrics();
-        }
-        Ok(compare(runs, &options)?)
     }
 
     /// In the syntax of the comparison: `slot=policy` and `overrides=…` with slashes between.
@@ -121,54 +88,21 @@ impl Baseline {
         parts.chain(overrides).collect::<Vec<_>>().join("/")
     }
 
-    /// The columns that distinguish runs: those of `slots`, and the overrides where they are
-    /// compared.
-    fn slots<'a>(&self, slots: impl Iterator<Item = &'a Slot>) -> Vec<String> {
+    /// The columns that distinguish runs: those of the slots compared, and the overrides where they
+    /// are.
+    pub fn columns(&self) -> Vec<String> {
+        self.columns_of(self.slots.iter().copied())
+    }
+
+    /// The same with every slot, compared or not.
+    pub fn all_columns(&self) -> Vec<String> {
+        self.columns_of(SLOTS.iter())
+    }
+
+    fn columns_of<'a>(&self, slots: impl Iterator<Item = &'a Slot>) -> Vec<String> {
         let overrides = self.overrides.iter().map(|_| OVERRIDES);
         slots.map(|slot| slot.name).chain(overrides).map(str::to_owned).collect()
     }
-}
-
-/// Comparisons in the same format, one after the other.
-pub fn text(comparisons: &[Comparison], format: Format) -> anyhow::Result<String> {
-    if format == Format::Table {
-        let texts = comparisons.iter().map(|comparison| comparison.to_text(width()));
-        return Ok(texts.collect::<Result<Vec<String>, _>>()?.join("\n"));
-    }
-    let tables = comparisons.iter().map(|comparison| Ok(comparison.table()?.lazy()));
-    let tables = tables.collect::<anyhow::Result<Vec<LazyFrame>>>()?;
-    let table = concat(tables, UnionArgs::default())?.collect()?;
-    Ok(if format == Format::Json { table_to_json(&table) } else { table_to_csv(&table) }?)
-}
-
-/// The names of a list of metrics: numeric columns of a run, or their names followed by `_ratio` or
-/// `_reduction`.
-pub fn parse_metrics(text: &str) -> Result<Vec<String>, String> {
-    let known = metrics();
-    let is_known = |name: &str| known.iter().any(|known| known == name);
-    split_list(text)?
-        .into_iter()
-        .filter(|name| !matches!(name.as_str(), "ipc_thread" | "ipc_ratio"))
-        .map(|name| match relative(&name) {
-            _ if is_known(&name) => Ok(name),
-            Some((column, _)) if is_known(column) => Ok(name),
-            _ => Err(unknown_metric(&name, &known)),
-        })
-        .collect()
-}
-
-fn unknown_metric(name: &str, known: &[String]) -> String {
-    let meant = nearest(name, known.iter().map(String::as_str));
-    let meant = meant.map_or(String::new(), |meant| format!("did you mean `{meant}`? "));
-    format!(
-        "no metric `{name}`: {meant}valid: the numeric columns of `runs` (docs/schema.md), alone or with `_ratio` or `_reduction`"
-    )
-}
-
-/// Every metric of a run except the one that every comparison shows.
-fn metrics() -> Vec<String> {
-    let columns = run_columns().into_iter().map(|column| column.name);
-    columns.skip_while(|name| name != "cycles").filter(|name| name != "ipc_thread").collect()
 }
 
 /// The first slot that all machines fill with the same policy.
@@ -195,7 +129,7 @@ fn meant<'a>(own: &str, given: &'a [String]) -> Option<&'a String> {
 }
 
 /// The policy of `lists` that `part` names, as `policy` or `slot=policy`.
-fn named(part: &str, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Choice<String>> {
+fn named(part: &str, lists: &[Choice<Vec<String>>]) -> Result<Choice<String>, BaselineError> {
     let with_slot =
         part.split_once('=').and_then(|(slot, policy)| Some((Slot::find(slot)?, policy)));
     let (wanted, policy) =
@@ -211,12 +145,12 @@ fn named(part: &str, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Choice<Str
             let meant = nearest(policy, given());
             let meant = meant.map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
             let given = given().collect::<Vec<_>>().join(", ");
-            bail!("the baseline `{part}` is not among the policies to compare{meant}: {given}")
+            Err(BaselineError::Unknown { part: part.to_owned(), meant, given })
         }
         several => {
             let slots = several.iter().map(|list| format!("{}={policy}", list.slot.option()));
             let slots = slots.collect::<Vec<_>>().join(" or ");
-            bail!("the baseline `{part}` is in several slots: write {slots}")
+            Err(BaselineError::Ambiguous { part: part.to_owned(), slots })
         }
     }
 }
@@ -224,7 +158,7 @@ fn named(part: &str, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Choice<Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem::machine::load;
+    use warpmem_machine::load;
 
     fn list(slot: &str, given: &[&str]) -> Choice<Vec<String>> {
         let given = given.iter().map(|&policy| policy.to_owned()).collect();

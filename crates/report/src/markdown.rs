@@ -1,7 +1,7 @@
 //! A report as Markdown, with tables in GitHub's syntax and pictures in a folder.
 
-use super::document::{Block, Document, Piece, Prose, Section};
-use super::table::{Heading, SHOWN_ROWS, Table};
+use crate::document::{Block, Document, Piece, Prose, Section};
+use crate::table::{Heading, SHOWN_ROWS, Table};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt::Write;
 use std::path::Path;

@@ -1,0 +1,22 @@
+//! Plain text for people: words, and tables with aligned columns.
+
+mod printable;
+mod table;
+
+pub use printable::{csv_text, printable, printable_cell};
+pub use table::aligned;
+
+/// With its first letter in upper case.
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// A number of things: `1 run`, `2 policies`.
+pub fn counted(count: usize, what: &str) -> String {
+    match (count, what.strip_suffix('y')) {
+        (1, _) => format!("1 {what}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        _ => format!("{count} {what}s"),
+    }
+}

@@ -1,0 +1,89 @@
+//! Comparisons of runs with a baseline, as text.
+
+use super::format::Format;
+use super::output::width;
+use std::path::Path;
+use warpmem::params::nearest;
+use warpmem::record::run_columns;
+use warpmem::slots::{Baseline, split_list};
+use warpmem_analysis::polars::prelude::{IntoLazy, LazyFrame, UnionArgs, concat};
+use warpmem_analysis::{
+    CompareOptions, Comparison, Results, compare, relative, table_to_csv, table_to_json,
+};
+
+/// Compares the runs whose tables are in `directory` in the metrics `shown`, or in the format's
+/// default metrics.
+pub fn of_directory(
+    directory: &Path,
+    baseline: &Baseline,
+    shown: Option<&[String]>,
+    format: Format,
+) -> anyhow::Result<String> {
+    let runs = Results::open(directory)?.runs()?;
+    text(&[comparison(runs, baseline, shown, format)?], format)
+}
+
+/// The comparison of `runs` that [`text`] prints in this format.
+pub fn comparison(
+    runs: LazyFrame,
+    baseline: &Baseline,
+    shown: Option<&[String]>,
+    format: Format,
+) -> anyhow::Result<Comparison> {
+    let mut options = CompareOptions::new(baseline.name());
+    options.units = run_columns().into_iter().map(|c| (c.name, c.unit.to_owned())).collect();
+    if let Some(shown) = shown {
+        options.metrics = shown.to_vec();
+    }
+    if format == Format::Table {
+        options.slots = baseline.columns();
+        return Ok(compare(runs, &options)?);
+    }
+    options.slots = baseline.all_columns();
+    if shown.is_none() {
+        options.metrics = metrics();
+    }
+    Ok(compare(runs, &options)?)
+}
+
+/// Comparisons in the same format, one after the other.
+pub fn text(comparisons: &[Comparison], format: Format) -> anyhow::Result<String> {
+    if format == Format::Table {
+        let texts = comparisons.iter().map(|comparison| comparison.to_text(width()));
+        return Ok(texts.collect::<Result<Vec<String>, _>>()?.join("\n"));
+    }
+    let tables = comparisons.iter().map(|comparison| Ok(comparison.table()?.lazy()));
+    let tables = tables.collect::<anyhow::Result<Vec<LazyFrame>>>()?;
+    let table = concat(tables, UnionArgs::default())?.collect()?;
+    Ok(if format == Format::Json { table_to_json(&table) } else { table_to_csv(&table) }?)
+}
+
+/// The names of a list of metrics: numeric columns of a run, or their names followed by `_ratio` or
+/// `_reduction`.
+pub fn parse_metrics(text: &str) -> Result<Vec<String>, String> {
+    let known = metrics();
+    let is_known = |name: &str| known.iter().any(|known| known == name);
+    split_list(text)?
+        .into_iter()
+        .filter(|name| !matches!(name.as_str(), "ipc_thread" | "ipc_ratio"))
+        .map(|name| match relative(&name) {
+            _ if is_known(&name) => Ok(name),
+            Some((column, _)) if is_known(column) => Ok(name),
+            _ => Err(unknown_metric(&name, &known)),
+        })
+        .collect()
+}
+
+fn unknown_metric(name: &str, known: &[String]) -> String {
+    let meant = nearest(name, known.iter().map(String::as_str));
+    let meant = meant.map_or(String::new(), |meant| format!("did you mean `{meant}`? "));
+    format!(
+        "no metric `{name}`: {meant}valid: the numeric columns of `runs` (docs/schema.md), alone or with `_ratio` or `_reduction`"
+    )
+}
+
+/// Every metric of a run except the one that every comparison shows.
+fn metrics() -> Vec<String> {
+    let columns = run_columns().into_iter().map(|column| column.name);
+    columns.skip_while(|name| name != "cycles").filter(|name| name != "ipc_thread").collect()
+}
