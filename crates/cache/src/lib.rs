@@ -1,13 +1,18 @@
-//! The parts that L1 and LLC share: configuration, tags, miss-status holding registers (MSHRs) and
-//! counts.
+//! Caches of any level: configuration, counts, and the controller with its tags and miss-status
+//! holding registers (MSHRs).
 
 mod config;
+mod controller;
 mod counts;
 mod index;
 mod mshr;
 mod tags;
 
 pub use config::{Cache, ReadAllocate, Replacement, WriteAllocate, WritePolicy};
+pub use controller::{
+    Allocation, Controller, Evicted, Fetch, FetchUse, Fill, Miss, Prefetch, Read, ReadAccess, Room,
+    Rules, ThroughMiss, Write, WriteAccess,
+};
 pub use counts::{CacheCounts, ReservationFail};
-pub use mshr::{Merge, Mshr, MshrEntry};
-pub use tags::{ALL_BYTES, Geometry, Slot, Tags, Victim};
+pub use mshr::{Mshr, MshrEntry};
+pub use tags::{Geometry, Slot};

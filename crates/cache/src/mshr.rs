@@ -48,20 +48,19 @@ impl MshrEntry {
     }
 }
 
-/// Result of looking for an outstanding miss that a request can join.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Merge {
-    /// No miss of this sector is outstanding.
-    Absent,
-    /// The entry holds as many requests as it can.
-    Full,
-    /// The request has joined; the length of the entry includes it.
-    Joined { length: u32 },
+/// An entry that has been closed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Closed {
+    pub entry: MshrEntry,
+    /// The first of its requests; the others follow through [`RequestTable::next`].
+    pub first: RequestId,
+    /// Number of its requests.
+    pub count: u32,
 }
 
 impl Mshr {
     /// Registers for `entries` misses with at most `merges` requests each, the first included.
-    pub fn new(level: CacheLevel, entries: u32, merges: u32) -> Mshr {
+    pub(crate) fn new(level: CacheLevel, entries: u32, merges: u32) -> Mshr {
         let capacity = entries as usize;
         Mshr {
             level,
@@ -74,9 +73,8 @@ impl Mshr {
         }
     }
 
-    /// Whether every entry is in use.
     #[inline]
-    pub fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.len() == self.capacity
     }
 
@@ -98,25 +96,22 @@ impl Mshr {
         self.capacity - self.len()
     }
 
-    #[inline]
-    fn entry(&self, sector: u64) -> Option<u32> {
-        self.index.get(sector, |entry| self.entries[entry as usize].sector)
-    }
-
     /// Whether no miss is outstanding.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Merges `request` into the outstanding miss of `sector`, if there is one.
+    /// Lets `request` wait in an entry that has room for it.
     #[inline]
-    pub fn merge(&mut self, sector: u64, request: RequestId, requests: &mut RequestTable) -> Merge {
-        let Some(entry) = self.entry(sector) else { return Merge::Absent };
-        let entry = &mut self.entries[entry as usize];
-        if entry.count == self.merges {
-            return Merge::Full;
-        }
+    pub(crate) fn join(
+        &mut self,
+        entry: MshrEntry,
+        request: RequestId,
+        requests: &mut RequestTable,
+    ) {
+        debug_assert!(self.has_room(entry));
+        let entry = &mut self.entries[entry.index()];
         // If any two requests differ in their SM, some two neighbours do. A request that no SM made
         // can only be the first.
         if !entry.shared && requests.are_of_two_sms(entry.last, request) {
@@ -127,19 +122,18 @@ impl Mshr {
         requests.set_next(request, self.level, RequestId::NONE);
         entry.last = request;
         entry.count += 1;
-        Merge::Joined { length: entry.count }
     }
 
-    /// Whether a miss of `sector` is outstanding, and whether it could take one more request.
+    /// Whether one more request can wait in an entry.
     #[inline]
-    pub fn probe(&self, sector: u64) -> Option<bool> {
-        self.entry(sector).map(|entry| self.entries[entry as usize].count < self.merges)
+    pub(crate) fn has_room(&self, entry: MshrEntry) -> bool {
+        self.entries[entry.index()].count < self.merges
     }
 
     /// The entry of `sector`, if a miss of it is outstanding.
     #[inline]
     pub fn find(&self, sector: u64) -> Option<MshrEntry> {
-        self.entry(sector).map(MshrEntry)
+        self.index.get(sector, |entry| self.entries[entry as usize].sector).map(MshrEntry)
     }
 
     /// The first of the requests that wait in an entry; the others follow through
@@ -151,20 +145,20 @@ impl Mshr {
 
     /// The reserved line of an outstanding miss, if [`Mshr::open`] was given one.
     #[inline]
-    pub fn place(&self, sector: u64) -> Option<Slot> {
-        self.entry(sector).and_then(|entry| self.entries[entry as usize].place)
+    pub(crate) fn place(&self, sector: u64) -> Option<Slot> {
+        self.find(sector).and_then(|entry| self.entries[entry.index()].place)
     }
 
     /// Opens an entry for `sector`. An entry must be free and the sector must have none. `place` is
     /// the line that stays reserved until the entry is closed, if there is one.
     #[inline]
-    pub fn open(
+    pub(crate) fn open(
         &mut self,
         sector: u64,
         place: Option<Slot>,
         request: RequestId,
         requests: &mut RequestTable,
-    ) {
+    ) -> MshrEntry {
         assert!(!self.is_full(), "a free MSHR entry was promised");
         requests.set_next(request, self.level, RequestId::NONE);
         let opened =
@@ -175,17 +169,17 @@ impl Mshr {
             None => self.entries.push(opened),
         }
         self.index.insert(sector, entry);
+        MshrEntry(entry)
     }
 
-    /// Closes the entry of `sector`; returns its first request (the others follow through
-    /// [`RequestTable::next`]) and their number.
+    /// Closes the entry of `sector`, if a miss of it is outstanding.
     #[inline]
-    pub fn close(&mut self, sector: u64) -> Option<(RequestId, u32)> {
+    pub(crate) fn close(&mut self, sector: u64) -> Option<Closed> {
         let entry = self.index.remove(sector, |entry| self.entries[entry as usize].sector)?;
         self.free.push(entry);
         let Entry { first, count, shared, .. } = self.entries[entry as usize];
         self.shared -= u32::from(shared);
-        Some((first, count))
+        Some(Closed { entry: MshrEntry(entry), first, count })
     }
 }
 
@@ -207,43 +201,45 @@ mod tests {
         std::array::from_fn(|_| test_request(requests, 0))
     }
 
+    fn join(mshr: &mut Mshr, sector: u64, request: RequestId, requests: &mut RequestTable) {
+        let entry = mshr.find(sector).expect("a miss is outstanding");
+        mshr.join(entry, request, requests);
+    }
+
+    fn close(mshr: &mut Mshr, sector: u64) -> Option<(RequestId, u32)> {
+        mshr.close(sector).map(|closed| (closed.first, closed.count))
+    }
+
     #[test]
     fn requests_of_a_sector_come_back_in_the_order_in_which_they_came() {
         let mut requests = RequestTable::default();
         let [a, b, c, other] = some_requests(&mut requests);
         let mut mshr = Mshr::new(CacheLevel::L1, 4, 8);
-        assert_eq!(mshr.merge(5, a, &mut requests), Merge::Absent);
-        mshr.open(5, None, a, &mut requests);
+        let entry = mshr.open(5, None, a, &mut requests);
+        assert_eq!((mshr.find(5), mshr.first(entry)), (Some(entry), a));
         mshr.open(6, None, other, &mut requests);
-        assert_eq!(mshr.merge(5, b, &mut requests), Merge::Joined { length: 2 });
-        assert_eq!(mshr.merge(5, c, &mut requests), Merge::Joined { length: 3 });
-        let (first, count) = mshr.close(5).unwrap();
-        assert_eq!(count, 3);
-        assert_eq!(chain(first, CacheLevel::L1, &requests), [a, b, c]);
+        join(&mut mshr, 5, b, &mut requests);
+        join(&mut mshr, 5, c, &mut requests);
+        assert_eq!(mshr.close(5), Some(Closed { entry, first: a, count: 3 }));
+        assert_eq!(chain(a, CacheLevel::L1, &requests), [a, b, c]);
         assert_eq!(mshr.close(5), None);
-        assert_eq!(mshr.close(6), Some((other, 1)));
+        assert_eq!(close(&mut mshr, 6), Some((other, 1)));
         assert!(mshr.is_empty());
     }
 
     #[test]
     fn a_full_entry_is_distinguished_from_an_absent_one() {
         let mut requests = RequestTable::default();
-        let [a, b, c] = some_requests(&mut requests);
+        let [a, b] = some_requests(&mut requests);
         let mut mshr = Mshr::new(CacheLevel::Llc, 4, 2);
-        assert_eq!(mshr.probe(5), None);
+        let has_room = |mshr: &Mshr| mshr.find(5).map(|entry| mshr.has_room(entry));
+        assert_eq!(has_room(&mshr), None);
         mshr.open(5, None, a, &mut requests);
-        assert_eq!(mshr.probe(5), Some(true));
-        assert_eq!(mshr.merge(5, b, &mut requests), Merge::Joined { length: 2 });
-        assert_eq!(mshr.probe(5), Some(false));
-        assert_eq!(mshr.merge(5, c, &mut requests), Merge::Full);
-        assert_eq!(mshr.merge(6, c, &mut requests), Merge::Absent);
-        let (first, _) = mshr.close(5).unwrap();
-        assert_eq!(
-            chain(first, CacheLevel::Llc, &requests),
-            [a, b],
-            "the refused one is not in it"
-        );
-        assert_eq!(mshr.probe(5), None, "closed");
+        assert_eq!(has_room(&mshr), Some(true));
+        join(&mut mshr, 5, b, &mut requests);
+        assert_eq!(has_room(&mshr), Some(false));
+        mshr.close(5);
+        assert_eq!(has_room(&mshr), None, "closed");
     }
 
     #[test]
@@ -252,13 +248,14 @@ mod tests {
         let ids: [RequestId; 3] = some_requests(&mut requests);
         let mut mshr = Mshr::new(CacheLevel::Llc, 2, 1);
         mshr.open(0, None, ids[0], &mut requests);
-        assert!(!mshr.is_full());
+        assert_eq!(mshr.free(), 1);
         mshr.open(1, None, ids[1], &mut requests);
-        assert!(mshr.is_full());
+        assert_eq!(mshr.free(), 0);
         mshr.close(0);
-        assert_eq!((mshr.is_full(), mshr.len()), (false, 1));
+        assert_eq!((mshr.free(), mshr.len()), (1, 1));
         mshr.open(2, None, ids[2], &mut requests);
-        assert_eq!((mshr.close(1), mshr.close(2)), (Some((ids[1], 1)), Some((ids[2], 1))));
+        assert_eq!(close(&mut mshr, 1), Some((ids[1], 1)));
+        assert_eq!(close(&mut mshr, 2), Some((ids[2], 1)));
     }
 
     /// A request that opens an entry in L1 goes on and opens, or joins, one in the LLC.
@@ -270,12 +267,13 @@ mod tests {
         let mut llc = Mshr::new(CacheLevel::Llc, 1, 8);
         l1.open(5, None, first, &mut requests);
         llc.open(5, None, first, &mut requests);
-        l1.merge(5, behind_in_l1, &mut requests);
-        llc.merge(5, behind_in_llc, &mut requests);
-        let (answered, count) = llc.close(5).unwrap();
+        join(&mut l1, 5, behind_in_l1, &mut requests);
+        join(&mut llc, 5, behind_in_llc, &mut requests);
+        let (answered, count) = close(&mut llc, 5).unwrap();
         assert_eq!(count, 2);
         assert_eq!(chain(answered, CacheLevel::Llc, &requests), [first, behind_in_llc]);
-        assert_eq!(chain(l1.close(5).unwrap().0, CacheLevel::L1, &requests), [first, behind_in_l1]);
+        let (back, _) = close(&mut l1, 5).unwrap();
+        assert_eq!(chain(back, CacheLevel::L1, &requests), [first, behind_in_l1]);
     }
 
     #[test]

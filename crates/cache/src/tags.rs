@@ -5,7 +5,7 @@ use crate::{Cache, Replacement};
 use warpmem_sim::Hash;
 
 /// All 32 parts of a sector are valid.
-pub const ALL_BYTES: u32 = u32::MAX;
+pub(crate) const ALL_BYTES: u32 = u32::MAX;
 
 /// Line number of an empty way.
 const NO_LINE: u64 = u64::MAX;
@@ -16,7 +16,7 @@ const NIL: u32 = u32::MAX;
 pub struct Slot(pub(super) u32);
 
 impl Slot {
-    /// Number of the position, below [`Tags::places`].
+    /// Number of the position, below [`Controller::lines`](crate::Controller::lines).
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -122,7 +122,7 @@ struct Set {
 
 /// The line that a new one would replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Victim {
+pub(crate) struct Victim {
     slot: Slot,
     set: u32,
     /// The number and dirty sectors of the line that is evicted, if the position holds one.
@@ -132,7 +132,7 @@ pub struct Victim {
 /// A set-associative array of sectored lines. Lookup and replacement take constant time whatever
 /// the associativity: a hash index finds lines, and a linked list per set keeps the replacement
 /// order.
-pub struct Tags {
+pub(crate) struct Tags {
     lines: Vec<Line>,
     sets: Vec<Set>,
     /// Valid bytes of the partially valid sectors.

@@ -3,8 +3,8 @@
 use super::slice::Slice;
 use crate::context::Context;
 use crate::results::PrefetchCounts;
-use warpmem_cache::Slot;
-use warpmem_sim::{AddressMap, BankRow, CachedLines, RequestId, Ticks};
+use warpmem_cache::{Prefetch, ReservationFail, Slot};
+use warpmem_sim::{AddressMap, BankRow, CachedLines, Request, RequestId, Ticks};
 
 /// Slots of prefetched lines that no request has used yet, one bit each.
 #[derive(Default)]
@@ -93,22 +93,28 @@ impl Slice {
     /// way, or would have to wait for a victim.
     pub(super) fn fill_prefetch(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
         ctx.fabric.pop(self.fills, now);
-        let address = ctx.requests.get(id).address;
-        let sectors = ctx.requests.get(id).sectors;
+        let Request { address, sectors, .. } = *ctx.requests.get(id);
         ctx.requests.remove(id);
-        let first = self.geometry.sector(address);
-        let awaited = (first..first + u64::from(sectors.count_ones()))
-            .any(|sector| self.mshr.find(sector).is_some());
-        self.prefetched.counts.lines += 1;
-        if awaited {
-            self.prefetched.counts.late += 1;
-        } else if self.tags.find(self.geometry.line(address)).is_some() {
-            self.prefetched.counts.redundant += 1;
-        } else if let Ok(slot) = self.allocate(address, self.to_dram.reserved(), now, ctx) {
-            (0..sectors.count_ones()).for_each(|sector| self.tags.fill(slot, sector));
-            self.prefetched.unused.mark(slot, self.tags.places());
-        } else {
-            self.prefetched.counts.dropped += 1;
+        let room = self.to_dram.room(ctx).saturating_sub(self.to_dram.reserved());
+        let set_key = &self.set_key;
+        let prefetch = self
+            .cache
+            .prefetch(address, sectors.count_ones(), room, |_| set_key.of(ctx.map, address));
+        let counts = &mut self.prefetched.counts;
+        counts.lines += 1;
+        match prefetch {
+            Prefetch::Late => counts.late += 1,
+            Prefetch::Redundant => counts.redundant += 1,
+            Prefetch::Dropped(reason) => {
+                counts.dropped += 1;
+                if reason == ReservationFail::MissQueueFull {
+                    self.to_dram.wake_on_room(ctx);
+                }
+            }
+            Prefetch::Inserted(allocated) => {
+                self.take_line(Some(allocated), address, now, ctx);
+                self.prefetched.unused.mark(allocated.slot, self.cache.lines());
+            }
         }
     }
 }

@@ -10,14 +10,14 @@ use super::warp_types::WarpCounts;
 use crate::context::Context;
 use crate::results::{QueueLength, SliceResult};
 use warpmem_cache::{
-    ALL_BYTES, CacheCounts, Geometry, Mshr, ReadAllocate, ReservationFail, Slot, Tags,
-    WriteAllocate, WritePolicy,
+    CacheCounts, Controller, FetchUse, Fill, ReservationFail, Room, ThroughMiss, WriteAllocate,
+    WritePolicy,
 };
-use warpmem_machine::Machine;
+use warpmem_machine::{self as machine, Machine};
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{
-    CacheLevel, CachedLines, Clock, Domain, Insertion, Needs, PortId, Request, RequestId,
-    RequestKind, SliceId, Ticks, UnitId,
+    CacheLevel, CachedLines, Clock, Domain, Insertion, Needs, PortId, RequestId, RequestKind,
+    SliceId, Ticks, UnitId,
 };
 
 /// Where a slice's ports lead.
@@ -56,10 +56,8 @@ pub struct Slice {
     pub(super) to_dram: ToDram,
     arrivals: Arrivals,
     pub(super) to_dram_ticks: u64,
-    pub(super) mshr: Mshr,
+    pub(super) cache: Controller,
     mshr_states: MshrStates,
-    pub(super) tags: Tags,
-    pub(super) geometry: Geometry,
     pub(super) prefetched: Prefetched,
     /// Kept where the DRAM scheduler distinguishes warps by their hits here.
     pub(super) warps: Option<Box<WarpCounts>>,
@@ -77,9 +75,21 @@ pub(super) struct Rules {
     /// LLC cycles of an atomic at the tags, for each lane at one address.
     pub atomic_cycles: u32,
     pub port_bytes: u32,
-    pub read_allocate: ReadAllocate,
-    pub write: WritePolicy,
-    pub write_allocate: WriteAllocate,
+    /// Reads that stores make necessary carry the store's SM, so that merges are counted for that
+    /// SM (GPGPU-Sim, `data_cache::wr_miss_wa_naive`).
+    pub fetches_have_sm: bool,
+}
+
+/// How a slice differs from other caches.
+fn cache_rules(config: &machine::Cache) -> warpmem_cache::Rules {
+    let rules = warpmem_cache::Rules::new(config, FetchUse::Join, ThroughMiss::Pass);
+    match config.write {
+        // A store updates a line that it finds, and is sent on: as under write-through.
+        WritePolicy::WriteEvict => {
+            warpmem_cache::Rules { write: WritePolicy::WriteThrough, ..rules }
+        }
+        _ => rules,
+    }
 }
 
 /// What the next request at the tags waits for.
@@ -114,9 +124,7 @@ impl Slice {
                 perfect: false,
                 atomic_cycles: config.atomic_cycles,
                 port_bytes: config.port_bytes,
-                read_allocate: config.cache.read_allocate,
-                write: config.cache.write,
-                write_allocate: config.cache.write_allocate,
+                fetches_have_sm: config.cache.write_allocate == WriteAllocate::SendAndFetch,
             },
             tags_free: 0,
             fill_free: 0,
@@ -126,10 +134,8 @@ impl Slice {
             to_dram: ToDram::new(machine, SliceId::new(index), ports.misses, clock, needs),
             arrivals: Arrivals::new(machine, ports.requests, core)?,
             to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
-            mshr: Mshr::new(CacheLevel::Llc, config.cache.mshr_entries, config.cache.mshr_merges),
+            cache: Controller::new(CacheLevel::Llc, &config.cache, cache_rules(&config.cache)),
             mshr_states: MshrStates::new(),
-            tags: Tags::new(&config.cache, config.cache.size_bytes),
-            geometry: Geometry::new(&config.cache),
             prefetched: Prefetched::default(),
             warps: needs.warp_types.map(|_| Box::default()),
             set_key: SetKey::new(machine),
@@ -171,8 +177,8 @@ impl Slice {
         self.replies.send(now, ctx);
         self.to_dram.send_results(now, ctx);
         self.serve(cycle, now, ctx);
-        let sent = self.to_dram.send_one(&self.mshr, &self.geometry, cycle, now, ctx);
-        self.mshr_states.follow(&self.mshr, cycle, &mut ctx.side.mshrs);
+        let sent = self.to_dram.send_one(&self.cache, cycle, now, ctx);
+        self.mshr_states.follow(self.cache.mshr(), cycle, &mut ctx.side.mshrs);
         self.schedule(cycle, now, sent, ctx);
     }
 
@@ -189,7 +195,7 @@ impl Slice {
         } else if self.rules.cached {
             self.fill_waits = self.fill_line(id, now, ctx).is_err();
             if !self.fill_waits {
-                self.fill_free = cycle + self.port_cycles(self.geometry.sector_bytes());
+                self.fill_free = cycle + self.port_cycles(self.cache.geometry().sector_bytes());
             }
         } else if !self.replies.has_unanswered_fills() {
             self.pass_back(id, now, ctx);
@@ -204,24 +210,20 @@ impl Slice {
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
         let address = ctx.requests.get(id).address;
-        let slot = self.fill_slot(id, address, now, ctx).inspect_err(|_| {
+        let fill = self.keep_or_pass(id, address, now, ctx).inspect_err(|_| {
             self.to_dram.wake_on_room(ctx);
         })?;
+        self.take_line(fill.allocated, address, now, ctx);
         ctx.fabric.pop(self.fills, now);
-        let (sector, part) = (self.geometry.sector(address), self.geometry.sector_in_line(address));
-        if let Some(slot) = slot {
-            self.tags.fill(slot, part);
-        }
-        self.to_dram.forget_merges(&self.mshr, sector, now);
-        let (first, count) = self.mshr.close(sector).expect("a fill answers a miss");
-        self.result.mshr_merge_length.record(u64::from(count));
-        self.replies.answer(first);
-        let mut next = first;
+        self.to_dram.forget_merges(fill.entry, now);
+        self.result.mshr_merge_length.record(u64::from(fill.count));
+        self.replies.answer(fill.first);
+        let mut next = fill.first;
         while next != RequestId::NONE {
             let (this, kind) = (next, ctx.requests.get(next).kind);
             next = ctx.requests.next(this, CacheLevel::Llc);
-            if let Some(slot) = slot.filter(|_| kind == RequestKind::Atomic) {
-                self.tags.write(slot, part, ALL_BYTES, true);
+            if let Some(slot) = fill.slot.filter(|_| kind == RequestKind::Atomic) {
+                self.cache.modify(slot, address);
             }
             if this != id {
                 ctx.requests.share_fill(this, id);
@@ -231,36 +233,37 @@ impl Slice {
         Ok(())
     }
 
-    /// The line of a fill, if it is to have one; an error while the dirty victim cannot leave.
-    fn fill_slot(
+    /// Fills the line of the data, if they are to have one; an error while the dirty victim cannot
+    /// leave.
+    fn keep_or_pass(
         &mut self,
         id: RequestId,
         address: u64,
         now: Ticks,
         ctx: &mut Context,
-    ) -> Result<Option<Slot>, ReservationFail> {
-        let sector = self.geometry.sector(address);
-        let kept = self.mshr.place(sector);
-        let found = kept.or_else(|| self.tags.find(self.geometry.line(address)));
-        if found.is_some() {
-            return Ok(found);
-        }
-        let insertion = ctx.requests.get(id).insertion;
-        if insertion == Insertion::Nowhere && !self.needs_line(sector, ctx) {
-            return Ok(None);
-        }
-        match self.allocate(address, 0, now, ctx) {
+    ) -> Result<Fill, ReservationFail> {
+        let insertion = match ctx.requests.get(id).insertion {
+            Insertion::Nowhere if self.needs_line(address, ctx) => Insertion::Newest,
+            insertion => insertion,
+        };
+        let (room, set_key) = (self.room(ctx), &self.set_key);
+        match self.cache.fill(address, insertion, room, |_| set_key.of(ctx.map, address)) {
             // All lines of its set wait for later fills: the results of its atomics go on to DRAM.
+            Err(ReservationFail::LineAlloc) if room.queue == 0 => {
+                Err(ReservationFail::MissQueueFull)
+            }
             Err(ReservationFail::LineAlloc) => {
-                let sector = Request::of_slice(address, RequestKind::Write, self.index);
-                self.pass_on(&sector, now, ctx).map(|()| None)
+                self.to_dram.write(address, 1, now, ctx);
+                Ok(self.cache.fill_nothing(address))
             }
-            Ok(slot) if insertion == Insertion::Oldest => {
-                self.tags.demote(slot);
-                Ok(Some(slot))
-            }
-            slot => slot.map(Some),
+            fill => fill,
         }
+    }
+
+    /// What is free for a request at the tags, or a fill. Fills that are not answered in full hold
+    /// their MSHR entries (GPGPU-Sim, mshr_table::next_access).
+    fn room(&self, ctx: &Context) -> Room {
+        Room { queue: self.to_dram.room(ctx), held_mshrs: self.replies.unanswered_fills() }
     }
 
     /// Serves the next request of the queue at the tags.
@@ -270,7 +273,8 @@ impl Slice {
         }
         // While the queue to DRAM is full nothing is served, not even a hit (GPGPU-Sim,
         // memory_sub_partition::cache_cycle).
-        if self.to_dram.is_full(ctx) {
+        let room = self.room(ctx);
+        if room.queue <= self.to_dram.reserved() {
             self.wait(Wait::DramQueue, cycle, ctx);
             return;
         }
@@ -280,7 +284,7 @@ impl Slice {
         let waited = now.since(stamps.llc_arrived);
         let field = ctx.requests.get(id).critical_field;
         self.port_busy = 1;
-        match self.access(id, cycle, now, ctx) {
+        match self.access(id, room, cycle, now, ctx) {
             Ok(()) => {
                 self.tags_free = self.tags_free.max(cycle + self.port_busy);
                 self.arrivals.pop(cycle, field, waited);
@@ -316,7 +320,7 @@ impl Slice {
         let Some((wait, since)) = self.waiting.take() else { return };
         let cycles = match wait {
             Wait::DramQueue => &mut self.result.dram_queue_full_cycles,
-            Wait::Fail(reason) => &mut self.result.cache.reservation_fails[reason as usize],
+            Wait::Fail(reason) => &mut self.cache.counts.reservation_fails[reason as usize],
         };
         *cycles += cycle - since;
     }
@@ -374,12 +378,13 @@ impl Slice {
             self.result.mshr_cycles = self.mshr_states.finish(cycle);
         }
         let queue = self.arrivals.finish(self.clock.period());
-        SliceResult { queue, ..std::mem::take(&mut self.result) }
+        let cache = std::mem::take(&mut self.cache.counts);
+        SliceResult { queue, cache, ..std::mem::take(&mut self.result) }
     }
 
     /// What accesses have found so far; cycles in which one waits are counted when that has ended.
     pub fn accesses(&self) -> &CacheCounts {
-        &self.result.cache
+        &self.cache.counts
     }
 
     /// For how long how many requests stood in the queue before LLC cycle `cycle`.
@@ -392,7 +397,7 @@ impl Slice {
         self.arrivals.is_empty()
             && self.replies.is_empty()
             && self.to_dram.is_idle()
-            && self.mshr.is_empty()
+            && self.cache.mshr().is_empty()
     }
 
     /// State for the deadlock report.
@@ -403,7 +408,7 @@ impl Slice {
             self.index,
             arriving,
             queued,
-            self.mshr.len(),
+            self.cache.mshr().len(),
             self.to_dram.len(),
             self.replies.hits(),
             self.waiting.map(|(wait, _)| format!(", waits: {wait:?}")).unwrap_or_default(),

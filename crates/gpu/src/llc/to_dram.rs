@@ -4,7 +4,7 @@ use super::path::{Item, MergePath};
 use crate::context::Context;
 use crate::side::Sent;
 use std::collections::VecDeque;
-use warpmem_cache::{Geometry, Mshr, MshrEntry};
+use warpmem_cache::{Controller, MshrEntry};
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{Clock, Domain, Needs, PortId, Request, RequestId, RequestKind, SliceId, Ticks};
@@ -53,11 +53,6 @@ impl ToDram {
         self.reserved as usize
     }
 
-    /// Whether only reserved entries are free.
-    pub fn is_full(&self, ctx: &Context) -> bool {
-        self.room(ctx) <= self.reserved()
-    }
-
     /// Wakes the slice when the port has room.
     pub fn wake_on_room(&self, ctx: &mut Context) {
         ctx.fabric.wake_writer(self.port);
@@ -103,10 +98,8 @@ impl ToDram {
     }
 
     /// A miss has opened an MSHR entry.
-    pub fn opened(&mut self, mshr: &Mshr, sector: u64, id: RequestId, ctx: &Context) {
-        if let Some(path) = &mut self.path
-            && let Some(entry) = mshr.find(sector)
-        {
+    pub fn opened(&mut self, entry: MshrEntry, id: RequestId, ctx: &Context) {
+        if let Some(path) = &mut self.path {
             path.opened(entry, id, ctx.requests.stamps(id).created);
         }
     }
@@ -118,11 +111,9 @@ impl ToDram {
         }
     }
 
-    /// The data of a sector are back.
-    pub fn forget_merges(&mut self, mshr: &Mshr, sector: u64, now: Ticks) {
-        if let Some(path) = &mut self.path
-            && let Some(entry) = mshr.find(sector)
-        {
+    /// The data of an MSHR entry are back.
+    pub fn forget_merges(&mut self, entry: MshrEntry, now: Ticks) {
+        if let Some(path) = &mut self.path {
             path.closed(entry, self.clock.cycle_of(now));
         }
     }
@@ -131,8 +122,7 @@ impl ToDram {
     /// Whether it did.
     pub fn send_one(
         &mut self,
-        mshr: &Mshr,
-        geometry: &Geometry,
+        cache: &Controller,
         cycle: u64,
         now: Ticks,
         ctx: &mut Context,
@@ -145,12 +135,12 @@ impl ToDram {
         let dram = ctx.fabric.clock(Domain::Dram);
         let (id, sent) = match item {
             Item::Dummy(entry) => {
-                let address = ctx.requests.get(mshr.first(entry)).address;
+                let address = ctx.requests.get(cache.mshr().first(entry)).address;
                 let dummy = Request::of_slice(address, RequestKind::Read, self.slice);
                 (ctx.requests.add(dummy, now), path.report(entry, now, dram))
             }
             Item::Request(id) => {
-                let entry = mshr.find(geometry.sector(ctx.requests.get(id).address));
+                let entry = cache.outstanding(ctx.requests.get(id).address);
                 let sent = match entry.filter(|&entry| path.opens(entry, id)) {
                     Some(entry) => path.report(entry, now, dram),
                     None => Sent { about: id, merges: 1, age: 0 },

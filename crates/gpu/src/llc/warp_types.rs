@@ -50,9 +50,10 @@ impl Slice {
         counts.inserted_oldest += u64::from(insertion == Insertion::Oldest);
     }
 
-    /// Whether something that waits for `sector` needs a line for it: an atomic.
-    pub(super) fn needs_line(&self, sector: u64, ctx: &Context) -> bool {
-        let mut next = self.mshr.find(sector).map_or(RequestId::NONE, |at| self.mshr.first(at));
+    /// Whether something that waits for the sector at `address` needs a line for it: an atomic.
+    pub(super) fn needs_line(&self, address: u64, ctx: &Context) -> bool {
+        let entry = self.cache.outstanding(address);
+        let mut next = entry.map_or(RequestId::NONE, |entry| self.cache.mshr().first(entry));
         while next != RequestId::NONE {
             if ctx.requests.get(next).kind == RequestKind::Atomic {
                 return true;

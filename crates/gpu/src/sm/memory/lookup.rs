@@ -2,13 +2,12 @@
 
 use super::access::AccessId;
 use super::banks::Lookup;
-use super::l1::{Dirty, Read, Write};
 use super::lsu::Sector;
 use super::{MemoryPipeline, Occupancy};
 use crate::context::Context;
 use crate::sm::scheduler::WarpScheduler;
 use std::cmp::Reverse;
-use warpmem_cache::ReservationFail;
+use warpmem_cache::{Allocation, Evicted, Fetch, Miss, Read, ReservationFail};
 use warpmem_sim::{Request, RequestId, RequestKind};
 
 impl MemoryPipeline {
@@ -26,7 +25,7 @@ impl MemoryPipeline {
                 continue;
             }
             if let Some((reason, cycles)) = self.banks.end_fail(bank, cycle) {
-                self.l1.counts.reservation_fails[reason as usize] += cycles;
+                self.l1.count_fail(reason, cycles);
             }
             let served = if self.perfect_l1 {
                 self.find(&lookup, ctx);
@@ -83,22 +82,21 @@ impl MemoryPipeline {
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
         let Lookup { access, sector, entered, .. } = *lookup;
-        match self.l1.read(&sector, self.room_to_ask(ctx)) {
-            Read::Fail(reason) => return Err(reason),
-            Read::Hit => {
+        match self.l1.read(&sector, self.room_to_ask(ctx))? {
+            Read::Hit(_) => {
                 self.hit(access, ctx);
                 self.answered_in_l1(access, &sector, ctx);
             }
-            Read::Pending => {
+            Read::Pending(entry) => {
                 let request =
                     self.request(access, &sector, RequestKind::Read, entered, occupancy, ctx);
-                self.l1.join(sector.address, request, ctx.requests);
+                self.l1.join(entry, request, ctx.requests);
                 self.answered_in_l1(access, &sector, ctx);
             }
-            Read::Miss { writeback } => {
+            Read::Miss { miss, allocated, .. } => {
                 self.report_miss(access, &sector, policy);
-                self.write_back(writeback, ctx);
-                self.fetch(lookup, RequestKind::Read, occupancy, ctx);
+                self.take_line(access, allocated, policy, ctx);
+                self.fetch(lookup, miss, RequestKind::Read, occupancy, ctx);
             }
         }
         Ok(())
@@ -117,43 +115,46 @@ impl MemoryPipeline {
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
         let Lookup { access, sector, local, entered, .. } = *lookup;
-        match self.l1.write(&sector, local, self.room_to_ask(ctx)) {
-            Write::Fail(reason) => return Err(reason),
-            Write::Through => {
-                let request =
-                    self.request(access, &sector, RequestKind::Write, entered, occupancy, ctx);
-                self.ask(request, ctx);
-            }
-            Write::Absorbed { writeback } => {
-                self.write_back(writeback, ctx);
-                self.hit(access, ctx);
-            }
-            Write::Fetch { writeback } => {
-                self.write_back(writeback, ctx);
-                self.fetch(lookup, RequestKind::Fetch, occupancy, ctx);
-            }
+        let write = self.l1.write(&sector, local, self.room_to_ask(ctx))?;
+        self.take_line(access, write.allocated, policy, ctx);
+        if let Some(Fetch::Open(miss)) = write.fetch {
+            self.fetch(lookup, miss, RequestKind::Fetch, occupancy, ctx);
+        } else if write.sent_on {
+            let request =
+                self.request(access, &sector, RequestKind::Write, entered, occupancy, ctx);
+            self.ask(request, ctx);
+        } else {
+            self.hit(access, ctx);
         }
-        self.claim_line(access, policy);
         Ok(())
     }
 
     /// Reports a read that missed L1 to a policy that asks for that.
-    fn report_miss(&mut self, access: AccessId, sector: &Sector, policy: &mut dyn WarpScheduler) {
+    fn report_miss(&self, access: AccessId, sector: &Sector, policy: &mut dyn WarpScheduler) {
         if self.reports_l1_events {
-            let (slot, line) =
-                (self.accesses.get(access).row.warp_slot, self.l1.line(sector.address));
-            policy.missed(slot, line, self.cycle);
-            self.claim_line(access, policy);
+            let slot = self.accesses.get(access).row.warp_slot;
+            policy.missed(slot, self.l1.line(sector.address), self.cycle);
         }
     }
 
-    /// Makes the access's warp the owner of the line that L1 has just allocated, if it has, and
-    /// reports the evicted line to a policy that asks for that.
-    pub(super) fn claim_line(&mut self, access: AccessId, policy: &mut dyn WarpScheduler) {
+    /// A line may have been allocated for an access: its warp becomes the owner, a policy that asks
+    /// for that learns what was evicted, and dirty data are written back.
+    pub(super) fn take_line(
+        &mut self,
+        access: AccessId,
+        allocated: Option<Allocation>,
+        policy: &mut dyn WarpScheduler,
+        ctx: &mut Context,
+    ) {
+        let Some(allocated) = allocated else { return };
         if self.reports_l1_events
-            && let Some((owner, line)) = self.l1.claim(self.accesses.get(access).row.warp_slot)
+            && let slot = self.accesses.get(access).row.warp_slot
+            && let Some((owner, line)) = self.l1.claim(allocated, slot)
         {
             policy.evicted(owner, line);
+        }
+        if let Some(evicted) = allocated.dirty() {
+            self.write_back(evicted, ctx);
         }
     }
 
@@ -161,23 +162,23 @@ impl MemoryPipeline {
     fn fetch(
         &mut self,
         lookup: &Lookup,
+        miss: Miss,
         kind: RequestKind,
         occupancy: Occupancy,
         ctx: &mut Context,
     ) {
         let Lookup { access, sector, entered, .. } = *lookup;
         let request = self.request(access, &sector, kind, entered, occupancy, ctx);
-        self.l1.open(sector.address, request, ctx.requests);
+        self.l1.open(miss, request, ctx.requests);
         self.ask(request, ctx);
     }
 
-    pub(super) fn write_back(&mut self, dirty: Option<Dirty>, ctx: &mut Context) {
-        let Some(dirty) = dirty else { return };
-        let slice = ctx.map.locate(dirty.address).slice;
+    fn write_back(&mut self, Evicted { address, dirty }: Evicted, ctx: &mut Context) {
+        let slice = ctx.map.locate(address).slice;
         let request = Request {
-            sectors: dirty.sectors,
+            sectors: dirty,
             bytes: u32::MAX,
-            ..self.blank_request(dirty.address, RequestKind::Writeback, slice)
+            ..self.blank_request(address, RequestKind::Writeback, slice)
         };
         let request = ctx.requests.add(request, self.clock.at(self.cycle));
         self.push(request, ctx);

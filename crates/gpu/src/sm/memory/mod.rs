@@ -389,7 +389,7 @@ impl MemoryPipeline {
 
     fn end_fail(&mut self, cycle: u64) {
         if let Some((reason, since)) = self.failing.take() {
-            self.l1.counts.reservation_fails[reason as usize] += cycle - since;
+            self.l1.count_fail(reason, cycle - since);
         }
     }
 
@@ -459,7 +459,7 @@ impl MemoryPipeline {
         result.requested_banks += self.counts.requested_banks;
         result.shared_accesses += self.counts.shared_accesses;
         result.shared_bank_conflict_cycles += self.counts.shared_bank_conflict_cycles;
-        result.l1 = self.l1.counts.clone();
+        result.l1 = self.l1.counts().clone();
     }
 
     /// State for the deadlock report.

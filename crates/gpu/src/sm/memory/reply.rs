@@ -30,10 +30,10 @@ impl MemoryPipeline {
             return;
         }
         let room = self.room(ctx);
-        let (mut next, writeback) = self.l1.fill(row.address, room);
+        let fill = self.l1.fill(row.address, room);
         self.last_fill = cycle;
-        self.claim_line(AccessId(row.access), policy);
-        self.write_back(writeback, ctx);
+        self.take_line(AccessId(row.access), fill.allocated, policy, ctx);
+        let mut next = fill.first;
         let stamps = *ctx.requests.stamps(request);
         while next != RequestId::NONE {
             let waiting = next;

@@ -1,0 +1,191 @@
+//! Stores.
+
+use super::rules::StoreEffect;
+use super::{Allocation, Controller, Miss, Place, Reserved, Room};
+use crate::tags::{ALL_BYTES, Slot};
+use crate::{MshrEntry, ReadAllocate, ReservationFail, WriteAllocate};
+
+/// A store, or dirty data of the level above.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteAccess {
+    /// Address of its first sector.
+    pub address: u64,
+    /// Its sectors, one bit each; bit 0 is the sector at `address`.
+    pub sectors: u8,
+    /// The bytes that it writes in each, one bit per 1/32.
+    pub bytes: u32,
+    /// It is to local memory.
+    pub local: bool,
+}
+
+/// What a store has done, and what remains to be done for it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Write {
+    /// All of its sectors were in the cache or on their way.
+    pub hit: bool,
+    /// The line that has its data.
+    pub slot: Option<Slot>,
+    pub allocated: Option<Allocation>,
+    /// It must be sent to the next level, before the fetch.
+    pub sent_on: bool,
+    pub fetch: Option<Fetch>,
+}
+
+/// A read that a store makes necessary.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Fetch {
+    /// Its request must [`Controller::open`] an entry.
+    Open(Miss),
+    /// Its request must [`Controller::join`] this entry.
+    Join(MshrEntry),
+}
+
+impl Controller {
+    /// A store at the tags. [`WriteAllocate::SendAndFetch`] aside:
+    ///
+    /// ```text
+    ///  write-evict ─▶ drop the sector if present; sent on
+    ///  line absent, and not allocated for this store ─▶ sent on
+    ///  fetch-on-write, and it covers part of a sector that is neither here nor on its way
+    ///    ─▶ allocate an absent line, write into it, fetch the sector
+    ///  else
+    ///    ─▶ allocate an absent line, write into it; under write-through sent on
+    /// ```
+    ///
+    /// What is written under write-back is dirty. See [`super::ThroughMiss`] for when a store that
+    /// is sent on allocates or fetches.
+    #[inline]
+    pub fn write(
+        &mut self,
+        store: WriteAccess,
+        room: Room,
+        set_key: impl FnOnce(u64) -> u64,
+    ) -> Result<Write, ReservationFail> {
+        let at = self.place(store.address);
+        let slot = self.tags.find(at.line);
+        let sends_and_fetches = self.rules.write_allocate == WriteAllocate::SendAndFetch;
+        if sends_and_fetches && !self.is_whole(slot, at.part) {
+            return self.send_and_fetch(&at, slot, room, set_key);
+        }
+        let sectors = store.sectors << at.part;
+        let present = slot.map(|slot| self.tags.present(slot) & sectors == sectors);
+        let write = match self.rules.effect(store.local) {
+            StoreEffect::Drop => self.drop_and_send(&at, slot, room)?,
+            effect => self.put(&store, &at, slot, effect, room, set_key)?,
+        };
+        match present {
+            Some(true) => self.counts.write_hits += 1,
+            Some(false) => self.counts.write_sector_misses += 1,
+            None => self.counts.write_misses += 1,
+        }
+        Ok(Write { hit: present == Some(true), ..write })
+    }
+
+    fn drop_and_send(
+        &mut self,
+        at: &Place,
+        slot: Option<Slot>,
+        room: Room,
+    ) -> Result<Write, ReservationFail> {
+        room.check(1)?;
+        if let Some(slot) = slot {
+            self.tags.drop_sector(slot, at.part);
+        }
+        Ok(Write { sent_on: true, ..Write::default() })
+    }
+
+    /// A store that leaves its data in the cache if it has a line there.
+    #[inline]
+    fn put(
+        &mut self,
+        store: &WriteAccess,
+        at: &Place,
+        slot: Option<Slot>,
+        effect: StoreEffect,
+        room: Room,
+        set_key: impl FnOnce(u64) -> u64,
+    ) -> Result<Write, ReservationFail> {
+        if slot.is_none() && !self.rules.allocates(effect) {
+            room.check(1)?;
+            return Ok(Write { sent_on: true, ..Write::default() });
+        }
+        let keeps = effect == StoreEffect::Keep;
+        let write = if self.must_fetch(store, at, slot, effect) {
+            // The store's data need the line at once.
+            let Reserved { miss, slot, allocated } =
+                self.reserve(at, slot, ReadAllocate::OnMiss, 1, room, set_key)?;
+            self.counts.write_fetches += 1;
+            let fetch = Some(Fetch::Open(miss));
+            Write { slot, allocated, fetch, ..Write::default() }
+        } else if keeps {
+            let (slot, allocated) = self.line_for(at, slot, room.queue, set_key)?;
+            Write { slot: Some(slot), allocated, ..Write::default() }
+        } else {
+            room.check(1)?;
+            // The store takes the room, so that no dirty line can leave; without a line it bypasses
+            // the cache.
+            let (slot, allocated) = self.line_for(at, slot, 0, set_key).ok().unzip();
+            Write { slot, allocated: allocated.flatten(), sent_on: true, ..Write::default() }
+        };
+        if let Some(slot) = write.slot {
+            self.put_bytes(store, at, slot, keeps);
+        }
+        Ok(write)
+    }
+
+    #[inline]
+    fn put_bytes(&mut self, store: &WriteAccess, at: &Place, slot: Slot, dirty: bool) {
+        let mut sectors = store.sectors << at.part;
+        while sectors != 0 {
+            self.tags.write(slot, sectors.trailing_zeros(), store.bytes, dirty);
+            sectors &= sectors - 1;
+        }
+        self.tags.touch(slot);
+    }
+
+    /// Whether the rest of a store's sector must be fetched at once.
+    #[inline]
+    fn must_fetch(
+        &self,
+        store: &WriteAccess,
+        at: &Place,
+        slot: Option<Slot>,
+        effect: StoreEffect,
+    ) -> bool {
+        self.rules.fetches(effect)
+            && store.bytes != ALL_BYTES
+            && !self.is_whole(slot, at.part)
+            && self.mshr.find(at.sector).is_none()
+    }
+
+    #[inline]
+    fn is_whole(&self, slot: Option<Slot>, part: u32) -> bool {
+        slot.is_some_and(|slot| self.tags.holds(slot, part, ALL_BYTES))
+    }
+
+    /// A store to a sector that is absent or on its way: it is sent on, and a read of the sector
+    /// opens or joins an MSHR entry (GPGPU-Sim, `data_cache::wr_miss_wa_naive`).
+    fn send_and_fetch(
+        &mut self,
+        at: &Place,
+        slot: Option<Slot>,
+        room: Room,
+        set_key: impl FnOnce(u64) -> u64,
+    ) -> Result<Write, ReservationFail> {
+        if let Some(entry) = self.mshr.find(at.sector) {
+            if !self.mshr.has_room(entry) {
+                return Err(ReservationFail::MshrMerge);
+            }
+            room.check(1)?;
+            self.counts.write_hits += 1;
+            let fetch = Some(Fetch::Join(entry));
+            return Ok(Write { hit: true, sent_on: true, fetch, ..Write::default() });
+        }
+        let Reserved { miss, allocated, .. } =
+            self.reserve(at, slot, ReadAllocate::OnMiss, 2, room, set_key)?;
+        self.counts.write_misses += 1;
+        self.counts.write_fetches += 1;
+        let fetch = Some(Fetch::Open(miss));
+        Ok(Write { allocated, sent_on: true, fetch, ..Write::default() })
+    }
+}
