@@ -1,6 +1,5 @@
 //! How a failed command reports its failure.
 
-use super::dram::check::Illegal;
 use super::output::note;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::error::Error;
@@ -27,6 +26,14 @@ const INTERRUPTED: u8 = 128 + 2;
 #[error("interrupted: {kept}")]
 pub struct Interrupted {
     pub kept: String,
+}
+
+/// A log of DRAM commands that violates rules.
+#[derive(Debug, thiserror::Error)]
+#[error("{violations} violations in {commands} commands")]
+pub struct IllegalCommands {
+    pub violations: u64,
+    pub commands: u64,
 }
 
 /// Panics so far, the latest last.
@@ -114,7 +121,7 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
         || matches!(error.downcast_ref(), Some(SampleError::Interrupted))
         || matches!(error.downcast_ref(), Some(ImportError::Cancelled));
     let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)))
-        || error.is::<Illegal>()
+        || error.is::<IllegalCommands>()
         || matches!(error.downcast_ref(), Some(ChannelError::Stuck { .. }))
         || matches!(error.downcast_ref(), Some(NetworkError::Stuck { .. }));
     of_run

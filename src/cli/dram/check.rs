@@ -1,5 +1,6 @@
 //! `warpmem dram check`: checks a command log against the rules of its standard.
 
+use super::super::exit::IllegalCommands;
 use super::super::format::{self, TextFormat};
 use super::super::machines::MACHINE_HELP;
 use super::super::output::{note, print};
@@ -54,14 +55,6 @@ Examples:
   warpmem dram check commands.parquet --refresh --format json
   warpmem dram check commands.csv --standard my-gddr6.toml --set dram.timing.trp=14";
 
-/// A log that violates rules.
-#[derive(Debug, thiserror::Error)]
-#[error("{violations} violations in {} commands", .commands)]
-pub struct Illegal {
-    violations: u64,
-    commands: u64,
-}
-
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     let log = CommandLogReader::open(&args.log)?;
     let dram = configuration(args, log.dram())
@@ -74,7 +67,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     note(&report.summary());
     match report.violations() {
         0 => Ok(()),
-        violations => Err(Illegal { violations, commands: report.commands }.into()),
+        violations => Err(IllegalCommands { violations, commands: report.commands }.into()),
     }
 }
 
