@@ -1,5 +1,6 @@
 //! The contents of a report, independent of the output format.
 
+use crate::prose::Prose;
 use crate::table::Table;
 use std::collections::HashSet;
 use warpmem_chart::Chart;
@@ -31,41 +32,6 @@ pub enum Block {
     Note(Prose),
     Table(Table),
     Figure(Box<Chart>),
-}
-
-/// A paragraph: words, and names as the program spells them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prose(pub Vec<Piece>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    Words(String),
-    /// A name, value or command.
-    Code(String),
-}
-
-impl Prose {
-    pub fn new(words: impl Into<String>) -> Prose {
-        Prose::default().words(words)
-    }
-
-    pub fn words(mut self, words: impl Into<String>) -> Prose {
-        self.0.push(Piece::Words(words.into()));
-        self
-    }
-
-    pub fn code(mut self, code: impl Into<String>) -> Prose {
-        self.0.push(Piece::Code(code.into()));
-        self
-    }
-
-    /// Names with commas between.
-    pub fn codes<T: Into<String>>(self, codes: impl IntoIterator<Item = T>) -> Prose {
-        codes.into_iter().enumerate().fold(self, |prose, (at, code)| {
-            let prose = if at > 0 { prose.words(", ") } else { prose };
-            prose.code(code)
-        })
-    }
 }
 
 impl Section {

@@ -1,6 +1,7 @@
 //! A report as one HTML file, which refers to no other file and needs no network.
 
-use crate::document::{Block, Document, Piece, Prose, Section};
+use crate::document::{Block, Document, Section};
+use crate::prose::{Piece, Prose};
 use crate::table::{Heading, SHOWN_ROWS, Table};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};

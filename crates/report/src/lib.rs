@@ -10,13 +10,15 @@ mod frame;
 pub mod html;
 mod limits;
 pub mod markdown;
+mod prose;
 mod sections;
 mod study;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub use document::{Block, Document, Piece, Prose, Section};
+pub use document::{Block, Document, Section};
+pub use prose::{Piece, Prose};
 pub use study::{Question, Study};
 pub use table::{Heading, SHOWN_ROWS, Table};
 

@@ -1,8 +1,8 @@
 //! Limits on what a report shows, so that a report on ten thousand runs can be opened.
 
 use crate::columns::{BESIDE, POLICY, RATIO, SETTING};
-use crate::document::Prose;
 use crate::frame::{distinct, is_one_of};
+use crate::prose::Prose;
 use crate::study::Study;
 use polars::prelude::*;
 use warpmem_analysis::{Mean, polars};

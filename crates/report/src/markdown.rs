@@ -1,6 +1,7 @@
 //! A report as Markdown, with tables in GitHub's syntax and pictures in a folder.
 
-use crate::document::{Block, Document, Piece, Prose, Section};
+use crate::document::{Block, Document, Section};
+use crate::prose::{Piece, Prose};
 use crate::table::{Heading, SHOWN_ROWS, Table};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt::Write;

@@ -1,6 +1,6 @@
 //! A table of a report: a frame, and how its columns are titled and formatted.
 
-use crate::document::Prose;
+use crate::prose::Prose;
 use polars::prelude::{Column, DataFrame};
 use std::collections::HashMap;
 use std::sync::LazyLock;

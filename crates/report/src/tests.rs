@@ -1,8 +1,9 @@
 //! Reports on more runs than a page can show.
 
 use crate::columns::{IS_BASELINE, POLICY};
-use crate::document::{Document, Prose};
+use crate::document::Document;
 use crate::limits::Shown;
+use crate::prose::Prose;
 use crate::sections::SECTIONS;
 use crate::study::{Question, Study};
 use crate::{finish, html, markdown};

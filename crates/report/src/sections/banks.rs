@@ -2,9 +2,10 @@
 
 use super::scopes;
 use crate::columns::{IS_BASELINE, POLICY, RATIO};
-use crate::document::{Prose, Section};
+use crate::document::Section;
 use crate::frame::{is_one_of, joined};
 use crate::limits::{Shown, most_different};
+use crate::prose::Prose;
 use crate::study::Study;
 use polars::prelude::*;
 use warpmem_analysis::{bank_map, polars};

@@ -1,8 +1,9 @@
 //! Cache hit rates and reservation failures.
 
 use super::run_table;
-use crate::document::{Prose, Section};
+use crate::document::Section;
 use crate::limits::Shown;
+use crate::prose::Prose;
 use crate::study::Study;
 
 pub fn section(study: &Study, _shown: &Shown) -> anyhow::Result<Section> {

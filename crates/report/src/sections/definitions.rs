@@ -1,6 +1,7 @@
 //! Definitions of the columns of the report's tables.
 
-use crate::document::{Document, Prose, Section};
+use crate::document::{Document, Section};
+use crate::prose::Prose;
 use crate::table::Table;
 use polars::prelude::*;
 use std::collections::BTreeMap;

@@ -2,9 +2,10 @@
 
 use super::{Scope, file_name, scopes};
 use crate::columns::{POLICY, SETTING};
-use crate::document::{Prose, Section};
+use crate::document::Section;
 use crate::frame::{distinct, has_some, is_one_of, joined};
 use crate::limits::Shown;
+use crate::prose::Prose;
 use crate::study::Study;
 use crate::table::Table;
 use polars::prelude::*;

@@ -2,9 +2,10 @@
 
 use super::{run_table, scopes};
 use crate::columns::POLICY;
-use crate::document::{Prose, Section};
+use crate::document::Section;
 use crate::frame::{has_some, long};
 use crate::limits::Shown;
+use crate::prose::Prose;
 use crate::study::Study;
 use crate::table::spelled;
 use warpmem_analysis::STAGES;

@@ -15,9 +15,10 @@ mod what_was_run;
 
 pub use definitions::definitions;
 
-use super::document::{Prose, Section};
+use super::document::Section;
 use super::frame::{distinct, has_some, values};
 use super::limits::Shown;
+use super::prose::Prose;
 use super::table::Table;
 use crate::columns::{IS_BASELINE, POLICY};
 use crate::study::Study;

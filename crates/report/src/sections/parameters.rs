@@ -1,9 +1,10 @@
 //! Effects of machine parameters.
 
 use crate::columns::{IS_BASELINE, POLICY};
-use crate::document::{Prose, Section};
+use crate::document::Section;
 use crate::frame::{distinct, is_one_of, names};
 use crate::limits::Shown;
+use crate::prose::Prose;
 use crate::study::Study;
 use crate::table::Table;
 use polars::prelude::*;

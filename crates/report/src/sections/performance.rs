@@ -2,9 +2,10 @@
 
 use super::{Scope, scopes};
 use crate::columns::{POLICY, RATIO, SETTING};
-use crate::document::{Prose, Section};
+use crate::document::Section;
 use crate::frame::is_one_of;
 use crate::limits::Shown;
+use crate::prose::Prose;
 use crate::study::Study;
 use crate::table::Table;
 use polars::prelude::*;

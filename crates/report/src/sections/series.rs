@@ -2,9 +2,10 @@
 
 use super::{file_name, scopes};
 use crate::columns::POLICY;
-use crate::document::{Prose, Section};
+use crate::document::Section;
 use crate::frame::joined;
 use crate::limits::{Shown, most_different};
+use crate::prose::Prose;
 use crate::study::Study;
 use polars::prelude::*;
 use warpmem_analysis::polars;

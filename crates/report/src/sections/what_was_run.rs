@@ -1,9 +1,10 @@
 //! Machines, workloads and policies, and the commands that repeat each run.
 
 use crate::columns::OVERRIDES;
-use crate::document::{Prose, Section};
+use crate::document::Section;
 use crate::frame::distinct;
 use crate::limits::Shown;
+use crate::prose::Prose;
 use crate::study::{Study, name_in};
 use crate::table::{Table, spelled};
 use anyhow::Context;
