@@ -59,7 +59,7 @@ fn over_every_topology_all_that_was_asked_for_comes_back() {
 fn what_a_topology_cannot_be_is_refused_with_what_it_can() {
     let file = write(&[loads([1, 1, 1], |_, _, lane| lane)]);
     let cases = [
-        ("policy.topology=mesh(columns=28)", &["columns", "0 to the number of nodes"][..]),
+        ("policy.topology=mesh(columns=28)", &["columns", "at most 27, the nodes"][..]),
         ("policy.topology=butterfly(radix=1)", &["radix", "2 to 256"]),
         ("policy.topology=ring(columns=2)", &["columns", "no parameters"]),
         ("policy.topology=ring", &["virtual_channels", "multiple of 2", "1"]),
