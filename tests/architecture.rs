@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// What each crate may depend on of the others, from below up: nothing that is not named.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("checksum", &[]),
+    ("embed", &[]),
     ("files", &[]),
     ("params", &[]),
     ("random", &[]),
@@ -14,9 +15,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("sim", &["params"]),
     ("cache", &["params", "sim"]),
-    ("dram", &["files", "params", "random", "sim"]),
+    ("dram", &["embed", "files", "params", "random", "sim"]),
     ("network", &["params", "random", "sim"]),
-    ("machine", &["cache", "dram", "files", "network", "params", "sim"]),
+    ("machine", &["cache", "dram", "embed", "files", "network", "params", "sim"]),
     ("gpu", &["cache", "dram", "machine", "network", "params", "random", "sim", "trace"]),
     (
         "record",
@@ -52,8 +53,9 @@ fn folder(name: &str) -> PathBuf {
 fn known_by(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(folder(name).join("Cargo.toml")).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
-    let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
-    let names = dependencies.into_iter().flat_map(toml::Table::keys);
+    let tables = ["dependencies", "build-dependencies"];
+    let dependencies = tables.into_iter().filter_map(|table| manifest.get(table)?.as_table());
+    let names = dependencies.flat_map(toml::Table::keys);
     names.filter_map(|name| name.strip_prefix("warpmem-")).map(str::to_owned).collect()
 }
 

@@ -3,15 +3,8 @@
 use super::{Machine, MachineError};
 use warpmem_params::nearest;
 
-const PRESETS: &[(&str, &str)] = &[
-    ("li2015", include_str!("presets/li2015.toml")),
-    ("owl2013", include_str!("presets/owl2013.toml")),
-    ("calrs2015", include_str!("presets/calrs2015.toml")),
-    ("yuan2009", include_str!("presets/yuan2009.toml")),
-    ("warpedmc2023", include_str!("presets/warpedmc2023.toml")),
-    ("v100", include_str!("presets/v100.toml")),
-    ("rtx2060s", include_str!("presets/rtx2060s.toml")),
-];
+/// Name and text of each file in `presets/`.
+const PRESETS: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/presets.rs"));
 
 /// Names of all presets.
 pub fn preset_names() -> impl Iterator<Item = &'static str> {

@@ -27,17 +27,8 @@ pub use error::StandardError;
 pub use place::Place;
 pub use presets::{Clock, Organisation, Speed};
 
-const BUILT_IN: &[(&str, &str)] = &[
-    ("gddr3", include_str!("gddr3.toml")),
-    ("gddr5", include_str!("gddr5.toml")),
-    ("gddr5x", include_str!("gddr5x.toml")),
-    ("gddr6", include_str!("gddr6.toml")),
-    ("gddr6-gpgpusim", include_str!("gddr6-gpgpusim.toml")),
-    ("gddr7", include_str!("gddr7.toml")),
-    ("hbm2", include_str!("hbm2.toml")),
-    ("hbm2-legacy", include_str!("hbm2-legacy.toml")),
-    ("hbm3", include_str!("hbm3.toml")),
-];
+/// Name and text of each file in `built_in/`.
+const BUILT_IN: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/standards.rs"));
 
 /// Name of the constraints that keep commands of several ticks apart on their bus.
 pub const COMMAND_BUS: &str = "command bus";

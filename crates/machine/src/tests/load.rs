@@ -98,7 +98,8 @@ fn overrides_come_after_the_file() {
 
 #[test]
 fn unknown_machines_and_files() {
-    let valid = "valid: li2015, owl2013, calrs2015, yuan2009, warpedmc2023, v100, rtx2060s, or the path of a TOML file";
+    let names = preset_names().collect::<Vec<_>>().join(", ");
+    let valid = format!("valid: {names}, or the path of a TOML file");
     assert_eq!(
         refusal("li2051", &[]),
         format!("unknown machine `li2051` (did you mean `li2015`?); {valid}")
