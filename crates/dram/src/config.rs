@@ -59,10 +59,10 @@ section! {
         write_high_watermark: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
         /// Writes waiting at which draining ends; below the high watermark.
         write_low_watermark: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
-        /// Writes that a drain serves at least, once begun, while there are any.
+        /// Minimum of writes that a drain serves once it has begun, while there are any.
         write_min_drain: u32, in 0..=CHANNEL_ENTRIES, unit "requests";
-        /// How the queues' entries are shared among the banks: any bank's requests may take any
-        /// entry; or every bank has an equal share, at least one.
+        /// How banks share the queues' entries. `channel`: a request may take any entry.
+        /// `per-bank`: each bank has an equal share, at least one entry.
         queue_organisation: QueueOrganisation;
         /// When rows are closed.
         page: String, in "page policy";

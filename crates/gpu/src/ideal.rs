@@ -71,14 +71,14 @@ const PERFECT_L2: PolicyInfo = PolicyInfo {
 
 const PERFECT_DRAM: PolicyInfo = PolicyInfo {
     name: "perfect-dram",
-    summary: "a request that arrives at DRAM is ready at once",
+    summary: "a request that arrives at DRAM is complete at once",
     source: "Li 2015, Chapter 5",
     params: Vec::new,
 };
 
 const INFINITE_BANDWIDTH_NOC: PolicyInfo = PolicyInfo {
     name: "infinite-bandwidth-noc",
-    summary: "a packet takes the routers and links of its way, whatever its size and the others",
+    summary: "a packet takes the latency of its routers and links, whatever its size and the other traffic",
     source: "limit study",
     params: Vec::new,
 };

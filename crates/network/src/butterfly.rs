@@ -21,7 +21,8 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
 
 params! {
     struct Parameters {
-        /// inputs and outputs of a switch; there are as many stages as it takes to reach all nodes
+        /// inputs and outputs of a switch (k); the number of stages is the least that reaches all
+        /// nodes
         radix: usize = 4, in 2..=256, unit "ports";
     }
 }

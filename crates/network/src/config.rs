@@ -48,22 +48,23 @@ section! {
         /// Buffer of each virtual channel of a router's input. With `cut-through` at least the
         /// longest packet.
         vc_buffer: u32, in 1..=ENTRIES, unit "flits";
-        /// Which virtual channel a packet takes: the first that is free; or the number of its
-        /// destination modulo the virtual channels.
+        /// Virtual channel of a packet. `dynamic`: the first that is free. `static-destination`:
+        /// the number of its destination modulo the number of virtual channels.
         vc_assignment: VcAssignment;
-        /// When a packet may go on to the next router: as soon as there is room for a flit; or once
-        /// there is room for all of it.
+        /// When a packet may advance to the next router. `wormhole`: as soon as there is room for a
+        /// flit. `cut-through`: once there is room for the whole packet.
         switching: Switching;
         /// How routers match inputs and outputs.
         allocator: String, in "allocator";
         /// SMs that share a node, and with it one input of the request network and one output of
         /// the reply network.
         sms_per_node: u32, in 1..=256, unit "SMs";
-        /// Positions of the LLC slices among the nodes of a mesh or ring, a different one for each;
-        /// SMs have the others. Empty: slices are spread evenly.
+        /// Positions of the LLC slices among the nodes of a mesh or ring, one for each slice; SMs
+        /// take the others. Empty: slices are spread evenly.
         memory_nodes: Vec<u32>;
-        /// Packets that an input may send in a cycle, to different outputs in the order of their
-        /// numbers. After that many it is busy for the flits of the last.
+        /// Packets that an input may send in a cycle, to different outputs, in order of the
+        /// outputs' numbers. After that many, it is busy for as many cycles as the last one has
+        /// flits.
         input_speedup: u32, in 1..=256, unit "packets";
         /// Packets that an input port holds.
         input_buffer: u32, in 1..=ENTRIES, unit "packets";

@@ -12,7 +12,7 @@ use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "crossbar",
-    summary: "every node reaches every other over one router",
+    summary: "one router connects every node with every other",
     source: "local crossbar of GPGPU-Sim 4; Yuan et al., MICRO 2009",
     params: Parameters::params,
 };
@@ -33,8 +33,8 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
 
 params! {
     struct Parameters {
-        /// one-stage: the head packet of each input competes for its output and holds both for its
-        /// flits; router: flits, buffers, virtual channels and an allocator
+        /// `one-stage`: the head packet of each input competes for its output and holds both for
+        /// its flits; `router`: flits, buffers, virtual channels and an allocator
         form: Form = Form::OneStage;
     }
 }

@@ -11,7 +11,7 @@ use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "ideal",
-    summary: "every packet takes a router, a link and its flits, whatever the others do",
+    summary: "every packet takes the latency of a router, a link and its flits; packets never wait for each other",
     source: "reference without contention",
     params: Vec::new,
 };

@@ -9,7 +9,7 @@ use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "mesh",
-    summary: "a grid of routers; packets go along their row first, then along the column",
+    summary: "a grid of routers; packets travel along their row first, then along the column",
     source: "Dally and Towles 2004, chapters 5 and 8; Yuan et al., MICRO 2009; Jog et al., ASPLOS 2013",
     params: Parameters::params,
 };
@@ -26,7 +26,8 @@ pub(super) const ENTRY: TopologyEntry = TopologyEntry {
 
 params! {
     struct Parameters {
-        /// routers per row, at most as many as nodes; 0 = as in the smallest square that holds all nodes
+        /// routers per row, at most as many as nodes; 0 = as in the smallest square that holds all
+        /// nodes
         columns: usize = 0, in 0.., unit "places";
     }
 }

@@ -9,7 +9,7 @@ use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "ring",
-    summary: "routers in a ring; packets go the shorter way round, on virtual channels that change at a dateline",
+    summary: "routers in a ring; packets take the shorter way and change virtual channels at a dateline",
     source: "Dally and Towles 2004, section 14.2; Yuan et al., MICRO 2009, section 5.4",
     params: Vec::new,
 };

@@ -9,7 +9,7 @@ use warpmem_machine::{Machine, load, preset_names};
 use warpmem_network::allocator::ALLOCATORS;
 use warpmem_params::{Key, Param, PolicyInfo};
 use warpmem_slots::{SLOTS, Slot};
-use warpmem_testing::documents::{assert_parts, has_part, part, read, start_document, table};
+use warpmem_testing::documents::{assert_parts, part, read, start_document, table};
 
 /// File names of the policies' pages, by slot and name: a policy's name, after its slot where another slot has a policy
 /// of that name.
@@ -73,16 +73,9 @@ fn every_policy_has_a_documentation_page_with_its_parameters() {
     {
         let page = format!("docs/policies/{}", pages.of(slot, info));
         start_document(&page, &new_page(slot, info));
-        let text = read(&page);
-        if has_part(&text, PARAMETERS) {
-            assert_parts(&page, &[(PARAMETERS, parameters(info))]);
-        }
+        assert_parts(&page, &[(PARAMETERS, parameters(info))]);
         let title = format!("# `{}`: {}\n", info.name, slot.title);
-        assert!(text.starts_with(&title), "{page} does not begin with {title}");
-        for parameter in info.params() {
-            let name = format!("`{}`", parameter.name);
-            assert!(text.contains(&name), "{page} does not describe {name}");
-        }
+        assert!(read(&page).starts_with(&title), "{page} does not begin with {title}");
     }
 }
 

@@ -5,7 +5,7 @@ use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "closed-cap",
-    summary: "as `closed`, and after n column commands whatever waits for the row",
+    summary: "as `closed`, and after n column commands even if requests wait for the row",
     source: "Ramulator 2.1",
     params: ClosedCap::params,
 };

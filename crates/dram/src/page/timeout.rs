@@ -5,7 +5,7 @@ use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "timeout",
-    summary: "a row that nothing used for n cycles is closed",
+    summary: "a row that has not been used for n cycles is closed",
     source: "Ramulator 1",
     params: Timeout::params,
 };

@@ -51,9 +51,11 @@ params! {
     /// What the prefetchers have in common.
     #[derive(Clone, Copy)]
     struct Lines {
-        /// lines that the LLC has when their prefetch would issue: left out, or read as others
+        /// lines that are in the LLC when their prefetch would issue: `skip` leaves them out,
+        /// `read` reads them like the others
         cached: Cached = Cached::Skip;
-        /// what must have been served from a row since it was opened: a read, or a read or write
+        /// what must have been served from a row since it was opened: a read (`reads`), or a read
+        /// or a write (`all`)
         trigger: Trigger = Trigger::Reads;
     }
 }

@@ -3,12 +3,8 @@
 use super::{OpenRow, PrefetchEntry, Prefetcher};
 use warpmem_params::PolicyInfo;
 
-const INFO: PolicyInfo = PolicyInfo {
-    name: "none",
-    summary: "nothing is read that was not asked for",
-    source: "baseline",
-    params: Vec::new,
-};
+const INFO: PolicyInfo =
+    PolicyInfo { name: "none", summary: "no prefetching", source: "baseline", params: Vec::new };
 
 pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
     info: INFO,

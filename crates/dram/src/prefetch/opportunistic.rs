@@ -6,7 +6,7 @@ use warpmem_params::{Adaptive, PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "opportunistic",
-    summary: "as opportunistic-stop, but a least number of lines whatever waits: more while few requests do",
+    summary: "as opportunistic-stop, but reads a minimum number of lines even if requests to other rows wait",
     source: "OWL 2013, Section 4.4, second scheme",
     params: Options::params,
 };
@@ -25,11 +25,12 @@ pub(super) const ENTRY: PrefetchEntry = PrefetchEntry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// lines of a row read at least, requests to other rows or not
+        /// minimum of lines read from a row while many requests wait
         lower: u32 = 8, in 0.., unit "lines";
-        /// the same while fewer requests are in the channel than the threshold; at least `lower`
+        /// minimum of lines read from a row while few requests wait; at least `lower`
         higher: u32 = 16, in 0.., unit "lines";
-        /// adaptive: the running average of the requests in the channel, taken at each arrival
+        /// number of requests in the channel below which they are few; `adaptive`: their running
+        /// average, updated at each arrival
         threshold: Adaptive = Adaptive::Adaptive, in 0.., unit "requests";
         ..lines: Lines;
     }

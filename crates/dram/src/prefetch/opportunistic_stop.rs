@@ -5,7 +5,7 @@ use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "opportunistic-stop",
-    summary: "lines of an open row that nothing waits for, until a request comes for another row of the bank",
+    summary: "prefetches lines of an open row that no request waits for, until a request to another row of the bank arrives",
     source: "OWL 2013, Section 4.4, first scheme",
     params: Lines::params,
 };

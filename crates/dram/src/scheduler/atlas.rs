@@ -8,7 +8,7 @@ use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, params
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "atlas",
-    summary: "what has waited too long, then sources that have been served least, row hits, the oldest",
+    summary: "requests that have waited too long, then the sources that have received the least service, then row hits, then the oldest",
     source: "Kim, Han, Mutlu, Harchol-Balter, HPCA 2010",
     params: Options::params,
 };
@@ -53,9 +53,9 @@ params! {
     struct Options {
         /// a request that has waited this long goes before all that have not
         threshold: u64 = 100_000, in 1.., unit "DRAM cycles";
-        /// what past quanta count against the last one in a source's attained service
+        /// weight of past quanta in a source's attained service; the last quantum has the rest
         alpha: f64 = 0.875, in 0.0..=1.0, unit "share";
-        /// time after which sources are ranked anew
+        /// time between rankings of the sources
         quantum: u64 = 10_000, in 1.., unit "DRAM cycles";
     }
 }

@@ -6,7 +6,7 @@ use warpmem_params::{Complexity, Entry, PolicyInfo, Shape};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "banked-fifo",
-    summary: "one FIFO per bank, which divide the queue's capacity equally",
+    summary: "one FIFO per bank; the FIFOs divide the queue's capacity equally",
     source: "Yuan et al., MICRO 2009 (BFIFO)",
     params: Vec::new,
 };

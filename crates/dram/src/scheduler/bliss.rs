@@ -9,7 +9,7 @@ use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, params
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "bliss",
-    summary: "sources that were not served several times in a row first, then row hits, then the oldest",
+    summary: "requests of sources that are not blacklisted first, then row hits, then the oldest",
     source: "Subramanian et al., ICCD 2014",
     params: Options::params,
 };
@@ -37,9 +37,9 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// requests of one source in a row with the last of which it is blacklisted
+        /// a source is blacklisted when this many requests in succession were its own
         threshold: u32 = 4, in 1.., unit "requests";
-        /// at every multiple of it no source is blacklisted any more
+        /// at every multiple of this time the blacklist is cleared
         interval: u64 = 10_000, in 1.., unit "DRAM cycles";
     }
 }

@@ -9,7 +9,7 @@ use warpmem_sim::Needs;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "core-criticality",
-    summary: "requests of SMs with many warps waiting first while few in the queue are, else FR-FCFS",
+    summary: "requests of SMs with many stalled warps first, while they are few in the queue; otherwise FR-FCFS",
     source: "Jog et al., SIGMETRICS 2016 (CLAMS)",
     params: Options::params,
 };
@@ -25,13 +25,15 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// an SM with more than this share of its warps waiting for memory sends critical requests
+        /// the requests of an SM are critical while more than this share of its warps waits for
+        /// memory
         critical_share: f64 = 0.75, in 0.0..=1.0, unit "share of warps";
-        /// critical requests go first while they are less than this share of those waiting
+        /// critical requests go first while they are less than this share of the waiting requests
         queue_share: f64 = 0.5, in 0.0..=1.0, unit "share of requests";
-        /// dynamic: queue_share becomes the mean share of the interval before
+        /// `static`: `queue_share` is constant; `dynamic`: it becomes the mean share of the
+        /// previous interval
         threshold: Threshold = Threshold::Static;
-        /// after which a dynamic threshold is set anew
+        /// time between updates of a dynamic threshold
         interval: u64 = 10_000, in 1.., unit "DRAM cycles";
     }
 }

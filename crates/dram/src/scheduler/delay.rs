@@ -12,7 +12,7 @@ mod tests;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "delay",
-    summary: "an experiment: row hits first, then the oldest, but some requests with or without inter-core locality wait longer",
+    summary: "an experiment: FR-FCFS, but some requests with (or without) inter-core locality are held back",
     source: "Li, Inter-core locality aware memory access scheduling, UBC 2015, Section 3.2",
     params: Options::params,
 };
@@ -31,14 +31,14 @@ params! {
     struct Options {
         /// requests of the whole machine that are held back, each once
         requests: u64 = 1000, in 0.., zero "none", unit "requests";
-        /// which are held back: those that SMs beside their own are known to wait for, or the
-        /// others
+        /// which requests are held back: `with` inter-core locality (other SMs are known to wait
+        /// for them too), or `without`
         locality: Locality = Locality::With;
-        /// time for which each is held back
+        /// time for which each is held back; the thesis does not state it
         cycles: u64 = 1000, in 1.., unit "DRAM cycles";
-        /// requests of that kind that are served as ever before any is held back
+        /// number of these requests that are served normally before any is held back
         first: u64 = 0, in 0.., unit "requests";
-        /// of so many of that kind one is held back, the others are served as ever
+        /// one in this many of these requests is held back, which spreads them over a run
         every: u64 = 1, in 1.., unit "requests";
     }
 }

@@ -9,7 +9,7 @@ use warpmem_params::{Complexity, Counter, PolicyInfo, Shape};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "div-first",
-    summary: "the request whose warp has fewest pending requests first, row hits ignored",
+    summary: "the request whose warp has the fewest pending requests first; row hits are ignored",
     source: "Jeong et al., ICPP 2023 (Div-First)",
     params: Options::params,
 };

@@ -28,8 +28,9 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone)]
     struct Options {
-        /// overlap: requests go to their banks in order, one a cycle, each once its bank is idle,
-        /// and banks work at once
+        /// `one-at-a-time`: a request is served when all older ones have been; `overlap`: requests
+        /// go to their banks in order, one per cycle, each once its bank is idle, and banks work in
+        /// parallel
         banks: Banks = Banks::OneAtATime;
     }
 }

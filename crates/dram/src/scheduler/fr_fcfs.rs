@@ -30,19 +30,26 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone)]
     struct Options {
-        /// first-ready: the first whose next command is legal, though it closes a row that others
-        /// wait for
+        /// `row-hit-first`: a bank is not precharged while a row hit waits for it (except by the
+        /// options below); `first-ready`: of a bank's oldest row hit and its oldest request, the
+        /// one whose next command is legal first, so that a row may be closed while hits wait for
+        /// it
         ready: Readiness = Readiness::RowHitFirst;
-        /// row hits of a bank after which an older request to another row goes first
+        /// once the count of `cap_counts` reaches this, the bank's oldest request goes before row
+        /// hits
         row_hit_cap: u64 = 0, in 0.., zero "off", unit "requests";
-        /// what row_hit_cap counts
+        /// `hits-since-activate`: requests served since the row was opened, including the first;
+        /// `consecutive-hits-while-older-waits`: row hits in succession that passed an older
+        /// request of the bank; `bypasses-of-the-oldest`: younger requests of the bank served
+        /// before the one that is now its oldest
         cap_counts: CapCounts = CapCounts::ConsecutiveHitsWhileOlderWaits;
-        /// a bank's oldest request that has waited this long goes before row hits
+        /// the oldest request of a bank goes before row hits once it has waited this long
         starvation_limit: u64 = 0, in 0.., zero "off", unit "DRAM cycles";
-        /// which of the banks that may issue a command does: the next in turn, or that of the
-        /// oldest request; stepping: turns as GPGPU-Sim counts them
+        /// which of the banks that can issue a command does so: `round-robin`: the next in turn,
+        /// separately for each command bus and for assignments; `stepping`: the next in turn, with
+        /// one turn for all, as in GPGPU-Sim; `oldest`: the bank of the oldest request
         banks: BankOrder = BankOrder::RoundRobin;
-        /// when rows are closed
+        /// page policy: when rows are closed
         page: Option<String> = None, in ("dram.page", "the name of a page policy");
         /// requests that may be assigned to idle banks in one cycle
         picks_per_cycle: Option<u32> = None, in ("dram.picks_per_cycle", 0..),

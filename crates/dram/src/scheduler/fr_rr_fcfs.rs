@@ -5,7 +5,7 @@ use warpmem_params::{Complexity, Entry, PolicyInfo, Shape};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "fr-rr-fcfs",
-    summary: "row hits first, then the sources in turn, then the oldest",
+    summary: "row hits first, then the sources in round-robin order, then the oldest",
     source: "Jog et al., GPGPU-7 2014",
     params: Vec::new,
 };

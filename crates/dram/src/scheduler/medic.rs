@@ -6,7 +6,7 @@ use warpmem_sim::{Needs, WarpTypes};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "medic",
-    summary: "requests of warps that mostly hit in the LLC first; warps that mostly miss pass it by",
+    summary: "requests of warps that mostly hit in the LLC first; warps that mostly miss bypass the LLC",
     source: "Ausavarungnirun et al., PACT 2015",
     params: Options::params,
 };
@@ -29,11 +29,12 @@ params! {
         mostly_hit: f64 = 0.7, in 0.0..=1.0, unit "share of reads";
         /// LLC hit ratio up to which a warp is mostly-miss
         mostly_miss: f64 = 0.2, in 0.0..=1.0, unit "share of reads";
-        /// reads of a warp at the LLC in a sample of its hit ratio
+        /// reads of a warp at the LLC over which its hit ratio is sampled
         warm_up: u32 = 100, in 1.., unit "reads";
         /// time for which a warp keeps its type
         resample: u64 = 10_000, in 1.., unit "LLC cycles";
-        /// reads of mostly-miss and all-miss warps take no line of the LLC
+        /// whether reads of mostly-miss and all-miss warps bypass the LLC; `false` changes the DRAM
+        /// scheduler alone
         bypass: bool = true;
     }
 }

@@ -5,7 +5,7 @@ use warpmem_params::{Complexity, Entry, PolicyInfo, Shape};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "most-pending",
-    summary: "row hits first, then the row that most requests wait for",
+    summary: "row hits first, then the row with the most pending requests",
     source: "Rixner et al., ISCA 2000 (most pending)",
     params: Vec::new,
 };

@@ -15,21 +15,21 @@ const SOURCE: &str = "Li, Inter-core locality aware memory access scheduling, UB
 
 const MAXIMUM: PolicyInfo = PolicyInfo {
     name: "mshr-m",
-    summary: "most merged requests first; rows by the maximum of their requests",
+    summary: "most merged requests first; a row counts the maximum over its requests",
     source: SOURCE,
     params: Options::params,
 };
 
 const SUM: PolicyInfo = PolicyInfo {
     name: "mshr-s",
-    summary: "most merged requests first; rows by the sum over their requests",
+    summary: "most merged requests first; a row counts the sum over its requests",
     source: SOURCE,
     params: Options::params,
 };
 
 const AGE: PolicyInfo = PolicyInfo {
     name: "mshr-s+a",
-    summary: "highest age of all merged requests together first; rows by the sum over their requests",
+    summary: "highest total age of the merged requests first; a row counts the sum over its requests",
     source: SOURCE,
     params: Options::params,
 };
@@ -47,8 +47,8 @@ pub const MSHR_S_A: Entry<dyn Family, SchedulerContext> =
 
 params! {
     struct Options {
-        /// which requests merged into an LLC MSHR count: those of SMs that did not wait for the
-        /// data yet, or all
+        /// which requests merged into an LLC MSHR count: those of SMs that did not yet wait for the
+        /// data (`inter-core`), or all
         count: CountedMerges = CountedMerges::InterCore;
     }
 }

@@ -10,7 +10,7 @@ use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "par-bs",
-    summary: "the requests of a batch first, then row hits, then sources with the shortest job in the batch",
+    summary: "requests of the current batch first, then row hits, then the source with the shortest job in the batch",
     source: "Mutlu and Moscibroda, ISCA 2008",
     params: Options::params,
 };
@@ -42,7 +42,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// requests of one source to one bank that a batch takes at most
+        /// maximum of requests of one source to one bank in a batch
         marking_cap: u32 = 5, in 0.., zero "no cap", unit "requests";
     }
 }

@@ -5,7 +5,7 @@ use warpmem_params::{Complexity, Entry, PolicyInfo, Shape, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "sjf-potential",
-    summary: "the shortest job first, where it is short enough to be worth a row hit; else FR-FCFS",
+    summary: "the shortest job first if it is short enough to justify closing a row with hits; otherwise FR-FCFS",
     source: "Lakshminarayana et al., IEEE CAL 2012",
     params: Options::params,
 };
@@ -24,8 +24,8 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 
 params! {
     struct Options {
-        /// a job goes before a row hit if it has fewer requests than this share of those of the
-        /// hit's job
+        /// a job goes before a row hit if it has fewer requests than this share of the requests of
+        /// the hit's job; 0 = never
         alpha: f64 = 0.5, in 0.0..=1.0;
     }
 }

@@ -12,7 +12,7 @@ use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, params
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "sms",
-    summary: "staged: per-source batches to one row, shortest job or round robin among them, a FIFO per bank",
+    summary: "staged: batches per source to one row, the shortest job or round robin among them, a FIFO per bank",
     source: "Ausavarungnirun et al., ISCA 2012",
     params: Options::params,
 };
@@ -29,14 +29,14 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// probability that the next batch is that of the shortest job; else round robin over the
-        /// sources
+        /// probability that the next batch is that of the shortest job; otherwise round robin over
+        /// the sources
         p: f64 = 0.9, in 0.0..=1.0;
         /// entries of each source's FIFO
         fifo: u32 = 20, in 1.., unit "requests";
-        /// age of its oldest request at which a batch is ready though it could still grow
+        /// age of its oldest request at which a batch is ready although it could still grow
         age: u32 = 200, in 0.., unit "DRAM cycles";
-        /// with fewer requests than this in the channel every batch is ready
+        /// while the channel has fewer requests than this, every batch is ready
         bypass: u32 = 16, in 0.., unit "requests";
         /// entries of each bank's FIFO
         bank_fifo: u32 = 15, in 1.., unit "requests";

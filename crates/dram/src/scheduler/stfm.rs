@@ -15,7 +15,7 @@ use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Real, Shape, bits, 
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "stfm",
-    summary: "the source slowed down most first when slowdowns differ too much, else FR-FCFS",
+    summary: "the source with the largest slowdown first when slowdowns differ too much, otherwise FR-FCFS",
     source: "Mutlu and Moscibroda, MICRO 2007",
     params: Options::params,
 };
@@ -55,11 +55,13 @@ impl Family for StfmFamily {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// largest over smallest slowdown beyond which the source with the largest goes first
+        /// ratio of the largest to the smallest slowdown beyond which the source with the largest
+        /// goes first
         alpha: f64 = 1.1, in 1.0.., unit "ratio";
-        /// scales down how far a source's other banks hide that one of them serves another source
+        /// the delay by another source's request in the same bank is divided by this times the number
+        /// of banks in which reads of the source wait
         gamma: f64 = 0.5, in Real::Above(0.0), unit "ratio";
-        /// time after which slowdowns are measured anew
+        /// at every multiple of this time all slowdowns are measured anew
         interval: u64 = 100_000, in 1.., unit "DRAM cycles";
     }
 }

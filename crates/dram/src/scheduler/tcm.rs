@@ -13,7 +13,7 @@ use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, choice, para
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "tcm",
-    summary: "sources that ask for little first, the others in shuffled order; then row hits, then the oldest",
+    summary: "latency-sensitive sources first, the others in shuffled order; then row hits, then the oldest",
     source: "Kim, Papamichael, Mutlu, Harchol-Balter, MICRO 2010",
     params: Options::params,
 };
@@ -46,17 +46,18 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// what the latency-sensitive sources together may have had of the last quantum's service
+        /// maximum share of the last quantum's service that the latency-sensitive sources received
+        /// together (the paper: 4/24)
         cluster_threshold: f64 = 0.1667, in 0.0..=1.0, unit "share of service";
-        /// time after which sources are sorted anew
+        /// time between clusterings of the sources
         quantum: u64 = 10_000, in 1.., unit "DRAM cycles";
-        /// time after which the order of bandwidth-sensitive sources changes
+        /// time between changes of the order of bandwidth-sensitive sources
         shuffle_interval: u64 = 800, in 1.., unit "DRAM cycles";
-        /// how: insertion keeps the less nice sources last for longer; dynamic: if they differ
-        /// enough, else random
+        /// `insertion`: less nice sources are last for longer; `random`; `dynamic`: `insertion` if
+        /// the sources differ enough (see `shuffle_threshold`), else `random`
         shuffle: Shuffle = Shuffle::Dynamic;
-        /// dynamic: differences in banks used at once (of all banks) and in row hit rate from which
-        /// insertion is taken
+        /// sources differ enough if both their bank-level parallelism (as a share of all banks) and
+        /// their row hit rate differ by more than this
         shuffle_threshold: f64 = 0.1, in 0.0..=1.0, unit "share";
     }
 }

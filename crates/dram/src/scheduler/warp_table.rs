@@ -11,11 +11,11 @@ params! {
     /// The options of the policies that share these tables.
     #[derive(Clone)]
     pub struct Options {
-        /// a warp is known by a hash, this long, of load PC, warp and SM; warps of one hash are
-        /// taken for one
+        /// width of the hash of load PC, warp and SM by which warps are identified; warps with the
+        /// same hash are not distinguished
         wat_bits: u32 = 0, in 0..=20, zero "a warp is known exactly", unit "bits";
-        /// from a request's arrival or scheduling until the count of its warp tells of it, in every
-        /// channel
+        /// delay until the arrival or scheduling of a request changes the count of its warp, in
+        /// every channel including its own
         wet_latency: u64 = 0, in 0.., zero "known at once", unit "DRAM cycles";
         /// requests that may be assigned to idle banks in one cycle
         pub picks_per_cycle: Option<u32> = None, in ("dram.picks_per_cycle", 0..),

@@ -14,7 +14,7 @@ mod tests;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "warped-mc",
-    summary: "row hits first; among them, rows and banks, what is the last request of its warp first",
+    summary: "row hits first; among row hits, rows and banks, the last pending request of a warp first",
     source: "Jeong et al., ICPP 2023 (Warped-MC)",
     params: Options::params,
 };

@@ -6,7 +6,7 @@ use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "islip",
-    summary: "each takes its candidates in turn, beginning behind the last one that it was matched with in a first iteration",
+    summary: "round robin, starting after the candidate that was last matched in a first iteration",
     source: "McKeown, IEEE/ACM Trans. Networking 1999",
     params: Parameters::params,
 };

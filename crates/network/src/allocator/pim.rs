@@ -6,7 +6,7 @@ use warpmem_random::Random;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "pim",
-    summary: "each takes any of its candidates, all equally likely",
+    summary: "each takes one of its candidates at random, all equally likely",
     source: "Anderson et al., ACM Trans. Computer Systems 1993; input-first as in Yuan et al., MICRO 2009",
     params: Parameters::params,
 };

@@ -5,7 +5,7 @@ use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "round-robin",
-    summary: "each takes its candidates in turn, beginning behind the last one that it chose",
+    summary: "each takes its candidates in round-robin order, starting after its last choice",
     source: "the textbook rule that islip improves on",
     params: Parameters::params,
 };

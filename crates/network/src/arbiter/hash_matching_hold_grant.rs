@@ -7,14 +7,14 @@ use warpmem_sim::RowId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "hash-matching-hold-grant",
-    summary: "requests: as hold-grant while a hash of the row is that of the output's last request",
+    summary: "for requests: hold-grant while a hash of the row is that of the output's last request",
     source: "Yuan et al., MICRO 2009, section 3.4 (HMHG)",
     params: Parameters::params,
 };
 
 params! {
     struct Parameters {
-        /// of the hash of a row
+        /// width of the hash of a row; the paper finds no gain beyond 4
         bits: u32 = 4, in 1..=32, unit "bits";
     }
 }

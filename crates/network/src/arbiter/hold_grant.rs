@@ -6,7 +6,7 @@ use warpmem_params::{Complexity, PolicyInfo, Shape};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "hold-grant",
-    summary: "requests: the input that took an output last keeps it as long as it has a packet for it",
+    summary: "for requests: the input that was granted an output last keeps it while it has a packet for it",
     source: "Yuan et al., MICRO 2009, section 3.2 (HG)",
     params: Vec::new,
 };

@@ -6,7 +6,7 @@ use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "oldest-first",
-    summary: "the packet that could first enter the network goes first",
+    summary: "the packet that was first ready to enter the network goes first",
     source: "a reference",
     params: Vec::new,
 };

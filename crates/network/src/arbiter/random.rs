@@ -7,7 +7,7 @@ use warpmem_random::Random as Stream;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "random",
-    summary: "any of the inputs that want an output, all equally likely",
+    summary: "one of the inputs that request an output at random, all equally likely",
     source: "a reference",
     params: Vec::new,
 };

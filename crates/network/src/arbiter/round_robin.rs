@@ -5,7 +5,7 @@ use warpmem_params::{Complexity, PolicyInfo, Shape};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "round-robin",
-    summary: "no rule: each output takes its inputs in turn, or as the allocator says",
+    summary: "no rule of its own: each output serves its inputs in turn, or as the allocator decides",
     source: "Yuan et al., MICRO 2009 (baseline)",
     params: Vec::new,
 };

@@ -9,7 +9,7 @@ use warpmem_sim::RowId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "row-matching-hold-grant",
-    summary: "requests: as hold-grant while the row is that of the last request to its DRAM bank",
+    summary: "for requests: hold-grant while the row is that of the last request to its DRAM bank",
     source: "Yuan et al., MICRO 2009, sections 3.2 and 3.4 (RMHG)",
     params: Vec::new,
 };

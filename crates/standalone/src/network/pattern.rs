@@ -26,7 +26,7 @@ params! {
     pub struct Hotspot {
         /// fraction of the packets that go to a hot node
         fraction: f64 = 0.1, in 0.0..=1.0;
-        /// hot nodes, evenly spread; at most all
+        /// number of hot nodes, evenly spread; at most all
         nodes: u64 = 1, in 1.., unit "nodes";
     }
 }

@@ -29,28 +29,28 @@ const SOURCE: &str = "Chatterjee et al., SC 2014";
 
 const WG: PolicyInfo = PolicyInfo {
     name: "wg",
-    summary: "all requests of a warp's load together, the group that is done soonest first",
+    summary: "all requests of a warp's load together, the group that completes soonest first",
     source: SOURCE,
     params: || parameters(1),
 };
 
 const WG_M: PolicyInfo = PolicyInfo {
     name: "wg-m",
-    summary: "wg, and controllers hurry for groups that others have selected",
+    summary: "wg, and controllers prioritise groups that other controllers have selected",
     source: SOURCE,
     params: || parameters(2),
 };
 
 const WG_BW: PolicyInfo = PolicyInfo {
     name: "wg-bw",
-    summary: "wg-m, and a row is not closed before it has served enough to hide that",
+    summary: "wg-m, and a row is not closed before it has served enough requests to hide the cost",
     source: SOURCE,
     params: || parameters(2),
 };
 
 const WG_W: PolicyInfo = PolicyInfo {
     name: "wg-w",
-    summary: "wg-bw, and groups with one request left go first when writes are about to drain",
+    summary: "wg-bw, and groups with one request left go first when a write drain is near",
     source: SOURCE,
     params: || parameters(3),
 };
@@ -92,12 +92,12 @@ pub const WG_W_ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
 
 params! {
     struct Options {
-        /// a bank takes part in selecting while fewer selected requests than this wait for it
+        /// a bank takes part in the selection while fewer selected requests than this wait for it
         depth: u32 = 1, in 1.., unit "requests";
-        /// from a controller's selection to the others' knowing of it
+        /// delay until the other controllers know of a controller's selection
         message_latency: u32 = 4, in 1.., unit "DRAM cycles";
-        /// groups with one request left go first when the high watermark is so many writes away, or
-        /// nearer
+        /// groups with one request left go first when the high watermark is at most this many
+        /// writes away
         write_margin: u32 = 8, in 0.., unit "requests";
     }
 }

@@ -5,7 +5,7 @@ use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "block-clustered",
-    summary: "blocks of consecutive CTAs of a kernel to one SM, the SMs in turn",
+    summary: "blocks of consecutive CTAs of a kernel to one SM, the SMs in round-robin order",
     source: "block CTA scheduling (BCS) of Lee et al., HPCA 2014: blocks of 2",
     params: Options::params,
 };
@@ -20,7 +20,7 @@ pub(super) const ENTRY: CtaEntry = CtaEntry {
 
 params! {
     struct Options {
-        /// CTAs of a block; fewer where an empty SM holds fewer, or the kernel has no more
+        /// CTAs of a block; fewer if an empty SM holds fewer, or the kernel has no more
         ctas: u32 = 2, in 1.., unit "CTAs";
     }
 }

@@ -5,7 +5,7 @@ use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "depth-first",
-    summary: "the lowest SM that has room, so that one is full before the next gets a CTA",
+    summary: "the lowest-numbered SM with room, so that one SM is full before the next receives a CTA",
     source: "reference: the other extreme to round robin",
     params: Vec::new,
 };

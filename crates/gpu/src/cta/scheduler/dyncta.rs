@@ -6,7 +6,7 @@ use warpmem_params::{Counter, PolicyInfo, choice, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "dyncta",
-    summary: "an SM's number of CTAs follows the cycles in which it had nothing to do or waited for memory, one up or down a period",
+    summary: "adds or removes one CTA per SM and period, by the SM's idle cycles and its cycles of waiting for memory",
     source: "Kayiran et al., PACT 2013",
     params: Options::params,
 };
@@ -32,13 +32,15 @@ params! {
     struct Options {
         /// time between two decisions
         period: u64 = 2048, in 1.., unit "core cycles";
-        /// more idle cycles in a period: one CTA more
+        /// idle cycles of a period above which the SM receives one CTA more
         t_idle: u64 = 16, in 0.., unit "core cycles";
-        /// fewer cycles of waiting for memory in a period: one CTA more
+        /// cycles of waiting for memory in a period below which the SM receives one CTA more
         t_mem_low: u64 = 128, in 0.., unit "core cycles";
-        /// more cycles of waiting for memory in a period: one CTA fewer; at least `t_mem_low`
+        /// cycles of waiting for memory in a period above which the SM loses one CTA; at least
+        /// `t_mem_low`
         t_mem_high: u64 = 384, in 0.., unit "core cycles";
-        /// idle cycles: those that wait for no memory and no unit, or only those without any warp
+        /// which cycles are idle: those without an issue that wait neither for memory nor for a
+        /// unit (`no-issue`), or only those without any warp (`no-warp`)
         idle: Idle = Idle::NoIssue;
     }
 }

@@ -7,7 +7,7 @@ use warpmem_params::{Counter, PolicyInfo};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "lazy-cta",
-    summary: "as many CTAs an SM as fit until its first ends, then as many as its best CTA's share of the issues says",
+    summary: "as many CTAs per SM as fit until the first completes, then the number derived from the share of issues of its busiest CTA",
     source: "lazy CTA scheduling (LCS) of Lee et al., HPCA 2014",
     params: Vec::new,
 };

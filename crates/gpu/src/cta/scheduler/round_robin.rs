@@ -5,7 +5,7 @@ use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "round-robin",
-    summary: "CTA i to SM i mod SMs until all are full, then to the next SM in turn that has room",
+    summary: "CTA i to SM i mod SMs until all are full, then to the next SM with room",
     source: "common GPU baseline",
     params: Vec::new,
 };

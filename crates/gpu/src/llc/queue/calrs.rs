@@ -16,8 +16,8 @@ const INFO: PolicyInfo = PolicyInfo {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// subqueue that must be empty after a service for priorities to rotate: the one served, or
-        /// that of priority 0
+        /// subqueue that must be empty after a service for the priorities to rotate: the one served
+        /// (`served`), or that of priority 0 (`highest`)
         emptied: Emptied = Emptied::Served;
     }
 }

@@ -8,7 +8,7 @@ use warpmem_sim::{Request, RequestId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "calrs-ideal",
-    summary: "lowest Critical Field first, then the oldest; any number of requests wait",
+    summary: "lowest Critical Field first, then the oldest; the queue is unbounded",
     source: "Ma et al., CaLRS, 2015",
     params: Vec::new,
 };

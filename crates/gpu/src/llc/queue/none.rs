@@ -6,7 +6,7 @@ use warpmem_sim::{Request, RequestId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "none",
-    summary: "no queue but the request at the tags; places at the clusters of SMs instead",
+    summary: "no queue except the request at the tags; entries at the clusters of SMs instead",
     source: "Ma et al., CaLRS, 2015 (Non_Queue)",
     params: Options::params,
 };
@@ -14,7 +14,7 @@ const INFO: PolicyInfo = PolicyInfo {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// places at each cluster of `network.sms_per_node` SMs
+        /// entries at each cluster of `network.sms_per_node` SMs
         entries: u32 = 8, in 0..=65_536, unit "requests";
     }
 }

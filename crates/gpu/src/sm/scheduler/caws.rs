@@ -8,7 +8,7 @@ use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "caws",
-    summary: "stay with the warp until it stalls, then the one with most still to do or most stalls",
+    summary: "stays with a warp until it stalls, then takes the most critical: most instructions left, or most stalls",
     source: "Lee and Wu, PACT 2014; Lee et al., ISCA 2015",
     params: Vec::new,
 };

@@ -17,8 +17,8 @@ choice! {
 params! {
     /// The options of the policies that have groups.
     pub(super) struct GroupOptions {
-        /// when no warp of the group can issue, though one needs no data from memory: others wait,
-        /// or may issue
+        /// when no warp of the group can issue although one is not blocked (it waits for a compute
+        /// result, or for a unit): `wait` issues nothing, `lend` lets the next group issue
         pub(super) idle: Idle = Idle::Wait;
     }
 }

@@ -5,7 +5,7 @@ use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "gto",
-    summary: "greedy then oldest: stay with the warp until it stalls, then the oldest ready warp",
+    summary: "greedy then oldest: stays with a warp until it stalls, then takes the oldest ready warp",
     source: "Rogers et al., MICRO 2012",
     params: Vec::new,
 };

@@ -6,7 +6,7 @@ use warpmem_params::{Counter, PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "mascar",
-    summary: "while L1 has no room for misses only one warp may issue memory instructions; else as gto",
+    summary: "while L1 has no room for misses, only one warp may issue memory instructions; otherwise as gto",
     source: "Sethia et al., HPCA 2015",
     params: Options::params,
 };
@@ -22,7 +22,8 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// with no more free than these, or while L1 cannot serve, memory is saturated
+        /// memory is saturated when no more MSHR entries than this are free, or while L1 cannot
+        /// serve
         headroom: u32 = 2, in 0.., unit "MSHR entries";
     }
 }

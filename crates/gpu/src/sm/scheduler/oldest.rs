@@ -6,7 +6,7 @@ use warpmem_params::PolicyInfo;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "oldest",
-    summary: "the oldest ready warp always",
+    summary: "always the oldest ready warp",
     source: "common baseline; the second half of gto",
     params: Vec::new,
 };

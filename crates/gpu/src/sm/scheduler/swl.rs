@@ -6,7 +6,7 @@ use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "swl",
-    summary: "static wavefront limiting: gto over at most so many warps of each scheduler, the oldest",
+    summary: "static wavefront limiting: gto over a limited number of warps per scheduler, the oldest",
     source: "Rogers et al., MICRO 2012",
     params: Params::params,
 };

@@ -6,14 +6,14 @@ use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "two-level",
-    summary: "round robin in a fetch group of warps; the next group when all its warps wait for memory or at barriers",
+    summary: "round robin within a fetch group of warps; the next group when all its warps wait for memory or at barriers",
     source: "Narasiman et al., MICRO 2011",
     params: Params::params,
 };
 
 params! {
     struct Params {
-        /// slots of a scheduler in a group
+        /// warp slots of a scheduler in a group
         warps: u32 = 8, in 1.., unit "warp slots";
         ..groups: GroupOptions;
     }

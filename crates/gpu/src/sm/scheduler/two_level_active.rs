@@ -7,7 +7,7 @@ use warpmem_params::{PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "two-level-active",
-    summary: "round robin over a few active warps; one that waits for memory or at a barrier gives its place to another",
+    summary: "round robin over a few active warps; one that waits for memory or at a barrier is replaced",
     source: "Gebhart et al., ISCA 2011",
     params: Params::params,
 };

@@ -11,7 +11,7 @@ use warpmem_params::{Counter, PolicyInfo, params};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "ccws",
-    summary: "only so many warps may load that those which lose their lines in L1 keep them; else as gto",
+    summary: "only as many warps may load as L1 can keep the lines of; otherwise as gto",
     source: "Rogers et al., MICRO 2012",
     params: Options::params,
 };
@@ -30,11 +30,11 @@ const LARGEST: u64 = 1_000_000;
 params! {
     #[derive(Clone, Copy)]
     struct Options {
-        /// score of a warp that has lost nothing of late
+        /// score of a warp without recent losses of lines
         base: u64 = 100, in 1..=LARGEST, unit "points";
-        /// factor K of the score that a loss gives; 0: no warp is ever held back
+        /// factor K of the score that a loss gives; 0 = no warp is ever held back
         throttle: u64 = 8, in 0..=LARGEST;
-        /// evicted lines that are remembered for each warp
+        /// number of evicted lines that are remembered for each warp
         victims: u64 = 16, in 1..=1024, unit "lines";
     }
 }

@@ -11,21 +11,21 @@ const SOURCE: &str = "Jog et al., ASPLOS 2013 (OWL), Algorithm 1";
 
 const EQUAL: PolicyInfo = PolicyInfo {
     name: "cta-aware",
-    summary: "round robin in a group of CTAs; the next group when all its warps wait for memory or at barriers",
+    summary: "round robin within a group of CTAs; the next group when all its warps wait for memory or at barriers",
     source: SOURCE,
     params: Options::params,
 };
 
 const LOCALITY: PolicyInfo = PolicyInfo {
     name: "cta-aware-locality",
-    summary: "cta-aware, but the group of the oldest CTAs goes on as soon as one of its warps has its data",
+    summary: "cta-aware, but the group of the oldest CTAs resumes as soon as one of its warps has its data",
     source: SOURCE,
     params: Options::params,
 };
 
 const LOCALITY_BLP: PolicyInfo = PolicyInfo {
     name: "cta-aware-locality-blp",
-    summary: "cta-aware-locality, but each SM begins with another group, so that they ask for rows of different banks",
+    summary: "cta-aware-locality, but each SM begins with another group, so that SMs access rows of different banks",
     source: SOURCE,
     params: Options::params,
 };
@@ -47,7 +47,7 @@ pub(super) const CTA_AWARE_LOCALITY_BLP: WarpEntry = WarpEntry {
 
 params! {
     struct Options {
-        /// fewest warps in a group, unless the SM has fewer
+        /// minimum of warps in a group, unless the SM has fewer
         min_warps: u32 = 8, in 1.., unit "warps";
         ..groups: GroupOptions;
     }
