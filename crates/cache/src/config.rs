@@ -88,19 +88,22 @@ section! {
         /// Line: a power of two, the same in L1 and LLC.
         line_bytes: u32, in 32..=128, unit "bytes";
         /// Granularity of fetches and requests: a power of two, the same in L1 and LLC; equal to
-        /// the line where lines have no sectors.
+        /// the line if lines have no sectors.
         sector_bytes: u32, in 32..=128, unit "bytes";
         /// Which line of a set is replaced.
         replacement: Replacement;
-        /// What a store does: update the line and go on; drop the line (in L1 the sector) and go
-        /// on; stay in the line, marked dirty; in L1 only: the last for local memory, else as
-        /// write-evict. A line without a valid sector is free.
+        /// What a store does. `write-through`: updates the line and goes to the level below.
+        /// `write-evict`: invalidates the line (in L1 the sector) and goes to the level below.
+        /// `write-back`: stays in the line, which becomes dirty. `local-write-back`, L1 only:
+        /// `write-back` for local memory, `write-evict` for global memory. A line without a valid
+        /// sector is free.
         write: WritePolicy;
-        /// What a store that misses allocates: nothing; the line, its other bytes fetched at once;
-        /// in the LLC only: the line, fetched as a whole, while the store goes on to DRAM and
-        /// leaves it clean; the line, other bytes fetched when they are read. With `send-and-fetch`
-        /// (as GPGPU-Sim 3; lines without sectors, `llc.cache.miss_queue` of at least 3) a store to
-        /// a line that is being fetched goes on too, and its fetch merges.
+        /// What a store that misses allocates. `none`: nothing. `fetch-on-write`: the line; its
+        /// other bytes are fetched at once. `lazy-fetch`: the line; its other bytes are fetched
+        /// when they are read. `send-and-fetch`, LLC only, as in GPGPU-Sim 3: the whole line is
+        /// fetched, and the store goes to DRAM too, so that the line is clean; a store to a line
+        /// that is being fetched also goes to DRAM, and its fetch merges. It needs lines without
+        /// sectors and `llc.cache.miss_queue` of at least 3.
         write_allocate: WriteAllocate;
         /// When a read miss allocates its line.
         read_allocate: ReadAllocate;

@@ -76,8 +76,8 @@ section! {
         cta_launches_per_cycle: u32, in 1..=64, unit "CTAs";
         /// Warp schedulers; warp w belongs to scheduler w mod schedulers.
         schedulers: u32, in 1..=64, unit "schedulers";
-        /// Which scheduler issues first rotates from one core cycle to the next, and with it whose
-        /// memory instructions come first; else it is always scheduler 0.
+        /// `true`: the scheduler that issues first, and whose memory instructions go first, changes
+        /// every core cycle in round-robin order; `false`: scheduler 0 is always the first.
         rotating_schedulers: bool;
         /// Between two issues of one scheduler: 4 for a SIMT width of 8.
         issue_interval: u32, in 1..=64, unit "core cycles";
@@ -85,32 +85,33 @@ section! {
         /// instruction left fetches two, usable in the next cycle; those of the last warp of a
         /// cycle are usable one cycle later. 0: fetch is ideal.
         fetch_warps: u32, in 0..=64, unit "warps";
-        /// From issue until the operands are read and a unit may start: dispatch, operand
-        /// collection.
+        /// Cycles from the issue of an instruction until its operands are read and its unit may
+        /// start (dispatch and operand collection).
         operand_latency: u32, in 0..=CYCLES, unit "core cycles";
-        /// From a unit's result until an instruction that needs it may issue. Data that return from
-        /// the network take twice as long: fill or buffer, then register.
+        /// Cycles from a unit's result until an instruction that needs it may issue. Data from the
+        /// network take twice as long: into the fill buffer, then into the register.
         writeback_latency: u32, in 0..=CYCLES, unit "core cycles";
-        /// Operand collectors of a scheduler. Its memory instructions pass them on their way to the
-        /// load/store unit, which has a register for each scheduler. The register takes the
-        /// instruction of the first collector that has one, so that of the last waits as long as
-        /// others keep coming. While memory instructions whose operands are read occupy the
-        /// register and all collectors, the scheduler issues nothing else. 0: no limit, in the
-        /// order of issue.
+        /// Operand collectors of a scheduler; 0 = unlimited, in order of issue. Memory instructions
+        /// pass them on their way to the load/store unit, which has one register for each
+        /// scheduler. The register takes the instruction of the first occupied collector, so the
+        /// last collector waits while instructions keep arriving in earlier ones. While the
+        /// register and all collectors are occupied by memory instructions whose operands are read,
+        /// the scheduler issues only memory instructions.
         collectors: u32, in 0..=ENTRIES, unit "collectors";
         /// Memory instructions of a scheduler that may have issued and still wait for the
         /// load/store unit.
         lsu_queue: u32, in 1..=ENTRIES, unit "instructions";
-        /// Requests of an atomic whose lanes access the same sector: one, which occupies the slice
-        /// the longer the more lanes access the same address; or as many as the most lanes that
-        /// access the same address.
+        /// Requests of an atomic whose lanes access the same sector. `per-sector`: one, which
+        /// occupies the slice longer the more lanes access the same address. `per-conflict`: as
+        /// many as lanes access the same address, for the address with the most.
         atomic_requests: AtomicRequests;
-        /// At which instruction a warp stalls while a load, or an atomic that returns a value, is
-        /// outstanding: the first that needs the result (scoreboard), or the load itself, so that
-        /// the warp issues nothing after it. Asynchronous copies stall nothing.
+        /// Where a warp stalls while a load, or an atomic that returns a value, is outstanding.
+        /// `use`: at the first instruction that needs the result (scoreboard). `load`: at the load
+        /// itself, so that the warp issues nothing after it. Asynchronous copies never stall a
+        /// warp.
         stall: Stall;
-        /// Order in which an instruction's requests are sent: as its lanes first access the
-        /// sectors, or from the highest address down, as in GPGPU-Sim.
+        /// Order in which the requests of an instruction are sent. `lanes`: as its lanes first
+        /// access the sectors. `descending`: from the highest address down, as in GPGPU-Sim.
         request_order: RequestOrder;
         /// Functional units, one of each class per scheduler.
         units: Units;
@@ -281,22 +282,22 @@ section! {
         input_latency: u32, in 0..=CYCLES, unit "core cycles";
         /// From the tags to the data on a hit.
         latency: u32, in 0..=CYCLES, unit "LLC cycles";
-        /// Bytes per LLC cycle through a slice's data port, and through its fill port. A hit, and a
-        /// dirty line that leaves, hold the tags for as many cycles as their data take, and a fill
-        /// delays the next fill; 0 = no limit.
+        /// Bytes per LLC cycle through a slice's data port, and through its fill port; 0 = no
+        /// limit. A hit, or the eviction of a dirty line, occupies the tags for as many cycles as
+        /// its data take; a fill delays the next fill.
         port_bytes: u32, in 0..=4096, unit "bytes";
         /// Replies that wait for the network.
         reply_queue: u32, in 1..=ENTRIES, unit "replies";
-        /// Which replies get the last free entries of the reply queue: those of fills, or hits.
-        /// While there is room, one of each leaves per cycle.
+        /// Which replies take the last free entries of the reply queue: `fills-first` or
+        /// `hits-first`. While there is room, one of each leaves per cycle.
         reply_order: ReplyOrder;
         /// From a slice's queue to DRAM until an item may enter the channel's queue.
         to_dram_latency: u32, in 0..=CYCLES, unit "core cycles";
         /// Requests between one slice and the channel's queues, in addition to those that the
         /// latency keeps in flight. When it is full, a slice serves nothing, not even hits.
         to_dram_queue: u32, in 1..=ENTRIES, unit "requests";
-        /// Per further lane of an atomic that accesses the same address; 0 = an atomic costs as
-        /// much as any request (optimistic).
+        /// Cycles for each further lane of an atomic that accesses the same address; 0 = an atomic
+        /// takes as long as any request (optimistic).
         atomic_cycles: u32, in 0..=CYCLES, unit "LLC cycles";
     }
 }

@@ -152,8 +152,8 @@ mod tests {
 # Tables that runs leave
 
 A results directory holds one Parquet file per table, and one per run for `loads`, `requests` and
-`intervals`. Any Parquet reader reads them. Rows of a table are in the order of the runs, then of the
-units; equal runs give equal bytes. A file has its final name only when it is complete, and
+`intervals`. Any Parquet reader reads them. Rows of a table are in the order of the runs, then of
+the units; equal runs give equal bytes. A file has its final name only when it is complete, and
 `runs.parquet` is named last.
 
 Every file carries a checksum of itself, which Warpmem compares whenever it reads the file: a table
@@ -173,11 +173,11 @@ from Warpmem before it wrote checksums. They are read without a check, and comma
 a file from Python, see [Damaged files](analysis.md#damaged-files).
 
 Types: `text` is UTF-8; `int64` is signed, so that differences do not wrap; `float64` is never NaN.
-*null* marks columns that may be null: a ratio with nothing below, a percentile of nothing. Units are
-numbered from 0. Cycles of the core clock, the networks' clock and the DRAM command clock are
-distinguished in the unit. In `runs`, counts are sums over SMs, slices, channels or banks, and ratios
-are ratios of sums; only the cycles of SMs are means per SM. The JSON of a run has the same names as
-keys.
+*null* marks columns that may be null: a ratio whose denominator is 0, a percentile of no values.
+Units are numbered from 0. The unit of a column says whether its cycles are those of the core clock,
+the networks' clock or the DRAM command clock. In `runs`, counts are sums over SMs, slices, channels
+or banks, and ratios are ratios of sums; only the cycles of SMs are means per SM. The JSON of a run
+has the same names as keys.
 
 Definitions follow the literature: [Li] inter-core locality 2015, [OWL] 2013, [CaLRS] 2015, [Yuan]
 2009, [WMC] Warped-MC 2023.
