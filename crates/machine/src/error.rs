@@ -31,8 +31,18 @@ pub enum MachineError {
     MalformedOverride { text: String },
     #[error(transparent)]
     Invalid(#[from] Invalid),
+    #[error("{origin}: {invalid}")]
+    InvalidAt { origin: Origin, invalid: Invalid },
     #[error(transparent)]
     Standard(#[from] StandardError),
+}
+
+impl MachineError {
+    /// Whether a value is of the right kind, but impossible on this machine.
+    pub fn is_invalid_value(&self) -> bool {
+        use MachineError::{Invalid, InvalidAt, Standard};
+        matches!(self, Invalid(_) | InvalidAt { .. } | Standard(StandardError::Channel(_)))
+    }
 }
 
 /// Where a value was given.

@@ -3,6 +3,7 @@
 //! Every value that a user gives is set by itself in a machine that is complete already, and the
 //! whole is then parsed into [`Machine`]. So any failure is due to that one key and names it.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -12,7 +13,7 @@ use toml::{Table, Value};
 use super::error::{MachineError, Origin};
 use super::presets::preset;
 use super::{Machine, preset_text};
-use warpmem_dram::standard::is_file;
+use warpmem_dram::standard::{StandardError, is_file};
 use warpmem_files::text::position;
 use warpmem_params::{Declared, Field, Key, nearest};
 
@@ -36,11 +37,10 @@ pub fn load_channels(
     change: impl FnOnce(&mut Machine) -> Result<(), MachineError>,
     overrides: &[String],
 ) -> Result<Machine, MachineError> {
-    let mut machine = draft(name_or_path)?.machine;
-    change(&mut machine)?;
-    let machine = Draft::new(machine).overridden(overrides, Path::new(""))?;
-    machine.validate_channels()?;
-    Ok(machine)
+    let mut draft = draft(name_or_path)?;
+    change(&mut draft.machine)?;
+    draft.table = to_table(&draft.machine);
+    draft.overridden(overrides, Path::new(""))?.checked(Machine::validate_channels)
 }
 
 fn draft(name_or_path: &str) -> Result<Draft, MachineError> {
@@ -116,28 +116,48 @@ struct Given {
 struct Draft {
     table: Table,
     machine: Machine,
+    /// Where the values were given that have been applied.
+    origins: HashMap<String, Origin>,
     /// The folder that paths in its values are relative to.
     folder: PathBuf,
 }
 
 impl Draft {
     fn new(machine: Machine) -> Self {
-        Self { table: to_table(&machine), machine, folder: PathBuf::new() }
+        let table = to_table(&machine);
+        Self { table, machine, origins: HashMap::new(), folder: PathBuf::new() }
     }
 
     fn checked_with(self, overrides: &[String], folder: &Path) -> Result<Machine, MachineError> {
-        let machine = self.overridden(overrides, folder)?;
-        machine.validate()?;
-        Ok(machine)
+        self.overridden(overrides, folder)?.checked(Machine::validate)
     }
 
-    fn overridden(mut self, overrides: &[String], folder: &Path) -> Result<Machine, MachineError> {
+    /// The machine, if `check` accepts it. A refusal of a value that comes from a file says where.
+    fn checked(
+        mut self,
+        check: impl FnOnce(&Machine) -> Result<(), MachineError>,
+    ) -> Result<Machine, MachineError> {
+        let invalid = match check(&self.machine) {
+            Ok(()) => return Ok(self.machine),
+            Err(
+                MachineError::Invalid(invalid)
+                | MachineError::Standard(StandardError::Channel(invalid)),
+            ) => invalid,
+            Err(error) => return Err(error),
+        };
+        Err(match self.origins.remove(&invalid.key) {
+            Some(origin @ Origin::File { .. }) => MachineError::InvalidAt { origin, invalid },
+            _ => invalid.into(),
+        })
+    }
+
+    fn overridden(mut self, overrides: &[String], folder: &Path) -> Result<Draft, MachineError> {
         folder.clone_into(&mut self.folder);
         for text in overrides {
             let given = parse_override(text, &mut self.table)?;
             self.set(given)?;
         }
-        Ok(self.machine)
+        Ok(self)
     }
 
     fn set(&mut self, given: Given) -> Result<(), MachineError> {
@@ -153,6 +173,7 @@ impl Draft {
         *slot = given.value.clone();
         match Machine::deserialize(self.table.clone()) {
             Ok(machine) => {
+                self.origins.insert(given.key.clone(), given.origin);
                 let old = std::mem::replace(&mut self.machine, machine);
                 let dram = &mut self.machine.dram;
                 dram.standard_folder = match given.key.as_str() {

@@ -1,5 +1,5 @@
-//! The rules that a valid machine satisfies. Ranges of single keys are in `limits`; the rules here
-//! relate several keys to each other.
+//! The rules that a valid machine satisfies. The range of a single key is declared with the key; the
+//! rules here relate several keys to each other.
 
 use super::{L1, Machine, MachineError, Sm, flatten};
 use std::collections::BTreeSet;

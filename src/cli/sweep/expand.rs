@@ -10,7 +10,6 @@ use anyhow::{Context, bail};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use warpmem::dram::standard::StandardError;
 use warpmem::machine::{Machine, MachineError, load, preset_names};
 use warpmem::params::{PolicyError, nearest};
 use warpmem::slots::{Choice, Choices, List, SLOTS, Slot};
@@ -303,7 +302,7 @@ fn cells<'a>(
 
 /// Whether a value is impossible only on this machine, and not a mistake.
 fn does_not_fit(error: &MachineError) -> bool {
-    matches!(error, MachineError::Invalid(_) | MachineError::Standard(StandardError::Channel(_)))
+    error.is_invalid_value()
 }
 
 fn label(trace: &NamedTrace, machine: &str, point: &Point) -> String {

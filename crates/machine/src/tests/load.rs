@@ -209,3 +209,14 @@ fn flatten_keeps_the_types() {
     assert_eq!(get("policy.llc_queue"), Some(Value::String("fifo".to_owned())));
     assert_eq!(values.len(), Machine::keys().len());
 }
+
+#[test]
+fn a_value_of_a_file_that_is_out_of_range_is_refused_with_its_line() {
+    let (_dir, path) = file("base = \"li2015\"\n\n[dram]\nbanks = 3\n\n[sm]\nmax_threads = 4096");
+    let path = path.to_str().unwrap();
+    let banks = "`dram.banks` = 3 is not valid: expected a power of two";
+    let threads = "`sm.max_threads` = 4096 is not valid: expected 32 to 2048";
+    assert_eq!(refusal(path, &[]), format!("{path}:7: {threads}"));
+    assert_eq!(refusal(path, &["sm.max_threads=1536"]), format!("{path}:4: {banks}"));
+    assert_eq!(refusal(path, &["sm.max_threads=5000"]), threads.replace("4096", "5000"));
+}
