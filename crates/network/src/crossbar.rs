@@ -8,7 +8,7 @@ use super::tally::{Journey, Tally};
 use super::{Direction, NetworkContext, PacketSizes, Ports, Topology, TopologyEntry};
 use crate::{LinkEnd, LinkResult, NetworkResult, NodeResult};
 use warpmem_params::{PolicyError, PolicyInfo, choice, params};
-use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId};
+use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId, bits};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "crossbar",
@@ -131,12 +131,9 @@ impl Crossbar {
         let arrivals = ctx.fabric.take_arrivals(self.direction as usize);
         let mut next = NetworkCycle::NEVER;
         for (word, arrived) in arrivals.into_iter().enumerate() {
-            let mut bits = self.unknown[word] | arrived;
-            self.unknown[word] = bits;
-            while bits != 0 {
-                let input = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                next = next.min(self.look_at(input, cycle, ctx));
+            self.unknown[word] |= arrived;
+            for bit in bits::ones(self.unknown[word]) {
+                next = next.min(self.look_at(word * bits::WORD + bit, cycle, ctx));
             }
         }
         next
@@ -147,7 +144,7 @@ impl Crossbar {
     fn look_at(&mut self, index: usize, cycle: NetworkCycle, ctx: &Context) -> NetworkCycle {
         let input = &self.inputs[index];
         let Some((ready, request)) = ctx.fabric.head(input.port) else {
-            remove(&mut self.unknown, index);
+            bits::remove(&mut self.unknown, index);
             return NetworkCycle::NEVER;
         };
         if ready > self.clock.at(cycle) || input.free > cycle {
@@ -166,25 +163,21 @@ impl Crossbar {
     }
 
     fn register(&mut self, input: usize, target: usize) {
-        remove(&mut self.unknown, input);
+        bits::remove(&mut self.unknown, input);
         let output = &mut self.outputs[target];
-        insert(&mut output.wanted_by, input);
+        bits::insert(&mut output.wanted_by, input);
         output.waiting += 1;
-        insert(&mut self.wanted, target);
+        bits::insert(&mut self.wanted, target);
     }
 
     /// Serves every output that is wanted and free, in the order of their numbers; returns the next
     /// cycle to do so.
     fn grant(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> NetworkCycle {
-        let mut next = NetworkCycle::NEVER;
-        for word in 0..self.wanted.len() {
-            let mut passed = 0u64;
-            // Serving an output may add wanted outputs behind it.
-            while self.wanted[word] & !passed != 0 {
-                let output = (self.wanted[word] & !passed).trailing_zeros();
-                passed |= u64::MAX >> (63 - output);
-                next = next.min(self.serve(word * 64 + output as usize, cycle, ctx));
-            }
+        let (mut first, mut next) = (0, NetworkCycle::NEVER);
+        // Serving an output may add wanted outputs behind it.
+        while let Some(output) = bits::next_from(&self.wanted, first) {
+            first = output + 1;
+            next = next.min(self.serve(output, cycle, ctx));
         }
         next
     }
@@ -202,11 +195,11 @@ impl Crossbar {
         }
         let source = self.choose(index, cycle, ctx);
         let output = &mut self.outputs[index];
-        debug_assert!(output.wanted_by[source / 64] >> (source % 64) & 1 == 1);
-        remove(&mut output.wanted_by, source);
+        debug_assert!(bits::contains(&output.wanted_by, source));
+        bits::remove(&mut output.wanted_by, source);
         output.waiting -= 1;
         if output.waiting == 0 {
-            remove(&mut self.wanted, index);
+            bits::remove(&mut self.wanted, index);
         }
         let flits = self.pass(source, index, cycle, ctx);
         self.sent(source, index, flits, cycle, ctx).min(cycle + flits)
@@ -279,7 +272,7 @@ impl Crossbar {
         cycle: NetworkCycle,
         ctx: &Context,
     ) -> NetworkCycle {
-        insert(&mut self.unknown, index);
+        bits::insert(&mut self.unknown, index);
         let input = &mut self.inputs[index];
         input.sent = if input.cycle == cycle { input.sent + 1 } else { 1 };
         input.cycle = cycle;
@@ -345,12 +338,4 @@ fn packet(port: PortId, clock: NetworkClock, banks: usize, ctx: &Context) -> Pac
     let place = ctx.map.locate(ctx.requests.get(request).address);
     let bank = place.channel.index() * banks + place.bank.index();
     Packet { since: clock.cycle_from(ready), bank: bank as u32, row: place.row }
-}
-
-fn insert(set: &mut Inputs, index: usize) {
-    set[index / 64] |= 1 << (index % 64);
-}
-
-fn remove(set: &mut Inputs, index: usize) {
-    set[index / 64] &= !(1 << (index % 64));
 }

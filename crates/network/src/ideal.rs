@@ -7,7 +7,7 @@ use crate::{LinkResult, NetworkResult};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use warpmem_params::PolicyInfo;
-use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId};
+use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId, bits};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "ideal",
@@ -124,11 +124,8 @@ impl Ideal {
             self.send(input, cycle, ctx);
         }
         let arrivals = ctx.fabric.take_arrivals(self.direction as usize);
-        for (word, mut bits) in arrivals.into_iter().enumerate() {
-            while bits != 0 {
-                self.send(word * 64 + bits.trailing_zeros() as usize, cycle, ctx);
-                bits &= bits - 1;
-            }
+        for input in bits::members(&arrivals) {
+            self.send(input, cycle, ctx);
         }
     }
 

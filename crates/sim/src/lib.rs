@@ -3,6 +3,7 @@
 
 mod address;
 mod bench;
+pub mod bits;
 mod cached_lines;
 mod context;
 mod counts;

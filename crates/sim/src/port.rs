@@ -22,6 +22,7 @@
 //! capacity of its port, so that deep queues which stay short touch little memory of the host.
 
 use super::wheel::Wheel;
+use crate::bits;
 use crate::{Clock, ClockDomain, Cycle, Domain, RequestId, Ticks};
 
 /// A unit: its clock domain and its number in that domain.
@@ -228,7 +229,7 @@ impl Fabric {
         if p.len == 1 {
             if p.reader_domain == Domain::Network {
                 let (network, writer) = (usize::from(p.reader), usize::from(p.writer));
-                self.arrivals[network][writer / 64] |= 1 << (writer % 64);
+                bits::insert(&mut self.arrivals[network], writer);
             }
             p.head_ready = ready;
             self.wake_reader(port, ready);

@@ -23,6 +23,7 @@
 //! so it costs nothing and the order in which units were woken has no effect: runs are
 //! deterministic.
 
+use crate::bits;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -50,7 +51,7 @@ pub struct Wheel {
 
 impl Wheel {
     pub fn new(units: usize) -> Wheel {
-        let words_per_slot = units.div_ceil(64).max(1);
+        let words_per_slot = units.div_ceil(bits::WORD).max(1);
         Wheel {
             words_per_slot,
             bits: vec![0; words_per_slot * SLOTS as usize],
@@ -78,8 +79,8 @@ impl Wheel {
     #[inline]
     fn set(&mut self, unit: usize, cycle: u64) {
         let slot = (cycle % SLOTS) as usize;
-        self.bits[slot * self.words_per_slot + unit / 64] |= 1 << (unit % 64);
-        self.occupied[slot / 64] |= 1 << (slot % 64);
+        bits::insert(&mut self.bits[slot * self.words_per_slot..], unit);
+        bits::insert(&mut self.occupied, slot);
     }
 
     /// The earliest cycle with a wake-up.
@@ -94,24 +95,9 @@ impl Wheel {
     }
 
     fn next_occupied(&self) -> Option<u64> {
-        let start = (self.cycle % SLOTS) as usize;
-        let (word, bit) = (start / 64, start % 64);
-        let first = self.occupied[word] >> bit;
-        if first != 0 {
-            return Some(self.cycle + u64::from(first.trailing_zeros()));
-        }
-        let mut distance = 64 - bit as u64;
-        for step in 1..=SLOT_WORDS {
-            let mut bits = self.occupied[(word + step) % SLOT_WORDS];
-            if step == SLOT_WORDS {
-                bits &= (1u64 << bit).wrapping_sub(1);
-            }
-            if bits != 0 {
-                return Some(self.cycle + distance + u64::from(bits.trailing_zeros()));
-            }
-            distance += 64;
-        }
-        None
+        let start = self.cycle % SLOTS;
+        let slot = bits::round_robin(&self.occupied, start as usize)? as u64;
+        Some(self.cycle + (slot + SLOTS - start) % SLOTS)
     }
 
     /// Begins `cycle`, which must be neither before the current one nor after the earliest wake-up.
@@ -141,10 +127,8 @@ impl Wheel {
     #[inline]
     pub fn take(&mut self) -> Option<usize> {
         while self.word < self.words_per_slot {
-            let bits = &mut self.bits[self.slot + self.word];
-            if *bits != 0 {
-                let unit = self.word * 64 + bits.trailing_zeros() as usize;
-                *bits &= *bits - 1;
+            if let Some(bit) = bits::take_lowest(&mut self.bits[self.slot + self.word]) {
+                let unit = self.word * bits::WORD + bit;
                 self.next_unit = unit + 1;
                 return Some(unit);
             }
@@ -156,7 +140,7 @@ impl Wheel {
     /// Ends the current cycle.
     pub fn end(&mut self) {
         let slot = (self.cycle % SLOTS) as usize;
-        self.occupied[slot / 64] &= !(1 << (slot % 64));
+        bits::remove(&mut self.occupied, slot);
         self.start(self.cycle + 1);
     }
 }

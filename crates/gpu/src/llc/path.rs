@@ -12,11 +12,12 @@
 //! ```
 
 use crate::side::Sent;
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use warpmem_cache::MshrEntry;
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
-use warpmem_sim::{Clock, CountedMerges, Needs, RequestId, Ticks};
+use warpmem_sim::{Clock, CountedMerges, Needs, RequestId, Ticks, bits};
 
 /// Largest merge length and largest age that are sent (Li 2015, Section 4.5: 4 and 15 bits).
 const MOST_MERGES: u32 = 16;
@@ -86,7 +87,7 @@ impl MergePath {
             capacity: (machine.llc.to_dram_queue + cache.miss_queue) as usize,
             queue: VecDeque::new(),
             entries: vec![blank; entries],
-            valid: vec![0; entries.div_ceil(64)],
+            valid: vec![0; entries.div_ceil(bits::WORD)],
             counts: Counts::default(),
         })
     }
@@ -162,19 +163,8 @@ impl MergePath {
 
     /// The valid entry of the largest score; of equals, the lowest.
     fn best(&self, now: Ticks) -> Option<MshrEntry> {
-        let mut best = None;
-        for (word, &bits) in self.valid.iter().enumerate() {
-            let mut bits = bits;
-            while bits != 0 {
-                let index = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                let score = self.score(index, now);
-                if best.is_none_or(|(_, other)| score > other) {
-                    best = Some((MshrEntry::at(index), score));
-                }
-            }
-        }
-        best.map(|(entry, _)| entry)
+        let score = |&entry: &usize| Reverse(self.score(entry, now));
+        bits::members(&self.valid).min_by_key(score).map(MshrEntry::at)
     }
 
     fn score(&self, index: usize, now: Ticks) -> u64 {
@@ -183,13 +173,13 @@ impl MergePath {
     }
 
     fn set_valid(&mut self, entry: MshrEntry, valid: bool, cycle: u64) {
-        let (word, bit) = (entry.index() / 64, 1 << (entry.index() % 64));
+        let set = if valid { bits::insert } else { bits::remove };
         let counts = &mut self.counts;
         counts.valid_cycles += counts.valid * (cycle - counts.since);
         counts.since = cycle;
-        counts.valid -= u64::from(self.valid[word] & bit != 0);
+        counts.valid -= u64::from(bits::contains(&self.valid, entry.index()));
         counts.valid += u64::from(valid);
-        self.valid[word] = self.valid[word] & !bit | if valid { bit } else { 0 };
+        set(&mut self.valid, entry.index());
     }
 
     /// What was counted.

@@ -11,7 +11,7 @@ mod tests;
 
 use warpmem_params::{Entry, Registry, params};
 use warpmem_random::Random;
-use warpmem_sim::NetworkCycle;
+use warpmem_sim::{NetworkCycle, bits};
 
 /// A choice to be made: by an input among its virtual channels, or by an output among inputs.
 pub struct Choice<'a> {
@@ -61,33 +61,16 @@ params! {
 
 /// The first member of `set` at or after `first`, or else the first of all.
 pub(super) fn first_from(set: &[u64], first: usize) -> usize {
-    let from = |first: usize| {
-        (first / 64..set.len()).find_map(|word| {
-            let below = if word == first / 64 { (1u64 << (first % 64)) - 1 } else { 0 };
-            let bits = set[word] & !below;
-            (bits != 0).then(|| word * 64 + bits.trailing_zeros() as usize)
-        })
-    };
-    from(first).or_else(|| from(0)).expect("there is a candidate")
-}
-
-/// The members of `set`, in order.
-pub(super) fn members(set: &[u64]) -> impl Iterator<Item = usize> {
-    let of_word = |(word, &bits): (usize, &u64)| {
-        std::iter::successors(Some(bits), |bits| Some(bits & bits.wrapping_sub(1)))
-            .take_while(|&bits| bits != 0)
-            .map(move |bits| word * 64 + bits.trailing_zeros() as usize)
-    };
-    set.iter().enumerate().flat_map(of_word)
+    bits::round_robin(set, first).expect("there is a candidate")
 }
 
 /// The member of `set` that has waited longest, the first of equals.
 pub(super) fn oldest(set: &[u64], since: impl Fn(usize) -> NetworkCycle) -> usize {
-    members(set).min_by_key(|&member| since(member)).expect("there is a candidate")
+    bits::members(set).min_by_key(|&member| since(member)).expect("there is a candidate")
 }
 
 /// A random member of `set`, all equally likely.
 pub(super) fn any(set: &[u64], random: &mut Random) -> usize {
     let count = set.iter().map(|word| word.count_ones()).sum();
-    members(set).nth(random.index(count) as usize).expect("there is a candidate")
+    bits::members(set).nth(random.index(count) as usize).expect("there is a candidate")
 }

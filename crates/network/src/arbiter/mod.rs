@@ -14,7 +14,7 @@ mod tests;
 use super::Direction;
 use round_robin::RoundRobin;
 use warpmem_params::{Complexity, Entry, PolicyError, Registry, Shape};
-use warpmem_sim::{NetworkCycle, RowId};
+use warpmem_sim::{NetworkCycle, RowId, bits};
 
 /// A set of input ports, one bit each.
 pub type Inputs = [u64; 4];
@@ -129,15 +129,10 @@ impl LastGrants {
     /// it without a gap.
     fn holder(&self, contest: &Contest) -> Option<usize> {
         let input = self.0[contest.output.index]?;
-        (contest.fresh && contains(contest.wanting, input)).then_some(input)
+        (contest.fresh && bits::contains(contest.wanting, input)).then_some(input)
     }
 
     fn granted(&mut self, output: Output, input: usize) {
         self.0[output.index] = Some(input);
     }
-}
-
-/// Whether `input` is one of `set`.
-fn contains(set: &Inputs, input: usize) -> bool {
-    set[input / 64] >> (input % 64) & 1 == 1
 }

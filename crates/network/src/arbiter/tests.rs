@@ -1,8 +1,8 @@
 //! Properties of every rule, and a bench to test them on.
 
-use super::{ARBITERS, Arbiter, ArbiterContext, Contest, Inputs, Output, Packet, contains};
+use super::{ARBITERS, Arbiter, ArbiterContext, Contest, Inputs, Output, Packet};
 use crate::Direction;
-use warpmem_sim::{NetworkCycle, RowId};
+use warpmem_sim::{NetworkCycle, RowId, bits};
 
 /// Outputs of each router of the bench.
 pub const OUTPUTS: usize = 4;
@@ -47,7 +47,7 @@ impl Bench {
 
     fn contest(&mut self, output: usize, inputs: &[usize], fresh: bool) -> Option<usize> {
         let mut wanting: Inputs = [0; 4];
-        inputs.iter().for_each(|input| wanting[input / 64] |= 1 << (input % 64));
+        inputs.iter().for_each(|input| bits::insert(&mut wanting, *input));
         let packets = &self.packets;
         let chosen = self.rule.designate(&Contest {
             output: place(output),
@@ -61,7 +61,7 @@ impl Bench {
                 packets[input]
             },
         });
-        assert!(chosen.is_none_or(|input| contains(&wanting, input)));
+        assert!(chosen.is_none_or(|input| bits::contains(&wanting, input)));
         chosen
     }
 

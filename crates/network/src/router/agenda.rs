@@ -1,5 +1,7 @@
 //! Which routers and sources are stepped in which cycle: sets of numbers, one bit each.
 
+use warpmem_sim::bits;
+
 /// The routers and the sources that are to be stepped.
 pub(super) struct Agenda {
     pub routers: StepSet,
@@ -28,26 +30,26 @@ pub(super) struct StepSet {
 
 impl StepSet {
     fn new(units: usize) -> StepSet {
-        let words = units.div_ceil(64);
+        let words = units.div_ceil(bits::WORD);
         StepSet { now: vec![0; words], next: vec![0; words], later: vec![0; words] }
     }
 
     /// Steps a unit in this cycle.
     #[inline]
     pub fn now(&mut self, unit: usize) {
-        self.now[unit / 64] |= 1 << (unit % 64);
+        bits::insert(&mut self.now, unit);
     }
 
     /// Steps a unit in the next cycle.
     #[inline]
     pub fn next(&mut self, unit: usize) {
-        self.next[unit / 64] |= 1 << (unit % 64);
+        bits::insert(&mut self.next, unit);
     }
 
     /// Steps a unit in the next cycle in which the network is stepped, without asking for one.
     #[inline]
     pub fn later(&mut self, unit: usize) {
-        self.later[unit / 64] |= 1 << (unit % 64);
+        bits::insert(&mut self.later, unit);
     }
 
     /// Takes the first unit of this cycle, starting at word `word` of the set; returns the word in
@@ -55,10 +57,8 @@ impl StepSet {
     #[inline]
     pub fn take(&mut self, word: usize) -> Option<(usize, usize)> {
         let found = (word..self.now.len()).find(|&word| self.now[word] != 0)?;
-        let bits = &mut self.now[found];
-        let unit = found * 64 + bits.trailing_zeros() as usize;
-        *bits &= *bits - 1;
-        Some((found, unit))
+        let bit = bits::take_lowest(&mut self.now[found])?;
+        Some((found, found * bits::WORD + bit))
     }
 
     /// Ends this cycle, whose units have all been taken; whether a unit is to be stepped in the

@@ -55,7 +55,7 @@ use source::Sources;
 use switch_allocation::{SwitchAllocator, SwitchView};
 use vc_allocation::VcAllocator;
 use warpmem_params::{PolicyError, PolicyInfo};
-use warpmem_sim::{Context, NetworkCycle};
+use warpmem_sim::{Context, NetworkCycle, bits};
 use wires::{Sink, Wires};
 
 /// Most inputs of a router: as many as a set of inputs can hold.
@@ -125,12 +125,8 @@ impl Routers {
     /// their exits again.
     fn collect_wakeups(&mut self, ctx: &mut Context) {
         let arrivals = ctx.fabric.take_arrivals(self.rules.direction as usize);
-        for (word, mut bits) in arrivals.into_iter().enumerate() {
-            while bits != 0 {
-                let writer = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                self.agenda.sources.now(self.sources.node_of_writer(writer));
-            }
+        for writer in bits::members(&arrivals) {
+            self.agenda.sources.now(self.sources.node_of_writer(writer));
         }
         let (vcs, agenda) = (&mut self.vcs, &mut self.agenda);
         self.exits.collect_freed(ctx, |router| {

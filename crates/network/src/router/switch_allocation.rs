@@ -4,8 +4,8 @@ use super::buffers::Buffers;
 use super::channel::{InputChannel, NONE, OutputChannel};
 use super::choosers::{Chooser, Choosers};
 use super::layout::Layout;
-use super::vc_allocation::{is_empty, only};
 use crate::arbiter::Inputs;
+use warpmem_sim::bits;
 
 /// The flits that could cross their router, and the match of a router's inputs and outputs.
 pub(super) struct SwitchAllocator {
@@ -64,7 +64,7 @@ impl SwitchAllocator {
     pub fn set_ready(&mut self, channel: &InputChannel) {
         self.ready[channel.input as usize] |= 1 << channel.index;
         let inputs = &mut self.ready_inputs[usize::from(channel.router)];
-        inputs[usize::from(channel.local / 64)] |= 1 << (channel.local % 64);
+        bits::insert(inputs, channel.local.into());
     }
 
     /// No flit of an input virtual channel could cross.
@@ -74,14 +74,14 @@ impl SwitchAllocator {
         *ready &= !(1 << channel.index);
         if *ready == 0 {
             let inputs = &mut self.ready_inputs[usize::from(channel.router)];
-            inputs[usize::from(channel.local / 64)] &= !(1 << (channel.local % 64));
+            bits::remove(inputs, channel.local.into());
         }
     }
 
     /// Whether no flit could cross a router.
     #[inline]
     pub fn is_idle(&self, router: usize) -> bool {
-        is_empty(&self.ready_inputs[router])
+        bits::is_empty(&self.ready_inputs[router])
     }
 
     /// Matches inputs and outputs of a router, at most one flit from each input and to each output.
@@ -94,7 +94,7 @@ impl SwitchAllocator {
         choosers: &mut Choosers,
     ) -> Vec<u32> {
         let unmatched = self.ready_inputs[router];
-        match only(&unmatched) {
+        match bits::only(&unmatched) {
             Some(input) => self.match_alone(input, view, choosers),
             None => self.match_all(unmatched, view, choosers),
         }
@@ -129,7 +129,7 @@ impl SwitchAllocator {
                 self.taken[output] = iterations > 1;
                 let input = self.choose_proposal(output, view, choosers);
                 self.accept(self.chosen[input] as usize, input, iteration, view, choosers);
-                unmatched[input / 64] &= !(1 << (input % 64));
+                bits::remove(&mut unmatched, input);
             }
         }
         if iterations > 1 {
@@ -145,20 +145,15 @@ impl SwitchAllocator {
         view: &SwitchView,
         choosers: &mut Choosers,
     ) {
-        for (word, &bits) in unmatched.iter().enumerate() {
-            let mut bits = bits;
-            while bits != 0 {
-                let input = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                let number = view.first_input + input;
-                let mut mask = self.ready[number];
-                if iteration > 0 {
-                    mask &= self.open(number, view);
-                }
-                if mask != 0 {
-                    let channel = choose_channel(number, mask, view, choosers);
-                    self.propose_one(input, channel, view);
-                }
+        for input in bits::members(unmatched) {
+            let number = view.first_input + input;
+            let mut mask = self.ready[number];
+            if iteration > 0 {
+                mask &= self.open(number, view);
+            }
+            if mask != 0 {
+                let channel = choose_channel(number, mask, view, choosers);
+                self.propose_one(input, channel, view);
             }
         }
     }
@@ -168,10 +163,10 @@ impl SwitchAllocator {
         let output = view.output_of(view.buffers.channel(channel));
         let local = output - view.first_output;
         let proposals = &mut self.proposals[local];
-        if is_empty(proposals) {
+        if bits::is_empty(proposals) {
             self.proposed.push(local as u32);
         }
-        proposals[input / 64] |= 1 << (input % 64);
+        bits::insert(proposals, input);
     }
 
     /// Virtual channels of an input whose output is not taken.
@@ -191,7 +186,7 @@ impl SwitchAllocator {
         choosers: &mut Choosers,
     ) -> usize {
         let proposals = std::mem::take(&mut self.proposals[output]);
-        if let Some(input) = only(&proposals) {
+        if let Some(input) = bits::only(&proposals) {
             return input;
         }
         let chooser = Chooser::Output(view.first_output + output);
@@ -219,8 +214,8 @@ impl SwitchAllocator {
 #[inline]
 fn choose_channel(input: usize, mask: u64, view: &SwitchView, choosers: &mut Choosers) -> usize {
     let first = view.buffers.first_channel(input);
-    if mask.is_power_of_two() {
-        return first + mask.trailing_zeros() as usize;
+    if let Some(channel) = bits::only(&[mask]) {
+        return first + channel;
     }
     let since = |channel: usize| view.buffers.first(first + channel).seen.since;
     first + choosers.choose(Chooser::Input(input), &[mask], &since)

@@ -5,10 +5,9 @@ use super::channel::{InputChannel, NONE};
 use super::choosers::{Chooser, Choosers};
 use super::wires::{Wires, running_sum};
 use crate::NetworkContext;
-use crate::allocator::members;
 use crate::arbiter::{self, Arbiter, ArbiterContext, Contest, Inputs, Output};
 use warpmem_params::PolicyError;
-use warpmem_sim::{Context, NetworkCycle};
+use warpmem_sim::{Context, NetworkCycle, bits};
 
 /// The requests of packets for output virtual channels, and the rule that arbitrates between them.
 ///
@@ -43,7 +42,8 @@ impl VcAllocator {
             banks: context.channels * context.banks,
         };
         let outputs = wires.first_output.windows(2).map(|first| first[1] - first[0]);
-        let words: Vec<usize> = outputs.map(|outputs| (outputs * pools).div_ceil(64)).collect();
+        let words: Vec<usize> =
+            outputs.map(|outputs| (outputs * pools).div_ceil(bits::WORD)).collect();
         let first_word = running_sum(&words);
         Ok(VcAllocator {
             rule: arbiter::build(&context.arbiter, &shape)?,
@@ -82,8 +82,8 @@ impl VcAllocator {
     /// number.
     fn add(&mut self, router: usize, local: usize, input: u8) -> usize {
         let pool = self.pool(router, local);
-        self.requests[pool][usize::from(input / 64)] |= 1 << (input % 64);
-        self.requested[self.first_word[router] + local / 64] |= 1 << (local % 64);
+        bits::insert(&mut self.requests[pool], input.into());
+        bits::insert(&mut self.requested[self.first_word[router]..], local);
         pool
     }
 
@@ -91,10 +91,10 @@ impl VcAllocator {
     /// it any more.
     fn remove(&mut self, channel: &InputChannel, pool: usize) {
         let (router, input) = (usize::from(channel.router), channel.local);
-        self.requests[pool][usize::from(input / 64)] &= !(1 << (input % 64));
-        if is_empty(&self.requests[pool]) {
+        bits::remove(&mut self.requests[pool], input.into());
+        if bits::is_empty(&self.requests[pool]) {
             let local = pool - self.first_pool[router];
-            self.requested[self.first_word[router] + local / 64] &= !(1 << (local % 64));
+            bits::remove(&mut self.requested[self.first_word[router]..], local);
         }
     }
 
@@ -103,7 +103,7 @@ impl VcAllocator {
         let (set, packet) = (contest.wanting, contest.packet);
         let chooser = Chooser::Channel(contest.output.index);
         let mut fair = || {
-            only(set).unwrap_or_else(|| {
+            bits::only(set).unwrap_or_else(|| {
                 choosers.choose(chooser, set, &|input: usize| packet(input).since)
             })
         };
@@ -143,10 +143,8 @@ impl Routers {
     ) {
         let first = self.vcs.first_word[router];
         for word in first..self.vcs.first_word[router + 1] {
-            let mut bits = self.vcs.requested[word];
-            while bits != 0 {
-                let pool = (word - first) * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
+            for bit in bits::ones(self.vcs.requested[word]) {
+                let pool = (word - first) * bits::WORD + bit;
                 self.allocate_pool(router, pool, cycle, ctx);
             }
         }
@@ -165,11 +163,11 @@ impl Routers {
             if self.outputs[output].holder != NONE {
                 continue;
             }
-            if is_empty(&self.vcs.requests[pool]) {
+            if bits::is_empty(&self.vcs.requests[pool]) {
                 return;
             }
             let fitting = self.fitting(router, pool, output, ctx);
-            if is_empty(&fitting) {
+            if bits::is_empty(&fitting) {
                 self.outputs[output].blocked = true;
                 continue;
             }
@@ -198,7 +196,7 @@ impl Routers {
             return requests;
         }
         let mut fitting = Inputs::default();
-        for input in members(&requests) {
+        for input in bits::members(&requests) {
             let number = self.wires.first_input[router] + input;
             let packet = self.buffers.first(self.buffers.oldest(number, pool));
             let fits = match is_exit {
@@ -206,7 +204,7 @@ impl Routers {
                 false => credits >= packet.flits,
             };
             if fits {
-                fitting[input / 64] |= 1 << (input % 64);
+                bits::insert(&mut fitting, input);
             }
         }
         fitting
@@ -257,18 +255,4 @@ impl Routers {
             self.switch.set_ready(state);
         }
     }
-}
-
-/// Whether a set has no member.
-#[inline]
-pub(super) fn is_empty(set: &Inputs) -> bool {
-    set.iter().fold(0, |all, word| all | word) == 0
-}
-
-/// The member of a set that has only one.
-#[inline]
-pub(super) fn only(set: &Inputs) -> Option<usize> {
-    let word = set.iter().position(|&word| word != 0)?;
-    let alone = set[word].is_power_of_two() && set[word + 1..].iter().all(|&word| word == 0);
-    alone.then(|| word * 64 + set[word].trailing_zeros() as usize)
 }
