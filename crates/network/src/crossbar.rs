@@ -2,13 +2,14 @@
 
 use super::allocator::first_from;
 use super::arbiter::{self, Arbiter, ArbiterContext, Contest, Inputs, Output as Place, Packet};
+use super::ids::{DestinationId, EntranceId, ExitId, SourceId};
 use super::router;
 use super::router::layout::Layout;
 use super::tally::{Journey, Tally};
 use super::{Direction, NetworkContext, PacketSizes, Ports, Topology, TopologyEntry};
 use crate::{LinkEnd, LinkResult, NetworkResult, NodeResult};
 use warpmem_params::{PolicyError, PolicyInfo, choice, params};
-use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId, bits};
+use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, Table, bits};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "crossbar",
@@ -66,6 +67,7 @@ struct Output {
     next: u32,
 }
 
+/// Every node has one port, so that a port has the number of its node.
 struct Crossbar {
     direction: Direction,
     clock: NetworkClock,
@@ -74,8 +76,8 @@ struct Crossbar {
     input_speedup: u32,
     banks: usize,
     rule: Option<Box<dyn Arbiter>>,
-    inputs: Vec<Input>,
-    outputs: Vec<Output>,
+    inputs: Table<EntranceId, Input>,
+    outputs: Table<ExitId, Output>,
     /// Inputs whose head packet is not registered at an output.
     unknown: Inputs,
     /// Outputs that some input wants.
@@ -133,7 +135,7 @@ impl Crossbar {
         for (word, arrived) in arrivals.into_iter().enumerate() {
             self.unknown[word] |= arrived;
             for bit in bits::ones(self.unknown[word]) {
-                next = next.min(self.look_at(word * bits::WORD + bit, cycle, ctx));
+                next = next.min(self.look_at(EntranceId::new(word * bits::WORD + bit), cycle, ctx));
             }
         }
         next
@@ -141,33 +143,25 @@ impl Crossbar {
 
     /// Registers the head packet of an input at its output, if there is one and it can be sent;
     /// returns the cycle in which to try again.
-    fn look_at(&mut self, index: usize, cycle: NetworkCycle, ctx: &Context) -> NetworkCycle {
+    fn look_at(&mut self, index: EntranceId, cycle: NetworkCycle, ctx: &Context) -> NetworkCycle {
         let input = &self.inputs[index];
         let Some((ready, request)) = ctx.fabric.head(input.port) else {
-            bits::remove(&mut self.unknown, index);
+            bits::remove(&mut self.unknown, index.index());
             return NetworkCycle::NEVER;
         };
         if ready > self.clock.at(cycle) || input.free > cycle {
             return self.clock.cycle_from(ready).max(input.free);
         }
-        self.register(index, self.target(request, ctx));
+        self.register(index, self.direction.exit(ctx.requests.get(request)));
         NetworkCycle::NEVER
     }
 
-    fn target(&self, request: RequestId, ctx: &Context) -> usize {
-        let request = ctx.requests.get(request);
-        match self.direction {
-            Direction::Request => request.slice.index(),
-            Direction::Reply => request.sm.index(),
-        }
-    }
-
-    fn register(&mut self, input: usize, target: usize) {
-        bits::remove(&mut self.unknown, input);
+    fn register(&mut self, input: EntranceId, target: ExitId) {
+        bits::remove(&mut self.unknown, input.index());
         let output = &mut self.outputs[target];
-        bits::insert(&mut output.wanted_by, input);
+        bits::insert(&mut output.wanted_by, input.index());
         output.waiting += 1;
-        bits::insert(&mut self.wanted, target);
+        bits::insert(&mut self.wanted, target.index());
     }
 
     /// Serves every output that is wanted and free, in the order of their numbers; returns the next
@@ -177,14 +171,14 @@ impl Crossbar {
         // Serving an output may add wanted outputs behind it.
         while let Some(output) = bits::next_from(&self.wanted, first) {
             first = output + 1;
-            next = next.min(self.serve(output, cycle, ctx));
+            next = next.min(self.serve(ExitId::new(output), cycle, ctx));
         }
         next
     }
 
     /// Lets an output take a packet; returns the next cycle in which the output or the input may go
     /// on.
-    fn serve(&mut self, index: usize, cycle: NetworkCycle, ctx: &mut Context) -> NetworkCycle {
+    fn serve(&mut self, index: ExitId, cycle: NetworkCycle, ctx: &mut Context) -> NetworkCycle {
         let output = &mut self.outputs[index];
         if output.free > cycle {
             return output.free;
@@ -195,24 +189,25 @@ impl Crossbar {
         }
         let source = self.choose(index, cycle, ctx);
         let output = &mut self.outputs[index];
-        debug_assert!(bits::contains(&output.wanted_by, source));
-        bits::remove(&mut output.wanted_by, source);
+        debug_assert!(bits::contains(&output.wanted_by, source.index()));
+        bits::remove(&mut output.wanted_by, source.index());
         output.waiting -= 1;
         if output.waiting == 0 {
-            bits::remove(&mut self.wanted, index);
+            bits::remove(&mut self.wanted, index.index());
         }
         let flits = self.pass(source, index, cycle, ctx);
         self.sent(source, index, flits, cycle, ctx).min(cycle + flits)
     }
 
     /// The input that an output serves: the rule's choice, or else the next in round-robin order.
-    fn choose(&mut self, index: usize, cycle: NetworkCycle, ctx: &Context) -> usize {
+    fn choose(&mut self, index: ExitId, cycle: NetworkCycle, ctx: &Context) -> EntranceId {
         let (inputs, output) = (&self.inputs, &self.outputs[index]);
         let round_robin = || first_from(&output.wanted_by, output.next as usize);
         let (clock, banks) = (self.clock, self.banks);
         let source = self.rule.as_mut().map_or_else(round_robin, |rule| {
-            let place = Place { router: 0, index };
-            let packet = |input: usize| packet(inputs[input].port, clock, banks, ctx);
+            let place = Place { router: 0, index: index.index() };
+            let packet =
+                |input: usize| packet(inputs[EntranceId::new(input)].port, clock, banks, ctx);
             let fresh = output.blocked || output.free == cycle;
             let wanting = &output.wanted_by;
             let contest = Contest { output: place, wanting, fresh, packet: &packet };
@@ -223,14 +218,14 @@ impl Crossbar {
         let output = &mut self.outputs[index];
         output.next = source as u32 + 1;
         output.blocked = false;
-        source
+        EntranceId::new(source)
     }
 
     /// Moves the head packet of `source` to `target`; returns its flits.
     fn pass(
         &mut self,
-        source: usize,
-        target: usize,
+        source: EntranceId,
+        target: ExitId,
         cycle: NetworkCycle,
         ctx: &mut Context,
     ) -> u64 {
@@ -249,8 +244,8 @@ impl Crossbar {
         let transit = flits + self.latency;
         ctx.fabric.push(output.port, request, self.clock.at(cycle + transit));
         self.tally.pass(&Journey {
-            source,
-            destination: target,
+            source: SourceId(source.0),
+            destination: DestinationId(target.0),
             flits,
             wait: cycle.since(since),
             transit,
@@ -266,13 +261,13 @@ impl Crossbar {
     /// (`xbar_router::iSLIP_Advance`).
     fn sent(
         &mut self,
-        index: usize,
-        output: usize,
+        index: EntranceId,
+        output: ExitId,
         flits: u64,
         cycle: NetworkCycle,
         ctx: &Context,
     ) -> NetworkCycle {
-        bits::insert(&mut self.unknown, index);
+        bits::insert(&mut self.unknown, index.index());
         let input = &mut self.inputs[index];
         input.sent = if input.cycle == cycle { input.sent + 1 } else { 1 };
         input.cycle = cycle;
@@ -284,7 +279,7 @@ impl Crossbar {
         if ready > self.clock.at(cycle) {
             return self.clock.cycle_from(ready);
         }
-        let target = self.target(next, ctx);
+        let target = self.direction.exit(ctx.requests.get(next));
         if target <= output {
             return cycle + 1;
         }

@@ -1,13 +1,14 @@
 //! Networks without contention: the topology `ideal`, and any topology with links of infinite
 //! bandwidth.
 
+use super::ids::{DestinationId, EntranceId, ExitId, SourceId};
 use super::tally::{Journey, Tally};
 use super::{Direction, NetworkContext, PacketSizes, Topology, TopologyEntry};
 use crate::{LinkResult, NetworkResult};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use warpmem_params::PolicyInfo;
-use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId, bits};
+use warpmem_sim::{Context, NetworkClock, NetworkCycle, PortId, RequestId, Table, bits};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "ideal",
@@ -30,29 +31,28 @@ pub(super) fn unlimited(context: &NetworkContext, topology: &dyn Topology) -> Bo
     Box::new(Ideal::new(context, true, |source, destination| topology.hops(source, destination)))
 }
 
-/// A port and the number of its node.
+/// A port and its node.
 #[derive(Clone, Copy)]
-struct Port {
+struct Port<N> {
     id: PortId,
-    node: usize,
+    node: N,
 }
 
 struct Output {
-    port: Port,
+    port: Port<DestinationId>,
     /// Packets in flight to this output. With limits, each has an entry of the port reserved.
     in_flight: usize,
     /// Packets that have arrived and do not fit into the port yet, in order of arrival. Without
     /// limits they can be many.
     landed: VecDeque<Packet>,
     /// Inputs whose head packet found the port full, in the order in which they tried.
-    waiting: VecDeque<usize>,
+    waiting: VecDeque<EntranceId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Packet {
     request: u32,
-    /// Its source node.
-    source: u32,
+    source: SourceId,
     /// Network cycle in which it left its source.
     departed: NetworkCycle,
     /// Network cycles that it had waited there.
@@ -61,7 +61,7 @@ struct Packet {
 
 /// A packet in flight: network cycle of its arrival, number of packets that entered before it (to
 /// order arrivals of the same cycle), output.
-type Flight = (NetworkCycle, u64, usize, Packet);
+type Flight = (NetworkCycle, u64, ExitId, Packet);
 
 struct Ideal {
     direction: Direction,
@@ -70,13 +70,13 @@ struct Ideal {
     /// Network cycles of one router and one link.
     latency: u64,
     /// Routers on the way from each sending node to each receiving node.
-    hops: Vec<Vec<u64>>,
+    hops: Table<SourceId, Table<DestinationId, u64>>,
     /// Neither the links nor the ports to the readers limit anything.
     unlimited: bool,
-    inputs: Vec<Port>,
-    outputs: Vec<Output>,
+    inputs: Table<EntranceId, Port<SourceId>>,
+    outputs: Table<ExitId, Output>,
     /// Inputs whose head packet is not ready yet.
-    early: Vec<usize>,
+    early: Vec<EntranceId>,
     flights: BinaryHeap<Reverse<Flight>>,
     /// Packets that have entered so far.
     entered: u64,
@@ -84,21 +84,24 @@ struct Ideal {
 }
 
 impl Ideal {
-    fn new(context: &NetworkContext, unlimited: bool, hops: impl Fn(usize, usize) -> u64) -> Ideal {
+    fn new(
+        context: &NetworkContext,
+        unlimited: bool,
+        hops: impl Fn(SourceId, DestinationId) -> u64,
+    ) -> Ideal {
         let network = &context.network;
         let output =
             |port| Output { port, in_flight: 0, landed: VecDeque::new(), waiting: VecDeque::new() };
-        let destinations = 0..context.outputs.len();
-        let from = |source| destinations.clone().map(|to| hops(source, to)).collect();
+        let from = |source| Table::from_fn(context.outputs.len(), |to| hops(source, to));
         Ideal {
             direction: context.direction,
             clock: context.clock,
             packets: if unlimited { PacketSizes::fixed(1) } else { context.packets },
             latency: u64::from(network.router_latency) + u64::from(network.link_latency),
-            hops: (0..context.inputs.len()).map(from).collect(),
+            hops: Table::from_fn(context.inputs.len(), from),
             unlimited,
-            inputs: ports(&context.inputs).collect(),
-            outputs: ports(&context.outputs).map(output).collect(),
+            inputs: ports(&context.inputs, SourceId::new).collect(),
+            outputs: ports(&context.outputs, DestinationId::new).map(output).collect(),
             early: Vec::new(),
             flights: BinaryHeap::new(),
             entered: 0,
@@ -108,7 +111,7 @@ impl Ideal {
 
     /// Sends packets of the inputs that wait for an output, as far as there is room now.
     fn serve_waiting(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
-        for output in 0..self.outputs.len() {
+        for output in self.outputs.ids() {
             while !self.outputs[output].waiting.is_empty() && self.has_room(output, ctx) {
                 let input = self.outputs[output].waiting.pop_front().expect("an input waits");
                 self.pass(input, output, cycle, ctx);
@@ -124,18 +127,18 @@ impl Ideal {
             self.send(input, cycle, ctx);
         }
         let arrivals = ctx.fabric.take_arrivals(self.direction as usize);
-        for input in bits::members(&arrivals) {
+        for input in bits::members(&arrivals).map(EntranceId::new) {
             self.send(input, cycle, ctx);
         }
     }
 
     /// Sends all packets of an input that can leave.
-    fn send(&mut self, input: usize, cycle: NetworkCycle, ctx: &mut Context) {
+    fn send(&mut self, input: EntranceId, cycle: NetworkCycle, ctx: &mut Context) {
         while let Some((ready, request)) = ctx.fabric.head(self.inputs[input].id) {
             if ready > self.clock.at(cycle) {
                 return self.early.push(input);
             }
-            let output = self.target(request, ctx);
+            let output = self.direction.exit(ctx.requests.get(request));
             if !self.outputs[output].waiting.is_empty() || !self.has_room(output, ctx) {
                 return self.outputs[output].waiting.push_back(input);
             }
@@ -143,17 +146,9 @@ impl Ideal {
         }
     }
 
-    fn target(&self, request: RequestId, ctx: &Context) -> usize {
-        let request = ctx.requests.get(request);
-        match self.direction {
-            Direction::Request => request.slice.index(),
-            Direction::Reply => request.sm.index(),
-        }
-    }
-
     /// Whether the port has room for one more packet than are in flight to it; if not, the reader's
     /// next pop wakes the network.
-    fn has_room(&self, output: usize, ctx: &mut Context) -> bool {
+    fn has_room(&self, output: ExitId, ctx: &mut Context) -> bool {
         if self.unlimited {
             return true;
         }
@@ -166,7 +161,7 @@ impl Ideal {
     }
 
     /// Sends the head packet of `input` to `output`.
-    fn pass(&mut self, input: usize, output: usize, cycle: NetworkCycle, ctx: &mut Context) {
+    fn pass(&mut self, input: EntranceId, output: ExitId, cycle: NetworkCycle, ctx: &mut Context) {
         let source = self.inputs[input];
         let since = self.clock.cycle_from(ctx.fabric.head_ready(source.id));
         let request = ctx.fabric.pop(source.id, self.clock.at(cycle));
@@ -178,7 +173,7 @@ impl Ideal {
         let transit = flits + self.pipeline(source.node, output);
         let packet = Packet {
             request: request.0,
-            source: source.node as u32,
+            source: source.node,
             departed: cycle,
             wait: cycle.since(since),
         };
@@ -187,12 +182,12 @@ impl Ideal {
         self.outputs[output].in_flight += 1;
     }
 
-    fn hops(&self, source: usize, output: usize) -> u64 {
+    fn hops(&self, source: SourceId, output: ExitId) -> u64 {
         self.hops[source][self.outputs[output].port.node]
     }
 
     /// Network cycles of the routers and links on the way, without flits.
-    fn pipeline(&self, source: usize, output: usize) -> u64 {
+    fn pipeline(&self, source: SourceId, output: ExitId) -> u64 {
         self.hops(source, output) * self.latency
     }
 
@@ -211,7 +206,7 @@ impl Ideal {
 
     /// Pushes the arrived packets into the ports, as far as there is room.
     fn hand_over(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
-        for output in 0..self.outputs.len() {
+        for output in self.outputs.ids() {
             let port = self.outputs[output].port.id;
             while let Some(&packet) = self.outputs[output].landed.front()
                 && ctx.fabric.room_or_wake(port)
@@ -224,12 +219,12 @@ impl Ideal {
     }
 
     /// Counts a packet that its reader can take from `cycle` on.
-    fn count(&mut self, output: usize, packet: Packet, cycle: NetworkCycle, ctx: &Context) {
+    fn count(&mut self, output: ExitId, packet: Packet, cycle: NetworkCycle, ctx: &Context) {
         let row = ctx.requests.get(RequestId(packet.request));
         if self.direction == Direction::Request {
             self.tally.leave(ctx.map.locate(row.address));
         }
-        let source = packet.source as usize;
+        let source = packet.source;
         self.tally.pass(&Journey {
             source,
             destination: self.outputs[output].port.node,
@@ -244,7 +239,7 @@ impl Ideal {
     /// The next cycle that must be simulated, unless an input receives a packet or an output's
     /// reader takes one before.
     fn next(&self, ctx: &Context) -> Option<NetworkCycle> {
-        let ready = |&input: &usize| ctx.fabric.head_ready(self.inputs[input].id);
+        let ready = |&input: &EntranceId| ctx.fabric.head_ready(self.inputs[input].id);
         let heads = self.early.iter().map(|input| self.clock.cycle_from(ready(input)));
         let landing = self.flights.peek().map(|&Reverse((arrival, ..))| arrival - 1);
         heads.chain(landing).min()
@@ -282,7 +277,10 @@ impl Topology for Ideal {
     }
 }
 
-fn ports(nodes: &[Vec<PortId>]) -> impl Iterator<Item = Port> {
-    let nodes = nodes.iter().enumerate();
+fn ports<N: Copy>(
+    nodes: &[Vec<PortId>],
+    node_id: impl Fn(usize) -> N,
+) -> impl Iterator<Item = Port<N>> {
+    let nodes = nodes.iter().enumerate().map(move |(node, ports)| (node_id(node), ports));
     nodes.flat_map(|(node, ports)| ports.iter().map(move |&id| Port { id, node }))
 }

@@ -8,6 +8,7 @@ mod counts;
 mod crossbar;
 mod direct;
 mod ideal;
+pub mod ids;
 mod locality;
 mod mesh;
 mod packet;
@@ -21,16 +22,28 @@ mod tests;
 use allocator::{ALLOCATORS, AllocatorContext};
 pub use config::{Network, NetworkSpec, Switching, VcAssignment};
 pub use counts::{LinkEnd, LinkResult, NetworkResult, NodeResult, StreamResult};
+use ids::{DestinationId, ExitId, SourceId};
 pub use packet::PacketSizes;
 pub use placement::Placement;
 use warpmem_params::{Entry, PolicyError, Registry};
-use warpmem_sim::{Clock, Context, NetworkClock, NetworkCycle, PortId};
+use warpmem_sim::{Clock, Context, NetworkClock, NetworkCycle, PortId, Request};
 
 /// Which way a network carries packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     Request,
     Reply,
+}
+
+impl Direction {
+    /// The port at which a request leaves the network of this direction.
+    #[inline]
+    fn exit(self, request: &Request) -> ExitId {
+        match self {
+            Direction::Request => ExitId(request.slice.0),
+            Direction::Reply => ExitId(request.sm.0),
+        }
+    }
 }
 
 /// The number of inputs and outputs of a router.
@@ -57,7 +70,7 @@ pub trait Topology: Send {
     fn describe(&self) -> Vec<String>;
 
     /// Routers that a packet passes from a sending node to a receiving node.
-    fn hops(&self, _source: usize, _destination: usize) -> u64 {
+    fn hops(&self, _source: SourceId, _destination: DestinationId) -> u64 {
         1
     }
 

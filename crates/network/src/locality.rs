@@ -1,9 +1,10 @@
 //! Row locality of the requests as they enter the request network and as they leave it (Yuan 2009,
 //! Figures 1 and 6).
 
+use super::ids::EntranceId;
 use super::{Direction, NetworkContext};
 use crate::StreamResult;
-use warpmem_sim::{Location, RowId};
+use warpmem_sim::{ChannelId, Location, RowId, Table};
 
 /// A stream of requests, and the row of its last request to each bank.
 struct Stream {
@@ -28,8 +29,9 @@ impl Stream {
 /// One stream per SM, at the entry of the network, and one per channel, at its exit.
 pub(super) struct RowLocality {
     banks: usize,
-    before: Vec<Stream>,
-    after: Vec<Stream>,
+    /// Every SM has a port of its own.
+    before: Table<EntranceId, Stream>,
+    after: Table<ChannelId, Stream>,
 }
 
 impl RowLocality {
@@ -39,25 +41,25 @@ impl RowLocality {
         let sms: usize = context.inputs.iter().map(Vec::len).sum();
         (context.direction == Direction::Request).then(|| RowLocality {
             banks,
-            before: (0..sms).map(|_| Stream::new(channels * banks)).collect(),
-            after: (0..channels).map(|_| Stream::new(banks)).collect(),
+            before: Table::from_fn(sms, |_| Stream::new(channels * banks)),
+            after: Table::from_fn(channels, |_| Stream::new(banks)),
         })
     }
 
-    /// A request of `sm` enters the network.
-    pub fn enter(&mut self, sm: usize, place: Location) {
+    /// A request enters the network.
+    pub fn enter(&mut self, entrance: EntranceId, place: Location) {
         let bank = place.channel.index() * self.banks + place.bank.index();
-        self.before[sm].pass(bank, place.row);
+        self.before[entrance].pass(bank, place.row);
     }
 
     /// A request leaves the network.
     pub fn leave(&mut self, place: Location) {
-        self.after[place.channel.index()].pass(place.bank.index(), place.row);
+        self.after[place.channel].pass(place.bank.index(), place.row);
     }
 
     /// The counts of the SMs' streams and of the channels' streams.
     pub fn finish(&self) -> (Vec<StreamResult>, Vec<StreamResult>) {
-        let results = |streams: &[Stream]| streams.iter().map(|stream| stream.result).collect();
-        (results(&self.before), results(&self.after))
+        let result = |stream: &Stream| stream.result;
+        (self.before.iter().map(result).collect(), self.after.iter().map(result).collect())
     }
 }

@@ -1,6 +1,7 @@
 //! The counts of a network, gathered packet by packet.
 
 use super::NetworkContext;
+use super::ids::{DestinationId, EntranceId, SourceId};
 use super::locality::RowLocality;
 use crate::{NetworkResult, NodeResult};
 use warpmem_sim::Location;
@@ -8,8 +9,8 @@ use warpmem_sim::Location;
 /// The way of one packet from its source to its destination. Times are in network cycles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Journey {
-    pub source: usize,
-    pub destination: usize,
+    pub source: SourceId,
+    pub destination: DestinationId,
     pub flits: u64,
     /// Waiting at the source after it could have left.
     pub wait: u64,
@@ -36,11 +37,11 @@ impl Tally {
         Tally { locality: RowLocality::new(context), result }
     }
 
-    /// A request of `sm` to `place` enters a network of requests.
+    /// A request to `place` enters a network of requests.
     #[inline]
-    pub fn enter(&mut self, sm: usize, place: Location) {
+    pub fn enter(&mut self, entrance: EntranceId, place: Location) {
         if let Some(locality) = &mut self.locality {
-            locality.enter(sm, place);
+            locality.enter(entrance, place);
         }
     }
 
@@ -62,11 +63,11 @@ impl Tally {
         result.serialisation_cycles += journey.flits;
         result.contention_cycles += journey.transit - journey.pipeline - journey.flits;
         result.hops += journey.hops;
-        let source = &mut result.sources[journey.source];
+        let source = &mut result.sources[journey.source.index()];
         source.packets += 1;
         source.flits += journey.flits;
         source.wait_cycles += journey.wait;
-        let destination = &mut result.destinations[journey.destination];
+        let destination = &mut result.destinations[journey.destination.index()];
         destination.packets += 1;
         destination.flits += journey.flits;
     }

@@ -31,6 +31,18 @@ macro_rules! ids {
             }
         }
 
+        impl $crate::Id for $name {
+            #[inline]
+            fn new(index: usize) -> $name {
+                $name::new(index)
+            }
+
+            #[inline]
+            fn index(self) -> usize {
+                $name::index(self)
+            }
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 self.0.fmt(f)

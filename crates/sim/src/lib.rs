@@ -13,6 +13,7 @@ mod ids;
 mod port;
 mod requests;
 mod side_channels;
+mod table;
 mod time;
 mod wheel;
 
@@ -29,6 +30,7 @@ pub use requests::{
     CacheLevel, Insertion, Request, RequestId, RequestKind, RequestTable, Stamps, test_request,
 };
 pub use side_channels::{CountedMerges, Needs, WarpTypes};
+pub use table::{Id, Table};
 pub use time::{
     Clock, ClockDomain, CoreClock, CoreCycle, Cycle, Domain, DramClock, DramCycle, LlcClock,
     LlcCycle, NetworkClock, NetworkCycle, Ticks, domain,

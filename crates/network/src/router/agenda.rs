@@ -1,11 +1,14 @@
 //! Which routers and sources are stepped in which cycle: sets of numbers, one bit each.
 
-use warpmem_sim::bits;
+use super::ids::RouterId;
+use crate::ids::SourceId;
+use std::marker::PhantomData;
+use warpmem_sim::{Id, bits};
 
 /// The routers and the sources that are to be stepped.
 pub(super) struct Agenda {
-    pub routers: StepSet,
-    pub sources: StepSet,
+    pub routers: StepSet<RouterId>,
+    pub sources: StepSet<SourceId>,
 }
 
 impl Agenda {
@@ -22,43 +25,44 @@ impl Agenda {
 
 /// Units that are to be stepped in this cycle, in the next, and whenever the network is stepped
 /// next.
-pub(super) struct StepSet {
+pub(super) struct StepSet<I> {
     now: Vec<u64>,
     next: Vec<u64>,
     later: Vec<u64>,
+    units: PhantomData<fn(I)>,
 }
 
-impl StepSet {
-    fn new(units: usize) -> StepSet {
-        let words = units.div_ceil(bits::WORD);
-        StepSet { now: vec![0; words], next: vec![0; words], later: vec![0; words] }
+impl<I: Id> StepSet<I> {
+    fn new(units: usize) -> StepSet<I> {
+        let none = vec![0; units.div_ceil(bits::WORD)];
+        StepSet { now: none.clone(), next: none.clone(), later: none, units: PhantomData }
     }
 
     /// Steps a unit in this cycle.
     #[inline]
-    pub fn now(&mut self, unit: usize) {
-        bits::insert(&mut self.now, unit);
+    pub fn now(&mut self, unit: I) {
+        bits::insert(&mut self.now, unit.index());
     }
 
     /// Steps a unit in the next cycle.
     #[inline]
-    pub fn next(&mut self, unit: usize) {
-        bits::insert(&mut self.next, unit);
+    pub fn next(&mut self, unit: I) {
+        bits::insert(&mut self.next, unit.index());
     }
 
     /// Steps a unit in the next cycle in which the network is stepped, without asking for one.
     #[inline]
-    pub fn later(&mut self, unit: usize) {
-        bits::insert(&mut self.later, unit);
+    pub fn later(&mut self, unit: I) {
+        bits::insert(&mut self.later, unit.index());
     }
 
     /// Takes the first unit of this cycle, starting at word `word` of the set; returns the word in
     /// which it was found, and the unit.
     #[inline]
-    pub fn take(&mut self, word: usize) -> Option<(usize, usize)> {
+    pub fn take(&mut self, word: usize) -> Option<(usize, I)> {
         let found = (word..self.now.len()).find(|&word| self.now[word] != 0)?;
         let bit = bits::take_lowest(&mut self.now[found])?;
-        Some((found, found * bits::WORD + bit))
+        Some((found, I::new(found * bits::WORD + bit)))
     }
 
     /// Ends this cycle, whose units have all been taken; whether a unit is to be stepped in the

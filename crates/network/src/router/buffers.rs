@@ -1,17 +1,19 @@
 //! The input buffers of all routers, and the packets in the network.
 
-use super::channel::{InputChannel, NONE};
+use super::channel::InputChannel;
+use super::ids::{InputId, InputVc, OutputVc, PacketId, PoolId, RouterId};
 use crate::arbiter;
-use warpmem_sim::{Location, NetworkCycle, RequestId};
+use crate::ids::{DestinationId, ExitId, SourceId};
+use warpmem_sim::{Location, NetworkCycle, RequestId, Table};
 
 /// A packet between its source and its destination.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packet {
     pub request: RequestId,
-    pub source: u16,
-    pub destination: u16,
-    /// Port at its destination, counted over all nodes.
-    pub exit: u16,
+    pub source: SourceId,
+    pub destination: DestinationId,
+    /// Port at its destination.
+    pub exit: ExitId,
     pub hops: u16,
     pub flits: u32,
     /// Cycle in which it left its source.
@@ -24,12 +26,12 @@ pub(super) struct Packet {
 
 /// A flit that has left a buffer, and what it leaves behind.
 pub(super) struct SentFlit {
-    pub packet: u32,
-    pub router: usize,
+    pub packet: PacketId,
+    pub router: RouterId,
     /// The output virtual channel that its packet holds or, with the last flit, held.
-    pub output: usize,
+    pub output: OutputVc,
     /// The output virtual channel that gets a credit for its buffer entry.
-    pub upstream: u32,
+    pub upstream: OutputVc,
     pub is_last: bool,
     /// Another flit of the packet is in the buffer.
     pub more_flits: bool,
@@ -41,37 +43,35 @@ pub(super) struct SentFlit {
 pub(super) struct Buffers {
     /// Virtual channels of an input.
     channels: usize,
-    /// Input virtual channels, those of one input after those of another.
-    inputs: Vec<InputChannel>,
-    packets: Vec<Packet>,
+    inputs: Table<InputVc, InputChannel>,
+    packets: Table<PacketId, Packet>,
     /// Unused entries of `packets`.
-    free: Vec<u32>,
+    free: Vec<PacketId>,
     /// By input, the sum of the cycles that flits have spent in its buffers. Arrivals are
     /// subtracted and departures added, so it is valid, modulo 2^64, while the buffers are empty.
-    waited: Vec<u64>,
+    waited: Table<InputId, u64>,
 }
 
 impl Buffers {
     /// `inputs` are the virtual channels of all inputs, `channels` each.
-    pub fn new(inputs: Vec<InputChannel>, channels: usize) -> Buffers {
-        let waited = vec![0; inputs.len() / channels];
-        Buffers { channels, inputs, packets: Vec::new(), free: Vec::new(), waited }
+    pub fn new(inputs: Table<InputVc, InputChannel>, channels: usize) -> Buffers {
+        let waited = Table::from_fn(inputs.len() / channels, |_| 0);
+        Buffers { channels, inputs, packets: Table::new(), free: Vec::new(), waited }
     }
 
     /// Adds a packet to the network; returns its number.
-    pub fn add(&mut self, packet: Packet) -> u32 {
+    pub fn add(&mut self, packet: Packet) -> PacketId {
         if let Some(number) = self.free.pop() {
-            self.packets[number as usize] = packet;
+            self.packets[number] = packet;
             return number;
         }
-        self.packets.push(packet);
-        self.packets.len() as u32 - 1
+        self.packets.push(packet)
     }
 
     /// Removes a packet from the network.
-    pub fn remove(&mut self, number: u32) -> Packet {
+    pub fn remove(&mut self, number: PacketId) -> Packet {
         self.free.push(number);
-        self.packets[number as usize]
+        self.packets[number]
     }
 
     /// Whether no packet is in the network.
@@ -84,103 +84,101 @@ impl Buffers {
     #[inline]
     pub fn arrive(
         &mut self,
-        channel: usize,
-        packet: u32,
+        channel: InputVc,
+        packet: PacketId,
         cycle: NetworkCycle,
     ) -> Option<&InputChannel> {
         let state = &mut self.inputs[channel];
-        let waited = &mut self.waited[state.input as usize];
+        let waited = &mut self.waited[state.input];
         *waited = waited.wrapping_sub(cycle.number());
         (state.arrive(packet) == Some(1)).then_some(&*state)
     }
 
     /// Takes a flit of the first packet out of an input virtual channel; it leaves in `cycle`.
     #[inline]
-    pub fn send_flit(&mut self, channel: usize, cycle: NetworkCycle) -> SentFlit {
+    pub fn send_flit(&mut self, channel: InputVc, cycle: NetworkCycle) -> SentFlit {
         let state = &mut self.inputs[channel];
-        let waited = &mut self.waited[state.input as usize];
+        let waited = &mut self.waited[state.input];
         *waited = waited.wrapping_add(cycle.number());
         state.first.flits -= 1;
         state.left -= 1;
         let is_last = state.left == 0;
         let mut flit = SentFlit {
             packet: state.first.packet,
-            router: state.router.into(),
-            output: state.output as usize,
+            router: state.router,
+            output: state.output,
             upstream: state.upstream,
             is_last,
             more_flits: state.first.flits > 0 && !is_last,
             next_packet: false,
         };
         if is_last {
-            state.output = NONE;
+            state.output = OutputVc::NONE;
             flit.next_packet = state.advance();
         }
         flit
     }
 
     #[inline]
-    pub fn channel(&self, channel: usize) -> &InputChannel {
+    pub fn channel(&self, channel: InputVc) -> &InputChannel {
         &self.inputs[channel]
     }
 
     #[inline]
-    pub fn channel_mut(&mut self, channel: usize) -> &mut InputChannel {
+    pub fn channel_mut(&mut self, channel: InputVc) -> &mut InputChannel {
         &mut self.inputs[channel]
     }
 
-    /// Number of the first virtual channel of an input.
+    /// A virtual channel of an input, by its number within the input.
     #[inline]
-    pub fn first_channel(&self, input: usize) -> usize {
-        input * self.channels
+    pub fn vc(&self, input: InputId, index: usize) -> InputVc {
+        InputVc::new(input.index() * self.channels + index)
     }
 
     /// The virtual channels of an input.
     #[inline]
-    pub fn of_input(&self, input: usize) -> &[InputChannel] {
-        let first = self.first_channel(input);
-        &self.inputs[first..first + self.channels]
+    pub fn of_input(&self, input: InputId) -> &[InputChannel] {
+        self.inputs.run(self.vc(input, 0), self.channels)
     }
 
-    /// All input virtual channels with a packet, by number.
-    pub fn occupied(&self) -> impl Iterator<Item = (usize, &InputChannel)> {
-        let channels = self.inputs.iter().enumerate();
-        channels.filter(|(_, state)| state.first.packet != NONE)
+    /// All input virtual channels with a packet, in order.
+    pub fn occupied(&self) -> impl Iterator<Item = InputVc> {
+        self.inputs.ids().filter(|&channel| self.inputs[channel].first.packet != PacketId::NONE)
     }
 
     /// The first packet of an input virtual channel.
     #[inline]
-    pub fn first(&self, channel: usize) -> &Packet {
-        &self.packets[self.inputs[channel].first.packet as usize]
+    pub fn first(&self, channel: InputVc) -> &Packet {
+        &self.packets[self.inputs[channel].first.packet]
     }
 
     #[inline]
-    pub fn first_mut(&mut self, channel: usize) -> &mut Packet {
-        &mut self.packets[self.inputs[channel].first.packet as usize]
+    pub fn first_mut(&mut self, channel: InputVc) -> &mut Packet {
+        &mut self.packets[self.inputs[channel].first.packet]
     }
 
     /// The virtual channel of an input whose packet wants one of `pool`; of several, that of the
     /// oldest packet.
     #[inline]
-    pub fn oldest(&self, input: usize, pool: usize) -> usize {
-        let first = self.first_channel(input);
+    pub fn oldest(&self, input: InputId, pool: PoolId) -> InputVc {
         if self.channels == 1 {
-            return first;
+            return self.vc(input, 0);
         }
-        let wanting =
-            (first..first + self.channels).filter(|&c| self.inputs[c].pool == pool as u32);
+        let own = (0..self.channels).map(|index| self.vc(input, index));
+        let wanting = own.filter(|&channel| self.inputs[channel].pool == pool);
         let oldest = wanting.min_by_key(|&channel| self.first(channel).seen.since);
         oldest.expect("the input has a packet that wants one of the pool")
     }
 
     /// Whether an input has a packet that wants a virtual channel of `pool`.
     #[inline]
-    pub fn wants(&self, input: usize, pool: u32) -> bool {
+    pub fn wants(&self, input: InputId, pool: PoolId) -> bool {
         self.of_input(input).iter().any(|channel| channel.pool == pool)
     }
 
-    /// By input, the sum of the cycles that flits have spent in its buffers, once these are empty.
-    pub fn waited(&self) -> &[u64] {
-        &self.waited
+    /// The sum of the cycles that flits have spent in the buffers of an input, once these are
+    /// empty.
+    pub fn waited(&self, input: InputId) -> u64 {
+        self.waited[input]
     }
 }

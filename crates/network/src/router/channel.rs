@@ -1,21 +1,19 @@
 //! The state of virtual channels: at the inputs of routers, and at the outputs of routers and
 //! sources.
 
+use super::ids::{InputId, InputVc, LinkId, OutputVc, PacketId, PoolId, RouterId, Sender};
 use std::collections::VecDeque;
 use warpmem_sim::NetworkCycle;
-
-/// The absence of a number.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// A packet in the buffer of a virtual channel: its number, and how many of its flits are there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
-    pub packet: u32,
+    pub packet: PacketId,
     pub flits: u32,
 }
 
 impl Part {
-    pub const NOTHING: Part = Part { packet: NONE, flits: 0 };
+    pub const NOTHING: Part = Part { packet: PacketId::NONE, flits: 0 };
 }
 
 /// A virtual channel of a router's input. Its buffer holds packets one after the other, never
@@ -26,29 +24,29 @@ pub(super) struct InputChannel {
     pub first: Part,
     /// The packets behind it.
     pub behind: VecDeque<Part>,
-    /// The output virtual channel that the first packet holds, or [`NONE`].
-    pub output: u32,
+    /// The output virtual channel that the first packet holds, or none.
+    pub output: OutputVc,
     /// Flits of the first packet that have not left, once it holds an output virtual channel.
     pub left: u32,
-    /// The pool from which the first packet wants an output virtual channel, or [`NONE`].
-    pub pool: u32,
-    /// The input that it belongs to, counted over all routers.
-    pub input: u32,
-    pub router: u16,
+    /// The pool from which the first packet wants an output virtual channel, or none.
+    pub pool: PoolId,
+    /// The input that it belongs to.
+    pub input: InputId,
+    pub router: RouterId,
     /// Number of the input within the router.
     pub local: u8,
     /// Number of the virtual channel within the input.
     pub index: u8,
     /// The output virtual channel at the other end of the link, which gets its credits.
-    pub upstream: u32,
+    pub upstream: OutputVc,
 }
 
 impl InputChannel {
     /// Adds a flit of `packet`; returns how many flits of the packet there are, if it is the first
     /// packet.
     #[inline]
-    pub fn arrive(&mut self, packet: u32) -> Option<u32> {
-        if self.first.packet == NONE {
+    pub fn arrive(&mut self, packet: PacketId) -> Option<u32> {
+        if self.first.packet == PacketId::NONE {
             self.first = Part { packet, flits: 1 };
             return Some(1);
         }
@@ -67,15 +65,15 @@ impl InputChannel {
     #[inline]
     pub fn advance(&mut self) -> bool {
         self.first = self.behind.pop_front().unwrap_or(Part::NOTHING);
-        self.first.packet != NONE
+        self.first.packet != PacketId::NONE
     }
 }
 
 /// A virtual channel of the link at an output of a router or source.
 #[derive(Clone, Debug)]
 pub(super) struct OutputChannel {
-    /// The input virtual channel whose packet holds it, or [`NONE`].
-    pub holder: u32,
+    /// The input virtual channel whose packet holds it, or none.
+    pub holder: InputVc,
     /// Flits for which the buffer at the end of the link has room; [`u32::MAX`], never consumed,
     /// where the link leads to a node.
     pub credits: u32,
@@ -83,31 +81,31 @@ pub(super) struct OutputChannel {
     pub free_since: NetworkCycle,
     /// A packet has wanted it since then, but none could have gone on.
     pub blocked: bool,
-    /// The output that it belongs to, counted over all routers and then the sources.
-    pub link: u32,
-    /// The router or source of that output, counted likewise.
-    pub unit: u32,
-    /// The input virtual channel at the other end; [`NONE`] where the link leads to a node.
-    pub downstream: u32,
+    /// The link that it belongs to.
+    pub link: LinkId,
+    /// What the link begins at.
+    pub sender: Sender,
+    /// The input virtual channel at the other end; none where the link leads to a node.
+    pub downstream: InputVc,
 }
 
 impl OutputChannel {
     /// Whether its link leads to a node.
     #[inline]
     pub fn is_exit(&self) -> bool {
-        self.downstream == NONE
+        self.downstream == InputVc::NONE
     }
 
     /// Gives it to the first packet of an input virtual channel in `cycle`.
     #[inline]
-    pub fn grant(&mut self, holder: u32, cycle: NetworkCycle) {
-        debug_assert!(self.holder == NONE && self.free_since <= cycle);
+    pub fn grant(&mut self, holder: InputVc, cycle: NetworkCycle) {
+        debug_assert!(self.holder == InputVc::NONE && self.free_since <= cycle);
         (self.holder, self.blocked) = (holder, false);
     }
 
     /// Frees it from `cycle` on.
     #[inline]
     pub fn release(&mut self, cycle: NetworkCycle) {
-        (self.holder, self.free_since) = (NONE, cycle);
+        (self.holder, self.free_since) = (InputVc::NONE, cycle);
     }
 }

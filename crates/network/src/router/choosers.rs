@@ -1,21 +1,22 @@
 //! The network's allocator, shared by virtual-channel and switch allocation, and the numbers under
 //! which it knows those who choose.
 
+use super::ids::{InputId, LinkId, OutputVc};
 use super::wires::Wires;
 use crate::allocator::{ALLOCATORS, Allocator, AllocatorContext, Choice};
 use crate::{Direction, NetworkContext};
 use warpmem_params::PolicyError;
 use warpmem_sim::NetworkCycle;
 
-/// One that chooses among candidates. Numbers are counted over all routers.
+/// One that chooses among candidates.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Chooser {
     /// An output virtual channel, among the inputs that want it.
-    Channel(usize),
+    Channel(OutputVc),
     /// An input, among its virtual channels.
-    Input(usize),
+    Input(InputId),
     /// An output, among the inputs that propose to it.
-    Output(usize),
+    Output(LinkId),
 }
 
 pub(super) struct Choosers {
@@ -32,9 +33,9 @@ impl Choosers {
         wires: &Wires,
         channels: usize,
     ) -> Result<Choosers, PolicyError> {
-        let first_input = wires.outputs() * channels;
+        let first_input = wires.outputs * channels;
         let first_output = first_input + wires.inputs.len();
-        let choosers = first_output + wires.outputs();
+        let choosers = first_output + wires.outputs;
         // The two networks draw different random numbers.
         let seed = match context.direction {
             Direction::Request => 0,
@@ -73,9 +74,9 @@ impl Choosers {
     #[inline]
     fn number(&self, chooser: Chooser) -> usize {
         match chooser {
-            Chooser::Channel(channel) => channel,
-            Chooser::Input(input) => self.first_input + input,
-            Chooser::Output(output) => self.first_output + output,
+            Chooser::Channel(channel) => channel.index(),
+            Chooser::Input(input) => self.first_input + input.index(),
+            Chooser::Output(output) => self.first_output + output.index(),
         }
     }
 }

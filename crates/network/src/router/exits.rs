@@ -1,19 +1,21 @@
 //! Exits: the ports at which packets leave the network.
 
+use super::ids::RouterId;
 use crate::NetworkContext;
-use warpmem_sim::{Context, PortId, RequestId, Ticks};
+use crate::ids::{DestinationId, ExitId};
+use warpmem_sim::{Context, PortId, RequestId, Table, Ticks};
 
 /// All exits of a network, in the order of the units that read them.
 pub(super) struct Exits {
-    exits: Vec<Exit>,
+    exits: Table<ExitId, Exit>,
     /// Exits that had no room for a packet, each with the router in which the packet waits.
-    full: Vec<(u32, u16)>,
+    full: Vec<(RouterId, ExitId)>,
 }
 
 struct Exit {
     port: PortId,
     /// The node that the port belongs to.
-    node: u16,
+    node: DestinationId,
     /// Packets that are on their way to the port through the last router.
     reserved: usize,
     /// It is in [`Exits::full`].
@@ -30,7 +32,8 @@ impl Exit {
 
 impl Exits {
     pub fn new(context: &NetworkContext) -> Exits {
-        let exits = (0..).zip(&context.outputs).flat_map(|(node, ports)| {
+        let nodes = DestinationId::all(context.outputs.len()).zip(&context.outputs);
+        let exits = nodes.flat_map(|(node, ports)| {
             ports.iter().map(move |&port| Exit { port, node, reserved: 0, awaited: false })
         });
         Exits { exits: exits.collect(), full: Vec::new() }
@@ -38,33 +41,33 @@ impl Exits {
 
     /// The node that an exit belongs to.
     #[inline]
-    pub fn node(&self, exit: u16) -> u16 {
-        self.exits[usize::from(exit)].node
+    pub fn node(&self, exit: ExitId) -> DestinationId {
+        self.exits[exit].node
     }
 
     /// Whether an exit has room for a packet that waits in `router`; if not, the network is woken
     /// when it has, and [`Exits::collect_freed`] reports the router.
-    pub fn has_room(&mut self, exit: u16, router: usize, ctx: &mut Context) -> bool {
-        let state = &mut self.exits[usize::from(exit)];
+    pub fn has_room(&mut self, exit: ExitId, router: RouterId, ctx: &mut Context) -> bool {
+        let state = &mut self.exits[exit];
         if state.has_room(ctx) {
             return true;
         }
         ctx.fabric.wake_writer(state.port);
         if !state.awaited {
             state.awaited = true;
-            self.full.push((router as u32, exit));
+            self.full.push((router, exit));
         }
         false
     }
 
     /// Calls `wake` with every router that waits for an exit which has room now.
-    pub fn collect_freed(&mut self, ctx: &Context, mut wake: impl FnMut(usize)) {
+    pub fn collect_freed(&mut self, ctx: &Context, mut wake: impl FnMut(RouterId)) {
         self.full.retain(|&(router, exit)| {
-            let exit = &mut self.exits[usize::from(exit)];
+            let exit = &mut self.exits[exit];
             let has_room = exit.has_room(ctx);
             if has_room {
                 exit.awaited = false;
-                wake(router as usize);
+                wake(router);
             }
             !has_room
         });
@@ -72,14 +75,14 @@ impl Exits {
 
     /// Keeps room for a packet that has started to leave its last router.
     #[inline]
-    pub fn reserve(&mut self, exit: u16) {
-        self.exits[usize::from(exit)].reserved += 1;
+    pub fn reserve(&mut self, exit: ExitId) {
+        self.exits[exit].reserved += 1;
     }
 
     /// Hands a packet to its reader, which may take it from `ready` on.
     #[inline]
-    pub fn deliver(&mut self, exit: u16, request: RequestId, ready: Ticks, ctx: &mut Context) {
-        let exit = &mut self.exits[usize::from(exit)];
+    pub fn deliver(&mut self, exit: ExitId, request: RequestId, ready: Ticks, ctx: &mut Context) {
+        let exit = &mut self.exits[exit];
         exit.reserved -= 1;
         ctx.fabric.push(exit.port, request, ready);
     }

@@ -1,29 +1,29 @@
 //! The links: flits and credits in flight, and the flits that each link has carried.
 
+use super::ids::{InputVc, LinkId, OutputVc, PacketId};
 use std::collections::VecDeque;
-use warpmem_sim::NetworkCycle;
+use warpmem_sim::{NetworkCycle, Table};
 
 /// A flit on its way to an input virtual channel.
 #[derive(Clone, Copy)]
 pub(super) struct Flit {
-    pub channel: u32,
-    pub packet: u32,
+    pub channel: InputVc,
+    pub packet: PacketId,
 }
 
 /// Things in flight, in the order of the cycles in which they arrive.
 type InFlight<T> = VecDeque<(NetworkCycle, T)>;
 
-/// All links of a network. Links are numbered as the outputs of routers and sources that they begin
-/// at.
+/// All links of a network.
 pub(super) struct Links {
     /// From sources to routers, and from routers to routers: the latencies differ, so each queue is
     /// in the order of arrival.
     injections: InFlight<Flit>,
     flits: InFlight<Flit>,
     /// Output virtual channels that get a credit back.
-    credits: InFlight<u32>,
+    credits: InFlight<OutputVc>,
     /// By link, the flits that it has carried.
-    carried: Vec<u64>,
+    carried: Table<LinkId, u64>,
 }
 
 impl Links {
@@ -32,13 +32,13 @@ impl Links {
             injections: InFlight::new(),
             flits: InFlight::new(),
             credits: InFlight::new(),
-            carried: vec![0; links],
+            carried: Table::from_fn(links, |_| 0),
         }
     }
 
     /// Counts a flit on a link.
     #[inline]
-    pub fn count(&mut self, link: usize) {
+    pub fn count(&mut self, link: LinkId) {
         self.carried[link] += 1;
     }
 
@@ -56,7 +56,7 @@ impl Links {
 
     /// Sends a credit back to an output virtual channel.
     #[inline]
-    pub fn return_credit(&mut self, output: u32, arrival: NetworkCycle) {
+    pub fn return_credit(&mut self, output: OutputVc, arrival: NetworkCycle) {
         self.credits.push_back((arrival, output));
     }
 
@@ -68,7 +68,7 @@ impl Links {
 
     /// Takes a credit that has arrived by `cycle`: the output virtual channel that gets it.
     #[inline]
-    pub fn take_credit(&mut self, cycle: NetworkCycle) -> Option<u32> {
+    pub fn take_credit(&mut self, cycle: NetworkCycle) -> Option<OutputVc> {
         take(&mut self.credits, cycle)
     }
 
@@ -79,9 +79,9 @@ impl Links {
         flits.into_iter().chain([credits]).flatten().min().unwrap_or(NetworkCycle::NEVER)
     }
 
-    /// By link, the flits that it has carried.
-    pub fn carried(&self) -> &[u64] {
-        &self.carried
+    /// The flits that a link has carried.
+    pub fn carried(&self, link: LinkId) -> u64 {
+        self.carried[link]
     }
 }
 

@@ -29,6 +29,7 @@ mod buffers;
 mod channel;
 mod choosers;
 mod exits;
+mod ids;
 pub(super) mod layout;
 mod links;
 mod rules;
@@ -40,14 +41,16 @@ mod vc_allocation;
 mod wires;
 
 use super::arbiter::Inputs;
+use super::ids::{DestinationId, EntranceId, SourceId};
 use super::tally::{Journey, Tally};
 use super::{NetworkContext, Ports, Topology};
 use crate::{LinkEnd, LinkResult, NetworkResult};
 use agenda::Agenda;
 use buffers::Buffers;
-use channel::{InputChannel, NONE, OutputChannel};
+use channel::OutputChannel;
 use choosers::Choosers;
 use exits::Exits;
+use ids::{InputVc, LinkId, OutputVc, PacketId, RouterId, Sender};
 use layout::Layout;
 use links::{Flit, Links};
 use rules::Rules;
@@ -55,7 +58,7 @@ use source::Sources;
 use switch_allocation::{SwitchAllocator, SwitchView};
 use vc_allocation::VcAllocator;
 use warpmem_params::{PolicyError, PolicyInfo};
-use warpmem_sim::{Context, NetworkCycle, bits};
+use warpmem_sim::{Context, NetworkCycle, Table, bits};
 use wires::{Sink, Wires};
 
 /// Most inputs of a router: as many as a set of inputs can hold.
@@ -84,7 +87,7 @@ struct Routers {
     exits: Exits,
     // Who may use what.
     /// The virtual channels of all links: holders and credits.
-    outputs: Vec<OutputChannel>,
+    outputs: Table<OutputVc, OutputChannel>,
     vcs: VcAllocator,
     switch: SwitchAllocator,
     choosers: Choosers,
@@ -106,7 +109,7 @@ impl Routers {
         );
         let channels = rules.channels;
         Ok(Routers {
-            agenda: Agenda::new(wires.routers, context.inputs.len()),
+            agenda: Agenda::new(wires.routers.len(), context.inputs.len()),
             sources: Sources::new(context),
             links: Links::new(wires.downstream.len()),
             buffers: Buffers::new(wires.input_channels(channels), channels),
@@ -125,8 +128,8 @@ impl Routers {
     /// their exits again.
     fn collect_wakeups(&mut self, ctx: &mut Context) {
         let arrivals = ctx.fabric.take_arrivals(self.rules.direction as usize);
-        for writer in bits::members(&arrivals) {
-            self.agenda.sources.now(self.sources.node_of_writer(writer));
+        for entrance in bits::members(&arrivals).map(EntranceId::new) {
+            self.agenda.sources.now(self.sources.node_of(entrance));
         }
         let (vcs, agenda) = (&mut self.vcs, &mut self.agenda);
         self.exits.collect_freed(ctx, |router| {
@@ -141,41 +144,44 @@ impl Routers {
             self.receive_flit(flit, cycle);
         }
         while let Some(output) = self.links.take_credit(cycle) {
-            self.receive_credit(output as usize);
+            self.receive_credit(output);
         }
     }
 
     /// A flit can be served from `cycle` on.
     fn receive_flit(&mut self, flit: Flit, cycle: NetworkCycle) {
-        let channel = flit.channel as usize;
+        let Flit { channel, packet } = flit;
         let arrival = self.rules.arrival_before(cycle);
-        let Some(state) = self.buffers.arrive(channel, flit.packet, arrival) else { return };
-        self.agenda.routers.now(state.router.into());
-        if state.output == NONE {
+        let Some(state) = self.buffers.arrive(channel, packet, arrival) else { return };
+        self.agenda.routers.now(state.router);
+        if state.output == OutputVc::NONE {
             self.request(channel);
-        } else if self.outputs[state.output as usize].credits > 0 {
+        } else if self.outputs[state.output].credits > 0 {
             self.switch.set_ready(state);
         }
     }
 
     /// There is room for one more flit at the end of an output virtual channel.
-    fn receive_credit(&mut self, output: usize) {
+    fn receive_credit(&mut self, output: OutputVc) {
         let state = &mut self.outputs[output];
         state.credits += 1;
-        let (is_first, holder, unit) = (state.credits == 1, state.holder, state.unit as usize);
-        if unit >= self.wires.routers {
-            if is_first || self.rules.cut_through {
-                self.agenda.sources.now(unit - self.wires.routers);
+        let (is_first, holder) = (state.credits == 1, state.holder);
+        match state.sender {
+            Sender::Source(source) if is_first || self.rules.cut_through => {
+                self.agenda.sources.now(source);
             }
-        } else if holder != NONE && is_first {
-            let holder = self.buffers.channel(holder as usize);
-            if holder.first.flits > 0 {
-                self.switch.set_ready(holder);
-                self.agenda.routers.now(unit);
+            Sender::Router(router) if is_first && holder != InputVc::NONE => {
+                let holder = self.buffers.channel(holder);
+                if holder.first.flits > 0 {
+                    self.switch.set_ready(holder);
+                    self.agenda.routers.now(router);
+                }
             }
-        } else if state.blocked {
-            self.vcs.make_due(unit);
-            self.agenda.routers.now(unit);
+            Sender::Router(router) if state.blocked => {
+                self.vcs.make_due(router);
+                self.agenda.routers.now(router);
+            }
+            Sender::Source(_) | Sender::Router(_) => {}
         }
     }
 
@@ -188,7 +194,7 @@ impl Routers {
         }
     }
 
-    fn serve(&mut self, router: usize, cycle: NetworkCycle, ctx: &mut Context) {
+    fn serve(&mut self, router: RouterId, cycle: NetworkCycle, ctx: &mut Context) {
         if self.vcs.take_due(router) {
             self.allocate_channels(router, cycle, ctx);
         }
@@ -210,26 +216,25 @@ impl Routers {
     }
 
     /// Lets flits cross a router, at most one from each input and to each output.
-    fn cross_switch(&mut self, router: usize, cycle: NetworkCycle, ctx: &mut Context) {
+    fn cross_switch(&mut self, router: RouterId, cycle: NetworkCycle, ctx: &mut Context) {
         let view = SwitchView {
-            first_input: self.wires.first_input[router],
-            first_output: self.wires.first_output[router],
+            ports: self.wires.routers[router],
             buffers: &self.buffers,
             outputs: &self.outputs,
         };
         let matched = self.switch.allocate(router, &view, &mut self.choosers);
         for &channel in &matched {
-            self.cross(channel as usize, cycle, ctx);
+            self.cross(channel, cycle, ctx);
         }
         self.switch.recycle(matched);
     }
 
     /// A flit leaves an input virtual channel by the output virtual channel that its packet holds.
-    fn cross(&mut self, channel: usize, cycle: NetworkCycle, ctx: &mut Context) {
+    fn cross(&mut self, channel: InputVc, cycle: NetworkCycle, ctx: &mut Context) {
         let flit = self.buffers.send_flit(channel, cycle + 1);
         self.links.return_credit(flit.upstream, self.rules.link_end(cycle));
         let output = &mut self.outputs[flit.output];
-        self.links.count(output.link as usize);
+        self.links.count(output.link);
         let is_exit = output.is_exit();
         if !is_exit {
             output.credits -= 1;
@@ -252,14 +257,14 @@ impl Routers {
     }
 
     /// Hands a packet to its reader, which can take it from `cycle` on.
-    fn deliver(&mut self, number: u32, cycle: NetworkCycle, ctx: &mut Context) {
+    fn deliver(&mut self, number: PacketId, cycle: NetworkCycle, ctx: &mut Context) {
         let packet = self.buffers.remove(number);
         self.exits.deliver(packet.exit, packet.request, self.rules.clock.at(cycle), ctx);
         self.tally.leave(packet.place);
         let hops = u64::from(packet.hops);
         self.tally.pass(&Journey {
-            source: usize::from(packet.source),
-            destination: usize::from(packet.destination),
+            source: packet.source,
+            destination: packet.destination,
             flits: packet.flits.into(),
             wait: packet.entered.since(packet.seen.since),
             transit: cycle.since(packet.entered),
@@ -276,29 +281,29 @@ impl Routers {
         };
         self.buffers.is_empty()
             && self.exits.are_idle()
-            && self.outputs.iter().all(|o| o.holder == NONE && o.credits == full(o))
+            && self.outputs.iter().all(|o| o.holder == InputVc::NONE && o.credits == full(o))
     }
 
     /// One end of a link, and what its buffers can hold and have held.
-    fn link_result(&self, link: usize) -> LinkResult {
-        let unit = self.wires.unit_of[link];
-        let from = match unit.checked_sub(self.wires.routers as u32) {
-            None => LinkEnd::Router(unit),
-            Some(source) => LinkEnd::Source(source),
+    fn link_result(&self, link: LinkId) -> LinkResult {
+        let from = match self.wires.senders[link] {
+            Sender::Router(router) => LinkEnd::Router(router.0.into()),
+            Sender::Source(source) => LinkEnd::Source(source.0.into()),
         };
         let (to, buffer_flits, buffer_flit_cycles) = match self.wires.downstream[link] {
-            Sink::Node(node) => (LinkEnd::Destination(node), 0, 0),
+            Sink::Node(node) => (LinkEnd::Destination(node.0.into()), 0, 0),
             Sink::Input(input) => {
-                let router = self.wires.inputs[input as usize].router;
+                let router = self.wires.inputs[input].router;
                 let capacity = u64::from(self.rules.depth) * self.rules.channels as u64;
-                (LinkEnd::Router(router), capacity, self.buffers.waited()[input as usize])
+                (LinkEnd::Router(router.0.into()), capacity, self.buffers.waited(input))
             }
         };
-        let flits = self.links.carried()[link];
+        let flits = self.links.carried(link);
         LinkResult { from, to, flits, buffer_flits, buffer_flit_cycles }
     }
 
-    fn describe_channel(&self, channel: usize, state: &InputChannel) -> String {
+    fn describe_channel(&self, channel: InputVc) -> String {
+        let state = self.buffers.channel(channel);
         let parts = || state.behind.iter().chain([&state.first]);
         let flits: u32 = parts().map(|part| part.flits).sum();
         format!(
@@ -309,7 +314,7 @@ impl Routers {
             state.index,
             parts().count(),
             self.buffers.first(channel).destination,
-            if state.output == NONE { "wants a virtual channel" } else { "has one" },
+            if state.output == OutputVc::NONE { "wants a virtual channel" } else { "has one" },
         )
     }
 }
@@ -328,7 +333,7 @@ impl Topology for Routers {
     fn finish(&mut self, cycles: u64) -> NetworkResult {
         // Credits of the last flits may still be in flight.
         while let Some(output) = self.links.take_credit(NetworkCycle::NEVER) {
-            self.receive_credit(output as usize);
+            self.receive_credit(output);
         }
         assert!(self.is_conserved(), "packets or credits are lost: {:?}", self.describe());
         let links = self.links();
@@ -336,25 +341,18 @@ impl Topology for Routers {
     }
 
     fn links(&self) -> Vec<LinkResult> {
-        (0..self.wires.downstream.len()).map(|link| self.link_result(link)).collect()
+        self.wires.downstream.ids().map(|link| self.link_result(link)).collect()
     }
 
     fn describe(&self) -> Vec<String> {
-        let occupied = self.buffers.occupied();
-        occupied.map(|(channel, state)| self.describe_channel(channel, state)).collect()
+        self.buffers.occupied().map(|channel| self.describe_channel(channel)).collect()
     }
 
-    fn hops(&self, source: usize, destination: usize) -> u64 {
+    fn hops(&self, source: SourceId, destination: DestinationId) -> u64 {
         self.wires.hops(source, destination)
     }
 
     fn routers(&self) -> Vec<Ports> {
-        let wires = &self.wires;
-        let count = |first: &[usize], router: usize| first[router + 1] - first[router];
-        let ports = |router| Ports {
-            inputs: count(&wires.first_input, router),
-            outputs: count(&wires.first_output, router),
-        };
-        (0..wires.routers).map(ports).collect()
+        self.wires.routers.iter().map(|ports| ports.count).collect()
     }
 }

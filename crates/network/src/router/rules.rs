@@ -1,6 +1,8 @@
 //! The configuration of a network of routers, in the form that its parts use.
 
+use super::ids::{LinkId, OutputVc};
 use super::layout::Layout;
+use crate::ids::DestinationId;
 use crate::{Direction, NetworkContext, PacketSizes, Switching, VcAssignment};
 use warpmem_params::{PolicyError, PolicyInfo};
 use warpmem_sim::{NetworkClock, NetworkCycle};
@@ -72,13 +74,19 @@ impl Rules {
 
     /// The pool, among those of a link, for a packet to `destination` on a route of `class`.
     #[inline]
-    pub fn pool(&self, class: usize, destination: usize) -> usize {
+    pub fn pool(&self, class: usize, destination: DestinationId) -> usize {
         match self.assignment {
             VcAssignment::Dynamic => class,
             VcAssignment::StaticDestination => {
-                class * self.class_channels + destination % self.class_channels
+                class * self.class_channels + destination.index() % self.class_channels
             }
         }
+    }
+
+    /// A virtual channel of a link, by its number within the link.
+    #[inline]
+    pub fn vc(&self, link: LinkId, index: usize) -> OutputVc {
+        OutputVc::new(link.index() * self.channels + index)
     }
 
     /// The cycle from which the router of a source can serve a flit that is sent in `cycle`.

@@ -1,53 +1,54 @@
 //! Sources: how packets get from the ports of a node into its router, one flit per cycle.
 
 use super::buffers::Packet;
-use super::channel::NONE;
+use super::ids::PacketId;
 use super::links::Flit;
 use super::rules::Rules;
 use super::{NetworkContext, Routers};
+use crate::ids::{DestinationId, EntranceId, ExitId, SourceId};
 use crate::{Direction, VcAssignment, arbiter};
-use warpmem_sim::{Context, Location, NetworkClock, NetworkCycle, PortId, RequestId, Ticks};
+use warpmem_sim::{Context, Location, NetworkClock, NetworkCycle, PortId, RequestId, Table, Ticks};
 
 /// The sending nodes of a network.
 pub(super) struct Sources {
-    nodes: Vec<Source>,
-    /// By writer of the network's ports, the node that the port belongs to.
-    node_of_writer: Vec<u16>,
+    nodes: Table<SourceId, Source>,
+    /// The node that each port belongs to.
+    node_of: Table<EntranceId, SourceId>,
 }
 
 impl Sources {
     pub fn new(context: &NetworkContext) -> Sources {
-        let mut node_of_writer = Vec::new();
-        let nodes = (0..).zip(&context.inputs).map(|(node, ports)| {
-            let first_writer = node_of_writer.len();
-            node_of_writer.extend(std::iter::repeat_n(node, ports.len()));
-            Source::new(ports, first_writer)
-        });
-        Sources { nodes: nodes.collect(), node_of_writer }
+        let mut node_of = Vec::new();
+        let nodes =
+            SourceId::all(context.inputs.len()).zip(&context.inputs).map(|(node, ports)| {
+                let first = EntranceId::new(node_of.len());
+                node_of.extend(std::iter::repeat_n(node, ports.len()));
+                Source::new(ports, first)
+            });
+        Sources { nodes: nodes.collect(), node_of: node_of.into() }
     }
 
-    /// Number of nodes.
     #[cfg(test)]
-    pub fn len(&self) -> usize {
-        self.nodes.len()
+    pub fn ids(&self) -> impl Iterator<Item = SourceId> + use<> {
+        self.nodes.ids()
     }
 
-    /// The node with the port of a writer.
+    /// The node that a port belongs to.
     #[inline]
-    pub fn node_of_writer(&self, writer: usize) -> usize {
-        self.node_of_writer[writer].into()
+    pub fn node_of(&self, entrance: EntranceId) -> SourceId {
+        self.node_of[entrance]
     }
 }
 
 /// A sending node.
 struct Source {
     ports: Vec<PortId>,
-    /// Number of the first port among all writers.
-    first_writer: usize,
+    /// Its first port, among those of all nodes.
+    first: EntranceId,
     /// Round-robin pointer over the ports, where SMs share the node.
     next_port: usize,
-    /// The packet that is being sent, or [`NONE`].
-    packet: u32,
+    /// The packet that is being sent, or none.
+    packet: PacketId,
     /// Its flits that have not left.
     left: u32,
     /// The virtual channel of the node's link that it uses.
@@ -61,15 +62,15 @@ struct Head {
     /// Cycle from which it can be sent.
     since: NetworkCycle,
     flits: u32,
-    destination: u16,
-    /// Port of the destination, counted over all nodes.
-    exit: u16,
+    destination: DestinationId,
+    /// Port of the destination.
+    exit: ExitId,
 }
 
 impl Source {
-    fn new(ports: &[PortId], first_writer: usize) -> Source {
+    fn new(ports: &[PortId], first: EntranceId) -> Source {
         let (ports, next_port) = (ports.to_vec(), 0);
-        Source { ports, first_writer, next_port, packet: NONE, left: 0, channel: 0 }
+        Source { ports, first, next_port, packet: PacketId::NONE, left: 0, channel: 0 }
     }
 
     /// The port whose packet is sent next, with its ready time and request: in round-robin order,
@@ -106,17 +107,17 @@ impl Source {
     }
 
     /// Begins to send a packet of `flits` on a virtual channel.
-    fn begin(&mut self, packet: u32, flits: u32, channel: usize) {
+    fn begin(&mut self, packet: PacketId, flits: u32, channel: usize) {
         (self.packet, self.left, self.channel) = (packet, flits, channel);
     }
 
-    /// Sends a flit; returns the number of its packet.
+    /// Sends a flit; returns its packet.
     #[inline]
-    fn send_flit(&mut self) -> u32 {
+    fn send_flit(&mut self) -> PacketId {
         let packet = self.packet;
         self.left -= 1;
         if self.left == 0 {
-            self.packet = NONE;
+            self.packet = PacketId::NONE;
         }
         packet
     }
@@ -127,11 +128,11 @@ impl Routers {
     /// which a packet can be sent, if none can be now.
     pub(super) fn send(
         &mut self,
-        index: usize,
+        index: SourceId,
         cycle: NetworkCycle,
         ctx: &mut Context,
     ) -> Option<NetworkCycle> {
-        if self.sources.nodes[index].packet == NONE {
+        if self.sources.nodes[index].packet == PacketId::NONE {
             let head = self.head(index, cycle, ctx)?;
             if head.since > cycle || self.begin(index, &head, cycle, ctx).is_none() {
                 return self.wait(index, cycle, ctx);
@@ -139,7 +140,7 @@ impl Routers {
         }
         let link = self.wires.injection(index);
         let source = &mut self.sources.nodes[index];
-        let output = &mut self.outputs[link * self.rules.channels + source.channel];
+        let output = &mut self.outputs[self.rules.vc(link, source.channel)];
         if output.credits == 0 {
             return None;
         }
@@ -154,7 +155,12 @@ impl Routers {
     /// No packet can be sent in `cycle`. Returns the cycle in which the next one becomes ready at
     /// the head of a port: where SMs share the node, it may find room when the present one does
     /// not.
-    fn wait(&mut self, index: usize, cycle: NetworkCycle, ctx: &Context) -> Option<NetworkCycle> {
+    fn wait(
+        &mut self,
+        index: SourceId,
+        cycle: NetworkCycle,
+        ctx: &Context,
+    ) -> Option<NetworkCycle> {
         let next = self.sources.nodes[index].next_ready(cycle, self.rules.clock, ctx)?;
         self.agenda.sources.later(index);
         Some(next)
@@ -163,7 +169,7 @@ impl Routers {
     /// Takes the packet from its port, if there is a virtual channel for it.
     fn begin(
         &mut self,
-        index: usize,
+        index: SourceId,
         head: &Head,
         cycle: NetworkCycle,
         ctx: &mut Context,
@@ -175,21 +181,18 @@ impl Routers {
             Direction::Request => ctx.map.locate(ctx.requests.get(head.request).address),
             Direction::Reply => Location::default(),
         };
-        self.tally.enter(source.first_writer + head.port, place);
+        self.tally.enter(EntranceId::new(source.first.index() + head.port), place);
         let packet = self.buffers.add(packet(&self.rules, index, head, cycle, place));
         source.begin(packet, head.flits, channel);
         Some(())
     }
 
     /// The packet that a node sends next.
-    fn head(&self, index: usize, cycle: NetworkCycle, ctx: &Context) -> Option<Head> {
+    fn head(&self, index: SourceId, cycle: NetworkCycle, ctx: &Context) -> Option<Head> {
         let clock = self.rules.clock;
         let (port, ready, request) = self.sources.nodes[index].next_head(cycle, clock, ctx)?;
         let row = ctx.requests.get(request);
-        let exit = match self.rules.direction {
-            Direction::Request => row.slice.0,
-            Direction::Reply => row.sm.0,
-        };
+        let exit = self.rules.direction.exit(row);
         Some(Head {
             port,
             request,
@@ -201,15 +204,15 @@ impl Routers {
     }
 
     /// The virtual channel of a source's link that a packet can use, if there is one.
-    fn free_channel(&self, index: usize, head: &Head) -> Option<usize> {
+    fn free_channel(&self, index: SourceId, head: &Head) -> Option<usize> {
         let channels = self.rules.channels;
-        let first = self.wires.injection(index) * channels;
+        let link = self.wires.injection(index);
         let needed = if self.rules.cut_through { head.flits } else { 1 };
-        let fits = |channel: &usize| self.outputs[first + channel].credits >= needed;
+        let fits = |&channel: &usize| self.outputs[self.rules.vc(link, channel)].credits >= needed;
         match self.rules.assignment {
             VcAssignment::Dynamic => (0..channels).find(fits),
             VcAssignment::StaticDestination => {
-                Some(usize::from(head.destination) % channels).filter(fits)
+                Some(head.destination.index() % channels).filter(fits)
             }
         }
     }
@@ -218,7 +221,7 @@ impl Routers {
 /// The packet of `head`, which leaves `source` in `cycle`.
 fn packet(
     rules: &Rules,
-    source: usize,
+    source: SourceId,
     head: &Head,
     cycle: NetworkCycle,
     place: Location,
@@ -226,7 +229,7 @@ fn packet(
     let bank = place.channel.index() * rules.banks + place.bank.index();
     Packet {
         request: head.request,
-        source: source as u16,
+        source,
         destination: head.destination,
         exit: head.exit,
         hops: 0,

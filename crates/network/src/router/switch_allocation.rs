@@ -1,45 +1,51 @@
 //! Switch allocation: which flits cross a router in a cycle.
 
 use super::buffers::Buffers;
-use super::channel::{InputChannel, NONE, OutputChannel};
+use super::channel::{InputChannel, OutputChannel};
 use super::choosers::{Chooser, Choosers};
+use super::ids::{InputId, InputVc, LinkId, OutputVc, RouterId};
 use super::layout::Layout;
+use super::wires::RouterPorts;
 use crate::arbiter::Inputs;
-use warpmem_sim::bits;
+use warpmem_sim::{Table, bits};
 
 /// The flits that could cross their router, and the match of a router's inputs and outputs.
 pub(super) struct SwitchAllocator {
     /// By input, its virtual channels with a flit that could cross, one bit each.
-    ready: Vec<u64>,
+    ready: Table<InputId, u64>,
     /// By router, its inputs with such a virtual channel.
-    ready_inputs: Vec<Inputs>,
+    ready_inputs: Table<RouterId, Inputs>,
     // The match of one router; kept to be reused.
     /// By output of the router, the inputs that propose to it.
     proposals: Vec<Inputs>,
     /// The outputs with a proposal.
-    proposed: Vec<u32>,
+    proposed: Vec<usize>,
     /// By output of the router, whether it has been matched in an earlier iteration.
     taken: Vec<bool>,
     /// By input of the router, the virtual channel that it proposes.
-    chosen: Vec<u32>,
+    chosen: Vec<InputVc>,
     /// The matched virtual channels, in the order in which they were matched.
-    matched: Vec<u32>,
+    matched: Vec<InputVc>,
 }
 
 /// The state of a router that switch allocation reads.
 pub(super) struct SwitchView<'a> {
-    /// Numbers of the router's first input and first output, counted over all routers.
-    pub first_input: usize,
-    pub first_output: usize,
+    pub ports: RouterPorts,
     pub buffers: &'a Buffers,
-    pub outputs: &'a [OutputChannel],
+    pub outputs: &'a Table<OutputVc, OutputChannel>,
 }
 
 impl SwitchView<'_> {
-    /// The output, counted over all routers, to which the first packet of `channel` goes.
+    /// The link to which the first packet of `channel` goes.
+    #[inline]
+    fn link_of(&self, channel: &InputChannel) -> LinkId {
+        self.outputs[channel.output].link
+    }
+
+    /// The output of the router at which that link begins.
     #[inline]
     fn output_of(&self, channel: &InputChannel) -> usize {
-        self.outputs[channel.output as usize].link as usize
+        self.ports.output(self.link_of(channel))
     }
 }
 
@@ -49,12 +55,12 @@ impl SwitchAllocator {
         let most_inputs = inputs.iter().copied().max().unwrap_or(0);
         let most_outputs = layout.outputs.iter().map(Vec::len).max().unwrap_or(0);
         SwitchAllocator {
-            ready: vec![0; inputs.iter().sum()],
-            ready_inputs: vec![Inputs::default(); inputs.len()],
+            ready: Table::from_fn(inputs.iter().sum(), |_| 0),
+            ready_inputs: Table::from_fn(inputs.len(), |_| Inputs::default()),
             proposals: vec![Inputs::default(); most_outputs],
             proposed: Vec::new(),
             taken: vec![false; most_outputs],
-            chosen: vec![NONE; most_inputs],
+            chosen: vec![InputVc::NONE; most_inputs],
             matched: Vec::new(),
         }
     }
@@ -62,25 +68,25 @@ impl SwitchAllocator {
     /// A flit of an input virtual channel could cross.
     #[inline]
     pub fn set_ready(&mut self, channel: &InputChannel) {
-        self.ready[channel.input as usize] |= 1 << channel.index;
-        let inputs = &mut self.ready_inputs[usize::from(channel.router)];
+        self.ready[channel.input] |= 1 << channel.index;
+        let inputs = &mut self.ready_inputs[channel.router];
         bits::insert(inputs, channel.local.into());
     }
 
     /// No flit of an input virtual channel could cross.
     #[inline]
     pub fn clear_ready(&mut self, channel: &InputChannel) {
-        let ready = &mut self.ready[channel.input as usize];
+        let ready = &mut self.ready[channel.input];
         *ready &= !(1 << channel.index);
         if *ready == 0 {
-            let inputs = &mut self.ready_inputs[usize::from(channel.router)];
+            let inputs = &mut self.ready_inputs[channel.router];
             bits::remove(inputs, channel.local.into());
         }
     }
 
     /// Whether no flit could cross a router.
     #[inline]
-    pub fn is_idle(&self, router: usize) -> bool {
+    pub fn is_idle(&self, router: RouterId) -> bool {
         bits::is_empty(&self.ready_inputs[router])
     }
 
@@ -89,10 +95,10 @@ impl SwitchAllocator {
     /// [`SwitchAllocator::recycle`].
     pub fn allocate(
         &mut self,
-        router: usize,
+        router: RouterId,
         view: &SwitchView,
         choosers: &mut Choosers,
-    ) -> Vec<u32> {
+    ) -> Vec<InputVc> {
         let unmatched = self.ready_inputs[router];
         match bits::only(&unmatched) {
             Some(input) => self.match_alone(input, view, choosers),
@@ -103,14 +109,14 @@ impl SwitchAllocator {
 
     /// Takes a list of matched virtual channels back, to be reused.
     #[inline]
-    pub fn recycle(&mut self, mut matched: Vec<u32>) {
+    pub fn recycle(&mut self, mut matched: Vec<InputVc>) {
         matched.clear();
         self.matched = matched;
     }
 
     /// Matches the only input of a router with a flit that could cross.
     fn match_alone(&mut self, input: usize, view: &SwitchView, choosers: &mut Choosers) {
-        let number = view.first_input + input;
+        let number = view.ports.input(input);
         let channel = choose_channel(number, self.ready[number], view, choosers);
         self.accept(channel, input, 0, view, choosers);
     }
@@ -125,10 +131,9 @@ impl SwitchAllocator {
                 break;
             }
             while let Some(output) = self.proposed.pop() {
-                let output = output as usize;
                 self.taken[output] = iterations > 1;
                 let input = self.choose_proposal(output, view, choosers);
-                self.accept(self.chosen[input] as usize, input, iteration, view, choosers);
+                self.accept(self.chosen[input], input, iteration, view, choosers);
                 bits::remove(&mut unmatched, input);
             }
         }
@@ -146,7 +151,7 @@ impl SwitchAllocator {
         choosers: &mut Choosers,
     ) {
         for input in bits::members(unmatched) {
-            let number = view.first_input + input;
+            let number = view.ports.input(input);
             let mut mask = self.ready[number];
             if iteration > 0 {
                 mask &= self.open(number, view);
@@ -158,22 +163,21 @@ impl SwitchAllocator {
         }
     }
 
-    fn propose_one(&mut self, input: usize, channel: usize, view: &SwitchView) {
-        self.chosen[input] = channel as u32;
+    fn propose_one(&mut self, input: usize, channel: InputVc, view: &SwitchView) {
+        self.chosen[input] = channel;
         let output = view.output_of(view.buffers.channel(channel));
-        let local = output - view.first_output;
-        let proposals = &mut self.proposals[local];
+        let proposals = &mut self.proposals[output];
         if bits::is_empty(proposals) {
-            self.proposed.push(local as u32);
+            self.proposed.push(output);
         }
         bits::insert(proposals, input);
     }
 
     /// Virtual channels of an input whose output is not taken.
-    fn open(&self, input: usize, view: &SwitchView) -> u64 {
+    fn open(&self, input: InputId, view: &SwitchView) -> u64 {
         let own = view.buffers.of_input(input).iter();
         let open = own.filter(|channel| {
-            channel.output != NONE && !self.taken[view.output_of(channel) - view.first_output]
+            channel.output != OutputVc::NONE && !self.taken[view.output_of(channel)]
         });
         open.fold(0, |mask, channel| mask | 1 << channel.index)
     }
@@ -189,34 +193,38 @@ impl SwitchAllocator {
         if let Some(input) = bits::only(&proposals) {
             return input;
         }
-        let chooser = Chooser::Output(view.first_output + output);
-        let since = |input: usize| view.buffers.first(self.chosen[input] as usize).seen.since;
+        let chooser = Chooser::Output(view.ports.link(output));
+        let since = |input: usize| view.buffers.first(self.chosen[input]).seen.since;
         choosers.choose(chooser, &proposals, &since)
     }
 
     /// Matches a virtual channel, of `input` within its router, with its output.
     fn accept(
         &mut self,
-        channel: usize,
+        channel: InputVc,
         input: usize,
         iteration: u32,
         view: &SwitchView,
         choosers: &mut Choosers,
     ) {
         let state = view.buffers.channel(channel);
-        choosers.matched(Chooser::Input(state.input as usize), state.index.into(), iteration);
-        choosers.matched(Chooser::Output(view.output_of(state)), input, iteration);
-        self.matched.push(channel as u32);
+        choosers.matched(Chooser::Input(state.input), state.index.into(), iteration);
+        choosers.matched(Chooser::Output(view.link_of(state)), input, iteration);
+        self.matched.push(channel);
     }
 }
 
 /// The virtual channel of an input, one of `mask`, that the input chooses.
 #[inline]
-fn choose_channel(input: usize, mask: u64, view: &SwitchView, choosers: &mut Choosers) -> usize {
-    let first = view.buffers.first_channel(input);
+fn choose_channel(
+    input: InputId,
+    mask: u64,
+    view: &SwitchView,
+    choosers: &mut Choosers,
+) -> InputVc {
     if let Some(channel) = bits::only(&[mask]) {
-        return first + channel;
+        return view.buffers.vc(input, channel);
     }
-    let since = |channel: usize| view.buffers.first(first + channel).seen.since;
-    first + choosers.choose(Chooser::Input(input), &[mask], &since)
+    let since = |channel| view.buffers.first(view.buffers.vc(input, channel)).seen.since;
+    view.buffers.vc(input, choosers.choose(Chooser::Input(input), &[mask], &since))
 }

@@ -18,11 +18,11 @@ struct Restless(Routers);
 impl Topology for Restless {
     fn step(&mut self, cycle: NetworkCycle, ctx: &mut Context) -> Option<NetworkCycle> {
         let Restless(routers) = self;
-        for router in 0..routers.wires.routers {
+        for router in routers.wires.routers.ids() {
             routers.vcs.make_due(router);
             routers.agenda.routers.now(router);
         }
-        (0..routers.sources.len()).for_each(|source| routers.agenda.sources.now(source));
+        routers.sources.ids().for_each(|source| routers.agenda.sources.now(source));
         let next = routers.step(cycle, ctx);
         let busy = next.is_some() || !routers.buffers.is_empty();
         busy.then_some(cycle + 1)

@@ -1,30 +1,36 @@
 //! VC allocation: which packets get the virtual channels of the next link.
 
 use super::Routers;
-use super::channel::{InputChannel, NONE};
+use super::channel::InputChannel;
 use super::choosers::{Chooser, Choosers};
-use super::wires::{Wires, running_sum};
+use super::ids::{InputVc, OutputVc, PoolId, RouterId};
+use super::wires::Wires;
 use crate::NetworkContext;
 use crate::arbiter::{self, Arbiter, ArbiterContext, Contest, Inputs, Output};
 use warpmem_params::PolicyError;
-use warpmem_sim::{Context, NetworkCycle, bits};
+use warpmem_sim::{Context, NetworkCycle, Table, bits};
 
 /// The requests of packets for output virtual channels, and the rule that arbitrates between them.
 ///
-/// A packet requests any virtual channel of a pool. Pools are numbered over all routers; those of a
-/// router follow each other, output by output.
+/// A packet requests any virtual channel of a pool.
 pub(super) struct VcAllocator {
     rule: Option<Box<dyn Arbiter>>,
     /// By pool, the inputs of its router with a packet that requests it.
-    requests: Vec<Inputs>,
-    /// By router, the requested pools, one bit each, in words from `first_word` on.
+    requests: Table<PoolId, Inputs>,
+    /// By router, the requested pools, one bit each, in its words.
     requested: Vec<u64>,
-    first_word: Vec<usize>,
-    /// First pool of each router.
-    first_pool: Vec<usize>,
+    pools: Table<RouterId, RouterPools>,
     /// By router, whether allocation may have something to grant: a packet has made a request, or a
     /// virtual channel has become available.
-    due: Vec<bool>,
+    due: Table<RouterId, bool>,
+}
+
+/// The pools of a router, and its words of the set of requested ones.
+#[derive(Clone, Copy)]
+struct RouterPools {
+    first: PoolId,
+    first_word: usize,
+    words: usize,
 }
 
 impl VcAllocator {
@@ -37,71 +43,80 @@ impl VcAllocator {
     ) -> Result<VcAllocator, PolicyError> {
         let shape = ArbiterContext {
             direction: context.direction,
-            routers: wires.routers,
-            outputs: wires.outputs() * channels,
+            routers: wires.routers.len(),
+            outputs: wires.outputs * channels,
             banks: context.channels * context.banks,
         };
-        let outputs = wires.first_output.windows(2).map(|first| first[1] - first[0]);
-        let words: Vec<usize> =
-            outputs.map(|outputs| (outputs * pools).div_ceil(bits::WORD)).collect();
-        let first_word = running_sum(&words);
+        let mut next_word = 0;
+        let router_pools: Table<RouterId, RouterPools> = (wires.routers.iter())
+            .map(|ports| {
+                let first = PoolId::new(ports.link(0).index() * pools);
+                let words = (ports.count.outputs * pools).div_ceil(bits::WORD);
+                let first_word = next_word;
+                next_word += words;
+                RouterPools { first, first_word, words }
+            })
+            .collect();
         Ok(VcAllocator {
             rule: arbiter::build(&context.arbiter, &shape)?,
-            requests: vec![Inputs::default(); wires.outputs() * pools],
-            requested: vec![0; first_word[wires.routers]],
-            first_word,
-            first_pool: wires.first_output.iter().map(|first| first * pools).collect(),
-            due: vec![false; wires.routers],
+            requests: Table::from_fn(wires.outputs * pools, |_| Inputs::default()),
+            requested: vec![0; next_word],
+            pools: router_pools,
+            due: Table::from_fn(wires.routers.len(), |_| false),
         })
     }
 
     /// Makes the next step of a router allocate virtual channels.
     #[inline]
-    pub fn make_due(&mut self, router: usize) {
+    pub fn make_due(&mut self, router: RouterId) {
         self.due[router] = true;
     }
 
     #[inline]
-    pub fn is_due(&self, router: usize) -> bool {
+    pub fn is_due(&self, router: RouterId) -> bool {
         self.due[router]
     }
 
     /// Whether a router is to allocate virtual channels, which it now does.
     #[inline]
-    pub fn take_due(&mut self, router: usize) -> bool {
+    pub fn take_due(&mut self, router: RouterId) -> bool {
         std::mem::take(&mut self.due[router])
     }
 
-    /// Number of a pool, `local` within the router.
+    /// A pool, by its number in the router.
     #[inline]
-    fn pool(&self, router: usize, local: usize) -> usize {
-        self.first_pool[router] + local
+    fn pool(&self, router: RouterId, local: usize) -> PoolId {
+        PoolId::new(self.pools[router].first.index() + local)
     }
 
-    /// Adds the request of an input for a pool, `local` within the router; returns the pool's
-    /// number.
-    fn add(&mut self, router: usize, local: usize, input: u8) -> usize {
+    /// The words of a router in the set of requested pools.
+    #[inline]
+    fn requested_of(&mut self, router: RouterId) -> &mut [u64] {
+        &mut self.requested[self.pools[router].first_word..]
+    }
+
+    /// Adds the request of an input for a pool, `local` within the router; returns the pool.
+    fn add(&mut self, router: RouterId, local: usize, input: u8) -> PoolId {
         let pool = self.pool(router, local);
         bits::insert(&mut self.requests[pool], input.into());
-        bits::insert(&mut self.requested[self.first_word[router]..], local);
+        bits::insert(self.requested_of(router), local);
         pool
     }
 
     /// Removes the request of the input of `channel` for a pool, once none of its packets requests
     /// it any more.
-    fn remove(&mut self, channel: &InputChannel, pool: usize) {
-        let (router, input) = (usize::from(channel.router), channel.local);
-        bits::remove(&mut self.requests[pool], input.into());
+    fn remove(&mut self, channel: &InputChannel, pool: PoolId) {
+        bits::remove(&mut self.requests[pool], channel.local.into());
         if bits::is_empty(&self.requests[pool]) {
-            let local = pool - self.first_pool[router];
-            bits::remove(&mut self.requested[self.first_word[router]..], local);
+            let local = pool.index() - self.pools[channel.router].first.index();
+            bits::remove(self.requested_of(channel.router), local);
         }
     }
 
     /// The input that gets an output virtual channel: the rule's choice, or else the allocator's.
     fn choose(&mut self, contest: &Contest, choosers: &mut Choosers) -> usize {
         let (set, packet) = (contest.wanting, contest.packet);
-        let chooser = Chooser::Channel(contest.output.index);
+        let chooser = Chooser::Channel(OutputVc::new(contest.output.index));
         let mut fair = || {
             bits::only(set).unwrap_or_else(|| {
                 choosers.choose(chooser, set, &|input: usize| packet(input).since)
@@ -122,30 +137,29 @@ impl VcAllocator {
 
 impl Routers {
     /// Requests an output virtual channel for the first packet of an input virtual channel.
-    pub(super) fn request(&mut self, channel: usize) {
+    pub(super) fn request(&mut self, channel: InputVc) {
         let state = self.buffers.channel(channel);
-        let (router, input) = (usize::from(state.router), state.local);
-        let destination = usize::from(self.buffers.first(channel).destination);
+        let (router, input) = (state.router, state.local);
+        let destination = self.buffers.first(channel).destination;
         let route = self.wires.route(router, destination);
         let pool = self.rules.pool(route.class.into(), destination);
         let local = usize::from(route.output) * self.rules.pools + pool;
         let pool = self.vcs.add(router, local, input);
         self.vcs.make_due(router);
-        self.buffers.channel_mut(channel).pool = pool as u32;
+        self.buffers.channel_mut(channel).pool = pool;
     }
 
     /// Grants the free output virtual channels of a router to packets that request them.
     pub(super) fn allocate_channels(
         &mut self,
-        router: usize,
+        router: RouterId,
         cycle: NetworkCycle,
         ctx: &mut Context,
     ) {
-        let first = self.vcs.first_word[router];
-        for word in first..self.vcs.first_word[router + 1] {
-            for bit in bits::ones(self.vcs.requested[word]) {
-                let pool = (word - first) * bits::WORD + bit;
-                self.allocate_pool(router, pool, cycle, ctx);
+        let RouterPools { first_word, words, .. } = self.vcs.pools[router];
+        for word in 0..words {
+            for bit in bits::ones(self.vcs.requested[first_word + word]) {
+                self.allocate_pool(router, word * bits::WORD + bit, cycle, ctx);
             }
         }
     }
@@ -153,14 +167,14 @@ impl Routers {
     /// Grants the free virtual channels of one pool, `local` within the router.
     fn allocate_pool(
         &mut self,
-        router: usize,
+        router: RouterId,
         local: usize,
         cycle: NetworkCycle,
         ctx: &mut Context,
     ) {
         let pool = self.vcs.pool(router, local);
         for output in self.channels_of_pool(router, local) {
-            if self.outputs[output].holder != NONE {
+            if self.outputs[output].holder != InputVc::NONE {
                 continue;
             }
             if bits::is_empty(&self.vcs.requests[pool]) {
@@ -172,24 +186,34 @@ impl Routers {
                 continue;
             }
             let input = self.choose_input(router, pool, output, &fitting, cycle);
-            let channel = self.buffers.oldest(self.wires.first_input[router] + input, pool);
+            let channel = self.buffers.oldest(self.wires.input(router, input), pool);
             self.grant(channel, output, cycle);
         }
     }
 
     /// The output virtual channels of a pool: the pools of a link share its virtual channels
     /// equally.
-    fn channels_of_pool(&self, router: usize, local: usize) -> std::ops::Range<usize> {
+    fn channels_of_pool(
+        &self,
+        router: RouterId,
+        local: usize,
+    ) -> impl Iterator<Item = OutputVc> + use<> {
         let (pools, channels) = (self.rules.pools, self.rules.channels);
-        let link = self.wires.first_output[router] + local / pools;
+        let link = self.wires.routers[router].link(local / pools);
         let share = channels / pools;
-        let first = link * channels + local % pools * share;
-        first..first + share
+        let first = self.rules.vc(link, local % pools * share).index();
+        (first..first + share).map(OutputVc::new)
     }
 
     /// The inputs that request `pool` and whose packet could use `output` now. Under wormhole
     /// switching those are all of them where the link leads to a router.
-    fn fitting(&mut self, router: usize, pool: usize, output: usize, ctx: &mut Context) -> Inputs {
+    fn fitting(
+        &mut self,
+        router: RouterId,
+        pool: PoolId,
+        output: OutputVc,
+        ctx: &mut Context,
+    ) -> Inputs {
         let requests = self.vcs.requests[pool];
         let (is_exit, credits) = (self.outputs[output].is_exit(), self.outputs[output].credits);
         if !is_exit && !self.rules.cut_through {
@@ -197,8 +221,8 @@ impl Routers {
         }
         let mut fitting = Inputs::default();
         for input in bits::members(&requests) {
-            let number = self.wires.first_input[router] + input;
-            let packet = self.buffers.first(self.buffers.oldest(number, pool));
+            let oldest = self.buffers.oldest(self.wires.input(router, input), pool);
+            let packet = self.buffers.first(oldest);
             let fits = match is_exit {
                 true => self.exits.has_room(packet.exit, router, ctx),
                 false => credits >= packet.flits,
@@ -213,43 +237,43 @@ impl Routers {
     /// The input, one of `fitting`, whose packet gets `output`.
     fn choose_input(
         &mut self,
-        router: usize,
-        pool: usize,
-        output: usize,
+        router: RouterId,
+        pool: PoolId,
+        output: OutputVc,
         fitting: &Inputs,
         cycle: NetworkCycle,
     ) -> usize {
-        let (buffers, first) = (&self.buffers, self.wires.first_input[router]);
+        let (buffers, ports) = (&self.buffers, self.wires.routers[router]);
         let state = &self.outputs[output];
         let contest = Contest {
-            output: Output { router, index: output },
+            output: Output { router: router.index(), index: output.index() },
             wanting: fitting,
             fresh: state.blocked || state.free_since == cycle,
-            packet: &|input| buffers.first(buffers.oldest(first + input, pool)).seen,
+            packet: &|input| buffers.first(buffers.oldest(ports.input(input), pool)).seen,
         };
         self.vcs.choose(&contest, &mut self.choosers)
     }
 
     /// Gives the first packet of an input virtual channel an output virtual channel.
-    fn grant(&mut self, channel: usize, output: usize, cycle: NetworkCycle) {
+    fn grant(&mut self, channel: InputVc, output: OutputVc, cycle: NetworkCycle) {
         let packet = self.buffers.first_mut(channel);
         packet.hops += 1;
         let (flits, exit) = (packet.flits, packet.exit);
         let state = self.buffers.channel_mut(channel);
-        let pool = std::mem::replace(&mut state.pool, NONE);
-        (state.output, state.left) = (output as u32, flits);
+        let pool = std::mem::replace(&mut state.pool, PoolId::NONE);
+        (state.output, state.left) = (output, flits);
         let output = &mut self.outputs[output];
-        output.grant(channel as u32, cycle);
+        output.grant(channel, cycle);
         if output.is_exit() {
             self.exits.reserve(exit);
         }
         let has_credit = output.credits > 0;
         let state = self.buffers.channel(channel);
-        if self.buffers.wants(state.input as usize, pool) {
+        if self.buffers.wants(state.input, pool) {
             // The next packet may be able to use a channel that this one could not.
-            self.vcs.make_due(state.router.into());
+            self.vcs.make_due(state.router);
         } else {
-            self.vcs.remove(state, pool as usize);
+            self.vcs.remove(state, pool);
         }
         if has_credit {
             self.switch.set_ready(state);

@@ -1,162 +1,192 @@
 //! The numbers of all inputs and outputs, and how they are connected.
 
-use super::channel::{InputChannel, NONE, OutputChannel, Part};
+use super::channel::{InputChannel, OutputChannel, Part};
+use super::ids::{InputId, InputVc, LinkId, OutputVc, PoolId, RouterId, Sender};
 use super::layout::{End, Layout, Route};
+use crate::Ports;
+use crate::ids::{DestinationId, SourceId};
 use std::collections::VecDeque;
-use warpmem_sim::NetworkCycle;
+use warpmem_sim::{NetworkCycle, Table};
 
 /// Where a link ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sink {
-    /// An input, counted over all routers.
-    Input(u32),
-    /// A receiving node.
-    Node(u32),
+    Input(InputId),
+    Node(DestinationId),
 }
 
 /// An input of a router.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Input {
-    pub router: u32,
+    pub router: RouterId,
     /// Its number in the router.
-    pub local: u32,
-    /// Output, of a router or source, whose link ends here.
-    pub upstream: u32,
+    pub local: u8,
+    /// The link that ends here.
+    pub upstream: LinkId,
 }
 
-/// The connections of a network. Inputs and outputs are numbered over all routers, one router after
-/// the other; the outputs of the sources follow those of the routers.
+/// The inputs and outputs of a router.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RouterPorts {
+    first_input: InputId,
+    first_link: LinkId,
+    pub count: Ports,
+}
+
+impl RouterPorts {
+    /// An input, by its number in the router.
+    #[inline]
+    pub fn input(&self, local: usize) -> InputId {
+        InputId::new(self.first_input.index() + local)
+    }
+
+    /// The link at an output, by the output's number in the router.
+    #[inline]
+    pub fn link(&self, output: usize) -> LinkId {
+        LinkId::new(self.first_link.index() + output)
+    }
+
+    /// The number in the router of the output at which a link begins.
+    #[inline]
+    pub fn output(&self, link: LinkId) -> usize {
+        link.index() - self.first_link.index()
+    }
+}
+
+/// The connections of a network.
 pub(super) struct Wires {
-    pub routers: usize,
-    /// First input and first output of each router, and at the end their numbers.
-    pub first_input: Vec<usize>,
-    pub first_output: Vec<usize>,
-    pub inputs: Vec<Input>,
-    /// By output of a router or source, where its link ends.
-    pub downstream: Vec<Sink>,
-    /// By output, the router or source that it belongs to; sources are numbered after the routers.
-    pub unit_of: Vec<u32>,
+    pub routers: Table<RouterId, RouterPorts>,
+    pub inputs: Table<InputId, Input>,
+    pub downstream: Table<LinkId, Sink>,
+    pub senders: Table<LinkId, Sender>,
+    /// Outputs of all routers.
+    pub outputs: usize,
     routes: Vec<Route>,
     destinations: usize,
 }
 
 impl Wires {
     pub fn new(layout: &Layout) -> Wires {
-        let inputs = layout.inputs();
-        let outputs: Vec<usize> = layout.outputs.iter().map(Vec::len).collect();
-        let (first_input, first_output) = (running_sum(&inputs), running_sum(&outputs));
-        let at = |router: usize, input: usize| Sink::Input((first_input[router] + input) as u32);
+        let routers = router_ports(layout);
+        let at = |router: usize, input| Sink::Input(routers[RouterId::new(router)].input(input));
         let links = layout.outputs.iter().flatten().map(|end| match *end {
             End::Router { router, input } => at(router, input),
-            End::Node(node) => Sink::Node(node as u32),
+            End::Node(node) => Sink::Node(DestinationId::new(node)),
         });
         let injections = layout.sources.iter().map(|&(router, input)| at(router, input));
-        let downstream: Vec<Sink> = links.chain(injections).collect();
-        let of_router = |(router, &count): (u32, &usize)| {
-            let input = move |local| Input { router, local, upstream: u32::MAX };
-            (0..count as u32).map(input)
-        };
-        let mut wired: Vec<Input> = (0..).zip(&inputs).flat_map(of_router).collect();
-        for (output, sink) in (0..).zip(&downstream) {
-            if let Sink::Input(input) = *sink {
-                wired[input as usize].upstream = output;
+        let downstream: Table<LinkId, Sink> = links.chain(injections).collect();
+        let mut inputs = inputs(&routers);
+        for link in downstream.ids() {
+            if let Sink::Input(input) = downstream[link] {
+                inputs[input].upstream = link;
             }
         }
-        let sources = vec![1; layout.sources.len()];
+        let owners = routers.ids().flat_map(|router| {
+            std::iter::repeat_n(Sender::Router(router), routers[router].count.outputs)
+        });
+        let sources = SourceId::all(layout.sources.len()).map(Sender::Source);
         Wires {
-            routers: outputs.len(),
-            inputs: wired,
-            unit_of: owners(&[outputs, sources].concat()),
-            first_input,
-            first_output,
+            inputs,
+            senders: owners.chain(sources).collect(),
+            outputs: routers.iter().map(|ports| ports.count.outputs).sum(),
             downstream,
             routes: layout.routes.concat(),
             destinations: layout.destinations,
+            routers,
         }
     }
 
     /// Virtual channels of all inputs, `channels` each.
-    pub fn input_channels(&self, channels: usize) -> Vec<InputChannel> {
-        let count = channels as u32;
-        let of_input = |(number, input): (u32, &Input)| {
-            let (router, local, upstream) =
-                (input.router as u16, input.local as u8, input.upstream);
-            (0..count).map(move |index| InputChannel {
+    pub fn input_channels(&self, channels: usize) -> Table<InputVc, InputChannel> {
+        let of_input = |number: InputId| {
+            let Input { router, local, upstream } = self.inputs[number];
+            (0..channels).map(move |index| InputChannel {
                 first: Part::NOTHING,
                 behind: VecDeque::new(),
-                output: NONE,
+                output: OutputVc::NONE,
                 left: 0,
-                pool: NONE,
+                pool: PoolId::NONE,
                 input: number,
                 router,
                 local,
                 index: index as u8,
-                upstream: upstream * count + index,
+                upstream: OutputVc::new(upstream.index() * channels + index),
             })
         };
-        (0..).zip(&self.inputs).flat_map(of_input).collect()
+        self.inputs.ids().flat_map(of_input).collect()
     }
 
     /// Virtual channels of all links, `channels` each, with room for `depth` flits at the inputs of
     /// routers.
-    pub fn output_channels(&self, channels: usize, depth: u32) -> Vec<OutputChannel> {
-        let count = channels as u32;
-        let of_link = |((link, sink), &unit): ((u32, &Sink), &u32)| {
-            let sink = *sink;
-            (0..count).map(move |index| {
-                let (credits, downstream) = match sink {
-                    Sink::Input(input) => (depth, input * count + index),
-                    Sink::Node(_) => (u32::MAX, NONE),
+    pub fn output_channels(&self, channels: usize, depth: u32) -> Table<OutputVc, OutputChannel> {
+        let of_link = |link: LinkId| {
+            (0..channels).map(move |index| {
+                let (credits, downstream) = match self.downstream[link] {
+                    Sink::Input(input) => (depth, InputVc::new(input.index() * channels + index)),
+                    Sink::Node(_) => (u32::MAX, InputVc::NONE),
                 };
-                let (free_since, blocked) = (NetworkCycle::ZERO, false);
-                OutputChannel { holder: NONE, credits, free_since, blocked, link, unit, downstream }
+                OutputChannel {
+                    holder: InputVc::NONE,
+                    credits,
+                    free_since: NetworkCycle::ZERO,
+                    blocked: false,
+                    link,
+                    sender: self.senders[link],
+                    downstream,
+                }
             })
         };
-        (0..).zip(&self.downstream).zip(&self.unit_of).flat_map(of_link).collect()
+        self.downstream.ids().flat_map(of_link).collect()
     }
 
     #[inline]
-    pub fn route(&self, router: usize, destination: usize) -> Route {
-        self.routes[router * self.destinations + destination]
+    pub fn route(&self, router: RouterId, destination: DestinationId) -> Route {
+        self.routes[router.index() * self.destinations + destination.index()]
+    }
+
+    /// An input, by its number in the router.
+    #[inline]
+    pub fn input(&self, router: RouterId, local: usize) -> InputId {
+        self.routers[router].input(local)
     }
 
     /// Number of routers on the way from one node to another.
-    pub fn hops(&self, source: usize, destination: usize) -> u64 {
-        let mut link = self.outputs() + source;
+    pub fn hops(&self, source: SourceId, destination: DestinationId) -> u64 {
+        let mut link = self.injection(source);
         let mut hops = 0;
         while let Sink::Input(input) = self.downstream[link] {
-            let router = self.inputs[input as usize].router as usize;
+            let router = self.inputs[input].router;
             let output = usize::from(self.route(router, destination).output);
-            link = self.first_output[router] + output;
+            link = self.routers[router].link(output);
             hops += 1;
         }
         hops
     }
 
-    /// Outputs of all routers.
-    pub fn outputs(&self) -> usize {
-        self.first_output[self.routers]
-    }
-
-    /// Output of a source.
+    /// The link of a source.
     #[inline]
-    pub fn injection(&self, source: usize) -> usize {
-        self.outputs() + source
+    pub fn injection(&self, source: SourceId) -> LinkId {
+        LinkId::new(self.outputs + source.index())
     }
 }
 
-/// The sum of the counts before each, and at the end of all.
-pub(super) fn running_sum(counts: &[usize]) -> Vec<usize> {
-    let mut sums = vec![0];
-    sums.extend(counts.iter().scan(0, |sum, count| {
-        *sum += count;
-        Some(*sum)
-    }));
-    sums
+/// The inputs and outputs of the routers, those of one after those of another.
+fn router_ports(layout: &Layout) -> Table<RouterId, RouterPorts> {
+    let (mut inputs, mut links) = (0, 0);
+    let counts = layout.inputs().into_iter().zip(layout.outputs.iter().map(Vec::len));
+    let ports = counts.map(|(own_inputs, outputs)| {
+        let (first_input, first_link) = (InputId::new(inputs), LinkId::new(links));
+        (inputs, links) = (inputs + own_inputs, links + outputs);
+        RouterPorts { first_input, first_link, count: Ports { inputs: own_inputs, outputs } }
+    });
+    ports.collect()
 }
 
-/// The index in `counts` that each item belongs to, if `counts[i]` items belong to index i.
-fn owners(counts: &[usize]) -> Vec<u32> {
-    let owners = (0..).zip(counts);
-    owners.flat_map(|(owner, &count)| std::iter::repeat_n(owner, count)).collect()
+/// The inputs of all routers, no link to any of them known.
+fn inputs(routers: &Table<RouterId, RouterPorts>) -> Table<InputId, Input> {
+    let of_router = |router: RouterId| {
+        let input = move |local| Input { router, local: local as u8, upstream: LinkId(u32::MAX) };
+        (0..routers[router].count.inputs).map(input)
+    };
+    routers.ids().flat_map(of_router).collect()
 }
