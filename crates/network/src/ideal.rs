@@ -49,6 +49,14 @@ struct Output {
     waiting: VecDeque<EntranceId>,
 }
 
+impl Output {
+    /// Takes the packet that arrived first, if the port has room for it.
+    fn take_landed(&mut self, ctx: &mut Context) -> Option<Packet> {
+        self.landed.front()?;
+        if ctx.fabric.room_or_wake(self.port.id) { self.landed.pop_front() } else { None }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Packet {
     request: u32,
@@ -207,12 +215,9 @@ impl Ideal {
     /// Pushes the arrived packets into the ports, as far as there is room.
     fn hand_over(&mut self, cycle: NetworkCycle, ctx: &mut Context) {
         for output in self.outputs.ids() {
-            let port = self.outputs[output].port.id;
-            while let Some(&packet) = self.outputs[output].landed.front()
-                && ctx.fabric.room_or_wake(port)
-            {
-                self.outputs[output].landed.pop_front();
+            while let Some(packet) = self.outputs[output].take_landed(ctx) {
                 self.count(output, packet, cycle + 1, ctx);
+                let port = self.outputs[output].port.id;
                 ctx.fabric.push(port, RequestId(packet.request), self.clock.at(cycle + 1));
             }
         }

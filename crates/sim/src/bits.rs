@@ -39,9 +39,9 @@ pub fn only(set: &[u64]) -> Option<usize> {
 #[inline]
 pub fn next_from(set: &[u64], first: usize) -> Option<usize> {
     let start = first / WORD;
-    let rest = set.get(start)? & (u64::MAX << (first % WORD));
+    let rest = set.get(start)? >> (first % WORD);
     if rest != 0 {
-        return Some(start * WORD + lowest(rest));
+        return Some(first + lowest(rest));
     }
     let word = (start + 1..set.len()).find(|&word| set[word] != 0)?;
     Some(word * WORD + lowest(set[word]))

@@ -79,7 +79,7 @@ impl Wheel {
     #[inline]
     fn set(&mut self, unit: usize, cycle: u64) {
         let slot = (cycle % SLOTS) as usize;
-        bits::insert(&mut self.bits[slot * self.words_per_slot..], unit);
+        bits::insert(&mut self.bits, slot * self.words_per_slot * bits::WORD + unit);
         bits::insert(&mut self.occupied, slot);
     }
 
@@ -97,7 +97,7 @@ impl Wheel {
     fn next_occupied(&self) -> Option<u64> {
         let start = self.cycle % SLOTS;
         let slot = bits::round_robin(&self.occupied, start as usize)? as u64;
-        Some(self.cycle + (slot + SLOTS - start) % SLOTS)
+        Some(self.cycle + slot.wrapping_sub(start) % SLOTS)
     }
 
     /// Begins `cycle`, which must be neither before the current one nor after the earliest wake-up.

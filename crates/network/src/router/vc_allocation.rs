@@ -89,17 +89,18 @@ impl VcAllocator {
         PoolId::new(self.pools[router].first.index() + local)
     }
 
-    /// The words of a router in the set of requested pools.
+    /// The place of a pool of a router in the set of requested ones.
     #[inline]
-    fn requested_of(&mut self, router: RouterId) -> &mut [u64] {
-        &mut self.requested[self.pools[router].first_word..]
+    fn bit(&self, router: RouterId, local: usize) -> usize {
+        self.pools[router].first_word * bits::WORD + local
     }
 
     /// Adds the request of an input for a pool, `local` within the router; returns the pool.
     fn add(&mut self, router: RouterId, local: usize, input: u8) -> PoolId {
         let pool = self.pool(router, local);
         bits::insert(&mut self.requests[pool], input.into());
-        bits::insert(self.requested_of(router), local);
+        let bit = self.bit(router, local);
+        bits::insert(&mut self.requested, bit);
         pool
     }
 
@@ -109,7 +110,8 @@ impl VcAllocator {
         bits::remove(&mut self.requests[pool], channel.local.into());
         if bits::is_empty(&self.requests[pool]) {
             let local = pool.index() - self.pools[channel.router].first.index();
-            bits::remove(self.requested_of(channel.router), local);
+            let bit = self.bit(channel.router, local);
+            bits::remove(&mut self.requested, bit);
         }
     }
 
