@@ -13,6 +13,7 @@ use std::{env, fs, io};
 ///
 /// # Panics
 /// Outside of a build script.
+#[expect(clippy::print_stdout, reason = "Cargo reads what build scripts print")]
 pub fn toml_files(folder: &str, table: &str) -> io::Result<()> {
     let variable = |name| env::var_os(name).unwrap_or_else(|| panic!("cargo sets {name}"));
     let folder = Path::new(&variable("CARGO_MANIFEST_DIR")).join(folder);
