@@ -37,18 +37,19 @@ use super::MAX_BANKS;
 use super::request::CommandKind;
 use super::sets::{BankSet, KindSet, members, one};
 use super::timing::TimingState;
+use warpmem_sim::DramCycle;
 
 const ALL_KINDS: KindSet = (1 << CommandKind::PLANNED) - 1;
 
 /// The next cycle at which a command may issue, and the banks that may issue one then.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Plan {
-    /// `u64::MAX` = never.
-    pub cycle: u64,
+    /// [`DramCycle::NEVER`]: there is none.
+    pub cycle: DramCycle,
     pub banks: BankSet,
 }
 
-const NOTHING: Plan = Plan { cycle: u64::MAX, banks: 0 };
+const NOTHING: Plan = Plan { cycle: DramCycle::NEVER, banks: 0 };
 
 impl Plan {
     #[inline]
@@ -74,7 +75,7 @@ pub(super) struct Agenda {
     /// Banks that the plan leaves out.
     held: BankSet,
     /// The first cycle that the plan looks at.
-    floor: u64,
+    floor: DramCycle,
     /// The plan no longer holds.
     stale: bool,
     /// Kinds whose own plan no longer holds.
@@ -89,7 +90,7 @@ pub(super) struct Agenda {
     ripe: BankSet,
     kinds: [CommandKind; MAX_BANKS as usize],
     /// Earliest cycle by the bank's own constraints.
-    due: [u64; MAX_BANKS as usize],
+    due: [DramCycle; MAX_BANKS as usize],
 }
 
 impl Agenda {
@@ -97,7 +98,7 @@ impl Agenda {
         Agenda {
             plan: NOTHING,
             held: 0,
-            floor: 0,
+            floor: DramCycle::ZERO,
             stale: true,
             unknown: ALL_KINDS,
             wanted: 0,
@@ -105,7 +106,7 @@ impl Agenda {
             waiting: 0,
             ripe: 0,
             kinds: [CommandKind::Act; MAX_BANKS as usize],
-            due: [0; MAX_BANKS as usize],
+            due: [DramCycle::ZERO; MAX_BANKS as usize],
         }
     }
 
@@ -140,7 +141,7 @@ impl Agenda {
 
     /// The plan holds at `now`, with these banks held.
     #[inline]
-    pub fn is_current(&self, held: BankSet, now: u64) -> bool {
+    pub fn is_current(&self, held: BankSet, now: DramCycle) -> bool {
         !self.stale && self.held == held && self.plan.cycle >= now
     }
 
@@ -154,7 +155,12 @@ impl Agenda {
     /// Sets the bank's next command: its kind and the earliest cycle by the bank's own constraints.
     /// Where it can, this mends the plan.
     #[inline]
-    pub fn set(&mut self, bank: usize, next: Option<(CommandKind, u64)>, timing: &TimingState) {
+    pub fn set(
+        &mut self,
+        bank: usize,
+        next: Option<(CommandKind, DramCycle)>,
+        timing: &TimingState,
+    ) {
         let bit = one(bank);
         let old = &mut self.wants[self.kinds[bank] as usize];
         if old.banks & bit != 0 {
@@ -179,7 +185,7 @@ impl Agenda {
         }
     }
 
-    fn add(&mut self, bank: usize, kind: CommandKind, due: u64, timing: &TimingState) {
+    fn add(&mut self, bank: usize, kind: CommandKind, due: DramCycle, timing: &TimingState) {
         let bit = one(bank);
         self.kinds[bank] = kind;
         self.due[bank] = due;
@@ -199,7 +205,7 @@ impl Agenda {
 
     /// Plans the earliest cycle from `floor` on at which a bank outside `held` may issue its
     /// command. `floor` never goes back.
-    pub fn replan(&mut self, timing: &TimingState, held: BankSet, floor: u64) {
+    pub fn replan(&mut self, timing: &TimingState, held: BankSet, floor: DramCycle) {
         if held != self.held {
             self.unknown = ALL_KINDS;
         }
@@ -272,10 +278,10 @@ mod tests {
 
     /// The plan by looking at every bank.
     fn plain(
-        next: &[Option<(CommandKind, u64)>],
+        next: &[Option<(CommandKind, DramCycle)>],
         timing: &TimingState,
         held: BankSet,
-        floor: u64,
+        floor: DramCycle,
     ) -> Plan {
         let mut plan = NOTHING;
         for (bank, next) in next.iter().enumerate() {
@@ -297,7 +303,7 @@ mod tests {
             for dram in shapes() {
                 let banks = dram.banks as usize;
                 let (mut agenda, mut timing) = (Agenda::new(), TimingState::new(&dram));
-                let (mut next, mut now, mut held) = (vec![None; banks], 0, 0);
+                let (mut next, mut now, mut held) = (vec![None; banks], DramCycle::ZERO, 0);
                 for &step in &steps {
                     match step {
                         Step::Set(bank, wanted) => {

@@ -56,7 +56,7 @@ use service::{Active, Service};
 use spec::Spec;
 use std::rc::Rc;
 use warpmem_params::{Counter, PolicyError};
-use warpmem_sim::CachedLines;
+use warpmem_sim::{CachedLines, DramCycle};
 use write_drain::WriteDrain;
 
 /// One DRAM channel. Times are cycles of its command clock and never go back.
@@ -67,7 +67,7 @@ use write_drain::WriteDrain;
 #[repr(C)]
 pub struct Channel {
     /// The next cycle with something to do beside commands, or an earlier one.
-    upkeep: u64,
+    upkeep: DramCycle,
     spec: Rc<Spec>,
     refresh: Refresh,
     candidates: Candidates,
@@ -235,7 +235,7 @@ impl Channel {
     }
 
     /// Takes a request that the channel [`accepts`](Channel::accepts). Step the channel afterwards.
-    pub fn push(&mut self, now: u64, request: Request) {
+    pub fn push(&mut self, now: DramCycle, request: Request) {
         debug_assert!(self.accepts(&request), "pushed into a full queue: {request:?}");
         debug_assert!(request.bursts > 0, "a request without data: {request:?}");
         let (bank, queue) = (usize::from(request.bank), self.spec.queue_of(request.write));
@@ -272,7 +272,7 @@ impl Channel {
 
     /// More requests wait for the data of request `id`, which goes to `bank`: see
     /// [`Event::Merged`]. Nothing happens if it is in service or gone. Step the channel afterwards.
-    pub fn merge(&mut self, now: u64, bank: u16, id: u32, merges: u32, age: u64) {
+    pub fn merge(&mut self, now: DramCycle, bank: u16, id: u32, merges: u32, age: u64) {
         let named = |(slot, queued): (Slot, &Queued)| (queued.request.id == id).then_some(slot);
         let Some(slot) = self.queues.of(READS).requests(bank).find_map(named) else { return };
         self.tell(Event::Merged { slot, merges, age }, now);
@@ -281,19 +281,19 @@ impl Channel {
 
     /// No more requests of this load will come: see [`Event::LoadComplete`]. Step the channel
     /// afterwards.
-    pub fn load_complete(&mut self, now: u64, load: u32) {
+    pub fn load_complete(&mut self, now: DramCycle, load: u32) {
         self.tell(Event::LoadComplete { load }, now);
     }
 
     /// Tells a scheduler that takes events of one.
-    fn tell(&mut self, event: Event, now: u64) {
+    fn tell(&mut self, event: Event, now: DramCycle) {
         if self.spec.traits.takes_events {
             self.scheduler.on_event(event, now);
         }
     }
 
     /// Begins no more prefetches, from `now` on. Step the channel afterwards.
-    pub fn end_prefetching(&mut self, now: u64) {
+    pub fn end_prefetching(&mut self, now: DramCycle) {
         self.prefetch.end();
         members(self.prefetch.offered()).for_each(|bank| self.decide(bank, now));
     }
@@ -303,7 +303,7 @@ impl Channel {
     /// `room` is how many more reads may complete; a read takes its share with its first command,
     /// so `room` may shrink by completions only. Returns the next cycle at which a command could
     /// issue if nothing arrives and no room is made; none: never.
-    pub fn step(&mut self, now: u64, room: u32) -> Option<u64> {
+    pub fn step(&mut self, now: DramCycle, room: u32) -> Option<DramCycle> {
         debug_assert!(room >= self.reads_in_service(), "room taken from reads in service");
         // Between two steps a scheduler may come to want its `tick` sooner than it said.
         if self.spec.scheduled[READS] || now >= self.upkeep {
@@ -322,7 +322,7 @@ impl Channel {
     }
 
     /// Decides again for the banks whose refresh falls due.
-    fn begin_refreshes(&mut self, now: u64) {
+    fn begin_refreshes(&mut self, now: DramCycle) {
         if self.refresh.all_fall_due(now) {
             self.decide_all(now);
         }
@@ -333,7 +333,7 @@ impl Channel {
     }
 
     /// Calls the scheduler's tick if it is due.
-    fn tick(&mut self, now: u64) {
+    fn tick(&mut self, now: DramCycle) {
         if self.next_tick() > now {
             return;
         }
@@ -349,12 +349,12 @@ impl Channel {
     }
 
     /// The cycle of the scheduler's next tick.
-    fn next_tick(&self) -> u64 {
-        if self.spec.scheduled[READS] { self.scheduler.next_tick() } else { u64::MAX }
+    fn next_tick(&self) -> DramCycle {
+        if self.spec.scheduled[READS] { self.scheduler.next_tick() } else { DramCycle::NEVER }
     }
 
     /// Asks again for the banks whose choice may have changed with time.
-    fn end_choices(&mut self, now: u64) {
+    fn end_choices(&mut self, now: DramCycle) {
         let ended = self.choice_ends.take_ended(now);
         members(ended).for_each(|bank| self.redecide(bank, now));
     }
@@ -367,14 +367,14 @@ impl Channel {
     }
 
     /// The next cycle at which something could issue or a policy has something to do.
-    fn next_event(&mut self, now: u64) -> Option<u64> {
+    fn next_event(&mut self, now: DramCycle) -> Option<DramCycle> {
         let refreshes = self.may_refresh_all();
         let command = if refreshes { self.earliest_refresh() } else { self.commands.next_cycle() };
         if self.spec.scheduled[READS] {
             self.plan_upkeep();
         }
         let next = command.min(self.upkeep);
-        (next < u64::MAX).then_some(next.max(now + 1))
+        (next < DramCycle::NEVER).then_some(next.max(now + 1))
     }
 
     /// Whether a read may not start because reads in service will take the `room`.
@@ -415,7 +415,7 @@ impl Channel {
     }
 
     /// Counts up to `now`.
-    pub fn counts(&self, now: u64) -> ChannelResult {
+    pub fn counts(&self, now: DramCycle) -> ChannelResult {
         let [refreshes, bank_refreshes] = self.refresh.issued();
         ChannelResult {
             refreshes,

@@ -1,17 +1,19 @@
 //! How long something lasted. Nothing here works per cycle: durations are unions of intervals.
 
+use warpmem_sim::DramCycle;
+
 /// The length of a union of intervals whose starts come in order, some still open.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
     open: u32,
     /// Start of what `total` does not yet hold, or end of what it does.
-    since: u64,
+    since: DramCycle,
     total: u64,
 }
 
 impl Span {
     #[inline]
-    pub fn open(&mut self, now: u64) {
+    pub fn open(&mut self, now: DramCycle) {
         if self.open == 0 {
             self.since = self.since.max(now);
         }
@@ -20,22 +22,22 @@ impl Span {
 
     /// Closes one interval; `end` may lie ahead of now.
     #[inline]
-    pub fn close(&mut self, end: u64) {
+    pub fn close(&mut self, end: DramCycle) {
         self.open -= 1;
         if end > self.since {
-            self.total += end - self.since;
+            self.total += end.since(self.since);
             self.since = end;
         }
     }
 
-    pub fn add(&mut self, start: u64, end: u64) {
+    pub fn add(&mut self, start: DramCycle, end: DramCycle) {
         self.open(start);
         self.close(end);
     }
 
     /// Cycles covered, open intervals counted up to `now`.
-    pub fn cycles(&self, now: u64) -> u64 {
-        let running = if self.open > 0 { now.saturating_sub(self.since) } else { 0 };
+    pub fn cycles(&self, now: DramCycle) -> u64 {
+        let running = if self.open > 0 { now.saturating_since(self.since) } else { 0 };
         self.total + running
     }
 }
@@ -51,7 +53,7 @@ pub(super) struct Busy {
 impl Busy {
     /// A request in service has its last data at `end`.
     #[inline]
-    pub fn close(&mut self, end: u64) {
+    pub fn close(&mut self, end: DramCycle) {
         self.pending.close(end);
         self.service.close(end);
     }
@@ -61,32 +63,32 @@ impl Busy {
 #[derive(Clone, Debug)]
 pub(super) struct Occupancy {
     value: usize,
-    since: u64,
+    since: DramCycle,
     cycles: Vec<u64>,
 }
 
 impl Occupancy {
     pub fn new(capacity: usize) -> Occupancy {
-        Occupancy { value: 0, since: 0, cycles: vec![0; capacity + 1] }
+        Occupancy { value: 0, since: DramCycle::ZERO, cycles: vec![0; capacity + 1] }
     }
 
     #[inline]
-    pub fn set(&mut self, now: u64, value: usize) {
-        self.cycles[self.value] += now - self.since;
+    pub fn set(&mut self, now: DramCycle, value: usize) {
+        self.cycles[self.value] += now.since(self.since);
         self.since = now;
         self.value = value;
     }
 
-    pub fn histogram(&self, now: u64) -> Vec<u64> {
+    pub fn histogram(&self, now: DramCycle) -> Vec<u64> {
         let mut cycles = self.cycles.clone();
-        cycles[self.value] += now.saturating_sub(self.since);
+        cycles[self.value] += now.saturating_since(self.since);
         cycles
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Span;
+    use super::*;
     use proptest::prelude::*;
 
     proptest! {
@@ -107,11 +109,12 @@ mod tests {
             events.sort_by_key(|&(at, opens, end)| (at, !opens, end));
             let mut span = Span::default();
             for (at, opens, end) in events {
+                let (at, end) = (DramCycle::new(at), DramCycle::new(end));
                 if opens { span.open(at) } else { span.close(end) }
             }
             let covered: std::collections::BTreeSet<u64> =
                 intervals.iter().flat_map(|&(s, e)| s..e).collect();
-            prop_assert_eq!(span.cycles(u64::MAX), covered.len() as u64);
+            prop_assert_eq!(span.cycles(DramCycle::NEVER), covered.len() as u64);
         }
     }
 }

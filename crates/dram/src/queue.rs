@@ -5,13 +5,14 @@
 //! found by hashing.
 
 use super::request::Request;
+use warpmem_sim::DramCycle;
 
 /// A request in a channel's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queued {
     pub request: Request,
     /// Cycle in which it entered the channel.
-    pub arrived: u64,
+    pub arrived: DramCycle,
     /// Number of requests that entered the channel before it: orders those that arrived in one
     /// cycle.
     pub order: u64,
@@ -467,7 +468,8 @@ mod tests {
             for (order, step) in (0..).zip(steps) {
                 match step {
                     Step::Push { bank, row } if plain.requests.len() < CAPACITY => {
-                        let queued = Queued { request: read(0, bank, row), arrived: order, order };
+                        let arrived = DramCycle::new(order);
+                        let queued = Queued { request: read(0, bank, row), arrived, order };
                         let slot = queue.push(queued);
                         prop_assert!(plain.requests.iter().all(|&(taken, _)| taken != slot));
                         plain.requests.push((slot, queued));

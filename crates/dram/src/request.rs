@@ -1,6 +1,7 @@
 //! Requests, commands and completions: what goes into a channel and what comes out of it.
 
 use serde::{Deserialize, Serialize};
+use warpmem_sim::DramCycle;
 
 /// A request to one row of one bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,11 +72,11 @@ pub struct Completion {
     pub line: u16,
     pub write: bool,
     /// Cycle in which it entered the channel; of a prefetch that of its first command.
-    pub arrived: u64,
+    pub arrived: DramCycle,
     /// Cycle of its first command.
-    pub first_command: u64,
+    pub first_command: DramCycle,
     /// Cycle after its last data transfer; may lie ahead of the cycle that reports it.
-    pub data_end: u64,
+    pub data_end: DramCycle,
     pub row_outcome: RowOutcome,
 }
 
@@ -183,7 +184,7 @@ pub struct Command {
 
 impl Command {
     /// A command that serves no request.
-    pub(super) fn of_bank(cycle: u64, kind: CommandKind, bank: u16, row: u32) -> Command {
-        Command { cycle, kind, bank, row, burst: 0, request: None }
+    pub(super) fn of_bank(cycle: DramCycle, kind: CommandKind, bank: u16, row: u32) -> Command {
+        Command { cycle: cycle.number(), kind, bank, row, burst: 0, request: None }
     }
 }

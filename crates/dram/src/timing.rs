@@ -9,6 +9,7 @@ use crate::Dram;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
+use warpmem_sim::DramCycle;
 
 /// The constraints of a channel, as its standard has them.
 ///
@@ -21,7 +22,7 @@ pub fn constraints(dram: &Dram) -> Vec<Constraint> {
 /// Earliest cycle of each kind of command that a channel plans, in one line of the host's cache.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
-struct Earliest([u64; CommandKind::PLANNED]);
+struct Earliest([DramCycle; CommandKind::PLANNED]);
 
 /// So many cycles from a command to those of an entry in a table of earliest cycles.
 #[derive(Clone, Copy)]
@@ -94,13 +95,13 @@ struct Window {
 /// The cycles of the last commands; `next` is the oldest. Unused entries are none.
 #[derive(Clone)]
 struct Ring {
-    cycles: Vec<Option<u64>>,
+    cycles: Vec<Option<DramCycle>>,
     next: usize,
 }
 
 impl Ring {
     /// Notes a command; the oldest that is left.
-    fn push(&mut self, now: u64) -> Option<u64> {
+    fn push(&mut self, now: DramCycle) -> Option<DramCycle> {
         self.cycles[self.next] = Some(now);
         self.next = (self.next + 1) % self.cycles.len();
         self.cycles[self.next]
@@ -190,7 +191,7 @@ pub(super) struct TimingState {
     banks: Vec<Earliest>,
     /// Earliest cycles as far as other banks go, by kind, and for each kind of whole pseudo
     /// channels and then of groups: the later of the two holds.
-    shared: Vec<u64>,
+    shared: Vec<DramCycle>,
     /// By window and pseudo channel.
     last: Vec<Vec<Ring>>,
 }
@@ -239,7 +240,7 @@ impl TimingState {
         TimingState {
             rules: Rc::new(rules),
             banks: vec![Earliest::default(); banks],
-            shared: vec![0; CommandKind::PLANNED * shape.entries()],
+            shared: vec![DramCycle::ZERO; CommandKind::PLANNED * shape.entries()],
             last,
         }
     }
@@ -274,13 +275,13 @@ impl TimingState {
 
     /// Earliest cycle as far as the bank's own commands go.
     #[inline]
-    pub fn of_bank(&self, kind: CommandKind, bank: usize) -> u64 {
+    pub fn of_bank(&self, kind: CommandKind, bank: usize) -> DramCycle {
         self.banks[bank].0[kind as usize]
     }
 
     /// Earliest cycle as far as other banks go.
     #[inline]
-    pub fn others(&self, kind: CommandKind, bank: usize) -> u64 {
+    pub fn others(&self, kind: CommandKind, bank: usize) -> DramCycle {
         let (position, first) = (&self.rules.positions[bank], kind as usize * self.rules.entries);
         let of_pseudo_channel = self.shared[first + usize::from(position.pseudo_channel)];
         of_pseudo_channel.max(self.shared[first + usize::from(position.entry)])
@@ -288,13 +289,13 @@ impl TimingState {
 
     /// Earliest cycle by all constraints.
     #[inline]
-    pub fn earliest(&self, kind: CommandKind, bank: usize) -> u64 {
+    pub fn earliest(&self, kind: CommandKind, bank: usize) -> DramCycle {
         self.begin(kind, self.of_bank(kind, bank).max(self.others(kind, bank)))
     }
 
     /// The first cycle from `cycle` on in which a command of this kind may begin.
     #[inline]
-    pub fn begin(&self, kind: CommandKind, cycle: u64) -> u64 {
+    pub fn begin(&self, kind: CommandKind, cycle: DramCycle) -> DramCycle {
         match &self.rules.grid {
             None => cycle,
             Some(grid) => cycle.next_multiple_of(grid[kind as usize]),
@@ -302,7 +303,7 @@ impl TimingState {
     }
 
     /// Records a command.
-    pub fn issued(&mut self, kind: CommandKind, bank: usize, now: u64) {
+    pub fn issued(&mut self, kind: CommandKind, bank: usize, now: DramCycle) {
         let rules = &*self.rules;
         let group = usize::from(rules.positions[bank].group);
         let asked = &rules.consequences[kind as usize * rules.groups + group];
@@ -313,7 +314,7 @@ impl TimingState {
         }
     }
 
-    fn move_windows(&mut self, kind: CommandKind, bank: usize, now: u64) {
+    fn move_windows(&mut self, kind: CommandKind, bank: usize, now: DramCycle) {
         let position = &self.rules.positions[bank];
         for (window, last) in self.rules.windows.iter().zip(&mut self.last) {
             if window.from != kind {
@@ -391,7 +392,7 @@ fn alike(table: &[Constraint], a: CommandKind, b: CommandKind) -> bool {
 
 /// Raises earliest cycles to those that the rules count from `now`.
 #[inline]
-fn raise(earliest: &mut [u64], rules: &[Rule], now: u64) {
+fn raise(earliest: &mut [DramCycle], rules: &[Rule], now: DramCycle) {
     for rule in rules {
         let earliest = &mut earliest[usize::from(rule.entry)];
         *earliest = (*earliest).max(now + u64::from(rule.cycles));
@@ -410,15 +411,15 @@ mod tests {
     fn plain(
         dram: &Dram,
         table: &[Constraint],
-        log: &[(CommandKind, u16, u64)],
+        log: &[(CommandKind, u16, DramCycle)],
         kind: CommandKind,
         bank: u16,
-    ) -> u64 {
+    ) -> DramCycle {
         let place = |bank| Place::of(dram, bank).unwrap();
         let to = place(bank);
-        let mut earliest = 0;
+        let mut earliest = DramCycle::ZERO;
         for c in table.iter().filter(|c| c.to == kind) {
-            let counts = |&&(from, other, _): &&(CommandKind, u16, u64)| {
+            let counts = |&&(from, other, _): &&(CommandKind, u16, DramCycle)| {
                 let from_place = place(other);
                 let within =
                     c.scope == Scope::Channel || from_place.pseudo_channel == to.pseudo_channel;
@@ -442,7 +443,7 @@ mod tests {
         ) {
             for dram in shapes() {
                 let (table, mut timing) = (constraints(&dram), TimingState::new(&dram));
-                let (mut log, mut now) = (Vec::new(), 0);
+                let (mut log, mut now) = (Vec::new(), DramCycle::ZERO);
                 for &(bank, kind, gap) in &commands {
                     let (bank, kind) = (bank % dram.banks as u16, [Act, Pre, Rd, Wr][kind]);
                     now += gap;

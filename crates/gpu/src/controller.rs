@@ -17,7 +17,8 @@ use warpmem_dram::{Channel, ChannelResult, Command, Request, RowSharing};
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{
-    CachedLines, ChannelId, Clock, Domain, PortId, RequestId, RequestKind, Ticks, UnitId,
+    CachedLines, ChannelId, Domain, DramClock, DramCycle, PortId, RequestId, RequestKind, Ticks,
+    UnitId,
 };
 
 /// The item at the head of a slice's port.
@@ -25,7 +26,7 @@ use warpmem_sim::{
 struct Head {
     id: RequestId,
     /// The cycle from which it may be taken.
-    cycle: u64,
+    cycle: DramCycle,
     item: Item,
 }
 
@@ -39,10 +40,9 @@ enum Item {
     },
 }
 
-/// An item between a slice and the queues. It enters them from `cycle` (DRAM cycles) on, when they have
-/// room.
+/// An item between a slice and the queues. It enters them from `cycle` on, when they have room.
 struct InFlight {
-    cycle: u64,
+    cycle: DramCycle,
     id: RequestId,
     item: Item,
 }
@@ -61,7 +61,7 @@ const STARTS: u32 = 2;
 /// One channel and where its slices' requests come from and go to.
 pub struct Controller {
     unit: UnitId,
-    clock: Clock,
+    clock: DramClock,
     channel: Channel,
     /// By slice of the channel.
     slices: Vec<SlicePort>,
@@ -94,7 +94,7 @@ impl Controller {
     pub fn new(
         machine: &Machine,
         index: usize,
-        clock: Clock,
+        clock: DramClock,
         channel: Channel,
         slices: Vec<(PortId, PortId)>,
     ) -> Result<Controller, PolicyError> {
@@ -140,9 +140,9 @@ impl Controller {
         self.unit
     }
 
-    /// Steps the channel at DRAM cycle `cycle`: merge updates and requests enter, commands issue,
+    /// Steps the channel at `cycle`: merge updates and requests enter, commands issue,
     /// finished reads leave.
-    pub fn step(&mut self, cycle: u64, ctx: &mut Context) {
+    pub fn step(&mut self, cycle: DramCycle, ctx: &mut Context) {
         if self.perfect.is_some() {
             self.step_perfect(cycle, ctx);
             return;
@@ -159,7 +159,7 @@ impl Controller {
     }
 
     /// Reports to the scheduler the loads whose last request was answered above DRAM.
-    fn end_loads(&mut self, cycle: u64, ctx: &mut Context) {
+    fn end_loads(&mut self, cycle: DramCycle, ctx: &mut Context) {
         let Some(loads) = &mut ctx.side.loads else { return };
         while let Some(load) = loads.next_end(self.id(), self.clock.at(cycle)) {
             if self.perfect.is_none() {
@@ -172,7 +172,7 @@ impl Controller {
     ///
     /// An item leaves its slice only while the queues have room. Items ahead of it may have filled them
     /// when it arrives; it then waits in front (GPGPU-Sim, memory_partition_unit::dram_cycle).
-    fn admit(&mut self, cycle: u64, ctx: &mut Context) {
+    fn admit(&mut self, cycle: DramCycle, ctx: &mut Context) {
         self.take_next(cycle, ctx);
         while let Some(item) = self.in_flight.front()
             && item.cycle <= cycle
@@ -187,7 +187,7 @@ impl Controller {
     }
 
     /// Takes an item from the first slice, round robin, whose head may enter.
-    fn take_next(&mut self, cycle: u64, ctx: &mut Context) {
+    fn take_next(&mut self, cycle: DramCycle, ctx: &mut Context) {
         let mut slice = self.first;
         for _ in 0..self.slices.len() {
             let next = if slice + 1 < self.slices.len() { slice + 1 } else { 0 };
@@ -208,7 +208,7 @@ impl Controller {
     }
 
     /// An item enters the channel; true if it is a request for the queue.
-    fn enter(&mut self, id: RequestId, item: Item, cycle: u64, ctx: &mut Context) -> bool {
+    fn enter(&mut self, id: RequestId, item: Item, cycle: DramCycle, ctx: &mut Context) -> bool {
         match item {
             Item::MergeUpdate { sent, bank } => {
                 // A dummy request enters no queue: it ends when the scheduler has its update.
@@ -242,7 +242,7 @@ impl Controller {
         Some(Head { id, cycle: self.clock.cycle_from(ready), item: self.item(id, ctx) })
     }
 
-    fn take_head(&mut self, slice: usize, id: RequestId, cycle: u64, ctx: &mut Context) {
+    fn take_head(&mut self, slice: usize, id: RequestId, cycle: DramCycle, ctx: &mut Context) {
         let port = &mut self.slices[slice];
         port.head = None;
         pop(port.misses, id, self.clock.at(cycle), ctx);
@@ -253,7 +253,7 @@ impl Controller {
     }
 
     /// Reports the end of `load` to the scheduler if its last request has entered the queue.
-    fn end_load(&mut self, load: u32, cycle: u64, ctx: &mut Context) {
+    fn end_load(&mut self, load: u32, cycle: DramCycle, ctx: &mut Context) {
         let Some(loads) = ctx.side.loads.as_mut().filter(|_| load != u32::MAX) else { return };
         if loads.entered(load, self.id()) && self.perfect.is_none() {
             self.channel.load_complete(cycle, load);
@@ -318,7 +318,12 @@ impl Controller {
 
     /// The channel planned with the known room: asks again where the ports have more, and wakes on the
     /// next free entry where they do not.
-    fn await_room(&self, cycle: u64, next: Option<u64>, ctx: &mut Context) -> Option<u64> {
+    fn await_room(
+        &self,
+        cycle: DramCycle,
+        next: Option<DramCycle>,
+        ctx: &mut Context,
+    ) -> Option<DramCycle> {
         if !self.channel.lacks_room(self.room) {
             return next;
         }
@@ -331,8 +336,8 @@ impl Controller {
         next
     }
 
-    fn schedule(&mut self, cycle: u64, next: Option<u64>, ctx: &mut Context) {
-        let mut wake = next.unwrap_or(u64::MAX);
+    fn schedule(&mut self, cycle: DramCycle, next: Option<DramCycle>, ctx: &mut Context) {
+        let mut wake = next.unwrap_or(DramCycle::NEVER);
         if let Some(item) = self.in_flight.front()
             && (item.cycle > cycle || self.may_enter(&item.item))
         {
@@ -345,8 +350,8 @@ impl Controller {
                 wake = wake.min(head.cycle);
             }
         }
-        if wake != u64::MAX {
-            ctx.fabric.wake_cycle(self.unit, wake.max(cycle + 1));
+        if wake != DramCycle::NEVER {
+            ctx.fabric.wake_at(self.unit.index, wake.max(cycle + 1));
         }
     }
 
@@ -358,7 +363,7 @@ impl Controller {
     }
 
     /// What the channel counted until `cycle`, which may be in the middle of the run.
-    pub fn counts(&self, cycle: u64) -> ChannelResult {
+    pub fn counts(&self, cycle: DramCycle) -> ChannelResult {
         self.channel.counts(cycle)
     }
 
@@ -395,8 +400,8 @@ impl Controller {
         self.rows.is_some()
     }
 
-    /// Prefetches nothing from DRAM cycle `cycle` on. Step the controller then.
-    pub fn end_prefetching(&mut self, cycle: u64) {
+    /// Prefetches nothing from `cycle` on. Step the controller then.
+    pub fn end_prefetching(&mut self, cycle: DramCycle) {
         self.channel.end_prefetching(cycle);
     }
 

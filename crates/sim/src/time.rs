@@ -92,6 +92,12 @@ impl<D: ClockDomain> Cycle<D> {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// The first cycle from this one on whose number is a multiple of `cycles`.
+    #[inline]
+    pub fn next_multiple_of(self, cycles: u64) -> Cycle<D> {
+        Cycle::new(self.0.next_multiple_of(cycles))
+    }
+
     /// The cycle so many later, or [`Cycle::NEVER`].
     #[inline]
     pub fn saturating_add(self, cycles: u64) -> Cycle<D> {
@@ -250,6 +256,7 @@ mod tests {
         assert_eq!(((start + 7).since(start), start + 7 - 7), (7, start));
         assert_eq!(start.saturating_since(start + 7), 0);
         assert_eq!(LlcCycle::NEVER.saturating_add(1), LlcCycle::NEVER);
+        assert_eq!([8, 9].map(|n| LlcCycle::new(n).next_multiple_of(4).number()), [8, 12]);
     }
 
     proptest::proptest! {

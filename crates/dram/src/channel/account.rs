@@ -5,6 +5,7 @@ use crate::durations::{Busy, Occupancy, Span};
 use crate::queue::{Queue, Slot};
 use crate::request::RowOutcome;
 use crate::{BankResult, ChannelResult};
+use warpmem_sim::DramCycle;
 
 /// The account of one bank.
 #[derive(Default)]
@@ -18,7 +19,7 @@ struct BankAccount {
 
 impl BankAccount {
     /// With the durations up to `now`.
-    fn counts(&self, now: u64) -> BankResult {
+    fn counts(&self, now: DramCycle) -> BankResult {
         BankResult {
             outstanding_cycles: self.busy.pending.cycles(now),
             busy_cycles: self.busy.service.cycles(now),
@@ -52,7 +53,7 @@ impl Account {
 
     /// A request has arrived; with it `pending` are in the channel.
     #[inline]
-    pub fn arrive(&mut self, bank: usize, pending: u32, now: u64) {
+    pub fn arrive(&mut self, bank: usize, pending: u32, now: DramCycle) {
         self.banks[bank].busy.pending.open(now);
         self.busy.pending.open(now);
         self.occupancy.set(now, pending as usize);
@@ -67,7 +68,7 @@ impl Account {
 
     /// The first command of a request issues.
     #[inline]
-    pub fn begin(&mut self, bank: usize, outcome: RowOutcome, now: u64) {
+    pub fn begin(&mut self, bank: usize, outcome: RowOutcome, now: DramCycle) {
         let BankAccount { count, busy, .. } = &mut self.banks[bank];
         match outcome {
             RowOutcome::Hit => count.row_hits += 1,
@@ -79,7 +80,7 @@ impl Account {
     }
 
     /// The first command of a prefetch issues.
-    pub fn begin_prefetch(&mut self, bank: usize, now: u64) {
+    pub fn begin_prefetch(&mut self, bank: usize, now: DramCycle) {
         for busy in [&mut self.banks[bank].busy, &mut self.busy] {
             busy.pending.open(now);
             busy.service.open(now);
@@ -88,14 +89,14 @@ impl Account {
 
     /// ACT issues.
     #[inline]
-    pub fn activate(&mut self, bank: usize, now: u64) {
+    pub fn activate(&mut self, bank: usize, now: DramCycle) {
         self.banks[bank].count.activations += 1;
         self.open.open(now);
     }
 
     /// PRE issues; for an idle bank it takes until `idle_until`.
     #[inline]
-    pub fn precharge(&mut self, bank: usize, idle_until: Option<u64>, now: u64) {
+    pub fn precharge(&mut self, bank: usize, idle_until: Option<DramCycle>, now: DramCycle) {
         let BankAccount { count, busy, .. } = &mut self.banks[bank];
         count.precharges += 1;
         if let Some(end) = idle_until {
@@ -106,7 +107,7 @@ impl Account {
     }
 
     /// A column command closes its row at `closed`.
-    pub fn auto_precharge(&mut self, bank: usize, closed: u64) {
+    pub fn auto_precharge(&mut self, bank: usize, closed: DramCycle) {
         self.banks[bank].count.auto_precharges += 1;
         self.open.close(closed);
     }
@@ -120,14 +121,14 @@ impl Account {
 
     /// The last command of a request or a prefetch has issued, and its data end at `data_end`.
     #[inline]
-    pub fn end(&mut self, bank: usize, data_end: u64) {
+    pub fn end(&mut self, bank: usize, data_end: DramCycle) {
         self.banks[bank].busy.close(data_end);
         self.busy.close(data_end);
     }
 
     /// It was a request of this kind; without it `pending` are in the channel.
     #[inline]
-    pub fn leave(&mut self, kind: usize, pending: u32, now: u64) {
+    pub fn leave(&mut self, kind: usize, pending: u32, now: DramCycle) {
         self.left[kind] += 1;
         self.occupancy.set(now, pending as usize);
     }
@@ -140,13 +141,13 @@ impl Account {
     }
 
     /// Counts up to `now`. Each column command occupies one of `data_buses` for `burst` cycles.
-    pub fn counts(&self, burst: u64, data_buses: u64, now: u64) -> ChannelResult {
+    pub fn counts(&self, burst: u64, data_buses: u64, now: DramCycle) -> ChannelResult {
         let banks: Vec<BankResult> = self.banks.iter().map(|bank| bank.counts(now)).collect();
         let sum = |of: fn(&BankResult) -> u64| banks.iter().map(of).sum::<u64>();
         let [read_requests, write_requests] = self.left;
         let pending_cycles = self.busy.pending.cycles(now);
         ChannelResult {
-            cycles: now,
+            cycles: now.number(),
             read_requests,
             write_requests,
             data_bus_busy_cycles: sum(BankResult::columns) * burst / data_buses,

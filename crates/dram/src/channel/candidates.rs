@@ -5,6 +5,7 @@
 
 use crate::queue::Slot;
 use crate::sets::{BankSet, one};
+use warpmem_sim::DramCycle;
 
 /// The candidates of a channel's banks.
 pub(super) struct Candidates {
@@ -17,7 +18,7 @@ pub(super) struct Candidates {
     /// Banks that wait to be assigned a request.
     unassigned: BankSet,
     /// The next cycle in which requests may be assigned.
-    next_assignment: u64,
+    next_assignment: DramCycle,
     /// By bank.
     slots: Box<[Slot]>,
 }
@@ -29,7 +30,7 @@ impl Candidates {
             reads: 0,
             assigned: 0,
             unassigned: 0,
-            next_assignment: 0,
+            next_assignment: DramCycle::ZERO,
             slots: vec![Slot::NONE; banks].into(),
         }
     }
@@ -60,8 +61,8 @@ impl Candidates {
 
     /// When requests may next be assigned, if a bank waits for that.
     #[inline]
-    pub fn next_assignment(&self) -> u64 {
-        if self.unassigned == 0 { u64::MAX } else { self.next_assignment }
+    pub fn next_assignment(&self) -> DramCycle {
+        if self.unassigned == 0 { DramCycle::NEVER } else { self.next_assignment }
     }
 
     /// The bank is decided again. It keeps the candidate that it has been assigned, if any.
@@ -108,7 +109,7 @@ impl Candidates {
     }
 
     /// Requests have been assigned at `now`.
-    pub fn end_assignments(&mut self, now: u64) {
+    pub fn end_assignments(&mut self, now: DramCycle) {
         self.next_assignment = now + 1;
     }
 

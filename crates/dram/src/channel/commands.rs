@@ -5,9 +5,10 @@ use crate::agenda::Agenda;
 use crate::request::CommandKind;
 use crate::sets::BankSet;
 use crate::timing::TimingState;
+use warpmem_sim::DramCycle;
 
 /// A command that a bank wants, and the earliest cycle by the bank's own constraints.
-pub(super) type NextCommand = (CommandKind, u64);
+pub(super) type NextCommand = (CommandKind, DramCycle);
 
 /// The commands of a channel, planned and issued.
 pub(super) struct Commands {
@@ -73,7 +74,7 @@ impl Commands {
 
     /// Banks outside `held` that may issue their command at `now`.
     #[inline]
-    pub fn due(&mut self, held: BankSet, now: u64) -> BankSet {
+    pub fn due(&mut self, held: BankSet, now: DramCycle) -> BankSet {
         if !self.agenda.is_current(held, now) {
             self.replan(held, now);
         }
@@ -83,19 +84,19 @@ impl Commands {
 
     /// Plans the next command, at or after `floor`, of the banks outside `held`.
     #[inline]
-    pub fn replan(&mut self, held: BankSet, floor: u64) {
+    pub fn replan(&mut self, held: BankSet, floor: DramCycle) {
         self.agenda.replan(&self.timing, held, floor);
     }
 
-    /// The cycle for which the next command is planned; `u64::MAX` = none is.
+    /// The cycle for which the next command is planned; [`DramCycle::NEVER`]: none is.
     #[inline]
-    pub fn next_cycle(&self) -> u64 {
+    pub fn next_cycle(&self) -> DramCycle {
         self.agenda.plan().cycle
     }
 
     /// The bank issues a command.
     #[inline]
-    pub fn issue(&mut self, kind: CommandKind, bank: usize, now: u64) {
+    pub fn issue(&mut self, kind: CommandKind, bank: usize, now: DramCycle) {
         self.agenda.delay(self.timing.delayed_by(kind));
         self.timing.issued(kind, bank, now);
     }

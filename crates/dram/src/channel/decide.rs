@@ -34,11 +34,12 @@ use crate::queue::Slot;
 use crate::request::{CommandKind, Request};
 use crate::scheduler::{BankView, next_command};
 use crate::sets::{BankSet, one};
+use warpmem_sim::DramCycle;
 
 impl Channel {
     /// Chooses between reads and writes: see [`WriteDrain`](super::write_drain::WriteDrain). True
     /// if that changed; then every bank has been decided again.
-    pub(super) fn choose_served_queue(&mut self, now: u64) -> bool {
+    pub(super) fn choose_served_queue(&mut self, now: DramCycle) -> bool {
         let changed = self.spec.split && self.drain.choose(self.queues.present());
         if changed {
             self.decide_all(now);
@@ -47,7 +48,7 @@ impl Channel {
     }
 
     /// Decides again for all banks; what they have been assigned is withdrawn.
-    pub(super) fn decide_all(&mut self, now: u64) {
+    pub(super) fn decide_all(&mut self, now: DramCycle) {
         self.candidates.withdraw(BankSet::MAX);
         for bank in 0..self.spec.banks {
             self.decide(bank, now);
@@ -55,14 +56,14 @@ impl Channel {
     }
 
     /// Decides again for a bank that has nothing in service.
-    pub(super) fn redecide(&mut self, bank: usize, now: u64) {
+    pub(super) fn redecide(&mut self, bank: usize, now: DramCycle) {
         if self.service.is_idle(bank) {
             self.decide(bank, now);
         }
     }
 
     /// Decides which command the bank needs next: see the head of this module.
-    pub(super) fn decide(&mut self, bank: usize, now: u64) {
+    pub(super) fn decide(&mut self, bank: usize, now: DramCycle) {
         self.candidates.clear(bank);
         self.prefetch.clear(bank);
         let next = match self.service.of(bank) {
@@ -76,7 +77,7 @@ impl Channel {
     /// What a bank needs whose refresh is due: its row closed, then its own refresh if it is not
     /// that of all.
     fn before_refresh(&self, bank: usize) -> Option<NextCommand> {
-        self.close(bank, 0).or_else(|| {
+        self.close(bank, DramCycle::ZERO).or_else(|| {
             let is_single = !self.refresh.is_all_due();
             is_single.then(|| self.commands.of(CommandKind::RefPb, bank))
         })
@@ -109,7 +110,7 @@ impl Channel {
     }
 
     /// The page policy closes the bank's row no later than `cycle`.
-    fn is_closed_by(&self, bank: usize, cycle: u64) -> bool {
+    fn is_closed_by(&self, bank: usize, cycle: DramCycle) -> bool {
         let closes_at = || self.page.closes_at(&self.page_view(bank));
         self.spec.closes_idle_rows && closes_at().is_some_and(|closes| closes <= cycle)
     }
@@ -122,14 +123,14 @@ impl Channel {
     }
 
     /// What the bank needs for its scheduler's choice, or to close a row that nothing waits for.
-    fn choose_candidate(&mut self, bank: usize, now: u64) -> Option<NextCommand> {
+    fn choose_candidate(&mut self, bank: usize, now: DramCycle) -> Option<NextCommand> {
         let Some(candidate) = self.candidate(bank, now) else { return self.close_idle(bank) };
         let request = &self.queues.of(self.drain.serving()).get(candidate).request;
         self.candidates.set(bank, candidate, request.write);
         Some(self.command_for(bank, request))
     }
 
-    fn candidate(&mut self, bank: usize, now: u64) -> Option<Slot> {
+    fn candidate(&mut self, bank: usize, now: DramCycle) -> Option<Slot> {
         if self.spec.picks_per_cycle == 0 {
             return self.pick(bank, now);
         }
@@ -142,7 +143,7 @@ impl Channel {
     }
 
     /// The request that the scheduler picks for the bank.
-    fn pick(&mut self, bank: usize, now: u64) -> Option<Slot> {
+    fn pick(&mut self, bank: usize, now: DramCycle) -> Option<Slot> {
         let serving = self.drain.serving();
         let queue = self.queues.of(serving);
         if queue.waiting(bank as u16) == 0 {
@@ -172,7 +173,7 @@ impl Channel {
     }
 
     /// Assigns requests to the next banks in the round, where only so many are in a cycle.
-    pub(super) fn assign(&mut self, now: u64) {
+    pub(super) fn assign(&mut self, now: DramCycle) {
         if self.candidates.next_assignment() > now {
             return;
         }
@@ -198,7 +199,7 @@ impl Channel {
     }
 
     /// The oldest request has left the order of arrival: the next may be dispatched to its bank.
-    fn leave_order(&mut self, now: u64) {
+    fn leave_order(&mut self, now: DramCycle) {
         let serving = self.drain.serving();
         self.queues.leave_order(serving);
         if let Some(bank) = self.queues.oldest_bank(serving) {
@@ -224,7 +225,7 @@ impl Channel {
     }
 
     /// Closing the bank's row, if one is open, no earlier than `from`.
-    fn close(&self, bank: usize, from: u64) -> Option<NextCommand> {
+    fn close(&self, bank: usize, from: DramCycle) -> Option<NextCommand> {
         self.rows.open_row(bank)?;
         let (kind, cycle) = self.commands.of(CommandKind::Pre, bank);
         Some((kind, cycle.max(from)))

@@ -9,6 +9,7 @@ use crate::request::CommandKind::{Act, Pre, Rd, Rda, Ref, RefPb, Wr, Wra};
 use crate::request::{Command, CommandKind, Completion, Request, RowOutcome};
 use crate::scheduler::{BankView, Event, Ready};
 use crate::sets::{BankSet, members, one};
+use warpmem_sim::DramCycle;
 
 impl Channel {
     /// A refresh is due and every bank is closed and idle.
@@ -16,14 +17,14 @@ impl Channel {
         self.refresh.is_all_due() && self.rows.open_banks() == 0 && self.service.busy() == 0
     }
 
-    pub(super) fn earliest_refresh(&self) -> u64 {
+    pub(super) fn earliest_refresh(&self) -> DramCycle {
         let timing = self.commands.timing();
         let banks = self.refresh.pseudo_channel().map(|bank| timing.earliest(Ref, bank));
-        banks.max().unwrap_or(0)
+        banks.max().unwrap_or(DramCycle::ZERO)
     }
 
     /// Refreshes the next pseudo channel if timing lets it.
-    pub(super) fn refresh_all(&mut self, now: u64) {
+    pub(super) fn refresh_all(&mut self, now: DramCycle) {
         if now < self.earliest_refresh() {
             return;
         }
@@ -38,7 +39,7 @@ impl Channel {
     }
 
     /// Issues the commands whose cycle has come, one per bus, and plans the next.
-    pub(super) fn issue_due(&mut self, now: u64, room: u32) {
+    pub(super) fn issue_due(&mut self, now: DramCycle, room: u32) {
         self.follow_timing(now);
         self.withdraw_offers(room, now);
         let due = self.commands.due(self.held(room), now);
@@ -76,7 +77,7 @@ impl Channel {
 
     /// Asks all idle banks again, for schedulers whose choice depends on the timing that commands
     /// leave.
-    fn follow_timing(&mut self, now: u64) {
+    fn follow_timing(&mut self, now: DramCycle) {
         if self.spec.traits.follows_timing {
             (0..self.spec.banks).for_each(|bank| self.redecide(bank, now));
         }
@@ -85,7 +86,7 @@ impl Channel {
     /// Withdraws offered prefetches when there is no room for them: requests behind them must not
     /// wait for room.
     #[inline]
-    fn withdraw_offers(&mut self, room: u32, now: u64) {
+    fn withdraw_offers(&mut self, room: u32, now: DramCycle) {
         if self.prefetch.offered() == 0 || room > self.service.reads() {
             return;
         }
@@ -102,7 +103,7 @@ impl Channel {
 
     /// Issues the command of one of the `due` banks: of those of the lowest rank the first in the
     /// round robin.
-    fn issue_one(&mut self, bus: Pointer, due: BankSet, now: u64) {
+    fn issue_one(&mut self, bus: Pointer, due: BankSet, now: DramCycle) {
         let due = self.confirmed(due, now);
         let due = self.without_cached_lines(due, now);
         let best = if self.spec.traits.ranks_banks { self.best_ranked(due, now) } else { due };
@@ -133,7 +134,7 @@ impl Channel {
 
     /// The due banks whose candidate still needs its command when the scheduler has been asked
     /// again, where it wants that.
-    fn confirmed(&mut self, due: BankSet, now: u64) -> BankSet {
+    fn confirmed(&mut self, due: BankSet, now: DramCycle) -> BankSet {
         if !self.spec.traits.repick_at_issue {
             return due;
         }
@@ -148,7 +149,7 @@ impl Channel {
 
     /// The `due` banks without those that were to prefetch lines which the LLC has been given
     /// since.
-    fn without_cached_lines(&mut self, mut due: BankSet, now: u64) -> BankSet {
+    fn without_cached_lines(&mut self, mut due: BankSet, now: DramCycle) -> BankSet {
         for bank in members(due & self.prefetch.offered()) {
             if !self.has_lines_to_prefetch(bank) {
                 self.decide(bank, now);
@@ -160,7 +161,7 @@ impl Channel {
 
     /// The `due` banks of the lowest rank. Prefetches have no rank: they take part in the round
     /// robin among the best.
-    fn best_ranked(&self, due: BankSet, now: u64) -> BankSet {
+    fn best_ranked(&self, due: BankSet, now: DramCycle) -> BankSet {
         let unranked = due & (self.prefetch.offered() | self.service.prefetching());
         let (mut best, mut of) = (0, u64::MAX);
         for bank in members(due & !unranked) {
@@ -176,7 +177,7 @@ impl Channel {
     }
 
     /// The command that the bank could issue.
-    fn ready(&self, bank: usize, now: u64) -> Ready<'_> {
+    fn ready(&self, bank: usize, now: DramCycle) -> Ready<'_> {
         let active = self.service.of(bank);
         let slot = self.candidates.of(bank).filter(|_| active.is_none());
         let waiting = slot.map(|slot| self.queues.of(self.drain.serving()).get(slot));
@@ -185,7 +186,7 @@ impl Channel {
     }
 
     /// The bank's candidate leaves the queue for service; `kind` is its first command.
-    fn begin_service(&mut self, bank: usize, candidate: Slot, kind: CommandKind, now: u64) {
+    fn begin_service(&mut self, bank: usize, candidate: Slot, kind: CommandKind, now: DramCycle) {
         let serving = self.drain.serving();
         let queue = self.queues.of(serving);
         if self.spec.scheduled[serving] {
@@ -225,7 +226,7 @@ impl Channel {
     }
 
     /// The first command of the prefetch that the bank was offered issues.
-    fn begin_prefetch(&mut self, bank: usize, now: u64) {
+    fn begin_prefetch(&mut self, bank: usize, now: DramCycle) {
         let Some(row) = self.rows.open_row(bank) else { return };
         let waiting = self.queues.of(READS).waiting(bank as u16);
         let Some(request) = self.prefetch.begin(bank, row, waiting) else { return };
@@ -255,7 +256,7 @@ impl Channel {
         if self.page.closes_behind(&row) { closing } else { kind }
     }
 
-    fn activate(&mut self, bank: usize, now: u64) {
+    fn activate(&mut self, bank: usize, now: DramCycle) {
         let Some(active) = self.service.of(bank) else { return };
         let Request { id, row, .. } = self.served(active).request;
         self.prefetch.open(bank);
@@ -267,7 +268,7 @@ impl Channel {
         self.log.record(Command { request: Some(id), ..command });
     }
 
-    fn precharge(&mut self, bank: usize, now: u64) {
+    fn precharge(&mut self, bank: usize, now: DramCycle) {
         let Some(row) = self.rows.open_row(bank) else { return };
         let request = self.service.of(bank).map(|active| self.served(active).request.id);
         let idle_until = request.is_none().then_some(now + self.spec.trp);
@@ -281,13 +282,13 @@ impl Channel {
         self.queues.set_open_row(bank, None);
     }
 
-    fn refresh_bank(&mut self, bank: usize, now: u64) {
+    fn refresh_bank(&mut self, bank: usize, now: DramCycle) {
         self.refresh.refresh_bank();
         self.plan_upkeep();
         self.log.record(Command::of_bank(now, RefPb, bank as u16, 0));
     }
 
-    fn transfer(&mut self, bank: usize, kind: CommandKind, now: u64) {
+    fn transfer(&mut self, bank: usize, kind: CommandKind, now: DramCycle) {
         let active = self.service.access(bank);
         let queued = self.queues.of(active.queue.into()).get(active.slot);
         let Request { id, row, write, bursts, .. } = queued.request;
@@ -310,15 +311,16 @@ impl Channel {
     }
 
     /// The column command that has just issued closes its row by itself.
-    fn close_behind(&mut self, bank: usize, now: u64) {
+    fn close_behind(&mut self, bank: usize, now: DramCycle) {
         // The device precharges tRP before the bank may be activated again.
-        let closed = self.commands.timing().of_bank(Act, bank).saturating_sub(self.spec.trp);
-        self.account.auto_precharge(bank, closed.max(now));
+        let activates = self.commands.timing().of_bank(Act, bank);
+        let closed = now + activates.saturating_since(now + self.spec.trp);
+        self.account.auto_precharge(bank, closed);
         self.close_row(bank);
     }
 
     /// The request's last column command has issued.
-    fn finish(&mut self, bank: usize, active: Active, now: u64) {
+    fn finish(&mut self, bank: usize, active: Active, now: DramCycle) {
         let queued = self.queues.leave(active.queue.into(), active.slot);
         let Request { id, bank: number, line, write, .. } = queued.request;
         let latency = self.spec.latencies[usize::from(write)];

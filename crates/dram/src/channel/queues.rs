@@ -3,6 +3,7 @@
 use crate::queue::{Queue, Queued, Slot};
 use crate::request::Request;
 use std::collections::VecDeque;
+use warpmem_sim::DramCycle;
 
 /// Index of the read queue, which is also the one queue where there is no other.
 pub(super) const READS: usize = 0;
@@ -76,7 +77,7 @@ impl Queues {
 
     /// A request arrives.
     #[inline]
-    pub fn push(&mut self, queue: usize, request: Request, now: u64) -> (Slot, Queued) {
+    pub fn push(&mut self, queue: usize, request: Request, now: DramCycle) -> (Slot, Queued) {
         let queued = Queued { request, arrived: now, order: self.arrived };
         self.arrived += 1;
         self.present[queue] += 1;
@@ -94,7 +95,7 @@ impl Queues {
     }
 
     /// The first command of a prefetch issues.
-    pub fn begin_prefetch(&mut self, request: Request, now: u64) -> Slot {
+    pub fn begin_prefetch(&mut self, request: Request, now: DramCycle) -> Slot {
         let queue = &mut self.queues[PREFETCHES];
         let slot = queue.push(Queued { request, arrived: now, order: u64::MAX });
         queue.take(slot);

@@ -2,24 +2,26 @@
 
 use crate::Dram;
 use std::ops::Range;
+use warpmem_sim::DramCycle;
 
 /// Refreshes that fall due at regular intervals.
 struct Interval {
     /// 0 = never.
     cycles: u64,
-    next: u64,
+    next: DramCycle,
     is_due: bool,
 }
 
 impl Interval {
     fn new(cycles: u32) -> Interval {
-        let cycles = cycles.into();
-        Interval { cycles, next: if cycles > 0 { cycles } else { u64::MAX }, is_due: false }
+        let cycles = u64::from(cycles);
+        let next = if cycles > 0 { DramCycle::new(cycles) } else { DramCycle::NEVER };
+        Interval { cycles, next, is_due: false }
     }
 
     /// Whether the next falls due by `now`.
     #[inline]
-    fn falls_due(&mut self, now: u64) -> bool {
+    fn falls_due(&mut self, now: DramCycle) -> bool {
         let falls_due = now >= self.next && !self.is_due;
         self.is_due |= falls_due;
         falls_due
@@ -32,8 +34,8 @@ impl Interval {
 
     /// When the next falls due, if none is.
     #[inline]
-    fn next(&self) -> u64 {
-        if self.is_due { u64::MAX } else { self.next }
+    fn next(&self) -> DramCycle {
+        if self.is_due { DramCycle::NEVER } else { self.next }
     }
 }
 
@@ -67,13 +69,13 @@ impl Refresh {
 
     /// Whether a refresh of all banks falls due by `now`.
     #[inline]
-    pub fn all_fall_due(&mut self, now: u64) -> bool {
+    pub fn all_fall_due(&mut self, now: DramCycle) -> bool {
         self.all.falls_due(now)
     }
 
     /// The bank whose own refresh falls due by `now`.
     #[inline]
-    pub fn bank_falls_due(&mut self, now: u64) -> Option<usize> {
+    pub fn bank_falls_due(&mut self, now: DramCycle) -> Option<usize> {
         self.single.falls_due(now).then_some(self.bank)
     }
 
@@ -91,7 +93,7 @@ impl Refresh {
 
     /// The next cycle at which one falls due that is not yet.
     #[inline]
-    pub fn next(&self) -> u64 {
+    pub fn next(&self) -> DramCycle {
         self.all.next().min(self.single.next())
     }
 

@@ -1,6 +1,7 @@
 //! The rows that are open in the banks, and how they were used.
 
 use crate::sets::{BankSet, one};
+use warpmem_sim::DramCycle;
 
 /// A bank's row buffer.
 #[derive(Clone, Copy, Default)]
@@ -9,7 +10,7 @@ struct RowBuffer {
     /// Column commands since the row was opened.
     columns: u32,
     /// Cycle of the last column command or activation.
-    last_use: u64,
+    last_use: DramCycle,
 }
 
 /// The row buffers of a channel.
@@ -45,20 +46,20 @@ impl Rows {
 
     /// Cycle of the bank's last column command or activation.
     #[inline]
-    pub fn last_use(&self, bank: usize) -> u64 {
+    pub fn last_use(&self, bank: usize) -> DramCycle {
         self.buffers[bank].last_use
     }
 
     /// ACT opens a row.
     #[inline]
-    pub fn open(&mut self, bank: usize, row: u32, now: u64) {
+    pub fn open(&mut self, bank: usize, row: u32, now: DramCycle) {
         self.open |= one(bank);
         self.buffers[bank] = RowBuffer { open: Some(row), columns: 0, last_use: now };
     }
 
     /// A column command goes to the open row.
     #[inline]
-    pub fn access(&mut self, bank: usize, now: u64) {
+    pub fn access(&mut self, bank: usize, now: DramCycle) {
         let buffer = &mut self.buffers[bank];
         buffer.columns += 1;
         buffer.last_use = now;

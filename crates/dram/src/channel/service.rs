@@ -4,11 +4,12 @@ use super::queues::PREFETCHES;
 use crate::queue::Slot;
 use crate::request::RowOutcome;
 use crate::sets::{BankSet, one};
+use warpmem_sim::DramCycle;
 
 /// A request in service.
 #[derive(Clone, Copy)]
 pub(super) struct Active {
-    pub first_command: u64,
+    pub first_command: DramCycle,
     /// Column commands issued.
     pub issued: u16,
     pub slot: Slot,
@@ -22,7 +23,7 @@ pub(super) struct Active {
 
 impl Active {
     const NONE: Active = Active {
-        first_command: 0,
+        first_command: DramCycle::ZERO,
         issued: 0,
         slot: Slot::NONE,
         queue: 0,

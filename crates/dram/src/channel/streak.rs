@@ -53,7 +53,7 @@ fn kind(breaker: &Request, stranded: &Request) -> Breaker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::harness::read;
+    use crate::tests::harness::{DramCycle, read};
 
     /// SM and CTA that a request comes from.
     type From = (u16, u32);
@@ -66,7 +66,7 @@ mod tests {
         let mut queue = Queue::new(2, requests.len());
         let queued = |(id, &(bank, row, (sm, cta))): (u32, &_)| Queued {
             request: Request { sm, cta, ..read(id, bank, row) },
-            arrived: 0,
+            arrived: DramCycle::ZERO,
             order: id.into(),
         };
         let slots: Vec<Slot> = (0..).zip(requests).map(|r| queue.push(queued(r))).collect();

@@ -2,6 +2,7 @@
 
 use super::{PageEntry, PagePolicy, PageView};
 use warpmem_params::PolicyInfo;
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "closed",
@@ -24,7 +25,7 @@ impl PagePolicy for Closed {
         row.hits == 0
     }
 
-    fn closes_at(&self, row: &PageView) -> Option<u64> {
+    fn closes_at(&self, row: &PageView) -> Option<DramCycle> {
         Some(row.last_use)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{PageEntry, PagePolicy, PageView};
 use warpmem_params::PolicyInfo;
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "closed-adaptive",
@@ -18,7 +19,7 @@ pub(super) const ENTRY: PageEntry = PageEntry {
 struct ClosedAdaptive;
 
 impl PagePolicy for ClosedAdaptive {
-    fn closes_at(&self, row: &PageView) -> Option<u64> {
+    fn closes_at(&self, row: &PageView) -> Option<DramCycle> {
         Some(row.last_use)
     }
 }

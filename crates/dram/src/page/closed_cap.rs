@@ -2,6 +2,7 @@
 
 use super::{PageEntry, PagePolicy, PageView};
 use warpmem_params::{PolicyInfo, params};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "closed-cap",
@@ -29,7 +30,7 @@ impl PagePolicy for ClosedCap {
         row.hits == 0 || row.columns >= self.n
     }
 
-    fn closes_at(&self, row: &PageView) -> Option<u64> {
+    fn closes_at(&self, row: &PageView) -> Option<DramCycle> {
         Some(row.last_use)
     }
 }

@@ -11,6 +11,7 @@ mod timeout;
 
 use crate::Dram;
 use warpmem_params::{Entry, Registry};
+use warpmem_sim::DramCycle;
 
 /// All page policies.
 pub static PAGE_POLICIES: Registry<dyn PagePolicy, Dram> = Registry {
@@ -37,7 +38,7 @@ pub struct PageView {
     /// Column commands since the row was opened.
     pub columns: u32,
     /// Cycle of its last column command, or of its activation.
-    pub last_use: u64,
+    pub last_use: DramCycle,
 }
 
 /// Says when rows are closed.
@@ -61,7 +62,7 @@ pub trait PagePolicy {
 
     /// From which cycle on the row is closed while its bank has nothing to serve and no request
     /// waits for the row; none: it stays open.
-    fn closes_at(&self, row: &PageView) -> Option<u64> {
+    fn closes_at(&self, row: &PageView) -> Option<DramCycle> {
         let _ = row;
         None
     }

@@ -2,6 +2,7 @@
 
 use super::{PageEntry, PagePolicy, PageView};
 use warpmem_params::PolicyInfo;
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "open-adaptive",
@@ -26,7 +27,7 @@ impl PagePolicy for OpenAdaptive {
         row.hits == 0 && row.waiting > 0
     }
 
-    fn closes_at(&self, row: &PageView) -> Option<u64> {
+    fn closes_at(&self, row: &PageView) -> Option<DramCycle> {
         (row.waiting > 0).then_some(row.last_use)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{PageEntry, PagePolicy, PageView};
 use warpmem_params::{PolicyInfo, params};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "timeout",
@@ -21,7 +22,7 @@ params! {
 }
 
 impl PagePolicy for Timeout {
-    fn closes_at(&self, row: &PageView) -> Option<u64> {
+    fn closes_at(&self, row: &PageView) -> Option<DramCycle> {
         Some(row.last_use + self.n)
     }
 }

@@ -5,6 +5,7 @@ use super::{BankView, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, 
 use std::cell::RefCell;
 use std::rc::Rc;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, params};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "atlas",
@@ -64,7 +65,7 @@ params! {
 /// that follow from it.
 struct Meta {
     options: Options,
-    quantum_ends: u64,
+    quantum_ends: DramCycle,
     /// By source: bank cycles of service in this quantum.
     attained: Vec<u64>,
     /// By source: service in the quanta before, weighted so that the last counts most.
@@ -78,7 +79,7 @@ impl Meta {
     fn new(options: Options, sources: usize) -> Meta {
         Meta {
             options,
-            quantum_ends: options.quantum,
+            quantum_ends: DramCycle::new(options.quantum),
             attained: vec![0; sources],
             total: vec![0.0; sources],
             ranks: vec![0; sources],
@@ -87,7 +88,7 @@ impl Meta {
     }
 
     /// Ends the quanta that are over.
-    fn advance(&mut self, now: u64) {
+    fn advance(&mut self, now: DramCycle) {
         while now >= self.quantum_ends {
             let alpha = self.options.alpha;
             for (total, attained) in self.total.iter_mut().zip(&mut self.attained) {
@@ -109,8 +110,8 @@ struct Atlas {
 }
 
 impl Atlas {
-    fn is_overdue(&self, queued: &Queued, now: u64) -> bool {
-        now - queued.arrived >= self.options.threshold
+    fn is_overdue(&self, queued: &Queued, now: DramCycle) -> bool {
+        now.since(queued.arrived) >= self.options.threshold
     }
 }
 
@@ -128,10 +129,10 @@ impl Scheduler for Atlas {
         })
     }
 
-    fn changes_at(&self, bank: &BankView) -> Option<u64> {
+    fn changes_at(&self, bank: &BankView) -> Option<DramCycle> {
         let in_time = bank.requests().find(|(_, queued)| !self.is_overdue(queued, bank.now));
         let overdue =
-            in_time.map_or(u64::MAX, |(_, queued)| queued.arrived + self.options.threshold);
+            in_time.map_or(DramCycle::NEVER, |(_, queued)| queued.arrived + self.options.threshold);
         Some(overdue.min(self.meta.borrow().quantum_ends))
     }
 
@@ -148,7 +149,7 @@ impl Scheduler for Atlas {
         self.overdue_served += u64::from(self.is_overdue(bank.queue.get(slot), bank.now));
     }
 
-    fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
+    fn on_column(&mut self, queued: &Queued, last: bool, now: DramCycle) {
         if last {
             let mut meta = self.meta.borrow_mut();
             meta.advance(now);
@@ -267,7 +268,7 @@ mod tests {
         later.insert(1, (112, from(0, 1000, 0, 2)));
         let service = |policy: &str| {
             let run = timed(&gddr5(), policy, &[&history()[..], &later].concat());
-            run.completions.iter().find(|done| done.id == 1000).unwrap().first_command
+            run.completions.iter().find(|done| done.id == 1000).unwrap().first_command.number()
         };
         // A row hit may have begun; and the row has long been open.
         let waited = service("atlas(quantum=100,threshold=400,alpha=1)") - 112;
@@ -289,13 +290,13 @@ mod tests {
         two.dram.channels = 2;
         let family = SCHEDULERS.build("atlas(quantum=100)", &two).unwrap();
         let mut channels = [0, 1].map(|n| Channel::new(&two.dram, family.scheduler(n)).unwrap());
-        channels[0].push(0, from(0, 0, 0, 1));
-        for now in [0, 12] {
+        channels[0].push(DramCycle::ZERO, from(0, 0, 0, 1));
+        for now in [0, 12].map(at) {
             channels[0].step(now, 9);
         }
-        channels[1].push(200, from(0, 1, 0, 1));
-        channels[1].push(200, from(1, 2, 0, 2));
-        let mut now = 200;
+        channels[1].push(at(200), from(0, 1, 0, 1));
+        channels[1].push(at(200), from(1, 2, 0, 2));
+        let mut now = at(200);
         while let Some(next) = channels[1].step(now, 9).filter(|_| !channels[1].is_empty()) {
             now = next;
         }

@@ -6,6 +6,7 @@ use super::{
     Traits,
 };
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, params};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "bliss",
@@ -26,7 +27,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
                 blacklisted: vec![false; sources.count()],
                 last: None,
                 in_a_row: 0,
-                clears_at: u64::MAX,
+                clears_at: DramCycle::NEVER,
                 ask_again: false,
                 blacklistings: 0,
             }) as _
@@ -52,7 +53,7 @@ struct Bliss {
     last: Option<usize>,
     in_a_row: u32,
     /// When the blacklist is cleared, if anything is on it.
-    clears_at: u64,
+    clears_at: DramCycle,
     ask_again: bool,
     blacklistings: u64,
 }
@@ -62,13 +63,13 @@ impl Bliss {
         self.blacklisted[self.sources.index(&queued.request)]
     }
 
-    fn blacklist(&mut self, source: usize, now: u64) {
+    fn blacklist(&mut self, source: usize, now: DramCycle) {
         if std::mem::replace(&mut self.blacklisted[source], true) {
             return;
         }
         self.blacklistings += 1;
         self.ask_again = true;
-        self.clears_at = (now / self.options.interval + 1) * self.options.interval;
+        self.clears_at = (now + 1).next_multiple_of(self.options.interval);
     }
 }
 
@@ -85,15 +86,15 @@ impl Scheduler for Bliss {
         self.sources.ranked(ready).is_some_and(|queued| self.gives_way(queued)).into()
     }
 
-    fn next_tick(&self) -> u64 {
-        if self.ask_again { 0 } else { self.clears_at }
+    fn next_tick(&self) -> DramCycle {
+        if self.ask_again { DramCycle::ZERO } else { self.clears_at }
     }
 
     fn tick(&mut self, channel: &ChannelView) -> BankSet {
         self.ask_again = false;
         if channel.now >= self.clears_at {
             self.blacklisted.fill(false);
-            self.clears_at = u64::MAX;
+            self.clears_at = DramCycle::NEVER;
         }
         channel.banks()
     }

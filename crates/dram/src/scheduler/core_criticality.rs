@@ -5,7 +5,7 @@ use super::{
     Traits,
 };
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, choice, params};
-use warpmem_sim::Needs;
+use warpmem_sim::{DramCycle, Needs};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "core-criticality",
@@ -51,7 +51,7 @@ impl Family for Options {
         Box::new(CoreCriticality {
             options: *self,
             threshold: self.queue_share,
-            interval_ends: self.interval,
+            interval_ends: DramCycle::new(self.interval),
             seen: Share::default(),
             waiting: Share::default(),
             by_criticality: false,
@@ -88,7 +88,7 @@ struct CoreCriticality {
     options: Options,
     /// Share of critical requests in the queue below which they go first.
     threshold: f64,
-    interval_ends: u64,
+    interval_ends: DramCycle,
     /// Of this interval: the queue as each arrival found it, itself included, summed up.
     seen: Share,
     waiting: Share,
@@ -109,11 +109,11 @@ impl CoreCriticality {
         }
     }
 
-    fn adapt(&mut self, now: u64) {
+    fn adapt(&mut self, now: DramCycle) {
         if self.options.threshold == Threshold::Dynamic && now >= self.interval_ends {
             self.threshold = self.seen.value();
             self.seen = Share::default();
-            self.interval_ends = (now / self.options.interval + 1) * self.options.interval;
+            self.interval_ends = (now + 1).next_multiple_of(self.options.interval);
         }
         self.seen.critical += self.waiting.critical;
         self.seen.all += self.waiting.all;
@@ -137,8 +137,8 @@ impl Scheduler for CoreCriticality {
         ready.queued.is_some_and(|queued| self.gives_way(queued)).into()
     }
 
-    fn next_tick(&self) -> u64 {
-        if self.ask_again { 0 } else { u64::MAX }
+    fn next_tick(&self) -> DramCycle {
+        if self.ask_again { DramCycle::ZERO } else { DramCycle::NEVER }
     }
 
     fn tick(&mut self, channel: &ChannelView) -> BankSet {

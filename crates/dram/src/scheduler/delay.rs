@@ -5,7 +5,7 @@ use crate::Request;
 use std::cell::Cell;
 use std::rc::Rc;
 use warpmem_params::{Counter, Entry, PolicyInfo, choice, params};
-use warpmem_sim::{CountedMerges, Needs};
+use warpmem_sim::{CountedMerges, DramCycle, Needs};
 
 #[cfg(test)]
 mod tests;
@@ -97,8 +97,8 @@ impl Family for Delays {
 struct Waiting {
     /// SMs that wait for it, by the updates that have arrived.
     merges: u32,
-    /// Held back until then; 0 if it never was.
-    until: u64,
+    /// Held back until then; none if it never was.
+    until: Option<DramCycle>,
 }
 
 #[derive(Default)]
@@ -128,8 +128,7 @@ impl Delay {
     /// could issue, or it would be assigned: all that will be known in time is known then, of
     /// either kind.
     fn holds(&mut self, bank: &BankView, slot: Slot, request: &Request) -> bool {
-        let until = self.waiting[slot.index()].until;
-        if until > 0 {
+        if let Some(until) = self.waiting[slot.index()].until {
             return until > bank.now;
         }
         let Options { requests, locality, cycles, .. } = self.options;
@@ -140,7 +139,7 @@ impl Delay {
             && self.chosen.passed.get() >= self.options.passed_before(held)
             && (self.assigns || bank.next_command(slot).1 <= bank.now);
         if begins {
-            self.waiting[slot.index()].until = bank.now + cycles;
+            self.waiting[slot.index()].until = Some(bank.now + cycles);
             self.chosen.held.set(held + 1);
             self.count.held += 1;
         }
@@ -167,17 +166,17 @@ impl Scheduler for Delay {
         free.map(|(slot, _)| slot)
     }
 
-    fn changes_at(&self, bank: &BankView) -> Option<u64> {
-        let ends = bank.requests().map(|(slot, _)| self.waiting[slot.index()].until);
+    fn changes_at(&self, bank: &BankView) -> Option<DramCycle> {
+        let ends = bank.requests().filter_map(|(slot, _)| self.waiting[slot.index()].until);
         ends.filter(|&until| until > bank.now).min()
     }
 
     fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
         let merges = queued.request.merges.into();
-        self.waiting[slot.index()] = Waiting { merges, until: 0 };
+        self.waiting[slot.index()] = Waiting { merges, until: None };
     }
 
-    fn on_event(&mut self, event: Event, _: u64) {
+    fn on_event(&mut self, event: Event, _: DramCycle) {
         if let Event::Merged { slot, merges, .. } = event {
             self.waiting[slot.index()].merges = merges;
         }
@@ -187,7 +186,7 @@ impl Scheduler for Delay {
         if !is_waited_for(&bank.queue.get(slot).request) {
             return;
         }
-        let (locality, held) = (self.locality(slot), self.waiting[slot.index()].until > 0);
+        let (locality, held) = (self.locality(slot), self.waiting[slot.index()].until.is_some());
         let with = locality == Locality::With;
         *if with { &mut self.count.with_locality } else { &mut self.count.without_locality } += 1;
         if held {

@@ -6,6 +6,7 @@ use super::{
 };
 use std::collections::VecDeque;
 use warpmem_params::{Complexity, Counter, PolicyInfo, Shape};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "div-first",
@@ -46,7 +47,7 @@ struct DivFirst {
     /// By entry of the table.
     held: Vec<Held>,
     /// When the table's counts include this channel's requests, in order of time.
-    changes: VecDeque<(u64, Entry)>,
+    changes: VecDeque<(DramCycle, Entry)>,
     picks_per_cycle: Option<u32>,
     reordered: u64,
     passed_hits: u64,
@@ -69,8 +70,8 @@ impl Scheduler for DivFirst {
         bank.requests().min_by_key(fewest).map(|(slot, _)| slot)
     }
 
-    fn next_tick(&self) -> u64 {
-        self.changes.front().map_or(u64::MAX, |&(at, _)| at)
+    fn next_tick(&self) -> DramCycle {
+        self.changes.front().map_or(DramCycle::NEVER, |&(at, _)| at)
     }
 
     /// Asks the banks again that hold requests of the warps whose counts this channel has changed.
@@ -226,11 +227,11 @@ mod tests {
         let mut channels = Channel::family(&context, "div-first").unwrap();
         let long = |id, bank, bursts, warp| Request { bursts, ..of(id, bank, 1, warp) };
         let beside = [long(10, 0, 3, 9), of(3, 0, 1, 1), long(11, 1, 60, 10), of(12, 1, 1, 0)];
-        beside.iter().for_each(|&request| channels[1].push(0, request));
+        beside.iter().for_each(|&request| channels[1].push(DramCycle::ZERO, request));
         let queue = [of(0, 0, 9, 8), of(1, 0, 1, 0), of(2, 0, 2, 1)];
-        queue.iter().for_each(|&request| channels[0].push(0, request));
+        queue.iter().for_each(|&request| channels[0].push(DramCycle::ZERO, request));
         let mut order = Vec::new();
-        for now in 0..200 {
+        for now in (0..200).map(at) {
             channels.iter_mut().for_each(|channel| _ = channel.step(now, u32::MAX));
             order.extend(channels[0].take_completions().map(|done| done.id));
         }

@@ -3,6 +3,7 @@
 use super::{BankView, Event, Family, Queued, Ready, Scheduler, SchedulerContext, Slot, Traits};
 use crate::page::PAGE_POLICIES;
 use warpmem_params::{Complexity, Entry, PolicyInfo, Shape, bits, choice, params};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "fr-fcfs",
@@ -108,7 +109,7 @@ impl FrFcfs {
         if row_hit_cap == 0 && starvation_limit == 0 {
             return false;
         }
-        let waited = || bank.now - bank.queue.get(bank.oldest()).arrived;
+        let waited = || bank.now.since(bank.queue.get(bank.oldest()).arrived);
         capped() || (starvation_limit > 0 && waited() >= starvation_limit)
     }
 
@@ -153,7 +154,7 @@ impl Scheduler for FrFcfs {
         Some(if cycle(oldest) <= cycle(hit) { oldest } else { hit })
     }
 
-    fn changes_at(&self, bank: &BankView) -> Option<u64> {
+    fn changes_at(&self, bank: &BankView) -> Option<DramCycle> {
         let limit = self.options.starvation_limit;
         if limit == 0 {
             return None;
@@ -180,7 +181,7 @@ impl Scheduler for FrFcfs {
         counts.served += 1;
     }
 
-    fn on_event(&mut self, event: Event, _: u64) {
+    fn on_event(&mut self, event: Event, _: DramCycle) {
         if let Event::Activated { bank } = event {
             // The request that opens the row was counted before.
             self.banks[usize::from(bank)].since_activate = 1;

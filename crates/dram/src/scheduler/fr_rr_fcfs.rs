@@ -2,6 +2,7 @@
 
 use super::{BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot};
 use warpmem_params::{Complexity, Entry, PolicyInfo, Shape};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "fr-rr-fcfs",
@@ -55,8 +56,8 @@ impl Scheduler for FrRrFcfs {
         self.last = source;
     }
 
-    fn next_tick(&self) -> u64 {
-        if self.ask { 0 } else { u64::MAX }
+    fn next_tick(&self) -> DramCycle {
+        if self.ask { DramCycle::ZERO } else { DramCycle::NEVER }
     }
 
     fn tick(&mut self, channel: &ChannelView) -> BankSet {

@@ -35,7 +35,7 @@ use super::timing::TimingState;
 use crate::Dram;
 use std::cmp::Reverse;
 use warpmem_params::{Complexity, Counter, Registry, Shape};
-use warpmem_sim::Needs;
+use warpmem_sim::{DramCycle, Needs};
 
 /// All DRAM schedulers.
 pub static SCHEDULERS: Registry<dyn Family, SchedulerContext> = Registry {
@@ -119,7 +119,7 @@ impl<F: Fn(usize) -> Box<dyn Scheduler>> Family for F {
 /// What a scheduler sees of a bank that is free to start a request.
 #[derive(Clone, Copy)]
 pub struct BankView<'a> {
-    pub now: u64,
+    pub now: DramCycle,
     /// Bank within the channel.
     pub bank: u16,
     /// The requests that may start, of all banks; of this one, never empty. Reads or writes, as the
@@ -175,7 +175,7 @@ impl BankView<'_> {
 
     /// The next command of a request of this bank, and the first cycle at which all timing lets it
     /// issue.
-    pub fn next_command(&self, slot: Slot) -> (CommandKind, u64) {
+    pub fn next_command(&self, slot: Slot) -> (CommandKind, DramCycle) {
         let request = &self.queue.get(slot).request;
         let kind = next_command(self.open_row(), request);
         (kind, self.timing.earliest(kind, usize::from(self.bank)))
@@ -195,7 +195,7 @@ pub(super) fn next_command(open_row: Option<u32>, request: &Request) -> CommandK
 /// What a scheduler sees of a channel in its [`tick`](Scheduler::tick).
 #[derive(Clone, Copy)]
 pub struct ChannelView<'a> {
-    pub now: u64,
+    pub now: DramCycle,
     /// Reads, or both kinds where they share a queue.
     pub queue: &'a Queue,
     /// Every entry of the queue is taken: no request arrives before one is free.
@@ -231,7 +231,7 @@ impl QueueView {
 /// A command that could issue now, as [`Scheduler::rank`] sees it.
 #[derive(Clone, Copy)]
 pub struct Ready<'a> {
-    pub now: u64,
+    pub now: DramCycle,
     pub kind: CommandKind,
     /// The request that it is for; none where it closes or refreshes an idle bank.
     pub queued: Option<&'a Queued>,
@@ -317,7 +317,7 @@ pub trait Scheduler {
 
     /// The cycle after `bank.now` from which `pick` may answer otherwise though nothing happens to
     /// the bank.
-    fn changes_at(&self, bank: &BankView) -> Option<u64> {
+    fn changes_at(&self, bank: &BankView) -> Option<DramCycle> {
         let _ = bank;
         None
     }
@@ -336,9 +336,9 @@ pub trait Scheduler {
     }
 
     /// The next cycle at which [`tick`](Scheduler::tick) is to be called; asked after every hook.
-    /// The past counts as now, `u64::MAX` is never.
-    fn next_tick(&self) -> u64 {
-        u64::MAX
+    /// The past counts as now; [`DramCycle::NEVER`]: not before something else happens.
+    fn next_tick(&self) -> DramCycle {
+        DramCycle::NEVER
     }
 
     /// Time for the scheduler's own work, at the cycle that [`next_tick`](Scheduler::next_tick)
@@ -361,12 +361,12 @@ pub trait Scheduler {
 
     /// A column command has issued for a request; `last` if it was its last, after which the
     /// request is gone.
-    fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
+    fn on_column(&mut self, queued: &Queued, last: bool, now: DramCycle) {
         let _ = (queued, last, now);
     }
 
     /// One of the rarer events, for schedulers that [take them](Traits::takes_events).
-    fn on_event(&mut self, event: Event, now: u64) {
+    fn on_event(&mut self, event: Event, now: DramCycle) {
         let _ = (event, now);
     }
 

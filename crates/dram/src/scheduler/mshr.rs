@@ -6,7 +6,7 @@
 
 use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
 use warpmem_params::{Complexity, Counter, Entry, Params, PolicyError, PolicyInfo, Shape, params};
-use warpmem_sim::{CountedMerges, Needs};
+use warpmem_sim::{CountedMerges, DramCycle, Needs};
 
 #[cfg(test)]
 mod tests;
@@ -145,12 +145,12 @@ struct Merged {
     length: u8,
     /// Together, at `since`; DRAM cycles.
     age: u64,
-    since: u64,
+    since: DramCycle,
 }
 
 impl Merged {
-    fn age(&self, now: u64) -> u64 {
-        let grown = u64::from(self.length) * (now - self.since);
+    fn age(&self, now: DramCycle) -> u64 {
+        let grown = u64::from(self.length) * now.since(self.since);
         (self.age + grown).min(MAX_AGE)
     }
 }
@@ -165,7 +165,7 @@ struct MergeAware {
 }
 
 impl MergeAware {
-    fn request_score(&self, slot: Slot, now: u64) -> u64 {
+    fn request_score(&self, slot: Slot, now: DramCycle) -> u64 {
         let merged = &self.merged[slot.index()];
         match self.score {
             Score::Maximum | Score::Sum => merged.length.into(),
@@ -193,7 +193,7 @@ impl MergeAware {
         requests.reduce(best)
     }
 
-    fn set(&mut self, slot: Slot, merges: u32, age: u64, now: u64) {
+    fn set(&mut self, slot: Slot, merges: u32, age: u64, now: DramCycle) {
         let length = merges.clamp(1, MAX_LENGTH as u32) as u8;
         self.merged[slot.index()] = Merged { length, age, since: now };
     }
@@ -223,7 +223,7 @@ impl Scheduler for MergeAware {
         self.lengths[usize::from(self.merged[slot.index()].length) - 1] += 1;
     }
 
-    fn on_event(&mut self, event: Event, now: u64) {
+    fn on_event(&mut self, event: Event, now: DramCycle) {
         let Event::Merged { slot, merges, age } = event else { return };
         self.dummies += 1;
         let grown = self.merged[slot.index()].age(now);

@@ -7,6 +7,7 @@ use super::{
     Slot, Traits,
 };
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, params};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "par-bs",
@@ -32,7 +33,7 @@ pub const ENTRY: Entry<dyn Family, SchedulerContext> = Entry {
                 left: 0,
                 jobs: vec![Job::default(); sources.count()],
                 ranks: vec![0; sources.count()],
-                began: 0,
+                began: DramCycle::ZERO,
                 count: Counts::default(),
             }) as _
         }))
@@ -79,7 +80,7 @@ struct ParBs {
     /// By source, the shortest job first.
     ranks: Vec<u16>,
     /// When the batch was formed.
-    began: u64,
+    began: DramCycle,
     count: Counts,
 }
 
@@ -134,8 +135,8 @@ impl Scheduler for ParBs {
         u64::from(unmarked) << 17 | u64::from(miss) << 16 | u64::from(rank)
     }
 
-    fn next_tick(&self) -> u64 {
-        if self.left == 0 && self.waiting > 0 { 0 } else { u64::MAX }
+    fn next_tick(&self) -> DramCycle {
+        if self.left == 0 && self.waiting > 0 { DramCycle::ZERO } else { DramCycle::NEVER }
     }
 
     fn tick(&mut self, channel: &ChannelView) -> BankSet {
@@ -156,11 +157,11 @@ impl Scheduler for ParBs {
         self.waiting -= 1;
     }
 
-    fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
+    fn on_column(&mut self, queued: &Queued, last: bool, now: DramCycle) {
         if last && self.serves_marked[usize::from(queued.request.bank)] {
             self.left -= 1;
             if self.left == 0 {
-                self.count.cycles += now - self.began;
+                self.count.cycles += now.since(self.began);
             }
         }
     }

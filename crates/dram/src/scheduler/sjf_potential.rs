@@ -2,6 +2,7 @@
 
 use super::{BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot};
 use warpmem_params::{Complexity, Entry, PolicyInfo, Shape, params};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "sjf-potential",
@@ -91,8 +92,8 @@ impl Scheduler for SjfPotential {
         }
     }
 
-    fn next_tick(&self) -> u64 {
-        if self.ask == 0 { u64::MAX } else { 0 }
+    fn next_tick(&self) -> DramCycle {
+        if self.ask == 0 { DramCycle::NEVER } else { DramCycle::ZERO }
     }
 
     fn tick(&mut self, _: &ChannelView) -> BankSet {

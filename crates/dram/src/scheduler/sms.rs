@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::collections::VecDeque;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, params};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "sms",
@@ -56,7 +57,7 @@ struct Waiting {
     slot: Slot,
     bank: u16,
     row: u32,
-    arrived: u64,
+    arrived: DramCycle,
 }
 
 #[derive(Default)]
@@ -82,14 +83,14 @@ struct Sms {
     last: usize,
     moving: Option<Moving>,
     /// The cycle in which stage two may move the next request.
-    next_move: u64,
+    next_move: DramCycle,
     /// The third stage.
     banks: Vec<VecDeque<Slot>>,
     in_channel: u32,
     /// The channel can take no request, as of the last tick.
     full: bool,
-    /// When something may be done in stage two; `u64::MAX`: not before something happens.
-    wakes: u64,
+    /// When something may be done in stage two; [`DramCycle::NEVER`]: not before something happens.
+    wakes: DramCycle,
     batches: u64,
     batched: u64,
 }
@@ -103,11 +104,11 @@ impl Sms {
             sources: (0..sources).map(|_| Source::default()).collect(),
             last: sources - 1,
             moving: None,
-            next_move: 0,
+            next_move: DramCycle::ZERO,
             banks: vec![VecDeque::new(); context.dram.banks as usize],
             in_channel: 0,
             full: false,
-            wakes: u64::MAX,
+            wakes: DramCycle::NEVER,
             batches: 0,
             batched: 0,
         }
@@ -123,17 +124,17 @@ impl Sms {
     }
 
     /// The cycle from which the source's first batch is ready; none if it has nothing.
-    fn ready_from(&self, source: usize) -> Option<u64> {
+    fn ready_from(&self, source: usize) -> Option<DramCycle> {
         let fifo = &self.sources[source].fifo;
         let first = fifo.front()?;
         let full = fifo.len() == self.options.fifo as usize;
         let closed = || first_batch(fifo) < fifo.len();
         let ready = full || self.all_are_ready() || closed();
-        Some(if ready { 0 } else { first.arrived + u64::from(self.options.age) })
+        Some(if ready { DramCycle::ZERO } else { first.arrived + u64::from(self.options.age) })
     }
 
     /// Stage two's choice: the source whose batch goes next, of those that have one ready.
-    fn choose(&mut self, now: u64) -> Option<usize> {
+    fn choose(&mut self, now: DramCycle) -> Option<usize> {
         let count = self.sources.len();
         let in_order = (1..=count).map(|step| (self.last + step) % count);
         let is_ready = |&source: &usize| self.ready_from(source).is_some_and(|ready| ready <= now);
@@ -146,7 +147,7 @@ impl Sms {
     }
 
     /// The batch that is moving, or the next.
-    fn batch(&mut self, now: u64) -> Option<Moving> {
+    fn batch(&mut self, now: DramCycle) -> Option<Moving> {
         self.moving.take().or_else(|| {
             let source = self.choose(now)?;
             let left = first_batch(&self.sources[source].fifo);
@@ -172,9 +173,9 @@ impl Sms {
     }
 
     /// When the first of the batches that still grow is of age.
-    fn next_of_age(&self) -> u64 {
+    fn next_of_age(&self) -> DramCycle {
         let ready = (0..self.sources.len()).filter_map(|source| self.ready_from(source));
-        ready.min().unwrap_or(u64::MAX)
+        ready.min().unwrap_or(DramCycle::NEVER)
     }
 }
 
@@ -202,36 +203,36 @@ impl Scheduler for Sms {
         source.fifo.push_back(Waiting { slot, bank, row, arrived: queued.arrived });
         source.in_channel += 1;
         self.in_channel += 1;
-        self.wakes = 0;
+        self.wakes = DramCycle::ZERO;
     }
 
     fn on_service(&mut self, bank: &BankView, _: Slot) {
         self.banks[usize::from(bank.bank)].pop_front();
-        self.wakes = 0;
+        self.wakes = DramCycle::ZERO;
     }
 
-    fn on_column(&mut self, queued: &Queued, last: bool, _: u64) {
+    fn on_column(&mut self, queued: &Queued, last: bool, _: DramCycle) {
         if last {
             let source = self.source(&queued.request);
             self.sources[source].in_channel -= 1;
             self.in_channel -= 1;
-            self.wakes = 0;
+            self.wakes = DramCycle::ZERO;
         }
     }
 
-    fn next_tick(&self) -> u64 {
+    fn next_tick(&self) -> DramCycle {
         self.wakes.max(self.next_move)
     }
 
     fn tick(&mut self, channel: &ChannelView) -> BankSet {
-        (self.wakes, self.full) = (u64::MAX, channel.full);
+        (self.wakes, self.full) = (DramCycle::NEVER, channel.full);
         let Some(mut batch) = self.batch(channel.now) else {
             self.wakes = self.next_of_age();
             return 0;
         };
         let moved = self.advance(&mut batch);
         if moved.is_some() {
-            (self.wakes, self.next_move) = (0, channel.now + 1);
+            (self.wakes, self.next_move) = (DramCycle::ZERO, channel.now + 1);
         }
         self.moving = (batch.left > 0).then_some(batch);
         moved.map_or(0, |bank| 1 << bank)

@@ -3,6 +3,7 @@
 use super::{BankView, ChannelView, Queued, Ready, SchedulerContext, Slot};
 use crate::Request;
 use crate::sets::BankSet;
+use warpmem_sim::DramCycle;
 
 /// Sources of requests, for tables of one entry each: the SMs, and one more for requests that no SM
 /// waits for.
@@ -64,23 +65,23 @@ impl ChannelView<'_> {
 #[derive(Clone)]
 pub(super) struct ServiceClock {
     /// By bank: when the service of its request began.
-    began: Vec<u64>,
+    began: Vec<DramCycle>,
     burst: u64,
 }
 
 impl ServiceClock {
     pub fn new(context: &SchedulerContext) -> ServiceClock {
-        let began = vec![0; context.dram.banks as usize];
+        let began = vec![DramCycle::ZERO; context.dram.banks as usize];
         ServiceClock { began, burst: context.dram.burst_cycles().into() }
     }
 
-    pub fn begin(&mut self, bank: u16, now: u64) {
+    pub fn begin(&mut self, bank: u16, now: DramCycle) {
         self.began[usize::from(bank)] = now;
     }
 
     /// Cycles that the bank has served the request whose last column command issues now.
-    pub fn end(&self, bank: u16, now: u64) -> u64 {
-        now + self.burst - self.began[usize::from(bank)]
+    pub fn end(&self, bank: u16, now: DramCycle) -> u64 {
+        (now + self.burst).since(self.began[usize::from(bank)])
     }
 }
 
@@ -102,7 +103,7 @@ pub(super) fn ranks_of<T: PartialOrd + Copy>(values: &[T]) -> Vec<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::harness::{context, gddr5, read};
+    use crate::tests::harness::{at, context, gddr5, read};
 
     #[test]
     fn equal_values_share_a_rank() {
@@ -121,8 +122,8 @@ mod tests {
     #[test]
     fn service_lasts_from_the_first_command_to_the_last_data_cycle() {
         let mut clock = ServiceClock::new(&context(&gddr5()));
-        clock.begin(3, 100);
-        clock.begin(4, 200);
-        assert_eq!(clock.end(3, 112), 12 + 2);
+        clock.begin(3, at(100));
+        clock.begin(4, at(200));
+        assert_eq!(clock.end(3, at(112)), 12 + 2);
     }
 }

@@ -12,6 +12,7 @@ use slowdown::Slowdowns;
 use std::cell::RefCell;
 use std::rc::Rc;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Real, Shape, bits, params};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "stfm",
@@ -216,7 +217,7 @@ impl Stfm {
 
     /// Of the sources that wait here the one slowed down most, if that is by too much more than
     /// another.
-    fn most_slowed(&self, now: u64) -> Option<usize> {
+    fn most_slowed(&self, now: DramCycle) -> Option<usize> {
         let slowdowns = self.slowdowns.borrow();
         let waits = |source: &usize| self.waiting[*source] > 0;
         let of = |source| (slowdowns.slowdown(source, now), source);
@@ -242,8 +243,8 @@ impl Scheduler for Stfm {
         self.sources.ranked(ready).is_some_and(|queued| self.gives_way(queued)).into()
     }
 
-    fn next_tick(&self) -> u64 {
-        if self.compare { 0 } else { u64::MAX }
+    fn next_tick(&self) -> DramCycle {
+        if self.compare { DramCycle::ZERO } else { DramCycle::NEVER }
     }
 
     fn tick(&mut self, channel: &ChannelView) -> BankSet {
@@ -283,7 +284,7 @@ impl Scheduler for Stfm {
         self.compare = true;
     }
 
-    fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
+    fn on_column(&mut self, queued: &Queued, last: bool, now: DramCycle) {
         if last {
             self.slowdowns.borrow_mut().end(self.source(&queued.request), now);
             self.compare = true;

@@ -10,6 +10,7 @@ use monitor::Monitor;
 use std::cell::RefCell;
 use std::rc::Rc;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, choice, params};
+use warpmem_sim::DramCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "tcm",
@@ -79,7 +80,7 @@ struct Meta {
 }
 
 impl Meta {
-    fn advance(&mut self, now: u64) {
+    fn advance(&mut self, now: DramCycle) {
         self.clusters.advance(now, &mut self.monitor);
     }
 }
@@ -113,7 +114,7 @@ impl Scheduler for Tcm {
         bank.oldest_of_lowest(|_, queued, hit| (rank(queued), !hit))
     }
 
-    fn changes_at(&self, _: &BankView) -> Option<u64> {
+    fn changes_at(&self, _: &BankView) -> Option<DramCycle> {
         Some(self.meta.borrow().clusters.next_change())
     }
 
@@ -142,7 +143,7 @@ impl Scheduler for Tcm {
         self.clock.begin(bank.bank, bank.now);
     }
 
-    fn on_column(&mut self, queued: &Queued, last: bool, now: u64) {
+    fn on_column(&mut self, queued: &Queued, last: bool, now: DramCycle) {
         if !last {
             return;
         }

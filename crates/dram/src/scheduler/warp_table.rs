@@ -6,6 +6,7 @@ use std::cell::{Ref, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use warpmem_params::{Counter, params};
+use warpmem_sim::DramCycle;
 
 params! {
     /// The options of the policies that share these tables.
@@ -71,7 +72,7 @@ struct Count {
 
 /// A change on its way to the table.
 struct Change {
-    at: u64,
+    at: DramCycle,
     entry: Entry,
     name: Name,
     arrives: bool,
@@ -91,7 +92,7 @@ pub struct Table {
 
 impl Table {
     /// Carries out the changes that reach the table until `now`.
-    fn settle(&mut self, now: u64) {
+    fn settle(&mut self, now: DramCycle) {
         while let Some(change) = self.changes.pop_front_if(|change| change.at <= now) {
             self.apply(&change);
         }
@@ -182,17 +183,30 @@ impl WarpTable {
 
     /// A request has entered this channel. Returns the cycle from which its warp's count includes
     /// it.
-    pub fn arrived(&mut self, slot: Slot, queued: &Queued, entry: Entry) -> u64 {
+    pub fn arrived(&mut self, slot: Slot, queued: &Queued, entry: Entry) -> DramCycle {
         self.post(slot, queued, entry, true, queued.arrived)
     }
 
     /// A request of this channel has been scheduled. Returns the cycle from which its warp's count
     /// includes it.
-    pub fn scheduled(&mut self, slot: Slot, queued: &Queued, entry: Entry, now: u64) -> u64 {
+    pub fn scheduled(
+        &mut self,
+        slot: Slot,
+        queued: &Queued,
+        entry: Entry,
+        now: DramCycle,
+    ) -> DramCycle {
         self.post(slot, queued, entry, false, now)
     }
 
-    fn post(&mut self, slot: Slot, queued: &Queued, entry: Entry, arrives: bool, now: u64) -> u64 {
+    fn post(
+        &mut self,
+        slot: Slot,
+        queued: &Queued,
+        entry: Entry,
+        arrives: bool,
+        now: DramCycle,
+    ) -> DramCycle {
         let table = &mut *self.table.borrow_mut();
         table.settle(now);
         let count = &mut table.counts[entry.index()];
@@ -211,13 +225,13 @@ impl WarpTable {
     }
 
     /// The tables as they are at `now`.
-    pub fn at(&self, now: u64) -> Ref<'_, Table> {
+    pub fn at(&self, now: DramCycle) -> Ref<'_, Table> {
         self.table.borrow_mut().settle(now);
         self.table.borrow()
     }
 
     /// Requests of this channel that have become the last of their warps, since the last call.
-    pub fn take_last(&self, now: u64, take: impl FnMut(Name)) {
+    pub fn take_last(&self, now: DramCycle, take: impl FnMut(Name)) {
         let mut table = self.table.borrow_mut();
         table.settle(now);
         table.last[self.channel].drain(..).for_each(take);

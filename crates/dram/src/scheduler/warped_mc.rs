@@ -8,6 +8,7 @@ use super::{
     BankView, Event, Family, Queued, Ready, Request, Scheduler, SchedulerContext, Slot, Traits,
 };
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape};
+use warpmem_sim::DramCycle;
 
 #[cfg(test)]
 mod tests;
@@ -83,7 +84,7 @@ struct WarpedMc {
 
 impl WarpedMc {
     /// Marks requests of this channel that have become the last of their warps by `now`.
-    fn update_scores(&mut self, now: u64) {
+    fn update_scores(&mut self, now: DramCycle) {
         let held = &mut self.held;
         self.warps.take_last(now, |name| {
             let held = &mut held[name.slot()];
@@ -199,7 +200,7 @@ impl Scheduler for WarpedMc {
         }
     }
 
-    fn on_event(&mut self, event: Event, _: u64) {
+    fn on_event(&mut self, event: Event, _: DramCycle) {
         self.counts.banks += u64::from(event == Event::Overtaken);
     }
 

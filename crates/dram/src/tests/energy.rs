@@ -109,7 +109,7 @@ fn a_refresh_of_one_bank_by_hand() {
 #[test]
 fn a_channel_without_traffic_is_in_standby_only() {
     let dram = powered(gddr5().timing);
-    let energy = energy(&dram, activity(&channel(&dram, "fr-fcfs").counts(1000)));
+    let energy = energy(&dram, activity(&channel(&dram, "fr-fcfs").counts(at(1000))));
     near(energy.precharge_standby, 120.0);
     near(energy.total(), 120.0);
     assert_eq!(energy.picojoules_per_bit(0), None);

@@ -9,6 +9,7 @@ use crate::{
 use std::fs;
 use std::path::{Path, PathBuf};
 use warpmem_params::Counter;
+pub use warpmem_sim::DramCycle;
 use warpmem_sim::{Address, IndexHash};
 
 /// Every scheduler with its default parameters, and some with others.
@@ -256,7 +257,7 @@ pub fn run_beside(
 ) -> Run {
     let context = SchedulerContext { dram: Dram { channels: 2, ..dram.clone() }, ..context(dram) };
     let mut channels = Channel::family(&context, policy).unwrap();
-    elsewhere.iter().for_each(|&request| channels[1].push(0, request));
+    elsewhere.iter().for_each(|&request| channels[1].push(DramCycle::ZERO, request));
     channels[0].enable_log();
     drive(&mut channels[0], requests, Stepping::Events, |_| u32::MAX)
 }
@@ -267,6 +268,11 @@ pub fn activation_beside_a_blocked_bank(policy: &str) -> u64 {
     let queue = [(0, read(0, 0, 1)), (0, read(1, 5, 1)), (20, read(2, 0, 2)), (20, read(3, 1, 1))];
     let log = run_with(&gddr5(), policy, &queue, Stepping::Events, |_| u32::MAX).log;
     log.iter().find(|command| command.bank == 1).unwrap().cycle
+}
+
+/// The cycle of this number.
+pub fn at(cycle: u64) -> DramCycle {
+    DramCycle::new(cycle)
 }
 
 /// A one-burst read; change what differs.
@@ -355,25 +361,27 @@ pub fn drive(
 ) -> Run {
     let mut completions = Vec::new();
     let mut sent = 0;
-    let mut now = 0;
+    let mut now = DramCycle::ZERO;
     while sent < requests.len() || !channel.is_empty() || channel.is_prefetching() {
-        let waits = |channel: &Channel, sent: usize, now: u64| {
-            requests.get(sent).is_some_and(|(at, request)| *at <= now && channel.accepts(request))
+        let arrival = |sent: usize| requests.get(sent).map(|&(at, _)| DramCycle::new(at));
+        let waits = |channel: &Channel, sent: usize, now: DramCycle| {
+            arrival(sent).is_some_and(|at| at <= now) && channel.accepts(&requests[sent].1)
         };
         while waits(channel, sent, now) {
             channel.push(now, requests[sent].1);
             sent += 1;
         }
-        let next = channel.step(now, room(now));
+        let next = channel.step(now, room(now.number()));
         completions.extend(channel.take_completions());
-        let arrival = match requests.get(sent) {
-            Some((at, _)) if *at > now => *at,
+        let arrival = match arrival(sent) {
+            Some(at) if at > now => at,
             Some(_) if waits(channel, sent, now) => now + 1,
-            _ => u64::MAX,
+            _ => DramCycle::NEVER,
         };
-        let event = next.unwrap_or(u64::MAX).min(arrival);
+        let event = next.unwrap_or(DramCycle::NEVER).min(arrival);
         assert!(event > now, "an event must lie ahead");
-        assert!(event < u64::MAX || channel.is_empty(), "stuck at {now}: {:?}", channel.pending());
+        let ends = event == DramCycle::NEVER;
+        assert!(!ends || channel.is_empty(), "stuck at {now}: {:?}", channel.pending());
         now = if stepping == Stepping::EveryCycle { now + 1 } else { event.min(now + 1_000_000) };
     }
     let end = completions.iter().map(|done| done.data_end).max().unwrap_or(now);

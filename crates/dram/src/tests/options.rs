@@ -105,10 +105,10 @@ fn assigned_requests_stay_and_only_so_many_are_assigned_in_a_cycle() {
 fn a_queue_per_bank_refuses_a_bank_its_neighbours_places() {
     let dram = Dram { read_queue: 32, queue_organisation: QueueOrganisation::PerBank, ..gddr5() };
     let mut channel = channel(&dram, "fr-fcfs");
-    (0..2).for_each(|id| channel.push(0, read(id, 3, 0)));
+    (0..2).for_each(|id| channel.push(DramCycle::ZERO, read(id, 3, 0)));
     assert!(!channel.accepts(&read(2, 3, 0)));
     assert!(channel.accepts(&read(2, 4, 0)));
-    (0..7).for_each(|id| channel.push(0, write(id, 3, 0)));
+    (0..7).for_each(|id| channel.push(DramCycle::ZERO, write(id, 3, 0)));
     assert!(channel.accepts(&write(7, 3, 0)), "eight writes a bank of 128");
 }
 

@@ -4,7 +4,7 @@ use super::harness::*;
 use crate::prefetch::PREFETCHERS;
 use crate::scheduler::{BankView, ChannelView, Queued, Ready, Scheduler, Slot, Traits};
 use crate::tests::harness::prefetch_context;
-use crate::{Channel, Command, CommandKind, Dram, Request, checker};
+use crate::{Channel, Command, CommandKind, Completion, Dram, Request, checker};
 use warpmem_sim::{BankId, BankRow, CachedLines, RowId};
 
 /// Lines of a row, and column commands of a line.
@@ -39,7 +39,7 @@ type Served = (u16, u16, u64);
 impl Run {
     fn served(&self, prefetched: bool) -> Vec<Served> {
         let of_kind = self.completions.iter().filter(|done| done.is_prefetch() == prefetched);
-        of_kind.map(|done| (done.bank, done.line, done.first_command)).collect()
+        of_kind.map(|done| (done.bank, done.line, done.first_command.number())).collect()
     }
 
     /// Lines prefetched, in order.
@@ -229,7 +229,7 @@ fn nothing_is_prefetched_while_a_request_waits_for_the_row() {
     let before_third = run.completions.iter().position(|done| done.id == 2).unwrap();
     assert_eq!(run.completions[..before_third].iter().filter(|d| d.is_prefetch()).count(), 7);
     let first = run.served(true)[0];
-    assert!(first.2 > run.completions[1].first_command, "row 6, when request 1 is served");
+    assert!(first.2 > run.completions[1].first_command.number(), "row 6, when request 1 is served");
 }
 
 #[test]
@@ -257,7 +257,8 @@ fn writes_are_requests_of_the_row_and_their_turn_is_theirs_alone() {
     let write = |id| (30, Request { write: true, ..line(id, 1, id, 0) });
     let requests = [(0, line(0, 0, 5, 0)), write(1), write(2), write(3), later(500)];
     let run = with(&gddr5(), "fr-fcfs", "opportunistic", &requests);
-    let last = run.completions.iter().filter(|d| d.write).map(|d| d.data_end).max().unwrap();
+    let last =
+        run.completions.iter().filter(|d| d.write).map(|d| d.data_end.number()).max().unwrap();
     let begun: Vec<u64> = run.served(true).iter().filter(|s| s.0 == 0).map(|s| s.2).collect();
     assert!(begun.iter().all(|&first| first < 30 || first > last - 4 - 2), "{begun:?}, {last}");
     assert_eq!(begun.len(), 7);
@@ -274,14 +275,15 @@ fn writes_that_have_no_turn_do_not_count() {
     requests.extend((3..40).map(|id| (0, line(id, 1, id, 0))));
     requests.sort_by_key(|&(cycle, _)| cycle);
     let run = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &requests);
-    let first_write = run.completions.iter().find(|done| done.write).unwrap().first_command;
+    let first_write =
+        run.completions.iter().find(|done| done.write).unwrap().first_command.number();
     let lines = run.served(true).into_iter().filter(|s| s.0 == 0 && s.2 < first_write);
     assert_eq!(lines.map(|s| s.1).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7]);
     // With one queue they do.
     let one_queue =
         Dram { write_queue: 0, write_high_watermark: 0, write_low_watermark: 0, ..gddr5() };
     let run = with(&one_queue, "fr-fcfs", "opportunistic-stop", &requests);
-    let conflict = run.completions.iter().find(|done| done.id == 1).unwrap().first_command;
+    let conflict = run.completions.iter().find(|done| done.id == 1).unwrap().first_command.number();
     assert!(run.served(true).iter().all(|s| s.0 != 0 || s.2 > conflict));
 }
 
@@ -292,7 +294,8 @@ fn rows_that_the_page_policy_closes_are_not_prefetched_from() {
         let requests = [(0, line(0, 0, 5, 0)), (another_row, line(1, 0, 6, 0)), later(500)];
         let run = with(&gddr5(), &policy, "opportunistic(lower=4,threshold=0)", &requests);
         let mut begun = run.served(true).into_iter().filter(|s| s.0 == 0);
-        let second = run.completions.iter().find(|done| done.id == 1).unwrap().first_command;
+        let second =
+            run.completions.iter().find(|done| done.id == 1).unwrap().first_command.number();
         begun.by_ref().take_while(|s| s.2 < second).count()
     };
     for page in ["closed", "closed-cap", "closed-adaptive", "timeout(n=3)"] {
@@ -358,12 +361,12 @@ fn prefetches_take_room_as_reads_do() {
         .collect();
     let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
     let run = drive(&mut channel, &requests, Stepping::Events, |_| 3);
-    let column = |data_end: u64| data_end - 12 - 2;
-    let served = run.completions.iter().map(|done| (done.first_command, column(done.data_end)));
+    let column = |done: &Completion| done.data_end.number() - 12 - 2;
+    let served = run.completions.iter().map(|done| (done.first_command.number(), column(done)));
     let served: Vec<(u64, u64)> = served.collect();
     let at =
         |now: u64| served.iter().filter(|(first, last)| (*first..*last).contains(&now)).count();
-    let most = (0..column(run.completions.last().unwrap().data_end)).map(at).max();
+    let most = (0..column(run.completions.last().unwrap())).map(at).max();
     assert_eq!(most, Some(3));
     assert!(run.prefetched().len() > 100);
 }
@@ -371,13 +374,13 @@ fn prefetches_take_room_as_reads_do() {
 #[test]
 fn it_ends_when_it_is_told_to() {
     let mut channel = equipped(channel(&gddr5(), "fr-fcfs"), "opportunistic");
-    channel.push(0, line(0, 0, 5, 0));
-    channel.push(0, line(1, 0, 6, 0));
-    channel.push(0, line(2, 1, 5, 0));
-    let (mut now, mut told) = (Some(0), false);
+    channel.push(DramCycle::ZERO, line(0, 0, 5, 0));
+    channel.push(DramCycle::ZERO, line(1, 0, 6, 0));
+    channel.push(DramCycle::ZERO, line(2, 1, 5, 0));
+    let (mut now, mut told) = (Some(DramCycle::ZERO), false);
     while let Some(cycle) = now {
         // Bank 0 has a line in service, bank 1 is offered one, bank 2 is opened later.
-        if cycle >= 28 && !told {
+        if cycle >= at(28) && !told {
             told = true;
             assert!(channel.is_prefetching());
             channel.end_prefetching(cycle);
@@ -386,7 +389,7 @@ fn it_ends_when_it_is_told_to() {
         now = channel.step(cycle, u32::MAX);
     }
     let begun = channel.take_completions().filter(|done| done.is_prefetch());
-    assert!(begun.map(|done| done.first_command).all(|first| first < 28));
+    assert!(begun.map(|done| done.first_command).all(|first| first < at(28)));
     assert!(told && channel.is_empty() && !channel.is_prefetching());
 }
 
@@ -413,7 +416,7 @@ fn banks_take_turns_whether_asked_or_not() {
     let requests: Vec<_> =
         [(0, line(0, 0, 5, 0))].into_iter().chain(hits).chain([later(500)]).collect();
     let run = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &requests);
-    let last = run.completions.iter().find(|done| done.id == 5).unwrap().data_end;
+    let last = run.completions.iter().find(|done| done.id == 5).unwrap().data_end.number();
     let meanwhile = run.served(true).iter().filter(|s| s.0 == 0 && s.2 < last).count();
     assert!(meanwhile >= 3, "{:?}", run.served(true));
 }
@@ -445,8 +448,8 @@ impl Scheduler for Blind {
         ready.queued.map_or(0, |queued| queued.order)
     }
 
-    fn next_tick(&self) -> u64 {
-        0
+    fn next_tick(&self) -> DramCycle {
+        DramCycle::ZERO
     }
 
     fn tick(&mut self, channel: &ChannelView) -> u64 {
@@ -465,7 +468,7 @@ impl Scheduler for Blind {
         self.served |= 1 << bank.bank;
     }
 
-    fn on_column(&mut self, queued: &Queued, last: bool, _: u64) {
+    fn on_column(&mut self, queued: &Queued, last: bool, _: DramCycle) {
         asked_for(queued);
         if last {
             self.served &= !(1 << queued.request.bank);

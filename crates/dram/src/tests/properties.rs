@@ -99,7 +99,7 @@ proptest! {
                 prop_assert_eq!(served, sent);
                 for done in &run.completions {
                     let request = &requests[done.id as usize];
-                    prop_assert!(request.0 <= done.arrived && done.arrived <= done.first_command);
+                    prop_assert!(at(request.0) <= done.arrived && done.arrived <= done.first_command);
                     prop_assert_eq!(request.1.write, done.write);
                 }
                 let bursts: u64 = requests.iter().map(|(_, request)| u64::from(request.bursts)).sum();

@@ -16,12 +16,13 @@ fn latencies_of_hit_miss_and_conflict() {
         let run = timed(&gddr5(), policy, &requests);
         let expected = ["Act 0:1 @0", "Rd 0:1 @12", "Rd 0:1 @100", "Pre 0:1 @200", "Act 0:2 @212"];
         assert_eq!(run.commands()[..5], expected);
-        let latency: Vec<u64> = run.completions.iter().map(|c| c.data_end - c.arrived).collect();
+        let latency: Vec<u64> =
+            run.completions.iter().map(|c| c.data_end.since(c.arrived)).collect();
         // tRCD + CL + burst, CL + burst, tRP + tRCD + CL + burst.
         assert_eq!(latency, [12 + 12 + 2, 12 + 2, 12 + 12 + 12 + 2], "{policy}");
         let outcomes: Vec<_> = run.completions.iter().map(|c| c.row_outcome).collect();
         assert_eq!(outcomes, [RowOutcome::Miss, RowOutcome::Hit, RowOutcome::Conflict]);
-        let first: Vec<u64> = run.completions.iter().map(|c| c.first_command).collect();
+        let first: Vec<u64> = run.completions.iter().map(|c| c.first_command.number()).collect();
         assert_eq!(first, [0, 100, 200]);
     }
 }
@@ -96,9 +97,9 @@ fn a_request_that_is_assigned_to_its_bank_leaves_its_place() {
     ];
     for (policy, leaves) in policies {
         let mut channel = channel(&dram, policy);
-        channel.push(0, read(0, 0, 1));
+        channel.push(DramCycle::ZERO, read(0, 0, 1));
         assert!(!channel.accepts(&read(1, 1, 1)), "{policy}");
-        channel.step(0, u32::MAX);
+        channel.step(DramCycle::ZERO, u32::MAX);
         for bank in [0, 1] {
             assert_eq!(channel.accepts(&read(1, bank, 1)), leaves, "{policy}, bank {bank}");
         }
@@ -130,7 +131,7 @@ fn banked_fifo_overlaps_banks_but_keeps_their_order() {
 fn banked_fifo_divides_the_queue() {
     let dram = gddr3();
     let mut channel = channel(&dram, "banked-fifo");
-    (0..8).for_each(|id| channel.push(0, read(id, 2, 0)));
+    (0..8).for_each(|id| channel.push(DramCycle::ZERO, read(id, 2, 0)));
     assert!(!channel.accepts(&read(8, 2, 0)));
     assert!(channel.accepts(&read(8, 1, 0)));
     let small = Dram { read_queue: 3, ..gddr3() };
@@ -146,10 +147,10 @@ fn banked_fifo_divides_the_queue() {
 fn other_policies_share_the_queue() {
     for policy in ["fcfs", "fr-fcfs"] {
         let mut shared = channel(&gddr3(), policy);
-        (0..32).for_each(|id| shared.push(0, read(id, 2, 0)));
+        (0..32).for_each(|id| shared.push(DramCycle::ZERO, read(id, 2, 0)));
         assert!(!shared.accepts(&read(32, 1, 0)));
         let mut split = channel(&gddr5(), policy);
-        (0..64).for_each(|id| split.push(0, read(id, 2, 0)));
+        (0..64).for_each(|id| split.push(DramCycle::ZERO, read(id, 2, 0)));
         assert!(!split.accepts(&read(64, 1, 0)));
         assert!(split.accepts(&write(64, 1, 0)));
     }
@@ -268,7 +269,7 @@ fn bursts_of_two_banks_interleave() {
         .map(|c| (c.cycle, c.request.unwrap(), c.burst))
         .collect();
     assert_eq!(columns, [(12, 0, 0), (15, 0, 1), (18, 1, 0), (20, 0, 2), (22, 1, 1), (24, 2, 0)]);
-    let ends: Vec<_> = run.completions.iter().map(|c| (c.id, c.data_end)).collect();
+    let ends: Vec<_> = run.completions.iter().map(|c| (c.id, c.data_end.number())).collect();
     assert_eq!(ends, [(0, 34), (1, 36), (2, 38)]);
 }
 
@@ -372,15 +373,15 @@ fn a_waiting_write_turns_the_bus_in_the_end() {
 #[test]
 fn reads_wait_for_room() {
     let mut channel = channel(&gddr5(), "fr-fcfs");
-    (0..3).for_each(|id| channel.push(0, read(id, id as u16, 1)));
-    assert_eq!(channel.step(0, 0), None);
+    (0..3).for_each(|id| channel.push(DramCycle::ZERO, read(id, id as u16, 1)));
+    assert_eq!(channel.step(DramCycle::ZERO, 0), None);
     assert!(channel.log().is_empty());
     // Room for one: bank 1 waits although tRRD has passed.
-    assert_eq!(channel.step(5, 1), Some(17));
-    assert_eq!(channel.step(17, 1), None);
+    assert_eq!(channel.step(at(5), 1), Some(at(17)));
+    assert_eq!(channel.step(at(17), 1), None);
     assert_eq!(channel.take_completions().count(), 1);
-    assert_eq!(channel.step(30, 2), Some(36));
-    channel.step(36, 2);
+    assert_eq!(channel.step(at(30), 2), Some(at(36)));
+    channel.step(at(36), 2);
     let log: Vec<_> = channel.log().iter().map(describe).collect();
     assert_eq!(log, ["Act 0:1 @5", "Rd 0:1 @17", "Act 1:1 @30", "Act 2:1 @36"]);
 }
@@ -389,14 +390,14 @@ fn reads_wait_for_room() {
 #[test]
 fn a_better_candidate_waits_for_room_too() {
     let mut channel = channel(&gddr5(), "fr-fcfs");
-    channel.push(0, read(0, 0, 1));
-    assert_eq!(channel.step(0, 1), Some(12));
-    assert_eq!(channel.step(12, 1), None);
-    channel.push(100, read(1, 0, 2));
-    channel.push(100, read(2, 1, 1));
-    assert_eq!(channel.step(100, 1), Some(112));
-    channel.push(101, read(3, 0, 1));
-    assert_eq!(channel.step(101, 1), Some(112));
+    channel.push(DramCycle::ZERO, read(0, 0, 1));
+    assert_eq!(channel.step(DramCycle::ZERO, 1), Some(at(12)));
+    assert_eq!(channel.step(at(12), 1), None);
+    channel.push(at(100), read(1, 0, 2));
+    channel.push(at(100), read(2, 1, 1));
+    assert_eq!(channel.step(at(100), 1), Some(at(112)));
+    channel.push(at(101), read(3, 0, 1));
+    assert_eq!(channel.step(at(101), 1), Some(at(112)));
     let log: Vec<_> = channel.log().iter().map(describe).collect();
     assert_eq!(log, ["Act 0:1 @0", "Rd 0:1 @12", "Act 1:1 @100"]);
 }
@@ -406,13 +407,13 @@ fn a_better_candidate_waits_for_room_too() {
 fn two_command_buses_share_the_room() {
     for (room, started) in [(1, 1), (2, 2)] {
         let mut channel = channel(&hbm2(), "fr-fcfs");
-        channel.push(0, read(0, 0, 1));
-        channel.step(0, 1);
-        let column = channel.step(0, 1).unwrap();
+        channel.push(DramCycle::ZERO, read(0, 0, 1));
+        channel.step(DramCycle::ZERO, 1);
+        let column = channel.step(DramCycle::ZERO, 1).unwrap();
         channel.step(column, 1);
-        channel.push(100, read(1, 0, 1));
-        channel.push(100, read(2, 1, 1));
-        channel.step(100, room);
+        channel.push(at(100), read(1, 0, 1));
+        channel.push(at(100), read(2, 1, 1));
+        channel.step(at(100), room);
         let log = channel.log();
         assert_eq!(log.iter().filter(|command| command.cycle == 100).count(), started);
     }
@@ -463,10 +464,10 @@ fn refresh_closes_all_banks_first() {
 #[test]
 fn a_cycle_has_one_command_however_often_it_is_stepped() {
     let mut channel = channel(&gddr5(), "fr-fcfs");
-    channel.push(0, read(0, 0, 1));
-    channel.step(0, 9);
-    channel.push(0, read(1, 4, 1));
-    assert_eq!(channel.step(0, 9), Some(7));
+    channel.push(DramCycle::ZERO, read(0, 0, 1));
+    channel.step(DramCycle::ZERO, 9);
+    channel.push(DramCycle::ZERO, read(1, 4, 1));
+    assert_eq!(channel.step(DramCycle::ZERO, 9), Some(at(7)));
     assert_eq!(channel.log().len(), 1);
 }
 

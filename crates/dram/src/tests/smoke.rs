@@ -6,9 +6,9 @@ use crate::{CommandKind, RowOutcome};
 #[test]
 fn an_idle_channel_has_nothing_to_do() {
     let mut channel = channel(&gddr5(), "fr-fcfs");
-    assert_eq!(channel.step(0, 1), None);
+    assert_eq!(channel.step(DramCycle::ZERO, 1), None);
     assert!(channel.is_empty());
-    assert_eq!(channel.counts(100).dram_efficiency(), None);
+    assert_eq!(channel.counts(at(100)).dram_efficiency(), None);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn integrals_of_a_single_read() {
     let dram = gddr5();
     let run = run(&dram, "fr-fcfs", &[read(1, 3, 9)]);
     // ACT at 0, RD at tRCD = 12, data from 24 to 26.
-    assert_eq!(run.completions[0].data_end, 26);
+    assert_eq!(run.completions[0].data_end, at(26));
     let counts = run.counts;
     assert_eq!(counts.cycles, 26);
     assert_eq!(counts.pending_cycles, 26);

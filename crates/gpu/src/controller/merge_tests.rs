@@ -48,7 +48,8 @@ impl Scheduler for Spy {
         self.0.borrow_mut().push(Told::Arrived { id, merges, age, critical, hit_prone });
     }
 
-    fn on_event(&mut self, event: Event, cycle: u64) {
+    fn on_event(&mut self, event: Event, cycle: DramCycle) {
+        let cycle = cycle.number();
         let told = match event {
             Event::Merged { merges, age, .. } => Told::Merged { merges, age, cycle },
             Event::LoadComplete { load } => Told::Ended { load, cycle },
@@ -86,7 +87,7 @@ impl Rig {
         let (told, ports) = (Rc::default(), (misses, fills));
         let channel = Channel::new(&machine.dram, Box::new(Spy(Rc::clone(&told)))).unwrap();
         let clock = bench.sim.fabric.clock(Domain::Dram);
-        let controller = Controller::new(&machine, 0, clock, channel, vec![ports]).unwrap();
+        let controller = Controller::new(&machine, 0, clock.of(), channel, vec![ports]).unwrap();
         Rig { bench, controller, ports, told, opens: 0 }
     }
 
@@ -122,7 +123,7 @@ impl Rig {
         let mut filled = Vec::new();
         self.bench.run(|unit, cycle, ctx| {
             if unit.domain == Domain::Dram {
-                controller.step(cycle, ctx);
+                controller.step(DramCycle::new(cycle), ctx);
                 return;
             }
             if cycle < opens {
@@ -299,7 +300,7 @@ fn perfect_dram_answers_when_a_read_has_come_all_the_way() {
     let counter = |name, value| Counter { name, value };
     let counters = [counter("perfect_reads", 7), counter("perfect_writes", 1)];
     assert_eq!(rig.controller.counters(), counters);
-    let total = rig.controller.counts(100).total();
+    let total = rig.controller.counts(DramCycle::new(100)).total();
     assert_eq!((total.activations, total.reads, total.writes), (0, 0, 0));
     assert!(told.is_empty(), "the scheduler is asked for nothing");
 }

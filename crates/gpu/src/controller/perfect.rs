@@ -4,7 +4,7 @@ use super::{Controller, dummy, pop};
 use crate::context::Context;
 use std::collections::VecDeque;
 use warpmem_params::Counter;
-use warpmem_sim::{Request, RequestId, RequestKind, Ticks};
+use warpmem_sim::{DramCycle, Request, RequestId, RequestKind, Ticks};
 
 /// What went through, and what is done and finds no room on its way back.
 pub(super) struct Perfect {
@@ -31,7 +31,7 @@ impl Controller {
         self
     }
 
-    pub(super) fn step_perfect(&mut self, cycle: u64, ctx: &mut Context) {
+    pub(super) fn step_perfect(&mut self, cycle: DramCycle, ctx: &mut Context) {
         let now = self.clock.at(cycle);
         self.end_loads(cycle, ctx);
         for slice in 0..self.slices.len() {
@@ -47,7 +47,7 @@ impl Controller {
     }
 
     /// Takes the item at the head of a port: a read is done, a write or a dummy request is gone.
-    fn take_perfect(&mut self, slice: usize, id: RequestId, cycle: u64, ctx: &mut Context) {
+    fn take_perfect(&mut self, slice: usize, id: RequestId, cycle: DramCycle, ctx: &mut Context) {
         let now = self.clock.at(cycle);
         let Request { kind, load, .. } = *ctx.requests.get(id);
         let is_dummy = dummy(id, ctx).is_some();

@@ -3,7 +3,7 @@
 use crate::context::Context;
 use warpmem_dram::Completion;
 use warpmem_machine::Machine;
-use warpmem_sim::{Clock, Request, RequestId, RequestKind};
+use warpmem_sim::{DramClock, Request, RequestId, RequestKind};
 
 /// Finds the addresses of the lines of open rows.
 pub(super) struct OpenRows {
@@ -26,7 +26,7 @@ impl OpenRows {
     }
 
     /// The finished request: that of a slice, or a new one that carries a prefetched line to its slice.
-    pub fn request(&mut self, done: &Completion, clock: Clock, ctx: &mut Context) -> RequestId {
+    pub fn request(&mut self, done: &Completion, clock: DramClock, ctx: &mut Context) -> RequestId {
         let served = &mut self.served[usize::from(done.bank)];
         if !done.is_prefetch() {
             let id = RequestId(done.id);

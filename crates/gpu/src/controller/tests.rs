@@ -51,7 +51,7 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
     let clock = bench.sim.fabric.clock(Domain::Dram);
     let policy = &machine.policy.dram_scheduler;
     let dram = Channel::family(&machine.scheduler_context(), policy).unwrap().remove(0);
-    let mut controller = Controller::new(&machine, 0, clock, dram, ports.clone()).unwrap();
+    let mut controller = Controller::new(&machine, 0, clock.of(), dram, ports.clone()).unwrap();
     for miss in misses {
         let row = Row::of_slice(miss.address, miss.kind, SliceId(miss.slice));
         let id = bench.sim.requests.add(Row { sectors: miss.sectors, ..row }, clock.at(0));
@@ -61,7 +61,7 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
     bench.run(|unit, cycle, ctx| {
         last = cycle;
         if unit.domain == Domain::Dram {
-            controller.step(cycle, ctx);
+            controller.step(DramCycle::new(cycle), ctx);
             states.push(controller.describe());
             return;
         }
@@ -85,7 +85,7 @@ fn run(overrides: &[&str], misses: &[Miss], opens: u64) -> Outcome {
         [s.dram_entered, s.dram_started, s.dram_finished].map(|at| at.0)
     });
     let left = bench.sim.requests.in_flight() - fills.len();
-    let counts = controller.counts(last);
+    let counts = controller.counts(DramCycle::new(last));
     Outcome { fills, stamps: stamps.collect(), counts, left, states }
 }
 

@@ -17,7 +17,9 @@ use warpmem_machine::{Machine, MachineError, Policies};
 use warpmem_network::Topology;
 use warpmem_params::{Counter, PolicyError, policy_name};
 use warpmem_sim::Total;
-use warpmem_sim::{AddressMap, Domain, Fabric, NetworkCycle, RequestTable, Ticks, UnitId};
+use warpmem_sim::{
+    AddressMap, Domain, DramCycle, Fabric, NetworkCycle, RequestTable, Ticks, UnitId,
+};
 use warpmem_trace::{Trace, TraceError};
 
 /// Why a machine could not be built.
@@ -166,7 +168,7 @@ impl System {
             side: &mut self.side,
         };
         match domain {
-            Domain::Dram => self.controllers[unit].step(cycle, ctx),
+            Domain::Dram => self.controllers[unit].step(DramCycle::new(cycle), ctx),
             Domain::Llc => self.slices[unit].step(cycle, ctx),
             Domain::Network => {
                 let cycle = NetworkCycle::new(cycle);
@@ -258,7 +260,7 @@ impl System {
             counts.llc_queues.add(&slice.queue_length(llc));
         }
         for controller in &self.controllers {
-            counts.add_channel(controller.counts(dram));
+            counts.add_channel(controller.counts(DramCycle::new(dram)));
         }
         counts
     }
@@ -277,7 +279,7 @@ impl System {
     pub fn end_prefetching(&mut self, now: Ticks) {
         let cycle = self.fabric.clock(Domain::Dram).cycle_of(now) + 1;
         for controller in self.controllers.iter_mut().filter(|c| c.has_prefetcher()) {
-            controller.end_prefetching(cycle);
+            controller.end_prefetching(DramCycle::new(cycle));
             self.fabric.wake_cycle(controller.unit(), cycle);
         }
     }
@@ -300,7 +302,8 @@ impl System {
         if machine.llc.enabled {
             result.mshr_cycles = self.side.mshrs.finish(llc_cycle);
         }
-        result.channels = self.controllers.iter().map(|c| c.counts(cycle)).collect();
+        let dram_cycle = DramCycle::new(cycle);
+        result.channels = self.controllers.iter().map(|c| c.counts(dram_cycle)).collect();
         let sharing = self.controllers.iter().filter_map(Controller::row_sharing);
         sharing.for_each(|sharing| sharing.add_to(&mut result.row_sharing));
         let cycle = self.fabric.clock(Domain::Network).cycle_from(now);

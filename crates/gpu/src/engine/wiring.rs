@@ -111,7 +111,7 @@ impl Wiring {
         channels: Vec<Channel>,
         ideal: Ideal,
     ) -> Result<Vec<Controller>, PolicyError> {
-        let clock = self.fabric.clock(Domain::Dram);
+        let clock = self.fabric.clock(Domain::Dram).of();
         let slices = self.slice_ports.chunks(machine.llc.slices_per_channel as usize);
         let controllers = channels.into_iter().zip(slices).enumerate();
         let controller = |(index, (channel, slices)): (usize, (Channel, &[SlicePorts]))| {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use warpmem_dram::scheduler::SchedulerContext;
 use warpmem_dram::{Channel, ChannelResult, CommandSink, Dram};
 use warpmem_params::Counter;
-use warpmem_sim::Histogram;
+use warpmem_sim::{DramCycle, Histogram};
 
 /// The results of one channel.
 #[derive(Clone, Debug)]
@@ -128,11 +128,11 @@ struct Lane {
     /// The load of the last read that entered, unless it is known to be complete.
     load: Option<u32>,
     /// The next event; none: nothing will happen any more.
-    wake: Option<u64>,
+    wake: Option<DramCycle>,
     /// End of the last data.
-    end: u64,
+    end: DramCycle,
     /// When a request entered last.
-    entered: u64,
+    entered: DramCycle,
     read_latency: Histogram,
     write_latency: Histogram,
     delay: Histogram,
@@ -141,12 +141,12 @@ struct Lane {
 impl Lane {
     fn new(channel: Channel, feed: Feed) -> Lane {
         Lane {
-            wake: feed.front().map(|front| front.due.unwrap_or(0)),
+            wake: feed.front().map(|front| front.due.unwrap_or(DramCycle::ZERO)),
             channel,
             feed,
             load: None,
-            end: 0,
-            entered: 0,
+            end: DramCycle::ZERO,
+            entered: DramCycle::ZERO,
             read_latency: Histogram::default(),
             write_latency: Histogram::default(),
             delay: Histogram::default(),
@@ -154,13 +154,13 @@ impl Lane {
     }
 
     /// Lets requests enter and steps the channel. Returns how many requests were served.
-    fn step(&mut self, now: u64) -> Result<u64, StandaloneError> {
+    fn step(&mut self, now: DramCycle) -> Result<u64, StandaloneError> {
         while let Some(front) = self.feed.front()
             && front.due.is_none_or(|due| due <= now)
             && self.channel.accepts(&front.request)
         {
             if let Some(due) = front.due {
-                self.delay.record(now - due);
+                self.delay.record(now.since(due));
             }
             self.channel.push(now, front.request);
             self.entered = now;
@@ -172,7 +172,7 @@ impl Lane {
         let mut served = 0;
         for done in self.channel.take_completions() {
             let latency = if done.write { &mut self.write_latency } else { &mut self.read_latency };
-            latency.record(done.data_end - done.arrived);
+            latency.record(done.data_end.since(done.arrived));
             self.end = self.end.max(done.data_end);
             served += 1;
         }
@@ -181,7 +181,7 @@ impl Lane {
     }
 
     /// A load is complete when the next read is of another, or there is none.
-    fn end_load(&mut self, now: u64) {
+    fn end_load(&mut self, now: DramCycle) {
         let Some(load) = self.load else { return };
         let next = self.feed.front().map(|front| front.request);
         if !next.is_some_and(|next| next.write || next.load == load) {
@@ -190,7 +190,7 @@ impl Lane {
         }
     }
 
-    fn next_wake(&self, now: u64, channel: Option<u64>) -> Option<u64> {
+    fn next_wake(&self, now: DramCycle, channel: Option<DramCycle>) -> Option<DramCycle> {
         match self.feed.front() {
             None if self.channel.is_empty() => None,
             Some(front) if self.channel.accepts(&front.request) => {
@@ -202,14 +202,14 @@ impl Lane {
     }
 
     /// An error if the run would end with work left, or never end.
-    fn check(&self, index: u32, cycle: u64) -> Result<(), StandaloneError> {
+    fn check(&self, index: u32, cycle: DramCycle) -> Result<(), StandaloneError> {
         let pending = self.channel.pending();
         let is_done = self.feed.front().is_none() && pending == 0;
         let is_late = pending > 0 && cycle > self.end.max(self.entered) + PATIENCE;
         if is_done || (self.wake.is_some() && !is_late) {
             return Ok(());
         }
-        Err(StandaloneError::Stuck { channel: index, cycle, pending })
+        Err(StandaloneError::Stuck { channel: index, cycle: cycle.number(), pending })
     }
 
     fn finish(self) -> ChannelOutcome {
@@ -254,7 +254,7 @@ mod tests {
             self.0.borrow_mut().push(Heard::Arrival(queued.request.load));
         }
 
-        fn on_event(&mut self, event: Event, _: u64) {
+        fn on_event(&mut self, event: Event, _: DramCycle) {
             if let Event::LoadComplete { load } = event {
                 self.0.borrow_mut().push(Heard::Complete(load));
             }

@@ -9,14 +9,14 @@ use super::{Device, StandaloneError};
 use std::sync::Arc;
 use warpmem_dram::Request;
 use warpmem_random::Random;
-use warpmem_sim::ChannelId;
+use warpmem_sim::{ChannelId, DramCycle};
 
 /// A request and the cycle before which it does not arrive; none: as soon as the channel accepts
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
     pub request: Request,
-    pub due: Option<u64>,
+    pub due: Option<DramCycle>,
 }
 
 /// A stream's requests to one channel.

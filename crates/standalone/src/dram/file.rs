@@ -8,6 +8,7 @@ use line::{Format, Problem};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use warpmem_sim::DramCycle;
 
 /// One access of a file; fields that the file leaves out are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub struct Access {
     /// Byte address.
     pub address: u64,
     /// Command clock cycle before which it does not arrive.
-    pub cycle: Option<u64>,
+    pub cycle: Option<DramCycle>,
     pub bytes: Option<u32>,
     pub sm: Option<u16>,
     pub warp: Option<u32>,
@@ -35,7 +36,7 @@ pub struct AccessFile {
     /// Number of the line in `text`, from 1.
     line: u64,
     format: Option<Format>,
-    last_cycle: u64,
+    last_cycle: DramCycle,
     /// Whether an access has been read.
     any: bool,
 }
@@ -59,7 +60,7 @@ impl AccessFile {
             text: Vec::new(),
             line: 0,
             format: None,
-            last_cycle: 0,
+            last_cycle: DramCycle::ZERO,
             any: false,
         })
     }

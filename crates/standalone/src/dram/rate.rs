@@ -2,6 +2,7 @@
 
 use std::fmt;
 use warpmem_dram::standard::Clock;
+use warpmem_sim::DramCycle;
 
 /// The length of a command clock cycle: `picoseconds / per`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,9 +96,9 @@ impl fmt::Display for RateText {
 
 impl Rate {
     /// The first cycle in which the request with this number, from 0, may arrive.
-    pub fn due(self, number: u64) -> u64 {
+    pub fn due(self, number: u64) -> DramCycle {
         let cycles = (u128::from(number) * self.cycles).div_ceil(self.requests);
-        u64::try_from(cycles).unwrap_or(u64::MAX)
+        u64::try_from(cycles).map_or(DramCycle::NEVER, DramCycle::new)
     }
 }
 
@@ -136,7 +137,7 @@ mod tests {
     }
 
     fn dues(rate: Rate, count: u64) -> Vec<u64> {
-        (0..count).map(|number| rate.due(number)).collect()
+        (0..count).map(|number| rate.due(number).number()).collect()
     }
 
     #[test]
@@ -156,7 +157,7 @@ mod tests {
         assert_eq!(dues(rate("16GB/s", 128, Period::of_mhz(1000)), 3), [0, 8, 16]);
         assert_eq!(dues(rate("16GB/s", 64, half_ticks(1000)), 3), [0, 8, 16]);
         // A clock whose period is no whole number of picoseconds: 924 MHz x 1 s are 924 M cycles.
-        assert_eq!(rate("0.064GB/s", 64, Period::of_mhz(924)).due(1_000_000), 924_000_000);
+        assert_eq!(rate("0.064GB/s", 64, Period::of_mhz(924)).due(1_000_000).number(), 924_000_000);
     }
 
     #[test]

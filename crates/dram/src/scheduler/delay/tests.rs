@@ -14,7 +14,8 @@ fn timed(policy: &str, requests: &[(u64, Request)]) -> Run {
 
 /// The cycle of the first command for each request, by its number.
 fn starts(run: &Run, requests: u32) -> Vec<u64> {
-    let start = |id| run.completions.iter().find(|done| done.id == id).unwrap().first_command;
+    let start =
+        |id| run.completions.iter().find(|done| done.id == id).unwrap().first_command.number();
     (0..requests).map(start).collect()
 }
 
@@ -89,10 +90,10 @@ fn all_channels_together_hold_back_so_many() {
         let mut channels = Channel::family(&context, &policy).unwrap();
         for channel in &mut channels {
             channel.enable_log();
-            channel.push(0, of(0, 0, 1, 2));
+            channel.push(DramCycle::ZERO, of(0, 0, 1, 2));
         }
         let activated = |channel: &mut Channel| {
-            let mut now = 0;
+            let mut now = DramCycle::ZERO;
             while let Some(next) = channel.step(now, u32::MAX) {
                 now = next;
             }
@@ -106,15 +107,15 @@ fn all_channels_together_hold_back_so_many() {
 /// A read without merges in a bank that another keeps busy, and the update that a second SM waits
 /// for it at `told`.
 fn informed(policy: &str, told: u64) -> (Vec<u32>, Vec<u64>) {
-    let mut channel = channel(&gddr5(), policy);
+    let (mut channel, told) = (channel(&gddr5(), policy), at(told));
     let requests = [of(0, 0, 1, 1), of(1, 0, 1, 1), of(2, 0, 1, 1)];
-    requests.iter().for_each(|&request| channel.push(0, request));
-    let mut now = 0;
+    requests.iter().for_each(|&request| channel.push(DramCycle::ZERO, request));
+    let mut now = DramCycle::ZERO;
     while !channel.is_empty() {
         if now == told {
             channel.merge(now, 0, 1, 2, 0);
         }
-        let next = channel.step(now, u32::MAX).unwrap_or(u64::MAX);
+        let next = channel.step(now, u32::MAX).unwrap_or(DramCycle::NEVER);
         now = if now < told { next.min(told) } else { next };
     }
     let order = channel.take_completions().map(|done| done.id).collect();

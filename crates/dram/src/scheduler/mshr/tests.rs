@@ -76,7 +76,7 @@ fn row_hits_go_first() {
 
 /// Merges, in the order of their cycles, that the controller hears of while it serves the requests.
 struct Update {
-    cycle: u64,
+    cycle: DramCycle,
     bank: u16,
     id: u32,
     merges: u32,
@@ -84,21 +84,21 @@ struct Update {
 }
 
 fn update(cycle: u64, id: u32, merges: u32, age: u64) -> Update {
-    Update { cycle, bank: 0, id, merges, age }
+    Update { cycle: at(cycle), bank: 0, id, merges, age }
 }
 
 /// Requests that are all there at 0, and updates of their merges.
 fn informed(policy: &str, requests: &[Request], updates: &[Update], stepping: Stepping) -> Channel {
     let mut channel = channel(&gddr5(), policy);
-    requests.iter().for_each(|&request| channel.push(0, request));
-    let (mut now, mut heard) = (0, 0);
+    requests.iter().for_each(|&request| channel.push(DramCycle::ZERO, request));
+    let (mut now, mut heard) = (DramCycle::ZERO, 0);
     while !channel.is_empty() {
         while let Some(update) = updates.get(heard).filter(|update| update.cycle == now) {
             channel.merge(now, update.bank, update.id, update.merges, update.age);
             heard += 1;
         }
-        let next = channel.step(now, u32::MAX).unwrap_or(u64::MAX);
-        let told = updates.get(heard).map_or(u64::MAX, |update| update.cycle);
+        let next = channel.step(now, u32::MAX).unwrap_or(DramCycle::NEVER);
+        let told = updates.get(heard).map_or(DramCycle::NEVER, |update| update.cycle);
         now = if stepping == Stepping::EveryCycle { now + 1 } else { next.min(told) };
     }
     channel
@@ -245,7 +245,7 @@ fn news_at_any_time_have_the_same_effect_event_by_event_and_cycle_by_cycle() {
                 let id = random.below(60) as u32;
                 let (merges, age) = (1 + random.below(16) as u32, random.below(300));
                 let bank = requests[id as usize].bank;
-                Update { cycle: random.below(700), bank, id, merges, age }
+                Update { cycle: at(random.below(700)), bank, id, merges, age }
             })
             .collect();
         told.sort_by_key(|update| update.cycle);
@@ -281,7 +281,7 @@ fn age_ends_starvation_but_for_row_hits() {
     let run = run(&gddr5(), "mshr-s+a", &crowd());
     let lone = run.completions.iter().find(|done| done.id == 0).unwrap();
     let longest_row = 100;
-    assert!((1 << 14..(1 << 15) + longest_row).contains(&lone.first_command), "{lone:?}");
+    assert!((1 << 14..(1 << 15) + longest_row).contains(&lone.first_command.number()), "{lone:?}");
     // Row hits go first whatever their age.
     let mut queue = vec![(0, of(0, 2, 1)), (0, of(1, 1, 16))];
     queue.extend((2..40_000).map(|id| (u64::from(id - 2), of(id, 1, 1))));

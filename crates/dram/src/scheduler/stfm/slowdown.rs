@@ -1,11 +1,13 @@
 //! How much longer each source waits for memory than it would alone.
 
+use warpmem_sim::DramCycle;
+
 /// Of one source.
 #[derive(Clone, Copy, Default)]
 struct Stall {
     /// Requests in any channel, and since when there are any.
     outstanding: u32,
-    since: u64,
+    since: DramCycle,
     /// Cycles with requests outstanding, but for those since `since`.
     shared: u64,
     /// How many of these others have caused.
@@ -18,18 +20,18 @@ struct Stall {
 /// Slowdowns of the sources of one machine.
 pub struct Slowdowns {
     interval: u64,
-    interval_ends: u64,
+    interval_ends: DramCycle,
     sources: Vec<Stall>,
 }
 
 impl Slowdowns {
     pub fn new(sources: usize, interval: u64) -> Slowdowns {
         let sources = vec![Stall::default(); sources];
-        Slowdowns { interval, interval_ends: interval, sources }
+        Slowdowns { interval, interval_ends: DramCycle::new(interval), sources }
     }
 
     /// A request has come; it may be the first of its source that waits for the bank.
-    pub fn arrive(&mut self, source: usize, first_in_bank: bool, now: u64) {
+    pub fn arrive(&mut self, source: usize, first_in_bank: bool, now: DramCycle) {
         self.advance(now);
         let stall = &mut self.sources[source];
         if stall.outstanding == 0 {
@@ -40,7 +42,7 @@ impl Slowdowns {
     }
 
     /// A bank begins to serve a request; it may be the last of its source that waited for the bank.
-    pub fn begin(&mut self, source: usize, last_in_bank: bool, now: u64) {
+    pub fn begin(&mut self, source: usize, last_in_bank: bool, now: DramCycle) {
         self.advance(now);
         let stall = &mut self.sources[source];
         stall.waiting_banks -= u32::from(last_in_bank);
@@ -48,13 +50,13 @@ impl Slowdowns {
     }
 
     /// A request has been served.
-    pub fn end(&mut self, source: usize, now: u64) {
+    pub fn end(&mut self, source: usize, now: DramCycle) {
         self.advance(now);
         let stall = &mut self.sources[source];
         stall.serving_banks -= 1;
         stall.outstanding -= 1;
         if stall.outstanding == 0 {
-            stall.shared += now - stall.since;
+            stall.shared += now.since(stall.since);
         }
     }
 
@@ -75,9 +77,9 @@ impl Slowdowns {
 
     /// Time with requests outstanding over that time if the source were alone, which is at least a
     /// cycle; 1 where nothing was outstanding.
-    pub fn slowdown(&self, source: usize, now: u64) -> f64 {
+    pub fn slowdown(&self, source: usize, now: DramCycle) -> f64 {
         let stall = &self.sources[source];
-        let open = if stall.outstanding > 0 { now - stall.since } else { 0 };
+        let open = if stall.outstanding > 0 { now.since(stall.since) } else { 0 };
         match stall.shared + open {
             0 => 1.0,
             shared => shared as f64 / (shared as f64 - stall.delay).max(1.0),
@@ -85,11 +87,11 @@ impl Slowdowns {
     }
 
     /// Forgets what was measured in intervals that are over.
-    fn advance(&mut self, now: u64) {
+    fn advance(&mut self, now: DramCycle) {
         if now < self.interval_ends {
             return;
         }
-        let began = now - now % self.interval;
+        let began = now - now.number() % self.interval;
         for stall in &mut self.sources {
             (stall.shared, stall.delay) = (0, 0.0);
             stall.since = stall.since.max(began);
@@ -101,45 +103,46 @@ impl Slowdowns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::harness::at;
 
     /// Outstanding from 10 to 60, of which 30 are others' doing, and from 100 on.
     #[test]
     fn slowdown_is_time_shared_over_time_alone() {
         let mut slowdowns = Slowdowns::new(2, 1000);
-        assert_eq!(slowdowns.slowdown(0, 5), 1.0);
-        slowdowns.arrive(0, true, 10);
-        slowdowns.arrive(0, false, 20);
-        slowdowns.begin(0, false, 30);
+        assert_eq!(slowdowns.slowdown(0, at(5)), 1.0);
+        slowdowns.arrive(0, true, at(10));
+        slowdowns.arrive(0, false, at(20));
+        slowdowns.begin(0, false, at(30));
         assert_eq!((slowdowns.waiting_banks(0), slowdowns.serving_banks(0)), (1, 1));
-        slowdowns.end(0, 40);
-        slowdowns.begin(0, true, 50);
+        slowdowns.end(0, at(40));
+        slowdowns.begin(0, true, at(50));
         assert_eq!((slowdowns.waiting_banks(0), slowdowns.serving_banks(0)), (0, 1));
-        slowdowns.end(0, 60);
+        slowdowns.end(0, at(60));
         slowdowns.delay(0, 30.0);
-        assert_eq!(slowdowns.slowdown(0, 80), 50.0 / 20.0);
-        slowdowns.arrive(0, true, 100);
-        assert_eq!(slowdowns.slowdown(0, 110), 60.0 / 30.0);
-        assert_eq!(slowdowns.slowdown(1, 110), 1.0);
+        assert_eq!(slowdowns.slowdown(0, at(80)), 50.0 / 20.0);
+        slowdowns.arrive(0, true, at(100));
+        assert_eq!(slowdowns.slowdown(0, at(110)), 60.0 / 30.0);
+        assert_eq!(slowdowns.slowdown(1, at(110)), 1.0);
     }
 
     #[test]
     fn at_least_a_cycle_is_the_sources_own_and_help_lowers_its_slowdown() {
         let mut slowdowns = Slowdowns::new(1, 1000);
-        slowdowns.arrive(0, true, 0);
+        slowdowns.arrive(0, true, DramCycle::ZERO);
         slowdowns.delay(0, 70.0);
-        assert_eq!(slowdowns.slowdown(0, 50), 50.0);
+        assert_eq!(slowdowns.slowdown(0, at(50)), 50.0);
         slowdowns.delay(0, -120.0);
-        assert_eq!(slowdowns.slowdown(0, 50), 0.5);
+        assert_eq!(slowdowns.slowdown(0, at(50)), 0.5);
     }
 
     #[test]
     fn every_interval_is_measured_on_its_own() {
         let mut slowdowns = Slowdowns::new(1, 100);
-        slowdowns.arrive(0, true, 10);
+        slowdowns.arrive(0, true, at(10));
         slowdowns.delay(0, 60.0);
-        slowdowns.begin(0, true, 350);
-        assert_eq!(slowdowns.slowdown(0, 350), 1.0);
+        slowdowns.begin(0, true, at(350));
+        assert_eq!(slowdowns.slowdown(0, at(350)), 1.0);
         slowdowns.delay(0, 25.0);
-        assert_eq!(slowdowns.slowdown(0, 350), 2.0);
+        assert_eq!(slowdowns.slowdown(0, at(350)), 2.0);
     }
 }

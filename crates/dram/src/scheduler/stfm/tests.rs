@@ -55,11 +55,11 @@ fn slowdowns(dram: &Dram, options: Options, requests: &[(u64, Request)], now: u6
         Channel::new(dram, Box::new(Stfm::new(options, &context, &slowdowns))).unwrap();
     for cycle in 0..=now {
         let due = requests.iter().filter(|(at, _)| *at == cycle);
-        due.for_each(|(_, request)| channel.push(cycle, *request));
-        channel.step(cycle, u32::MAX);
+        due.for_each(|(_, request)| channel.push(at(cycle), *request));
+        channel.step(at(cycle), u32::MAX);
     }
     let slowdowns = slowdowns.borrow();
-    [0, 1].map(|source| slowdowns.slowdown(source, now))
+    [0, 1].map(|source| slowdowns.slowdown(source, at(now)))
 }
 
 /// SM 0 takes the bank at 0 for tRCD and a column command, 12 + 3; of 25 cycles SM 1 would have

@@ -5,14 +5,15 @@ use super::{Options, Shuffle};
 use crate::scheduler::sources::ranks_of;
 use warpmem_params::Counter;
 use warpmem_random::Random;
+use warpmem_sim::DramCycle;
 
 /// Ranks of the sources over time.
 pub struct Clusters {
     options: Options,
     /// Banks of the machine.
     banks: u32,
-    quantum_ends: u64,
-    next_shuffle: u64,
+    quantum_ends: DramCycle,
+    next_shuffle: DramCycle,
     /// By source, the lowest first.
     ranks: Vec<u16>,
     /// Rank of the last of the bandwidth-sensitive sources that goes first.
@@ -40,8 +41,8 @@ impl Clusters {
         Clusters {
             options,
             banks,
-            quantum_ends: options.quantum,
-            next_shuffle: u64::MAX,
+            quantum_ends: DramCycle::new(options.quantum),
+            next_shuffle: DramCycle::NEVER,
             ranks: vec![0; sources],
             first_bandwidth_rank: 0,
             line: Vec::new(),
@@ -57,16 +58,16 @@ impl Clusters {
     }
 
     /// The next cycle at which ranks may change.
-    pub fn next_change(&self) -> u64 {
+    pub fn next_change(&self) -> DramCycle {
         self.quantum_ends.min(self.next_shuffle)
     }
 
     /// Makes the changes that were due up to `now`.
-    pub fn advance(&mut self, now: u64, monitor: &mut Monitor) {
+    pub fn advance(&mut self, now: DramCycle, monitor: &mut Monitor) {
         while now >= self.quantum_ends {
             self.sort(&monitor.take(self.quantum_ends));
             self.next_shuffle = match self.line.len() {
-                0 | 1 => u64::MAX,
+                0 | 1 => DramCycle::NEVER,
                 _ => self.quantum_ends + self.options.shuffle_interval,
             };
             self.quantum_ends += self.options.quantum;
@@ -128,7 +129,7 @@ impl Clusters {
         self.count.insertion_quanta += u64::from(self.by_insertion && sources.len() > 1);
         self.step = 0;
         // The chances of a quantum do not depend on how many shuffles those before had.
-        self.chance = Random::numbered(0, self.quantum_ends);
+        self.chance = Random::numbered(0, self.quantum_ends.number());
         self.rank_line();
     }
 
@@ -181,6 +182,7 @@ fn spread(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::harness::at;
 
     /// Sources that differ in requests, all of them served as long as they had requests.
     fn monitor(requests: &[u64]) -> Monitor {
@@ -203,8 +205,8 @@ mod tests {
     #[test]
     fn nobody_is_ranked_in_the_first_quantum() {
         let mut clusters = clusters(Options::default(), 3);
-        clusters.advance(99, &mut monitor(&[5, 1, 2]));
-        assert_eq!((ranks(&clusters), clusters.next_change()), (vec![0, 0, 0], 100));
+        clusters.advance(at(99), &mut monitor(&[5, 1, 2]));
+        assert_eq!((ranks(&clusters), clusters.next_change()), (vec![0, 0, 0], at(100)));
     }
 
     /// Of 60 cycles of service 1/6 is 10: sources of 2, 3 and 5 fit, the next does not, and neither
@@ -212,7 +214,7 @@ mod tests {
     #[test]
     fn sources_with_few_requests_are_latency_sensitive_up_to_a_share_of_the_service() {
         let mut clusters = clusters(Options::default(), 5);
-        clusters.advance(100, &mut monitor(&[20, 3, 30, 2, 5]));
+        clusters.advance(at(100), &mut monitor(&[20, 3, 30, 2, 5]));
         assert_eq!(clusters.first_bandwidth_rank, 3);
         assert_eq!(ranks(&clusters)[1], 1);
         assert_eq!((ranks(&clusters)[3], ranks(&clusters)[4]), (0, 2));
@@ -226,7 +228,7 @@ mod tests {
     fn the_cluster_threshold_has_effect() {
         let with = |cluster_threshold| {
             let mut clusters = clusters(Options { cluster_threshold, ..Options::default() }, 4);
-            clusters.advance(100, &mut monitor(&[10, 20, 30, 40]));
+            clusters.advance(at(100), &mut monitor(&[10, 20, 30, 40]));
             clusters.line.len()
         };
         assert_eq!([with(0.0), with(0.1), with(0.3), with(1.0)], [4, 3, 2, 0]);
@@ -239,14 +241,14 @@ mod tests {
         for source in 0..3 {
             monitor.served(source, 100);
             (0..10).for_each(|n| monitor.request(source, n < 4 * source));
-            (0..8 / (source + 1)).for_each(|_| monitor.bank_begins(source, 0));
+            (0..8 / (source + 1)).for_each(|_| monitor.bank_begins(source, DramCycle::ZERO));
         }
         monitor
     }
 
     fn lined_up(options: Options) -> Clusters {
         let mut clusters = clusters(options, 3);
-        clusters.advance(100, &mut nice_to_hostile());
+        clusters.advance(at(100), &mut nice_to_hostile());
         clusters
     }
 
@@ -264,7 +266,7 @@ mod tests {
         let mut idle = Monitor::new(3);
         let orders: Vec<_> = (0..=6)
             .map(|n| {
-                clusters.advance(100 + 10 * n, &mut idle);
+                clusters.advance(at(100 + 10 * n), &mut idle);
                 clusters.line.iter().rev().map(|&(source, _)| source).collect::<Vec<_>>()
             })
             .collect();
@@ -280,12 +282,12 @@ mod tests {
             let options = Options { shuffle: Shuffle::Random, ..Options::default() };
             let mut clusters = clusters(Options { ..options }, 3);
             clusters.options.quantum = 10_000;
-            clusters.quantum_ends = 10_000;
+            clusters.quantum_ends = at(10_000);
             let mut monitor = nice_to_hostile();
             let turns = 1000..1100;
             turns
                 .map(|n| {
-                    clusters.advance(10 * n, &mut monitor);
+                    clusters.advance(at(10 * n), &mut monitor);
                     ranks(&clusters)
                 })
                 .collect::<Vec<_>>()
@@ -303,7 +305,7 @@ mod tests {
         let insertion = |shuffle_threshold, banks| {
             let mut clusters = clusters(Options { shuffle_threshold, ..Options::default() }, 3);
             clusters.banks = banks;
-            clusters.advance(100, &mut nice_to_hostile());
+            clusters.advance(at(100), &mut nice_to_hostile());
             clusters.by_insertion
         };
         assert!(insertion(0.1, 16) && insertion(0.3, 16));
@@ -317,7 +319,7 @@ mod tests {
         let run = |times: &[u64]| {
             let mut clusters = lined_up(Options { shuffle: Shuffle::Random, ..Options::default() });
             let mut monitor = nice_to_hostile();
-            times.iter().for_each(|&now| clusters.advance(now, &mut monitor));
+            times.iter().for_each(|&now| clusters.advance(at(now), &mut monitor));
             ranks(&clusters)
         };
         assert_eq!(run(&[250]), run(&[110, 130, 199, 200, 201, 230, 250]));

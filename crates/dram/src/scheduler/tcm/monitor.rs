@@ -1,5 +1,7 @@
 //! The behaviour of each source in a quantum, over all channels of a machine.
 
+use warpmem_sim::DramCycle;
+
 /// Of one source.
 #[derive(Clone, Copy, Default)]
 pub struct Seen {
@@ -14,7 +16,7 @@ pub struct Seen {
     bank_cycles: u64,
     /// Banks that have a request now, and since when they have been as many.
     banks: u32,
-    since: u64,
+    since: DramCycle,
 }
 
 impl Seen {
@@ -29,8 +31,8 @@ impl Seen {
         self.row_hits as f64 / self.requests.max(1) as f64
     }
 
-    fn count_to(&mut self, now: u64) {
-        let cycles = now - self.since;
+    fn count_to(&mut self, now: DramCycle) {
+        let cycles = now.since(self.since);
         self.since = now;
         if self.banks > 0 {
             self.busy_cycles += cycles;
@@ -59,21 +61,21 @@ impl Monitor {
     }
 
     /// A bank has a first request of the source.
-    pub fn bank_begins(&mut self, source: usize, now: u64) {
+    pub fn bank_begins(&mut self, source: usize, now: DramCycle) {
         let seen = &mut self.sources[source];
         seen.count_to(now);
         seen.banks += 1;
     }
 
     /// A bank has served the last request of the source that it had.
-    pub fn bank_ends(&mut self, source: usize, now: u64) {
+    pub fn bank_ends(&mut self, source: usize, now: DramCycle) {
         let seen = &mut self.sources[source];
         seen.count_to(now);
         seen.banks -= 1;
     }
 
     /// The counts up to `now`, where the next begin.
-    pub fn take(&mut self, now: u64) -> Vec<Seen> {
+    pub fn take(&mut self, now: DramCycle) -> Vec<Seen> {
         let take = |seen: &mut Seen| {
             seen.count_to(now);
             let rest = Seen { banks: seen.banks, since: now, ..Seen::default() };
@@ -86,16 +88,17 @@ impl Monitor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::harness::at;
 
     /// One bank from 10 to 30, two from 30 to 40, one to 50; the quantum ends at 60, idle.
     #[test]
     fn parallelism_is_an_integral_over_the_cycles_with_requests() {
         let mut monitor = Monitor::new(2);
-        monitor.bank_begins(1, 10);
-        monitor.bank_begins(1, 30);
-        monitor.bank_ends(1, 40);
-        monitor.bank_ends(1, 50);
-        let seen = monitor.take(60);
+        monitor.bank_begins(1, at(10));
+        monitor.bank_begins(1, at(30));
+        monitor.bank_ends(1, at(40));
+        monitor.bank_ends(1, at(50));
+        let seen = monitor.take(at(60));
         assert_eq!(seen[1].parallelism(), 50.0 / 40.0);
         assert_eq!(seen[0].parallelism(), 0.0);
     }
@@ -103,12 +106,12 @@ mod tests {
     #[test]
     fn a_quantum_takes_its_share_of_what_is_outstanding() {
         let mut monitor = Monitor::new(1);
-        monitor.bank_begins(0, 10);
-        assert_eq!(monitor.take(20)[0].busy_cycles, 10);
-        monitor.bank_ends(0, 25);
-        let second = monitor.take(40)[0];
+        monitor.bank_begins(0, at(10));
+        assert_eq!(monitor.take(at(20))[0].busy_cycles, 10);
+        monitor.bank_ends(0, at(25));
+        let second = monitor.take(at(40))[0];
         assert_eq!((second.busy_cycles, second.bank_cycles), (5, 5));
-        assert_eq!(monitor.take(50)[0].busy_cycles, 0);
+        assert_eq!(monitor.take(at(50))[0].busy_cycles, 0);
     }
 
     #[test]
@@ -117,9 +120,9 @@ mod tests {
         monitor.request(0, false);
         monitor.request(0, true);
         monitor.served(0, 30);
-        let seen = monitor.take(10)[0];
+        let seen = monitor.take(at(10))[0];
         assert_eq!((seen.requests, seen.service, seen.row_locality()), (2, 30, 0.5));
-        let next = monitor.take(20)[0];
+        let next = monitor.take(at(20))[0];
         assert_eq!((next.requests, next.service, next.row_locality()), (0, 0, 0.0));
     }
 }

@@ -100,7 +100,7 @@ fn shuffling_bounds_how_long_a_source_is_last() {
     later.insert(1, (1012, from(1, 1000, 0, 2)));
     let service = |policy: &str| {
         let run = timed(&gddr5(), policy, &[&history()[..], &later].concat());
-        run.completions.iter().find(|done| done.id == 1000).unwrap().first_command
+        run.completions.iter().find(|done| done.id == 1000).unwrap().first_command.number()
     };
     assert!((1100..1104).contains(&service(LINE)), "{}", service(LINE));
     let still = LINE.replace("interval=50", "interval=900");
@@ -115,13 +115,13 @@ fn channels_share_what_they_saw() {
     let family = SCHEDULERS.build(CLUSTERS, &two).unwrap();
     let mut channels = [0, 1].map(|n| Channel::new(&two.dram, family.scheduler(n)).unwrap());
     for (_, request) in history() {
-        channels[0].push(0, request);
+        channels[0].push(DramCycle::ZERO, request);
     }
-    (0..100).for_each(|now| _ = channels[0].step(now, 99));
+    (0..100).map(at).for_each(|now| _ = channels[0].step(now, 99));
     assert!(channels[0].is_empty());
-    channels[1].push(110, from(0, 6, 0, 1));
-    channels[1].push(110, from(1, 7, 0, 2));
-    (110..300).for_each(|now| _ = channels[1].step(now, 99));
+    channels[1].push(at(110), from(0, 6, 0, 1));
+    channels[1].push(at(110), from(1, 7, 0, 2));
+    (110..300).map(at).for_each(|now| _ = channels[1].step(now, 99));
     let order: Vec<u32> = channels[1].take_completions().map(|done| done.id).collect();
     assert_eq!(order, [7, 6]);
 }

@@ -115,11 +115,11 @@ fn a_cycle_moves_one_request() {
 #[test]
 fn a_cycle_is_no_longer_for_two_steps() {
     let mut channel = channel(&gddr5(), "sms(fifo=2)");
-    (0..2).for_each(|id| channel.push(0, read(id, id as u16, 1)));
+    (0..2).for_each(|id| channel.push(DramCycle::ZERO, read(id, id as u16, 1)));
     for _ in 0..2 {
-        channel.step(0, 9);
+        channel.step(DramCycle::ZERO, 9);
     }
-    channel.push(0, read(2, 2, 1));
+    channel.push(DramCycle::ZERO, read(2, 2, 1));
     assert!(!channel.accepts(&read(3, 3, 1)));
 }
 
@@ -140,15 +140,15 @@ fn a_full_bank_holds_the_batches_behind() {
 #[test]
 fn a_source_may_have_as_much_as_its_fifo_holds() {
     let mut channel = channel(&gddr3(), "sms(fifo=2)");
-    (0..2).for_each(|id| channel.push(0, from(3, read(id, 0, id))));
+    (0..2).for_each(|id| channel.push(DramCycle::ZERO, from(3, read(id, 0, id))));
     assert!(!channel.accepts(&from(3, read(2, 1, 0))));
     assert!(channel.accepts(&from(4, read(2, 1, 0))));
     let nobodys = from(Request::NO_SOURCE, write(2, 1, 0));
     assert!(channel.accepts(&nobodys));
-    (2..4).for_each(|id| channel.push(0, Request { id, ..nobodys }));
+    (2..4).for_each(|id| channel.push(DramCycle::ZERO, Request { id, ..nobodys }));
     assert!(!channel.accepts(&nobodys));
     // What has moved to its bank has left the FIFO.
-    channel.step(0, 9);
+    channel.step(DramCycle::ZERO, 9);
     assert!(channel.accepts(&from(3, read(4, 1, 0))));
 }
 
@@ -197,9 +197,9 @@ fn channels_draw_differently() {
     let order = |mut channel: Channel| {
         for id in 0..60u32 {
             let sm = (id % 3).pow(2) as u16;
-            channel.push(0, from(sm, read(id, (id / 15) as u16, id)));
+            channel.push(DramCycle::ZERO, from(sm, read(id, (id / 15) as u16, id)));
         }
-        let (mut now, mut order) = (0, Vec::new());
+        let (mut now, mut order) = (DramCycle::ZERO, Vec::new());
         while let Some(next) = channel.step(now, u32::MAX) {
             order.extend(channel.take_completions().map(|done| done.id));
             now = next;
@@ -240,9 +240,9 @@ fn short_jobs_starve_a_long_one() {
 fn batches_are_counted() {
     let mut channel = channel(&gddr5(), "sms(p=0)");
     [1, 1, 1, 2].into_iter().enumerate().for_each(|(id, row)| {
-        channel.push(0, read(id as u32, 0, row));
+        channel.push(DramCycle::ZERO, read(id as u32, 0, row));
     });
-    let mut now = 0;
+    let mut now = DramCycle::ZERO;
     while let Some(next) = channel.step(now, u32::MAX) {
         now = next;
     }

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
+use warpmem_sim::DramCycle;
 
 /// A controller has selected its group of a load.
 #[derive(Clone, Copy)]
@@ -12,7 +13,7 @@ pub struct Message {
     /// The group's completion score there.
     pub score: u32,
     /// Cycle in which it is known here.
-    pub at: u64,
+    pub at: DramCycle,
 }
 
 #[derive(Default)]
@@ -58,7 +59,7 @@ impl Coordination {
     }
 
     /// Sends a message to all others.
-    pub fn tell(&mut self, load: u32, score: u32, now: u64) {
+    pub fn tell(&mut self, load: u32, score: u32, now: DramCycle) {
         let mut mailboxes = self.mailboxes.borrow_mut();
         for (_, mailbox) in
             mailboxes.iter_mut().enumerate().filter(|&(other, _)| other != self.channel)
@@ -73,7 +74,7 @@ impl Coordination {
     }
 
     /// Passes on the messages that have arrived, and counts those that were `of_use`.
-    pub fn hear(&mut self, now: u64, mut of_use: impl FnMut(Message) -> bool) {
+    pub fn hear(&mut self, now: DramCycle, mut of_use: impl FnMut(Message) -> bool) {
         let messages = &mut self.mailboxes.borrow_mut()[self.channel].messages;
         while let Some(message) = messages.pop_front_if(|message| message.at <= now) {
             self.matched += u64::from(of_use(message));
@@ -84,6 +85,7 @@ impl Coordination {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::harness::at;
 
     /// An idle controller keeps what is under way, however long it hears nothing.
     #[test]
@@ -91,10 +93,10 @@ mod tests {
         let shared = Coordination::new(2, 4);
         let mut busy = shared.of_channel(0);
         let kept = || shared.mailboxes.borrow()[1].messages.len();
-        (0..1000).for_each(|now| busy.tell(0, 1, now));
+        (0..1000).map(at).for_each(|now| busy.tell(0, 1, now));
         assert_eq!(kept(), 4);
         shared.of_channel(1).set_waiting(true);
-        (1000..1100).for_each(|now| busy.tell(0, 1, now));
+        (1000..1100).map(at).for_each(|now| busy.tell(0, 1, now));
         assert_eq!(kept(), 104);
     }
 }

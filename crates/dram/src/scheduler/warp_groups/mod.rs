@@ -23,7 +23,7 @@ use std::cmp::Reverse;
 use warpmem_params::{
     Complexity, Counter, Entry, Param, PolicyError, PolicyInfo, Shape, bits, params,
 };
-use warpmem_sim::Needs;
+use warpmem_sim::{DramCycle, Needs};
 
 const SOURCE: &str = "Chatterjee et al., SC 2014";
 
@@ -283,7 +283,7 @@ impl WarpGroups {
     }
 
     /// Lowers the scores of groups that other controllers have selected.
-    fn hear(&mut self, now: u64) {
+    fn hear(&mut self, now: DramCycle) {
         let Some(coordination) = &mut self.coordination else { return };
         coordination.hear(now, |message| {
             let group = self.sorter.of_load(message.load).filter(|group| group.since < message.at);
@@ -359,7 +359,7 @@ impl Scheduler for WarpGroups {
         self.selectable = true;
     }
 
-    fn on_event(&mut self, event: Event, _: u64) {
+    fn on_event(&mut self, event: Event, _: DramCycle) {
         match event {
             Event::Activated { bank } => self.banks[usize::from(bank)].bursts = 0,
             Event::LoadComplete { load } => self.complete_load(load),
@@ -367,7 +367,7 @@ impl Scheduler for WarpGroups {
         }
     }
 
-    fn on_column(&mut self, queued: &Queued, last: bool, _: u64) {
+    fn on_column(&mut self, queued: &Queued, last: bool, _: DramCycle) {
         let bank = usize::from(queued.request.bank);
         self.banks[bank].bursts += 1;
         if !last {
@@ -381,9 +381,9 @@ impl Scheduler for WarpGroups {
         }
     }
 
-    fn next_tick(&self) -> u64 {
+    fn next_tick(&self) -> DramCycle {
         let asks = self.selectable || (self.rules.bursts && self.burst_changed);
-        if asks { 0 } else { u64::MAX }
+        if asks { DramCycle::ZERO } else { DramCycle::NEVER }
     }
 
     fn tick(&mut self, channel: &ChannelView) -> BankSet {

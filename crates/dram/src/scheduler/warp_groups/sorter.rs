@@ -2,6 +2,7 @@
 
 use super::super::{Queued, Slot};
 use rustc_hash::FxHashMap;
+use warpmem_sim::DramCycle;
 
 /// A request of a group.
 #[derive(Clone, Copy)]
@@ -18,7 +19,7 @@ pub struct Group {
     /// No more will come.
     pub complete: bool,
     /// Cycle in which its first request came, and the number of that request.
-    pub since: u64,
+    pub since: DramCycle,
     pub order: u64,
     /// The lowest score that another controller has sent; `u32::MAX`: none has sent one.
     pub told: u32,

@@ -44,32 +44,32 @@ fn play(dram: &Dram, policy: &str, count: u32, script: &Script, stepping: Steppi
     let mut channels = Channel::family(&context, policy).unwrap();
     channels.iter_mut().for_each(Channel::enable_log);
     let mut orders = vec![Vec::new(); channels.len()];
-    let mut due = vec![0; channels.len()];
-    let (mut at, mut now) = (0, 0);
+    let mut due = vec![DramCycle::ZERO; channels.len()];
+    let (mut next, mut now) = (0, DramCycle::ZERO);
     loop {
-        while at < script.len() && script[at].0 <= now {
-            let (_, to, event) = script[at];
+        while next < script.len() && at(script[next].0) <= now {
+            let (_, to, event) = script[next];
             match event {
                 Event::Request(request) if !channels[to].accepts(&request) => break,
                 Event::Request(request) => channels[to].push(now, request),
                 Event::End(load) => channels[to].load_complete(now, load),
             }
             due[to] = now;
-            at += 1;
+            next += 1;
         }
         for (index, channel) in channels.iter_mut().enumerate() {
             if due[index] <= now || stepping == Stepping::EveryCycle {
-                due[index] = channel.step(now, u32::MAX).unwrap_or(u64::MAX);
+                due[index] = channel.step(now, u32::MAX).unwrap_or(DramCycle::NEVER);
                 orders[index].extend(channel.take_completions().map(|done| done.id));
             }
         }
-        if at == script.len() && channels.iter().all(Channel::is_empty) {
+        if next == script.len() && channels.iter().all(Channel::is_empty) {
             return Outcome { channels, orders };
         }
-        let event = script.get(at).map_or(u64::MAX, |event| event.0.max(now + 1));
-        let next = due.iter().copied().min().unwrap_or(u64::MAX).min(event);
-        assert!(next < u64::MAX, "stuck at {now}");
-        now = if stepping == Stepping::EveryCycle { now + 1 } else { next };
+        let event = script.get(next).map_or(DramCycle::NEVER, |event| at(event.0).max(now + 1));
+        let wake = due.iter().copied().min().unwrap_or(DramCycle::NEVER).min(event);
+        assert!(wake < DramCycle::NEVER, "stuck at {now}");
+        now = if stepping == Stepping::EveryCycle { now + 1 } else { wake };
     }
 }
 

@@ -99,10 +99,10 @@ fn a_sibling_in_another_channel_makes_a_request_the_last_after_the_latency() {
         let dram = Dram { channels: 2, ..gddr5() };
         let context = crate::scheduler::SchedulerContext { dram, ..context(&gddr5()) };
         let mut channels = Channel::family(&context, policy).unwrap();
-        channels[1].push(0, of(0, 1, 5, 1));
-        queue.iter().for_each(|&request| channels[0].push(0, request));
+        channels[1].push(DramCycle::ZERO, of(0, 1, 5, 1));
+        queue.iter().for_each(|&request| channels[0].push(DramCycle::ZERO, request));
         let mut order = Vec::new();
-        for now in 0..400 {
+        for now in (0..400).map(at) {
             channels.iter_mut().for_each(|channel| _ = channel.step(now, u32::MAX));
             order.extend(channels[0].take_completions().map(|done| done.id));
         }

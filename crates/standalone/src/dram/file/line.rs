@@ -1,6 +1,7 @@
 //! A line of a file of accesses.
 
 use super::Access;
+use warpmem_sim::DramCycle;
 
 /// What a line should contain, and what it contains.
 #[derive(Debug, PartialEq, Eq)]
@@ -143,7 +144,7 @@ fn set(access: &mut Access, field: Field, value: &[u8], base: Base) -> Result<()
     match field {
         Field::Op => access.write = op(value)?,
         Field::Address => access.address = address(value, base)?,
-        Field::Cycle => access.cycle = Some(number(value, "a cycle")?),
+        Field::Cycle => access.cycle = Some(DramCycle::new(number(value, "a cycle")?)),
         Field::Bytes => access.bytes = Some(number(value, "a number of bytes")?),
         Field::Sm => access.sm = Some(number(value, "the number of an SM")?),
         Field::Warp => access.warp = Some(number(value, "the number of a warp")?),
@@ -211,7 +212,7 @@ mod tests {
         assert_eq!(of("0x1f40 R").1, Some(at(0x1f40, false)));
         assert_eq!(of("8000 W").1, Some(at(8000, true)));
         assert_eq!(of("ST 0x40").1, Some(at(0x40, true)));
-        let with_cycle = Access { cycle: Some(17), ..at(0x40, false) };
+        let with_cycle = Access { cycle: Some(DramCycle::new(17)), ..at(0x40, false) };
         assert_eq!(of("0x40 READ 17").1, Some(with_cycle));
         // DRAMsim3 reads addresses as hexadecimal without the prefix too.
         assert_eq!(of("40\tREAD   17").1, Some(with_cycle));
@@ -235,7 +236,7 @@ mod tests {
         let expected = Access {
             write: true,
             address: 256,
-            cycle: Some(9),
+            cycle: Some(DramCycle::new(9)),
             bytes: Some(128),
             sm: Some(3),
             warp: Some(40),
