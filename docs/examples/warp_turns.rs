@@ -44,7 +44,7 @@ struct WarpTurns {
 impl WarpTurns {
     /// The oldest request of the warp whose turn it is.
     fn next_of_turn(&self, bank: &BankView) -> Option<Slot> {
-        let Turn { warp, served } = self.banks[usize::from(bank.bank)];
+        let Turn { warp, served } = self.banks[bank.bank.index()];
         let has_turn = |queued: &Queued| Some(queued.request.warp) == warp && served < self.turn;
         bank.requests().find_map(|(slot, queued)| has_turn(queued).then_some(slot))
     }
@@ -57,7 +57,7 @@ impl Scheduler for WarpTurns {
 
     fn on_service(&mut self, bank: &BankView, slot: Slot) {
         let warp = Some(bank.queue.get(slot).request.warp);
-        let turn = &mut self.banks[usize::from(bank.bank)];
+        let turn = &mut self.banks[bank.bank.index()];
         if turn.warp == warp && turn.served < self.turn {
             turn.served += 1;
             return;

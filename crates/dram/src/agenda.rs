@@ -35,9 +35,9 @@
 
 use super::MAX_BANKS;
 use super::request::CommandKind;
-use super::sets::{BankSet, KindSet, members, one};
+use super::sets::{BankSet, KindSet, kinds, lowest, members, one};
 use super::timing::TimingState;
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 const ALL_KINDS: KindSet = (1 << CommandKind::PLANNED) - 1;
 
@@ -111,8 +111,8 @@ impl Agenda {
     }
 
     #[inline]
-    pub fn kind(&self, bank: usize) -> CommandKind {
-        self.kinds[bank]
+    pub fn kind(&self, bank: BankId) -> CommandKind {
+        self.kinds[bank.index()]
     }
 
     /// Banks whose next command is of this kind.
@@ -157,23 +157,23 @@ impl Agenda {
     #[inline]
     pub fn set(
         &mut self,
-        bank: usize,
+        bank: BankId,
         next: Option<(CommandKind, DramCycle)>,
         timing: &TimingState,
     ) {
         let bit = one(bank);
-        let old = &mut self.wants[self.kinds[bank] as usize];
+        let old = &mut self.wants[self.kinds[bank.index()] as usize];
         if old.banks & bit != 0 {
-            if next == Some((self.kinds[bank], self.due[bank])) {
+            if next == Some((self.kinds[bank.index()], self.due[bank.index()])) {
                 return;
             }
             old.banks &= !bit;
             old.plan.banks &= !bit;
             if old.banks == 0 {
                 old.plan = NOTHING;
-                self.wanted &= !(1 << self.kinds[bank] as u8);
+                self.wanted &= !(1 << self.kinds[bank.index()] as u8);
             } else if old.plan.banks == 0 {
-                self.unknown |= 1 << self.kinds[bank] as u8;
+                self.unknown |= 1 << self.kinds[bank.index()] as u8;
             }
             self.waiting &= !bit;
             self.ripe &= !bit;
@@ -185,10 +185,10 @@ impl Agenda {
         }
     }
 
-    fn add(&mut self, bank: usize, kind: CommandKind, due: DramCycle, timing: &TimingState) {
+    fn add(&mut self, bank: BankId, kind: CommandKind, due: DramCycle, timing: &TimingState) {
         let bit = one(bank);
-        self.kinds[bank] = kind;
-        self.due[bank] = due;
+        self.kinds[bank.index()] = kind;
+        self.due[bank.index()] = due;
         self.waiting |= bit;
         self.ripe |= if due <= self.floor { bit } else { 0 };
         let wants = &mut self.wants[kind as usize];
@@ -211,11 +211,12 @@ impl Agenda {
         }
         (self.held, self.floor) = (held, floor);
         let mut plan = NOTHING;
-        for kind in members(self.wanted.into()) {
-            if self.unknown & 1 << kind != 0 || self.wants[kind].plan.cycle < floor {
-                self.wants[kind].plan = self.plan_of(CommandKind::ALL[kind], timing);
+        for kind in kinds(self.wanted) {
+            let is_unknown = self.unknown & 1 << kind as u8 != 0;
+            if is_unknown || self.wants[kind as usize].plan.cycle < floor {
+                self.wants[kind as usize].plan = self.plan_of(kind, timing);
             }
-            plan.add(self.wants[kind].plan);
+            plan.add(self.wants[kind as usize].plan);
         }
         (self.plan, self.stale, self.unknown) = (plan, false, 0);
     }
@@ -225,7 +226,7 @@ impl Agenda {
         let mut plan = NOTHING;
         let banks = self.wanting(kind) & !self.held;
         for bank in members(banks & !self.ripe) {
-            let (bit, due) = (one(bank), self.due[bank]);
+            let (bit, due) = (one(bank), self.due[bank.index()]);
             if due <= self.floor {
                 self.ripe |= bit;
             } else {
@@ -239,7 +240,7 @@ impl Agenda {
             return plan;
         }
         while ripe != 0 {
-            let bank = ripe.trailing_zeros() as usize;
+            let bank = lowest(ripe);
             let group = ripe & timing.group_banks(bank);
             ripe &= !group;
             let cycle = timing.others(kind, bank).max(self.floor);
@@ -284,7 +285,7 @@ mod tests {
         floor: DramCycle,
     ) -> Plan {
         let mut plan = NOTHING;
-        for (bank, next) in next.iter().enumerate() {
+        for (bank, next) in (0..).map(BankId).zip(next) {
             let Some((kind, due)) = next.filter(|_| held & one(bank) == 0) else { continue };
             let cycle = timing.begin(kind, timing.others(kind, bank).max(due).max(floor));
             if cycle < plan.cycle {
@@ -309,11 +310,11 @@ mod tests {
                         Step::Set(bank, wanted) => {
                             let bank = bank % banks;
                             next[bank] = wanted.map(|(kind, wait)| (kind, now + wait));
-                            agenda.set(bank, next[bank], &timing);
+                            agenda.set(BankId::new(bank), next[bank], &timing);
                         }
                         Step::Issue(bank, kind) => {
                             agenda.delay(timing.delayed_by(kind));
-                            timing.issued(kind, bank % banks, now);
+                            timing.issued(kind, BankId::new(bank % banks), now);
                         }
                         Step::Replan(gap, holds) => {
                             (now, held) = (now + gap, holds);
@@ -321,7 +322,7 @@ mod tests {
                             prop_assert!(agenda.is_current(held, now));
                         }
                     }
-                    for (bank, next) in next.iter().enumerate() {
+                    for (bank, next) in (0..).map(BankId).zip(&next) {
                         let wanting = |kind| agenda.wanting(kind) & one(bank) != 0;
                         let wanted = CommandKind::ALL.into_iter().take(CommandKind::PLANNED);
                         let wanted: Vec<_> = wanted.filter(|&kind| wanting(kind)).collect();

@@ -56,7 +56,7 @@ use service::{Active, Service};
 use spec::Spec;
 use std::rc::Rc;
 use warpmem_params::{Counter, PolicyError};
-use warpmem_sim::{CachedLines, DramCycle};
+use warpmem_sim::{BankId, CachedLines, DramCycle};
 use write_drain::WriteDrain;
 
 /// One DRAM channel. Times are cycles of its command clock and never go back.
@@ -186,7 +186,7 @@ impl Channel {
     /// Whether there is room for the request.
     #[inline]
     pub fn accepts(&self, request: &Request) -> bool {
-        let (bank, queue) = (usize::from(request.bank), self.spec.queue_of(request.write));
+        let (bank, queue) = (request.bank, self.spec.queue_of(request.write));
         // A scheduler may have entries of its own, but every request needs one of the channel's.
         let waiting = self.entries_taken(queue);
         if waiting >= self.spec.capacity[queue] {
@@ -219,8 +219,8 @@ impl Channel {
 
     /// As [`Channel::entries_taken`], by requests of one bank.
     #[inline]
-    fn entries_taken_by(&self, bank: usize, queue: usize) -> u32 {
-        let waiting = self.queues.of(queue).waiting(bank as u16);
+    fn entries_taken_by(&self, bank: BankId, queue: usize) -> u32 {
+        let waiting = self.queues.of(queue).waiting(bank);
         if self.spec.picks_per_cycle == 0 {
             let is_of_queue = |active: Active| usize::from(active.queue) == queue;
             return waiting + u32::from(self.service.of(bank).is_some_and(is_of_queue));
@@ -238,7 +238,7 @@ impl Channel {
     pub fn push(&mut self, now: DramCycle, request: Request) {
         debug_assert!(self.accepts(&request), "pushed into a full queue: {request:?}");
         debug_assert!(request.bursts > 0, "a request without data: {request:?}");
-        let (bank, queue) = (usize::from(request.bank), self.spec.queue_of(request.write));
+        let (bank, queue) = (request.bank, self.spec.queue_of(request.write));
         let (slot, queued) = self.queues.push(queue, request, now);
         let pending = self.queues.pending();
         self.account.arrive(bank, pending, now);
@@ -254,7 +254,7 @@ impl Channel {
     /// Whether a request that has just entered may change what its bank does next. FR-FCFS changes
     /// its choice for a first row hit only, and a bank that waits to be assigned a request goes on
     /// waiting unless its row may be closed.
-    fn changes_choice(&self, bank: usize, queue: usize, slot: Slot) -> bool {
+    fn changes_choice(&self, bank: BankId, queue: usize, slot: Slot) -> bool {
         if !self.service.is_idle(bank) {
             return false;
         }
@@ -267,16 +267,16 @@ impl Channel {
             let waits = self.candidates.unassigned() & one(bank) != 0;
             return self.spec.closes_idle_rows || !waits;
         }
-        queue == serving && self.queues.of(queue).oldest_hit(bank as u16) == Some(slot)
+        queue == serving && self.queues.of(queue).oldest_hit(bank) == Some(slot)
     }
 
     /// More requests wait for the data of request `id`, which goes to `bank`: see
     /// [`Event::Merged`]. Nothing happens if it is in service or gone. Step the channel afterwards.
-    pub fn merge(&mut self, now: DramCycle, bank: u16, id: u32, merges: u32, age: u64) {
+    pub fn merge(&mut self, now: DramCycle, bank: BankId, id: u32, merges: u32, age: u64) {
         let named = |(slot, queued): (Slot, &Queued)| (queued.request.id == id).then_some(slot);
         let Some(slot) = self.queues.of(READS).requests(bank).find_map(named) else { return };
         self.tell(Event::Merged { slot, merges, age }, now);
-        self.redecide(usize::from(bank), now);
+        self.redecide(bank, now);
     }
 
     /// No more requests of this load will come: see [`Event::LoadComplete`]. Step the channel

@@ -5,7 +5,7 @@
 //! found by hashing.
 
 use super::request::Request;
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle, RowId};
 
 /// A request in a channel's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +67,8 @@ struct Node {
 /// Requests to one row of one bank.
 #[derive(Clone, Copy)]
 struct RowNode {
-    row: u32,
-    bank: u16,
+    row: RowId,
+    bank: BankId,
     requests: List,
     in_bank: Links,
     /// Next of the rows with the same hash.
@@ -79,7 +79,7 @@ struct RowNode {
 struct BankLists {
     requests: List,
     rows: List,
-    open_row: Option<u32>,
+    open_row: Option<RowId>,
     /// The open row, if requests wait for it.
     open: Slot,
 }
@@ -87,7 +87,7 @@ struct BankLists {
 /// The requests to one row of a bank.
 #[derive(Clone, Copy, Debug)]
 pub struct RowView {
-    pub row: u32,
+    pub row: RowId,
     /// Requests to it.
     pub count: u32,
     /// The oldest of them.
@@ -122,8 +122,8 @@ impl Queue {
         let links = |entry| Links { next: next(entry), ..LOOSE };
         let node = |entry| Node { in_bank: links(entry), in_row: LOOSE, row: Slot::NONE };
         let row = |entry| RowNode {
-            row: 0,
-            bank: 0,
+            row: RowId(0),
+            bank: BankId(0),
             requests: EMPTY,
             in_bank: links(entry),
             next_hashed: Slot::NONE,
@@ -153,8 +153,8 @@ impl Queue {
     }
 
     /// Banks of the channel.
-    pub fn banks(&self) -> u16 {
-        self.banks.len() as u16
+    pub fn banks(&self) -> impl ExactSizeIterator<Item = BankId> + Clone + use<> {
+        BankId::all(self.banks.len())
     }
 
     /// The request in `slot`, which must be taken.
@@ -165,20 +165,20 @@ impl Queue {
 
     /// The row that is open in `bank`.
     #[inline]
-    pub fn open_row(&self, bank: u16) -> Option<u32> {
-        self.banks[usize::from(bank)].open_row
+    pub fn open_row(&self, bank: BankId) -> Option<RowId> {
+        self.banks[bank.index()].open_row
     }
 
     /// Requests that wait for `bank`.
     #[inline]
-    pub fn waiting(&self, bank: u16) -> u32 {
-        self.banks[usize::from(bank)].requests.count
+    pub fn waiting(&self, bank: BankId) -> u32 {
+        self.banks[bank.index()].requests.count
     }
 
     /// Requests that wait for the open row of `bank`.
     #[inline]
-    pub fn hits(&self, bank: u16) -> u32 {
-        match self.banks[usize::from(bank)].open.some() {
+    pub fn hits(&self, bank: BankId) -> u32 {
+        match self.banks[bank.index()].open.some() {
             Some(open) => self.rows[open.index()].requests.count,
             None => 0,
         }
@@ -186,20 +186,20 @@ impl Queue {
 
     /// The oldest request of `bank`.
     #[inline]
-    pub fn oldest(&self, bank: u16) -> Option<Slot> {
-        self.banks[usize::from(bank)].requests.first.some()
+    pub fn oldest(&self, bank: BankId) -> Option<Slot> {
+        self.banks[bank.index()].requests.first.some()
     }
 
     /// The oldest request to the open row of `bank`.
     #[inline]
-    pub fn oldest_hit(&self, bank: u16) -> Option<Slot> {
-        let open = self.banks[usize::from(bank)].open.some()?;
+    pub fn oldest_hit(&self, bank: BankId) -> Option<Slot> {
+        let open = self.banks[bank.index()].open.some()?;
         Some(self.rows[open.index()].requests.first)
     }
 
     /// Requests of `bank`, oldest first.
-    pub fn requests(&self, bank: u16) -> impl Iterator<Item = (Slot, &Queued)> {
-        let first = self.banks[usize::from(bank)].requests.first;
+    pub fn requests(&self, bank: BankId) -> impl Iterator<Item = (Slot, &Queued)> {
+        let first = self.banks[bank.index()].requests.first;
         self.walk(first, |node| node.in_bank.next)
     }
 
@@ -209,20 +209,20 @@ impl Queue {
     }
 
     /// Requests to a row of `bank`, oldest first.
-    pub fn requests_to(&self, bank: u16, row: u32) -> impl Iterator<Item = (Slot, &Queued)> {
+    pub fn requests_to(&self, bank: BankId, row: RowId) -> impl Iterator<Item = (Slot, &Queued)> {
         let found = self.find(bank, row);
         let first = found.map_or(Slot::NONE, |found| self.rows[found.index()].requests.first);
         self.walk(first, |node| node.in_row.next)
     }
 
     /// Requests to the open row of `bank`, oldest first.
-    pub fn hits_of(&self, bank: u16) -> impl Iterator<Item = (Slot, &Queued)> {
+    pub fn hits_of(&self, bank: BankId) -> impl Iterator<Item = (Slot, &Queued)> {
         self.walk(self.oldest_hit(bank).unwrap_or(Slot::NONE), |node| node.in_row.next)
     }
 
     /// Rows of `bank` that requests wait for, in the order in which they came to be waited for.
-    pub fn rows(&self, bank: u16) -> impl Iterator<Item = RowView> {
-        let mut next = self.banks[usize::from(bank)].rows.first;
+    pub fn rows(&self, bank: BankId) -> impl Iterator<Item = RowView> {
+        let mut next = self.banks[bank.index()].rows.first;
         std::iter::from_fn(move || {
             let row = &self.rows[next.some()?.index()];
             next = row.in_bank.next;
@@ -233,7 +233,7 @@ impl Queue {
 
     /// Every request, bank by bank, oldest first in each.
     pub fn iter(&self) -> impl Iterator<Item = (Slot, &Queued)> {
-        (0..self.banks()).flat_map(|bank| self.requests(bank))
+        self.banks().flat_map(|bank| self.requests(bank))
     }
 
     fn walk(
@@ -262,7 +262,7 @@ impl Queue {
             None => self.requests.push(queued),
         }
         let nodes = &mut self.nodes;
-        append(&mut self.banks[usize::from(bank)].requests, slot, nodes, |node| &mut node.in_bank);
+        append(&mut self.banks[bank.index()].requests, slot, nodes, |node| &mut node.in_bank);
         append(&mut self.rows[row.index()].requests, slot, nodes, |node| &mut node.in_row);
         slot
     }
@@ -271,7 +271,7 @@ impl Queue {
     pub(super) fn take(&mut self, slot: Slot) {
         let bank = self.requests[slot.index()].request.bank;
         let row = self.nodes[slot.index()].row;
-        let requests = &mut self.banks[usize::from(bank)].requests;
+        let requests = &mut self.banks[bank.index()].requests;
         unlink(requests, slot, &mut self.nodes, |node| &mut node.in_bank);
         let requests = &mut self.rows[row.index()].requests;
         unlink(requests, slot, &mut self.nodes, |node| &mut node.in_row);
@@ -288,22 +288,22 @@ impl Queue {
     }
 
     /// The row of a bank was opened or closed.
-    pub(super) fn set_open_row(&mut self, bank: u16, open_row: Option<u32>) {
+    pub(super) fn set_open_row(&mut self, bank: BankId, open_row: Option<RowId>) {
         let waited_for = open_row.filter(|_| self.waiting(bank) > 0);
         let open = waited_for.and_then(|row| self.find(bank, row)).unwrap_or(Slot::NONE);
-        let bank = &mut self.banks[usize::from(bank)];
+        let bank = &mut self.banks[bank.index()];
         bank.open_row = open_row;
         bank.open = open;
     }
 
-    fn bucket(&self, bank: u16, row: u32) -> usize {
-        let key = u64::from(row) << u16::BITS | u64::from(bank);
+    fn bucket(&self, bank: BankId, row: RowId) -> usize {
+        let key = u64::from(row.0) << u16::BITS | u64::from(bank.0);
         let bits = self.hashed.len().trailing_zeros();
         (key.wrapping_mul(SCATTER) >> (u64::BITS - bits)) as usize
     }
 
-    fn find(&self, bank: u16, row: u32) -> Option<Slot> {
-        let lists = &self.banks[usize::from(bank)];
+    fn find(&self, bank: BankId, row: RowId) -> Option<Slot> {
+        let lists = &self.banks[bank.index()];
         if lists.open_row == Some(row) && lists.open != Slot::NONE {
             return Some(lists.open);
         }
@@ -318,14 +318,14 @@ impl Queue {
         None
     }
 
-    fn add_row(&mut self, bank: u16, row: u32) -> Slot {
+    fn add_row(&mut self, bank: BankId, row: RowId) -> Slot {
         let slot = self.free_row.some().expect("no more rows than requests");
         let bucket = self.bucket(bank, row);
         let next_hashed = std::mem::replace(&mut self.hashed[bucket], slot);
         let node = &mut self.rows[slot.index()];
         self.free_row = node.in_bank.next;
         *node = RowNode { row, bank, requests: EMPTY, in_bank: LOOSE, next_hashed };
-        let lists = &mut self.banks[usize::from(bank)];
+        let lists = &mut self.banks[bank.index()];
         append(&mut lists.rows, slot, &mut self.rows, |node| &mut node.in_bank);
         if lists.open_row == Some(row) {
             lists.open = slot;
@@ -345,7 +345,7 @@ impl Queue {
             }
             self.rows[before.index()].next_hashed = next_hashed;
         }
-        let lists = &mut self.banks[usize::from(bank)];
+        let lists = &mut self.banks[bank.index()];
         unlink(&mut lists.rows, slot, &mut self.rows, |node| &mut node.in_bank);
         if lists.open == slot {
             lists.open = Slot::NONE;
@@ -390,19 +390,19 @@ mod tests {
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Push {
-            bank: u16,
-            row: u32,
+            bank: BankId,
+            row: RowId,
         },
         /// Takes the n-th of those that wait, modulo their number.
         Take(usize),
         Open {
-            bank: u16,
-            row: Option<u32>,
+            bank: BankId,
+            row: Option<RowId>,
         },
     }
 
     fn step() -> impl Strategy<Value = Step> {
-        let (bank, row) = (0..BANKS, 0u32..4);
+        let (bank, row) = ((0..BANKS).prop_map(BankId), (0u32..4).prop_map(RowId));
         prop_oneof![
             4 => (bank.clone(), row.clone()).prop_map(|(bank, row)| Step::Push { bank, row }),
             3 => (0usize..CAPACITY).prop_map(Step::Take),
@@ -414,11 +414,11 @@ mod tests {
     #[derive(Default)]
     struct Plain {
         requests: Vec<(Slot, Queued)>,
-        open: [Option<u32>; BANKS as usize],
+        open: [Option<RowId>; BANKS as usize],
     }
 
     impl Plain {
-        fn of(&self, bank: u16, row: Option<u32>) -> Vec<(Slot, Queued)> {
+        fn of(&self, bank: BankId, row: Option<RowId>) -> Vec<(Slot, Queued)> {
             let wanted = |queued: &Queued| {
                 queued.request.bank == bank && row.is_none_or(|row| queued.request.row == row)
             };
@@ -433,7 +433,7 @@ mod tests {
     fn agree(queue: &Queue, plain: &Plain) {
         assert_eq!(queue.len(), plain.requests.len());
         assert_eq!(queue.is_empty(), plain.requests.is_empty());
-        for bank in 0..BANKS {
+        for bank in queue.banks() {
             let all = plain.of(bank, None);
             assert_eq!(owned(queue.requests(bank)), all);
             for (index, &(slot, _)) in all.iter().enumerate() {
@@ -441,7 +441,7 @@ mod tests {
             }
             assert_eq!(queue.waiting(bank) as usize, all.len());
             assert_eq!(queue.oldest(bank), all.first().map(|&(slot, _)| slot));
-            let open = plain.open[usize::from(bank)];
+            let open = plain.open[bank.index()];
             let hits = open.map(|row| plain.of(bank, Some(row))).unwrap_or_default();
             assert_eq!(queue.open_row(bank), open);
             assert_eq!(owned(queue.hits_of(bank)), hits);
@@ -469,7 +469,7 @@ mod tests {
                 match step {
                     Step::Push { bank, row } if plain.requests.len() < CAPACITY => {
                         let arrived = DramCycle::new(order);
-                        let queued = Queued { request: read(0, bank, row), arrived, order };
+                        let queued = Queued { request: read(0, bank.0, row.0), arrived, order };
                         let slot = queue.push(queued);
                         prop_assert!(plain.requests.iter().all(|&(taken, _)| taken != slot));
                         plain.requests.push((slot, queued));
@@ -481,7 +481,7 @@ mod tests {
                         queue.free(slot);
                     }
                     Step::Open { bank, row } => {
-                        plain.open[usize::from(bank)] = row;
+                        plain.open[bank.index()] = row;
                         queue.set_open_row(bank, row);
                     }
                     _ => {}

@@ -1,7 +1,7 @@
 //! Requests, commands and completions: what goes into a channel and what comes out of it.
 
 use serde::{Deserialize, Serialize};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle, RowId};
 
 /// A request to one row of one bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,8 +9,8 @@ pub struct Request {
     /// The caller's handle.
     pub id: u32,
     /// Bank within the channel.
-    pub bank: u16,
-    pub row: u32,
+    pub bank: BankId,
+    pub row: RowId,
     pub write: bool,
     /// Column commands that carry its data, at least one.
     pub bursts: u16,
@@ -68,7 +68,7 @@ pub enum RowOutcome {
 pub struct Completion {
     /// The caller's handle, or [`Request::PREFETCH`].
     pub id: u32,
-    pub bank: u16,
+    pub bank: BankId,
     pub line: u16,
     pub write: bool,
     /// Cycle in which it entered the channel; of a prefetch that of its first command.
@@ -184,7 +184,13 @@ pub struct Command {
 
 impl Command {
     /// A command that serves no request.
-    pub(super) fn of_bank(cycle: DramCycle, kind: CommandKind, bank: u16, row: u32) -> Command {
-        Command { cycle: cycle.number(), kind, bank, row, burst: 0, request: None }
+    pub(super) fn of_bank(
+        cycle: DramCycle,
+        kind: CommandKind,
+        bank: BankId,
+        row: RowId,
+    ) -> Command {
+        let (cycle, bank, row) = (cycle.number(), bank.0, row.0);
+        Command { cycle, kind, bank, row, burst: 0, request: None }
     }
 }

@@ -4,12 +4,13 @@ use super::Request;
 use crate::SharedRows;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
+use warpmem_sim::{BankId, RowId};
 
 /// A CTA that has used a row of a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Use {
-    bank: u16,
-    row: u32,
+    bank: BankId,
+    row: RowId,
     cta: u32,
 }
 

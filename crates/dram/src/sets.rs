@@ -1,26 +1,52 @@
 //! Sets of banks and of kinds of commands, one bit each.
 
+use super::request::CommandKind;
+use warpmem_sim::BankId;
+
 /// A set of banks, one bit each.
 pub type BankSet = u64;
 
-pub(crate) fn one(bank: usize) -> BankSet {
-    1 << bank
+/// The set of this bank.
+#[inline]
+pub(crate) fn one(bank: BankId) -> BankSet {
+    1 << bank.0
 }
 
 /// The banks of a set, lowest first.
-pub(crate) fn members(mut set: BankSet) -> impl Iterator<Item = usize> {
+#[inline]
+pub(crate) fn members(set: BankSet) -> impl Iterator<Item = BankId> {
+    bits(set).map(|bit| BankId(bit as u16))
+}
+
+/// The bits of a set, lowest first.
+#[inline]
+fn bits(mut set: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
-        let bank = set.trailing_zeros();
+        let bit = set.trailing_zeros();
         set &= set.wrapping_sub(1);
-        (bank < BankSet::BITS).then_some(bank as usize)
+        (bit < u64::BITS).then_some(bit)
     })
 }
 
+/// The lowest bank of a set, which is not empty.
+#[inline]
+pub(crate) fn lowest(set: BankSet) -> BankId {
+    BankId(set.trailing_zeros() as u16)
+}
+
 /// The first bank of a set at or after `start`, in a circle.
-pub(crate) fn first_from(set: BankSet, start: u32) -> Option<usize> {
+#[inline]
+pub(crate) fn first_from(set: BankSet, start: BankId) -> Option<BankId> {
+    let start = u32::from(start.0);
     let turned = set.rotate_right(start).trailing_zeros();
-    (set != 0).then_some(((turned + start) % BankSet::BITS) as usize)
+    (set != 0).then_some(BankId(((turned + start) % BankSet::BITS) as u16))
 }
 
 /// A set of kinds of planned commands, one bit each.
 pub(crate) type KindSet = u8;
+
+/// The kinds of a set, in order.
+#[inline]
+pub(crate) fn kinds(set: KindSet) -> impl Iterator<Item = CommandKind> {
+    bits(set.into()).map(|bit| CommandKind::ALL[bit as usize])
+}

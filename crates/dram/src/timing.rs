@@ -9,7 +9,7 @@ use crate::Dram;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 /// The constraints of a channel, as its standard has them.
 ///
@@ -140,10 +140,13 @@ impl Shape {
         self.pseudo_channels + self.all_groups()
     }
 
-    fn position(&self, bank: usize, banks: usize) -> BankPosition {
+    fn position(&self, bank: BankId, banks: usize) -> BankPosition {
         let group = self.group(bank);
         BankPosition {
-            group_banks: (0..banks).filter(|&other| self.group(other) == group).map(one).sum(),
+            group_banks: BankId::all(banks)
+                .filter(|&other| self.group(other) == group)
+                .map(one)
+                .sum(),
             pseudo_channel: self.pseudo_channel(bank) as u16,
             group: group as u16,
             entry: (self.pseudo_channels + group) as u16,
@@ -162,12 +165,13 @@ impl Shape {
         entries.map(|entry| (first + entry) as u16).collect()
     }
 
-    fn group(&self, bank: usize) -> usize {
+    fn group(&self, bank: BankId) -> usize {
+        let bank = bank.index();
         bank / self.banks_per_stack * self.groups + bank % self.banks_per_stack % self.groups
     }
 
-    fn pseudo_channel(&self, bank: usize) -> usize {
-        bank / self.banks_per_stack / self.stacks
+    fn pseudo_channel(&self, bank: BankId) -> usize {
+        bank.index() / self.banks_per_stack / self.stacks
     }
 
     /// The groups of the scope that holds `group`.
@@ -230,7 +234,7 @@ impl TimingState {
             entries: shape.entries(),
             consequences,
             windows,
-            positions: std::array::from_fn(|bank| shape.position(bank, banks)),
+            positions: std::array::from_fn(|bank| shape.position(BankId::new(bank), banks)),
             shared: affects.iter().fold(0, |kinds, affects| kinds | affects.kinds),
             affects,
             auto_precharge: alike(&table, Rd, Rda) && alike(&table, Wr, Wra),
@@ -257,8 +261,8 @@ impl TimingState {
 
     /// The banks of a bank's group: [`TimingState::others`] is the same for all of them.
     #[inline]
-    pub fn group_banks(&self, bank: usize) -> BankSet {
-        self.rules.positions[bank].group_banks
+    pub fn group_banks(&self, bank: BankId) -> BankSet {
+        self.rules.positions[bank.index()].group_banks
     }
 
     /// Kinds of commands that one of this kind may delay in other banks.
@@ -275,21 +279,22 @@ impl TimingState {
 
     /// Earliest cycle as far as the bank's own commands go.
     #[inline]
-    pub fn of_bank(&self, kind: CommandKind, bank: usize) -> DramCycle {
-        self.banks[bank].0[kind as usize]
+    pub fn of_bank(&self, kind: CommandKind, bank: BankId) -> DramCycle {
+        self.banks[bank.index()].0[kind as usize]
     }
 
     /// Earliest cycle as far as other banks go.
     #[inline]
-    pub fn others(&self, kind: CommandKind, bank: usize) -> DramCycle {
-        let (position, first) = (&self.rules.positions[bank], kind as usize * self.rules.entries);
+    pub fn others(&self, kind: CommandKind, bank: BankId) -> DramCycle {
+        let (position, first) =
+            (&self.rules.positions[bank.index()], kind as usize * self.rules.entries);
         let of_pseudo_channel = self.shared[first + usize::from(position.pseudo_channel)];
         of_pseudo_channel.max(self.shared[first + usize::from(position.entry)])
     }
 
     /// Earliest cycle by all constraints.
     #[inline]
-    pub fn earliest(&self, kind: CommandKind, bank: usize) -> DramCycle {
+    pub fn earliest(&self, kind: CommandKind, bank: BankId) -> DramCycle {
         self.begin(kind, self.of_bank(kind, bank).max(self.others(kind, bank)))
     }
 
@@ -303,19 +308,19 @@ impl TimingState {
     }
 
     /// Records a command.
-    pub fn issued(&mut self, kind: CommandKind, bank: usize, now: DramCycle) {
+    pub fn issued(&mut self, kind: CommandKind, bank: BankId, now: DramCycle) {
         let rules = &*self.rules;
-        let group = usize::from(rules.positions[bank].group);
+        let group = usize::from(rules.positions[bank.index()].group);
         let asked = &rules.consequences[kind as usize * rules.groups + group];
-        raise(&mut self.banks[bank].0, &asked.bank, now);
+        raise(&mut self.banks[bank.index()].0, &asked.bank, now);
         raise(&mut self.shared, &asked.others, now);
         if rules.affects[kind as usize].windowed {
             self.move_windows(kind, bank, now);
         }
     }
 
-    fn move_windows(&mut self, kind: CommandKind, bank: usize, now: DramCycle) {
-        let position = &self.rules.positions[bank];
+    fn move_windows(&mut self, kind: CommandKind, bank: BankId, now: DramCycle) {
+        let position = &self.rules.positions[bank.index()];
         for (window, last) in self.rules.windows.iter().zip(&mut self.last) {
             if window.from != kind {
                 continue;
@@ -411,15 +416,15 @@ mod tests {
     fn plain(
         dram: &Dram,
         table: &[Constraint],
-        log: &[(CommandKind, u16, DramCycle)],
+        log: &[(CommandKind, BankId, DramCycle)],
         kind: CommandKind,
-        bank: u16,
+        bank: BankId,
     ) -> DramCycle {
-        let place = |bank| Place::of(dram, bank).unwrap();
+        let place = |bank: BankId| Place::of(dram, bank.0).unwrap();
         let to = place(bank);
         let mut earliest = DramCycle::ZERO;
         for c in table.iter().filter(|c| c.to == kind) {
-            let counts = |&&(from, other, _): &&(CommandKind, u16, DramCycle)| {
+            let counts = |&&(from, other, _): &&(CommandKind, BankId, DramCycle)| {
                 let from_place = place(other);
                 let within =
                     c.scope == Scope::Channel || from_place.pseudo_channel == to.pseudo_channel;
@@ -445,16 +450,16 @@ mod tests {
                 let (table, mut timing) = (constraints(&dram), TimingState::new(&dram));
                 let (mut log, mut now) = (Vec::new(), DramCycle::ZERO);
                 for &(bank, kind, gap) in &commands {
-                    let (bank, kind) = (bank % dram.banks as u16, [Act, Pre, Rd, Wr][kind]);
+                    let (bank, kind) = (BankId(bank % dram.banks as u16), [Act, Pre, Rd, Wr][kind]);
                     now += gap;
-                    timing.issued(kind, bank.into(), now);
+                    timing.issued(kind, bank, now);
                     log.push((kind, bank, now));
                 }
-                for bank in 0..dram.banks as u16 {
+                for bank in BankId::all(dram.banks as usize) {
                     for kind in [Act, Pre, Rd, Wr] {
                         let expected = plain(&dram, &table, &log, kind, bank);
                         let expected = timing.begin(kind, expected.max(now + 1));
-                        let earliest = timing.begin(kind, now + 1).max(timing.earliest(kind, bank.into()));
+                        let earliest = timing.begin(kind, now + 1).max(timing.earliest(kind, bank));
                         prop_assert_eq!(earliest, expected, "{} {:?} {}", dram.standard, kind, bank);
                     }
                 }

@@ -17,8 +17,8 @@ use warpmem_dram::{Channel, ChannelResult, Command, Request, RowSharing};
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{
-    CachedLines, ChannelId, Domain, DramClock, DramCycle, PortId, RequestId, RequestKind, Ticks,
-    UnitId,
+    BankId, CachedLines, ChannelId, Domain, DramClock, DramCycle, PortId, RequestId, RequestKind,
+    Ticks, UnitId,
 };
 
 /// The item at the head of a slice's port.
@@ -36,7 +36,7 @@ enum Item {
     /// A dummy request, which reports merges into a request to this bank.
     MergeUpdate {
         sent: Sent,
-        bank: u16,
+        bank: BankId,
     },
 }
 
@@ -265,12 +265,12 @@ impl Controller {
         let place = ctx.map.locate(row.address);
         let update = merge_update(id, ctx);
         if let Some(sent) = update.filter(|sent| sent.about != id) {
-            return Item::MergeUpdate { sent, bank: place.bank.0 };
+            return Item::MergeUpdate { sent, bank: place.bank };
         }
         Item::Request(Request {
             id: id.0,
-            bank: place.bank.0,
-            row: place.row.0,
+            bank: place.bank,
+            row: place.row,
             write: row.kind == RequestKind::Writeback,
             bursts: row.sectors.count_ones() as u16 * self.bursts_per_sector,
             line: (place.column / self.bursts_per_line) as u16,

@@ -5,7 +5,7 @@ use crate::durations::{Busy, Occupancy, Span};
 use crate::queue::{Queue, Slot};
 use crate::request::RowOutcome;
 use crate::{BankResult, ChannelResult};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 /// The account of one bank.
 #[derive(Default)]
@@ -53,23 +53,23 @@ impl Account {
 
     /// A request has arrived; with it `pending` are in the channel.
     #[inline]
-    pub fn arrive(&mut self, bank: usize, pending: u32, now: DramCycle) {
-        self.banks[bank].busy.pending.open(now);
+    pub fn arrive(&mut self, bank: BankId, pending: u32, now: DramCycle) {
+        self.banks[bank.index()].busy.pending.open(now);
         self.busy.pending.open(now);
         self.occupancy.set(now, pending as usize);
     }
 
     /// The request in `slot` of `queue`, where it still waits, is served next and needs a row
     /// command for it.
-    pub fn follow_streak(&mut self, bank: usize, queue: &Queue, slot: Slot) {
-        let BankAccount { streak, count, .. } = &mut self.banks[bank];
+    pub fn follow_streak(&mut self, bank: BankId, queue: &Queue, slot: Slot) {
+        let BankAccount { streak, count, .. } = &mut self.banks[bank.index()];
         streak.serve(queue, slot, count);
     }
 
     /// The first command of a request issues.
     #[inline]
-    pub fn begin(&mut self, bank: usize, outcome: RowOutcome, now: DramCycle) {
-        let BankAccount { count, busy, .. } = &mut self.banks[bank];
+    pub fn begin(&mut self, bank: BankId, outcome: RowOutcome, now: DramCycle) {
+        let BankAccount { count, busy, .. } = &mut self.banks[bank.index()];
         match outcome {
             RowOutcome::Hit => count.row_hits += 1,
             RowOutcome::Miss => count.row_misses += 1,
@@ -80,8 +80,8 @@ impl Account {
     }
 
     /// The first command of a prefetch issues.
-    pub fn begin_prefetch(&mut self, bank: usize, now: DramCycle) {
-        for busy in [&mut self.banks[bank].busy, &mut self.busy] {
+    pub fn begin_prefetch(&mut self, bank: BankId, now: DramCycle) {
+        for busy in [&mut self.banks[bank.index()].busy, &mut self.busy] {
             busy.pending.open(now);
             busy.service.open(now);
         }
@@ -89,15 +89,15 @@ impl Account {
 
     /// ACT issues.
     #[inline]
-    pub fn activate(&mut self, bank: usize, now: DramCycle) {
-        self.banks[bank].count.activations += 1;
+    pub fn activate(&mut self, bank: BankId, now: DramCycle) {
+        self.banks[bank.index()].count.activations += 1;
         self.open.open(now);
     }
 
     /// PRE issues; for an idle bank it takes until `idle_until`.
     #[inline]
-    pub fn precharge(&mut self, bank: usize, idle_until: Option<DramCycle>, now: DramCycle) {
-        let BankAccount { count, busy, .. } = &mut self.banks[bank];
+    pub fn precharge(&mut self, bank: BankId, idle_until: Option<DramCycle>, now: DramCycle) {
+        let BankAccount { count, busy, .. } = &mut self.banks[bank.index()];
         count.precharges += 1;
         if let Some(end) = idle_until {
             busy.service.add(now, end);
@@ -107,22 +107,22 @@ impl Account {
     }
 
     /// A column command closes its row at `closed`.
-    pub fn auto_precharge(&mut self, bank: usize, closed: DramCycle) {
-        self.banks[bank].count.auto_precharges += 1;
+    pub fn auto_precharge(&mut self, bank: BankId, closed: DramCycle) {
+        self.banks[bank.index()].count.auto_precharges += 1;
         self.open.close(closed);
     }
 
     /// A column command issues.
     #[inline]
-    pub fn access(&mut self, bank: usize, is_write: bool) {
-        let BankResult { reads, writes, .. } = &mut self.banks[bank].count;
+    pub fn access(&mut self, bank: BankId, is_write: bool) {
+        let BankResult { reads, writes, .. } = &mut self.banks[bank.index()].count;
         *(if is_write { writes } else { reads }) += 1;
     }
 
     /// The last command of a request or a prefetch has issued, and its data end at `data_end`.
     #[inline]
-    pub fn end(&mut self, bank: usize, data_end: DramCycle) {
-        self.banks[bank].busy.close(data_end);
+    pub fn end(&mut self, bank: BankId, data_end: DramCycle) {
+        self.banks[bank.index()].busy.close(data_end);
         self.busy.close(data_end);
     }
 
@@ -134,8 +134,8 @@ impl Account {
     }
 
     /// It was a prefetch of so many column commands.
-    pub fn end_prefetch(&mut self, bank: usize, bursts: u16) {
-        let count = &mut self.banks[bank].count;
+    pub fn end_prefetch(&mut self, bank: BankId, bursts: u16) {
+        let count = &mut self.banks[bank.index()].count;
         count.prefetched_lines += 1;
         count.prefetch_reads += u64::from(bursts);
     }

@@ -5,7 +5,7 @@
 
 use crate::queue::Slot;
 use crate::sets::{BankSet, one};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 /// The candidates of a channel's banks.
 pub(super) struct Candidates {
@@ -37,8 +37,8 @@ impl Candidates {
 
     /// The bank's candidate.
     #[inline]
-    pub fn of(&self, bank: usize) -> Option<Slot> {
-        (self.present & one(bank) != 0).then(|| self.slots[bank])
+    pub fn of(&self, bank: BankId) -> Option<Slot> {
+        (self.present & one(bank) != 0).then(|| self.slots[bank.index()])
     }
 
     /// Banks whose candidate is a read.
@@ -67,7 +67,7 @@ impl Candidates {
 
     /// The bank is decided again. It keeps the candidate that it has been assigned, if any.
     #[inline]
-    pub fn clear(&mut self, bank: usize) {
+    pub fn clear(&mut self, bank: BankId) {
         self.present &= !one(bank) | self.assigned;
         self.reads &= !one(bank);
         self.unassigned &= !one(bank);
@@ -75,15 +75,15 @@ impl Candidates {
 
     /// The bank serves this request next.
     #[inline]
-    pub fn set(&mut self, bank: usize, slot: Slot, is_write: bool) {
-        self.slots[bank] = slot;
+    pub fn set(&mut self, bank: BankId, slot: Slot, is_write: bool) {
+        self.slots[bank.index()] = slot;
         self.present |= one(bank);
         self.reads |= if is_write { 0 } else { one(bank) };
     }
 
     /// The first command of the bank's candidate issues.
     #[inline]
-    pub fn take(&mut self, bank: usize) -> Option<Slot> {
+    pub fn take(&mut self, bank: BankId) -> Option<Slot> {
         let candidate = self.of(bank);
         self.present &= !one(bank);
         self.assigned &= !one(bank);
@@ -92,18 +92,18 @@ impl Candidates {
 
     /// The bank waits to be assigned a request.
     #[inline]
-    pub fn wait(&mut self, bank: usize) {
+    pub fn wait(&mut self, bank: BankId) {
         self.unassigned |= one(bank);
     }
 
     /// The bank waits no longer.
-    pub fn pass(&mut self, bank: usize) {
+    pub fn pass(&mut self, bank: BankId) {
         self.unassigned &= !one(bank);
     }
 
     /// The bank is assigned a request.
-    pub fn assign(&mut self, bank: usize, slot: Slot) {
-        self.slots[bank] = slot;
+    pub fn assign(&mut self, bank: BankId, slot: Slot) {
+        self.slots[bank.index()] = slot;
         self.present |= one(bank);
         self.assigned |= one(bank);
     }

@@ -1,7 +1,7 @@
 //! Until when the scheduler's choices hold by themselves.
 
 use crate::sets::{BankSet, one};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 /// By bank, from when on the scheduler's choice may differ though nothing happens to the bank.
 pub(super) struct ChoiceEnds {
@@ -22,8 +22,8 @@ impl ChoiceEnds {
     }
 
     /// The choice for the bank ends at `cycle`.
-    pub fn set(&mut self, bank: usize, cycle: DramCycle) {
-        self.ends[bank] = cycle;
+    pub fn set(&mut self, bank: BankId, cycle: DramCycle) {
+        self.ends[bank.index()] = cycle;
         self.first = self.first.min(cycle);
     }
 
@@ -36,7 +36,7 @@ impl ChoiceEnds {
     fn collect_ended(&mut self, now: DramCycle) -> BankSet {
         let mut ended = 0;
         self.first = DramCycle::NEVER;
-        for (bank, end) in self.ends.iter_mut().enumerate() {
+        for (bank, end) in (0..).map(BankId).zip(&mut self.ends) {
             if *end <= now {
                 *end = DramCycle::NEVER;
                 ended |= one(bank);

@@ -5,7 +5,7 @@ use crate::agenda::Agenda;
 use crate::request::CommandKind;
 use crate::sets::BankSet;
 use crate::timing::TimingState;
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 /// A command that a bank wants, and the earliest cycle by the bank's own constraints.
 pub(super) type NextCommand = (CommandKind, DramCycle);
@@ -31,19 +31,19 @@ impl Commands {
 
     /// A command as the bank may want it next.
     #[inline]
-    pub fn of(&self, kind: CommandKind, bank: usize) -> NextCommand {
+    pub fn of(&self, kind: CommandKind, bank: BankId) -> NextCommand {
         (kind, self.timing.of_bank(kind, bank))
     }
 
     /// Sets what the bank wants next.
     #[inline]
-    pub fn set(&mut self, bank: usize, next: Option<NextCommand>) {
+    pub fn set(&mut self, bank: BankId, next: Option<NextCommand>) {
         self.agenda.set(bank, next, &self.timing);
     }
 
     /// The kind of command that the bank, which wants one, wants next.
     #[inline]
-    pub fn next_of(&self, bank: usize) -> CommandKind {
+    pub fn next_of(&self, bank: BankId) -> CommandKind {
         self.agenda.kind(bank)
     }
 
@@ -96,7 +96,7 @@ impl Commands {
 
     /// The bank issues a command.
     #[inline]
-    pub fn issue(&mut self, kind: CommandKind, bank: usize, now: DramCycle) {
+    pub fn issue(&mut self, kind: CommandKind, bank: BankId, now: DramCycle) {
         self.agenda.delay(self.timing.delayed_by(kind));
         self.timing.issued(kind, bank, now);
     }

@@ -34,7 +34,7 @@ use crate::queue::Slot;
 use crate::request::{CommandKind, Request};
 use crate::scheduler::{BankView, next_command};
 use crate::sets::{BankSet, one};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 impl Channel {
     /// Chooses between reads and writes: see [`WriteDrain`](super::write_drain::WriteDrain). True
@@ -50,20 +50,20 @@ impl Channel {
     /// Decides again for all banks; what they have been assigned is withdrawn.
     pub(super) fn decide_all(&mut self, now: DramCycle) {
         self.candidates.withdraw(BankSet::MAX);
-        for bank in 0..self.spec.banks {
+        for bank in BankId::all(self.spec.banks) {
             self.decide(bank, now);
         }
     }
 
     /// Decides again for a bank that has nothing in service.
-    pub(super) fn redecide(&mut self, bank: usize, now: DramCycle) {
+    pub(super) fn redecide(&mut self, bank: BankId, now: DramCycle) {
         if self.service.is_idle(bank) {
             self.decide(bank, now);
         }
     }
 
     /// Decides which command the bank needs next: see the head of this module.
-    pub(super) fn decide(&mut self, bank: usize, now: DramCycle) {
+    pub(super) fn decide(&mut self, bank: BankId, now: DramCycle) {
         self.candidates.clear(bank);
         self.prefetch.clear(bank);
         let next = match self.service.of(bank) {
@@ -76,7 +76,7 @@ impl Channel {
 
     /// What a bank needs whose refresh is due: its row closed, then its own refresh if it is not
     /// that of all.
-    fn before_refresh(&self, bank: usize) -> Option<NextCommand> {
+    fn before_refresh(&self, bank: BankId) -> Option<NextCommand> {
         self.close(bank, DramCycle::ZERO).or_else(|| {
             let is_single = !self.refresh.is_all_due();
             is_single.then(|| self.commands.of(CommandKind::RefPb, bank))
@@ -85,12 +85,11 @@ impl Channel {
 
     /// The next line of the bank's open row, if it is to be read before anything else.
     #[inline]
-    fn offer_prefetch(&mut self, bank: usize) -> Option<NextCommand> {
+    fn offer_prefetch(&mut self, bank: BankId) -> Option<NextCommand> {
         if !self.prefetch.has_lines(bank) || !self.may_prefetch(bank) {
             return None;
         }
-        let (waiting, pending) =
-            (self.queues.of(READS).waiting(bank as u16), self.queues.pending());
+        let (waiting, pending) = (self.queues.of(READS).waiting(bank), self.queues.pending());
         let kind = CommandKind::Rd;
         if !self.prefetch.goes_on(bank, waiting, pending)
             || self.is_closed_by(bank, self.commands.timing().earliest(kind, bank))
@@ -103,39 +102,39 @@ impl Channel {
     }
 
     /// A row is open that nothing waits for, and no request has been assigned to the bank.
-    fn may_prefetch(&self, bank: usize) -> bool {
+    fn may_prefetch(&self, bank: BankId) -> bool {
         self.drain.serving() == READS
             && self.rows.open_banks() & !self.candidates.assigned() & one(bank) != 0
-            && self.queues.of(READS).hits(bank as u16) == 0
+            && self.queues.of(READS).hits(bank) == 0
     }
 
     /// The page policy closes the bank's row no later than `cycle`.
-    fn is_closed_by(&self, bank: usize, cycle: DramCycle) -> bool {
+    fn is_closed_by(&self, bank: BankId, cycle: DramCycle) -> bool {
         let closes_at = || self.page.closes_at(&self.page_view(bank));
         self.spec.closes_idle_rows && closes_at().is_some_and(|closes| closes <= cycle)
     }
 
     /// Leaves out what the LLC has of the bank's open row by now; whether a line is left to
     /// prefetch.
-    pub(super) fn has_lines_to_prefetch(&mut self, bank: usize) -> bool {
+    pub(super) fn has_lines_to_prefetch(&mut self, bank: BankId) -> bool {
         let open_row = self.rows.open_row(bank);
         open_row.is_some_and(|row| self.prefetch.leave_out_cached(bank, row))
     }
 
     /// What the bank needs for its scheduler's choice, or to close a row that nothing waits for.
-    fn choose_candidate(&mut self, bank: usize, now: DramCycle) -> Option<NextCommand> {
+    fn choose_candidate(&mut self, bank: BankId, now: DramCycle) -> Option<NextCommand> {
         let Some(candidate) = self.candidate(bank, now) else { return self.close_idle(bank) };
         let request = &self.queues.of(self.drain.serving()).get(candidate).request;
         self.candidates.set(bank, candidate, request.write);
         Some(self.command_for(bank, request))
     }
 
-    fn candidate(&mut self, bank: usize, now: DramCycle) -> Option<Slot> {
+    fn candidate(&mut self, bank: BankId, now: DramCycle) -> Option<Slot> {
         if self.spec.picks_per_cycle == 0 {
             return self.pick(bank, now);
         }
         let assigned = self.candidates.of(bank);
-        if assigned.is_none() && self.queues.of(self.drain.serving()).waiting(bank as u16) > 0 {
+        if assigned.is_none() && self.queues.of(self.drain.serving()).waiting(bank) > 0 {
             self.candidates.wait(bank);
             self.upkeep = self.upkeep.min(self.candidates.next_assignment());
         }
@@ -143,15 +142,15 @@ impl Channel {
     }
 
     /// The request that the scheduler picks for the bank.
-    fn pick(&mut self, bank: usize, now: DramCycle) -> Option<Slot> {
+    fn pick(&mut self, bank: BankId, now: DramCycle) -> Option<Slot> {
         let serving = self.drain.serving();
         let queue = self.queues.of(serving);
-        if queue.waiting(bank as u16) == 0 {
+        if queue.waiting(bank) == 0 {
             return None;
         }
         let view = BankView {
             now,
-            bank: bank as u16,
+            bank,
             queue,
             holds_channel_oldest: self.holds_oldest(bank),
             timing: self.commands.timing(),
@@ -167,7 +166,7 @@ impl Channel {
     }
 
     /// The bank holds the oldest request that may be served, and none is in service.
-    pub(super) fn holds_oldest(&self, bank: usize) -> bool {
+    pub(super) fn holds_oldest(&self, bank: BankId) -> bool {
         self.queues.oldest_bank(self.drain.serving()) == Some(bank)
             && (self.spec.traits.in_order_dispatch || self.service.requests() == 0)
     }
@@ -208,12 +207,12 @@ impl Channel {
     }
 
     /// The next command of a request, and its earliest cycle as far as the bank goes.
-    fn command_for(&self, bank: usize, request: &Request) -> NextCommand {
+    fn command_for(&self, bank: BankId, request: &Request) -> NextCommand {
         self.commands.of(next_command(self.rows.open_row(bank), request), bank)
     }
 
     /// Closing a row of an idle bank, as the page policy has it.
-    fn close_idle(&self, bank: usize) -> Option<NextCommand> {
+    fn close_idle(&self, bank: BankId) -> Option<NextCommand> {
         if !self.spec.closes_idle_rows {
             return None;
         }
@@ -225,14 +224,14 @@ impl Channel {
     }
 
     /// Closing the bank's row, if one is open, no earlier than `from`.
-    fn close(&self, bank: usize, from: DramCycle) -> Option<NextCommand> {
+    fn close(&self, bank: BankId, from: DramCycle) -> Option<NextCommand> {
         self.rows.open_row(bank)?;
         let (kind, cycle) = self.commands.of(CommandKind::Pre, bank);
         Some((kind, cycle.max(from)))
     }
 
     /// The bank's open row, as the page policy sees it.
-    pub(super) fn page_view(&self, bank: usize) -> PageView {
+    pub(super) fn page_view(&self, bank: BankId) -> PageView {
         PageView {
             hits: self.queues.hits(bank),
             waiting: self.queues.waiting(bank),

@@ -9,7 +9,7 @@ use crate::request::CommandKind::{Act, Pre, Rd, Rda, Ref, RefPb, Wr, Wra};
 use crate::request::{Command, CommandKind, Completion, Request, RowOutcome};
 use crate::scheduler::{BankView, Event, Ready};
 use crate::sets::{BankSet, members, one};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle, RowId};
 
 impl Channel {
     /// A refresh is due and every bank is closed and idle.
@@ -19,8 +19,8 @@ impl Channel {
 
     pub(super) fn earliest_refresh(&self) -> DramCycle {
         let timing = self.commands.timing();
-        let banks = self.refresh.pseudo_channel().map(|bank| timing.earliest(Ref, bank));
-        banks.max().unwrap_or(DramCycle::ZERO)
+        let banks = self.refresh.pseudo_channel();
+        banks.map(|bank| timing.earliest(Ref, bank)).max().unwrap_or(DramCycle::ZERO)
     }
 
     /// Refreshes the next pseudo channel if timing lets it.
@@ -28,9 +28,9 @@ impl Channel {
         if now < self.earliest_refresh() {
             return;
         }
-        let first = self.refresh.pseudo_channel().start;
+        let first = self.refresh.first_bank();
         self.commands.issue(Ref, first, now);
-        self.log.record(Command::of_bank(now, Ref, first as u16, 0));
+        self.log.record(Command::of_bank(now, Ref, first, RowId(0)));
         if self.refresh.refresh_pseudo_channel() {
             self.plan_upkeep();
             self.decide_all(now);
@@ -79,7 +79,7 @@ impl Channel {
     /// leave.
     fn follow_timing(&mut self, now: DramCycle) {
         if self.spec.traits.follows_timing {
-            (0..self.spec.banks).for_each(|bank| self.redecide(bank, now));
+            BankId::all(self.spec.banks).for_each(|bank| self.redecide(bank, now));
         }
     }
 
@@ -177,7 +177,7 @@ impl Channel {
     }
 
     /// The command that the bank could issue.
-    fn ready(&self, bank: usize, now: DramCycle) -> Ready<'_> {
+    fn ready(&self, bank: BankId, now: DramCycle) -> Ready<'_> {
         let active = self.service.of(bank);
         let slot = self.candidates.of(bank).filter(|_| active.is_none());
         let waiting = slot.map(|slot| self.queues.of(self.drain.serving()).get(slot));
@@ -186,13 +186,13 @@ impl Channel {
     }
 
     /// The bank's candidate leaves the queue for service; `kind` is its first command.
-    fn begin_service(&mut self, bank: usize, candidate: Slot, kind: CommandKind, now: DramCycle) {
+    fn begin_service(&mut self, bank: BankId, candidate: Slot, kind: CommandKind, now: DramCycle) {
         let serving = self.drain.serving();
         let queue = self.queues.of(serving);
         if self.spec.scheduled[serving] {
             let view = BankView {
                 now,
-                bank: bank as u16,
+                bank,
                 queue,
                 holds_channel_oldest: self.holds_oldest(bank),
                 timing: self.commands.timing(),
@@ -226,9 +226,9 @@ impl Channel {
     }
 
     /// The first command of the prefetch that the bank was offered issues.
-    fn begin_prefetch(&mut self, bank: usize, now: DramCycle) {
+    fn begin_prefetch(&mut self, bank: BankId, now: DramCycle) {
         let Some(row) = self.rows.open_row(bank) else { return };
-        let waiting = self.queues.of(READS).waiting(bank as u16);
+        let waiting = self.queues.of(READS).waiting(bank);
         let Some(request) = self.prefetch.begin(bank, row, waiting) else { return };
         let slot = self.queues.begin_prefetch(request, now);
         let (kind, outcome) = (PREFETCHES as u8, RowOutcome::Hit);
@@ -238,7 +238,7 @@ impl Channel {
     }
 
     /// The last column command of a request closes the row behind it where the page policy says so.
-    fn with_auto_precharge(&self, bank: usize, kind: CommandKind) -> CommandKind {
+    fn with_auto_precharge(&self, bank: BankId, kind: CommandKind) -> CommandKind {
         let closing = match kind {
             Rd => Rda,
             Wr => Wra,
@@ -256,39 +256,39 @@ impl Channel {
         if self.page.closes_behind(&row) { closing } else { kind }
     }
 
-    fn activate(&mut self, bank: usize, now: DramCycle) {
+    fn activate(&mut self, bank: BankId, now: DramCycle) {
         let Some(active) = self.service.of(bank) else { return };
         let Request { id, row, .. } = self.served(active).request;
         self.prefetch.open(bank);
         self.rows.open(bank, row, now);
         self.queues.set_open_row(bank, Some(row));
         self.account.activate(bank, now);
-        self.tell(Event::Activated { bank: bank as u16 }, now);
-        let command = Command::of_bank(now, Act, bank as u16, row);
+        self.tell(Event::Activated { bank }, now);
+        let command = Command::of_bank(now, Act, bank, row);
         self.log.record(Command { request: Some(id), ..command });
     }
 
-    fn precharge(&mut self, bank: usize, now: DramCycle) {
+    fn precharge(&mut self, bank: BankId, now: DramCycle) {
         let Some(row) = self.rows.open_row(bank) else { return };
         let request = self.service.of(bank).map(|active| self.served(active).request.id);
         let idle_until = request.is_none().then_some(now + self.spec.trp);
         self.account.precharge(bank, idle_until, now);
         self.close_row(bank);
-        self.log.record(Command { request, ..Command::of_bank(now, Pre, bank as u16, row) });
+        self.log.record(Command { request, ..Command::of_bank(now, Pre, bank, row) });
     }
 
-    fn close_row(&mut self, bank: usize) {
+    fn close_row(&mut self, bank: BankId) {
         self.rows.close(bank);
         self.queues.set_open_row(bank, None);
     }
 
-    fn refresh_bank(&mut self, bank: usize, now: DramCycle) {
+    fn refresh_bank(&mut self, bank: BankId, now: DramCycle) {
         self.refresh.refresh_bank();
         self.plan_upkeep();
-        self.log.record(Command::of_bank(now, RefPb, bank as u16, 0));
+        self.log.record(Command::of_bank(now, RefPb, bank, RowId(0)));
     }
 
-    fn transfer(&mut self, bank: usize, kind: CommandKind, now: DramCycle) {
+    fn transfer(&mut self, bank: BankId, kind: CommandKind, now: DramCycle) {
         let active = self.service.access(bank);
         let queued = self.queues.of(active.queue.into()).get(active.slot);
         let Request { id, row, write, bursts, .. } = queued.request;
@@ -300,7 +300,7 @@ impl Channel {
             self.scheduler.on_column(queued, last, now);
         }
         let (burst, request) = (active.issued - 1, (id != Request::PREFETCH).then_some(id));
-        let command = Command::of_bank(now, kind, bank as u16, row);
+        let command = Command::of_bank(now, kind, bank, row);
         self.log.record(Command { burst, request, ..command });
         if kind.closes_row() {
             self.close_behind(bank, now);
@@ -311,7 +311,7 @@ impl Channel {
     }
 
     /// The column command that has just issued closes its row by itself.
-    fn close_behind(&mut self, bank: usize, now: DramCycle) {
+    fn close_behind(&mut self, bank: BankId, now: DramCycle) {
         // The device precharges tRP before the bank may be activated again.
         let activates = self.commands.timing().of_bank(Act, bank);
         let closed = now + activates.saturating_since(now + self.spec.trp);
@@ -320,9 +320,9 @@ impl Channel {
     }
 
     /// The request's last column command has issued.
-    fn finish(&mut self, bank: usize, active: Active, now: DramCycle) {
+    fn finish(&mut self, bank: BankId, active: Active, now: DramCycle) {
         let queued = self.queues.leave(active.queue.into(), active.slot);
-        let Request { id, bank: number, line, write, .. } = queued.request;
+        let Request { id, line, write, .. } = queued.request;
         let latency = self.spec.latencies[usize::from(write)];
         let data_end = now + latency + self.spec.burst;
         let kind = usize::from(active.kind);
@@ -330,7 +330,7 @@ impl Channel {
         self.account.end(bank, data_end);
         self.completions.push(Completion {
             id,
-            bank: number,
+            bank,
             line,
             write,
             arrived: queued.arrived,

@@ -69,17 +69,17 @@ impl Prefetch {
 
     /// The bank has opened a row.
     #[inline]
-    pub fn open(&mut self, bank: usize) {
+    pub fn open(&mut self, bank: BankId) {
         if let Some(lines) = &mut self.lines {
-            lines.rows[bank] = OpenLines { left: lines.all, ..OpenLines::default() };
+            lines.rows[bank.index()] = OpenLines { left: lines.all, ..OpenLines::default() };
         }
     }
 
     /// A request for a line of the bank's open row has been served.
     #[inline]
-    pub fn served(&mut self, bank: usize, line: u16, write: bool) {
+    pub fn served(&mut self, bank: BankId, line: u16, write: bool) {
         let Some(lines) = &mut self.lines else { return };
-        let row = &mut lines.rows[bank];
+        let row = &mut lines.rows[bank.index()];
         row.left &= !(1 << line);
         row.triggered |= !write || lines.policy.trigger() == Trigger::All;
     }
@@ -92,58 +92,58 @@ impl Prefetch {
 
     /// The bank is decided again.
     #[inline]
-    pub fn clear(&mut self, bank: usize) {
+    pub fn clear(&mut self, bank: BankId) {
         self.offered &= !one(bank);
     }
 
     /// Whether the bank's open row has lines left to prefetch, and has served what triggers that.
     #[inline]
-    pub fn has_lines(&self, bank: usize) -> bool {
+    pub fn has_lines(&self, bank: BankId) -> bool {
         self.lines.as_ref().is_some_and(|lines| {
-            let row = &lines.rows[bank];
+            let row = &lines.rows[bank.index()];
             row.left != 0 && row.triggered
         })
     }
 
     /// Whether the prefetcher goes on, with so many requests that wait for other rows of the bank,
     /// and so many in the channel.
-    pub fn goes_on(&self, bank: usize, waiting: u32, pending: u32) -> bool {
+    pub fn goes_on(&self, bank: BankId, waiting: u32, pending: u32) -> bool {
         self.lines.as_ref().is_some_and(|lines| {
-            let prefetched = lines.rows[bank].prefetched;
+            let prefetched = lines.rows[bank.index()].prefetched;
             lines.policy.goes_on(&OpenRow { waiting, prefetched, pending })
         })
     }
 
     /// Leaves out what the LLC has of the bank's open row by now; whether a line is left.
-    pub fn leave_out_cached(&mut self, bank: usize, row: u32) -> bool {
+    pub fn leave_out_cached(&mut self, bank: BankId, row: RowId) -> bool {
         let Some(lines) = &mut self.lines else { return false };
-        let left = &mut lines.rows[bank].left;
-        *left &= !lines.cached.of(BankRow { bank: BankId::new(bank), row: RowId(row) });
+        let left = &mut lines.rows[bank.index()].left;
+        *left &= !lines.cached.of(BankRow { bank, row });
         *left != 0
     }
 
     /// The bank goes on with a prefetch.
-    pub fn offer(&mut self, bank: usize) {
+    pub fn offer(&mut self, bank: BankId) {
         self.offered |= one(bank);
     }
 
     /// Leaves out the rest of the bank's open row.
-    pub fn leave_out_rest(&mut self, bank: usize) {
+    pub fn leave_out_rest(&mut self, bank: BankId) {
         if let Some(lines) = &mut self.lines {
-            lines.rows[bank].left = 0;
+            lines.rows[bank.index()].left = 0;
         }
     }
 
     /// The first command of the prefetch that the bank was offered issues, while `waiting` requests
     /// wait for the bank. Returns the request for the line.
-    pub fn begin(&mut self, bank: usize, row: u32, waiting: u32) -> Option<Request> {
+    pub fn begin(&mut self, bank: BankId, row: RowId, waiting: u32) -> Option<Request> {
         let lines = self.lines.as_mut()?;
-        let open = &mut lines.rows[bank];
+        let open = &mut lines.rows[bank.index()];
         let line = open.left.trailing_zeros() as u16;
         open.left &= open.left - 1;
         open.prefetched += 1;
         lines.despite_requests += u64::from(waiting > 0);
-        Some(prefetch_request(bank as u16, row, line, lines.bursts))
+        Some(prefetch_request(bank, row, line, lines.bursts))
     }
 
     /// Begins no more.
@@ -164,7 +164,7 @@ impl Prefetch {
 }
 
 /// A read of a line that no request has asked for.
-fn prefetch_request(bank: u16, row: u32, line: u16, bursts: u16) -> Request {
+fn prefetch_request(bank: BankId, row: RowId, line: u16, bursts: u16) -> Request {
     Request {
         id: Request::PREFETCH,
         bank,

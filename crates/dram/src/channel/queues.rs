@@ -3,7 +3,7 @@
 use crate::queue::{Queue, Queued, Slot};
 use crate::request::Request;
 use std::collections::VecDeque;
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle, RowId};
 
 /// Index of the read queue, which is also the one queue where there is no other.
 pub(super) const READS: usize = 0;
@@ -22,7 +22,7 @@ pub(super) struct Queues {
     /// Requests that have arrived.
     arrived: u64,
     /// Strictly in-order schedulers: banks of the requests not yet in service, oldest first.
-    order: Option<[VecDeque<u16>; 2]>,
+    order: Option<[VecDeque<BankId>; 2]>,
 }
 
 impl Queues {
@@ -65,14 +65,14 @@ impl Queues {
 
     /// Requests that wait for the bank, of both kinds.
     #[inline]
-    pub fn waiting(&self, bank: usize) -> u32 {
-        self.queues[..self.used].iter().map(|queue| queue.waiting(bank as u16)).sum()
+    pub fn waiting(&self, bank: BankId) -> u32 {
+        self.queues[..self.used].iter().map(|queue| queue.waiting(bank)).sum()
     }
 
     /// Requests that wait for the bank's open row, of both kinds.
     #[inline]
-    pub fn hits(&self, bank: usize) -> u32 {
-        self.queues[..self.used].iter().map(|queue| queue.hits(bank as u16)).sum()
+    pub fn hits(&self, bank: BankId) -> u32 {
+        self.queues[..self.used].iter().map(|queue| queue.hits(bank)).sum()
     }
 
     /// A request arrives.
@@ -115,15 +115,15 @@ impl Queues {
 
     /// The row of a bank was opened or closed.
     #[inline]
-    pub fn set_open_row(&mut self, bank: usize, row: Option<u32>) {
+    pub fn set_open_row(&mut self, bank: BankId, row: Option<RowId>) {
         let queues = &mut self.queues[..self.used];
-        queues.iter_mut().for_each(|queue| queue.set_open_row(bank as u16, row));
+        queues.iter_mut().for_each(|queue| queue.set_open_row(bank, row));
     }
 
     /// The bank of the oldest request of a queue, where the order of arrival is kept.
     #[inline]
-    pub fn oldest_bank(&self, queue: usize) -> Option<usize> {
-        self.order.as_ref()?[queue].front().copied().map(usize::from)
+    pub fn oldest_bank(&self, queue: usize) -> Option<BankId> {
+        self.order.as_ref()?[queue].front().copied()
     }
 
     /// The oldest request of a queue leaves the order of arrival.

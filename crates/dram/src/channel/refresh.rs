@@ -1,8 +1,7 @@
 //! Refresh, of all banks together or one after the other.
 
 use crate::Dram;
-use std::ops::Range;
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 /// Refreshes that fall due at regular intervals.
 struct Interval {
@@ -44,9 +43,9 @@ pub(super) struct Refresh {
     all: Interval,
     single: Interval,
     /// The bank that is refreshed next by itself.
-    bank: usize,
+    bank: BankId,
     /// The first bank of the pseudo channel whose banks are refreshed next, all together.
-    first: usize,
+    first: BankId,
     banks_per_pseudo_channel: usize,
     banks: usize,
     all_issued: u64,
@@ -58,8 +57,8 @@ impl Refresh {
         Refresh {
             all: Interval::new(dram.timing.trefi),
             single: Interval::new(dram.timing.trefipb),
-            bank: 0,
-            first: 0,
+            bank: BankId(0),
+            first: BankId(0),
             banks_per_pseudo_channel: (dram.banks / dram.pseudo_channels.max(1)) as usize,
             banks: dram.banks as usize,
             all_issued: 0,
@@ -75,13 +74,13 @@ impl Refresh {
 
     /// The bank whose own refresh falls due by `now`.
     #[inline]
-    pub fn bank_falls_due(&mut self, now: DramCycle) -> Option<usize> {
+    pub fn bank_falls_due(&mut self, now: DramCycle) -> Option<BankId> {
         self.single.falls_due(now).then_some(self.bank)
     }
 
     /// No request may start in the bank, as its refresh is due.
     #[inline]
-    pub fn holds(&self, bank: usize) -> bool {
+    pub fn holds(&self, bank: BankId) -> bool {
         self.all.is_due || self.single.is_due && self.bank == bank
     }
 
@@ -98,24 +97,31 @@ impl Refresh {
     }
 
     /// The banks of the pseudo channel that is refreshed next.
-    pub fn pseudo_channel(&self) -> Range<usize> {
-        self.first..self.first + self.banks_per_pseudo_channel
+    pub fn pseudo_channel(&self) -> impl Iterator<Item = BankId> {
+        let first = self.first.index();
+        (first..first + self.banks_per_pseudo_channel).map(BankId::new)
+    }
+
+    /// The first of them.
+    pub fn first_bank(&self) -> BankId {
+        self.first
     }
 
     /// REF issues; whether it was that of the last pseudo channel.
     pub fn refresh_pseudo_channel(&mut self) -> bool {
         self.all_issued += 1;
-        self.first = (self.first + self.banks_per_pseudo_channel) % self.banks;
-        if self.first == 0 {
+        self.first = BankId::new((self.first.index() + self.banks_per_pseudo_channel) % self.banks);
+        let was_last = self.first == BankId(0);
+        if was_last {
             self.all.finish();
         }
-        self.first == 0
+        was_last
     }
 
     /// REFPB issues.
     pub fn refresh_bank(&mut self) {
         self.single_issued += 1;
-        self.bank = (self.bank + 1) % self.banks;
+        self.bank = BankId::new((self.bank.index() + 1) % self.banks);
         self.single.finish();
     }
 

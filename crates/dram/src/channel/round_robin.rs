@@ -2,6 +2,7 @@
 
 use crate::request::CommandKind;
 use crate::sets::{BankSet, first_from};
+use warpmem_sim::BankId;
 
 /// What banks take in turn.
 #[derive(Clone, Copy)]
@@ -15,40 +16,40 @@ pub(super) enum Pointer {
 
 /// The bank that is first in each round robin.
 pub(super) struct RoundRobin {
-    first: [u32; 3],
-    banks: u32,
+    first: [BankId; 3],
+    banks: u16,
     /// See [`Traits::shared_round_robin`](crate::scheduler::Traits::shared_round_robin).
     shared: bool,
 }
 
 impl RoundRobin {
     pub fn new(banks: usize, shared: bool) -> RoundRobin {
-        RoundRobin { first: [0; 3], banks: banks as u32, shared }
+        RoundRobin { first: [BankId(0); 3], banks: banks as u16, shared }
     }
 
     /// The first of these banks.
     #[inline]
-    pub fn first(&self, pointer: Pointer, banks: BankSet) -> Option<usize> {
+    pub fn first(&self, pointer: Pointer, banks: BankSet) -> Option<BankId> {
         first_from(banks, self.first[pointer as usize])
     }
 
     /// The bank issues a command of this kind.
     #[inline]
-    pub fn issued(&mut self, bus: Pointer, bank: usize, kind: CommandKind) {
+    pub fn issued(&mut self, bus: Pointer, bank: BankId, kind: CommandKind) {
         if !self.shared {
-            self.first[bus as usize] = bank as u32 + 1;
+            self.first[bus as usize] = BankId(bank.0 + 1);
         } else if !kind.is_column() {
-            self.first = [(bank as u32 + 1) % self.banks; 3];
+            self.first = [BankId((bank.0 + 1) % self.banks); 3];
         }
     }
 
     /// The bank is assigned a request.
-    pub fn assigned(&mut self, bank: usize) {
+    pub fn assigned(&mut self, bank: BankId) {
         let first = &mut self.first[Pointer::Assignment as usize];
         if self.shared {
-            self.first = [(*first + 1) % self.banks; 3];
+            self.first = [BankId((first.0 + 1) % self.banks); 3];
         } else {
-            *first = bank as u32 + 1;
+            *first = BankId(bank.0 + 1);
         }
     }
 }

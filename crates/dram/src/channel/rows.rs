@@ -1,12 +1,12 @@
 //! The rows that are open in the banks, and how they were used.
 
 use crate::sets::{BankSet, one};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle, RowId};
 
 /// A bank's row buffer.
 #[derive(Clone, Copy, Default)]
 struct RowBuffer {
-    open: Option<u32>,
+    open: Option<RowId>,
     /// Column commands since the row was opened.
     columns: u32,
     /// Cycle of the last column command or activation.
@@ -28,8 +28,8 @@ impl Rows {
 
     /// The row that is open in the bank.
     #[inline]
-    pub fn open_row(&self, bank: usize) -> Option<u32> {
-        self.buffers[bank].open
+    pub fn open_row(&self, bank: BankId) -> Option<RowId> {
+        self.buffers[bank.index()].open
     }
 
     /// Banks with an open row.
@@ -40,35 +40,35 @@ impl Rows {
 
     /// Column commands to the bank's row since it was opened.
     #[inline]
-    pub fn columns(&self, bank: usize) -> u32 {
-        self.buffers[bank].columns
+    pub fn columns(&self, bank: BankId) -> u32 {
+        self.buffers[bank.index()].columns
     }
 
     /// Cycle of the bank's last column command or activation.
     #[inline]
-    pub fn last_use(&self, bank: usize) -> DramCycle {
-        self.buffers[bank].last_use
+    pub fn last_use(&self, bank: BankId) -> DramCycle {
+        self.buffers[bank.index()].last_use
     }
 
     /// ACT opens a row.
     #[inline]
-    pub fn open(&mut self, bank: usize, row: u32, now: DramCycle) {
+    pub fn open(&mut self, bank: BankId, row: RowId, now: DramCycle) {
         self.open |= one(bank);
-        self.buffers[bank] = RowBuffer { open: Some(row), columns: 0, last_use: now };
+        self.buffers[bank.index()] = RowBuffer { open: Some(row), columns: 0, last_use: now };
     }
 
     /// A column command goes to the open row.
     #[inline]
-    pub fn access(&mut self, bank: usize, now: DramCycle) {
-        let buffer = &mut self.buffers[bank];
+    pub fn access(&mut self, bank: BankId, now: DramCycle) {
+        let buffer = &mut self.buffers[bank.index()];
         buffer.columns += 1;
         buffer.last_use = now;
     }
 
     /// The row is closed, by PRE or by a column command.
     #[inline]
-    pub fn close(&mut self, bank: usize) {
+    pub fn close(&mut self, bank: BankId) {
         self.open &= !one(bank);
-        self.buffers[bank].open = None;
+        self.buffers[bank.index()].open = None;
     }
 }

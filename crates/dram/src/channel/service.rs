@@ -4,7 +4,7 @@ use super::queues::PREFETCHES;
 use crate::queue::Slot;
 use crate::request::RowOutcome;
 use crate::sets::{BankSet, one};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 /// A request in service.
 #[derive(Clone, Copy)]
@@ -55,13 +55,13 @@ impl Service {
 
     /// The request that is in service in the bank.
     #[inline]
-    pub fn of(&self, bank: usize) -> Option<Active> {
-        (!self.is_idle(bank)).then(|| self.active[bank])
+    pub fn of(&self, bank: BankId) -> Option<Active> {
+        (!self.is_idle(bank)).then(|| self.active[bank.index()])
     }
 
     /// Nothing is in service in the bank.
     #[inline]
-    pub fn is_idle(&self, bank: usize) -> bool {
+    pub fn is_idle(&self, bank: BankId) -> bool {
         self.busy & one(bank) == 0
     }
 
@@ -93,27 +93,27 @@ impl Service {
 
     /// The first command of a request issues.
     #[inline]
-    pub fn begin(&mut self, bank: usize, active: Active) {
+    pub fn begin(&mut self, bank: BankId, active: Active) {
         self.busy |= one(bank);
         if usize::from(active.kind) == PREFETCHES {
             self.prefetching |= one(bank);
         }
         self.counts[usize::from(active.kind)] += 1;
-        self.active[bank] = active;
+        self.active[bank.index()] = active;
     }
 
     /// A column command of the bank's request issues; the request with it.
     #[inline]
-    pub fn access(&mut self, bank: usize) -> Active {
+    pub fn access(&mut self, bank: BankId) -> Active {
         debug_assert!(!self.is_idle(bank), "data of no request");
-        let active = &mut self.active[bank];
+        let active = &mut self.active[bank.index()];
         active.issued += 1;
         *active
     }
 
     /// The last column command of the bank's request, of this kind, has issued.
     #[inline]
-    pub fn end(&mut self, bank: usize, kind: usize) {
+    pub fn end(&mut self, bank: BankId, kind: usize) {
         self.busy &= !one(bank);
         self.prefetching &= !one(bank);
         self.counts[kind] -= 1;

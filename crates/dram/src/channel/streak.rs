@@ -3,11 +3,12 @@
 use crate::queue::{Queue, Queued, Slot};
 use crate::request::Request;
 use crate::{BankResult, Breaker};
+use warpmem_sim::RowId;
 
 /// The requests to one row that a bank serves one after the other.
 #[derive(Default)]
 pub(super) struct Streak {
-    row: Option<u32>,
+    row: Option<RowId>,
 }
 
 impl Streak {

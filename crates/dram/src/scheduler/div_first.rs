@@ -2,7 +2,7 @@
 
 use super::warp_table::{Entry, Options, PENDING_BITS, WarpTable, WarpTables};
 use super::{
-    BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot, Traits,
+    BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot, Traits, one,
 };
 use std::collections::VecDeque;
 use warpmem_params::{Complexity, Counter, PolicyInfo, Shape};
@@ -87,7 +87,7 @@ impl Scheduler for DivFirst {
         let Some(entry) = self.warps.entry(&queued.request) else { return };
         let held = &mut self.held[entry.index()];
         held.count += 1;
-        held.banks |= 1 << queued.request.bank;
+        held.banks |= one(queued.request.bank);
         let at = self.warps.arrived(slot, queued, entry);
         self.changes.push_back((at, entry));
     }

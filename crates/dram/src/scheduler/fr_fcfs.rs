@@ -114,7 +114,7 @@ impl FrFcfs {
     }
 
     fn counted(&self, bank: &BankView) -> u64 {
-        let counts = &self.banks[usize::from(bank.bank)];
+        let counts = &self.banks[bank.bank.index()];
         match self.options.cap_counts {
             CapCounts::HitsSinceActivate => counts.since_activate,
             CapCounts::ConsecutiveHitsWhileOlderWaits => counts.passed,
@@ -168,13 +168,13 @@ impl Scheduler for FrFcfs {
     }
 
     fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
-        let bank = &mut self.banks[usize::from(queued.request.bank)];
+        let bank = &mut self.banks[queued.request.bank.index()];
         self.first_bypass[slot.index()] = bank.arrived;
         bank.arrived += 1;
     }
 
     fn on_service(&mut self, bank: &BankView, slot: Slot) {
-        let counts = &mut self.banks[usize::from(bank.bank)];
+        let counts = &mut self.banks[bank.bank.index()];
         // Only a row hit passes, and what it passes goes to other rows.
         counts.passed = if slot == bank.oldest() { 0 } else { counts.passed + 1 };
         counts.since_activate += 1;
@@ -184,7 +184,7 @@ impl Scheduler for FrFcfs {
     fn on_event(&mut self, event: Event, _: DramCycle) {
         if let Event::Activated { bank } = event {
             // The request that opens the row was counted before.
-            self.banks[usize::from(bank)].since_activate = 1;
+            self.banks[bank.index()].since_activate = 1;
         }
     }
 

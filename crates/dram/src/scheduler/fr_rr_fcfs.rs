@@ -1,8 +1,10 @@
 //! `fr-rr-fcfs`: row hits first, then the sources in turn, then the oldest.
 
-use super::{BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot};
+use super::{
+    BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot, one,
+};
 use warpmem_params::{Complexity, Entry, PolicyInfo, Shape};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "fr-rr-fcfs",
@@ -62,8 +64,8 @@ impl Scheduler for FrRrFcfs {
 
     fn tick(&mut self, channel: &ChannelView) -> BankSet {
         self.ask = false;
-        let may_choose = |bank: &u16| channel.queue.waiting(*bank) > 1;
-        (0..channel.queue.banks()).filter(may_choose).fold(0, |banks, bank| banks | 1 << bank)
+        let may_choose = |bank: &BankId| channel.queue.waiting(*bank) > 1;
+        channel.queue.banks().filter(may_choose).fold(0, |banks, bank| banks | one(bank))
     }
 
     /// Stored is the last source; every request's source is compared with it.

@@ -31,11 +31,12 @@ mod warp_turns;
 pub use super::queue::{Queue, Queued, RowView, Slot};
 use super::request::{CommandKind, Request};
 pub use super::sets::BankSet;
+use super::sets::one;
 use super::timing::TimingState;
 use crate::Dram;
 use std::cmp::Reverse;
 use warpmem_params::{Complexity, Counter, Registry, Shape};
-use warpmem_sim::{DramCycle, Needs};
+use warpmem_sim::{BankId, DramCycle, Needs, RowId};
 
 /// All DRAM schedulers.
 pub static SCHEDULERS: Registry<dyn Family, SchedulerContext> = Registry {
@@ -121,7 +122,7 @@ impl<F: Fn(usize) -> Box<dyn Scheduler>> Family for F {
 pub struct BankView<'a> {
     pub now: DramCycle,
     /// Bank within the channel.
-    pub bank: u16,
+    pub bank: BankId,
     /// The requests that may start, of all banks; of this one, never empty. Reads or writes, as the
     /// channel now serves, or both where they share a queue.
     pub queue: &'a Queue,
@@ -133,7 +134,7 @@ pub struct BankView<'a> {
 }
 
 impl BankView<'_> {
-    pub fn open_row(&self) -> Option<u32> {
+    pub fn open_row(&self) -> Option<RowId> {
         self.queue.open_row(self.bank)
     }
 
@@ -178,12 +179,12 @@ impl BankView<'_> {
     pub fn next_command(&self, slot: Slot) -> (CommandKind, DramCycle) {
         let request = &self.queue.get(slot).request;
         let kind = next_command(self.open_row(), request);
-        (kind, self.timing.earliest(kind, usize::from(self.bank)))
+        (kind, self.timing.earliest(kind, self.bank))
     }
 }
 
 /// The next command of a request to a bank with this row open.
-pub(super) fn next_command(open_row: Option<u32>, request: &Request) -> CommandKind {
+pub(super) fn next_command(open_row: Option<RowId>, request: &Request) -> CommandKind {
     match open_row {
         None => CommandKind::Act,
         Some(row) if row != request.row => CommandKind::Pre,
@@ -279,7 +280,7 @@ pub struct Traits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A row of this bank has been opened.
-    Activated { bank: u16 },
+    Activated { bank: BankId },
     /// [`Scheduler::rank`] let another bank issue a command than the round robin would have.
     Overtaken,
     /// More requests wait in the LLC for the data of the request in `slot`: by the updates that

@@ -6,7 +6,7 @@
 
 use super::{BankView, Event, Family, Queued, Scheduler, SchedulerContext, Slot, Traits};
 use warpmem_params::{Complexity, Counter, Entry, Params, PolicyError, PolicyInfo, Shape, params};
-use warpmem_sim::{CountedMerges, DramCycle, Needs};
+use warpmem_sim::{CountedMerges, DramCycle, Needs, RowId};
 
 #[cfg(test)]
 mod tests;
@@ -173,7 +173,7 @@ impl MergeAware {
         }
     }
 
-    fn row_score(&self, bank: &BankView, row: u32) -> u64 {
+    fn row_score(&self, bank: &BankView, row: RowId) -> u64 {
         let requests = bank.queue.requests_to(bank.bank, row);
         let scores = requests.map(|(slot, _)| self.request_score(slot, bank.now));
         match self.score {
@@ -184,7 +184,7 @@ impl MergeAware {
     }
 
     /// The request of a row with the highest score; of equal ones the oldest.
-    fn first_of_row(&self, bank: &BankView, row: u32) -> Option<Slot> {
+    fn first_of_row(&self, bank: &BankView, row: RowId) -> Option<Slot> {
         let requests = bank.queue.requests_to(bank.bank, row).map(|(slot, _)| slot);
         let best = |best, slot| {
             let score = |slot| self.request_score(slot, bank.now);

@@ -7,7 +7,7 @@ use super::{
     Slot, Traits,
 };
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, params};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "par-bs",
@@ -87,7 +87,7 @@ struct ParBs {
 impl ParBs {
     fn form_batch(&mut self, queue: &Queue) {
         self.jobs.fill(Job::default());
-        for bank in 0..queue.banks() {
+        for bank in queue.banks() {
             self.mark(queue, bank);
         }
         let jobs: Vec<_> = self.jobs.iter().map(|job| (job.longest, job.total)).collect();
@@ -95,7 +95,7 @@ impl ParBs {
     }
 
     /// Marks the oldest requests of each source to the bank.
-    fn mark(&mut self, queue: &Queue, bank: u16) {
+    fn mark(&mut self, queue: &Queue, bank: BankId) {
         for (slot, queued) in queue.requests(bank) {
             let job = &mut self.jobs[self.sources.index(&queued.request)];
             if job.in_bank < self.cap {
@@ -129,7 +129,7 @@ impl Scheduler for ParBs {
 
     fn rank(&self, ready: &Ready) -> u64 {
         let Some(queued) = self.sources.ranked(ready) else { return 0 };
-        let in_service = || self.serves_marked[usize::from(queued.request.bank)];
+        let in_service = || self.serves_marked[queued.request.bank.index()];
         let marked = ready.slot.map_or_else(in_service, |slot| self.marked[slot.index()]);
         let (unmarked, miss, rank) = self.class(marked, ready.kind.is_column(), queued);
         u64::from(unmarked) << 17 | u64::from(miss) << 16 | u64::from(rank)
@@ -153,12 +153,12 @@ impl Scheduler for ParBs {
     }
 
     fn on_service(&mut self, bank: &BankView, slot: Slot) {
-        self.serves_marked[usize::from(bank.bank)] = self.marked[slot.index()];
+        self.serves_marked[bank.bank.index()] = self.marked[slot.index()];
         self.waiting -= 1;
     }
 
     fn on_column(&mut self, queued: &Queued, last: bool, now: DramCycle) {
-        if last && self.serves_marked[usize::from(queued.request.bank)] {
+        if last && self.serves_marked[queued.request.bank.index()] {
             self.left -= 1;
             if self.left == 0 {
                 self.count.cycles += now.since(self.began);

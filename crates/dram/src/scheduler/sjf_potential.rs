@@ -1,6 +1,8 @@
 //! `sjf-potential`: the shortest job, unless closing a row for it would cost more than it gains.
 
-use super::{BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot};
+use super::{
+    BankSet, BankView, ChannelView, Family, Queued, Scheduler, SchedulerContext, Slot, one,
+};
 use warpmem_params::{Complexity, Entry, PolicyInfo, Shape, params};
 use warpmem_sim::DramCycle;
 
@@ -78,7 +80,7 @@ impl Scheduler for SjfPotential {
         let job = self.job(queued);
         let Job { waiting, banks } = &mut self.jobs[job];
         *waiting += 1;
-        *banks |= 1 << queued.request.bank;
+        *banks |= one(queued.request.bank);
         self.ask |= *banks;
     }
 

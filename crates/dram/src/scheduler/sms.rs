@@ -3,13 +3,14 @@
 
 use super::{
     BankSet, BankView, ChannelView, Family, QueueView, Queued, Scheduler, SchedulerContext, Slot,
+    one,
 };
 use crate::Request;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::collections::VecDeque;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, bits, params};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle, RowId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "sms",
@@ -55,8 +56,8 @@ fn comes_true(probability: f64, random: &mut ChaCha8Rng) -> bool {
 #[derive(Clone, Copy)]
 struct Waiting {
     slot: Slot,
-    bank: u16,
-    row: u32,
+    bank: BankId,
+    row: RowId,
     arrived: DramCycle,
 }
 
@@ -159,10 +160,10 @@ impl Sms {
     }
 
     /// Moves the batch's next request into its bank's FIFO, if that has room.
-    fn advance(&mut self, batch: &mut Moving) -> Option<u16> {
+    fn advance(&mut self, batch: &mut Moving) -> Option<BankId> {
         let fifo = &mut self.sources[batch.source].fifo;
         let Waiting { slot, bank, .. } = *fifo.front()?;
-        let to = &mut self.banks[usize::from(bank)];
+        let to = &mut self.banks[bank.index()];
         if to.len() == self.options.bank_fifo as usize {
             return None;
         }
@@ -188,7 +189,7 @@ fn first_batch(fifo: &VecDeque<Waiting>) -> usize {
 
 impl Scheduler for Sms {
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
-        self.banks[usize::from(bank.bank)].front().copied()
+        self.banks[bank.bank.index()].front().copied()
     }
 
     fn accepts(&self, queue: &QueueView, request: &Request) -> bool {
@@ -207,7 +208,7 @@ impl Scheduler for Sms {
     }
 
     fn on_service(&mut self, bank: &BankView, _: Slot) {
-        self.banks[usize::from(bank.bank)].pop_front();
+        self.banks[bank.bank.index()].pop_front();
         self.wakes = DramCycle::ZERO;
     }
 
@@ -235,7 +236,7 @@ impl Scheduler for Sms {
             (self.wakes, self.next_move) = (DramCycle::ZERO, channel.now + 1);
         }
         self.moving = (batch.left > 0).then_some(batch);
-        moved.map_or(0, |bank| 1 << bank)
+        moved.map_or(0, one)
     }
 
     /// Stored are for every source a count of its requests and the age of its first, and which

@@ -3,7 +3,7 @@
 use super::{BankView, ChannelView, Queued, Ready, SchedulerContext, Slot};
 use crate::Request;
 use crate::sets::BankSet;
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle};
 
 /// Sources of requests, for tables of one entry each: the SMs, and one more for requests that no SM
 /// waits for.
@@ -56,7 +56,7 @@ impl BankView<'_> {
 impl ChannelView<'_> {
     /// Every bank of the channel.
     pub(super) fn banks(&self) -> BankSet {
-        BankSet::MAX >> (BankSet::BITS - u32::from(self.queue.banks()))
+        BankSet::MAX >> (BankSet::BITS as usize - self.queue.banks().len())
     }
 }
 
@@ -75,13 +75,13 @@ impl ServiceClock {
         ServiceClock { began, burst: context.dram.burst_cycles().into() }
     }
 
-    pub fn begin(&mut self, bank: u16, now: DramCycle) {
-        self.began[usize::from(bank)] = now;
+    pub fn begin(&mut self, bank: BankId, now: DramCycle) {
+        self.began[bank.index()] = now;
     }
 
     /// Cycles that the bank has served the request whose last column command issues now.
-    pub fn end(&self, bank: u16, now: DramCycle) -> u64 {
-        (now + self.burst).since(self.began[usize::from(bank)])
+    pub fn end(&self, bank: BankId, now: DramCycle) -> u64 {
+        (now + self.burst).since(self.began[bank.index()])
     }
 }
 
@@ -122,8 +122,8 @@ mod tests {
     #[test]
     fn service_lasts_from_the_first_command_to_the_last_data_cycle() {
         let mut clock = ServiceClock::new(&context(&gddr5()));
-        clock.begin(3, at(100));
-        clock.begin(4, at(200));
-        assert_eq!(clock.end(3, at(112)), 12 + 2);
+        clock.begin(BankId(3), at(100));
+        clock.begin(BankId(4), at(200));
+        assert_eq!(clock.end(BankId(3), at(112)), 12 + 2);
     }
 }

@@ -12,7 +12,7 @@ use slowdown::Slowdowns;
 use std::cell::RefCell;
 use std::rc::Rc;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Real, Shape, bits, params};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle, RowId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "stfm",
@@ -92,7 +92,7 @@ impl Costs {
     }
 
     /// Before the column commands, with this row open.
-    fn row(&self, open: Option<u32>, wanted: u32) -> u64 {
+    fn row(&self, open: Option<RowId>, wanted: RowId) -> u64 {
         match open {
             Some(row) if row == wanted => 0,
             Some(_) => self.precharge + self.activate,
@@ -129,7 +129,7 @@ struct Stfm {
     /// By source and bank.
     waiting_in_bank: Vec<u32>,
     /// By source and bank: the row that would be open if the source were alone.
-    last_rows: Vec<Option<u32>>,
+    last_rows: Vec<Option<RowId>>,
     once: Once,
     /// The source that goes first, if slowdowns differ too much.
     favoured: Option<usize>,
@@ -168,8 +168,8 @@ impl Stfm {
         if request.write { self.sources.nobody() } else { self.sources.index(request) }
     }
 
-    fn at(&self, source: usize, bank: u16) -> usize {
-        source * self.banks + usize::from(bank)
+    fn at(&self, source: usize, bank: BankId) -> usize {
+        source * self.banks + bank.index()
     }
 
     fn gives_way(&self, queued: &Queued) -> bool {
@@ -179,7 +179,7 @@ impl Stfm {
 
     /// Delays the request's own source by what the service costs beyond that when alone, where the
     /// row that it last used would be open. May be a gain.
-    fn delay_itself(&mut self, bank: &BankView, source: usize, row: u32) {
+    fn delay_itself(&mut self, bank: &BankView, source: usize, row: RowId) {
         let at = self.at(source, bank.bank);
         let alone = self.costs.row(self.last_rows[at].replace(row), row);
         let shared = self.costs.row(bank.open_row(), row);
@@ -206,7 +206,7 @@ impl Stfm {
     fn delay_bus(&mut self, bank: &BankView, source: usize, cycles: u64) {
         let mut slowdowns = self.slowdowns.borrow_mut();
         self.once.begin();
-        let banks = (0..bank.queue.banks()).filter(|&other| other != bank.bank);
+        let banks = bank.queue.banks().filter(|&other| other != bank.bank);
         for (_, hit) in banks.flat_map(|other| bank.queue.hits_of(other)) {
             let other = self.source(&hit.request);
             if other != source && self.once.first(other) {

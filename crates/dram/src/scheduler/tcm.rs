@@ -10,7 +10,7 @@ use monitor::Monitor;
 use std::cell::RefCell;
 use std::rc::Rc;
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape, choice, params};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle, RowId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "tcm",
@@ -93,12 +93,12 @@ struct Tcm {
     /// By source and bank: requests in the channel.
     outstanding: Vec<u32>,
     /// By source and bank: the row that would be open if the source were alone.
-    last_rows: Vec<Option<u32>>,
+    last_rows: Vec<Option<RowId>>,
 }
 
 impl Tcm {
-    fn at(&self, source: usize, bank: u16) -> usize {
-        source * self.banks + usize::from(bank)
+    fn at(&self, source: usize, bank: BankId) -> usize {
+        source * self.banks + bank.index()
     }
 }
 

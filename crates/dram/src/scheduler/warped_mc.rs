@@ -8,7 +8,7 @@ use super::{
     BankView, Event, Family, Queued, Ready, Request, Scheduler, SchedulerContext, Slot, Traits,
 };
 use warpmem_params::{Complexity, Counter, Entry, PolicyInfo, Shape};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{DramCycle, RowId};
 
 #[cfg(test)]
 mod tests;
@@ -92,7 +92,7 @@ impl WarpedMc {
         });
     }
 
-    fn row_score(&self, bank: &BankView, row: u32) -> u64 {
+    fn row_score(&self, bank: &BankView, row: RowId) -> u64 {
         let requests = bank.queue.requests_to(bank.bank, row);
         let scoring = requests.filter(|(slot, _)| self.held[slot.index()].scores);
         scoring.take(MAX_SCORE).count() as u64
@@ -110,7 +110,7 @@ impl WarpedMc {
     }
 
     /// The request of a row that goes first.
-    fn first_of_row(&self, bank: &BankView, row: u32) -> Option<Slot> {
+    fn first_of_row(&self, bank: &BankView, row: RowId) -> Option<Slot> {
         let hits = bank.open_row() == Some(row);
         let warps = self.warps.at(bank.now);
         let mut best = None;
@@ -170,7 +170,7 @@ impl Scheduler for WarpedMc {
                 let (warps, hits) = (self.warps.at(ready.now), ready.kind.is_column());
                 self.priority(&warps, slot, &queued.request, hits)
             }
-            None => self.in_service[usize::from(queued.request.bank)],
+            None => self.in_service[queued.request.bank.index()],
         };
         priority as u64
     }
@@ -186,7 +186,7 @@ impl Scheduler for WarpedMc {
         let queued = bank.queue.get(slot);
         let (row, hit) = (queued.request.row, bank.is_hit(slot));
         let priority = self.priority(&self.warps.at(bank.now), slot, &queued.request, hit);
-        self.in_service[usize::from(bank.bank)] = priority;
+        self.in_service[bank.bank.index()] = priority;
         self.count(bank, slot, priority);
         let entry = self.warps.entry(&queued.request);
         if let Some(entry) = entry {

@@ -9,8 +9,8 @@ use crate::{
 use std::fs;
 use std::path::{Path, PathBuf};
 use warpmem_params::Counter;
-pub use warpmem_sim::DramCycle;
 use warpmem_sim::{Address, IndexHash};
+pub use warpmem_sim::{BankId, DramCycle, RowId};
 
 /// Every scheduler with its default parameters, and some with others.
 pub fn policies() -> impl Iterator<Item = &'static str> {
@@ -279,8 +279,8 @@ pub fn at(cycle: u64) -> DramCycle {
 pub fn read(id: u32, bank: u16, row: u32) -> Request {
     Request {
         id,
-        bank,
-        row,
+        bank: BankId(bank),
+        row: RowId(row),
         write: false,
         bursts: 1,
         line: 0,

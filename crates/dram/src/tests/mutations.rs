@@ -293,7 +293,7 @@ fn loaded_stream(dram: &Dram, seed: u64) -> Vec<Request> {
     let mut random_bits = Random(seed);
     let mut requests = random(dram, 260, 2, seed);
     for request in &mut requests {
-        request.row %= 3;
+        request.row.0 %= 3;
         request.write = random_bits.below(3) == 0;
         request.bursts = 1 + random_bits.below(2) as u16;
     }

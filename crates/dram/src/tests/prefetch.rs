@@ -39,7 +39,7 @@ type Served = (u16, u16, u64);
 impl Run {
     fn served(&self, prefetched: bool) -> Vec<Served> {
         let of_kind = self.completions.iter().filter(|done| done.is_prefetch() == prefetched);
-        of_kind.map(|done| (done.bank, done.line, done.first_command.number())).collect()
+        of_kind.map(|done| (done.bank.0, done.line, done.first_command.number())).collect()
     }
 
     /// Lines prefetched, in order.
@@ -216,7 +216,7 @@ fn a_request_to_the_open_row_comes_first() {
         [(0, line(0, 0, 5, 0)), (25, line(1, 0, 5, 7)), (25, line(2, 0, 5, 4)), later(500)];
     let run = with(&gddr5(), "fr-fcfs", "opportunistic-stop", &requests);
     let order: Vec<u16> =
-        run.completions.iter().filter(|done| done.bank == 0).map(|done| done.line).collect();
+        run.completions.iter().filter(|done| done.bank.0 == 0).map(|done| done.line).collect();
     assert_eq!(order, [0, 1, 2, 7, 4, 3, 5, 6]);
 }
 
@@ -465,13 +465,13 @@ impl Scheduler for Blind {
 
     fn on_service(&mut self, bank: &BankView, slot: Slot) {
         asked_for(bank.queue.get(slot));
-        self.served |= 1 << bank.bank;
+        self.served |= 1 << bank.bank.0;
     }
 
     fn on_column(&mut self, queued: &Queued, last: bool, _: DramCycle) {
         asked_for(queued);
         if last {
-            self.served &= !(1 << queued.request.bank);
+            self.served &= !(1 << queued.request.bank.0);
         }
     }
 }
@@ -500,7 +500,7 @@ fn assert_new_lines(run: &Run, requests: &[(u64, Request)]) {
             continue;
         }
         let done = completions.next().unwrap();
-        assert_eq!((done.bank, done.is_prefetch()), (command.bank, command.request.is_none()));
+        assert_eq!((done.bank.0, done.is_prefetch()), (command.bank, command.request.is_none()));
         assert!(!done.is_prefetch() || seen[bank] >> done.line & 1 == 0, "{done:?}");
         seen[bank] |= 1 << done.line;
     }
@@ -518,8 +518,8 @@ fn under_every_scheduler_all_is_served_legally_and_as_events_say() {
                 let from = random_gap.below(64) as u32;
                 let request = Request {
                     write: from.is_multiple_of(4),
-                    row: request.row % 4,
-                    bank: request.bank % 6,
+                    row: RowId(request.row.0 % 4),
+                    bank: BankId(request.bank.0 % 6),
                     line: (from % LINES) as u16,
                     bursts: 1 + (from % 3) as u16,
                     sm: (from % 4) as u16,

@@ -40,7 +40,7 @@ fn sent_by(from: u16, request: Request) -> Request {
 
 fn fit(dram: &Dram, requests: &[(u64, Request)]) -> Vec<(u64, Request)> {
     let mut requests = requests.to_vec();
-    requests.iter_mut().for_each(|(_, request)| request.bank %= dram.banks as u16);
+    requests.iter_mut().for_each(|(_, request)| request.bank.0 %= dram.banks as u16);
     requests
 }
 
@@ -149,7 +149,7 @@ proptest! {
         let requests = fit(&dram, &requests);
         let run = run_with(&dram, "banked-fifo", &requests, Stepping::Events, |_| u32::MAX);
         for bank in 0..dram.banks as u16 {
-            let of_bank = |id: &u32| requests[*id as usize].1.bank == bank;
+            let of_bank = |id: &u32| requests[*id as usize].1.bank.0 == bank;
             prop_assert!(run.order().into_iter().filter(of_bank).is_sorted());
         }
     }

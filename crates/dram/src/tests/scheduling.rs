@@ -179,7 +179,7 @@ fn fr_fcfs_serves_row_hits_first() {
 /// A stream of hits with one older conflict.
 fn starving() -> Vec<Request> {
     let mut requests: Vec<_> = (0..20).map(|id| read(id, 0, 1)).collect();
-    requests[1].row = 2;
+    requests[1].row.0 = 2;
     requests
 }
 

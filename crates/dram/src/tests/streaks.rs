@@ -1,6 +1,6 @@
 //! Row streaks and their breakers as a channel counts them (Yuan 2009, section 5.2).
 
-use super::harness::{gddr3, gddr5, random, read, run, timed, write};
+use super::harness::{RowId, gddr3, gddr5, random, read, run, timed, write};
 use crate::{BankResult, Breaker, Dram, Request};
 
 /// The row switches of a bank or of several, those that stranded a request, and the breakers by
@@ -61,7 +61,7 @@ fn fr_fcfs_strands_nothing_that_orders_of_arrival_do() {
     for dram in [gddr5(), gddr3()] {
         let requests: Vec<Request> = random(&dram, 4000, 3, 1)
             .into_iter()
-            .map(|request| Request { row: request.row % 3, ..request })
+            .map(|request| Request { row: RowId(request.row.0 % 3), ..request })
             .collect();
         let of = |policy| streaks(&dram, policy, &requests);
         assert!(of("fr-fcfs").switches > 100);

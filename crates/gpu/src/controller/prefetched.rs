@@ -27,7 +27,7 @@ impl OpenRows {
 
     /// The finished request: that of a slice, or a new one that carries a prefetched line to its slice.
     pub fn request(&mut self, done: &Completion, clock: DramClock, ctx: &mut Context) -> RequestId {
-        let served = &mut self.served[usize::from(done.bank)];
+        let served = &mut self.served[done.bank.index()];
         if !done.is_prefetch() {
             let id = RequestId(done.id);
             *served = ctx.requests.get(id).address;

@@ -9,7 +9,7 @@ use super::{Device, StandaloneError};
 use std::sync::Arc;
 use warpmem_dram::Request;
 use warpmem_random::Random;
-use warpmem_sim::{ChannelId, DramCycle};
+use warpmem_sim::{BankId, ChannelId, DramCycle, RowId};
 
 /// A request and the cycle before which it does not arrive; none: as soon as the channel accepts
 /// it.
@@ -97,8 +97,8 @@ impl Feed {
 /// A request before its address and source are known.
 const NOTHING: Request = Request {
     id: 0,
-    bank: 0,
-    row: 0,
+    bank: BankId(0),
+    row: RowId(0),
     write: false,
     bursts: 1,
     line: 0,

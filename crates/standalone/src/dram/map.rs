@@ -48,6 +48,6 @@ impl Map {
     /// The position of the block of this many bytes around an address, if it is in this channel.
     pub fn place(&self, address: u64, bytes: u32, channel: ChannelId) -> Option<Place> {
         let at = self.map.locate(address & !(u64::from(bytes) - 1));
-        (at.channel == channel).then_some(Place { bank: at.bank.0, row: at.row.0 })
+        (at.channel == channel).then_some(Place { bank: at.bank, row: at.row })
     }
 }

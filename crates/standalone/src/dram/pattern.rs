@@ -3,6 +3,7 @@
 use super::StandaloneError;
 use warpmem_dram::Dram;
 use warpmem_random::Random;
+use warpmem_sim::{BankId, RowId};
 
 /// The order in which a stream visits banks and rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,14 +62,14 @@ impl Geometry {
 
     /// The bank of step `step`: round robin over pseudo channels, and within each over its banks,
     /// with bank groups (the low bits) changing fastest.
-    fn bank(&self, step: u64) -> u16 {
+    fn bank(&self, step: u64) -> BankId {
         let (pseudo, bank) = (low(step, self.pseudo_bits), step >> self.pseudo_bits);
         let bits = self.bank_bits - self.pseudo_bits;
-        (pseudo << bits | low(bank, bits)) as u16
+        BankId::new((pseudo << bits | low(bank, bits)) as usize)
     }
 
-    fn row(&self, number: u64) -> u32 {
-        low(number, self.row_bits) as u32
+    fn row(&self, number: u64) -> RowId {
+        RowId::new(low(number, self.row_bits) as usize)
     }
 }
 
@@ -79,8 +80,8 @@ fn low(value: u64, bits: u32) -> u64 {
 /// A position in a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    pub bank: u16,
-    pub row: u32,
+    pub bank: BankId,
+    pub row: RowId,
 }
 
 /// An endless walk over the positions of a channel.
@@ -108,7 +109,7 @@ impl Walk {
             let valid = format!("1 to {most}, the requests that a row holds");
             return Err(StandaloneError::option("locality", &locality, valid));
         }
-        let place = Place { bank: 0, row: 0 };
+        let place = Place { bank: BankId(0), row: RowId(0) };
         Ok(Walk { pattern, geometry, locality, random, visit: 0, nth: 0, place })
     }
 
@@ -135,7 +136,7 @@ impl Walk {
     fn begin_visit(&mut self) -> Place {
         let Geometry { bank_bits, row_bits, .. } = self.geometry;
         match self.pattern {
-            Pattern::OneBank => Place { bank: 0, row: self.geometry.row(self.visit) },
+            Pattern::OneBank => Place { bank: BankId(0), row: self.geometry.row(self.visit) },
             Pattern::RoundRobin => Place {
                 bank: self.geometry.bank(self.visit),
                 row: self.geometry.row(self.visit >> bank_bits),
@@ -143,7 +144,7 @@ impl Walk {
             Pattern::Random | Pattern::Sequential => {
                 let bits = self.random.bits();
                 Place {
-                    bank: low(bits >> row_bits, bank_bits) as u16,
+                    bank: BankId::new(low(bits >> row_bits, bank_bits) as usize),
                     row: self.geometry.row(bits),
                 }
             }
@@ -163,7 +164,7 @@ mod tests {
 
     fn places(pattern: Pattern, locality: u32, count: usize) -> Vec<(u16, u32)> {
         let mut walk = Walk::new(pattern, GEOMETRY, locality, Random::new(1)).unwrap();
-        (0..count).map(|_| walk.next()).map(|place| (place.bank, place.row)).collect()
+        (0..count).map(|_| walk.next()).map(|place| (place.bank.0, place.row.0)).collect()
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use crate::scheduler::{SCHEDULERS, SchedulerContext};
 use crate::tests::harness::*;
 use crate::{Channel, CommandKind, Dram, Request};
-use warpmem_sim::{CountedMerges, Needs};
+use warpmem_sim::{BankId, CountedMerges, Needs};
 
 /// A read that so many SMs wait for.
 fn of(id: u32, bank: u16, row: u32, merges: u8) -> Request {
@@ -113,7 +113,7 @@ fn informed(policy: &str, told: u64) -> (Vec<u32>, Vec<u64>) {
     let mut now = DramCycle::ZERO;
     while !channel.is_empty() {
         if now == told {
-            channel.merge(now, 0, 1, 2, 0);
+            channel.merge(now, BankId(0), 1, 2, 0);
         }
         let next = channel.step(now, u32::MAX).unwrap_or(DramCycle::NEVER);
         now = if now < told { next.min(told) } else { next };

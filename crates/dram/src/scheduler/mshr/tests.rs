@@ -77,14 +77,14 @@ fn row_hits_go_first() {
 /// Merges, in the order of their cycles, that the controller hears of while it serves the requests.
 struct Update {
     cycle: DramCycle,
-    bank: u16,
+    bank: BankId,
     id: u32,
     merges: u32,
     age: u64,
 }
 
 fn update(cycle: u64, id: u32, merges: u32, age: u64) -> Update {
-    Update { cycle: at(cycle), bank: 0, id, merges, age }
+    Update { cycle: at(cycle), bank: BankId(0), id, merges, age }
 }
 
 /// Requests that are all there at 0, and updates of their merges.
@@ -235,7 +235,7 @@ fn news_at_any_time_have_the_same_effect_event_by_event_and_cycle_by_cycle() {
     for _ in 0..20 {
         let requests: Vec<_> = (0..60)
             .map(|id| Request {
-                bank: random.below(4) as u16,
+                bank: BankId(random.below(4) as u16),
                 bursts: 1 + random.below(3) as u16,
                 ..of(id, random.below(3) as u32, 1 + random.below(3) as u8)
             })

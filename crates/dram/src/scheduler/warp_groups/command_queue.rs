@@ -3,6 +3,7 @@
 use super::super::Slot;
 use super::sorter::Member;
 use std::collections::VecDeque;
+use warpmem_sim::RowId;
 
 /// Costs of a request, in units of about 12 ns: on the row that is open then, and on another.
 const ROW_HIT: u32 = 1;
@@ -14,7 +15,7 @@ pub fn cost(requests: usize, misses: usize) -> u32 {
 }
 
 /// The rows of a group's requests to one bank, each once.
-pub fn rows(members: &[Member]) -> impl Iterator<Item = u32> {
+pub fn rows(members: &[Member]) -> impl Iterator<Item = RowId> {
     members.chunk_by(|one, other| one.row == other.row).map(|same| same[0].row)
 }
 
@@ -27,7 +28,7 @@ pub struct CommandQueue {
     /// Cost of the request in service.
     in_service: u32,
     /// Row of the request appended last.
-    last_row: u32,
+    last_row: RowId,
     /// Column commands since the row was opened.
     pub bursts: u32,
 }
@@ -47,12 +48,12 @@ impl CommandQueue {
     }
 
     /// The row that will be open when all of this is served, where `open` is now.
-    pub fn row_then(&self, open: Option<u32>) -> Option<u32> {
+    pub fn row_then(&self, open: Option<RowId>) -> Option<RowId> {
         if self.work > 0 { Some(self.last_row) } else { open }
     }
 
     /// Adds requests of a group: first those to the row that will be open, then row by row.
-    pub fn append(&mut self, members: &[Member], open: Option<u32>) {
+    pub fn append(&mut self, members: &[Member], open: Option<RowId>) {
         let mut row = self.row_then(open);
         let then = row;
         let (hits, others) = (

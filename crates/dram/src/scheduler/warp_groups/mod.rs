@@ -13,7 +13,7 @@ mod tests;
 
 use super::{
     BankSet, BankView, ChannelView, Event, Family, Queue, Queued, Scheduler, SchedulerContext,
-    Slot, Traits,
+    Slot, Traits, one,
 };
 use burst::minimum_efficient_bursts;
 use command_queue::CommandQueue;
@@ -23,7 +23,7 @@ use std::cmp::Reverse;
 use warpmem_params::{
     Complexity, Counter, Entry, Param, PolicyError, PolicyInfo, Shape, bits, params,
 };
-use warpmem_sim::{DramCycle, Needs};
+use warpmem_sim::{BankId, DramCycle, Needs};
 
 const SOURCE: &str = "Chatterjee et al., SC 2014";
 
@@ -241,7 +241,7 @@ impl WarpGroups {
 
     fn has_room(&self, group: &Group) -> bool {
         let depth = self.rules.depth as usize;
-        group.members.iter().any(|member| self.banks[usize::from(member.bank)].waiting() < depth)
+        group.members.iter().any(|member| self.banks[member.bank.index()].waiting() < depth)
     }
 
     /// When the group would be done if it were selected now.
@@ -249,7 +249,7 @@ impl WarpGroups {
         let mut estimate = Estimate { score: 0, hits: 0 };
         for members in group.by_bank() {
             let bank = members[0].bank;
-            let commands = &self.banks[usize::from(bank)];
+            let commands = &self.banks[bank.index()];
             let row = commands.row_then(queue.open_row(bank));
             let misses = command_queue::rows(members).filter(|&other| Some(other) != row).count();
             let cost = command_queue::cost(members.len(), misses);
@@ -267,8 +267,8 @@ impl WarpGroups {
         for members in group.by_bank() {
             let bank = members[0].bank;
             let open_row = channel.queue.open_row(bank);
-            self.banks[usize::from(bank)].append(members, open_row);
-            banks |= 1 << bank;
+            self.banks[bank.index()].append(members, open_row);
+            banks |= one(bank);
         }
         self.selected += group.members.len() as u32;
         if let Some(load) = group.load {
@@ -296,7 +296,7 @@ impl WarpGroups {
         self.rules.bursts
             && bank.hits() > 0
             && !bank.is_hit(next)
-            && self.banks[usize::from(bank.bank)].bursts < self.bursts[self.working]
+            && self.banks[bank.bank.index()].bursts < self.bursts[self.working]
     }
 
     fn set_working(&mut self, working: usize) {
@@ -329,13 +329,13 @@ impl Scheduler for WarpGroups {
     }
 
     fn pick(&mut self, bank: &BankView) -> Option<Slot> {
-        let next = self.banks[usize::from(bank.bank)].first()?;
+        let next = self.banks[bank.bank.index()].first()?;
         if self.burst_goes_on(bank, next) { bank.oldest_hit() } else { Some(next) }
     }
 
     fn on_arrival(&mut self, slot: Slot, queued: &Queued) {
         let complete = self.sorter.add(slot, queued);
-        let waiting = &mut self.in_bank[usize::from(queued.request.bank)];
+        let waiting = &mut self.in_bank[queued.request.bank.index()];
         *waiting += 1;
         let first = *waiting == 1;
         self.in_channel += 1;
@@ -349,7 +349,7 @@ impl Scheduler for WarpGroups {
     }
 
     fn on_service(&mut self, bank: &BankView, slot: Slot) {
-        let commands = &mut self.banks[usize::from(bank.bank)];
+        let commands = &mut self.banks[bank.bank.index()];
         self.count.burst_hits += u64::from(commands.first() != Some(slot));
         if commands.start(slot) {
             self.selected -= 1;
@@ -361,14 +361,14 @@ impl Scheduler for WarpGroups {
 
     fn on_event(&mut self, event: Event, _: DramCycle) {
         match event {
-            Event::Activated { bank } => self.banks[usize::from(bank)].bursts = 0,
+            Event::Activated { bank } => self.banks[bank.index()].bursts = 0,
             Event::LoadComplete { load } => self.complete_load(load),
             Event::Overtaken | Event::Merged { .. } => {}
         }
     }
 
     fn on_column(&mut self, queued: &Queued, last: bool, _: DramCycle) {
-        let bank = usize::from(queued.request.bank);
+        let bank = queued.request.bank.index();
         self.banks[bank].bursts += 1;
         if !last {
             return;
@@ -390,8 +390,8 @@ impl Scheduler for WarpGroups {
         self.hear(channel.now);
         let mut asked = 0;
         if std::mem::take(&mut self.burst_changed) {
-            let has_commands = |&bank: &usize| self.banks[bank].waiting() > 0;
-            asked = (0..self.banks.len()).filter(has_commands).fold(0, |all, bank| all | 1 << bank);
+            let has_commands = |bank: &BankId| self.banks[bank.index()].waiting() > 0;
+            asked = channel.queue.banks().filter(has_commands).fold(0, |all, bank| all | one(bank));
         }
         while let Some(index) = self.choose(channel) {
             asked |= self.select(index, channel);

@@ -2,14 +2,14 @@
 
 use super::super::{Queued, Slot};
 use rustc_hash::FxHashMap;
-use warpmem_sim::DramCycle;
+use warpmem_sim::{BankId, DramCycle, RowId};
 
 /// A request of a group.
 #[derive(Clone, Copy)]
 pub struct Member {
     pub slot: Slot,
-    pub bank: u16,
-    pub row: u32,
+    pub bank: BankId,
+    pub row: RowId,
 }
 
 /// The requests of a load that wait; or one that is of none.

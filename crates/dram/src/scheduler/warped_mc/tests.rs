@@ -119,7 +119,7 @@ fn a_score_saturates_at_four_bits() {
     let mut queue: Vec<_> = (0..36).map(|id| of(id, 0, 1 + u32::from(id >= 16), id)).collect();
     assert_eq!(order("warped-mc", &queue)[0], 0);
     // 13 are below it.
-    queue[1..4].iter_mut().for_each(|request| request.row = 2);
+    queue[1..4].iter_mut().for_each(|request| request.row.0 = 2);
     assert_eq!(order("warped-mc", &queue)[0], 1);
 }
 
