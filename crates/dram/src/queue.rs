@@ -5,7 +5,7 @@
 //! found by hashing.
 
 use super::request::Request;
-use warpmem_sim::{BankId, DramCycle, RowId};
+use warpmem_sim::{BankId, DramCycle, RowId, ids};
 
 /// A request in a channel's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,18 +18,14 @@ pub struct Queued {
     pub order: u64,
 }
 
-/// Entry of a request in its queue, the same from arrival to the end of its service; below the
-/// queue's capacity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Slot(u16);
+ids! {
+    /// Entry of a request in its queue, the same from arrival to the end of its service; below the
+    /// queue's capacity.
+    pub Slot(u16);
+}
 
 impl Slot {
     pub(super) const NONE: Slot = Slot(u16::MAX);
-
-    /// For tables by slot.
-    pub fn index(self) -> usize {
-        self.0.into()
-    }
 
     fn some(self) -> Option<Slot> {
         (self != Slot::NONE).then_some(self)
@@ -117,8 +113,7 @@ impl Queue {
     pub(super) fn new(banks: usize, capacity: usize) -> Queue {
         assert!(capacity < usize::from(u16::MAX), "at most {} requests", u16::MAX - 1);
         // Free entries are used lowest first.
-        let next =
-            |entry: usize| Slot(if entry + 1 < capacity { entry as u16 + 1 } else { u16::MAX });
+        let next = |entry| if entry + 1 < capacity { Slot::new(entry + 1) } else { Slot::NONE };
         let links = |entry| Links { next: next(entry), ..LOOSE };
         let node = |entry| Node { in_bank: links(entry), in_row: LOOSE, row: Slot::NONE };
         let row = |entry| RowNode {

@@ -147,9 +147,9 @@ impl Shape {
                 .filter(|&other| self.group(other) == group)
                 .map(one)
                 .sum(),
-            pseudo_channel: self.pseudo_channel(bank) as u16,
-            group: group as u16,
-            entry: (self.pseudo_channels + group) as u16,
+            pseudo_channel: short(self.pseudo_channel(bank)),
+            group: short(group),
+            entry: short(self.pseudo_channels + group),
         }
     }
 
@@ -162,7 +162,7 @@ impl Shape {
         } else {
             self.pseudo_channels + groups.start..self.pseudo_channels + groups.end
         };
-        entries.map(|entry| (first + entry) as u16).collect()
+        entries.map(|entry| short(first + entry)).collect()
     }
 
     fn group(&self, bank: BankId) -> usize {
@@ -185,6 +185,11 @@ impl Shape {
         let first = group / size * size;
         first..first + size
     }
+}
+
+/// An index in its short form.
+fn short(index: usize) -> u16 {
+    u16::try_from(index).expect("tables of a channel, with at most MAX_BANKS banks, are short")
 }
 
 /// The earliest legal cycle of every command, given those issued so far.

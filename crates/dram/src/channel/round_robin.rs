@@ -24,7 +24,8 @@ pub(super) struct RoundRobin {
 
 impl RoundRobin {
     pub fn new(banks: usize, shared: bool) -> RoundRobin {
-        RoundRobin { first: [BankId(0); 3], banks: banks as u16, shared }
+        let banks = u16::try_from(banks).expect("at most MAX_BANKS banks");
+        RoundRobin { first: [BankId(0); 3], banks, shared }
     }
 
     /// The first of these banks.

@@ -6,7 +6,7 @@ use std::cell::{Ref, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use warpmem_params::{Counter, params};
-use warpmem_sim::DramCycle;
+use warpmem_sim::{DramCycle, ids};
 
 params! {
     /// The options of the policies that share these tables.
@@ -24,15 +24,9 @@ params! {
     }
 }
 
-/// Entry of a warp in the table: its number, or its alias.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry(u32);
-
-impl Entry {
-    /// For tables by entry.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
+ids! {
+    /// Entry of a warp in the table: its number, or its alias.
+    pub Entry(u32);
 }
 
 /// A request in one of the channels: channel, slot, low half of [`Queued::order`].
@@ -50,8 +44,8 @@ impl Name {
     }
 
     /// Slot of the request in its queue, as long as it waits.
-    pub fn slot(self) -> usize {
-        (self.0 >> 32) as usize & usize::from(u16::MAX)
+    pub fn slot(self) -> Slot {
+        Slot((self.0 >> 32) as u16)
     }
 
     /// Whether a request in its slot that has this [`Queued::order`] is the one.

@@ -87,7 +87,7 @@ impl WarpedMc {
     fn update_scores(&mut self, now: DramCycle) {
         let held = &mut self.held;
         self.warps.take_last(now, |name| {
-            let held = &mut held[name.slot()];
+            let held = &mut held[name.slot().index()];
             held.scores |= name.has_order(held.order);
         });
     }

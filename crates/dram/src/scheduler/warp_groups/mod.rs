@@ -18,7 +18,7 @@ use super::{
 use burst::minimum_efficient_bursts;
 use command_queue::CommandQueue;
 use coordination::Coordination;
-use sorter::{Group, Sorter};
+use sorter::{Group, GroupId, Sorter};
 use std::cmp::Reverse;
 use warpmem_params::{
     Complexity, Counter, Entry, Param, PolicyError, PolicyInfo, Shape, bits, params,
@@ -201,21 +201,21 @@ impl WarpGroups {
 
     /// The group to select now: the best of those that are complete and have a request for a bank
     /// with room.
-    fn choose(&mut self, channel: &ChannelView) -> Option<usize> {
+    fn choose(&mut self, channel: &ChannelView) -> Option<GroupId> {
         let hurries = self.rules.write_margin.is_some_and(|margin| {
             let high = channel.write_high_watermark;
             high > 0 && channel.writes + margin >= high
         });
         let (mut best, mut unaided) = (None, None);
         let mut waits = false;
-        for (index, group) in self.sorter.groups().filter(|(_, group)| group.complete) {
+        for (id, group) in self.sorter.groups().filter(|(_, group)| group.complete) {
             waits = true;
             if !self.has_room(group) {
                 continue;
             }
             let Estimate { score, hits } = self.estimate(group, channel.queue);
             let last = !(hurries && group.members.len() == 1);
-            let key = |score: u32| (last, score, Reverse(hits), group.order, index);
+            let key = |score: u32| (last, score, Reverse(hits), group.order, id);
             best = lower(best, key(score.min(group.told)));
             unaided = lower(unaided, key(score));
         }
@@ -229,7 +229,7 @@ impl WarpGroups {
     }
 
     /// The oldest incomplete group, if nothing would be done otherwise or no group can grow.
-    fn choose_incomplete(&mut self, full: bool) -> Option<usize> {
+    fn choose_incomplete(&mut self, full: bool) -> Option<GroupId> {
         if self.selected > 0 && !full {
             return None;
         }
@@ -260,9 +260,9 @@ impl WarpGroups {
     }
 
     /// Puts a group's requests into the command queues of their banks, and says which these are.
-    fn select(&mut self, index: usize, channel: &ChannelView) -> BankSet {
-        let Estimate { score, .. } = self.estimate(self.sorter.group(index), channel.queue);
-        let group = self.sorter.take(index);
+    fn select(&mut self, id: GroupId, channel: &ChannelView) -> BankSet {
+        let Estimate { score, .. } = self.estimate(self.sorter.group(id), channel.queue);
+        let group = self.sorter.take(id);
         let mut banks = 0;
         for members in group.by_bank() {
             let bank = members[0].bank;
@@ -278,7 +278,7 @@ impl WarpGroups {
                 others.tell(load, score, channel.now);
             }
         }
-        self.sorter.give_back(index, group);
+        self.sorter.give_back(id, group);
         banks
     }
 
@@ -393,8 +393,8 @@ impl Scheduler for WarpGroups {
             let has_commands = |bank: &BankId| self.banks[bank.index()].waiting() > 0;
             asked = channel.queue.banks().filter(has_commands).fold(0, |all, bank| all | one(bank));
         }
-        while let Some(index) = self.choose(channel) {
-            asked |= self.select(index, channel);
+        while let Some(id) = self.choose(channel) {
+            asked |= self.select(id, channel);
         }
         self.selectable = false;
         if let Some(coordination) = &self.coordination {

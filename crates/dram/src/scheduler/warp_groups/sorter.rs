@@ -2,7 +2,7 @@
 
 use super::super::{Queued, Slot};
 use rustc_hash::FxHashMap;
-use warpmem_sim::{BankId, DramCycle, RowId};
+use warpmem_sim::{BankId, DramCycle, RowId, ids};
 
 /// A request of a group.
 #[derive(Clone, Copy)]
@@ -42,14 +42,19 @@ impl Group {
     }
 }
 
+ids! {
+    /// A group that waits in the sorter.
+    pub GroupId(u16);
+}
+
 pub struct Sorter {
     /// Those without members are free.
     groups: Vec<Group>,
-    free: Vec<u16>,
+    free: Vec<GroupId>,
     /// Numbers of loads are sparse: they combine the SM and a number within it.
-    by_load: FxHashMap<u32, u16>,
+    by_load: FxHashMap<u32, GroupId>,
     /// Group of each waiting request, by slot.
-    group_of: Vec<u16>,
+    group_of: Vec<GroupId>,
 }
 
 impl Sorter {
@@ -58,7 +63,7 @@ impl Sorter {
             groups: Vec::with_capacity(capacity),
             free: Vec::with_capacity(capacity),
             by_load: FxHashMap::with_capacity_and_hasher(capacity, Default::default()),
-            group_of: vec![0; capacity],
+            group_of: vec![GroupId(0); capacity],
         }
     }
 
@@ -67,16 +72,17 @@ impl Sorter {
     }
 
     /// The groups that wait, by number.
-    pub fn groups(&self) -> impl Iterator<Item = (usize, &Group)> {
-        self.groups.iter().enumerate().filter(|(_, group)| !group.members.is_empty())
+    pub fn groups(&self) -> impl Iterator<Item = (GroupId, &Group)> {
+        let groups = GroupId::all(self.groups.len()).zip(&self.groups);
+        groups.filter(|(_, group)| !group.members.is_empty())
     }
 
-    pub fn group(&self, index: usize) -> &Group {
-        &self.groups[index]
+    pub fn group(&self, id: GroupId) -> &Group {
+        &self.groups[id.index()]
     }
 
     pub fn of_load(&mut self, load: u32) -> Option<&mut Group> {
-        self.by_load.get(&load).map(|&index| &mut self.groups[usize::from(index)])
+        self.by_load.get(&load).map(|&id| &mut self.groups[id.index()])
     }
 
     /// Takes a request into its group; says whether that is complete.
@@ -84,54 +90,54 @@ impl Sorter {
         let request = &queued.request;
         let load = Some(request.load).filter(|&load| load != u32::MAX);
         let known = load.and_then(|load| self.by_load.get(&load).copied());
-        let index = known.unwrap_or_else(|| self.create(load, queued));
-        self.group_of[slot.index()] = index;
-        let group = &mut self.groups[usize::from(index)];
+        let id = known.unwrap_or_else(|| self.create(load, queued));
+        self.group_of[slot.index()] = id;
+        let group = &mut self.groups[id.index()];
         group.add(Member { slot, bank: request.bank, row: request.row });
         group.complete
     }
 
-    fn create(&mut self, load: Option<u32>, queued: &Queued) -> u16 {
-        let index = self.free.pop().unwrap_or_else(|| {
+    fn create(&mut self, load: Option<u32>, queued: &Queued) -> GroupId {
+        let id = self.free.pop().unwrap_or_else(|| {
             self.groups.push(Group::default());
-            (self.groups.len() - 1) as u16
+            GroupId::new(self.groups.len() - 1)
         });
-        let group = &mut self.groups[usize::from(index)];
+        let group = &mut self.groups[id.index()];
         let members = std::mem::take(&mut group.members);
         let (since, order) = (queued.arrived, queued.order);
         *group = Group { load, complete: load.is_none(), since, order, told: u32::MAX, members };
         if let Some(load) = load {
-            self.by_load.insert(load, index);
+            self.by_load.insert(load, id);
         }
-        index
+        id
     }
 
     /// Takes a group out. Its entry is free; its memory comes back with [`Sorter::give_back`].
-    pub fn take(&mut self, index: usize) -> Group {
-        self.free(index as u16);
-        std::mem::take(&mut self.groups[index])
+    pub fn take(&mut self, id: GroupId) -> Group {
+        self.free(id);
+        std::mem::take(&mut self.groups[id.index()])
     }
 
     /// Lets the next group use the memory of one that was taken.
-    pub fn give_back(&mut self, index: usize, mut group: Group) {
+    pub fn give_back(&mut self, id: GroupId, mut group: Group) {
         group.members.clear();
-        self.groups[index].members = group.members;
+        self.groups[id.index()].members = group.members;
     }
 
     /// A request goes without the rest of its group.
     pub fn remove(&mut self, slot: Slot) {
-        let index = self.group_of[slot.index()];
-        let group = &mut self.groups[usize::from(index)];
+        let id = self.group_of[slot.index()];
+        let group = &mut self.groups[id.index()];
         group.members.retain(|member| member.slot != slot);
         if group.members.is_empty() {
-            self.free(index);
+            self.free(id);
         }
     }
 
-    fn free(&mut self, index: u16) {
-        if let Some(load) = self.groups[usize::from(index)].load {
+    fn free(&mut self, id: GroupId) {
+        if let Some(load) = self.groups[id.index()].load {
             self.by_load.remove(&load);
         }
-        self.free.push(index);
+        self.free.push(id);
     }
 }
