@@ -104,6 +104,12 @@ impl<D: ClockDomain> Cycle<D> {
     pub fn saturating_add(self, cycles: u64) -> Cycle<D> {
         Cycle::new(self.0.saturating_add(cycles))
     }
+
+    /// The cycle so many before, or [`Cycle::ZERO`].
+    #[inline]
+    pub fn saturating_sub(self, cycles: u64) -> Cycle<D> {
+        Cycle::new(self.0.saturating_sub(cycles))
+    }
 }
 
 /// By number. Written out, as the order that is derived compares the domains too, which costs
@@ -304,6 +310,7 @@ mod tests {
         assert_eq!(start.saturating_since(start + 7), 0);
         assert_eq!(LlcCycle::NEVER.saturating_add(1), LlcCycle::NEVER);
         assert_eq!([8, 9].map(|n| LlcCycle::new(n).next_multiple_of(4).number()), [8, 12]);
+        assert_eq!(LlcCycle::ZERO.saturating_sub(1), LlcCycle::ZERO);
     }
 
     proptest::proptest! {

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
+use warpmem_sim::CoreCycle;
 use warpmem_trace::{Chunk, KernelInfo, TraceError};
 
 /// Where the dispatcher gets a kernel's instructions and CTAs from.
@@ -77,7 +78,7 @@ pub struct Dispatcher {
     /// SM that is the scheduler's first.
     first_sm: usize,
     /// Cycle from which the next kernel may start.
-    next_start: u64,
+    next_start: CoreCycle,
     results: Vec<KernelResult>,
     ctas_ended: u64,
 }
@@ -123,7 +124,7 @@ impl Dispatcher {
             flush: machine.l1.flush_between_kernels,
             launch_latency: u64::from(machine.run.launch_latency),
             first_sm: machine.run.first_sm as usize,
-            next_start: 0,
+            next_start: CoreCycle::ZERO,
             results,
             ctas_ended: 0,
         })
@@ -140,7 +141,7 @@ impl Dispatcher {
         self.ctas_ended += 1;
         let at = self.running.iter().position(|r| r.kernel == kernel).expect("the kernel runs");
         self.running[at].ended += 1;
-        self.results[kernel].end_cycle = end.cycle + 1;
+        self.results[kernel].end_cycle = (end.cycle + 1).number();
         self.scheduler.cta_ended(&end, issued);
         if self.running[at].ended == self.kernels[kernel].ctas {
             self.kernels[kernel].state = State::Done;
@@ -152,8 +153,8 @@ impl Dispatcher {
 
     /// Whether the CTA scheduler must see at core cycle `cycle`, before the step, what SMs have
     /// done.
-    pub fn observes(&self, cycle: u64) -> bool {
-        let due = |interval| cycle.is_multiple_of(interval);
+    pub fn observes(&self, cycle: CoreCycle) -> bool {
+        let due = |interval| cycle.number().is_multiple_of(interval);
         !self.running.is_empty() && self.scheduler.interval().is_some_and(due)
     }
 
@@ -193,10 +194,10 @@ impl Dispatcher {
     /// called again if no CTA ends before.
     pub fn step(
         &mut self,
-        cycle: u64,
+        cycle: CoreCycle,
         source: &mut dyn KernelSource,
         launches: &mut VecDeque<Launch>,
-    ) -> Result<Option<u64>, TraceError> {
+    ) -> Result<Option<CoreCycle>, TraceError> {
         self.start_kernels(cycle, source)?;
         self.started.fill(0);
         for at in 0..self.running.len() {
@@ -210,27 +211,28 @@ impl Dispatcher {
     }
 
     /// When the next kernel may start, if no end of a CTA starts it before.
-    fn next_kernel_start(&self, cycle: u64) -> Option<u64> {
+    fn next_kernel_start(&self, cycle: CoreCycle) -> Option<CoreCycle> {
         let waits = |kernel: &Kernel| kernel.state == State::Waiting;
         let any_waits = || self.kernels[self.first_open..].iter().any(waits);
         (self.next_start > cycle && any_waits()).then_some(self.next_start)
     }
 
-    fn next_observation(&self, cycle: u64) -> Option<u64> {
+    fn next_observation(&self, cycle: CoreCycle) -> Option<CoreCycle> {
         let interval = self.scheduler.interval().filter(|_| !self.running.is_empty())?;
-        Some((cycle / interval + 1) * interval)
+        Some(CoreCycle::new((cycle.number() / interval + 1) * interval))
     }
 
     fn start_kernels(
         &mut self,
-        cycle: u64,
+        cycle: CoreCycle,
         source: &mut dyn KernelSource,
     ) -> Result<(), TraceError> {
         while cycle >= self.next_start
             && let Some(kernel) = self.next_kernel()
         {
             let results = &mut self.results[kernel];
-            (results.start_cycle, results.end_cycle) = (cycle + 1, cycle + 1);
+            results.start_cycle = (cycle + 1).number();
+            results.end_cycle = results.start_cycle;
             if self.kernels[kernel].ctas == 0 {
                 self.kernels[kernel].state = State::Done;
                 continue;
@@ -277,7 +279,7 @@ impl Dispatcher {
     fn start_cta(
         &mut self,
         at: usize,
-        cycle: u64,
+        cycle: CoreCycle,
         source: &mut dyn KernelSource,
         launches: &mut VecDeque<Launch>,
     ) -> Result<bool, TraceError> {
@@ -323,7 +325,7 @@ impl Dispatcher {
         running.next_in_chunk += 1;
         self.results[running.kernel].ctas += 1;
         if running.next_cta == 1 {
-            self.results[running.kernel].start_cycle = cycle + 1;
+            self.results[running.kernel].start_cycle = (cycle + 1).number();
         }
         launches.push_back(Launch { sm: self.sm_of(sm), cta });
         Ok(true)

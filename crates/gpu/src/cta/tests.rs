@@ -8,6 +8,7 @@ use crate::sm::{Code, CtaEnd, CtaLaunch};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_machine::Machine;
+use warpmem_sim::CoreCycle;
 use warpmem_testing::{TestKernel, compute, machine, trace};
 use warpmem_trace::{Chunk, OpClass, Trace, TraceError};
 
@@ -42,7 +43,9 @@ impl Rig {
 
     fn step_launches(&mut self, cycle: u64) -> Vec<Launch> {
         let mut launches = VecDeque::new();
-        self.next = self.dispatcher.step(cycle, &mut self.source, &mut launches).unwrap();
+        let cycle = CoreCycle::new(cycle);
+        let next = self.dispatcher.step(cycle, &mut self.source, &mut launches).unwrap();
+        self.next = next.map(CoreCycle::number);
         launches.into()
     }
 
@@ -65,8 +68,14 @@ impl Rig {
     /// A CTA ends that has issued so many instructions, those of its kernel still on the SM as many
     /// as `others`.
     fn end_after(&mut self, (sm, kernel, cta): Started, cycle: u64, issued: u64, others: &[u64]) {
+        let cycle = CoreCycle::new(cycle);
         let end = CtaEnd { kernel, cta, sm: sm as u32, cycle, issued };
         self.dispatcher.cta_ended(end, &|| others.to_vec());
+    }
+
+    /// Whether the scheduler must see in a cycle what SMs have done.
+    fn observes(&self, cycle: u64) -> bool {
+        self.dispatcher.observes(CoreCycle::new(cycle))
     }
 
     fn result(&self, kernel: usize) -> &KernelResult {

@@ -6,23 +6,23 @@ use crate::context::Recording;
 use crate::results::{IntervalCounts, IntervalRow, RunResult, RunSink, Wanted};
 use std::mem;
 use warpmem_sim::Since;
-use warpmem_sim::{Clock, Ticks};
+use warpmem_sim::{CoreClock, CoreCycle, Ticks};
 
 /// Core cycle of the machine's first step after the dispatcher's.
-const FIRST_CYCLE: u64 = 1;
+pub(super) const FIRST_CYCLE: CoreCycle = CoreCycle::new(1);
 
 pub(super) struct Intervals {
-    core: Clock,
+    core: CoreClock,
     length: u64,
     /// First cycle of the interval that has begun, what was counted before it, and when it ends.
-    start: u64,
+    start: CoreCycle,
     before: IntervalCounts,
     ends: Ticks,
 }
 
 impl Intervals {
     /// None if the sink wants no intervals.
-    pub fn new(wanted: &Wanted, core: Clock) -> Option<Intervals> {
+    pub fn new(wanted: &Wanted, core: CoreClock) -> Option<Intervals> {
         let length = wanted.intervals?.get();
         let before = IntervalCounts::default();
         let ends = end_of(core, FIRST_CYCLE, length);
@@ -60,13 +60,13 @@ impl Intervals {
     }
 
     /// The interval that ends with all these counted. Nothing is on the machine.
-    fn end(&mut self, end: u64, counts: IntervalCounts) -> IntervalRow {
+    fn end(&mut self, end: CoreCycle, counts: IntervalCounts) -> IntervalRow {
         let mut own = counts.clone();
         own.subtract(&mem::replace(&mut self.before, counts));
-        let start_cycle = mem::replace(&mut self.start, end);
+        let start = mem::replace(&mut self.start, end);
         IntervalRow {
-            start_cycle,
-            cycles: end - start_cycle,
+            start_cycle: start.number(),
+            cycles: end.since(start),
             counts: own,
             ..IntervalRow::default()
         }
@@ -74,6 +74,7 @@ impl Intervals {
 }
 
 /// When an interval ends that begins with this cycle; never, if that is later than time goes.
-fn end_of(core: Clock, start: u64, length: u64) -> Ticks {
-    Ticks(start.saturating_add(length).saturating_mul(core.period()))
+fn end_of(core: CoreClock, start: CoreCycle, length: u64) -> Ticks {
+    let end = start.saturating_add(length);
+    Ticks(end.number().saturating_mul(core.period()))
 }

@@ -1,13 +1,13 @@
 //! The run loop: from a machine and a trace to results.
 
 use super::feeder::Feeder;
-use super::intervals::Intervals;
+use super::intervals::{FIRST_CYCLE, Intervals};
 use super::system::{BuildError, System};
 use crate::context::Recording;
 use crate::results::{LoadRow, RunResult, RunSink, SmResult};
 use warpmem_dram::{Command, CommandSink};
 use warpmem_machine::Machine;
-use warpmem_sim::{Clock, Ticks};
+use warpmem_sim::{CoreClock, CoreCycle, Ticks};
 use warpmem_trace::{Kernel, Trace, TraceError, WARP_SIZE};
 
 /// Unit steps between two reports of progress.
@@ -146,7 +146,7 @@ fn run(
     progress: &mut dyn Progress,
 ) -> Result<RunResult, RunError> {
     let mut log = CommandLog::start(&mut system, sink);
-    let core = Clock::new(machine.clocks.periods().core);
+    let core = CoreClock::new(machine.clocks.periods().core);
     let wanted = sink.wanted();
     let mut record = Recording::new(core.period(), &wanted);
     let mut intervals = Intervals::new(&wanted, core);
@@ -156,7 +156,7 @@ fn run(
         let mut watch = Watch::new(machine, core);
         let mut now = Ticks(0);
         // The dispatcher starts the first CTAs in cycle 0; the SMs see them in cycle 1.
-        system.start_account(1);
+        system.start_account(FIRST_CYCLE);
         while !system.dispatcher().is_done() {
             now = watch.next(&system, progress)?;
             if let Some(intervals) = &mut intervals {
@@ -171,8 +171,9 @@ fn run(
             }
         }
         record.flush(sink);
-        let end = system.dispatcher().results().iter().map(|k| k.end_cycle).max().unwrap_or(1);
-        result.core_cycles = end - 1;
+        let ends = system.dispatcher().results().iter().map(|k| CoreCycle::new(k.end_cycle));
+        let end = ends.max().unwrap_or(FIRST_CYCLE);
+        result.core_cycles = end.since(FIRST_CYCLE);
         system.finish_sms(end, &mut result);
         system.end_prefetching(now);
         while !system.is_drained() {
@@ -193,14 +194,14 @@ fn run(
 
 /// Decides what comes next, and whether the run goes on.
 struct Watch {
-    core: Clock,
+    core: CoreClock,
     now: Ticks,
     next_report: u64,
     stall: Stall,
 }
 
 impl Watch {
-    fn new(machine: &Machine, core: Clock) -> Watch {
+    fn new(machine: &Machine, core: CoreClock) -> Watch {
         Watch { core, now: Ticks(0), next_report: REPORT_STEPS, stall: Stall::new(machine) }
     }
 
@@ -230,14 +231,14 @@ impl Watch {
         let report = ProgressReport {
             ctas_ended: dispatcher.ctas_ended(),
             ctas: dispatcher.ctas(),
-            cycles: self.core.cycle_of(now),
+            cycles: self.core.cycle_of(now).number(),
             warp_instructions,
         };
         if progress.report(&report) { Ok(()) } else { Err(RunError::Interrupted) }
     }
 
     fn deadlock(&self, system: &System, now: Ticks) -> RunError {
-        RunError::Deadlock { cycle: self.core.cycle_of(now), state: system.describe() }
+        RunError::Deadlock { cycle: self.core.cycle_of(now).number(), state: system.describe() }
     }
 }
 

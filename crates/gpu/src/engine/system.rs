@@ -18,7 +18,8 @@ use warpmem_network::Topology;
 use warpmem_params::{Counter, PolicyError, policy_name};
 use warpmem_sim::Total;
 use warpmem_sim::{
-    AddressMap, Domain, DramCycle, Fabric, NetworkCycle, RequestTable, Ticks, UnitId,
+    AddressMap, CoreCycle, Domain, DramCycle, Fabric, NetworkCycle, RequestTable, Ticks, UnitId,
+    domain,
 };
 use warpmem_trace::{Trace, TraceError};
 
@@ -73,7 +74,7 @@ impl System {
         }
         let networks = wiring.networks(machine, ideal)?;
         let mut fabric = wiring.fabric;
-        fabric.wake(dispatcher_unit(sms.len()), Ticks(0));
+        fabric.wake_at(dispatcher_index(sms.len()), CoreCycle::ZERO);
         // Channels refresh whether requests come or not.
         controllers.iter().for_each(|controller| fabric.wake(controller.unit(), Ticks(0)));
         Ok(System {
@@ -158,7 +159,7 @@ impl System {
         source: &mut dyn KernelSource,
     ) -> Result<(), TraceError> {
         if domain == Domain::Core && unit == self.sms.len() {
-            return self.dispatch(cycle, source);
+            return self.dispatch(CoreCycle::new(cycle), source);
         }
         let ctx = &mut Context {
             fabric: &mut self.fabric,
@@ -177,6 +178,7 @@ impl System {
                 }
             }
             Domain::Core => {
+                let cycle = CoreCycle::new(cycle);
                 self.sms[unit].step(cycle, ctx)?;
                 self.collect_ended(unit, cycle);
             }
@@ -185,16 +187,20 @@ impl System {
     }
 
     /// Tells the dispatcher, which is stepped after the SMs, which CTAs have ended.
-    fn collect_ended(&mut self, sm: usize, cycle: u64) {
-        let dispatcher = dispatcher_unit(self.sms.len());
+    fn collect_ended(&mut self, sm: usize, cycle: CoreCycle) {
+        let dispatcher = dispatcher_index(self.sms.len());
         while let Some(end) = self.sms[sm].take_ended() {
             let issued = || self.sms[sm].issued_by_ctas(end.kernel);
             self.dispatcher.cta_ended(end, &issued);
-            self.fabric.wake_cycle(dispatcher, cycle);
+            self.fabric.wake_at(dispatcher, cycle);
         }
     }
 
-    fn dispatch(&mut self, cycle: u64, source: &mut dyn KernelSource) -> Result<(), TraceError> {
+    fn dispatch(
+        &mut self,
+        cycle: CoreCycle,
+        source: &mut dyn KernelSource,
+    ) -> Result<(), TraceError> {
         if self.dispatcher.observes(cycle) {
             for (index, sm) in self.sms.iter_mut().enumerate() {
                 self.dispatcher.observe(index, sm.idle_cycles(cycle));
@@ -207,19 +213,19 @@ impl System {
         while let Some(launch) = self.launches.pop_front() {
             let sm = &mut self.sms[launch.sm];
             sm.launch(launch.cta);
-            self.fabric.wake_cycle(sm.unit(), cycle + 1);
+            self.fabric.wake_at(sm.unit().index, cycle + 1);
         }
         if let Some(next) = next {
-            self.fabric.wake_cycle(dispatcher_unit(self.sms.len()), next);
+            self.fabric.wake_at(dispatcher_index(self.sms.len()), next);
         }
         Ok(())
     }
 
     /// Tells SMs how many of their CTAs may issue from the next cycle on.
-    fn limit_running(&mut self, cycle: u64) {
+    fn limit_running(&mut self, cycle: CoreCycle) {
         for (index, sm) in self.sms.iter_mut().enumerate() {
             if sm.limit_running(self.dispatcher.running_limit(index)) {
-                self.fabric.wake_cycle(sm.unit(), cycle + 1);
+                self.fabric.wake_at(sm.unit().index, cycle + 1);
             }
         }
     }
@@ -251,8 +257,9 @@ impl System {
 
     /// What SMs, slices and channels have done before `now`.
     pub fn so_far(&mut self, now: Ticks) -> IntervalCounts {
-        let [core, llc, dram] = [Domain::Core, Domain::Llc, Domain::Dram]
-            .map(|domain| self.fabric.clock(domain).cycle_from(now));
+        let core = self.fabric.clock_of::<domain::Core>().cycle_from(now);
+        let [llc, dram] =
+            [Domain::Llc, Domain::Dram].map(|domain| self.fabric.clock(domain).cycle_from(now));
         let mut counts = IntervalCounts::default();
         self.sms.iter_mut().for_each(|sm| counts.sms.add(&sm.so_far(core)));
         for slice in &self.slices {
@@ -285,12 +292,12 @@ impl System {
     }
 
     /// Starts the SMs' account of cycles at core cycle `cycle`.
-    pub fn start_account(&mut self, cycle: u64) {
+    pub fn start_account(&mut self, cycle: CoreCycle) {
         self.sms.iter_mut().for_each(|sm| sm.start_account(cycle));
     }
 
     /// Ends the SMs' account of cycles at core cycle `cycle`, when the last CTA has ended.
-    pub fn finish_sms(&mut self, cycle: u64, result: &mut RunResult) {
+    pub fn finish_sms(&mut self, cycle: CoreCycle, result: &mut RunResult) {
         result.sms = self.sms.iter_mut().map(|sm| sm.finish(cycle)).collect();
     }
 
@@ -373,8 +380,9 @@ impl System {
     }
 }
 
-fn dispatcher_unit(sms: usize) -> UnitId {
-    UnitId { domain: Domain::Core, index: sms as u32 }
+/// The dispatcher among the units of the core domain: the one after the SMs.
+fn dispatcher_index(sms: usize) -> u32 {
+    sms as u32
 }
 
 /// What a policy counted in a unit, for the tables.

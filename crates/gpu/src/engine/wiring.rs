@@ -81,7 +81,7 @@ impl Wiring {
     }
 
     pub fn sms(&self, machine: &Machine, ideal: Ideal) -> Result<Vec<Sm>, PolicyError> {
-        let clock = self.fabric.clock(Domain::Core);
+        let clock = self.fabric.clock_of();
         let ports = self.sm_ports.iter().enumerate();
         let sm = |(id, &(out, back)): (usize, &(PortId, PortId))| {
             let sm = Sm::new(machine, id, clock, out, back)?;

@@ -1,6 +1,7 @@
 //! What the SM did in each core cycle.
 
 use crate::results::SmResult;
+use warpmem_sim::CoreCycle;
 
 /// Why an SM issues nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,11 +40,11 @@ impl IdleCycles {
 #[derive(Default)]
 pub(super) struct Account {
     /// First cycle not counted.
-    next: u64,
+    next: CoreCycle,
     /// State since the last step.
     idle: Idle,
     /// An issue occupies a scheduler until this cycle.
-    busy_until: u64,
+    busy_until: CoreCycle,
     ready: u32,
     counts: Counts,
 }
@@ -75,25 +76,26 @@ pub(super) struct Stepped {
 
 impl Account {
     /// Starts counting at `cycle`, where the run starts.
-    pub fn start(&mut self, cycle: u64) {
+    pub fn start(&mut self, cycle: CoreCycle) {
         self.next = cycle;
     }
 
     /// Counts the cycles between the last step and `cycle`.
-    pub fn count_until(&mut self, cycle: u64) {
+    pub fn count_until(&mut self, cycle: CoreCycle) {
         let from = self.next;
         if cycle <= from {
             return;
         }
-        let busy = self.busy_until.clamp(from, cycle) - from;
+        let cycles = cycle.since(from);
+        let busy = self.busy_until.clamp(from, cycle).since(from);
         self.counts.active_cycles += busy;
-        *self.counts.of(self.idle) += cycle - from - busy;
-        self.counts.ready_warp_cycles += u64::from(self.ready) * (cycle - from);
+        *self.counts.of(self.idle) += cycles - busy;
+        self.counts.ready_warp_cycles += u64::from(self.ready) * cycles;
         self.next = cycle;
     }
 
     /// Counts the cycle of a step.
-    pub fn count_step(&mut self, cycle: u64, step: Stepped) {
+    pub fn count_step(&mut self, cycle: CoreCycle, step: Stepped) {
         self.idle = step.idle;
         self.ready = step.ready;
         if self.next > cycle {

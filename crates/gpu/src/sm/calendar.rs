@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use warpmem_sim::CoreCycle;
 
 /// Cycles that the ring spans; beyond, a heap.
 const SLOTS: u64 = 128;
@@ -17,21 +18,26 @@ pub(super) struct Calendar {
     ring: [u64; SLOTS as usize],
     occupied: u128,
     /// The first cycle whose warps have not been taken.
-    cycle: u64,
-    far: BinaryHeap<Reverse<(u64, u32)>>,
+    cycle: CoreCycle,
+    far: BinaryHeap<Reverse<(CoreCycle, u32)>>,
 }
 
 impl Calendar {
     pub fn new() -> Calendar {
-        Calendar { ring: [0; SLOTS as usize], occupied: 0, cycle: 0, far: BinaryHeap::new() }
+        Calendar {
+            ring: [0; SLOTS as usize],
+            occupied: 0,
+            cycle: CoreCycle::ZERO,
+            far: BinaryHeap::new(),
+        }
     }
 
     /// Warp `slot` will be ready at `cycle`, which has not been taken.
     #[inline]
-    pub fn add(&mut self, slot: u32, cycle: u64) {
+    pub fn add(&mut self, slot: u32, cycle: CoreCycle) {
         debug_assert!(cycle >= self.cycle);
-        if cycle - self.cycle < SLOTS {
-            let at = cycle % SLOTS;
+        if cycle.since(self.cycle) < SLOTS {
+            let at = cycle.number() % SLOTS;
             self.ring[at as usize] |= 1 << slot;
             self.occupied |= 1 << at;
         } else {
@@ -39,13 +45,14 @@ impl Calendar {
         }
     }
 
-    /// The next cycle with a warp; `u64::MAX`: none.
+    /// The next cycle with a warp, or never.
     #[inline]
-    pub fn next(&self) -> u64 {
+    pub fn next(&self) -> CoreCycle {
         let near = if self.occupied == 0 {
-            u64::MAX
+            CoreCycle::NEVER
         } else {
-            let ahead = self.occupied.rotate_right((self.cycle % SLOTS) as u32).trailing_zeros();
+            let first = (self.cycle.number() % SLOTS) as u32;
+            let ahead = self.occupied.rotate_right(first).trailing_zeros();
             self.cycle + u64::from(ahead)
         };
         self.far.peek().map_or(near, |&Reverse((far, _))| near.min(far))
@@ -53,15 +60,15 @@ impl Calendar {
 
     /// Takes the warps that are ready by `cycle`.
     #[inline]
-    pub fn take(&mut self, cycle: u64) -> u64 {
+    pub fn take(&mut self, cycle: CoreCycle) -> u64 {
         let mut warps = 0;
         loop {
             let next = self.next();
             if next > cycle {
                 break;
             }
-            let at = next % SLOTS;
-            if next - self.cycle < SLOTS {
+            let at = next.number() % SLOTS;
+            if next.since(self.cycle) < SLOTS {
                 warps |= std::mem::take(&mut self.ring[at as usize]);
                 self.occupied &= !(1 << at);
             }
@@ -89,15 +96,15 @@ mod tests {
         fn every_warp_is_taken_at_its_cycle(adds in prop::collection::vec(0u64..700, 1..64)) {
             let mut calendar = Calendar::new();
             for (slot, &cycle) in adds.iter().enumerate() {
-                calendar.add(slot as u32, cycle);
+                calendar.add(slot as u32, CoreCycle::new(cycle));
             }
             let mut seen = vec![None; adds.len()];
-            while calendar.next() != u64::MAX {
+            while calendar.next() != CoreCycle::NEVER {
                 let cycle = calendar.next();
                 let warps = calendar.take(cycle);
                 prop_assert!(warps != 0);
                 for slot in (0..adds.len()).filter(|slot| warps >> slot & 1 == 1) {
-                    seen[slot] = Some(cycle);
+                    seen[slot] = Some(cycle.number());
                 }
             }
             prop_assert_eq!(seen, adds.into_iter().map(Some).collect::<Vec<_>>());
@@ -106,7 +113,7 @@ mod tests {
         #[test]
         fn adding_while_time_passes_keeps_the_cycle(steps in prop::collection::vec(1u64..300, 1..60)) {
             let mut calendar = Calendar::new();
-            let mut now = 0;
+            let mut now = CoreCycle::ZERO;
             for delay in steps {
                 calendar.take(now);
                 calendar.add(5, now + delay);

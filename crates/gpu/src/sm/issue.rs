@@ -4,17 +4,17 @@ use super::Sm;
 use super::code::{MEMORY, Op};
 use super::fetch::FETCHED;
 use super::issue_slot::HeldDecision;
-use warpmem_sim::AddressMap;
+use warpmem_sim::{AddressMap, CoreCycle};
 use warpmem_trace::{Kind, TraceError};
 
 impl Sm {
     /// Lets every scheduler issue one instruction if it can; how many did.
-    pub(super) fn issue(&mut self, cycle: u64, map: &AddressMap) -> Result<u32, TraceError> {
+    pub(super) fn issue(&mut self, cycle: CoreCycle, map: &AddressMap) -> Result<u32, TraceError> {
         let mut issued = 0;
         let n = self.slots.len();
         for i in 0..n {
             // GPGPU-Sim, `shader_core_ctx::issue`: another scheduler is first in each cycle.
-            let s = if self.rotating_schedulers { (i + cycle as usize) % n } else { i };
+            let s = if self.rotating_schedulers { (i + cycle.number() as usize) % n } else { i };
             self.slots[s].held = None;
             if self.slots[s].next_issue() > cycle {
                 continue;
@@ -54,13 +54,13 @@ impl Sm {
 
     /// Warps of scheduler `s` that may issue in `cycle`: ready, and with room in their unit.
     #[inline(always)]
-    fn candidates(&self, s: usize, cycle: u64) -> u64 {
+    fn candidates(&self, s: usize, cycle: CoreCycle) -> u64 {
         let ready = self.ready_to_issue() & self.slots[s].warps();
         if ready == 0 { 0 } else { ready & !self.blocked(s, cycle) }
     }
 
     /// Warps whose next instruction finds no room in its unit.
-    fn blocked(&self, s: usize, cycle: u64) -> u64 {
+    fn blocked(&self, s: usize, cycle: CoreCycle) -> u64 {
         let memory = self.sets.of_class(MEMORY);
         let mut blocked = if self.memory.is_full(s) { memory } else { 0 };
         if self.memory.holds_collectors_from(s) <= cycle {
@@ -73,7 +73,7 @@ impl Sm {
         &mut self,
         s: usize,
         slot: u32,
-        cycle: u64,
+        cycle: CoreCycle,
         map: &AddressMap,
     ) -> Result<(), TraceError> {
         let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
@@ -102,7 +102,12 @@ impl Sm {
     }
 
     /// The last instruction of a record has issued: what the record does happens now.
-    fn finish_record(&mut self, slot: u32, cycle: u64, map: &AddressMap) -> Result<(), TraceError> {
+    fn finish_record(
+        &mut self,
+        slot: u32,
+        cycle: CoreCycle,
+        map: &AddressMap,
+    ) -> Result<(), TraceError> {
         let warp = self.warp(slot);
         let instruction = *warp.code.get(warp.record.instruction.0);
         match instruction.kind {
@@ -127,7 +132,7 @@ impl Sm {
     }
 
     /// Has a warp fetch its next instruction, or wait for the operands of the one it has.
-    pub(super) fn await_instruction(&mut self, slot: u32, cycle: u64) {
+    pub(super) fn await_instruction(&mut self, slot: u32, cycle: CoreCycle) {
         if self.fetch.is_limited() && self.warp(slot).fetched == 0 {
             self.fetch.add(slot);
             self.sets.set_class(slot, None);
@@ -139,7 +144,7 @@ impl Sm {
     /// Fetches the next instructions of up to `fetch_warps` warps, round robin. A warp's
     /// instructions are decoded one cycle after their fetch, those of the last warp one cycle
     /// later.
-    pub(super) fn fetch_instructions(&mut self, cycle: u64) {
+    pub(super) fn fetch_instructions(&mut self, cycle: CoreCycle) {
         for left in (0..self.fetch.warps_per_cycle()).rev() {
             let Some(slot) = self.fetch.take() else { return };
             self.warp_mut(slot).fetched = FETCHED;
@@ -148,7 +153,7 @@ impl Sm {
     }
 
     /// Lets a warp wait from `cycle` on for the operands of its next instruction.
-    pub(super) fn await_operands(&mut self, slot: u32, cycle: u64) {
+    pub(super) fn await_operands(&mut self, slot: u32, cycle: CoreCycle) {
         let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
         let op: Op = warp.code.op(warp.op);
         let waits = warp.waits_for_memory();
@@ -167,7 +172,7 @@ impl Sm {
     }
 
     /// Something that a warp waited for has come back at `cycle`.
-    pub(super) fn memory_back(&mut self, slot: u32, cycle: u64) {
+    pub(super) fn memory_back(&mut self, slot: u32, cycle: CoreCycle) {
         if self.sets.waiting_for_memory() >> slot & 1 == 0 {
             return;
         }
@@ -206,18 +211,21 @@ impl Sm {
 
     /// When a ready warp may issue next; never, if none is ready. `issued` instructions have issued
     /// in this cycle.
-    pub(super) fn next_issue_cycle(&self, cycle: u64, issued: u32) -> u64 {
+    pub(super) fn next_issue_cycle(&self, cycle: CoreCycle, issued: u32) -> CoreCycle {
         if self.sets.ready() == 0 {
-            return u64::MAX;
+            return CoreCycle::NEVER;
         }
         let schedulers = 0..self.slots.len();
-        schedulers.map(|s| self.next_issue_of(s, cycle + 1, issued)).min().unwrap_or(u64::MAX)
+        schedulers
+            .map(|s| self.next_issue_of(s, cycle + 1, issued))
+            .min()
+            .unwrap_or(CoreCycle::NEVER)
     }
 
     /// When scheduler `s` may issue one of its ready warps, from `soon` on. Warps that wait for the
     /// load/store unit do not count: its own next cycle wakes the SM. Another scheduler's issue can
     /// change this policy's choice, so a held decision counts only if nothing has issued.
-    fn next_issue_of(&self, s: usize, soon: u64, issued: u32) -> u64 {
+    fn next_issue_of(&self, s: usize, soon: CoreCycle, issued: u32) -> CoreCycle {
         let slot = &self.slots[s];
         let memory = self.sets.of_class(MEMORY);
         let mut ready = self.ready_to_issue() & slot.warps();
@@ -228,7 +236,7 @@ impl Sm {
             ready &= memory;
         }
         if ready == 0 {
-            return u64::MAX;
+            return CoreCycle::NEVER;
         }
         if let Some(held) = slot.held.filter(|_| issued == 0) {
             let candidates = self.candidates(s, soon);
@@ -237,7 +245,7 @@ impl Sm {
             }
             // A unit that becomes free gives the policy more candidates.
             let frees = slot.units_free(ready, &self.sets).filter(|&free| free > soon);
-            let free = frees.min().unwrap_or(u64::MAX);
+            let free = frees.min().unwrap_or(CoreCycle::NEVER);
             return self.policy.changes_at(soon - 1).min(free).max(soon);
         }
         let soon = soon.max(slot.next_issue());
@@ -245,6 +253,6 @@ impl Sm {
             return soon;
         }
         let free = slot.units_free(ready, &self.sets).min();
-        free.map_or(u64::MAX, |free| free.max(soon))
+        free.map_or(CoreCycle::NEVER, |free| free.max(soon))
     }
 }

@@ -2,14 +2,15 @@
 
 use super::code::CLASSES;
 use super::warp_sets::WarpSets;
+use warpmem_sim::CoreCycle;
 
 /// One scheduler of an SM with its functional units.
 pub(super) struct IssueSlot {
     warps: u64,
-    next_issue: u64,
+    next_issue: CoreCycle,
     /// When each class's unit takes the next instruction, and when all do.
-    unit_free: [u64; CLASSES],
-    units_free: u64,
+    unit_free: [CoreCycle; CLASSES],
+    units_free: CoreCycle,
     /// Set if the policy let none of its candidates issue in the last step.
     pub held: Option<HeldDecision>,
 }
@@ -32,9 +33,9 @@ impl IssueSlot {
     pub fn new(index: u32, schedulers: u32) -> IssueSlot {
         IssueSlot {
             warps: (0..64).filter(|w| w % schedulers == index).fold(0, |m, w| m | 1 << w),
-            next_issue: 0,
-            unit_free: [0; CLASSES],
-            units_free: 0,
+            next_issue: CoreCycle::ZERO,
+            unit_free: [CoreCycle::ZERO; CLASSES],
+            units_free: CoreCycle::ZERO,
             held: None,
         }
     }
@@ -47,14 +48,20 @@ impl IssueSlot {
 
     /// The first cycle in which it may issue again.
     #[inline]
-    pub fn next_issue(&self) -> u64 {
+    pub fn next_issue(&self) -> CoreCycle {
         self.next_issue
     }
 
     /// An instruction of `class` issues in `cycle`: the scheduler may issue again after so many
     /// cycles, and the unit take another.
     #[inline]
-    pub fn issue(&mut self, class: usize, cycle: u64, issue_interval: u64, unit_interval: u64) {
+    pub fn issue(
+        &mut self,
+        class: usize,
+        cycle: CoreCycle,
+        issue_interval: u64,
+        unit_interval: u64,
+    ) {
         self.next_issue = cycle + issue_interval;
         self.unit_free[class] = cycle + unit_interval;
         self.units_free = self.units_free.max(self.unit_free[class]);
@@ -62,13 +69,13 @@ impl IssueSlot {
 
     /// Whether all units take an instruction in `cycle`.
     #[inline]
-    pub fn has_free_units(&self, cycle: u64) -> bool {
+    pub fn has_free_units(&self, cycle: CoreCycle) -> bool {
         self.units_free <= cycle
     }
 
     /// Warps whose unit does not take an instruction in `cycle`.
     #[inline]
-    pub fn blocked_by_units(&self, cycle: u64, sets: &WarpSets) -> u64 {
+    pub fn blocked_by_units(&self, cycle: CoreCycle, sets: &WarpSets) -> u64 {
         let mut blocked = 0;
         if self.units_free > cycle {
             for (class, &free) in self.unit_free.iter().enumerate() {
@@ -81,7 +88,7 @@ impl IssueSlot {
     }
 
     /// When the units of these warps take an instruction.
-    pub fn units_free(&self, warps: u64, sets: &WarpSets) -> impl Iterator<Item = u64> {
+    pub fn units_free(&self, warps: u64, sets: &WarpSets) -> impl Iterator<Item = CoreCycle> {
         let units = self.unit_free.iter().enumerate();
         units.filter(move |&(class, _)| warps & sets.of_class(class) != 0).map(|(_, &free)| free)
     }

@@ -34,7 +34,7 @@ use warp::Warp;
 use warp_sets::WarpSets;
 use warpmem_machine::{Machine, Stall, Unit, Units};
 use warpmem_params::Counter;
-use warpmem_sim::{AddressMap, Clock, Domain, PortId, SmId, UnitId};
+use warpmem_sim::{AddressMap, CoreClock, CoreCycle, Domain, PortId, SmId, UnitId};
 use warpmem_trace::{Kind, TraceError};
 
 /// One SM.
@@ -53,7 +53,7 @@ pub struct Sm {
     writeback_latency: u64,
 
     /// The cycle of the current step.
-    cycle: u64,
+    cycle: CoreCycle,
     warps: Vec<Option<Box<Warp>>>,
     sets: WarpSets,
     residents: Residents,
@@ -76,7 +76,7 @@ impl Sm {
     pub fn new(
         machine: &Machine,
         id: usize,
-        clock: Clock,
+        clock: CoreClock,
         request_port: PortId,
         reply_port: PortId,
     ) -> Result<Sm, warpmem_params::PolicyError> {
@@ -99,7 +99,7 @@ impl Sm {
             stalls_on_loads: config.stall == Stall::Load,
             operand_latency: u64::from(config.operand_latency),
             writeback_latency: u64::from(config.writeback_latency),
-            cycle: 0,
+            cycle: CoreCycle::ZERO,
             warps: (0..max_warps).map(|_| None).collect(),
             sets: WarpSets::new(),
             residents: Residents::new(config.max_ctas, config.max_warps),
@@ -138,7 +138,7 @@ impl Sm {
     ///
     /// Data come first: a reply or a hit of this cycle can make a warp ready that issues in it. A
     /// sector that enters an L1 bank reaches the tags in a later cycle.
-    pub fn step(&mut self, cycle: u64, ctx: &mut Context) -> Result<(), TraceError> {
+    pub fn step(&mut self, cycle: CoreCycle, ctx: &mut Context) -> Result<(), TraceError> {
         self.cycle = cycle;
         self.memory.begin(cycle);
         self.account.count_until(cycle);
@@ -168,7 +168,7 @@ impl Sm {
 
     /// Counts the cycle of a step in which `issued` instructions issued out of `ready_before` ready
     /// warps.
-    fn account_step(&mut self, cycle: u64, issued: u32, ready_before: u32) {
+    fn account_step(&mut self, cycle: CoreCycle, issued: u32, ready_before: u32) {
         let (idle, ready) =
             (self.sets.idle_reason(self.residents.paused()), self.ready_to_issue().count_ones());
         let issue_interval = self.issue_interval;
@@ -177,13 +177,13 @@ impl Sm {
     }
 
     /// Starts counting at `cycle`, where the run starts.
-    pub fn start_account(&mut self, cycle: u64) {
+    pub fn start_account(&mut self, cycle: CoreCycle) {
         self.account.start(cycle);
     }
 
     /// How the SM was idle from the start of the account to the end of `cycle`, in which it has
     /// been stepped.
-    pub fn idle_cycles(&mut self, cycle: u64) -> IdleCycles {
+    pub fn idle_cycles(&mut self, cycle: CoreCycle) -> IdleCycles {
         self.account.count_until(cycle + 1);
         self.account.idle_cycles()
     }
@@ -197,7 +197,13 @@ impl Sm {
     }
 
     /// A memory instruction has issued: its warp counts it, and the memory side begins with it.
-    fn start_access(&mut self, slot: u32, instruction: &Static, cycle: u64, map: &AddressMap) {
+    fn start_access(
+        &mut self,
+        slot: u32,
+        instruction: &Static,
+        cycle: CoreCycle,
+        map: &AddressMap,
+    ) {
         let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
         let addresses = warp.record.active_addresses();
         if addresses.is_empty() {
@@ -212,7 +218,7 @@ impl Sm {
             sm: u32::from(self.id),
             warp_slot: slot,
             pc: instruction.pc,
-            issue_cycle: cycle,
+            issue_cycle: cycle.number(),
             ..LoadRow::default()
         };
         let access = Access::new(cta.number, returns, row);
@@ -226,7 +232,7 @@ impl Sm {
     }
 
     /// Takes the memory instructions whose last datum is there.
-    fn complete_accesses(&mut self, cycle: u64, ctx: &mut Context) {
+    fn complete_accesses(&mut self, cycle: CoreCycle, ctx: &mut Context) {
         while let Some(done) = self.memory.take_completed(ctx) {
             let warp = self.warp_mut(done.warp_slot);
             if done.returns {
@@ -238,14 +244,14 @@ impl Sm {
         }
     }
 
-    fn start_warp(&mut self, slot: u32, warp: Warp, cycle: u64) -> Result<(), TraceError> {
+    fn start_warp(&mut self, slot: u32, warp: Warp, cycle: CoreCycle) -> Result<(), TraceError> {
         self.sets.launch(slot, cycle);
         self.warps[slot as usize] = Some(Box::new(warp));
         self.next_record(slot, cycle)
     }
 
     /// Moves a warp to its next record, or lets it end once its memory instructions are done.
-    fn next_record(&mut self, slot: u32, cycle: u64) -> Result<(), TraceError> {
+    fn next_record(&mut self, slot: u32, cycle: CoreCycle) -> Result<(), TraceError> {
         let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
         if warp.next_record()? {
             self.sets.set_records_left(slot, warp.records_left());
@@ -321,13 +327,13 @@ impl Sm {
             kernel: cta.kernel,
             cta: cta.index,
             warp_in_cta,
-            launch_cycle: self.sets.launch_cycle(slot),
-            end_cycle: self.cycle,
+            launch_cycle: self.sets.launch_cycle(slot).number(),
+            end_cycle: self.cycle.number(),
         });
     }
 
     /// Asks for the next step. `issued` instructions have issued in this one.
-    fn schedule(&mut self, cycle: u64, issued: u32, ctx: &mut Context) {
+    fn schedule(&mut self, cycle: CoreCycle, issued: u32, ctx: &mut Context) {
         let soon = cycle + 1;
         let mut next = self.memory.next_due(ctx).min(self.calendar.next());
         if next > soon {
@@ -337,13 +343,13 @@ impl Sm {
         if self.fetch.waiting() != 0 {
             next = soon;
         }
-        if next != u64::MAX {
-            ctx.fabric.wake_cycle(self.unit, next.max(soon));
+        if next != CoreCycle::NEVER {
+            ctx.fabric.wake_at(self.unit.index, next.max(soon));
         }
     }
 
     /// What the SM did until core cycle `cycle`, where the run ended.
-    pub fn finish(&mut self, cycle: u64) -> SmResult {
+    pub fn finish(&mut self, cycle: CoreCycle) -> SmResult {
         self.account.count_until(cycle);
         let mut result = std::mem::take(&mut self.result);
         self.account.add_to(&mut result);
@@ -353,7 +359,7 @@ impl Sm {
 
     /// What the SM has done before core cycle `cycle`; cycles in which an access waits when that
     /// has ended.
-    pub fn so_far(&mut self, cycle: u64) -> SmResult {
+    pub fn so_far(&mut self, cycle: CoreCycle) -> SmResult {
         self.account.count_until(cycle);
         let mut result = self.result.clone();
         self.account.add_to(&mut result);

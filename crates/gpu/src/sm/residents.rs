@@ -6,6 +6,7 @@ use super::warp::Warp;
 use super::{Code, Sm, bits};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use warpmem_sim::CoreCycle;
 use warpmem_trace::{Chunk, TraceError};
 
 /// A CTA on its way to an SM.
@@ -30,7 +31,7 @@ pub struct CtaEnd {
     pub kernel: u32,
     pub cta: u32,
     pub sm: u32,
-    pub cycle: u64,
+    pub cycle: CoreCycle,
     /// Warp instructions that it issued.
     pub issued: u64,
 }
@@ -132,7 +133,7 @@ impl Residents {
     }
 
     /// The CTA in `slot` ends on SM `sm`.
-    pub fn end(&mut self, slot: usize, sm: u32, cycle: u64) {
+    pub fn end(&mut self, slot: usize, sm: u32, cycle: CoreCycle) {
         let cta = self.ctas[slot].take().expect("the CTA is present");
         self.taken &= !cta.slots;
         self.choose_paused();
@@ -189,14 +190,14 @@ impl Sm {
         self.residents.take_ended()
     }
 
-    pub(super) fn start_ctas(&mut self, cycle: u64) -> Result<(), TraceError> {
+    pub(super) fn start_ctas(&mut self, cycle: CoreCycle) -> Result<(), TraceError> {
         while let Some(launch) = self.residents.take_launch() {
             self.start_cta(&launch, cycle)?;
         }
         Ok(())
     }
 
-    fn start_cta(&mut self, launch: &CtaLaunch, cycle: u64) -> Result<(), TraceError> {
+    fn start_cta(&mut self, launch: &CtaLaunch, cycle: CoreCycle) -> Result<(), TraceError> {
         if launch.flush {
             self.memory.reset_l1(launch.l1_bytes);
         }

@@ -3,6 +3,7 @@
 use super::code::Code;
 use super::memory::AccessId;
 use std::sync::Arc;
+use warpmem_sim::CoreCycle;
 use warpmem_trace::{MAX_DEPENDENCE, Record, WarpCursor};
 
 /// Results that the dependence window looks back on.
@@ -26,7 +27,7 @@ pub(super) struct Warp {
     /// Index of the first instruction that must wait for a load.
     pub use_limit: u64,
     /// When the last of all results is there.
-    pub drained: u64,
+    pub drained: CoreCycle,
     /// Next instruction, and the end of those of the current record.
     pub op: u32,
     pub op_end: u32,
@@ -57,7 +58,7 @@ impl Warp {
             op_end: 0,
             index: 0,
             results: [0; WINDOW],
-            drained: 0,
+            drained: CoreCycle::ZERO,
             fetched: 0,
             outstanding: Vec::new(),
             use_limit: u64::MAX,
@@ -88,21 +89,21 @@ impl Warp {
 
     /// Notes when the result of the instruction about to be counted is there.
     #[inline]
-    pub fn set_result(&mut self, cycle: u64) {
-        self.results[self.index as usize % WINDOW] = cycle as u32;
+    pub fn set_result(&mut self, cycle: CoreCycle) {
+        self.results[self.index as usize % WINDOW] = cycle.number() as u32;
         self.drained = self.drained.max(cycle);
     }
 
     /// The first cycle from `cycle` on at which the compute results that the next instruction needs
     /// are there.
     #[inline]
-    pub fn operands_ready(&self, cycle: u64) -> u64 {
+    pub fn operands_ready(&self, cycle: CoreCycle) -> CoreCycle {
         let code = &self.code;
         let mut wait = 0i32;
         for &distance in code.deps(code.op(self.op)) {
             let at = self.index.wrapping_sub(u64::from(distance)) as usize % WINDOW;
             // Latencies are far below 2^31 cycles, so that the low 32 bits tell past from future.
-            wait = wait.max(self.results[at].wrapping_sub(cycle as u32) as i32);
+            wait = wait.max(self.results[at].wrapping_sub(cycle.number() as u32) as i32);
         }
         cycle + wait as u64
     }

@@ -3,6 +3,7 @@
 use super::account::Idle;
 use super::code::{CLASSES, MEMORY, Op};
 use super::scheduler::WarpView;
+use warpmem_sim::CoreCycle;
 
 /// The warps of an SM by what they do. A present warp is in one of these states:
 ///
@@ -33,8 +34,8 @@ pub(super) struct WarpSets {
     /// By slot: launch order, launch cycle, and the cycle of the launch or of the last end of a
     /// wait.
     ages: Vec<u64>,
-    launched: Vec<u64>,
-    awake_since: Vec<u64>,
+    launched: Vec<CoreCycle>,
+    awake_since: Vec<CoreCycle>,
     next_age: u64,
     /// Records that each warp has not begun.
     records_left: Vec<u32>,
@@ -53,8 +54,8 @@ impl WarpSets {
             at_end: 0,
             waiting_for_memory: 0,
             ages: vec![0; 64],
-            launched: vec![0; 64],
-            awake_since: vec![0; 64],
+            launched: vec![CoreCycle::ZERO; 64],
+            awake_since: vec![CoreCycle::ZERO; 64],
             next_age: 0,
             records_left: vec![0; 64],
         }
@@ -92,12 +93,12 @@ impl WarpSets {
     }
 
     /// Core cycle in which the warp in `slot` was launched.
-    pub fn launch_cycle(&self, slot: u32) -> u64 {
+    pub fn launch_cycle(&self, slot: u32) -> CoreCycle {
         self.launched[slot as usize]
     }
 
     /// A warp comes into `slot`.
-    pub fn launch(&mut self, slot: u32, cycle: u64) {
+    pub fn launch(&mut self, slot: u32, cycle: CoreCycle) {
         self.present |= 1 << slot;
         self.ages[slot as usize] = self.next_age;
         self.awake_since[slot as usize] = cycle;
@@ -176,7 +177,7 @@ impl WarpSets {
     }
 
     /// The warp in `slot` stops waiting for memory or at a barrier.
-    pub fn wake(&mut self, slot: u32, cycle: u64) {
+    pub fn wake(&mut self, slot: u32, cycle: CoreCycle) {
         self.waiting_for_memory &= !(1 << slot);
         self.awake_since[slot as usize] = cycle;
     }
@@ -201,7 +202,7 @@ impl WarpSets {
     #[inline]
     pub fn view(
         &self,
-        cycle: u64,
+        cycle: CoreCycle,
         scheduler: usize,
         own: u64,
         paused: u64,

@@ -4,6 +4,7 @@
 use super::{CtaEntry, CtaScheduler, DispatchView, KernelStart, Turns};
 use crate::sm::CtaEnd;
 use warpmem_params::{Counter, PolicyInfo};
+use warpmem_sim::CoreCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "lazy-cta",
@@ -29,7 +30,7 @@ struct Share {
     /// CTAs of the kernel on the SM.
     resident: u32,
     /// When the first of them ended.
-    first_end: Option<u64>,
+    first_end: Option<CoreCycle>,
     /// Warp instructions that all of them had issued then, and the one that had issued most.
     issued: u64,
     most: u64,

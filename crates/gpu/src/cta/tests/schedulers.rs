@@ -173,7 +173,7 @@ impl Watch {
         assert_eq!(rig.step(self.cycle + 1), []);
         assert_eq!(rig.next, Some(self.cycle + self.period), "the dispatcher asks for the turn");
         self.cycle += self.period;
-        assert!(rig.dispatcher.observes(self.cycle) && !rig.dispatcher.observes(self.cycle - 1));
+        assert!(rig.observes(self.cycle) && !rig.observes(self.cycle - 1));
         for (sm, &(no_warp, memory)) in spent.iter().enumerate() {
             self.idle[sm].no_warp += no_warp;
             self.idle[sm].memory += memory;
@@ -221,7 +221,7 @@ fn dyncta_starts_every_kernel_at_half() {
     rig.end((0, 0, 0), 210);
     rig.end((0, 0, 1), 210);
     rig.step(210);
-    assert!(!rig.dispatcher.observes(300), "nothing runs");
+    assert!(!rig.observes(300), "nothing runs");
     assert_eq!(rig.step(400), [(0, 1, 0)], "of the second kernel two fit");
     assert_eq!(rig.dispatcher.running_limit(0), 1);
 }
@@ -236,7 +236,7 @@ fn no_cta_waits_for_ever() {
         let mut rig = Rig::new(&machine, &kernels);
         let mut resident: Vec<Started> = Vec::new();
         for cycle in 0..2000u64 {
-            if rig.dispatcher.observes(cycle) {
+            if rig.observes(cycle) {
                 // Nothing but waiting for memory.
                 let idle = IdleCycles { memory: cycle, ..IdleCycles::default() };
                 (0..3).for_each(|sm| rig.dispatcher.observe(sm, idle));

@@ -1,7 +1,7 @@
 //! Memory instructions in flight.
 
 use crate::results::{AccessKind, DramTimes, LoadRow, RequestRow};
-use warpmem_sim::{AddressMap, Request, RequestKind, Stamps, Ticks};
+use warpmem_sim::{AddressMap, CoreCycle, Request, RequestKind, Stamps, Ticks};
 
 /// Row of an [`AccessTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ pub(in crate::sm) struct Access {
     /// Requests that are not back, those not sent included.
     pub waiting: u32,
     /// When the data of its hits are there.
-    pub ready_cycle: u64,
+    pub ready_cycle: CoreCycle,
     /// Its number, if it is a load whose end somebody asked for; else `u32::MAX`.
     pub load: u32,
     pub row: LoadRow,
@@ -35,6 +35,11 @@ pub(in crate::sm) struct Access {
 impl Access {
     pub fn new(cta: u32, returns: bool, row: LoadRow) -> Access {
         Access { cta, returns, row, load: u32::MAX, ..Access::default() }
+    }
+
+    /// When it has issued.
+    pub fn issue_cycle(&self) -> CoreCycle {
+        CoreCycle::new(self.row.issue_cycle)
     }
 
     /// A request is back, `total` ticks after it was created.
@@ -95,9 +100,9 @@ impl Access {
     }
 
     /// The finished row. `period` is the number of ticks in a core cycle.
-    pub fn finished_row(&self, cycle: u64, period: u64) -> LoadRow {
+    pub fn finished_row(&self, cycle: CoreCycle, period: u64) -> LoadRow {
         let mut row = self.row;
-        row.load_time = cycle - row.issue_cycle;
+        row.load_time = cycle.since(self.issue_cycle());
         if row.offchip_requests >= 2 {
             let spread = self.slowest.total - self.fastest.total;
             let inside = self.slowest.in_controller as i64 - self.fastest.in_controller as i64;
@@ -178,7 +183,7 @@ mod tests {
             access.request_back(&request, &stamps, total);
         }
         assert_eq!(access.waiting, 0);
-        access.finished_row(150, 10)
+        access.finished_row(CoreCycle::new(150), 10)
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::access::AccessId;
 use super::lsu::Sector;
 use warpmem_cache::ReservationFail;
+use warpmem_sim::CoreCycle;
 
 /// A sector that a memory instruction asks L1 for.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +15,7 @@ pub(super) struct Lookup {
     /// It belongs to local memory.
     pub local: bool,
     /// Cycle in which it entered its bank.
-    pub entered: u64,
+    pub entered: CoreCycle,
 }
 
 impl Lookup {
@@ -23,18 +24,18 @@ impl Lookup {
         access: AccessId(0),
         store: false,
         local: false,
-        entered: 0,
+        entered: CoreCycle::ZERO,
     };
 }
 
 /// One bank: a pipeline whose first lookup stays at the tags while it fails.
 #[derive(Clone, Copy)]
 struct Bank {
-    /// Cycle in which the first is at the tags; `u64::MAX`, where there is none.
-    due: u64,
+    /// Cycle in which the first is at the tags; never, where there is none.
+    due: CoreCycle,
     /// What the first lacks, and since when.
     failing: Option<ReservationFail>,
-    failing_since: u64,
+    failing_since: CoreCycle,
     head: u32,
     len: u32,
 }
@@ -51,7 +52,8 @@ pub(super) struct Banks {
 impl Banks {
     pub fn new(latency: u32, banks: u32) -> Banks {
         let entries = latency.max(1);
-        let bank = Bank { due: u64::MAX, failing: None, failing_since: 0, head: 0, len: 0 };
+        let (due, failing_since) = (CoreCycle::NEVER, CoreCycle::ZERO);
+        let bank = Bank { due, failing: None, failing_since, head: 0, len: 0 };
         Banks {
             latency: latency.into(),
             entries,
@@ -95,7 +97,7 @@ impl Banks {
 
     /// The lookup that is at the tags of a bank in `cycle`.
     #[inline]
-    pub fn at_tags(&self, bank: usize, cycle: u64) -> Option<&Lookup> {
+    pub fn at_tags(&self, bank: usize, cycle: CoreCycle) -> Option<&Lookup> {
         let Bank { due, head, .. } = self.banks[bank];
         (due <= cycle).then(|| &self.lookups[self.place(bank, head)])
     }
@@ -104,7 +106,8 @@ impl Banks {
         debug_assert!(self.banks[bank].len > 0);
         let Bank { head, len, .. } = self.banks[bank];
         let next = self.place(bank, head + 1);
-        let due = if len > 1 { self.lookups[next].entered + self.latency } else { u64::MAX };
+        let due =
+            if len > 1 { self.lookups[next].entered + self.latency } else { CoreCycle::NEVER };
         let state = &mut self.banks[bank];
         state.head = (next - bank * self.entries as usize) as u32;
         state.len -= 1;
@@ -129,28 +132,28 @@ impl Banks {
     }
 
     /// The first of a bank cannot go on from `cycle` on.
-    pub fn fail(&mut self, bank: usize, reason: ReservationFail, cycle: u64) {
+    pub fn fail(&mut self, bank: usize, reason: ReservationFail, cycle: CoreCycle) {
         let bank = &mut self.banks[bank];
         (bank.failing, bank.failing_since) = (Some(reason), cycle);
     }
 
     /// Ends a failure: its reason, and its cycles until `cycle`.
-    pub fn end_fail(&mut self, bank: usize, cycle: u64) -> Option<(ReservationFail, u64)> {
+    pub fn end_fail(&mut self, bank: usize, cycle: CoreCycle) -> Option<(ReservationFail, u64)> {
         let bank = &mut self.banks[bank];
-        bank.failing.take().map(|reason| (reason, cycle - bank.failing_since))
+        bank.failing.take().map(|reason| (reason, cycle.since(bank.failing_since)))
     }
 
     /// The next cycle from `cycle` on in which the tags can serve something without an outside
     /// event: the first of a bank comes to them, or an entry of the miss queue, which sends one
     /// request a cycle, becomes free (unless the queue is `blocked`).
     #[inline]
-    pub fn next(&self, cycle: u64, blocked: bool) -> u64 {
+    pub fn next(&self, cycle: CoreCycle, blocked: bool) -> CoreCycle {
         let next = |bank: &Bank| match bank.failing {
             None => bank.due,
             Some(ReservationFail::MissQueueFull) if !blocked => cycle,
-            Some(_) => u64::MAX,
+            Some(_) => CoreCycle::NEVER,
         };
-        self.banks.iter().map(next).min().unwrap_or(u64::MAX).max(cycle)
+        self.banks.iter().map(next).min().unwrap_or(CoreCycle::NEVER).max(cycle)
     }
 }
 
@@ -158,23 +161,23 @@ impl Banks {
 pub(super) struct MissQueue {
     entries: u64,
     /// Cycle in which the last leaves.
-    last: u64,
+    last: CoreCycle,
 }
 
 impl MissQueue {
     pub fn new(entries: u32) -> MissQueue {
-        MissQueue { entries: entries.into(), last: 0 }
+        MissQueue { entries: entries.into(), last: CoreCycle::ZERO }
     }
 
     /// Free entries in `cycle`.
     #[inline]
-    pub fn room(&self, cycle: u64) -> usize {
-        self.entries.saturating_sub(self.last.saturating_sub(cycle)) as usize
+    pub fn room(&self, cycle: CoreCycle) -> usize {
+        self.entries.saturating_sub(self.last.saturating_since(cycle)) as usize
     }
 
     /// Takes an entry; the cycle in which the request leaves.
     #[inline]
-    pub fn push(&mut self, cycle: u64) -> u64 {
+    pub fn push(&mut self, cycle: CoreCycle) -> CoreCycle {
         self.last = self.last.max(cycle) + 1;
         self.last
     }

@@ -7,6 +7,7 @@
 use super::lsu::{Entry, EntryIndex};
 use std::collections::VecDeque;
 use warpmem_machine as machine;
+use warpmem_sim::CoreCycle;
 
 /// Stages that an instruction passes: into a collector, into the unit's register, out of it, into
 /// the unit.
@@ -47,7 +48,7 @@ impl Pipe {
 struct Holder {
     index: Option<EntryIndex>,
     /// Cycle in which its last instruction left it.
-    freed: u64,
+    freed: CoreCycle,
 }
 
 /// Memory instructions of one scheduler that wait for the unit: in its dispatch register, in
@@ -65,7 +66,7 @@ pub(super) struct Lane {
 
 impl Lane {
     pub fn new(pipe: Pipe) -> Lane {
-        let empty = Holder { index: None, freed: 0 };
+        let empty = Holder { index: None, freed: CoreCycle::ZERO };
         Lane {
             pipe,
             waiting: VecDeque::new(),
@@ -85,7 +86,7 @@ impl Lane {
     }
 
     /// The instruction that the unit takes next, if it may work on it in `cycle`.
-    pub fn first(&self, cycle: u64, entries: &[Entry]) -> Option<EntryIndex> {
+    pub fn first(&self, cycle: CoreCycle, entries: &[Entry]) -> Option<EntryIndex> {
         let index = self.next_index()?;
         (self.enters_at(&entries[index as usize]) <= cycle).then_some(index)
     }
@@ -98,7 +99,7 @@ impl Lane {
     }
 
     /// When the unit may work on the instruction that it takes next.
-    fn enters_at(&self, entry: &Entry) -> u64 {
+    fn enters_at(&self, entry: &Entry) -> CoreCycle {
         match self.collectors.is_empty() {
             true => entry.from,
             false => entry.from.max(entry.since + self.pipe.leave + self.pipe.enter),
@@ -106,7 +107,7 @@ impl Lane {
     }
 
     /// The unit takes the next instruction, in `cycle`.
-    pub fn take(&mut self, cycle: u64) -> EntryIndex {
+    pub fn take(&mut self, cycle: CoreCycle) -> EntryIndex {
         self.len -= 1;
         let index = match self.collectors.is_empty() {
             true => self.waiting.pop_front(),
@@ -115,32 +116,32 @@ impl Lane {
         index.expect("something waits")
     }
 
-    /// A cycle before which the unit cannot work on any of these; `u64::MAX` if there is none.
-    pub fn next(&self, entries: &[Entry]) -> u64 {
+    /// A cycle before which the unit cannot work on any of these; never, if there is none.
+    pub fn next(&self, entries: &[Entry]) -> CoreCycle {
         let from = |&index: &EntryIndex| entries[index as usize].from;
         match self.next_index() {
             Some(index) => self.enters_at(&entries[index as usize]),
-            None if self.len == 0 => u64::MAX,
+            None if self.len == 0 => CoreCycle::NEVER,
             None => {
                 let collected = self.collectors.iter().filter_map(|holder| holder.index.as_ref());
-                collected.chain(self.waiting.front()).map(from).min().unwrap_or(u64::MAX)
+                collected.chain(self.waiting.front()).map(from).min().unwrap_or(CoreCycle::NEVER)
             }
         }
     }
 
     /// The cycle from which every collector holds an instruction with its operands that cannot
     /// leave.
-    pub fn holds_collectors_from(&self, entries: &[Entry]) -> u64 {
+    pub fn holds_collectors_from(&self, entries: &[Entry]) -> CoreCycle {
         if self.register.index.is_none() || self.collectors.is_empty() {
-            return u64::MAX;
+            return CoreCycle::NEVER;
         }
         let from = |index: EntryIndex| entries[index as usize].from;
-        let of = |holder: &Holder| holder.index.map_or(u64::MAX, from);
-        self.collectors.iter().map(of).max().unwrap_or(u64::MAX)
+        let of = |holder: &Holder| holder.index.map_or(CoreCycle::NEVER, from);
+        self.collectors.iter().map(of).max().unwrap_or(CoreCycle::NEVER)
     }
 
     /// Moves instructions through the stages until the end of `cycle`.
-    pub fn advance(&mut self, cycle: u64, entries: &mut [Entry]) {
+    pub fn advance(&mut self, cycle: CoreCycle, entries: &mut [Entry]) {
         if self.len == 0 || self.collectors.is_empty() {
             return;
         }
@@ -165,7 +166,7 @@ impl Lane {
     }
 
     /// When the unit's register takes the next instruction from a collector, and from which.
-    fn next_dispatch(&self, entries: &[Entry]) -> Option<(u64, usize)> {
+    fn next_dispatch(&self, entries: &[Entry]) -> Option<(CoreCycle, usize)> {
         if self.register.index.is_some() {
             return None;
         }
@@ -176,7 +177,7 @@ impl Lane {
     }
 
     /// When the first waiting instruction enters a collector, and which.
-    fn next_collect(&self, entries: &[Entry]) -> Option<(u64, usize)> {
+    fn next_collect(&self, entries: &[Entry]) -> Option<(CoreCycle, usize)> {
         let first = *self.waiting.front()?;
         let due = entries[first as usize].since + self.pipe.collect;
         let free = self.collectors.iter().enumerate().filter(|(_, holder)| holder.index.is_none());
@@ -185,7 +186,7 @@ impl Lane {
 }
 
 impl Holder {
-    fn leave(&mut self, cycle: u64) -> Option<EntryIndex> {
+    fn leave(&mut self, cycle: CoreCycle) -> Option<EntryIndex> {
         self.freed = cycle;
         self.index.take()
     }

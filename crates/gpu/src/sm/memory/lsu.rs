@@ -4,7 +4,7 @@ use super::access::AccessId;
 use super::lane::{Lane, Pipe};
 use std::cmp::Reverse;
 use warpmem_machine as machine;
-use warpmem_sim::SliceId;
+use warpmem_sim::{CoreCycle, SliceId};
 use warpmem_trace::CacheOp;
 
 /// One sector that a memory instruction touches.
@@ -92,11 +92,11 @@ pub(super) struct Entry {
     /// Sectors sent so far.
     pub sent: usize,
     /// Cycle from which the unit may work on it.
-    pub from: u64,
+    pub from: CoreCycle,
     /// Instructions that issued before it.
     pub age: u64,
     /// Cycle in which it came to where it waits.
-    pub since: u64,
+    pub since: CoreCycle,
 }
 
 impl Entry {
@@ -108,9 +108,9 @@ impl Entry {
             cache_op: CacheOp::Default,
             sectors: Sectors::default(),
             sent: 0,
-            from: 0,
+            from: CoreCycle::ZERO,
             age: 0,
-            since: 0,
+            since: CoreCycle::ZERO,
         }
     }
 }
@@ -131,7 +131,7 @@ pub(super) struct Lsu {
     capacity: usize,
     issued: u64,
     /// Until this cycle the unit works on shared-memory passes.
-    pub busy_until: u64,
+    pub busy_until: CoreCycle,
 }
 
 impl Lsu {
@@ -145,7 +145,7 @@ impl Lsu {
             pipe,
             capacity: config.lsu_queue as usize,
             issued: 0,
-            busy_until: 0,
+            busy_until: CoreCycle::ZERO,
         }
     }
 
@@ -156,7 +156,7 @@ impl Lsu {
 
     /// The cycle from which instructions that wait for the unit hold all operand collectors of a
     /// scheduler.
-    pub fn holds_collectors_from(&self, scheduler: usize) -> u64 {
+    pub fn holds_collectors_from(&self, scheduler: usize) -> CoreCycle {
         self.lanes[scheduler].holds_collectors_from(&self.entries)
     }
 
@@ -171,7 +171,7 @@ impl Lsu {
     /// Takes an entry for an instruction that `scheduler` has issued in `cycle`, on which the unit
     /// may work from `from` on. The caller fills it in; its sectors are those of an old
     /// instruction. There must be room.
-    pub fn push(&mut self, scheduler: usize, cycle: u64, from: u64) -> &mut Entry {
+    pub fn push(&mut self, scheduler: usize, cycle: CoreCycle, from: CoreCycle) -> &mut Entry {
         assert!(!self.is_full(scheduler), "the load/store queue overflows");
         let index = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry::blank());
@@ -195,7 +195,7 @@ impl Lsu {
     }
 
     /// What waits goes on as far as it can until the end of `cycle`.
-    pub fn advance(&mut self, cycle: u64) {
+    pub fn advance(&mut self, cycle: CoreCycle) {
         for lane in &mut self.lanes {
             lane.advance(cycle, &mut self.entries);
         }
@@ -203,19 +203,19 @@ impl Lsu {
 
     /// If the unit has nothing to work on and is free in `cycle`, it takes the oldest instruction
     /// that it may work on then.
-    pub fn take(&mut self, cycle: u64) {
+    pub fn take(&mut self, cycle: CoreCycle) {
         self.take_for(cycle, cycle);
     }
 
     /// The unit takes in `cycle` what it will work on in the next, and what waits behind that goes
     /// on at once (GPGPU-Sim, `shader_core_ctx::cycle`: `execute` comes before `read_operands`).
-    pub fn take_next(&mut self, cycle: u64) {
+    pub fn take_next(&mut self, cycle: CoreCycle) {
         if self.pipe.takes_ahead() {
             self.take_for(cycle + 1, cycle);
         }
     }
 
-    fn take_for(&mut self, work: u64, cycle: u64) {
+    fn take_for(&mut self, work: CoreCycle, cycle: CoreCycle) {
         if self.current.is_some() || self.busy_until > work {
             return;
         }
@@ -238,13 +238,13 @@ impl Lsu {
 
     /// The next cycle from `soon` on in which the unit can begin or go on with an instruction, or
     /// take one.
-    pub fn next(&self, soon: u64) -> u64 {
+    pub fn next(&self, soon: CoreCycle) -> CoreCycle {
         let first = match self.head() {
             Some(entry) => entry.from.max(self.busy_until),
             None => {
                 let next = |lane: &Lane| lane.next(&self.entries);
-                let next = self.lanes.iter().map(next).min().unwrap_or(u64::MAX);
-                if next == u64::MAX {
+                let next = self.lanes.iter().map(next).min().unwrap_or(CoreCycle::NEVER);
+                if next == CoreCycle::NEVER {
                     return next;
                 }
                 let ahead = u64::from(self.pipe.takes_ahead());
@@ -271,6 +271,6 @@ mod tests {
     #[test]
     fn a_unit_without_instructions_asks_for_no_cycle() {
         let lsu = Lsu::new(&load("v100", &[]).unwrap().sm);
-        assert_eq!(lsu.next(5), u64::MAX);
+        assert_eq!(lsu.next(CoreCycle::new(5)), CoreCycle::NEVER);
     }
 }

@@ -37,7 +37,8 @@ use std::collections::BinaryHeap;
 use warpmem_cache::ReservationFail;
 use warpmem_machine::Machine;
 use warpmem_sim::{
-    AddressMap, Clock, PortId, Request, RequestId, RequestKind, SliceId, SmId, Ticks, WarpId,
+    AddressMap, CoreClock, CoreCycle, PortId, Request, RequestId, RequestKind, SliceId, SmId,
+    Ticks, WarpId,
 };
 use warpmem_trace::{CacheOp, Kind, Space};
 use writeback::WritebackPort;
@@ -54,7 +55,7 @@ pub(super) struct MemoryPipeline {
     sm: SmId,
     max_warps: u32,
     schedulers: usize,
-    clock: Clock,
+    clock: CoreClock,
     request_port: PortId,
     reply_port: PortId,
     constant_latency: u64,
@@ -70,23 +71,23 @@ pub(super) struct MemoryPipeline {
     reports_l1_events: bool,
 
     /// The cycle of the current step.
-    cycle: u64,
+    cycle: CoreCycle,
     coalescer: Coalescer,
     shared_passes: SharedPasses,
     lsu: Lsu,
     l1: L1,
     banks: Banks,
     /// Cycle in which L1 was last filled.
-    last_fill: u64,
+    last_fill: CoreCycle,
     miss_queue: MissQueue,
     /// Requests that have left L1 and are not answered, and the most that may be.
     in_flight: u32,
     max_requests: u32,
     accesses: AccessTable,
-    completions: BinaryHeap<Reverse<(u64, AccessId)>>,
+    completions: BinaryHeap<Reverse<(CoreCycle, AccessId)>>,
     writeback: WritebackPort,
     /// What an instruction that bypasses L1 lacks, and since when.
-    failing: Option<(ReservationFail, u64)>,
+    failing: Option<(ReservationFail, CoreCycle)>,
     places: Places,
     counts: Counts,
 }
@@ -106,7 +107,7 @@ impl MemoryPipeline {
     pub fn new(
         machine: &Machine,
         sm: SmId,
-        clock: Clock,
+        clock: CoreClock,
         request_port: PortId,
         reply_port: PortId,
     ) -> MemoryPipeline {
@@ -126,7 +127,7 @@ impl MemoryPipeline {
             async_bypass: machine.l1.async_bypass,
             perfect_l1: false,
             reports_l1_events: false,
-            cycle: 0,
+            cycle: CoreCycle::ZERO,
             coalescer: Coalescer::new(
                 machine.l1.cache.sector_bytes,
                 config.atomic_requests,
@@ -136,7 +137,7 @@ impl MemoryPipeline {
             lsu: Lsu::new(config),
             l1: L1::new(&machine.l1),
             banks: Banks::new(machine.l1.latency, machine.l1.banks),
-            last_fill: u64::MAX,
+            last_fill: CoreCycle::NEVER,
             miss_queue: MissQueue::new(machine.l1.cache.miss_queue),
             in_flight: 0,
             max_requests: match config.max_requests {
@@ -171,7 +172,7 @@ impl MemoryPipeline {
     }
 
     /// Begins a step.
-    pub fn begin(&mut self, cycle: u64) {
+    pub fn begin(&mut self, cycle: CoreCycle) {
         self.cycle = cycle;
     }
 
@@ -184,7 +185,7 @@ impl MemoryPipeline {
         addresses: &[u64],
         map: &AddressMap,
     ) -> AccessId {
-        let (slot, cycle) = (access.row.warp_slot, access.row.issue_cycle);
+        let (slot, cycle) = (access.row.warp_slot, access.issue_cycle());
         let access = self.accesses.add(access);
         if instruction.space == Space::Constant {
             let ready = cycle + self.operand_latency + self.constant_latency;
@@ -253,7 +254,7 @@ impl MemoryPipeline {
     }
 
     /// A shared-memory instruction takes its passes; the next instruction waits for them.
-    fn pass_shared(&mut self, access: AccessId, passes: u32, cycle: u64) {
+    fn pass_shared(&mut self, access: AccessId, passes: u32, cycle: CoreCycle) {
         let end = cycle + u64::from(passes);
         self.counts.shared_accesses += 1;
         self.counts.shared_bank_conflict_cycles += u64::from(passes - 1);
@@ -271,7 +272,7 @@ impl MemoryPipeline {
     }
 
     /// Sends sectors of the head instruction in order, at most one to each L1 bank, or one past L1.
-    fn send_sectors(&mut self, cycle: u64, occupancy: Occupancy, ctx: &mut Context) {
+    fn send_sectors(&mut self, cycle: CoreCycle, occupancy: Occupancy, ctx: &mut Context) {
         let Some(entry) = self.lsu.head_mut() else { return };
         let mut entry = std::mem::replace(entry, Entry::blank());
         if entry.sent == 0 {
@@ -303,7 +304,7 @@ impl MemoryPipeline {
         }
     }
 
-    fn enter_banks(&mut self, entry: &mut Entry, cycle: u64) {
+    fn enter_banks(&mut self, entry: &mut Entry, cycle: CoreCycle) {
         let mut taken = 0u64;
         for &sector in &entry.sectors.as_slice()[entry.sent..] {
             let bank = self.l1.bank(sector.address) as usize;
@@ -322,7 +323,7 @@ impl MemoryPipeline {
     fn send_one_past(
         &mut self,
         entry: &mut Entry,
-        cycle: u64,
+        cycle: CoreCycle,
         occupancy: Occupancy,
         ctx: &mut Context,
     ) {
@@ -364,7 +365,7 @@ impl MemoryPipeline {
         access: AccessId,
         sector: &Sector,
         kind: RequestKind,
-        created: u64,
+        created: CoreCycle,
         occupancy: Occupancy,
         ctx: &mut Context,
     ) -> RequestId {
@@ -387,21 +388,21 @@ impl MemoryPipeline {
         Request { sm: self.sm, ..Request::of_slice(address, kind, slice) }
     }
 
-    fn end_fail(&mut self, cycle: u64) {
+    fn end_fail(&mut self, cycle: CoreCycle) {
         if let Some((reason, since)) = self.failing.take() {
-            self.l1.count_fail(reason, cycle - since);
+            self.l1.count_fail(reason, cycle.since(since));
         }
     }
 
     /// When the load/store unit can next do something without an outside event.
-    pub fn next_unit_cycle(&self) -> u64 {
+    pub fn next_unit_cycle(&self) -> CoreCycle {
         let waits = self.failing.is_some() || self.waits_for_bank();
-        if waits { u64::MAX } else { self.lsu.next(self.cycle + 1) }
+        if waits { CoreCycle::NEVER } else { self.lsu.next(self.cycle + 1) }
     }
 
     /// When L1 or a completion is next due: a lookup at the tags, a reply, the end of an
     /// instruction.
-    pub fn next_due(&self, ctx: &mut Context) -> u64 {
+    pub fn next_due(&self, ctx: &mut Context) -> CoreCycle {
         // If nothing may leave L1, the reply or the network that makes room wakes the SM.
         let blocked = self.banks.any_lacks_room()
             && !(self.may_ask() && ctx.fabric.room_or_wake(self.request_port));
@@ -434,7 +435,7 @@ impl MemoryPipeline {
     /// The cycle from which instructions that wait for the unit hold all operand collectors of a
     /// scheduler.
     #[inline]
-    pub fn holds_collectors_from(&self, scheduler: usize) -> u64 {
+    pub fn holds_collectors_from(&self, scheduler: usize) -> CoreCycle {
         self.lsu.holds_collectors_from(scheduler)
     }
 

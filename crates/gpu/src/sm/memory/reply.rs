@@ -5,7 +5,7 @@ use super::access::AccessId;
 use crate::context::Context;
 use crate::sm::scheduler::WarpScheduler;
 use std::cmp::Reverse;
-use warpmem_sim::{CacheLevel, RequestId, RequestKind};
+use warpmem_sim::{CacheLevel, CoreCycle, RequestId, RequestKind};
 
 /// A memory instruction that has completed.
 pub(in crate::sm) struct Completed {
@@ -46,7 +46,7 @@ impl MemoryPipeline {
     }
 
     /// A request is back: it leaves the table, and its instruction is one request nearer its end.
-    fn request_back(&mut self, id: RequestId, cycle: u64, ctx: &mut Context) {
+    fn request_back(&mut self, id: RequestId, cycle: CoreCycle, ctx: &mut Context) {
         let now = self.clock.at(cycle);
         let request = *ctx.requests.get(id);
         let stamps = *ctx.requests.stamps(id);

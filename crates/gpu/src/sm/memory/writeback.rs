@@ -1,6 +1,7 @@
 //! The port through which data from memory are written to registers.
 
 use std::collections::VecDeque;
+use warpmem_sim::CoreCycle;
 
 /// One datum a cycle: data take the first free cycle from the one on in which they are there,
 /// however long the queue (GPGPU-Sim, `ldst_unit::writeback`).
@@ -12,13 +13,13 @@ pub(super) struct WritebackPort {
 
 /// Cycles from `start` on that end before `end`.
 struct Span {
-    start: u64,
-    end: u64,
+    start: CoreCycle,
+    end: CoreCycle,
 }
 
 impl WritebackPort {
     /// The cycle for a datum that is there in `cycle`, which is not before `now`.
-    pub fn take(&mut self, now: u64, cycle: u64) -> u64 {
+    pub fn take(&mut self, now: CoreCycle, cycle: CoreCycle) -> CoreCycle {
         while self.taken.front().is_some_and(|span| span.end <= now) {
             self.taken.pop_front();
         }
@@ -40,7 +41,7 @@ impl WritebackPort {
     }
 
     /// Takes the cycle behind a span, which may then touch the next.
-    fn append(&mut self, at: usize) -> u64 {
+    fn append(&mut self, at: usize) -> CoreCycle {
         let cycle = self.taken[at].end;
         self.taken[at].end = cycle + 1;
         if self.taken.get(at + 1).is_some_and(|next| next.start == cycle + 1) {
@@ -57,29 +58,33 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    fn take(port: &mut WritebackPort, now: u64, cycle: u64) -> u64 {
+        port.take(CoreCycle::new(now), CoreCycle::new(cycle)).number()
+    }
+
     #[test]
     fn data_of_one_cycle_take_one_after_the_other() {
         let mut port = WritebackPort::default();
-        let cycles = [10, 10, 12, 10, 12].map(|cycle| port.take(5, cycle));
+        let cycles = [10, 10, 12, 10, 12].map(|cycle| take(&mut port, 5, cycle));
         assert_eq!(cycles, [10, 11, 12, 13, 14]);
     }
 
     #[test]
     fn what_comes_later_leaves_the_cycles_before_it_free() {
         let mut port = WritebackPort::default();
-        assert_eq!(port.take(0, 30), 30);
-        assert_eq!(port.take(3, 5), 5);
-        assert_eq!(port.take(29, 30), 31);
-        assert_eq!(port.take(1000, 1000), 1000);
+        assert_eq!(take(&mut port, 0, 30), 30);
+        assert_eq!(take(&mut port, 3, 5), 5);
+        assert_eq!(take(&mut port, 29, 30), 31);
+        assert_eq!(take(&mut port, 1000, 1000), 1000);
     }
 
     #[test]
     fn a_long_queue_is_served_one_a_cycle() {
         let mut port = WritebackPort::default();
-        let cycles: Vec<u64> = (0..1000).map(|_| port.take(0, 2)).collect();
+        let cycles: Vec<u64> = (0..1000).map(|_| take(&mut port, 0, 2)).collect();
         assert_eq!(cycles, (2..1002).collect::<Vec<u64>>());
-        assert_eq!([port.take(500, 502), port.take(500, 5000)], [1002, 5000]);
-        assert_eq!([port.take(600, 5000), port.take(600, 4999)], [5001, 4999]);
+        assert_eq!([take(&mut port, 500, 502), take(&mut port, 500, 5000)], [1002, 5000]);
+        assert_eq!([take(&mut port, 600, 5000), take(&mut port, 600, 4999)], [5001, 4999]);
     }
 
     proptest! {
@@ -91,7 +96,7 @@ mod tests {
                 now += passes;
                 let free = (now + ahead..).find(|cycle| !taken.contains(cycle)).unwrap();
                 taken.insert(free);
-                prop_assert_eq!(port.take(now, now + ahead), free);
+                prop_assert_eq!(take(&mut port, now, now + ahead), free);
             }
         }
     }

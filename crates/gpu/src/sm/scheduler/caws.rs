@@ -5,6 +5,7 @@ use super::{ResidentCta, WarpEntry, WarpScheduler, WarpView};
 use crate::sm::bits;
 use std::cmp::Reverse;
 use warpmem_params::PolicyInfo;
+use warpmem_sim::CoreCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "caws",
@@ -32,7 +33,7 @@ struct Warp {
     records: u32,
     left: u32,
     issued: u64,
-    first_issue: u64,
+    first_issue: CoreCycle,
     /// Cycles between its issues in which it did not issue.
     stalled: u64,
     /// Cycles for each record begun, in units of 2^-8.
@@ -41,13 +42,13 @@ struct Warp {
 
 impl Warp {
     /// Notes an issue.
-    fn issue(&mut self, cycle: u64, left: u32) {
+    fn issue(&mut self, cycle: CoreCycle, left: u32) {
         if self.issued == 0 {
             self.first_issue = cycle;
         }
         self.issued += 1;
         self.left = left;
-        let elapsed = cycle + 1 - self.first_issue;
+        let elapsed = (cycle + 1).since(self.first_issue);
         self.stalled = elapsed - self.issued;
         let begun = u64::from(self.records.saturating_sub(left)).max(1);
         self.pace = (elapsed << FRACTION) / begun;
@@ -128,6 +129,7 @@ mod tests {
     fn issue(caws: &mut Caws, slot: u32, issues: &[(u64, u32)]) {
         for &(cycle, left) in issues {
             let records_left = &[left; 4];
+            let cycle = CoreCycle::new(cycle);
             let view = WarpView { cycle, ages: AGES, records_left, ..WarpView::default() };
             assert_eq!(caws.pick(1 << slot, &view), Some(slot));
         }
@@ -186,7 +188,12 @@ mod tests {
         let mut caws = caws();
         caws.launched(&ResidentCta { slot: 0, warps: &[(0, 9), (1, 99)] });
         let records_left = &[8, 98, 0, 0];
-        let view = |cycle| WarpView { cycle, ages: AGES, records_left, ..WarpView::default() };
+        let view = |cycle| WarpView {
+            cycle: CoreCycle::new(cycle),
+            ages: AGES,
+            records_left,
+            ..WarpView::default()
+        };
         let mut pick = |cycle, candidates| caws.pick(candidates, &view(cycle)).unwrap();
         assert_eq!([pick(1, 0b10), pick(2, 0b01)], [1, 0]);
         assert_eq!(pick(3, 0b11), 0, "though warp 1 has more to do");

@@ -18,6 +18,7 @@ mod two_level_active;
 
 use warpmem_machine::{L1, Machine, Sm};
 use warpmem_params::{Counter, Entry, Registry};
+use warpmem_sim::CoreCycle;
 
 /// What a warp scheduler may know of the SM that it works in.
 #[derive(Clone, Debug)]
@@ -43,7 +44,7 @@ impl SmContext {
 #[derive(Clone, Copy, Default)]
 pub struct WarpView<'a> {
     /// The core cycle.
-    pub cycle: u64,
+    pub cycle: CoreCycle,
     /// Which of the SM's schedulers issues, and the slots that are its own.
     pub scheduler: usize,
     pub own: u64,
@@ -61,7 +62,7 @@ pub struct WarpView<'a> {
     pub at_end: u64,
     /// Core cycle in which the warp in each slot was launched or last stopped waiting for memory or
     /// at a barrier.
-    pub awake_since: &'a [u64],
+    pub awake_since: &'a [CoreCycle],
     /// Warps whose next instruction goes to the load/store unit.
     pub memory: u64,
     /// Warps whose next instruction reads through L1, if the machine has one.
@@ -111,9 +112,9 @@ pub trait WarpScheduler: Send {
 
     /// After an answer of none at `cycle`: the first cycle in which the answer may differ although
     /// nothing happens to the SM.
-    fn changes_at(&self, cycle: u64) -> u64 {
+    fn changes_at(&self, cycle: CoreCycle) -> CoreCycle {
         let _ = cycle;
-        u64::MAX
+        CoreCycle::NEVER
     }
 
     /// A CTA has come, none of whose warps has issued.
@@ -133,7 +134,7 @@ pub trait WarpScheduler: Send {
 
     /// A read of the warp in `slot` has missed L1 at `cycle` and asks for its sector of `line`. If
     /// that evicts another line at once, [`WarpScheduler::evicted`] follows.
-    fn missed(&mut self, slot: u32, line: u64, cycle: u64) {
+    fn missed(&mut self, slot: u32, line: u64, cycle: CoreCycle) {
         let _ = (slot, line, cycle);
     }
 
@@ -196,12 +197,12 @@ mod tests {
                 let scheduler = round % 2;
                 let own = halves[scheduler];
                 let view = WarpView {
-                    cycle: round as u64,
+                    cycle: CoreCycle::new(round as u64),
                     scheduler,
                     own,
                     present: u64::MAX,
                     ages: &ages,
-                    awake_since: &ages,
+                    awake_since: &[CoreCycle::ZERO; 64],
                     records_left: &[0; 64],
                     ..WarpView::default()
                 };

@@ -4,6 +4,7 @@ use super::lrr::next_in_turn;
 use super::{Counter, WarpEntry, WarpScheduler, WarpView};
 use crate::sm::bits;
 use warpmem_params::{PolicyInfo, params};
+use warpmem_sim::CoreCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "two-level-active",
@@ -39,13 +40,13 @@ struct TwoLevelActive {
 struct Active {
     warps: u64,
     /// The cycle of its last issue, and the slot.
-    cycle: u64,
+    cycle: CoreCycle,
     last: u32,
 }
 
 impl TwoLevelActive {
     fn new(warps: u32, schedulers: usize) -> TwoLevelActive {
-        let active = vec![Active { warps: 0, cycle: 0, last: 63 }; schedulers];
+        let active = vec![Active { warps: 0, cycle: CoreCycle::ZERO, last: 63 }; schedulers];
         TwoLevelActive { warps, active, promotions: 0 }
     }
 
@@ -101,12 +102,12 @@ mod tests {
     struct Warps {
         policy: TwoLevelActive,
         ages: Vec<u64>,
-        since: Vec<u64>,
+        since: Vec<CoreCycle>,
     }
 
     impl Warps {
         fn new(active: u32, ages: &[u64]) -> Warps {
-            let since = vec![0; ages.len()];
+            let since = vec![CoreCycle::ZERO; ages.len()];
             Warps { policy: TwoLevelActive::new(active, 1), ages: ages.to_vec(), since }
         }
 
@@ -115,10 +116,15 @@ mod tests {
         fn pick(&mut self, cycle: u64, waiting: u64, ready: u64) -> Option<u32> {
             let (own, present) = (u64::MAX, (1 << self.ages.len()) - 1);
             let (ages, awake_since) = (&self.ages[..], &self.since[..]);
+            let cycle = CoreCycle::new(cycle);
             let view =
                 WarpView { cycle, own, present, waiting, ages, awake_since, ..WarpView::default() };
             self.policy.pick(view.awake() & ready, &view)
         }
+    }
+
+    fn cycles(numbers: &[u64]) -> Vec<CoreCycle> {
+        numbers.iter().map(|&number| CoreCycle::new(number)).collect()
     }
 
     const ALL: u64 = u64::MAX;
@@ -142,10 +148,10 @@ mod tests {
     #[test]
     fn a_warp_that_waits_gives_its_place_to_the_one_awake_longest() {
         let mut warps = Warps::new(2, &[0, 1, 2, 3]);
-        warps.since = vec![0, 0, 9, 8];
+        warps.since = cycles(&[0, 0, 9, 8]);
         assert_eq!(warps.pick(10, 0, 0b01), Some(0));
         assert_eq!(warps.pick(11, 0b01, 0b1100), Some(3), "awake since cycle 8");
-        warps.since[0] = 12;
+        warps.since[0] = CoreCycle::new(12);
         assert_eq!(warps.pick(12, 0, 0b0101), None, "slot 0 is back, but has no place");
         assert_eq!(
             warps.pick(13, 0b10, 0b0101),
@@ -159,7 +165,7 @@ mod tests {
     fn who_has_waited_in_between_stands_behind() {
         let mut warps = Warps::new(1, &[0, 1]);
         assert_eq!(warps.pick(10, 0, ALL), Some(0));
-        warps.since = vec![30, 0];
+        warps.since = cycles(&[30, 0]);
         assert_eq!(warps.pick(30, 0, ALL), Some(1));
     }
 
@@ -171,7 +177,7 @@ mod tests {
             at_barrier,
             at_end,
             ages: &[0, 1, 2],
-            awake_since: &[0, 0, 0],
+            awake_since: &[CoreCycle::ZERO; 3],
             ..WarpView::default()
         };
         let mut policy = TwoLevelActive::new(1, 1);
@@ -187,10 +193,10 @@ mod tests {
         for warps in [&mut asked, &mut not_asked] {
             assert_eq!(warps.pick(5, 0b110, ALL), Some(0));
         }
-        asked.since[2] = 6;
+        asked.since[2] = CoreCycle::new(6);
         assert_eq!(asked.pick(6, 0b011, 0), None);
         for warps in [&mut asked, &mut not_asked] {
-            warps.since = vec![0, 7, 6];
+            warps.since = cycles(&[0, 7, 6]);
             assert_eq!(warps.pick(7, 0b001, 0b010), Some(1));
         }
         assert_eq!(asked.policy.counters()[0].value, not_asked.policy.counters()[0].value);
@@ -204,7 +210,7 @@ mod tests {
             // Who issues waits a cycle and stands behind.
             let slot = warps.pick(cycle, 0, ALL).unwrap();
             served |= 1 << slot;
-            warps.since[slot as usize] = cycle + 1;
+            warps.since[slot as usize] = CoreCycle::new(cycle + 1);
         }
         assert_eq!(served, 0b11_1111);
     }

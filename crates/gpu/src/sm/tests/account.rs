@@ -77,7 +77,7 @@ fn warps_at_a_barrier_or_waiting_for_memory_are_barrier_cycles() {
 fn cycles_before_the_first_cta_have_no_warp() {
     let mut rig = Rig::new(&simple(&[]), Below::default());
     rig.launch(&trace(&[TestKernel::new([vec![vec![compute(Integer, &[])]]])]), START);
-    rig.sm.start_account(0);
+    rig.sm.start_account(CoreCycle::ZERO);
     let result = rig.run().result;
     assert_eq!((result.no_warp_cycles, result.active_cycles), (START + 1, 1));
 }

@@ -85,7 +85,7 @@ impl Outcome {
     }
 
     fn end_cycle(&self) -> u64 {
-        self.ended.iter().map(|end| end.cycle).max().expect("a CTA has ended")
+        self.ended.iter().map(|end| end.cycle.number()).max().expect("a CTA has ended")
     }
 }
 
@@ -202,7 +202,7 @@ impl WarpScheduler for Spy {
         pick
     }
 
-    fn changes_at(&self, cycle: u64) -> u64 {
+    fn changes_at(&self, cycle: CoreCycle) -> CoreCycle {
         self.inner.changes_at(cycle)
     }
 
@@ -218,7 +218,7 @@ impl WarpScheduler for Spy {
         self.inner.needs()
     }
 
-    fn missed(&mut self, slot: u32, line: u64, cycle: u64) {
+    fn missed(&mut self, slot: u32, line: u64, cycle: CoreCycle) {
         self.inner.missed(slot, line, cycle);
     }
 
@@ -262,7 +262,7 @@ impl Rig {
         let places = (machine.l1.cache.miss_queue + machine.network.input_buffer) as usize;
         let out = bench.sim.fabric.add_port("out", 0, places, core, network);
         let back = bench.sim.fabric.add_port("back", 0, 8, network, core);
-        let clock = bench.sim.fabric.clock(Domain::Core);
+        let clock = bench.sim.fabric.clock_of();
         let mut sm = Sm::new(machine, 0, clock, out, back).unwrap();
         if machine.policy.ideal == "perfect-l1" {
             sm = sm.with_perfect_l1();
@@ -271,7 +271,7 @@ impl Rig {
         let context = SmContext::of(machine, 0);
         let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context).unwrap();
         sm.set_policy(Box::new(Spy { inner, picks: Arc::clone(&picks) }));
-        sm.start_account(START);
+        sm.start_account(CoreCycle::new(START));
         let l1_bytes = machine.l1.cache.size_bytes;
         let launches = VecDeque::new();
         let (ports, limits) = ((out, back), VecDeque::new());
@@ -318,7 +318,7 @@ impl Rig {
                 while launches.front().is_some_and(|&(start, _)| start <= cycle) {
                     launches.pop_front().into_iter().for_each(|(_, cta)| sm.launch(cta));
                 }
-                sm.step(cycle, ctx).unwrap();
+                sm.step(CoreCycle::new(cycle), ctx).unwrap();
                 issues.extend(picks.lock().unwrap().drain(..).map(|warp| (cycle, warp)));
                 ended.extend(std::iter::from_fn(|| sm.take_ended()));
                 let limit = limits.pop_front_if(|&mut (told, _)| told == cycle);

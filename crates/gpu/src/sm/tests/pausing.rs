@@ -45,7 +45,7 @@ fn the_cta_launched_last_issues_nothing_until_an_older_one_has_ended() {
     // is done.
     let end = START + 7 + INTEGER;
     assert_eq!(limited.issues_of(2), [START + 2, end]);
-    assert_eq!(limited.ended[0].cycle, end);
+    assert_eq!(limited.ended[0].cycle.number(), end);
 }
 
 /// The last CTA takes the place of the first among the CTAs of the SM.

@@ -35,7 +35,7 @@ struct Recorder {
 
 impl WarpScheduler for Recorder {
     fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
-        let (cycle, loads) = (view.cycle - START, view.loads);
+        let (cycle, loads) = (view.cycle.number() - START, view.loads);
         let (left, room) = (view.records_left[0], view.miss_room);
         self.log.lock().unwrap().seen.push(Seen { cycle, loads, left, room });
         Some(candidates.trailing_zeros())
@@ -45,7 +45,7 @@ impl WarpScheduler for Recorder {
         self.needs
     }
 
-    fn missed(&mut self, slot: u32, line: u64, _: u64) {
+    fn missed(&mut self, slot: u32, line: u64, _: CoreCycle) {
         self.log.lock().unwrap().events.push(Missed(slot, line));
     }
 

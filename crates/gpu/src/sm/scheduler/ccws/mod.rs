@@ -8,6 +8,7 @@ use super::{Needs, ResidentCta, WarpEntry, WarpScheduler, WarpView};
 use scores::Scores;
 use victims::VictimTags;
 use warpmem_params::{Counter, PolicyInfo, params};
+use warpmem_sim::CoreCycle;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "ccws",
@@ -89,7 +90,7 @@ impl WarpScheduler for Ccws {
         Some(pick)
     }
 
-    fn changes_at(&self, _: u64) -> u64 {
+    fn changes_at(&self, _: CoreCycle) -> CoreCycle {
         self.scores.changes_at()
     }
 
@@ -107,7 +108,7 @@ impl WarpScheduler for Ccws {
         Needs { l1_events: true, ..Needs::default() }
     }
 
-    fn missed(&mut self, slot: u32, line: u64, cycle: u64) {
+    fn missed(&mut self, slot: u32, line: u64, cycle: CoreCycle) {
         if self.victims.take(slot, line) {
             self.losses += 1;
             self.scores.raise(slot, self.score_of_a_loss(), cycle);
@@ -141,7 +142,23 @@ mod tests {
         ccws
     }
 
+    /// The warp in `slot` misses L1 in a cycle.
+    fn missed(ccws: &mut Ccws, slot: u32, line: u64, cycle: u64) {
+        ccws.missed(slot, line, CoreCycle::new(cycle));
+    }
+
+    /// The warp in `slot` loses a line.
+    fn evicted(ccws: &mut Ccws, slot: u32, line: u64) {
+        ccws.evicted(slot, line);
+    }
+
+    /// Warps that may load in a cycle.
+    fn may_load(ccws: &mut Ccws, cycle: u64) -> u64 {
+        ccws.scores.may_load(CoreCycle::new(cycle), 0)
+    }
+
     fn view(cycle: u64, loads: u64) -> WarpView<'static> {
+        let cycle = CoreCycle::new(cycle);
         WarpView { cycle, loads, memory: ALL, ages: &[0, 1, 2, 3], ..WarpView::default() }
     }
 
@@ -155,20 +172,20 @@ mod tests {
         let mut ccws = four(Options::default());
         issue(&mut ccws, 32);
         // Warp 2 loses line 7 to another and asks for it again.
-        ccws.evicted(2, 7);
-        ccws.missed(2, 7, 1000);
+        evicted(&mut ccws, 2, 7);
+        missed(&mut ccws, 2, 7, 1000);
         // 1 loss / 32 issued x 8 x (4 warps x 100) = 100: no more than the base, no warp is held
         // back.
-        assert_eq!(ccws.scores.may_load(1000, 0), ALL);
-        ccws.evicted(2, 7);
-        ccws.missed(2, 7, 1000);
+        assert_eq!(may_load(&mut ccws, 1000), ALL);
+        evicted(&mut ccws, 2, 7);
+        missed(&mut ccws, 2, 7, 1000);
         // 2 / 32 x 8 x 400 = 200, with the others 500: the last, which is the youngest of those at
         // the base, is above 400.
-        assert_eq!(ccws.scores.may_load(1000, 0), 0b0111);
+        assert_eq!(may_load(&mut ccws, 1000), 0b0111);
         // A loss of warp 3 gives 3 / 32 x 8 x 400 = 300: 300 + 200 > 400, warp 3 alone may load.
-        ccws.evicted(3, 9);
-        ccws.missed(3, 9, 1000);
-        assert_eq!(ccws.scores.may_load(1000, 0), 0b1000);
+        evicted(&mut ccws, 3, 9);
+        missed(&mut ccws, 3, 9, 1000);
+        assert_eq!(may_load(&mut ccws, 1000), 0b1000);
         assert_eq!(ccws.losses, 3);
     }
 
@@ -176,11 +193,11 @@ mod tests {
     fn only_lines_lost_by_the_warp_itself_count() {
         let mut ccws = four(Options::default());
         issue(&mut ccws, 4);
-        ccws.missed(0, 7, 0);
-        ccws.evicted(0, 7);
-        ccws.missed(1, 7, 0);
-        assert_eq!((ccws.losses, ccws.scores.may_load(0, 0)), (0, ALL));
-        ccws.missed(0, 7, 0);
+        missed(&mut ccws, 0, 7, 0);
+        evicted(&mut ccws, 0, 7);
+        missed(&mut ccws, 1, 7, 0);
+        assert_eq!((ccws.losses, may_load(&mut ccws, 0)), (0, ALL));
+        missed(&mut ccws, 0, 7, 0);
         assert_eq!(ccws.losses, 1);
     }
 
@@ -188,15 +205,15 @@ mod tests {
     fn loads_above_the_cutoff_wait_and_all_else_goes_on() {
         let mut ccws = four(Options::default());
         issue(&mut ccws, 16);
-        ccws.evicted(3, 7);
-        ccws.missed(3, 7, 100);
+        evicted(&mut ccws, 3, 7);
+        missed(&mut ccws, 3, 7, 100);
         // 1 / 16 x 8 x 400 = 200: warps 3, 0, 1 may load, 2 must wait until warp 3 is back at 100.
         let mut pick = |cycle, candidates, loads| ccws.pick(candidates, &view(cycle, loads));
         assert_eq!(pick(100, 0b0100, ALL), None);
         assert_eq!(pick(150, 0b0100, 0b1011), Some(2), "a store");
         assert_eq!(pick(150, 0b1100, ALL), Some(3), "the warp that lost its line, though younger");
         assert_eq!(pick(199, 0b0100, ALL), None);
-        assert_eq!(ccws.changes_at(199), 200);
+        assert_eq!(ccws.changes_at(CoreCycle::new(199)), CoreCycle::new(200));
         assert_eq!(ccws.pick(0b0100, &view(200, ALL)), Some(2));
         let values = [("loads", 2), ("victim_tag_hits", 1), ("issues_past_held_loads", 1)];
         let counted: Vec<_> = ccws.counters().iter().map(|c| (c.name, c.value)).collect();
@@ -214,19 +231,19 @@ mod tests {
     fn without_throttle_no_warp_is_held_back() {
         let mut ccws = four(Options { throttle: 0, ..Options::default() });
         issue(&mut ccws, 1);
-        ccws.evicted(3, 7);
-        ccws.missed(3, 7, 0);
-        assert_eq!((ccws.losses, ccws.scores.may_load(0, 0)), (1, ALL));
+        evicted(&mut ccws, 3, 7);
+        missed(&mut ccws, 3, 7, 0);
+        assert_eq!((ccws.losses, may_load(&mut ccws, 0)), (1, ALL));
     }
 
     #[test]
     fn the_next_warp_in_a_slot_has_lost_nothing() {
         let mut ccws = four(Options::default());
         issue(&mut ccws, 1);
-        ccws.evicted(3, 7);
+        evicted(&mut ccws, 3, 7);
         ccws.retired(3);
         ccws.launched(&ResidentCta { slot: 1, warps: &[(3, 10)] });
-        ccws.missed(3, 7, 0);
+        missed(&mut ccws, 3, 7, 0);
         assert_eq!(ccws.losses, 0);
     }
 

@@ -1,5 +1,7 @@
 //! Lost-locality scores, and the warps that may load by them.
 
+use warpmem_sim::CoreCycle;
+
 /// A warp whose score is above the base.
 #[derive(Clone, Copy)]
 struct Raised {
@@ -7,7 +9,7 @@ struct Raised {
     /// Launch order of the warp.
     age: u64,
     /// Cycle in which its score, which falls by one a cycle, is the base again.
-    until: u64,
+    until: CoreCycle,
 }
 
 /// The scores of an SM's warps as functions of time. The warps are sorted by score, the highest
@@ -25,7 +27,7 @@ pub(super) struct Scores {
     /// `holds_until`.
     out: u64,
     allowed: u64,
-    holds_until: u64,
+    holds_until: CoreCycle,
 }
 
 impl Scores {
@@ -37,7 +39,7 @@ impl Scores {
             raised: Vec::with_capacity(64),
             out: 0,
             allowed: 0,
-            holds_until: 0,
+            holds_until: CoreCycle::ZERO,
         }
     }
 
@@ -50,19 +52,19 @@ impl Scores {
     pub fn add(&mut self, slot: u32) {
         self.warps.push((self.next_age, slot));
         self.next_age += 1;
-        self.holds_until = 0;
+        self.holds_until = CoreCycle::ZERO;
     }
 
     /// A warp has ended.
     pub fn remove(&mut self, slot: u32) {
         self.warps.retain(|&(_, other)| other != slot);
         self.raised.retain(|raised| raised.slot != slot);
-        self.holds_until = 0;
+        self.holds_until = CoreCycle::ZERO;
     }
 
     /// Raises the score of a warp, which must be present, to `score` at `cycle`, unless it is
     /// higher.
-    pub fn raise(&mut self, slot: u32, score: u64, cycle: u64) {
+    pub fn raise(&mut self, slot: u32, score: u64, cycle: CoreCycle) {
         self.forget_fallen(cycle);
         let until = cycle.saturating_add(score.saturating_sub(self.base));
         let before = self.raised.iter().position(|raised| raised.slot == slot);
@@ -78,17 +80,17 @@ impl Scores {
             |raised: &Raised| raised.until > until || (raised.until == until && raised.age < age);
         let at = self.raised.partition_point(goes_after);
         self.raised.insert(at, Raised { slot, age, until });
-        self.holds_until = 0;
+        self.holds_until = CoreCycle::ZERO;
     }
 
-    fn forget_fallen(&mut self, cycle: u64) {
+    fn forget_fallen(&mut self, cycle: CoreCycle) {
         self.raised.truncate(self.raised.partition_point(|raised| raised.until > cycle));
     }
 
     /// Warps that may load in `cycle`, which never is before that of an earlier call; those of
     /// `out` take no part.
     #[inline]
-    pub fn may_load(&mut self, cycle: u64, out: u64) -> u64 {
+    pub fn may_load(&mut self, cycle: CoreCycle, out: u64) -> u64 {
         if cycle >= self.holds_until || out != self.out {
             self.out = out;
             self.forget_fallen(cycle);
@@ -99,12 +101,12 @@ impl Scores {
 
     /// The first cycle after that of the last [`Scores::may_load`] in which the answer may differ
     /// although nothing happens.
-    pub fn changes_at(&self) -> u64 {
+    pub fn changes_at(&self) -> CoreCycle {
         self.holds_until
     }
 
     /// The warps that may load, and the cycle until which that holds.
-    fn sum_up(&self, cycle: u64) -> (u64, u64) {
+    fn sum_up(&self, cycle: CoreCycle) -> (u64, CoreCycle) {
         let takes_part = |slot: u32| self.out >> slot & 1 == 0;
         let count = self.warps.iter().filter(|&&(_, slot)| takes_part(slot)).count() as u64;
         let raised = self.raised.iter().filter(|raised| takes_part(raised.slot));
@@ -112,9 +114,9 @@ impl Scores {
         let (mut sum, mut allowed, mut are_raised) = (0u64, 0, 0);
         // The order, and how fast the sums fall, is the same until the next score is back at the
         // base.
-        let order_until = self.raised.last().map_or(u64::MAX, |raised| raised.until);
+        let order_until = self.raised.last().map_or(CoreCycle::NEVER, |raised| raised.until);
         for (falling, raised) in (1..).zip(raised) {
-            sum = sum.saturating_add(self.base + raised.until - cycle);
+            sum = sum.saturating_add(self.base + raised.until.since(cycle));
             if sum > cutoff && falling > 1 {
                 let fits_at = cycle + (sum - cutoff).div_ceil(falling);
                 return (allowed, fits_at.min(order_until));
@@ -128,7 +130,7 @@ impl Scores {
         let rest = self.warps.iter().filter(|&&(_, slot)| is_at_base(slot));
         let allowed = rest.take(room as usize).fold(allowed, |set, &(_, slot)| set | 1 << slot);
         if room >= count - are_raised {
-            return (allowed, u64::MAX);
+            return (allowed, CoreCycle::NEVER);
         }
         let above = sum + (room + 1) * self.base - cutoff;
         let fits_at = cycle + above.div_ceil(are_raised);
@@ -141,9 +143,38 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Scores that are asked in plain numbers.
+    struct Numbered(Scores);
+
+    impl Numbered {
+        fn new(base: u64) -> Numbered {
+            Numbered(Scores::new(base))
+        }
+
+        fn add(&mut self, slot: u32) {
+            self.0.add(slot);
+        }
+
+        fn remove(&mut self, slot: u32) {
+            self.0.remove(slot);
+        }
+
+        fn raise(&mut self, slot: u32, score: u64, cycle: u64) {
+            self.0.raise(slot, score, CoreCycle::new(cycle));
+        }
+
+        fn may_load(&mut self, cycle: u64, out: u64) -> u64 {
+            self.0.may_load(CoreCycle::new(cycle), out)
+        }
+
+        fn changes_at(&self) -> u64 {
+            self.0.changes_at().number()
+        }
+    }
+
     /// Warps in these slots, oldest first, with a base of 10.
-    fn scores(slots: &[u32]) -> Scores {
-        let mut scores = Scores::new(10);
+    fn scores(slots: &[u32]) -> Numbered {
+        let mut scores = Numbered::new(10);
         slots.iter().for_each(|&slot| scores.add(slot));
         scores
     }
@@ -267,7 +298,7 @@ mod tests {
             base in 1u64..12,
             raises in prop::collection::vec((0u32..8, 1u64..60, 0u64..20), 0..12),
         ) {
-            let mut scores = Scores::new(base);
+            let mut scores = Numbered::new(base);
             // Slots against the order of launch.
             let mut counted: Vec<(u32, u64)> = (0..warps).rev().map(|slot| (slot, base)).collect();
             counted.iter().for_each(|&(slot, _)| scores.add(slot));
