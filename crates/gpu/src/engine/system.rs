@@ -18,8 +18,8 @@ use warpmem_network::Topology;
 use warpmem_params::{Counter, PolicyError, policy_name};
 use warpmem_sim::Total;
 use warpmem_sim::{
-    AddressMap, CoreCycle, Domain, DramCycle, Fabric, NetworkCycle, RequestTable, Ticks, UnitId,
-    domain,
+    AddressMap, CoreCycle, Domain, DramCycle, Fabric, LlcCycle, NetworkCycle, RequestTable, Ticks,
+    UnitId, domain,
 };
 use warpmem_trace::{Trace, TraceError};
 
@@ -170,7 +170,7 @@ impl System {
         };
         match domain {
             Domain::Dram => self.controllers[unit].step(DramCycle::new(cycle), ctx),
-            Domain::Llc => self.slices[unit].step(cycle, ctx),
+            Domain::Llc => self.slices[unit].step(LlcCycle::new(cycle), ctx),
             Domain::Network => {
                 let cycle = NetworkCycle::new(cycle);
                 if let Some(next) = self.networks[unit].step(cycle, &mut ctx.network()) {
@@ -258,8 +258,8 @@ impl System {
     /// What SMs, slices and channels have done before `now`.
     pub fn so_far(&mut self, now: Ticks) -> IntervalCounts {
         let core = self.fabric.clock_of::<domain::Core>().cycle_from(now);
-        let [llc, dram] =
-            [Domain::Llc, Domain::Dram].map(|domain| self.fabric.clock(domain).cycle_from(now));
+        let llc = self.fabric.clock_of::<domain::Llc>().cycle_from(now);
+        let dram = self.fabric.clock(Domain::Dram).cycle_from(now);
         let mut counts = IntervalCounts::default();
         self.sms.iter_mut().for_each(|sm| counts.sms.add(&sm.so_far(core)));
         for slice in &self.slices {
@@ -304,7 +304,7 @@ impl System {
     /// The results of everything but the SMs, when all requests are done, at time `now`.
     pub fn finish_memory(&mut self, now: Ticks, machine: &Machine, result: &mut RunResult) {
         let cycle = self.fabric.clock(Domain::Dram).cycle_from(now);
-        let llc_cycle = self.fabric.clock(Domain::Llc).cycle_from(now);
+        let llc_cycle = self.fabric.clock_of::<domain::Llc>().cycle_from(now);
         result.slices = self.slices.iter_mut().map(|slice| slice.finish(llc_cycle)).collect();
         if machine.llc.enabled {
             result.mshr_cycles = self.side.mshrs.finish(llc_cycle);

@@ -96,7 +96,7 @@ impl Wiring {
         needs: &Needs,
         ideal: Ideal,
     ) -> Result<Vec<Slice>, PolicyError> {
-        let (clock, core) = (self.fabric.clock(Domain::Llc), self.fabric.clock(Domain::Core));
+        let (clock, core) = (self.fabric.clock_of(), self.fabric.clock_of());
         let ports = self.slice_ports.iter().enumerate();
         let slice = |(index, &ports): (usize, &SlicePorts)| {
             let slice = Slice::new(machine, index, clock, core, ports, needs)?;

@@ -5,14 +5,14 @@ use crate::context::Context;
 use warpmem_cache::{
     Allocation, Fetch, Miss, MshrEntry, Read, ReadAccess, ReservationFail, Room, WriteAccess,
 };
-use warpmem_sim::{CacheLevel, Request, RequestId, RequestKind, Ticks};
+use warpmem_sim::{CacheLevel, LlcCycle, Request, RequestId, RequestKind, Ticks};
 
 impl Slice {
     pub(super) fn access(
         &mut self,
         id: RequestId,
         room: Room,
-        cycle: u64,
+        cycle: LlcCycle,
         now: Ticks,
         ctx: &mut Context,
     ) -> Result<(), ReservationFail> {
@@ -43,7 +43,7 @@ impl Slice {
         &mut self,
         id: RequestId,
         request: &Request,
-        cycle: u64,
+        cycle: LlcCycle,
         now: Ticks,
         ctx: &mut Context,
     ) {
@@ -63,7 +63,7 @@ impl Slice {
     }
 
     /// The lanes of an atomic that hit one address are served one after the other.
-    pub(super) fn hold_for_atomic(&mut self, request: &Request, cycle: u64) {
+    pub(super) fn hold_for_atomic(&mut self, request: &Request, cycle: LlcCycle) {
         let busy = u64::from(self.rules.atomic_cycles) * u64::from(request.max_lanes_per_address);
         self.tags_free = self.tags_free.max(cycle + busy.max(1));
     }

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::results::{QueueLength, QueueResult};
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
-use warpmem_sim::{Clock, PortId, RequestId, Ticks};
+use warpmem_sim::{CoreClock, LlcCycle, PortId, RequestId, Ticks};
 
 /// Requests from the network until they are served at the tags: first in a delay, then in the queue
 /// of the policy. What every step needs comes first.
@@ -29,7 +29,7 @@ pub(super) struct Arrivals {
 
 impl Arrivals {
     /// `port` comes from the request network; the delay is in cycles of the `core` clock.
-    pub fn new(machine: &Machine, port: PortId, core: Clock) -> Result<Arrivals, PolicyError> {
+    pub fn new(machine: &Machine, port: PortId, core: CoreClock) -> Result<Arrivals, PolicyError> {
         let config = &machine.llc;
         let delay_ticks = u64::from(config.input_latency) * core.period();
         let queue = LLC_QUEUES.build(&machine.policy.llc_queue, config)?;
@@ -52,7 +52,7 @@ impl Arrivals {
     }
 
     /// Takes requests from the network, and lets those whose delay is over enter the queue.
-    pub fn arrive(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
+    pub fn arrive(&mut self, cycle: LlcCycle, now: Ticks, ctx: &mut Context) {
         for _ in 0..self.per_cycle {
             if !self.take_request(now, ctx) {
                 break;
@@ -116,7 +116,7 @@ impl Arrivals {
     }
 
     /// The request that [`Arrivals::next`] named has been served, `waited` ticks after it arrived.
-    pub fn pop(&mut self, cycle: u64, critical_field: u8, waited: u64) {
+    pub fn pop(&mut self, cycle: LlcCycle, critical_field: u8, waited: u64) {
         self.queue.pop();
         self.account.served(cycle, self.queued, critical_field, waited);
         self.queued -= 1;
@@ -138,7 +138,7 @@ impl Arrivals {
     }
 
     /// For how long how many requests stood in the queue before LLC cycle `cycle`.
-    pub fn length_until(&self, cycle: u64) -> QueueLength {
+    pub fn length_until(&self, cycle: LlcCycle) -> QueueLength {
         self.account.length_until(cycle, self.queued)
     }
 

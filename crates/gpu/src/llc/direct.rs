@@ -7,7 +7,7 @@
 
 use super::slice::Slice;
 use crate::context::Context;
-use warpmem_sim::{Request, RequestId, RequestKind, Ticks};
+use warpmem_sim::{LlcCycle, Request, RequestId, RequestKind, Ticks};
 
 impl Slice {
     /// A request goes on to DRAM, where it has an entry.
@@ -15,7 +15,7 @@ impl Slice {
         &mut self,
         id: RequestId,
         request: &Request,
-        cycle: u64,
+        cycle: LlcCycle,
         now: Ticks,
         ctx: &mut Context,
     ) {

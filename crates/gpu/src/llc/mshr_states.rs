@@ -4,24 +4,25 @@
 use crate::results::MshrState;
 use crate::side::SharedMshrs;
 use warpmem_cache::Mshr;
+use warpmem_sim::LlcCycle;
 
 /// Cycles are counted when the state that they were spent in ends.
 pub(super) struct MshrStates {
     state: MshrState,
-    since: u64,
+    since: LlcCycle,
     cycles: [u64; MshrState::COUNT],
 }
 
 impl MshrStates {
     /// Nothing is held at cycle 0.
     pub fn new() -> MshrStates {
-        MshrStates { state: MshrState::Idle, since: 0, cycles: [0; MshrState::COUNT] }
+        MshrStates { state: MshrState::Idle, since: LlcCycle::ZERO, cycles: [0; MshrState::COUNT] }
     }
 
     /// Looks at the MSHRs at the end of the slice's step in LLC cycle `cycle`, and updates the
     /// state of all slices together, `all`.
     #[inline]
-    pub fn follow(&mut self, mshr: &Mshr, cycle: u64, all: &mut SharedMshrs) {
+    pub fn follow(&mut self, mshr: &Mshr, cycle: LlcCycle, all: &mut SharedMshrs) {
         let state = match mshr.shared() {
             0 if mshr.is_empty() => MshrState::Idle,
             0 => MshrState::Unshared,
@@ -34,13 +35,13 @@ impl MshrStates {
         }
     }
 
-    fn count_until(&mut self, cycle: u64) {
-        self.cycles[self.state as usize] += cycle - self.since;
+    fn count_until(&mut self, cycle: LlcCycle) {
+        self.cycles[self.state as usize] += cycle.since(self.since);
         self.since = cycle;
     }
 
     /// LLC cycles in each state until `cycle`, where the run ended.
-    pub fn finish(&mut self, cycle: u64) -> [u64; MshrState::COUNT] {
+    pub fn finish(&mut self, cycle: LlcCycle) -> [u64; MshrState::COUNT] {
         self.count_until(cycle);
         self.cycles
     }

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use warpmem_cache::MshrEntry;
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
-use warpmem_sim::{Clock, CountedMerges, Needs, RequestId, Ticks, bits};
+use warpmem_sim::{CountedMerges, DramClock, LlcCycle, Needs, RequestId, Ticks, bits};
 
 /// Largest merge length and largest age that are sent (Li 2015, Section 4.5: 4 and 15 bits).
 const MOST_MERGES: u32 = 16;
@@ -66,7 +66,7 @@ struct Counts {
     /// Sum over LLC cycles of the valid entries, counted up to `since`.
     valid_cycles: u64,
     valid: u64,
-    since: u64,
+    since: LlcCycle,
 }
 
 impl MergePath {
@@ -109,7 +109,7 @@ impl MergePath {
     }
 
     /// A request has merged into an MSHR entry; `same_sm`: another request of its SM waits there.
-    pub fn joined(&mut self, entry: MshrEntry, same_sm: bool, created: Ticks, cycle: u64) {
+    pub fn joined(&mut self, entry: MshrEntry, same_sm: bool, created: Ticks, cycle: LlcCycle) {
         if same_sm && self.count == CountedMerges::InterCore {
             return;
         }
@@ -124,7 +124,7 @@ impl MergePath {
     }
 
     /// The data of an MSHR entry are back: it has nothing to report any more.
-    pub fn closed(&mut self, entry: MshrEntry, cycle: u64) {
+    pub fn closed(&mut self, entry: MshrEntry, cycle: LlcCycle) {
         self.set_valid(entry, false, cycle);
     }
 
@@ -139,7 +139,7 @@ impl MergePath {
     }
 
     /// Takes the next item: the valid entry of the largest score, else the head of the miss queue.
-    pub fn take(&mut self, now: Ticks, cycle: u64) -> Option<Item> {
+    pub fn take(&mut self, now: Ticks, cycle: LlcCycle) -> Option<Item> {
         let Some(entry) = self.best(now) else { return self.queue.pop_front().map(Item::Request) };
         self.counts.dummies += 1;
         self.counts.displaced += u64::from(!self.queue.is_empty());
@@ -148,7 +148,7 @@ impl MergePath {
     }
 
     /// The report that goes with the request that opened `entry`, or with a dummy request about it.
-    pub fn report(&mut self, entry: MshrEntry, now: Ticks, dram: Clock) -> Sent {
+    pub fn report(&mut self, entry: MshrEntry, now: Ticks, dram: DramClock) -> Sent {
         let information = &mut self.entries[entry.index()];
         let age = information.age(now) / dram.period();
         let merges = information.merges.min(MOST_MERGES);
@@ -172,10 +172,10 @@ impl MergePath {
         if self.oldest_first { information.age(now) } else { information.merges.into() }
     }
 
-    fn set_valid(&mut self, entry: MshrEntry, valid: bool, cycle: u64) {
+    fn set_valid(&mut self, entry: MshrEntry, valid: bool, cycle: LlcCycle) {
         let set = if valid { bits::insert } else { bits::remove };
         let counts = &mut self.counts;
-        counts.valid_cycles += counts.valid * (cycle - counts.since);
+        counts.valid_cycles += counts.valid * cycle.since(counts.since);
         counts.since = cycle;
         counts.valid -= u64::from(bits::contains(&self.valid, entry.index()));
         counts.valid += u64::from(valid);
@@ -212,11 +212,11 @@ mod tests {
         let mut path = MergePath::new(&warpmem_testing::machine(&[]), &needs).unwrap();
         let entry = MshrEntry::at(63);
         path.opened(entry, RequestId(7), Ticks(0));
-        path.report(entry, Ticks(5), Clock::new(1));
-        path.joined(entry, false, Ticks(10), 10);
+        path.report(entry, Ticks(5), DramClock::new(1));
+        path.joined(entry, false, Ticks(10), LlcCycle::new(10));
         assert!(!path.is_idle());
-        path.closed(entry, 30);
-        assert!(path.is_idle() && path.take(Ticks(31), 31).is_none());
+        path.closed(entry, LlcCycle::new(30));
+        assert!(path.is_idle() && path.take(Ticks(31), LlcCycle::new(31)).is_none());
         let cycles = path.counters().into_iter().find(|c| c.name == "merge_information_cycles");
         assert_eq!(cycles.unwrap().value, 20);
     }

@@ -4,7 +4,7 @@ use super::answers::Answers;
 use super::delay::DelayLine;
 use crate::context::Context;
 use warpmem_machine::{Llc, ReplyOrder};
-use warpmem_sim::{Clock, PortId, RequestId, RequestTable, Ticks};
+use warpmem_sim::{LlcClock, PortId, RequestId, RequestTable, Ticks};
 
 pub(super) struct Replies {
     port: PortId,
@@ -23,7 +23,7 @@ pub(super) struct Replies {
 
 impl Replies {
     /// `port` leads to the reply network.
-    pub fn new(config: &Llc, port: PortId, clock: Clock) -> Replies {
+    pub fn new(config: &Llc, port: PortId, clock: LlcClock) -> Replies {
         Replies {
             port,
             latency: if config.enabled { config.latency } else { 0 },

@@ -16,8 +16,8 @@ use warpmem_cache::{
 use warpmem_machine::{self as machine, Machine};
 use warpmem_params::{Counter, PolicyError};
 use warpmem_sim::{
-    CacheLevel, CachedLines, Clock, Domain, Insertion, Needs, PortId, RequestId, RequestKind,
-    SliceId, Ticks, UnitId,
+    CacheLevel, CachedLines, CoreClock, Domain, Insertion, LlcClock, LlcCycle, Needs, PortId,
+    RequestId, RequestKind, SliceId, Ticks, UnitId,
 };
 
 /// Where a slice's ports lead.
@@ -42,16 +42,16 @@ pub struct Slice {
     fill_waits: bool,
     /// The port from the DRAM channel.
     pub(super) fills: PortId,
-    pub(super) clock: Clock,
+    pub(super) clock: LlcClock,
     unit: UnitId,
     pub(super) rules: Rules,
     /// The tags are taken until this cycle (atomics, data of several cycles), and the fill port.
-    pub(super) tags_free: u64,
-    fill_free: u64,
+    pub(super) tags_free: LlcCycle,
+    fill_free: LlcCycle,
     /// Cycles for which the request at the tags has the data port.
     pub(super) port_busy: u64,
     /// What the next request at the tags waits for, and since when.
-    waiting: Option<(Wait, u64)>,
+    waiting: Option<(Wait, LlcCycle)>,
     pub(super) replies: Replies,
     pub(super) to_dram: ToDram,
     arrivals: Arrivals,
@@ -107,8 +107,8 @@ impl Slice {
     pub fn new(
         machine: &Machine,
         index: usize,
-        clock: Clock,
-        core: Clock,
+        clock: LlcClock,
+        core: CoreClock,
         ports: SlicePorts,
         needs: &Needs,
     ) -> Result<Slice, PolicyError> {
@@ -126,8 +126,8 @@ impl Slice {
                 port_bytes: config.port_bytes,
                 fetches_have_sm: config.cache.write_allocate == WriteAllocate::SendAndFetch,
             },
-            tags_free: 0,
-            fill_free: 0,
+            tags_free: LlcCycle::ZERO,
+            fill_free: LlcCycle::ZERO,
             port_busy: 0,
             waiting: None,
             replies: Replies::new(config, ports.replies, clock),
@@ -170,7 +170,7 @@ impl Slice {
     ///  DRAM channel ◀──── to_dram ◀────┘                 │
     ///  DRAM channel ─▶ fill: line, MSHR entry ───────────┘
     /// ```
-    pub fn step(&mut self, cycle: u64, ctx: &mut Context) {
+    pub fn step(&mut self, cycle: LlcCycle, ctx: &mut Context) {
         let now = self.clock.at(cycle);
         self.arrivals.arrive(cycle, now, ctx);
         self.fill(cycle, now, ctx);
@@ -185,7 +185,7 @@ impl Slice {
     /// Takes at most one fill from DRAM, whether or not the last one is answered (GPGPU-Sim,
     /// memory_sub_partition::cache_cycle). Without a cache it waits for that: nothing holds it but
     /// its port.
-    fn fill(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
+    fn fill(&mut self, cycle: LlcCycle, now: Ticks, ctx: &mut Context) {
         if self.fill_free > cycle {
             return;
         }
@@ -267,7 +267,7 @@ impl Slice {
     }
 
     /// Serves the next request of the queue at the tags.
-    fn serve(&mut self, cycle: u64, now: Ticks, ctx: &mut Context) {
+    fn serve(&mut self, cycle: LlcCycle, now: Ticks, ctx: &mut Context) {
         if !self.arrivals.has_queued() || self.tags_free > cycle || !self.has_reply_room(ctx) {
             return;
         }
@@ -308,7 +308,7 @@ impl Slice {
         self.replies.has_hit_room() && (!self.rules.cached || self.replies.has_port_room(ctx))
     }
 
-    fn wait(&mut self, wait: Wait, cycle: u64, ctx: &mut Context) {
+    fn wait(&mut self, wait: Wait, cycle: LlcCycle, ctx: &mut Context) {
         self.end_wait(cycle);
         self.waiting = Some((wait, cycle));
         if matches!(wait, Wait::DramQueue | Wait::Fail(ReservationFail::MissQueueFull)) {
@@ -316,18 +316,18 @@ impl Slice {
         }
     }
 
-    fn end_wait(&mut self, cycle: u64) {
+    fn end_wait(&mut self, cycle: LlcCycle) {
         let Some((wait, since)) = self.waiting.take() else { return };
         let cycles = match wait {
             Wait::DramQueue => &mut self.result.dram_queue_full_cycles,
             Wait::Fail(reason) => &mut self.cache.counts.reservation_fails[reason as usize],
         };
-        *cycles += cycle - since;
+        *cycles += cycle.since(since);
     }
 
     /// Asks for the next step. `sent`: the miss queue has one free entry more than the request at
     /// the tags found.
-    fn schedule(&mut self, cycle: u64, now: Ticks, sent: bool, ctx: &mut Context) {
+    fn schedule(&mut self, cycle: LlcCycle, now: Ticks, sent: bool, ctx: &mut Context) {
         let mut next = self.next_input(now, sent, ctx).min(self.replies.next_time(now, ctx));
         if self.arrivals.has_queued()
             && (self.waiting.is_none() || sent)
@@ -343,7 +343,7 @@ impl Slice {
         }
         let soon = next <= self.clock.at(cycle + 1);
         let next = if soon { cycle + 1 } else { self.clock.cycle_from(next) };
-        ctx.fabric.wake_cycle(self.unit, next);
+        ctx.fabric.wake_at(self.unit.index, next);
     }
 
     /// When the slice can next take something from the network, the arrival delay or DRAM.
@@ -372,7 +372,7 @@ impl Slice {
     }
 
     /// What the slice did until LLC cycle `cycle`, where the run ended.
-    pub fn finish(&mut self, cycle: u64) -> SliceResult {
+    pub fn finish(&mut self, cycle: LlcCycle) -> SliceResult {
         self.result.prefetches = self.prefetched.finish();
         if self.rules.cached {
             self.result.mshr_cycles = self.mshr_states.finish(cycle);
@@ -388,7 +388,7 @@ impl Slice {
     }
 
     /// For how long how many requests stood in the queue before LLC cycle `cycle`.
-    pub fn queue_length(&self, cycle: u64) -> QueueLength {
+    pub fn queue_length(&self, cycle: LlcCycle) -> QueueLength {
         self.arrivals.length_until(cycle)
     }
 

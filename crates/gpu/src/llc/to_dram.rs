@@ -7,7 +7,9 @@ use std::collections::VecDeque;
 use warpmem_cache::{Controller, MshrEntry};
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
-use warpmem_sim::{Clock, Domain, Needs, PortId, Request, RequestId, RequestKind, SliceId, Ticks};
+use warpmem_sim::{
+    LlcClock, LlcCycle, Needs, PortId, Request, RequestId, RequestKind, SliceId, Ticks,
+};
 
 /// Misses and dirty data on their way to the channel. They wait in the port to the channel, or,
 /// where the DRAM scheduler follows merges, in a [`MergePath`] before it.
@@ -15,7 +17,7 @@ pub(super) struct ToDram {
     port: PortId,
     /// The slice's own index.
     slice: SliceId,
-    clock: Clock,
+    clock: LlcClock,
     path: Option<Box<MergePath>>,
     /// Without a cache: results of atomics that wait for an entry.
     results: VecDeque<RequestId>,
@@ -29,7 +31,7 @@ impl ToDram {
         machine: &Machine,
         slice: SliceId,
         port: PortId,
-        clock: Clock,
+        clock: LlcClock,
         needs: &Needs,
     ) -> ToDram {
         ToDram {
@@ -123,7 +125,7 @@ impl ToDram {
     pub fn send_one(
         &mut self,
         cache: &Controller,
-        cycle: u64,
+        cycle: LlcCycle,
         now: Ticks,
         ctx: &mut Context,
     ) -> bool {
@@ -132,7 +134,7 @@ impl ToDram {
             return false;
         }
         let Some(item) = path.take(now, cycle) else { return false };
-        let dram = ctx.fabric.clock(Domain::Dram);
+        let dram = ctx.fabric.clock_of();
         let (id, sent) = match item {
             Item::Dummy(entry) => {
                 let address = ctx.requests.get(cache.mshr().first(entry)).address;

@@ -6,7 +6,7 @@ use super::slice::Slice;
 use crate::context::Context;
 use crate::side::WarpType;
 use warpmem_params::Counter;
-use warpmem_sim::{CacheLevel, Insertion, Request, RequestId, RequestKind, Ticks};
+use warpmem_sim::{CacheLevel, Insertion, LlcCycle, Request, RequestId, RequestKind, Ticks};
 
 /// What was counted.
 #[derive(Default)]
@@ -66,7 +66,7 @@ impl Slice {
 
 /// A request has arrived in LLC cycle `cycle`: it takes along the type of its warp as known now. An
 /// atomic never bypasses the cache, as it is carried out in a line.
-pub(super) fn mark(id: RequestId, cycle: u64, ctx: &mut Context) {
+pub(super) fn mark(id: RequestId, cycle: LlcCycle, ctx: &mut Context) {
     let Some(warps) = &ctx.side.warps else { return };
     let request = ctx.requests.get_mut(id);
     let kind = warps.of(request.warp, cycle);

@@ -2,6 +2,7 @@
 //! miss that SMs share (Li 2015, Figure 5.2).
 
 use crate::results::MshrState;
+use warpmem_sim::LlcCycle;
 
 /// Cycles are counted when the state that they were spent in ends.
 #[derive(Default)]
@@ -9,14 +10,14 @@ pub struct SharedMshrs {
     /// Slices that hold misses of single SMs only, and those that hold one that SMs share.
     unshared: u32,
     shared: u32,
-    since: u64,
+    since: LlcCycle,
     cycles: [u64; MshrState::COUNT],
 }
 
 impl SharedMshrs {
     /// The MSHRs of a slice, which begin idle, have gone from one state to another at LLC cycle
     /// `cycle`. Cycles never go back.
-    pub fn change(&mut self, from: MshrState, to: MshrState, cycle: u64) {
+    pub fn change(&mut self, from: MshrState, to: MshrState, cycle: LlcCycle) {
         self.count_until(cycle);
         self.slices_in(from).into_iter().for_each(|slices| *slices -= 1);
         self.slices_in(to).into_iter().for_each(|slices| *slices += 1);
@@ -30,18 +31,18 @@ impl SharedMshrs {
         }
     }
 
-    fn count_until(&mut self, cycle: u64) {
+    fn count_until(&mut self, cycle: LlcCycle) {
         let state = match (self.unshared, self.shared) {
             (0, 0) => MshrState::Idle,
             (_, 0) => MshrState::Unshared,
             _ => MshrState::Shared,
         };
-        self.cycles[state as usize] += cycle - self.since;
+        self.cycles[state as usize] += cycle.since(self.since);
         self.since = cycle;
     }
 
     /// LLC cycles in each state until `cycle`, where the run ended.
-    pub fn finish(&mut self, cycle: u64) -> [u64; MshrState::COUNT] {
+    pub fn finish(&mut self, cycle: LlcCycle) -> [u64; MshrState::COUNT] {
         self.count_until(cycle);
         self.cycles
     }
@@ -55,15 +56,16 @@ mod tests {
     #[test]
     fn one_slice_that_shares_is_enough() {
         let mut mshrs = SharedMshrs::default();
-        mshrs.change(Idle, Unshared, 10);
-        mshrs.change(Idle, Unshared, 15);
-        mshrs.change(Unshared, Shared, 20);
-        mshrs.change(Unshared, Idle, 30);
-        mshrs.change(Idle, Shared, 40);
-        mshrs.change(Shared, Idle, 50);
-        mshrs.change(Shared, Unshared, 70);
-        mshrs.change(Unshared, Idle, 71);
-        let cycles = mshrs.finish(100);
+        let mut change = |from, to, cycle| mshrs.change(from, to, LlcCycle::new(cycle));
+        change(Idle, Unshared, 10);
+        change(Idle, Unshared, 15);
+        change(Unshared, Shared, 20);
+        change(Unshared, Idle, 30);
+        change(Idle, Shared, 40);
+        change(Shared, Idle, 50);
+        change(Shared, Unshared, 70);
+        change(Unshared, Idle, 71);
+        let cycles = mshrs.finish(LlcCycle::new(100));
         let of = |state: MshrState| cycles[state as usize];
         assert_eq!((of(Idle), of(Unshared), of(Shared)), (10 + 29, 10 + 1, 50));
     }

@@ -1,7 +1,7 @@
 //! Types of warps by their hits in the LLC (Ausavarungnirun et al., PACT 2015).
 
 use warpmem_machine::Machine;
-use warpmem_sim::{WarpId, WarpTypes};
+use warpmem_sim::{LlcCycle, WarpId, WarpTypes};
 
 /// How often a warp's reads hit in the LLC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +32,9 @@ struct Warp {
     /// The sample being taken.
     reads: u32,
     hits: u32,
-    /// The type that the last sample gave, and the LLC cycle until which it holds.
+    /// The type that the last sample gave, and the cycle until which it holds.
     known: Option<WarpType>,
-    until: u64,
+    until: LlcCycle,
 }
 
 /// The types of all warps of a machine, which all slices share.
@@ -49,8 +49,8 @@ impl WarpTable {
         WarpTable { types, warps }
     }
 
-    /// The type of a warp at LLC cycle `cycle`; none while a sample is being taken.
-    pub fn of(&self, warp: WarpId, cycle: u64) -> Option<WarpType> {
+    /// The type of a warp in `cycle`; none while a sample is being taken.
+    pub fn of(&self, warp: WarpId, cycle: LlcCycle) -> Option<WarpType> {
         self.warps.get(warp.index()).and_then(|warp| warp.known.filter(|_| cycle < warp.until))
     }
 
@@ -61,7 +61,7 @@ impl WarpTable {
 
     /// Counts a read of a warp whose type is not known. The type, if the sample is complete with
     /// it.
-    pub fn sample(&mut self, warp: WarpId, hit: bool, cycle: u64) -> Option<WarpType> {
+    pub fn sample(&mut self, warp: WarpId, hit: bool, cycle: LlcCycle) -> Option<WarpType> {
         let types = self.types;
         let warp = self.warps.get_mut(warp.index())?;
         if warp.known.is_some() && cycle < warp.until {
@@ -106,22 +106,27 @@ mod tests {
         assert_eq!(kinds[7..], [MostlyHit, MostlyHit, MostlyHit, AllHit]);
     }
 
+    /// A read of warp 3 in a cycle.
+    fn sample(table: &mut WarpTable, hit: bool, cycle: u64) -> Option<WarpType> {
+        table.sample(WarpId(3), hit, LlcCycle::new(cycle))
+    }
+
     #[test]
     fn a_type_is_known_after_its_sample_and_until_it_is_old() {
         let mut table = WarpTable::new(&warpmem_testing::machine(&[]), TYPES);
         for read in 1..10 {
-            assert_eq!(table.sample(WarpId(3), read == 5, 100), None, "read {read}");
+            assert_eq!(sample(&mut table, read == 5, 100), None, "read {read}");
         }
-        assert_eq!(table.of(WarpId(3), 100), None);
-        assert_eq!(table.sample(WarpId(3), false, 100), Some(WarpType::MostlyMiss));
-        assert_eq!(table.of(WarpId(3), 100), Some(WarpType::MostlyMiss));
-        assert_eq!(table.of(WarpId(2), 100), None, "another warp");
-        assert_eq!(table.sample(WarpId(3), true, 1099), None, "nothing is counted while it holds");
-        assert_eq!(table.of(WarpId(3), 1100), None, "it is old");
+        assert_eq!(table.of(WarpId(3), LlcCycle::new(100)), None);
+        assert_eq!(sample(&mut table, false, 100), Some(WarpType::MostlyMiss));
+        assert_eq!(table.of(WarpId(3), LlcCycle::new(100)), Some(WarpType::MostlyMiss));
+        assert_eq!(table.of(WarpId(2), LlcCycle::new(100)), None, "another warp");
+        assert_eq!(sample(&mut table, true, 1099), None, "nothing is counted while it holds");
+        assert_eq!(table.of(WarpId(3), LlcCycle::new(1100)), None, "it is old");
         for read in 0..10 {
-            assert_eq!(table.sample(WarpId(3), true, 1100).is_some(), read == 9, "read {read}");
+            assert_eq!(sample(&mut table, true, 1100).is_some(), read == 9, "read {read}");
         }
-        assert_eq!(table.of(WarpId(3), 1100), Some(WarpType::AllHit));
+        assert_eq!(table.of(WarpId(3), LlcCycle::new(1100)), Some(WarpType::AllHit));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::class_of;
 use crate::results::{CRITICAL_CLASSES, QueueLength, QueueResult};
+use warpmem_sim::LlcCycle;
 
 /// The counts, and what they are in the middle of.
 #[derive(Default)]
@@ -10,9 +11,9 @@ pub(in crate::llc) struct QueueAccount {
     result: QueueResult,
     wait_ticks: [u64; CRITICAL_CLASSES],
     /// Cycle up to which the length of the queue has been counted.
-    counted: u64,
+    counted: LlcCycle,
     /// A request that has arrived cannot enter since this cycle.
-    refused_since: Option<u64>,
+    refused_since: Option<LlcCycle>,
 }
 
 impl QueueAccount {
@@ -24,37 +25,38 @@ impl QueueAccount {
     }
 
     /// A request that has arrived cannot enter.
-    pub fn refused(&mut self, cycle: u64) {
+    pub fn refused(&mut self, cycle: LlcCycle) {
         self.refused_since.get_or_insert(cycle);
     }
 
     /// A request enters the queue, of this length before.
-    pub fn entered(&mut self, cycle: u64, length: u32) {
+    pub fn entered(&mut self, cycle: LlcCycle, length: u32) {
         self.count_until(cycle, length);
         if let Some(since) = self.refused_since.take() {
-            self.result.refused_cycles += cycle - since;
+            self.result.refused_cycles += cycle.since(since);
         }
     }
 
     /// A request leaves the queue, of this length before, `waited` ticks after it arrived.
-    pub fn served(&mut self, cycle: u64, length: u32, critical_field: u8, waited: u64) {
+    pub fn served(&mut self, cycle: LlcCycle, length: u32, critical_field: u8, waited: u64) {
         // It was in the queue in this cycle.
         self.count_until(cycle + 1, length);
         self.wait_ticks[class_of(critical_field)] += waited;
     }
 
-    fn count_until(&mut self, cycle: u64, length: u32) {
+    fn count_until(&mut self, cycle: LlcCycle, length: u32) {
         self.result.length = self.length_until(cycle, length);
         self.counted = cycle;
     }
 
     /// What is counted of the queue's length by LLC cycle `cycle`, where it has this length since
     /// something happened.
-    pub fn length_until(&self, cycle: u64, length: u32) -> QueueLength {
+    pub fn length_until(&self, cycle: LlcCycle, length: u32) -> QueueLength {
         let mut counted = self.result.length;
         if length > 0 {
-            counted.occupied_cycles += cycle - self.counted;
-            counted.length_cycles += u64::from(length) * (cycle - self.counted);
+            let cycles = cycle.since(self.counted);
+            counted.occupied_cycles += cycles;
+            counted.length_cycles += u64::from(length) * cycles;
         }
         counted
     }
@@ -75,12 +77,12 @@ mod tests {
     fn the_length_is_counted_in_cycles_with_a_request_its_last_included() {
         let mut account = QueueAccount::default();
         // One from 3 to 5, one from 5 to 9, none until 20, one in 20 alone.
-        account.entered(3, 0);
-        account.entered(5, 1);
-        account.served(5, 2, 1, 0);
-        account.served(9, 1, 1, 0);
-        account.entered(20, 0);
-        account.served(20, 1, 1, 0);
+        account.entered(LlcCycle::new(3), 0);
+        account.entered(LlcCycle::new(5), 1);
+        account.served(LlcCycle::new(5), 2, 1, 0);
+        account.served(LlcCycle::new(9), 1, 1, 0);
+        account.entered(LlcCycle::new(20), 0);
+        account.served(LlcCycle::new(20), 1, 1, 0);
         let length = account.finish(0, 1).length;
         assert_eq!((length.occupied_cycles, length.length_cycles), (7 + 1, 3 + 5 + 1));
     }
@@ -88,11 +90,11 @@ mod tests {
     #[test]
     fn the_length_by_a_cycle_in_between_changes_nothing() {
         let mut account = QueueAccount::default();
-        account.entered(3, 0);
-        account.entered(5, 1);
-        let by_cycle_8 = account.length_until(8, 2);
+        account.entered(LlcCycle::new(3), 0);
+        account.entered(LlcCycle::new(5), 1);
+        let by_cycle_8 = account.length_until(LlcCycle::new(8), 2);
         assert_eq!((by_cycle_8.occupied_cycles, by_cycle_8.length_cycles), (2 + 3, 2 + 2 * 3));
-        account.served(9, 2, 1, 0);
+        account.served(LlcCycle::new(9), 2, 1, 0);
         let length = account.finish(0, 1).length;
         assert_eq!((length.occupied_cycles, length.length_cycles), (2 + 5, 2 + 2 * 5));
     }
@@ -102,8 +104,8 @@ mod tests {
         let mut account = QueueAccount::default();
         for (field, waited) in [(1, 10), (1, 15), (4, 7), (32, 100)] {
             account.arrived(field, field == 4);
-            account.entered(0, 0);
-            account.served(0, 1, field, waited);
+            account.entered(LlcCycle::new(0), 0);
+            account.served(LlcCycle::new(0), 1, field, waited);
         }
         let result = account.finish(3, 10);
         assert_eq!(result.arrivals, [2, 0, 1, 0, 1]);
@@ -115,11 +117,11 @@ mod tests {
     #[test]
     fn a_request_is_refused_from_its_first_attempt_until_it_enters() {
         let mut account = QueueAccount::default();
-        account.refused(4);
-        account.refused(6);
-        account.entered(9, 0);
-        account.refused(10);
-        account.entered(11, 1);
+        account.refused(LlcCycle::new(4));
+        account.refused(LlcCycle::new(6));
+        account.entered(LlcCycle::new(9), 0);
+        account.refused(LlcCycle::new(10));
+        account.entered(LlcCycle::new(11), 1);
         assert_eq!(account.finish(0, 1).refused_cycles, 5 + 1);
     }
 }

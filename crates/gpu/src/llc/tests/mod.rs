@@ -22,8 +22,8 @@ use warpmem_cache::ReservationFail;
 use warpmem_machine::Machine;
 use warpmem_params::Counter;
 use warpmem_sim::{
-    CachedLines, ChannelId, Clock, Domain, Needs, PortId, Request, RequestId, RequestKind, SliceId,
-    SmId, UnitId, WarpId,
+    CachedLines, ChannelId, Domain, LlcClock, LlcCycle, Needs, PortId, Request, RequestId,
+    RequestKind, SliceId, SmId, UnitId, WarpId,
 };
 use warpmem_testing::machine;
 
@@ -341,8 +341,8 @@ fn run_in(
         misses: port("misses", misses, llc, dram),
         fills: port("fills", 8, dram, llc),
     };
-    let clock = bench.sim.fabric.clock(Domain::Llc);
-    let core: Clock = bench.sim.fabric.clock(Domain::Core);
+    let clock: LlcClock = bench.sim.fabric.clock_of();
+    let core = bench.sim.fabric.clock_of();
     let mut slice = Slice::new(machine, 0, clock, core, ports, needs).unwrap();
     if machine.policy.ideal == "perfect-l2" {
         slice = slice.perfect(machine.llc.latency);
@@ -366,7 +366,7 @@ fn run_in(
     bench.sim.fabric.wake_cycle(network, asks[0].cycle);
     bench.run(|unit, cycle, ctx| match unit.domain {
         Domain::Dram => world.step_dram(cycle, unit, &ports, ctx),
-        Domain::Llc => slice.step(cycle, ctx),
+        Domain::Llc => slice.step(LlcCycle::new(cycle), ctx),
         _ => world.step_network(cycle, unit, &ports, ctx),
     });
     assert!(slice.is_idle(), "{}", slice.describe());
@@ -381,14 +381,12 @@ fn run_in(
     let answered = (0..asks.len())
         .map(|ask| order.iter().position(|&o| o == ask).map(|at| world.answers[at].0))
         .collect();
-    let served =
-        |&(_, id): &(u64, RequestId)| clock.cycle_of(bench.sim.requests.stamps(id).llc_served);
-    let served = world.answers.iter().map(served).collect();
-    let arrived =
-        |&(_, id): &(u64, RequestId)| clock.cycle_of(bench.sim.requests.stamps(id).llc_arrived);
-    let arrived = world.answers.iter().map(arrived).collect();
+    let stamps = world.answers.iter().map(|&(_, id)| bench.sim.requests.stamps(id));
+    let cycle_of = |time| clock.cycle_of(time).number();
+    let served = stamps.clone().map(|stamps| cycle_of(stamps.llc_served)).collect();
+    let arrived = stamps.map(|stamps| cycle_of(stamps.llc_arrived)).collect();
     let World { down, from, told, hit_prone, load_ends, .. } = world;
-    let (result, counters) = (slice.finish(RUN), slice.counters());
+    let (result, counters) = (slice.finish(LlcCycle::new(RUN)), slice.counters());
     Outcome {
         answered,
         order,
