@@ -1,7 +1,8 @@
 //! Round robin by a stride.
 
-use super::{WarpEntry, WarpScheduler, WarpView};
+use super::{WarpEntry, WarpScheduler, WarpView, first_from};
 use warpmem_params::{PolicyInfo, params};
+use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "strided",
@@ -21,22 +22,22 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
     info: INFO,
     build: |context, params| {
         let Params { stride } = params.parse(&INFO)?;
-        let next = vec![0; context.schedulers()];
-        Ok(Box::new(Strided { stride, next }) as _)
+        let next = vec![WarpSlot(0); context.schedulers()];
+        Ok(Box::new(Strided { stride: stride as usize, next }) as _)
     },
 };
 
 struct Strided {
-    stride: u32,
+    stride: usize,
     /// Slot at which the search begins, of each scheduler of the SM.
-    next: Vec<u32>,
+    next: Vec<WarpSlot>,
 }
 
 impl WarpScheduler for Strided {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         let next = &mut self.next[view.scheduler];
-        let pick = (candidates.rotate_right(*next).trailing_zeros() + *next) % 64;
-        *next = (pick + self.stride) % 64;
+        let pick = first_from(candidates, *next);
+        *next = WarpSlot::new((pick.index() + self.stride) % 64);
         Some(pick)
     }
 }
@@ -47,9 +48,9 @@ mod tests {
 
     #[test]
     fn goes_on_by_the_stride() {
-        let mut strided = Strided { stride: 2, next: vec![0] };
+        let mut strided = Strided { stride: 2, next: vec![WarpSlot(0)] };
         let view = WarpView::default();
         let order: Vec<_> = (0..4).filter_map(|_| strided.pick(0b1_1111, &view)).collect();
-        assert_eq!(order, [0, 2, 4, 0]);
+        assert_eq!(order, [0, 2, 4, 0].map(WarpSlot));
     }
 }

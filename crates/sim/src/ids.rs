@@ -69,9 +69,49 @@ ids! {
     pub RowId(u32);
 }
 
+/// Sets of the warps of an SM are numbers with a bit for each warp slot.
+impl WarpSlot {
+    /// The set of this slot alone.
+    #[inline]
+    pub fn bit(self) -> u64 {
+        1 << self.0
+    }
+
+    /// Whether it is one of `slots`.
+    #[inline]
+    pub fn is_in(self, slots: u64) -> bool {
+        slots >> self.0 & 1 == 1
+    }
+
+    /// The lowest of `slots`, which must not be empty.
+    #[inline]
+    pub fn lowest(slots: u64) -> WarpSlot {
+        debug_assert!(slots != 0);
+        WarpSlot(slots.trailing_zeros() as u16)
+    }
+
+    /// All of `slots`, lowest first.
+    #[inline]
+    pub fn each(mut slots: u64) -> impl Iterator<Item = WarpSlot> {
+        std::iter::from_fn(move || {
+            let slot = (slots != 0).then(|| WarpSlot::lowest(slots))?;
+            slots &= slots - 1;
+            Some(slot)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_of_warps_has_a_bit_for_each_slot() {
+        let set = WarpSlot(3).bit() | WarpSlot(63).bit();
+        assert_eq!(WarpSlot::each(set).collect::<Vec<_>>(), [WarpSlot(3), WarpSlot(63)]);
+        assert_eq!(WarpSlot::lowest(set), WarpSlot(3));
+        assert!(WarpSlot(63).is_in(set) && !WarpSlot(62).is_in(set));
+    }
 
     #[test]
     fn an_id_is_its_position_in_a_table() {

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, WarpSlot};
 
 /// Cycles that the ring spans; beyond, a heap.
 const SLOTS: u64 = 128;
@@ -19,7 +19,7 @@ pub(super) struct Calendar {
     occupied: u128,
     /// The first cycle whose warps have not been taken.
     cycle: CoreCycle,
-    far: BinaryHeap<Reverse<(CoreCycle, u32)>>,
+    far: BinaryHeap<Reverse<(CoreCycle, WarpSlot)>>,
 }
 
 impl Calendar {
@@ -34,11 +34,11 @@ impl Calendar {
 
     /// Warp `slot` will be ready at `cycle`, which has not been taken.
     #[inline]
-    pub fn add(&mut self, slot: u32, cycle: CoreCycle) {
+    pub fn add(&mut self, slot: WarpSlot, cycle: CoreCycle) {
         debug_assert!(cycle >= self.cycle);
         if cycle.since(self.cycle) < SLOTS {
             let at = cycle.number() % SLOTS;
-            self.ring[at as usize] |= 1 << slot;
+            self.ring[at as usize] |= slot.bit();
             self.occupied |= 1 << at;
         } else {
             self.far.push(Reverse((cycle, slot)));
@@ -77,7 +77,7 @@ impl Calendar {
                     break;
                 }
                 self.far.pop();
-                warps |= 1 << slot;
+                warps |= slot.bit();
             }
             self.cycle = next;
         }
@@ -96,7 +96,7 @@ mod tests {
         fn every_warp_is_taken_at_its_cycle(adds in prop::collection::vec(0u64..700, 1..64)) {
             let mut calendar = Calendar::new();
             for (slot, &cycle) in adds.iter().enumerate() {
-                calendar.add(slot as u32, CoreCycle::new(cycle));
+                calendar.add(WarpSlot::new(slot), CoreCycle::new(cycle));
             }
             let mut seen = vec![None; adds.len()];
             while calendar.next() != CoreCycle::NEVER {
@@ -116,7 +116,7 @@ mod tests {
             let mut now = CoreCycle::ZERO;
             for delay in steps {
                 calendar.take(now);
-                calendar.add(5, now + delay);
+                calendar.add(WarpSlot(5), now + delay);
                 prop_assert_eq!(calendar.next(), now + delay);
                 now += delay;
             }

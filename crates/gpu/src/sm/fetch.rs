@@ -1,5 +1,7 @@
 //! Instruction fetch: which warps get their next instructions.
 
+use warpmem_sim::WarpSlot;
+
 /// Instructions that a warp gets at a time.
 pub(super) const FETCHED: u32 = 2;
 
@@ -9,12 +11,12 @@ pub(super) struct Fetch {
     warps_per_cycle: u32,
     /// Warps without an instruction, by slot, and the last slot that was served.
     waiting: u64,
-    last: u32,
+    last: WarpSlot,
 }
 
 impl Fetch {
     pub fn new(warps_per_cycle: u32) -> Fetch {
-        Fetch { warps_per_cycle, waiting: 0, last: 63 }
+        Fetch { warps_per_cycle, waiting: 0, last: WarpSlot(63) }
     }
 
     /// Whether warps must fetch at all.
@@ -33,18 +35,18 @@ impl Fetch {
     }
 
     /// The warp in `slot` has no instruction left.
-    pub fn add(&mut self, slot: u32) {
-        self.waiting |= 1 << slot;
+    pub fn add(&mut self, slot: WarpSlot) {
+        self.waiting |= slot.bit();
     }
 
     /// Takes the next warp that fetches.
-    pub fn take(&mut self) -> Option<u32> {
+    pub fn take(&mut self) -> Option<WarpSlot> {
         if self.waiting == 0 {
             return None;
         }
-        let after = self.waiting & (!1u64 << self.last);
-        let slot = if after != 0 { after } else { self.waiting }.trailing_zeros();
-        self.waiting &= !(1 << slot);
+        let after = self.waiting & (!1u64 << self.last.0);
+        let slot = WarpSlot::lowest(if after != 0 { after } else { self.waiting });
+        self.waiting &= !slot.bit();
         self.last = slot;
         Some(slot)
     }
@@ -57,9 +59,10 @@ mod tests {
     #[test]
     fn warps_fetch_round_robin() {
         let mut fetch = Fetch::new(1);
-        [3, 9, 60].into_iter().for_each(|slot| fetch.add(slot));
-        assert_eq!([fetch.take(), fetch.take()], [Some(3), Some(9)]);
-        fetch.add(5);
-        assert_eq!([fetch.take(), fetch.take(), fetch.take()], [Some(60), Some(5), None]);
+        [3, 9, 60].into_iter().for_each(|slot| fetch.add(WarpSlot(slot)));
+        assert_eq!([fetch.take(), fetch.take()], [3, 9].map(|slot| Some(WarpSlot(slot))));
+        fetch.add(WarpSlot(5));
+        assert_eq!([fetch.take(), fetch.take()], [60, 5].map(|slot| Some(WarpSlot(slot))));
+        assert_eq!(fetch.take(), None);
     }
 }

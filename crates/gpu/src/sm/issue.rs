@@ -4,7 +4,7 @@ use super::Sm;
 use super::code::{MEMORY, Op};
 use super::fetch::FETCHED;
 use super::issue_slot::HeldDecision;
-use warpmem_sim::{AddressMap, CoreCycle};
+use warpmem_sim::{AddressMap, CoreCycle, WarpSlot};
 use warpmem_trace::{Kind, TraceError};
 
 impl Sm {
@@ -31,10 +31,7 @@ impl Sm {
                 self.slots[s].held = Some(self.held_decision(candidates));
                 continue;
             };
-            debug_assert!(
-                candidates >> warp & 1 == 1,
-                "a scheduler picked a warp that cannot issue"
-            );
+            debug_assert!(warp.is_in(candidates), "a scheduler picked a warp that cannot issue");
             self.issue_warp(s, warp, cycle, map)?;
             issued += 1;
         }
@@ -72,11 +69,11 @@ impl Sm {
     fn issue_warp(
         &mut self,
         s: usize,
-        slot: u32,
+        slot: WarpSlot,
         cycle: CoreCycle,
         map: &AddressMap,
     ) -> Result<(), TraceError> {
-        let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
+        let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
         let op = warp.code.op(warp.op);
         let class = op.class as usize;
         let unit = self.units[class];
@@ -104,7 +101,7 @@ impl Sm {
     /// The last instruction of a record has issued: what the record does happens now.
     fn finish_record(
         &mut self,
-        slot: u32,
+        slot: WarpSlot,
         cycle: CoreCycle,
         map: &AddressMap,
     ) -> Result<(), TraceError> {
@@ -114,7 +111,7 @@ impl Sm {
             Kind::Barrier => {
                 let cta = self.warp(slot).cta as usize;
                 self.sets.wait_at_barrier(slot);
-                self.residents.cta_mut(cta).waiting |= 1 << slot;
+                self.residents.cta_mut(cta).waiting |= slot.bit();
                 self.next_record(slot, cycle + 1)?;
                 self.release_if_complete(cta);
             }
@@ -132,7 +129,7 @@ impl Sm {
     }
 
     /// Has a warp fetch its next instruction, or wait for the operands of the one it has.
-    pub(super) fn await_instruction(&mut self, slot: u32, cycle: CoreCycle) {
+    pub(super) fn await_instruction(&mut self, slot: WarpSlot, cycle: CoreCycle) {
         if self.fetch.is_limited() && self.warp(slot).fetched == 0 {
             self.fetch.add(slot);
             self.sets.set_class(slot, None);
@@ -153,14 +150,14 @@ impl Sm {
     }
 
     /// Lets a warp wait from `cycle` on for the operands of its next instruction.
-    pub(super) fn await_operands(&mut self, slot: u32, cycle: CoreCycle) {
-        let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
+    pub(super) fn await_operands(&mut self, slot: WarpSlot, cycle: CoreCycle) {
+        let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
         let op: Op = warp.code.op(warp.op);
         let waits = warp.waits_for_memory();
         let ready = warp.operands_ready(cycle);
         let reads_l1 = op.reads_l1 || op.copies_past && !self.async_bypass;
         self.sets.set_class(slot, Some((op, reads_l1)));
-        if (self.sets.at_barrier() | self.fetch.waiting()) >> slot & 1 == 1 {
+        if slot.is_in(self.sets.at_barrier() | self.fetch.waiting()) {
             return;
         }
         if waits {
@@ -172,8 +169,8 @@ impl Sm {
     }
 
     /// Something that a warp waited for has come back at `cycle`.
-    pub(super) fn memory_back(&mut self, slot: u32, cycle: CoreCycle) {
-        if self.sets.waiting_for_memory() >> slot & 1 == 0 {
+    pub(super) fn memory_back(&mut self, slot: WarpSlot, cycle: CoreCycle) {
+        if !slot.is_in(self.sets.waiting_for_memory()) {
             return;
         }
         if self.sets.has_ended(slot) {
@@ -196,10 +193,7 @@ impl Sm {
         }
         state.waiting = 0;
         // Those at the end of their trace end in their own time.
-        let mut rest = self.sets.leave_barrier(waiting);
-        while rest != 0 {
-            let slot = rest.trailing_zeros();
-            rest &= rest - 1;
+        for slot in WarpSlot::each(self.sets.leave_barrier(waiting)) {
             if self.sets.has_ended(slot) {
                 self.end_warp_if_done(slot);
             } else {

@@ -34,7 +34,7 @@ use warp::Warp;
 use warp_sets::WarpSets;
 use warpmem_machine::{Machine, Stall, Unit, Units};
 use warpmem_params::Counter;
-use warpmem_sim::{AddressMap, CoreClock, CoreCycle, Domain, PortId, SmId, UnitId};
+use warpmem_sim::{AddressMap, CoreClock, CoreCycle, Domain, PortId, SmId, UnitId, WarpSlot};
 use warpmem_trace::{Kind, TraceError};
 
 /// One SM.
@@ -199,12 +199,12 @@ impl Sm {
     /// A memory instruction has issued: its warp counts it, and the memory side begins with it.
     fn start_access(
         &mut self,
-        slot: u32,
+        slot: WarpSlot,
         instruction: &Static,
         cycle: CoreCycle,
         map: &AddressMap,
     ) {
-        let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
+        let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
         let addresses = warp.record.active_addresses();
         if addresses.is_empty() {
             return;
@@ -216,7 +216,7 @@ impl Sm {
             cta: cta.index,
             warp_in_cta: warp.warp_in_cta,
             sm: u32::from(self.id),
-            warp_slot: slot,
+            warp_slot: slot.0.into(),
             pc: instruction.pc,
             issue_cycle: cycle.number(),
             ..LoadRow::default()
@@ -244,15 +244,20 @@ impl Sm {
         }
     }
 
-    fn start_warp(&mut self, slot: u32, warp: Warp, cycle: CoreCycle) -> Result<(), TraceError> {
+    fn start_warp(
+        &mut self,
+        slot: WarpSlot,
+        warp: Warp,
+        cycle: CoreCycle,
+    ) -> Result<(), TraceError> {
         self.sets.launch(slot, cycle);
-        self.warps[slot as usize] = Some(Box::new(warp));
+        self.warps[slot.index()] = Some(Box::new(warp));
         self.next_record(slot, cycle)
     }
 
     /// Moves a warp to its next record, or lets it end once its memory instructions are done.
-    fn next_record(&mut self, slot: u32, cycle: CoreCycle) -> Result<(), TraceError> {
-        let warp = self.warps[slot as usize].as_mut().expect("the warp is present");
+    fn next_record(&mut self, slot: WarpSlot, cycle: CoreCycle) -> Result<(), TraceError> {
+        let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
         if warp.next_record()? {
             self.sets.set_records_left(slot, warp.records_left());
             self.count_record(slot);
@@ -272,7 +277,7 @@ impl Sm {
         self.sets.end_drained(warps);
         let mut rest = warps;
         while rest != 0 {
-            let slot = rest.trailing_zeros();
+            let slot = WarpSlot::lowest(rest);
             self.end_warp_if_done(slot);
             // Those that waited at a barrier for this one to end may have ended with it.
             rest &= (rest - 1) & self.sets.present();
@@ -280,7 +285,7 @@ impl Sm {
     }
 
     /// Counts the threads of a record's instructions.
-    fn count_record(&mut self, slot: u32) {
+    fn count_record(&mut self, slot: WarpSlot) {
         let warp = self.warp(slot);
         let record = &warp.record;
         let compute: u64 = record.compute_lanes.iter().map(|&n| u64::from(n)).sum();
@@ -289,23 +294,23 @@ impl Sm {
         self.result.thread_instructions += compute + u64::from(own);
     }
 
-    fn warp(&self, slot: u32) -> &Warp {
-        self.warps[slot as usize].as_ref().expect("the warp is present")
+    fn warp(&self, slot: WarpSlot) -> &Warp {
+        self.warps[slot.index()].as_ref().expect("the warp is present")
     }
 
-    fn warp_mut(&mut self, slot: u32) -> &mut Warp {
-        self.warps[slot as usize].as_mut().expect("the warp is present")
+    fn warp_mut(&mut self, slot: WarpSlot) -> &mut Warp {
+        self.warps[slot.index()].as_mut().expect("the warp is present")
     }
 
     /// Ends a warp whose trace is at its end when nothing of it is in flight.
-    fn end_warp_if_done(&mut self, slot: u32) {
+    fn end_warp_if_done(&mut self, slot: WarpSlot) {
         let warp = self.warp(slot);
-        if warp.loads > 0 || warp.posted > 0 || self.sets.at_barrier() >> slot & 1 == 1 {
+        if warp.loads > 0 || warp.posted > 0 || slot.is_in(self.sets.at_barrier()) {
             return;
         }
         let (cta, issued, warp_in_cta) = (warp.cta as usize, warp.index, warp.warp_in_cta);
         self.note_warp(slot, cta, warp_in_cta);
-        self.warps[slot as usize] = None;
+        self.warps[slot.index()] = None;
         self.sets.remove(slot);
         self.policy.retired(slot);
         let state = self.residents.cta_mut(cta);
@@ -319,11 +324,11 @@ impl Sm {
     }
 
     /// A warp of a CTA ends in this step.
-    fn note_warp(&mut self, slot: u32, cta: usize, warp_in_cta: u32) {
+    fn note_warp(&mut self, slot: WarpSlot, cta: usize, warp_in_cta: u32) {
         let cta = self.residents.cta(cta);
         self.ended_warps.push(WarpRow {
             sm: u32::from(self.id),
-            warp_slot: slot,
+            warp_slot: slot.0.into(),
             kernel: cta.kernel,
             cta: cta.index,
             warp_in_cta,
@@ -399,15 +404,6 @@ impl Sm {
             self.memory.describe(),
         )
     }
-}
-
-/// The slots of a set of warps, lowest first.
-fn bits(mut warps: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let slot = (warps != 0).then(|| warps.trailing_zeros())?;
-        warps &= warps - 1;
-        Some(slot)
-    })
 }
 
 /// Units by class. The load/store unit takes an instruction each cycle while its queue has room.

@@ -3,10 +3,10 @@
 
 use super::scheduler::ResidentCta;
 use super::warp::Warp;
-use super::{Code, Sm, bits};
+use super::{Code, Sm};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, WarpSlot};
 use warpmem_trace::{Chunk, TraceError};
 
 /// A CTA on its way to an SM.
@@ -205,8 +205,9 @@ impl Sm {
         let live = entry.warps.len() as u32;
         let (cta, slots) = self.residents.add(launch, live, self.result.ctas);
         self.result.ctas += 1;
-        let warps = bits(slots).zip(&entry.warps).map(|(slot, warp)| (slot, warp.records));
-        let warps: Vec<(u32, u32)> = warps.collect();
+        let warps =
+            WarpSlot::each(slots).zip(&entry.warps).map(|(slot, warp)| (slot, warp.records));
+        let warps: Vec<(WarpSlot, u32)> = warps.collect();
         self.policy.launched(&ResidentCta { slot: cta as u32, warps: &warps });
         for (index, (warp, (slot, _))) in entry.warps.iter().zip(warps).enumerate() {
             let cursor = launch.chunk.warp(launch.cta_in_chunk, index);
@@ -225,8 +226,9 @@ impl Sm {
 
     /// Warp instructions that each CTA of a kernel on this SM has issued.
     pub fn issued_by_ctas(&self, kernel: u32) -> Vec<u64> {
-        let issued = |slot: u32| self.warps[slot as usize].as_ref().map_or(0, |warp| warp.index);
-        let of_cta = |cta: &Cta| cta.issued + bits(cta.slots).map(issued).sum::<u64>();
+        let issued =
+            |slot: WarpSlot| self.warps[slot.index()].as_ref().map_or(0, |warp| warp.index);
+        let of_cta = |cta: &Cta| cta.issued + WarpSlot::each(cta.slots).map(issued).sum::<u64>();
         self.residents.of_kernel(kernel).map(of_cta).collect()
     }
 

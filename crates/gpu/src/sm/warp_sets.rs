@@ -3,7 +3,7 @@
 use super::account::Idle;
 use super::code::{CLASSES, MEMORY, Op};
 use super::scheduler::WarpView;
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, WarpSlot};
 
 /// The warps of an SM by what they do. A present warp is in one of these states:
 ///
@@ -93,47 +93,47 @@ impl WarpSets {
     }
 
     /// Core cycle in which the warp in `slot` was launched.
-    pub fn launch_cycle(&self, slot: u32) -> CoreCycle {
-        self.launched[slot as usize]
+    pub fn launch_cycle(&self, slot: WarpSlot) -> CoreCycle {
+        self.launched[slot.index()]
     }
 
     /// A warp comes into `slot`.
-    pub fn launch(&mut self, slot: u32, cycle: CoreCycle) {
-        self.present |= 1 << slot;
-        self.ages[slot as usize] = self.next_age;
-        self.awake_since[slot as usize] = cycle;
-        self.launched[slot as usize] = cycle;
+    pub fn launch(&mut self, slot: WarpSlot, cycle: CoreCycle) {
+        self.present |= slot.bit();
+        self.ages[slot.index()] = self.next_age;
+        self.awake_since[slot.index()] = cycle;
+        self.launched[slot.index()] = cycle;
         self.next_age += 1;
     }
 
     /// The warp in `slot` is gone.
-    pub fn remove(&mut self, slot: u32) {
-        self.present &= !(1 << slot);
-        self.at_end &= !(1 << slot);
-        self.waiting_for_memory &= !(1 << slot);
+    pub fn remove(&mut self, slot: WarpSlot) {
+        self.present &= !slot.bit();
+        self.at_end &= !slot.bit();
+        self.waiting_for_memory &= !slot.bit();
     }
 
     /// The warp in `slot` begins a record and has so many left.
-    pub fn set_records_left(&mut self, slot: u32, records: u32) {
-        self.records_left[slot as usize] = records;
+    pub fn set_records_left(&mut self, slot: WarpSlot, records: u32) {
+        self.records_left[slot.index()] = records;
     }
 
     /// Sets the class of a warp's next instruction, if that is known.
-    pub fn set_class(&mut self, slot: u32, op: Option<(Op, bool)>) {
-        let old = self.classes[slot as usize] as usize;
-        self.by_class[old] &= !(1 << slot);
-        self.loads &= !(1 << slot);
+    pub fn set_class(&mut self, slot: WarpSlot, op: Option<(Op, bool)>) {
+        let old = self.classes[slot.index()] as usize;
+        self.by_class[old] &= !slot.bit();
+        self.loads &= !slot.bit();
         if let Some((op, reads_l1)) = op {
-            self.by_class[op.class as usize] |= 1 << slot;
-            self.loads |= u64::from(reads_l1) << slot;
-            self.classes[slot as usize] = op.class;
+            self.by_class[op.class as usize] |= slot.bit();
+            self.loads |= u64::from(reads_l1) << slot.0;
+            self.classes[slot.index()] = op.class;
         }
     }
 
     /// The warp in `slot` is at the end of its trace; its last instructions are in the pipeline.
-    pub fn drain(&mut self, slot: u32) {
-        self.draining |= 1 << slot;
-        self.at_end |= 1 << slot;
+    pub fn drain(&mut self, slot: WarpSlot) {
+        self.draining |= slot.bit();
+        self.at_end |= slot.bit();
     }
 
     /// The time of these warps has come: they are ready. Those that were draining are not, and are
@@ -152,22 +152,22 @@ impl WarpSets {
 
     /// Whether a warp is at the end of its trace and out of the pipeline, with memory instructions
     /// perhaps in flight.
-    pub fn has_ended(&self, slot: u32) -> bool {
-        (self.at_end & self.waiting_for_memory) >> slot & 1 == 1
+    pub fn has_ended(&self, slot: WarpSlot) -> bool {
+        slot.is_in(self.at_end & self.waiting_for_memory)
     }
 
     /// The warp in `slot` issues.
     #[inline]
-    pub fn issue(&mut self, slot: u32) {
-        self.ready &= !(1 << slot);
+    pub fn issue(&mut self, slot: WarpSlot) {
+        self.ready &= !slot.bit();
     }
 
-    pub fn wait_for_memory(&mut self, slot: u32) {
-        self.waiting_for_memory |= 1 << slot;
+    pub fn wait_for_memory(&mut self, slot: WarpSlot) {
+        self.waiting_for_memory |= slot.bit();
     }
 
-    pub fn wait_at_barrier(&mut self, slot: u32) {
-        self.at_barrier |= 1 << slot;
+    pub fn wait_at_barrier(&mut self, slot: WarpSlot) {
+        self.at_barrier |= slot.bit();
     }
 
     /// These warps leave their barrier. Returns those that are not draining.
@@ -177,9 +177,9 @@ impl WarpSets {
     }
 
     /// The warp in `slot` stops waiting for memory or at a barrier.
-    pub fn wake(&mut self, slot: u32, cycle: CoreCycle) {
-        self.waiting_for_memory &= !(1 << slot);
-        self.awake_since[slot as usize] = cycle;
+    pub fn wake(&mut self, slot: WarpSlot, cycle: CoreCycle) {
+        self.waiting_for_memory &= !slot.bit();
+        self.awake_since[slot.index()] = cycle;
     }
 
     /// Why nothing issues. Warps of CTAs that pause do not count.

@@ -1,7 +1,7 @@
 //! Memory instructions in flight.
 
 use crate::results::{AccessKind, DramTimes, LoadRow, RequestRow};
-use warpmem_sim::{AddressMap, CoreCycle, Request, RequestKind, Stamps, Ticks};
+use warpmem_sim::{AddressMap, CoreCycle, Request, RequestKind, Stamps, Ticks, WarpSlot};
 
 /// Row of an [`AccessTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,6 +35,10 @@ pub(in crate::sm) struct Access {
 impl Access {
     pub fn new(cta: u32, returns: bool, row: LoadRow) -> Access {
         Access { cta, returns, row, load: u32::MAX, ..Access::default() }
+    }
+
+    pub fn warp_slot(&self) -> WarpSlot {
+        WarpSlot(self.row.warp_slot as u16)
     }
 
     /// When it has issued.

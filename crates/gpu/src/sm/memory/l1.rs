@@ -6,7 +6,7 @@ use warpmem_cache::{
     ReadAllocate, ReservationFail, Room, Rules, ThroughMiss, Write, WriteAccess,
 };
 use warpmem_machine as machine;
-use warpmem_sim::{CacheLevel, Insertion, RequestId, RequestTable};
+use warpmem_sim::{CacheLevel, Insertion, RequestId, RequestTable, WarpSlot};
 
 /// L1 of one SM.
 pub(super) struct L1 {
@@ -14,7 +14,7 @@ pub(super) struct L1 {
     cache: Controller,
     /// Which warp, by slot, each line was fetched for; kept where the warp scheduler asks for
     /// evictions.
-    owners: Option<Vec<u8>>,
+    owners: Option<Vec<WarpSlot>>,
 }
 
 /// How an L1 differs from other caches.
@@ -52,15 +52,15 @@ impl L1 {
 
     /// Keeps, from now on, for which warp each line was fetched.
     pub fn keep_owners(&mut self) {
-        self.owners = Some(vec![0; self.cache.lines()]);
+        self.owners = Some(vec![WarpSlot(0); self.cache.lines()]);
     }
 
     /// Makes the warp in `slot` the owner of a line that was allocated for it. Returns the evicted
     /// line and its owner's slot. Does nothing where owners are not kept.
-    pub fn claim(&mut self, allocated: Allocation, slot: u32) -> Option<(u32, u64)> {
+    pub fn claim(&mut self, allocated: Allocation, slot: WarpSlot) -> Option<(WarpSlot, u64)> {
         let owners = self.owners.as_mut()?;
-        let before = std::mem::replace(&mut owners[allocated.slot.index()], slot as u8);
-        allocated.evicted.map(|evicted| (u32::from(before), self.line(evicted.address)))
+        let before = std::mem::replace(&mut owners[allocated.slot.index()], slot);
+        allocated.evicted.map(|evicted| (before, self.line(evicted.address)))
     }
 
     /// Number of the line that holds `address`.

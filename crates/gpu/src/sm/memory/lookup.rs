@@ -132,7 +132,7 @@ impl MemoryPipeline {
     /// Reports a read that missed L1 to a policy that asks for that.
     fn report_miss(&self, access: AccessId, sector: &Sector, policy: &mut dyn WarpScheduler) {
         if self.reports_l1_events {
-            let slot = self.accesses.get(access).row.warp_slot;
+            let slot = self.accesses.get(access).warp_slot();
             policy.missed(slot, self.l1.line(sector.address), self.cycle);
         }
     }
@@ -148,7 +148,7 @@ impl MemoryPipeline {
     ) {
         let Some(allocated) = allocated else { return };
         if self.reports_l1_events
-            && let slot = self.accesses.get(access).row.warp_slot
+            && let slot = self.accesses.get(access).warp_slot()
             && let Some((owner, line)) = self.l1.claim(allocated, slot)
         {
             policy.evicted(owner, line);

@@ -185,7 +185,7 @@ impl MemoryPipeline {
         addresses: &[u64],
         map: &AddressMap,
     ) -> AccessId {
-        let (slot, cycle) = (access.row.warp_slot, access.issue_cycle());
+        let (slot, cycle) = (access.warp_slot(), access.issue_cycle());
         let access = self.accesses.add(access);
         if instruction.space == Space::Constant {
             let ready = cycle + self.operand_latency + self.constant_latency;
@@ -193,7 +193,7 @@ impl MemoryPipeline {
             self.completions.push(Reverse((ready, access)));
             return access;
         }
-        let scheduler = slot as usize % self.schedulers;
+        let scheduler = slot.index() % self.schedulers;
         let entry = self.lsu.push(scheduler, cycle, cycle + self.operand_latency);
         entry.access = access;
         entry.sent = 0;

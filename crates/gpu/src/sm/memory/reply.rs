@@ -5,12 +5,12 @@ use super::access::AccessId;
 use crate::context::Context;
 use crate::sm::scheduler::WarpScheduler;
 use std::cmp::Reverse;
-use warpmem_sim::{CacheLevel, CoreCycle, RequestId, RequestKind};
+use warpmem_sim::{CacheLevel, CoreCycle, RequestId, RequestKind, WarpSlot};
 
 /// A memory instruction that has completed.
 pub(in crate::sm) struct Completed {
     pub access: AccessId,
-    pub warp_slot: u32,
+    pub warp_slot: WarpSlot,
     /// Whether a register waited for it.
     pub returns: bool,
 }
@@ -85,7 +85,7 @@ impl MemoryPipeline {
 
     fn complete(&mut self, id: AccessId, ctx: &mut Context) -> Completed {
         let access = self.accesses.get(id);
-        let (warp_slot, returns, load) = (access.row.warp_slot, access.returns, access.load);
+        let (warp_slot, returns, load) = (access.warp_slot(), access.returns, access.load);
         if returns && access.row.requests > 0 {
             let row = access.finished_row(self.cycle, self.clock.period());
             ctx.record.load(&row);

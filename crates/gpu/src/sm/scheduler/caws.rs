@@ -2,10 +2,9 @@
 
 use super::gto::Gto;
 use super::{ResidentCta, WarpEntry, WarpScheduler, WarpView};
-use crate::sm::bits;
 use std::cmp::Reverse;
 use warpmem_params::PolicyInfo;
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, WarpSlot};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "caws",
@@ -28,7 +27,7 @@ const FRACTION: u32 = 8;
 #[derive(Clone, Copy, Default)]
 struct Warp {
     /// Slot of the first warp of its CTA.
-    cta: u32,
+    cta: WarpSlot,
     /// Records of its trace, and those that it had not begun.
     records: u32,
     left: u32,
@@ -73,49 +72,49 @@ impl Caws {
 
     /// Cycles by which a warp is behind: those that it takes for what it has left beyond the
     /// fastest of its CTA, and those that it stalled.
-    fn criticality(&self, slot: u32) -> u64 {
-        let warp = &self.warps[slot as usize];
-        let behind = u64::from(warp.left - self.fewest_left[warp.cta as usize]);
+    fn criticality(&self, slot: WarpSlot) -> u64 {
+        let warp = &self.warps[slot.index()];
+        let behind = u64::from(warp.left - self.fewest_left[warp.cta.index()]);
         ((behind * warp.pace) >> FRACTION) + warp.stalled
     }
 
-    fn most_critical(&self, candidates: u64, ages: &[u64]) -> u32 {
-        let rank = |&slot: &u32| (self.criticality(slot), Reverse(ages[slot as usize]));
-        let slots = bits(candidates);
-        slots.max_by_key(rank).unwrap_or(candidates.trailing_zeros())
+    fn most_critical(&self, candidates: u64, ages: &[u64]) -> WarpSlot {
+        let rank = |&slot: &WarpSlot| (self.criticality(slot), Reverse(ages[slot.index()]));
+        WarpSlot::each(candidates).max_by_key(rank).expect("there are candidates")
     }
 }
 
 impl WarpScheduler for Caws {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         let stays = self.gto.stays_with(candidates, view.scheduler);
         let pick = stays.unwrap_or_else(|| self.most_critical(candidates, view.ages));
         self.gto.stay_with(pick, view.scheduler);
-        let warp = &mut self.warps[pick as usize];
-        warp.issue(view.cycle, view.records_left[pick as usize]);
-        let fewest = &mut self.fewest_left[warp.cta as usize];
+        let warp = &mut self.warps[pick.index()];
+        warp.issue(view.cycle, view.records_left[pick.index()]);
+        let fewest = &mut self.fewest_left[warp.cta.index()];
         *fewest = warp.left.min(*fewest);
         Some(pick)
     }
 
     fn launched(&mut self, cta: &ResidentCta) {
-        let first = cta.warps.first().map_or(0, |&(slot, _)| slot);
+        let first = cta.warps.first().map_or(WarpSlot(0), |&(slot, _)| slot);
         for &(slot, records) in cta.warps {
-            self.warps[slot as usize] =
+            self.warps[slot.index()] =
                 Warp { cta: first, records, left: records, ..Warp::default() };
         }
         if let Some(fewest) = cta.warps.iter().map(|&(_, records)| records).min() {
-            self.fewest_left[first as usize] = fewest;
+            self.fewest_left[first.index()] = fewest;
         }
     }
 
-    fn retired(&mut self, slot: u32) {
+    fn retired(&mut self, slot: WarpSlot) {
         self.gto.forget(slot);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::plain::{launch, pick, retire};
     use super::*;
 
     const ALL: u64 = 0b1111;
@@ -126,25 +125,29 @@ mod tests {
     }
 
     /// Issues of the warp in `slot` alone: the cycle, and the records that it then has left.
-    fn issue(caws: &mut Caws, slot: u32, issues: &[(u64, u32)]) {
+    fn issue(caws: &mut Caws, slot: u16, issues: &[(u64, u32)]) {
         for &(cycle, left) in issues {
             let records_left = &[left; 4];
             let cycle = CoreCycle::new(cycle);
             let view = WarpView { cycle, ages: AGES, records_left, ..WarpView::default() };
-            assert_eq!(caws.pick(1 << slot, &view), Some(slot));
+            assert_eq!(pick(caws, 1 << slot, &view), Some(slot));
         }
     }
 
     /// Which of `candidates` issues when no scheduler stays with a warp.
-    fn choice(caws: &Caws, candidates: u64) -> u32 {
-        caws.most_critical(candidates, AGES)
+    fn choice(caws: &Caws, candidates: u64) -> u16 {
+        caws.most_critical(candidates, AGES).0
     }
 
     #[test]
     fn criticality_is_the_time_for_what_is_left_and_the_stalls() {
         let mut caws = caws();
-        caws.launched(&ResidentCta { slot: 0, warps: &[(0, 10), (1, 30)] });
-        assert_eq!([0, 1].map(|slot| caws.criticality(slot)), [0, 0], "nothing known of its pace");
+        launch(&mut caws, 0, &[(0, 10), (1, 30)]);
+        assert_eq!(
+            [0, 1].map(|slot| caws.criticality(WarpSlot(slot))),
+            [0, 0],
+            "nothing known of its pace"
+        );
         // Warp 0 issues in cycles 100, 101 and 109: 10 cycles, 7 of them stalls, 2 records begun: 5
         // cycles each.
         issue(&mut caws, 0, &[(100, 9), (101, 9), (109, 8)]);
@@ -152,25 +155,25 @@ mod tests {
         // cycles each.
         issue(&mut caws, 1, &[(102, 29), (106, 28)]);
         // Warp 0 has the fewest left, 8; warp 1 has 20 more: 20 x 2.5 + 3.
-        assert_eq!([0, 1].map(|slot| caws.criticality(slot)), [7, 53]);
+        assert_eq!([0, 1].map(|slot| caws.criticality(WarpSlot(slot))), [7, 53]);
     }
 
     #[test]
     fn only_warps_of_its_own_cta_are_faster() {
         let mut caws = caws();
-        caws.launched(&ResidentCta { slot: 0, warps: &[(0, 50), (1, 50)] });
-        caws.launched(&ResidentCta { slot: 1, warps: &[(2, 10), (3, 12)] });
+        launch(&mut caws, 0, &[(0, 50), (1, 50)]);
+        launch(&mut caws, 1, &[(2, 10), (3, 12)]);
         for (slot, left) in [(0, 49), (1, 49), (2, 9), (3, 11)] {
             issue(&mut caws, slot, &[(5, left)]);
         }
-        assert_eq!([0, 1, 2, 3].map(|slot| caws.criticality(slot)), [0, 0, 0, 2]);
+        assert_eq!([0, 1, 2, 3].map(|slot| caws.criticality(WarpSlot(slot))), [0, 0, 0, 2]);
         assert_eq!(choice(&caws, ALL), 3);
     }
 
     #[test]
     fn the_most_critical_goes_first_and_of_equals_the_oldest() {
         let mut caws = caws();
-        caws.launched(&ResidentCta { slot: 0, warps: &[(0, 9), (1, 9), (2, 9), (3, 9)] });
+        launch(&mut caws, 0, &[(0, 9), (1, 9), (2, 9), (3, 9)]);
         assert_eq!(choice(&caws, 0b0011), 1, "nothing has issued: the oldest");
         for (slot, cycles) in [
             (0, &[(10, 8), (14, 8)][..]),
@@ -186,7 +189,7 @@ mod tests {
     #[test]
     fn stays_with_its_warp_until_it_stalls() {
         let mut caws = caws();
-        caws.launched(&ResidentCta { slot: 0, warps: &[(0, 9), (1, 99)] });
+        launch(&mut caws, 0, &[(0, 9), (1, 99)]);
         let records_left = &[8, 98, 0, 0];
         let view = |cycle| WarpView {
             cycle: CoreCycle::new(cycle),
@@ -194,7 +197,7 @@ mod tests {
             records_left,
             ..WarpView::default()
         };
-        let mut pick = |cycle, candidates| caws.pick(candidates, &view(cycle)).unwrap();
+        let mut pick = |cycle, candidates| pick(&mut caws, candidates, &view(cycle)).unwrap();
         assert_eq!([pick(1, 0b10), pick(2, 0b01)], [1, 0]);
         assert_eq!(pick(3, 0b11), 0, "though warp 1 has more to do");
         assert_eq!(pick(4, 0b10), 1);
@@ -204,10 +207,10 @@ mod tests {
     #[test]
     fn a_slot_is_a_new_warp_after_a_launch() {
         let mut caws = caws();
-        caws.launched(&ResidentCta { slot: 0, warps: &[(0, 9), (1, 9)] });
+        launch(&mut caws, 0, &[(0, 9), (1, 9)]);
         issue(&mut caws, 0, &[(1, 8), (50, 7)]);
-        caws.retired(0);
-        caws.launched(&ResidentCta { slot: 1, warps: &[(0, 9)] });
-        assert_eq!((caws.criticality(0), caws.gto.stays_with(1, 0)), (0, None));
+        retire(&mut caws, 0);
+        launch(&mut caws, 1, &[(0, 9)]);
+        assert_eq!((caws.criticality(WarpSlot(0)), caws.gto.stays_with(1, 0)), (0, None));
     }
 }

@@ -3,6 +3,7 @@
 use super::lrr::next_in_turn;
 use super::{Counter, WarpView};
 use warpmem_params::{choice, params};
+use warpmem_sim::WarpSlot;
 
 choice! {
     /// What happens to an issue slot if no warp of the current group can issue, but some of them do not
@@ -37,7 +38,7 @@ pub(super) enum Priority {
 struct Turn {
     group: usize,
     /// The slot that issued last from each group.
-    last: [u8; 64],
+    last: [WarpSlot; 64],
 }
 
 /// The groups of an SM, and the order in which its schedulers choose among them. Each applies it to
@@ -52,7 +53,7 @@ pub(super) struct Groups {
 
 impl Groups {
     pub(super) fn new(priority: Priority, idle: Idle, schedulers: usize) -> Groups {
-        let turns = vec![Turn { group: 0, last: [63; 64] }; schedulers];
+        let turns = vec![Turn { group: 0, last: [WarpSlot(63); 64] }; schedulers];
         Groups { priority, idle, warps: Vec::new(), turns, switches: 0 }
     }
 
@@ -69,7 +70,7 @@ impl Groups {
 
     /// The warp of `candidates` that issues: round robin in the current group, the first that has a
     /// warp that does not wait.
-    pub(super) fn choose(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    pub(super) fn choose(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         let turn = &self.turns[view.scheduler];
         let first = match self.priority {
             Priority::Equal => turn.group,
@@ -83,8 +84,8 @@ impl Groups {
         let turn = &mut self.turns[view.scheduler];
         self.switches += u64::from(turn.group != group);
         turn.group = group;
-        let slot = next_in_turn(candidates & self.warps[issues], turn.last[issues].into());
-        turn.last[issues] = slot as u8;
+        let slot = next_in_turn(candidates & self.warps[issues], turn.last[issues]);
+        turn.last[issues] = slot;
         Some(slot)
     }
 

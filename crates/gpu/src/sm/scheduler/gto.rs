@@ -2,6 +2,7 @@
 
 use super::{WarpEntry, WarpScheduler, WarpView};
 use warpmem_params::PolicyInfo;
+use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "gto",
@@ -20,7 +21,7 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
 /// The order of this policy, for others that build on it.
 pub(super) struct Gto {
     /// The warp that each scheduler stays with, while it lives.
-    last: Vec<Option<u32>>,
+    last: Vec<Option<WarpSlot>>,
 }
 
 impl Gto {
@@ -29,7 +30,7 @@ impl Gto {
     }
 
     /// One of `candidates`, which must not be empty.
-    pub(super) fn choose(&mut self, candidates: u64, view: &WarpView) -> u32 {
+    pub(super) fn choose(&mut self, candidates: u64, view: &WarpView) -> WarpSlot {
         let stays = self.stays_with(candidates, view.scheduler);
         let pick = stays.unwrap_or_else(|| oldest(candidates, view.ages));
         self.stay_with(pick, view.scheduler);
@@ -37,47 +38,45 @@ impl Gto {
     }
 
     /// The warp that a scheduler stays with, if it is one of `candidates`.
-    pub(super) fn stays_with(&self, candidates: u64, scheduler: usize) -> Option<u32> {
-        self.last[scheduler].filter(|&last| candidates >> last & 1 == 1)
+    pub(super) fn stays_with(&self, candidates: u64, scheduler: usize) -> Option<WarpSlot> {
+        self.last[scheduler].filter(|last| last.is_in(candidates))
     }
 
     /// From now on a scheduler stays with the warp in `slot`.
-    pub(super) fn stay_with(&mut self, slot: u32, scheduler: usize) {
+    pub(super) fn stay_with(&mut self, slot: WarpSlot, scheduler: usize) {
         self.last[scheduler] = Some(slot);
     }
 
     /// No scheduler stays with the warp in `slot` any longer.
-    pub(super) fn forget(&mut self, slot: u32) {
+    pub(super) fn forget(&mut self, slot: WarpSlot) {
         self.last.iter_mut().filter(|last| **last == Some(slot)).for_each(|last| *last = None);
     }
 }
 
 impl WarpScheduler for Gto {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         Some(self.choose(candidates, view))
     }
 
-    fn retired(&mut self, slot: u32) {
+    fn retired(&mut self, slot: WarpSlot) {
         self.forget(slot);
     }
 }
 
 /// The oldest of `candidates`, which must not be empty.
-pub(super) fn oldest(candidates: u64, ages: &[u64]) -> u32 {
-    let mut best = candidates.trailing_zeros();
-    let mut rest = candidates & (candidates - 1);
-    while rest != 0 {
-        let slot = rest.trailing_zeros();
-        if ages[slot as usize] < ages[best as usize] {
+pub(super) fn oldest(candidates: u64, ages: &[u64]) -> WarpSlot {
+    let mut best = WarpSlot::lowest(candidates);
+    for slot in WarpSlot::each(candidates & (candidates - 1)) {
+        if ages[slot.index()] < ages[best.index()] {
             best = slot;
         }
-        rest &= rest - 1;
     }
     best
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::plain::{pick, retire};
     use super::*;
 
     fn view(ages: &[u64]) -> WarpView<'_> {
@@ -87,7 +86,7 @@ mod tests {
     #[test]
     fn stays_until_the_warp_stalls_then_takes_the_oldest() {
         let mut gto = Gto::new(1);
-        let mut pick = |candidates| gto.pick(candidates, &view(&[7, 3, 9, 1]));
+        let mut pick = |candidates| pick(&mut gto, candidates, &view(&[7, 3, 9, 1]));
         assert_eq!(pick(0b0111), Some(1), "the oldest of three");
         assert_eq!(pick(0b1111), Some(1), "greedy, though slot 3 is older");
         assert_eq!(pick(0b0101), Some(0), "stalled: the oldest of the others");
@@ -98,23 +97,24 @@ mod tests {
     fn each_scheduler_stays_with_a_warp_of_its_own() {
         let mut gto = Gto::new(2);
         let ages = [4, 3, 2, 1];
-        let mut pick =
-            |scheduler, candidates| gto.pick(candidates, &WarpView { scheduler, ..view(&ages) });
+        let mut pick = |scheduler, candidates| {
+            pick(&mut gto, candidates, &WarpView { scheduler, ..view(&ages) })
+        };
         assert_eq!([pick(0, 0b0001), pick(1, 0b0010)], [Some(0), Some(1)]);
         assert_eq!([pick(0, 0b0101), pick(1, 0b1010)], [Some(0), Some(1)]);
     }
 
     #[test]
     fn is_not_greedy_for_the_next_warp_in_the_same_slot() {
-        let mut gto = Gto { last: vec![Some(0)] };
-        gto.retired(0);
-        assert_eq!(gto.pick(0b11, &view(&[9, 4])), Some(1));
+        let mut gto = Gto { last: vec![Some(WarpSlot(0))] };
+        retire(&mut gto, 0);
+        assert_eq!(pick(&mut gto, 0b11, &view(&[9, 4])), Some(1));
     }
 
     #[test]
     fn the_oldest_warp_is_never_passed_over_for_ever() {
-        let mut gto = Gto { last: vec![Some(2)] };
-        assert_eq!(gto.pick(0b111, &view(&[5, 1, 7])), Some(2));
-        assert_eq!(gto.pick(0b011, &view(&[5, 1, 7])), Some(1));
+        let mut gto = Gto { last: vec![Some(WarpSlot(2))] };
+        assert_eq!(pick(&mut gto, 0b111, &view(&[5, 1, 7])), Some(2));
+        assert_eq!(pick(&mut gto, 0b011, &view(&[5, 1, 7])), Some(1));
     }
 }

@@ -1,7 +1,8 @@
 //! Loose round robin.
 
-use super::{WarpEntry, WarpScheduler, WarpView};
+use super::{WarpEntry, WarpScheduler, WarpView, first_from};
 use warpmem_params::PolicyInfo;
+use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "lrr",
@@ -19,17 +20,17 @@ pub(super) const ENTRY: WarpEntry = WarpEntry {
 
 struct Lrr {
     /// The slot that issued last, of each scheduler.
-    last: Vec<u32>,
+    last: Vec<WarpSlot>,
 }
 
 impl Lrr {
     fn new(schedulers: usize) -> Lrr {
-        Lrr { last: vec![63; schedulers] }
+        Lrr { last: vec![WarpSlot(63); schedulers] }
     }
 }
 
 impl WarpScheduler for Lrr {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         let last = &mut self.last[view.scheduler];
         *last = next_in_turn(candidates, *last);
         Some(*last)
@@ -37,13 +38,13 @@ impl WarpScheduler for Lrr {
 }
 
 /// The first of `candidates`, which must not be empty, behind the slot `last`, in turn.
-pub(super) fn next_in_turn(candidates: u64, last: u32) -> u32 {
-    let after_last = last + 1;
-    (candidates.rotate_right(after_last).trailing_zeros() + after_last) % 64
+pub(super) fn next_in_turn(candidates: u64, last: WarpSlot) -> WarpSlot {
+    first_from(candidates, WarpSlot(last.0 + 1))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::plain::pick;
     use super::*;
 
     #[test]
@@ -51,7 +52,7 @@ mod tests {
         let mut lrr = Lrr::new(1);
         let order: Vec<_> = [0b1011, 0b1011, 0b1011, 0b1011, 0b0100]
             .into_iter()
-            .filter_map(|candidates| lrr.pick(candidates, &WarpView::default()))
+            .filter_map(|candidates| pick(&mut lrr, candidates, &WarpView::default()))
             .collect();
         assert_eq!(order, [0, 1, 3, 0, 2]);
     }
@@ -59,14 +60,15 @@ mod tests {
     #[test]
     fn each_scheduler_has_its_own_turns() {
         let mut lrr = Lrr::new(2);
-        let mut pick = |scheduler| lrr.pick(0b1111, &WarpView { scheduler, ..WarpView::default() });
+        let mut pick =
+            |scheduler| pick(&mut lrr, 0b1111, &WarpView { scheduler, ..WarpView::default() });
         assert_eq!([pick(0), pick(0), pick(1), pick(0)], [Some(0), Some(1), Some(0), Some(2)]);
     }
 
     #[test]
     fn no_warp_starves() {
         let mut lrr = Lrr::new(1);
-        let mut pick = || lrr.pick(u64::MAX, &WarpView::default()).unwrap();
+        let mut pick = || pick(&mut lrr, u64::MAX, &WarpView::default()).unwrap();
         let issued = (0..64).fold(0u64, |seen, _| seen | 1 << pick());
         assert_eq!(issued, u64::MAX);
     }

@@ -3,6 +3,7 @@
 use super::gto::{Gto, oldest};
 use super::{Needs, WarpEntry, WarpScheduler, WarpView};
 use warpmem_params::{Counter, PolicyInfo, params};
+use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "mascar",
@@ -32,7 +33,7 @@ struct Mascar {
     headroom: usize,
     gto: Gto,
     /// The warp that issued the last memory instruction since memory became saturated.
-    owner: Option<u32>,
+    owner: Option<WarpSlot>,
     /// Warps that became the owner, and instructions issued while memory was saturated.
     owners: u64,
     saturated: u64,
@@ -51,23 +52,23 @@ impl Mascar {
 
     /// The warp that has memory to itself: the one that had it, until it waits for data, at a
     /// barrier, or has ended; then the oldest that goes to memory next.
-    fn owner(&self, view: &WarpView) -> Option<u32> {
+    fn owner(&self, view: &WarpView) -> Option<WarpSlot> {
         let runs = view.present & !(view.waiting | view.at_barrier | view.at_end);
         let next = || Some(view.memory & runs).filter(|&warps| warps != 0);
         self.owner
-            .filter(|&owner| runs >> owner & 1 == 1)
+            .filter(|owner| owner.is_in(runs))
             .or_else(|| next().map(|warps| oldest(warps, view.ages)))
     }
 }
 
 impl WarpScheduler for Mascar {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         if view.miss_room > self.headroom {
             self.owner = None;
             return Some(self.gto.choose(candidates, view));
         }
         let owner = self.owner(view);
-        let memory = candidates & view.memory & owner.map_or(0, |owner| 1 << owner);
+        let memory = candidates & view.memory & owner.map_or(0, WarpSlot::bit);
         let compute = candidates & !view.memory;
         if memory | compute == 0 {
             return None;
@@ -80,7 +81,7 @@ impl WarpScheduler for Mascar {
         Some(self.gto.choose(if memory != 0 { memory } else { compute }, view))
     }
 
-    fn retired(&mut self, slot: u32) {
+    fn retired(&mut self, slot: WarpSlot) {
         self.gto.forget(slot);
         self.owner = self.owner.filter(|&owner| owner != slot);
     }
@@ -99,6 +100,7 @@ impl WarpScheduler for Mascar {
 
 #[cfg(test)]
 mod tests {
+    use super::super::plain::{pick, retire};
     use super::*;
 
     const ALL: u64 = 0b1111;
@@ -114,16 +116,21 @@ mod tests {
     fn with_room_for_misses_it_is_greedy_then_oldest() {
         let mut mascar = Mascar::new(2, 1);
         let view = WarpView { miss_room: 3, ..saturated() };
-        let mut pick = |candidates| mascar.pick(candidates, &view);
+        let mut pick = |candidates| pick(&mut mascar, candidates, &view);
         assert_eq!([pick(0b1011), pick(ALL), pick(0b1010)], [Some(0), Some(0), Some(3)]);
-        assert_eq!((mascar.saturated, mascar.owner(&view)), (0, Some(2)), "nobody owns memory");
+        assert_eq!(
+            (mascar.saturated, mascar.owner(&view)),
+            (0, Some(WarpSlot(2))),
+            "nobody owns memory"
+        );
     }
 
     #[test]
     fn saturated_the_oldest_owns_memory_until_it_waits() {
         let mut mascar = Mascar::new(2, 1);
-        let mut pick =
-            |candidates, waiting| mascar.pick(candidates, &WarpView { waiting, ..saturated() });
+        let mut pick = |candidates, waiting| {
+            pick(&mut mascar, candidates, &WarpView { waiting, ..saturated() })
+        };
         assert_eq!(pick(0b1011, 0), None, "the oldest has not its operands yet");
         assert_eq!(pick(ALL, 0), Some(2));
         assert_eq!(pick(0b1011, 0), None, "it still owns memory");
@@ -136,53 +143,53 @@ mod tests {
     #[test]
     fn an_owner_at_a_barrier_or_at_its_end_is_none() {
         let mut mascar = Mascar::new(2, 1);
-        assert_eq!(mascar.pick(ALL, &saturated()), Some(2));
+        assert_eq!(pick(&mut mascar, ALL, &saturated()), Some(2));
         let barrier = WarpView { at_barrier: 0b0100, ..saturated() };
-        assert_eq!(mascar.pick(0b1011, &barrier), Some(0));
+        assert_eq!(pick(&mut mascar, 0b1011, &barrier), Some(0));
         let at_end = WarpView { at_end: 0b0001, waiting: 0b0100, ..saturated() };
-        assert_eq!(mascar.pick(0b1010, &at_end), Some(3));
-        mascar.retired(3);
+        assert_eq!(pick(&mut mascar, 0b1010, &at_end), Some(3));
+        retire(&mut mascar, 3);
         let ended = WarpView { present: 0b0011, memory: 0b0010, ..saturated() };
-        assert_eq!(mascar.pick(0b0010, &ended), Some(1));
+        assert_eq!(pick(&mut mascar, 0b0010, &ended), Some(1));
     }
 
     #[test]
     fn an_owner_keeps_memory_while_it_computes() {
         let mut mascar = Mascar::new(2, 1);
-        assert_eq!(mascar.pick(ALL, &saturated()), Some(2));
+        assert_eq!(pick(&mut mascar, ALL, &saturated()), Some(2));
         let computes = WarpView { memory: 0b1011, ..saturated() };
-        assert_eq!(mascar.pick(0b1011, &computes), None);
-        assert_eq!(mascar.pick(ALL, &computes), Some(2));
-        assert_eq!(mascar.pick(ALL, &saturated()), Some(2));
+        assert_eq!(pick(&mut mascar, 0b1011, &computes), None);
+        assert_eq!(pick(&mut mascar, ALL, &computes), Some(2));
+        assert_eq!(pick(&mut mascar, ALL, &saturated()), Some(2));
     }
 
     #[test]
     fn compute_of_all_warps_goes_on_after_the_owners_memory_instructions() {
         let mut mascar = Mascar::new(2, 1);
         let view = WarpView { memory: 0b0110, ..saturated() };
-        assert_eq!(mascar.pick(0b1011, &view), Some(0), "the oldest that computes");
-        assert_eq!(mascar.pick(0b1111, &view), Some(2), "the owner comes first");
-        assert_eq!(mascar.pick(0b1010, &view), Some(3), "warp 1 goes to memory");
+        assert_eq!(pick(&mut mascar, 0b1011, &view), Some(0), "the oldest that computes");
+        assert_eq!(pick(&mut mascar, 0b1111, &view), Some(2), "the owner comes first");
+        assert_eq!(pick(&mut mascar, 0b1010, &view), Some(3), "warp 1 goes to memory");
     }
 
     #[test]
     fn the_owner_has_memory_against_the_warps_of_other_schedulers() {
         let mut mascar = Mascar::new(2, 2);
         let view = |scheduler| WarpView { scheduler, ..saturated() };
-        assert_eq!(mascar.pick(0b1010, &view(1)), None);
-        assert_eq!(mascar.pick(0b0101, &view(0)), Some(2));
-        assert_eq!(mascar.pick(0b1010, &view(1)), None);
+        assert_eq!(pick(&mut mascar, 0b1010, &view(1)), None);
+        assert_eq!(pick(&mut mascar, 0b0101, &view(0)), Some(2));
+        assert_eq!(pick(&mut mascar, 0b1010, &view(1)), None);
     }
 
     #[test]
     fn room_for_misses_ends_the_ownership() {
         let mut mascar = Mascar::new(2, 1);
         let free = WarpView { miss_room: 3, ..saturated() };
-        assert_eq!(mascar.pick(0b0010, &saturated()), None);
-        assert_eq!(mascar.pick(0b0010, &free), Some(1), "free for all");
-        assert_eq!(mascar.pick(ALL, &saturated()), Some(2));
-        mascar.pick(0b1000, &free);
+        assert_eq!(pick(&mut mascar, 0b0010, &saturated()), None);
+        assert_eq!(pick(&mut mascar, 0b0010, &free), Some(1), "free for all");
+        assert_eq!(pick(&mut mascar, ALL, &saturated()), Some(2));
+        pick(&mut mascar, 0b1000, &free);
         let waits = WarpView { waiting: 0b0100, ..saturated() };
-        assert_eq!(mascar.pick(0b1011, &waits), Some(0));
+        assert_eq!(pick(&mut mascar, 0b1011, &waits), Some(0));
     }
 }

@@ -8,6 +8,8 @@ mod gto;
 mod lrr;
 mod mascar;
 mod oldest;
+#[cfg(test)]
+mod plain;
 // The example of docs/adding-a-policy.md.
 #[cfg(test)]
 #[path = "../../../../../docs/examples/strided.rs"]
@@ -18,7 +20,7 @@ mod two_level_active;
 
 use warpmem_machine::{L1, Machine, Sm};
 use warpmem_params::{Counter, Entry, Registry};
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, WarpSlot};
 
 /// What a warp scheduler may know of the SM that it works in.
 #[derive(Clone, Debug)]
@@ -82,13 +84,19 @@ impl WarpView<'_> {
     }
 }
 
+/// The first of `warps`, which must not be empty, from `slot` on and round.
+fn first_from(warps: u64, slot: WarpSlot) -> WarpSlot {
+    let from = slot.0;
+    WarpSlot((warps.rotate_right(from.into()).trailing_zeros() as u16 + from) % 64)
+}
+
 /// A CTA that has come to an SM.
 #[derive(Clone, Copy, Debug)]
 pub struct ResidentCta<'a> {
     /// Its CTA slot on the SM, until the last of its warps retires.
     pub slot: u32,
     /// Its warps: their slots and how many records of the trace each has.
-    pub warps: &'a [(u32, u32)],
+    pub warps: &'a [(WarpSlot, u32)],
 }
 
 /// What a policy asks of its SM that costs time to provide.
@@ -108,7 +116,7 @@ pub trait WarpScheduler: Send {
     /// or at [`WarpScheduler::changes_at`].
     ///
     /// An answer of none must leave the policy unchanged, as it may be asked any number of times.
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32>;
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot>;
 
     /// After an answer of none at `cycle`: the first cycle in which the answer may differ although
     /// nothing happens to the SM.
@@ -123,7 +131,7 @@ pub trait WarpScheduler: Send {
     }
 
     /// The warp in `slot` has ended; another may take the slot.
-    fn retired(&mut self, slot: u32) {
+    fn retired(&mut self, slot: WarpSlot) {
         let _ = slot;
     }
 
@@ -134,13 +142,13 @@ pub trait WarpScheduler: Send {
 
     /// A read of the warp in `slot` has missed L1 at `cycle` and asks for its sector of `line`. If
     /// that evicts another line at once, [`WarpScheduler::evicted`] follows.
-    fn missed(&mut self, slot: u32, line: u64, cycle: CoreCycle) {
+    fn missed(&mut self, slot: WarpSlot, line: u64, cycle: CoreCycle) {
         let _ = (slot, line, cycle);
     }
 
     /// `line` has been evicted from L1. It was fetched for the warp in `slot`, or for an earlier
     /// warp in that slot.
-    fn evicted(&mut self, slot: u32, line: u64) {
+    fn evicted(&mut self, slot: WarpSlot, line: u64) {
         let _ = (slot, line);
     }
 
@@ -188,8 +196,8 @@ mod tests {
         for name in WARP_SCHEDULERS.names() {
             let mut policy = WARP_SCHEDULERS.build(name, &context).unwrap();
             for slot in 0..16 {
-                let warps = [0, 1, 2, 3].map(|warp| (4 * slot + warp, 1));
-                policy.launched(&ResidentCta { slot, warps: &warps });
+                let warps = [0, 1, 2, 3].map(|warp| (WarpSlot(4 * slot + warp), 1));
+                policy.launched(&ResidentCta { slot: slot.into(), warps: &warps });
             }
             let mut picks = 0;
             let mut ready = 0x8421_0000_0000_1248u64;
@@ -209,7 +217,7 @@ mod tests {
                 if ready & own != 0
                     && let Some(pick) = policy.pick(ready & own, &view)
                 {
-                    assert!((ready & own) >> pick & 1 == 1, "{name}");
+                    assert!(pick.is_in(ready & own), "{name}");
                     picks += 1;
                 }
                 ready = ready.rotate_left(round as u32 % 7) | 1 << (round % 64);
@@ -224,7 +232,7 @@ mod tests {
         let mut policy = examples.build("strided(stride=3)", &context()).unwrap();
         let view = WarpView::default();
         let order: Vec<_> = (0..4).filter_map(|_| policy.pick(u64::MAX, &view)).collect();
-        assert_eq!(order, [0, 3, 6, 9]);
+        assert_eq!(order, [0, 3, 6, 9].map(WarpSlot));
         assert!(examples.build("strided(strides=3)", &context()).is_err());
     }
 }

@@ -3,6 +3,7 @@
 use super::gto::{Gto, oldest};
 use super::{ResidentCta, WarpEntry, WarpScheduler, WarpView};
 use warpmem_params::{PolicyInfo, params};
+use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "swl",
@@ -62,7 +63,7 @@ impl Swl {
 }
 
 impl WarpScheduler for Swl {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         let candidates = candidates & self.allowed(view);
         (candidates != 0).then(|| self.gto.choose(candidates, view))
     }
@@ -71,7 +72,7 @@ impl WarpScheduler for Swl {
         self.choose_anew();
     }
 
-    fn retired(&mut self, slot: u32) {
+    fn retired(&mut self, slot: WarpSlot) {
         self.gto.forget(slot);
         self.choose_anew();
     }
@@ -82,17 +83,18 @@ fn the_oldest(count: u32, warps: u64, ages: &[u64]) -> u64 {
     if warps.count_ones() <= count {
         return warps;
     }
-    let add = |chosen: u64, _| chosen | 1 << oldest(warps & !chosen, ages);
+    let add = |chosen: u64, _| chosen | oldest(warps & !chosen, ages).bit();
     (0..count).fold(0, add)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::plain::{pick, retire};
     use super::*;
 
     const AGES: [u64; 6] = [3, 1, 5, 0, 4, 2];
     /// Slots, the oldest first.
-    const BY_AGE: [u32; 6] = [3, 1, 5, 0, 4, 2];
+    const BY_AGE: [u16; 6] = [3, 1, 5, 0, 4, 2];
 
     fn view(present: u64) -> WarpView<'static> {
         WarpView { own: u64::MAX, present, ages: &AGES, ..WarpView::default() }
@@ -101,7 +103,7 @@ mod tests {
     #[test]
     fn only_the_oldest_issue_greedy_then_oldest() {
         let mut swl = Swl::new(3, 1);
-        let mut pick = |candidates| swl.pick(candidates, &view(0b11_1111));
+        let mut pick = |candidates| pick(&mut swl, candidates, &view(0b11_1111));
         assert_eq!(pick(0b11_0011), Some(1), "the oldest of those ready");
         assert_eq!(pick(0b11_1111), Some(1), "greedy");
         assert_eq!(pick(0b11_0001), Some(5), "the third oldest");
@@ -114,13 +116,13 @@ mod tests {
         let mut swl = Swl::new(2, 1);
         let all = view(0b11_1111);
         let youngest = 1 << BY_AGE[3];
-        assert_eq!(swl.pick(youngest, &all), None);
+        assert_eq!(pick(&mut swl, youngest, &all), None);
         let memory = WarpView { waiting: 0b11_1110, ..all };
-        assert_eq!(swl.pick(youngest, &memory), None);
+        assert_eq!(pick(&mut swl, youngest, &memory), None);
         let barrier = WarpView { at_barrier: 1 << BY_AGE[0] | 1 << BY_AGE[1], ..all };
-        assert_eq!(swl.pick(youngest, &barrier), Some(BY_AGE[3]));
+        assert_eq!(pick(&mut swl, youngest, &barrier), Some(BY_AGE[3]));
         let ended = WarpView { at_end: 1 << BY_AGE[0], at_barrier: 1 << BY_AGE[2], ..all };
-        assert_eq!(swl.pick(youngest, &ended), Some(BY_AGE[3]));
+        assert_eq!(pick(&mut swl, youngest, &ended), Some(BY_AGE[3]));
     }
 
     #[test]
@@ -128,19 +130,19 @@ mod tests {
         let mut swl = Swl::new(1, 2);
         let of = |scheduler, own| WarpView { scheduler, own, ..view(0b11_1111) };
         let (even, odd) = (of(0, 0b01_0101), of(1, 0b10_1010));
-        assert_eq!(swl.pick(0b01_0001, &even), Some(0), "the oldest of slots 0, 2 and 4");
-        assert_eq!(swl.pick(0b01_0100, &even), None);
-        assert_eq!(swl.pick(0b10_0000, &odd), None);
-        assert_eq!(swl.pick(0b10_1010, &odd), Some(3));
+        assert_eq!(pick(&mut swl, 0b01_0001, &even), Some(0), "the oldest of slots 0, 2 and 4");
+        assert_eq!(pick(&mut swl, 0b01_0100, &even), None);
+        assert_eq!(pick(&mut swl, 0b10_0000, &odd), None);
+        assert_eq!(pick(&mut swl, 0b10_1010, &odd), Some(3));
     }
 
     #[test]
     fn the_next_warp_in_a_slot_has_its_own_age() {
         let mut swl = Swl::new(1, 1);
-        assert_eq!(swl.pick(0b10, &view(0b11)), Some(1));
-        swl.retired(1);
+        assert_eq!(pick(&mut swl, 0b10, &view(0b11)), Some(1));
+        retire(&mut swl, 1);
         let later = WarpView { ages: &[3, 8], ..view(0b11) };
-        assert_eq!(swl.pick(0b11, &later), Some(0));
+        assert_eq!(pick(&mut swl, 0b11, &later), Some(0));
     }
 
     #[test]
@@ -149,10 +151,10 @@ mod tests {
         let mut present = 0b11_1111;
         let mut served = Vec::new();
         while present != 0 {
-            let slot = swl.pick(present, &view(present)).unwrap();
+            let slot = pick(&mut swl, present, &view(present)).unwrap();
             served.push(slot);
             present &= !(1 << slot);
-            swl.retired(slot);
+            retire(&mut swl, slot);
         }
         assert_eq!(served, BY_AGE);
     }

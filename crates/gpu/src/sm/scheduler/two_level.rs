@@ -3,6 +3,7 @@
 use super::groups::{GroupOptions, Groups, Priority};
 use super::{Counter, SmContext, WarpEntry, WarpScheduler, WarpView};
 use warpmem_params::{PolicyInfo, params};
+use warpmem_sim::WarpSlot;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "two-level",
@@ -42,7 +43,7 @@ struct TwoLevel {
 }
 
 impl WarpScheduler for TwoLevel {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         self.groups.choose(candidates, view)
     }
 
@@ -53,6 +54,7 @@ impl WarpScheduler for TwoLevel {
 
 #[cfg(test)]
 mod tests {
+    use super::super::plain::pick;
     use super::*;
 
     fn context(schedulers: u32, max_warps: u32) -> SmContext {
@@ -85,7 +87,7 @@ mod tests {
     fn round_robin_in_the_group_and_the_next_when_all_wait() {
         let context = context(1, 8);
         let mut policy = build("two-level(warps=2)", &context);
-        let mut pick = |waiting: u64| policy.pick(0xff & !waiting, &view(waiting)).unwrap();
+        let mut pick = |waiting: u64| pick(&mut *policy, 0xff & !waiting, &view(waiting)).unwrap();
         assert_eq!([pick(0), pick(0), pick(0)], [0, 1, 0]);
         assert_eq!(pick(0b10), 0, "one is left");
         assert_eq!([pick(0b11), pick(0), pick(0)], [2, 3, 2], "the next keeps its turn");
@@ -99,14 +101,18 @@ mod tests {
         let context = context(1, 8);
         let mut policy = build("two-level(warps=2)", &context);
         let barrier = WarpView { at_barrier: 0b11, ..view(0) };
-        assert_eq!(policy.pick(0xfc, &barrier), Some(2));
+        assert_eq!(pick(&mut *policy, 0xfc, &barrier), Some(2));
         let ended = WarpView { at_end: 0b1100, ..view(0) };
-        assert_eq!(policy.pick(0xf0, &ended), Some(4));
-        assert_eq!(policy.pick(0xcf, &view(0)), None, "both of slots 4 and 5 wait for results");
-        assert_eq!(policy.pick(0xef, &view(0)), Some(5));
+        assert_eq!(pick(&mut *policy, 0xf0, &ended), Some(4));
+        assert_eq!(
+            pick(&mut *policy, 0xcf, &view(0)),
+            None,
+            "both of slots 4 and 5 wait for results"
+        );
+        assert_eq!(pick(&mut *policy, 0xef, &view(0)), Some(5));
         let mut lends = build("two-level(warps=2,idle=lend)", &context);
-        assert_eq!(lends.pick(0xfc, &view(0)), Some(2));
-        assert_eq!(lends.pick(0xff, &view(0)), Some(0));
+        assert_eq!(pick(&mut *lends, 0xfc, &view(0)), Some(2));
+        assert_eq!(pick(&mut *lends, 0xff, &view(0)), Some(0));
     }
 
     #[test]
@@ -115,7 +121,7 @@ mod tests {
         let mut policy = build("two-level", &context);
         let mut waiting = 0u64;
         for _ in 0..64 {
-            waiting |= 1 << policy.pick(!waiting, &view(waiting)).unwrap();
+            waiting |= 1 << pick(&mut *policy, !waiting, &view(waiting)).unwrap();
         }
         assert_eq!(waiting, u64::MAX);
     }

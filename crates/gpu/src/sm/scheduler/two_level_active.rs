@@ -2,9 +2,8 @@
 
 use super::lrr::next_in_turn;
 use super::{Counter, WarpEntry, WarpScheduler, WarpView};
-use crate::sm::bits;
 use warpmem_params::{PolicyInfo, params};
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, WarpSlot};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "two-level-active",
@@ -41,12 +40,13 @@ struct Active {
     warps: u64,
     /// The cycle of its last issue, and the slot.
     cycle: CoreCycle,
-    last: u32,
+    last: WarpSlot,
 }
 
 impl TwoLevelActive {
     fn new(warps: u32, schedulers: usize) -> TwoLevelActive {
-        let active = vec![Active { warps: 0, cycle: CoreCycle::ZERO, last: 63 }; schedulers];
+        let active =
+            vec![Active { warps: 0, cycle: CoreCycle::ZERO, last: WarpSlot(63) }; schedulers];
         TwoLevelActive { warps, active, promotions: 0 }
     }
 
@@ -57,26 +57,27 @@ impl TwoLevelActive {
     fn active(&self, view: &WarpView) -> u64 {
         let Active { warps, cycle, .. } = self.active[view.scheduler];
         let awake = view.awake();
-        let stayed = |&slot: &u32| view.awake_since[slot as usize] <= cycle;
-        let mut active = bits(warps & awake).filter(stayed).fold(0, |set, slot| set | 1 << slot);
+        let stayed = |&slot: &WarpSlot| view.awake_since[slot.index()] <= cycle;
+        let mut active =
+            WarpSlot::each(warps & awake).filter(stayed).fold(0, |set, slot| set | slot.bit());
         let mut pending = awake & !active;
         while pending != 0 && active.count_ones() < self.warps {
             let first = longest_awake(pending, view);
-            active |= 1 << first;
-            pending &= !(1 << first);
+            active |= first.bit();
+            pending &= !first.bit();
         }
         active
     }
 }
 
 /// The warp of a set that has been awake longest; of those that woke in the same cycle, the oldest.
-fn longest_awake(warps: u64, view: &WarpView) -> u32 {
-    let order = |&slot: &u32| (view.awake_since[slot as usize], view.ages[slot as usize]);
-    bits(warps).min_by_key(order).expect("there are warps")
+fn longest_awake(warps: u64, view: &WarpView) -> WarpSlot {
+    let order = |&slot: &WarpSlot| (view.awake_since[slot.index()], view.ages[slot.index()]);
+    WarpSlot::each(warps).min_by_key(order).expect("there are warps")
 }
 
 impl WarpScheduler for TwoLevelActive {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         let active = self.active(view);
         let candidates = candidates & active;
         if candidates == 0 {
@@ -96,6 +97,7 @@ impl WarpScheduler for TwoLevelActive {
 
 #[cfg(test)]
 mod tests {
+    use super::super::plain::pick;
     use super::*;
 
     /// The scheduler of a few warps, each with its age and the cycle since which it is awake.
@@ -113,13 +115,13 @@ mod tests {
 
         /// What issues in a cycle in which `waiting` warps wait for memory and of the others those
         /// in `ready` could issue.
-        fn pick(&mut self, cycle: u64, waiting: u64, ready: u64) -> Option<u32> {
+        fn pick(&mut self, cycle: u64, waiting: u64, ready: u64) -> Option<u16> {
             let (own, present) = (u64::MAX, (1 << self.ages.len()) - 1);
             let (ages, awake_since) = (&self.ages[..], &self.since[..]);
             let cycle = CoreCycle::new(cycle);
             let view =
                 WarpView { cycle, own, present, waiting, ages, awake_since, ..WarpView::default() };
-            self.policy.pick(view.awake() & ready, &view)
+            pick(&mut self.policy, view.awake() & ready, &view)
         }
     }
 
@@ -181,9 +183,9 @@ mod tests {
             ..WarpView::default()
         };
         let mut policy = TwoLevelActive::new(1, 1);
-        assert_eq!(policy.pick(0b111, &view(0, 0)), Some(0));
-        assert_eq!(policy.pick(0b110, &view(0b001, 0)), Some(1));
-        assert_eq!(policy.pick(0b100, &view(0b001, 0b010)), Some(2));
+        assert_eq!(pick(&mut policy, 0b111, &view(0, 0)), Some(0));
+        assert_eq!(pick(&mut policy, 0b110, &view(0b001, 0)), Some(1));
+        assert_eq!(pick(&mut policy, 0b100, &view(0b001, 0b010)), Some(2));
     }
 
     #[test]
@@ -210,7 +212,7 @@ mod tests {
             // Who issues waits a cycle and stands behind.
             let slot = warps.pick(cycle, 0, ALL).unwrap();
             served |= 1 << slot;
-            warps.since[slot as usize] = CoreCycle::new(cycle + 1);
+            warps.since[usize::from(slot)] = CoreCycle::new(cycle + 1);
         }
         assert_eq!(served, 0b11_1111);
     }

@@ -196,9 +196,9 @@ struct Spy {
 }
 
 impl WarpScheduler for Spy {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         let pick = self.inner.pick(candidates, view);
-        self.picks.lock().unwrap().extend(pick);
+        self.picks.lock().unwrap().extend(pick.map(|slot| u32::from(slot.0)));
         pick
     }
 
@@ -210,7 +210,7 @@ impl WarpScheduler for Spy {
         self.inner.launched(cta);
     }
 
-    fn retired(&mut self, slot: u32) {
+    fn retired(&mut self, slot: WarpSlot) {
         self.inner.retired(slot);
     }
 
@@ -218,11 +218,11 @@ impl WarpScheduler for Spy {
         self.inner.needs()
     }
 
-    fn missed(&mut self, slot: u32, line: u64, cycle: CoreCycle) {
+    fn missed(&mut self, slot: WarpSlot, line: u64, cycle: CoreCycle) {
         self.inner.missed(slot, line, cycle);
     }
 
-    fn evicted(&mut self, slot: u32, line: u64) {
+    fn evicted(&mut self, slot: WarpSlot, line: u64) {
         self.inner.evicted(slot, line);
     }
 

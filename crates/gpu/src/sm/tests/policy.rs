@@ -7,8 +7,8 @@ use warpmem_trace::{CacheOp, Kind, Space};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Event {
-    Missed(u32, u64),
-    Evicted(u32, u64),
+    Missed(u16, u64),
+    Evicted(u16, u64),
 }
 use Event::{Evicted, Missed};
 
@@ -34,23 +34,23 @@ struct Recorder {
 }
 
 impl WarpScheduler for Recorder {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         let (cycle, loads) = (view.cycle.number() - START, view.loads);
         let (left, room) = (view.records_left[0], view.miss_room);
         self.log.lock().unwrap().seen.push(Seen { cycle, loads, left, room });
-        Some(candidates.trailing_zeros())
+        Some(WarpSlot::lowest(candidates))
     }
 
     fn needs(&self) -> Needs {
         self.needs
     }
 
-    fn missed(&mut self, slot: u32, line: u64, _: CoreCycle) {
-        self.log.lock().unwrap().events.push(Missed(slot, line));
+    fn missed(&mut self, slot: WarpSlot, line: u64, _: CoreCycle) {
+        self.log.lock().unwrap().events.push(Missed(slot.0, line));
     }
 
-    fn evicted(&mut self, slot: u32, line: u64) {
-        self.log.lock().unwrap().events.push(Evicted(slot, line));
+    fn evicted(&mut self, slot: WarpSlot, line: u64) {
+        self.log.lock().unwrap().events.push(Evicted(slot.0, line));
     }
 }
 

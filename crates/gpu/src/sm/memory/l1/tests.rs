@@ -197,12 +197,12 @@ fn lines_of_an_l1_made_larger_have_owners_too() {
         let Ok(Read::Miss { miss, allocated, .. }) = l1.read(&sector(line * 128, 1), 8) else {
             panic!("the line is absent");
         };
-        let left = l1.claim(allocated.unwrap(), line as u32);
+        let left = l1.claim(allocated.unwrap(), WarpSlot::new(line as usize));
         let request = warpmem_sim::test_request(&mut requests, line * 128);
         l1.open(miss, request, &mut requests);
         l1.fill(line * 128, 8);
         left
     };
     assert_eq!((0..8).find_map(&mut read), None, "room for eight");
-    assert_eq!([8, 9].map(read), [Some((0, 0)), Some((1, 1))]);
+    assert_eq!([8, 9].map(read), [(0, 0), (1, 1)].map(|(slot, line)| Some((WarpSlot(slot), line))));
 }

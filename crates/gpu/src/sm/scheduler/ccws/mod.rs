@@ -8,7 +8,7 @@ use super::{Needs, ResidentCta, WarpEntry, WarpScheduler, WarpView};
 use scores::Scores;
 use victims::VictimTags;
 use warpmem_params::{Counter, PolicyInfo, params};
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, WarpSlot};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "ccws",
@@ -76,7 +76,7 @@ impl Ccws {
 }
 
 impl WarpScheduler for Ccws {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         let out = view.at_barrier | view.at_end | view.paused;
         let held = candidates & view.loads & !self.scores.may_load(view.cycle, out);
         let free = candidates & !held;
@@ -85,7 +85,7 @@ impl WarpScheduler for Ccws {
         }
         let pick = self.gto.choose(free, view);
         self.issued += 1;
-        self.loads += view.loads >> pick & 1;
+        self.loads += u64::from(pick.is_in(view.loads));
         self.past_held += u64::from(held != 0);
         Some(pick)
     }
@@ -98,7 +98,7 @@ impl WarpScheduler for Ccws {
         cta.warps.iter().for_each(|&(slot, _)| self.scores.add(slot));
     }
 
-    fn retired(&mut self, slot: u32) {
+    fn retired(&mut self, slot: WarpSlot) {
         self.gto.forget(slot);
         self.victims.clear(slot);
         self.scores.remove(slot);
@@ -108,14 +108,14 @@ impl WarpScheduler for Ccws {
         Needs { l1_events: true, ..Needs::default() }
     }
 
-    fn missed(&mut self, slot: u32, line: u64, cycle: CoreCycle) {
+    fn missed(&mut self, slot: WarpSlot, line: u64, cycle: CoreCycle) {
         if self.victims.take(slot, line) {
             self.losses += 1;
             self.scores.raise(slot, self.score_of_a_loss(), cycle);
         }
     }
 
-    fn evicted(&mut self, slot: u32, line: u64) {
+    fn evicted(&mut self, slot: WarpSlot, line: u64) {
         self.victims.put(slot, line);
     }
 
@@ -130,6 +130,7 @@ impl WarpScheduler for Ccws {
 
 #[cfg(test)]
 mod tests {
+    use super::super::plain::{launch, pick, retire};
     use super::*;
 
     const ALL: u64 = 0b1111;
@@ -138,18 +139,18 @@ mod tests {
     fn four(options: Options) -> Ccws {
         let mut ccws = Ccws::new(&options, 1);
         let warps = [0, 1, 2, 3].map(|slot| (slot, 10));
-        ccws.launched(&ResidentCta { slot: 0, warps: &warps });
+        launch(&mut ccws, 0, &warps);
         ccws
     }
 
     /// The warp in `slot` misses L1 in a cycle.
-    fn missed(ccws: &mut Ccws, slot: u32, line: u64, cycle: u64) {
-        ccws.missed(slot, line, CoreCycle::new(cycle));
+    fn missed(ccws: &mut Ccws, slot: u16, line: u64, cycle: u64) {
+        ccws.missed(WarpSlot(slot), line, CoreCycle::new(cycle));
     }
 
     /// The warp in `slot` loses a line.
-    fn evicted(ccws: &mut Ccws, slot: u32, line: u64) {
-        ccws.evicted(slot, line);
+    fn evicted(ccws: &mut Ccws, slot: u16, line: u64) {
+        ccws.evicted(WarpSlot(slot), line);
     }
 
     /// Warps that may load in a cycle.
@@ -164,7 +165,7 @@ mod tests {
 
     /// Issues `count` instructions that load nothing.
     fn issue(ccws: &mut Ccws, count: u64) {
-        (0..count).for_each(|_| assert!(ccws.pick(ALL, &view(0, 0)).is_some()));
+        (0..count).for_each(|_| assert!(pick(ccws, ALL, &view(0, 0)).is_some()));
     }
 
     #[test]
@@ -208,13 +209,18 @@ mod tests {
         evicted(&mut ccws, 3, 7);
         missed(&mut ccws, 3, 7, 100);
         // 1 / 16 x 8 x 400 = 200: warps 3, 0, 1 may load, 2 must wait until warp 3 is back at 100.
-        let mut pick = |cycle, candidates, loads| ccws.pick(candidates, &view(cycle, loads));
-        assert_eq!(pick(100, 0b0100, ALL), None);
-        assert_eq!(pick(150, 0b0100, 0b1011), Some(2), "a store");
-        assert_eq!(pick(150, 0b1100, ALL), Some(3), "the warp that lost its line, though younger");
-        assert_eq!(pick(199, 0b0100, ALL), None);
+        let mut pick_at =
+            |cycle, candidates, loads| pick(&mut ccws, candidates, &view(cycle, loads));
+        assert_eq!(pick_at(100, 0b0100, ALL), None);
+        assert_eq!(pick_at(150, 0b0100, 0b1011), Some(2), "a store");
+        assert_eq!(
+            pick_at(150, 0b1100, ALL),
+            Some(3),
+            "the warp that lost its line, though younger"
+        );
+        assert_eq!(pick_at(199, 0b0100, ALL), None);
         assert_eq!(ccws.changes_at(CoreCycle::new(199)), CoreCycle::new(200));
-        assert_eq!(ccws.pick(0b0100, &view(200, ALL)), Some(2));
+        assert_eq!(pick(&mut ccws, 0b0100, &view(200, ALL)), Some(2));
         let values = [("loads", 2), ("victim_tag_hits", 1), ("issues_past_held_loads", 1)];
         let counted: Vec<_> = ccws.counters().iter().map(|c| (c.name, c.value)).collect();
         assert_eq!(counted, values);
@@ -223,7 +229,7 @@ mod tests {
     #[test]
     fn among_the_allowed_it_is_greedy_then_oldest() {
         let mut ccws = four(Options::default());
-        let mut pick = |candidates| ccws.pick(candidates, &view(0, ALL)).unwrap();
+        let mut pick = |candidates| pick(&mut ccws, candidates, &view(0, ALL)).unwrap();
         assert_eq!([pick(0b1110), pick(0b1111), pick(0b1001)], [1, 1, 0]);
     }
 
@@ -241,8 +247,8 @@ mod tests {
         let mut ccws = four(Options::default());
         issue(&mut ccws, 1);
         evicted(&mut ccws, 3, 7);
-        ccws.retired(3);
-        ccws.launched(&ResidentCta { slot: 1, warps: &[(3, 10)] });
+        retire(&mut ccws, 3);
+        launch(&mut ccws, 1, &[(3, 10)]);
         missed(&mut ccws, 3, 7, 0);
         assert_eq!(ccws.losses, 0);
     }

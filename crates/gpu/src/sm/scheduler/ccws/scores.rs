@@ -1,11 +1,11 @@
 //! Lost-locality scores, and the warps that may load by them.
 
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, WarpSlot};
 
 /// A warp whose score is above the base.
 #[derive(Clone, Copy)]
 struct Raised {
-    slot: u32,
+    slot: WarpSlot,
     /// Launch order of the warp.
     age: u64,
     /// Cycle in which its score, which falls by one a cycle, is the base again.
@@ -20,7 +20,7 @@ pub(super) struct Scores {
     base: u64,
     next_age: u64,
     /// Warps of the SM and their launch order, oldest first.
-    warps: Vec<(u64, u32)>,
+    warps: Vec<(u64, WarpSlot)>,
     /// Warps above the base in the order of their scores, some perhaps back at it.
     raised: Vec<Raised>,
     /// Warps that take no part, and those that may load, if nothing happens before cycle
@@ -49,14 +49,14 @@ impl Scores {
     }
 
     /// A warp has come.
-    pub fn add(&mut self, slot: u32) {
+    pub fn add(&mut self, slot: WarpSlot) {
         self.warps.push((self.next_age, slot));
         self.next_age += 1;
         self.holds_until = CoreCycle::ZERO;
     }
 
     /// A warp has ended.
-    pub fn remove(&mut self, slot: u32) {
+    pub fn remove(&mut self, slot: WarpSlot) {
         self.warps.retain(|&(_, other)| other != slot);
         self.raised.retain(|raised| raised.slot != slot);
         self.holds_until = CoreCycle::ZERO;
@@ -64,7 +64,7 @@ impl Scores {
 
     /// Raises the score of a warp, which must be present, to `score` at `cycle`, unless it is
     /// higher.
-    pub fn raise(&mut self, slot: u32, score: u64, cycle: CoreCycle) {
+    pub fn raise(&mut self, slot: WarpSlot, score: u64, cycle: CoreCycle) {
         self.forget_fallen(cycle);
         let until = cycle.saturating_add(score.saturating_sub(self.base));
         let before = self.raised.iter().position(|raised| raised.slot == slot);
@@ -107,7 +107,7 @@ impl Scores {
 
     /// The warps that may load, and the cycle until which that holds.
     fn sum_up(&self, cycle: CoreCycle) -> (u64, CoreCycle) {
-        let takes_part = |slot: u32| self.out >> slot & 1 == 0;
+        let takes_part = |slot: WarpSlot| !slot.is_in(self.out);
         let count = self.warps.iter().filter(|&&(_, slot)| takes_part(slot)).count() as u64;
         let raised = self.raised.iter().filter(|raised| takes_part(raised.slot));
         let cutoff = self.base * count;
@@ -121,14 +121,14 @@ impl Scores {
                 let fits_at = cycle + (sum - cutoff).div_ceil(falling);
                 return (allowed, fits_at.min(order_until));
             }
-            allowed |= 1 << raised.slot;
+            allowed |= raised.slot.bit();
             are_raised = falling;
         }
         let room = cutoff.saturating_sub(sum) / self.base;
         let is_raised = allowed;
-        let is_at_base = |slot: u32| takes_part(slot) && is_raised >> slot & 1 == 0;
+        let is_at_base = |slot: WarpSlot| takes_part(slot) && !slot.is_in(is_raised);
         let rest = self.warps.iter().filter(|&&(_, slot)| is_at_base(slot));
-        let allowed = rest.take(room as usize).fold(allowed, |set, &(_, slot)| set | 1 << slot);
+        let allowed = rest.take(room as usize).fold(allowed, |set, &(_, slot)| set | slot.bit());
         if room >= count - are_raised {
             return (allowed, CoreCycle::NEVER);
         }
@@ -151,16 +151,16 @@ mod tests {
             Numbered(Scores::new(base))
         }
 
-        fn add(&mut self, slot: u32) {
-            self.0.add(slot);
+        fn add(&mut self, slot: u16) {
+            self.0.add(WarpSlot(slot));
         }
 
-        fn remove(&mut self, slot: u32) {
-            self.0.remove(slot);
+        fn remove(&mut self, slot: u16) {
+            self.0.remove(WarpSlot(slot));
         }
 
-        fn raise(&mut self, slot: u32, score: u64, cycle: u64) {
-            self.0.raise(slot, score, CoreCycle::new(cycle));
+        fn raise(&mut self, slot: u16, score: u64, cycle: u64) {
+            self.0.raise(WarpSlot(slot), score, CoreCycle::new(cycle));
         }
 
         fn may_load(&mut self, cycle: u64, out: u64) -> u64 {
@@ -173,7 +173,7 @@ mod tests {
     }
 
     /// Warps in these slots, oldest first, with a base of 10.
-    fn scores(slots: &[u32]) -> Numbered {
+    fn scores(slots: &[u16]) -> Numbered {
         let mut scores = Numbered::new(10);
         slots.iter().for_each(|&slot| scores.add(slot));
         scores
@@ -277,7 +277,7 @@ mod tests {
     }
 
     /// The rule as it stands, from scores counted down.
-    fn by_the_rule(scores: &[(u32, u64)], base: u64) -> u64 {
+    fn by_the_rule(scores: &[(u16, u64)], base: u64) -> u64 {
         let mut sorted: Vec<_> = scores.to_vec();
         sorted.sort_by_key(|&(_, score)| std::cmp::Reverse(score));
         let cutoff = base * scores.len() as u64;
@@ -294,13 +294,13 @@ mod tests {
 
         #[test]
         fn the_answer_is_that_of_the_rule_and_holds_as_long_as_it_says(
-            warps in 1u32..8,
+            warps in 1u16..8,
             base in 1u64..12,
-            raises in prop::collection::vec((0u32..8, 1u64..60, 0u64..20), 0..12),
+            raises in prop::collection::vec((0u16..8, 1u64..60, 0u64..20), 0..12),
         ) {
             let mut scores = Numbered::new(base);
             // Slots against the order of launch.
-            let mut counted: Vec<(u32, u64)> = (0..warps).rev().map(|slot| (slot, base)).collect();
+            let mut counted: Vec<(u16, u64)> = (0..warps).rev().map(|slot| (slot, base)).collect();
             counted.iter().for_each(|&(slot, _)| scores.add(slot));
             let (mut cycle, mut asked) = (0, (0, 0));
             for (slot, score, pause) in raises.into_iter().chain([(0, 0, 80)]) {
@@ -320,7 +320,7 @@ mod tests {
                     cycle += 1;
                 }
             }
-            prop_assert_eq!(asked.0.count_ones(), warps, "all are back at last");
+            prop_assert_eq!(asked.0.count_ones(), u32::from(warps), "all are back at last");
         }
     }
 }

@@ -6,6 +6,7 @@ mod tests;
 use super::groups::{GroupOptions, Groups, Priority};
 use super::{Counter, ResidentCta, SmContext, WarpEntry, WarpScheduler, WarpView};
 use warpmem_params::{Params, PolicyError, PolicyInfo, params};
+use warpmem_sim::WarpSlot;
 
 const SOURCE: &str = "Jog et al., ASPLOS 2013 (OWL), Algorithm 1";
 
@@ -98,18 +99,18 @@ impl CtaAware {
 }
 
 impl WarpScheduler for CtaAware {
-    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<u32> {
+    fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
         self.groups.choose(candidates, view)
     }
 
     fn launched(&mut self, cta: &ResidentCta) {
-        let slots = cta.warps.iter().fold(0, |slots, &(slot, _)| slots | 1 << slot);
+        let slots = cta.warps.iter().fold(0, |slots, &(slot, _)| slots | slot.bit());
         self.ctas.push(Resident { slots, live: slots });
         self.form_groups();
     }
 
-    fn retired(&mut self, slot: u32) {
-        self.ctas.iter_mut().for_each(|cta| cta.live &= !(1 << slot));
+    fn retired(&mut self, slot: WarpSlot) {
+        self.ctas.iter_mut().for_each(|cta| cta.live &= !slot.bit());
         let resident = self.ctas.len();
         self.ctas.retain(|cta| cta.live != 0);
         if self.ctas.len() < resident {

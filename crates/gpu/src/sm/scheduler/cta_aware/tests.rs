@@ -3,11 +3,12 @@
 use super::*;
 use crate::sm::scheduler::WARP_SCHEDULERS;
 use crate::sm::scheduler::groups::Idle;
+use crate::sm::scheduler::plain::{self, launch, pick, retire};
 
 /// The policy of SM `core` with CTAs of so many warps, in slots one after the other.
 struct Sm {
     policy: CtaAware,
-    next_slot: u32,
+    next_slot: u16,
     present: u64,
 }
 
@@ -21,26 +22,26 @@ impl Sm {
     }
 
     fn launch(&mut self, warps: u32) {
-        let warps: Vec<(u32, u32)> =
+        let warps: Vec<(u16, u32)> =
             (self.next_slot..).take(warps as usize).map(|s| (s, 1)).collect();
-        self.policy.launched(&ResidentCta { slot: self.next_slot, warps: &warps });
-        self.next_slot += warps.len() as u32;
+        launch(&mut self.policy, self.next_slot.into(), &warps);
+        self.next_slot += warps.len() as u16;
         self.present |= warps.iter().fold(0, |set, (slot, _)| set | 1 << slot);
     }
 
-    fn retire(&mut self, slots: std::ops::Range<u32>) {
+    fn retire(&mut self, slots: std::ops::Range<u16>) {
         for slot in slots {
             self.present &= !(1 << slot);
-            self.policy.retired(slot);
+            retire(&mut self.policy, slot);
         }
     }
 
     /// What issues when `waiting` warps wait for data and of the others all but `stalled` are
     /// ready.
-    fn pick(&mut self, waiting: u64, stalled: u64) -> Option<u32> {
+    fn pick(&mut self, waiting: u64, stalled: u64) -> Option<u16> {
         let (own, present) = (u64::MAX, self.present);
         let view = WarpView { own, present, waiting, ..WarpView::default() };
-        self.policy.pick(view.awake() & !stalled, &view)
+        pick(&mut self.policy, view.awake() & !stalled, &view)
     }
 
     fn groups(&self) -> Vec<u32> {
@@ -160,13 +161,13 @@ fn each_scheduler_has_its_own_turn_among_its_own_warps() {
     };
     for first in [0, 4] {
         let warps = [0, 1, 2, 3].map(|warp| (first + warp, 1));
-        policy.launched(&ResidentCta { slot: first, warps: &warps });
+        launch(&mut policy, first.into(), &warps);
     }
     assert_eq!(policy.groups.warps(), [0x0f, 0xf0], "groups are of the SM");
     let mut pick = |scheduler: usize, waiting| {
         let own = [0x55, 0xaa][scheduler];
         let view = WarpView { scheduler, own, present: 0xff, waiting, ..WarpView::default() };
-        policy.pick(view.awake(), &view).unwrap()
+        plain::pick(&mut policy, view.awake(), &view).unwrap()
     };
     assert_eq!([pick(0, 0), pick(0, 0), pick(1, 0)], [0, 2, 1]);
     assert_eq!(pick(0, 0x05), 4, "all its warps of the group wait");
