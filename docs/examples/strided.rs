@@ -35,7 +35,7 @@ struct Strided {
 
 impl WarpScheduler for Strided {
     fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
-        let next = &mut self.next[view.scheduler];
+        let next = &mut self.next[view.scheduler.index()];
         let pick = first_from(candidates, *next);
         *next = WarpSlot::new((pick.index() + self.stride) % 64);
         Some(pick)

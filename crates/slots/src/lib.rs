@@ -19,6 +19,7 @@ use warpmem_network::arbiter::{ARBITERS, ArbiterContext};
 use warpmem_network::{Direction, TOPOLOGIES};
 use warpmem_params::{PolicyError, PolicyInfo};
 use warpmem_sim::Clock;
+use warpmem_sim::SmId;
 
 /// A place in the machine that a policy fills.
 pub struct Slot {
@@ -56,7 +57,7 @@ pub static SLOTS: [Slot; 8] = [
         |m| { SCHEDULERS.build(&m.policy.dram_scheduler, &m.scheduler_context()).map(drop) }
     ),
     slot!(WARP_SCHEDULERS, warp_scheduler, "warp scheduler", "which ready warp issues next", |m| {
-        WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &SmContext::of(m, 0)).map(drop)
+        WARP_SCHEDULERS.build(&m.policy.warp_scheduler, &SmContext::of(m, SmId(0))).map(drop)
     }),
     slot!(CTA_SCHEDULERS, cta_scheduler, "CTA scheduler", "which SM takes the next CTA", |m| {
         CTA_SCHEDULERS.build(&m.policy.cta_scheduler, m).map(drop)

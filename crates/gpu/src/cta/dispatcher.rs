@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, PolicyError};
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, SmId};
 use warpmem_trace::{Chunk, KernelInfo, TraceError};
 
 /// Where the dispatcher gets a kernel's instructions and CTAs from.
@@ -22,7 +22,7 @@ pub trait KernelSource {
 
 /// A CTA for an SM.
 pub struct Launch {
-    pub sm: usize,
+    pub sm: SmId,
     pub cta: CtaLaunch,
 }
 
@@ -76,7 +76,7 @@ pub struct Dispatcher {
     flush: bool,
     launch_latency: u64,
     /// SM that is the scheduler's first.
-    first_sm: usize,
+    first_sm: SmId,
     /// Cycle from which the next kernel may start.
     next_start: CoreCycle,
     results: Vec<KernelResult>,
@@ -123,7 +123,7 @@ impl Dispatcher {
             concurrent: machine.run.concurrent_kernels,
             flush: machine.l1.flush_between_kernels,
             launch_latency: u64::from(machine.run.launch_latency),
-            first_sm: machine.run.first_sm as usize,
+            first_sm: SmId::new(machine.run.first_sm as usize),
             next_start: CoreCycle::ZERO,
             results,
             ctas_ended: 0,
@@ -134,10 +134,10 @@ impl Dispatcher {
     /// instructions each CTA of its kernel that is still on this SM has issued.
     pub fn cta_ended(&mut self, end: CtaEnd, issued: &dyn Fn() -> Vec<u64>) {
         let kernel = end.kernel as usize;
-        let sm = self.counted(end.sm as usize);
-        let end = CtaEnd { sm: sm as u32, ..end };
-        self.rooms[sm].give(&self.kernels[kernel].needs);
-        self.resident[sm] -= 1;
+        let sm = self.counted(end.sm);
+        let end = CtaEnd { sm, ..end };
+        self.rooms[sm.index()].give(&self.kernels[kernel].needs);
+        self.resident[sm.index()] -= 1;
         self.ctas_ended += 1;
         let at = self.running.iter().position(|r| r.kernel == kernel).expect("the kernel runs");
         self.running[at].ended += 1;
@@ -159,7 +159,7 @@ impl Dispatcher {
     }
 
     /// What an SM has done since the start of the run.
-    pub fn observe(&mut self, sm: usize, idle: IdleCycles) {
+    pub fn observe(&mut self, sm: SmId, idle: IdleCycles) {
         self.scheduler.observe(self.counted(sm), idle);
     }
 
@@ -169,20 +169,20 @@ impl Dispatcher {
     }
 
     /// The most CTAs of an SM that may issue.
-    pub fn running_limit(&self, sm: usize) -> u32 {
+    pub fn running_limit(&self, sm: SmId) -> u32 {
         self.scheduler.running_limit(self.counted(sm))
     }
 
     /// The scheduler's number of an SM, which counts from the scheduler's first SM. All tables here
     /// are indexed by it.
-    fn counted(&self, sm: usize) -> usize {
+    fn counted(&self, sm: SmId) -> SmId {
         let sms = self.rooms.len();
-        (sm + sms - self.first_sm) % sms
+        SmId::new((sm.index() + sms - self.first_sm.index()) % sms)
     }
 
     /// The SM of a counted number.
-    fn sm_of(&self, counted: usize) -> usize {
-        (counted + self.first_sm) % self.rooms.len()
+    fn sm_of(&self, counted: SmId) -> SmId {
+        SmId::new((counted.index() + self.first_sm.index()) % self.rooms.len())
     }
 
     /// What the CTA scheduler counted.
@@ -301,16 +301,16 @@ impl Dispatcher {
         };
         let Some(sm) = self.scheduler.pick(&view) else { return Ok(false) };
         debug_assert!(view.may_start(sm), "a CTA scheduler picked an SM that has no room");
-        self.started[sm] += 1;
-        self.rooms[sm].take(&kernel.needs);
+        self.started[sm.index()] += 1;
+        self.rooms[sm.index()].take(&kernel.needs);
         let chunk = running.next_in_chunk(kernel.chunks, source)?;
         kernel.check_warps(&chunk, running.next_in_chunk)?;
         let flush = self.flush
-            && self.resident[sm] == 0
-            && self.last_kernel[sm].is_some_and(|last| last != running.kernel);
-        let first = self.last_kernel[sm].is_none();
-        self.resident[sm] += 1;
-        self.last_kernel[sm] = Some(running.kernel);
+            && self.resident[sm.index()] == 0
+            && self.last_kernel[sm.index()].is_some_and(|last| last != running.kernel);
+        let first = self.last_kernel[sm.index()].is_none();
+        self.resident[sm.index()] += 1;
+        self.last_kernel[sm.index()] = Some(running.kernel);
         let cta = CtaLaunch {
             kernel: running.kernel as u32,
             cta: running.next_cta,

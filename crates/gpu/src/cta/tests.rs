@@ -8,7 +8,7 @@ use crate::sm::{Code, CtaEnd, CtaLaunch};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use warpmem_machine::Machine;
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, SmId};
 use warpmem_testing::{TestKernel, compute, machine, trace};
 use warpmem_trace::{Chunk, OpClass, Trace, TraceError};
 
@@ -51,7 +51,7 @@ impl Rig {
 
     fn step(&mut self, cycle: u64) -> Vec<Started> {
         let launches = self.step_launches(cycle);
-        launches.iter().map(|l| (l.sm, l.cta.kernel, l.cta.cta)).collect()
+        launches.iter().map(|l| (l.sm.index(), l.cta.kernel, l.cta.cta)).collect()
     }
 
     /// The CTA of one launch of a cycle.
@@ -69,7 +69,7 @@ impl Rig {
     /// as `others`.
     fn end_after(&mut self, (sm, kernel, cta): Started, cycle: u64, issued: u64, others: &[u64]) {
         let cycle = CoreCycle::new(cycle);
-        let end = CtaEnd { kernel, cta, sm: sm as u32, cycle, issued };
+        let end = CtaEnd { kernel, cta, sm: SmId::new(sm), cycle, issued };
         self.dispatcher.cta_ended(end, &|| others.to_vec());
     }
 

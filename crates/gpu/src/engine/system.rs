@@ -18,8 +18,8 @@ use warpmem_network::Topology;
 use warpmem_params::{Counter, PolicyError, policy_name};
 use warpmem_sim::Total;
 use warpmem_sim::{
-    AddressMap, CoreCycle, Domain, DramCycle, Fabric, LlcCycle, NetworkCycle, RequestTable, Ticks,
-    UnitId, domain,
+    AddressMap, CoreCycle, Domain, DramCycle, Fabric, LlcCycle, NetworkCycle, RequestTable, SmId,
+    Ticks, UnitId, domain,
 };
 use warpmem_trace::{Trace, TraceError};
 
@@ -180,17 +180,17 @@ impl System {
             Domain::Core => {
                 let cycle = CoreCycle::new(cycle);
                 self.sms[unit].step(cycle, ctx)?;
-                self.collect_ended(unit, cycle);
+                self.collect_ended(SmId::new(unit), cycle);
             }
         }
         Ok(())
     }
 
     /// Tells the dispatcher, which is stepped after the SMs, which CTAs have ended.
-    fn collect_ended(&mut self, sm: usize, cycle: CoreCycle) {
+    fn collect_ended(&mut self, sm: SmId, cycle: CoreCycle) {
         let dispatcher = dispatcher_index(self.sms.len());
-        while let Some(end) = self.sms[sm].take_ended() {
-            let issued = || self.sms[sm].issued_by_ctas(end.kernel);
+        while let Some(end) = self.sms[sm.index()].take_ended() {
+            let issued = || self.sms[sm.index()].issued_by_ctas(end.kernel);
             self.dispatcher.cta_ended(end, &issued);
             self.fabric.wake_at(dispatcher, cycle);
         }
@@ -202,8 +202,8 @@ impl System {
         source: &mut dyn KernelSource,
     ) -> Result<(), TraceError> {
         if self.dispatcher.observes(cycle) {
-            for (index, sm) in self.sms.iter_mut().enumerate() {
-                self.dispatcher.observe(index, sm.idle_cycles(cycle));
+            for (id, sm) in SmId::all(self.sms.len()).zip(&mut self.sms) {
+                self.dispatcher.observe(id, sm.idle_cycles(cycle));
             }
         }
         let next = self.dispatcher.step(cycle, source, &mut self.launches)?;
@@ -211,7 +211,7 @@ impl System {
             self.limit_running(cycle);
         }
         while let Some(launch) = self.launches.pop_front() {
-            let sm = &mut self.sms[launch.sm];
+            let sm = &mut self.sms[launch.sm.index()];
             sm.launch(launch.cta);
             self.fabric.wake_at(sm.unit().index, cycle + 1);
         }
@@ -223,8 +223,8 @@ impl System {
 
     /// Tells SMs how many of their CTAs may issue from the next cycle on.
     fn limit_running(&mut self, cycle: CoreCycle) {
-        for (index, sm) in self.sms.iter_mut().enumerate() {
-            if sm.limit_running(self.dispatcher.running_limit(index)) {
+        for (id, sm) in SmId::all(self.sms.len()).zip(&mut self.sms) {
+            if sm.limit_running(self.dispatcher.running_limit(id)) {
                 self.fabric.wake_at(sm.unit().index, cycle + 1);
             }
         }

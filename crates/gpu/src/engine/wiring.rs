@@ -8,7 +8,7 @@ use warpmem_dram::Channel;
 use warpmem_machine::Machine;
 use warpmem_network::{Direction, Topology};
 use warpmem_params::PolicyError;
-use warpmem_sim::{Clock, Domain, Fabric, Needs, PortId, UnitId};
+use warpmem_sim::{Clock, Domain, Fabric, Needs, PortId, SmId, UnitId};
 
 /// Numbers of the two networks in their domain.
 const REQUEST_NETWORK: usize = 0;
@@ -82,8 +82,8 @@ impl Wiring {
 
     pub fn sms(&self, machine: &Machine, ideal: Ideal) -> Result<Vec<Sm>, PolicyError> {
         let clock = self.fabric.clock_of();
-        let ports = self.sm_ports.iter().enumerate();
-        let sm = |(id, &(out, back)): (usize, &(PortId, PortId))| {
+        let ports = SmId::all(self.sm_ports.len()).zip(&self.sm_ports);
+        let sm = |(id, &(out, back)): (SmId, &(PortId, PortId))| {
             let sm = Sm::new(machine, id, clock, out, back)?;
             Ok(if ideal == Ideal::PerfectL1 { sm.with_perfect_l1() } else { sm })
         };

@@ -4,6 +4,7 @@ use super::Sm;
 use super::code::{MEMORY, Op};
 use super::fetch::FETCHED;
 use super::issue_slot::HeldDecision;
+use super::scheduler::{CtaSlot, SchedulerId};
 use warpmem_sim::{AddressMap, CoreCycle, WarpSlot};
 use warpmem_trace::{Kind, TraceError};
 
@@ -14,9 +15,10 @@ impl Sm {
         let n = self.slots.len();
         for i in 0..n {
             // GPGPU-Sim, `shader_core_ctx::issue`: another scheduler is first in each cycle.
-            let s = if self.rotating_schedulers { (i + cycle.number() as usize) % n } else { i };
-            self.slots[s].held = None;
-            if self.slots[s].next_issue() > cycle {
+            let first = cycle.number() as usize;
+            let s = SchedulerId::new(if self.rotating_schedulers { (i + first) % n } else { i });
+            self.slots[s.index()].held = None;
+            if self.slots[s.index()].next_issue() > cycle {
                 continue;
             }
             let candidates = self.candidates(s, cycle);
@@ -24,11 +26,11 @@ impl Sm {
                 continue;
             }
             let miss_room = if self.needs.miss_room { self.memory.miss_room() } else { 0 };
-            let (own, paused) = (self.slots[s].warps(), self.residents.paused());
+            let (own, paused) = (self.slots[s.index()].warps(), self.residents.paused());
             let view = self.sets.view(cycle, s, own, paused, miss_room);
             let pick = self.policy.pick(candidates, &view);
             let Some(warp) = pick else {
-                self.slots[s].held = Some(self.held_decision(candidates));
+                self.slots[s.index()].held = Some(self.held_decision(candidates));
                 continue;
             };
             debug_assert!(warp.is_in(candidates), "a scheduler picked a warp that cannot issue");
@@ -51,24 +53,24 @@ impl Sm {
 
     /// Warps of scheduler `s` that may issue in `cycle`: ready, and with room in their unit.
     #[inline(always)]
-    fn candidates(&self, s: usize, cycle: CoreCycle) -> u64 {
-        let ready = self.ready_to_issue() & self.slots[s].warps();
+    fn candidates(&self, s: SchedulerId, cycle: CoreCycle) -> u64 {
+        let ready = self.ready_to_issue() & self.slots[s.index()].warps();
         if ready == 0 { 0 } else { ready & !self.blocked(s, cycle) }
     }
 
     /// Warps whose next instruction finds no room in its unit.
-    fn blocked(&self, s: usize, cycle: CoreCycle) -> u64 {
+    fn blocked(&self, s: SchedulerId, cycle: CoreCycle) -> u64 {
         let memory = self.sets.of_class(MEMORY);
         let mut blocked = if self.memory.is_full(s) { memory } else { 0 };
         if self.memory.holds_collectors_from(s) <= cycle {
             blocked |= !memory;
         }
-        blocked | self.slots[s].blocked_by_units(cycle, &self.sets)
+        blocked | self.slots[s.index()].blocked_by_units(cycle, &self.sets)
     }
 
     fn issue_warp(
         &mut self,
-        s: usize,
+        s: SchedulerId,
         slot: WarpSlot,
         cycle: CoreCycle,
         map: &AddressMap,
@@ -83,7 +85,7 @@ impl Sm {
         warp.op += 1;
         warp.fetched = warp.fetched.saturating_sub(1);
         let record_done = warp.op == warp.op_end;
-        self.slots[s].issue(class, cycle, self.issue_interval, u64::from(unit.interval));
+        self.slots[s.index()].issue(class, cycle, self.issue_interval, u64::from(unit.interval));
         self.sets.issue(slot);
         self.result.warp_instructions += 1;
         if class == MEMORY {
@@ -109,7 +111,7 @@ impl Sm {
         let instruction = *warp.code.get(warp.record.instruction.0);
         match instruction.kind {
             Kind::Barrier => {
-                let cta = self.warp(slot).cta as usize;
+                let cta = self.warp(slot).cta;
                 self.sets.wait_at_barrier(slot);
                 self.residents.cta_mut(cta).waiting |= slot.bit();
                 self.next_record(slot, cycle + 1)?;
@@ -184,7 +186,7 @@ impl Sm {
     /// Releases the warps of a CTA when all that have not ended wait at a barrier, no matter at
     /// which one: a trace does not say how many warps a barrier is for, and groups of warps with
     /// barriers of their own would otherwise wait for each other for ever.
-    pub(super) fn release_if_complete(&mut self, cta: usize) {
+    pub(super) fn release_if_complete(&mut self, cta: CtaSlot) {
         let cycle = self.cycle;
         let state = self.residents.cta_mut(cta);
         let waiting = state.waiting;
@@ -209,7 +211,7 @@ impl Sm {
         if self.sets.ready() == 0 {
             return CoreCycle::NEVER;
         }
-        let schedulers = 0..self.slots.len();
+        let schedulers = SchedulerId::all(self.slots.len());
         schedulers
             .map(|s| self.next_issue_of(s, cycle + 1, issued))
             .min()
@@ -219,8 +221,8 @@ impl Sm {
     /// When scheduler `s` may issue one of its ready warps, from `soon` on. Warps that wait for the
     /// load/store unit do not count: its own next cycle wakes the SM. Another scheduler's issue can
     /// change this policy's choice, so a held decision counts only if nothing has issued.
-    fn next_issue_of(&self, s: usize, soon: CoreCycle, issued: u32) -> CoreCycle {
-        let slot = &self.slots[s];
+    fn next_issue_of(&self, s: SchedulerId, soon: CoreCycle, issued: u32) -> CoreCycle {
+        let slot = &self.slots[s.index()];
         let memory = self.sets.of_class(MEMORY);
         let mut ready = self.ready_to_issue() & slot.warps();
         if self.memory.is_full(s) {

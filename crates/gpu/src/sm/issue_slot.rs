@@ -1,6 +1,7 @@
 //! One scheduler of an SM and its functional units: when they take the next instruction.
 
 use super::code::CLASSES;
+use super::scheduler::SchedulerId;
 use super::warp_sets::WarpSets;
 use warpmem_sim::CoreCycle;
 
@@ -29,10 +30,10 @@ pub(super) struct HeldDecision {
 }
 
 impl IssueSlot {
-    /// Scheduler `index` of so many, which share the warp slots in turn.
-    pub fn new(index: u32, schedulers: u32) -> IssueSlot {
+    /// Scheduler `id` of so many, which share the warp slots in turn.
+    pub fn new(id: SchedulerId, schedulers: usize) -> IssueSlot {
         IssueSlot {
-            warps: (0..64).filter(|w| w % schedulers == index).fold(0, |m, w| m | 1 << w),
+            warps: (id.index()..64).step_by(schedulers).fold(0, |warps, slot| warps | 1 << slot),
             next_issue: CoreCycle::ZERO,
             unit_free: [CoreCycle::ZERO; CLASSES],
             units_free: CoreCycle::ZERO,

@@ -29,7 +29,7 @@ use issue_slot::IssueSlot;
 use memory::{Access, MemoryPipeline, Occupancy};
 use residents::Residents;
 pub use residents::{CtaEnd, CtaLaunch};
-use scheduler::{Needs, SmContext, WARP_SCHEDULERS, WarpScheduler};
+use scheduler::{CtaSlot, Needs, SchedulerId, SmContext, WARP_SCHEDULERS, WarpScheduler};
 use warp::Warp;
 use warp_sets::WarpSets;
 use warpmem_machine::{Machine, Stall, Unit, Units};
@@ -39,7 +39,7 @@ use warpmem_trace::{Kind, TraceError};
 
 /// One SM.
 pub struct Sm {
-    id: u16,
+    id: SmId,
     unit: UnitId,
     units: [Unit; CLASSES],
     issue_interval: u64,
@@ -75,23 +75,22 @@ impl Sm {
     /// `request_port` leads to the request network, `reply_port` comes from the reply network.
     pub fn new(
         machine: &Machine,
-        id: usize,
+        id: SmId,
         clock: CoreClock,
         request_port: PortId,
         reply_port: PortId,
     ) -> Result<Sm, warpmem_params::PolicyError> {
         let config = &machine.sm;
-        let slot = |index| IssueSlot::new(index, config.schedulers);
-        let context = SmContext::of(machine, id as u32);
+        let context = SmContext::of(machine, id);
+        let slot = |scheduler| IssueSlot::new(scheduler, context.schedulers());
         let policy = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context)?;
         let needs = policy.needs();
-        let mut memory =
-            MemoryPipeline::new(machine, SmId::new(id), clock, request_port, reply_port);
+        let mut memory = MemoryPipeline::new(machine, id, clock, request_port, reply_port);
         memory.report_l1_events(needs.l1_events);
         let max_warps = config.max_warps as usize;
         Ok(Sm {
-            id: id as u16,
-            unit: UnitId { domain: Domain::Core, index: id as u32 },
+            id,
+            unit: UnitId { domain: Domain::Core, index: id.0.into() },
             units: unit_table(&config.units),
             issue_interval: u64::from(config.issue_interval),
             async_bypass: machine.l1.async_bypass,
@@ -106,7 +105,7 @@ impl Sm {
             ended_warps: Vec::new(),
             calendar: Calendar::new(),
             fetch: Fetch::new(config.fetch_warps),
-            slots: (0..config.schedulers).map(slot).collect(),
+            slots: SchedulerId::all(context.schedulers()).map(slot).collect(),
             needs,
             policy,
             memory,
@@ -209,13 +208,13 @@ impl Sm {
         if addresses.is_empty() {
             return;
         }
-        let cta = self.residents.cta(warp.cta as usize);
+        let cta = self.residents.cta(warp.cta);
         let returns = matches!(instruction.kind, Kind::Load | Kind::Atomic | Kind::AsyncCopy);
         let row = LoadRow {
             kernel: cta.kernel,
             cta: cta.index,
             warp_in_cta: warp.warp_in_cta,
-            sm: u32::from(self.id),
+            sm: self.id.0.into(),
             warp_slot: slot.0.into(),
             pc: instruction.pc,
             issue_cycle: cycle.number(),
@@ -308,7 +307,7 @@ impl Sm {
         if warp.loads > 0 || warp.posted > 0 || slot.is_in(self.sets.at_barrier()) {
             return;
         }
-        let (cta, issued, warp_in_cta) = (warp.cta as usize, warp.index, warp.warp_in_cta);
+        let (cta, issued, warp_in_cta) = (warp.cta, warp.index, warp.warp_in_cta);
         self.note_warp(slot, cta, warp_in_cta);
         self.warps[slot.index()] = None;
         self.sets.remove(slot);
@@ -324,10 +323,10 @@ impl Sm {
     }
 
     /// A warp of a CTA ends in this step.
-    fn note_warp(&mut self, slot: WarpSlot, cta: usize, warp_in_cta: u32) {
+    fn note_warp(&mut self, slot: WarpSlot, cta: CtaSlot, warp_in_cta: u32) {
         let cta = self.residents.cta(cta);
         self.ended_warps.push(WarpRow {
-            sm: u32::from(self.id),
+            sm: self.id.0.into(),
             warp_slot: slot.0.into(),
             kernel: cta.kernel,
             cta: cta.index,

@@ -1,12 +1,12 @@
 //! CTAs on an SM: how they come and go, what they have issued, and which of them pause when fewer
 //! may issue than are resident.
 
-use super::scheduler::ResidentCta;
+use super::scheduler::{CtaSlot, ResidentCta};
 use super::warp::Warp;
 use super::{Code, Sm};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use warpmem_sim::{CoreCycle, WarpSlot};
+use warpmem_sim::{CoreCycle, SmId, WarpSlot};
 use warpmem_trace::{Chunk, TraceError};
 
 /// A CTA on its way to an SM.
@@ -30,7 +30,7 @@ pub struct CtaLaunch {
 pub struct CtaEnd {
     pub kernel: u32,
     pub cta: u32,
-    pub sm: u32,
+    pub sm: SmId,
     pub cycle: CoreCycle,
     /// Warp instructions that it issued.
     pub issued: u64,
@@ -97,14 +97,15 @@ impl Residents {
 
     /// A CTA of `live` warps comes: its slot, and its warps' slots. `age`: CTAs that came before
     /// it.
-    pub fn add(&mut self, launch: &CtaLaunch, live: u32, age: u64) -> (usize, u64) {
-        let slot =
-            self.ctas.iter().position(Option::is_none).expect("a free CTA slot was promised");
+    pub fn add(&mut self, launch: &CtaLaunch, live: u32, age: u64) -> (CtaSlot, u64) {
+        let free = self.ctas.iter().position(Option::is_none);
+        let slot = CtaSlot::new(free.expect("a free CTA slot was promised"));
         let slots = self.free_slots(live);
         self.taken |= slots;
         let CtaLaunch { kernel, cta: index, number, .. } = *launch;
         let (issued, waiting) = (0, 0);
-        self.ctas[slot] = Some(Cta { kernel, index, number, age, issued, live, waiting, slots });
+        self.ctas[slot.index()] =
+            Some(Cta { kernel, index, number, age, issued, live, waiting, slots });
         self.choose_paused();
         (slot, slots)
     }
@@ -124,17 +125,17 @@ impl Residents {
         free & !rest
     }
 
-    pub fn cta(&self, slot: usize) -> &Cta {
-        self.ctas[slot].as_ref().expect("the CTA is present")
+    pub fn cta(&self, slot: CtaSlot) -> &Cta {
+        self.ctas[slot.index()].as_ref().expect("the CTA is present")
     }
 
-    pub fn cta_mut(&mut self, slot: usize) -> &mut Cta {
-        self.ctas[slot].as_mut().expect("the CTA is present")
+    pub fn cta_mut(&mut self, slot: CtaSlot) -> &mut Cta {
+        self.ctas[slot.index()].as_mut().expect("the CTA is present")
     }
 
     /// The CTA in `slot` ends on SM `sm`.
-    pub fn end(&mut self, slot: usize, sm: u32, cycle: CoreCycle) {
-        let cta = self.ctas[slot].take().expect("the CTA is present");
+    pub fn end(&mut self, slot: CtaSlot, sm: SmId, cycle: CoreCycle) {
+        let cta = self.ctas[slot.index()].take().expect("the CTA is present");
         self.taken &= !cta.slots;
         self.choose_paused();
         let Cta { kernel, index, issued, .. } = cta;
@@ -208,10 +209,10 @@ impl Sm {
         let warps =
             WarpSlot::each(slots).zip(&entry.warps).map(|(slot, warp)| (slot, warp.records));
         let warps: Vec<(WarpSlot, u32)> = warps.collect();
-        self.policy.launched(&ResidentCta { slot: cta as u32, warps: &warps });
+        self.policy.launched(&ResidentCta { slot: cta, warps: &warps });
         for (index, (warp, (slot, _))) in entry.warps.iter().zip(warps).enumerate() {
             let cursor = launch.chunk.warp(launch.cta_in_chunk, index);
-            let warp = Warp::new(Arc::clone(&launch.code), cursor, cta as u32, warp.warp_in_cta);
+            let warp = Warp::new(Arc::clone(&launch.code), cursor, cta, warp.warp_in_cta);
             self.start_warp(slot, warp, cycle)?;
         }
         if live == 0 {
@@ -220,8 +221,8 @@ impl Sm {
         Ok(())
     }
 
-    pub(super) fn end_cta(&mut self, slot: usize) {
-        self.residents.end(slot, u32::from(self.id), self.cycle);
+    pub(super) fn end_cta(&mut self, slot: CtaSlot) {
+        self.residents.end(slot, self.id, self.cycle);
     }
 
     /// Warp instructions that each CTA of a kernel on this SM has issued.

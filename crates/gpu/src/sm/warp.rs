@@ -2,6 +2,7 @@
 
 use super::code::Code;
 use super::memory::AccessId;
+use super::scheduler::CtaSlot;
 use std::sync::Arc;
 use warpmem_sim::CoreCycle;
 use warpmem_trace::{MAX_DEPENDENCE, Record, WarpCursor};
@@ -33,7 +34,7 @@ pub(super) struct Warp {
     pub op_end: u32,
     /// Instructions fetched and not issued.
     pub fetched: u32,
-    pub cta: u32,
+    pub cta: CtaSlot,
     /// Instructions in flight that return data, and those that do not (stores, reductions,
     /// prefetches).
     pub loads: u32,
@@ -49,7 +50,7 @@ pub(super) struct Warp {
 }
 
 impl Warp {
-    pub fn new(code: Arc<Code>, cursor: WarpCursor, cta: u32, warp_in_cta: u32) -> Warp {
+    pub fn new(code: Arc<Code>, cursor: WarpCursor, cta: CtaSlot, warp_in_cta: u32) -> Warp {
         Warp {
             code,
             cursor,

@@ -2,7 +2,7 @@
 
 use super::account::Idle;
 use super::code::{CLASSES, MEMORY, Op};
-use super::scheduler::WarpView;
+use super::scheduler::{SchedulerId, WarpView};
 use warpmem_sim::{CoreCycle, WarpSlot};
 
 /// The warps of an SM by what they do. A present warp is in one of these states:
@@ -203,7 +203,7 @@ impl WarpSets {
     pub fn view(
         &self,
         cycle: CoreCycle,
-        scheduler: usize,
+        scheduler: SchedulerId,
         own: u64,
         paused: u64,
         miss_room: usize,

@@ -2,6 +2,7 @@
 
 use super::{CtaEntry, CtaScheduler, DispatchView, Turns};
 use warpmem_params::{PolicyInfo, params};
+use warpmem_sim::SmId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "block-clustered",
@@ -28,7 +29,7 @@ params! {
 /// A block some of whose CTAs have started and some have not.
 struct Block {
     kernel: u32,
-    sm: usize,
+    sm: SmId,
     left: u32,
 }
 
@@ -41,7 +42,7 @@ struct BlockClustered {
 
 impl BlockClustered {
     /// The next CTA of a block goes where the first went, even if in a later cycle.
-    fn go_on(&mut self, at: usize, view: &DispatchView) -> Option<usize> {
+    fn go_on(&mut self, at: usize, view: &DispatchView) -> Option<SmId> {
         let block = &mut self.begun[at];
         let sm = block.sm;
         if !view.may_start(sm) {
@@ -55,7 +56,7 @@ impl BlockClustered {
     }
 
     /// The first CTA of a block goes to an SM that has room for all of it.
-    fn begin(&mut self, view: &DispatchView) -> Option<usize> {
+    fn begin(&mut self, view: &DispatchView) -> Option<SmId> {
         let size = self.ctas.min(view.per_sm).min(view.ctas - view.cta);
         let holds = |sm| view.may_start(sm) && view.has_room_for(sm, size);
         let sm = self.turns.take(view.sms(), holds)?;
@@ -67,7 +68,7 @@ impl BlockClustered {
 }
 
 impl CtaScheduler for BlockClustered {
-    fn pick(&mut self, view: &DispatchView) -> Option<usize> {
+    fn pick(&mut self, view: &DispatchView) -> Option<SmId> {
         match self.begun.iter().position(|block| block.kernel == view.kernel) {
             Some(at) => self.go_on(at, view),
             None => self.begin(view),

@@ -2,6 +2,7 @@
 
 use super::{CtaEntry, CtaScheduler, DispatchView};
 use warpmem_params::PolicyInfo;
+use warpmem_sim::SmId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "depth-first",
@@ -19,8 +20,8 @@ struct DepthFirst;
 
 impl CtaScheduler for DepthFirst {
     /// If the SM has room but has started its CTAs of this cycle, waits for it.
-    fn pick(&mut self, view: &DispatchView) -> Option<usize> {
-        let sm = (0..view.sms()).find(|&sm| view.has_room_for(sm, 1))?;
+    fn pick(&mut self, view: &DispatchView) -> Option<SmId> {
+        let sm = SmId::all(view.sms()).find(|&sm| view.has_room_for(sm, 1))?;
         view.may_start(sm).then_some(sm)
     }
 }

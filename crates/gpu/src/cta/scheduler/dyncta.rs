@@ -3,6 +3,7 @@
 use super::{CtaEntry, CtaScheduler, DispatchView, KernelStart, Turns};
 use crate::sm::IdleCycles;
 use warpmem_params::{Counter, PolicyInfo, choice, params};
+use warpmem_sim::SmId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "dyncta",
@@ -103,8 +104,8 @@ struct Dyncta {
 }
 
 impl CtaScheduler for Dyncta {
-    fn pick(&mut self, view: &DispatchView) -> Option<usize> {
-        let wants = |sm: usize| view.resident(sm) < self.sms[sm].limit;
+    fn pick(&mut self, view: &DispatchView) -> Option<SmId> {
+        let wants = |sm: SmId| view.resident(sm) < self.sms[sm.index()].limit;
         self.turns.take(view.sms(), |sm| view.may_start(sm) && wants(sm))
     }
 
@@ -121,8 +122,8 @@ impl CtaScheduler for Dyncta {
         Some(self.options.period)
     }
 
-    fn observe(&mut self, sm: usize, idle: IdleCycles) {
-        let level = &mut self.sms[sm];
+    fn observe(&mut self, sm: SmId, idle: IdleCycles) {
+        let level = &mut self.sms[sm.index()];
         let Some(before) = level.before.replace(idle) else { return };
         let limit = self.options.next_limit(level.limit, self.most, idle.since(before));
         self.counts.raised += u64::from(limit > level.limit);
@@ -132,8 +133,8 @@ impl CtaScheduler for Dyncta {
         level.limit = limit;
     }
 
-    fn running_limit(&self, sm: usize) -> u32 {
-        self.sms[sm].limit
+    fn running_limit(&self, sm: SmId) -> u32 {
+        self.sms[sm.index()].limit
     }
 
     fn counters(&self) -> Vec<Counter> {

@@ -4,7 +4,7 @@
 use super::{CtaEntry, CtaScheduler, DispatchView, KernelStart, Turns};
 use crate::sm::CtaEnd;
 use warpmem_params::{Counter, PolicyInfo};
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, SmId};
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "lazy-cta",
@@ -85,12 +85,15 @@ impl LazyCta {
 }
 
 impl CtaScheduler for LazyCta {
-    fn pick(&mut self, view: &DispatchView) -> Option<usize> {
+    fn pick(&mut self, view: &DispatchView) -> Option<SmId> {
         let running = self.kernels.iter_mut().find(|running| running.kernel == view.kernel);
         let shares = &mut running.expect("the kernel runs").sms;
-        let wants = |sm: usize| shares[sm].limit().is_none_or(|limit| shares[sm].resident < limit);
+        let wants = |sm: SmId| {
+            let share = &shares[sm.index()];
+            share.limit().is_none_or(|limit| share.resident < limit)
+        };
         let sm = self.turns.take(view.sms(), |sm| view.may_start(sm) && wants(sm))?;
-        shares[sm].resident += 1;
+        shares[sm.index()].resident += 1;
         Some(sm)
     }
 
@@ -100,7 +103,7 @@ impl CtaScheduler for LazyCta {
     }
 
     fn cta_ended(&mut self, end: &CtaEnd, issued: &dyn Fn() -> Vec<u64>) {
-        let share = &mut self.shares(end.kernel)[end.sm as usize];
+        let share = &mut self.shares(end.kernel)[end.sm.index()];
         share.resident -= 1;
         share.end(end, issued);
     }

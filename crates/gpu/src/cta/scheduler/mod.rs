@@ -10,6 +10,7 @@ use super::residency::{CtaNeeds, SmRoom};
 use crate::sm::{CtaEnd, IdleCycles};
 use warpmem_machine::Machine;
 use warpmem_params::{Counter, Entry, Registry};
+use warpmem_sim::SmId;
 
 /// What a CTA scheduler sees when it is asked for the SM of the next CTA of a kernel.
 pub struct DispatchView<'a> {
@@ -29,18 +30,18 @@ pub struct DispatchView<'a> {
 
 impl DispatchView<'_> {
     /// Whether `ctas` CTAs of the kernel find room on an SM.
-    pub fn has_room_for(&self, sm: usize, ctas: u32) -> bool {
-        self.rooms[sm].holds(&self.needs, ctas)
+    pub fn has_room_for(&self, sm: SmId, ctas: u32) -> bool {
+        self.rooms[sm.index()].holds(&self.needs, ctas)
     }
 
     /// Whether an SM has room for the CTA and can start it in this cycle.
-    pub fn may_start(&self, sm: usize) -> bool {
-        self.started[sm] < self.launches_per_cycle && self.has_room_for(sm, 1)
+    pub fn may_start(&self, sm: SmId) -> bool {
+        self.started[sm.index()] < self.launches_per_cycle && self.has_room_for(sm, 1)
     }
 
     /// CTAs on an SM, whatever their kernel.
-    pub fn resident(&self, sm: usize) -> u32 {
-        self.resident[sm]
+    pub fn resident(&self, sm: SmId) -> u32 {
+        self.resident[sm.index()]
     }
 
     /// The number of SMs.
@@ -66,7 +67,7 @@ pub trait CtaScheduler: Send {
     /// some may, until an SM has started its CTAs of this cycle, a CTA ends or
     /// [`observe`](CtaScheduler::observe) is called. Called until it answers `None`. Each kernel
     /// that runs is asked for in the order of their starts.
-    fn pick(&mut self, view: &DispatchView) -> Option<usize>;
+    fn pick(&mut self, view: &DispatchView) -> Option<SmId>;
 
     /// A kernel starts: its CTAs are asked for from now on.
     fn kernel_started(&mut self, _kernel: &KernelStart) {}
@@ -85,11 +86,11 @@ pub trait CtaScheduler: Send {
 
     /// What an SM has done since the start of the run, at every multiple of the interval at which a
     /// kernel runs.
-    fn observe(&mut self, _sm: usize, _idle: IdleCycles) {}
+    fn observe(&mut self, _sm: SmId, _idle: IdleCycles) {}
 
     /// The most CTAs of an SM that may issue, at least 1: those launched last beyond it pause. May
     /// only change in [`observe`](CtaScheduler::observe) and when a kernel starts.
-    fn running_limit(&self, _sm: usize) -> u32 {
+    fn running_limit(&self, _sm: SmId) -> u32 {
         u32::MAX
     }
 
@@ -121,9 +122,10 @@ struct Turns {
 
 impl Turns {
     /// The next of `sms` SMs for which `may` holds.
-    fn take(&mut self, sms: usize, may: impl Fn(usize) -> bool) -> Option<usize> {
-        let sm = (0..sms).map(|turn| (self.next + turn) % sms).find(|&sm| may(sm))?;
-        self.next = (sm + 1) % sms;
+    fn take(&mut self, sms: usize, may: impl Fn(SmId) -> bool) -> Option<SmId> {
+        let mut order = (0..sms).map(|turn| SmId::new((self.next + turn) % sms));
+        let sm = order.find(|&sm| may(sm))?;
+        self.next = (sm.index() + 1) % sms;
         Some(sm)
     }
 }
@@ -135,9 +137,9 @@ mod tests {
     #[test]
     fn sms_take_turns_and_full_ones_are_passed_over() {
         let mut turns = Turns::default();
-        let order: Vec<_> = (0..5).map(|_| turns.take(4, |sm| sm != 2)).collect();
-        assert_eq!(order, [Some(0), Some(1), Some(3), Some(0), Some(1)]);
+        let order: Vec<_> = (0..5).map(|_| turns.take(4, |sm| sm != SmId(2))).collect();
+        assert_eq!(order, [0, 1, 3, 0, 1].map(|sm| Some(SmId(sm))));
         assert_eq!(turns.take(4, |_| false), None);
-        assert_eq!(turns.take(4, |_| true), Some(2), "a turn that nobody takes is not lost");
+        assert_eq!(turns.take(4, |_| true), Some(SmId(2)), "a turn that nobody takes is not lost");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{CtaEntry, CtaScheduler, DispatchView, Turns};
 use warpmem_params::PolicyInfo;
+use warpmem_sim::SmId;
 
 const INFO: PolicyInfo = PolicyInfo {
     name: "round-robin",
@@ -22,7 +23,7 @@ struct RoundRobin {
 }
 
 impl CtaScheduler for RoundRobin {
-    fn pick(&mut self, view: &DispatchView) -> Option<usize> {
+    fn pick(&mut self, view: &DispatchView) -> Option<SmId> {
         self.turns.take(view.sms(), |sm| view.may_start(sm))
     }
 }

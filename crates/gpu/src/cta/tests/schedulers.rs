@@ -5,6 +5,7 @@ use crate::cta::DispatchError;
 use crate::cta::scheduler::CTA_SCHEDULERS;
 use crate::sm::IdleCycles;
 use warpmem_machine::Machine;
+use warpmem_sim::SmId;
 use warpmem_testing::{TestKernel, machine};
 
 /// SMs of so many CTAs each.
@@ -177,7 +178,7 @@ impl Watch {
         for (sm, &(no_warp, memory)) in spent.iter().enumerate() {
             self.idle[sm].no_warp += no_warp;
             self.idle[sm].memory += memory;
-            rig.dispatcher.observe(sm, self.idle[sm]);
+            rig.dispatcher.observe(SmId::new(sm), self.idle[sm]);
         }
         rig.step(self.cycle)
     }
@@ -189,7 +190,7 @@ fn dyncta_follows_what_an_sm_waits_for() {
     let machine = sms(2, 4, policy, &["sm.cta_launches_per_cycle=4"]);
     let mut rig = Rig::new(&machine, &[kernel(30)]);
     assert_eq!(fill(&mut rig), [[0, 1, 0, 1]], "half of what fits");
-    let limits = |rig: &Rig| [rig.dispatcher.running_limit(0), rig.dispatcher.running_limit(1)];
+    let limits = |rig: &Rig| [0, 1].map(|sm| rig.dispatcher.running_limit(SmId(sm)));
     let mut watch = Watch::new(2, 100);
     assert_eq!(
         watch.pass(&mut rig, &[(99, 0), (0, 99)]),
@@ -223,7 +224,7 @@ fn dyncta_starts_every_kernel_at_half() {
     rig.step(210);
     assert!(!rig.observes(300), "nothing runs");
     assert_eq!(rig.step(400), [(0, 1, 0)], "of the second kernel two fit");
-    assert_eq!(rig.dispatcher.running_limit(0), 1);
+    assert_eq!(rig.dispatcher.running_limit(SmId(0)), 1);
 }
 
 /// Every CTA starts and ends, whatever the order in which they end.
@@ -239,7 +240,7 @@ fn no_cta_waits_for_ever() {
             if rig.observes(cycle) {
                 // Nothing but waiting for memory.
                 let idle = IdleCycles { memory: cycle, ..IdleCycles::default() };
-                (0..3).for_each(|sm| rig.dispatcher.observe(sm, idle));
+                SmId::all(3).for_each(|sm| rig.dispatcher.observe(sm, idle));
             }
             resident.extend(rig.step(cycle));
             if cycle % 10 == 9 && !resident.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::access::AccessId;
 use super::lane::{Lane, Pipe};
+use crate::sm::scheduler::SchedulerId;
 use std::cmp::Reverse;
 use warpmem_machine as machine;
 use warpmem_sim::{CoreCycle, SliceId};
@@ -150,14 +151,14 @@ impl Lsu {
     }
 
     /// Whether a scheduler has no free entry left.
-    pub fn is_full(&self, scheduler: usize) -> bool {
-        self.lanes[scheduler].len() == self.capacity
+    pub fn is_full(&self, scheduler: SchedulerId) -> bool {
+        self.lanes[scheduler.index()].len() == self.capacity
     }
 
     /// The cycle from which instructions that wait for the unit hold all operand collectors of a
     /// scheduler.
-    pub fn holds_collectors_from(&self, scheduler: usize) -> CoreCycle {
-        self.lanes[scheduler].holds_collectors_from(&self.entries)
+    pub fn holds_collectors_from(&self, scheduler: SchedulerId) -> CoreCycle {
+        self.lanes[scheduler.index()].holds_collectors_from(&self.entries)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -171,13 +172,18 @@ impl Lsu {
     /// Takes an entry for an instruction that `scheduler` has issued in `cycle`, on which the unit
     /// may work from `from` on. The caller fills it in; its sectors are those of an old
     /// instruction. There must be room.
-    pub fn push(&mut self, scheduler: usize, cycle: CoreCycle, from: CoreCycle) -> &mut Entry {
+    pub fn push(
+        &mut self,
+        scheduler: SchedulerId,
+        cycle: CoreCycle,
+        from: CoreCycle,
+    ) -> &mut Entry {
         assert!(!self.is_full(scheduler), "the load/store queue overflows");
         let index = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry::blank());
             (self.entries.len() - 1) as EntryIndex
         });
-        self.lanes[scheduler].push(index);
+        self.lanes[scheduler.index()].push(index);
         let entry = &mut self.entries[index as usize];
         (entry.age, entry.from, entry.since) = (self.issued, from, cycle);
         self.issued += 1;

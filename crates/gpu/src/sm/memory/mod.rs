@@ -24,6 +24,7 @@ mod writeback;
 pub(super) use access::{Access, AccessId};
 
 use super::code::{Static, passes_l1};
+use super::scheduler::SchedulerId;
 use crate::context::Context;
 use crate::results::SmResult;
 use access::AccessTable;
@@ -193,7 +194,7 @@ impl MemoryPipeline {
             self.completions.push(Reverse((ready, access)));
             return access;
         }
-        let scheduler = slot.index() % self.schedulers;
+        let scheduler = SchedulerId::new(slot.index() % self.schedulers);
         let entry = self.lsu.push(scheduler, cycle, cycle + self.operand_latency);
         entry.access = access;
         entry.sent = 0;
@@ -428,14 +429,14 @@ impl MemoryPipeline {
 
     /// Whether the load/store queue of a scheduler is full.
     #[inline]
-    pub fn is_full(&self, scheduler: usize) -> bool {
+    pub fn is_full(&self, scheduler: SchedulerId) -> bool {
         self.lsu.is_full(scheduler)
     }
 
     /// The cycle from which instructions that wait for the unit hold all operand collectors of a
     /// scheduler.
     #[inline]
-    pub fn holds_collectors_from(&self, scheduler: usize) -> CoreCycle {
+    pub fn holds_collectors_from(&self, scheduler: SchedulerId) -> CoreCycle {
         self.lsu.holds_collectors_from(scheduler)
     }
 

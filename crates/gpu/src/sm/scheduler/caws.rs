@@ -114,6 +114,7 @@ impl WarpScheduler for Caws {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SchedulerId;
     use super::super::plain::{launch, pick, retire};
     use super::*;
 
@@ -211,6 +212,9 @@ mod tests {
         issue(&mut caws, 0, &[(1, 8), (50, 7)]);
         retire(&mut caws, 0);
         launch(&mut caws, 1, &[(0, 9)]);
-        assert_eq!((caws.criticality(WarpSlot(0)), caws.gto.stays_with(1, 0)), (0, None));
+        assert_eq!(
+            (caws.criticality(WarpSlot(0)), caws.gto.stays_with(1, SchedulerId(0))),
+            (0, None)
+        );
     }
 }

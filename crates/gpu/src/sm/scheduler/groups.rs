@@ -30,7 +30,7 @@ pub(super) enum Priority {
     /// Each group in turn, until all its warps wait.
     Equal,
     /// The group of this number modulo the number of groups, then those that follow it in turn.
-    From(u32),
+    From(usize),
 }
 
 /// What a scheduler of the SM remembers.
@@ -71,17 +71,17 @@ impl Groups {
     /// The warp of `candidates` that issues: round robin in the current group, the first that has a
     /// warp that does not wait.
     pub(super) fn choose(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
-        let turn = &self.turns[view.scheduler];
+        let turn = &self.turns[view.scheduler.index()];
         let first = match self.priority {
             Priority::Equal => turn.group,
-            Priority::From(first) => first as usize % self.warps.len().max(1),
+            Priority::From(first) => first % self.warps.len().max(1),
         };
         let group = self.first_with(view.awake(), first)?;
         let issues = match self.idle {
             Idle::Wait => Some(group).filter(|&group| self.warps[group] & candidates != 0),
             Idle::Lend => self.first_with(candidates, group),
         }?;
-        let turn = &mut self.turns[view.scheduler];
+        let turn = &mut self.turns[view.scheduler.index()];
         self.switches += u64::from(turn.group != group);
         turn.group = group;
         let slot = next_in_turn(candidates & self.warps[issues], turn.last[issues]);

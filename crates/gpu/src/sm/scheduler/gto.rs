@@ -1,6 +1,6 @@
 //! Greedy then oldest.
 
-use super::{WarpEntry, WarpScheduler, WarpView};
+use super::{SchedulerId, WarpEntry, WarpScheduler, WarpView};
 use warpmem_params::PolicyInfo;
 use warpmem_sim::WarpSlot;
 
@@ -38,13 +38,13 @@ impl Gto {
     }
 
     /// The warp that a scheduler stays with, if it is one of `candidates`.
-    pub(super) fn stays_with(&self, candidates: u64, scheduler: usize) -> Option<WarpSlot> {
-        self.last[scheduler].filter(|last| last.is_in(candidates))
+    pub(super) fn stays_with(&self, candidates: u64, scheduler: SchedulerId) -> Option<WarpSlot> {
+        self.last[scheduler.index()].filter(|last| last.is_in(candidates))
     }
 
     /// From now on a scheduler stays with the warp in `slot`.
-    pub(super) fn stay_with(&mut self, slot: WarpSlot, scheduler: usize) {
-        self.last[scheduler] = Some(slot);
+    pub(super) fn stay_with(&mut self, slot: WarpSlot, scheduler: SchedulerId) {
+        self.last[scheduler.index()] = Some(slot);
     }
 
     /// No scheduler stays with the warp in `slot` any longer.
@@ -98,6 +98,7 @@ mod tests {
         let mut gto = Gto::new(2);
         let ages = [4, 3, 2, 1];
         let mut pick = |scheduler, candidates| {
+            let scheduler = SchedulerId(scheduler);
             pick(&mut gto, candidates, &WarpView { scheduler, ..view(&ages) })
         };
         assert_eq!([pick(0, 0b0001), pick(1, 0b0010)], [Some(0), Some(1)]);

@@ -31,7 +31,7 @@ impl Lrr {
 
 impl WarpScheduler for Lrr {
     fn pick(&mut self, candidates: u64, view: &WarpView) -> Option<WarpSlot> {
-        let last = &mut self.last[view.scheduler];
+        let last = &mut self.last[view.scheduler.index()];
         *last = next_in_turn(candidates, *last);
         Some(*last)
     }
@@ -44,6 +44,7 @@ pub(super) fn next_in_turn(candidates: u64, last: WarpSlot) -> WarpSlot {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SchedulerId;
     use super::super::plain::pick;
     use super::*;
 
@@ -60,8 +61,13 @@ mod tests {
     #[test]
     fn each_scheduler_has_its_own_turns() {
         let mut lrr = Lrr::new(2);
-        let mut pick =
-            |scheduler| pick(&mut lrr, 0b1111, &WarpView { scheduler, ..WarpView::default() });
+        let mut pick = |scheduler| {
+            pick(
+                &mut lrr,
+                0b1111,
+                &WarpView { scheduler: SchedulerId(scheduler), ..WarpView::default() },
+            )
+        };
         assert_eq!([pick(0), pick(0), pick(1), pick(0)], [Some(0), Some(1), Some(0), Some(2)]);
     }
 

@@ -100,6 +100,7 @@ impl WarpScheduler for Mascar {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SchedulerId;
     use super::super::plain::{pick, retire};
     use super::*;
 
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn the_owner_has_memory_against_the_warps_of_other_schedulers() {
         let mut mascar = Mascar::new(2, 2);
-        let view = |scheduler| WarpView { scheduler, ..saturated() };
+        let view = |scheduler| WarpView { scheduler: SchedulerId(scheduler), ..saturated() };
         assert_eq!(pick(&mut mascar, 0b1010, &view(1)), None);
         assert_eq!(pick(&mut mascar, 0b0101, &view(0)), Some(2));
         assert_eq!(pick(&mut mascar, 0b1010, &view(1)), None);

@@ -20,19 +20,25 @@ mod two_level_active;
 
 use warpmem_machine::{L1, Machine, Sm};
 use warpmem_params::{Counter, Entry, Registry};
-use warpmem_sim::{CoreCycle, WarpSlot};
+use warpmem_sim::{CoreCycle, SmId, WarpSlot, ids};
+
+ids! {
+    /// A scheduler of an SM.
+    pub SchedulerId(u16);
+    /// A slot for a resident CTA, counted within its SM.
+    pub CtaSlot(u32);
+}
 
 /// What a warp scheduler may know of the SM that it works in.
 #[derive(Clone, Debug)]
 pub struct SmContext {
-    /// Number of the SM in the machine.
-    pub id: u32,
+    pub id: SmId,
     pub sm: Sm,
     pub l1: L1,
 }
 
 impl SmContext {
-    pub fn of(machine: &Machine, id: u32) -> SmContext {
+    pub fn of(machine: &Machine, id: SmId) -> SmContext {
         SmContext { id, sm: machine.sm.clone(), l1: machine.l1.clone() }
     }
 
@@ -48,7 +54,7 @@ pub struct WarpView<'a> {
     /// The core cycle.
     pub cycle: CoreCycle,
     /// Which of the SM's schedulers issues, and the slots that are its own.
-    pub scheduler: usize,
+    pub scheduler: SchedulerId,
     pub own: u64,
     /// Launch order of the warp in each slot: smaller is older.
     pub ages: &'a [u64],
@@ -94,7 +100,7 @@ fn first_from(warps: u64, slot: WarpSlot) -> WarpSlot {
 #[derive(Clone, Copy, Debug)]
 pub struct ResidentCta<'a> {
     /// Its CTA slot on the SM, until the last of its warps retires.
-    pub slot: u32,
+    pub slot: CtaSlot,
     /// Its warps: their slots and how many records of the trace each has.
     pub warps: &'a [(WarpSlot, u32)],
 }
@@ -185,7 +191,7 @@ mod tests {
 
     fn context() -> SmContext {
         let overrides = ["sm.schedulers=2".to_owned()];
-        SmContext::of(&warpmem_machine::load("li2015", &overrides).unwrap(), 0)
+        SmContext::of(&warpmem_machine::load("li2015", &overrides).unwrap(), SmId(0))
     }
 
     #[test]
@@ -197,7 +203,7 @@ mod tests {
             let mut policy = WARP_SCHEDULERS.build(name, &context).unwrap();
             for slot in 0..16 {
                 let warps = [0, 1, 2, 3].map(|warp| (WarpSlot(4 * slot + warp), 1));
-                policy.launched(&ResidentCta { slot: slot.into(), warps: &warps });
+                policy.launched(&ResidentCta { slot: CtaSlot(slot.into()), warps: &warps });
             }
             let mut picks = 0;
             let mut ready = 0x8421_0000_0000_1248u64;
@@ -206,7 +212,7 @@ mod tests {
                 let own = halves[scheduler];
                 let view = WarpView {
                     cycle: CoreCycle::new(round as u64),
-                    scheduler,
+                    scheduler: SchedulerId::new(scheduler),
                     own,
                     present: u64::MAX,
                     ages: &ages,

@@ -1,6 +1,6 @@
 //! Policies that are asked in plain numbers.
 
-use super::{ResidentCta, WarpScheduler, WarpView};
+use super::{CtaSlot, ResidentCta, WarpScheduler, WarpView};
 use warpmem_sim::WarpSlot;
 
 /// The slot that issues.
@@ -11,7 +11,7 @@ pub fn pick(policy: &mut dyn WarpScheduler, candidates: u64, view: &WarpView) ->
 /// A CTA comes into `slot`, with warps in these slots, each with so many records.
 pub fn launch(policy: &mut dyn WarpScheduler, slot: u32, warps: &[(u16, u32)]) {
     let warps: Vec<_> = warps.iter().map(|&(slot, records)| (WarpSlot(slot), records)).collect();
-    policy.launched(&ResidentCta { slot, warps: &warps });
+    policy.launched(&ResidentCta { slot: CtaSlot(slot), warps: &warps });
 }
 
 /// The warp in `slot` ends.

@@ -49,7 +49,7 @@ impl Swl {
     /// warps, and those at the end of their trace.
     fn allowed(&mut self, view: &WarpView) -> u64 {
         let from = view.own & view.present & !(view.at_barrier | view.at_end);
-        let allowed = &mut self.allowed[view.scheduler];
+        let allowed = &mut self.allowed[view.scheduler.index()];
         if allowed.from != from {
             *allowed = Allowed { from, warps: the_oldest(self.warps, from, view.ages) };
         }
@@ -89,6 +89,7 @@ fn the_oldest(count: u32, warps: u64, ages: &[u64]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SchedulerId;
     use super::super::plain::{pick, retire};
     use super::*;
 
@@ -128,7 +129,8 @@ mod tests {
     #[test]
     fn each_scheduler_has_so_many() {
         let mut swl = Swl::new(1, 2);
-        let of = |scheduler, own| WarpView { scheduler, own, ..view(0b11_1111) };
+        let of =
+            |scheduler, own| WarpView { scheduler: SchedulerId(scheduler), own, ..view(0b11_1111) };
         let (even, odd) = (of(0, 0b01_0101), of(1, 0b10_1010));
         assert_eq!(pick(&mut swl, 0b01_0001, &even), Some(0), "the oldest of slots 0, 2 and 4");
         assert_eq!(pick(&mut swl, 0b01_0100, &even), None);

@@ -56,6 +56,7 @@ impl WarpScheduler for TwoLevel {
 mod tests {
     use super::super::plain::pick;
     use super::*;
+    use warpmem_sim::SmId;
 
     fn context(schedulers: u32, max_warps: u32) -> SmContext {
         let overrides = [
@@ -63,7 +64,7 @@ mod tests {
             format!("sm.max_warps={max_warps}"),
             format!("sm.max_threads={}", 32 * max_warps),
         ];
-        SmContext::of(&warpmem_machine::load("li2015", &overrides).unwrap(), 0)
+        SmContext::of(&warpmem_machine::load("li2015", &overrides).unwrap(), SmId(0))
     }
 
     fn build(text: &str, context: &SmContext) -> Box<dyn WarpScheduler> {

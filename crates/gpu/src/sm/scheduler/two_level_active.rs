@@ -55,7 +55,7 @@ impl TwoLevelActive {
     /// begins to wait except by issuing, so until then no active warp drops out and the order of
     /// the waiting ones stays the same.
     fn active(&self, view: &WarpView) -> u64 {
-        let Active { warps, cycle, .. } = self.active[view.scheduler];
+        let Active { warps, cycle, .. } = self.active[view.scheduler.index()];
         let awake = view.awake();
         let stayed = |&slot: &WarpSlot| view.awake_since[slot.index()] <= cycle;
         let mut active =
@@ -83,7 +83,7 @@ impl WarpScheduler for TwoLevelActive {
         if candidates == 0 {
             return None;
         }
-        let own = &mut self.active[view.scheduler];
+        let own = &mut self.active[view.scheduler.index()];
         let slot = next_in_turn(candidates, own.last);
         self.promotions += u64::from((active & !own.warps).count_ones());
         *own = Active { warps: active, cycle: view.cycle, last: slot };

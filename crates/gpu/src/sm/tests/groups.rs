@@ -59,7 +59,7 @@ fn cta_aware_locality_goes_back_to_the_first_cta_when_its_data_is_back() {
 fn cta_aware_locality_blp_begins_where_the_sms_number_says() {
     let machine = with("cta-aware-locality-blp(min_warps=1)");
     let mut rig = Rig::new(&machine, Below::default());
-    let context = SmContext::of(&machine, 2);
+    let context = SmContext::of(&machine, SmId(2));
     let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context).unwrap();
     rig.sm.policy = Box::new(Spy { inner, picks: Arc::clone(&rig.picks) });
     rig.launch(&trace(&[TestKernel::new(vec![vec![work(2)]; 4])]), START);

@@ -263,12 +263,12 @@ impl Rig {
         let out = bench.sim.fabric.add_port("out", 0, places, core, network);
         let back = bench.sim.fabric.add_port("back", 0, 8, network, core);
         let clock = bench.sim.fabric.clock_of();
-        let mut sm = Sm::new(machine, 0, clock, out, back).unwrap();
+        let mut sm = Sm::new(machine, SmId(0), clock, out, back).unwrap();
         if machine.policy.ideal == "perfect-l1" {
             sm = sm.with_perfect_l1();
         }
         let picks = Arc::<Mutex<Vec<u32>>>::default();
-        let context = SmContext::of(machine, 0);
+        let context = SmContext::of(machine, SmId(0));
         let inner = WARP_SCHEDULERS.build(&machine.policy.warp_scheduler, &context).unwrap();
         sm.set_policy(Box::new(Spy { inner, picks: Arc::clone(&picks) }));
         sm.start_account(CoreCycle::new(START));

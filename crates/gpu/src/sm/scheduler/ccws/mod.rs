@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn parameters_out_of_range_are_refused() {
         let machine = warpmem_machine::load("li2015", &[]).unwrap();
-        let context = super::super::SmContext::of(&machine, 0);
+        let context = super::super::SmContext::of(&machine, warpmem_sim::SmId(0));
         let build = |text: &str| super::super::WARP_SCHEDULERS.build(text, &context).map(|_| ());
         assert_eq!(build("ccws(base=1,throttle=0,victims=1024)"), Ok(()));
         let cases = [

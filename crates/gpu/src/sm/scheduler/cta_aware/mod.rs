@@ -43,7 +43,9 @@ pub(super) const CTA_AWARE_LOCALITY: WarpEntry = WarpEntry {
 
 pub(super) const CTA_AWARE_LOCALITY_BLP: WarpEntry = WarpEntry {
     info: LOCALITY_BLP,
-    build: |context, params| build(&LOCALITY_BLP, Priority::From(context.id), context, params),
+    build: |context, params| {
+        build(&LOCALITY_BLP, Priority::From(context.id.index()), context, params)
+    },
 };
 
 params! {

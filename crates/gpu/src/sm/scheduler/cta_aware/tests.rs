@@ -1,9 +1,10 @@
 //! Groups by Algorithm 1, and who goes first.
 
 use super::*;
-use crate::sm::scheduler::WARP_SCHEDULERS;
 use crate::sm::scheduler::groups::Idle;
 use crate::sm::scheduler::plain::{self, launch, pick, retire};
+use crate::sm::scheduler::{SchedulerId, WARP_SCHEDULERS};
+use warpmem_sim::SmId;
 
 /// The policy of SM `core` with CTAs of so many warps, in slots one after the other.
 struct Sm {
@@ -166,7 +167,13 @@ fn each_scheduler_has_its_own_turn_among_its_own_warps() {
     assert_eq!(policy.groups.warps(), [0x0f, 0xf0], "groups are of the SM");
     let mut pick = |scheduler: usize, waiting| {
         let own = [0x55, 0xaa][scheduler];
-        let view = WarpView { scheduler, own, present: 0xff, waiting, ..WarpView::default() };
+        let view = WarpView {
+            scheduler: SchedulerId::new(scheduler),
+            own,
+            present: 0xff,
+            waiting,
+            ..WarpView::default()
+        };
         plain::pick(&mut policy, view.awake(), &view).unwrap()
     };
     assert_eq!([pick(0, 0), pick(0, 0), pick(1, 0)], [0, 2, 1]);
@@ -191,7 +198,7 @@ fn the_last_group_issues_when_all_before_it_have_ended() {
 #[test]
 fn bad_parameters_are_refused() {
     let machine = warpmem_machine::load("owl2013", &[]).unwrap();
-    let build = |text| WARP_SCHEDULERS.build(text, &SmContext::of(&machine, 0));
+    let build = |text| WARP_SCHEDULERS.build(text, &SmContext::of(&machine, SmId(0)));
     assert!(build("cta-aware(min_warps=5,idle=lend)").is_ok());
     for text in ["cta-aware(min_warps=0)", "cta-aware-locality(idle=maybe)", "cta-aware(n=3)"] {
         assert!(build(text).is_err(), "{text}");
