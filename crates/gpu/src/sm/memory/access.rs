@@ -1,11 +1,12 @@
 //! Memory instructions in flight.
 
 use crate::results::{AccessKind, DramTimes, LoadRow, RequestRow};
-use warpmem_sim::{AddressMap, CoreCycle, Request, RequestKind, Stamps, Ticks, WarpSlot};
+use warpmem_sim::{AddressMap, CoreCycle, Request, RequestKind, Stamps, Ticks, WarpSlot, ids};
 
-/// Row of an [`AccessTable`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::sm) struct AccessId(pub u32);
+ids! {
+    /// Row of an [`AccessTable`].
+    pub(in crate::sm) AccessId(u32);
+}
 
 /// Turnaround of an off-chip request, and its time inside the memory controller, ticks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -138,12 +139,12 @@ impl AccessTable {
     pub fn add(&mut self, access: Access) -> AccessId {
         match self.free.pop() {
             Some(id) => {
-                self.rows[id.0 as usize] = access;
+                self.rows[id.index()] = access;
                 id
             }
             None => {
                 self.rows.push(access);
-                AccessId(self.rows.len() as u32 - 1)
+                AccessId::new(self.rows.len() - 1)
             }
         }
     }
@@ -154,12 +155,12 @@ impl AccessTable {
 
     #[inline]
     pub fn get(&self, id: AccessId) -> &Access {
-        &self.rows[id.0 as usize]
+        &self.rows[id.index()]
     }
 
     #[inline]
     pub fn get_mut(&mut self, id: AccessId) -> &mut Access {
-        &mut self.rows[id.0 as usize]
+        &mut self.rows[id.index()]
     }
 
     /// Instructions in flight.

@@ -2,9 +2,14 @@
 //! them.
 
 use super::access::AccessId;
-use super::lsu::Sector;
+use super::sectors::Sector;
 use warpmem_cache::ReservationFail;
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, ids};
+
+ids! {
+    /// A bank of an L1.
+    pub(super) L1Bank(u32);
+}
 
 /// A sector that a memory instruction asks L1 for.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +67,8 @@ impl Banks {
         }
     }
 
-    pub fn count(&self) -> usize {
-        self.banks.len()
+    pub fn all(&self) -> impl Iterator<Item = L1Bank> + use<> {
+        L1Bank::all(self.banks.len())
     }
 
     pub fn is_empty(&self) -> bool {
@@ -74,21 +79,21 @@ impl Banks {
         self.banks.iter().map(|bank| bank.len as usize).sum()
     }
 
-    pub fn has_room(&self, bank: usize) -> bool {
-        self.banks[bank].len < self.entries
+    pub fn has_room(&self, bank: L1Bank) -> bool {
+        self.banks[bank.index()].len < self.entries
     }
 
-    fn place(&self, bank: usize, at: u32) -> usize {
+    fn place(&self, bank: L1Bank, at: u32) -> usize {
         let at = if at < self.entries { at } else { at - self.entries };
-        bank * self.entries as usize + at as usize
+        bank.index() * self.entries as usize + at as usize
     }
 
-    pub fn push(&mut self, bank: usize, lookup: Lookup) {
+    pub fn push(&mut self, bank: L1Bank, lookup: Lookup) {
         debug_assert!(self.has_room(bank));
-        let Bank { head, len, .. } = self.banks[bank];
+        let Bank { head, len, .. } = self.banks[bank.index()];
         let place = self.place(bank, head + len);
         self.lookups[place] = lookup;
-        let bank = &mut self.banks[bank];
+        let bank = &mut self.banks[bank.index()];
         bank.len += 1;
         if len == 0 {
             bank.due = lookup.entered + self.latency;
@@ -97,27 +102,27 @@ impl Banks {
 
     /// The lookup that is at the tags of a bank in `cycle`.
     #[inline]
-    pub fn at_tags(&self, bank: usize, cycle: CoreCycle) -> Option<&Lookup> {
-        let Bank { due, head, .. } = self.banks[bank];
+    pub fn at_tags(&self, bank: L1Bank, cycle: CoreCycle) -> Option<&Lookup> {
+        let Bank { due, head, .. } = self.banks[bank.index()];
         (due <= cycle).then(|| &self.lookups[self.place(bank, head)])
     }
 
-    pub fn pop(&mut self, bank: usize) {
-        debug_assert!(self.banks[bank].len > 0);
-        let Bank { head, len, .. } = self.banks[bank];
+    pub fn pop(&mut self, bank: L1Bank) {
+        debug_assert!(self.banks[bank.index()].len > 0);
+        let Bank { head, len, .. } = self.banks[bank.index()];
         let next = self.place(bank, head + 1);
         let due =
             if len > 1 { self.lookups[next].entered + self.latency } else { CoreCycle::NEVER };
-        let state = &mut self.banks[bank];
-        state.head = (next - bank * self.entries as usize) as u32;
+        let state = &mut self.banks[bank.index()];
+        state.head = (next - bank.index() * self.entries as usize) as u32;
         state.len -= 1;
         state.due = due;
     }
 
     /// What the first of a bank lacks.
     #[inline]
-    pub fn failing(&self, bank: usize) -> Option<ReservationFail> {
-        self.banks[bank].failing
+    pub fn failing(&self, bank: L1Bank) -> Option<ReservationFail> {
+        self.banks[bank.index()].failing
     }
 
     /// Whether the first of any bank cannot go on.
@@ -132,14 +137,14 @@ impl Banks {
     }
 
     /// The first of a bank cannot go on from `cycle` on.
-    pub fn fail(&mut self, bank: usize, reason: ReservationFail, cycle: CoreCycle) {
-        let bank = &mut self.banks[bank];
+    pub fn fail(&mut self, bank: L1Bank, reason: ReservationFail, cycle: CoreCycle) {
+        let bank = &mut self.banks[bank.index()];
         (bank.failing, bank.failing_since) = (Some(reason), cycle);
     }
 
     /// Ends a failure: its reason, and its cycles until `cycle`.
-    pub fn end_fail(&mut self, bank: usize, cycle: CoreCycle) -> Option<(ReservationFail, u64)> {
-        let bank = &mut self.banks[bank];
+    pub fn end_fail(&mut self, bank: L1Bank, cycle: CoreCycle) -> Option<(ReservationFail, u64)> {
+        let bank = &mut self.banks[bank.index()];
         bank.failing.take().map(|reason| (reason, cycle.since(bank.failing_since)))
     }
 

@@ -1,6 +1,6 @@
 //! From the lanes' addresses to requests.
 
-use super::lsu::{Sector, Sectors};
+use super::sectors::{Sector, Sectors};
 use warpmem_machine::{self as machine, AtomicRequests, RequestOrder};
 
 /// Parts that a sector's byte masks distinguish.

@@ -1,6 +1,7 @@
 //! The first-level data cache of an SM.
 
-use super::lsu::Sector;
+use super::banks::L1Bank;
+use super::sectors::Sector;
 use warpmem_cache::{
     Allocation, CacheCounts, Controller, FetchUse, Fill, Miss, MshrEntry, Read, ReadAccess,
     ReadAllocate, ReservationFail, Room, Rules, ThroughMiss, Write, WriteAccess,
@@ -69,8 +70,8 @@ impl L1 {
     }
 
     /// The bank that serves a sector.
-    pub fn bank(&self, address: u64) -> u32 {
-        (self.cache.geometry().sector(address) % u64::from(self.config.banks)) as u32
+    pub fn bank(&self, address: u64) -> L1Bank {
+        L1Bank((self.cache.geometry().sector(address) % u64::from(self.config.banks)) as u32)
     }
 
     pub fn counts(&self) -> &CacheCounts {

@@ -4,7 +4,7 @@
 //!  issue ─▶ dispatch register ─▶ operand collectors ─▶ unit's register ─▶ load/store unit
 //! ```
 
-use super::lsu::{Entry, EntryIndex};
+use super::entry::{Entry, EntryId};
 use std::collections::VecDeque;
 use warpmem_machine as machine;
 use warpmem_sim::CoreCycle;
@@ -46,7 +46,7 @@ impl Pipe {
 /// An operand collector, or the unit's register.
 #[derive(Clone, Copy)]
 struct Holder {
-    index: Option<EntryIndex>,
+    entry: Option<EntryId>,
     /// Cycle in which its last instruction left it.
     freed: CoreCycle,
 }
@@ -58,7 +58,7 @@ struct Holder {
 /// in the order of their issue.
 pub(super) struct Lane {
     pipe: Pipe,
-    waiting: VecDeque<EntryIndex>,
+    waiting: VecDeque<EntryId>,
     collectors: Vec<Holder>,
     register: Holder,
     len: usize,
@@ -66,7 +66,7 @@ pub(super) struct Lane {
 
 impl Lane {
     pub fn new(pipe: Pipe) -> Lane {
-        let empty = Holder { index: None, freed: CoreCycle::ZERO };
+        let empty = Holder { entry: None, freed: CoreCycle::ZERO };
         Lane {
             pipe,
             waiting: VecDeque::new(),
@@ -80,21 +80,21 @@ impl Lane {
         self.len
     }
 
-    pub fn push(&mut self, index: EntryIndex) {
-        self.waiting.push_back(index);
+    pub fn push(&mut self, id: EntryId) {
+        self.waiting.push_back(id);
         self.len += 1;
     }
 
     /// The instruction that the unit takes next, if it may work on it in `cycle`.
-    pub fn first(&self, cycle: CoreCycle, entries: &[Entry]) -> Option<EntryIndex> {
-        let index = self.next_index()?;
-        (self.enters_at(&entries[index as usize]) <= cycle).then_some(index)
+    pub fn first(&self, cycle: CoreCycle, entries: &[Entry]) -> Option<EntryId> {
+        let id = self.next_id()?;
+        (self.enters_at(&entries[id.index()]) <= cycle).then_some(id)
     }
 
-    fn next_index(&self) -> Option<EntryIndex> {
+    fn next_id(&self) -> Option<EntryId> {
         match self.collectors.is_empty() {
             true => self.waiting.front().copied(),
-            false => self.register.index,
+            false => self.register.entry,
         }
     }
 
@@ -107,23 +107,23 @@ impl Lane {
     }
 
     /// The unit takes the next instruction, in `cycle`.
-    pub fn take(&mut self, cycle: CoreCycle) -> EntryIndex {
+    pub fn take(&mut self, cycle: CoreCycle) -> EntryId {
         self.len -= 1;
-        let index = match self.collectors.is_empty() {
+        let id = match self.collectors.is_empty() {
             true => self.waiting.pop_front(),
             false => self.register.leave(cycle),
         };
-        index.expect("something waits")
+        id.expect("something waits")
     }
 
     /// A cycle before which the unit cannot work on any of these; never, if there is none.
     pub fn next(&self, entries: &[Entry]) -> CoreCycle {
-        let from = |&index: &EntryIndex| entries[index as usize].from;
-        match self.next_index() {
-            Some(index) => self.enters_at(&entries[index as usize]),
+        let from = |&id: &EntryId| entries[id.index()].from;
+        match self.next_id() {
+            Some(id) => self.enters_at(&entries[id.index()]),
             None if self.len == 0 => CoreCycle::NEVER,
             None => {
-                let collected = self.collectors.iter().filter_map(|holder| holder.index.as_ref());
+                let collected = self.collectors.iter().filter_map(|holder| holder.entry.as_ref());
                 collected.chain(self.waiting.front()).map(from).min().unwrap_or(CoreCycle::NEVER)
             }
         }
@@ -132,11 +132,11 @@ impl Lane {
     /// The cycle from which every collector holds an instruction with its operands that cannot
     /// leave.
     pub fn holds_collectors_from(&self, entries: &[Entry]) -> CoreCycle {
-        if self.register.index.is_none() || self.collectors.is_empty() {
+        if self.register.entry.is_none() || self.collectors.is_empty() {
             return CoreCycle::NEVER;
         }
-        let from = |index: EntryIndex| entries[index as usize].from;
-        let of = |holder: &Holder| holder.index.map_or(CoreCycle::NEVER, from);
+        let from = |id: EntryId| entries[id.index()].from;
+        let of = |holder: &Holder| holder.entry.map_or(CoreCycle::NEVER, from);
         self.collectors.iter().map(of).max().unwrap_or(CoreCycle::NEVER)
     }
 
@@ -151,14 +151,14 @@ impl Lane {
                 (Some((at, from)), _)
                     if at <= cycle && collect.is_none_or(|(other, _)| at <= other) =>
                 {
-                    let index = self.collectors[from].leave(at).expect("it is there");
-                    self.register.index = Some(index);
-                    entries[index as usize].since = at;
+                    let id = self.collectors[from].leave(at).expect("it is there");
+                    self.register.entry = Some(id);
+                    entries[id.index()].since = at;
                 }
                 (_, Some((at, to))) if at <= cycle => {
-                    let index = self.waiting.pop_front().expect("it waits");
-                    self.collectors[to].index = Some(index);
-                    entries[index as usize].since = at;
+                    let id = self.waiting.pop_front().expect("it waits");
+                    self.collectors[to].entry = Some(id);
+                    entries[id.index()].since = at;
                 }
                 _ => return,
             }
@@ -167,27 +167,27 @@ impl Lane {
 
     /// When the unit's register takes the next instruction from a collector, and from which.
     fn next_dispatch(&self, entries: &[Entry]) -> Option<(CoreCycle, usize)> {
-        if self.register.index.is_some() {
+        if self.register.entry.is_some() {
             return None;
         }
-        let due = |index: EntryIndex| entries[index as usize].since + self.pipe.dispatch;
+        let due = |id: EntryId| entries[id.index()].since + self.pipe.dispatch;
         let held = self.collectors.iter().enumerate();
-        held.filter_map(|(at, holder)| Some((due(holder.index?).max(self.register.freed), at)))
+        held.filter_map(|(at, holder)| Some((due(holder.entry?).max(self.register.freed), at)))
             .min()
     }
 
     /// When the first waiting instruction enters a collector, and which.
     fn next_collect(&self, entries: &[Entry]) -> Option<(CoreCycle, usize)> {
         let first = *self.waiting.front()?;
-        let due = entries[first as usize].since + self.pipe.collect;
-        let free = self.collectors.iter().enumerate().filter(|(_, holder)| holder.index.is_none());
+        let due = entries[first.index()].since + self.pipe.collect;
+        let free = self.collectors.iter().enumerate().filter(|(_, holder)| holder.entry.is_none());
         free.map(|(at, holder)| (holder.freed.max(due), at)).min()
     }
 }
 
 impl Holder {
-    fn leave(&mut self, cycle: CoreCycle) -> Option<EntryIndex> {
+    fn leave(&mut self, cycle: CoreCycle) -> Option<EntryId> {
         self.freed = cycle;
-        self.index.take()
+        self.entry.take()
     }
 }

@@ -1,8 +1,8 @@
 //! Sectors at the tags of L1: hits, misses and what they send to the network.
 
 use super::access::AccessId;
-use super::banks::Lookup;
-use super::lsu::Sector;
+use super::banks::{L1Bank, Lookup};
+use super::sectors::Sector;
 use super::{MemoryPipeline, Occupancy};
 use crate::context::Context;
 use crate::sm::scheduler::WarpScheduler;
@@ -19,7 +19,7 @@ impl MemoryPipeline {
         ctx: &mut Context,
     ) {
         let cycle = self.cycle;
-        for bank in 0..self.banks.count() {
+        for bank in self.banks.all() {
             let Some(&lookup) = self.banks.at_tags(bank, cycle) else { continue };
             if self.still_fails(bank, ctx) {
                 continue;
@@ -45,7 +45,7 @@ impl MemoryPipeline {
     /// Whether a lookup that failed must fail again. One that lacked an entry of the miss queue
     /// fails while there is none; any other fails until a sector is filled, because only its own
     /// bank could have asked for its sector meanwhile.
-    fn still_fails(&self, bank: usize, ctx: &Context) -> bool {
+    fn still_fails(&self, bank: L1Bank, ctx: &Context) -> bool {
         match self.banks.failing(bank) {
             Some(ReservationFail::MissQueueFull) => self.room_to_ask(ctx) == 0,
             Some(_) => self.last_fill != self.cycle,

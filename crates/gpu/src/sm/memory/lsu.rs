@@ -1,131 +1,18 @@
 //! The way of memory instructions from the schedulers to the load/store unit.
 
-use super::access::AccessId;
+use super::entry::{Entry, EntryId};
 use super::lane::{Lane, Pipe};
 use crate::sm::scheduler::SchedulerId;
-use std::cmp::Reverse;
 use warpmem_machine as machine;
-use warpmem_sim::{CoreCycle, SliceId};
-use warpmem_trace::CacheOp;
-
-/// One sector that a memory instruction touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sector {
-    pub address: u64,
-    /// Parts read or covered, one bit per 1/32 of the sector.
-    pub bytes: u32,
-    /// Largest number of lanes of an atomic that hit one address.
-    pub max_lanes_per_address: u8,
-    /// The LLC slice that has it.
-    pub slice: SliceId,
-}
-
-impl Sector {
-    pub const BLANK: Sector =
-        Sector { address: 0, bytes: 0, max_lanes_per_address: 0, slice: SliceId(0) };
-}
-
-/// The distinct sectors of a memory instruction, in the order in which lanes touch them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sectors {
-    items: Vec<Sector>,
-}
-
-impl Sectors {
-    #[cfg(test)]
-    pub fn new() -> Sectors {
-        Sectors::default()
-    }
-
-    pub fn clear(&mut self) {
-        self.items.clear();
-    }
-
-    pub fn push(&mut self, sector: Sector) -> usize {
-        self.items.push(sector);
-        self.items.len() - 1
-    }
-
-    /// Puts them in the order of their addresses, the highest first.
-    pub fn descend(&mut self) {
-        // Lanes mostly touch them from the lowest up.
-        if self.items.is_sorted_by_key(|sector| sector.address) {
-            self.items.reverse();
-        } else {
-            self.items.sort_unstable_by_key(|sector| Reverse(sector.address));
-        }
-    }
-
-    pub fn as_slice(&self) -> &[Sector] {
-        &self.items
-    }
-
-    pub fn as_mut_slice(&mut self) -> &mut [Sector] {
-        &mut self.items
-    }
-
-    pub fn at_mut(&mut self, at: usize) -> &mut Sector {
-        &mut self.items[at]
-    }
-}
-
-/// What the unit does for an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
-    /// Shared memory: so many passes over the banks.
-    Shared {
-        passes: u32,
-    },
-    Load,
-    Store {
-        local: bool,
-    },
-    Atomic,
-}
-
-/// A memory instruction that has issued and whose requests have not all been sent.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub access: AccessId,
-    pub work: Work,
-    pub cache_op: CacheOp,
-    pub sectors: Sectors,
-    /// Sectors sent so far.
-    pub sent: usize,
-    /// Cycle from which the unit may work on it.
-    pub from: CoreCycle,
-    /// Instructions that issued before it.
-    pub age: u64,
-    /// Cycle in which it came to where it waits.
-    pub since: CoreCycle,
-}
-
-impl Entry {
-    /// An entry that has not been used.
-    pub fn blank() -> Entry {
-        Entry {
-            access: AccessId(0),
-            work: Work::Load,
-            cache_op: CacheOp::Default,
-            sectors: Sectors::default(),
-            sent: 0,
-            from: CoreCycle::ZERO,
-            age: 0,
-            since: CoreCycle::ZERO,
-        }
-    }
-}
-
-/// Index of an entry.
-pub(super) type EntryIndex = u32;
+use warpmem_sim::CoreCycle;
 
 /// The load/store unit with the instruction that it works on, and those that wait for it, by
 /// scheduler. It takes the oldest of what the schedulers have for it (GPGPU-Sim,
 /// `register_set::get_ready`).
 pub(super) struct Lsu {
     entries: Vec<Entry>,
-    free: Vec<EntryIndex>,
-    current: Option<EntryIndex>,
+    free: Vec<EntryId>,
+    current: Option<EntryId>,
     lanes: Vec<Lane>,
     pipe: Pipe,
     /// Instructions that each scheduler may have waiting.
@@ -179,12 +66,12 @@ impl Lsu {
         from: CoreCycle,
     ) -> &mut Entry {
         assert!(!self.is_full(scheduler), "the load/store queue overflows");
-        let index = self.free.pop().unwrap_or_else(|| {
+        let id = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Entry::blank());
-            (self.entries.len() - 1) as EntryIndex
+            EntryId::new(self.entries.len() - 1)
         });
-        self.lanes[scheduler.index()].push(index);
-        let entry = &mut self.entries[index as usize];
+        self.lanes[scheduler.index()].push(id);
+        let entry = &mut self.entries[id.index()];
         (entry.age, entry.from, entry.since) = (self.issued, from, cycle);
         self.issued += 1;
         entry
@@ -192,12 +79,12 @@ impl Lsu {
 
     /// The instruction that the unit works on.
     pub fn head(&self) -> Option<&Entry> {
-        self.current.map(|index| &self.entries[index as usize])
+        self.current.map(|id| &self.entries[id.index()])
     }
 
     /// The instruction that the unit works on, to be changed.
     pub fn head_mut(&mut self) -> Option<&mut Entry> {
-        self.current.map(|index| &mut self.entries[index as usize])
+        self.current.map(|id| &mut self.entries[id.index()])
     }
 
     /// What waits goes on as far as it can until the end of `cycle`.
@@ -226,14 +113,14 @@ impl Lsu {
             return;
         }
         let entries = &mut self.entries;
-        let age = |lane: &Lane| Some(entries[lane.first(work, entries)? as usize].age);
+        let age = |lane: &Lane| Some(entries[lane.first(work, entries)?.index()].age);
         let ages = self.lanes.iter().enumerate().filter_map(|(at, lane)| Some((age(lane)?, at)));
         let Some((_, lane)) = ages.min() else { return };
         let lane = &mut self.lanes[lane];
-        let index = lane.take(cycle);
+        let id = lane.take(cycle);
         lane.advance(cycle, entries);
-        entries[index as usize].from = work;
-        self.current = Some(index);
+        entries[id.index()].from = work;
+        self.current = Some(id);
     }
 
     /// The unit is done with its instruction.

@@ -13,12 +13,14 @@
 mod access;
 mod banks;
 mod coalescer;
+mod entry;
 mod l1;
 mod lane;
 mod lookup;
 mod lsu;
 mod places;
 mod reply;
+mod sectors;
 mod writeback;
 
 pub(super) use access::{Access, AccessId};
@@ -30,9 +32,11 @@ use crate::results::SmResult;
 use access::AccessTable;
 use banks::{Banks, Lookup, MissQueue};
 use coalescer::{Coalescer, SharedPasses};
+use entry::{Entry, Work};
 use l1::L1;
-use lsu::{Entry, Lsu, Sector, Work};
+use lsu::Lsu;
 use places::Places;
+use sectors::Sector;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use warpmem_cache::ReservationFail;
@@ -224,7 +228,7 @@ impl MemoryPipeline {
         let (channels, banks) = self.places.count(sectors.iter_mut().map(|sector| {
             let place = map.locate(sector.address);
             sector.slice = place.slice;
-            (place.channel.0, place.bank.0)
+            (place.channel, place.bank)
         }));
         let row = self.accesses.get_mut(access);
         row.waiting = sectors.len() as u32;
@@ -308,11 +312,11 @@ impl MemoryPipeline {
     fn enter_banks(&mut self, entry: &mut Entry, cycle: CoreCycle) {
         let mut taken = 0u64;
         for &sector in &entry.sectors.as_slice()[entry.sent..] {
-            let bank = self.l1.bank(sector.address) as usize;
-            if taken >> bank & 1 == 1 || !self.banks.has_room(bank) {
+            let bank = self.l1.bank(sector.address);
+            if taken >> bank.0 & 1 == 1 || !self.banks.has_room(bank) {
                 break;
             }
-            taken |= 1 << bank;
+            taken |= 1 << bank.0;
             let store = matches!(entry.work, Work::Store { .. });
             let local = entry.work == Work::Store { local: true };
             let access = entry.access;
@@ -421,7 +425,7 @@ impl MemoryPipeline {
     /// Whether the next sector of the current instruction finds its bank full. A lookup at the tags
     /// makes room and wakes the SM.
     fn waits_for_bank(&self) -> bool {
-        let full = |sector: &Sector| !self.banks.has_room(self.l1.bank(sector.address) as usize);
+        let full = |sector: &Sector| !self.banks.has_room(self.l1.bank(sector.address));
         self.lsu.head().is_some_and(|entry| {
             !self.passes_l1(entry) && entry.sectors.as_slice().get(entry.sent).is_some_and(full)
         })

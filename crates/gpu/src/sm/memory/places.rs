@@ -1,6 +1,7 @@
 //! How many channels and banks a memory instruction reaches.
 
 use warpmem_dram::Dram;
+use warpmem_sim::{BankId, ChannelId};
 
 /// Counts the different channels and banks among a few requests.
 pub(super) struct Places {
@@ -20,12 +21,12 @@ impl Places {
     }
 
     /// Different channels and different (channel, bank) pairs.
-    pub fn count(&mut self, places: impl Iterator<Item = (u16, u16)>) -> (u32, u32) {
+    pub fn count(&mut self, places: impl Iterator<Item = (ChannelId, BankId)>) -> (u32, u32) {
         self.touched.clear();
         let mut channels = 0u128;
         for (channel, bank) in places {
-            channels |= 1 << channel;
-            let place = channel as usize * self.banks + bank as usize;
+            channels |= 1 << channel.0;
+            let place = channel.index() * self.banks + bank.index();
             if self.seen[place / 64] >> (place % 64) & 1 == 0 {
                 self.seen[place / 64] |= 1 << (place % 64);
                 self.touched.push(place as u32);
@@ -47,7 +48,9 @@ mod tests {
         let dram = warpmem_machine::load("li2015", &[]).unwrap().dram;
         let mut places = Places::new(&dram);
         for _ in 0..2 {
-            let got = places.count([(0, 3), (0, 3), (0, 4), (5, 3)].into_iter());
+            let reached = [(0, 3), (0, 3), (0, 4), (5, 3)];
+            let reached = reached.map(|(channel, bank)| (ChannelId(channel), BankId(bank)));
+            let got = places.count(reached.into_iter());
             assert_eq!(got, (2, 3));
         }
     }

@@ -1,0 +1,58 @@
+//! Memory instructions between their issue and the last of their requests.
+
+use super::access::AccessId;
+use super::sectors::Sectors;
+use warpmem_sim::{CoreCycle, ids};
+use warpmem_trace::CacheOp;
+
+/// What the unit does for an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// Shared memory: so many passes over the banks.
+    Shared {
+        passes: u32,
+    },
+    Load,
+    Store {
+        local: bool,
+    },
+    Atomic,
+}
+
+/// A memory instruction that has issued and whose requests have not all been sent.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub access: AccessId,
+    pub work: Work,
+    pub cache_op: CacheOp,
+    pub sectors: Sectors,
+    /// Sectors sent so far.
+    pub sent: usize,
+    /// Cycle from which the unit may work on it.
+    pub from: CoreCycle,
+    /// Instructions that issued before it.
+    pub age: u64,
+    /// Cycle in which it came to where it waits.
+    pub since: CoreCycle,
+}
+
+impl Entry {
+    /// An entry that has not been used.
+    pub fn blank() -> Entry {
+        Entry {
+            access: AccessId(0),
+            work: Work::Load,
+            cache_op: CacheOp::Default,
+            sectors: Sectors::default(),
+            sent: 0,
+            from: CoreCycle::ZERO,
+            age: 0,
+            since: CoreCycle::ZERO,
+        }
+    }
+}
+
+ids! {
+    /// The place of an [`Entry`] in the load/store unit.
+    pub(super) EntryId(u32);
+}
