@@ -95,12 +95,24 @@ impl Slice {
             }
             Read::Miss { miss, allocated, insertion } => {
                 self.take_line(allocated, address, now, ctx);
-                self.count_insertion(insertion);
+                if let Some(counts) = &mut self.warps {
+                    counts.inserted(insertion);
+                }
                 self.sample(request, false, now, ctx);
                 self.miss(id, miss, now, ctx);
             }
         }
         Ok(())
+    }
+
+    /// Counts a read of a warp as a hit or a miss, where the DRAM scheduler asks for the types of
+    /// warps.
+    fn sample(&mut self, request: &Request, hit: bool, now: Ticks, ctx: &mut Context) {
+        let (Some(counts), Some(warps)) = (&mut self.warps, &mut ctx.side.warps) else { return };
+        let cycle = self.clock.cycle_of(now);
+        if let Some(kind) = warps.sample(request.warp, hit, cycle) {
+            counts.sampled(kind);
+        }
     }
 
     /// A request of a load is answered here and will not go to DRAM.

@@ -7,6 +7,7 @@ mod delay;
 mod direct;
 mod mshr_states;
 mod path;
+mod prefetch;
 mod prefetched;
 pub mod queue;
 mod replies;

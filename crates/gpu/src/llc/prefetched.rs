@@ -1,10 +1,8 @@
 //! Lines that DRAM has prefetched: which are allocated in the cache, and what becomes of them.
 
-use super::slice::Slice;
-use crate::context::Context;
 use crate::results::PrefetchCounts;
-use warpmem_cache::{Prefetch, ReservationFail, Slot};
-use warpmem_sim::{AddressMap, BankRow, CachedLines, Request, RequestId, Ticks};
+use warpmem_cache::{Prefetch, Slot};
+use warpmem_sim::{AddressMap, BankRow, CachedLines};
 
 /// Slots of prefetched lines that no request has used yet, one bit each.
 #[derive(Default)]
@@ -70,6 +68,17 @@ impl Prefetched {
         noted.lines.add(row, line);
     }
 
+    /// Counts a prefetched line that has come, and what becomes of it in a cache of `lines` lines.
+    pub fn count(&mut self, prefetch: &Prefetch, lines: usize) {
+        self.counts.lines += 1;
+        match prefetch {
+            Prefetch::Late => self.counts.late += 1,
+            Prefetch::Redundant => self.counts.redundant += 1,
+            Prefetch::Dropped(_) => self.counts.dropped += 1,
+            Prefetch::Inserted(allocated) => self.unused.mark(allocated.slot, lines),
+        }
+    }
+
     /// A request has hit the line in `slot`.
     #[inline]
     pub fn use_line(&mut self, slot: Slot) {
@@ -85,36 +94,5 @@ impl Prefetched {
     pub fn finish(&mut self) -> PrefetchCounts {
         self.counts.unused = self.unused.count();
         std::mem::take(&mut self.counts)
-    }
-}
-
-impl Slice {
-    /// A prefetched line has come. It is allocated as any line is, unless it is present, on its
-    /// way, or would have to wait for a victim.
-    pub(super) fn fill_prefetch(&mut self, id: RequestId, now: Ticks, ctx: &mut Context) {
-        ctx.fabric.pop(self.fills, now);
-        let Request { address, sectors, .. } = *ctx.requests.get(id);
-        ctx.requests.remove(id);
-        let room = self.to_dram.room(ctx).saturating_sub(self.to_dram.reserved());
-        let set_key = &self.set_key;
-        let prefetch = self
-            .cache
-            .prefetch(address, sectors.count_ones(), room, |_| set_key.of(ctx.map, address));
-        let counts = &mut self.prefetched.counts;
-        counts.lines += 1;
-        match prefetch {
-            Prefetch::Late => counts.late += 1,
-            Prefetch::Redundant => counts.redundant += 1,
-            Prefetch::Dropped(reason) => {
-                counts.dropped += 1;
-                if reason == ReservationFail::MissQueueFull {
-                    self.to_dram.wake_on_room(ctx);
-                }
-            }
-            Prefetch::Inserted(allocated) => {
-                self.take_line(Some(allocated), address, now, ctx);
-                self.prefetched.unused.mark(allocated.slot, self.cache.lines());
-            }
-        }
     }
 }

@@ -260,6 +260,19 @@ impl Slice {
         }
     }
 
+    /// Whether something that waits for the sector at `address` needs a line for it: an atomic.
+    fn needs_line(&self, address: u64, ctx: &Context) -> bool {
+        let entry = self.cache.outstanding(address);
+        let mut next = entry.map_or(RequestId::NONE, |entry| self.cache.mshr().first(entry));
+        while next != RequestId::NONE {
+            if ctx.requests.get(next).kind == RequestKind::Atomic {
+                return true;
+            }
+            next = ctx.requests.next(next, CacheLevel::Llc);
+        }
+        false
+    }
+
     /// What is free for a request at the tags, or a fill. Fills that are not answered in full hold
     /// their MSHR entries (GPGPU-Sim, mshr_table::next_access).
     fn room(&self, ctx: &Context) -> Room {

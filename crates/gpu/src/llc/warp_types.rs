@@ -2,11 +2,10 @@
 //! (Ausavarungnirun et al., PACT 2015): which requests bypass the LLC, and at which age lines enter
 //! their sets.
 
-use super::slice::Slice;
 use crate::context::Context;
 use crate::side::WarpType;
 use warpmem_params::Counter;
-use warpmem_sim::{CacheLevel, Insertion, LlcCycle, Request, RequestId, RequestKind, Ticks};
+use warpmem_sim::{Insertion, LlcCycle, RequestId, RequestKind};
 
 /// What was counted.
 #[derive(Default)]
@@ -18,6 +17,17 @@ pub(super) struct WarpCounts {
 }
 
 impl WarpCounts {
+    /// A sample has given this type.
+    pub fn sampled(&mut self, kind: WarpType) {
+        self.samples[kind as usize] += 1;
+    }
+
+    /// A read has missed a line.
+    pub fn inserted(&mut self, insertion: Insertion) {
+        self.passed_by += u64::from(insertion == Insertion::Nowhere);
+        self.inserted_oldest += u64::from(insertion == Insertion::Oldest);
+    }
+
     pub fn counters(&self) -> [Counter; 7] {
         let counter = |name, value| Counter { name, value };
         let [all_hit, mostly_hit, balanced, mostly_miss, all_miss] = self.samples;
@@ -30,37 +40,6 @@ impl WarpCounts {
             counter("mostly_miss_samples", mostly_miss),
             counter("all_miss_samples", all_miss),
         ]
-    }
-}
-
-impl Slice {
-    /// Counts a read of a warp as a hit or a miss.
-    pub(super) fn sample(&mut self, request: &Request, hit: bool, now: Ticks, ctx: &mut Context) {
-        let (Some(counts), Some(warps)) = (&mut self.warps, &mut ctx.side.warps) else { return };
-        let cycle = self.clock.cycle_of(now);
-        if let Some(kind) = warps.sample(request.warp, hit, cycle) {
-            counts.samples[kind as usize] += 1;
-        }
-    }
-
-    /// A read has missed a line.
-    pub(super) fn count_insertion(&mut self, insertion: Insertion) {
-        let Some(counts) = &mut self.warps else { return };
-        counts.passed_by += u64::from(insertion == Insertion::Nowhere);
-        counts.inserted_oldest += u64::from(insertion == Insertion::Oldest);
-    }
-
-    /// Whether something that waits for the sector at `address` needs a line for it: an atomic.
-    pub(super) fn needs_line(&self, address: u64, ctx: &Context) -> bool {
-        let entry = self.cache.outstanding(address);
-        let mut next = entry.map_or(RequestId::NONE, |entry| self.cache.mshr().first(entry));
-        while next != RequestId::NONE {
-            if ctx.requests.get(next).kind == RequestKind::Atomic {
-                return true;
-            }
-            next = ctx.requests.next(next, CacheLevel::Llc);
-        }
-        false
     }
 }
 
