@@ -3,7 +3,7 @@
 
 use super::index::AddressIndex;
 use super::tags::Slot;
-use warpmem_sim::{CacheLevel, RequestId, RequestTable};
+use warpmem_sim::{CacheLevel, RequestId, RequestTable, ids};
 
 /// One outstanding miss; its requests are linked through the request table.
 #[derive(Clone, Copy)]
@@ -24,28 +24,16 @@ pub struct Mshr {
     index: AddressIndex,
     /// Grows to the largest number of entries in use at once.
     entries: Vec<Entry>,
-    free: Vec<u32>,
+    free: Vec<MshrEntry>,
     capacity: usize,
     merges: u32,
     /// Number of entries that are shared.
     shared: u32,
 }
 
-/// One of a cache's MSHR entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MshrEntry(u32);
-
-impl MshrEntry {
-    /// The entry of this index, below the number of entries.
-    #[inline]
-    pub fn at(index: usize) -> MshrEntry {
-        MshrEntry(index as u32)
-    }
-
-    #[inline]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
+ids! {
+    /// One of a cache's MSHR entries.
+    pub MshrEntry(u32);
 }
 
 /// An entry that has been closed.
@@ -133,7 +121,8 @@ impl Mshr {
     /// The entry of `sector`, if a miss of it is outstanding.
     #[inline]
     pub fn find(&self, sector: u64) -> Option<MshrEntry> {
-        self.index.get(sector, |entry| self.entries[entry as usize].sector).map(MshrEntry)
+        let sector_of = |entry| self.entries[MshrEntry(entry).index()].sector;
+        self.index.get(sector, sector_of).map(MshrEntry)
     }
 
     /// The first of the requests that wait in an entry; the others follow through
@@ -163,23 +152,24 @@ impl Mshr {
         requests.set_next(request, self.level, RequestId::NONE);
         let opened =
             Entry { sector, first: request, last: request, count: 1, place, shared: false };
-        let entry = self.free.pop().unwrap_or(self.entries.len() as u32);
-        match self.entries.get_mut(entry as usize) {
+        let entry = self.free.pop().unwrap_or(MshrEntry::new(self.entries.len()));
+        match self.entries.get_mut(entry.index()) {
             Some(entry) => *entry = opened,
             None => self.entries.push(opened),
         }
-        self.index.insert(sector, entry);
-        MshrEntry(entry)
+        self.index.insert(sector, entry.0);
+        entry
     }
 
     /// Closes the entry of `sector`, if a miss of it is outstanding.
     #[inline]
     pub(crate) fn close(&mut self, sector: u64) -> Option<Closed> {
-        let entry = self.index.remove(sector, |entry| self.entries[entry as usize].sector)?;
+        let sector_of = |entry| self.entries[MshrEntry(entry).index()].sector;
+        let entry = self.index.remove(sector, sector_of).map(MshrEntry)?;
         self.free.push(entry);
-        let Entry { first, count, shared, .. } = self.entries[entry as usize];
+        let Entry { first, count, shared, .. } = self.entries[entry.index()];
         self.shared -= u32::from(shared);
-        Some(Closed { entry: MshrEntry(entry), first, count })
+        Some(Closed { entry, first, count })
     }
 }
 

@@ -2,26 +2,23 @@
 
 use super::index::AddressIndex;
 use crate::{Cache, Replacement};
-use warpmem_sim::Hash;
+use warpmem_sim::{Hash, ids};
 
 /// All 32 parts of a sector are valid.
 pub(crate) const ALL_BYTES: u32 = u32::MAX;
 
 /// Line number of an empty way.
 const NO_LINE: u64 = u64::MAX;
-const NIL: u32 = u32::MAX;
 
-/// Position of a line in the array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot(pub(super) u32);
-
-impl Slot {
-    /// Number of the position, below [`Controller::lines`](crate::Controller::lines).
-    #[inline]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
+ids! {
+    /// Position of a line in the array, below [`Controller::lines`](crate::Controller::lines).
+    pub Slot(u32);
+    /// A set of the array.
+    SetId(u32);
 }
+
+/// No position.
+const NIL: Slot = Slot(u32::MAX);
 
 /// How addresses divide into lines and sectors.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +83,7 @@ struct Line {
     /// away from it, relative to the position behind this one.
     older: u32,
     newer: u32,
-    set: u32,
+    set: SetId,
     /// Sectors that are entirely valid, and sectors whose valid bytes are in [`Tags::bytes`].
     whole: u8,
     partial: u8,
@@ -98,7 +95,7 @@ const BLANK: Line = Line {
     number_after: 0,
     older: 0,
     newer: 0,
-    set: 0,
+    set: SetId(0),
     whole: 0,
     partial: 0,
     dirty: 0,
@@ -116,15 +113,15 @@ impl Line {
 /// The two ends of a set's replacement order.
 #[derive(Clone, Copy)]
 struct Set {
-    oldest: u32,
-    newest: u32,
+    oldest: Slot,
+    newest: Slot,
 }
 
 /// The line that a new one would replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Victim {
     slot: Slot,
-    set: u32,
+    set: SetId,
     /// The number and dirty sectors of the line that is evicted, if the position holds one.
     pub line: Option<(u64, u8)>,
 }
@@ -164,7 +161,7 @@ impl Tags {
             lru: cache.replacement == Replacement::Lru,
         };
         for set in 0..sets {
-            let (oldest, newest) = (set * ways, (set + 1) * ways - 1);
+            let (oldest, newest) = (Slot(set * ways), Slot((set + 1) * ways - 1));
             tags.set_older(oldest, NIL);
             tags.set_newer(newest, NIL);
             tags.sets.push(Set { oldest, newest });
@@ -189,13 +186,13 @@ impl Tags {
     /// The position of `line`, if any part of it is valid or being fetched.
     #[inline]
     pub fn find(&self, line: u64) -> Option<Slot> {
-        self.index.get(line, |row| self.lines[row as usize].number()).map(Slot)
+        self.index.get(line, |row| self.lines[Slot(row).index()].number()).map(Slot)
     }
 
     /// Whether all `bytes` of a sector are valid.
     #[inline]
     pub fn holds(&self, slot: Slot, sector: u32, bytes: u32) -> bool {
-        let line = &self.lines[slot.0 as usize];
+        let line = &self.lines[slot.index()];
         let valid = match (line.whole >> sector & 1, line.partial >> sector & 1) {
             (1, _) => ALL_BYTES,
             (_, 1) => self.bytes[self.part(slot, sector)],
@@ -207,28 +204,28 @@ impl Tags {
     /// Sectors that are at least partially valid or being fetched, one bit each.
     #[inline]
     pub fn present(&self, slot: Slot) -> u8 {
-        let line = &self.lines[slot.0 as usize];
+        let line = &self.lines[slot.index()];
         line.whole | line.partial | line.pending
     }
 
     fn part(&self, slot: Slot, sector: u32) -> usize {
-        slot.0 as usize * self.sectors + sector as usize
+        slot.index() * self.sectors + sector as usize
     }
 
     /// Notes a use of the line: under LRU it becomes the newest of its set.
     #[inline]
     pub fn touch(&mut self, slot: Slot) {
         if self.lru {
-            self.make_newest(slot.0, self.lines[slot.0 as usize].set);
+            self.make_newest(slot, self.lines[slot.index()].set);
         }
     }
 
     /// Makes the line the next of its set to be replaced.
     #[inline]
     pub fn demote(&mut self, slot: Slot) {
-        let set = self.lines[slot.0 as usize].set;
-        self.unlink(slot.0, set);
-        self.link_oldest(slot.0, set);
+        let set = self.lines[slot.index()].set;
+        self.unlink(slot, set);
+        self.link_oldest(slot, set);
     }
 
     /// The position that a new line would take. `set_key` selects the set: the line's number, or
@@ -236,51 +233,51 @@ impl Tags {
     #[inline]
     pub fn victim(&self, set_key: u64) -> Option<Victim> {
         let set = self.set_of(set_key);
-        let mut at = self.sets[set].oldest;
+        let mut at = self.sets[set.index()].oldest;
         while at != NIL {
-            let line = &self.lines[at as usize];
+            let line = &self.lines[at.index()];
             if line.pending == 0 {
                 let leaving = (line.number() != NO_LINE).then_some((line.number(), line.dirty));
-                return Some(Victim { slot: Slot(at), set: set as u32, line: leaving });
+                return Some(Victim { slot: at, set, line: leaving });
             }
             at = self.newer(at);
         }
         None
     }
 
-    fn set_of(&self, key: u64) -> usize {
+    fn set_of(&self, key: u64) -> SetId {
         let set = self.set_mask.map_or_else(|| key % self.sets.len() as u64, |mask| key & mask);
         // A hashed cache has a power of two of sets.
         let above = |hash: &Hash| usize::from(hash.of(key >> self.sets.len().trailing_zeros()));
-        set as usize ^ self.hash.as_ref().map_or(0, above)
+        SetId::new(set as usize ^ self.hash.as_ref().map_or(0, above))
     }
 
     /// Replaces the victim by `line`, of which nothing is valid yet.
     #[inline]
     pub fn replace(&mut self, victim: Victim, line: u64) -> Slot {
-        let Victim { slot: Slot(slot), set, line: leaving } = victim;
+        let Victim { slot, set, line: leaving } = victim;
         if let Some((old, _)) = leaving {
-            self.index.remove(old, |row| self.lines[row as usize].number());
+            self.index.remove(old, |row| self.lines[Slot(row).index()].number());
         }
-        let entry = &mut self.lines[slot as usize];
+        let entry = &mut self.lines[slot.index()];
         debug_assert!(entry.pending == 0);
         let (older, newer) = (entry.older, entry.newer);
         *entry = Line { number_after: line + 1, older, newer, set, ..BLANK };
-        self.index.insert(line, slot);
+        self.index.insert(line, slot.0);
         self.make_newest(slot, set);
-        victim.slot
+        slot
     }
 
     /// Marks a sector as being fetched, which reserves its line.
     #[inline]
     pub fn reserve(&mut self, slot: Slot, sector: u32) {
-        self.lines[slot.0 as usize].pending |= 1 << sector;
+        self.lines[slot.index()].pending |= 1 << sector;
     }
 
     /// Marks a sector as valid after its fill.
     #[inline]
     pub fn fill(&mut self, slot: Slot, sector: u32) {
-        let line = &mut self.lines[slot.0 as usize];
+        let line = &mut self.lines[slot.index()];
         line.pending &= !(1 << sector);
         line.whole |= 1 << sector;
     }
@@ -288,7 +285,7 @@ impl Tags {
     /// Marks `bytes` of a sector as valid after a store.
     #[inline]
     pub fn write(&mut self, slot: Slot, sector: u32, bytes: u32, dirty: bool) {
-        let (part, line) = (self.part(slot, sector), &mut self.lines[slot.0 as usize]);
+        let (part, line) = (self.part(slot, sector), &mut self.lines[slot.index()]);
         line.dirty |= u8::from(dirty) << sector;
         if line.whole >> sector & 1 == 1 {
             return;
@@ -307,7 +304,7 @@ impl Tags {
     /// of its set to be used.
     #[inline]
     pub fn drop_sector(&mut self, slot: Slot, sector: u32) {
-        let line = &mut self.lines[slot.0 as usize];
+        let line = &mut self.lines[slot.index()];
         line.whole &= !(1 << sector);
         line.partial &= !(1 << sector);
         if line.whole | line.partial | line.pending | line.dirty == 0 {
@@ -316,72 +313,72 @@ impl Tags {
     }
 
     fn give_up(&mut self, slot: Slot) {
-        let line = self.lines[slot.0 as usize].number();
-        self.index.remove(line, |row| self.lines[row as usize].number());
-        self.lines[slot.0 as usize].number_after = 0;
+        let line = self.lines[slot.index()].number();
+        self.index.remove(line, |row| self.lines[Slot(row).index()].number());
+        self.lines[slot.index()].number_after = 0;
         self.demote(slot);
     }
 
     #[inline]
-    fn older(&self, slot: u32) -> u32 {
-        self.lines[slot as usize].older.wrapping_add(slot).wrapping_sub(1)
+    fn older(&self, slot: Slot) -> Slot {
+        Slot(self.lines[slot.index()].older.wrapping_add(slot.0).wrapping_sub(1))
     }
 
     #[inline]
-    fn newer(&self, slot: u32) -> u32 {
-        self.lines[slot as usize].newer.wrapping_add(slot).wrapping_add(1)
+    fn newer(&self, slot: Slot) -> Slot {
+        Slot(self.lines[slot.index()].newer.wrapping_add(slot.0).wrapping_add(1))
     }
 
     #[inline]
-    fn set_older(&mut self, slot: u32, older: u32) {
-        self.lines[slot as usize].older = older.wrapping_sub(slot).wrapping_add(1);
+    fn set_older(&mut self, slot: Slot, older: Slot) {
+        self.lines[slot.index()].older = older.0.wrapping_sub(slot.0).wrapping_add(1);
     }
 
     #[inline]
-    fn set_newer(&mut self, slot: u32, newer: u32) {
-        self.lines[slot as usize].newer = newer.wrapping_sub(slot).wrapping_sub(1);
+    fn set_newer(&mut self, slot: Slot, newer: Slot) {
+        self.lines[slot.index()].newer = newer.0.wrapping_sub(slot.0).wrapping_sub(1);
     }
 
     #[inline]
-    fn make_newest(&mut self, slot: u32, set: u32) {
-        if self.sets[set as usize].newest != slot {
+    fn make_newest(&mut self, slot: Slot, set: SetId) {
+        if self.sets[set.index()].newest != slot {
             self.unlink(slot, set);
             self.link_newest(slot, set);
         }
     }
 
-    fn unlink(&mut self, slot: u32, set: u32) {
+    fn unlink(&mut self, slot: Slot, set: SetId) {
         let (older, newer) = (self.older(slot), self.newer(slot));
         match older {
-            NIL => self.sets[set as usize].oldest = newer,
+            NIL => self.sets[set.index()].oldest = newer,
             other => self.set_newer(other, newer),
         }
         match newer {
-            NIL => self.sets[set as usize].newest = older,
+            NIL => self.sets[set.index()].newest = older,
             other => self.set_older(other, older),
         }
     }
 
-    fn link_oldest(&mut self, slot: u32, set: u32) {
-        let oldest = self.sets[set as usize].oldest;
+    fn link_oldest(&mut self, slot: Slot, set: SetId) {
+        let oldest = self.sets[set.index()].oldest;
         self.set_older(slot, NIL);
         self.set_newer(slot, oldest);
         match oldest {
-            NIL => self.sets[set as usize].newest = slot,
+            NIL => self.sets[set.index()].newest = slot,
             other => self.set_older(other, slot),
         }
-        self.sets[set as usize].oldest = slot;
+        self.sets[set.index()].oldest = slot;
     }
 
-    fn link_newest(&mut self, slot: u32, set: u32) {
-        let newest = self.sets[set as usize].newest;
+    fn link_newest(&mut self, slot: Slot, set: SetId) {
+        let newest = self.sets[set.index()].newest;
         self.set_older(slot, newest);
         self.set_newer(slot, NIL);
         match newest {
-            NIL => self.sets[set as usize].oldest = slot,
+            NIL => self.sets[set.index()].oldest = slot,
             other => self.set_newer(other, slot),
         }
-        self.sets[set as usize].newest = slot;
+        self.sets[set.index()].newest = slot;
     }
 }
 

@@ -163,12 +163,12 @@ impl MergePath {
 
     /// The valid entry of the largest score; of equals, the lowest.
     fn best(&self, now: Ticks) -> Option<MshrEntry> {
-        let score = |&entry: &usize| Reverse(self.score(entry, now));
-        bits::members(&self.valid).min_by_key(score).map(MshrEntry::at)
+        let score = |&entry: &MshrEntry| Reverse(self.score(entry, now));
+        bits::members(&self.valid).map(MshrEntry::new).min_by_key(score)
     }
 
-    fn score(&self, index: usize, now: Ticks) -> u64 {
-        let information = &self.entries[index];
+    fn score(&self, entry: MshrEntry, now: Ticks) -> u64 {
+        let information = &self.entries[entry.index()];
         if self.oldest_first { information.age(now) } else { information.merges.into() }
     }
 
@@ -210,7 +210,7 @@ mod tests {
     fn nothing_is_reported_about_data_that_are_back() {
         let needs = Needs { merges: Some(CountedMerges::All), ..Needs::default() };
         let mut path = MergePath::new(&warpmem_testing::machine(&[]), &needs).unwrap();
-        let entry = MshrEntry::at(63);
+        let entry = MshrEntry::new(63);
         path.opened(entry, RequestId(7), Ticks(0));
         path.report(entry, Ticks(5), DramClock::new(1));
         path.joined(entry, false, Ticks(10), LlcCycle::new(10));
