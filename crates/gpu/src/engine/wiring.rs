@@ -8,7 +8,7 @@ use warpmem_dram::Channel;
 use warpmem_machine::Machine;
 use warpmem_network::{Direction, Topology};
 use warpmem_params::PolicyError;
-use warpmem_sim::{Clock, Domain, Fabric, Needs, PortId, SmId, UnitId};
+use warpmem_sim::{ChannelId, Clock, Domain, Fabric, Needs, PortId, SliceId, SmId, UnitId};
 
 /// Numbers of the two networks in their domain.
 const REQUEST_NETWORK: usize = 0;
@@ -40,16 +40,16 @@ impl Wiring {
         // The L1 miss queue and the network's input buffer are one queue.
         let injection = machine.l1.cache.miss_queue + machine.network.input_buffer;
         let cluster = machine.network.sms_per_node;
-        for index in 0..sms {
+        for id in SmId::all(sms) {
             // The first SMs of a cluster take what does not divide evenly.
-            let odd = index as u32 % cluster < entries % cluster;
+            let odd = u32::from(id.0) % cluster < entries % cluster;
             let injection = injection + entries / cluster + u32::from(odd);
-            let sm = UnitId { domain: Domain::Core, index: index as u32 };
+            let sm = UnitId { domain: Domain::Core, index: id.0.into() };
             let add = &mut self.fabric;
             let (out, back) = (network_unit(REQUEST_NETWORK), network_unit(REPLY_NETWORK));
-            let requests = add.add_port("sm-to-network", index, injection as usize, sm, out);
+            let requests = add.add_port("sm-to-network", id.index(), injection as usize, sm, out);
             let replies = machine.network.output_buffer as usize;
-            let replies = add.add_port("network-to-sm", index, replies, back, sm);
+            let replies = add.add_port("network-to-sm", id.index(), replies, back, sm);
             self.sm_ports.push((requests, replies));
         }
     }
@@ -63,19 +63,19 @@ impl Wiring {
         // A delay line holds what enters at one request a cycle.
         let pipeline = (dram.timing.tcl + dram.burst_cycles()).div_ceil(dram.burst_cycles());
         let fills = dram.return_queue + pipeline;
-        for index in 0..slices {
-            let slice = UnitId { domain: Domain::Llc, index: index as u32 };
-            let channel = index as u32 / llc.slices_per_channel;
-            let channel = UnitId { domain: Domain::Dram, index: channel };
+        for id in SliceId::all(slices) {
+            let slice = UnitId { domain: Domain::Llc, index: id.0.into() };
+            let channel = ChannelId::new(id.index() / llc.slices_per_channel as usize);
+            let channel = UnitId { domain: Domain::Dram, index: channel.0.into() };
             let (out, back) = (network_unit(REQUEST_NETWORK), network_unit(REPLY_NETWORK));
             let requests = machine.network.output_buffer as usize;
             let replies = (llc.reply_queue + machine.network.input_buffer) as usize;
             let add = &mut self.fabric;
             self.slice_ports.push(SlicePorts {
-                requests: add.add_port("network-to-slice", index, requests, out, slice),
-                replies: add.add_port("slice-to-network", index, replies, slice, back),
-                misses: add.add_port("slice-to-dram", index, misses as usize, slice, channel),
-                fills: add.add_port("dram-to-slice", index, fills as usize, channel, slice),
+                requests: add.add_port("network-to-slice", id.index(), requests, out, slice),
+                replies: add.add_port("slice-to-network", id.index(), replies, slice, back),
+                misses: add.add_port("slice-to-dram", id.index(), misses as usize, slice, channel),
+                fills: add.add_port("dram-to-slice", id.index(), fills as usize, channel, slice),
             });
         }
     }
@@ -97,9 +97,9 @@ impl Wiring {
         ideal: Ideal,
     ) -> Result<Vec<Slice>, PolicyError> {
         let (clock, core) = (self.fabric.clock_of(), self.fabric.clock_of());
-        let ports = self.slice_ports.iter().enumerate();
-        let slice = |(index, &ports): (usize, &SlicePorts)| {
-            let slice = Slice::new(machine, index, clock, core, ports, needs)?;
+        let ports = SliceId::all(self.slice_ports.len()).zip(&self.slice_ports);
+        let slice = |(id, &ports): (SliceId, &SlicePorts)| {
+            let slice = Slice::new(machine, id, clock, core, ports, needs)?;
             Ok(if ideal == Ideal::PerfectL2 { slice.perfect(machine.llc.latency) } else { slice })
         };
         ports.map(slice).collect()

@@ -214,7 +214,7 @@ impl Slice {
     /// Reads what a store needs from DRAM, or waits for it if it is on its way. The slice makes
     /// this read for itself.
     fn fetch(&mut self, store: &Request, fetch: Fetch, now: Ticks, ctx: &mut Context) {
-        let read = Request::of_slice(store.address, RequestKind::Fetch, self.index);
+        let read = Request::of_slice(store.address, RequestKind::Fetch, self.id);
         let sm = if self.rules.fetches_have_sm { store.sm } else { read.sm };
         let read = Request { own: true, sm, ..read };
         let id = ctx.requests.add(read, now);

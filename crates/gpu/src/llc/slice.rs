@@ -37,7 +37,7 @@ pub struct SlicePorts {
 /// cache.
 #[repr(C)]
 pub struct Slice {
-    pub(super) index: SliceId,
+    pub(super) id: SliceId,
     /// The fill at the head of its port waits for room on the way to DRAM.
     fill_waits: bool,
     /// The port from the DRAM channel.
@@ -102,11 +102,11 @@ enum Wait {
 }
 
 impl Slice {
-    /// Slice `index` of the machine. `core` is the clock of the latencies given in core cycles,
+    /// `core` is the clock of the latencies given in core cycles,
     /// `needs` what the DRAM schedulers ask for.
     pub fn new(
         machine: &Machine,
-        index: usize,
+        id: SliceId,
         clock: LlcClock,
         core: CoreClock,
         ports: SlicePorts,
@@ -114,11 +114,11 @@ impl Slice {
     ) -> Result<Slice, PolicyError> {
         let config = &machine.llc;
         Ok(Slice {
-            index: SliceId::new(index),
+            id,
             fill_waits: false,
             fills: ports.fills,
             clock,
-            unit: UnitId { domain: Domain::Llc, index: index as u32 },
+            unit: UnitId { domain: Domain::Llc, index: id.0.into() },
             rules: Rules {
                 cached: config.enabled,
                 perfect: false,
@@ -131,7 +131,7 @@ impl Slice {
             port_busy: 0,
             waiting: None,
             replies: Replies::new(config, ports.replies, clock),
-            to_dram: ToDram::new(machine, SliceId::new(index), ports.misses, clock, needs),
+            to_dram: ToDram::new(machine, id, ports.misses, clock, needs),
             arrivals: Arrivals::new(machine, ports.requests, core)?,
             to_dram_ticks: u64::from(config.to_dram_latency) * core.period(),
             cache: Controller::new(CacheLevel::Llc, &config.cache, cache_rules(&config.cache)),
@@ -418,7 +418,7 @@ impl Slice {
         let (arriving, queued) = self.arrivals.lengths();
         format!(
             "slice {}: {} arriving, {} queued, {} misses outstanding, {} in the miss queue, {} hits on their way{}",
-            self.index,
+            self.id,
             arriving,
             queued,
             self.cache.mshr().len(),

@@ -343,7 +343,7 @@ fn run_in(
     };
     let clock: LlcClock = bench.sim.fabric.clock_of();
     let core = bench.sim.fabric.clock_of();
-    let mut slice = Slice::new(machine, 0, clock, core, ports, needs).unwrap();
+    let mut slice = Slice::new(machine, SliceId(0), clock, core, ports, needs).unwrap();
     if machine.policy.ideal == "perfect-l2" {
         slice = slice.perfect(machine.llc.latency);
     }
