@@ -1,16 +1,23 @@
 //! A kernel's instructions in the form that the issue stage reads: flat and resolved.
 
+use warpmem_sim::ids;
 use warpmem_trace::{CacheOp, Instruction, Kind, OpClass, Space};
 
-/// Classes that the issue stage distinguishes: the functional units, and memory instructions.
+ids! {
+    /// A class of instructions as the issue stage distinguishes them: by the functional unit, or
+    /// [`MEMORY`].
+    pub(super) Class(u8);
+}
+
+/// The number of classes.
 pub(super) const CLASSES: usize = OpClass::COUNT + 1;
 /// Class of instructions that go to the load/store unit.
-pub(super) const MEMORY: usize = OpClass::COUNT;
+pub(super) const MEMORY: Class = Class(OpClass::COUNT as u8);
 
 /// One instruction to issue.
 #[derive(Clone, Copy)]
 pub(super) struct Op {
-    pub class: u8,
+    pub class: Class,
     /// It reads through L1.
     pub reads_l1: bool,
     /// It is an async copy that says that it passes L1 by.
@@ -54,7 +61,7 @@ impl Code {
     fn add(&mut self, instruction: &Instruction) {
         let first_op = self.ops.len() as u32;
         for compute in &instruction.compute {
-            self.add_op(compute.class as u8, [false; 2], &compute.deps);
+            self.add_op(Class(compute.class as u8), [false; 2], &compute.deps);
         }
         if instruction.kind != Kind::End {
             let reads = [reads_l1(instruction), copies_past(instruction)];
@@ -72,7 +79,7 @@ impl Code {
         });
     }
 
-    fn add_op(&mut self, class: u8, [reads_l1, copies_past]: [bool; 2], deps: &[u8]) {
+    fn add_op(&mut self, class: Class, [reads_l1, copies_past]: [bool; 2], deps: &[u8]) {
         let first_dep = self.deps.len() as u32;
         self.deps.extend_from_slice(deps);
         self.ops.push(Op { class, reads_l1, copies_past, deps: deps.len() as u8, first_dep });
@@ -103,8 +110,8 @@ impl Code {
 }
 
 /// Barriers, fences and exits go through the control unit.
-fn class_of(instruction: &Instruction) -> u8 {
-    if instruction.kind.is_memory() { MEMORY as u8 } else { OpClass::Control as u8 }
+fn class_of(instruction: &Instruction) -> Class {
+    if instruction.kind.is_memory() { MEMORY } else { Class(OpClass::Control as u8) }
 }
 
 /// Whether the data of an instruction come through L1, on a machine that has one.

@@ -77,8 +77,8 @@ impl Sm {
     ) -> Result<(), TraceError> {
         let warp = self.warps[slot.index()].as_mut().expect("the warp is present");
         let op = warp.code.op(warp.op);
-        let class = op.class as usize;
-        let unit = self.units[class];
+        let class = op.class;
+        let unit = self.units[class.index()];
         let latency = self.operand_latency + u64::from(unit.latency) + self.writeback_latency;
         warp.set_result(cycle + latency);
         warp.index += 1;
@@ -91,7 +91,7 @@ impl Sm {
         if class == MEMORY {
             self.result.memory_instructions += 1;
         } else {
-            self.result.warp_instructions_by_class[class] += 1;
+            self.result.warp_instructions_by_class[class.index()] += 1;
         }
         if !record_done {
             self.await_instruction(slot, cycle + 1);

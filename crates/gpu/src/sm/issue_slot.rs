@@ -1,6 +1,6 @@
 //! One scheduler of an SM and its functional units: when they take the next instruction.
 
-use super::code::CLASSES;
+use super::code::{CLASSES, Class};
 use super::scheduler::SchedulerId;
 use super::warp_sets::WarpSets;
 use warpmem_sim::CoreCycle;
@@ -58,14 +58,14 @@ impl IssueSlot {
     #[inline]
     pub fn issue(
         &mut self,
-        class: usize,
+        class: Class,
         cycle: CoreCycle,
         issue_interval: u64,
         unit_interval: u64,
     ) {
         self.next_issue = cycle + issue_interval;
-        self.unit_free[class] = cycle + unit_interval;
-        self.units_free = self.units_free.max(self.unit_free[class]);
+        self.unit_free[class.index()] = cycle + unit_interval;
+        self.units_free = self.units_free.max(self.unit_free[class.index()]);
     }
 
     /// Whether all units take an instruction in `cycle`.
@@ -79,7 +79,7 @@ impl IssueSlot {
     pub fn blocked_by_units(&self, cycle: CoreCycle, sets: &WarpSets) -> u64 {
         let mut blocked = 0;
         if self.units_free > cycle {
-            for (class, &free) in self.unit_free.iter().enumerate() {
+            for (class, &free) in Class::all(CLASSES).zip(&self.unit_free) {
                 if free > cycle {
                     blocked |= sets.of_class(class);
                 }
@@ -90,7 +90,7 @@ impl IssueSlot {
 
     /// When the units of these warps take an instruction.
     pub fn units_free(&self, warps: u64, sets: &WarpSets) -> impl Iterator<Item = CoreCycle> {
-        let units = self.unit_free.iter().enumerate();
+        let units = Class::all(CLASSES).zip(&self.unit_free);
         units.filter(move |&(class, _)| warps & sets.of_class(class) != 0).map(|(_, &free)| free)
     }
 }

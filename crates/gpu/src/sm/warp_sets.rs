@@ -1,7 +1,7 @@
 //! What the warps of an SM do, as sets with a bit for each warp slot.
 
 use super::account::Idle;
-use super::code::{CLASSES, MEMORY, Op};
+use super::code::{CLASSES, Class, MEMORY, Op};
 use super::scheduler::{SchedulerId, WarpView};
 use warpmem_sim::{CoreCycle, WarpSlot};
 
@@ -22,7 +22,7 @@ pub(super) struct WarpSets {
     ready: u64,
     /// Warps by the class of their next instruction, and that class by slot.
     by_class: [u64; CLASSES],
-    classes: [u8; 64],
+    classes: [Class; 64],
     /// Warps whose next instruction reads through L1.
     loads: u64,
     at_barrier: u64,
@@ -47,7 +47,7 @@ impl WarpSets {
             present: 0,
             ready: 0,
             by_class: [0; CLASSES],
-            classes: [0; 64],
+            classes: [Class(0); 64],
             loads: 0,
             at_barrier: 0,
             draining: 0,
@@ -88,8 +88,8 @@ impl WarpSets {
 
     /// Warps whose next instruction is of this class.
     #[inline]
-    pub fn of_class(&self, class: usize) -> u64 {
-        self.by_class[class]
+    pub fn of_class(&self, class: Class) -> u64 {
+        self.by_class[class.index()]
     }
 
     /// Core cycle in which the warp in `slot` was launched.
@@ -120,11 +120,11 @@ impl WarpSets {
 
     /// Sets the class of a warp's next instruction, if that is known.
     pub fn set_class(&mut self, slot: WarpSlot, op: Option<(Op, bool)>) {
-        let old = self.classes[slot.index()] as usize;
-        self.by_class[old] &= !slot.bit();
+        let old = self.classes[slot.index()];
+        self.by_class[old.index()] &= !slot.bit();
         self.loads &= !slot.bit();
         if let Some((op, reads_l1)) = op {
-            self.by_class[op.class as usize] |= slot.bit();
+            self.by_class[op.class.index()] |= slot.bit();
             self.loads |= u64::from(reads_l1) << slot.0;
             self.classes[slot.index()] = op.class;
         }
@@ -219,7 +219,7 @@ impl WarpSets {
             at_barrier: self.at_barrier,
             at_end: self.at_end,
             awake_since: &self.awake_since,
-            memory: self.by_class[MEMORY],
+            memory: self.of_class(MEMORY),
             loads: self.loads,
             records_left: &self.records_left,
             miss_room,
