@@ -180,17 +180,18 @@ impl System {
             Domain::Core => {
                 let cycle = CoreCycle::new(cycle);
                 self.sms[unit].step(cycle, ctx)?;
-                self.collect_ended(SmId::new(unit), cycle);
+                self.collect_ended(unit, cycle);
             }
         }
         Ok(())
     }
 
-    /// Tells the dispatcher, which is stepped after the SMs, which CTAs have ended.
-    fn collect_ended(&mut self, sm: SmId, cycle: CoreCycle) {
+    /// Tells the dispatcher, which is stepped after the SMs, which CTAs of the SM in this place have
+    /// ended.
+    fn collect_ended(&mut self, sm: usize, cycle: CoreCycle) {
         let dispatcher = dispatcher_index(self.sms.len());
-        while let Some(end) = self.sms[sm.index()].take_ended() {
-            let issued = || self.sms[sm.index()].issued_by_ctas(end.kernel);
+        while let Some(end) = self.sms[sm].take_ended() {
+            let issued = || self.sms[sm].issued_by_ctas(end.kernel);
             self.dispatcher.cta_ended(end, &issued);
             self.fabric.wake_at(dispatcher, cycle);
         }

@@ -8,7 +8,7 @@ use warpmem_sim::{CoreCycle, ids};
 
 ids! {
     /// A bank of an L1.
-    pub(super) L1Bank(u32);
+    pub(super) L1Bank(usize);
 }
 
 /// A sector that a memory instruction asks L1 for.

@@ -71,7 +71,7 @@ impl L1 {
 
     /// The bank that serves a sector.
     pub fn bank(&self, address: u64) -> L1Bank {
-        L1Bank((self.cache.geometry().sector(address) % u64::from(self.config.banks)) as u32)
+        L1Bank((self.cache.geometry().sector(address) % u64::from(self.config.banks)) as usize)
     }
 
     pub fn counts(&self) -> &CacheCounts {

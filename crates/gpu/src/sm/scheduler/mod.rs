@@ -24,7 +24,7 @@ use warpmem_sim::{CoreCycle, SmId, WarpSlot, ids};
 
 ids! {
     /// A scheduler of an SM.
-    pub SchedulerId(u16);
+    pub SchedulerId(usize);
     /// A slot for a resident CTA, counted within its SM.
     pub CtaSlot(u32);
 }
