@@ -7,7 +7,7 @@ use warpmem_cache::ReservationFail;
 use warpmem_sim::{CoreCycle, ids};
 
 ids! {
-    /// A bank of an L1.
+    /// A bank of an L1. As wide as an index, so that a loop over them checks no bounds.
     pub(super) L1Bank(usize);
 }
 

@@ -23,7 +23,7 @@ use warpmem_params::{Counter, Entry, Registry};
 use warpmem_sim::{CoreCycle, SmId, WarpSlot, ids};
 
 ids! {
-    /// A scheduler of an SM.
+    /// A scheduler of an SM. As wide as an index, so that a loop over them checks no bounds.
     pub SchedulerId(usize);
     /// A slot for a resident CTA, counted within its SM.
     pub CtaSlot(u32);
