@@ -26,14 +26,14 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("standalone", &["dram", "machine", "network", "params", "random", "record", "sim"]),
     ("workload", &["files", "params", "random", "trace"]),
     ("import", &["files", "trace"]),
+    ("slots", &["dram", "gpu", "machine", "network", "params", "sim"]),
     (
         "study",
         &[
             "cache", "dram", "files", "gpu", "machine", "params", "random", "record", "sim",
-            "trace", "workload",
+            "slots", "text", "trace", "workload",
         ],
     ),
-    ("slots", &["dram", "gpu", "machine", "network", "params", "sim"]),
     ("analysis", &["checksum", "text"]),
     ("chart", &["analysis", "files", "params"]),
     ("report", &["analysis", "chart", "machine", "record", "slots", "text"]),

@@ -2,6 +2,7 @@
 
 use polars::prelude::*;
 use std::collections::HashSet;
+use warpmem_text::known_parts;
 
 use crate::error::{Error, Result};
 use crate::frame::{NONE, labels, strings};
@@ -26,7 +27,7 @@ impl Baseline {
         if let Ok(whole) = find(name.trim(), name, &values) {
             return Ok(Baseline { parts: vec![whole] });
         }
-        let parts = baseline_parts(name, |part| find(part, name, &values).is_ok());
+        let parts = known_parts(name, |part| find(part, name, &values).is_ok());
         let parts = parts.into_iter().map(|part| find(part, name, &values));
         Ok(Baseline { parts: parts.collect::<Result<_>>()? })
     }
@@ -38,7 +39,7 @@ impl Baseline {
         }
         let present: HashSet<String> = strings(runs, OVERRIDES)?.into_iter().collect();
         let is_present = |part: &str| !part.is_empty() && present.contains(part);
-        Ok(baseline_parts(name, is_present).into_iter().any(is_present))
+        Ok(known_parts(name, is_present).into_iter().any(is_present))
     }
 
     pub(crate) fn names(&self, slot: &str) -> bool {
@@ -65,23 +66,6 @@ impl Baseline {
     }
 }
 
-/// The parts of a baseline's name, between slashes. A slash may also belong to a value, such as a
-/// path: of all known parts the longest is taken.
-pub fn baseline_parts(name: &str, is_known: impl Fn(&str) -> bool) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = Some(name);
-    while let Some(text) = rest {
-        let mut ends: Vec<usize> = text.match_indices('/').map(|(at, _)| at).collect();
-        let next = ends.first().copied().unwrap_or(text.len());
-        ends.push(text.len());
-        let known = ends.into_iter().rev().find(|&end| is_known(text[..end].trim()));
-        let end = known.unwrap_or(next);
-        parts.push(text[..end].trim());
-        rest = text.get(end + 1..);
-    }
-    parts
-}
-
 fn find(part: &str, baseline: &str, values: &[(&str, Vec<String>)]) -> Result<(String, String)> {
     let of_value = |wanted: Option<&str>, value: &str| -> Vec<&str> {
         let named = values.iter().filter(|(slot, _)| wanted.is_none_or(|wanted| wanted == *slot));
@@ -106,22 +90,5 @@ fn find(part: &str, baseline: &str, values: &[(&str, Vec<String>)]) -> Result<(S
             part: part.to_owned(),
             slots: several.iter().map(|slot| (*slot).to_owned()).collect(),
         }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slash_parts_a_baseline_where_it_is_not_within_a_value() {
-        let known = ["fcfs", "gto", "dram.standard=ddr/a.toml", "dram.standard=ddr"];
-        let parts = |name| baseline_parts(name, |part| known.contains(&part));
-        assert_eq!(parts("fcfs"), ["fcfs"]);
-        assert_eq!(parts("fcfs / gto"), ["fcfs", "gto"]);
-        assert_eq!(parts("dram.standard=ddr/a.toml/gto"), ["dram.standard=ddr/a.toml", "gto"]);
-        assert_eq!(parts("gto/dram.standard=ddr/fcfs"), ["gto", "dram.standard=ddr", "fcfs"]);
-        assert_eq!(parts("gto/a/b"), ["gto", "a", "b"], "what is not known is parted");
-        assert_eq!(parts("fcfs/"), ["fcfs", ""]);
     }
 }

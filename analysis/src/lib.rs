@@ -42,7 +42,6 @@ mod write;
 
 pub use polars;
 
-pub use baseline::baseline_parts;
 pub use compare::{CompareOptions, Comparison, compare};
 pub use effects::{WORKLOADS, effects};
 pub use error::{Error, Result};

@@ -1,6 +1,5 @@
 //! `warpmem compare`: policies compared on the same traces and machines.
 
-use super::cells::{Cell, check_distinct, run_all};
 use super::comparison::{self, parse_metrics};
 use super::exit::Interrupted;
 use super::format::Format;
@@ -10,8 +9,6 @@ use super::output::{note, print};
 use super::policies::PolicyLists;
 use super::progress::Board;
 use super::recording::RecordingOptions;
-use super::run_row;
-use super::traces::NamedTrace;
 use anyhow::{Context, bail};
 use clap::ValueHint;
 use std::collections::HashSet;
@@ -21,6 +18,8 @@ use std::thread::available_parallelism;
 use warpmem::machine::Machine;
 use warpmem::record::ResultsWriter;
 use warpmem::slots::{Baseline, combinations, split_list};
+use warpmem::study::cells::{Cell, check_distinct, command, run_all};
+use warpmem::study::traces::NamedTrace;
 
 /// Replay traces under several policies and compare these with a baseline
 ///
@@ -135,8 +134,8 @@ fn plan<'a>(
                 let mut machine = machine.clone();
                 policies.apply(&mut machine);
                 let path = trace.trace.path();
-                let command = run_row::command(path, name, policies, &args.overrides.overrides);
-                cells.push(Cell::new(trace, machine, &args.overrides, command)?);
+                let command = command(path, name, policies, &args.overrides.overrides);
+                cells.push(Cell::new(trace, machine, &args.overrides.overrides, command)?);
             }
         }
     }
@@ -165,10 +164,10 @@ fn run(args: &Args, cells: &[Cell<'_>], directory: &Path) -> anyhow::Result<()> 
     let kept = kept(ended.finished, cells.len(), args.output.as_deref());
     match ended.failure {
         None => Err(Interrupted { kept }.into()),
-        Some(failure) if ended.finished == 0 => Err(failure),
+        Some(failure) if ended.finished == 0 => Err(failure.into()),
         Some(failure) => {
             note(&format!("note: {kept}"));
-            Err(failure)
+            Err(failure.into())
         }
     }
 }

@@ -10,8 +10,11 @@ use warpmem::gpu::engine::RunError;
 use warpmem::import::ImportError;
 use warpmem::standalone::dram::StandaloneError as ChannelError;
 use warpmem::standalone::network::StandaloneError as NetworkError;
+use warpmem::study::cells::CellError;
 use warpmem::study::profile::ProfileError;
 use warpmem::study::sample::SampleError;
+use warpmem::study::suite::GenerateError;
+use warpmem::study::sweep::TracesError;
 use warpmem::workload::WorkloadError;
 
 /// A failure of the program itself.
@@ -119,7 +122,10 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
         || matches!(error.downcast_ref(), Some(NetworkError::Interrupted))
         || matches!(error.downcast_ref(), Some(ProfileError::Interrupted))
         || matches!(error.downcast_ref(), Some(SampleError::Interrupted))
-        || matches!(error.downcast_ref(), Some(ImportError::Cancelled));
+        || matches!(error.downcast_ref(), Some(ImportError::Cancelled))
+        || error.downcast_ref().is_some_and(CellError::is_interruption)
+        || error.downcast_ref().is_some_and(GenerateError::is_interruption)
+        || error.downcast_ref().is_some_and(TracesError::is_interruption);
     let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)))
         || error.is::<IllegalCommands>()
         || matches!(error.downcast_ref(), Some(ChannelError::Stuck { .. }))

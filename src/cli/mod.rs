@@ -3,7 +3,6 @@
 //! Invariant: standard output carries only what a command was asked for; progress, notes and errors go to
 //! standard error.
 
-mod cells;
 mod classify;
 mod compare;
 mod comparison;
@@ -33,7 +32,6 @@ mod run;
 mod run_row;
 mod sample;
 mod sweep;
-mod traces;
 
 use clap::{Parser, Subcommand};
 

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 use warpmem::gpu::engine::{Progress, ProgressReport};
+use warpmem::study::cells::{self, Watcher};
 
 /// Progress of all runs of a command; each run has its own thread.
 pub struct Board {
@@ -57,20 +58,6 @@ impl Board {
         board
     }
 
-    /// Watches one run.
-    pub fn watch(&self) -> Watch<'_> {
-        Watch { board: self, seen: NOTHING }
-    }
-
-    /// A run has failed: the others are to stop.
-    pub fn fail(&self) {
-        self.failed.store(true, Relaxed);
-    }
-
-    pub fn is_stopped(&self) -> bool {
-        self.interrupt.is_asked() || self.failed.load(Relaxed)
-    }
-
     /// Removes the bar and returns the summary: `16 runs in 3.2 s: 1,234,567 warp instructions,
     /// 385,802 per second`.
     pub fn finish(self) -> String {
@@ -104,6 +91,22 @@ impl Board {
     }
 }
 
+impl Watcher for Board {
+    type Watch<'a> = Watch<'a>;
+
+    fn watch(&self) -> Watch<'_> {
+        Watch { board: self, seen: NOTHING }
+    }
+
+    fn fail(&self) {
+        self.failed.store(true, Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.interrupt.is_asked() || self.failed.load(Relaxed)
+    }
+}
+
 const NOTHING: ProgressReport =
     ProgressReport { ctas_ended: 0, ctas: 0, cycles: 0, warp_instructions: 0 };
 
@@ -113,9 +116,8 @@ pub struct Watch<'a> {
     seen: ProgressReport,
 }
 
-impl Watch<'_> {
-    /// The run has ended with these numbers.
-    pub fn done(mut self, end: &ProgressReport) {
+impl cells::Watch for Watch<'_> {
+    fn done(mut self, end: &ProgressReport) {
         self.board.runs_done.fetch_add(1, Relaxed);
         self.report(end);
     }

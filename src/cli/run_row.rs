@@ -1,24 +1,8 @@
-//! A run's row for people, and the command that makes it.
+//! A run's row for people.
 
 use serde_json::{Map, Value};
-use std::path::Path;
 use warpmem::record::run_columns;
-use warpmem::slots::Choices;
-use warpmem::workload::shell::quoted;
 use warpmem_text::aligned;
-
-/// The shell command that runs this cell alone.
-pub fn command(trace: &Path, machine: &str, policies: &Choices, overrides: &[String]) -> String {
-    let mut words = vec!["warpmem".to_owned(), "run".to_owned(), quoted(&trace.to_string_lossy())];
-    words.extend(["--machine".to_owned(), quoted(machine)]);
-    for text in overrides {
-        words.extend(["--set".to_owned(), quoted(text)]);
-    }
-    for choice in policies.iter() {
-        words.extend([format!("--{}", choice.slot.option()), quoted(&choice.given)]);
-    }
-    words.join(" ")
-}
 
 /// Titles of the groups of a run's columns, and the column with which each begins.
 const GROUPS: [(&str, &str); 8] = [

@@ -1,6 +1,7 @@
 //! Studies of traces and runs: what a trace is like, sets of workloads, sweeps, samples, classes,
 //! comparison with other simulators, and the experiments of papers.
 
+pub mod cells;
 pub mod classify;
 pub mod correlate;
 pub mod profile;
@@ -8,3 +9,4 @@ pub mod reproduce;
 pub mod sample;
 pub mod suite;
 pub mod sweep;
+pub mod traces;

@@ -1,8 +1,10 @@
 //! Plain text for people: words, and tables with aligned columns.
 
+mod parts;
 mod printable;
 mod table;
 
+pub use parts::known_parts;
 pub use printable::{csv_text, printable, printable_cell};
 pub use table::aligned;
 

@@ -2,7 +2,6 @@
 
 mod table;
 
-use super::cells::{Cell, check_distinct, is_interruption, side_by_side};
 use super::exit::Interrupted;
 use super::format::{self, Format};
 use super::interrupt::Interrupt;
@@ -10,8 +9,6 @@ use super::machines::{MACHINE_HELP, Overrides};
 use super::output::{note, print};
 use super::policies::PolicyOptions;
 use super::progress::Board;
-use super::run_row;
-use super::traces::NamedTrace;
 use anyhow::bail;
 use clap::ValueHint;
 use std::fs;
@@ -22,7 +19,9 @@ use warpmem::files::staged;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
 use warpmem::params::policy_name;
+use warpmem::study::cells::{Cell, check_distinct, command, side_by_side};
 use warpmem::study::classify::{Classified, Ideal, Runs, columns};
+use warpmem::study::traces::NamedTrace;
 
 /// Classify traces by the workload classes of the papers
 ///
@@ -119,9 +118,8 @@ fn plan<'a>(
     for trace in traces {
         for machine in machines {
             let path = trace.trace.path();
-            let command =
-                run_row::command(path, &args.machine, &args.policies.0, &args.overrides.overrides);
-            cells.push(Cell::new(trace, machine.clone(), &args.overrides, command)?);
+            let command = command(path, &args.machine, &args.policies.0, &args.overrides.overrides);
+            cells.push(Cell::new(trace, machine.clone(), &args.overrides.overrides, command)?);
         }
     }
     check_distinct(&cells)?;
@@ -151,8 +149,8 @@ fn run(args: &Args, cells: &[Cell<'_>]) -> anyhow::Result<Vec<RunResult>> {
     }
     let kept =
         format!("{} of {} runs had finished; nothing is kept of them", results.len(), cells.len());
-    let failure = failures.into_iter().find(|error| !is_interruption(error));
-    Err(failure.unwrap_or_else(|| Interrupted { kept }.into()))
+    let failure = failures.into_iter().find(|error| !error.is_interruption());
+    Err(failure.map_or_else(|| Interrupted { kept }.into(), anyhow::Error::new))
 }
 
 /// The results by trace.

@@ -1,12 +1,9 @@
 //! Our side of the comparison: the traces of the reference on our machines.
 
-use super::super::cells::Cell;
 use super::super::exit::Interrupted;
 use super::super::interrupt::Interrupt;
 use super::super::output::note;
 use super::super::progress::Board;
-use super::super::run_row;
-use super::super::traces::NamedTrace;
 use super::Args;
 use super::plan::{Planned, Skipped};
 use super::traces::Traces;
@@ -19,7 +16,9 @@ use warpmem::gpu::engine::RunError;
 use warpmem::gpu::results::Discard;
 use warpmem::record::run_row_json;
 use warpmem::slots::Choices;
+use warpmem::study::cells::{Cell, Watcher as _, command};
 use warpmem::study::correlate::{Comparison, Figures, KernelFigures};
+use warpmem::study::traces::NamedTrace;
 use warpmem_trace::Trace;
 
 /// The outcome of the runs.
@@ -155,11 +154,10 @@ fn run_one(
     let begun = cpu_seconds();
     let path = trace.trace.path();
     let trace = NamedTrace { name: run.trace.clone(), trace: Trace::open(path)? };
-    let command =
-        run_row::command(path, &run.machine_name, &Choices::default(), &run.overrides.overrides);
+    let command = command(path, &run.machine_name, &Choices::default(), &run.overrides.overrides);
     let mut machine = run.machine.clone();
     machine.run.first_sm = first_sm;
-    let cell = Cell::new(&trace, machine, &run.overrides, command)?;
+    let cell = Cell::new(&trace, machine, &run.overrides.overrides, command)?;
     let result = cell.simulate(&mut Discard, board)?;
     let cpu_seconds = cpu_seconds().zip(begun).map(|(end, begun)| end - begun);
     let kernels = result.kernels.iter().map(KernelFigures::from).collect();

@@ -1,22 +1,16 @@
-//! `warpmem generate suite`: generates the traces of a suite in parallel, and the manifest that
-//! lists them.
+//! `warpmem generate suite`: generates the traces of a suite, and the manifest that lists them.
 
-use super::super::exit::Interrupted;
 use super::super::interrupt::Interrupt;
 use super::super::output::{note, print};
 use super::super::progress::bar;
-use anyhow::Context;
 use clap::{Args as _, Command, ValueHint};
 use indicatif::{HumanBytes, HumanCount, ProgressBar};
-use rayon::prelude::*;
-use std::fs;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use warpmem::files::staged;
-use warpmem::study::suite::{Listed, Manifest, Planned, Suite};
-use warpmem::workload::{Progress, WorkloadError};
+use warpmem::study::suite::{GenerateError, Generation, MANIFEST, Planned, Suite, Watcher};
+use warpmem::workload::Progress;
 use warpmem_text::aligned;
 use warpmem_trace::TraceSummary;
 
@@ -55,9 +49,6 @@ Examples:
   warpmem generate suite --size medium --only bfs-rmat,spmv-vector -o suite/
   warpmem compare suite/suite.toml --dram-scheduler fcfs,fr-fcfs --baseline fr-fcfs";
 
-/// Name of the manifest in its folder.
-pub const MANIFEST: &str = "suite.toml";
-
 pub fn command(name: &'static str) -> Command {
     Args::augment_args(Command::new(name))
 }
@@ -67,9 +58,14 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let planned = suite.plan(args.size.as_deref(), &args.only)?;
     match &args.output {
         Some(output) if !args.list => {
-            let jobs = args.jobs.map_or(0, NonZeroUsize::get);
-            let part = !args.only.is_empty();
-            generate(&suite.name, &planned, output, jobs, part, &Interrupt::install()?)
+            let work = Generation {
+                name: &suite.name,
+                planned: &planned,
+                folder: output,
+                jobs: args.jobs.map_or(0, NonZeroUsize::get),
+                is_part: !args.only.is_empty(),
+            };
+            Ok(generate(&work, &Interrupt::install()?)?)
         }
         _ => print(&listed(&planned)),
     }
@@ -82,52 +78,18 @@ fn listed(planned: &[Planned]) -> String {
     aligned(&planned.iter().map(row).collect::<Vec<_>>(), &[])
 }
 
-/// Generates the traces of a suite into a folder, on `jobs` threads or, if 0, one per processor.
-/// With `is_part` the manifest keeps the other workloads that it lists.
-pub fn generate(
-    name: &str,
-    planned: &[Planned],
-    folder: &Path,
-    jobs: usize,
-    is_part: bool,
-    interrupt: &Interrupt,
-) -> anyhow::Result<()> {
-    fs::create_dir_all(folder)
-        .with_context(|| format!("failed to create folder {}", folder.display()))?;
-    let manifest = folder.join(MANIFEST);
-    staged::check(&manifest)?;
-    let work = Work { folder, interrupt: interrupt.clone(), bar: progress_bar(planned.len()) };
+/// Generates workloads, shows the progress, and says what was made.
+///
+/// # Errors
+/// If a trace or the manifest cannot be written, or the user stops it.
+pub fn generate(work: &Generation<'_>, interrupt: &Interrupt) -> Result<(), GenerateError> {
+    let bar = progress_bar(work.planned.len());
+    let watch = Watch { interrupt: interrupt.clone(), bar };
     let begun = Instant::now();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs);
-    let pool = pool.build().context("failed to start threads")?;
-    let made: anyhow::Result<Vec<(Listed, TraceSummary)>> =
-        pool.install(|| planned.par_iter().map(|planned| work.generate(planned)).collect());
-    work.bar.finish_and_clear();
-    let (mut workloads, summaries): (Vec<_>, Vec<_>) = made?.into_iter().unzip();
-    if is_part {
-        workloads = listed_before(&manifest, workloads)?;
-    }
-    let text = Manifest { name: name.to_owned(), workloads }.to_text();
-    staged::write(&manifest, |partial| Ok(fs::write(partial, text)?))?;
-    note(&summary(&summaries, begun.elapsed(), &manifest));
+    let made = work.run(&watch);
+    watch.bar.finish_and_clear();
+    note(&summary(&made?, begun.elapsed(), &work.folder.join(MANIFEST)));
     Ok(())
-}
-
-/// Appends `made` to the workloads of other names that a manifest lists already.
-fn listed_before(manifest: &Path, made: Vec<Listed>) -> anyhow::Result<Vec<Listed>> {
-    let mut workloads = match manifest.exists() {
-        true => Manifest::load(manifest)?.workloads,
-        false => Vec::new(),
-    };
-    workloads.retain(|listed| !made.iter().any(|made| made.name == listed.name));
-    let folder = manifest.parent().unwrap_or(Path::new(""));
-    for listed in &mut workloads {
-        if let Ok(inside) = listed.trace.strip_prefix(folder) {
-            listed.trace = inside.to_owned();
-        }
-    }
-    workloads.extend(made);
-    Ok(workloads)
 }
 
 fn progress_bar(workloads: usize) -> ProgressBar {
@@ -138,54 +100,23 @@ fn progress_bar(workloads: usize) -> ProgressBar {
 }
 
 /// Shared by the generators of a suite.
-struct Work<'a> {
-    folder: &'a Path,
+struct Watch {
     interrupt: Interrupt,
     bar: ProgressBar,
 }
 
-impl Work<'_> {
-    fn generate(&self, planned: &Planned) -> anyhow::Result<(Listed, TraceSummary)> {
-        let Planned { name, about, request } = planned;
-        let file = format!("{name}.wmt");
-        let path = self.folder.join(&file);
-        let mut progress = |progress: &Progress| {
-            let launch = progress.kernels_done;
-            self.bar.set_message(format!("{name}, launch {launch} ({})", progress.kernel));
-            match self.interrupt.is_asked() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        };
-        let summary = request
-            .generate(&path, &mut progress)
-            .map_err(|error| self.failure(error, &path))?
-            .trace;
-        self.bar.inc(1);
-        let listed = Listed {
-            name: name.clone(),
-            trace: file.into(),
-            about: about.clone(),
-            command: request.command()?,
-            trace_hash: Some(format!("{:016x}", summary.content_hash)),
-            records: Some(summary.records),
-        };
-        Ok((listed, summary))
+impl Watcher for Watch {
+    fn report(&self, workload: &str, progress: &Progress) -> ControlFlow<()> {
+        let launch = progress.kernels_done;
+        self.bar.set_message(format!("{workload}, launch {launch} ({})", progress.kernel));
+        match self.interrupt.is_asked() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 
-    fn failure(&self, error: WorkloadError, path: &Path) -> anyhow::Error {
-        match error {
-            WorkloadError::Interrupted => {
-                let kept = match self.folder.is_dir() {
-                    true => "the traces made so far are kept; they have no manifest yet".to_owned(),
-                    false => format!("nothing is kept: {} is gone", self.folder.display()),
-                };
-                Interrupted { kept }.into()
-            }
-            error => {
-                anyhow::Error::new(error).context(format!("failed to generate {}", path.display()))
-            }
-        }
+    fn made(&self) {
+        self.bar.inc(1);
     }
 }
 

@@ -1,9 +1,9 @@
 //! The index of a trace as text.
 
-use super::super::traces::NamedTrace;
 use super::text::{kernel as label, words};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use warpmem::study::traces::NamedTrace;
 use warpmem_text::aligned;
 use warpmem_trace::{Header, Kernel, Kind, KindCount, OpClass, Space};
 

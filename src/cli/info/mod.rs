@@ -11,13 +11,13 @@ use super::machines::{MACHINE_HELP, Overrides};
 use super::output::print;
 use super::plot_file;
 use super::progress::bar;
-use super::traces::NamedTrace;
 use clap::ValueHint;
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use warpmem::files::staged;
 use warpmem::study::profile::{Options, Profile, Progress};
+use warpmem::study::traces::NamedTrace;
 use warpmem_trace::Kernel;
 
 /// Describe a trace: its origin, its contents, and its memory accesses

@@ -1,16 +1,17 @@
 //! The runs that a paper's claims and figures need.
 
 use super::super::exit::Interrupted;
+use super::super::generate::suite::generate;
 use super::super::interrupt::Interrupt;
-use super::super::sweep::execute::{Options, run_on};
-use super::super::sweep::traces::generated;
-use super::super::traces::NamedTrace;
+use super::super::sweep::execute::{Options, complete, run_on};
 use super::study::Planned;
 use std::path::Path;
 use warpmem::machine::{Machine, load};
 use warpmem::record::RunKey;
 use warpmem::study::reproduce::{Configuration, Factorial, Paper};
-use warpmem::study::sweep::{Case, Plan, PolicyNames, Scalar, Values};
+use warpmem::study::suite::Generation;
+use warpmem::study::sweep::{Case, Plan, PolicyNames, Scalar, Values, generated};
+use warpmem::study::traces::NamedTrace;
 
 /// Options of the runs.
 pub struct Place<'a> {
@@ -28,7 +29,8 @@ impl Place<'_> {
     /// If one cannot be generated.
     pub fn workloads(&self, paper: &Paper) -> anyhow::Result<Vec<NamedTrace>> {
         let folder = self.directory.join("traces").join(paper.size());
-        generated(&paper.name, &paper.workloads()?, &folder, self.jobs, &self.interrupt)
+        let generate = |work: &Generation<'_>| generate(work, &self.interrupt);
+        Ok(generated(&paper.name, &paper.workloads()?, &folder, self.jobs, &generate)?)
     }
 
     /// Runs every configuration of a paper on every trace, except runs whose results exist. A trace
@@ -97,7 +99,7 @@ impl Place<'_> {
                 format!("{finished} of {cells} runs finished; --output would have kept them");
             return Err(Interrupted { kept }.into());
         }
-        outcome.complete(self.directory).map(drop)
+        complete(outcome, self.directory).map(drop)
     }
 }
 

@@ -3,7 +3,6 @@
 mod outputs;
 mod timeline;
 
-use crate::cli::cells::Cell;
 use crate::cli::format::{self, Format};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::machines::{MACHINE_HELP, Overrides};
@@ -12,13 +11,14 @@ use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
 use crate::cli::recording::RecordingOptions;
 use crate::cli::run_row;
-use crate::cli::traces::NamedTrace;
 use clap::ValueHint;
 use outputs::Outputs;
 use std::path::PathBuf;
 use timeline::TimelineOptions;
 use warpmem::record::command_log::CommandLogWriter;
 use warpmem::record::{ResultsWriter, run_row_json};
+use warpmem::study::cells::{Cell, command};
+use warpmem::study::traces::NamedTrace;
 
 /// Replay a trace on a machine and print the results
 #[derive(clap::Args, Debug)]
@@ -60,9 +60,8 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let mut machine = args.overrides.apply(&args.machine)?;
     args.policies.0.apply(&mut machine);
     let trace = NamedTrace::open(&args.trace)?;
-    let command =
-        run_row::command(&args.trace, &args.machine, &args.policies.0, &args.overrides.overrides);
-    let cell = Cell::new(&trace, machine, &args.overrides, command)?;
+    let command = command(&args.trace, &args.machine, &args.policies.0, &args.overrides.overrides);
+    let cell = Cell::new(&trace, machine, &args.overrides.overrides, command)?;
     // Before anything exists that an interrupted process would leave behind.
     let interrupt = Interrupt::install()?;
     let writer = args.output.as_deref().map(ResultsWriter::create).transpose()?;

@@ -4,7 +4,6 @@
 use super::Watch;
 use super::options::{PartOptions, SizeOptions};
 use super::report::{error, interval, number, percent, signed_percent};
-use crate::cli::cells::{Cell, is_interruption, side_by_side};
 use crate::cli::exit::Interrupted;
 use crate::cli::format::{self, Format};
 use crate::cli::interrupt::Interrupt;
@@ -12,8 +11,6 @@ use crate::cli::machines::{MACHINE_HELP, Overrides};
 use crate::cli::output::{note, print};
 use crate::cli::policies::PolicyOptions;
 use crate::cli::progress::Board;
-use crate::cli::run_row::command;
-use crate::cli::traces::NamedTrace;
 use anyhow::Context;
 use clap::ValueHint;
 use clap::builder::RangedU64ValueParser;
@@ -28,10 +25,12 @@ use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
 use warpmem::record::RunKey;
 use warpmem::slots::SLOTS;
+use warpmem::study::cells::{Cell, CellError, command, side_by_side};
 use warpmem::study::sample::{
     Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Ratio, Ratios, Replicate,
     Size, Unfilled, WholeKernel, extrapolated, measured, write,
 };
+use warpmem::study::traces::NamedTrace;
 use warpmem_text::aligned;
 use warpmem_trace::{Provenance, Trace, WriterOptions};
 
@@ -87,7 +86,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let trace = NamedTrace::open(&args.trace)?;
     let selected = args.part.selection().of(&trace.trace)?;
     // Refuses what cannot run on the machine before any work is done.
-    let original = Cell::new(&trace, machine.clone(), &args.overrides, command.clone())?;
+    let original = Cell::new(&trace, machine.clone(), &args.overrides.overrides, command.clone())?;
     let interrupt = Interrupt::install()?;
     let watch = Watch::new(interrupt.clone());
     let census =
@@ -100,8 +99,9 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let folder = tempfile::tempdir().context("failed to create a temporary directory")?;
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let traces = write_all(&trace, &parts, folder.path(), jobs, &interrupt)?;
-    let cell = |trace| Cell::new(trace, machine.clone(), &args.overrides, command.clone());
-    let cells = traces.iter().map(cell).collect::<anyhow::Result<Vec<_>>>()?;
+    let cell =
+        |trace| Cell::new(trace, machine.clone(), &args.overrides.overrides, command.clone());
+    let cells = traces.iter().map(cell).collect::<Result<Vec<_>, CellError>>()?;
     let results = run(&cells, jobs, interrupt)?;
 
     let is_exact = matches!(no_interval, Some(NoInterval::Whole));
@@ -226,7 +226,7 @@ fn write_all(
     let options = WriterOptions { level: 1, ..WriterOptions::default() };
     let write_part = |(number, part): (usize, &Part)| {
         if part.is_whole(&trace.trace) {
-            return NamedTrace::open(trace.trace.path());
+            return Ok(NamedTrace::open(trace.trace.path())?);
         }
         let path = folder.join(format!("{number}.wmt"));
         let go_on = &mut |_| {
@@ -250,12 +250,12 @@ fn run(cells: &[Cell<'_>], jobs: usize, interrupt: Interrupt) -> anyhow::Result<
     let (finished, failed): (Vec<_>, Vec<_>) = ends.into_iter().partition(Result::is_ok);
     if failed.is_empty() {
         note(&summary);
-        return finished.into_iter().collect();
+        return Ok(finished.into_iter().collect::<Result<_, _>>()?);
     }
     let kept =
         format!("{} of {} runs had finished; nothing is kept of them", finished.len(), cells.len());
-    let failure = failed.into_iter().filter_map(Result::err).find(|error| !is_interruption(error));
-    Err(failure.unwrap_or_else(|| Interrupted { kept }.into()))
+    let failure = failed.into_iter().filter_map(Result::err).find(|error| !error.is_interruption());
+    Err(failure.map_or_else(|| Interrupted { kept }.into(), anyhow::Error::new))
 }
 
 /// A metric's estimate, and its value in the full run.

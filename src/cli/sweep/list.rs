@@ -1,44 +1,35 @@
 //! The cells of a plan as a list, for `--dry-run`.
 
 use super::super::format::{Format, csv, json};
-use super::expand::Planned;
 use indicatif::HumanCount;
 use serde_json::{Map, Value};
+use warpmem::study::sweep::Listed;
 use warpmem_text::aligned;
 
-/// A cell, and whether its results exist.
-pub struct Listed<'c, 'a> {
-    pub planned: &'c Planned<'a>,
-    pub is_there: bool,
-}
-
-impl Listed<'_, '_> {
-    fn row(&self) -> Map<String, Value> {
-        let key = &self.planned.cell.key;
-        let mut row = Map::new();
-        for (name, value) in [
-            ("run_id", key.run_id()),
-            ("trace", &key.trace),
-            ("machine", &key.machine.name),
-            ("overrides", key.overrides()),
-        ] {
-            row.insert(name.to_owned(), value.into());
-        }
-        let case = self.planned.case.clone();
-        row.insert("case".to_owned(), case.into());
-        for (slot, policy) in self.planned.policies() {
-            row.insert(slot.to_owned(), policy.into());
-        }
-        let instructions = self.planned.cell.trace.warp_instructions();
-        row.insert("warp_instructions".to_owned(), instructions.into());
-        row.insert("finished".to_owned(), self.is_there.into());
-        row.insert("command".to_owned(), key.command.clone().into());
-        row
+fn row(listed: &Listed<'_, '_>) -> Map<String, Value> {
+    let key = &listed.planned.cell.key;
+    let mut row = Map::new();
+    for (name, value) in [
+        ("run_id", key.run_id()),
+        ("trace", &key.trace),
+        ("machine", &key.machine.name),
+        ("overrides", key.overrides()),
+    ] {
+        row.insert(name.to_owned(), value.into());
     }
+    row.insert("case".to_owned(), listed.planned.case.clone().into());
+    for (slot, policy) in listed.planned.policies() {
+        row.insert(slot.to_owned(), policy.into());
+    }
+    let instructions = listed.planned.cell.trace.warp_instructions();
+    row.insert("warp_instructions".to_owned(), instructions.into());
+    row.insert("finished".to_owned(), listed.is_there.into());
+    row.insert("command".to_owned(), key.command.clone().into());
+    row
 }
 
 pub fn text(cells: &[Listed<'_, '_>], format: Format) -> String {
-    let rows = || cells.iter().map(Listed::row).collect::<Vec<_>>();
+    let rows = || cells.iter().map(row).collect::<Vec<_>>();
     match format {
         Format::Table => table(cells),
         Format::Json => json(&rows()),

@@ -3,12 +3,13 @@
 
 use super::super::interrupt::Interrupt;
 use super::super::progress::{Board, Watch, style};
-use super::expand::Planned;
 use indicatif::{HumanCount, MultiProgress, ProgressBar, ProgressDrawTarget};
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use warpmem::gpu::engine::{Progress, ProgressReport};
 use warpmem::gpu::results::RunResult;
+use warpmem::study::cells::{Watch as _, Watcher as _};
+use warpmem::study::sweep::{Planned, Watcher};
 use warpmem_text::printable_cell;
 
 /// Results that are shown at a time.
@@ -50,17 +51,31 @@ impl Live {
         Live { table, latest, board, results: Mutex::new(results) }
     }
 
-    /// A cell begins; its line stays until the value is dropped.
-    pub fn begin(&self, planned: &Planned<'_>) -> Running<'_> {
+    /// Removes the table and returns the summary: `16 runs in 3.2 s: …`
+    pub fn finish(self) -> String {
+        self.latest.finish_and_clear();
+        self.board.finish()
+    }
+
+    fn results(&self) -> MutexGuard<'_, Results> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watcher for Live {
+    type Running<'a> = Running<'a>;
+
+    /// The cell's line stays until the value is dropped.
+    fn begin(&self, planned: &Planned<'_>) -> Running<'_> {
         let instructions = planned.cell.trace.warp_instructions();
         let line = self.table.insert(1, ProgressBar::new(instructions));
         line.set_style(style("  {percent:>3} %  {prefix}  {msg}"));
         line.set_prefix(printable_cell(&planned.label).into_owned());
-        Running { watch: Some(self.board.watch()), line, ctas: planned.cell.trace.ctas() }
+        Running { watch: Some(self.board.watch()), line }
     }
 
-    /// The cell with the index `at` in the plan has ended.
-    pub fn ended(&self, at: usize, planned: &Planned<'_>, result: &RunResult) {
+    fn ended(&self, at: usize, planned: &Planned<'_>, running: Running<'_>, result: &RunResult) {
+        running.done(&planned.cell.end(result));
         let instructions: u64 = result.sms.iter().map(|sm| sm.thread_instructions).sum();
         let ipc = instructions as f64 / result.core_cycles.max(1) as f64;
         let mut results = self.results();
@@ -78,23 +93,12 @@ impl Live {
         self.latest.set_message(lines.join("\n"));
     }
 
-    /// Running cells are to stop, and no others to begin.
-    pub fn stop(&self) {
+    fn stop(&self) {
         self.board.fail();
     }
 
-    pub fn is_stopped(&self) -> bool {
+    fn is_stopped(&self) -> bool {
         self.board.is_stopped()
-    }
-
-    /// Removes the table and returns the summary: `16 runs in 3.2 s: …`
-    pub fn finish(self) -> String {
-        self.latest.finish_and_clear();
-        self.board.finish()
-    }
-
-    fn results(&self) -> MutexGuard<'_, Results> {
-        self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -102,20 +106,13 @@ impl Live {
 pub struct Running<'a> {
     watch: Option<Watch<'a>>,
     line: ProgressBar,
-    ctas: u64,
 }
 
 impl Running<'_> {
-    /// The cell has ended with this result.
-    pub fn done(mut self, result: &RunResult) {
-        let end = ProgressReport {
-            ctas_ended: self.ctas,
-            ctas: self.ctas,
-            cycles: result.core_cycles,
-            warp_instructions: self.line.length().unwrap_or_default(),
-        };
+    /// The cell has ended with these numbers.
+    fn done(mut self, end: &ProgressReport) {
         if let Some(watch) = self.watch.take() {
-            watch.done(&end);
+            watch.done(end);
         }
     }
 }

@@ -1,13 +1,11 @@
 //! `warpmem sweep`: the runs of a plan, at once or in several parts.
 
-mod baseline;
+mod comparison;
 pub mod execute;
-mod expand;
 mod list;
 mod live;
-pub mod traces;
 
-use self::execute::{Options, Outcome, dry_run, run};
+use self::execute::{Options, complete, dry_run, run};
 use super::format::Format;
 use super::interrupt::Interrupt;
 use super::output::{note, print};
@@ -15,7 +13,7 @@ use clap::ValueHint;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
-use warpmem::study::sweep::{Plan, Shard};
+use warpmem::study::sweep::{Outcome, Plan, Shard};
 
 /// Run the cells of a plan that have no results yet
 ///
@@ -71,7 +69,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     if args.dry_run {
         return print(&dry_run(&plan, &directory, &options, &interrupt, args.format)?);
     }
-    let outcome = run(&plan, &directory, &options, &interrupt)?.complete(&directory)?;
+    let outcome = complete(run(&plan, &directory, &options, &interrupt)?, &directory)?;
     compare(&plan, &outcome, &directory, args.format)
 }
 
@@ -87,7 +85,7 @@ fn compare(plan: &Plan, outcome: &Outcome, directory: &Path, format: Format) -> 
         note(&format!("note: {cells} cells are too many for a table: --format csv prints them"));
         return Ok(());
     }
-    match outcome.baselines.compare(directory, format) {
+    match comparison::compare(&outcome.baselines, directory, format) {
         Ok(comparison) => print(&comparison),
         // The user did not ask for this baseline.
         Err(error) if plan.baseline.is_none() => {

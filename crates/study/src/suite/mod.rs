@@ -1,11 +1,14 @@
-//! Sets of workloads: [`Suite`] lists workloads to generate, [`Manifest`] existing traces.
+//! Sets of workloads: [`Suite`] lists workloads to generate, [`Generation`] generates them, and
+//! [`Manifest`] lists existing traces.
 
+mod generate;
 mod manifest;
 mod plan;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+pub use generate::{GenerateError, Generation, MANIFEST, Watcher};
 pub use manifest::{Listed, Manifest};
 pub use plan::{Planned, Suite};
 

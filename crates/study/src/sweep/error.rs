@@ -1,8 +1,12 @@
-//! What is wrong with a plan.
+//! What is wrong with a plan, and why it cannot be run.
 
+use crate::cells::ThreadsError;
 use std::path::{Path, PathBuf};
 use warpmem_files::text::position;
+use warpmem_machine::MachineError;
 use warpmem_params::{did_you_mean, nearest};
+use warpmem_record::ResultsError;
+use warpmem_slots::BaselineError;
 
 /// What is wrong with a plan.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +30,50 @@ impl PlanError {
         let (line, _) = position(text, error.span().map_or(0, |span| span.start));
         PlanError::Malformed { path: path.to_owned(), line, message: explained(error.message()) }
     }
+}
+
+/// Why a plan cannot be turned into cells that can run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExpandError {
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error("two machines are called `{name}`: give one of them another `name`")]
+    SameName { name: String },
+    #[error("[policies]: there is no slot `{name}`{meant}; there are {valid}")]
+    UnknownSlot { name: String, meant: String, valid: String },
+    #[error("[policies]: `{dashes}` and `{name}` are the same slot: give one of them")]
+    SlotTwice { dashes: String, name: &'static str },
+    #[error("case `{case}`")]
+    Case { case: String, source: Box<ExpandError> },
+    #[error("the plan has no cell that can run")]
+    NoCell,
+    /// Which cells cannot run, and why.
+    #[error("{0}")]
+    CannotRun(String),
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    #[error("the baseline `{unknown}` is not among the overrides of the plan{meant}")]
+    UnknownOverrides { unknown: String, meant: String },
+    #[error("the baseline `{baseline}` is not a case of the plan{meant}")]
+    NotACase { baseline: String, meant: String, source: BaselineError },
+    /// Which cells have no run of the baseline to be compared with.
+    #[error("{0}")]
+    WithoutBaseline(String),
+}
+
+/// Why a sweep cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    #[error(transparent)]
+    Threads(#[from] ThreadsError),
+    /// The results of a cell cannot be written; `kept` says what is kept.
+    #[error("{kept}")]
+    Unwritten { kept: String, source: ResultsError },
 }
 
 /// Serde's message about an unknown name, with the name that was probably meant.

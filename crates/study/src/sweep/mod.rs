@@ -1,13 +1,31 @@
-//! Sweeps: what a plan says is to be run, without opening a trace or building a machine.
+//! Sweeps: what a plan says is to be run, and the runs of it that have no results yet.
+//!
+//! ```text
+//! plan     what its file says, without opening a trace or building a machine
+//!   ▲
+//! traces   the traces that it names, some of which are generated
+//!   ▲
+//! expand   the cells that it means, and the baselines that they are compared with
+//!   ▲
+//! execute  runs the cells without results, on several threads
+//! ```
 
+mod baseline;
 mod design;
 mod error;
+mod execute;
+mod expand;
 mod plan;
 mod shard;
+mod traces;
 mod values;
 
+pub use baseline::Baselines;
 pub use design::{Design, Factor, Levels, points};
-pub use error::PlanError;
+pub use error::{ExpandError, PlanError, SweepError};
+pub use execute::{Failure, Listed, Outcome, Run, Started, Sweep, Watcher, listed};
+pub use expand::{Expansion, Planned, Unfit, expand};
 pub use plan::{Case, Part, Plan};
 pub use shard::Shard;
+pub use traces::{Generate, TracesError, generated, open};
 pub use values::{Interval, PolicyNames, Scalar, Scale, Values};

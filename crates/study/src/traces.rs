@@ -1,10 +1,27 @@
-//! The traces on a command line.
+//! Traces by name: single files, and those that a manifest lists.
 
-use anyhow::{Context, bail};
+use crate::suite::{Listed, Manifest, SuiteError};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use warpmem::study::suite::{Listed, Manifest};
-use warpmem_trace::{Kernel, Trace};
+use warpmem_trace::{Kernel, Trace, TraceError};
+
+/// Why traces cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("{} is a list of traces: this command takes one of them", path.display())]
+    List { path: PathBuf },
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error(transparent)]
+    Manifest(#[from] SuiteError),
+    #[error("failed to open {}", list.display())]
+    Listed { list: PathBuf, source: Box<OpenError> },
+    #[error(
+        "{} is another trace than the one listed: its content is {hash}, that of the list {expected}",
+        path.display()
+    )]
+    Other { path: PathBuf, hash: String, expected: String },
+}
 
 /// A trace and its name in tables.
 pub struct NamedTrace {
@@ -14,9 +31,12 @@ pub struct NamedTrace {
 
 impl NamedTrace {
     /// Named after its file.
-    pub fn open(path: &Path) -> anyhow::Result<NamedTrace> {
+    ///
+    /// # Errors
+    /// If it is not a trace, but a manifest or damaged.
+    pub fn open(path: &Path) -> Result<NamedTrace, OpenError> {
         if is_manifest(path) {
-            bail!("{} is a list of traces: this command takes one of them", path.display());
+            return Err(OpenError::List { path: path.to_owned() });
         }
         Ok(NamedTrace { name: stem(path), trace: Trace::open(path)? })
     }
@@ -24,14 +44,20 @@ impl NamedTrace {
     /// Each is named after its file, or by its whole path if two have the same name. A file whose
     /// name ends in `.toml` is a manifest and stands for the traces that it lists, by the names
     /// that it gives them.
-    pub fn open_all(paths: &[PathBuf]) -> anyhow::Result<Vec<NamedTrace>> {
+    ///
+    /// # Errors
+    /// If one of them cannot be opened.
+    pub fn open_all(paths: &[PathBuf]) -> Result<Vec<NamedTrace>, OpenError> {
         let opened = paths.iter().map(|path| NamedTrace::open_listed(path));
-        let opened = opened.collect::<anyhow::Result<Vec<_>>>()?;
+        let opened = opened.collect::<Result<Vec<_>, _>>()?;
         Ok(NamedTrace::told_apart(opened.into_iter().flatten().collect(), Path::to_owned))
     }
 
     /// The trace, or those that a manifest lists.
-    pub fn open_listed(path: &Path) -> anyhow::Result<Vec<NamedTrace>> {
+    ///
+    /// # Errors
+    /// If one of them cannot be opened, or is another than the manifest lists.
+    pub fn open_listed(path: &Path) -> Result<Vec<NamedTrace>, OpenError> {
         match is_manifest(path) {
             true => open_manifest(path),
             false => Ok(vec![NamedTrace::open(path)?]),
@@ -71,25 +97,23 @@ fn is_manifest(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
 }
 
-fn open_manifest(path: &Path) -> anyhow::Result<Vec<NamedTrace>> {
+fn open_manifest(path: &Path) -> Result<Vec<NamedTrace>, OpenError> {
     let open = |listed: Listed| {
         let trace = Trace::open(&listed.trace)?;
-        check_hash(&trace, listed.trace_hash.as_deref())?;
+        check_hash(&trace, listed.trace_hash)?;
         Ok(NamedTrace { name: listed.name, trace })
     };
     let opened = Manifest::load(path)?.workloads.into_iter().map(open);
-    opened
-        .collect::<anyhow::Result<_>>()
-        .with_context(|| format!("failed to open {}", path.display()))
+    let failed = |source| OpenError::Listed { list: path.to_owned(), source: Box::new(source) };
+    opened.collect::<Result<_, OpenError>>().map_err(failed)
 }
 
-fn check_hash(trace: &Trace, expected: Option<&str>) -> anyhow::Result<()> {
+fn check_hash(trace: &Trace, expected: Option<String>) -> Result<(), OpenError> {
     let hash = format!("{:016x}", trace.header().content_hash);
     match expected {
-        Some(expected) if expected != hash => bail!(
-            "{} is another trace than the one listed: its content is {hash}, that of the list {expected}",
-            trace.path().display()
-        ),
+        Some(expected) if expected != hash => {
+            Err(OpenError::Other { path: trace.path().to_owned(), hash, expected })
+        }
         _ => Ok(()),
     }
 }

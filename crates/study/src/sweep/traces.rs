@@ -1,22 +1,50 @@
 //! The traces of a plan: those that exist, and those that must be generated first.
 
-use super::super::generate::suite::{MANIFEST, generate};
-use super::super::interrupt::Interrupt;
-use super::super::traces::NamedTrace;
-use anyhow::{Context, bail};
+use super::plan::{Part, Plan};
+use crate::suite::{GenerateError, Generation, MANIFEST, Manifest, Planned, Suite, SuiteError};
+use crate::traces::{NamedTrace, OpenError};
+use glob::{GlobError, PatternError};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use warpmem::study::suite::{Manifest, Planned, Suite};
-use warpmem::study::sweep::{Part, Plan};
+
+/// Why the traces of a plan are not there.
+#[derive(Debug, thiserror::Error)]
+pub enum TracesError {
+    #[error("`{pattern}` is not a glob")]
+    NotAGlob { pattern: String, source: PatternError },
+    #[error(transparent)]
+    Glob(#[from] GlobError),
+    #[error("no file matches `{pattern}` ({whole})")]
+    NoMatch { pattern: String, whole: String },
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Suite(#[from] SuiteError),
+    #[error(transparent)]
+    Generate(#[from] GenerateError),
+}
+
+impl TracesError {
+    /// Whether the user stopped the generation of a suite.
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, TracesError::Generate(error) if error.is_interruption())
+    }
+}
+
+/// Generates workloads: [`Generation::run`] with a watcher, and what a program says about it.
+pub type Generate<'a> = dyn Fn(&Generation<'_>) -> Result<(), GenerateError> + 'a;
 
 /// Opens the traces of a plan, each once, in the plan's order. Traces of suites that `cache` lacks
-/// are generated on `jobs` threads.
+/// are made with `generate`, on `jobs` threads.
+///
+/// # Errors
+/// If a trace is not there or cannot be made.
 pub fn open(
     plan: &Plan,
     cache: &Path,
     jobs: usize,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Vec<NamedTrace>> {
+    generate: &Generate<'_>,
+) -> Result<Vec<NamedTrace>, TracesError> {
     let mut traces = Vec::new();
     for pattern in &plan.traces {
         for path in files(&plan.folder, pattern)? {
@@ -24,7 +52,7 @@ pub fn open(
         }
     }
     for part in &plan.suites {
-        traces.extend(of_suite(plan, part, cache, jobs, interrupt)?);
+        traces.extend(of_suite(plan, part, cache, jobs, generate)?);
     }
     let mut seen = HashSet::new();
     traces.retain(|named| seen.insert(whole(named.trace.path())));
@@ -38,23 +66,26 @@ fn whole(path: &Path) -> PathBuf {
 
 /// The name of a file in a plan in `folder`, independent of where the sweep was started, because
 /// tables contain it.
-pub fn from_folder(folder: &Path, path: &Path) -> PathBuf {
+pub(super) fn from_folder(folder: &Path, path: &Path) -> PathBuf {
     let folder = if folder == Path::new("") { Path::new(".") } else { folder };
     pathdiff::diff_paths(whole(path), whole(folder)).unwrap_or_else(|| path.to_owned())
 }
 
 /// The files that a path or a glob relative to `folder` matches, in alphabetical order.
-fn files(folder: &Path, pattern: &str) -> anyhow::Result<Vec<PathBuf>> {
+fn files(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, TracesError> {
     if !pattern.contains(['*', '?', '[']) {
         return Ok(vec![folder.join(pattern)]);
     }
     let folder = glob::Pattern::escape(&folder.to_string_lossy());
     let whole = Path::new(&folder).join(pattern);
     let whole = whole.to_string_lossy();
-    let found = glob::glob(&whole).with_context(|| format!("`{pattern}` is not a glob"))?;
-    let found = found.collect::<Result<Vec<PathBuf>, _>>()?;
+    let pattern = pattern.to_owned();
+    let found = match glob::glob(&whole) {
+        Ok(found) => found.collect::<Result<Vec<PathBuf>, _>>()?,
+        Err(source) => return Err(TracesError::NotAGlob { pattern, source }),
+    };
     if found.is_empty() {
-        bail!("no file matches `{pattern}` ({whole})");
+        return Err(TracesError::NoMatch { pattern, whole: whole.into_owned() });
     }
     Ok(found)
 }
@@ -64,26 +95,29 @@ fn of_suite(
     part: &Part,
     cache: &Path,
     jobs: usize,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Vec<NamedTrace>> {
+    generate: &Generate<'_>,
+) -> Result<Vec<NamedTrace>, TracesError> {
     let suite = match &part.from {
         Some(file) => Suite::load(&plan.folder.join(file))?,
         None => Suite::built_in(),
     };
     let planned = suite.plan(part.size.as_deref(), &part.workloads)?;
     let folder = cache.join(&suite.name).join(part.size.as_deref().unwrap_or_default());
-    generated(&suite.name, &planned, &folder, jobs, interrupt)
+    generated(&suite.name, &planned, &folder, jobs, generate)
 }
 
-/// Opens the workloads of the suite `name` in `folder`, in their order. Missing ones are generated
-/// on `jobs` threads.
+/// Opens the workloads of the suite `name` in `folder`, in their order. Missing ones are made with
+/// `generate`, on `jobs` threads.
+///
+/// # Errors
+/// If one is not there or cannot be made.
 pub fn generated(
     name: &str,
     planned: &[Planned],
     folder: &Path,
     jobs: usize,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Vec<NamedTrace>> {
+    generate: &Generate<'_>,
+) -> Result<Vec<NamedTrace>, TracesError> {
     let manifest = folder.join(MANIFEST);
     let mut missing = planned.to_vec();
     if manifest.exists() {
@@ -91,7 +125,7 @@ pub fn generated(
         missing.retain(|planned| !is_there(&listed, planned));
     }
     if !missing.is_empty() {
-        generate(name, &missing, folder, jobs, true, interrupt)?;
+        generate(&Generation { name, planned: &missing, folder, jobs, is_part: true })?;
     }
     let is_planned = |trace: &NamedTrace| planned.iter().any(|planned| planned.name == trace.name);
     let mut traces = NamedTrace::open_listed(&manifest)?;

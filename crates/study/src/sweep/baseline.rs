@@ -1,17 +1,14 @@
 //! The baselines of the cells of a plan.
 
-use super::super::comparison::{comparison, text};
-use super::super::format::Format;
+use super::design::Design;
+use super::error::ExpandError;
 use super::expand::{Planned, slot};
-use anyhow::{Context, bail};
+use super::plan::{Case, Plan};
 use std::collections::HashMap;
-use std::path::Path;
-use warpmem::machine::Machine;
-use warpmem::params::nearest;
-use warpmem::slots::{Baseline, Choice, SLOTS, Slot};
-use warpmem::study::sweep::{Case, Design, Plan};
-use warpmem_analysis::polars::prelude::{col, lit};
-use warpmem_analysis::{Results, baseline_parts};
+use warpmem_machine::Machine;
+use warpmem_params::{did_you_mean, nearest};
+use warpmem_slots::{Baseline, BaselineError, Choice, SLOTS, Slot};
+use warpmem_text::known_parts;
 
 /// The baseline of each machine, by its name. If a case leaves a slot alone, its policy there is
 /// the machine's.
@@ -23,16 +20,16 @@ impl Baselines {
     /// by the rules of [`Baseline::choose`], and the first of the `overrides` if nothing else
     /// varies. In a one-at-a-time design, what the plan does not name is that of the first point.
     /// The design has the policies of `lists`.
-    pub fn choose(
+    pub(super) fn choose(
         plan: &Plan,
         lists: &[Choice<Vec<String>>],
         machines: &[Machine],
         overrides: &[String],
-    ) -> anyhow::Result<Baselines> {
+    ) -> Result<Baselines, ExpandError> {
         let all = with_cases(lists, plan, machines)?;
         let choosing = Choosing { plan, design: lists, lists: &all, machines, overrides };
         let chosen = |machine: &Machine| Ok((machine.name.clone(), choosing.of_machine(machine)?));
-        machines.iter().map(chosen).collect::<anyhow::Result<_>>().map(Baselines)
+        machines.iter().map(chosen).collect::<Result<_, _>>().map(Baselines)
     }
 
     fn of(&self, planned: &Planned<'_>) -> Option<&Baseline> {
@@ -41,7 +38,7 @@ impl Baselines {
     }
 
     /// Whether this cell is a baseline.
-    pub fn hold(&self, planned: &Planned<'_>) -> bool {
+    pub(super) fn hold(&self, planned: &Planned<'_>) -> bool {
         self.of(planned).is_some_and(|baseline| side(planned, baseline).is_baseline)
     }
 
@@ -57,10 +54,8 @@ impl Baselines {
         sides.iter().map(partner).collect()
     }
 
-    /// Compares the runs whose tables are in `directory`; machines with the same baseline are
-    /// compared together.
-    pub fn compare(&self, directory: &Path, format: Format) -> anyhow::Result<String> {
-        let results = Results::open(directory)?;
+    /// The different baselines, each with the names of the machines that are compared with it.
+    pub fn groups(&self) -> Vec<(&Baseline, Vec<&str>)> {
         let mut groups: Vec<(&Baseline, Vec<&str>)> = Vec::new();
         for (machine, baseline) in &self.0 {
             match groups.iter_mut().find(|(other, _)| other.name() == baseline.name()) {
@@ -68,13 +63,7 @@ impl Baselines {
                 None => groups.push((baseline, vec![machine])),
             }
         }
-        let compare = |(baseline, machines): (&Baseline, Vec<&str>)| {
-            let is_one = |any, machine| col("machine").eq(lit(machine)).or(any);
-            let runs = results.runs()?.filter(machines.into_iter().fold(lit(false), is_one));
-            comparison(runs, baseline, None, format)
-        };
-        let comparisons = groups.into_iter().map(compare).collect::<anyhow::Result<Vec<_>>>()?;
-        text(&comparisons, format)
+        groups
     }
 }
 
@@ -113,7 +102,7 @@ struct Choosing<'a> {
 }
 
 impl Choosing<'_> {
-    fn of_machine(&self, machine: &Machine) -> anyhow::Result<Baseline> {
+    fn of_machine(&self, machine: &Machine) -> Result<Baseline, ExpandError> {
         let Choosing { plan, lists, machines, overrides, .. } = *self;
         let is_named = |case: &&Case| Some(&case.name) == plan.baseline.as_ref();
         if let Some(case) = plan.cases.iter().find(is_named) {
@@ -121,9 +110,8 @@ impl Choosing<'_> {
         }
         let (policies, named) = parted(plan, overrides);
         if let Some(unknown) = named.as_ref().filter(|named| !overrides.contains(named)) {
-            let meant = nearest(unknown, overrides.iter().map(String::as_str));
-            let meant = meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
-            bail!("the baseline `{unknown}` is not among the overrides of the plan{meant}");
+            let meant = did_you_mean(nearest(unknown, overrides.iter().map(String::as_str)));
+            return Err(ExpandError::UnknownOverrides { unknown: unknown.clone(), meant });
         }
         let first = || overrides.iter().find(|first| overrides.iter().any(|other| other != *first));
         if lists.is_empty() && policies.is_none() {
@@ -134,10 +122,7 @@ impl Choosing<'_> {
         }
         let centre = || first().filter(|_| plan.design == Design::OneAtATime).cloned();
         let baseline = self.of_policies(policies.as_deref(), machine);
-        let baseline = match unknown_case(plan) {
-            Some(unknown) => baseline.context(unknown),
-            None => baseline,
-        };
+        let baseline = baseline.map_err(|source| refusal(plan, source));
         Ok(baseline?.with_overrides(named.or_else(centre)))
     }
 
@@ -151,7 +136,11 @@ impl Choosing<'_> {
         Baseline::of_policies(policies).with_overrides(Some(overrides))
     }
 
-    fn of_policies(&self, named: Option<&str>, machine: &Machine) -> anyhow::Result<Baseline> {
+    fn of_policies(
+        &self,
+        named: Option<&str>,
+        machine: &Machine,
+    ) -> Result<Baseline, BaselineError> {
         let Choosing { plan, design, lists, machines, .. } = *self;
         let chosen = match named {
             Some(named) => Baseline::choose(Some(named), lists, machines)?,
@@ -187,18 +176,20 @@ impl Choosing<'_> {
     }
 }
 
-/// Refuses a baseline that names none of the plan's cases, if it has some.
-fn unknown_case(plan: &Plan) -> Option<String> {
-    let baseline = plan.baseline.as_ref().filter(|_| !plan.cases.is_empty())?;
-    let meant = nearest(baseline, plan.cases.iter().map(|case| case.name.as_str()));
-    let meant = meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
-    Some(format!("the baseline `{baseline}` is not a case of the plan{meant}"))
+/// Why there is no baseline; of a plan with cases, because it names none of them.
+fn refusal(plan: &Plan, source: BaselineError) -> ExpandError {
+    let Some(baseline) = plan.baseline.clone().filter(|_| !plan.cases.is_empty()) else {
+        return source.into();
+    };
+    let names = plan.cases.iter().map(|case| case.name.as_str());
+    let meant = did_you_mean(nearest(&baseline, names));
+    ExpandError::NotACase { baseline, meant, source }
 }
 
 /// Splits the plan's baseline into the parts that name policies and those that name overrides.
 fn parted(plan: &Plan, overrides: &[String]) -> (Option<String>, Option<String>) {
     let is_known = |part: &str| overrides.iter().any(|known| known == part);
-    let parts = plan.baseline.iter().flat_map(|text| baseline_parts(text, is_known));
+    let parts = plan.baseline.iter().flat_map(|text| known_parts(text, is_known));
     let is_override = |part: &&str| {
         part.split_once('=').is_some_and(|(key, _)| plan.parameters.contains_key(key.trim()))
     };
@@ -213,7 +204,7 @@ fn with_cases(
     lists: &[Choice<Vec<String>>],
     plan: &Plan,
     machines: &[Machine],
-) -> anyhow::Result<Vec<Choice<Vec<String>>>> {
+) -> Result<Vec<Choice<Vec<String>>>, ExpandError> {
     let mut lists = lists.to_vec();
     for (name, policy) in plan.cases.iter().flat_map(|case| &case.policies) {
         add(&mut lists, slot(name)?, policy);
@@ -244,6 +235,7 @@ fn own(slot: &Slot, machine: &Machine) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn a_path_in_an_override_is_not_parted() {

@@ -1,19 +1,19 @@
 //! Turns a plan into cells that can run.
 
-use super::super::cells::Cell;
-use super::super::machines::Overrides;
-use super::super::run_row;
-use super::super::traces::NamedTrace;
 use super::baseline::Baselines;
+use super::error::ExpandError;
+use super::plan::{Case, Plan};
 use super::traces::from_folder;
-use anyhow::{Context, bail};
+use super::values::PolicyNames;
+use crate::cells::{Cell, CellError, Refusal, command};
+use crate::traces::NamedTrace;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
+use std::error::Error;
 use std::path::PathBuf;
-use warpmem::machine::{Machine, MachineError, load, preset_names};
-use warpmem::params::{PolicyError, nearest};
-use warpmem::slots::{Choice, Choices, List, SLOTS, Slot};
-use warpmem::study::sweep::{Case, Plan, PolicyNames};
+use warpmem_machine::{Machine, MachineError, load, preset_names};
+use warpmem_params::{PolicyError, did_you_mean, nearest};
+use warpmem_slots::{Choice, Choices, List, SLOTS, Slot};
 
 /// Reasons that a refusal lists.
 const MOST_REASONS: usize = 10;
@@ -57,7 +57,7 @@ pub struct Unfit {
 #[derive(Clone)]
 struct Point {
     policies: Choices,
-    overrides: Overrides,
+    overrides: Vec<String>,
     case: Option<String>,
 }
 
@@ -72,7 +72,7 @@ struct Problem {
 /// # Errors
 /// If anything in the plan cannot run, unless the plan asks to leave out cells that do not fit a
 /// machine.
-pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> anyhow::Result<Expansion<'a>> {
+pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> Result<Expansion<'a>, ExpandError> {
     let machines = machines(plan)?;
     let lists = lists(plan)?;
     let points = points(plan, &lists)?;
@@ -104,7 +104,7 @@ pub fn expand<'a>(plan: &Plan, traces: &'a [NamedTrace]) -> anyhow::Result<Expan
     }
     let unfit = tell(plan, cells.len() + problems.len(), problems)?;
     if cells.is_empty() {
-        bail!("the plan has no cell that can run");
+        return Err(ExpandError::NoCell);
     }
     let machines: Vec<Machine> = machines.into_iter().map(|(_, machine)| machine).collect();
     let baselines = Baselines::choose(plan, &lists, &machines, &overrides(&points))?;
@@ -140,7 +140,7 @@ fn check_partners(
     cells: &[Planned<'_>],
     baselines: &Baselines,
     unfit: &[Unfit],
-) -> anyhow::Result<()> {
+) -> Result<(), ExpandError> {
     let partners = baselines.partners(cells);
     let alone = || cells.iter().zip(&partners).filter(|(_, partner)| partner.is_none());
     let Some((first, _)) = alone().next() else {
@@ -157,24 +157,24 @@ fn check_partners(
         none if none.is_empty() => none,
         left_out => format!("\n  `skip_unfit` leaves these out:{left_out}"),
     };
-    bail!(
+    Err(ExpandError::WithoutBaseline(format!(
         "`baseline`: {} of {} cells have no run of `{baseline}` to be compared with, the first is {}; nothing was started\n  \
          name one that every cell can be compared with, or none; this trace and machine have:{beside}{left_out}",
         alone().count(),
         cells.len(),
         first.label
-    )
+    )))
 }
 
 /// Machines by the name or path in the plan.
-fn machines(plan: &Plan) -> anyhow::Result<Vec<(String, Machine)>> {
+fn machines(plan: &Plan) -> Result<Vec<(String, Machine)>, ExpandError> {
     let mut machines: Vec<(String, Machine)> = Vec::new();
     for name in &plan.machines {
         let is_file = name.ends_with(".toml") && !preset_names().any(|preset| preset == name);
         let file = is_file.then(|| plan.folder.join(name).to_string_lossy().into_owned());
         let machine = load(file.as_ref().unwrap_or(name), &[])?;
         if machines.iter().any(|(_, other)| other.name == machine.name) {
-            bail!("two machines are called `{}`: give one of them another `name`", machine.name);
+            return Err(ExpandError::SameName { name: machine.name });
         }
         machines.push((name.clone(), machine));
     }
@@ -182,7 +182,7 @@ fn machines(plan: &Plan) -> anyhow::Result<Vec<(String, Machine)>> {
 }
 
 /// The policies of the design by slot, in the order of the tables' columns.
-fn lists(plan: &Plan) -> anyhow::Result<Vec<Choice<Vec<String>>>> {
+fn lists(plan: &Plan) -> Result<Vec<Choice<Vec<String>>>, ExpandError> {
     let list = |Choice { slot, given }: Choice<&PolicyNames>| Choice {
         slot,
         given: List(given.0.clone()).of(slot),
@@ -195,30 +195,29 @@ fn lists(plan: &Plan) -> anyhow::Result<Vec<Choice<Vec<String>>>> {
 
 /// What is given for each slot. A name with dashes means the name with underscores; only one
 /// spelling may be present, because the other would be ignored.
-fn by_slot<T>(given: &BTreeMap<String, T>) -> anyhow::Result<Vec<Choice<&T>>> {
+fn by_slot<T>(given: &BTreeMap<String, T>) -> Result<Vec<Choice<&T>>, ExpandError> {
     let mut choices: Vec<Choice<&T>> = Vec::new();
     for (name, given) in given {
         let slot = slot(name)?;
         if choices.iter().any(|choice| choice.slot.name == slot.name) {
             let (dashes, name) = (slot.option(), slot.name);
-            bail!("[policies]: `{dashes}` and `{name}` are the same slot: give one of them");
+            return Err(ExpandError::SlotTwice { dashes, name });
         }
         choices.push(Choice { slot, given });
     }
     Ok(choices)
 }
 
-pub fn slot(name: &str) -> anyhow::Result<&'static Slot> {
-    Slot::find(name).with_context(|| {
-        let meant = nearest(name, SLOTS.iter().map(|slot| slot.name));
-        let meant = meant.map_or(String::new(), |meant| format!(" (did you mean `{meant}`?)"));
+pub(super) fn slot(name: &str) -> Result<&'static Slot, ExpandError> {
+    Slot::find(name).ok_or_else(|| {
+        let meant = did_you_mean(nearest(name, SLOTS.iter().map(|slot| slot.name)));
         let valid = SLOTS.each_ref().map(|slot| slot.name).join(", ");
-        format!("[policies]: there is no slot `{name}`{meant}; there are {valid}")
+        ExpandError::UnknownSlot { name: name.to_owned(), meant, valid }
     })
 }
 
 /// The policies of the design, then those of the cases.
-fn points(plan: &Plan, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Vec<Point>> {
+fn points(plan: &Plan, lists: &[Choice<Vec<String>>]) -> Result<Vec<Point>, ExpandError> {
     let slots: Vec<(String, Vec<String>)> =
         lists.iter().map(|list| (list.slot.name.to_owned(), list.given.clone())).collect();
     let of_design = plan.points(&slots)?.into_iter().map(|levels| {
@@ -230,7 +229,7 @@ fn points(plan: &Plan, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Vec<Poin
             plan.parameters.keys().zip(values).map(|(key, value)| format!("{key}={value}"));
         Point {
             policies: Choices::new(policies.collect()),
-            overrides: Overrides { overrides: overrides.collect() },
+            overrides: overrides.collect(),
             case: None,
         }
     });
@@ -241,21 +240,22 @@ fn points(plan: &Plan, lists: &[Choice<Vec<String>>]) -> anyhow::Result<Vec<Poin
     Ok(points)
 }
 
-fn of_case(case: &Case) -> anyhow::Result<Point> {
-    let choices = by_slot(&case.policies).with_context(|| format!("case `{}`", case.name))?;
+fn of_case(case: &Case) -> Result<Point, ExpandError> {
+    let failed = |source| ExpandError::Case { case: case.name.clone(), source: Box::new(source) };
+    let choices = by_slot(&case.policies).map_err(failed)?;
     let choices =
         choices.into_iter().map(|Choice { slot, given }| Choice { slot, given: given.clone() });
     let overrides = case.parameters.iter().map(|(key, value)| format!("{key}={value}"));
     Ok(Point {
         policies: Choices::new(choices.collect()),
-        overrides: Overrides { overrides: overrides.collect() },
+        overrides: overrides.collect(),
         case: Some(case.name.clone()),
     })
 }
 
 /// The sets of overrides as the tables write them, in the order of the points.
 fn overrides(points: &[Point]) -> Vec<String> {
-    points.iter().map(|point| point.overrides.overrides.join("; ")).collect()
+    points.iter().map(|point| point.overrides.join("; ")).collect()
 }
 
 /// A point on a machine, with every trace; `files` are the traces' names in the commands.
@@ -266,7 +266,7 @@ fn cells<'a>(
     traces: &'a [NamedTrace],
     files: &[PathBuf],
 ) -> Vec<Result<Planned<'a>, Problem>> {
-    let machine = machine.clone().with_overrides(&point.overrides.overrides, &plan.folder);
+    let machine = machine.clone().with_overrides(&point.overrides, &plan.folder);
     let machine = machine.map(|mut machine| {
         point.policies.apply(&mut machine);
         machine
@@ -280,24 +280,29 @@ fn cells<'a>(
                 return Err(Problem { label, reason, is_unfit: does_not_fit(error) });
             }
         };
-        let command =
-            run_row::command(file, machine_name, &point.policies, &point.overrides.overrides);
+        let command = command(file, machine_name, &point.policies, &point.overrides);
         match Cell::new(trace, machine, &point.overrides, command) {
             Ok(cell) => Ok(Planned { cell, case: point.case.clone(), label }),
             Err(error) => {
-                let is_unfit = !matches!(
-                    error.downcast_ref(),
-                    Some(
-                        PolicyError::Unknown { .. }
-                            | PolicyError::Malformed { .. }
-                            | PolicyError::Params { .. }
-                    )
-                );
-                Err(Problem { label, reason: error.root_cause().to_string(), is_unfit })
+                let is_unfit = !is_mistake(&error);
+                Err(Problem { label, reason: root_cause(&error).to_string(), is_unfit })
             }
         }
     };
     traces.iter().zip(files).map(cell).collect()
+}
+
+/// Whether the plan names a policy that no machine could have.
+fn is_mistake(error: &CellError) -> bool {
+    let CellError::Refused { source: Refusal::Policy(error), .. } = error else { return false };
+    matches!(
+        error,
+        PolicyError::Unknown { .. } | PolicyError::Malformed { .. } | PolicyError::Params { .. }
+    )
+}
+
+fn root_cause(error: &dyn Error) -> &dyn Error {
+    error.source().map_or(error, root_cause)
 }
 
 /// Whether a value is impossible only on this machine, and not a mistake.
@@ -311,13 +316,13 @@ fn label(trace: &NamedTrace, machine: &str, point: &Point) -> String {
         return format!("{on}, case `{case}`");
     }
     let policies = point.policies.iter().map(|choice| choice.given.as_str());
-    let overrides = point.overrides.overrides.iter().map(String::as_str);
+    let overrides = point.overrides.iter().map(String::as_str);
     let parts: Vec<&str> = policies.chain(overrides).collect();
     if parts.is_empty() { on } else { format!("{on} with {}", parts.join(", ")) }
 }
 
 /// The problems by reason if they may be left out, otherwise an error that names them.
-fn tell(plan: &Plan, cells: usize, problems: Vec<Problem>) -> anyhow::Result<Vec<Unfit>> {
+fn tell(plan: &Plan, cells: usize, problems: Vec<Problem>) -> Result<Vec<Unfit>, ExpandError> {
     let refused = problems.iter().any(|problem| !problem.is_unfit || !plan.skip_unfit);
     let only_unfit = problems.iter().all(|problem| problem.is_unfit);
     let count = problems.len();
@@ -339,7 +344,9 @@ fn tell(plan: &Plan, cells: usize, problems: Vec<Problem>) -> anyhow::Result<Vec
         true => "\n  take these out of the plan, or leave them out with `skip_unfit = true`",
         false => "",
     };
-    bail!("{count} of {cells} cells cannot run; nothing was started{named}{more}{way_out}")
+    Err(ExpandError::CannotRun(format!(
+        "{count} of {cells} cells cannot run; nothing was started{named}{more}{way_out}"
+    )))
 }
 
 impl std::fmt::Display for Unfit {
