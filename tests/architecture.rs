@@ -37,6 +37,21 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("analysis", &["checksum", "text"]),
     ("chart", &["analysis", "files", "params"]),
     ("report", &["analysis", "chart", "machine", "record", "slots", "text"]),
+    (
+        "reproduce",
+        &[
+            "analysis",
+            "chart",
+            "files",
+            "gpu",
+            "machine",
+            "params",
+            "record",
+            "report",
+            "standalone",
+            "study",
+        ],
+    ),
     ("testing", &["machine", "trace"]),
 ];
 

@@ -127,6 +127,7 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
         || error.downcast_ref().is_some_and(GenerateError::is_interruption)
         || error.downcast_ref().is_some_and(TracesError::is_interruption);
     let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)))
+        || error.downcast_ref().is_some_and(warpmem_reproduce::Error::is_fault)
         || error.is::<IllegalCommands>()
         || matches!(error.downcast_ref(), Some(ChannelError::Stuck { .. }))
         || matches!(error.downcast_ref(), Some(NetworkError::Stuck { .. }));

@@ -1,35 +1,24 @@
 //! `warpmem reproduce`: the experiments of papers, published results next to ours.
 
-mod claims;
-mod classes;
-mod factorial;
-mod figures;
-mod noise;
-mod parts;
-mod report;
 mod runs;
-mod study;
-mod table;
-mod verdict;
 
-use self::claims::Finding;
-use self::classes::Classes;
 use self::runs::Place;
-use self::study::{Planned, Study};
 use super::interrupt::Interrupt;
-use super::output::{note, print};
-use anyhow::{Context, bail};
+use super::output::{note, print, width};
+use anyhow::Context;
 use clap::{ValueEnum, ValueHint};
-use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
-use warpmem::machine::load;
-use warpmem::study::reproduce::{Paper, find, names};
+use warpmem::study::reproduce::{Factorial, Paper, find, names};
 use warpmem::study::traces::NamedTrace;
-use warpmem_analysis::{Results, table_to_csv, table_to_json};
+use warpmem_analysis::{Results, table_to_csv, table_to_json, table_to_string};
 use warpmem_report::Table;
 use warpmem_report::markdown::rows;
+use warpmem_reproduce::{
+    Effects, FILE, Finding, HEADINGS, Line, NOTE, check_different, draw, findings, frame, open,
+    shown, summary, write,
+};
 use warpmem_text::aligned;
 
 /// Run the experiments of a paper and compare its published results with ours
@@ -102,7 +91,7 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let place = Place { directory, is_temporary, jobs, interrupt };
     print(&reproduce(args, &paper, &place)?)?;
     match &args.output {
-        Some(output) => note(&output.join(report::FILE).display().to_string()),
+        Some(output) => note(&output.join(FILE).display().to_string()),
         None => note("note: tables and figures are not kept; --output keeps them"),
     }
     Ok(())
@@ -117,58 +106,59 @@ fn reproduce(args: &Args, paper: &Paper, place: &Place<'_>) -> anyhow::Result<St
     check_different(&traces)?;
     if let Some(factorial) = &paper.factorial {
         place.run_factorial(paper, factorial, &traces)?;
-        return factorial::reproduce(args, paper, factorial, place.directory);
+        return combined(args, paper, factorial, place.directory);
     }
     let planned = place.run(paper, &traces)?;
-    let study = study(paper, &Results::open(place.directory)?, &planned)?;
-    let findings = claims::findings(paper, &study)?;
+    let study = open(paper, &Results::open(place.directory)?, &planned)?;
+    let findings = findings(paper, &study)?;
     if args.output.is_some() {
-        let charts = figures::draw(paper, &study, &findings)?;
+        let charts = draw(paper, &study, &findings)?;
         let names = traces.iter().map(|trace| trace.name.as_str());
         let left_out = names.filter(|name| !study.workloads().iter().any(|known| known == name));
-        report::write(
-            paper,
-            &study,
-            &left_out.collect::<Vec<_>>(),
-            &findings,
-            charts,
-            place.directory,
-        )?;
+        let left_out = left_out.collect::<Vec<_>>();
+        write(paper, &study, &left_out, &findings, charts, place.directory)?;
     }
-    note(&table::summary(&findings));
+    note(&summary(&findings));
     Ok(match args.format {
         Printed::Table => text(&findings),
-        Printed::Json => table_to_json(&table::frame(&findings)?)?,
-        Printed::Csv => table_to_csv(&table::frame(&findings)?)?,
-        Printed::Markdown => rows(&Table::new("claims", "", table::shown(&findings)?))?,
+        Printed::Json => table_to_json(&frame(&findings)?)?,
+        Printed::Csv => table_to_csv(&frame(&findings)?)?,
+        Printed::Markdown => rows(&Table::new("claims", "", shown(&findings)?))?,
     })
 }
 
-/// Refuses a trace that is given twice, because means would count it twice.
-fn check_different(traces: &[NamedTrace]) -> anyhow::Result<()> {
-    let mut seen: HashMap<u64, &NamedTrace> = HashMap::new();
-    for named in traces {
-        if let Some(other) = seen.insert(named.trace.header().content_hash, named) {
-            let [one, two] = [other, named].map(|named| named.trace.path().display());
-            bail!("{one} and {two} hold the same trace: give it once");
-        }
+/// The effects of policies, alone and combined; writes them and returns the text to print.
+fn combined(
+    args: &Args,
+    paper: &Paper,
+    factorial: &Factorial,
+    directory: &Path,
+) -> anyhow::Result<String> {
+    let effects = Effects::of(paper, factorial, &Results::open(directory)?)?;
+    if args.output.is_some() {
+        effects.write(paper, directory)?;
     }
-    Ok(())
-}
-
-/// The runs, and the classes of their workloads.
-fn study(paper: &Paper, results: &Results, planned: &[Planned]) -> anyhow::Result<Study> {
-    let study = Study::open(results, planned)?;
-    let Some(classified) = &paper.classified else { return Ok(study) };
-    let classes = Classes::of(&study, classified, &load(&paper.machine, &[])?)?;
-    Ok(study.classified(classes))
+    let best = effects.best()?;
+    Ok(match args.format {
+        Printed::Table => {
+            let tables = [&effects.effects, &best].map(|frame| table_to_string(frame, width()));
+            let [effects, best] = tables;
+            format!("{}\n{}", effects?, best?)
+        }
+        Printed::Json => table_to_json(&effects.effects)?,
+        Printed::Csv => table_to_csv(&effects.effects)?,
+        Printed::Markdown => {
+            let best = Table::new("combinations", "", best);
+            format!("{}\n{}", rows(&effects.table())?, rows(&best)?)
+        }
+    })
 }
 
 /// Aligned; numbered notes follow below.
 fn text(findings: &[Finding]) -> String {
     let mut notes: Vec<String> = Vec::new();
-    let mut rows: Vec<Vec<String>> = vec![Vec::from(table::HEADINGS.map(str::to_owned))];
-    for line in findings.iter().map(table::Line::of) {
+    let mut rows: Vec<Vec<String>> = vec![Vec::from(HEADINGS.map(str::to_owned))];
+    for line in findings.iter().map(Line::of) {
         let mut cells = line.cells().map(str::to_owned);
         if !line.note.is_empty() {
             let known = notes.iter().position(|note| *note == line.note);
@@ -176,7 +166,7 @@ fn text(findings: &[Finding]) -> String {
             if known.is_none() {
                 notes.push(line.note.clone());
             }
-            cells[table::NOTE] = format!("[{number}]");
+            cells[NOTE] = format!("[{number}]");
         }
         rows.push(Vec::from(cells));
     }

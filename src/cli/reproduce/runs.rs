@@ -1,17 +1,15 @@
 //! The runs that a paper's claims and figures need.
 
-use super::super::exit::Interrupted;
-use super::super::generate::suite::generate;
-use super::super::interrupt::Interrupt;
-use super::super::sweep::execute::{Options, complete, run_on};
-use super::study::Planned;
+use crate::cli::exit::Interrupted;
+use crate::cli::generate::suite::generate;
+use crate::cli::interrupt::Interrupt;
+use crate::cli::sweep::execute::{Options, complete, run_on};
 use std::path::Path;
-use warpmem::machine::{Machine, load};
-use warpmem::record::RunKey;
-use warpmem::study::reproduce::{Configuration, Factorial, Paper};
+use warpmem::study::reproduce::{Factorial, Paper};
 use warpmem::study::suite::Generation;
-use warpmem::study::sweep::{Case, Plan, PolicyNames, Scalar, Values, generated};
+use warpmem::study::sweep::{Plan, generated};
 use warpmem::study::traces::NamedTrace;
+use warpmem_reproduce::{Planned, factorial_plan, plan};
 
 /// Options of the runs.
 pub struct Place<'a> {
@@ -39,26 +37,7 @@ impl Place<'_> {
     /// # Errors
     /// If a run fails, or results cannot be written.
     pub fn run(&self, paper: &Paper, traces: &[NamedTrace]) -> anyhow::Result<Vec<Planned>> {
-        let mut machines: Vec<Machine> = Vec::new();
-        let mut cases = Vec::new();
-        let mut planned = Vec::new();
-        for configuration in all(paper)? {
-            let machine = load(&paper.machine, &configuration.overrides)?;
-            planned.extend(traces.iter().map(|trace| run_of(trace, &machine, &configuration)));
-            // Values of a sweep that the machine has anyway give the same machine under another
-            // name.
-            if !machines.contains(&machine) {
-                cases.push(case(&configuration));
-                machines.push(machine);
-            }
-        }
-        let plan = Plan {
-            name: paper.name.clone(),
-            machines: vec![paper.machine.clone()],
-            cases,
-            skip_unfit: true,
-            ..Plan::default()
-        };
+        let (plan, planned) = plan(paper, traces)?;
         self.execute(&plan, traces)?;
         Ok(planned)
     }
@@ -73,21 +52,7 @@ impl Place<'_> {
         factorial: &Factorial,
         traces: &[NamedTrace],
     ) -> anyhow::Result<()> {
-        let factors = factorial.factors.iter();
-        let policies =
-            factors.map(|factor| (factor.slot.clone(), PolicyNames(factor.levels.to_vec())));
-        let parameter = |text: &String| {
-            let (key, value) = text.split_once('=')?;
-            Some((key.to_owned(), Values::List(vec![Scalar::new(value)])))
-        };
-        let plan = Plan {
-            name: paper.name.clone(),
-            machines: [&paper.machine].into_iter().chain(&factorial.machines).cloned().collect(),
-            policies: policies.collect(),
-            parameters: factorial.set.iter().filter_map(parameter).collect(),
-            ..Plan::default()
-        };
-        self.execute(&plan, traces)
+        self.execute(&factorial_plan(paper, factorial), traces)
     }
 
     fn execute(&self, plan: &Plan, traces: &[NamedTrace]) -> anyhow::Result<()> {
@@ -101,37 +66,4 @@ impl Place<'_> {
         }
         complete(outcome, self.directory).map(drop)
     }
-}
-
-/// The configurations of the claims, and the baselines with other orders of SMs.
-fn all(paper: &Paper) -> anyhow::Result<Vec<Configuration>> {
-    let mut all = paper.configurations()?;
-    for baseline in &paper.baselines {
-        let baseline = paper.configuration(baseline)?;
-        let machine = load(&paper.machine, &baseline.overrides)?;
-        all.extend(paper.reordered(&baseline, &machine));
-    }
-    Ok(all)
-}
-
-fn run_of(trace: &NamedTrace, machine: &Machine, configuration: &Configuration) -> Planned {
-    let hash = trace.trace.header().content_hash;
-    let key = RunKey::new(&trace.name, hash, machine.clone(), "", None);
-    Planned {
-        workload: trace.name.clone(),
-        configuration: configuration.name.clone(),
-        run_id: key.run_id().to_owned(),
-    }
-}
-
-/// In the form of plans: policies by slot, and other parameters.
-fn case(configuration: &Configuration) -> Case {
-    let mut case = Case { name: configuration.name.clone(), ..Case::default() };
-    for (key, value) in configuration.overrides.iter().filter_map(|text| text.split_once('=')) {
-        match key.strip_prefix("policy.") {
-            Some(slot) => drop(case.policies.insert(slot.to_owned(), value.to_owned())),
-            None => drop(case.parameters.insert(key.to_owned(), Scalar::new(value))),
-        }
-    }
-    case
 }

@@ -1,10 +1,11 @@
 //! Published results next to ours, as a table.
 
-use super::claims::{Answer, Finding};
-use super::verdict::Verdict;
-use warpmem::study::reproduce::{Claim, Mean, Ours, Shown};
+use crate::claims::{Answer, Finding};
+use crate::error::Result;
+use crate::verdict::Verdict;
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{Column, DataFrame};
+use warpmem_study::reproduce::{Claim, Mean, Ours, Shown};
 
 /// The rows that a reader sees: text, with units in the numbers.
 pub struct Line {
@@ -119,7 +120,7 @@ fn value(number: f64) -> String {
 ///
 /// # Errors
 /// If the dataframe engine fails.
-pub fn shown(findings: &[Finding]) -> anyhow::Result<DataFrame> {
+pub fn shown(findings: &[Finding]) -> Result<DataFrame> {
     let lines: Vec<Line> = findings.iter().map(Line::of).collect();
     let column = |(at, heading): (usize, &str)| {
         let cells: Vec<&str> = lines.iter().map(|line| line.cells()[at]).collect();
@@ -133,7 +134,7 @@ pub fn shown(findings: &[Finding]) -> anyhow::Result<DataFrame> {
 ///
 /// # Errors
 /// If the dataframe engine fails.
-pub fn frame(findings: &[Finding]) -> anyhow::Result<DataFrame> {
+pub fn frame(findings: &[Finding]) -> Result<DataFrame> {
     let texts =
         |of: &dyn Fn(&Finding) -> Option<String>| findings.iter().map(of).collect::<Vec<_>>();
     let claim = |of: fn(&Claim) -> Option<String>| texts(&|finding| of(&finding.claim));

@@ -1,13 +1,14 @@
 //! Figures of the papers, from our runs.
 
-use super::claims::{Answer, Finding};
-use super::study::{Study, Value, mean};
-use anyhow::Context;
-use warpmem::study::reproduce;
-use warpmem::study::reproduce::{Drawn, Figure, Many, Metrics, Ours, Paper, Runs, Shown};
+use crate::claims::number;
+use crate::claims::{Answer, Finding};
+use crate::error::{Error, Result};
+use crate::study::{Study, Value, mean};
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{Column, DataFrame};
 use warpmem_chart::{Axis, Bars, Boxes, Chart, Kind, Lines, Scatter};
+use warpmem_study::reproduce;
+use warpmem_study::reproduce::{Drawn, Figure, Many, Metrics, Ours, Paper, Runs, Shown};
 
 /// Names of the columns of a figure's data.
 const CATEGORY: &str = "category";
@@ -19,19 +20,22 @@ const VALUE: &str = "value";
 ///
 /// # Errors
 /// If an expression does not fit the results.
-pub fn draw(paper: &Paper, study: &Study, findings: &[Finding]) -> anyhow::Result<Vec<Chart>> {
+pub fn draw(paper: &Paper, study: &Study, findings: &[Finding]) -> Result<Vec<Chart>> {
     let figures = paper.figures.iter().map(|figure| {
         let chart = drawn(paper, study, figure);
-        chart.with_context(|| format!("figure `{}`", figure.name))
+        chart.map_err(|source| Error::Figure {
+            figure: figure.name.clone(),
+            source: Box::new(source),
+        })
     });
-    let mut charts = figures.collect::<anyhow::Result<Vec<_>>>()?;
+    let mut charts = figures.collect::<Result<Vec<_>>>()?;
     if let Some(chart) = beside(findings)? {
         charts.insert(0, chart);
     }
     Ok(charts)
 }
 
-fn drawn(paper: &Paper, study: &Study, figure: &Figure) -> anyhow::Result<Chart> {
+fn drawn(paper: &Paper, study: &Study, figure: &Figure) -> Result<Chart> {
     match &figure.drawn {
         Drawn::Bars(bars) => of_many(paper, study, figure, bars),
         Drawn::Metrics(metrics) => of_metrics(study, figure, metrics),
@@ -62,7 +66,7 @@ impl Rows {
         self.value.push(value);
     }
 
-    fn frame(self) -> anyhow::Result<DataFrame> {
+    fn frame(self) -> Result<DataFrame> {
         Ok(df!(CATEGORY => self.category, SERIES => self.series, VALUE => self.value)?)
     }
 }
@@ -83,7 +87,7 @@ fn classes(paper: &Paper, runs: &Runs) -> Vec<String> {
     listed.map_or_else(Vec::new, |listed| listed.iter().filter(is_shown).cloned().collect())
 }
 
-fn of_many(paper: &Paper, study: &Study, figure: &Figure, bars: &Many) -> anyhow::Result<Chart> {
+fn of_many(paper: &Paper, study: &Study, figure: &Figure, bars: &Many) -> Result<Chart> {
     let classes = classes(paper, &bars.runs);
     let mut rows = Rows::default();
     let mut means = Rows::default();
@@ -143,7 +147,7 @@ fn by_workload(study: &Study, rows: &Rows) -> Rows {
     sorted
 }
 
-fn of_metrics(study: &Study, figure: &Figure, metrics: &Metrics) -> anyhow::Result<Chart> {
+fn of_metrics(study: &Study, figure: &Figure, metrics: &Metrics) -> Result<Chart> {
     let mut rows = Rows::default();
     for (name, runs) in metrics.each() {
         if let Some(number) = metrics.published.get(name) {
@@ -164,13 +168,12 @@ fn of_lines(
     study: &Study,
     figure: &Figure,
     lines: &reproduce::Lines,
-) -> anyhow::Result<Chart> {
+) -> Result<Chart> {
     let (mut x, mut rows) = (Vec::new(), Rows::default());
     for line in &lines.lines {
         let runs = line.runs(&lines.runs);
         for (value, runs) in runs.swept(paper, &lines.setting) {
-            let place: f64 = value.parse().with_context(|| format!("`{value}` is not a number"))?;
-            x.push(place);
+            x.push(number(value)?);
             rows.push(value, &line.name, mean(&study.values(&runs)?, runs.mean));
         }
     }
@@ -182,11 +185,7 @@ fn of_lines(
     Ok(chart(figure, &caption, data, Kind::Lines(kind)))
 }
 
-fn of_points(
-    study: &Study,
-    figure: &Figure,
-    scatter: &reproduce::Scatter,
-) -> anyhow::Result<Chart> {
+fn of_points(study: &Study, figure: &Figure, scatter: &reproduce::Scatter) -> Result<Chart> {
     let (mut x, mut rows) = (Vec::new(), Rows::default());
     for of in &scatter.of {
         let across = study.metric(of, &scatter.x)?;
@@ -209,12 +208,8 @@ fn of_points(
 /// Percentiles by their names in the columns of `runs`.
 const PERCENTILES: [&str; 5] = ["p1", "p25", "p50", "p75", "p99"];
 
-fn of_load_times(
-    study: &Study,
-    figure: &Figure,
-    times: &reproduce::LoadTimes,
-) -> anyhow::Result<Chart> {
-    let base = times.of.first().context("no configuration")?;
+fn of_load_times(study: &Study, figure: &Figure, times: &reproduce::LoadTimes) -> Result<Chart> {
+    let base = times.of.first().ok_or(Error::NoConfiguration)?;
     let base = study.metric(base, "load_time_mean")?;
     let (mut workloads, mut series) = (Vec::new(), Vec::new());
     let mut columns: Vec<Vec<f64>> = vec![Vec::new(); PERCENTILES.len() + 1];
@@ -222,7 +217,7 @@ fn of_load_times(
     for of in &times.of {
         let metric = |name: &&str| study.metric(of, &format!("load_time_{name}"));
         let percentiles = PERCENTILES.iter().chain(&["max"]).map(metric);
-        each.push((of, percentiles.collect::<anyhow::Result<Vec<_>>>()?));
+        each.push((of, percentiles.collect::<Result<Vec<_>>>()?));
     }
     for name in study.workloads() {
         for (of, percentiles) in &each {
@@ -247,7 +242,7 @@ fn of_load_times(
 }
 
 /// Every change that was published as a number, next to ours.
-fn beside(findings: &[Finding]) -> anyhow::Result<Option<Chart>> {
+fn beside(findings: &[Finding]) -> Result<Option<Chart>> {
     let mut rows = Rows::default();
     for Finding { claim, ours, .. } in findings {
         let is_change = claim.shown == Shown::Change;

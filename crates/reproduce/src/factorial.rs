@@ -1,18 +1,15 @@
 //! Every combination of policies of several slots: the effect of each policy, alone and with
 //! others.
 
-use super::super::output::width;
-use super::{Args, Printed, report};
+use crate::error::Result;
+use crate::report;
 use std::path::Path;
-use warpmem::study::reproduce::{Factorial, Paper};
 use warpmem_analysis::polars::prelude::*;
-use warpmem_analysis::{
-    Results, WORKLOADS, effects, table_to_csv, table_to_json, table_to_string, write_csv,
-};
+use warpmem_analysis::{Results, WORKLOADS, effects, write_csv};
 use warpmem_chart::{Axis, Bars, Chart, Kind};
 use warpmem_report::Table;
-use warpmem_report::markdown::rows;
 use warpmem_report::{Prose, Section};
+use warpmem_study::reproduce::{Factor, Factorial, Paper};
 
 /// Files of the tables.
 const EFFECTS: &str = "effects.csv";
@@ -25,46 +22,61 @@ const CHANGE: &str = "change";
 /// Combinations that are printed for each machine.
 const BEST: usize = 5;
 
-/// The effects of the factors, from the runs of all combinations in `directory`; returns the text
-/// to print.
-///
-/// # Errors
-/// If a run is missing, or a file cannot be written.
-pub fn reproduce(
-    args: &Args,
-    paper: &Paper,
-    plan: &Factorial,
-    directory: &Path,
-) -> anyhow::Result<String> {
-    let runs = Results::open(directory)?.runs()?;
-    let factors: Vec<&str> = plan.factors.iter().map(|factor| factor.slot.as_str()).collect();
-    let effects = of_machines(paper, plan, &runs, &factors)?;
-    let combinations = combinations(plan, runs)?;
-    if args.output.is_some() {
-        write_csv(&effects, directory.join(EFFECTS))?;
-        write_csv(&combinations, directory.join(COMBINATIONS))?;
-        let all = Table::new("combinations", "Combinations, the best first", combinations.clone());
+/// The effects of the factors of an experiment, and its combinations.
+pub struct Effects {
+    /// Main effects and interactions on each machine.
+    pub effects: DataFrame,
+    /// IPC of each combination relative to that of all first levels, the best first.
+    pub combinations: DataFrame,
+}
+
+impl Effects {
+    /// From the runs of all combinations.
+    ///
+    /// # Errors
+    /// If a run is missing.
+    pub fn of(paper: &Paper, plan: &Factorial, results: &Results) -> Result<Effects> {
+        let runs = results.runs()?;
+        let factors: Vec<&str> = plan.factors.iter().map(|factor| factor.slot.as_str()).collect();
+        let effects = of_machines(paper, plan, &runs, &factors)?;
+        Ok(Effects { effects, combinations: combinations(plan, runs)? })
+    }
+
+    /// Writes the tables as CSV, a figure, and a page with both.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn write(&self, paper: &Paper, directory: &Path) -> Result<()> {
+        write_csv(&self.effects, directory.join(EFFECTS))?;
+        write_csv(&self.combinations, directory.join(COMBINATIONS))?;
+        let all = self.combinations.clone();
+        let all = Table::new("combinations", "Combinations, the best first", all);
         let sections = vec![
-            Section::new("effects", "Effects on IPC")
-                .text(Prose::new(EFFECT))
-                .table(effects_table(&effects)),
+            Section::new("effects", "Effects on IPC").text(Prose::new(EFFECT)).table(self.table()),
             Section::new("combinations", "Combinations").table(all),
         ];
-        report::page(paper, sections, vec![chart(&effects)?], directory)?;
+        report::page(paper, sections, vec![chart(&self.effects)?], directory)
     }
-    let best = best(&combinations)?;
-    Ok(match args.format {
-        Printed::Table => {
-            let [effects, best] = [effects, best].map(|frame| table_to_string(&frame, width()));
-            format!("{}\n{}", effects?, best?)
-        }
-        Printed::Json => table_to_json(&effects)?,
-        Printed::Csv => table_to_csv(&effects)?,
-        Printed::Markdown => {
-            let best = Table::new("combinations", "", best);
-            format!("{}\n{}", rows(&effects_table(&effects))?, rows(&best)?)
-        }
-    })
+
+    /// The best combinations of each machine.
+    ///
+    /// # Errors
+    /// If the dataframe engine fails.
+    pub fn best(&self) -> Result<DataFrame> {
+        let combinations = self.combinations.clone().lazy();
+        Ok(combinations.group_by_stable([col(MACHINE)]).head(Some(BEST)).collect()?)
+    }
+
+    /// The effects as a table of a report.
+    pub fn table(&self) -> Table {
+        let mut table = Table::new("effects", "Effects on IPC", self.effects.clone());
+        table.describe_percent(CHANGE, EFFECT);
+        table.describe_percent(
+            "variation",
+            "Share of the variation within workloads that these factors explain; `workload`: that no combination explains, as workloads differ in what they gain.",
+        );
+        table
+    }
 }
 
 /// Main effects and interactions on each machine.
@@ -73,14 +85,14 @@ fn of_machines(
     plan: &Factorial,
     runs: &LazyFrame,
     factors: &[&str],
-) -> anyhow::Result<DataFrame> {
+) -> Result<DataFrame> {
     let machines = [&paper.machine].into_iter().chain(&plan.machines);
-    let of_machine = |machine: &String| -> anyhow::Result<LazyFrame> {
+    let of_machine = |machine: &String| -> Result<LazyFrame> {
         let runs = runs.clone().filter(col(MACHINE).eq(lit(machine.as_str())));
         let key = lit(machine.as_str()).alias(MACHINE);
         Ok(effects(runs, factors, "ipc_thread")?.select([key, all().as_expr()]))
     };
-    let each = machines.map(of_machine).collect::<anyhow::Result<Vec<_>>>()?;
+    let each = machines.map(of_machine).collect::<Result<Vec<_>>>()?;
     let shown = second_levels(plan).or(of_workloads());
     let columns = [MACHINE, "factors", "levels"].map(col).into_iter();
     let columns = columns.chain([second_over_first(plan).alias(CHANGE)]);
@@ -109,9 +121,7 @@ fn second_over_first(plan: &Factorial) -> Expr {
 fn second_levels(plan: &Factorial) -> Expr {
     let singles = plan.factors.iter().map(|factor| factor.levels[1].clone());
     let pairs = plan.factors.iter().enumerate().flat_map(|(at, one)| {
-        let pair = |other: &warpmem::study::reproduce::Factor| {
-            format!("{} × {}", one.levels[1], other.levels[1])
-        };
+        let pair = |other: &Factor| format!("{} × {}", one.levels[1], other.levels[1]);
         plan.factors[at + 1..].iter().map(pair).collect::<Vec<_>>()
     });
     let is = |levels: String| col("levels").eq(lit(levels));
@@ -120,11 +130,9 @@ fn second_levels(plan: &Factorial) -> Expr {
 
 /// IPC of each combination relative to that of all first levels, as the geometric mean over
 /// workloads; the best first.
-fn combinations(plan: &Factorial, runs: LazyFrame) -> anyhow::Result<DataFrame> {
+fn combinations(plan: &Factorial, runs: LazyFrame) -> Result<DataFrame> {
     let slots: Vec<Expr> = plan.factors.iter().map(|factor| col(factor.slot.as_str())).collect();
-    let is_first = |factor: &warpmem::study::reproduce::Factor| {
-        col(factor.slot.as_str()).eq(lit(factor.levels[0].as_str()))
-    };
+    let is_first = |factor: &Factor| col(factor.slot.as_str()).eq(lit(factor.levels[0].as_str()));
     let is_base = plan.factors.iter().map(is_first).reduce(Expr::and).unwrap_or(lit(true));
     let key = [col(MACHINE), col("trace")];
     let base = runs.clone().filter(is_base).select([
@@ -145,27 +153,11 @@ fn combinations(plan: &Factorial, runs: LazyFrame) -> anyhow::Result<DataFrame> 
     Ok(groups.sort([MACHINE, RATIO], order).collect()?)
 }
 
-/// The best combinations of each machine.
-fn best(combinations: &DataFrame) -> anyhow::Result<DataFrame> {
-    Ok(combinations.clone().lazy().group_by_stable([col(MACHINE)]).head(Some(BEST)).collect()?)
-}
-
-/// The effects as a table of a report.
-fn effects_table(effects: &DataFrame) -> Table {
-    let mut table = Table::new("effects", "Effects on IPC", effects.clone());
-    table.describe_percent(CHANGE, EFFECT);
-    table.describe_percent(
-        "variation",
-        "Share of the variation within workloads that these factors explain; `workload`: that no combination explains, as workloads differ in what they gain.",
-    );
-    table
-}
-
 const EFFECT: &str = "IPC with the second policy of a slot over that with the first, less 1, in the geometric mean of workloads and of all \
      combinations of the other slots; of two slots, what both second policies change beyond the product of what each changes.";
 
 /// The effects as bars.
-fn chart(effects: &DataFrame) -> anyhow::Result<Chart> {
+fn chart(effects: &DataFrame) -> Result<Chart> {
     let data = effects.clone().lazy().filter(of_workloads().not()).select([
         col("factors"),
         col(MACHINE),

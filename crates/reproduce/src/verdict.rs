@@ -1,6 +1,6 @@
 //! Whether our result agrees with the published one, is below the noise, or disagrees.
 
-use warpmem::study::reproduce::{Claim, Direction, Shown};
+use warpmem_study::reproduce::{Claim, Direction, Shown};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {

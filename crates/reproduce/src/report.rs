@@ -1,19 +1,19 @@
 //! The files of a reproduction: tables, figures, and a page with both in HTML and Markdown.
 
-use super::claims::Finding;
-use super::study::Study;
-use super::table::{frame, shown, summary};
-use anyhow::Context;
+use crate::claims::Finding;
+use crate::error::{Error, Result};
+use crate::study::Study;
+use crate::table::{frame, shown, summary};
 use std::fs;
 use std::path::Path;
-use warpmem::files::staged;
-use warpmem::study::reproduce::{Ours, Paper};
 use warpmem_analysis::polars::df;
 use warpmem_analysis::write_csv;
 use warpmem_chart::Chart;
+use warpmem_files::staged;
 use warpmem_report::Table;
 use warpmem_report::{Document, Prose, Section};
 use warpmem_report::{html, markdown};
+use warpmem_study::reproduce::{Ours, Paper};
 
 /// The page.
 pub const FILE: &str = "reproduction.html";
@@ -33,7 +33,7 @@ pub fn write(
     findings: &[Finding],
     charts: Vec<Chart>,
     directory: &Path,
-) -> anyhow::Result<()> {
+) -> Result<()> {
     write_csv(&frame(findings)?, directory.join(CLAIMS))?;
     let caution = "Workloads are not the paper's own: directions compare, sizes do not. Nothing is fitted. The noise is how far \
         ours moves with the order of identical SMs, two standard deviations; less is below noise.";
@@ -52,15 +52,16 @@ pub fn write(
 ///
 /// # Errors
 /// If a file cannot be written.
-pub fn page(
+pub(crate) fn page(
     paper: &Paper,
     mut sections: Vec<Section>,
     charts: Vec<Chart>,
     directory: &Path,
-) -> anyhow::Result<()> {
+) -> Result<()> {
     let folder = directory.join(FIGURES);
-    fs::create_dir_all(&folder)
-        .with_context(|| format!("failed to create folder {}", folder.display()))?;
+    if let Err(source) = fs::create_dir_all(&folder) {
+        return Err(Error::Folder { folder, source });
+    }
     charts.iter().try_for_each(|chart| chart.write_all(&folder).map(drop))?;
     let figures = Section::new("figures", "Figures");
     sections.push(charts.into_iter().fold(figures, Section::figure));
@@ -69,12 +70,12 @@ pub fn page(
     let pages =
         [(FILE, html::render(&document)?), (MARKDOWN, markdown::render(&document, FIGURES)?)];
     pages.iter().try_for_each(|(name, text)| {
-        staged::write(&directory.join(name), |partial| Ok(fs::write(partial, text)?))
+        Ok(staged::write(&directory.join(name), |partial| Ok(fs::write(partial, text)?))?)
     })
 }
 
 /// Workloads by class; all in one line if the paper has no classes.
-fn workloads(paper: &Paper, study: &Study, left_out: &[&str]) -> anyhow::Result<Section> {
+fn workloads(paper: &Paper, study: &Study, left_out: &[&str]) -> Result<Section> {
     let mut section = Section::new("workloads", "Workloads");
     if !left_out.is_empty() {
         let names = left_out.iter().map(|&name| name.to_owned());

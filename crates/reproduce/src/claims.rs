@@ -1,10 +1,10 @@
 //! Published results next to ours.
 
-use super::study::{Study, mean};
-use super::verdict::{self, Verdict};
-use super::{noise, parts};
-use anyhow::Context;
-use warpmem::study::reproduce::{Best, Claim, Ours, Paper, Runs, Shown};
+use crate::error::{Error, Result};
+use crate::study::{Study, mean};
+use crate::verdict::{self, Verdict};
+use crate::{noise, parts};
+use warpmem_study::reproduce::{Best, Claim, Ours, Paper, Runs, Shown};
 
 /// A row of the results: a claim and our result.
 #[derive(Clone, Debug)]
@@ -33,13 +33,13 @@ pub enum Answer {
 ///
 /// # Errors
 /// If an expression does not fit the results.
-pub fn findings(paper: &Paper, study: &Study) -> anyhow::Result<Vec<Finding>> {
+pub fn findings(paper: &Paper, study: &Study) -> Result<Vec<Finding>> {
     let find = |claim: &Claim| {
-        let failed = || format!("claim `{}`", claim.what);
-        let ours = answer(paper, study, claim).with_context(failed)?;
+        let failed = |source| Error::Claim { claim: claim.what.clone(), source: Box::new(source) };
+        let ours = answer(paper, study, claim).map_err(failed)?;
         let (mut noise, mut verdict) = (None, None);
         if let Answer::Number { shown, .. } = ours {
-            noise = noise::noise(paper, study, claim).with_context(failed)?;
+            noise = noise::noise(paper, study, claim).map_err(failed)?;
             verdict = verdict::verdict(claim, shown, noise);
         }
         Ok(Finding { claim: claim.clone(), ours, noise, verdict })
@@ -47,7 +47,7 @@ pub fn findings(paper: &Paper, study: &Study) -> anyhow::Result<Vec<Finding>> {
     paper.claims.iter().map(find).collect()
 }
 
-fn answer(paper: &Paper, study: &Study, claim: &Claim) -> anyhow::Result<Answer> {
+fn answer(paper: &Paper, study: &Study, claim: &Claim) -> Result<Answer> {
     let number =
         |value: f64, workloads| Answer::Number { shown: claim.shown.scaled(value), workloads };
     Ok(match &claim.ours {
@@ -60,7 +60,7 @@ fn answer(paper: &Paper, study: &Study, claim: &Claim) -> anyhow::Result<Answer>
     })
 }
 
-fn of_runs(study: &Study, runs: &Runs, shown: Shown) -> anyhow::Result<Answer> {
+fn of_runs(study: &Study, runs: &Runs, shown: Shown) -> Result<Answer> {
     let values = study.values(runs)?;
     Ok(match mean(&values, runs.mean) {
         Some(value) => Answer::Number { shown: shown.scaled(value), workloads: Some(values.len()) },
@@ -80,12 +80,7 @@ fn nothing_of(study: &Study, runs: &Runs) -> Answer {
 
 /// The value of a sweep with the highest mean (if there are several, the published one), or how far
 /// that mean is above what it is compared with.
-fn of_best(
-    paper: &Paper,
-    study: &Study,
-    best: &Best,
-    published: Option<f64>,
-) -> anyhow::Result<Answer> {
+fn of_best(paper: &Paper, study: &Study, best: &Best, published: Option<f64>) -> Result<Answer> {
     let Best { setting, runs, .. } = best;
     let mut means = Vec::new();
     for (value, runs) in runs.swept(paper, setting) {
@@ -98,17 +93,22 @@ fn of_best(
     };
     let Some(against) = best.against() else {
         let highest = means.iter().filter(|(found, _)| *found == most);
-        let number =
-            |value: &str| value.parse().with_context(|| format!("`{value}` is not a number"));
-        let highest =
-            highest.map(|(_, value)| number(value)).collect::<anyhow::Result<Vec<f64>>>()?;
+        let highest: Vec<f64> = highest.map(|(_, value)| number(value)).collect::<Result<_>>()?;
         let shown = published.filter(|number| highest.contains(number)).unwrap_or(highest[0]);
         return Ok(Answer::Number { shown, workloads: Some(members(study, runs)) });
     };
     let values = study.values(&against)?;
-    let base = mean(&values, against.mean).context("nothing to compare with")?;
+    let base = mean(&values, against.mean).ok_or(Error::NothingToCompare)?;
     let shown = Shown::Change.scaled(most / base);
     Ok(Answer::Number { shown, workloads: Some(values.len()) })
+}
+
+/// The number that `text` is.
+///
+/// # Errors
+/// If it is none.
+pub(crate) fn number(text: &str) -> Result<f64> {
+    text.parse().map_err(|source| Error::Number { text: text.to_owned(), source })
 }
 
 fn members(study: &Study, runs: &Runs) -> usize {
@@ -123,9 +123,9 @@ fn of_classes(study: &Study, classes: &[String]) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::classes::Classes;
-    use super::super::study::tests::{study, swept};
     use super::*;
+    use crate::classes::Classes;
+    use crate::study::tests::{study, swept};
 
     fn paper(ours: &str) -> Paper {
         let text = format!(

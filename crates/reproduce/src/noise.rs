@@ -1,8 +1,9 @@
 //! Noise of a claim's number: how far it moves when only the order of the SMs changes, that is, the
 //! difference to expect of a policy without effect.
 
-use super::study::{Study, mean};
-use warpmem::study::reproduce::{Claim, Ours, Paper, Runs};
+use crate::error::Result;
+use crate::study::{Study, mean};
+use warpmem_study::reproduce::{Claim, Ours, Paper, Runs};
 
 /// Two standard deviations.
 const DEVIATIONS: f64 = 2.0;
@@ -12,7 +13,7 @@ const DEVIATIONS: f64 = 2.0;
 ///
 /// # Errors
 /// If an expression does not fit the results.
-pub fn noise(paper: &Paper, study: &Study, claim: &Claim) -> anyhow::Result<Option<f64>> {
+pub fn noise(paper: &Paper, study: &Study, claim: &Claim) -> Result<Option<f64>> {
     let runs = match &claim.ours {
         Ours::Runs(runs) => runs.clone(),
         Ours::Best(best) if best.against.is_some() => best.runs.clone(),
@@ -22,7 +23,7 @@ pub fn noise(paper: &Paper, study: &Study, claim: &Claim) -> anyhow::Result<Opti
         return Ok(None);
     };
     let orders = paper.orders(baseline);
-    let number = |of: &String, over: Option<&String>| -> anyhow::Result<Option<f64>> {
+    let number = |of: &String, over: Option<&String>| -> Result<Option<f64>> {
         let runs = Runs { of: of.clone(), over: over.cloned(), ..runs.clone() };
         let found = mean(&study.values(&runs)?, runs.mean);
         Ok(found.map(|value| claim.shown.scaled(value)))
@@ -47,8 +48,8 @@ fn root_mean_square(values: &[f64]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::study::tests::ordered;
     use super::*;
+    use crate::study::tests::ordered;
 
     /// The noise of the result of `ours` for two workloads whose IPC under X in three orders is
     /// 100, 101 and 99, and 50, 50 and 52.

@@ -1,9 +1,8 @@
 //! The runs of a paper's experiments, as a dataframe that expressions are evaluated on.
 
-use super::classes::Classes;
-use anyhow::Context;
+use crate::classes::Classes;
+use crate::error::{Error, Result};
 use std::collections::HashMap;
-use warpmem::study::reproduce::{Mean, Runs};
 use warpmem_analysis::Results;
 use warpmem_analysis::polars::df;
 use warpmem_analysis::polars::prelude::{
@@ -11,6 +10,7 @@ use warpmem_analysis::polars::prelude::{
     PlSmallStr, col, lit, when,
 };
 use warpmem_analysis::polars::sql::sql_expr;
+use warpmem_study::reproduce::{Mean, Runs};
 
 /// Columns that identify a run.
 const WORKLOAD: &str = "workload";
@@ -48,7 +48,7 @@ impl Study {
     ///
     /// # Errors
     /// If a table cannot be read.
-    pub fn open(results: &Results, planned: &[Planned]) -> anyhow::Result<Study> {
+    pub(crate) fn open(results: &Results, planned: &[Planned]) -> Result<Study> {
         let of = |text: fn(&Planned) -> &str| planned.iter().map(text).collect::<Vec<_>>();
         let plan = df!(
             "run_id" => of(|run| &run.run_id),
@@ -69,7 +69,7 @@ impl Study {
     }
 
     /// From a frame with a row per run: `workload`, `configuration`, and numbers.
-    fn new(runs: DataFrame) -> anyhow::Result<Study> {
+    fn new(runs: DataFrame) -> Result<Study> {
         let mut workloads: Vec<String> = Vec::new();
         for name in runs.column(WORKLOAD)?.str()?.iter().flatten() {
             if !workloads.iter().any(|known| known == name) {
@@ -80,7 +80,7 @@ impl Study {
     }
 
     /// Adds the classes of its workloads.
-    pub fn classified(self, classes: Classes) -> Study {
+    pub(crate) fn classified(self, classes: Classes) -> Study {
         Study { classes, ..self }
     }
 
@@ -97,7 +97,7 @@ impl Study {
     ///
     /// # Errors
     /// If an expression cannot be read, or names something that does not exist.
-    pub fn values(&self, runs: &Runs) -> anyhow::Result<Vec<Value>> {
+    pub fn values(&self, runs: &Runs) -> Result<Vec<Value>> {
         let mut frame = self.own(&runs.of, &runs.metric)?;
         let base = runs.over.iter().map(|over| ("base", over));
         let others = base.chain(runs.with.iter().map(|(name, other)| (name.as_str(), other)));
@@ -110,13 +110,14 @@ impl Study {
         let default = if runs.over.is_some() { "own / base" } else { "own" };
         let value = expression(runs.value.as_deref().unwrap_or(default))?;
         let base = if runs.over.is_some() { col("base") } else { lit(NULL) };
+        let failed = |source| Error::Metric { metric: runs.metric.clone(), source };
         let frame = frame.select([
             col(WORKLOAD),
             col("own"),
             base.cast(DataType::Float64).alias("base"),
             value.alias("value"),
         ]);
-        let frame = frame.collect().with_context(|| format!("`{}`", runs.metric))?;
+        let frame = frame.collect().map_err(failed)?;
         let is_counted = |value: &Value| match runs.mean {
             Mean::OfSums => value.base.is_some(),
             _ => value.value.is_some(),
@@ -127,11 +128,7 @@ impl Study {
     }
 
     /// A number of each workload under a configuration; workloads without it are missing.
-    pub fn metric(
-        &self,
-        configuration: &str,
-        metric: &str,
-    ) -> anyhow::Result<HashMap<String, f64>> {
+    pub fn metric(&self, configuration: &str, metric: &str) -> Result<HashMap<String, f64>> {
         let frame = self.own(configuration, metric)?.select([
             col(WORKLOAD),
             col("own"),
@@ -142,34 +139,34 @@ impl Study {
     }
 
     /// The runs of a configuration, with a metric as `own`.
-    fn own(&self, configuration: &str, metric: &str) -> anyhow::Result<LazyFrame> {
-        Ok(self.of(configuration).with_column(expression(metric)?.alias("own")))
+    fn own(&self, configuration: &str, metric: &str) -> Result<LazyFrame> {
+        Ok(self.under(configuration).with_column(expression(metric)?.alias("own")))
     }
 
     /// The runs of a configuration, with a metric as `name`, and other columns with `name_` before
     /// their names.
-    fn other(&self, name: &str, configuration: &str, metric: &str) -> anyhow::Result<LazyFrame> {
+    fn other(&self, name: &str, configuration: &str, metric: &str) -> Result<LazyFrame> {
         let metric = expression(metric)?.alias(name);
         let is_number =
             |column: &&PlSmallStr| ![WORKLOAD, CONFIGURATION].contains(&column.as_str());
         let columns = self.runs.get_column_names().into_iter().filter(is_number);
         let columns = columns.map(|column| col(column.clone()).alias(format!("{name}_{column}")));
         let columns: Vec<Expr> = [col(WORKLOAD), metric].into_iter().chain(columns).collect();
-        Ok(self.of(configuration).select(columns))
+        Ok(self.under(configuration).select(columns))
     }
 
-    fn of(&self, configuration: &str) -> LazyFrame {
+    fn under(&self, configuration: &str) -> LazyFrame {
         self.runs.clone().lazy().filter(col(CONFIGURATION).eq(lit(configuration)))
     }
 }
 
-fn expression(text: &str) -> anyhow::Result<Expr> {
-    let read = sql_expr(text).with_context(|| format!("`{text}` is not an expression"));
-    Ok(read?.cast(DataType::Float64))
+fn expression(text: &str) -> Result<Expr> {
+    let failed = |source| Error::Expression { text: text.to_owned(), source };
+    Ok(sql_expr(text).map_err(failed)?.cast(DataType::Float64))
 }
 
 /// The run's identifier and all its numbers, as floats.
-fn numbers(mut runs: LazyFrame) -> anyhow::Result<LazyFrame> {
+fn numbers(mut runs: LazyFrame) -> Result<LazyFrame> {
     let schema = runs.collect_schema()?;
     let numeric = schema.iter().filter(|(_, dtype)| dtype.is_primitive_numeric());
     let numeric = numeric.map(|(name, _)| col(name.clone()).cast(DataType::Float64));
@@ -177,7 +174,7 @@ fn numbers(mut runs: LazyFrame) -> anyhow::Result<LazyFrame> {
 }
 
 /// A column `counter_NAME` for each counter of a policy: its sum over the units of the run.
-fn counters(results: &Results) -> anyhow::Result<LazyFrame> {
+fn counters(results: &Results) -> Result<LazyFrame> {
     let table = results.table("policy_counters")?.collect()?;
     let names = table.column("counter")?.unique()?;
     let names: Vec<&str> = names.str()?.iter().flatten().collect();
@@ -192,14 +189,14 @@ fn counters(results: &Results) -> anyhow::Result<LazyFrame> {
 
 /// Yuan's mean over controllers, `dram_efficiency_mean`; the run's own `dram_efficiency` is a ratio
 /// of sums.
-fn efficiency(results: &Results) -> anyhow::Result<LazyFrame> {
+fn efficiency(results: &Results) -> Result<LazyFrame> {
     let mean = col("dram_efficiency").mean().alias("dram_efficiency_mean");
     Ok(results.table("channels")?.group_by_stable([col("run_id")]).agg([mean]))
 }
 
 /// The rows whose metric is a number.
-fn rows(frame: &DataFrame) -> anyhow::Result<Vec<Value>> {
-    let number = |name: &str| -> anyhow::Result<Vec<Option<f64>>> {
+fn rows(frame: &DataFrame) -> Result<Vec<Value>> {
+    let number = |name: &str| -> Result<Vec<Option<f64>>> {
         let known = frame.column(name)?.f64()?.iter();
         Ok(known.map(|value| value.filter(|value| value.is_finite())).collect())
     };
@@ -234,7 +231,7 @@ pub fn mean(values: &[Value], mean: Mean) -> Option<f64> {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Two workloads under two configurations, and a third that lacks one configuration.

@@ -1,21 +1,22 @@
 //! Experiments on single parts of a machine: DRAM channels alone, and hardware costs.
 
-use anyhow::Context;
+use crate::error::{Error, Result};
 use std::ops::ControlFlow;
-use warpmem::gpu::complexity::{of_arbiter, of_scheduler, shape_of};
-use warpmem::machine::load;
-use warpmem::standalone::dram::{Device, Mix, Origin, Pattern, Sources, Stream, run};
-use warpmem::study::reproduce::{Bits, Paper, Streamed};
+use warpmem_gpu::complexity::{of_arbiter, of_scheduler, shape_of};
+use warpmem_machine::load;
+use warpmem_standalone::dram::{Device, Mix, Origin, Pattern, Sources, Stream, run};
+use warpmem_study::reproduce::{Bits, Paper, Streamed};
 
 /// DRAM efficiency of a channel that reads the stream `streamed`: the fraction of the cycles with
 /// requests pending in which it moves data.
 ///
 /// # Errors
 /// If the machine cannot be driven with this stream.
-pub fn efficiency(paper: &Paper, streamed: &Streamed) -> anyhow::Result<f64> {
+pub fn efficiency(paper: &Paper, streamed: &Streamed) -> Result<f64> {
     let Streamed { pattern, locality, requests, bytes, set } = streamed;
     let device = Device::load(&paper.machine, None, set)?;
-    let pattern = Pattern::named(pattern).with_context(|| format!("no stream `{pattern}`"))?;
+    let pattern =
+        Pattern::named(pattern).ok_or_else(|| Error::NoStream { pattern: pattern.clone() })?;
     let mix = Mix { requests: *requests, reads: 1.0, seed: 1 };
     let stream = Stream {
         origin: Origin::Pattern { pattern, locality: *locality, channels: 1, mix },
@@ -24,27 +25,27 @@ pub fn efficiency(paper: &Paper, streamed: &Streamed) -> anyhow::Result<f64> {
         sources: Sources { sms: 1, warps: 1, group: 1 },
     };
     let outcome = run(&device, &device.scheduler, &stream, &mut |_| ControlFlow::Continue(()))?;
-    let channel = outcome.channels.first().context("a stream of one channel")?;
-    channel.counts.dram_efficiency().context("no request was pending")
+    let channel = outcome.channels.first().ok_or(Error::NoChannel)?;
+    channel.counts.dram_efficiency().ok_or(Error::NothingPending)
 }
 
 /// Bits that a configuration's DRAM scheduler and arbiter compare in a cycle, in the whole machine.
 ///
 /// # Errors
 /// If the machine is not valid, or a policy states no cost.
-pub fn bits_compared(paper: &Paper, bits: &Bits) -> anyhow::Result<f64> {
+pub fn bits_compared(paper: &Paper, bits: &Bits) -> Result<f64> {
     let machine = load(&paper.machine, &paper.configuration(&bits.of)?.overrides)?;
     let shape = shape_of(&machine)?;
     let scheduler = of_scheduler(&machine.policy.dram_scheduler, &machine, &shape)?;
     let arbiter = of_arbiter(&machine.policy.arbiter, &shape)?;
-    let cost = scheduler.zip(arbiter).context("a policy does not say what it costs")?;
+    let cost = scheduler.zip(arbiter).ok_or(Error::NoCost)?;
     Ok((cost.0 + cost.1).compared as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warpmem::study::reproduce::find;
+    use warpmem_study::reproduce::find;
 
     /// Table 1 of Yuan 2009; its formula gives 256 where it prints 320.
     #[test]

@@ -1,0 +1,43 @@
+//! Workloads by class.
+
+use std::collections::BTreeMap;
+
+/// Classes by workload.
+#[derive(Clone, Debug, Default)]
+pub struct Classes(pub(crate) BTreeMap<String, Vec<&'static str>>);
+
+impl Classes {
+    /// Whether the workload is in one of the classes; an empty list contains all.
+    pub fn holds(&self, classes: &[String], workload: &str) -> bool {
+        let is_in =
+            |class: &String| self.0.get(workload).is_some_and(|own| own.contains(&class.as_str()));
+        classes.is_empty() || classes.iter().any(is_in)
+    }
+
+    /// The workloads of a class, in alphabetical order.
+    pub fn members(&self, class: &str) -> Vec<&str> {
+        let own = self.0.iter().filter(|(_, classes)| classes.contains(&class));
+        own.map(|(workload, _)| workload.as_str()).collect()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn known(classes: &[(&str, &'static str)]) -> Classes {
+        Classes(classes.iter().map(|(name, class)| ((*name).to_owned(), vec![*class])).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_class_at_all_means_all_workloads() {
+        let classes = Classes::known(&[("a", "HIL"), ("b", "LIL")]);
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        assert!(classes.holds(&[], "c"));
+        assert!(classes.holds(&names(&["HIL"]), "a"));
+        assert!(!classes.holds(&names(&["HIL"]), "b"));
+        assert!(classes.holds(&names(&["HIL", "LIL"]), "b"));
+        assert_eq!(classes.members("LIL"), ["b"]);
+    }
+}

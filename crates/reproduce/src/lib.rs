@@ -1,0 +1,43 @@
+//! The experiments of papers: what is to be run, and published results next to ours.
+//!
+//! ```text
+//! runs     the plan of a paper's experiments
+//!   ▲
+//! study    the numbers of its runs, which expressions are evaluated on
+//!   ▲
+//! classify the classes of its workloads
+//!   ▲
+//! claims   each published number next to ours ─▶ parts, noise, verdict
+//!   ▲
+//! figures, table, report   what there is to see
+//! ```
+//!
+//! `factorial` is about experiments of every combination of policies instead.
+
+mod claims;
+mod classes;
+mod classify;
+mod error;
+mod factorial;
+mod figures;
+mod noise;
+mod parts;
+mod report;
+mod runs;
+mod study;
+mod table;
+mod verdict;
+
+pub use claims::{Answer, Finding, findings};
+pub use classes::Classes;
+pub use classify::open;
+pub use error::{Error, Result};
+pub use factorial::Effects;
+pub use figures::draw;
+pub use noise::noise;
+pub use parts::{bits_compared, efficiency};
+pub use report::{FILE, write};
+pub use runs::{check_different, factorial_plan, plan};
+pub use study::{Planned, Study, Value, mean};
+pub use table::{HEADINGS, Line, NOTE, frame, shown, summary};
+pub use verdict::{Verdict, verdict};

@@ -1,0 +1,103 @@
+//! The runs that a paper's claims and figures need.
+
+use crate::error::{Error, Result};
+use crate::study::Planned;
+use std::collections::HashMap;
+use warpmem_machine::{Machine, load};
+use warpmem_record::RunKey;
+use warpmem_study::reproduce::{Configuration, Factorial, Paper};
+use warpmem_study::sweep::{Case, Plan, PolicyNames, Scalar, Values};
+use warpmem_study::traces::NamedTrace;
+
+/// Every configuration of a paper on every trace: the plan that runs them, and the runs. A trace
+/// that cannot run on the paper's machine is left out by the plan.
+///
+/// # Errors
+/// If a configuration is not one of the machine.
+pub fn plan(paper: &Paper, traces: &[NamedTrace]) -> Result<(Plan, Vec<Planned>)> {
+    let mut machines: Vec<Machine> = Vec::new();
+    let mut cases = Vec::new();
+    let mut planned = Vec::new();
+    for configuration in all(paper)? {
+        let machine = load(&paper.machine, &configuration.overrides)?;
+        planned.extend(traces.iter().map(|trace| run_of(trace, &machine, &configuration)));
+        // Values of a sweep that the machine has anyway give the same machine under another name.
+        if !machines.contains(&machine) {
+            cases.push(case(&configuration));
+            machines.push(machine);
+        }
+    }
+    let plan = Plan {
+        name: paper.name.clone(),
+        machines: vec![paper.machine.clone()],
+        cases,
+        skip_unfit: true,
+        ..Plan::default()
+    };
+    Ok((plan, planned))
+}
+
+/// Every combination on every machine.
+pub fn factorial_plan(paper: &Paper, factorial: &Factorial) -> Plan {
+    let factors = factorial.factors.iter();
+    let policies = factors.map(|factor| (factor.slot.clone(), PolicyNames(factor.levels.to_vec())));
+    let parameter = |text: &String| {
+        let (key, value) = text.split_once('=')?;
+        Some((key.to_owned(), Values::List(vec![Scalar::new(value)])))
+    };
+    Plan {
+        name: paper.name.clone(),
+        machines: [&paper.machine].into_iter().chain(&factorial.machines).cloned().collect(),
+        policies: policies.collect(),
+        parameters: factorial.set.iter().filter_map(parameter).collect(),
+        ..Plan::default()
+    }
+}
+
+/// Refuses a trace that is given twice, because means would count it twice.
+///
+/// # Errors
+/// If there is one.
+pub fn check_different(traces: &[NamedTrace]) -> Result<()> {
+    let mut seen: HashMap<u64, &NamedTrace> = HashMap::new();
+    for named in traces {
+        if let Some(other) = seen.insert(named.trace.header().content_hash, named) {
+            let [one, two] = [other, named].map(|named| named.trace.path().to_owned());
+            return Err(Error::Twice { one, two });
+        }
+    }
+    Ok(())
+}
+
+/// The configurations of the claims, and the baselines with other orders of SMs.
+fn all(paper: &Paper) -> Result<Vec<Configuration>> {
+    let mut all = paper.configurations()?;
+    for baseline in &paper.baselines {
+        let baseline = paper.configuration(baseline)?;
+        let machine = load(&paper.machine, &baseline.overrides)?;
+        all.extend(paper.reordered(&baseline, &machine));
+    }
+    Ok(all)
+}
+
+fn run_of(trace: &NamedTrace, machine: &Machine, configuration: &Configuration) -> Planned {
+    let hash = trace.trace.header().content_hash;
+    let key = RunKey::new(&trace.name, hash, machine.clone(), "", None);
+    Planned {
+        workload: trace.name.clone(),
+        configuration: configuration.name.clone(),
+        run_id: key.run_id().to_owned(),
+    }
+}
+
+/// In the form of plans: policies by slot, and other parameters.
+fn case(configuration: &Configuration) -> Case {
+    let mut case = Case { name: configuration.name.clone(), ..Case::default() };
+    for (key, value) in configuration.overrides.iter().filter_map(|text| text.split_once('=')) {
+        match key.strip_prefix("policy.") {
+            Some(slot) => drop(case.policies.insert(slot.to_owned(), value.to_owned())),
+            None => drop(case.parameters.insert(key.to_owned(), Scalar::new(value))),
+        }
+    }
+    case
+}
