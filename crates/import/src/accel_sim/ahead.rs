@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::kernel::Event;
+use super::event::Event;
 use crate::error::ImportError;
 
 /// Events that wait at most, and bytes of CTAs among them, if it is more than one CTA.

@@ -13,9 +13,10 @@ use super::code::{Code, FIRST_UNUSED};
 use super::cta::Cta;
 use super::header::Header;
 use super::line::Line;
-use super::opcode::{self, Op};
-use crate::EmptyMasks;
+use super::opcode;
+use super::operation::Op;
 use crate::error::ImportError;
+use crate::options::EmptyMasks;
 use crate::summary::{ImportSummary, KernelCounts};
 
 /// Writes the CTAs of kernel after kernel.

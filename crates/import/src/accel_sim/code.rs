@@ -6,7 +6,8 @@
 use rustc_hash::FxHashMap;
 use warpmem_trace::{Operands, Reg, Registers};
 
-use super::opcode::{self, Decoded, Op};
+use super::opcode::{self, Decoded};
+use super::operation::Op;
 use super::text::{self, Tokens};
 use crate::error::Expected;
 

@@ -5,8 +5,8 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 
-use crate::Progress;
 use crate::error::ImportError;
+use crate::progress::Progress;
 use warpmem_files::inflate::{Codec, inflated};
 
 /// A file's text.

@@ -4,24 +4,12 @@ use std::path::Path;
 use std::sync::mpsc::Receiver;
 
 use super::ahead::Events;
-use super::code::Code;
-use super::cta::Cta;
+use super::event::Event;
 use super::grouped::Grouped;
 use super::header::Header;
 use super::line::{Coordinates, LineParser};
 use super::raw::Raw;
 use crate::error::ImportError;
-
-/// What a kernel file gives, in this order: one header, its CTAs, one end.
-#[derive(Debug)]
-pub enum Event {
-    Header(Box<Header>),
-    /// A CTA, and the codes that occur in it for the first time.
-    Cta(Cta, Vec<Code>),
-    End {
-        text_bytes: u64,
-    },
-}
 
 /// Parses the blocks of a file's text.
 pub fn parse(path: &Path, blocks: Receiver<Result<Vec<u8>, ImportError>>, events: &Events) {

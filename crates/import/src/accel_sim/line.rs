@@ -3,7 +3,7 @@
 use super::address;
 use super::code::{CodeId, CodeTable};
 use super::header::Header;
-use super::opcode::Op;
+use super::operation::Op;
 use super::text::{self, Tokens};
 use crate::error::Expected;
 

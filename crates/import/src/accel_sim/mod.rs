@@ -9,6 +9,7 @@ mod ahead;
 mod assemble;
 mod code;
 mod cta;
+mod event;
 mod export;
 mod grouped;
 mod header;
@@ -18,6 +19,7 @@ mod line;
 mod list;
 mod opcode;
 mod opcode_table;
+mod operation;
 mod raw;
 mod text;
 mod tracez;
@@ -34,11 +36,12 @@ pub use self::export::{ExportOptions, ExportSummary, export_accel_sim};
 
 use self::ahead::Received;
 use self::assemble::{Assembler, OpenKernel, Source};
-use self::kernel::Event;
+use self::event::Event;
 use self::list::{Command, List};
 use super::error::ImportError;
+use super::options::ImportOptions;
+use super::progress::Progress;
 use super::summary::ImportSummary;
-use super::{ImportOptions, Progress};
 
 /// Imports a kernel list, a folder that holds one, or a single kernel file, grouped or raw, compressed
 /// or not, into the trace `output`.

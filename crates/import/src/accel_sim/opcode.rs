@@ -4,24 +4,7 @@
 use warpmem_trace::{CacheOp, Kind, OpClass, Space};
 
 use super::opcode_table;
-
-/// What an instruction is to a memory system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
-    Compute(OpClass),
-    /// `space` is `None` for generic addressing.
-    Memory {
-        kind: Kind,
-        space: Option<Space>,
-    },
-    Barrier,
-    Fence,
-    Exit,
-    /// Closes a group of async copies (`LDGDEPBAR`).
-    AsyncCommit,
-    /// Waits until at most the immediate's number of closed groups are under way (`DEPBAR`).
-    AsyncWait,
-}
+use super::operation::Op;
 
 /// An opcode, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@
 
 use warpmem_trace::{Kind, OpClass, Space};
 
-use super::opcode::Op;
+use super::operation::Op;
 
 /// An opcode and the SM versions that have it.
 #[derive(Debug)]

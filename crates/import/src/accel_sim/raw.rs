@@ -9,7 +9,7 @@ use warpmem_trace::Kind;
 
 use super::cta::{Cta, Size, WarpSpan};
 use super::line::{Line, LineParser, Parsed};
-use super::opcode::Op;
+use super::operation::Op;
 use super::text::Tokens;
 use crate::error::Expected;
 

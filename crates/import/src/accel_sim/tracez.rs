@@ -22,12 +22,13 @@ use zstd::stream::read::Decoder;
 
 use super::ahead::Events;
 use super::cta::{Cta, WarpSpan};
+use super::event::Event;
 use super::header::Header;
-use super::kernel::{Event, grouped_coordinates, report, send};
+use super::kernel::{grouped_coordinates, report, send};
 use super::line::{LineParser, MAX_WARPS, Parsed, Place};
 use super::text::Tokens;
-use crate::Progress;
 use crate::error::{Expected, ImportError};
+use crate::progress::Progress;
 
 /// Longest header, bytes.
 const MAX_HEADER: u64 = 1 << 20;

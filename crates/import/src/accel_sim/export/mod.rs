@@ -17,8 +17,8 @@ use warpmem_trace::{Instruction, Kernel, Record, Trace};
 
 use self::registers::Registers;
 use self::steps::Steps;
-use crate::Progress;
 use crate::error::ImportError;
+use crate::progress::Progress;
 
 /// How to write the text.
 #[derive(Clone, Copy, Debug, Default)]
