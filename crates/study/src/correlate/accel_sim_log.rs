@@ -12,8 +12,8 @@ use std::path::Path;
 
 use super::error::ReferenceError;
 use super::figures::{Figures, KernelFigures, row_locality, total};
-use super::identity::{STATED, Stated};
-use super::reference::{FIFO, FR_FCFS, ReferenceRun};
+use super::identity::STATED;
+use super::reference_run::{FIFO, FR_FCFS, ReferenceRun, Stated};
 use warpmem_files::text;
 use warpmem_record::metrics::quotient;
 

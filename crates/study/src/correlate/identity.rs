@@ -1,18 +1,8 @@
 //! Whether a trace is that of a reference's run, and a machine the one that a log states.
 
 use super::figures::KernelFigures;
-use super::reference::ReferenceRun;
+use super::reference_run::{ReferenceRun, Stated};
 use warpmem_machine::{Machine, flatten};
-
-/// A number of its machine that a log states.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Stated {
-    /// Our key for it.
-    pub key: &'static str,
-    /// Options of the log, multiplied where there are several.
-    pub options: String,
-    pub value: f64,
-}
 
 /// Options of GPGPU-Sim whose numbers are values of ours: key, and options with the place of the
 /// number among those between colons. A key with several is their product.

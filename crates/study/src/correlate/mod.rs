@@ -9,15 +9,16 @@ mod figures;
 mod identity;
 mod metric;
 mod reference;
+mod reference_run;
 mod results_json;
 mod statistics;
 mod summary;
 
 pub use error::{NoColumn, ReferenceError};
 pub use figures::{CacheFigures, Figures, KernelFigures, Range};
-pub use identity::Stated;
 pub use metric::{Compared, METRICS, Metric, Unit, metric};
-pub use reference::{FIFO, FR_FCFS, Reference, ReferenceRun};
+pub use reference::Reference;
+pub use reference_run::{FIFO, FR_FCFS, ReferenceRun, Stated};
 pub use summary::{
     Comparison, CycleSummary, FEW_ACTIVATIONS, KernelSummary, MetricSummary, Pair, Speed, Worst,
     cycle_summary, kernel_summary, metric_summary, pairs, speed,

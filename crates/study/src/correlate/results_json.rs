@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::error::ReferenceError;
 use super::figures::{CacheFigures, Figures, KernelFigures, row_locality, total};
-use super::reference::ReferenceRun;
+use super::reference_run::ReferenceRun;
 
 #[derive(Deserialize)]
 struct Results {

@@ -2,7 +2,7 @@
 
 use super::figures::Figures;
 use super::metric::{Compared, Metric, Unit};
-use super::reference::{FIFO, FR_FCFS};
+use super::reference_run::{FIFO, FR_FCFS};
 use super::statistics::{correlation, geometric_mean, mean};
 
 /// A run of ours and the same run of the reference.
