@@ -2,24 +2,20 @@
 
 mod ours;
 mod past;
-mod plan;
 mod plot;
-mod rows;
 mod table;
 mod traces;
 
-use self::past::Past;
-use self::plan::Skipped;
-use super::format::Format;
+use super::format::{self, Format};
 use super::machines::Overrides;
-use super::output::print;
+use super::output::{note, print};
 use super::plot_file;
 use clap::ValueHint;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use warpmem::files::staged;
 use warpmem::slots::List;
-use warpmem::study::correlate::Reference;
+use warpmem::study::correlate::{self, Reference, Skipped, choose, object, rows};
 
 /// Run the traces of a reference simulator's results and print the differences
 ///
@@ -65,7 +61,7 @@ pub struct Args {
 }
 
 /// Which runs of the reference to use, and on which machines.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 struct Choice {
     /// Only runs of these traces
     #[arg(long, value_name = "TRACE,…", value_parser = List::parse)]
@@ -81,7 +77,7 @@ struct Choice {
     dram_schedulers: Option<List>,
     /// Our machine for a configuration of the reference; may be repeated. SM7_QV100=v100 and
     /// SM75_RTX2060_S=rtx2060s are built in
-    #[arg(long, value_name = "NAME=MACHINE", value_parser = plan::parse_map)]
+    #[arg(long, value_name = "NAME=MACHINE", value_parser = parse_map)]
     map: Vec<(String, String)>,
     /// Machine of a log: its name (see `warpmem list machines`) or a TOML file
     #[arg(long, value_name = "NAME|FILE", value_hint = ValueHint::FilePath)]
@@ -89,7 +85,7 @@ struct Choice {
 }
 
 /// Where traces, imports and results are.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 struct Places {
     /// Folder of the traces, instead of the paths in the reference: TRACE.wmt, or a folder with a
     /// kernel list
@@ -120,6 +116,36 @@ Examples:
   warpmem correlate results.json --map SM86_RTX3070=mine.toml --plot cycles.svg --format json
   warpmem correlate run.log --trace traces/kernelslist.g --machine v100";
 
+impl Args {
+    fn chosen(&self) -> correlate::Choice {
+        let Choice { only, exclude, machines, dram_schedulers, map, machine } = self.choice.clone();
+        let Places { traces, trace, .. } = self.places.clone();
+        let overrides = self.overrides.overrides.clone();
+        correlate::Choice {
+            only,
+            exclude,
+            machines,
+            dram_schedulers,
+            map,
+            traces,
+            machine,
+            trace,
+            overrides,
+        }
+    }
+}
+
+/// `NAME=MACHINE`
+fn parse_map(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').map(|(name, machine)| (name.trim(), machine.trim()));
+    match parts {
+        Some((name, machine)) if !name.is_empty() && !machine.is_empty() => {
+            Ok((name.to_owned(), machine.to_owned()))
+        }
+        _ => Err("expected NAME=MACHINE, as in SM7_QV100=v100".to_owned()),
+    }
+}
+
 pub fn execute(args: &Args) -> anyhow::Result<()> {
     if args.speed && args.jobs.is_some_and(|jobs| jobs > NonZeroUsize::MIN) {
         anyhow::bail!("--speed is measured one run at a time, without others beside it: --jobs 1");
@@ -128,12 +154,12 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let references = args.references.iter().map(|path| Reference::read(path));
     let references = references.collect::<Result<Vec<_>, _>>()?;
     let mut skipped = Skipped::default();
-    let planned = plan::choose(args, references, &mut skipped)?;
+    let planned = choose(&args.chosen(), references, &mut skipped, &mut |text| note(text))?;
     let outcome = match &args.places.results {
-        Some(directory) => Past::open(directory)?.find_all(planned, &mut skipped)?,
+        Some(directory) => past::find_all(&past::open(directory)?, planned, &mut skipped)?,
         None => ours::run_all(args, planned, &mut skipped)?,
     };
-    skipped.tell();
+    skipped.notes().for_each(|left_out| note(&left_out));
     if outcome.comparisons.is_empty() {
         let nothing = || anyhow::anyhow!("no run of the reference is left");
         return Err(outcome.error().unwrap_or_else(nothing));
@@ -144,8 +170,21 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     }
     print(&match args.format {
         Format::Table => table::text(comparisons, args.kernels, args.speed),
-        Format::Json => rows::json(comparisons, args.kernels, args.speed),
-        Format::Csv => rows::csv(comparisons, args.kernels, args.speed),
+        Format::Json => format!("{:#}\n", object(comparisons, args.kernels, args.speed)),
+        Format::Csv => format::csv(&rows(comparisons, args.kernels, args.speed)),
     })?;
     outcome.error().map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_is_a_name_and_a_machine() {
+        assert_eq!(parse_map("A = b.toml"), Ok(("A".to_owned(), "b.toml".to_owned())));
+        for text in ["", "A", "A=", "=b"] {
+            assert!(parse_map(text).is_err(), "{text}");
+        }
+    }
 }

@@ -1,25 +1,20 @@
 //! Our side of the comparison: the traces of the reference on our machines.
 
-use super::super::exit::Interrupted;
-use super::super::interrupt::Interrupt;
-use super::super::output::note;
-use super::super::progress::Board;
 use super::Args;
-use super::plan::{Planned, Skipped};
 use super::traces::Traces;
+use crate::cli::exit::Interrupted;
+use crate::cli::interrupt::Interrupt;
+use crate::cli::output::note;
+use crate::cli::progress::Board;
 use anyhow::Context;
 use rayon::prelude::*;
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::thread::available_parallelism;
-use warpmem::gpu::engine::RunError;
-use warpmem::gpu::results::Discard;
-use warpmem::record::run_row_json;
-use warpmem::slots::Choices;
-use warpmem::study::cells::{Cell, Watcher as _, command};
-use warpmem::study::correlate::{Comparison, Figures, KernelFigures};
+use warpmem::study::cells::Watcher as _;
+use warpmem::study::correlate::{
+    Comparison, Figures, OursError, Planned, Skipped, kernels_of, over_orders, run,
+};
 use warpmem::study::traces::NamedTrace;
-use warpmem_trace::Trace;
 
 /// The outcome of the runs.
 pub struct Outcome {
@@ -36,27 +31,6 @@ impl Outcome {
     pub fn error(self) -> Option<anyhow::Error> {
         let refused = self.refused.join("\n");
         if refused.is_empty() { self.failure } else { Some(anyhow::anyhow!(refused)) }
-    }
-}
-
-impl Planned {
-    /// How `path`, with these kernels, differs from the trace of the run; none if it does not.
-    pub fn refusal(&self, path: &Path, kernels: &[KernelFigures]) -> Option<String> {
-        let reason = self.reference.other_kernels(kernels)?;
-        let (label, path) = (self.label(), path.display());
-        Some(format!("{label}: {path} is not the trace of the reference: {reason}"))
-    }
-
-    /// The run with our figures and the reference's.
-    pub fn beside(self, ours: Figures) -> Comparison {
-        Comparison {
-            trace: self.trace,
-            machine: self.machine.name,
-            configuration: self.configuration,
-            dram_scheduler: self.reference.dram_scheduler,
-            ours,
-            reference: self.reference.figures,
-        }
     }
 }
 
@@ -96,20 +70,23 @@ pub fn run_all(
     let jobs = jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.min(in_order.len().max(1))).build();
     let pool = pool.context("failed to start threads")?;
-    let run =
-        |&((run, trace), first): &(&(Planned, NamedTrace), u32)| run_one(run, trace, first, &board);
-    let figures: Vec<anyhow::Result<Figures>> =
-        pool.install(|| in_order.par_iter().with_max_len(1).map(run).collect());
+    let run_one = |&((planned, trace), first): &(&(Planned, NamedTrace), u32)| {
+        run(planned, trace.trace.path(), first, &board)
+    };
+    let figures: Vec<Result<Figures, OursError>> =
+        pool.install(|| in_order.par_iter().with_max_len(1).map(run_one).collect());
     let was_broken_off = board.is_stopped();
     let summary = board.finish();
     let all = runs.len();
     let mut figures = figures.into_iter();
     let mut outcome = Outcome { comparisons: Vec::new(), refused, failure: None };
     for ((run, _), first_sms) in runs.into_iter().zip(&first_sms) {
-        let of_run: Vec<anyhow::Result<Figures>> = figures.by_ref().take(first_sms.len()).collect();
-        match over_orders(of_run) {
+        let mut of_run = figures.by_ref().take(first_sms.len());
+        let own = of_run.next().context("a run has an order")?;
+        let others: Vec<_> = of_run.collect();
+        match over_orders(own, others.into_iter()) {
             Ok(figures) => outcome.comparisons.push(run.beside(figures)),
-            Err(error) => outcome.failure = outcome.failure.or(Some(error)),
+            Err(error) => outcome.failure = outcome.failure.or(Some(error.into())),
         }
     }
     let finished = outcome.comparisons.len();
@@ -121,59 +98,4 @@ pub fn run_all(
         note(&summary);
     }
     Ok(outcome)
-}
-
-/// The figures of a run in all its orders, the machine's own first.
-fn over_orders(figures: Vec<anyhow::Result<Figures>>) -> anyhow::Result<Figures> {
-    let mut figures = figures.into_iter();
-    let own = figures.next().context("a run has an order")??;
-    let others: Vec<Figures> = figures.collect::<anyhow::Result<_>>()?;
-    Ok(own.over_orders(&others))
-}
-
-/// The kernels of a trace, without cycles.
-fn kernels_of(trace: &Trace) -> Vec<KernelFigures> {
-    let kernel = |kernel: &warpmem_trace::Kernel| KernelFigures {
-        name: kernel.info.name.clone(),
-        thread_instructions: Some(kernel.thread_instructions),
-        ..KernelFigures::default()
-    };
-    trace.kernels().iter().map(kernel).collect()
-}
-
-/// Reopens the trace, so that the time includes all reading of it.
-fn run_one(
-    run: &Planned,
-    trace: &NamedTrace,
-    first_sm: u32,
-    board: &Board,
-) -> anyhow::Result<Figures> {
-    if board.is_stopped() {
-        return Err(RunError::Interrupted.into());
-    }
-    let begun = cpu_seconds();
-    let path = trace.trace.path();
-    let trace = NamedTrace { name: run.trace.clone(), trace: Trace::open(path)? };
-    let command = command(path, &run.machine_name, &Choices::default(), &run.overrides.overrides);
-    let mut machine = run.machine.clone();
-    machine.run.first_sm = first_sm;
-    let cell = Cell::new(&trace, machine, &run.overrides.overrides, command)?;
-    let result = cell.simulate(&mut Discard, board)?;
-    let cpu_seconds = cpu_seconds().zip(begun).map(|(end, begun)| end - begun);
-    let kernels = result.kernels.iter().map(KernelFigures::from).collect();
-    let figures = Figures::of_row(&run_row_json(&cell.key, &result), kernels)?;
-    Ok(Figures { cpu_seconds, ..figures })
-}
-
-/// CPU time of the process, including the helper thread that inflates the trace.
-#[cfg(unix)]
-fn cpu_seconds() -> Option<f64> {
-    use rustix::time::{ClockId, clock_gettime};
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Some(time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9)
-}
-
-#[cfg(not(unix))]
-fn cpu_seconds() -> Option<f64> {
-    None
 }

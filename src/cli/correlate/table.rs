@@ -1,9 +1,8 @@
 //! The comparison for people.
 
-use super::rows::groups;
 use warpmem::study::correlate::{
     Compared, Comparison, FEW_ACTIVATIONS, KernelFigures, METRICS, Metric, Range, Unit, Worst,
-    cycle_summary, kernel_summary, metric, metric_summary, pairs, speed,
+    cycle_summary, groups, kernel_summary, metric, metric_summary, pairs, speed,
 };
 use warpmem_text::aligned;
 

@@ -2,7 +2,6 @@
 
 use super::super::import::Watch;
 use super::super::interrupt::Interrupt;
-use super::plan::Planned;
 use anyhow::Context;
 use std::collections::HashMap;
 use std::collections::hash_map::{DefaultHasher, Entry};
@@ -12,6 +11,7 @@ use std::{fs, io};
 use tempfile::TempDir;
 use warpmem::import::{ImportError, ImportOptions, import_accel_sim};
 use warpmem::record::ENGINE_VERSION;
+use warpmem::study::correlate::Planned;
 use warpmem::study::traces::NamedTrace;
 use warpmem_trace::Trace;
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
+use warpmem_machine::MachineError;
 
 /// Why a reference could not be read.
 #[derive(Debug, Error)]
@@ -20,6 +21,25 @@ pub enum ReferenceError {
     Value { path: PathBuf, line: u64, key: String, expected: &'static str, found: String },
     #[error("{}: {what}", .path.display())]
     Log { path: PathBuf, what: String },
+}
+
+/// Why runs of a reference cannot be chosen.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ChoiceError {
+    #[error(
+        "{} is a log: say which trace and machine it is of, --trace and --machine",
+        .path.display()
+    )]
+    Log { path: PathBuf },
+    #[error("no run of the reference passes --only, --exclude, --machines and --dram-schedulers")]
+    NoRun,
+    #[error("the reference has no {what} `{name}`{meant}; it has {known}")]
+    Unknown { what: &'static str, name: String, meant: String, known: String },
+    #[error("{label}: {machine} is not the machine of the log: {contradiction}")]
+    OtherMachine { label: String, machine: String, contradiction: String },
+    #[error(transparent)]
+    Machine(#[from] MachineError),
 }
 
 /// A row of a table lacks a column, as the tables of another version may.

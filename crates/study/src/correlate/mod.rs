@@ -1,24 +1,33 @@
 //! Comparison of our results with those of Accel-Sim for the same traces.
 //!
 //! A [`Reference`] is read from a file. Its runs and ours become the same [`Figures`], which
-//! [`METRICS`] compare one by one. Nothing is simulated here.
+//! [`METRICS`] compare one by one. [`choose`] finds our machines for its runs, and [`run`] runs its
+//! traces on them.
 
 mod accel_sim_log;
 mod error;
 mod figures;
 mod identity;
 mod metric;
+mod ours;
+mod past;
+mod plan;
 mod reference;
 mod reference_run;
 mod results_json;
+mod rows;
 mod statistics;
 mod summary;
 
-pub use error::{NoColumn, ReferenceError};
+pub use error::{ChoiceError, NoColumn, ReferenceError};
 pub use figures::{CacheFigures, Figures, KernelFigures, Range};
 pub use metric::{Compared, METRICS, Metric, Unit, metric};
+pub use ours::{OursError, kernels_of, over_orders, run};
+pub use past::Past;
+pub use plan::{Choice, Note, Planned, Skipped, choose};
 pub use reference::Reference;
 pub use reference_run::{FIFO, FR_FCFS, ReferenceRun, Stated};
+pub use rows::{groups, object, rows};
 pub use summary::{
     Comparison, CycleSummary, FEW_ACTIVATIONS, KernelSummary, MetricSummary, Pair, Speed, Worst,
     cycle_summary, kernel_summary, metric_summary, pairs, speed,

@@ -1,15 +1,15 @@
 //! Selects runs of the reference and our machines for them.
 
-use super::super::machines::Overrides;
-use super::super::output::note;
-use super::{Args, Choice};
-use anyhow::bail;
+use super::error::ChoiceError;
+use super::figures::{Figures, KernelFigures};
+use super::reference::Reference;
+use super::reference_run::{FIFO, FR_FCFS, ReferenceRun};
+use super::summary::Comparison;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use warpmem::machine::Machine;
-use warpmem::params::nearest;
-use warpmem::slots::List;
-use warpmem::study::correlate::{FIFO, FR_FCFS, Reference, ReferenceRun};
+use warpmem_machine::{Machine, load};
+use warpmem_params::{did_you_mean, nearest};
+use warpmem_slots::List;
 
 /// Configurations of Accel-Sim that presets transcribe.
 const KNOWN: [(&str, &str); 2] = [("SM7_QV100", "v100"), ("SM75_RTX2060_S", "rtx2060s")];
@@ -19,6 +19,28 @@ const KNOWN: [(&str, &str); 2] = [("SM7_QV100", "v100"), ("SM75_RTX2060_S", "rtx
 const WITHOUT_LAUNCHES: &str = "run.launch_latency=0";
 /// GPGPU-Sim's FIFO: its queue holds 2 requests per channel, reads and writes together.
 const AS_FIFO: [&str; 2] = ["policy.dram_scheduler=fcfs(banks=overlap)", "dram.read_queue=2"];
+
+/// Which runs of the references to use, on which machines, and where their traces are.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// Only runs of these traces.
+    pub only: Option<List>,
+    /// No runs of these traces.
+    pub exclude: Option<List>,
+    /// Only runs on these machines, by our or the reference's name.
+    pub machines: Option<List>,
+    /// Only runs with these DRAM schedulers, by the reference's name.
+    pub dram_schedulers: Option<List>,
+    /// Configurations of the reference and our machines for them, before those that are known.
+    pub map: Vec<(String, String)>,
+    /// Folder of the traces, instead of the paths in the reference.
+    pub traces: Option<PathBuf>,
+    /// Machine and trace of a log.
+    pub machine: Option<String>,
+    pub trace: Option<PathBuf>,
+    /// Overrides of every machine.
+    pub overrides: Vec<String>,
+}
 
 /// A run of the reference and our machine for it.
 pub struct Planned {
@@ -30,7 +52,7 @@ pub struct Planned {
     pub machine: Machine,
     /// Name or file of the machine and its overrides, for the command that runs it alone.
     pub machine_name: String,
-    pub overrides: Overrides,
+    pub overrides: Vec<String>,
     pub reference: ReferenceRun,
 }
 
@@ -38,6 +60,25 @@ impl Planned {
     /// `vecadd on SM7_QV100 with FIFO`
     pub fn label(&self) -> String {
         label(&self.trace, &self.configuration, &self.reference.dram_scheduler)
+    }
+
+    /// How `path`, with these kernels, differs from the trace of the run; none if it does not.
+    pub fn refusal(&self, path: &Path, kernels: &[KernelFigures]) -> Option<String> {
+        let reason = self.reference.other_kernels(kernels)?;
+        let (label, path) = (self.label(), path.display());
+        Some(format!("{label}: {path} is not the trace of the reference: {reason}"))
+    }
+
+    /// The run with our figures and the reference's.
+    pub fn beside(self, ours: Figures) -> Comparison {
+        Comparison {
+            trace: self.trace,
+            machine: self.machine.name,
+            configuration: self.configuration,
+            dram_scheduler: self.reference.dram_scheduler,
+            ours,
+            reference: self.reference.figures,
+        }
     }
 }
 
@@ -57,26 +98,15 @@ impl Skipped {
         }
     }
 
-    /// A line on standard error for each reason.
-    pub fn tell(&self) {
-        for (reason, labels) in &self.0 {
+    /// `left out: vecadd on SM7_QV100 with FIFO and 2 more: …`, for each reason.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|(reason, labels)| {
             let others = match labels.len() - 1 {
                 0 => String::new(),
                 others => format!(" and {others} more"),
             };
-            note(&format!("left out: {}{others}: {reason}", labels[0]));
-        }
-    }
-}
-
-/// `NAME=MACHINE`
-pub fn parse_map(text: &str) -> Result<(String, String), String> {
-    let parts = text.split_once('=').map(|(name, machine)| (name.trim(), machine.trim()));
-    match parts {
-        Some((name, machine)) if !name.is_empty() && !machine.is_empty() => {
-            Ok((name.to_owned(), machine.to_owned()))
-        }
-        _ => Err("expected NAME=MACHINE, as in SM7_QV100=v100".to_owned()),
+            format!("left out: {}{others}: {reason}", labels[0])
+        })
     }
 }
 
@@ -90,23 +120,30 @@ struct Named {
     run: ReferenceRun,
 }
 
-/// The runs that pass the filters, in the reference's order.
+/// Hears what a user should know about a reference.
+pub type Note<'a> = dyn FnMut(&str) + 'a;
+
+/// The runs that pass the filters, in the reference's order; `skipped` names those without a machine.
+///
+/// # Errors
+/// If the choice names what is not there, or a machine is not that of its log.
 pub fn choose(
-    args: &Args,
+    choice: &Choice,
     references: Vec<Reference>,
     skipped: &mut Skipped,
-) -> anyhow::Result<Vec<Planned>> {
+    note: &mut Note<'_>,
+) -> Result<Vec<Planned>, ChoiceError> {
     let mut runs = Vec::new();
     for Reference { path, runs: of_file } in references {
         for run in of_file {
-            runs.push(named(args, &path, run)?);
+            runs.push(named(choice, &path, run, note)?);
         }
     }
-    filter(&args.choice, &mut runs)?;
+    filter(choice, &mut runs)?;
     let mut planned = Vec::new();
     for run in runs {
         let label = label(&run.trace, &run.configuration, &run.run.dram_scheduler);
-        match plan(args, run)? {
+        match plan(choice, run, note)? {
             Ok(run) => planned.push(run),
             Err(reason) => skipped.add(label, reason),
         }
@@ -114,14 +151,19 @@ pub fn choose(
     Ok(planned)
 }
 
-fn named(args: &Args, path: &Path, mut run: ReferenceRun) -> anyhow::Result<Named> {
+fn named(
+    choice: &Choice,
+    path: &Path,
+    mut run: ReferenceRun,
+    note: &mut Note<'_>,
+) -> Result<Named, ChoiceError> {
     let Some((trace, configuration)) = run.trace.take().zip(run.configuration.take()) else {
-        return of_log(args, path, run);
+        return of_log(choice, path, run, note);
     };
-    let map = args.choice.map.iter().map(|(name, machine)| (name.as_str(), machine.as_str()));
+    let map = choice.map.iter().map(|(name, machine)| (name.as_str(), machine.as_str()));
     let mut map = map.chain(KNOWN);
     let machine = map.find(|(name, _)| *name == configuration).map(|(_, m)| m.to_owned());
-    let places = match &args.places.traces {
+    let places = match &choice.traces {
         Some(folder) => {
             let last = run.trace_dir.as_deref().and_then(Path::file_name);
             let names = [Some(format!("{trace}.wmt").into()), last.map(PathBuf::from)];
@@ -139,12 +181,14 @@ fn named(args: &Args, path: &Path, mut run: ReferenceRun) -> anyhow::Result<Name
 }
 
 /// A log says neither its trace nor its machine.
-fn of_log(args: &Args, path: &Path, run: ReferenceRun) -> anyhow::Result<Named> {
-    let (Some(trace), Some(machine)) = (&args.places.trace, &args.choice.machine) else {
-        bail!(
-            "{} is a log: say which trace and machine it is of, --trace and --machine",
-            path.display()
-        )
+fn of_log(
+    choice: &Choice,
+    path: &Path,
+    run: ReferenceRun,
+    note: &mut Note<'_>,
+) -> Result<Named, ChoiceError> {
+    let (Some(trace), Some(machine)) = (&choice.trace, &choice.machine) else {
+        return Err(ChoiceError::Log { path: path.to_owned() });
     };
     if !run.missing.is_empty() {
         note(&format!("note: {} does not say {}", path.display(), run.missing.join(", ")));
@@ -176,7 +220,7 @@ struct Filter<'a> {
     stays: bool,
 }
 
-fn filter(choice: &Choice, runs: &mut Vec<Named>) -> anyhow::Result<()> {
+fn filter(choice: &Choice, runs: &mut Vec<Named>) -> Result<(), ChoiceError> {
     let Choice { only, exclude, machines, dram_schedulers, .. } = choice;
     let filter = |list, what, names, stays| Filter { list, what, names, stays };
     let filters = [
@@ -193,7 +237,7 @@ fn filter(choice: &Choice, runs: &mut Vec<Named>) -> anyhow::Result<()> {
     filters.iter().try_for_each(|filter| filter.check(runs))?;
     runs.retain(|run| filters.iter().all(|filter| filter.passes(run)));
     if runs.is_empty() {
-        bail!("no run of the reference passes --only, --exclude, --machines and --dram-schedulers");
+        return Err(ChoiceError::NoRun);
     }
     Ok(())
 }
@@ -207,21 +251,24 @@ impl Filter<'_> {
     }
 
     /// Refuses a name that no run has.
-    fn check(&self, runs: &[Named]) -> anyhow::Result<()> {
+    fn check(&self, runs: &[Named]) -> Result<(), ChoiceError> {
         let known: BTreeSet<&str> = runs.iter().flat_map(self.names).collect();
         let mut listed = self.list.iter().flat_map(|list| &list.0);
         let Some(unknown) = listed.find(|name| !known.contains(name.as_str())) else {
             return Ok(());
         };
-        let meant = nearest(unknown, known.iter().copied());
-        let meant = meant.map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
-        let known: Vec<&str> = known.into_iter().collect();
-        bail!("the reference has no {} `{unknown}`{meant}; it has {}", self.what, known.join(", "));
+        let meant = did_you_mean(nearest(unknown, known.iter().copied()));
+        let known = known.into_iter().collect::<Vec<_>>().join(", ");
+        Err(ChoiceError::Unknown { what: self.what, name: unknown.clone(), meant, known })
     }
 }
 
 /// The run with our machine, or why there is none.
-fn plan(args: &Args, named: Named) -> anyhow::Result<Result<Planned, String>> {
+fn plan(
+    choice: &Choice,
+    named: Named,
+    note: &mut Note<'_>,
+) -> Result<Result<Planned, String>, ChoiceError> {
     let Named { trace, configuration, machine, places, run } = named;
     let Some(machine_name) = machine else {
         return Ok(Err(format!(
@@ -242,12 +289,11 @@ fn plan(args: &Args, named: Named) -> anyhow::Result<Result<Planned, String>> {
         note(&format!("note: {label} was run with options that are ignored here: {overrides}"));
     }
     let fixed = [WITHOUT_LAUNCHES].iter().chain(as_scheduler).map(|text| (*text).to_owned());
-    let overrides =
-        Overrides { overrides: fixed.chain(args.overrides.overrides.clone()).collect() };
-    let machine = overrides.apply(&machine_name)?;
+    let overrides: Vec<String> = fixed.chain(choice.overrides.iter().cloned()).collect();
+    let machine = load(&machine_name, &overrides)?;
     if let Some(contradiction) = run.contradiction(&machine) {
         let label = label(&trace, &configuration, &run.dram_scheduler);
-        bail!("{label}: {machine_name} is not the machine of the log: {contradiction}");
+        return Err(ChoiceError::OtherMachine { label, machine: machine_name, contradiction });
     }
     Ok(Ok(Planned {
         trace,
@@ -263,14 +309,6 @@ fn plan(args: &Args, named: Named) -> anyhow::Result<Result<Planned, String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_map_is_a_name_and_a_machine() {
-        assert_eq!(parse_map("A = b.toml"), Ok(("A".to_owned(), "b.toml".to_owned())));
-        for text in ["", "A", "A=", "=b"] {
-            assert!(parse_map(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn a_list_is_called_after_its_folder() {

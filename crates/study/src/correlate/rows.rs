@@ -1,40 +1,36 @@
-//! The comparison for programs.
+//! The comparison as rows, for programs.
 
-use super::super::format;
-use serde_json::{Map, Value, json};
-use warpmem::study::correlate::{
-    Compared, Comparison, KernelFigures, KernelSummary, METRICS, MetricSummary, Range, Unit, Worst,
-    cycle_summary, kernel_summary, metric_summary, pairs, speed,
+use super::figures::{KernelFigures, Range};
+use super::metric::{Compared, METRICS, Unit};
+use super::summary::{
+    Comparison, KernelSummary, MetricSummary, Worst, cycle_summary, kernel_summary, metric_summary,
+    pairs, speed,
 };
+use serde_json::{Map, Value, json};
 
 type Row = Map<String, Value>;
 
 /// An object of `runs`, with `kernels` and speed if they are asked for, and the `summary`.
-pub fn json(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
+pub fn object(runs: &[Comparison], kernels: bool, with_speed: bool) -> Value {
     let mut all = Row::new();
-    let rows: Vec<Row> = runs.iter().map(|run| run_row(run, with_speed)).collect();
-    all.insert("runs".to_owned(), json!(rows));
+    all.insert("runs".to_owned(), json!(rows(runs, false, with_speed)));
     if kernels {
-        all.insert(
-            "kernels".to_owned(),
-            json!(runs.iter().flat_map(kernel_rows).collect::<Vec<Row>>()),
-        );
+        all.insert("kernels".to_owned(), json!(rows(runs, true, with_speed)));
     }
     let mut summary = summary(runs, with_speed);
     if kernels {
         summary["kernels"] = of_kernels(runs);
     }
     all.insert("summary".to_owned(), summary);
-    format!("{:#}\n", Value::from(all))
+    Value::from(all)
 }
 
-/// A line for every run, or for every kernel.
-pub fn csv(runs: &[Comparison], kernels: bool, with_speed: bool) -> String {
-    let rows: Vec<Row> = match kernels {
+/// A row for every run, or for every kernel.
+pub fn rows(runs: &[Comparison], kernels: bool, with_speed: bool) -> Vec<Row> {
+    match kernels {
         true => runs.iter().flat_map(kernel_rows).collect(),
         false => runs.iter().map(|run| run_row(run, with_speed)).collect(),
-    };
-    format::csv(&rows)
+    }
 }
 
 /// The keys that identify a run.
