@@ -9,7 +9,6 @@ use super::machines::{MACHINE_HELP, Overrides};
 use super::output::{note, print};
 use super::policies::PolicyOptions;
 use super::progress::Board;
-use anyhow::bail;
 use clap::ValueHint;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -18,9 +17,8 @@ use std::thread::available_parallelism;
 use warpmem::files::staged;
 use warpmem::gpu::results::{Discard, RunResult};
 use warpmem::machine::Machine;
-use warpmem::params::policy_name;
-use warpmem::study::cells::{Cell, check_distinct, command, side_by_side};
-use warpmem::study::classify::{Classified, Ideal, Runs, columns};
+use warpmem::study::cells::{Cell, side_by_side};
+use warpmem::study::classify::{Classified, RUNS, cells, classified, columns, machines};
 use warpmem::study::traces::NamedTrace;
 
 /// Classify traces by the workload classes of the papers
@@ -60,12 +58,13 @@ Examples:
   warpmem classify k.wmt --set dram.channels=4 --format json -o classes.json";
 
 pub fn execute(args: &Args) -> anyhow::Result<()> {
-    let machines = machines(args)?;
+    let machines = machines_of(args)?;
     args.output.as_deref().map_or(Ok(()), staged::check)?;
     let traces = NamedTrace::open_all(&args.traces)?;
-    let cells = plan(args, &machines, &traces)?;
+    let Args { machine, policies, overrides, .. } = args;
+    let cells = cells(&traces, &machines, machine, &policies.0, &overrides.overrides)?;
     let results = run(args, &cells)?;
-    let classified = sort(&cells, results);
+    let classified = classified(&cells, results);
     let text = match args.format {
         Format::Table => table::text(&setting(args, &machines[0]), &classified),
         Format::Json => format::json(&rows(&classified)),
@@ -86,44 +85,11 @@ fn setting(args: &Args, machine: &Machine) -> String {
     format!("on {}{with}", machine.name)
 }
 
-/// A machine for every run of a trace: as configured, and with each [`Ideal`].
-const RUNS: usize = 1 + Ideal::ALL.len();
-
-fn machines(args: &Args) -> anyhow::Result<[Machine; RUNS]> {
+/// The machine of every run of a trace.
+fn machines_of(args: &Args) -> anyhow::Result<[Machine; RUNS]> {
     let mut plain = args.overrides.apply(&args.machine)?;
     args.policies.0.apply(&mut plain);
-    let ideal = policy_name(&plain.policy.ideal);
-    if ideal != "none" {
-        bail!(
-            "the machine has the ideal mode `{ideal}`: expected `none`, which this command compares with"
-        );
-    }
-    let with = |mode: Ideal| {
-        let mut machine = plain.clone();
-        mode.policy().clone_into(&mut machine.policy.ideal);
-        machine
-    };
-    let [dram, l1, l2] = Ideal::ALL.map(with);
-    plain.run.count_row_sharing = true;
-    Ok([plain, dram, l1, l2])
-}
-
-/// Every trace on every machine, in this order.
-fn plan<'a>(
-    args: &Args,
-    machines: &[Machine],
-    traces: &'a [NamedTrace],
-) -> anyhow::Result<Vec<Cell<'a>>> {
-    let mut cells = Vec::new();
-    for trace in traces {
-        for machine in machines {
-            let path = trace.trace.path();
-            let command = command(path, &args.machine, &args.policies.0, &args.overrides.overrides);
-            cells.push(Cell::new(trace, machine.clone(), &args.overrides.overrides, command)?);
-        }
-    }
-    check_distinct(&cells)?;
-    Ok(cells)
+    Ok(machines(plain)?)
 }
 
 /// The results of all cells, in their order.
@@ -151,20 +117,6 @@ fn run(args: &Args, cells: &[Cell<'_>]) -> anyhow::Result<Vec<RunResult>> {
         format!("{} of {} runs had finished; nothing is kept of them", results.len(), cells.len());
     let failure = failures.into_iter().find(|error| !error.is_interruption());
     Err(failure.map_or_else(|| Interrupted { kept }.into(), anyhow::Error::new))
-}
-
-/// The results by trace.
-fn sort(cells: &[Cell<'_>], results: Vec<RunResult>) -> Vec<Classified> {
-    let mut results = results.into_iter();
-    let mut classified = Vec::new();
-    for cell in cells.iter().step_by(RUNS) {
-        let [Some(plain), Some(dram), Some(l1), Some(l2)] = [(); RUNS].map(|()| results.next())
-        else {
-            break;
-        };
-        classified.push(Classified::new(cell.key.clone(), &Runs { plain, ideal: [dram, l1, l2] }));
-    }
-    classified
 }
 
 fn rows(classified: &[Classified]) -> Vec<serde_json::Map<String, serde_json::Value>> {

@@ -1,12 +1,14 @@
 //! The class of a workload: figures of its runs on a machine and on ideal machines, and the classes
 //! that papers derive from them.
 //!
-//! Sources: Li 2015, Jog et al. (OWL) 2013, Yuan et al. 2009, Warped-MC 2023. Nothing is simulated
-//! here.
+//! Sources: Li 2015, Jog et al. (OWL) 2013, Yuan et al. 2009, Warped-MC 2023. [`cells`] are
+//! the runs that they need.
 
+mod cells;
 mod columns;
 mod figures;
 
+pub use cells::{AlreadyIdeal, RUNS, cells, classified, machines};
 pub use columns::columns;
 pub use figures::{Classified, Ideal, Runs, peak_ipc};
 
