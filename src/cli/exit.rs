@@ -13,7 +13,7 @@ use warpmem::standalone::network::StandaloneError as NetworkError;
 use warpmem::study::cells::CellError;
 use warpmem::study::correlate::OursError;
 use warpmem::study::profile::ProfileError;
-use warpmem::study::sample::SampleError;
+use warpmem::study::sample::{PartsError, SampleError};
 use warpmem::study::suite::GenerateError;
 use warpmem::study::sweep::TracesError;
 use warpmem::workload::WorkloadError;
@@ -126,6 +126,7 @@ fn status(error: &(dyn Error + 'static)) -> Option<u8> {
         || matches!(error.downcast_ref(), Some(ImportError::Cancelled))
         || error.downcast_ref().is_some_and(CellError::is_interruption)
         || error.downcast_ref().is_some_and(OursError::is_interruption)
+        || error.downcast_ref().is_some_and(PartsError::is_interruption)
         || error.downcast_ref().is_some_and(GenerateError::is_interruption)
         || error.downcast_ref().is_some_and(TracesError::is_interruption);
     let is_failure = matches!(error.downcast_ref(), Some(warpmem_analysis::Error::Frame(_)))

@@ -14,25 +14,21 @@ use crate::cli::progress::Board;
 use anyhow::Context;
 use clap::ValueHint;
 use clap::builder::RangedU64ValueParser;
-use rayon::prelude::*;
 use serde_json::{Map, Value};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::available_parallelism;
-use warpmem::gpu::cta::CtaNeeds;
 use warpmem::gpu::results::{Discard, RunResult};
-use warpmem::machine::Machine;
 use warpmem::record::RunKey;
 use warpmem::slots::SLOTS;
 use warpmem::study::cells::{Cell, CellError, command, side_by_side};
 use warpmem::study::sample::{
-    Census, Estimate, KernelPlan, METRICS, Measures, Metric, Part, Plan, Ratio, Ratios, Replicate,
-    Size, Unfilled, WholeKernel, extrapolated, measured, write,
+    Census, Estimate, MetricEstimate, NoInterval, Part, Plan, Samples, Size, Unfilled, measured,
+    metric_estimates, whole_kernels, write_parts,
 };
 use warpmem::study::traces::NamedTrace;
 use warpmem_text::aligned;
-use warpmem_trace::{Provenance, Trace, WriterOptions};
 
 /// Simulate independent samples of a trace and estimate the results of the whole
 ///
@@ -94,29 +90,28 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let plan = Plan::new(&selected, &census, &args.size.design_or(FRACTION));
     let whole = whole_kernels(&trace.trace, &plan, &census, &machine);
     let no_interval = NoInterval::of(&plan, &whole);
-    let parts = parts(args, &plan, &selected);
+    let samples = Samples { replicates: args.replicates, seed: args.size.seed, full: args.full };
+    let parts = samples.parts(&plan, &selected);
     warn_of_many_samples(&parts, args, &census);
     let folder = tempfile::tempdir().context("failed to create a temporary directory")?;
     let jobs = args.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-    let traces = write_all(&trace, &parts, folder.path(), jobs, &interrupt)?;
+    let go_on = || match interrupt.is_asked() {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let traces = write_parts(&trace, &parts, folder.path(), jobs, &go_on)?;
     let cell =
         |trace| Cell::new(trace, machine.clone(), &args.overrides.overrides, command.clone());
     let cells = traces.iter().map(cell).collect::<Result<Vec<_>, CellError>>()?;
     let results = run(&cells, jobs, interrupt)?;
 
-    let is_exact = matches!(no_interval, Some(NoInterval::Whole));
-    let replicates: Vec<Ratios> = match is_exact {
-        true => results.iter().map(measured).collect(),
-        false => {
-            let samples = &results[..2 * args.replicates as usize];
-            let ratios =
-                |[sample, half]: &[RunResult; 2]| extrapolated(&Replicate { sample, half }, &whole);
-            samples.as_chunks().0.iter().map(ratios).collect()
-        }
-    };
+    let replicates = samples.ratios(&plan, &results, &whole);
     let full = results.last().filter(|_| args.full).map(measured);
-    let said =
-        Said { rows: rows(&replicates, full.as_ref()), replicates: replicates.len(), no_interval };
+    let said = Said {
+        rows: metric_estimates(&replicates, full.as_ref()),
+        replicates: replicates.len(),
+        no_interval,
+    };
     print(&match args.format {
         Format::Table => said.text(full.is_some()),
         Format::Json => format::json(&said.objects(&original.key)),
@@ -124,66 +119,27 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     })
 }
 
-/// Why estimates have no interval that contains the true value for 95 of 100 samples.
-enum NoInterval {
-    /// The samples contain everything selected, so the results are exact.
-    Whole,
-    /// A machine with free room behaves differently from one that the whole trace fills.
-    Unfilled(Unfilled),
+/// Shown instead of an interval.
+fn cell(no_interval: &NoInterval) -> &'static str {
+    match no_interval {
+        NoInterval::Whole => "exact",
+        NoInterval::Unfilled(_) => "not filled",
+    }
 }
 
-impl NoInterval {
-    fn of(plan: &Plan, whole: &[WholeKernel]) -> Option<NoInterval> {
-        match plan.is_whole() {
-            true => Some(NoInterval::Whole),
-            false => Unfilled::of(plan, whole).map(NoInterval::Unfilled),
+fn reason(no_interval: &NoInterval) -> String {
+    let unfilled = match no_interval {
+        NoInterval::Whole => {
+            return "the sample is all that is selected: simulated once, exact".to_owned();
         }
-    }
-
-    /// Shown instead of an interval.
-    fn cell(&self) -> &'static str {
-        match self {
-            NoInterval::Whole => "exact",
-            NoInterval::Unfilled(_) => "not filled",
-        }
-    }
-
-    fn reason(&self) -> String {
-        let unfilled = match self {
-            NoInterval::Whole => {
-                return "the sample is all that is selected: simulated once, exact".to_owned();
-            }
-            NoInterval::Unfilled(unfilled) => unfilled,
-        };
-        let Unfilled { kernels, of, at_least } = unfilled;
-        let advice = match at_least {
-            Some(ctas) => format!("--at-least {ctas} would"),
-            None => "only the whole would (`warpmem run`)".to_owned(),
-        };
-        format!("the samples of {kernels} of {of} kernels do not fill the machine twice; {advice}")
-    }
-}
-
-fn whole_kernels(
-    trace: &Trace,
-    plan: &Plan,
-    census: &Census,
-    machine: &Machine,
-) -> Vec<WholeKernel> {
-    let kernels = plan.kernels.iter().zip(&census.kernels);
-    let whole = kernels.map(|(plan, ctas)| WholeKernel {
-        warp_instructions: Measures::sum(ctas).warp_instructions,
-        ctas: ctas.len() as u64,
-        held: held(trace, plan, machine),
-    });
-    whole.collect()
-}
-
-/// CTAs of a kernel that the machine holds at a time.
-fn held(trace: &Trace, plan: &KernelPlan, machine: &Machine) -> u64 {
-    let needs = CtaNeeds::of(&trace.kernels()[plan.kernel].info, &machine.sm);
-    let per_sm = needs.map_or(0, |needs| needs.per_sm(&machine.sm));
-    u64::from(per_sm) * u64::from(machine.sm.count)
+        NoInterval::Unfilled(unfilled) => unfilled,
+    };
+    let Unfilled { kernels, of, at_least } = unfilled;
+    let advice = match at_least {
+        Some(ctas) => format!("--at-least {ctas} would"),
+        None => "only the whole would (`warpmem run`)".to_owned(),
+    };
+    format!("the samples of {kernels} of {of} kernels do not fill the machine twice; {advice}")
 }
 
 /// Warns if the samples together are more work than the whole.
@@ -197,47 +153,6 @@ fn warn_of_many_samples(parts: &[Part], args: &Args, census: &Census) {
             "note: the samples and their halves hold {times:.1} times the CTAs that are selected; `warpmem run` simulates these once"
         ));
     }
-}
-
-/// For every replicate its sample and a half of it, and the whole if it is to be run; only the
-/// whole if that is the sample.
-fn parts(args: &Args, plan: &Plan, selected: &Part) -> Vec<Part> {
-    if plan.is_whole() {
-        return vec![selected.clone()];
-    }
-    let replicate = |number: u32| {
-        let draw = plan.draw(args.size.seed, number);
-        [draw.clone(), plan.half(&draw)].map(|draw| plan.part(selected, &draw))
-    };
-    let mut parts: Vec<Part> = (0..args.replicates).flat_map(replicate).collect();
-    parts.extend(args.full.then(|| selected.clone()));
-    parts
-}
-
-/// Each part as a trace in `folder`; the whole keeps its own file.
-fn write_all(
-    trace: &NamedTrace,
-    parts: &[Part],
-    folder: &Path,
-    jobs: usize,
-    interrupt: &Interrupt,
-) -> anyhow::Result<Vec<NamedTrace>> {
-    // The traces are read once and deleted soon.
-    let options = WriterOptions { level: 1, ..WriterOptions::default() };
-    let write_part = |(number, part): (usize, &Part)| {
-        if part.is_whole(&trace.trace) {
-            return Ok(NamedTrace::open(trace.trace.path())?);
-        }
-        let path = folder.join(format!("{number}.wmt"));
-        let go_on = &mut |_| {
-            if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        write(&trace.trace, part, &path, Provenance::default(), options.clone(), go_on)?;
-        Ok(NamedTrace { name: trace.name.clone(), trace: Trace::open(&path)? })
-    };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
-    let pool = pool.context("failed to start threads")?;
-    pool.install(|| parts.par_iter().enumerate().map(write_part).collect())
 }
 
 fn run(cells: &[Cell<'_>], jobs: usize, interrupt: Interrupt) -> anyhow::Result<Vec<RunResult>> {
@@ -258,28 +173,9 @@ fn run(cells: &[Cell<'_>], jobs: usize, interrupt: Interrupt) -> anyhow::Result<
     Err(failure.map_or_else(|| Interrupted { kept }.into(), anyhow::Error::new))
 }
 
-/// A metric's estimate, and its value in the full run.
-struct Row {
-    metric: &'static Metric,
-    estimate: Option<Estimate>,
-    full: Option<f64>,
-}
-
-fn rows(replicates: &[Ratios], full: Option<&Ratios>) -> Vec<Row> {
-    let row = |(at, metric): (usize, &'static Metric)| {
-        let ratios: Vec<Ratio> = replicates.iter().map(|ratios| ratios[at]).collect();
-        Row {
-            metric,
-            estimate: Estimate::of_replicates(&ratios),
-            full: full.and_then(|ratios| ratios[at].value()),
-        }
-    };
-    METRICS.iter().enumerate().map(row).collect()
-}
-
 /// What is printed.
 struct Said {
-    rows: Vec<Row>,
+    rows: Vec<MetricEstimate>,
     replicates: usize,
     no_interval: Option<NoInterval>,
 }
@@ -296,19 +192,23 @@ impl Said {
             [heading].into_iter().chain(self.rows.iter().map(line)).collect();
         let table = aligned(&lines, &[1, 2, 3, 4, 5]);
         match &self.no_interval {
-            Some(no_interval) => format!("{table}\nNo interval: {}.\n", no_interval.reason()),
+            Some(no_interval) => format!("{table}\nNo interval: {}.\n", reason(no_interval)),
             None => table,
         }
     }
 
-    fn line(&self, Row { metric, estimate, full }: &Row, with_full: bool) -> Vec<String> {
+    fn line(
+        &self,
+        MetricEstimate { metric, estimate, full }: &MetricEstimate,
+        with_full: bool,
+    ) -> Vec<String> {
         let of = estimate.as_ref();
         let mut line = vec![
             metric.name.to_owned(),
             number(of.map(|estimate| estimate.value)),
             percent(of.and_then(Estimate::relative_error)),
             match &self.no_interval {
-                Some(no_interval) => no_interval.cell().to_owned(),
+                Some(no_interval) => cell(no_interval).to_owned(),
                 None => interval(of),
             },
         ];
@@ -325,7 +225,11 @@ impl Said {
         self.rows.iter().map(|row| self.object(row, key)).collect()
     }
 
-    fn object(&self, Row { metric, estimate, full }: &Row, key: &RunKey) -> Map<String, Value> {
+    fn object(
+        &self,
+        MetricEstimate { metric, estimate, full }: &MetricEstimate,
+        key: &RunKey,
+    ) -> Map<String, Value> {
         let mut object = Map::new();
         let mut set = |name: &str, value: Value| drop(object.insert(name.to_owned(), value));
         set("trace", key.trace.as_str().into());
@@ -343,7 +247,7 @@ impl Said {
         set("standard_error", of.and_then(|estimate| estimate.standard_error).into());
         set("interval_low", interval.map(|[low, _]| low).into());
         set("interval_high", interval.map(|[_, high]| high).into());
-        set("no_interval_because", self.no_interval.as_ref().map(NoInterval::reason).into());
+        set("no_interval_because", self.no_interval.as_ref().map(reason).into());
         set("full", (*full).into());
         set("error", error(of, *full).into());
         object

@@ -30,6 +30,7 @@ mod filling;
 mod interval;
 mod part;
 mod plan;
+mod replicates;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -43,6 +44,9 @@ pub use filling::Unfilled;
 pub use interval::Estimate;
 pub use part::{KernelPart, Part, Selection};
 pub use plan::{Design, Draw, KernelPlan, Plan, Size, Stratum};
+pub use replicates::{
+    MetricEstimate, NoInterval, PartsError, Samples, metric_estimates, whole_kernels, write_parts,
+};
 pub use write::write;
 
 use std::ops::ControlFlow;
