@@ -17,10 +17,10 @@ use warpmem_workload::shell::quoted;
 /// Why a cell has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum CellError {
-    #[error("failed to run {} on {machine}", trace.display())]
-    Refused { trace: PathBuf, machine: String, source: Refusal },
-    #[error("failed to run {} on {machine}", trace.display())]
-    Failed { trace: PathBuf, machine: String, source: RunError },
+    #[error(transparent)]
+    Refused(Box<RefusedCell>),
+    #[error(transparent)]
+    Failed(Box<FailedCell>),
     /// Stopped by its watcher.
     #[error("{}", RunError::Interrupted)]
     Interrupted,
@@ -37,6 +37,24 @@ impl CellError {
     pub fn is_interruption(&self) -> bool {
         matches!(self, CellError::Interrupted)
     }
+}
+
+/// A cell that could not run.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to run {} on {machine}", trace.display())]
+pub struct RefusedCell {
+    pub trace: PathBuf,
+    pub machine: String,
+    pub source: Refusal,
+}
+
+/// A cell that failed while it ran.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to run {} on {machine}", trace.display())]
+pub struct FailedCell {
+    pub trace: PathBuf,
+    pub machine: String,
+    pub source: RunError,
 }
 
 /// Why a cell could not run.
@@ -102,7 +120,9 @@ impl<'a> Cell<'a> {
         let key = RunKey::new(&trace.name, hash, machine, command, None);
         let cell = Cell { trace, key: key.with_overrides(overrides) };
         let (trace, machine) = (cell.path(), cell.machine());
-        cell.check().map_err(|source| CellError::Refused { trace, machine, source })?;
+        cell.check().map_err(|source| {
+            CellError::Refused(Box::new(RefusedCell { trace, machine, source }))
+        })?;
         Ok(cell)
     }
 
@@ -159,7 +179,10 @@ impl<'a> Cell<'a> {
         let result = simulate(&self.key.machine, &self.trace.trace, sink, progress);
         result.map_err(|error| match error {
             RunError::Interrupted => CellError::Interrupted,
-            source => CellError::Failed { trace: self.path(), machine: self.machine(), source },
+            source => {
+                let (trace, machine) = (self.path(), self.machine());
+                CellError::Failed(Box::new(FailedCell { trace, machine, source }))
+            }
         })
     }
 

@@ -165,7 +165,7 @@ fn before(started: &Started<'_>) -> String {
 mod tests {
     use super::*;
     use warpmem::gpu::engine::RunError;
-    use warpmem::study::cells::CellError;
+    use warpmem::study::cells::{CellError, FailedCell};
     use warpmem::study::sweep::{Baselines, Failure};
 
     fn outcome(errors: impl IntoIterator<Item = CellError>) -> Outcome {
@@ -178,7 +178,7 @@ mod tests {
 
     fn failed(source: RunError) -> CellError {
         let (trace, machine) = ("a.wmt".into(), "li2015".to_owned());
-        CellError::Failed { trace, machine, source }
+        CellError::Failed(Box::new(FailedCell { trace, machine, source }))
     }
 
     fn same(trace: &str) -> CellError {

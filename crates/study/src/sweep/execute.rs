@@ -143,10 +143,13 @@ impl<'a> Started<'a> {
     }
 }
 
+/// The index of a cell, and how it ended.
+type End = (usize, Result<(), CellError>);
+
 /// A sweep whose cells have been run or have failed.
 pub struct Run<'a> {
     started: Started<'a>,
-    ends: Vec<(usize, Result<(), CellError>)>,
+    ends: Vec<End>,
 }
 
 impl Run<'_> {
@@ -280,7 +283,7 @@ fn run_all(
     run: &(impl Fn(usize) -> Result<(), CellError> + Sync),
     jobs: usize,
     watcher: &impl Watcher,
-) -> Result<Vec<(usize, Result<(), CellError>)>, SweepError> {
+) -> Result<Vec<End>, SweepError> {
     places.sort_by_key(|&at| Reverse(cells[at].cell.trace.warp_instructions()));
     let work = |at: usize| {
         let end = match watcher.is_stopped() {

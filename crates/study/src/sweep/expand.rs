@@ -294,7 +294,8 @@ fn cells<'a>(
 
 /// Whether the plan names a policy that no machine could have.
 fn is_mistake(error: &CellError) -> bool {
-    let CellError::Refused { source: Refusal::Policy(error), .. } = error else { return false };
+    let CellError::Refused(refused) = error else { return false };
+    let Refusal::Policy(error) = &refused.source else { return false };
     matches!(
         error,
         PolicyError::Unknown { .. } | PolicyError::Malformed { .. } | PolicyError::Params { .. }
