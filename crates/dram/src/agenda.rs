@@ -35,9 +35,9 @@
 
 use super::MAX_BANKS;
 use super::request::CommandKind;
-use super::sets::{BankSet, KindSet, kinds, lowest, members, one};
+use super::sets::{BankSet, KindSet, lowest, members, one};
 use super::timing::TimingState;
-use warpmem_sim::{BankId, DramCycle};
+use warpmem_sim::{BankId, DramCycle, bits};
 
 const ALL_KINDS: KindSet = (1 << CommandKind::PLANNED) - 1;
 
@@ -211,12 +211,11 @@ impl Agenda {
         }
         (self.held, self.floor) = (held, floor);
         let mut plan = NOTHING;
-        for kind in kinds(self.wanted) {
-            let is_unknown = self.unknown & 1 << kind as u8 != 0;
-            if is_unknown || self.wants[kind as usize].plan.cycle < floor {
-                self.wants[kind as usize].plan = self.plan_of(kind, timing);
+        for kind in bits::ones(self.wanted.into()) {
+            if self.unknown & 1 << kind != 0 || self.wants[kind].plan.cycle < floor {
+                self.wants[kind].plan = self.plan_of(CommandKind::ALL[kind], timing);
             }
-            plan.add(self.wants[kind as usize].plan);
+            plan.add(self.wants[kind].plan);
         }
         (self.plan, self.stale, self.unknown) = (plan, false, 0);
     }

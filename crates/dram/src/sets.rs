@@ -1,7 +1,6 @@
 //! Sets of banks and of kinds of commands, one bit each.
 
-use super::request::CommandKind;
-use warpmem_sim::BankId;
+use warpmem_sim::{BankId, bits};
 
 /// A set of banks, one bit each.
 pub type BankSet = u64;
@@ -15,17 +14,7 @@ pub(crate) fn one(bank: BankId) -> BankSet {
 /// The banks of a set, lowest first.
 #[inline]
 pub(crate) fn members(set: BankSet) -> impl Iterator<Item = BankId> {
-    bits(set).map(|bit| BankId(bit as u16))
-}
-
-/// The bits of a set, lowest first.
-#[inline]
-fn bits(mut set: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = set.trailing_zeros();
-        set &= set.wrapping_sub(1);
-        (bit < u64::BITS).then_some(bit)
-    })
+    bits::ones(set).map(BankId::new)
 }
 
 /// The lowest bank of a set, which is not empty.
@@ -44,9 +33,3 @@ pub(crate) fn first_from(set: BankSet, start: BankId) -> Option<BankId> {
 
 /// A set of kinds of planned commands, one bit each.
 pub(crate) type KindSet = u8;
-
-/// The kinds of a set, in order.
-#[inline]
-pub(crate) fn kinds(set: KindSet) -> impl Iterator<Item = CommandKind> {
-    bits(set.into()).map(|bit| CommandKind::ALL[bit as usize])
-}

@@ -1,6 +1,8 @@
 //! Numbers of units and of parts of units, each a type of its own, so that a bank is never taken
 //! for a row.
 
+use crate::bits;
+
 /// Declares types of numbers. Each wraps the integer in which it is stored; `index` is its position
 /// in a table.
 #[macro_export]
@@ -92,12 +94,8 @@ impl WarpSlot {
 
     /// All of `slots`, lowest first.
     #[inline]
-    pub fn each(mut slots: u64) -> impl Iterator<Item = WarpSlot> {
-        std::iter::from_fn(move || {
-            let slot = (slots != 0).then(|| WarpSlot::lowest(slots))?;
-            slots &= slots - 1;
-            Some(slot)
-        })
+    pub fn each(slots: u64) -> impl Iterator<Item = WarpSlot> {
+        bits::ones(slots).map(WarpSlot::new)
     }
 }
 
