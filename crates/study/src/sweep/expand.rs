@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::path::PathBuf;
-use warpmem_machine::{Machine, MachineError, load, preset_names};
+use warpmem_machine::{Machine, load, preset_names};
 use warpmem_params::{PolicyError, did_you_mean, nearest};
 use warpmem_slots::{Choice, Choices, List, SLOTS, Slot};
 
@@ -277,7 +277,7 @@ fn cells<'a>(
             Ok(machine) => machine.clone(),
             Err(error) => {
                 let reason = error.to_string();
-                return Err(Problem { label, reason, is_unfit: does_not_fit(error) });
+                return Err(Problem { label, reason, is_unfit: error.is_invalid_value() });
             }
         };
         let command = command(file, machine_name, &point.policies, &point.overrides);
@@ -304,11 +304,6 @@ fn is_mistake(error: &CellError) -> bool {
 
 fn root_cause(error: &dyn Error) -> &dyn Error {
     error.source().map_or(error, root_cause)
-}
-
-/// Whether a value is impossible only on this machine, and not a mistake.
-fn does_not_fit(error: &MachineError) -> bool {
-    error.is_invalid_value()
 }
 
 fn label(trace: &NamedTrace, machine: &str, point: &Point) -> String {
