@@ -20,7 +20,7 @@ mod write;
 pub use rules::{FetchUse, Rules, ThroughMiss};
 pub use write::{Fetch, Write, WriteAccess};
 
-use crate::mshr::Closed;
+use crate::mshr::{Closed, Outstanding};
 use crate::tags::{ALL_BYTES, Geometry, Slot, Tags};
 use crate::{Cache, CacheCounts, Mshr, MshrEntry, ReadAllocate, ReservationFail};
 use warpmem_sim::{CacheLevel, Insertion, RequestId, RequestTable};
@@ -295,7 +295,8 @@ impl Controller {
         set_key: impl FnOnce(u64) -> u64,
     ) -> Result<Fill, ReservationFail> {
         let at = self.place(address);
-        let present = self.reserved_line(&at).or_else(|| self.tags.find(at.line));
+        let miss = self.mshr.outstanding(at.sector).expect("a fill answers a miss");
+        let present = miss.line.or_else(|| self.tags.find(at.line));
         let allocated = if present.is_some() || insertion == Insertion::Nowhere {
             None
         } else {
@@ -309,28 +310,25 @@ impl Controller {
                 self.tags.touch(slot);
             }
         }
-        Ok(self.close(&at, slot, allocated))
+        Ok(self.close(miss, slot, allocated))
     }
 
     /// As [`Controller::fill`], for a sector that is not kept.
     pub fn fill_nothing(&mut self, address: u64) -> Fill {
-        self.close(&self.place(address), None, None)
+        let at = self.place(address);
+        let miss = self.mshr.outstanding(at.sector).expect("a fill answers a miss");
+        self.close(miss, None, None)
     }
 
     #[inline]
-    fn close(&mut self, at: &Place, slot: Option<Slot>, allocated: Option<Allocation>) -> Fill {
-        let closed = self.mshr.close(at.sector).expect("a fill answers a miss");
-        let Closed { entry, first, count } = closed;
+    fn close(
+        &mut self,
+        miss: Outstanding,
+        slot: Option<Slot>,
+        allocated: Option<Allocation>,
+    ) -> Fill {
+        let Closed { entry, first, count } = self.mshr.close(miss);
         Fill { slot, allocated, entry, first, count }
-    }
-
-    /// The line that the miss of a sector has reserved. None is reserved under on-fill allocation.
-    #[inline]
-    fn reserved_line(&self, at: &Place) -> Option<Slot> {
-        match self.rules.read_allocate {
-            ReadAllocate::OnMiss => self.mshr.place(at.sector),
-            ReadAllocate::OnFill => None,
-        }
     }
 
     /// An atomic whose sector is in this line has been carried out there.

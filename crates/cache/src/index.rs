@@ -17,6 +17,14 @@ pub(super) struct AddressIndex {
     len: usize,
 }
 
+/// A row of an index.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub row: u32,
+    /// Position of its word.
+    at: usize,
+}
+
 const EMPTY: u32 = 0;
 /// Low address bits that are kept out of the hash, so that neighbouring addresses lie side by side.
 const NEIGHBOUR_BITS: u32 = 2;
@@ -82,12 +90,12 @@ impl AddressIndex {
     /// The row that holds `address`; `address_of` gives the address that a row holds.
     #[inline]
     pub fn get(&self, address: u64, address_of: impl Fn(u32) -> u64) -> Option<u32> {
-        self.find(address, address_of).map(|at| self.row(self.words[at]))
+        self.find(address, address_of).map(|found| found.row)
     }
 
-    /// The position of the word whose row holds `address`.
+    /// As [`AddressIndex::get`], with what [`AddressIndex::remove`] needs.
     #[inline]
-    fn find(&self, address: u64, address_of: impl Fn(u32) -> u64) -> Option<usize> {
+    pub fn find(&self, address: u64, address_of: impl Fn(u32) -> u64) -> Option<Found> {
         let (tag, low) = (self.tag(address), self.row_bits + DISTANCE_BITS);
         let mut at = self.home(address);
         loop {
@@ -96,8 +104,11 @@ impl AddressIndex {
                 return None;
             }
             let is_tagged = u64::from(word ^ tag) >> low == 0;
-            if is_tagged && address_of(self.row(word)) == address {
-                return Some(at);
+            if is_tagged {
+                let row = self.row(word);
+                if address_of(row) == address {
+                    return Some(Found { row, at });
+                }
             }
             at = (at + 1) & self.mask();
         }
@@ -117,12 +128,11 @@ impl AddressIndex {
         self.len += 1;
     }
 
-    /// Removes the row that holds `address`, if there is one.
+    /// Removes a row that has been found; the index must not have changed since.
     #[inline]
-    pub fn remove(&mut self, address: u64, address_of: impl Fn(u32) -> u64) -> Option<u32> {
+    pub fn remove(&mut self, found: Found, address_of: impl Fn(u32) -> u64) {
         let mask = self.mask();
-        let mut hole = self.find(address, &address_of)?;
-        let removed = self.row(self.words[hole]);
+        let mut hole = found.at;
         let mut at = hole;
         loop {
             at = (at + 1) & mask;
@@ -143,7 +153,6 @@ impl AddressIndex {
         }
         self.words[hole] = EMPTY;
         self.len -= 1;
-        Some(removed)
     }
 
     /// The word with its distance from home replaced.
@@ -182,8 +191,12 @@ mod tests {
                 index.insert(key, row as u32);
                 model.insert(key, row as u32);
             } else if !add {
-                let row = index.remove(key, |row| rows[row as usize]);
-                assert_eq!(row, model.remove(&key));
+                let found = index.find(key, |row| rows[row as usize]);
+                assert_eq!(found.map(|found| found.row), model.remove(&key));
+                let row = found.map(|found| found.row);
+                if let Some(found) = found {
+                    index.remove(found, |row| rows[row as usize]);
+                }
                 row.into_iter().for_each(|row| rows[row as usize] = u64::MAX);
             }
             assert_eq!(index.len(), model.len());

@@ -1,7 +1,7 @@
 //! Miss-status holding registers: the outstanding misses of a cache and the requests that wait for
 //! each.
 
-use super::index::AddressIndex;
+use super::index::{AddressIndex, Found};
 use super::tags::Slot;
 use warpmem_sim::{CacheLevel, RequestId, RequestTable, ids};
 
@@ -34,6 +34,14 @@ pub struct Mshr {
 ids! {
     /// One of a cache's MSHR entries.
     pub MshrEntry(u32);
+}
+
+/// An outstanding miss that has been found, to be closed.
+#[derive(Clone, Copy)]
+pub(crate) struct Outstanding {
+    found: Found,
+    /// The line that is reserved for it, if [`Mshr::open`] was given one.
+    pub line: Option<Slot>,
 }
 
 /// An entry that has been closed.
@@ -121,8 +129,7 @@ impl Mshr {
     /// The entry of `sector`, if a miss of it is outstanding.
     #[inline]
     pub fn find(&self, sector: u64) -> Option<MshrEntry> {
-        let sector_of = |entry| self.entries[MshrEntry(entry).index()].sector;
-        self.index.get(sector, sector_of).map(MshrEntry)
+        self.index.get(sector, |entry| self.sector_of(entry)).map(MshrEntry)
     }
 
     /// The first of the requests that wait in an entry; the others follow through
@@ -132,10 +139,16 @@ impl Mshr {
         self.entries[entry.index()].first
     }
 
-    /// The reserved line of an outstanding miss, if [`Mshr::open`] was given one.
+    /// The outstanding miss of `sector`, if there is one.
     #[inline]
-    pub(crate) fn place(&self, sector: u64) -> Option<Slot> {
-        self.find(sector).and_then(|entry| self.entries[entry.index()].place)
+    pub(crate) fn outstanding(&self, sector: u64) -> Option<Outstanding> {
+        let found = self.index.find(sector, |entry| self.sector_of(entry))?;
+        Some(Outstanding { found, line: self.entries[MshrEntry(found.row).index()].place })
+    }
+
+    #[inline]
+    fn sector_of(&self, entry: u32) -> u64 {
+        self.entries[MshrEntry(entry).index()].sector
     }
 
     /// Opens an entry for `sector`. An entry must be free and the sector must have none. `place` is
@@ -161,15 +174,16 @@ impl Mshr {
         entry
     }
 
-    /// Closes the entry of `sector`, if a miss of it is outstanding.
+    /// Closes the entry of a miss; none may have been opened or closed since it was found.
     #[inline]
-    pub(crate) fn close(&mut self, sector: u64) -> Option<Closed> {
+    pub(crate) fn close(&mut self, Outstanding { found, .. }: Outstanding) -> Closed {
         let sector_of = |entry| self.entries[MshrEntry(entry).index()].sector;
-        let entry = self.index.remove(sector, sector_of).map(MshrEntry)?;
+        self.index.remove(found, sector_of);
+        let entry = MshrEntry(found.row);
         self.free.push(entry);
         let Entry { first, count, shared, .. } = self.entries[entry.index()];
         self.shared -= u32::from(shared);
-        Some(Closed { entry, first, count })
+        Closed { entry, first, count }
     }
 }
 
@@ -196,8 +210,13 @@ mod tests {
         mshr.join(entry, request, requests);
     }
 
+    fn close_sector(mshr: &mut Mshr, sector: u64) -> Option<Closed> {
+        let miss = mshr.outstanding(sector)?;
+        Some(mshr.close(miss))
+    }
+
     fn close(mshr: &mut Mshr, sector: u64) -> Option<(RequestId, u32)> {
-        mshr.close(sector).map(|closed| (closed.first, closed.count))
+        close_sector(mshr, sector).map(|closed| (closed.first, closed.count))
     }
 
     #[test]
@@ -210,9 +229,9 @@ mod tests {
         mshr.open(6, None, other, &mut requests);
         join(&mut mshr, 5, b, &mut requests);
         join(&mut mshr, 5, c, &mut requests);
-        assert_eq!(mshr.close(5), Some(Closed { entry, first: a, count: 3 }));
+        assert_eq!(close_sector(&mut mshr, 5), Some(Closed { entry, first: a, count: 3 }));
         assert_eq!(chain(a, CacheLevel::L1, &requests), [a, b, c]);
-        assert_eq!(mshr.close(5), None);
+        assert_eq!(close(&mut mshr, 5), None);
         assert_eq!(close(&mut mshr, 6), Some((other, 1)));
         assert!(mshr.is_empty());
     }
@@ -228,7 +247,7 @@ mod tests {
         assert_eq!(has_room(&mshr), Some(true));
         join(&mut mshr, 5, b, &mut requests);
         assert_eq!(has_room(&mshr), Some(false));
-        mshr.close(5);
+        close(&mut mshr, 5);
         assert_eq!(has_room(&mshr), None, "closed");
     }
 
@@ -241,7 +260,7 @@ mod tests {
         assert_eq!(mshr.free(), 1);
         mshr.open(1, None, ids[1], &mut requests);
         assert_eq!(mshr.free(), 0);
-        mshr.close(0);
+        close(&mut mshr, 0);
         assert_eq!((mshr.free(), mshr.len()), (1, 1));
         mshr.open(2, None, ids[2], &mut requests);
         assert_eq!(close(&mut mshr, 1), Some((ids[1], 1)));
@@ -273,8 +292,10 @@ mod tests {
         let mut mshr = Mshr::new(CacheLevel::Llc, 2, 2);
         mshr.open(5, Some(Slot(9)), a, &mut requests);
         mshr.open(6, None, b, &mut requests);
-        assert_eq!([5, 6, 7].map(|sector| mshr.place(sector)), [Some(Slot(9)), None, None]);
-        mshr.close(5);
-        assert_eq!(mshr.place(5), None);
+        let line = |mshr: &Mshr, sector| mshr.outstanding(sector).map(|miss| miss.line);
+        let lines = [5, 6, 7].map(|sector| line(&mshr, sector));
+        assert_eq!(lines, [Some(Some(Slot(9))), Some(None), None]);
+        close(&mut mshr, 5);
+        assert_eq!(line(&mshr, 5), None);
     }
 }

@@ -257,7 +257,7 @@ impl Tags {
     pub fn replace(&mut self, victim: Victim, line: u64) -> Slot {
         let Victim { slot, set, line: leaving } = victim;
         if let Some((old, _)) = leaving {
-            self.index.remove(old, |row| self.lines[Slot(row).index()].number());
+            self.forget(old);
         }
         let entry = &mut self.lines[slot.index()];
         debug_assert!(entry.pending == 0);
@@ -314,9 +314,18 @@ impl Tags {
 
     fn give_up(&mut self, slot: Slot) {
         let line = self.lines[slot.index()].number();
-        self.index.remove(line, |row| self.lines[Slot(row).index()].number());
+        self.forget(line);
         self.lines[slot.index()].number_after = 0;
         self.demote(slot);
+    }
+
+    /// Takes a line out of the index.
+    #[inline]
+    fn forget(&mut self, line: u64) {
+        let number_of = |row| self.lines[Slot(row).index()].number();
+        if let Some(found) = self.index.find(line, number_of) {
+            self.index.remove(found, number_of);
+        }
     }
 
     #[inline]

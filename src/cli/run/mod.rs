@@ -1,6 +1,5 @@
 //! `warpmem run`: one trace on one machine.
 
-mod outputs;
 mod timeline;
 
 use crate::cli::format::{self, Format};
@@ -12,11 +11,10 @@ use crate::cli::progress::Board;
 use crate::cli::recording::RecordingOptions;
 use crate::cli::run_row;
 use clap::ValueHint;
-use outputs::Outputs;
 use std::path::PathBuf;
 use timeline::TimelineOptions;
 use warpmem::record::command_log::CommandLogWriter;
-use warpmem::record::{ResultsWriter, run_row_json};
+use warpmem::record::{ResultsWriter, RunOutputs, run_row_json};
 use warpmem::study::cells::{Cell, command};
 use warpmem::study::traces::NamedTrace;
 
@@ -71,11 +69,11 @@ pub fn execute(args: &Args) -> anyhow::Result<()> {
     let timeline = args.timeline.start(&cell.key.machine, &recorded)?;
     let begin = |writer: &ResultsWriter| writer.begin_run(cell.key.clone(), recorded);
     let recorder = writer.as_ref().map(begin).transpose()?;
-    let mut outputs = Outputs { recorder, log, timeline };
+    let mut outputs = RunOutputs { recorder, log, timeline };
 
     let board = Board::new(interrupt, 1, trace.ctas(), trace.warp_instructions());
     let result = cell.simulate(&mut outputs, &board)?;
-    let Outputs { recorder, log, timeline } = outputs;
+    let RunOutputs { recorder, log, timeline } = outputs;
     if let (Some(writer), Some(recorder)) = (writer, recorder) {
         writer.finish_run(0, recorder, &result)?;
         writer.finish()?;

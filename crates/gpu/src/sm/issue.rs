@@ -11,12 +11,15 @@ use warpmem_trace::{Kind, TraceError};
 impl Sm {
     /// Lets every scheduler issue one instruction if it can; how many did.
     pub(super) fn issue(&mut self, cycle: CoreCycle, map: &AddressMap) -> Result<u32, TraceError> {
+        if self.ready_to_issue() == 0 {
+            self.slots.iter_mut().for_each(|slot| slot.held = None);
+            return Ok(0);
+        }
         let mut issued = 0;
         let n = self.slots.len();
-        for i in 0..n {
-            // GPGPU-Sim, `shader_core_ctx::issue`: another scheduler is first in each cycle.
-            let first = cycle.number() as usize;
-            let s = SchedulerId::new(if self.rotating_schedulers { (i + first) % n } else { i });
+        // GPGPU-Sim, `shader_core_ctx::issue`: another scheduler is first in each cycle.
+        let first = if self.rotating_schedulers { cycle.number() as usize % n } else { 0 };
+        for s in (first..n).chain(0..first).map(SchedulerId::new) {
             self.slots[s.index()].held = None;
             if self.slots[s.index()].next_issue() > cycle {
                 continue;

@@ -167,22 +167,50 @@ impl Lane {
 
     /// When the unit's register takes the next instruction from a collector, and from which.
     fn next_dispatch(&self, entries: &[Entry]) -> Option<(CoreCycle, usize)> {
-        if self.register.entry.is_some() {
+        if self.register.entry.is_some() || self.held() == 0 {
             return None;
         }
         let due = |id: EntryId| entries[id.index()].since + self.pipe.dispatch;
         let held = self.collectors.iter().enumerate();
-        held.filter_map(|(at, holder)| Some((due(holder.entry?).max(self.register.freed), at)))
-            .min()
+        first_due(
+            held.filter_map(|(at, holder)| Some((due(holder.entry?), at))),
+            self.register.freed,
+        )
     }
 
     /// When the first waiting instruction enters a collector, and which.
     fn next_collect(&self, entries: &[Entry]) -> Option<(CoreCycle, usize)> {
         let first = *self.waiting.front()?;
+        if self.held() == self.collectors.len() {
+            return None;
+        }
         let due = entries[first.index()].since + self.pipe.collect;
         let free = self.collectors.iter().enumerate().filter(|(_, holder)| holder.entry.is_none());
-        free.map(|(at, holder)| (holder.freed.max(due), at)).min()
+        first_due(free.map(|(at, holder)| (holder.freed, at)), due)
     }
+
+    /// Collectors that hold an instruction.
+    fn held(&self) -> usize {
+        self.len - self.waiting.len() - usize::from(self.register.entry.is_some())
+    }
+}
+
+/// The earliest of some events that cannot be before `from`, and the first of those at that time.
+#[inline]
+fn first_due(
+    events: impl Iterator<Item = (CoreCycle, usize)>,
+    from: CoreCycle,
+) -> Option<(CoreCycle, usize)> {
+    let mut earliest: Option<(CoreCycle, usize)> = None;
+    for (due, at) in events {
+        if due <= from {
+            return Some((from, at));
+        }
+        if earliest.is_none_or(|(time, _)| due < time) {
+            earliest = Some((due, at));
+        }
+    }
+    earliest
 }
 
 impl Holder {

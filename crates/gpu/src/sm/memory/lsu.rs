@@ -89,6 +89,9 @@ impl Lsu {
 
     /// What waits goes on as far as it can until the end of `cycle`.
     pub fn advance(&mut self, cycle: CoreCycle) {
+        if self.is_empty() {
+            return;
+        }
         for lane in &mut self.lanes {
             lane.advance(cycle, &mut self.entries);
         }
@@ -109,7 +112,7 @@ impl Lsu {
     }
 
     fn take_for(&mut self, work: CoreCycle, cycle: CoreCycle) {
-        if self.current.is_some() || self.busy_until > work {
+        if self.current.is_some() || self.busy_until > work || self.is_empty() {
             return;
         }
         let entries = &mut self.entries;

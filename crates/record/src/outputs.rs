@@ -1,21 +1,22 @@
 //! Consumers of the streams of a run: tables, a command log, a timeline, or several of them.
 
-use warpmem::dram::{Command, CommandSink};
-use warpmem::gpu::results::{
+use crate::command_log::CommandLogWriter;
+use crate::store::RunRecorder;
+use crate::timeline::Timeline;
+use warpmem_dram::{Command, CommandSink};
+use warpmem_gpu::results::{
     IntervalRow, LoadRow, RequestRow, RequestSample, RunSink, Wanted, WarpRow,
 };
-use warpmem::record::RunRecorder;
-use warpmem::record::command_log::CommandLogWriter;
-use warpmem::record::timeline::Timeline;
 
+/// Hands every row and command of a run to those consumers that are there.
 #[derive(Default)]
-pub struct Outputs {
+pub struct RunOutputs {
     pub recorder: Option<RunRecorder>,
     pub log: Option<CommandLogWriter>,
     pub timeline: Option<Timeline>,
 }
 
-impl Outputs {
+impl RunOutputs {
     fn sinks(&mut self) -> impl Iterator<Item = &mut dyn RunSink> {
         let recorder = self.recorder.as_mut().map(|recorder| recorder as &mut dyn RunSink);
         let timeline = self.timeline.as_mut().map(|timeline| timeline as &mut dyn RunSink);
@@ -23,7 +24,7 @@ impl Outputs {
     }
 }
 
-impl RunSink for Outputs {
+impl RunSink for RunOutputs {
     /// A recorder consumes only what it records.
     fn wanted(&self) -> Wanted {
         let recorded = self.recorder.as_ref().map(RunSink::wanted).unwrap_or_default();
@@ -59,7 +60,7 @@ impl RunSink for Outputs {
     }
 }
 
-impl CommandSink for Outputs {
+impl CommandSink for RunOutputs {
     fn commands(&mut self, channel: u16, commands: &[Command]) {
         if let Some(log) = &mut self.log {
             log.commands(channel, commands);
