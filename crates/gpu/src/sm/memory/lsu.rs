@@ -4,7 +4,7 @@ use super::entry::{Entry, EntryId};
 use super::lane::{Lane, Pipe};
 use crate::sm::scheduler::SchedulerId;
 use warpmem_machine as machine;
-use warpmem_sim::CoreCycle;
+use warpmem_sim::{CoreCycle, bits};
 
 /// The load/store unit with the instruction that it works on, and those that wait for it, by
 /// scheduler. It takes the oldest of what the schedulers have for it (GPGPU-Sim,
@@ -14,6 +14,8 @@ pub(super) struct Lsu {
     free: Vec<EntryId>,
     current: Option<EntryId>,
     lanes: Vec<Lane>,
+    /// The lanes that hold an instruction, one bit each.
+    occupied: u64,
     pipe: Pipe,
     /// Instructions that each scheduler may have waiting.
     capacity: usize,
@@ -30,6 +32,7 @@ impl Lsu {
             free: Vec::new(),
             current: None,
             lanes: (0..config.schedulers).map(|_| Lane::new(pipe)).collect(),
+            occupied: 0,
             pipe,
             capacity: config.lsu_queue as usize,
             issued: 0,
@@ -71,6 +74,7 @@ impl Lsu {
             EntryId::new(self.entries.len() - 1)
         });
         self.lanes[scheduler.index()].push(id);
+        self.occupied |= 1 << scheduler.index();
         let entry = &mut self.entries[id.index()];
         (entry.age, entry.from, entry.since) = (self.issued, from, cycle);
         self.issued += 1;
@@ -89,11 +93,8 @@ impl Lsu {
 
     /// What waits goes on as far as it can until the end of `cycle`.
     pub fn advance(&mut self, cycle: CoreCycle) {
-        if self.is_empty() {
-            return;
-        }
-        for lane in &mut self.lanes {
-            lane.advance(cycle, &mut self.entries);
+        for lane in bits::ones(self.occupied) {
+            self.lanes[lane].advance(cycle, &mut self.entries);
         }
     }
 
@@ -112,15 +113,18 @@ impl Lsu {
     }
 
     fn take_for(&mut self, work: CoreCycle, cycle: CoreCycle) {
-        if self.current.is_some() || self.busy_until > work || self.is_empty() {
+        if self.current.is_some() || self.busy_until > work {
             return;
         }
         let entries = &mut self.entries;
-        let age = |lane: &Lane| Some(entries[lane.first(work, entries)?.index()].age);
-        let ages = self.lanes.iter().enumerate().filter_map(|(at, lane)| Some((age(lane)?, at)));
-        let Some((_, lane)) = ages.min() else { return };
-        let lane = &mut self.lanes[lane];
+        let age = |at: usize| Some(entries[self.lanes[at].first(work, entries)?.index()].age);
+        let ages = bits::ones(self.occupied).filter_map(|at| Some((age(at)?, at)));
+        let Some((_, at)) = ages.min() else { return };
+        let lane = &mut self.lanes[at];
         let id = lane.take(cycle);
+        if lane.len() == 0 {
+            self.occupied &= !(1 << at);
+        }
         lane.advance(cycle, entries);
         entries[id.index()].from = work;
         self.current = Some(id);
@@ -138,8 +142,8 @@ impl Lsu {
         let first = match self.head() {
             Some(entry) => entry.from.max(self.busy_until),
             None => {
-                let next = |lane: &Lane| lane.next(&self.entries);
-                let next = self.lanes.iter().map(next).min().unwrap_or(CoreCycle::NEVER);
+                let next = |at: usize| self.lanes[at].next(&self.entries);
+                let next = bits::ones(self.occupied).map(next).min().unwrap_or(CoreCycle::NEVER);
                 if next == CoreCycle::NEVER {
                     return next;
                 }
